@@ -1,0 +1,77 @@
+// Package fault holds the one error type that crosses package borders in Purser.
+//
+// A fault says what kind of thing went wrong (Kind, from which the status code follows in one place, api), what the
+// reference calls it on the wire (Type, spec/api.md §1.5) and what a person should read (Message). Everything that is
+// not a *Fault is an internal error: its text goes to the log, never into an answer.
+package fault
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kind is what went wrong, independent of any protocol.
+type Kind uint8
+
+// The kinds of fault.
+const (
+	Internal        Kind = iota // a bug or a broken dependency; never the caller's doing
+	Invalid                     // the request can never succeed as it is
+	NotFound                    // what was named does not exist
+	Conflict                    // the request contradicts what is stored
+	Stale                       // the request was made against a state that is no longer current
+	Forbidden                   // the caller may not do this
+	TooLarge                    // a limit was exceeded
+	Timeout                     // the client was too slow in sending its request
+	UnsupportedType             // the body is of a media type that is not read here
+	Unimplemented               // a part of the interface that this version does not have
+	Unavailable                 // a dependency does not answer; the same request may succeed later
+)
+
+// Message is one item of an error's message list (spec/api.md §1.5).
+type Message struct {
+	Message    string     `json:"message"`
+	Error      bool       `json:"error"`
+	Name       string     `json:"name,omitempty"` // D001, D002
+	Documents  []Document `json:"documents,omitempty"`
+	Level      string     `json:"level,omitempty"`
+	Kind       string     `json:"kind,omitempty"`
+	Diagnostic any        `json:"diagnostic,omitempty"`
+}
+
+// Document names the document that a Message is about; a part that is missing is empty.
+type Document struct {
+	Schema string `json:"schema"`
+	Name   string `json:"name"`
+	Layer  string `json:"layer"`
+}
+
+// Fault is an error that a caller can act on.
+type Fault struct {
+	Kind     Kind
+	Type     string // errorType on the wire, such as RevisionNotFound
+	Message  string
+	Reason   string    // "" means Unspecified
+	Messages []Message // what details.messageList shows; nil means Message once
+	cause    error
+}
+
+// New makes a fault with a formatted message; %w keeps the wrapped error reachable and its text in the message.
+func New(kind Kind, errorType, format string, args ...any) *Fault {
+	err := fmt.Errorf(format, args...) //nolint:err113 // the fault itself is the typed error
+	return &Fault{Kind: kind, Type: errorType, Message: err.Error(), cause: errors.Unwrap(err)}
+}
+
+func (f *Fault) Error() string { return f.Message }
+
+// Unwrap returns the error that the message was made from, or nil.
+func (f *Fault) Unwrap() error { return f.cause }
+
+// KindOf returns the kind of the first fault in err's chain, Internal if there is none.
+func KindOf(err error) Kind {
+	var f *Fault
+	if errors.As(err, &f) {
+		return f.Kind
+	}
+	return Internal
+}
