@@ -15,17 +15,18 @@ type Kind uint8
 
 // The kinds of fault.
 const (
-	Internal        Kind = iota // a bug or a broken dependency; never the caller's doing
-	Invalid                     // the request can never succeed as it is
-	NotFound                    // what was named does not exist
-	Conflict                    // the request contradicts what is stored
-	Stale                       // the request was made against a state that is no longer current
-	Forbidden                   // the caller may not do this
-	TooLarge                    // a limit was exceeded
-	Timeout                     // the client was too slow in sending its request
-	UnsupportedType             // the body is of a media type that is not read here
-	Unimplemented               // a part of the interface that this version does not have
-	Unavailable                 // a dependency does not answer; the same request may succeed later
+	Internal         Kind = iota // a bug or a broken dependency; never the caller's doing
+	Invalid                      // the request can never succeed as it is
+	NotFound                     // what was named does not exist
+	Conflict                     // the request contradicts what is stored
+	Stale                        // the request was made against a state that is no longer current
+	Forbidden                    // the caller may not do this
+	TooLarge                     // a limit was exceeded
+	Timeout                      // the client was too slow in sending its request
+	UnsupportedType              // the body is of a media type that is not read here
+	MethodNotAllowed             // the path does not know the method
+	Unimplemented                // a part of the interface that this version does not have
+	Unavailable                  // a dependency does not answer; the same request may succeed later
 )
 
 // Message is one item of an error's message list (spec/api.md §1.5).

@@ -1,0 +1,59 @@
+# What a developer runs. `make` alone lists it.
+
+SERVER = bin/purser-server
+# Outside a clone (a tarball, an image build) there is no tag to ask for: make build VERSION=1.2.3
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# Pinned in a module of its own; the first run compiles it (about two minutes), later ones take it from Go's cache.
+LINT = go tool -modfile=tools/lint/go.mod golangci-lint
+
+TESTFLAGS  =
+BENCHFLAGS =
+FUZZTIME   = 10s
+
+.PHONY: help run test bench lint fmt fuzz build need-go need-cc need-postgres
+
+help: ## list these targets (the default)
+	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+# Not `go run`: that would stand between the server and its signals.
+run: build need-postgres ## build the server and start it, with what it keeps in .state/
+	@exec $(SERVER) --state-dir .state
+
+test: need-go need-cc need-postgres ## all tests, with the race detector (TESTFLAGS="-run Put")
+	go test -race -timeout 15m $(TESTFLAGS) ./...
+
+bench: need-go need-postgres ## measure speed as ratios, in a table (BENCHFLAGS=-smoke: only that it works)
+	go run ./test/bench $(BENCHFLAGS)
+
+lint: need-go ## golangci-lint on all code, tests included
+	$(LINT) run ./...
+
+fmt: need-go ## format all code as lint wants it
+	$(LINT) fmt ./...
+
+# One `go test` each, because -fuzz takes one target of one package.
+fuzz: need-go ## each fuzz target for a short time (FUZZTIME=1m)
+	@set -e; for file in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
+		for name in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]*)\(.*/\1/p' "$$file"); do \
+			echo "$$file: $$name"; \
+			go test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) "$$(dirname "$$file")"; \
+		done; \
+	done
+
+# Static and without paths of this machine, so that CI, the image and a laptop build the same bytes.
+build: need-go ## bin/purser-server
+	CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=$(VERSION)" -o $(SERVER) ./cmd/server
+
+# What is missing is said in one line, before anything else is.
+
+need-go:
+	@command -v go >/dev/null || { echo "Go is missing: install $$(sed -n 's/^go /Go /p' go.mod) or newer, https://go.dev/dl" >&2; exit 1; }
+
+need-cc:
+	@command -v $$(go env CC) >/dev/null || { echo 'A C compiler is missing (the race detector needs it): apt-get install gcc libc6-dev' >&2; exit 1; }
+
+# The places where the server looks for Postgres; it needs none of its own where PURSER_DATABASE_URL names one.
+need-postgres:
+	@[ -n "$$PURSER_DATABASE_URL" ] || command -v initdb >/dev/null || \
+		ls "$$(pg_config --bindir 2>/dev/null)/initdb" /usr/lib/postgresql/*/bin/initdb 2>/dev/null | grep -q . || \
+		{ echo 'Postgres is missing: apt-get install postgresql, or set PURSER_DATABASE_URL' >&2; exit 1; }

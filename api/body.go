@@ -1,0 +1,109 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+var mediaTypes = map[string]document.Media{
+	"application/x-yaml": document.YAML,
+	"application/yaml":   document.YAML,
+	"application/json":   document.JSON,
+}
+
+// checkBody refuses bodies of a kind that is not read here, before anything else is looked at (spec/api.md §1.3).
+func (s *server) checkBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hasBody := r.ContentLength != 0 // -1 for a body of unknown length
+		if hasBody && r.Method != http.MethodGet && r.Method != http.MethodDelete {
+			if err := checkContentType(r); err != nil {
+				s.fail(w, r, err)
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func checkContentType(r *http.Request) error {
+	header := r.Header.Get("Content-Type")
+	if header == "" {
+		missing := fault.New(fault.Invalid, "HTTPMissingHeader", "The Content-Type header is required.")
+		missing.Messages = []fault.Message{
+			{Message: missing.Message, Error: true},
+			{Message: "Send Content-Type: application/x-yaml, application/yaml or application/json.", Error: true},
+		}
+		return missing
+	}
+	if _, known := mediaTypes[mediaTypeOf(header)]; !known {
+		return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType", "Unexpected content type: %s. Expected "+
+			"content types are: ['application/x-yaml', 'application/yaml', 'application/json'].", header)
+	}
+	switch r.Header.Get("Content-Encoding") {
+	case "", "identity", "gzip":
+		return nil
+	}
+	return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
+		"Unexpected content encoding: %s. Send the body as it is or with gzip.", r.Header.Get("Content-Encoding"))
+}
+
+func mediaTypeOf(header string) string {
+	if parsed, _, err := mime.ParseMediaType(header); err == nil {
+		return parsed
+	}
+	raw, _, _ := strings.Cut(header, ";")
+	return strings.ToLower(strings.TrimSpace(raw))
+}
+
+// readBody reads the whole body, decompressed, under the limit.
+func (s *server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, document.Media, error) {
+	media := mediaTypes[mediaTypeOf(r.Header.Get("Content-Type"))]
+	if r.ContentLength > s.Limits.Body {
+		return nil, media, s.bodyTooLarge()
+	}
+	var source io.Reader = http.MaxBytesReader(w, r.Body, s.Limits.Body)
+	size := max(r.ContentLength, 0)
+	if r.Header.Get("Content-Encoding") == "gzip" {
+		unzipped, err := gzip.NewReader(source)
+		if err != nil {
+			return nil, media, s.bodyFault(fmt.Errorf("not gzip: %w", err))
+		}
+		// One byte more than allowed tells that there was more.
+		source, size = io.LimitReader(unzipped, s.Limits.Body+1), 0
+	}
+	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // with room to notice the end without growing
+	if _, err := buffer.ReadFrom(source); err != nil {
+		return nil, media, s.bodyFault(err)
+	}
+	if int64(buffer.Len()) > s.Limits.Body {
+		return nil, media, s.bodyTooLarge()
+	}
+	return buffer.Bytes(), media, nil
+}
+
+func (s *server) bodyTooLarge() error {
+	return document.TooLarge("The request body has more than %d bytes (decompressed); send it as several buckets, or "+
+		"raise --max-body", s.Limits.Body)
+}
+
+func (s *server) bodyFault(err error) error {
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return s.bodyTooLarge()
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fault.New(fault.Timeout, "HTTPRequestTimeout", "The request body took too long to arrive; nothing was stored")
+	}
+	return fault.New(fault.Invalid, "HTTPBadRequest", "The request body ended early or is damaged: %w", err)
+}

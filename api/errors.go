@@ -1,0 +1,143 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"purser/internal/fault"
+)
+
+// statusOf is where kinds of fault become status codes.
+func statusOf(kind fault.Kind) int {
+	switch kind {
+	case fault.Invalid:
+		return http.StatusBadRequest
+	case fault.NotFound:
+		return http.StatusNotFound
+	case fault.Conflict:
+		return http.StatusConflict
+	case fault.Stale:
+		return http.StatusPreconditionFailed
+	case fault.Forbidden:
+		return http.StatusForbidden
+	case fault.TooLarge:
+		return http.StatusRequestEntityTooLarge
+	case fault.Timeout:
+		return http.StatusRequestTimeout
+	case fault.UnsupportedType:
+		return http.StatusUnsupportedMediaType
+	case fault.MethodNotAllowed:
+		return http.StatusMethodNotAllowed
+	case fault.Unimplemented:
+		return http.StatusNotImplemented
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable
+	case fault.Internal:
+	}
+	return http.StatusInternalServerError
+}
+
+// envelope is the body of every error (spec/api.md §1.5). Clients know these keys and no others.
+type envelope struct {
+	APIVersion string   `json:"apiVersion"`
+	Code       string   `json:"code"`
+	Details    details  `json:"details"`
+	Kind       string   `json:"kind"`
+	Message    *string  `json:"message"`
+	Metadata   struct{} `json:"metadata"`
+	Reason     string   `json:"reason"`
+	Retry      bool     `json:"retry"`
+	Status     string   `json:"status"`
+}
+
+type details struct {
+	ErrorCount  int    `json:"errorCount"`
+	ErrorType   string `json:"errorType"`
+	MessageList []any  `json:"messageList"`
+}
+
+// plainMessage is an item of the message list where the fault has nothing but its message.
+type plainMessage struct {
+	Error   bool    `json:"error"`
+	Message *string `json:"message"`
+}
+
+func envelopeOf(r *http.Request, f *fault.Fault) (envelope, int) {
+	status := statusOf(f.Kind)
+	e := envelope{
+		APIVersion: apiVersion(r.URL.Path),
+		Code:       fmt.Sprintf("%d %s", status, http.StatusText(status)),
+		Details:    details{ErrorType: f.Type},
+		Kind:       "Status",
+		Reason:     "Unspecified",
+		Retry:      status == http.StatusInternalServerError,
+		Status:     "Failure",
+	}
+	if f.Message != "" {
+		e.Message = &f.Message
+	}
+	if f.Reason != "" {
+		e.Reason = f.Reason
+	}
+	for _, message := range f.Messages {
+		e.Details.MessageList = append(e.Details.MessageList, message)
+	}
+	if len(f.Messages) == 0 {
+		e.Details.MessageList = []any{plainMessage{true, e.Message}}
+	}
+	e.Details.ErrorCount = len(e.Details.MessageList)
+	return e, status
+}
+
+// apiVersion is the first part of a path that looks like a version.
+func apiVersion(path string) string {
+	for part := range strings.SplitSeq(path, "/") {
+		if strings.HasPrefix(part, "v") && strings.Contains(part, ".") {
+			return part
+		}
+	}
+	return "N/A"
+}
+
+// fail writes an error. Of errors that are no faults nothing is shown: they are logged.
+func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Context().Err() != nil && errors.Is(err, r.Context().Err()) {
+		observed(r).note("client went away")
+		w.WriteHeader(statusClientGone)
+		return
+	}
+	var f *fault.Fault
+	if !errors.As(err, &f) {
+		f = fault.New(fault.Internal, "InternalError",
+			"Something went wrong in the server; its log tells what, under the request id of this answer's X-Deckhand-Req")
+	}
+	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
+		observed(r).note(fullText(err, f))
+	}
+	body, status := envelopeOf(r, f)
+	s.write(w, r, status, body)
+}
+
+// statusClientGone is what the log shows of a request whose client did not wait for the answer.
+const statusClientGone = 499
+
+// fullText is an error with what a fault hides from the answer.
+func fullText(err error, f *fault.Fault) string {
+	if hidden := errors.Unwrap(errors.Unwrap(f)); hidden != nil {
+		return fmt.Sprintf("%v: %v", err, hidden)
+	}
+	return err.Error()
+}
+
+func errNoRoute() error { return fault.New(fault.NotFound, "HTTPRouteNotFound", "") }
+
+// asHTTPNotFound renames an unknown revision for the routes where the reference calls it so (spec/api.md §1.5).
+func asHTTPNotFound(err error) error {
+	var f *fault.Fault
+	if errors.As(err, &f) && f.Type == "RevisionNotFound" {
+		return fault.New(f.Kind, "HTTPNotFound", "%s", f.Message)
+	}
+	return err
+}

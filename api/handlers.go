@@ -1,0 +1,346 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-chi/chi/v5"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// GET /versions
+func (s *server) versions(w http.ResponseWriter, r *http.Request) {
+	s.write(w, r, http.StatusOK, map[string]any{"v1.0": map[string]string{"path": "/api/v1.0", "status": "stable"}})
+}
+
+// GET /api/v1.0/health
+func (s *server) health(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
+
+// GET /readyz
+func (s *server) ready(w http.ResponseWriter, r *http.Request) {
+	if err := s.Ping(r.Context()); err != nil {
+		s.fail(w, r, fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The database does not answer"))
+		return
+	}
+	s.write(w, r, http.StatusOK, map[string]string{"status": "ready"})
+}
+
+// GET /openapi.yaml
+func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", typeYAML)
+	_, _ = w.Write(s.OpenAPI)
+}
+
+// PUT /api/v1.0/buckets/{bucket}/documents
+func (s *server) putBucket(w http.ResponseWriter, r *http.Request) {
+	bucket, err := name(r, "bucket")
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	body, media, err := s.readBody(w, r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	written, err := s.Service.Put(r.Context(), bucket, body, media)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	documents := s.visible(written.Documents)
+	if len(documents) == 0 && written.Changed {
+		s.write(w, r, http.StatusOK, statusOnly(bucket, written.Revision))
+		return
+	}
+	s.writeDocuments(w, r, documents, shownAs(func(*revisions.Stored) int64 { return written.Revision }))
+}
+
+// statusOnly stands for the documents of a bucket that has none to show (spec/api.md §3.4).
+func statusOnly(bucket string, revision int64) any {
+	return map[string]any{"status": map[string]any{"bucket": bucket, "revision": revision}}
+}
+
+// visible leaves ValidationPolicies out where the reference does (spec/api.md §0 C4).
+func (s *server) visible(documents []*revisions.Stored) []*revisions.Stored {
+	if !s.Compat {
+		return documents
+	}
+	var shown []*revisions.Stored
+	for _, doc := range documents {
+		if !strings.HasPrefix(doc.Schema, validations.PolicyPrefix) {
+			shown = append(shown, doc)
+		}
+	}
+	return shown
+}
+
+// GET /api/v1.0/revisions
+func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) {
+	offset, limit, err := s.page(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	found, err := s.Service.List(r.Context(), offset, limit)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	items := make([]revisionItem, 0, len(found))
+	for _, shown := range found {
+		items = append(items, revisionItem{
+			Buckets: shown.Buckets, CreatedAt: timeText(shown.CreatedAt), ID: shown.ID, Tags: []string{},
+			Status: revisionStatus(shown.Verdict.Status), ValidationPolicies: s.policyViews(r, shown),
+		})
+	}
+	s.write(w, r, http.StatusOK, listOf(items))
+}
+
+// page reads limit and offset, which the reference does not know (spec/api.md §0 C5).
+func (s *server) page(r *http.Request) (offset, limit int, err error) {
+	if s.Compat {
+		return 0, -1, nil
+	}
+	if offset, err = count(r, "offset", 0); err != nil {
+		return 0, 0, err
+	}
+	limit, err = count(r, "limit", -1)
+	return offset, limit, err
+}
+
+func count(r *http.Request, parameter string, absent int) (int, error) {
+	values, given := r.URL.Query()[parameter]
+	if !given {
+		return absent, nil
+	}
+	n, err := strconv.Atoi(values[0])
+	if err != nil || n < 0 || len(values) > 1 {
+		return 0, fault.New(fault.Invalid, "HTTPInvalidParam",
+			"The \"%s\" parameter is invalid. It must be given once, as a whole number that is not negative.", parameter)
+	}
+	return n, nil
+}
+
+// DELETE /api/v1.0/revisions
+func (s *server) purge(w http.ResponseWriter, r *http.Request) {
+	if err := s.Service.Purge(r.Context()); err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// GET /api/v1.0/revisions/{revision}
+func (s *server) showRevision(w http.ResponseWriter, r *http.Request) {
+	id, err := s.revision(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	shown, err := s.Service.Show(r.Context(), id)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.write(w, r, http.StatusOK, s.revisionView(r, shown))
+}
+
+// GET /api/v1.0/revisions/{revision}/documents
+func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) {
+	id, err := s.revision(r)
+	if err != nil {
+		s.fail(w, r, asHTTPNotFound(err))
+		return
+	}
+	documents, err := s.Service.Documents(r.Context(), id)
+	if err != nil {
+		s.fail(w, r, asHTTPNotFound(err))
+		return
+	}
+	s.writeDocuments(w, r, s.visible(documents), shownAs(func(doc *revisions.Stored) int64 { return doc.Revision }))
+}
+
+// GET /api/v1.0/revisions/{revision}/status
+func (s *server) status(w http.ResponseWriter, r *http.Request) {
+	id, err := s.revision(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	expect := r.URL.Query().Get("expect")
+	if expect != "" && expect != "success" {
+		s.fail(w, r, fault.New(fault.Invalid, "HTTPInvalidParam",
+			"The \"expect\" parameter is invalid. The only value it may have is \"success\"."))
+		return
+	}
+	shown, err := s.Service.Status(r.Context(), id)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	code := http.StatusOK
+	if expect == "success" && shown.Verdict.Status != validations.Success {
+		code = http.StatusPreconditionFailed
+	}
+	s.writeStatus(w, r, code, shown)
+}
+
+func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.Shown) {
+	if negotiate(r, typeText) == typeText {
+		w.Header().Set("Content-Type", typeText+"; charset=utf-8")
+		w.WriteHeader(code)
+		_, _ = w.Write([]byte(statusText(shown)))
+		return
+	}
+	s.write(w, r, code, statusViewOf(shown))
+}
+
+// GET /api/v1.0/revisions/{revision}/validations
+func (s *server) listValidations(w http.ResponseWriter, r *http.Request) {
+	id, err := s.revision(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	summaries, err := s.Service.Validations(r.Context(), id)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	items := make([]validationView, 0, len(summaries))
+	for _, summary := range summaries {
+		items = append(items, validationView{Name: summary.Name, Status: summary.Status})
+	}
+	s.write(w, r, http.StatusOK, listOf(items))
+}
+
+// GET /api/v1.0/revisions/{revision}/validations/detail
+func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) {
+	id, err := s.revision(r)
+	if err != nil {
+		s.fail(w, r, asHTTPNotFound(err))
+		return
+	}
+	entries, err := s.Service.Entries(r.Context(), id, "")
+	if err != nil {
+		s.fail(w, r, asHTTPNotFound(err))
+		return
+	}
+	items := make([]entryView, 0, len(entries))
+	for _, entry := range entries {
+		view := s.entryView(r, id, entry)
+		view.ID = &entry.ID
+		items = append(items, view)
+	}
+	s.write(w, r, http.StatusOK, listOf(items))
+}
+
+// GET /api/v1.0/revisions/{revision}/validations/{name}
+func (s *server) listEntries(w http.ResponseWriter, r *http.Request) {
+	id, validation, err := s.validation(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	entries, err := s.Service.Entries(r.Context(), id, validation)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	type item struct {
+		ID     int    `json:"id"`
+		Status string `json:"status"`
+	}
+	items := make([]item, 0, len(entries))
+	for _, entry := range entries {
+		items = append(items, item{entry.ID, entry.Status})
+	}
+	s.write(w, r, http.StatusOK, listOf(items))
+}
+
+// GET /api/v1.0/revisions/{revision}/validations/{name}/entries/{entry}
+func (s *server) showEntry(w http.ResponseWriter, r *http.Request) {
+	id, validation, err := s.validation(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	position, err := strconv.Atoi(chi.URLParam(r, "entry"))
+	if err != nil {
+		s.fail(w, r, fault.New(fault.Invalid, "HTTPBadRequest", "The {entry_id} parameter must be an integer."))
+		return
+	}
+	entry, err := s.Service.Entry(r.Context(), id, validation, position)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	view := s.entryView(r, id, entry)
+	if view.URL != "" {
+		view.URL += "/entries/" + strconv.Itoa(position)
+	}
+	s.write(w, r, http.StatusOK, view)
+}
+
+// POST /api/v1.0/revisions/{revision}/validations/{name}
+func (s *server) postValidation(w http.ResponseWriter, r *http.Request) {
+	id, validation, err := s.validation(r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	text, media, err := s.readBody(w, r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	body, err := document.ParseOne(text, media, s.Limits)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	result, err := s.Service.Post(r.Context(), id, validation, body)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	s.write(w, r, http.StatusCreated, postedView{result.Status, result.Validator})
+}
+
+// revision resolves the revision that a path names.
+func (s *server) revision(r *http.Request) (int64, error) {
+	id, err := url.PathUnescape(chi.URLParam(r, "revision"))
+	if err != nil {
+		return 0, revisions.UnknownRevision(chi.URLParam(r, "revision"))
+	}
+	return s.Service.Resolve(r.Context(), id) //nolint:wrapcheck // a fault already
+}
+
+func (s *server) validation(r *http.Request) (revision int64, validation string, err error) {
+	if validation, err = name(r, "name"); err != nil {
+		return 0, "", err
+	}
+	revision, err = s.revision(r)
+	return revision, validation, err
+}
+
+// name reads a part of the path that names something.
+func name(r *http.Request, parameter string) (string, error) {
+	text, err := url.PathUnescape(chi.URLParam(r, parameter))
+	if err != nil || !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return "", fault.New(fault.Invalid, "HTTPBadRequest", "The {%s} of the path is no UTF-8 text.", parameter)
+	}
+	if n := utf8.RuneCountInString(text); n > validations.MaxName {
+		return "", fault.New(fault.Invalid, "HTTPBadRequest",
+			"The {%s} of the path has %d characters, but at most %d are allowed.", parameter, n, validations.MaxName)
+	}
+	return text, nil
+}

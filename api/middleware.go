@@ -1,0 +1,182 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"purser/internal/fault"
+)
+
+// dispatch calls the method's handler; others get 405, and OPTIONS tells which there are (spec/api.md §1.1).
+func (s *server) dispatch(known methods) http.HandlerFunc {
+	allowed := []string{http.MethodOptions}
+	for method := range known {
+		allowed = append(allowed, method)
+	}
+	slices.Sort(allowed)
+	allow := strings.Join(allowed, ", ")
+	return func(w http.ResponseWriter, r *http.Request) {
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet // net/http leaves the body out
+		}
+		if handler := known[method]; handler != nil {
+			handler(w, r)
+			return
+		}
+		w.Header().Set("Allow", allow)
+		if method == http.MethodOptions {
+			w.WriteHeader(http.StatusOK)
+			return
+		}
+		s.fail(w, r, fault.New(fault.MethodNotAllowed, "HTTPMethodNotAllowed", ""))
+	}
+}
+
+// routeEscaped routes by the path as it was sent, so that each part is unescaped just once, and tolerates one trailing
+// slash.
+func routeEscaped(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.EscapedPath()
+		if len(path) > 1 {
+			path = strings.TrimSuffix(path, "/")
+		}
+		chi.RouteContext(r.Context()).RoutePath = path
+		next.ServeHTTP(w, r)
+	})
+}
+
+// recoverer turns a panic into an internal error of this one request.
+func (s *server) recoverer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if p := recover(); p != nil {
+				s.fail(w, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack())) //nolint:err113 // for the log only
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+// observer gives each request an id, logs a line for it and counts it.
+type observer struct {
+	log      *slog.Logger
+	now      func() time.Time
+	requests *prometheus.CounterVec
+	latency  *prometheus.HistogramVec
+}
+
+func newObserver(config Config) *observer {
+	o := &observer{
+		log: config.Log,
+		now: config.Now,
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "purser_http_requests_total", Help: "Requests answered, by route, method and status.",
+		}, []string{"route", "method", "status"}),
+		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "purser_http_request_seconds", Help: "Time to answer a request, by route and method.",
+			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16),
+		}, []string{"route", "method"}),
+	}
+	config.Registry.MustRegister(o.requests, o.latency)
+	return o
+}
+
+// observation is what is noted about a request while it is answered.
+type observation struct{ notes []string }
+
+type observationKey struct{}
+
+func observed(r *http.Request) *observation {
+	if o, ok := r.Context().Value(observationKey{}).(*observation); ok {
+		return o
+	}
+	return &observation{}
+}
+
+func (o *observation) note(text string) { o.notes = append(o.notes, text) }
+
+func (o *observer) middleware(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := o.now()
+		seen := &observation{}
+		r = r.WithContext(context.WithValue(r.Context(), observationKey{}, seen))
+		id := requestID()
+		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		setContextHeaders(answer.Header(), r, id)
+		next.ServeHTTP(answer, r)
+		o.record(r, answer, id, o.now().Sub(began), seen)
+	})
+}
+
+const healthPath = "/api/v1.0/health"
+
+// setContextHeaders answers with the request's id and what the client wants to recognise it by (spec/api.md §1.2).
+func setContextHeaders(header http.Header, r *http.Request, id string) {
+	if r.URL.Path == healthPath {
+		return
+	}
+	header.Set("X-Deckhand-Req", id)
+	for _, name := range []string{"X-Context-Marker", "X-End-User"} {
+		if value := r.Header.Get(name); value != "" {
+			header.Set(name, value)
+		}
+	}
+}
+
+func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter, id string, took time.Duration,
+	seen *observation,
+) {
+	status := answer.Status()
+	if status == 0 {
+		status = http.StatusOK
+	}
+	route := chi.RouteContext(r.Context()).RoutePattern()
+	o.requests.WithLabelValues(route, knownMethod(r.Method), strconv.Itoa(status)).Inc()
+	o.latency.WithLabelValues(route, knownMethod(r.Method)).Observe(took.Seconds())
+	if r.URL.Path == healthPath && status == http.StatusNoContent {
+		return
+	}
+	level := slog.LevelInfo
+	if status >= http.StatusInternalServerError {
+		level = slog.LevelError
+	}
+	attributes := []slog.Attr{
+		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", status),
+		slog.Int("bytes", answer.BytesWritten()), slog.Duration("took", took), slog.String("request", id),
+		slog.String("remote", r.RemoteAddr),
+	}
+	if len(seen.notes) > 0 {
+		attributes = append(attributes, slog.String("error", strings.Join(seen.notes, "; ")))
+	}
+	o.log.LogAttrs(r.Context(), level, "request", attributes...)
+}
+
+// knownMethod keeps invented methods from filling the metrics.
+func knownMethod(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPost, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return "other"
+}
+
+// requestID is req- and a random UUID.
+func requestID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("req-%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+)
+
+// Config is what the interface is served from. All fields must be set.
+type Config struct {
+	Service *revisions.Service
+	// Ping tells whether the database answers.
+	Ping     func(context.Context) error
+	Limits   document.Limits
+	Compat   bool
+	Log      *slog.Logger
+	Registry *prometheus.Registry
+	OpenAPI  []byte
+	Now      func() time.Time
+}
+
+type server struct {
+	Config
+}
+
+// New returns the handler of the whole interface.
+func New(config Config) http.Handler {
+	s := &server{config}
+	router := chi.NewRouter()
+	router.Use(newObserver(config).middleware, s.recoverer, routeEscaped, s.checkBody)
+	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute()) })
+	for _, route := range s.routes() {
+		router.Handle(route.Pattern, s.dispatch(route.methods))
+	}
+	return router
+}
+
+// Route is a path of the interface and the methods it knows.
+type Route struct {
+	Pattern string
+	methods methods
+}
+
+type methods map[string]http.HandlerFunc
+
+func (s *server) routes() []Route {
+	const v1 = "/api/v1.0"
+	return []Route{
+		{"/versions", methods{"GET": s.versions}},
+		{"/readyz", methods{"GET": s.ready}},
+		{"/metrics", methods{"GET": promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{}).ServeHTTP}},
+		{"/openapi.yaml", methods{"GET": s.openAPI}},
+		{v1 + "/health", methods{"GET": s.health}},
+		{v1 + "/buckets/{bucket}/documents", methods{"PUT": s.putBucket}},
+		{v1 + "/revisions", methods{"GET": s.listRevisions, "DELETE": s.purge}},
+		{v1 + "/revisions/{revision}", methods{"GET": s.showRevision}},
+		{v1 + "/revisions/{revision}/documents", methods{"GET": s.listDocuments}},
+		{v1 + "/revisions/{revision}/status", methods{"GET": s.status}},
+		{v1 + "/revisions/{revision}/validations", methods{"GET": s.listValidations}},
+		{v1 + "/revisions/{revision}/validations/detail", methods{"GET": s.listValidationDetails}},
+		{v1 + "/revisions/{revision}/validations/{name}", methods{"GET": s.listEntries, "POST": s.postValidation}},
+		{v1 + "/revisions/{revision}/validations/{name}/entries/{entry}", methods{"GET": s.showEntry}},
+	}
+}
+
+// Routes lists the paths of the interface with their methods, for tests that hold them against openapi.yaml.
+func Routes() map[string][]string {
+	routes := map[string][]string{}
+	for _, route := range (&server{Config{Registry: prometheus.NewRegistry()}}).routes() {
+		for method := range route.methods {
+			routes[route.Pattern] = append(routes[route.Pattern], method)
+		}
+	}
+	return routes
+}

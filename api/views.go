@@ -1,0 +1,237 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// timeFormat is naive UTC with microseconds, as Python prints it (spec/api.md §1.4).
+const timeFormat = "2006-01-02T15:04:05.000000"
+
+func timeText(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	text := t.UTC().Format(timeFormat)
+	return &text
+}
+
+// documentView gives the JSON text of a document as it is shown (spec/api.md §3.4).
+type documentView func(doc *revisions.Stored) []byte
+
+// shownAs shows documents with a revision of the caller's choice in their status.
+func shownAs(revision func(*revisions.Stored) int64) documentView {
+	var text []byte
+	return func(doc *revisions.Stored) []byte {
+		text = append(text[:0], `{"data":`...)
+		text = append(text, doc.Data...)
+		text = append(text, `,"id":`...)
+		text = strconv.AppendInt(text, doc.ID, 10)
+		text = append(text, `,"metadata":`...)
+		text = append(text, doc.Metadata...)
+		text = append(text, `,"schema":`...)
+		text = document.AppendJSON(text, doc.Schema)
+		text = append(text, `,"status":`...)
+		text = appendStatus(text, doc.Bucket, revision(doc))
+		return append(text, '}')
+	}
+}
+
+func appendStatus(text []byte, bucket string, revision int64) []byte {
+	return document.AppendJSON(text, document.Mapping{
+		{Key: "bucket", Value: bucket},
+		{Key: "revision", Value: document.Number(strconv.FormatInt(revision, 10))},
+	})
+}
+
+// base is the URL of the interface as the client reached it.
+func base(r *http.Request) string {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host + "/api/v1.0"
+}
+
+func revisionURL(r *http.Request, id int64) string {
+	return base(r) + "/revisions/" + strconv.FormatInt(id, 10)
+}
+
+func validationURL(r *http.Request, id int64, name string) string {
+	return revisionURL(r, id) + "/validations/" + url.PathEscape(name)
+}
+
+type policyView struct {
+	Name        string           `json:"name"`
+	URL         string           `json:"url,omitempty"`
+	Status      string           `json:"status"`
+	Validations []validationView `json:"validations,omitempty"`
+}
+
+type validationView struct {
+	Name   string `json:"name"`
+	Status string `json:"status"`
+	URL    string `json:"url,omitempty"`
+}
+
+func (s *server) policyViews(r *http.Request, shown revisions.Shown) []policyView {
+	views := []policyView{}
+	for _, policy := range shown.Verdict.Policies {
+		id := policy.Policy.Identity
+		query := url.Values{"schema": {id.Schema}, "metadata.name": {id.Name}}
+		view := policyView{
+			Name: id.Name, Status: policy.Status.String(),
+			URL: revisionURL(r, shown.ID) + "/documents?" + query.Encode(),
+		}
+		if !s.Compat {
+			for _, v := range policy.Validations {
+				view.Validations = append(view.Validations,
+					validationView{v.Name, v.Status.String(), validationURL(r, shown.ID, v.Name)})
+			}
+		}
+		views = append(views, view)
+	}
+	return views
+}
+
+// revisionStatus is the word for a revision, which differs from that for a policy (spec/api.md §0 D8).
+func revisionStatus(status validations.Status) string {
+	if status == validations.Success {
+		return "success"
+	}
+	return "failed"
+}
+
+type revisionView struct {
+	Buckets            []string       `json:"buckets"`
+	CreatedAt          *string        `json:"createdAt"`
+	ID                 int64          `json:"id"`
+	Status             string         `json:"status"`
+	Tags               map[string]any `json:"tags"`
+	URL                string         `json:"url"`
+	ValidationPolicies []policyView   `json:"validationPolicies"`
+}
+
+func (s *server) revisionView(r *http.Request, shown revisions.Shown) revisionView {
+	return revisionView{
+		Buckets: shown.Buckets, CreatedAt: timeText(shown.CreatedAt), ID: shown.ID, Tags: map[string]any{},
+		Status: revisionStatus(shown.Verdict.Status), URL: revisionURL(r, shown.ID),
+		ValidationPolicies: s.policyViews(r, shown),
+	}
+}
+
+type revisionItem struct {
+	Buckets            []string     `json:"buckets"`
+	CreatedAt          *string      `json:"createdAt"`
+	ID                 int64        `json:"id"`
+	Status             string       `json:"status"`
+	Tags               []string     `json:"tags"`
+	ValidationPolicies []policyView `json:"validationPolicies"`
+}
+
+// list is the frame of every listing.
+type list[T any] struct {
+	Count   int `json:"count"`
+	Results []T `json:"results"`
+}
+
+func listOf[T any](items []T) list[T] { return list[T]{len(items), items} }
+
+// entryView is an entry of a validation; which parts are shown depends on the route (spec/api.md §8.3-8.5).
+type entryView struct {
+	CreatedAt    *string           `json:"createdAt"`
+	Errors       []json.RawMessage `json:"errors"`
+	ExpiresAfter *string           `json:"expiresAfter"`
+	ExpiresAt    **string          `json:"expiresAt,omitempty"`
+	ID           *int              `json:"id,omitempty"`
+	Name         string            `json:"name"`
+	Status       string            `json:"status"`
+	URL          string            `json:"url,omitempty"`
+}
+
+func (s *server) entryView(r *http.Request, revision int64, entry validations.Entry) entryView {
+	view := entryView{Errors: entry.Errors, Name: entry.Name, Status: entry.Status}
+	if s.Compat {
+		return view
+	}
+	expiresAt := timeText(entry.ExpiresAt)
+	view.CreatedAt, view.ExpiresAt = timeText(entry.CreatedAt), &expiresAt
+	if entry.ExpiresAfter != "" {
+		view.ExpiresAfter = &entry.ExpiresAfter
+	}
+	view.URL = validationURL(r, revision, entry.Name)
+	return view
+}
+
+// statusView answers whether a revision may be used.
+type statusView struct {
+	Revision    int64            `json:"revision"`
+	Status      string           `json:"status"`
+	Policies    []policyView     `json:"policies"`
+	Ignored     []validationView `json:"ignored"`
+	Validations []validationView `json:"validations,omitempty"` // those reported, where no policy weighs them
+}
+
+func statusViewOf(shown revisions.Shown) statusView {
+	view := statusView{
+		Revision: shown.ID, Status: shown.Verdict.Status.String(), Policies: []policyView{},
+		Ignored: validationViews(shown.Verdict.Ignored), Validations: validationViews(shown.Verdict.Reported),
+	}
+	for _, policy := range shown.Verdict.Policies {
+		view.Policies = append(view.Policies, policyView{
+			Name: policy.Policy.Name, Status: policy.Status.String(), Validations: validationViews(policy.Validations),
+		})
+	}
+	return view
+}
+
+func validationViews(judged []validations.Judged) []validationView {
+	views := []validationView{}
+	for _, j := range judged {
+		views = append(views, validationView{Name: j.Name, Status: j.Status.String()})
+	}
+	return views
+}
+
+// statusText is a verdict to read: the status alone on the first line, then what stands in the way.
+func statusText(shown revisions.Shown) string {
+	var b strings.Builder
+	b.WriteString(shown.Verdict.Status.String() + "\n")
+	for _, policy := range shown.Verdict.Policies {
+		if policy.Policy.Broken {
+			b.WriteString(policy.Policy.Name + ": failure: the policy document is no valid ValidationPolicy\n")
+		}
+		for _, v := range policy.Validations {
+			obstacle(&b, v, " (policy "+policy.Policy.Name+")")
+		}
+	}
+	for _, v := range shown.Verdict.Reported {
+		obstacle(&b, v, "")
+	}
+	return b.String()
+}
+
+func obstacle(b *strings.Builder, v validations.Judged, policy string) {
+	if v.Status == validations.Success {
+		return
+	}
+	b.WriteString(v.Name + ": " + v.Status.String() + policy)
+	if v.Status == validations.Failure && v.Message != "" {
+		b.WriteString(": " + strings.ReplaceAll(v.Message, "\n", " "))
+	}
+	b.WriteByte('\n')
+}
+
+// postedView is a result as it is given back to who posted it (spec/api.md §8.1).
+type postedView struct {
+	Status    string          `json:"status"`
+	Validator json.RawMessage `json:"validator"`
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"purser/internal/document"
+	"purser/internal/store"
+	"purser/internal/store/local"
+	"purser/internal/validations/jsonschema"
+)
+
+// databaseFlags say where the site is kept.
+type databaseFlags struct {
+	DatabaseURL string `help:"Postgres (14 or newer) to keep the site in. Without it the server runs a private one of its own." placeholder:"postgres://…"` //nolint:lll // a tag
+	StateDir    string `help:"Where the private Postgres lives." default:"${statedir}" type:"path"`
+}
+
+// open returns the URL of the database and what stops it, if it is the server's own.
+func (f databaseFlags) open(ctx context.Context, log *slog.Logger) (url string, stop func(), err error) {
+	if f.DatabaseURL != "" {
+		return f.DatabaseURL, func() {}, nil
+	}
+	cluster, err := local.Start(ctx, f.StateDir, log)
+	if err != nil {
+		return "", nil, fmt.Errorf("start the private Postgres: %w", err)
+	}
+	log.Info("private Postgres is up", "state_dir", f.StateDir)
+	return cluster.URL(), func() { stopCluster(cluster, log) }, nil
+}
+
+func stopCluster(cluster *local.Cluster, log *slog.Logger) {
+	const patience = 30 * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := cluster.Stop(ctx); err != nil {
+		log.Error("stop the private Postgres", "error", err.Error())
+	}
+}
+
+// defaultStateDir is where the machine keeps the state of services, or of the user's programs.
+func defaultStateDir() string {
+	if os.Geteuid() == 0 {
+		return "/var/lib/purser"
+	}
+	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "purser")
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ".purser"
+	}
+	return filepath.Join(home, ".local", "state", "purser")
+}
+
+// limitFlags bound what a client may ask for.
+type limitFlags struct {
+	MaxBody         int64 `help:"Bytes of a request body, decompressed."                          default:"33554432"`
+	MaxDocuments    int   `help:"Documents of a body."                                             default:"100000"`
+	MaxDocumentSize int   `help:"Bytes of one document, as written and with its aliases expanded." default:"4194304"`
+	MaxDepth        int   `help:"Nesting of one document."                                         default:"100"`
+	MaxValues       int   `help:"Keys and values of one document."                                 default:"100000"`
+	MaxSchemaVisits int   `help:"Evaluations a DataSchema may need along one path of a document."  default:"20000"`
+
+	HeaderTimeout time.Duration `help:"Time for a request's header to arrive." default:"10s"`
+	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`
+	WriteTimeout  time.Duration `help:"Time for a request to be answered."     default:"5m"`
+	CacheSize     int           `help:"Bytes of documents kept in memory."     default:"16777216"`
+}
+
+func (f limitFlags) document() document.Limits {
+	return document.Limits{
+		Body: f.MaxBody, Documents: f.MaxDocuments, Size: f.MaxDocumentSize, Depth: f.MaxDepth, Values: f.MaxValues,
+	}
+}
+
+func (f limitFlags) budget() jsonschema.Budget { return jsonschema.Budget{Visits: f.MaxSchemaVisits} }
+
+var errLimits = errors.New("limits and timeouts must be greater than zero")
+
+// Validate is called by kong.
+func (f limitFlags) Validate() error {
+	limits := []int64{
+		f.MaxBody, int64(f.MaxDocuments), int64(f.MaxDocumentSize), int64(f.MaxDepth), int64(f.MaxValues),
+		int64(f.MaxSchemaVisits), int64(f.HeaderTimeout), int64(f.ReadTimeout), int64(f.WriteTimeout),
+	}
+	for _, limit := range limits {
+		if limit <= 0 {
+			return errLimits
+		}
+	}
+	return nil
+}
+
+// logFlags say what is logged, and how.
+type logFlags struct {
+	LogFormat string     `help:"Log format: ${enum}."  enum:"text,json" default:"text"`
+	LogLevel  slog.Level `help:"Least severe level that is logged: debug, info, warn, error." default:"info"`
+}
+
+func (f logFlags) logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: f.LogLevel}
+	if f.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// migrateCommand brings the database up to date.
+type migrateCommand struct {
+	databaseFlags `embed:""`
+	logFlags      `embed:""`
+}
+
+// Run is called by kong.
+func (c *migrateCommand) Run(ctx context.Context, stderr io.Writer) error {
+	log := c.logger(stderr)
+	url, stop, err := c.open(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := store.Migrate(ctx, url); err != nil {
+		return fmt.Errorf("migrate the database: %w", err)
+	}
+	log.Info("the database is up to date")
+	return nil
+}

@@ -1,0 +1,66 @@
+// Command server serves a revisioned, validating store of configuration documents over HTTP.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set by the build (see the Makefile).
+var version = "development"
+
+const description = `Purser keeps the configuration documents of a site: every change becomes an immutable revision in
+Postgres, each revision is validated as it is taken in, and one request tells whether it may be used.
+
+Every flag can also be set in the environment, as PURSER_ and the flag's name: PURSER_LISTEN, PURSER_DATABASE_URL.`
+
+// commands is the command line.
+type commands struct {
+	Serve   serveCommand     `cmd:"" default:"withargs" help:"Serve the API (what happens without a command)."`
+	Migrate migrateCommand   `cmd:"" help:"Bring the database up to this version of Purser, then exit."`
+	Version kong.VersionFlag `help:"Print the version and exit."`
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// exit is what kong's wish to end the process becomes, so that run can be tested.
+type exit int
+
+// run is the whole program; it returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if e, ok := recover().(exit); ok {
+			code = int(e)
+		}
+	}()
+	parser, err := kong.New(&commands{},
+		kong.Name("server"), kong.Description(description), kong.DefaultEnvars("PURSER"), kong.UsageOnError(),
+		kong.Vars{"version": version, "statedir": defaultStateDir()},
+		kong.Writers(stdout, stderr), kong.Exit(func(code int) { panic(exit(code)) }),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stderr, (*io.Writer)(nil)))
+	if err != nil {
+		_, _ = fmt.Fprintln(stderr, "server:", err)
+		return 1
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		_, _ = fmt.Fprintln(stderr, "server:", err)
+		return 2 //nolint:mnd // the usual code for a wrong command line
+	}
+	if err := command.Run(); err != nil && !errors.Is(err, context.Canceled) {
+		_, _ = fmt.Fprintln(stderr, "server:", err)
+		return 1
+	}
+	return 0
+}

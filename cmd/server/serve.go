@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"purser"
+	"purser/api"
+	"purser/internal/revisions"
+	"purser/internal/store"
+	"purser/internal/validations"
+)
+
+// serveCommand serves the API until it is told to stop.
+type serveCommand struct {
+	Listen string `help:"Address to listen on." default:"127.0.0.1:9000"`
+	Compat string `help:"Behave like this service where Purser decided otherwise (spec rows C1-C5): deckhand." enum:"deckhand," default:""` //nolint:lll // a tag
+
+	databaseFlags `embed:""`
+	limitFlags    `embed:""`
+	logFlags      `embed:""`
+}
+
+// drainTime is how long requests may go on after the server is told to stop.
+const drainTime = 10 * time.Second
+
+// Run is called by kong.
+func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
+	keepMemoryLow()
+	log := c.logger(stderr)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w (another address can be given with --listen)", err)
+	}
+	defer func() { _ = listener.Close() }()
+	url, stop, err := c.open(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	handler, closePool, err := c.handler(ctx, url, log)
+	if err != nil {
+		return err
+	}
+	defer closePool()
+	return c.serve(ctx, listener, handler, log)
+}
+
+// keepMemoryLow trades a little speed for memory: bodies are large and short-lived. GOGC in the environment wins.
+func keepMemoryLow() {
+	const percent = 50
+	if debug.SetGCPercent(percent) != 100 { //nolint:mnd // Go's default
+		debug.SetGCPercent(debug.SetGCPercent(percent))
+	}
+}
+
+// handler wires store, service and interface over a migrated database.
+func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger) (http.Handler, func(), error) {
+	if err := store.Migrate(ctx, url); err != nil {
+		return nil, nil, fmt.Errorf("migrate the database: %w", err)
+	}
+	pool, err := pgxpool.New(ctx, url)
+	if err != nil {
+		return nil, nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	kept, err := store.New(pool)
+	if err != nil {
+		pool.Close()
+		return nil, nil, fmt.Errorf("open the store: %w", err)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		poolCollector(pool))
+	service := revisions.NewService(revisions.Config{
+		Store: store.NewCached(kept, c.CacheSize), Engine: validations.NewEngine(c.budget()), Limits: c.document(),
+		Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
+	})
+	handler := api.New(api.Config{
+		Service: service, Ping: kept.Ping, Limits: c.document(), Compat: c.Compat == "deckhand", Log: log,
+		Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
+	})
+	return handler, pool.Close, nil
+}
+
+// serve answers requests until the context ends, then lets those under way finish.
+func (c *serveCommand) serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: c.HeaderTimeout, ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	log.Info("serving", "url", "http://"+listener.Addr().String(), "version", version)
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	log.Info("stopping: requests under way may finish", "within", drainTime)
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	if err := server.Shutdown(drain); errors.Is(err, context.DeadlineExceeded) {
+		log.Warn("some requests did not finish in time and were cut off")
+		_ = server.Close()
+	}
+	return nil
+}

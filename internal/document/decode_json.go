@@ -1,0 +1,98 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// json decodes an item of a JSON array, which encoding/json has already found well formed.
+func (d *decoder) json() (any, error) {
+	tokens := json.NewDecoder(bytes.NewReader(d.segment.Text))
+	tokens.UseNumber()
+	return d.jsonValue(tokens, 1)
+}
+
+func (d *decoder) jsonLine(tokens *json.Decoder) int {
+	return d.line(lineOf(d.segment.Text, int(tokens.InputOffset())))
+}
+
+func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
+	before := tokens.InputOffset()
+	token, err := tokens.Token()
+	if err != nil {
+		return nil, Malformed("document %d: JSON: %w", d.segment.Index, err)
+	}
+	if err := d.count(int(tokens.InputOffset()-before), depth); err != nil {
+		return nil, err
+	}
+	switch t := token.(type) {
+	case json.Delim:
+		if t == '[' {
+			return d.jsonList(tokens, depth)
+		}
+		return d.jsonMapping(tokens, depth)
+	case json.Number:
+		number, err := jsonNumber(string(t))
+		if err != nil {
+			return nil, Malformed("document %d, line %d: '%s': %w", d.segment.Index, d.jsonLine(tokens), t, err)
+		}
+		return number, nil
+	}
+	return token, nil
+}
+
+func jsonNumber(text string) (any, error) {
+	if !strings.ContainsAny(text, ".eE") {
+		return integer(text)
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if errors.Is(err, strconv.ErrRange) && math.IsInf(f, 0) {
+		return nil, errNotFinite
+	}
+	return formatFloat(f), nil
+}
+
+func (d *decoder) jsonList(tokens *json.Decoder, depth int) (any, error) {
+	list := []any{}
+	for tokens.More() {
+		item, err := d.jsonValue(tokens, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, item)
+	}
+	_, err := tokens.Token()
+	return list, err
+}
+
+func (d *decoder) jsonMapping(tokens *json.Decoder, depth int) (any, error) {
+	b := newMappingBuilder(nil, 0)
+	for tokens.More() {
+		key, err := d.jsonValue(tokens, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		line := d.jsonLine(tokens)
+		value, err := d.jsonValue(tokens, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		if first := b.set(key.(string), value, line); first != 0 { //nolint:forcetypeassert // JSON has no other keys
+			d.noteDuplicate(key.(string), first, line) //nolint:forcetypeassert // as above
+		}
+	}
+	_, err := tokens.Token()
+	return b.members, err
+}
+
+// ParseJSON reads JSON text that this package wrote: limits have been kept already.
+func ParseJSON(text []byte) (any, error) {
+	d := &decoder{segment: Segment{Text: text, Line: 1}, limits: unlimited}
+	return d.json()
+}
+
+var unlimited = Limits{Size: math.MaxInt, Depth: math.MaxInt, Values: math.MaxInt}

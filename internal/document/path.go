@@ -1,0 +1,53 @@
+package document
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// SplitPath cuts a path such as .a.b[0] into its parts; "." and "$" are the root, which has none.
+func SplitPath(path string) []string {
+	path = strings.TrimPrefix(path, "$")
+	path = strings.NewReplacer("[", ".", "]", "").Replace(path)
+	return slices.DeleteFunc(strings.Split(path, "."), func(part string) bool { return part == "" })
+}
+
+// Locate returns the value at the parts of a path, nil if there is none.
+func Locate(value any, path []string) any {
+	for _, part := range path {
+		switch v := value.(type) {
+		case Mapping:
+			value = v.At(part)
+		case []any:
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			value = v[i]
+		default:
+			return nil
+		}
+	}
+	return value
+}
+
+// Replace returns the value with what stands at a path replaced; where the path leads nowhere, value itself.
+func Replace(value any, path []string, replacement any) any {
+	if len(path) == 0 {
+		return replacement
+	}
+	switch v := value.(type) {
+	case Mapping:
+		if child, ok := v.Lookup(path[0]); ok {
+			return v.With(path[0], Replace(child, path[1:], replacement))
+		}
+	case []any:
+		if i, err := strconv.Atoi(path[0]); err == nil && i >= 0 && i < len(v) {
+			changed := slices.Clone(v)
+			changed[i] = Replace(v[i], path[1:], replacement)
+			return changed
+		}
+	}
+	return value
+}

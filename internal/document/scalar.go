@@ -1,0 +1,206 @@
+package document
+
+import (
+	"errors"
+	"math"
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Number is a number as JSON text: an integer of at most 64 bits, or a float as Python prints it.
+type Number string
+
+var (
+	errNotFinite = errors.New("JSON has no number for it; quote it to keep the text")
+	errTooBig    = errors.New("integers have at most 64 bits here; quote it to keep the text")
+	errNoDate    = errors.New("this is no date of the calendar; quote it to keep the text")
+	errReserved  = errors.New("YAML 1.1 reserves this scalar; quote it to keep the text")
+	errNoNumber  = errors.New("this is no number")
+	errNoBoolean = errors.New("this is no boolean")
+)
+
+// The patterns by which YAML 1.1 tells plain scalars apart, as PyYAML's safe loader has them.
+var (
+	integerPattern = regexp.MustCompile(
+		`^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)
+	floatPattern = regexp.MustCompile(
+		`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?` +
+			`|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
+	datePattern = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)$`)
+	timePattern = regexp.MustCompile(
+		`^(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.\d*)?(?:[ \t]*(?:Z|[-+]\d\d?(?::\d\d)?))?$`)
+)
+
+var booleans = map[string]bool{
+	"yes": true, "Yes": true, "YES": true, "no": false, "No": false, "NO": false,
+	"true": true, "True": true, "TRUE": true, "false": false, "False": false, "FALSE": false,
+	"on": true, "On": true, "ON": true, "off": false, "Off": false, "OFF": false,
+}
+
+// resolvePlain gives the value of an untagged plain scalar: nil, bool, Number or string (spec/rendering.md R17).
+func resolvePlain(text string) (any, error) {
+	if text == "" {
+		return nil, nil
+	}
+	switch c := text[0]; {
+	case c >= '0' && c <= '9', c == '+', c == '-', c == '.':
+		return resolveNumeric(text)
+	case c == '~' || c == 'n' || c == 'N':
+		if text == "~" || text == "null" || text == "Null" || text == "NULL" {
+			return nil, nil
+		}
+	case text == "<<" || text == "=":
+		return nil, errReserved
+	}
+	if truth, ok := booleans[text]; ok {
+		return truth, nil
+	}
+	return text, nil
+}
+
+func resolveNumeric(text string) (any, error) {
+	switch {
+	case integerPattern.MatchString(text):
+		return integer(text)
+	case floatPattern.MatchString(text):
+		return float(text)
+	case len(text) >= len("2001-1-1 1:01:01") || datePattern.MatchString(text):
+		return text, checkDate(text)
+	}
+	return text, nil
+}
+
+// integer reads an integer in any of YAML 1.1's notations.
+func integer(text string) (any, error) {
+	digits := strings.ReplaceAll(text, "_", "")
+	negative := strings.HasPrefix(digits, "-")
+	digits = strings.TrimLeft(digits, "+-")
+	value, ok := new(big.Int), false
+	switch {
+	case strings.HasPrefix(digits, "0b"):
+		_, ok = value.SetString(digits[2:], 2)
+	case strings.HasPrefix(digits, "0x"):
+		_, ok = value.SetString(digits[2:], 16)
+	case strings.Contains(digits, ":"):
+		ok = sexagesimal(value, digits)
+	case strings.HasPrefix(digits, "0"):
+		_, ok = value.SetString(digits, 8)
+	default:
+		_, ok = value.SetString(digits, 10)
+	}
+	if !ok {
+		return nil, errNoNumber
+	}
+	if negative {
+		value.Neg(value)
+	}
+	if !value.IsInt64() && !value.IsUint64() {
+		return nil, errTooBig
+	}
+	return Number(value.String()), nil
+}
+
+// sexagesimal adds up 190:20:30, the first part in units of the largest.
+func sexagesimal(sum *big.Int, text string) bool {
+	sixty := big.NewInt(60)
+	for part := range strings.SplitSeq(text, ":") {
+		n, ok := new(big.Int).SetString(part, 10)
+		if !ok {
+			return false
+		}
+		sum.Add(sum.Mul(sum, sixty), n)
+	}
+	return true
+}
+
+func float(text string) (any, error) {
+	digits := strings.ToLower(strings.ReplaceAll(text, "_", ""))
+	sign := 1.0
+	if strings.HasPrefix(digits, "-") {
+		sign = -1
+	}
+	digits = strings.TrimLeft(digits, "+-")
+	if strings.HasSuffix(digits, "inf") || strings.HasSuffix(digits, "nan") {
+		return nil, errNotFinite
+	}
+	sum := 0.0
+	for part := range strings.SplitSeq(digits, ":") {
+		f, err := strconv.ParseFloat(part, 64)
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
+			return nil, errNoNumber
+		}
+		sum = sum*60 + f
+	}
+	if math.IsInf(sum, 0) {
+		return nil, errNotFinite
+	}
+	return formatFloat(sign * sum), nil
+}
+
+// formatFloat writes a float as Python's repr does, so that messages and texts agree with the reference's.
+func formatFloat(f float64) Number {
+	exponent := strconv.FormatFloat(f, 'e', -1, 64)
+	if _, power, _ := strings.Cut(exponent, "e"); f != 0 {
+		if n, _ := strconv.Atoi(power); n < -4 || n >= 16 {
+			return Number(exponent)
+		}
+	}
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return Number(text)
+}
+
+// checkDate refuses what looks like a date or time but is none, as the reference's loader does. Real ones stay text.
+func checkDate(text string) error {
+	parts := datePattern.FindStringSubmatch(text)
+	if parts == nil {
+		if parts = timePattern.FindStringSubmatch(text); parts == nil {
+			return nil
+		}
+	}
+	var n [6]int
+	for i, part := range parts[1:] {
+		n[i], _ = strconv.Atoi(part)
+	}
+	t := time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], 0, time.UTC)
+	same := t.Year() == n[0] && int(t.Month()) == n[1] && t.Day() == n[2] &&
+		t.Hour() == n[3] && t.Minute() == n[4] && t.Second() == n[5]
+	if !same || n[0] == 0 {
+		return errNoDate
+	}
+	return nil
+}
+
+// resolveTagged gives the value of a scalar with an explicit tag in its short form.
+func resolveTagged(tag, text string) (any, error) {
+	switch tag {
+	case "!!str", "!":
+		return text, nil
+	case "!!null":
+		return nil, nil
+	case "!!bool":
+		if truth, ok := booleans[text]; ok {
+			return truth, nil
+		}
+		return nil, errNoBoolean
+	case "!!int":
+		return taggedInteger(text)
+	case "!!float":
+		return float(text)
+	case "!!timestamp":
+		return tag + " " + text, checkDate(text) // dates stay as they were written, tag and all
+	}
+	return nil, errors.New("the tag " + tag + " is not read here; use plain YAML values")
+}
+
+func taggedInteger(text string) (any, error) {
+	if !integerPattern.MatchString(text) {
+		return nil, errNoNumber
+	}
+	return integer(text)
+}

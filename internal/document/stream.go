@@ -1,0 +1,223 @@
+package document
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"purser/internal/fault"
+)
+
+// Media is the form a body is written in.
+type Media uint8
+
+// The media that Split reads.
+const (
+	YAML Media = iota
+	JSON
+)
+
+// Segment is the text of one document of a body.
+type Segment struct {
+	Text   []byte
+	Line   int    // of the body, where the segment begins; counts from 1
+	Index  int    // position among the body's documents; counts from 1
+	Digest Digest // of the text; zero where the text alone does not say what the document is
+
+	media Media
+	node  *yaml.Node // set where a directive forced the whole body through the parser
+}
+
+func (s Segment) place() string { return fmt.Sprintf("document %d (from line %d)", s.Index, s.Line) }
+
+// Malformed is the fault of a body that cannot be read, in the reference's wording (spec/api.md §1.3).
+func Malformed(format string, args ...any) *fault.Fault {
+	return fault.New(fault.Invalid, "HTTPBadRequest",
+		"The request body must be properly formatted YAML. Details: "+format, args...)
+}
+
+// Split cuts a body into the segments of its documents. Faults: Invalid for what is no text, TooLarge beyond limits.
+func Split(body []byte, media Media, limits Limits) ([]Segment, error) {
+	if err := checkEncoding(body); err != nil {
+		return nil, err
+	}
+	segments, err := splitBy(media, body)
+	if err != nil {
+		return nil, err
+	}
+	if len(segments) > limits.Documents {
+		return nil, TooLarge("the body has %d documents; the limit is %d (--max-documents)",
+			len(segments), limits.Documents)
+	}
+	for i := range segments {
+		segments[i].Index, segments[i].media = i+1, media
+		if segments[i].node == nil {
+			segments[i].Digest = sha256.Sum256(segments[i].Text)
+		}
+	}
+	return segments, nil
+}
+
+func splitBy(media Media, body []byte) ([]Segment, error) {
+	if media == JSON {
+		return splitJSON(body)
+	}
+	segments, directives := splitYAML(body)
+	if directives {
+		return parseAll(body)
+	}
+	return segments, nil
+}
+
+func checkEncoding(body []byte) error {
+	switch {
+	case bytes.HasPrefix(body, []byte("\xfe\xff")), bytes.HasPrefix(body, []byte("\xff\xfe")):
+		return Malformed("the body is UTF-16; send it as UTF-8")
+	case bytes.HasPrefix(body, []byte("\xef\xbb\xbf")):
+		return Malformed("the body begins with a byte order mark; send it as UTF-8 without one")
+	}
+	if i := bytes.IndexByte(body, 0); i >= 0 {
+		return Malformed("line %d: a NUL byte; send the body as UTF-8 text", lineOf(body, i))
+	}
+	if utf8.Valid(body) {
+		return nil
+	}
+	at := 0
+	for at < len(body) {
+		r, size := utf8.DecodeRune(body[at:])
+		if r == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return Malformed("line %d: the bytes are not UTF-8", lineOf(body, at))
+}
+
+func lineOf(body []byte, offset int) int { return 1 + bytes.Count(body[:offset], []byte("\n")) }
+
+// splitYAML cuts at lines that begin with --- or ..., which YAML knows as document borders wherever they stand at the
+// start of a line. It reports whether there is a line that could be a directive: those reach beyond their document.
+func splitYAML(body []byte) (segments []Segment, directives bool) {
+	start, startLine, line := 0, 1, 0
+	cut := func(end int) {
+		if text := body[start:end]; !isBlank(text) {
+			segments = append(segments, Segment{Text: bytes.TrimRight(text, " \n\r"), Line: startLine})
+		}
+		start, startLine = end, line
+	}
+	for at := 0; at < len(body); {
+		line++
+		next := len(body)
+		if i := bytes.IndexByte(body[at:], '\n'); i >= 0 {
+			next = at + i + 1
+		}
+		switch text := body[at:next]; {
+		case text[0] == '%':
+			return nil, true
+		case isMarker(text, "---"):
+			cut(at)
+		case isMarker(text, "..."):
+			cut(at)
+			// What follows the marker begins a document of its own; the marker itself belongs to none.
+			start, startLine = next, line+1
+		}
+		at = next
+	}
+	cut(len(body))
+	return segments, false
+}
+
+func isMarker(line []byte, marker string) bool {
+	if len(line) < 3 || string(line[:3]) != marker {
+		return false
+	}
+	return len(line) == 3 || bytes.IndexByte([]byte(" \t\r\n"), line[3]) >= 0
+}
+
+// isBlank tells whether a text holds no document: only white space and comments, and no --- that would begin one.
+func isBlank(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if line = bytes.TrimLeft(line, " \t\r\n"); len(line) > 0 && line[0] != '#' {
+			return false
+		}
+	}
+	return true
+}
+
+// parseAll reads a body whose directives make its segments depend on one another.
+func parseAll(body []byte) ([]Segment, error) {
+	var segments []Segment
+	err := parseYAML(body, func(node *yaml.Node) {
+		segments = append(segments, Segment{Text: body, Line: 1, node: node})
+	})
+	if err != nil {
+		return nil, Malformed("%w", err)
+	}
+	return segments, nil
+}
+
+// parseYAML hands every document of a text to found. A panic of the parser is an error of the text.
+func parseYAML(text []byte, found func(*yaml.Node)) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the YAML parser cannot read it: %v", r) //nolint:err113 // of no further use
+		}
+	}()
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		node := new(yaml.Node)
+		switch err := decoder.Decode(node); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		found(node)
+	}
+}
+
+// splitJSON cuts an array of documents into its items; a single object is taken as an array of one.
+func splitJSON(body []byte) ([]Segment, error) {
+	trimmed := bytes.TrimLeft(body, " \t\r\n")
+	if len(trimmed) == 0 {
+		return nil, nil
+	}
+	if trimmed[0] != '[' {
+		trimmed = fmt.Appendf(nil, "[%s]", trimmed)
+		body = trimmed
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	if _, err := decoder.Token(); err != nil {
+		return nil, jsonError(body, decoder, err)
+	}
+	var segments []Segment
+	for decoder.More() {
+		var item json.RawMessage
+		if err := decoder.Decode(&item); err != nil {
+			return nil, jsonError(body, decoder, err)
+		}
+		segments = append(segments, Segment{Text: item, Line: lineOf(body, int(decoder.InputOffset())-len(item))})
+	}
+	if _, err := decoder.Token(); err != nil {
+		return nil, jsonError(body, decoder, err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, Malformed("line %d: text after the end of the JSON array", lineOf(body, int(decoder.InputOffset())))
+	}
+	return segments, nil
+}
+
+func jsonError(body []byte, decoder *json.Decoder, err error) error {
+	offset := int(decoder.InputOffset())
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		offset = int(syntax.Offset)
+	}
+	return Malformed("line %d: JSON: %w", lineOf(body, min(offset, len(body))), err)
+}

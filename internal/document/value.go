@@ -1,0 +1,160 @@
+package document
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"unicode/utf8"
+)
+
+// Digest is a SHA-256 sum.
+type Digest [sha256.Size]byte
+
+func (d Digest) String() string { return hex.EncodeToString(d[:]) }
+
+// IsZero tells whether nothing was digested.
+func (d Digest) IsZero() bool { return d == Digest{} }
+
+// Mapping is a mapping whose members keep the order they were written in. Values are nil, bool, Number, string, []any
+// and Mapping.
+type Mapping []Member
+
+// Member is one key of a Mapping with its value.
+type Member struct {
+	Key   string
+	Value any
+}
+
+// At returns the value of a key, nil if there is none.
+func (m Mapping) At(key string) any {
+	value, _ := m.Lookup(key)
+	return value
+}
+
+// Lookup returns the value of a key and whether the key is there.
+func (m Mapping) Lookup(key string) (any, bool) {
+	for _, member := range m {
+		if member.Key == key {
+			return member.Value, true
+		}
+	}
+	return nil, false
+}
+
+// With returns the mapping with a key set: in its place if it was there, else at the end. m itself stays as it was.
+func (m Mapping) With(key string, value any) Mapping {
+	changed := slices.Clone(m)
+	if i := slices.IndexFunc(m, func(member Member) bool { return member.Key == key }); i >= 0 {
+		changed[i].Value = value
+		return changed
+	}
+	return append(changed, Member{key, value})
+}
+
+// AppendJSON appends a value as compact JSON text, mappings in written order.
+func AppendJSON(dst []byte, value any) []byte { return appendJSON(dst, value, false) }
+
+// Canonical returns a value as compact JSON text with sorted keys: equal for values that say the same.
+func Canonical(value any) []byte { return appendJSON(nil, value, true) }
+
+// DigestOf returns the digest of a value's canonical form.
+func DigestOf(value any) Digest { return sha256.Sum256(Canonical(value)) }
+
+func appendJSON(dst []byte, value any, sorted bool) []byte {
+	switch v := value.(type) {
+	case nil:
+		return append(dst, "null"...)
+	case bool:
+		if v {
+			return append(dst, "true"...)
+		}
+		return append(dst, "false"...)
+	case Number:
+		return append(dst, v...)
+	case string:
+		return appendString(dst, v)
+	case []any:
+		return appendList(dst, v, sorted)
+	case Mapping:
+		return appendMapping(dst, v, sorted)
+	}
+	panic("document: a value of a type that no document holds")
+}
+
+func appendList(dst []byte, list []any, sorted bool) []byte {
+	dst = append(dst, '[')
+	for i, item := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendJSON(dst, item, sorted)
+	}
+	return append(dst, ']')
+}
+
+func appendMapping(dst []byte, m Mapping, sorted bool) []byte {
+	if sorted && !slices.IsSortedFunc(m, byKey) {
+		m = slices.SortedFunc(slices.Values(m), byKey)
+	}
+	dst = append(dst, '{')
+	for i, member := range m {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = append(appendString(dst, member.Key), ':')
+		dst = appendJSON(dst, member.Value, sorted)
+	}
+	return append(dst, '}')
+}
+
+func byKey(a, b Member) int { return cmp.Compare(a.Key, b.Key) }
+
+// appendString appends a JSON string in which only what must be is escaped.
+func appendString(dst []byte, s string) []byte {
+	const hexDigits = "0123456789abcdef"
+	dst = append(dst, '"')
+	start := 0
+	for i := range len(s) {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[start:i]...)
+		start = i + 1
+		switch c {
+		case '"', '\\':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, '\\', 'n')
+		case '\t':
+			dst = append(dst, '\\', 't')
+		case '\r':
+			dst = append(dst, '\\', 'r')
+		default:
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		}
+	}
+	return append(append(dst, s[start:]...), '"')
+}
+
+// holdsNUL tells whether any key or string below a value holds the character U+0000.
+func holdsNUL(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return slices.Contains([]byte(v), 0)
+	case []any:
+		return slices.ContainsFunc(v, holdsNUL)
+	case Mapping:
+		return slices.ContainsFunc(v, func(m Member) bool { return holdsNUL(m.Key) || holdsNUL(m.Value) })
+	}
+	return false
+}
+
+// truncate cuts a text for a message at n runes.
+func truncate(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n]) + "…"
+}

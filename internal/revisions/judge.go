@@ -1,0 +1,246 @@
+package revisions
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"purser/internal/document"
+	"purser/internal/validations"
+)
+
+// judgement works out the schema validation of a change: what its documents, and those elsewhere that its DataSchemas
+// govern, are found to be (spec/api.md §7.1, §0 C1, D1).
+type judgement struct {
+	service *Service
+	change  *Change
+	gone    map[int64]bool             // documents that are no longer live
+	failing map[int64]validations.Rule // documents of the new revision that fail, by id
+	places  map[int64]int64
+}
+
+// judge fills in the checks, the failures and the number of entries of a change.
+func (s *Service) judge(ctx context.Context, change *Change) error {
+	j := &judgement{
+		service: s, change: change, gone: map[int64]bool{},
+		failing: map[int64]validations.Rule{}, places: map[int64]int64{},
+	}
+	for _, doc := range change.Removed {
+		j.gone[doc.ID] = true
+	}
+	if err := j.inherit(ctx); err != nil {
+		return err
+	}
+	subjects, err := j.subjects(ctx)
+	if err != nil {
+		return err
+	}
+	if err := j.check(ctx, subjects); err != nil {
+		return err
+	}
+	j.record()
+	return nil
+}
+
+// inherit takes over the failures of the newest revision whose documents are still there.
+func (j *judgement) inherit(ctx context.Context) error {
+	failures, err := j.service.Store.Failures(ctx, j.change.Against.Revision)
+	if err != nil {
+		return fmt.Errorf("read the newest revision's failures: %w", err)
+	}
+	for _, failure := range failures {
+		if !j.gone[failure.Document] && failure.Rule != (validations.Rule{}) {
+			j.failing[failure.Document] = failure.Rule
+			j.places[failure.Document] = failure.Document
+		}
+	}
+	return nil
+}
+
+// subjects are the documents to check: the new ones, and all whose DataSchema came, went or changed.
+func (j *judgement) subjects(ctx context.Context) ([]*Stored, error) {
+	subjects := j.change.Added
+	kinds := map[string]bool{}
+	for _, doc := range slices.Concat(j.change.Added, j.change.Removed) {
+		if validations.Registers(doc.Document) {
+			kinds[doc.Name] = true
+		}
+	}
+	if len(kinds) == 0 {
+		return subjects, nil
+	}
+	governed, err := j.service.Store.OfKinds(ctx, slices.Collect(maps.Keys(kinds)))
+	if err != nil {
+		return nil, fmt.Errorf("find the documents that DataSchemas govern: %w", err)
+	}
+	for _, doc := range governed {
+		if !j.gone[doc.ID] {
+			subjects = append(subjects[:len(subjects):len(subjects)], doc)
+		}
+	}
+	return subjects, nil
+}
+
+// rules are the schemas in force for the subjects once the change is made.
+func (j *judgement) rules(ctx context.Context, subjects []*Stored) (validations.Rules, map[validations.Rule][]byte, error) {
+	kinds := map[string]bool{}
+	for _, doc := range subjects {
+		kinds[doc.Schema] = true
+	}
+	live, err := j.service.Store.Registered(ctx, slices.Collect(maps.Keys(kinds)))
+	if err != nil {
+		return validations.Rules{}, nil, fmt.Errorf("find DataSchemas: %w", err)
+	}
+	rules := validations.Rules{Registered: map[string]document.Digest{}, ControlOnly: j.service.Compat}
+	texts := map[validations.Rule][]byte{}
+	for _, doc := range j.change.Added {
+		texts[doc.Digest] = doc.Data
+		live = append(live, doc)
+	}
+	// Of several DataSchemas of one name, in several layers, the first one registered decides (spec/api.md §2.5).
+	slices.SortStableFunc(live, func(a, b *Stored) int { return int(a.Place - b.Place) })
+	for _, doc := range live {
+		_, decided := rules.Registered[doc.Name]
+		if !decided && !j.gone[doc.ID] && validations.Registers(doc.Document) {
+			rules.Registered[doc.Name] = doc.Digest
+		}
+	}
+	return rules, texts, nil
+}
+
+// check judges the subjects: by what is known of the same content and rule, else by checking now.
+func (j *judgement) check(ctx context.Context, subjects []*Stored) error {
+	rules, texts, err := j.rules(ctx, subjects)
+	if err != nil {
+		return err
+	}
+	tasks := newTasks(subjects, rules)
+	for _, doc := range subjects {
+		delete(j.failing, doc.ID)
+		j.places[doc.ID] = doc.Place
+	}
+	findings, err := j.service.Store.Checked(ctx, tasks.pairs)
+	if err != nil {
+		return fmt.Errorf("look up earlier checks: %w", err)
+	}
+	if err := j.checkNew(ctx, tasks, findings, texts); err != nil {
+		return err
+	}
+	for doc, pair := range tasks.pairOf {
+		if len(findings[pair]) > 0 {
+			j.failing[doc.ID] = tasks.rules[pair]
+		}
+	}
+	return nil
+}
+
+// tasks are the checks that subjects need, each pair of content and rule once.
+type tasks struct {
+	pairs   []validations.Pair
+	pairOf  map[*Stored]validations.Pair
+	rules   map[validations.Pair]validations.Rule
+	subject map[validations.Pair]*Stored
+}
+
+func newTasks(subjects []*Stored, rules validations.Rules) tasks {
+	t := tasks{
+		pairOf:  make(map[*Stored]validations.Pair, len(subjects)),
+		rules:   make(map[validations.Pair]validations.Rule, len(subjects)),
+		subject: make(map[validations.Pair]*Stored, len(subjects)),
+	}
+	for _, doc := range subjects {
+		rule, ok := rules.For(doc.Document)
+		if !ok {
+			continue
+		}
+		pair := validations.PairOf(doc.Digest, rule)
+		t.pairOf[doc] = pair
+		if t.subject[pair] == nil {
+			t.subject[pair], t.rules[pair] = doc, rule
+			t.pairs = append(t.pairs, pair)
+		}
+	}
+	return t
+}
+
+// checkNew makes the checks whose outcome is not known, adds them to findings and keeps them with the change.
+func (j *judgement) checkNew(ctx context.Context, t tasks, findings map[validations.Pair][]validations.Finding,
+	texts map[validations.Rule][]byte,
+) error {
+	todo := slices.DeleteFunc(slices.Clone(t.pairs), func(pair validations.Pair) bool {
+		_, known := findings[pair]
+		return known
+	})
+	checkers, err := j.checkers(ctx, t, todo, texts)
+	if err != nil {
+		return err
+	}
+	checks := make([]Check, len(todo))
+	err = j.service.forEach(ctx, len(todo), func(i int) {
+		pair := todo[i]
+		checks[i] = Check{Pair: pair, Findings: checkers[t.rules[pair]].Check(t.subject[pair].Data)}
+	})
+	if err != nil {
+		return fmt.Errorf("check documents: %w", err)
+	}
+	for _, check := range checks {
+		findings[check.Pair] = check.Findings
+	}
+	j.change.Checks = checks
+	return nil
+}
+
+// checkers gets the checkers of the rules that are to be applied, compiling those that were not used lately.
+func (j *judgement) checkers(ctx context.Context, t tasks, todo []validations.Pair,
+	texts map[validations.Rule][]byte,
+) (map[validations.Rule]validations.Checker, error) {
+	checkers := map[validations.Rule]validations.Checker{}
+	var missing []validations.Rule
+	for _, pair := range todo {
+		rule := t.rules[pair]
+		if checkers[rule] != nil || slices.Contains(missing, rule) {
+			continue
+		}
+		if checker, ok := j.service.Engine.Checker(rule); ok {
+			checkers[rule] = checker
+		} else if text, ok := texts[rule]; ok {
+			checkers[rule] = j.service.Engine.Compile(rule, text)
+		} else {
+			missing = append(missing, rule)
+		}
+	}
+	if len(missing) == 0 {
+		return checkers, nil
+	}
+	stored, err := j.service.Store.Contents(ctx, missing)
+	if err != nil {
+		return nil, fmt.Errorf("read DataSchemas: %w", err)
+	}
+	for _, rule := range missing {
+		checkers[rule] = j.service.Engine.Compile(rule, stored[rule])
+	}
+	return checkers, nil
+}
+
+// record makes the entries: one for each document of the payload in order, or one success if there is none, then one
+// for each document elsewhere that fails.
+func (j *judgement) record() {
+	entries := max(1, len(j.change.Result))
+	for i, doc := range j.change.Result {
+		rule, failed := j.failing[doc.ID]
+		if failed || len(doc.Notes) > 0 {
+			j.change.Failures = append(j.change.Failures, Failure{Entry: i, Document: doc.ID, Rule: rule})
+		}
+		delete(j.failing, doc.ID)
+	}
+	elsewhere := slices.SortedFunc(maps.Keys(j.failing), func(a, b int64) int { return int(j.places[a] - j.places[b]) })
+	for _, id := range elsewhere {
+		j.change.Failures = append(j.change.Failures, Failure{Entry: entries, Document: id, Rule: j.failing[id]})
+		entries++
+	}
+	j.change.Revision.Entries = entries
+	j.change.Revision.Failed = slices.ContainsFunc(j.change.Failures, func(f Failure) bool {
+		return f.Rule != validations.Rule{}
+	})
+}

@@ -1,0 +1,110 @@
+package revisions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// Written is the outcome of a PUT.
+type Written struct {
+	Revision  int64     // the newest revision afterwards; 0 if there is none
+	Documents []*Stored // of the bucket, in the order of the payload
+	Changed   bool      // whether a revision was made
+}
+
+// How often a change is planned again when other servers append first, and how long it waits at first.
+const (
+	attempts  = 12
+	firstWait = 5 * time.Millisecond
+)
+
+// Put makes the documents of a body the content of a bucket; those it leaves out are deleted (spec/api.md §3). Faults:
+// Invalid for what cannot be read or is no document, TooLarge beyond limits, Conflict for an identity that lives in
+// another bucket or twice in the body, a second LayeringPolicy, or a site that does not stop changing, Unimplemented for
+// encrypted documents. Nothing is stored with a fault.
+func (s *Service) Put(ctx context.Context, bucket string, body []byte, media document.Media) (Written, error) {
+	began := time.Now()
+	segments, err := document.Split(body, media, s.Limits)
+	if err != nil {
+		return Written{}, err
+	}
+	s.observe("split", began)
+	in := newIngest(s, segments)
+	wait := firstWait
+	for range attempts {
+		written, err := s.putOnce(ctx, bucket, in)
+		if !errors.Is(err, ErrStale) {
+			return written, err
+		}
+		select {
+		case <-time.After(wait + rand.N(wait)): //nolint:gosec // jitter needs no secrecy
+			wait *= 2
+		case <-ctx.Done():
+			return Written{}, fmt.Errorf("wait to plan again: %w", ctx.Err())
+		}
+	}
+	return Written{}, fault.New(fault.Conflict, "HTTPConflict",
+		"Other changes came first %d times in a row; nothing was stored, send the request again", attempts)
+}
+
+// putOnce plans against the newest state and appends, alone among this process's requests.
+func (s *Service) putOnce(ctx context.Context, bucket string, in *ingest) (Written, error) {
+	state, err := s.Store.Bucket(ctx, bucket)
+	if err != nil {
+		return Written{}, fmt.Errorf("read bucket: %w", err)
+	}
+	// Most of the work is decoding; it is done before the turn to write comes.
+	if err := in.decode(ctx, state); err != nil {
+		return Written{}, err
+	}
+	select {
+	case <-s.writer:
+	case <-ctx.Done():
+		return Written{}, fmt.Errorf("wait to write: %w", ctx.Err())
+	}
+	defer func() { s.writer <- struct{}{} }()
+	return s.write(ctx, bucket, in)
+}
+
+func (s *Service) write(ctx context.Context, bucket string, in *ingest) (Written, error) {
+	state, err := s.Store.Bucket(ctx, bucket)
+	if err != nil {
+		return Written{}, fmt.Errorf("read bucket: %w", err)
+	}
+	if err := in.decode(ctx, state); err != nil {
+		return Written{}, err
+	}
+	began := time.Now()
+	change, err := s.plan(ctx, state, in)
+	if err != nil {
+		return Written{}, err
+	}
+	if !s.worthARevision(change, in) {
+		s.Store.Remember(state, change.Result)
+		return Written{Revision: state.Revision, Documents: change.Result}, nil
+	}
+	began = s.observe("plan", began)
+	if err := s.judge(ctx, &change); err != nil {
+		return Written{}, err
+	}
+	began = s.observe("check", began)
+	if err := s.Store.Append(ctx, change); err != nil {
+		return Written{}, fmt.Errorf("append revision: %w", err)
+	}
+	s.observe("store", began)
+	return Written{Revision: change.Revision.ID, Documents: change.Result, Changed: true}, nil
+}
+
+// worthARevision tells whether a PUT makes a revision (spec/api.md §3.3, §0 C2).
+func (s *Service) worthARevision(change Change, in *ingest) bool {
+	if s.Compat {
+		return len(in.segments) > 0 || change.Against.Changed > 0
+	}
+	return len(change.Added)+len(change.Removed) > 0
+}

@@ -1,0 +1,126 @@
+package revisions
+
+import (
+	"context"
+	"fmt"
+
+	"purser/internal/validations"
+)
+
+// Shown is a revision with its verdict.
+type Shown struct {
+	Revision
+
+	Verdict validations.Verdict
+}
+
+// Show returns a revision and its verdict as of now. Faults: NotFound.
+func (s *Service) Show(ctx context.Context, id int64) (Shown, error) {
+	revision, err := s.Store.Revision(ctx, id)
+	if err != nil {
+		return Shown{}, fmt.Errorf("read revision: %w", err)
+	}
+	shown, err := s.judgeAll(ctx, []Revision{revision})
+	if err != nil {
+		return Shown{}, err
+	}
+	return shown[0], nil
+}
+
+// List returns revisions with their verdicts, oldest first, after a number of them; a negative limit means all.
+func (s *Service) List(ctx context.Context, offset, limit int) ([]Shown, error) {
+	revisions, err := s.Store.Revisions(ctx, offset, limit)
+	if err != nil {
+		return nil, fmt.Errorf("list revisions: %w", err)
+	}
+	return s.judgeAll(ctx, revisions)
+}
+
+// judgeAll weighs revisions that follow one another, with two queries however many they are.
+func (s *Service) judgeAll(ctx context.Context, revisions []Revision) ([]Shown, error) {
+	shown := make([]Shown, 0, len(revisions))
+	if len(revisions) == 0 {
+		return shown, nil
+	}
+	first, last := revisions[0].ID, revisions[len(revisions)-1].ID
+	policies, err := s.Store.Policies(ctx, first, last)
+	if err != nil {
+		return nil, fmt.Errorf("read validation policies: %w", err)
+	}
+	outcomes, err := s.Store.Outcomes(ctx, first, last)
+	if err != nil {
+		return nil, fmt.Errorf("read validation results: %w", err)
+	}
+	now := s.Now()
+	for _, revision := range revisions {
+		known := append(outcomes[revision.ID], ownOutcome(revision))
+		verdict := validations.Judge(inForce(policies, revision.ID), known, now)
+		if s.Compat && len(verdict.Policies) == 0 {
+			verdict.Status = validations.Success
+		}
+		shown = append(shown, Shown{revision, verdict})
+	}
+	return shown, nil
+}
+
+func ownOutcome(revision Revision) validations.Outcome {
+	outcome := validations.Outcome{Name: validations.SchemaValidation, At: revision.CreatedAt}
+	if revision.Failed {
+		outcome.Status = validations.Failure
+	}
+	return outcome
+}
+
+func inForce(versions []PolicyVersion, revision int64) (policies []validations.Policy) {
+	for _, version := range versions {
+		if version.Since <= revision && (version.Until == 0 || version.Until > revision) {
+			policies = append(policies, version.Policy)
+		}
+	}
+	return policies
+}
+
+// Status is Show with the first message of the schema validation's failure, if it is one.
+func (s *Service) Status(ctx context.Context, id int64) (Shown, error) {
+	shown, err := s.Show(ctx, id)
+	if err != nil || !shown.Failed {
+		return shown, err
+	}
+	entries, err := s.failed(ctx, shown.Revision, 1)
+	if err != nil || len(entries) == 0 {
+		return shown, err
+	}
+	message := firstMessage(entries[0])
+	for _, policy := range shown.Verdict.Policies {
+		explain(policy.Validations, message)
+	}
+	explain(shown.Verdict.Reported, message)
+	return shown, nil
+}
+
+func explain(judged []validations.Judged, message string) {
+	for i := range judged {
+		own := judged[i].Name == validations.SchemaValidation || judged[i].Name == validations.SchemaValidationAlias
+		if own && judged[i].Status == validations.Failure {
+			judged[i].Message = message
+		}
+	}
+}
+
+// Documents returns the documents of a revision in order of place. Faults: NotFound.
+func (s *Service) Documents(ctx context.Context, id int64) ([]*Stored, error) {
+	documents, err := s.Store.Documents(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read documents: %w", err)
+	}
+	return documents, nil
+}
+
+// Purge deletes all revisions and everything that belongs to them.
+func (s *Service) Purge(ctx context.Context) error {
+	if err := s.Store.Purge(ctx); err != nil {
+		return fmt.Errorf("purge: %w", err)
+	}
+	return nil
+}
+

@@ -1,0 +1,246 @@
+package revisions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/validations"
+)
+
+// Post appends a result that another service reports about a revision (spec/api.md §8.1). body is the parsed request.
+// Faults: Invalid, Forbidden for a reserved name, NotFound for an unknown revision.
+func (s *Service) Post(ctx context.Context, revision int64, name string, body any) (validations.Result, error) {
+	result, err := validations.ParseResult(name, body, s.Compat)
+	if err != nil {
+		return validations.Result{}, err
+	}
+	result.CreatedAt = s.Now().UTC()
+	if err := s.Store.AddResult(ctx, revision, result); err != nil {
+		return validations.Result{}, fmt.Errorf("store validation result: %w", err)
+	}
+	return result, nil
+}
+
+// Validations returns one line for each validation of a revision, sorted by name (spec/api.md §8.2).
+func (s *Service) Validations(ctx context.Context, id int64) ([]validations.Summary, error) {
+	revision, policies, err := s.underPolicies(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	worst, err := s.Store.WorstResults(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read validation results: %w", err)
+	}
+	for _, name := range ownNames(policies) {
+		worst[name] = ownOutcome(revision).Status.String()
+	}
+	return validations.Summarize(policies, worst), nil
+}
+
+// Entries returns the entries of all validations of a revision in order of creation, or of one if name is not empty
+// (spec/api.md §8.3, 8.4). An unknown name has none.
+func (s *Service) Entries(ctx context.Context, id int64, name string) ([]validations.Entry, error) {
+	revision, policies, err := s.underPolicies(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	var entries []validations.Entry
+	for _, own := range ownNames(policies) {
+		if name != "" && name != own {
+			continue
+		}
+		made, err := s.ownEntries(ctx, revision, own)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, made...)
+	}
+	results, err := s.Store.Results(ctx, id, name)
+	if err != nil {
+		return nil, fmt.Errorf("read validation results: %w", err)
+	}
+	for _, result := range results {
+		entry, err := entryOf(result)
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry)
+	}
+	return shown(policies, entries, name), nil
+}
+
+// shown lays the policies over entries; of those that stand for missing ones only the named one is kept.
+func shown(policies []validations.Policy, entries []validations.Entry, name string) []validations.Entry {
+	all := validations.Overlay(policies, entries)
+	if name == "" {
+		return all
+	}
+	named := all[:0]
+	for _, entry := range all {
+		if entry.Name == name {
+			entry.ID = len(named)
+			named = append(named, entry)
+		}
+	}
+	return named
+}
+
+// Entry returns one entry of a validation by its position. Faults: NotFound.
+func (s *Service) Entry(ctx context.Context, id int64, name string, position int) (validations.Entry, error) {
+	entries, err := s.Entries(ctx, id, name)
+	if err != nil {
+		return validations.Entry{}, err
+	}
+	if position < 0 || position >= len(entries) {
+		return validations.Entry{}, fault.New(fault.NotFound, "ValidationNotFound",
+			"The requested validation entry %d was not found for validation name %s and revision ID %d", position, name, id)
+	}
+	return entries[position], nil
+}
+
+func (s *Service) underPolicies(ctx context.Context, id int64) (Revision, []validations.Policy, error) {
+	revision, err := s.Store.Revision(ctx, id)
+	if err != nil {
+		return Revision{}, nil, fmt.Errorf("read revision: %w", err)
+	}
+	versions, err := s.Store.Policies(ctx, id, id)
+	if err != nil {
+		return Revision{}, nil, fmt.Errorf("read validation policies: %w", err)
+	}
+	return revision, inForce(versions, id), nil
+}
+
+// ownNames are the names the schema validation goes by: its alias too where a policy uses it (spec/api.md §0 D2).
+func ownNames(policies []validations.Policy) []string {
+	names := []string{validations.SchemaValidation}
+	for _, required := range validations.Required(policies) {
+		if required == validations.SchemaValidationAlias {
+			names = append(names, required)
+		}
+	}
+	return names
+}
+
+// ownEntries are the entries of the schema validation: successes all but those that are stored.
+func (s *Service) ownEntries(ctx context.Context, revision Revision, name string) ([]validations.Entry, error) {
+	entries := make([]validations.Entry, revision.Entries)
+	for i := range entries {
+		entries[i] = validations.Entry{
+			Name: name, Status: validations.Success.String(), CreatedAt: revision.CreatedAt, Errors: []json.RawMessage{},
+		}
+	}
+	failed, err := s.failed(ctx, revision, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range failed {
+		if f.failed {
+			entries[f.position].Status = validations.Failure.String()
+		}
+		entries[f.position].Errors = f.errors
+	}
+	return entries, nil
+}
+
+func entryOf(result validations.Result) (validations.Entry, error) {
+	entry := validations.Entry{
+		Name: result.Name, Status: result.Status, CreatedAt: result.CreatedAt, Errors: []json.RawMessage{},
+	}
+	if err := json.Unmarshal(result.Errors, &entry.Errors); err != nil {
+		return entry, fmt.Errorf("read the errors of a result: %w", err)
+	}
+	return entry, nil
+}
+
+// ownEntry is what an entry of the schema validation says beyond success.
+type ownEntry struct {
+	position int
+	failed   bool
+	errors   []json.RawMessage
+}
+
+// failed words the entries of a revision's schema validation that are no plain success.
+func (s *Service) failed(ctx context.Context, revision Revision, limit int) ([]ownEntry, error) {
+	rows, err := s.Store.FailedEntries(ctx, revision.ID, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read failed entries: %w", err)
+	}
+	findings, texts, err := s.grounds(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]ownEntry, 0, len(rows))
+	for _, row := range rows {
+		entry := ownEntry{position: row.Entry, failed: row.Rule != validations.Rule{}, errors: []json.RawMessage{}}
+		doc := row.Document.Document
+		if entry.failed {
+			reports, err := validations.Report(doc, texts[row.Rule], findings[validations.PairOf(doc.Digest, row.Rule)])
+			if err != nil {
+				return nil, fmt.Errorf("word the findings: %w", err)
+			}
+			if entry.errors, err = appendJSON(entry.errors, reports); err != nil {
+				return nil, err
+			}
+		}
+		if entry.errors, err = appendJSON(entry.errors, doc.Notes); err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry)
+	}
+	return entries, nil
+}
+
+func appendJSON[T any](list []json.RawMessage, items []T) ([]json.RawMessage, error) {
+	for _, item := range items {
+		text, err := json.Marshal(item)
+		if err != nil {
+			return nil, fmt.Errorf("write an entry: %w", err)
+		}
+		list = append(list, text)
+	}
+	return list, nil
+}
+
+// grounds reads what the failures of entries rest on: the findings, and the texts of the rules.
+func (s *Service) grounds(ctx context.Context, rows []FailedEntry) (
+	map[validations.Pair][]validations.Finding, map[validations.Rule][]byte, error,
+) {
+	var pairs []validations.Pair
+	texts := map[validations.Rule][]byte{}
+	var stored []document.Digest
+	for _, row := range rows {
+		pairs = append(pairs, validations.PairOf(row.Document.Digest, row.Rule))
+		if text := validations.RuleText(row.Rule); text != nil {
+			texts[row.Rule] = text
+		} else if _, asked := texts[row.Rule]; !asked {
+			texts[row.Rule] = nil
+			stored = append(stored, row.Rule)
+		}
+	}
+	findings, err := s.Store.Checked(ctx, pairs)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read findings: %w", err)
+	}
+	contents, err := s.Store.Contents(ctx, stored)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read DataSchemas: %w", err)
+	}
+	for rule, text := range contents {
+		texts[rule] = text
+	}
+	return findings, texts, nil
+}
+
+// firstMessage is the first thing an entry complains about.
+func firstMessage(entry ownEntry) string {
+	var item struct {
+		Message string `json:"message"`
+	}
+	if len(entry.errors) > 0 && json.Unmarshal(entry.errors[0], &item) == nil {
+		return item.Message
+	}
+	return ""
+}

@@ -1,0 +1,118 @@
+package revisions
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/validations"
+)
+
+// Config is what a Service is made of. All fields must be set.
+type Config struct {
+	Store  Store
+	Engine *validations.Engine
+	Limits document.Limits
+	// Compat switches rows C1-C5 of spec/api.md §0 to the reference's behaviour.
+	Compat bool
+	Now    func() time.Time
+	// Observe is told how long each phase of an ingest took: split, decode, plan, check, store.
+	Observe func(phase string, took time.Duration)
+}
+
+// Service answers for the revisions of one site. It is safe for concurrent use.
+type Service struct {
+	Config
+
+	writer  chan struct{} // holds a token while nobody plans and appends
+	workers chan struct{} // holds a token for each worker that may decode or check
+}
+
+// NewService returns a service over a store.
+func NewService(config Config) *Service {
+	s := &Service{
+		Config:  config,
+		writer:  make(chan struct{}, 1),
+		workers: make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
+	s.writer <- struct{}{}
+	for range cap(s.workers) {
+		s.workers <- struct{}{}
+	}
+	return s
+}
+
+// forEach runs work for 0 to n-1 on as many workers as all requests together have processors. It ends early with the
+// context. Small amounts of work are not worth a goroutine.
+func (s *Service) forEach(ctx context.Context, n int, work func(i int)) error {
+	const worthSharing = 8
+	if n < worthSharing {
+		for i := range n {
+			work(i)
+		}
+		return ctx.Err()
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	size := (n + cap(s.workers) - 1) / cap(s.workers)
+	for start := 0; start < n; start += size {
+		group.Go(func() error {
+			return s.work(ctx, start, min(start+size, n), work)
+		})
+	}
+	return group.Wait()
+}
+
+func (s *Service) work(ctx context.Context, start, end int, work func(i int)) error {
+	select {
+	case <-s.workers:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { s.workers <- struct{}{} }()
+	for i := start; i < end && ctx.Err() == nil; i++ {
+		work(i)
+	}
+	return ctx.Err()
+}
+
+// observe reports a phase that began at a time, and returns the time at which the next begins.
+func (s *Service) observe(phase string, began time.Time) time.Time {
+	now := time.Now()
+	s.Observe(phase, now.Sub(began))
+	return now
+}
+
+// Resolve gives the number of a revision that was asked for by number or as "latest". It says nothing about whether a
+// numbered one exists.
+func (s *Service) Resolve(ctx context.Context, id string) (int64, error) {
+	if id == "latest" {
+		latest, err := s.Store.Latest(ctx)
+		if err != nil {
+			return 0, fmt.Errorf("find the latest revision: %w", err)
+		}
+		if latest == 0 {
+			return 0, UnknownRevision(id)
+		}
+		return latest, nil
+	}
+	number, err := strconv.ParseInt(id, 10, 64)
+	if err != nil || number < 1 {
+		return 0, UnknownRevision(id)
+	}
+	return number, nil
+}
+
+// UnknownRevision is the fault of asking for a revision that does not exist.
+func UnknownRevision(id string) error {
+	const longest = 64
+	if len(id) > longest {
+		id = id[:longest] + "…"
+	}
+	return fault.New(fault.NotFound, "RevisionNotFound", "The requested revision=%s was not found", id)
+}

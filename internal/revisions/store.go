@@ -1,0 +1,132 @@
+package revisions
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"purser/internal/document"
+	"purser/internal/validations"
+)
+
+// ErrStale says that the state a change was planned against is no longer the newest.
+var ErrStale = errors.New("the site changed meanwhile")
+
+// Head is the newest state of the site.
+type Head struct {
+	Epoch        int64 // counts purges
+	Revision     int64 // the newest revision, 0 if there is none
+	LastDocument int64 // the last document id given out
+}
+
+// Stored is a version of a document in the store.
+type Stored struct {
+	*document.Document
+
+	ID       int64
+	Place    int64 // where it stands among the documents of a revision
+	Bucket   string
+	Revision int64 // the one that brought this version
+}
+
+// Bucket is the newest state of a bucket.
+type Bucket struct {
+	Head
+
+	Name      string
+	Changed   int64 // the revision that changed it last, 0 if the bucket never had a document
+	Documents []*Stored
+}
+
+// Revision is an immutable state of the site.
+type Revision struct {
+	ID        int64
+	CreatedAt time.Time
+	Buckets   []string // those it wrote, sorted
+	Entries   int      // of its schema validation
+	Failed    bool     // whether one of these is a failure
+}
+
+// Failure is an entry of a revision's schema validation that is no plain success.
+type Failure struct {
+	Entry    int
+	Document int64
+	Rule     validations.Rule // zero if there is nothing but notes
+}
+
+// Check is the outcome of a check; no findings are a success.
+type Check struct {
+	Pair     validations.Pair
+	Findings []validations.Finding
+}
+
+// Change is what one revision changes.
+type Change struct {
+	Against  Bucket // the state it was planned against
+	Revision Revision
+	Added    []*Stored
+	Removed  []*Stored // deleted or replaced
+	Checks   []Check
+	Failures []Failure
+	Result   []*Stored // the bucket's documents afterwards
+}
+
+// PolicyVersion is a ValidationPolicy and the revisions it is in force for: from Since on, before Until.
+type PolicyVersion struct {
+	validations.Policy
+
+	Since, Until int64 // Until is 0 while it is in force
+}
+
+// FailedEntry is a Failure with the document it is about.
+type FailedEntry struct {
+	Failure
+
+	Document *Stored
+}
+
+// Store keeps the site. Faults: NotFound for a revision that does not exist, Unavailable if the database does not
+// answer. What a method returns must not be changed: it may be shared.
+type Store interface {
+	// Bucket returns the newest state of a bucket, all of it of one moment.
+	Bucket(ctx context.Context, name string) (Bucket, error)
+	// Remember tells that the bucket's documents were read from these texts too; it may be forgotten at any time.
+	Remember(bucket Bucket, documents []*Stored)
+	// Claims returns the live documents that have one of the identities, and the live LayeringPolicy if there is one.
+	Claims(ctx context.Context, identities []document.Identity) ([]*Stored, error)
+	// OfKinds returns the live documents with one of the schemas, in order of place.
+	OfKinds(ctx context.Context, schemas []string) ([]*Stored, error)
+	// Registered returns the live DataSchemas with one of the names, in order of place.
+	Registered(ctx context.Context, names []string) ([]*Stored, error)
+	// Checked returns the outcomes of those checks that were made before.
+	Checked(ctx context.Context, pairs []validations.Pair) (map[validations.Pair][]validations.Finding, error)
+	// Contents returns the texts of contents by digest; what does not exist is left out.
+	Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error)
+	// Append stores a revision, all of it or nothing. ErrStale if its base is no longer the newest state.
+	Append(ctx context.Context, change Change) error
+
+	// Latest returns the newest revision's number, 0 if there is none.
+	Latest(ctx context.Context) (int64, error)
+	// Revisions returns those after a number of oldest ones, in order; a negative limit means all.
+	Revisions(ctx context.Context, offset, limit int) ([]Revision, error)
+	Revision(ctx context.Context, id int64) (Revision, error)
+	// Documents returns the documents of a revision in order of place.
+	Documents(ctx context.Context, revision int64) ([]*Stored, error)
+	// Purge deletes everything; numbers begin again at 1.
+	Purge(ctx context.Context) error
+
+	// Failures returns the entries of a revision's schema validation that are no plain success, in order.
+	Failures(ctx context.Context, revision int64) ([]Failure, error)
+	// FailedEntries is Failures with the documents they are about, at most limit of them if limit is positive.
+	FailedEntries(ctx context.Context, revision int64, limit int) ([]FailedEntry, error)
+	// Policies returns the ValidationPolicies in force in any of the revisions from first to last, in order of place.
+	Policies(ctx context.Context, first, last int64) ([]PolicyVersion, error)
+	// AddResult appends a posted result. NotFound if the revision does not exist.
+	AddResult(ctx context.Context, revision int64, result validations.Result) error
+	// Results returns the posted results of a revision in order; only those of a name if it is not empty.
+	Results(ctx context.Context, revision int64, name string) ([]validations.Result, error)
+	// Outcomes returns, for each revision from first to last, the latest posted result of each name.
+	Outcomes(ctx context.Context, first, last int64) (map[int64][]validations.Outcome, error)
+	// WorstResults returns the alphabetically smallest status posted under each name, which is the worst one.
+	WorstResults(ctx context.Context, revision int64) (map[string]string, error)
+}

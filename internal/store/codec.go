@@ -1,0 +1,61 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// codec makes contents smaller on their way into the database. JSON text never begins like a zstd frame, so what a body
+// is can be told from its first bytes.
+type codec struct {
+	encoder *zstd.Encoder
+	decoder *zstd.Decoder
+}
+
+const (
+	// worthCompressing is the size from which on compression saves more than its frame costs, in bytes.
+	worthCompressing = 256
+	// window bounds the memory of each encoder; contents are small.
+	window = 128 << 10
+	// largestBody is far above the limit on documents; it bounds what a corrupted row can ask for.
+	largestBody = 1 << 30
+)
+
+var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+
+func newCodec() (*codec, error) {
+	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window),
+		zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
+	if err != nil {
+		return nil, fmt.Errorf("make a compressor: %w", err)
+	}
+	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(largestBody))
+	if err != nil {
+		return nil, fmt.Errorf("make a decompressor: %w", err)
+	}
+	return &codec{encoder, decoder}, nil
+}
+
+func (c *codec) pack(text []byte) []byte {
+	if len(text) < worthCompressing {
+		return text
+	}
+	if packed := c.encoder.EncodeAll(text, make([]byte, 0, len(text)/2)); len(packed) < len(text) {
+		return packed
+	}
+	return text
+}
+
+func (c *codec) unpack(body []byte) ([]byte, error) {
+	if !bytes.HasPrefix(body, zstdMagic) {
+		return body, nil
+	}
+	text, err := c.decoder.DecodeAll(body, nil)
+	if err != nil {
+		return nil, fmt.Errorf("decompress a content: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+)
+
+// What is read of a document version, with and without its content.
+const (
+	documentColumns = `d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes`
+	withContent     = `SELECT ` + documentColumns + `, c.body
+		FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content `
+)
+
+const (
+	liveOfBucket = withContent + `WHERE d.site = $1 AND d.bucket = $2 AND d.until IS NULL ORDER BY d.place`
+
+	liveOfKinds = withContent + `WHERE d.site = $1 AND d.schema = ANY($2) AND d.until IS NULL ORDER BY d.place`
+
+	liveRegistered = withContent + `WHERE d.site = $1 AND d.schema = 'deckhand/DataSchema/v1' AND d.name = ANY($2)
+		AND d.until IS NULL ORDER BY d.place`
+
+	liveClaims = `SELECT ` + documentColumns + `, NULL::bytea FROM documents d
+		JOIN unnest($2::text[], $3::text[], $4::text[]) AS k (schema, layer, name)
+			ON d.schema = k.schema AND d.layer = k.layer AND d.name = k.name
+		WHERE d.site = $1 AND d.until IS NULL
+		UNION ALL
+		SELECT ` + documentColumns + `, NULL::bytea FROM documents d
+		WHERE d.site = $1 AND d.until IS NULL AND d.schema LIKE 'deckhand/LayeringPolicy/%'`
+
+	// ofRevision takes the versions that are live since before the revision, and the closed ones at its nodes.
+	ofRevision = withContent + `WHERE d.site = $1 AND d.until IS NULL AND d.since <= $2
+		UNION ALL ` +
+		withContent + `WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = ANY($3) AND d.until > $2
+		UNION ALL ` +
+		withContent + `WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = ANY($4) AND d.since <= $2
+		ORDER BY place`
+)
+
+// Documents implements revisions.Store.
+func (s *Store) Documents(ctx context.Context, revision int64) ([]*revisions.Stored, error) {
+	// What a revision says never changes, so it need not be read in the same moment as its existence.
+	if _, err := s.Revision(ctx, revision); err != nil {
+		return nil, err
+	}
+	head, err := s.Latest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before, after := ancestors(revision, head)
+	return collect(ctx, s, s.scanDocument, ofRevision, s.site, revision, before, after)
+}
+
+// OfKinds implements revisions.Store.
+func (s *Store) OfKinds(ctx context.Context, schemas []string) ([]*revisions.Stored, error) {
+	return collect(ctx, s, s.scanDocument, liveOfKinds, s.site, schemas)
+}
+
+// Registered implements revisions.Store.
+func (s *Store) Registered(ctx context.Context, names []string) ([]*revisions.Stored, error) {
+	return collect(ctx, s, s.scanDocument, liveRegistered, s.site, names)
+}
+
+// Claims implements revisions.Store.
+func (s *Store) Claims(ctx context.Context, identities []document.Identity) ([]*revisions.Stored, error) {
+	schemas := make([]string, len(identities))
+	layers := make([]string, len(identities))
+	names := make([]string, len(identities))
+	for i, id := range identities {
+		schemas[i], layers[i], names[i] = id.Schema, id.Layer, id.Name
+	}
+	return collect(ctx, s, s.scanDocument, liveClaims, s.site, schemas, layers, names)
+}
+
+// scanDocument reads a row of documentColumns and a body, which is null where the content was not asked for.
+func (s *Store) scanDocument(row pgx.CollectableRow) (*revisions.Stored, error) {
+	doc := &revisions.Stored{Document: &document.Document{}}
+	var content, segment, notes, body []byte
+	err := row.Scan(&doc.ID, &doc.Place, &doc.Revision, &doc.Bucket, &doc.Schema, &doc.Layer, &doc.Name, &content,
+		&segment, &doc.Metadata, &notes, &body)
+	if err != nil {
+		return nil, fmt.Errorf("read a document: %w", err)
+	}
+	copy(doc.Digest[:], content)
+	copy(doc.Segment[:], segment)
+	if notes != nil {
+		if err := json.Unmarshal(notes, &doc.Notes); err != nil {
+			return nil, fmt.Errorf("read the notes of %s: %w", doc.Identity, err)
+		}
+	}
+	if doc.Data, err = s.body.unpack(body); err != nil {
+		return nil, fmt.Errorf("read %s: %w", doc.Identity, err)
+	}
+	if doc.Traits, err = document.TraitsOf(doc.Metadata); err != nil {
+		return nil, fmt.Errorf("read %s: %w", doc.Identity, err)
+	}
+	return doc, nil
+}
+
+const contentsByDigest = `SELECT digest, body FROM contents WHERE site = $1 AND digest = ANY($2)`
+
+// Contents implements revisions.Store.
+func (s *Store) Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error) {
+	texts := make(map[document.Digest][]byte, len(digests))
+	if len(digests) == 0 {
+		return texts, nil
+	}
+	rows, err := s.pool.Query(ctx, contentsByDigest, s.site, byteas(digests))
+	if err != nil {
+		return nil, dbFault(err)
+	}
+	var digest, body []byte
+	_, err = pgx.ForEachRow(rows, []any{&digest, &body}, func() error {
+		text, err := s.body.unpack(body)
+		texts[document.Digest(digest)] = text
+		return err
+	})
+	return texts, dbFault(err)
+}
+
+// byteas makes a bytea array of digests.
+func byteas[D ~[32]byte](digests []D) [][]byte {
+	list := make([][]byte, len(digests))
+	for i := range digests {
+		list[i] = digests[i][:]
+	}
+	return list
+}

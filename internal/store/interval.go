@@ -1,0 +1,36 @@
+package store
+
+import "math/bits"
+
+// Closed versions are found as in a relational interval tree (Kriegel, Pötke, Seidl 2000). Its nodes are the revision
+// numbers themselves: the root of a subtree of height k is a multiple of 2^k. A version hangs at its fork, the highest
+// node inside its interval. All versions valid in a revision hang at that revision or at one of its ancestors, of which
+// there are as many as the numbers have bits; and at an ancestor, one comparison tells which of them are valid.
+
+// fork returns the node for a version valid from since until before until.
+func fork(since, until int64) int64 {
+	last := until - 1
+	height := bits.Len64(uint64(since ^ last)) //nolint:gosec // revision numbers are positive
+	if height == 0 {
+		return last
+	}
+	if lower := since &^ (1<<height - 1); lower == since {
+		return since
+	}
+	return last &^ (1<<(height-1) - 1)
+}
+
+// ancestors returns the nodes where versions valid in a revision may hang: at or before it, and after it.
+func ancestors(revision, head int64) (before, after []int64) {
+	before = append(before, revision)
+	for height := 0; int64(1)<<height <= head; height++ {
+		node := revision&^(1<<(height+1)-1) | 1<<height
+		switch {
+		case node < revision:
+			before = append(before, node)
+		case node > revision:
+			after = append(after, node)
+		}
+	}
+	return before, after
+}

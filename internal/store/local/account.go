@@ -1,0 +1,109 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// account is whom Postgres runs as: ourselves, or someone unprivileged when we are root, as whom it refuses to run.
+type account struct {
+	uid, gid int
+	other    bool // not ourselves
+}
+
+func accountFor(at layout) (account, error) {
+	if os.Geteuid() != 0 {
+		return account{uid: os.Geteuid(), gid: os.Getegid()}, nil
+	}
+	info, err := os.Stat(at.data)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return account{}, fmt.Errorf("look at the cluster: %w", err)
+	}
+	if err == nil {
+		if uid, gid := ownerOf(info); uid > 0 {
+			return account{uid: uid, gid: gid, other: true}, nil
+		}
+	}
+	return unprivileged()
+}
+
+func unprivileged() (account, error) {
+	found, err := user.Lookup("postgres")
+	if err != nil {
+		found, err = user.Lookup("nobody")
+	}
+	if err != nil {
+		return account{}, errors.New("Postgres does not run as root, and there is no user postgres or nobody to run it as:" +
+			" make one, start Purser as another user, or name a server with --database-url")
+	}
+	uid, err := strconv.Atoi(found.Uid)
+	gid, err2 := strconv.Atoi(found.Gid)
+	if err := errors.Join(err, err2); err != nil {
+		return account{}, fmt.Errorf("user %s: %w", found.Username, err)
+	}
+	return account{uid: uid, gid: gid, other: true}, nil
+}
+
+// own gives a file that we made to the account.
+func (a account) own(path string) error {
+	if !a.other {
+		return nil
+	}
+	return os.Lchown(path, a.uid, a.gid) //nolint:wrapcheck // names the path already
+}
+
+// name is how people call the account.
+func (a account) name() string {
+	id := strconv.Itoa(a.uid)
+	if found, err := user.LookupId(id); err == nil {
+		return found.Username
+	}
+	return id
+}
+
+// command prepares one of Postgres's programs to run as the account, in a session of its own and in the state directory:
+// our own working directory may be closed to the account.
+func (c *Cluster) command(ctx context.Context, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(c.bin.dir, name), args...) //nolint:gosec // from pick
+	cmd.Dir = c.dir
+	cmd.Env = environment()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if c.user.other {
+		//nolint:gosec // ids that the system gave out
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(c.user.uid), Gid: uint32(c.user.gid)}
+	}
+	return cmd
+}
+
+// environment is the little of ours that Postgres needs. PG* variables would change what it does, and the secrets among
+// ours are none of its business.
+func environment() []string {
+	env := []string{"LC_ALL=C"} // messages in English, and no locale that this machine lacks
+	for _, name := range []string{"PATH", "TMPDIR", "LD_LIBRARY_PATH"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// checkAccess finds out by trying whether the account can enter the state directory.
+func (c *Cluster) checkAccess(ctx context.Context) error {
+	err := c.command(ctx, "postgres", "--version").Run()
+	if errors.Is(err, syscall.EACCES) {
+		return fmt.Errorf("user %s, as whom Postgres runs when Purser is started by root, cannot enter %s:"+
+			" open the directories that lead there (chmod o+x) or pass another --state-dir", c.user.name(), c.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("run postgres as user %s: %w", c.user.name(), err)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/revisions"
+)
+
+const (
+	latestRevision = `SELECT head FROM sites WHERE site = $1`
+
+	revisionColumns = `SELECT r.revision, r.created_at, r.buckets, r.entries, EXISTS (
+			SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL)
+		FROM revisions r WHERE r.site = $1 `
+	oneRevision   = revisionColumns + `AND r.revision = $2`
+	listRevisions = revisionColumns + `ORDER BY r.revision LIMIT $3 OFFSET $2`
+)
+
+// Latest implements revisions.Store.
+func (s *Store) Latest(ctx context.Context) (head int64, err error) {
+	err = s.pool.QueryRow(ctx, latestRevision, s.site).Scan(&head)
+	return head, dbFault(err)
+}
+
+// Revision implements revisions.Store.
+func (s *Store) Revision(ctx context.Context, id int64) (revisions.Revision, error) {
+	found, err := collect(ctx, s, scanRevision, oneRevision, s.site, id)
+	if err != nil {
+		return revisions.Revision{}, err
+	}
+	if len(found) == 0 {
+		return revisions.Revision{}, revisions.UnknownRevision(strconv.FormatInt(id, 10))
+	}
+	return found[0], nil
+}
+
+// Revisions implements revisions.Store.
+func (s *Store) Revisions(ctx context.Context, offset, limit int) ([]revisions.Revision, error) {
+	var atMost *int
+	if limit >= 0 {
+		atMost = &limit
+	}
+	return collect(ctx, s, scanRevision, listRevisions, s.site, offset, atMost)
+}
+
+func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
+	if err := row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &r.Failed); err != nil {
+		return r, fmt.Errorf("read a revision: %w", err)
+	}
+	r.CreatedAt = r.CreatedAt.UTC()
+	return r, nil
+}
+
+// The tables that Purge empties, and the counters it resets.
+var purge = []string{
+	`UPDATE sites SET epoch = epoch + 1, head = 0, documents = 0 WHERE site = $1`,
+	`DELETE FROM results WHERE site = $1`,
+	`DELETE FROM failures WHERE site = $1`,
+	`DELETE FROM checks WHERE site = $1`,
+	`DELETE FROM documents WHERE site = $1`,
+	`DELETE FROM contents WHERE site = $1`,
+	`DELETE FROM buckets WHERE site = $1`,
+	`DELETE FROM revisions WHERE site = $1`,
+}
+
+// Purge implements revisions.Store.
+func (s *Store) Purge(ctx context.Context) error {
+	const attempts = 5
+	for range attempts {
+		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+			batch := &pgx.Batch{}
+			for _, statement := range purge {
+				batch.Queue(statement, s.site)
+			}
+			return tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // explained below
+		})
+		if !hasCode(err, serializationFailure, deadlockDetected) {
+			return dbFault(err)
+		}
+	}
+	return errBusy
+}
+
+var errBusy = errors.New("other transactions kept getting in the way")

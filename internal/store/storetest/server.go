@@ -1,0 +1,130 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"purser/internal/store"
+	"purser/internal/store/local"
+)
+
+// Variable is the environment variable that names a server to test with.
+const Variable = "PURSER_TEST_DATABASE_URL"
+
+// server is the Postgres of this test binary.
+type server struct {
+	url      string
+	template string         // name of the migrated database
+	cluster  *local.Cluster // nil if the server is somebody else's
+	dir      string         // of the cluster
+}
+
+// The one thing of the package that is global: TestMain has no way to hand something to the tests.
+var (
+	mutex   sync.Mutex
+	current *server
+	broken  error // the server could not be had; asking again takes as long and gives the same
+)
+
+// shared returns the server and makes it ready the first time.
+func shared() (*server, error) {
+	mutex.Lock()
+	defer mutex.Unlock()
+	if current == nil && broken == nil {
+		current, broken = open()
+	}
+	return current, broken
+}
+
+// stop ends what shared began. A test that asks later begins anew.
+func stop() error {
+	mutex.Lock()
+	defer mutex.Unlock()
+	s := current
+	current, broken = nil, nil
+	if s == nil {
+		return nil
+	}
+	return s.close()
+}
+
+func open() (*server, error) {
+	s := &server{url: os.Getenv(Variable), template: newName()}
+	if s.url == "" {
+		if err := s.startCluster(); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.makeTemplate(); err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
+
+// startCluster starts a cluster that may lose everything at any time, which makes it fast.
+func (s *server) startCluster() error {
+	removeAbandoned()
+	dir, err := os.MkdirTemp("", prefix)
+	if err != nil {
+		return fmt.Errorf("make directory: %w", err)
+	}
+	//nolint:gosec // run by root, Postgres's user has to pass
+	if err := os.Chmod(dir, 0o711); err != nil {
+		return fmt.Errorf("make directory: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	s.cluster, err = local.Start(ctx, filepath.Join(dir, "state"), slog.New(slog.DiscardHandler),
+		"fsync=off", "full_page_writes=off", "synchronous_commit=off", "max_connections=200")
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
+	}
+	s.url, s.dir = s.cluster.URL(), dir
+	return nil
+}
+
+// makeTemplate migrates a database and closes it for connections, in the presence of which it could not be copied.
+func (s *server) makeTemplate() error {
+	if err := s.exec("CREATE DATABASE " + s.template); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := store.Migrate(ctx, withDatabase(s.url, s.template)); err != nil {
+		return err //nolint:wrapcheck // says what it was about
+	}
+	return s.exec("ALTER DATABASE " + s.template + " ALLOW_CONNECTIONS false")
+}
+
+func (s *server) close() error {
+	if s.cluster == nil {
+		return s.exec("DROP DATABASE IF EXISTS " + s.template + " WITH (FORCE)")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return errors.Join(s.cluster.Stop(ctx), os.RemoveAll(s.dir))
+}
+
+// prefix of the directories of clusters, in the temp directory.
+const prefix = "purser-test-"
+
+// removeAbandoned removes the directories of test binaries that were killed: those without a postmaster, and so old that it
+// is not one that is about to start.
+func removeAbandoned() {
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
+	for _, dir := range dirs {
+		info, err := os.Lstat(dir)
+		if err != nil || time.Since(info.ModTime()) < time.Hour {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(dir, "state", "postgres", "postmaster.pid")); errors.Is(err, os.ErrNotExist) {
+			_ = os.RemoveAll(dir) // another user's stays
+		}
+	}
+}

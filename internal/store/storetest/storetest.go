@@ -1,0 +1,125 @@
+// Package storetest gives every test a Postgres database of its own.
+//
+//	func TestMain(m *testing.M) { storetest.Main(m) }
+//
+//	func TestStore_Append(t *testing.T) {
+//		t.Parallel()
+//		db, err := store.Open(ctx, storetest.URL(t))
+//		...
+//	}
+//
+// The databases are copies of one that is migrated once in a test binary. They live in the server that
+// PURSER_TEST_DATABASE_URL names, whose role must be allowed to create databases, or else in a private cluster, which is
+// started when the first test asks and does without fsync.
+//
+// Main stops the cluster after the tests, drops what they left, and fails the binary for goroutines that still run. A binary
+// that is killed takes its cluster along (on Linux); the directory it leaves is removed by a later one.
+//
+// The package imports store, so tests of store that use it are in package store_test.
+package storetest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"go.uber.org/goleak"
+)
+
+// patience bounds each thing done to the server; a slow machine with many packages under test needs a while.
+const patience = 2 * time.Minute
+
+// Main runs the tests of a package and exits with their code. To be called from TestMain. Goroutines that are to survive
+// the tests are named by options.
+func Main(m *testing.M, options ...goleak.Option) {
+	os.Exit(run(m, options))
+}
+
+func run(m *testing.M, options []goleak.Option) int {
+	code := m.Run()
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "storetest: stop the database server:", err)
+		code = max(code, 1)
+	}
+	if code != 0 {
+		return code // a failed test may well leave something behind
+	}
+	if err := goleak.Find(options...); err != nil {
+		fmt.Fprintln(os.Stderr, "storetest:", err)
+		return 1
+	}
+	return 0
+}
+
+// URL returns the connection string of a migrated database that nobody else uses. It is dropped after the test, whatever is
+// connected then.
+func URL(t testing.TB) string {
+	t.Helper()
+	return create(t, " TEMPLATE ")
+}
+
+// Empty is URL with a database in which nothing is yet, not even a migration.
+func Empty(t testing.TB) string {
+	t.Helper()
+	return create(t, "")
+}
+
+// create makes a database, as a copy of the migrated one if template says so.
+func create(t testing.TB, template string) string {
+	t.Helper()
+	s, err := shared()
+	if err != nil {
+		t.Fatalf("storetest: %v", err)
+	}
+	if template != "" {
+		template += s.template
+	}
+	name := newName()
+	if err := s.exec("CREATE DATABASE " + name + template); err != nil {
+		t.Fatalf("storetest: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+			t.Errorf("storetest: %v", err)
+		}
+	})
+	return withDatabase(s.url, name)
+}
+
+// newName returns a database name that no other test binary uses on the same server.
+func newName() string {
+	return "purser_test_" + strings.ToLower(rand.Text())
+}
+
+// exec runs one statement in the database that the server was named with.
+func (s *server) exec(sql string) (err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.url)
+	if err != nil {
+		return err //nolint:wrapcheck // says what it was about
+	}
+	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
+	if _, err := conn.Exec(ctx, sql); err != nil {
+		return fmt.Errorf("%s: %w", sql, err)
+	}
+	return nil
+}
+
+// withDatabase returns the connection string, of either form, with another database name. The rest of a URL stays as it is
+// written: net/url and Postgres do not agree on what a plus means.
+func withDatabase(conn, name string) string {
+	u, err := url.Parse(conn)
+	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {
+		return conn + " dbname=" + name // the last one counts
+	}
+	u.Path = "/" + name
+	return u.String()
+}

@@ -1,0 +1,75 @@
+package validations
+
+import (
+	"embed"
+	"fmt"
+
+	"purser/internal/document"
+	"purser/internal/validations/jsonschema"
+)
+
+//go:embed schemas/*.yaml
+var schemaFiles embed.FS
+
+// schema is a schema in force: its text and what was compiled from it.
+type schema struct {
+	digest   document.Digest
+	text     []byte
+	compiled *jsonschema.Schema
+}
+
+// The schemas that are part of the server (spec/api.md §2.1-2.4).
+var (
+	baseSchema     = mustLoad("base")
+	controlSchema  = mustLoad("control")
+	documentSchema = mustLoad("document")
+	usability      = mustLoad("dataschema")
+
+	builtins = loadBuiltins()
+)
+
+func loadBuiltins() map[string]*schema {
+	secret := mustLoad("secret")
+	kinds := map[string]*schema{
+		"deckhand/LayeringPolicy/v1":   mustLoad("layeringpolicy"),
+		"deckhand/ValidationPolicy/v1": mustLoad("validationpolicy"),
+	}
+	for _, kind := range []string{
+		"Certificate", "CertificateKey", "CertificateAuthority", "CertificateAuthorityKey",
+		"Passphrase", "PrivateKey", "PublicKey",
+	} {
+		kinds["deckhand/"+kind+"/v1"] = secret
+	}
+	return kinds
+}
+
+// builtinByDigest finds a built-in schema, or the stand-in for usability, by its digest.
+func builtinByDigest(digest document.Digest) *schema {
+	if digest == usability.digest {
+		return usability
+	}
+	for _, s := range builtins {
+		if s.digest == digest {
+			return s
+		}
+	}
+	return nil
+}
+
+// mustLoad reads an embedded schema; one that does not compile is a bug that the first start shows.
+func mustLoad(name string) *schema {
+	text, err := schemaFiles.ReadFile("schemas/" + name + ".yaml")
+	if err != nil {
+		panic(fmt.Sprintf("validations: read built-in schema %s: %v", name, err))
+	}
+	value, err := document.ParseOne(text, document.YAML, document.DefaultLimits())
+	if err != nil {
+		panic(fmt.Sprintf("validations: parse built-in schema %s: %v", name, err))
+	}
+	json := document.AppendJSON(nil, value)
+	compiled, err := jsonschema.Compile(json, jsonschema.Budget{})
+	if err != nil {
+		panic(fmt.Sprintf("validations: compile built-in schema %s: %v", name, err))
+	}
+	return &schema{digest: document.DigestOf(value), text: json, compiled: compiled}
+}

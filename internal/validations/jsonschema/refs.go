@@ -1,0 +1,101 @@
+package jsonschema
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// isRef reads the node's $ref if it has one. A null is none, as in Python.
+func (g *graph) isRef(n *node) bool {
+	v := n.raw.member("$ref")
+	if v == nil || v.kind == null {
+		return false
+	}
+	if v.kind != text {
+		g.refuse(n, "$ref", new(message).repr(v).add(" is not of type 'string'").String())
+		return true
+	}
+	fragment, local := strings.CutPrefix(v.text, "#")
+	if !local && v.text != "" {
+		g.refuse(n, "$ref", new(message).quote(v.text).
+			add(" points outside the schema: a DataSchema may only refer to itself, with a $ref that starts with #").String())
+		return true
+	}
+	n.ref = &ref{fragment: strings.TrimLeft(fragment, "/")}
+	return true
+}
+
+// resolved is the schema that the node's references lead to; itself if it has none.
+func (n *node) resolved() *node {
+	for n.ref != nil && n.ref.to != nil {
+		n = n.ref.to
+	}
+	return n
+}
+
+// resolve finds what each reference points to. A target that is no schema by its place becomes one, which can bring
+// more references.
+func (g *graph) resolve() {
+	for i := 0; i < len(g.nodes); i++ {
+		if n := g.nodes[i]; n.ref != nil {
+			n.ref.to = g.target(n.ref.fragment)
+		}
+	}
+}
+
+// target returns the schema that a fragment points to, or nil.
+func (g *graph) target(fragment string) *node {
+	steps, ok := pointer(fragment)
+	if !ok {
+		return nil
+	}
+	at := g.document
+	for _, step := range steps {
+		if at = at.step(step); at == nil {
+			return nil
+		}
+	}
+	if n, ok := g.byValue[at]; ok {
+		return n
+	}
+	if found := g.meta.checkSchema(at, steps); len(found) > 0 {
+		g.findings = append(g.findings, found...)
+		return nil
+	}
+	return g.node(at, nil, steps...)
+}
+
+// pointer splits the fragment of a reference into its steps, as Python does: percent-escapes first, then ~1 and ~0.
+// Leading slashes are gone already.
+func pointer(fragment string) ([]string, bool) {
+	if fragment == "" {
+		return nil, true
+	}
+	decoded, err := url.PathUnescape(fragment)
+	if err != nil {
+		return nil, false
+	}
+	steps := strings.Split(decoded, "/")
+	for i, step := range steps {
+		steps[i] = unescape(step)
+	}
+	return steps, true
+}
+
+func unescape(step string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+}
+
+// step returns the member or the item at one step of a path, or nil.
+func (v *value) step(step string) *value {
+	switch v.kind {
+	case object:
+		return v.member(step)
+	case array:
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(v.items) {
+			return v.items[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package validations
+
+import (
+	"time"
+
+	"github.com/sosodev/duration"
+
+	"purser/internal/document"
+)
+
+// PolicyPrefix begins the schema of every ValidationPolicy, whatever its version.
+const PolicyPrefix = "deckhand/ValidationPolicy/"
+
+// Policy is a ValidationPolicy document: the validations that a revision needs to be fit for use.
+type Policy struct {
+	document.Identity
+
+	Requirements []Requirement
+	// Broken says that the document does not say what a ValidationPolicy must say; it can never be met.
+	Broken bool
+}
+
+// Requirement is one validation that a policy lists.
+type Requirement struct {
+	Name         string
+	ExpiresAfter string // ISO 8601 duration; "" means that a success stays one
+	lifetime     time.Duration
+}
+
+// ParsePolicy reads a stored ValidationPolicy. It takes what it can from a broken one, which then cannot be met.
+func ParsePolicy(id document.Identity, data []byte) Policy {
+	policy := Policy{Identity: id, Broken: len(builtins["deckhand/ValidationPolicy/v1"].compiled.Check(data)) > 0}
+	value, err := document.ParseJSON(data)
+	if err != nil {
+		policy.Broken = true
+		return policy
+	}
+	items, _ := document.Locate(value, []string{"validations"}).([]any)
+	for _, item := range items {
+		m, _ := item.(document.Mapping)
+		name, _ := m.At("name").(string)
+		if name == "" {
+			continue
+		}
+		requirement := Requirement{Name: name}
+		requirement.ExpiresAfter, _ = m.At("expiresAfter").(string)
+		if requirement.ExpiresAfter != "" {
+			lifetime, err := duration.Parse(requirement.ExpiresAfter)
+			if err != nil {
+				policy.Broken = true
+				continue
+			}
+			requirement.lifetime = lifetime.ToTimeDuration()
+		}
+		policy.Requirements = append(policy.Requirements, requirement)
+	}
+	return policy
+}
+
+// expiry is when a success of a time stops being one; ok is false if it never does.
+func (r Requirement) expiry(success time.Time) (at time.Time, ok bool) {
+	if r.ExpiresAfter == "" {
+		return time.Time{}, false
+	}
+	return success.Add(r.lifetime), true
+}
+
+// Required returns the names that any of the policies lists, in order of first mention.
+func Required(policies []Policy) []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, policy := range policies {
+		for _, requirement := range policy.Requirements {
+			if !seen[requirement.Name] {
+				seen[requirement.Name] = true
+				names = append(names, requirement.Name)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,115 @@
+package validations
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"purser/internal/document"
+)
+
+// Error is one item of an internal validation entry's errors (spec/api.md §7.3).
+type Error struct {
+	ErrorSection     json.RawMessage `json:"error_section"`
+	Layer            string          `json:"layer"`
+	Message          string          `json:"message"`
+	Name             string          `json:"name"`
+	Path             string          `json:"path"`
+	Schema           string          `json:"schema"`
+	SchemaPath       string          `json:"schema_path"`
+	ValidationSchema json.RawMessage `json:"validation_schema"`
+}
+
+// Sanitized stands wherever a value might be a secret (spec/api.md §7.4).
+const Sanitized = "Sanitized to avoid exposing secret."
+
+// maxSection bounds what one error shows of a document, in bytes.
+const maxSection = 64 << 10
+
+// Report words the findings of a rule about a document, so that no value that a substitution writes is shown.
+func Report(doc *document.Document, rule []byte, findings []Finding) ([]Error, error) {
+	data, err := document.ParseJSON(doc.Data)
+	if err != nil {
+		return nil, fmt.Errorf("read data of %s: %w", doc.Identity, err)
+	}
+	metadata, err := document.ParseJSON(doc.Metadata)
+	if err != nil {
+		return nil, fmt.Errorf("read metadata of %s: %w", doc.Identity, err)
+	}
+	secrets := secretsOf(doc)
+	whole := document.Mapping{
+		{Key: "data", Value: secrets.scrub(data)}, {Key: "metadata", Value: metadata}, {Key: "schema", Value: doc.Schema},
+	}
+	errs := make([]Error, 0, len(findings))
+	for _, finding := range findings {
+		errs = append(errs, Error{
+			ErrorSection: section(whole, finding.Instance), Layer: doc.Layer, Message: secrets.message(finding),
+			Name: doc.Name, Path: strings.Join(append([]string{".data"}, finding.Instance...), "."),
+			Schema: doc.Schema, SchemaPath: finding.SchemaPath, ValidationSchema: rule,
+		})
+	}
+	return errs, nil
+}
+
+// section is the value around the one that a finding is about; around all data it is the document.
+func section(whole document.Mapping, instance []string) json.RawMessage {
+	var around any = whole
+	if len(instance) > 0 {
+		around = document.Locate(whole.At("data"), instance[:len(instance)-1])
+	}
+	text := document.AppendJSON(nil, around)
+	if len(text) > maxSection {
+		text = document.AppendJSON(nil, fmt.Sprintf("This section has %d bytes, too many to show here.", len(text)))
+	}
+	return text
+}
+
+// secrets are the places of a document's data that may hold what nobody should read.
+type secrets struct {
+	everywhere bool
+	paths      [][]string
+}
+
+func secretsOf(doc *document.Document) secrets {
+	s := secrets{everywhere: doc.Encrypted}
+	for _, destination := range doc.Destinations {
+		s.paths = append(s.paths, document.SplitPath(destination))
+	}
+	return s
+}
+
+func (s secrets) scrub(data any) any {
+	if s.everywhere {
+		return document.Replace(data, nil, Sanitized)
+	}
+	for _, path := range s.paths {
+		data = document.Replace(data, path, Sanitized)
+	}
+	return data
+}
+
+// namesKeysOnly are the keywords whose messages show no values, only keys.
+var namesKeysOnly = []string{"required", "additionalProperties", "dependencies"}
+
+func (s secrets) message(f Finding) string {
+	if !s.everywhere && len(s.paths) == 0 {
+		return f.Message
+	}
+	if s.everywhere || strings.Contains(f.Message, "is not of type") {
+		return Sanitized
+	}
+	keyword := f.SchemaPath[strings.LastIndex(f.SchemaPath, ".")+1:]
+	for _, path := range s.paths {
+		within := hasPrefix(f.Instance, path)
+		around := hasPrefix(path, f.Instance) && !slices.Contains(namesKeysOnly, keyword)
+		if within || around {
+			return Sanitized
+		}
+	}
+	return f.Message
+}
+
+func hasPrefix(path, prefix []string) bool {
+	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
+}

@@ -1,0 +1,71 @@
+package validations
+
+import (
+	"strings"
+	"time"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// Result is one validation result that another service posted (spec/api.md §8.1).
+type Result struct {
+	Name      string
+	Status    string // success or failure; any word with the reference's leniency
+	Validator []byte // JSON text, as posted
+	Errors    []byte // JSON text of a list
+	CreatedAt time.Time
+}
+
+// maxStatus is how long a status may be where any word is taken.
+const maxStatus = 8
+
+// ParseResult reads a posted result. With anyStatus the status may be any word of at most 8 characters and reserved
+// names are open, as in the reference (spec/api.md §0 D10). Faults: Invalid, Forbidden for a reserved name.
+func ParseResult(name string, body any, anyStatus bool) (Result, error) {
+	if strings.HasPrefix(name, ReservedPrefix) && !anyStatus {
+		return Result{}, fault.New(fault.Forbidden, "HTTPForbidden",
+			"Validations whose names begin with %s are made by the server itself; post yours under another name",
+			ReservedPrefix)
+	}
+	if body == nil {
+		return Result{}, badResult("The request body must not be empty.")
+	}
+	payload, ok := body.(document.Mapping)
+	if !ok {
+		return Result{}, badResult("A validation result must be a mapping with the keys status, validator and errors.")
+	}
+	status, err := parseStatus(payload, anyStatus)
+	if err != nil {
+		return Result{}, err
+	}
+	errors := payload.At("errors")
+	if errors == nil {
+		errors = []any{}
+	}
+	if _, isList := errors.([]any); !isList {
+		return Result{}, badResult("The errors of a validation result must be a list.")
+	}
+	return Result{
+		Name: name, Status: status,
+		Validator: document.AppendJSON(nil, payload.At("validator")), Errors: document.AppendJSON(nil, errors),
+	}, nil
+}
+
+func parseStatus(payload document.Mapping, anyStatus bool) (string, error) {
+	if document.IsFalsy(payload.At("status")) || document.IsFalsy(payload.At("validator")) {
+		return "", badResult(`Validation payload must contain keys: "status", "validator".`)
+	}
+	status, _ := payload.At("status").(string)
+	switch {
+	case status == "success", status == "failure":
+		return status, nil
+	case anyStatus && status != "" && len(status) <= maxStatus:
+		return status, nil
+	}
+	return "", badResult(`The status of a validation result must be "success" or "failure".`)
+}
+
+func badResult(message string) error {
+	return fault.New(fault.Invalid, "HTTPBadRequest", "%s", message)
+}

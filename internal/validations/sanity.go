@@ -1,0 +1,122 @@
+package validations
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/validations/jsonschema"
+)
+
+// MaxName is how many characters a name, schema, layer, bucket, tag or validation may have (spec/api.md §0 D16).
+const MaxName = 255
+
+const sanityAdvice = "Ensure that each document has a metadata, schema and data section. Each document must pass the " +
+	"schema defined under: https://airship-deckhand.readthedocs.io/en/latest/validation.html#base-schema"
+
+var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
+
+// Sanity checks that an entry is a document at all: the base schema and the schema of its metadata (spec/api.md
+// §2.1-2.3). It returns nil or the Invalid fault that carries one D001 message for each violation.
+func Sanity(e document.Entry) error {
+	root, _ := e.Value.(document.Mapping)
+	violations := checkBase(root)
+	if len(violations) == 0 {
+		violations = checkMetadata(root)
+	}
+	if len(violations) == 0 {
+		return nil
+	}
+	refusal := fault.New(fault.Invalid, "InvalidDocumentFormat", "The provided documents failed schema validation")
+	refusal.Reason = "Validation"
+	for _, v := range violations {
+		refusal.Messages = append(refusal.Messages, sanityMessage(e, v))
+	}
+	return refusal
+}
+
+// violation is one thing wrong with a document's frame.
+type violation struct{ path, message string }
+
+func checkBase(root document.Mapping) []violation {
+	subject := document.Mapping{
+		{Key: "schema", Value: root.At("schema")},
+		{Key: "metadata", Value: root.At("metadata")},
+		{Key: "data", Value: nil}, // any value that could be read is allowed
+	}
+	return violationsOf("", baseSchema.compiled.Check(document.AppendJSON(nil, subject)))
+}
+
+func checkMetadata(root document.Mapping) []violation {
+	metadata, _ := root.At("metadata").(document.Mapping)
+	kind, _ := metadata.At("schema").(string)
+	matched := metadataVersion.FindStringSubmatch(kind)
+	if matched[2] != "v1" {
+		return []violation{{
+			path:    ".metadata.schema",
+			message: fmt.Sprintf("Invalid metadata schema metadata/%s version %s specified.", matched[1], matched[2]),
+		}}
+	}
+	checker := documentSchema
+	if matched[1] == "Control" {
+		checker = controlSchema
+	}
+	violations := violationsOf(".metadata", checker.compiled.Check(document.AppendJSON(nil, metadata)))
+	return append(violations, checkLengths(root, metadata)...)
+}
+
+func checkLengths(root, metadata document.Mapping) (violations []violation) {
+	layering, _ := metadata.At("layeringDefinition").(document.Mapping)
+	for _, field := range []struct {
+		path  string
+		value any
+	}{
+		{".schema", root.At("schema")},
+		{".metadata.name", metadata.At("name")},
+		{".metadata.layeringDefinition.layer", layering.At("layer")},
+	} {
+		text, _ := field.value.(string)
+		if n := utf8.RuneCountInString(text); n > MaxName {
+			violations = append(violations, violation{field.path, fmt.Sprintf(
+				"%s has %d characters, but at most %d are allowed", field.path[1:], n, MaxName)})
+		}
+	}
+	return violations
+}
+
+func violationsOf(root string, findings []jsonschema.Finding) (violations []violation) {
+	for _, finding := range findings {
+		path := strings.Join(append([]string{root}, finding.Instance...), ".")
+		violations = append(violations, violation{path, finding.Message})
+	}
+	return violations
+}
+
+func sanityMessage(e document.Entry, v violation) fault.Message {
+	root, _ := e.Value.(document.Mapping)
+	metadata, _ := root.At("metadata").(document.Mapping)
+	layering, _ := metadata.At("layeringDefinition").(document.Mapping)
+	path := v.path
+	if path == "" {
+		path = "."
+	}
+	return fault.Message{
+		Message: v.message, Error: true, Name: "D001", Level: "Error", Kind: "ValidationMessage",
+		Diagnostic: fmt.Sprintf("At %s of document %d, which begins at line %d. %s", path, e.Index, e.Line, sanityAdvice),
+		Documents: []fault.Document{{
+			Schema: brief(root.At("schema")), Name: brief(metadata.At("name")), Layer: brief(layering.At("layer")),
+		}},
+	}
+}
+
+// brief is a name for a message: bounded, and empty where there is none.
+func brief(value any) string {
+	text, _ := value.(string)
+	if runes := []rune(text); len(runes) > MaxName {
+		return string(runes[:MaxName]) + "…"
+	}
+	return text
+}
