@@ -47,13 +47,13 @@ func Split(body []byte, media Media, limits Limits) ([]Segment, error) {
 	if err := checkEncoding(body); err != nil {
 		return nil, err
 	}
-	segments, err := splitBy(media, body)
+	segments, err := splitBy(media, body, limits.Documents+1)
 	if err != nil {
 		return nil, err
 	}
 	if len(segments) > limits.Documents {
-		return nil, TooLarge("the body has %d documents; the limit is %d (--max-documents)",
-			len(segments), limits.Documents)
+		return nil, TooLarge("the body has more than %d documents (--max-documents); send it as several buckets",
+			limits.Documents)
 	}
 	for i := range segments {
 		segments[i].Index, segments[i].media = i+1, media
@@ -64,11 +64,12 @@ func Split(body []byte, media Media, limits Limits) ([]Segment, error) {
 	return segments, nil
 }
 
-func splitBy(media Media, body []byte) ([]Segment, error) {
+// splitBy splits a body up to a number of segments, so that more than are allowed cost nothing.
+func splitBy(media Media, body []byte, most int) ([]Segment, error) {
 	if media == JSON {
-		return splitJSON(body)
+		return splitJSON(body, most)
 	}
-	segments, directives := splitYAML(body)
+	segments, directives := splitYAML(body, most)
 	if directives {
 		return parseAll(body)
 	}
@@ -103,7 +104,7 @@ func lineOf(body []byte, offset int) int { return 1 + bytes.Count(body[:offset],
 
 // splitYAML cuts at lines that begin with --- or ..., which YAML knows as document borders wherever they stand at the
 // start of a line. It reports whether there is a line that could be a directive: those reach beyond their document.
-func splitYAML(body []byte) (segments []Segment, directives bool) {
+func splitYAML(body []byte, most int) (segments []Segment, directives bool) {
 	start, startLine, line := 0, 1, 0
 	cut := func(end int) {
 		if text := body[start:end]; !isBlank(text) {
@@ -111,7 +112,7 @@ func splitYAML(body []byte) (segments []Segment, directives bool) {
 		}
 		start, startLine = end, line
 	}
-	for at := 0; at < len(body); {
+	for at := 0; at < len(body) && len(segments) < most; {
 		line++
 		next := len(body)
 		if i := bytes.IndexByte(body[at:], '\n'); i >= 0 {
@@ -129,7 +130,9 @@ func splitYAML(body []byte) (segments []Segment, directives bool) {
 		}
 		at = next
 	}
-	cut(len(body))
+	if len(segments) < most {
+		cut(len(body))
+	}
 	return segments, false
 }
 
@@ -183,7 +186,7 @@ func parseYAML(text []byte, found func(*yaml.Node)) (err error) {
 }
 
 // splitJSON cuts an array of documents into its items; a single object is taken as an array of one.
-func splitJSON(body []byte) ([]Segment, error) {
+func splitJSON(body []byte, most int) ([]Segment, error) {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	if len(trimmed) == 0 {
 		return nil, nil
@@ -197,27 +200,34 @@ func splitJSON(body []byte) ([]Segment, error) {
 		return nil, jsonError(body, decoder, err)
 	}
 	var segments []Segment
+	line, counted := 1, 0
 	for decoder.More() {
 		var item json.RawMessage
 		if err := decoder.Decode(&item); err != nil {
 			return nil, jsonError(body, decoder, err)
 		}
-		segments = append(segments, Segment{Text: item, Line: lineOf(body, int(decoder.InputOffset())-len(item))})
+		line, counted = line+bytes.Count(body[counted:offset(decoder)], []byte("\n")), offset(decoder)
+		segments = append(segments, Segment{Text: item, Line: line - bytes.Count(item, []byte("\n"))})
+		if len(segments) == most {
+			return segments, nil
+		}
 	}
 	if _, err := decoder.Token(); err != nil {
 		return nil, jsonError(body, decoder, err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, Malformed("line %d: text after the end of the JSON array", lineOf(body, int(decoder.InputOffset())))
+		return nil, Malformed("line %d: text after the end of the JSON array", lineOf(body, offset(decoder)))
 	}
 	return segments, nil
 }
 
+func offset(decoder *json.Decoder) int { return int(decoder.InputOffset()) }
+
 func jsonError(body []byte, decoder *json.Decoder, err error) error {
-	offset := int(decoder.InputOffset())
+	at := offset(decoder)
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		offset = int(syntax.Offset)
+		at = int(syntax.Offset)
 	}
-	return Malformed("line %d: JSON: %w", lineOf(body, min(offset, len(body))), err)
+	return Malformed("line %d: JSON: %w", lineOf(body, min(at, len(body))), err)
 }

@@ -20,9 +20,9 @@ import (
 	"purser/migrations"
 )
 
-// Migrate brings the database at url up to this version of Purser; one that is already there is left alone. Any number of
-// servers may do it at once: one works, the others wait for it. A database that a newer Purser wrote, or in which a
-// migration was interrupted, is a fault of kind Unavailable and stays as it is.
+// Migrate brings the database at url up to this version of Purser; one that is already there is left alone. Any
+// number of servers may do it at once: one works, the others wait for it. A database that a newer Purser wrote, or in
+// which a migration was interrupted, is a fault of kind Unavailable and stays as it is.
 func Migrate(ctx context.Context, url string) error {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -69,8 +69,9 @@ func closeMigration(m *migrate.Migrate) error {
 	return nil
 }
 
-// explain turns what the library says after a migration into what an operator can act on. It comes after the attempt and
-// not before: only under the library's lock does dirty mean interrupted rather than being worked on by another server.
+// explain turns what the library says after a migration into what an operator can act on. It comes after the attempt
+// and not before: only under the library's lock does dirty mean interrupted rather than being worked on by another
+// server.
 func explain(m *migrate.Migrate, files source.Driver, cause error) error {
 	if errors.Is(cause, migrate.ErrNoChange) {
 		return nil
@@ -84,12 +85,12 @@ func explain(m *migrate.Migrate, files source.Driver, cause error) error {
 		return err
 	}
 	if version > newest {
-		return fault.New(fault.Unavailable, "DatabaseTooNew", "the database was written by a newer Purser: it has version %d,"+
-			" this server knows versions up to %d; start the newer Purser, or use another database", version, newest)
+		return fault.New(fault.Unavailable, "DatabaseTooNew", "the database was written by a newer Purser:"+
+			" it has version %d, this server knows versions up to %d; start the newer Purser, or use another database", version, newest)
 	}
 	if dirty, ok := errors.AsType[migrate.ErrDirty](cause); ok {
-		return fault.New(fault.Unavailable, "DatabaseDirty", "migration %d of the database was interrupted: restore the backup from"+
-			" before it, or see what it did, complete or undo that by hand, and set version and dirty in schema_migrations",
+		return fault.New(fault.Unavailable, "DatabaseDirty", "migration %d of the database was interrupted:"+
+			" restore the backup from before it, or see what it did, complete or undo that by hand, and set version and dirty in schema_migrations",
 			dirty.Version)
 	}
 	return fmt.Errorf("migrate: %w", cause)

@@ -96,10 +96,10 @@ func (s secrets) message(f Finding) string {
 	if !s.everywhere && len(s.paths) == 0 {
 		return f.Message
 	}
-	if s.everywhere || strings.Contains(f.Message, "is not of type") {
+	keyword := f.SchemaPath[strings.LastIndex(f.SchemaPath, ".")+1:]
+	if s.everywhere || keyword == "type" { // the reference hides every "is not of type"
 		return Sanitized
 	}
-	keyword := f.SchemaPath[strings.LastIndex(f.SchemaPath, ".")+1:]
 	for _, path := range s.paths {
 		within := hasPrefix(f.Instance, path)
 		around := hasPrefix(path, f.Instance) && !slices.Contains(namesKeysOnly, keyword)

@@ -41,7 +41,7 @@ func unprivileged() (account, error) {
 		found, err = user.Lookup("nobody")
 	}
 	if err != nil {
-		return account{}, errors.New("Postgres does not run as root, and there is no user postgres or nobody to run it as:" +
+		return account{}, errors.New("no user postgres or nobody to run Postgres as, which root must not:" +
 			" make one, start Purser as another user, or name a server with --database-url")
 	}
 	uid, err := strconv.Atoi(found.Uid)
@@ -69,8 +69,8 @@ func (a account) name() string {
 	return id
 }
 
-// command prepares one of Postgres's programs to run as the account, in a session of its own and in the state directory:
-// our own working directory may be closed to the account.
+// command prepares one of Postgres's programs to run as the account, in a session of its own and in the state
+// directory: our own working directory may be closed to the account.
 func (c *Cluster) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.bin.dir, name), args...) //nolint:gosec // from pick
 	cmd.Dir = c.dir
@@ -83,8 +83,8 @@ func (c *Cluster) command(ctx context.Context, name string, args ...string) *exe
 	return cmd
 }
 
-// environment is the little of ours that Postgres needs. PG* variables would change what it does, and the secrets among
-// ours are none of its business.
+// environment is the little of ours that Postgres needs. PG* variables would change what it does, and the secrets
+// among ours are none of its business.
 func environment() []string {
 	env := []string{"LC_ALL=C"} // messages in English, and no locale that this machine lacks
 	for _, name := range []string{"PATH", "TMPDIR", "LD_LIBRARY_PATH"} {

@@ -70,16 +70,18 @@ func pick(found []installation, major int, data string) (installation, error) {
 		}
 	}
 	if major != 0 && len(found) > 0 {
-		return installation{}, fmt.Errorf("%s was made by Postgres %d, but only Postgres %s is installed: install Postgres %d"+
-			" (Debian: apt-get install postgresql-%d), pass another --state-dir, or name a server with --database-url",
+		return installation{}, fmt.Errorf("%s was made by Postgres %d, but only Postgres %s is installed:"+
+			" install Postgres %d (Debian: apt-get install postgresql-%d), pass another --state-dir,"+
+			" or name a server with --database-url",
 			data, major, versions(found), major, major)
 	}
 	other := ""
 	if len(found) > 0 {
 		other = ", found only " + versions(found)
 	}
-	return installation{}, fmt.Errorf("no Postgres %d or newer (looked for initdb and postgres in PATH, pg_config --bindir and %s%s):"+
-		" install it (Debian: apt-get install postgresql) or name a server with --database-url", max(oldest, major), debian, other)
+	return installation{}, fmt.Errorf("no Postgres %d or newer (looked for initdb and postgres in PATH,"+
+		" pg_config --bindir and %s%s): install it (Debian: apt-get install postgresql)"+
+		" or name a server with --database-url", max(oldest, major), debian, other)
 }
 
 // versions lists the distinct major versions of found.

@@ -41,9 +41,9 @@ type config struct {
 	outlive  bool // leave Postgres running when this process dies
 }
 
-// Start makes the cluster in the state directory dir if there is none yet, starts it, and returns when it answers and the
-// database exists. Each of settings (name=value) is a setting of Postgres that wins over those made here. ctx bounds the
-// start alone; the cluster runs until Stop.
+// Start makes the cluster in the state directory dir if there is none yet, starts it, and returns when it answers and
+// the database exists. Each of settings (name=value) is a setting of Postgres that wins over those made here. ctx
+// bounds the start alone; the cluster runs until Stop.
 func Start(ctx context.Context, dir string, log *slog.Logger, settings ...string) (*Cluster, error) {
 	return start(ctx, dir, config{log: log, settings: settings, search: search})
 }
@@ -65,7 +65,7 @@ func start(ctx context.Context, dir string, cfg config) (*Cluster, error) {
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	c.run()
+	c.run() //nolint:contextcheck // the cluster outlives the start
 	return c, nil
 }
 
@@ -110,9 +110,9 @@ func (c *Cluster) url(name string) string {
 	return u.String()
 }
 
-// Stop shuts Postgres down: open transactions are rolled back, what is committed is written, the lock is released. When
-// ctx ends before that, Postgres is stopped as in a crash, which loses nothing either, and an error says so. Calling Stop
-// again gives the same answer.
+// Stop shuts Postgres down: open transactions are rolled back, what is committed is written, the lock is released.
+// When ctx ends before that, Postgres is stopped as in a crash, which loses nothing either, and an error says so.
+// Calling Stop again gives the same answer.
 func (c *Cluster) Stop(ctx context.Context) error {
 	c.once.Do(func() { c.stopped = c.down(ctx) })
 	return c.stopped

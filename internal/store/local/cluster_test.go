@@ -170,10 +170,10 @@ func TestCluster_Stop(t *testing.T) {
 // inetSockets returns the TCP and UDP sockets that a process has open, as their links in /proc.
 func inetSockets(t *testing.T, pid int) []string {
 	t.Helper()
-	tables := ""
+	var tables strings.Builder
 	for _, table := range []string{"tcp", "tcp6", "udp", "udp6"} {
 		text, _ := os.ReadFile("/proc/net/" + table) // tcp6 is missing where IPv6 is
-		tables += string(text)
+		tables.Write(text)
 	}
 	var found []string
 	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
@@ -183,14 +183,15 @@ func inetSockets(t *testing.T, pid int) []string {
 	for _, link := range links {
 		to, _ := os.Readlink(link)
 		inode := strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")
-		if inode != to && strings.Contains(tables, " "+inode+" ") && !connected(inode) {
+		if inode != to && strings.Contains(tables.String(), " "+inode+" ") && !connected(inode) {
 			found = append(found, to)
 		}
 	}
 	return found
 }
 
-// connected reports whether a socket only talks to itself: Postgres's statistics collector has such a one until version 14.
+// connected reports whether a socket only talks to itself: Postgres's statistics collector has such a one until
+// version 14.
 func connected(inode string) bool {
 	for _, table := range []string{"udp", "udp6"} {
 		text, _ := os.ReadFile("/proc/net/" + table)

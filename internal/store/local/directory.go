@@ -67,12 +67,13 @@ func makeSocketDir(dir string, user account) error {
 	return nil
 }
 
-// claim makes the state directory if needed and takes the lock that says it is in use. The kernel drops the lock with the
-// process that holds it, however that ends.
+// claim makes the state directory if needed and takes the lock that says it is in use. The kernel drops the lock with
+// the process that holds it, however that ends.
 func claim(dir string, user account) (*os.File, error) {
 	if err := makeStateDir(dir, user); err != nil {
 		return nil, fmt.Errorf("make state directory: %w", err)
 	}
+	//nolint:gosec // in the directory that the operator named
 	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock state directory: %w", err)
@@ -98,7 +99,6 @@ func makeStateDir(dir string, user account) error {
 }
 
 func takeLock(lock *os.File, dir string) error {
-	//nolint:gosec // a file descriptor is a small number
 	err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		holder, _ := io.ReadAll(io.LimitReader(lock, 20))

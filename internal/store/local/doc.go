@@ -18,16 +18,17 @@
 //
 // Invariants:
 //
-//   - Whoever touches postgres/ holds the lock, so a postmaster found on it was left over by a server that is gone: it is
-//     stopped, and one of our own is started.
+//   - Whoever touches postgres/ holds the lock, so a postmaster found on it was left over by a server that is gone:
+//     it is stopped, and one of our own is started.
 //   - postgres/ is a whole cluster or not there: initdb works beside it and the result is renamed into place.
 //   - No TCP port. Whoever can open the socket is trusted, and only the account that Postgres runs as (and root) can,
 //     because the directories are 0700.
 //   - Postgres never runs as root: started by root it runs as the owner of the cluster, for a new one as the user
 //     postgres or else nobody.
-//   - Postgres has a session of its own: Ctrl-C at the terminal reaches Purser alone, which drains before it calls Stop.
+//   - Postgres has a session of its own: Ctrl-C at the terminal reaches Purser alone, which drains before it calls
+//     Stop.
 //   - While the Cluster is not stopped, a Postgres that ends is started again, less often the sooner it ends again.
-//   - On Linux Postgres does not outlive this process, however that dies. Elsewhere, and where the kernel was too late, a
-//     postmaster left over is found by the next Start through /proc; without /proc Postgres itself refuses to start
-//     beside it, and the error shows its words.
+//   - On Linux Postgres does not outlive this process, however that dies. Elsewhere, and where the kernel was too
+//     late, a postmaster left over is found by the next Start through /proc; without /proc Postgres itself refuses to
+//     start beside it, and the error shows its words.
 package local

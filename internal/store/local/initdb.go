@@ -29,7 +29,8 @@ func (c *Cluster) major() (int, error) {
 	return major, nil
 }
 
-// initialise makes the cluster unless there is one. A kill on the way leaves only a directory that the next call removes.
+// initialise makes the cluster unless there is one. A kill on the way leaves only a directory that the next call
+// removes.
 func (c *Cluster) initialise(ctx context.Context) error {
 	if _, err := os.Lstat(c.data); err == nil {
 		return nil
@@ -68,7 +69,8 @@ func (c *Cluster) initdb(ctx context.Context, dir string) error {
 	return nil
 }
 
-// removePartial removes what interrupted calls left. What cannot be removed is in nobody's way: names are never re-used.
+// removePartial removes what interrupted calls left. What cannot be removed is in nobody's way: names are never
+// re-used.
 func (c *Cluster) removePartial() {
 	left, _ := filepath.Glob(filepath.Join(globEscape(c.dir), "postgres.new*"))
 	for _, dir := range left {

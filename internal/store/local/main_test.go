@@ -18,8 +18,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// helperDir makes the test binary play a Purser server on the named state directory; helperOutlive leaves its Postgres
-// running when it is killed.
+// helperDir makes the test binary play a Purser server on the named state directory; helperOutlive leaves its
+// Postgres running when it is killed.
 const (
 	helperDir     = "PURSER_LOCAL_TEST_DIR"
 	helperOutlive = "PURSER_LOCAL_TEST_OUTLIVE"
@@ -70,9 +70,10 @@ func kill(cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// stateDir returns a directory to be made that Postgres's user can reach, which a t.TempDir of root is not.
+// stateDir returns a directory to be made that Postgres's user can reach.
 func stateDir(t *testing.T) string {
 	t.Helper()
+	//nolint:usetesting // of a t.TempDir the name is too long for a socket and the parent closed
 	dir, err := os.MkdirTemp("", "purser-local-")
 	if err != nil {
 		t.Fatal(err)

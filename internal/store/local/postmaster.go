@@ -23,8 +23,7 @@ type postmaster struct {
 	cmd    *exec.Cmd
 	began  time.Time
 	offset int64         // in the log file, where its words begin
-	exited chan struct{} // closed when it has ended and been waited for
-	err    error         // how it ended; readable once exited is closed
+	exited chan struct{} // closed when it has ended and been waited for; then cmd may be read
 }
 
 // arguments of postgres; where a setting comes twice, the last one counts.
@@ -72,8 +71,8 @@ func (c *Cluster) launch() (*postmaster, error) {
 	return p, nil
 }
 
-// run holds on to one thread for as long as Postgres runs: for the kernel a child's parent is the thread that made it, and
-// it must not take the end of an idle thread for the death of the parent.
+// run holds on to one thread for as long as Postgres runs: for the kernel a child's parent is the thread that made
+// it, and it must not take the end of an idle thread for the death of the parent.
 func (p *postmaster) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -82,7 +81,7 @@ func (p *postmaster) run(started chan<- error) {
 	if err != nil {
 		return
 	}
-	p.err = p.cmd.Wait()
+	_ = p.cmd.Wait() // how it ended is in cmd.ProcessState
 	close(p.exited)
 }
 
@@ -115,9 +114,9 @@ func (c *Cluster) waitReady(ctx context.Context, p *postmaster) error {
 		}
 		select {
 		case <-tick.C: // recovery after a crash can take its time
-			c.log.Warn("private postgres does not answer yet", "error", err, "log", c.output)
+			c.log.WarnContext(ctx, "private postgres does not answer yet", "error", err, "log", c.output)
 		case <-p.exited:
-			return fmt.Errorf("postgres ended while it started (%v)%w", p.err, c.lastWords(p))
+			return fmt.Errorf("postgres ended while it started: %s%w", p.cmd.ProcessState, c.lastWords(p))
 		case <-ctx.Done():
 			return fmt.Errorf("wait for postgres: %w (%w)%w", ctx.Err(), err, c.lastWords(p))
 		case <-time.After(poll):
@@ -146,7 +145,8 @@ func (c *Cluster) ensureDatabase(ctx context.Context) (err error) {
 	return nil
 }
 
-// hopeless tells what Postgres will answer again from what passes: that it starts, stops or lacks room (classes 57, 53).
+// hopeless tells what Postgres will answer again from what passes: that it starts, stops or lacks room (classes 57,
+// 53).
 func hopeless(err error) bool {
 	var answer *pgconn.PgError
 	if !errors.As(err, &answer) {

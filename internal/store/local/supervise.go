@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// The pause before a start after Postgres ended doubles from the shortest to the longest; a run of calm length ends that.
+// The pause before a start after Postgres ended doubles from the shortest to the longest; a run of calm length ends
+// that.
 const (
 	shortest = 100 * time.Millisecond
 	longest  = 10 * time.Second
@@ -28,7 +29,7 @@ func (c *Cluster) up(ctx context.Context) (*postmaster, error) {
 	if err := c.clear(ctx); err != nil {
 		return nil, err
 	}
-	p, err := c.launch()
+	p, err := c.launch() //nolint:contextcheck // Postgres is ended by a signal, never by a context
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,8 @@ func (c *Cluster) supervise(ctx context.Context) {
 			return
 		case <-c.current.exited:
 		}
-		c.log.Error("private postgres ended by itself and is started again", "end", fmt.Sprint(c.current.err))
+		c.log.ErrorContext(ctx, "private postgres ended by itself and is started again",
+			"end", c.current.cmd.ProcessState.String())
 		if time.Since(c.current.began) > calm {
 			pause = shortest
 		}
@@ -75,11 +77,11 @@ func (c *Cluster) revive(ctx context.Context, pause time.Duration) (*postmaster,
 		pause = min(2*pause, longest)
 		p, err := c.up(ctx)
 		if err == nil {
-			c.log.Info("private postgres runs again")
+			c.log.InfoContext(ctx, "private postgres runs again")
 			return p, pause
 		}
 		if ctx.Err() == nil {
-			c.log.Error("start private postgres again", "error", err, "next_try_in", pause)
+			c.log.ErrorContext(ctx, "start private postgres again", "error", err, "next_try_in", pause)
 		}
 	}
 	return nil, pause
@@ -102,7 +104,7 @@ func (c *Cluster) clear(ctx context.Context) error {
 	}
 	file := filepath.Join(c.data, "postmaster.pid")
 	if pid := pidIn(file); pid != 0 && runsIn(pid, c.data) {
-		c.log.Warn("stopping a private postgres that was left over", "pid", pid)
+		c.log.WarnContext(ctx, "stopping a private postgres that was left over", "pid", pid)
 		if err := c.stopLeftover(ctx, pid); err != nil {
 			return err
 		}
@@ -140,8 +142,8 @@ func pidIn(file string) int {
 	return pid
 }
 
-// runsIn reports whether the process works in dir, which a postmaster does from its first to its last moment. Not so one
-// that only got the same number after a reboot, nor a zombie that nobody waits for.
+// runsIn reports whether the process works in dir, which a postmaster does from its first to its last moment. Not so
+// one that only got the same number after a reboot, nor a zombie that nobody waits for.
 func runsIn(pid int, dir string) bool {
 	want, err := os.Stat(dir)
 	if err != nil {
@@ -151,8 +153,9 @@ func runsIn(pid int, dir string) bool {
 	return err == nil && os.SameFile(want, got)
 }
 
-// removeStale removes a lock file of Postgres's, of whose postmaster is known that it does not run, if its number is now a
-// zombie's or another process's: Postgres would refuse to start because of it. Other stale ones are left to Postgres.
+// removeStale removes a lock file of Postgres's, of whose postmaster is known that it does not run, if its number is
+// now a zombie's or another process's: Postgres would refuse to start because of it. Other stale ones are left to
+// Postgres.
 func removeStale(file string) error {
 	pid := pidIn(file)
 	if pid == 0 || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {

@@ -26,6 +26,8 @@ type server struct {
 }
 
 // The one thing of the package that is global: TestMain has no way to hand something to the tests.
+//
+//nolint:gochecknoglobals // for the reason above
 var (
 	mutex   sync.Mutex
 	current *server
@@ -97,7 +99,7 @@ func (s *server) makeTemplate() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	if err := store.Migrate(ctx, withDatabase(s.url, s.template)); err != nil {
-		return err //nolint:wrapcheck // says what it was about
+		return err
 	}
 	return s.exec("ALTER DATABASE " + s.template + " ALLOW_CONNECTIONS false")
 }
@@ -114,8 +116,8 @@ func (s *server) close() error {
 // prefix of the directories of clusters, in the temp directory.
 const prefix = "purser-test-"
 
-// removeAbandoned removes the directories of test binaries that were killed: those without a postmaster, and so old that it
-// is not one that is about to start.
+// removeAbandoned removes the directories of test binaries that were killed: those without a postmaster, and so old
+// that it is not one that is about to start.
 func removeAbandoned() {
 	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
 	for _, dir := range dirs {

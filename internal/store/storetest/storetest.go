@@ -9,11 +9,11 @@
 //	}
 //
 // The databases are copies of one that is migrated once in a test binary. They live in the server that
-// PURSER_TEST_DATABASE_URL names, whose role must be allowed to create databases, or else in a private cluster, which is
-// started when the first test asks and does without fsync.
+// PURSER_TEST_DATABASE_URL names, whose role must be allowed to create databases, or else in a private cluster, which
+// is started when the first test asks and does without fsync.
 //
-// Main stops the cluster after the tests, drops what they left, and fails the binary for goroutines that still run. A binary
-// that is killed takes its cluster along (on Linux); the directory it leaves is removed by a later one.
+// Main stops the cluster after the tests, drops what they left, and fails the binary for goroutines that still run. A
+// binary that is killed takes its cluster along (on Linux); the directory it leaves is removed by a later one.
 //
 // The package imports store, so tests of store that use it are in package store_test.
 package storetest
@@ -36,10 +36,10 @@ import (
 // patience bounds each thing done to the server; a slow machine with many packages under test needs a while.
 const patience = 2 * time.Minute
 
-// Main runs the tests of a package and exits with their code. To be called from TestMain. Goroutines that are to survive
-// the tests are named by options.
+// Main runs the tests of a package and exits with their code. To be called from TestMain. Goroutines that are to
+// survive the tests are named by options.
 func Main(m *testing.M, options ...goleak.Option) {
-	os.Exit(run(m, options))
+	os.Exit(run(m, options)) //nolint:revive // the last line of a TestMain
 }
 
 func run(m *testing.M, options []goleak.Option) int {
@@ -58,8 +58,8 @@ func run(m *testing.M, options []goleak.Option) int {
 	return 0
 }
 
-// URL returns the connection string of a migrated database that nobody else uses. It is dropped after the test, whatever is
-// connected then.
+// URL returns the connection string of a migrated database that nobody else uses. It is dropped after the test,
+// whatever is connected then.
 func URL(t testing.TB) string {
 	t.Helper()
 	return create(t, " TEMPLATE ")
@@ -113,8 +113,8 @@ func (s *server) exec(sql string) (err error) {
 	return nil
 }
 
-// withDatabase returns the connection string, of either form, with another database name. The rest of a URL stays as it is
-// written: net/url and Postgres do not agree on what a plus means.
+// withDatabase returns the connection string, of either form, with another database name. The rest of a URL stays as
+// it is written: net/url and Postgres do not agree on what a plus means.
 func withDatabase(conn, name string) string {
 	u, err := url.Parse(conn)
 	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {

@@ -1,7 +1,7 @@
 package storetest
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,7 +32,7 @@ func count(t *testing.T, url string) int {
 func TestURL(t *testing.T) {
 	t.Parallel()
 	for i := range 4 {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			t.Parallel()
 			if count(t, URL(t)) == 0 {
 				t.Error("the database is not migrated")

@@ -101,9 +101,9 @@ type meter struct {
 // maxEffort bounds the meter's own work.
 const maxEffort = 500_000
 
-// weigh returns what the schema costs at each depth, or refuses it. Growth is seen by walking the states level by level:
-// a schema that recurses once per property meets itself once at every depth, one that recurses twice into the same
-// property doubles there.
+// weigh returns what the schema costs at each depth, or refuses it. Growth is seen by walking the states level by
+// level: a schema that recurses once per property meets itself once at every depth, one that recurses twice into the
+// same property doubles there.
 func (g *graph) weigh(budget Budget) *costs {
 	m := meter{known: make(map[string]int)}
 	all := new(costs)

@@ -79,8 +79,8 @@ func TestCompile_largeSchemas(t *testing.T) {
 		schema string
 		usable bool
 	}{
-		"properties":            {`{"properties":{` + numbered(`"a%d":{"type":"string"}`, 20_000) + `}}`, true},
-		"patterns":              {`{"patternProperties":{` + numbered(`"^a%d$":{}`, 9000) + `}}`, true},
+		"properties":            {`{"properties":{` + numbered(`"a%d":{"type":"string"}`, 10_000) + `}}`, true},
+		"patterns":              {`{"patternProperties":{` + numbered(`"^a%d$":{}`, 2000) + `}}`, true},
 		"patterns too large":    {`{"patternProperties":{` + numbered(`"a{1000}b%d":{}`, 500) + `}}`, false},
 		"each property open":    {`{"properties":{` + numbered(`"a%d":{}`, 9000) + `},"allOf":[` + repeat(`{"additionalProperties":{}}`, 3000) + `]}`, false},
 		"each property at once": {`{"properties":{` + numbered(`"a%d":{"$ref":"#/definitions/b"}`, 9000) + `},"definitions":{"b":{"allOf":[` + repeat(`{}`, 9000) + `]}}}`, false},

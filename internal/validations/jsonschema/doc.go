@@ -16,16 +16,17 @@
 //
 // What always holds:
 //
-//   - The dialect is Draft 4, whatever $schema says (spec/api.md §0 D18): no formats, no keywords of later drafts, and id
-//     changes nothing. 1.0 is no integer and true is no number.
+//   - The dialect is Draft 4, whatever $schema says (spec/api.md §0 D18): no formats, no keywords of later drafts, and
+//     id changes nothing. 1.0 is no integer and true is no number.
 //   - Nothing is ever opened: a schema may refer to itself alone.
 //   - A reference that points nowhere is no fault of the schema until a check reaches it.
 //   - Whatever would make the library slow is refused before the library sees it, in the schema by Compile and in the
 //     data by Check: the cost of a check is bounded by a figure known in advance.
 //   - The same schema and data give the same findings in the same order.
 //
-// Where it differs from Python: patterns are RE2's (no lookarounds, no back-references; \d, \w and \s are ASCII), numbers
-// are compared exactly rather than as binary fractions (0.3 is a multiple of 0.1), and true never equals 1, however deep.
+// Where it differs from Python: patterns are RE2's (no lookarounds, no back-references; \d, \w and \s are ASCII),
+// numbers are compared exactly rather than as binary fractions (0.3 is a multiple of 0.1), and true never equals 1,
+// however deep.
 package jsonschema
 
 import "fmt"

@@ -122,8 +122,8 @@ func (c *checks) Validate(ctx santhosh.ValidationContext, v any) error {
 	return santhosh.ValidationError{}.Group(ctx.Error("", "several"), wrong...)
 }
 
-// combine evaluates the combinators. What reached a reference to nowhere is known to be valid only for want of a schema,
-// so oneOf and not say nothing then.
+// combine evaluates the combinators. What reached a reference to nowhere is known to be valid only for want of a
+// schema, so oneOf and not say nothing then.
 func (c *checks) combine(ctx santhosh.ValidationContext, v any, wrong []error) []error {
 	if c.anyOf != nil && len(valid(ctx, v, c.anyOf, 1)) == 0 {
 		wrong = append(wrong, ctx.Error("anyOf", "anyOf"))

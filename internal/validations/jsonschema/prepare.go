@@ -57,7 +57,10 @@ func compile(document *value, meta *Schema, budget Budget) (*Schema, error) {
 	if len(g.findings) > 0 {
 		return nil, &Unusable{Findings: atMost(g.findings, len(g.findings))}
 	}
-	return s, s.prepare(g)
+	if err := s.prepare(g); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // base is the name the library knows the schema by. It refuses to open it or anything else.

@@ -16,7 +16,9 @@ func (v *violation) held() *value {
 
 // missing returns the required keys that are not there.
 func (v *violation) missing() []*value {
-	return slices.DeleteFunc(slices.Clone(v.held().items), func(key *value) bool { return v.value.member(key.text) != nil })
+	return slices.DeleteFunc(slices.Clone(v.held().items), func(key *value) bool {
+		return v.value.member(key.text) != nil
+	})
 }
 
 // count is how many messages the violation has.

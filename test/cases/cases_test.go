@@ -1,0 +1,127 @@
+// Package cases_test runs the worked cases that developers share outside of the repository. Without -shared it is
+// skipped: the project's own tests stand on their own.
+package cases_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+	"purser/internal/validations"
+	"purser/internal/validations/jsonschema"
+)
+
+var shared = flag.String("shared", "", "folder that holds cases/")
+
+// read fills into from a file of cases, numbers as they are written.
+func read(t *testing.T, name string, into any) {
+	t.Helper()
+	if *shared == "" {
+		t.Skip("no -shared folder given")
+	}
+	text, err := os.ReadFile(filepath.Join(*shared, "cases", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestScalars(t *testing.T) {
+	t.Parallel()
+	var file struct {
+		Cases []struct {
+			Scalar  string
+			Value   json.RawMessage
+			Refused bool
+		}
+	}
+	read(t, "scalars.json", &file)
+	for _, c := range file.Cases {
+		t.Run(c.Scalar, func(t *testing.T) {
+			t.Parallel()
+			value, err := document.ParseOne([]byte("k: "+c.Scalar), document.YAML, document.DefaultLimits())
+			if c.Refused {
+				if err == nil {
+					t.Fatalf("%q was read as %v, but must be refused", c.Scalar, value)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := normal(t, append(append([]byte(`{"k":`), c.Value...), '}'))
+			if diff := gocmp.Diff(want, normal(t, document.AppendJSON(nil, value))); diff != "" {
+				t.Errorf("%q (-want +got)\n%s", c.Scalar, diff)
+			}
+		})
+	}
+}
+
+// normal reads JSON text with its numbers as text, except that both ways of writing an exponent are one.
+func normal(t *testing.T, text []byte) any {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return value
+}
+
+type message struct {
+	Message    string
+	Path       string
+	SchemaPath string `json:"schema_path"`
+}
+
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	var file struct {
+		Cases []struct {
+			Schema, Data json.RawMessage
+			Errors       []message
+		}
+	}
+	read(t, "messages.json", &file)
+	for _, c := range file.Cases {
+		t.Run(string(c.Schema), func(t *testing.T) {
+			t.Parallel()
+			engine := validations.NewEngine(jsonschema.Budget{})
+			var got []message
+			for _, finding := range engine.Compile(validations.Rule{1}, canonical(t, c.Schema)).Check(canonical(t, c.Data)) {
+				path := strings.Join(append([]string{".data"}, finding.Instance...), ".")
+				got = append(got, message{finding.Message, path, finding.SchemaPath})
+			}
+			if diff := gocmp.Diff(sorted(c.Errors), sorted(got)); diff != "" {
+				t.Errorf("%s of %s (-want +got)\n%s", c.Schema, c.Data, diff)
+			}
+		})
+	}
+}
+
+func canonical(t *testing.T, text []byte) []byte {
+	t.Helper()
+	value, err := document.ParseJSON(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return document.AppendJSON(nil, value)
+}
+
+func sorted(messages []message) []message {
+	return slices.SortedFunc(slices.Values(messages), func(a, b message) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Message, b.Message))
+	})
+}
