@@ -95,4 +95,4 @@ func ParseJSON(text []byte) (any, error) {
 	return d.json()
 }
 
-var unlimited = Limits{Size: math.MaxInt, Depth: math.MaxInt, Values: math.MaxInt}
+var unlimited = Limits{Documents: math.MaxInt - 1, Size: math.MaxInt, Depth: math.MaxInt, Values: math.MaxInt / marksPerValue}

@@ -108,7 +108,7 @@ func splitYAML(body []byte, most int) (segments []Segment, directives bool) {
 	start, startLine, line := 0, 1, 0
 	cut := func(end int) {
 		if text := body[start:end]; !isBlank(text) {
-			segments = append(segments, Segment{Text: bytes.TrimRight(text, " \n\r"), Line: startLine})
+			segments = append(segments, Segment{Text: text, Line: startLine})
 		}
 		start, startLine = end, line
 	}

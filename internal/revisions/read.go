@@ -123,4 +123,3 @@ func (s *Service) Purge(ctx context.Context) error {
 	}
 	return nil
 }
-

@@ -86,11 +86,13 @@ func explain(m *migrate.Migrate, files source.Driver, cause error) error {
 	}
 	if version > newest {
 		return fault.New(fault.Unavailable, "DatabaseTooNew", "the database was written by a newer Purser:"+
-			" it has version %d, this server knows versions up to %d; start the newer Purser, or use another database", version, newest)
+			" it has version %d, this server knows versions up to %d;"+
+			" start the newer Purser, or use another database", version, newest)
 	}
 	if dirty, ok := errors.AsType[migrate.ErrDirty](cause); ok {
 		return fault.New(fault.Unavailable, "DatabaseDirty", "migration %d of the database was interrupted:"+
-			" restore the backup from before it, or see what it did, complete or undo that by hand, and set version and dirty in schema_migrations",
+			" restore the backup from before it, or see what it did, complete or undo that by hand,"+
+			" and set version and dirty in schema_migrations",
 			dirty.Version)
 	}
 	return fmt.Errorf("migrate: %w", cause)

@@ -1,0 +1,208 @@
+package document
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/fault"
+)
+
+func requireRefusal(t *testing.T, value any, err error, part string) {
+	t.Helper()
+	var f *fault.Fault
+	if !errors.As(err, &f) {
+		t.Fatalf("read as %v with error %v, want a fault with %q", value, err, part)
+	}
+	if !strings.Contains(f.Message, part) {
+		t.Errorf("message %q does not contain %q", f.Message, part)
+	}
+}
+
+func readAll(t *testing.T, body string, media Media) ([]any, []Note, error) {
+	t.Helper()
+	segments, err := Split([]byte(body), media, DefaultLimits())
+	if err != nil {
+		return nil, nil, err
+	}
+	var values []any
+	var notes []Note
+	for _, segment := range segments {
+		entry, err := Decode(segment, DefaultLimits())
+		if err != nil {
+			return nil, nil, err
+		}
+		values, notes = append(values, entry.Value), append(notes, entry.Notes...)
+	}
+	return values, notes, nil
+}
+
+func TestSplit(t *testing.T) {
+	t.Parallel()
+	one, two := Mapping{{"a", Number("1")}}, Mapping{{"b", Number("2")}}
+	for name, c := range map[string]struct {
+		body string
+		want []any
+	}{
+		"nothing":                        {"", nil},
+		"only comments":                  {"# x\n\n  # y\n", nil},
+		"bare":                           {"a: 1", []any{one}},
+		"marked":                         {"---\na: 1\n---\nb: 2\n...\n", []any{one, two}},
+		"comment first":                  {"# x\n---\na: 1\n", []any{one}},
+		"on the marker's line":           {"--- {a: 1}\n--- {b: 2}", []any{one, two}},
+		"windows line ends":              {"---\r\na: 1\r\n---\r\nb: 2\r\n", []any{one, two}},
+		"null document":                  {"---", []any{nil}},
+		"null document at the end":       {"a: 1\n---\n", []any{one, nil}},
+		"nothing behind an end":          {"a: 1\n...\n# done\n", []any{one}},
+		"bare behind an end":             {"a: 1\n...\nb: 2\n", []any{one, two}},
+		"marker behind an end":           {"a: 1\n...\n---\nb: 2\n", []any{one, two}},
+		"dashes in a block are text":     {"a: |\n  ---\n  x\n", []any{Mapping{{"a", "---\nx\n"}}}},
+		"four dashes are text":           {"----\n", []any{"----"}},
+		"directives":                     {"%YAML 1.1\n---\na: 1\n---\nb: 2\n", []any{one, two}},
+		"percent inside a value":         {"a: |\n %x\n", []any{Mapping{{"a", "%x\n"}}}},
+		"a comment between two of them":  {"---\na: 1\n# c\n---\nb: 2\n", []any{one, two}},
+		"a comment behind the last mark": {"---\na: 1\n---\n# c\n", []any{one, nil}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, _, err := readAll(t, c.body, YAML)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSplit_refused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ body, part string }{
+		"utf-16":           {"\xff\xfea\x00", "UTF-16"},
+		"byte order mark":  {"\xef\xbb\xbfa: 1", "byte order mark"},
+		"not utf-8":        {"a: 1\nb: \xff\n", "line 2: the bytes are not UTF-8"},
+		"nul":              {"a: 1\nb: \x00\n", "line 2: a NUL byte"},
+		"unclosed":         {"a: 1\n---\nb: [1\n", "document 2"},
+		"two roots":        {"---\na: 1\n]\n", "document 1"},
+		"indentation":      {"---\na: 1\n---\nb: 2\n  c: 3\n", "document 2, line 5: mapping values"},
+		"unknown anchor":   {"a: *b", "unknown anchor 'b'"},
+		"bad directive":    {"%FOO\n---\n%YAML x\n---\n", "directive"},
+		"across documents": {"a: &x 1\n---\nb: *x\n", "document 2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			values, _, err := readAll(t, c.body, YAML)
+			requireRefusal(t, values, err, c.part)
+		})
+	}
+}
+
+func TestSplit_json(t *testing.T) {
+	t.Parallel()
+	got, notes, err := readAll(t, `[{"a": 1, "b": [1.0, 1e400000000000000000000e]}`, JSON)
+	requireRefusal(t, got, err, "line 1: JSON")
+	got, notes, err = readAll(t, "[\n{\"a\": 1, \"b\": [1.0, 1e2, true, null, \"\\u00e9\"], \"a\": 2},\n {}]", JSON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []any{
+		Mapping{{"a", Number("2")}, {"b", []any{Number("1.0"), Number("100.0"), true, nil, "é"}}}, Mapping{},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	wantNotes := []Note{{
+		Message: "The key 'a' stands twice in one mapping, at lines 2 and 2; the last one wins.", Level: "Info",
+	}}
+	if diff := cmp.Diff(wantNotes, notes); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for body, part := range map[string]string{
+		`[{"a": 1}] x`: "text after the end", `[1,`: "JSON", `[1e999]`: "line 1: '1e999'", "[\n\n18446744073709551616]": "line 3",
+	} {
+		values, _, err := readAll(t, body, JSON)
+		requireRefusal(t, values, err, part)
+	}
+}
+
+func TestDecode_mappings(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body  string
+		want  Mapping
+		notes int
+	}{
+		"order is kept":            {"b: 1\na: 2", Mapping{{"b", Number("1")}, {"a", Number("2")}}, 0},
+		"integer keys":             {"1: a\n017: b", Mapping{{"1", "a"}, {"15", "b"}}, 0},
+		"the last duplicate wins":  {"a: 1\nb: 2\na: 3", Mapping{{"a", Number("3")}, {"b", Number("2")}}, 1},
+		"merge":                    {"<<: {a: 1, b: 2}\nb: 3", Mapping{{"a", Number("1")}, {"b", Number("3")}}, 0},
+		"merge behind":             {"b: 3\n<<: {a: 1, b: 2}", Mapping{{"a", Number("1")}, {"b", Number("3")}}, 0},
+		"the first merged wins":    {"<<: [{a: 1}, {a: 2, b: 2}]", Mapping{{"a", Number("1")}, {"b", Number("2")}}, 0},
+		"quoted merge is a key":    {"'<<': {a: 1}", Mapping{{"<<", Mapping{{"a", Number("1")}}}}, 0},
+		"aliases are copied":       {"a: &x {k: 1}\nb: *x", Mapping{{"a", Mapping{{"k", Number("1")}}}, {"b", Mapping{{"k", Number("1")}}}}, 0},
+		"a date is a key too":      {"2001-01-01: a", Mapping{{"2001-01-01", "a"}}, 0},
+		"three of a key, two said": {"a: 1\na: 2\na: 3", Mapping{{"a", Number("3")}}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			values, notes, err := readAll(t, c.body, YAML)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff([]any{c.want}, values); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			if len(notes) != c.notes {
+				t.Errorf("notes %v, want %d", notes, c.notes)
+			}
+		})
+	}
+}
+
+func TestDecode_limits(t *testing.T) {
+	t.Parallel()
+	bomb := "a: &a [x, x, x, x, x, x, x, x, x]\n"
+	for c := 'b'; c < 'k'; c++ {
+		bomb += strings.NewReplacer("N", string(c), "P", string(c-1)).Replace("N: &N [*P, *P, *P, *P, *P, *P, *P, *P, *P]\n")
+	}
+	merges := "m0: &m0 {k: 1}\n"
+	for i := 1; i < 40; i++ {
+		merges += fmt.Sprintf("m%d: &m%d {<<: [*m%d, *m%d]}\n", i, i, i-1, i-1)
+	}
+	for name, c := range map[string]struct{ body, part string }{
+		"deep flow":    {strings.Repeat("[", 10000) + strings.Repeat("]", 10000), "nested deeper than 100 (--max-depth)"},
+		"deeper flow":  {strings.Repeat("[", 20000), "document 1"},
+		"deep block":   {indented(500), "nested deeper than 100 (--max-depth)"},
+		"alias bomb":   {bomb, "aliases expanded (--max-values)"},
+		"merge chain":  {merges, "aliases expanded (--max-values)"},
+		"many keys":    {strings.Repeat("k: 1\n", 500_000), "--max-values"},
+		"large scalar": {"a: " + strings.Repeat("x", 8<<20), "the limit for one document is 4194304 (--max-document-size)"},
+		"large expanded": {
+			"a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a, ", 100) + "]",
+			"once its aliases are expanded (--max-document-size)",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			values, _, err := readAll(t, c.body, YAML)
+			requireRefusal(t, values, err, c.part)
+		})
+	}
+	limits := DefaultLimits()
+	limits.Documents = 2
+	segments, err := Split([]byte("--- 1\n--- 2\n--- 3\n"), YAML, limits)
+	requireRefusal(t, segments, err, "more than 2 documents (--max-documents)")
+	segments, err = Split([]byte("[1,2,3]"), JSON, limits)
+	requireRefusal(t, segments, err, "more than 2 documents (--max-documents)")
+}
+
+func TestDecode_namesTheDocument(t *testing.T) {
+	t.Parallel()
+	body := "---\na: 1\n---\nschema: acme/Widget/v1\nmetadata: {name: w1}\ndata:\n  x: .nan\n"
+	values, _, err := readAll(t, body, YAML)
+	requireRefusal(t, values, err, "document 2 [acme/Widget/v1] w1, line 7, column 6: '.nan'")
+}

@@ -1,0 +1,59 @@
+package document
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	for scalar, want := range map[string]any{
+		"yes": true, "On": true, "OFF": false, "yEs": "yEs", "y": "y", "n": "n", "true": true, "tRue": "tRue",
+		"~": nil, "null": nil, "NULL": nil, "": nil, "None": "None",
+		"0": Number("0"), "-1": Number("-1"), "+1": Number("1"), "017": Number("15"), "08": "08", "0o17": "0o17",
+		"0b11": Number("3"), "0x1F": Number("31"), "0X1F": "0X1F", "1_000": Number("1000"), "_1": "_1",
+		"1:30": Number("90"), "-1:30": Number("-90"), "190:20:30": Number("685230"), "1:60": "1:60",
+		"9223372036854775808": Number("9223372036854775808"), "-9223372036854775808": Number("-9223372036854775808"),
+		".5": Number("0.5"), "1.": Number("1.0"), "1.0": Number("1.0"), "-0.0": Number("-0.0"), "+.5": "+.5",
+		"1e3": "1e3", "1.5e3": "1.5e3", "1.5e+3": Number("1500.0"), "1.e-7": Number("1e-07"), "1.0e+16": Number("1e+16"),
+		"123456789012345.0": Number("123456789012345.0"), "1:30.5": Number("90.5"), ".": ".", "..": "..",
+		"2001-01-01": "2001-01-01", "2001-12-14 21:59:43.10 -5": "2001-12-14 21:59:43.10 -5", "2001-1-1": "2001-1-1",
+		"a-b": "a-b", "192.168.0.1": "192.168.0.1", "1.2a": "1.2a", "inf": "inf",
+		"!!str 1": "1", "!!int \"3\"": Number("3"), "!!float 1": Number("1.0"), "!!null x": nil, "!!bool yes": true,
+		"\"1\"": "1", "'yes'": "yes",
+	} {
+		t.Run(scalar, func(t *testing.T) {
+			t.Parallel()
+			got, err := ParseOne([]byte("k: "+scalar), YAML, DefaultLimits())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(any(Mapping{{"k", want}}), got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// What JSON cannot carry, or PyYAML refuses, is refused with its place.
+func TestResolve_refused(t *testing.T) {
+	t.Parallel()
+	for scalar, place := range map[string]string{
+		".nan": "line 1, column 4: '.nan'", ".inf": "line 1, column 4", "-.INF": "line 1, column 4",
+		"1.0e+999": "line 1, column 4", "18446744073709551616": "line 1, column 4: '18446744073709551616': integers",
+		"-9223372036854775809": "line 1, column 4", "2001-02-30": "line 1, column 4: '2001-02-30': this is no date",
+		"2001-01-01 25:00:00": "line 1, column 4", "0b_": "line 1, column 4", "=": "line 1, column 4", "<<": "line 1, column 4",
+		"!!binary aGk=": "!!binary", "!foo x": "!foo", "!!set {a}": "!!set", "!!python/object:os.system x": "!!python/object",
+		"!!int x": "line 1, column 4", "!!bool x": "line 1, column 4", "{[a]: b}": "a key must be a string",
+		"{1.5: b}": "'1.5' as a key is no string; quote it", "{yes: b}": "'yes' as a key", "{~: b}": "'~' as a key",
+		"&a [*a]": "the alias *a stands inside what it refers to", "{<<: 1}": "<< merges a mapping",
+		"@x": "line 1", "*a": "document 1",
+	} {
+		t.Run(scalar, func(t *testing.T) {
+			t.Parallel()
+			value, err := ParseOne([]byte("k: "+scalar), YAML, DefaultLimits())
+			requireRefusal(t, value, err, place)
+		})
+	}
+}

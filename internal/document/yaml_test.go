@@ -1,0 +1,155 @@
+package document
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+	"pgregory.net/rapid"
+)
+
+func TestAppendYAML(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ json, want string }{
+		"scalars":      {`{"a":1,"b":1e-07,"c":null,"d":true,"e":"x y"}`, "a: 1\nb: 1.0e-07\nc: null\nd: true\ne: x y\n"},
+		"what is text": {`["1","yes","~","","a: b","#","-","é","0x1","1:30","null"]`, "- '1'\n- 'yes'\n- '~'\n- ''\n- 'a: b'\n- '#'\n- '-'\n- \"\\xe9\"\n- '0x1'\n- '1:30'\n- 'null'\n"},
+		"nesting":      {`{"a":{"b":[{"c":1,"d":[[2,3]]},{}]},"e":[]}`, "a:\n  b:\n  - c: 1\n    d:\n    - - 2\n      - 3\n  - {}\ne: []\n"},
+		"lines":        {`{"a":"x\n y\n","b":"x\ny","c":"x\n\n"}`, "a: |\n  x\n   y\nb: |-\n  x\n  y\nc: |+\n  x\n\n"},
+		"odd lines":    {`[" x\ny","x \ny","x\ty\nz"]`, "- \" x\\ny\"\n- \"x \\ny\"\n- \"x\\ty\\nz\"\n"},
+		"odd keys":     {`{"1":1,"a b":2,"x\ny":3}`, "'1': 1\na b: 2\n? \"x\\ny\"\n: 3\n"},
+		"a root text":  {`"a\nb"`, "|-\n  a\n  b\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(c.want, string(AppendYAML(nil, []byte(c.json)))); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// values draws what a document may hold; texts are such as YAML parsers trip over.
+func values() *rapid.Generator[any] {
+	return rapid.Custom(func(t *rapid.T) any { return draw(t, 4) })
+}
+
+func texts() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.StringMatching(`[ -~\n\t]{0,12}`), rapid.StringMatching(`[-?:,#&*!|>'"%@ \n0-9a-zA-Z.~=<\[\]{}]{0,6}`), rapid.String(),
+		rapid.SampledFrom([]string{"yes", "No", "null", "~", "1e3", "0o7", ".5", "---", "...", "<<", "=", "\u2028", "\U0001f600", "\u0085", "\x7f"}),
+	)
+}
+
+func draw(t *rapid.T, depth int) any {
+	kinds := 5
+	if depth > 0 {
+		kinds = 7
+	}
+	switch rapid.IntRange(0, kinds-1).Draw(t, "kind") {
+	case 0:
+		return nil
+	case 1:
+		return rapid.Bool().Draw(t, "truth")
+	case 2:
+		n, _ := integer(rapid.StringMatching(`-?[1-9][0-9]{0,17}`).Draw(t, "integer"))
+		return n
+	case 3:
+		return formatFloat(rapid.Float64().Draw(t, "float"))
+	case 4:
+		return texts().Draw(t, "text")
+	case 5:
+		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) any { return draw(t, depth-1) }), 0, 4).Draw(t, "list")
+	}
+	m := Mapping{}
+	for _, key := range rapid.SliceOfNDistinct(texts(), 0, 4, rapid.ID).Draw(t, "keys") {
+		m = append(m, Member{key, draw(t, depth-1)})
+	}
+	return m
+}
+
+// What is written as YAML reads back the same, by this package and by a YAML 1.2 parser.
+func TestAppendYAML_readsBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		value := Mapping{{"v", values().Draw(t, "value")}}
+		text := AppendYAML(nil, AppendJSON(nil, value))
+		back, err := ParseOne(text, YAML, DefaultLimits())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if diff := cmp.Diff(any(value), back); diff != "" {
+			t.Fatalf("(-want +got)\n%s\n%s", diff, text)
+		}
+		if err := yaml.Unmarshal(text, new(any)); err != nil {
+			t.Fatalf("another parser: %v\n%s", err, text)
+		}
+	})
+}
+
+func TestParseJSON_readsBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		value := values().Draw(t, "value")
+		back, err := ParseJSON(AppendJSON(nil, value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(value, back); diff != "" {
+			t.Fatalf("(-want +got)\n%s", diff)
+		}
+	})
+}
+
+// The order of keys is no part of what a document says.
+func TestDigestOf_order(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		m := Mapping{}
+		for _, key := range rapid.SliceOfNDistinct(texts(), 0, 6, rapid.ID).Draw(t, "keys") {
+			m = append(m, Member{key, values().Draw(t, "value")})
+		}
+		shuffled := Mapping(rapid.Permutation(m).Draw(t, "order"))
+		if DigestOf(m) != DigestOf(shuffled) {
+			t.Fatalf("%s and %s differ", Canonical(m), Canonical(shuffled))
+		}
+		if len(m) > 0 && DigestOf(m) == DigestOf(m[1:]) {
+			t.Fatalf("%s and %s have one digest", Canonical(m), Canonical(m[1:]))
+		}
+	})
+}
+
+// No body makes the reader panic, and what it reads can be written and read again.
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{
+		"---\na: 1\n...\n", "a: &x [1, *x]", "<<: {a: b}", "? [a]\n: b", "%YAML 1.1\n---\n!!int 3", "a: |+\n  x\n\n", "\ta: b",
+		"- - - a", "{a: {b: ", "'a\n\n b'", "a: 1:30.5\n0x_: 0b_", "--- >\n folded\n---\n", "[{\"a\":1e5}]",
+	} {
+		f.Add([]byte(seed), false)
+		f.Add([]byte(seed), true)
+	}
+	f.Fuzz(func(t *testing.T, body []byte, asJSON bool) {
+		media := YAML
+		if asJSON {
+			media = JSON
+		}
+		segments, err := Split(body, media, DefaultLimits())
+		if err != nil {
+			return
+		}
+		for _, segment := range segments {
+			entry, err := Decode(segment, DefaultLimits())
+			if err != nil {
+				continue
+			}
+			text := AppendYAML(nil, AppendJSON(nil, entry.Value))
+			back, err := ParseOne(bytes.Join([][]byte{[]byte("---\n"), text}, nil), YAML, unlimited)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			if diff := cmp.Diff(entry.Value, back); diff != "" {
+				t.Fatalf("(-want +got)\n%s\n%s", diff, text)
+			}
+		}
+	})
+}
