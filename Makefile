@@ -16,8 +16,9 @@ help: ## list these targets (the default)
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
 # Not `go run`: that would stand between the server and its signals.
-run: build need-postgres ## build the server and start it, with what it keeps in .state/
-	@exec $(SERVER) --state-dir .state
+# As root it keeps its state in /var/lib: Postgres runs as another user, who could not get into a clone below /root.
+run: build need-postgres ## build the server and start it, with what it keeps in .state/ (as root: /var/lib/purser)
+	@exec $(SERVER) $(if $(filter 0,$(shell id -u)),,--state-dir .state)
 
 test: need-go need-cc need-postgres ## all tests, with the race detector (TESTFLAGS="-run Put")
 	go test -race -timeout 15m $(TESTFLAGS) ./...
@@ -40,9 +41,9 @@ fuzz: need-go ## each fuzz target for a short time (FUZZTIME=1m)
 		done; \
 	done
 
-# Static and without paths of this machine, so that CI, the image and a laptop build the same bytes.
+# Static, without paths of this machine or the state of the clone, so that CI, the image and a laptop build the same bytes.
 build: need-go ## bin/purser-server
-	CGO_ENABLED=0 go build -trimpath -ldflags "-X main.version=$(VERSION)" -o $(SERVER) ./cmd/server
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)" -o $(SERVER) ./cmd/server
 
 # What is missing is said in one line, before anything else is.
 

@@ -321,7 +321,7 @@ func (s *server) revision(r *http.Request) (int64, error) {
 	if err != nil {
 		return 0, revisions.UnknownRevision(chi.URLParam(r, "revision"))
 	}
-	return s.Service.Resolve(r.Context(), id) //nolint:wrapcheck // a fault already
+	return s.Service.Resolve(r.Context(), id)
 }
 
 func (s *server) validation(r *http.Request) (revision int64, validation string, err error) {

@@ -68,7 +68,9 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view 
 const flushSize = 64 << 10
 
 // writeDocuments answers with documents: as a stream of YAML documents, or as a JSON array.
-func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request, documents []*revisions.Stored, view documentView) {
+func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request, documents []*revisions.Stored,
+	view documentView,
+) {
 	kind := negotiate(r)
 	w.Header().Set("Content-Type", kind)
 	stream := documentStream{json: kind == typeJSON}

@@ -31,8 +31,8 @@ func (f databaseFlags) open(ctx context.Context, log *slog.Logger) (url string, 
 	if err != nil {
 		return "", nil, fmt.Errorf("start the private Postgres: %w", err)
 	}
-	log.Info("private Postgres is up", "state_dir", f.StateDir)
-	return cluster.URL(), func() { stopCluster(cluster, log) }, nil
+	log.InfoContext(ctx, "private Postgres is up", "state_dir", f.StateDir)
+	return cluster.URL(), func() { stopCluster(cluster, log) }, nil //nolint:contextcheck // ctx has ended by then
 }
 
 func stopCluster(cluster *local.Cluster, log *slog.Logger) {
@@ -129,6 +129,6 @@ func (c *migrateCommand) Run(ctx context.Context, stderr io.Writer) error {
 	if err := store.Migrate(ctx, url); err != nil {
 		return fmt.Errorf("migrate the database: %w", err)
 	}
-	log.Info("the database is up to date")
+	log.InfoContext(ctx, "the database is up to date")
 	return nil
 }

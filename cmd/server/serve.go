@@ -101,17 +101,17 @@ func (c *serveCommand) serve(ctx context.Context, listener net.Listener, handler
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
-	log.Info("serving", "url", "http://"+listener.Addr().String(), "version", version)
+	log.InfoContext(ctx, "serving", "url", "http://"+listener.Addr().String(), "version", version)
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	log.Info("stopping: requests under way may finish", "within", drainTime)
+	log.InfoContext(ctx, "stopping: requests under way may finish", "within", drainTime)
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	if err := server.Shutdown(drain); errors.Is(err, context.DeadlineExceeded) {
-		log.Warn("some requests did not finish in time and were cut off")
+		log.WarnContext(ctx, "some requests did not finish in time and were cut off")
 		_ = server.Close()
 	}
 	return nil

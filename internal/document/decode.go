@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -100,7 +101,7 @@ func nameOf(root *yaml.Node) string {
 	if schema == nil || name == nil || schema.Value == "" {
 		return ""
 	}
-	return " [" + truncate(schema.Value, 64) + "] " + truncate(name.Value, 64)
+	return " [" + brief(schema.Value) + "] " + brief(name.Value)
 }
 
 func memberNode(n *yaml.Node, key string) *yaml.Node {
@@ -175,7 +176,7 @@ func (d *decoder) scalar(n *yaml.Node) (any, error) {
 		value, err = resolvePlain(n.Value)
 	}
 	if err != nil {
-		return nil, d.refuse(n, "'%s': %w", truncate(n.Value, 64), err)
+		return nil, d.refuse(n, "'%s': %w", brief(n.Value), err)
 	}
 	return value, nil
 }
@@ -233,7 +234,7 @@ func (d *decoder) mapping(n *yaml.Node, depth int) (any, error) {
 func (d *decoder) noteDuplicate(key string, first, second int) {
 	d.notes = append(d.notes, Note{Level: "Info", Message: fmt.Sprintf(
 		"The key '%s' stands twice in one mapping, at lines %d and %d; the last one wins.",
-		truncate(key, 64), first, second)})
+		brief(key), first, second)})
 }
 
 // key gives the text of a mapping key: strings and integers only (spec/rendering.md R15).
@@ -251,7 +252,7 @@ func (d *decoder) key(n *yaml.Node, depth int) (string, error) {
 		}
 	}
 	if n.Kind == yaml.ScalarNode {
-		return "", d.refuse(n, "'%s' as a key is no string; quote it", truncate(n.Value, 64))
+		return "", d.refuse(n, "'%s' as a key is no string; quote it", brief(n.Value))
 	}
 	return "", d.refuse(n, "a key must be a string, not a list or mapping")
 }
@@ -274,8 +275,8 @@ func (d *decoder) merges(n *yaml.Node, depth int) (merged Mapping, err error) {
 		if !isList {
 			sources = []any{value}
 		}
-		for j := len(sources) - 1; j >= 0; j-- {
-			source, ok := sources[j].(Mapping)
+		for _, source := range slices.Backward(sources) {
+			source, ok := source.(Mapping)
 			if !ok {
 				return nil, d.refuse(n.Content[i+1], "<< merges a mapping or a list of mappings only")
 			}

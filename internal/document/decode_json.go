@@ -65,8 +65,8 @@ func (d *decoder) jsonList(tokens *json.Decoder, depth int) (any, error) {
 		}
 		list = append(list, item)
 	}
-	_, err := tokens.Token()
-	return list, err
+	_, _ = tokens.Token() // the bracket that More has seen
+	return list, nil
 }
 
 func (d *decoder) jsonMapping(tokens *json.Decoder, depth int) (any, error) {
@@ -85,8 +85,8 @@ func (d *decoder) jsonMapping(tokens *json.Decoder, depth int) (any, error) {
 			d.noteDuplicate(key.(string), first, line) //nolint:forcetypeassert // as above
 		}
 	}
-	_, err := tokens.Token()
-	return b.members, err
+	_, _ = tokens.Token() // the bracket that More has seen
+	return b.members, nil
 }
 
 // ParseJSON reads JSON text that this package wrote: limits have been kept already.
@@ -95,4 +95,6 @@ func ParseJSON(text []byte) (any, error) {
 	return d.json()
 }
 
-var unlimited = Limits{Documents: math.MaxInt - 1, Size: math.MaxInt, Depth: math.MaxInt, Values: math.MaxInt / marksPerValue}
+var unlimited = Limits{
+	Documents: math.MaxInt - 1, Size: math.MaxInt, Depth: math.MaxInt, Values: math.MaxInt / marksPerValue,
+}

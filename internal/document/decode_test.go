@@ -103,9 +103,7 @@ func TestSplit_refused(t *testing.T) {
 
 func TestSplit_json(t *testing.T) {
 	t.Parallel()
-	got, notes, err := readAll(t, `[{"a": 1, "b": [1.0, 1e400000000000000000000e]}`, JSON)
-	requireRefusal(t, got, err, "line 1: JSON")
-	got, notes, err = readAll(t, "[\n{\"a\": 1, \"b\": [1.0, 1e2, true, null, \"\\u00e9\"], \"a\": 2},\n {}]", JSON)
+	got, notes, err := readAll(t, "[\n{\"a\": 1, \"b\": [1.0, 1e2, true, null, \"\\u00e9\"], \"a\": 2},\n {}]", JSON)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +120,7 @@ func TestSplit_json(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for body, part := range map[string]string{
-		`[{"a": 1}] x`: "text after the end", `[1,`: "JSON", `[1e999]`: "line 1: '1e999'", "[\n\n18446744073709551616]": "line 3",
+		`[{"a": 1}] x`: "text after the end", `[1e4e]`: "line 1: JSON", `[1,`: "JSON", `[1e999]`: "line 1: '1e999'", "[\n\n18446744073709551616]": "line 3",
 	} {
 		values, _, err := readAll(t, body, JSON)
 		requireRefusal(t, values, err, part)
@@ -165,14 +163,18 @@ func TestDecode_mappings(t *testing.T) {
 
 func TestDecode_limits(t *testing.T) {
 	t.Parallel()
-	bomb := "a: &a [x, x, x, x, x, x, x, x, x]\n"
+	bomb := "a: &a [x, x, x]\n"
+	var bombSb169 strings.Builder
 	for c := 'b'; c < 'k'; c++ {
-		bomb += strings.NewReplacer("N", string(c), "P", string(c-1)).Replace("N: &N [*P, *P, *P, *P, *P, *P, *P, *P, *P]\n")
+		bombSb169.WriteString(strings.NewReplacer("N", string(c), "P", string(c-1)).Replace("N: &N [*P, *P, *P, *P, *P, *P, *P, *P, *P]\n"))
 	}
+	bomb += bombSb169.String()
 	merges := "m0: &m0 {k: 1}\n"
+	var mergesSb173 strings.Builder
 	for i := 1; i < 40; i++ {
-		merges += fmt.Sprintf("m%d: &m%d {<<: [*m%d, *m%d]}\n", i, i, i-1, i-1)
+		fmt.Fprintf(&mergesSb173, "m%d: &m%d {<<: [*m%d, *m%d]}\n", i, i, i-1, i-1)
 	}
+	merges += mergesSb173.String()
 	for name, c := range map[string]struct{ body, part string }{
 		"deep flow":    {strings.Repeat("[", 10000) + strings.Repeat("]", 10000), "nested deeper than 100 (--max-depth)"},
 		"deeper flow":  {strings.Repeat("[", 20000), "document 1"},

@@ -35,10 +35,10 @@ type Document struct {
 	Metadata []byte // canonical JSON text, defaults filled in
 	Data     []byte // JSON text, keys in written order
 	Digest   Digest // of Data's canonical form
-	Traits
-	Notes   []Note
-	Segment Digest // of the text it was read from; zero if that does not matter
-	Line    int    // of the body it came with
+	Notes    []Note
+	Segment  Digest // of the text it was read from; zero if that does not matter
+
+	traits *Traits // nil where they have not been read from Metadata
 }
 
 // Traits are the parts of a document's metadata that decide how it is treated.
@@ -69,10 +69,9 @@ func New(e Entry) (*Document, error) {
 		Metadata: Canonical(metadata),
 		Data:     AppendJSON(nil, data),
 		Digest:   DigestOf(data),
-		Traits:   traitsOf(metadata),
 		Notes:    e.Notes,
 		Segment:  e.Segment,
-		Line:     e.Line,
+		traits:   traitsOf(metadata),
 	}
 	if holdsNUL(root.At("schema")) || holdsNUL(submitted) {
 		return nil, Malformed("document %d (from line %d): a NUL character in its schema or metadata", e.Index, e.Line)
@@ -102,10 +101,10 @@ func withDefaults(metadata Mapping) Mapping {
 	return metadata
 }
 
-func traitsOf(metadata Mapping) Traits {
+func traitsOf(metadata Mapping) *Traits {
 	layering := mapping(metadata.At("layeringDefinition"))
 	substitutions, _ := metadata.At("substitutions").([]any)
-	return Traits{
+	return &Traits{
 		Abstract:     layering.At("abstract") == true,
 		Control:      strings.HasPrefix(text(metadata.At("schema")), "metadata/Control"),
 		Encrypted:    metadata.At("storagePolicy") == "encrypted",
@@ -115,13 +114,16 @@ func traitsOf(metadata Mapping) Traits {
 	}
 }
 
-// TraitsOf reads the traits from stored metadata.
-func TraitsOf(metadata []byte) (Traits, error) {
-	value, err := ParseJSON(metadata)
-	if err != nil {
-		return Traits{}, fmt.Errorf("read metadata: %w", err)
+// Traits returns the traits of the document. Of stored metadata that cannot be read the most careful ones are assumed.
+func (d *Document) Traits() Traits {
+	if d.traits != nil {
+		return *d.traits
 	}
-	return traitsOf(mapping(value)), nil
+	value, err := ParseJSON(d.Metadata)
+	if err != nil {
+		return Traits{Encrypted: true, Substituted: true}
+	}
+	return *traitsOf(mapping(value))
 }
 
 func destinations(substitutions []any) (paths []string) {

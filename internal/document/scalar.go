@@ -78,7 +78,8 @@ func integer(text string) (any, error) {
 	digits := strings.ReplaceAll(text, "_", "")
 	negative := strings.HasPrefix(digits, "-")
 	digits = strings.TrimLeft(digits, "+-")
-	value, ok := new(big.Int), false
+	value := new(big.Int)
+	var ok bool
 	switch {
 	case strings.HasPrefix(digits, "0b"):
 		_, ok = value.SetString(digits[2:], 2)

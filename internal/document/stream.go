@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -140,7 +141,7 @@ func isMarker(line []byte, marker string) bool {
 	if len(line) < 3 || string(line[:3]) != marker {
 		return false
 	}
-	return len(line) == 3 || bytes.IndexByte([]byte(" \t\r\n"), line[3]) >= 0
+	return len(line) == 3 || strings.IndexByte(" \t\r\n", line[3]) >= 0
 }
 
 // isBlank tells whether a text holds no document: only white space and comments, and no --- that would begin one.
@@ -179,7 +180,7 @@ func parseYAML(text []byte, found func(*yaml.Node)) (err error) {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return err
+			return err //nolint:wrapcheck // wrapped by the callers, who know the place
 		}
 		found(node)
 	}
@@ -225,8 +226,7 @@ func offset(decoder *json.Decoder) int { return int(decoder.InputOffset()) }
 
 func jsonError(body []byte, decoder *json.Decoder, err error) error {
 	at := offset(decoder)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		at = int(syntax.Offset)
 	}
 	return Malformed("line %d: JSON: %w", lineOf(body, min(at, len(body))), err)

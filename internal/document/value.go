@@ -151,8 +151,9 @@ func holdsNUL(value any) bool {
 	return false
 }
 
-// truncate cuts a text for a message at n runes.
-func truncate(s string, n int) string {
+// brief cuts a text for a message.
+func brief(s string) string {
+	const n = 64
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}

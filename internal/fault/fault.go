@@ -70,8 +70,7 @@ func (f *Fault) Unwrap() error { return f.cause }
 
 // KindOf returns the kind of the first fault in err's chain, Internal if there is none.
 func KindOf(err error) Kind {
-	var f *Fault
-	if errors.As(err, &f) {
+	if f, ok := errors.AsType[*Fault](err); ok {
 		return f.Kind
 	}
 	return Internal

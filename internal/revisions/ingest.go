@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -37,7 +36,7 @@ func known(state Bucket) map[document.Digest]*Stored {
 // decode reads and checks the segments that the bucket does not know. Of several faults the reference's order decides:
 // what cannot be parsed, then what is no mapping, then the first document that fails its sanity checks.
 func (in *ingest) decode(ctx context.Context, state Bucket) error {
-	began := time.Now()
+	began := in.service.Now()
 	bySegment := known(state)
 	var todo []int
 	for i, segment := range in.segments {
@@ -81,7 +80,7 @@ func (in *ingest) decodeOne(segment document.Segment) (*document.Document, decod
 	if err != nil {
 		return nil, decodeFaults{parse: err}
 	}
-	if doc.Encrypted {
+	if doc.Traits().Encrypted {
 		return nil, decodeFaults{sanity: encryptedFault(entry, doc)}
 	}
 	return doc, decodeFaults{}

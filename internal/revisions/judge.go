@@ -76,14 +76,16 @@ func (j *judgement) subjects(ctx context.Context) ([]*Stored, error) {
 	}
 	for _, doc := range governed {
 		if !j.gone[doc.ID] {
-			subjects = append(subjects[:len(subjects):len(subjects)], doc)
+			subjects = append(slices.Clip(subjects), doc)
 		}
 	}
 	return subjects, nil
 }
 
 // rules are the schemas in force for the subjects once the change is made.
-func (j *judgement) rules(ctx context.Context, subjects []*Stored) (validations.Rules, map[validations.Rule][]byte, error) {
+func (j *judgement) rules(ctx context.Context, subjects []*Stored) (
+	validations.Rules, map[validations.Rule][]byte, error,
+) {
 	kinds := map[string]bool{}
 	for _, doc := range subjects {
 		kinds[doc.Schema] = true

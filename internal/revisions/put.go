@@ -26,10 +26,10 @@ const (
 
 // Put makes the documents of a body the content of a bucket; those it leaves out are deleted (spec/api.md §3). Faults:
 // Invalid for what cannot be read or is no document, TooLarge beyond limits, Conflict for an identity that lives in
-// another bucket or twice in the body, a second LayeringPolicy, or a site that does not stop changing, Unimplemented for
-// encrypted documents. Nothing is stored with a fault.
+// another bucket or twice in the body, a second LayeringPolicy, or a site that does not stop changing, and
+// Unimplemented for encrypted documents. Nothing is stored with a fault.
 func (s *Service) Put(ctx context.Context, bucket string, body []byte, media document.Media) (Written, error) {
-	began := time.Now()
+	began := s.Now()
 	segments, err := document.Split(body, media, s.Limits)
 	if err != nil {
 		return Written{}, err
@@ -80,7 +80,7 @@ func (s *Service) write(ctx context.Context, bucket string, in *ingest) (Written
 	if err := in.decode(ctx, state); err != nil {
 		return Written{}, err
 	}
-	began := time.Now()
+	began := s.Now()
 	change, err := s.plan(ctx, state, in)
 	if err != nil {
 		return Written{}, err

@@ -3,6 +3,7 @@ package revisions
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"purser/internal/validations"
 )
@@ -53,7 +54,7 @@ func (s *Service) judgeAll(ctx context.Context, revisions []Revision) ([]Shown, 
 	}
 	now := s.Now()
 	for _, revision := range revisions {
-		known := append(outcomes[revision.ID], ownOutcome(revision))
+		known := slices.Concat(outcomes[revision.ID], []validations.Outcome{ownOutcome(revision)})
 		verdict := validations.Judge(inForce(policies, revision.ID), known, now)
 		if s.Compat && len(verdict.Policies) == 0 {
 			verdict.Status = validations.Success

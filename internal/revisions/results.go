@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -228,9 +229,7 @@ func (s *Service) grounds(ctx context.Context, rows []FailedEntry) (
 	if err != nil {
 		return nil, nil, fmt.Errorf("read DataSchemas: %w", err)
 	}
-	for rule, text := range contents {
-		texts[rule] = text
-	}
+	maps.Copy(texts, contents)
 	return findings, texts, nil
 }
 

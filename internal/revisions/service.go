@@ -83,7 +83,7 @@ func (s *Service) work(ctx context.Context, start, end int, work func(i int)) er
 
 // observe reports a phase that began at a time, and returns the time at which the next begins.
 func (s *Service) observe(phase string, began time.Time) time.Time {
-	now := time.Now()
+	now := s.Now()
 	s.Observe(phase, now.Sub(began))
 	return now
 }

@@ -88,6 +88,14 @@ type FailedEntry struct {
 // Store keeps the site. Faults: NotFound for a revision that does not exist, Unavailable if the database does not
 // answer. What a method returns must not be changed: it may be shared.
 type Store interface {
+	BucketStore
+	CheckStore
+	RevisionStore
+	ResultStore
+}
+
+// BucketStore keeps the newest state of the site, and makes the next.
+type BucketStore interface {
 	// Bucket returns the newest state of a bucket, all of it of one moment.
 	Bucket(ctx context.Context, name string) (Bucket, error)
 	// Remember tells that the bucket's documents were read from these texts too; it may be forgotten at any time.
@@ -98,13 +106,24 @@ type Store interface {
 	OfKinds(ctx context.Context, schemas []string) ([]*Stored, error)
 	// Registered returns the live DataSchemas with one of the names, in order of place.
 	Registered(ctx context.Context, names []string) ([]*Stored, error)
+	// Append stores a revision, all of it or nothing. ErrStale if its base is no longer the newest state.
+	Append(ctx context.Context, change Change) error
+}
+
+// CheckStore keeps what was found by checking contents, and in which revisions that matters.
+type CheckStore interface {
 	// Checked returns the outcomes of those checks that were made before.
 	Checked(ctx context.Context, pairs []validations.Pair) (map[validations.Pair][]validations.Finding, error)
 	// Contents returns the texts of contents by digest; what does not exist is left out.
 	Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error)
-	// Append stores a revision, all of it or nothing. ErrStale if its base is no longer the newest state.
-	Append(ctx context.Context, change Change) error
+	// Failures returns the entries of a revision's schema validation that are no plain success, in order.
+	Failures(ctx context.Context, revision int64) ([]Failure, error)
+	// FailedEntries is Failures with the documents they are about. With a positive limit only so many, and only failures.
+	FailedEntries(ctx context.Context, revision int64, limit int) ([]FailedEntry, error)
+}
 
+// RevisionStore keeps the states that the site has been in.
+type RevisionStore interface {
 	// Latest returns the newest revision's number, 0 if there is none.
 	Latest(ctx context.Context) (int64, error)
 	// Revisions returns those after a number of oldest ones, in order; a negative limit means all.
@@ -114,11 +133,10 @@ type Store interface {
 	Documents(ctx context.Context, revision int64) ([]*Stored, error)
 	// Purge deletes everything; numbers begin again at 1.
 	Purge(ctx context.Context) error
+}
 
-	// Failures returns the entries of a revision's schema validation that are no plain success, in order.
-	Failures(ctx context.Context, revision int64) ([]Failure, error)
-	// FailedEntries is Failures with the documents they are about, at most limit of them if limit is positive.
-	FailedEntries(ctx context.Context, revision int64, limit int) ([]FailedEntry, error)
+// ResultStore keeps the results that others post, and the policies that weigh them.
+type ResultStore interface {
 	// Policies returns the ValidationPolicies in force in any of the revisions from first to last, in order of place.
 	Policies(ctx context.Context, first, last int64) ([]PolicyVersion, error)
 	// AddResult appends a posted result. NotFound if the revision does not exist.

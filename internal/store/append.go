@@ -67,7 +67,7 @@ func (s *Store) Append(ctx context.Context, change revisions.Change) error {
 		if head.RowsAffected() == 0 {
 			return errorsJoinClose(revisions.ErrStale, results)
 		}
-		return results.Close() //nolint:wrapcheck // wrapped below
+		return results.Close()
 	})
 	if hasCode(err, uniqueViolation, serializationFailure, deadlockDetected) {
 		return fmt.Errorf("%w: %w", revisions.ErrStale, err)

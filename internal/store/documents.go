@@ -13,8 +13,9 @@ import (
 
 // What is read of a document version, with and without its content.
 const (
-	documentColumns = `d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata, d.notes`
-	withContent     = `SELECT ` + documentColumns + `, c.body
+	documentColumns = `d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata,
+		d.notes`
+	withContent = `SELECT ` + documentColumns + `, c.body
 		FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content `
 )
 
@@ -95,9 +96,6 @@ func (s *Store) scanDocument(row pgx.CollectableRow) (*revisions.Stored, error) 
 		}
 	}
 	if doc.Data, err = s.body.unpack(body); err != nil {
-		return nil, fmt.Errorf("read %s: %w", doc.Identity, err)
-	}
-	if doc.Traits, err = document.TraitsOf(doc.Metadata); err != nil {
 		return nil, fmt.Errorf("read %s: %w", doc.Identity, err)
 	}
 	return doc, nil

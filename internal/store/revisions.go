@@ -77,7 +77,7 @@ func (s *Store) Purge(ctx context.Context) error {
 			for _, statement := range purge {
 				batch.Queue(statement, s.site)
 			}
-			return tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // explained below
+			return tx.SendBatch(ctx, batch).Close()
 		})
 		if !hasCode(err, serializationFailure, deadlockDetected) {
 			return dbFault(err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -56,12 +57,7 @@ func hasCode(err error, codes ...string) bool {
 	if !errors.As(err, &pgErr) {
 		return false
 	}
-	for _, code := range codes {
-		if pgErr.Code == code {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(codes, pgErr.Code)
 }
 
 // dbFault makes a lost database a fault that the caller may try again after; other errors stay what they are.

@@ -25,7 +25,7 @@ var (
 	documentSchema = mustLoad("document")
 	usability      = mustLoad("dataschema")
 
-	builtins = loadBuiltins()
+	builtins = loadBuiltins() //nolint:gochecknoglobals // never changes after start
 )
 
 func loadBuiltins() map[string]*schema {

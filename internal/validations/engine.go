@@ -63,8 +63,7 @@ type usable struct{ budget jsonschema.Budget }
 
 func (u usable) Check(data []byte) []Finding {
 	_, err := jsonschema.Compile(data, u.budget)
-	var unusable *jsonschema.Unusable
-	if errors.As(err, &unusable) {
+	if unusable, ok := errors.AsType[*jsonschema.Unusable](err); ok {
 		return unusable.Findings
 	}
 	return nil

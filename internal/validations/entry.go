@@ -25,7 +25,8 @@ type Summary struct {
 	Status string
 }
 
-const neverRegistered = `The result for this validation was never externally registered so its status defaulted to "failure".`
+const neverRegistered = `The result for this validation was never externally registered so its status defaulted to ` +
+	`"failure".`
 
 // Overlay shows entries in the light of the policies in force: those that no policy lists are marked as ignored, and
 // one failed entry stands for each validation that is listed and missing (spec/api.md §8.6). IDs count in the result.

@@ -72,8 +72,9 @@ type secrets struct {
 }
 
 func secretsOf(doc *document.Document) secrets {
-	s := secrets{everywhere: doc.Encrypted}
-	for _, destination := range doc.Destinations {
+	traits := doc.Traits()
+	s := secrets{everywhere: traits.Encrypted}
+	for _, destination := range traits.Destinations {
 		s.paths = append(s.paths, document.SplitPath(destination))
 	}
 	return s

@@ -38,13 +38,14 @@ func (r Rules) For(doc *document.Document) (rule Rule, ok bool) {
 	if doc.Schema == DataSchemaKind {
 		return usability.digest, Registers(doc)
 	}
-	if doc.Abstract || r.ControlOnly && !doc.Control {
+	traits := doc.Traits()
+	if traits.Abstract || r.ControlOnly && !traits.Control {
 		return Rule{}, false
 	}
 	if builtin, ok := builtins[doc.Schema]; ok {
 		return builtin.digest, true
 	}
-	if !doc.Final() {
+	if !traits.Final() {
 		return Rule{}, false
 	}
 	rule, ok = r.Registered[doc.Schema]

@@ -135,27 +135,45 @@ func TestSchema_Check_references(t *testing.T) {
 		name, schema, data string
 		want               []string
 	}{
-		{"definition", `{"properties": {"a": {"$ref": "#/definitions/p"}}, "definitions": {"p": {"type": "null"}}}`, `{"a": 1}`,
-			[]string{"a | .properties.a.type | 1 is not of type 'null'"}},
-		{"recursive", `{"type": "object", "additionalProperties": {"$ref": "#"}}`, `{"a": {"b": 1}}`,
-			[]string{"a/b | .additionalProperties.additionalProperties.type | 1 is not of type 'object'"}},
-		{"escapes", `{"items": [{"$ref": "#/definitions/a~1b"}, {"$ref": "#/definitions/c%25d"}], "definitions": {"a/b": {"type": "null"}, "c%d": {"type": "null"}}}`, `[1, 2]`,
-			[]string{"0 | .items.0.type | 1 is not of type 'null'", "1 | .items.1.type | 2 is not of type 'null'"}},
-		{"under an unknown keyword", `{"$ref": "#/x-types/0", "x-types": [{"items": {"$ref": "#/x-more"}}], "x-more": {"type": "null"}}`, `[1]`,
-			[]string{"0 | .items.type | 1 is not of type 'null'"}},
-		{"to a property", `{"properties": {"a": {"items": {"$ref": "#/properties/b"}}, "b": {"type": "null"}}}`, `{"a": [1], "b": 2}`,
-			[]string{"a/0 | .properties.a.items.type | 1 is not of type 'null'", "b | .properties.b.type | 2 is not of type 'null'"}},
-		{"chain", `{"$ref": "#/definitions/a", "definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"not": {"$ref": "#/definitions/c"}}, "c": {}}}`, `1`,
-			[]string{" | .not | 1 should not be valid under {'$ref': '#/definitions/c'}"}},
+		{
+			"definition", `{"properties": {"a": {"$ref": "#/definitions/p"}}, "definitions": {"p": {"type": "null"}}}`, `{"a": 1}`,
+			[]string{"a | .properties.a.type | 1 is not of type 'null'"},
+		},
+		{
+			"recursive", `{"type": "object", "additionalProperties": {"$ref": "#"}}`, `{"a": {"b": 1}}`,
+			[]string{"a/b | .additionalProperties.additionalProperties.type | 1 is not of type 'object'"},
+		},
+		{
+			"escapes", `{"items": [{"$ref": "#/definitions/a~1b"}, {"$ref": "#/definitions/c%25d"}], "definitions": {"a/b": {"type": "null"}, "c%d": {"type": "null"}}}`, `[1, 2]`,
+			[]string{"0 | .items.0.type | 1 is not of type 'null'", "1 | .items.1.type | 2 is not of type 'null'"},
+		},
+		{
+			"under an unknown keyword", `{"$ref": "#/x-types/0", "x-types": [{"items": {"$ref": "#/x-more"}}], "x-more": {"type": "null"}}`, `[1]`,
+			[]string{"0 | .items.type | 1 is not of type 'null'"},
+		},
+		{
+			"to a property", `{"properties": {"a": {"items": {"$ref": "#/properties/b"}}, "b": {"type": "null"}}}`, `{"a": [1], "b": 2}`,
+			[]string{"a/0 | .properties.a.items.type | 1 is not of type 'null'", "b | .properties.b.type | 2 is not of type 'null'"},
+		},
+		{
+			"chain", `{"$ref": "#/definitions/a", "definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"not": {"$ref": "#/definitions/c"}}, "c": {}}}`, `1`,
+			[]string{" | .not | 1 should not be valid under {'$ref': '#/definitions/c'}"},
+		},
 		{"hides its siblings", `{"properties": {"a": {"$ref": "#/definitions/p", "type": "string"}}, "definitions": {"p": {}}}`, `{"a": 1}`, nil},
 		{"null is none", `{"$ref": null, "type": "string"}`, `1`, []string{" | .type | 1 is not of type 'string'"}},
 		{"nowhere, not reached", `{"properties": {"a": {"$ref": "#/definitions/url"}}}`, `{"b": 1}`, nil},
-		{"nowhere", `{"properties": {"a": {"$ref": "#/definitions/url"}, "b": {"type": "null"}}}`, `{"a": 1, "b": 2}`,
-			[]string{"a | .properties.a.$ref | Unresolvable JSON pointer: 'definitions/url'", "b | .properties.b.type | 2 is not of type 'null'"}},
-		{"nowhere below anyOf", `{"items": {"anyOf": [{"type": "null"}, {"$ref": "#/x%2"}]}}`, `[null, 1]`,
-			[]string{"1 | .items.anyOf.1.$ref | Unresolvable JSON pointer: 'x%2'"}},
-		{"nowhere below not", `{"not": {"$ref": "#/x"}, "oneOf": [{}, {"$ref": "#/x"}]}`, `1`,
-			[]string{" | .not.$ref | Unresolvable JSON pointer: 'x'", " | .oneOf.1.$ref | Unresolvable JSON pointer: 'x'"}},
+		{
+			"nowhere", `{"properties": {"a": {"$ref": "#/definitions/url"}, "b": {"type": "null"}}}`, `{"a": 1, "b": 2}`,
+			[]string{"a | .properties.a.$ref | Unresolvable JSON pointer: 'definitions/url'", "b | .properties.b.type | 2 is not of type 'null'"},
+		},
+		{
+			"nowhere below anyOf", `{"items": {"anyOf": [{"type": "null"}, {"$ref": "#/x%2"}]}}`, `[null, 1]`,
+			[]string{"1 | .items.anyOf.1.$ref | Unresolvable JSON pointer: 'x%2'"},
+		},
+		{
+			"nowhere below not", `{"not": {"$ref": "#/x"}, "oneOf": [{}, {"$ref": "#/x"}]}`, `1`,
+			[]string{" | .not.$ref | Unresolvable JSON pointer: 'x'", " | .oneOf.1.$ref | Unresolvable JSON pointer: 'x'"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -71,31 +71,45 @@ func TestCompile_refuses(t *testing.T) {
 	}{
 		{"not JSON", `{`, []string{" | . | the schema cannot be read: it is no JSON text: unexpected EOF"}},
 		{"more after the end", `{} {}`, []string{" | . | the schema cannot be read: there is more after its end"}},
-		{"too deep", strings.Repeat(`{"not":`, 200) + "{}" + strings.Repeat("}", 200),
-			[]string{" | . | the schema cannot be read: it is nested deeper than 100 levels"}},
-		{"too many values", `{"enum": [` + repeat("1", 50_000) + `]}`,
-			[]string{" | . | the schema cannot be read: it has more than 50000 values"}},
+		{
+			"too deep", strings.Repeat(`{"not":`, 200) + "{}" + strings.Repeat("}", 200),
+			[]string{" | . | the schema cannot be read: it is nested deeper than 100 levels"},
+		},
+		{
+			"too many values", `{"enum": [` + repeat("1", 50_000) + `]}`,
+			[]string{" | . | the schema cannot be read: it has more than 50000 values"},
+		},
 		{"file", `{"$ref": "file:///etc/passwd"}`, []string{"$ref | .$ref | 'file:///etc/passwd'" + outside}},
 		{"http and relative", `{"items": {"$ref": "http://x/y#/z"}, "definitions": {"a": {"$ref": "other.json"}}}`, []string{
 			"items/$ref | .$ref | 'http://x/y#/z'" + outside, "definitions/a/$ref | .$ref | 'other.json'" + outside,
 		}},
 		{"reference is no text", `{"$ref": 5}`, []string{"$ref | .$ref | 5 is not of type 'string'"}},
 		{"lookahead", `{"properties": {"a": {"pattern": "(?!b)"}}}`, []string{"properties/a/pattern | .pattern | '(?!b)'" + pattern}},
-		{"back-reference in patternProperties", `{"patternProperties": {"(a)\\1": {}}}`,
-			[]string{`patternProperties/(a)\1 | .patternProperties | '(a)\\1'` + pattern}},
+		{
+			"back-reference in patternProperties", `{"patternProperties": {"(a)\\1": {}}}`,
+			[]string{`patternProperties/(a)\1 | .patternProperties | '(a)\\1'` + pattern},
+		},
 		{"loop", `{"$ref": "#"}`, []string{"$ref | .$ref | $ref '#'" + loop}},
 		{"loop through combinators", `{"allOf": [{"not": {"$ref": "#"}}]}`, []string{"allOf/0/not/$ref | .$ref | $ref '#'" + loop}},
-		{"loop of two", `{"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"anyOf": [{"$ref": "#/definitions/a"}]}}}`,
-			[]string{"definitions/b/anyOf/0/$ref | .$ref | $ref '#/definitions/a'" + loop}},
+		{
+			"loop of two", `{"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"anyOf": [{"$ref": "#/definitions/a"}]}}}`,
+			[]string{"definitions/b/anyOf/0/$ref | .$ref | $ref '#/definitions/a'" + loop},
+		},
 		{"long chain", chain(100), []string{" | . | its combinators and references lead through 101 schemas at one place of the data," +
 			" and 64 is the most: simplify them"}},
 		{"doubling", doubling(16), []string{" | . | " + multiply}},
-		{"recursion that doubles", `{"allOf": [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"a": {"$ref": "#"}}}]}`,
-			[]string{" | . | " + multiply}},
-		{"recursion through overlapping keywords", `{"properties": {"a": {"$ref": "#"}}, "patternProperties": {"^a": {"$ref": "#"}}}`,
-			[]string{" | . | " + multiply}},
-		{"recursion through two ways into items", `{"items": {"$ref": "#"}, "allOf": [{"items": {"$ref": "#"}}]}`,
-			[]string{" | . | " + multiply}},
+		{
+			"recursion that doubles", `{"allOf": [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"a": {"$ref": "#"}}}]}`,
+			[]string{" | . | " + multiply},
+		},
+		{
+			"recursion through overlapping keywords", `{"properties": {"a": {"$ref": "#"}}, "patternProperties": {"^a": {"$ref": "#"}}}`,
+			[]string{" | . | " + multiply},
+		},
+		{
+			"recursion through two ways into items", `{"items": {"$ref": "#"}, "allOf": [{"items": {"$ref": "#"}}]}`,
+			[]string{" | . | " + multiply},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -119,7 +119,7 @@ func (c *checks) Validate(ctx santhosh.ValidationContext, v any) error {
 	case 1:
 		return wrong[0]
 	}
-	return santhosh.ValidationError{}.Group(ctx.Error("", "several"), wrong...)
+	return santhosh.ValidationError{}.Group(ctx.Error("", "several"), wrong...) //nolint:wrapcheck // as it wants
 }
 
 // combine evaluates the combinators. What reached a reference to nowhere is known to be valid only for want of a

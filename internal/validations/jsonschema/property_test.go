@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,9 +36,9 @@ func TestProperty_places(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keys := rapid.SliceOfN(rapid.String(), 1, 4).Draw(t, "keys")
 		schema, data, path := members{"type": "null"}, any(1), ""
-		for i := len(keys) - 1; i >= 0; i-- {
-			schema, data = members{"properties": members{keys[i]: schema}}, members{keys[i]: data}
-			path = ".properties." + keys[i] + path
+		for _, key := range slices.Backward(keys) {
+			schema, data = members{"properties": members{key: schema}}, members{key: data}
+			path = ".properties." + key + path
 		}
 		s, err := Compile(marshal(t, schema), Budget{})
 		if err != nil {

@@ -37,7 +37,7 @@ func (n *node) resolved() *node {
 // resolve finds what each reference points to. A target that is no schema by its place becomes one, which can bring
 // more references.
 func (g *graph) resolve() {
-	for i := 0; i < len(g.nodes); i++ {
+	for i := 0; i < len(g.nodes); i++ { //nolint:intrange // target adds nodes
 		if n := g.nodes[i]; n.ref != nil {
 			n.ref.to = g.target(n.ref.fragment)
 		}
@@ -89,7 +89,7 @@ func unescape(step string) string {
 
 // step returns the member or the item at one step of a path, or nil.
 func (v *value) step(step string) *value {
-	switch v.kind {
+	switch v.kind { //nolint:exhaustive // the others have no steps
 	case object:
 		return v.member(step)
 	case array:

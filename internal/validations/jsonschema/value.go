@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 )
 
 type kind uint8
@@ -145,7 +146,7 @@ func (p *parser) value(depth int) (*value, error) {
 	case string:
 		return &value{kind: text, text: token}, nil
 	case bool:
-		return &value{kind: boolean, text: fmt.Sprint(token)}, nil
+		return &value{kind: boolean, text: strconv.FormatBool(token)}, nil
 	default:
 		return &value{kind: null}, nil
 	}
