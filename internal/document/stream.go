@@ -106,42 +106,81 @@ func lineOf(body []byte, offset int) int { return 1 + bytes.Count(body[:offset],
 // splitYAML cuts at lines that begin with --- or ..., which YAML knows as document borders wherever they stand at the
 // start of a line. It reports whether there is a line that could be a directive: those reach beyond their document.
 func splitYAML(body []byte, most int) (segments []Segment, directives bool) {
-	start, startLine, line := 0, 1, 0
+	if holdsDirective(body) {
+		return nil, true
+	}
+	start, line := 0, 1
 	cut := func(end int) {
 		if text := body[start:end]; !isBlank(text) {
-			segments = append(segments, Segment{Text: text, Line: startLine})
+			segments = append(segments, Segment{Text: text, Line: line})
 		}
-		start, startLine = end, line
+		line += bytes.Count(body[start:end], []byte("\n"))
+		start = end
 	}
-	for at := 0; at < len(body) && len(segments) < most; {
-		line++
-		next := len(body)
-		if i := bytes.IndexByte(body[at:], '\n'); i >= 0 {
-			next = at + i + 1
-		}
-		switch text := body[at:next]; {
-		case text[0] == '%':
-			return nil, true
-		case isMarker(text, "---"):
-			cut(at)
-		case isMarker(text, "..."):
-			cut(at)
+	begins, ends := newMarkers(body, "---"), newMarkers(body, "...")
+	for len(segments) < most {
+		at := min(begins.at, ends.at)
+		cut(at)
+		switch at {
+		case len(body):
+			return segments, false
+		case ends.at:
 			// What follows the marker begins a document of its own; the marker itself belongs to none.
-			start, startLine = next, line+1
+			if start = len(body); bytes.IndexByte(body[at:], '\n') >= 0 {
+				start = at + bytes.IndexByte(body[at:], '\n')
+			}
+			ends.next()
+		default:
+			begins.next()
 		}
-		at = next
-	}
-	if len(segments) < most {
-		cut(len(body))
 	}
 	return segments, false
 }
 
-func isMarker(line []byte, marker string) bool {
-	if len(line) < 3 || string(line[:3]) != marker {
-		return false
+// markers finds the lines of a body that are a document marker, one after the other.
+type markers struct {
+	body   []byte
+	marker string
+	at     int // of the marker that was found, the end of the body if there is none
+}
+
+func newMarkers(body []byte, marker string) *markers {
+	m := &markers{body: body, marker: marker}
+	m.find(0)
+	return m
+}
+
+func (m *markers) next() { m.find(m.at + len(m.marker)) }
+
+func (m *markers) find(from int) {
+	for ; ; from = m.at + 1 {
+		i := bytes.Index(m.body[from:], []byte(m.marker))
+		if i < 0 {
+			m.at = len(m.body)
+			return
+		}
+		m.at = from + i
+		after := m.at + len(m.marker)
+		ended := after == len(m.body) || strings.IndexByte(" \t\r\n", m.body[after]) >= 0
+		if ended && startsLine(m.body, m.at) {
+			return
+		}
 	}
-	return len(line) == 3 || strings.IndexByte(" \t\r\n", line[3]) >= 0
+}
+
+func startsLine(body []byte, at int) bool { return at == 0 || body[at-1] == '\n' }
+
+// holdsDirective tells whether a line begins with a percent sign.
+func holdsDirective(body []byte) bool {
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(body[at:], '%')
+		if i < 0 {
+			return false
+		}
+		if at += i; startsLine(body, at) {
+			return true
+		}
+	}
 }
 
 // isBlank tells whether a text holds no document: only white space and comments, and no --- that would begin one.

@@ -1,7 +1,9 @@
 package document
 
 import (
+	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -28,9 +30,10 @@ const indentWidth = 2
 
 // yamlWriter walks JSON text once, from front to back.
 type yamlWriter struct {
-	in  []byte
-	at  int
-	out []byte
+	in   []byte
+	at   int
+	out  []byte
+	text []byte // the last string that had escapes
 }
 
 func (w *yamlWriter) value(indent int, where position) {
@@ -41,7 +44,7 @@ func (w *yamlWriter) value(indent int, where position) {
 		w.collection(indent, where, ']')
 	case '"':
 		w.space(where)
-		w.text(w.str(), indent)
+		w.put(w.str(), indent)
 		w.out = append(w.out, '\n')
 	default:
 		w.space(where)
@@ -97,7 +100,7 @@ func (w *yamlWriter) collection(indent int, where position, end byte) {
 func (w *yamlWriter) member(indent int) {
 	key := w.str()
 	w.at++ // the colon
-	if len(key) > maxSimpleKey || strings.Contains(key, "\n") {
+	if len(key) > maxSimpleKey || bytes.IndexByte(key, '\n') >= 0 {
 		w.out = append(w.out, '?', ' ')
 		w.out = appendQuoted(w.out, key)
 		w.out = append(w.out, '\n')
@@ -123,67 +126,75 @@ func (w *yamlWriter) literal() {
 	for w.at < len(w.in) && w.in[w.at] != ',' && w.in[w.at] != '}' && w.in[w.at] != ']' {
 		w.at++
 	}
-	token := string(w.in[start:w.at])
-	if mantissa, exponent, ok := strings.Cut(token, "e"); ok && token[0] != 't' && token[0] != 'f' {
-		if !strings.Contains(mantissa, ".") {
-			mantissa += ".0" // YAML 1.1 takes 1e-07 for a string
-		}
-		token = mantissa + "e" + exponent
+	token := w.in[start:w.at]
+	e := bytes.IndexByte(token, 'e')
+	if e > 0 && token[0] <= '9' && bytes.IndexByte(token, '.') < 0 {
+		w.out = append(w.out, token[:e]...)
+		w.out = append(w.out, ".0"...) // YAML 1.1 takes 1e-07 for a string
+		token = token[e:]
 	}
 	w.out = append(w.out, token...)
 }
 
-// str reads the JSON string that begins here.
-func (w *yamlWriter) str() string {
+// str reads the JSON string that begins here; what it returns holds until the next call.
+func (w *yamlWriter) str() []byte {
 	w.at++
 	start := w.at
-	for w.in[w.at] != '"' {
-		if w.in[w.at] == '\\' {
+	for at, c := range w.in[start:] {
+		if c == '"' {
+			w.at = start + at + 1
+			return w.in[start : start+at]
+		}
+		if c == '\\' {
+			w.at = start + at
 			return w.escaped(start)
 		}
-		w.at++
 	}
-	w.at++
-	return string(w.in[start : w.at-1])
+	panic("document: JSON text that ends inside a string")
 }
 
-func (w *yamlWriter) escaped(start int) string {
-	var b strings.Builder
-	b.Write(w.in[start:w.at])
+// escaped reads on in a string whose first escape has come.
+func (w *yamlWriter) escaped(start int) []byte {
+	text := append(w.text[:0], w.in[start:w.at]...)
 	for w.in[w.at] != '"' {
 		c := w.in[w.at]
 		w.at++
 		if c != '\\' {
-			b.WriteByte(c)
+			text = append(text, c)
 			continue
 		}
 		switch e := w.in[w.at]; e {
 		case 'n':
-			b.WriteByte('\n')
+			text = append(text, '\n')
 		case 't':
-			b.WriteByte('\t')
+			text = append(text, '\t')
 		case 'r':
-			b.WriteByte('\r')
+			text = append(text, '\r')
 		case 'b':
-			b.WriteByte('\b')
+			text = append(text, '\b')
 		case 'f':
-			b.WriteByte('\f')
+			text = append(text, '\f')
 		case 'u':
-			var r rune
-			_, _ = fmt.Sscanf(string(w.in[w.at+1:w.at+5]), "%04x", &r)
-			b.WriteRune(r)
-			w.at += 4
+			text = utf8.AppendRune(text, w.codePoint())
 		default:
-			b.WriteByte(e)
+			text = append(text, e)
 		}
 		w.at++
 	}
 	w.at++
-	return b.String()
+	w.text = text
+	return text
 }
 
-// text writes a string value: as a block of lines where that is exact, else as one word.
-func (w *yamlWriter) text(s string, indent int) {
+// codePoint reads the four digits behind \u; encoding/json writes no characters beyond them as escapes.
+func (w *yamlWriter) codePoint() rune {
+	code, _ := strconv.ParseUint(string(w.in[w.at+1:w.at+5]), 16, 16)
+	w.at += 4
+	return rune(code)
+}
+
+// put writes a string value: as a block of lines where that is exact, else as one word.
+func (w *yamlWriter) put(s []byte, indent int) {
 	if fitsBlock(s) {
 		w.block(s, indent)
 		return
@@ -192,21 +203,21 @@ func (w *yamlWriter) text(s string, indent int) {
 }
 
 // fitsBlock tells whether a literal block gives back exactly s.
-func fitsBlock(s string) bool {
-	if !strings.Contains(s, "\n") || s[0] == ' ' || s[0] == '\n' {
+func fitsBlock(s []byte) bool {
+	if bytes.IndexByte(s, '\n') < 0 || s[0] == ' ' || s[0] == '\n' {
 		return false
 	}
-	for i := range len(s) {
-		if c := s[i]; c != '\n' && (c < ' ' || c > '~') {
+	for _, c := range s {
+		if c != '\n' && class[c] == special {
 			return false
 		}
 	}
 	// A line of blanks only reads back differently in some parsers.
-	return !strings.Contains(s, " \n") && !strings.HasSuffix(s, " ")
+	return !bytes.Contains(s, []byte(" \n")) && s[len(s)-1] != ' '
 }
 
-func (w *yamlWriter) block(s string, indent int) {
-	body := strings.TrimRight(s, "\n")
+func (w *yamlWriter) block(s []byte, indent int) {
+	body := bytes.TrimRight(s, "\n")
 	w.out = append(w.out, '|')
 	switch len(s) - len(body) {
 	case 0:
@@ -215,31 +226,31 @@ func (w *yamlWriter) block(s string, indent int) {
 	default:
 		w.out = append(w.out, '+')
 	}
+	w.out = append(w.out, '\n')
 	indent = max(indent, indentWidth)
-	for line := range strings.SplitSeq(body, "\n") {
-		w.out = append(w.out, '\n')
-		if line != "" {
+	for line := range bytes.Lines(body) {
+		if line[0] != '\n' {
 			w.indent(indent)
-			w.out = append(w.out, line...)
 		}
+		w.out = append(w.out, line...)
 	}
-	for range max(0, len(s)-len(body)-1) {
+	for range len(s) - len(body) - 1 {
 		w.out = append(w.out, '\n')
 	}
 }
 
 // word writes a string on one line: plain, in single quotes, or with escapes.
-func (w *yamlWriter) word(s string) {
+func (w *yamlWriter) word(s []byte) {
 	switch {
 	case isPlain(s):
 		w.out = append(w.out, s...)
 	case isPrintableASCII(s):
 		w.out = append(w.out, '\'')
-		for i := range len(s) {
-			if s[i] == '\'' {
+		for _, c := range s {
+			if c == '\'' {
 				w.out = append(w.out, '\'')
 			}
-			w.out = append(w.out, s[i])
+			w.out = append(w.out, c)
 		}
 		w.out = append(w.out, '\'')
 	default:
@@ -247,37 +258,61 @@ func (w *yamlWriter) word(s string) {
 	}
 }
 
+// The classes of bytes that matter for writing a word.
+const (
+	special   uint8 = iota // must be escaped
+	printable              // needs quotes
+	between                // plain if a plain character follows it that is no blank and no comment
+	inside                 // plain, but cannot come first
+	letter                 // plain anywhere
+)
+
+var class = classes() //nolint:gochecknoglobals // never changes
+
+func classes() (table [256]uint8) {
+	for c := ' '; c <= '~'; c++ {
+		switch {
+		case c|0x20 >= 'a' && c|0x20 <= 'z', c == '/':
+			table[c] = letter
+		case c >= '0' && c <= '9', strings.ContainsRune("_-.@+=(),;", c):
+			table[c] = inside
+		case c == ':', c == ' ':
+			table[c] = between
+		default:
+			table[c] = printable
+		}
+	}
+	return table
+}
+
 // isPlain tells whether every parser reads s, written without quotes, as this very string.
-func isPlain(s string) bool {
-	if s == "" || !isLetter(s[0]) && s[0] != '/' {
+func isPlain(s []byte) bool {
+	if len(s) == 0 || class[s[0]] != letter || class[s[len(s)-1]] < inside {
 		return false
 	}
-	for i := 1; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case isLetter(c), c >= '0' && c <= '9', strings.IndexByte("_-./@+=(),;", c) >= 0 && i > 0:
-		case c == ':' && i+1 < len(s) && s[i+1] != ' ', c == ' ' && i+1 < len(s) && s[i+1] != '#' && s[i+1] != ' ':
-		default:
+	for i, c := range s {
+		if k := class[c]; k <= printable || k == between && class[s[i+1]] <= between {
 			return false
 		}
 	}
 	return len(s) > len("false") || !isWord(s)
 }
 
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-
 // isWord tells whether some parser takes s for a boolean or null.
-func isWord(s string) bool {
-	switch strings.ToLower(s) {
-	case "yes", "no", "on", "off", "true", "false", "null", "y", "n":
-		return true
+func isWord(s []byte) bool {
+	switch s[0] | 0x20 {
+	case 'y', 'n', 'o', 't', 'f':
+		switch strings.ToLower(string(s)) {
+		case "yes", "no", "on", "off", "true", "false", "null", "y", "n":
+			return true
+		}
 	}
 	return false
 }
 
-func isPrintableASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
+func isPrintableASCII(s []byte) bool {
+	for _, c := range s {
+		if class[c] == special {
 			return false
 		}
 	}
@@ -285,9 +320,9 @@ func isPrintableASCII(s string) bool {
 }
 
 // appendQuoted writes a string in double quotes with everything but printable ASCII escaped.
-func appendQuoted(dst []byte, s string) []byte {
+func appendQuoted(dst, s []byte) []byte {
 	dst = append(dst, '"')
-	for _, r := range s {
+	for _, r := range string(s) {
 		switch {
 		case r == '"' || r == '\\':
 			dst = append(dst, '\\', byte(r))
