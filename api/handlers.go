@@ -60,7 +60,7 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) {
 		s.write(w, r, http.StatusOK, statusOnly(bucket, written.Revision))
 		return
 	}
-	s.writeDocuments(w, r, documents, shownAs(func(*revisions.Stored) int64 { return written.Revision }))
+	s.writeDocuments(w, r, documents, func(*revisions.Stored) int64 { return written.Revision })
 }
 
 // statusOnly stands for the documents of a bucket that has none to show (spec/api.md §3.4).
@@ -165,7 +165,7 @@ func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, asHTTPNotFound(err))
 		return
 	}
-	s.writeDocuments(w, r, s.visible(documents), shownAs(func(doc *revisions.Stored) int64 { return doc.Revision }))
+	s.writeDocuments(w, r, s.visible(documents), func(doc *revisions.Stored) int64 { return doc.Revision })
 }
 
 // GET /api/v1.0/revisions/{revision}/status

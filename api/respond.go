@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"purser/internal/document"
 	"purser/internal/revisions"
@@ -67,16 +68,17 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view 
 // flushSize is how much of a stream of documents is gathered before it is sent, in bytes.
 const flushSize = 64 << 10
 
-// writeDocuments answers with documents: as a stream of YAML documents, or as a JSON array.
+// writeDocuments answers with documents: as a stream of YAML documents, or as a JSON array. revision is what the status
+// of a document shows.
 func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request, documents []*revisions.Stored,
-	view documentView,
+	revision func(*revisions.Stored) int64,
 ) {
 	kind := negotiate(r)
 	w.Header().Set("Content-Type", kind)
-	stream := documentStream{json: kind == typeJSON}
+	stream := documentStream{json: kind == typeJSON, texts: s.texts}
 	stream.begin()
 	for _, doc := range documents {
-		stream.add(view(doc))
+		stream.add(doc, revision(doc))
 		if len(stream.out) >= flushSize {
 			if _, err := w.Write(stream.out); err != nil {
 				return
@@ -91,8 +93,10 @@ func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request, document
 // documentStream frames documents for either media type.
 type documentStream struct {
 	json  bool
+	texts *textCache
 	count int
 	out   []byte
+	text  []byte
 }
 
 func (d *documentStream) begin() {
@@ -101,21 +105,65 @@ func (d *documentStream) begin() {
 	}
 }
 
-func (d *documentStream) add(text []byte) {
+func (d *documentStream) add(doc *revisions.Stored, revision int64) {
 	if d.json {
 		if d.count > 0 {
 			d.out = append(d.out, ',', '\n')
 		}
-		d.out = append(d.out, text...)
+		d.out = appendDocument(append(d.out, '{'), doc)
+		d.out = append(appendStatus(append(d.out, ','), doc.Bucket, revision), '}')
 	} else {
 		d.out = append(d.out, "---\n"...)
-		d.out = document.AppendYAML(d.out, text)
+		d.out = append(d.out, d.texts.of(doc, d.yaml)...)
+		d.text = append(appendStatus(append(d.text[:0], '{'), doc.Bucket, revision), '}')
+		d.out = document.AppendYAML(d.out, d.text)
 	}
 	d.count++
+}
+
+// yaml writes a document without its status.
+func (d *documentStream) yaml(doc *revisions.Stored) []byte {
+	d.text = append(appendDocument(append(d.text[:0], '{'), doc), '}')
+	return document.AppendYAML(make([]byte, 0, len(d.text)*3/2), d.text)
 }
 
 func (d *documentStream) end() {
 	if d.json {
 		d.out = append(d.out, ']', '\n')
 	}
+}
+
+// textCache keeps the YAML of documents that are answered again and again: those of a bucket that is PUT with few
+// changes, which the store keeps in memory and gives out as the very same values.
+type textCache struct {
+	mu    sync.Mutex
+	limit int // in bytes
+	size  int
+	texts map[*revisions.Stored][]byte
+}
+
+func newTextCache(limit int) *textCache {
+	return &textCache{limit: limit, texts: map[*revisions.Stored][]byte{}}
+}
+
+// of returns the text of a document, made now if it is not kept. Only what the store keeps too is worth keeping.
+func (c *textCache) of(doc *revisions.Stored, write func(*revisions.Stored) []byte) []byte {
+	if !doc.Kept {
+		return write(doc)
+	}
+	c.mu.Lock()
+	text, ok := c.texts[doc]
+	c.mu.Unlock()
+	if ok {
+		return text
+	}
+	text = write(doc)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.size += len(text); c.size > c.limit {
+		c.size = len(text)
+		clear(c.texts) // what is in use comes back at once
+	}
+	c.texts[doc] = text
+	return text
 }

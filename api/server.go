@@ -18,22 +18,26 @@ import (
 type Config struct {
 	Service *revisions.Service
 	// Ping tells whether the database answers.
-	Ping     func(context.Context) error
-	Limits   document.Limits
-	Compat   bool
-	Log      *slog.Logger
-	Registry *prometheus.Registry
-	OpenAPI  []byte
-	Now      func() time.Time
+	Ping   func(context.Context) error
+	Limits document.Limits
+	// CacheSize is how many bytes of answers are kept in memory.
+	CacheSize int
+	Compat    bool
+	Log       *slog.Logger
+	Registry  *prometheus.Registry
+	OpenAPI   []byte
+	Now       func() time.Time
 }
 
 type server struct {
 	Config
+
+	texts *textCache
 }
 
 // New returns the handler of the whole interface.
 func New(config Config) http.Handler {
-	s := &server{config}
+	s := &server{config, newTextCache(config.CacheSize)}
 	router := chi.NewRouter()
 	router.Use(newObserver(config).middleware, s.recoverer, routeEscaped, s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute()) })
@@ -74,7 +78,7 @@ func (s *server) routes() []Route {
 // Routes lists the paths of the interface with their methods, for tests that hold them against openapi.yaml.
 func Routes() map[string][]string {
 	routes := map[string][]string{}
-	for _, route := range (&server{Config{Registry: prometheus.NewRegistry()}}).routes() {
+	for _, route := range (&server{Config: Config{Registry: prometheus.NewRegistry()}}).routes() {
 		for method := range route.methods {
 			routes[route.Pattern] = append(routes[route.Pattern], method)
 		}

@@ -24,29 +24,16 @@ func timeText(t time.Time) *string {
 	return &text
 }
 
-// documentView gives the JSON text of a document as it is shown (spec/api.md §3.4).
-type documentView func(doc *revisions.Stored) []byte
-
-// shownAs shows documents with a revision of the caller's choice in their status.
-func shownAs(revision func(*revisions.Stored) int64) documentView {
-	var text []byte
-	return func(doc *revisions.Stored) []byte {
-		text = append(text[:0], `{"data":`...)
-		text = append(text, doc.Data...)
-		text = append(text, `,"id":`...)
-		text = strconv.AppendInt(text, doc.ID, 10)
-		text = append(text, `,"metadata":`...)
-		text = append(text, doc.Metadata...)
-		text = append(text, `,"schema":`...)
-		text = document.AppendJSON(text, doc.Schema)
-		text = append(text, `,"status":`...)
-		text = appendStatus(text, doc.Bucket, revision(doc))
-		return append(text, '}')
-	}
+// appendDocument appends the members of a document as it is shown, but for its status (spec/api.md §3.4).
+func appendDocument(text []byte, doc *revisions.Stored) []byte {
+	text = append(append(text, `"data":`...), doc.Data...)
+	text = strconv.AppendInt(append(text, `,"id":`...), doc.ID, 10)
+	text = append(append(text, `,"metadata":`...), doc.Metadata...)
+	return document.AppendJSON(append(text, `,"schema":`...), doc.Schema)
 }
 
 func appendStatus(text []byte, bucket string, revision int64) []byte {
-	return document.AppendJSON(text, document.Mapping{
+	return document.AppendJSON(append(text, `"status":`...), document.Mapping{
 		{Key: "bucket", Value: bucket},
 		{Key: "revision", Value: document.Number(strconv.FormatInt(revision, 10))},
 	})

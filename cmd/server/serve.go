@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"runtime/debug"
 	"time"
 
@@ -57,11 +58,11 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	return c.serve(ctx, listener, handler, log)
 }
 
-// keepMemoryLow trades a little speed for memory: bodies are large and short-lived. GOGC in the environment wins.
+// keepMemoryLow makes the collector work harder once large bodies are under way. GOMEMLIMIT in the environment wins.
 func keepMemoryLow() {
-	const percent = 50
-	if debug.SetGCPercent(percent) != 100 { //nolint:mnd // Go's default
-		debug.SetGCPercent(debug.SetGCPercent(percent))
+	const soft = 160 << 20
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(soft)
 	}
 }
 
@@ -87,8 +88,8 @@ func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger
 		Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
 	})
 	handler := api.New(api.Config{
-		Service: service, Ping: kept.Ping, Limits: c.document(), Compat: c.Compat == "deckhand", Log: log,
-		Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
+		Service: service, Ping: kept.Ping, Limits: c.document(), CacheSize: c.CacheSize,
+		Compat: c.Compat == "deckhand", Log: log, Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 	})
 	return handler, pool.Close, nil
 }

@@ -30,10 +30,10 @@ const indentWidth = 2
 
 // yamlWriter walks JSON text once, from front to back.
 type yamlWriter struct {
-	in   []byte
-	at   int
-	out  []byte
-	text []byte // the last string that had escapes
+	in     []byte
+	at     int
+	out    []byte
+	buffer []byte // the last string that had escapes
 }
 
 func (w *yamlWriter) value(indent int, where position) {
@@ -44,7 +44,7 @@ func (w *yamlWriter) value(indent int, where position) {
 		w.collection(indent, where, ']')
 	case '"':
 		w.space(where)
-		w.put(w.str(), indent)
+		w.text(indent)
 		w.out = append(w.out, '\n')
 	default:
 		w.space(where)
@@ -98,9 +98,9 @@ func (w *yamlWriter) collection(indent int, where position, end byte) {
 }
 
 func (w *yamlWriter) member(indent int) {
-	key := w.str()
+	key, escaped := w.str()
 	w.at++ // the colon
-	if len(key) > maxSimpleKey || bytes.IndexByte(key, '\n') >= 0 {
+	if len(key) > maxSimpleKey || escaped && bytes.IndexByte(key, '\n') >= 0 {
 		w.out = append(w.out, '?', ' ')
 		w.out = appendQuoted(w.out, key)
 		w.out = append(w.out, '\n')
@@ -136,26 +136,26 @@ func (w *yamlWriter) literal() {
 	w.out = append(w.out, token...)
 }
 
-// str reads the JSON string that begins here; what it returns holds until the next call.
-func (w *yamlWriter) str() []byte {
+// str reads the JSON string that begins here and tells whether it had escapes. What it returns holds until the next call.
+func (w *yamlWriter) str() (s []byte, escaped bool) {
 	w.at++
 	start := w.at
 	for at, c := range w.in[start:] {
 		if c == '"' {
 			w.at = start + at + 1
-			return w.in[start : start+at]
+			return w.in[start : start+at], false
 		}
 		if c == '\\' {
 			w.at = start + at
-			return w.escaped(start)
+			return w.unescape(start), true
 		}
 	}
 	panic("document: JSON text that ends inside a string")
 }
 
-// escaped reads on in a string whose first escape has come.
-func (w *yamlWriter) escaped(start int) []byte {
-	text := append(w.text[:0], w.in[start:w.at]...)
+// unescape reads on in a string whose first escape has come.
+func (w *yamlWriter) unescape(start int) []byte {
+	text := append(w.buffer[:0], w.in[start:w.at]...)
 	for w.in[w.at] != '"' {
 		c := w.in[w.at]
 		w.at++
@@ -182,7 +182,7 @@ func (w *yamlWriter) escaped(start int) []byte {
 		w.at++
 	}
 	w.at++
-	w.text = text
+	w.buffer = text
 	return text
 }
 
@@ -193,9 +193,10 @@ func (w *yamlWriter) codePoint() rune {
 	return rune(code)
 }
 
-// put writes a string value: as a block of lines where that is exact, else as one word.
-func (w *yamlWriter) put(s []byte, indent int) {
-	if fitsBlock(s) {
+// text writes a string value: as a block of lines where that is exact, else as one word.
+func (w *yamlWriter) text(indent int) {
+	s, escaped := w.str()
+	if escaped && fitsBlock(s) {
 		w.block(s, indent)
 		return
 	}
@@ -300,12 +301,13 @@ func isPlain(s []byte) bool {
 
 // isWord tells whether some parser takes s for a boolean or null.
 func isWord(s []byte) bool {
-	switch s[0] | 0x20 {
-	case 'y', 'n', 'o', 't', 'f':
-		switch strings.ToLower(string(s)) {
-		case "yes", "no", "on", "off", "true", "false", "null", "y", "n":
-			return true
-		}
+	var lower [len("false")]byte
+	for i, c := range s {
+		lower[i] = c | 0x20 // only letters matter
+	}
+	switch string(lower[:len(s)]) {
+	case "yes", "no", "on", "off", "true", "false", "null", "y", "n":
+		return true
 	}
 	return false
 }

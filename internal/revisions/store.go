@@ -27,6 +27,7 @@ type Stored struct {
 	Place    int64 // where it stands among the documents of a revision
 	Bucket   string
 	Revision int64 // the one that brought this version
+	Kept     bool  // the store keeps this very value in memory and gives it out again
 }
 
 // Bucket is the newest state of a bucket.

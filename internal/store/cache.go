@@ -91,6 +91,11 @@ func (c *Cached) put(epoch, changed int64, bucket string, documents []*revisions
 	if entry.size > c.limit {
 		return
 	}
+	for _, doc := range documents {
+		if !doc.Kept { // others may be reading those that were kept before
+			doc.Kept = true
+		}
+	}
 	c.entries[bucket] = c.recent.PushFront(entry)
 	for c.size += entry.size; c.size > c.limit; {
 		c.drop(c.recent.Back())
