@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/klauspost/compress/zstd"
+)
+
+// chronicle is a site that changes one document in each revision.
+type chronicle struct {
+	*server
+
+	site     *site
+	revision int     // the newest
+	packed   []int   // compressed bytes of the document that each revision changed
+	sizes    []int64 // of the database after each revision; 0 where it was not taken
+}
+
+// vacuumEvery is after how many revisions the database is vacuumed. Rows that are dead because their document was
+// replaced are no part of what a revision adds: their space is used again, but only once vacuum has been there.
+// Autovacuum comes after some 250 of them, which would count as growth in the beginning and as none later.
+const vacuumEvery = 10
+
+// history measures rows 4 and 5 for a kind of documents: on a site with a long history, and one with a short one.
+func (b *bench) history(ctx context.Context, k kind) (err error) {
+	b.say("rows 4-5: %d revisions of %d documents of %s", b.revisions, b.docs, k.label)
+	long, err := b.begin(ctx, k, "long_"+databaseName(k))
+	if err != nil {
+		return err
+	}
+	defer func() { err = long.stop(err) }()
+	brief, err := b.begin(ctx, k, "brief_"+databaseName(k))
+	if err != nil {
+		return err
+	}
+	defer func() { err = brief.stop(err) }()
+	if err := brief.grow(ctx, pageSize-1); err != nil {
+		return err
+	}
+	if err := long.grow(ctx, b.revisions); err != nil {
+		return err
+	}
+	if b.wants(4) {
+		b.reportGrowth(k, long)
+	}
+	if b.wants(5) {
+		return b.reads(ctx, k, long, brief)
+	}
+	return nil
+}
+
+// begin makes a site whose first revision holds everything.
+func (b *bench) begin(ctx context.Context, k kind, name string) (*chronicle, error) {
+	s, err := b.start(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	c := &chronicle{server: s, site: newSite(k, b.docs)}
+	if err := c.next(ctx); err != nil {
+		return nil, s.stop(err)
+	}
+	return c, nil
+}
+
+func (c *chronicle) next(ctx context.Context) (err error) {
+	if err := c.put(ctx, "site", append([]byte(c.site.schema), c.site.body()...)); err != nil {
+		return err
+	}
+	var size int64
+	if c.revision%vacuumEvery == 0 {
+		if size, err = databaseSize(ctx, c.db); err != nil {
+			return err
+		}
+	}
+	c.revision++
+	c.sizes = append(c.sizes, size)
+	return nil
+}
+
+// grow adds revisions that each change one document.
+func (c *chronicle) grow(ctx context.Context, n int) error {
+	packer, err := zstd.NewWriter(nil)
+	if err != nil {
+		return fmt.Errorf("make a compressor: %w", err)
+	}
+	defer func() { _ = packer.Close() }()
+	for range n {
+		i := c.revision % len(c.site.documents)
+		c.site.change(i, c.revision)
+		c.packed = append(c.packed, len(packer.EncodeAll([]byte(c.site.documents[i]), nil)))
+		if err := c.next(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// databaseSize is what all tables take with their indexes, after a vacuum.
+func databaseSize(ctx context.Context, db *pgxpool.Pool) (size int64, err error) {
+	if err := vacuum(ctx, db); err != nil {
+		return 0, err
+	}
+	err = db.QueryRow(ctx, `SELECT sum(pg_total_relation_size(relid))::bigint FROM pg_stat_user_tables`).Scan(&size)
+	if err != nil {
+		return 0, fmt.Errorf("measure the database: %w", err)
+	}
+	return size, nil
+}
+
+// span tells what each revision after the one and up to the other added, and what its document takes compressed.
+func (c *chronicle) span(from, to int) (added, packed float64) {
+	sum := 0
+	for _, n := range c.packed[from:to] {
+		sum += n
+	}
+	n := float64(to - from)
+	return float64(c.sizes[to]-c.sizes[from]) / n, float64(sum) / n
+}
+
+func (b *bench) reportGrowth(k kind, c *chronicle) {
+	last := b.revisions / vacuumEvery * vacuumEvery
+	part := max(last/10/vacuumEvery*vacuumEvery, vacuumEvery)
+	for _, span := range [][2]int{{0, last}, {0, part}, {last - part, last}} {
+		added, packed := c.span(span[0], span[1])
+		allowed := 1.3*packed + 1024
+		b.add(4, added <= allowed, fmt.Sprintf("<= %.0f", allowed),
+			fmt.Sprintf("%d x %s: bytes a revision adds, %d to %d (tables and indexes, vacuumed every %d)",
+				b.docs, k.label, span[0]+1, span[1]+1, vacuumEvery),
+			fmt.Sprintf("%.0f  (document %.0f compressed)", added, packed))
+	}
+}
+
+// pageSize is how many revisions a page of the list has; as many as the short history has.
+const pageSize = 10
+
+// compared are requests that should take as long as another one.
+type compared struct {
+	what string
+	against,
+	measured func() error
+	limit float64 // 0 for information only
+}
+
+// reads measures row 5.
+func (b *bench) reads(ctx context.Context, k kind, long, brief *chronicle) error {
+	head := func() error { return long.documents(ctx, long.revision) }
+	var pairs []compared
+	for _, revision := range []int{1, b.revisions / 2, b.revisions} {
+		pairs = append(pairs, compared{
+			what: fmt.Sprintf("%d x %s: documents of revision %d to those of head", b.docs, k.label, revision), limit: 1.2,
+			against: head, measured: func() error { return long.documents(ctx, revision) },
+		})
+	}
+	first := func() error { return brief.list(ctx, 0) }
+	pairs = append(pairs,
+		compared{
+			what: fmt.Sprintf("%d x %s: first page of %d of %d revisions to one of %d", b.docs, k.label, pageSize,
+				long.revision, brief.revision), limit: 1.2,
+			against: first, measured: func() error { return long.list(ctx, 0) },
+		},
+		compared{
+			what:    fmt.Sprintf("%d x %s: last page of %d revisions to one of %d", b.docs, k.label, long.revision, brief.revision),
+			against: first, measured: func() error { return long.list(ctx, long.revision-pageSize) },
+		})
+	for _, pair := range pairs {
+		if err := b.compare(pair); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *chronicle) documents(ctx context.Context, revision int) error {
+	return c.get(ctx, fmt.Sprintf("%s/revisions/%d/documents", api, revision))
+}
+
+func (c *chronicle) list(ctx context.Context, offset int) error {
+	return c.get(ctx, fmt.Sprintf("%s/revisions?limit=%d&offset=%d", api, pageSize, offset))
+}
+
+// compare takes both sides in turns and adds their ratio to row 5.
+func (b *bench) compare(pair compared) error {
+	const warmUp, repeats = 3, 5
+	type turn struct{ against, measured time.Duration }
+	turns := make([]turn, warmUp+b.rounds*repeats)
+	for i := range turns {
+		var err error
+		if turns[i].against, err = timed(pair.against); err != nil {
+			return err
+		}
+		if turns[i].measured, err = timed(pair.measured); err != nil {
+			return err
+		}
+	}
+	turns = turns[warmUp:]
+	quotient := medianOf(turns, func(t turn) float64 { return ratio(t.measured, t.against) })
+	details := short(medianOf(turns, func(t turn) time.Duration { return t.measured })) + ", " +
+		short(medianOf(turns, func(t turn) time.Duration { return t.against }))
+	if pair.limit == 0 {
+		b.info(5, pair.what, "%.2fx  (%s)", quotient, details)
+		return nil
+	}
+	b.atMost(5, quotient, pair.limit, pair.what, details)
+	return nil
+}

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"purser/internal/document"
+	"purser/internal/validations"
+)
+
+// ingestTurn is one turn of rows 1 to 3.
+type ingestTurn struct {
+	cold         time.Duration // into an empty site
+	phases       map[string]time.Duration
+	alone        time.Duration // decoding and checking the same bytes in process, on one goroutine
+	together     time.Duration // the same on all cores
+	copied       time.Duration // raw COPY of what is stored
+	one, none    time.Duration // PUT with one document changed, with none
+	transactions int64         // that wrote something in a PUT that changed nothing
+}
+
+// ingester takes a site in, again and again.
+type ingester struct {
+	*server
+
+	site    *site
+	checker validations.Checker
+	version int // of the document that was changed last
+	repeats int // of what is quick, within a turn
+}
+
+// ingests measures rows 1 to 3 for a kind of documents.
+func (b *bench) ingests(ctx context.Context, k kind) (err error) {
+	b.say("rows 1-3: %d documents of %s", b.docs, k.label)
+	s, err := b.start(ctx, "ingest_"+databaseName(k))
+	if err != nil {
+		return err
+	}
+	defer func() { err = s.stop(err) }()
+	in := &ingester{server: s, site: newSite(k, b.docs), repeats: 5}
+	if in.checker, err = compile(k); err != nil {
+		return err
+	}
+	if _, err := s.db.Exec(ctx, createCopyTable); err != nil {
+		return fmt.Errorf("create the table to copy into: %w", err)
+	}
+	turns := make([]ingestTurn, b.rounds+1)
+	for i := range turns {
+		if turns[i], err = in.turn(ctx); err != nil {
+			return err
+		}
+	}
+	b.reportIngests(k, len(in.site.body()), turns[1:]) // the first one warmed up
+	return nil
+}
+
+func databaseName(k kind) string {
+	return strings.ToLower(strings.NewReplacer("/", "_").Replace(k.name))
+}
+
+func (in *ingester) turn(ctx context.Context) (turn ingestTurn, err error) {
+	if err := in.empty(ctx); err != nil {
+		return turn, err
+	}
+	body := in.site.body()
+	if err := in.cold(ctx, body, &turn); err != nil {
+		return turn, err
+	}
+	docs, err := in.inProcess(ctx, body, &turn)
+	if err != nil {
+		return turn, err
+	}
+	if turn.copied, err = rawCopy(ctx, in.db, docs); err != nil {
+		return turn, err
+	}
+	return turn, in.again(ctx, &turn)
+}
+
+// empty makes the site empty but for the DataSchema, and the tables as small as those of a new one.
+func (in *ingester) empty(ctx context.Context) error {
+	if _, err := in.send(ctx, http.MethodDelete, api+"/revisions", nil, io.Discard); err != nil {
+		return err
+	}
+	if err := in.put(ctx, "schemas", []byte(in.site.schema)); err != nil {
+		return err
+	}
+	return vacuum(ctx, in.db)
+}
+
+func vacuum(ctx context.Context, db *pgxpool.Pool) error {
+	if _, err := db.Exec(ctx, "VACUUM ANALYZE"); err != nil {
+		return fmt.Errorf("vacuum: %w", err)
+	}
+	return nil
+}
+
+func (in *ingester) cold(ctx context.Context, body []byte, turn *ingestTurn) error {
+	before, err := in.phases(ctx)
+	if err != nil {
+		return err
+	}
+	if turn.cold, err = timed(func() error { return in.put(ctx, "site", body) }); err != nil {
+		return err
+	}
+	if turn.phases, err = in.phases(ctx); err != nil {
+		return err
+	}
+	for phase, spent := range before {
+		turn.phases[phase] -= spent
+	}
+	return in.succeeded(ctx)
+}
+
+// succeeded makes sure that what was measured is a site that passed its checks, not one that failed early.
+func (in *ingester) succeeded(ctx context.Context) error {
+	_, err := in.send(ctx, http.MethodGet, api+"/revisions/latest/status?expect=success", nil, io.Discard)
+	return err
+}
+
+func (in *ingester) inProcess(ctx context.Context, body []byte, turn *ingestTurn) (docs []*document.Document, err error) {
+	runtime.GC() // what came before is not part of it
+	turn.alone, err = timed(func() error {
+		docs, err = decodeAndCheck(ctx, body, in.checker, 1)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	runtime.GC()
+	turn.together, err = timed(func() error {
+		_, err := decodeAndCheck(ctx, body, in.checker, cores())
+		return err
+	})
+	return docs, err
+}
+
+const createCopyTable = `CREATE TABLE bench_copy (digest bytea PRIMARY KEY, data text NOT NULL, metadata text NOT NULL)`
+
+// rawCopy is the quickest way to get the same bytes into the same cluster for good.
+func rawCopy(ctx context.Context, db *pgxpool.Pool, docs []*document.Document) (time.Duration, error) {
+	if _, err := db.Exec(ctx, "TRUNCATE bench_copy"); err != nil {
+		return 0, fmt.Errorf("empty the table to copy into: %w", err)
+	}
+	rows := make([][]any, len(docs))
+	for i, doc := range docs {
+		rows[i] = []any{doc.Digest[:], string(doc.Data), string(doc.Metadata)}
+	}
+	took, err := timed(func() error {
+		return pgx.BeginFunc(ctx, db, func(tx pgx.Tx) error {
+			_, err := tx.CopyFrom(ctx, pgx.Identifier{"bench_copy"}, []string{"digest", "data", "metadata"},
+				pgx.CopyFromRows(rows))
+			return err //nolint:wrapcheck // wrapped below
+		})
+	})
+	if err != nil {
+		return 0, fmt.Errorf("copy: %w", err)
+	}
+	return took, nil
+}
+
+// again puts the site with one document changed, and with none.
+func (in *ingester) again(ctx context.Context, turn *ingestTurn) (err error) {
+	bodies := make([][]byte, in.repeats)
+	for i := range bodies {
+		in.version++
+		in.site.change(in.version%len(in.site.documents), in.version)
+		bodies[i] = in.site.body()
+	}
+	turn.one, err = medianTime(in.repeats, func(i int) error { return in.put(ctx, "site", bodies[i]) })
+	if err != nil {
+		return err
+	}
+	before, err := transactions(ctx, in.db)
+	if err != nil {
+		return err
+	}
+	same := bodies[len(bodies)-1]
+	turn.none, err = medianTime(in.repeats, func(int) error { return in.put(ctx, "site", same) })
+	if err != nil {
+		return err
+	}
+	after, err := transactions(ctx, in.db)
+	turn.transactions = after - before
+	return err
+}
+
+// transactions counts those that wrote a row: only they are given a number. The statistics of rows written come late,
+// up to ten seconds after the fact; this is exact at once. What autovacuum does at the same time counts too, which is
+// why the median of all turns is taken.
+func transactions(ctx context.Context, db *pgxpool.Pool) (next int64, err error) {
+	err = db.QueryRow(ctx, `SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint`).Scan(&next)
+	if err != nil {
+		return 0, fmt.Errorf("read the next transaction number: %w", err)
+	}
+	return next, nil
+}
+
+func (b *bench) reportIngests(k kind, size int, turns []ingestTurn) {
+	site := fmt.Sprintf("%d x %s", b.docs, k.label)
+	cold := medianOf(turns, func(t ingestTurn) time.Duration { return t.cold })
+	if b.wants(1) {
+		alone := medianOf(turns, func(t ingestTurn) time.Duration { return t.alone })
+		together := medianOf(turns, func(t ingestTurn) time.Duration { return t.together })
+		b.atLeast(1, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.alone, t.cold) }), 0.6,
+			site+": speed of a cold ingest to decode and check on one goroutine",
+			fmt.Sprintf("%s, %s; %.1f KB", short(cold), short(alone), float64(size)/1000))
+		b.info(1, site+": the same to decode and check on all cores", "%.2fx  (%s)",
+			medianOf(turns, func(t ingestTurn) float64 { return ratio(t.together, t.cold) }), short(together))
+		b.info(1, site+": phases of the cold ingest", "%s", phaseText(turns, cold))
+	}
+	if b.wants(2) {
+		b.reportAgain(site, turns)
+	}
+	if b.wants(3) {
+		store := medianOf(turns, func(t ingestTurn) time.Duration { return t.phases["store"] })
+		copied := medianOf(turns, func(t ingestTurn) time.Duration { return t.copied })
+		b.atLeast(3, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.copied, t.phases["store"]) }), 0.6,
+			site+": speed of the store phase to COPY of the JSON texts",
+			fmt.Sprintf("%s, %s", short(store), short(copied)))
+	}
+}
+
+func (b *bench) reportAgain(site string, turns []ingestTurn) {
+	one := medianOf(turns, func(t ingestTurn) time.Duration { return t.one })
+	none := medianOf(turns, func(t ingestTurn) time.Duration { return t.none })
+	b.atLeast(2, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.cold, t.one) }), 15,
+		site+": one document changed, times faster than cold", short(one))
+	b.atLeast(2, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.cold, t.none) }), 25,
+		site+": nothing changed, times faster than cold", short(none))
+	wrote := medianOf(turns, func(t ingestTurn) int64 { return t.transactions })
+	b.add(2, wrote == 0, "0", site+": nothing changed, transactions that wrote a row", fmt.Sprint(wrote))
+}
+
+// phaseText tells where a cold ingest spends its time; what is no phase is reading the body and writing the answer.
+func phaseText(turns []ingestTurn, cold time.Duration) string {
+	rest := cold
+	var parts []string
+	for _, phase := range []string{"split", "decode", "plan", "check", "store"} {
+		spent := medianOf(turns, func(t ingestTurn) time.Duration { return t.phases[phase] })
+		rest -= spent
+		parts = append(parts, phase+" "+short(spent))
+	}
+	return strings.Join(append(parts, "rest "+short(rest)), ", ")
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"purser/internal/document"
+	"purser/internal/validations"
+	"purser/internal/validations/jsonschema"
+)
+
+// compile makes a kind's DataSchema into what checks its documents.
+func compile(k kind) (validations.Checker, error) {
+	limits := document.DefaultLimits()
+	value, err := document.ParseOne([]byte(k.schema), document.YAML, limits)
+	if err != nil {
+		return nil, fmt.Errorf("read the DataSchema: %w", err)
+	}
+	text := document.AppendJSON(nil, document.Locate(value, []string{"data"}))
+	checker, err := jsonschema.Compile(text, jsonschema.Budget{Visits: 20_000})
+	if err != nil {
+		return nil, fmt.Errorf("compile the DataSchema: %w", err)
+	}
+	return checker, nil
+}
+
+// decodeAndCheck does with a body what no ingest can do without, and nothing else: it decodes every document and checks
+// it. Parts of it are done on several goroutines if workers is more than one.
+func decodeAndCheck(ctx context.Context, body []byte, checker validations.Checker, workers int) ([]*document.Document, error) {
+	limits := document.DefaultLimits()
+	segments, err := document.Split(body, document.YAML, limits)
+	if err != nil {
+		return nil, fmt.Errorf("split the body: %w", err)
+	}
+	docs := make([]*document.Document, len(segments))
+	part := (len(segments) + workers - 1) / workers
+	group, ctx := errgroup.WithContext(ctx)
+	for start := 0; start < len(segments); start += part {
+		group.Go(func() error {
+			for i := start; i < min(start+part, len(segments)) && ctx.Err() == nil; i++ {
+				var err error
+				if docs[i], err = decodeOne(segments[i], limits, checker); err != nil {
+					return fmt.Errorf("document %d: %w", i, err)
+				}
+			}
+			return nil
+		})
+	}
+	return docs, group.Wait()
+}
+
+var errNotValid = errors.New("a document of the site is not valid")
+
+func decodeOne(segment document.Segment, limits document.Limits, checker validations.Checker) (*document.Document, error) {
+	entry, err := document.Decode(segment, limits)
+	if err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	if err := validations.Sanity(entry); err != nil {
+		return nil, fmt.Errorf("check its frame: %w", err)
+	}
+	doc, err := document.New(entry)
+	if err != nil {
+		return nil, fmt.Errorf("make the document: %w", err)
+	}
+	if findings := checker.Check(doc.Data); len(findings) > 0 {
+		return nil, fmt.Errorf("%w: %s", errNotValid, findings[0].Message)
+	}
+	return doc, nil
+}
+
+func cores() int { return runtime.GOMAXPROCS(0) }

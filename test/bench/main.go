@@ -1,0 +1,135 @@
+// Command bench measures how fast the server is, over real HTTP and a real Postgres, as ratios to what the same machine
+// can do at best in the same minute: absolute times say more about the machine than about the code.
+//
+//	go run ./test/bench [-smoke] [-docs 1000] [-revisions 1000] [-rounds 7] [-rows 1,2,3]
+//
+// It builds cmd/server, starts a private Postgres (fsync on) and a server for each group of rows on a database of its
+// own. What is compared is measured in turns, after a warm-up, and a ratio is the median of the ratios of all turns, so
+// that a machine that slows down or is shared slows both sides. It ends with code 0 also where a target is missed:
+// what is measured is printed, and judging it is the reader's.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// options say how much is measured.
+type options struct {
+	docs      int           // documents of the site
+	revisions int           // that each change one document
+	rounds    int           // turns that a ratio is the median of
+	clients   int           // that post at once
+	span      time.Duration // of posting, for each side of a turn
+	body      int           // bytes of the large ingest
+	rows      map[int]bool
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	opts, err := parse(args, stderr)
+	if err != nil {
+		return 2 // the flag package has said what is wrong
+	}
+	table, err := measure(ctx, opts, stderr)
+	table.write(stdout)
+	if err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		return 1
+	}
+	return 0
+}
+
+func parse(args []string, stderr io.Writer) (options, error) {
+	const largestBody = 32 << 20 // what the server takes unless told otherwise
+	opts := options{clients: 32, span: time.Second, body: largestBody}
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.IntVar(&opts.docs, "docs", 1000, "documents of the site")
+	flags.IntVar(&opts.revisions, "revisions", 1000, "revisions that each change one document")
+	flags.IntVar(&opts.rounds, "rounds", 7, "turns that a ratio is the median of")
+	smoke := flags.Bool("smoke", false, "measure as little as possible, to see that it works")
+	flags.Func("rows", "the rows to measure, 1 to 7, as 1,2,3 (default all)", opts.choose)
+	if err := flags.Parse(args); err != nil {
+		return opts, err //nolint:wrapcheck // reported already
+	}
+	if *smoke {
+		opts.docs, opts.revisions, opts.rounds = 50, 20, 1
+		opts.span, opts.body = 100*time.Millisecond, 1<<20
+	}
+	if opts.docs < 1 || opts.revisions < 10 || opts.rounds < 1 {
+		err := fmt.Errorf("too few to measure: -docs %d -revisions %d (at least 10) -rounds %d",
+			opts.docs, opts.revisions, opts.rounds)
+		fmt.Fprintln(stderr, "bench:", err)
+		return opts, err
+	}
+	return opts, nil
+}
+
+func (o *options) choose(list string) error {
+	o.rows = map[int]bool{}
+	for text := range strings.SplitSeq(list, ",") {
+		row, err := strconv.Atoi(strings.TrimSpace(text))
+		if err != nil || row < 1 || row > 7 {
+			return fmt.Errorf("%q is no row from 1 to 7", text)
+		}
+		o.rows[row] = true
+	}
+	return nil
+}
+
+// wants tells whether any of the rows is to be measured.
+func (o *options) wants(rows ...int) bool {
+	for _, row := range rows {
+		if o.rows == nil || o.rows[row] {
+			return true
+		}
+	}
+	return false
+}
+
+// measure fills the table; what was measured before an error is kept.
+func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err error) {
+	t := &table{machine: machine()}
+	b, err := newBench(ctx, opts, t, stderr)
+	if err != nil {
+		return t, err
+	}
+	defer func() { err = b.close(ctx, err) }()
+	for _, kind := range []kind{small(), large()} {
+		if opts.wants(1, 2, 3) {
+			if err := b.ingests(ctx, kind); err != nil {
+				return t, fmt.Errorf("rows 1-3, %s: %w", kind.label, err)
+			}
+		}
+		if opts.wants(4, 5) {
+			if err := b.history(ctx, kind); err != nil {
+				return t, fmt.Errorf("rows 4-5, %s: %w", kind.label, err)
+			}
+		}
+	}
+	if opts.wants(6) {
+		if err := b.verdicts(ctx); err != nil {
+			return t, fmt.Errorf("row 6: %w", err)
+		}
+	}
+	if opts.wants(7) {
+		if err := b.memory(ctx); err != nil {
+			return t, fmt.Errorf("row 7: %w", err)
+		}
+	}
+	return t, nil
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// table is what comes out: a line for each thing measured, and the machine.
+type table struct {
+	lines   []line
+	machine []string
+}
+
+type line struct {
+	row                    int
+	what, measured, target string
+	verdict                string // ok, short, or info where there is no target
+}
+
+func (t *table) add(row int, ok bool, target, what, measured string) {
+	verdict := "ok"
+	if !ok {
+		verdict = "short"
+	}
+	t.lines = append(t.lines, line{row, what, measured, target, verdict})
+}
+
+// atLeast adds a ratio that should not be lower than a target.
+func (t *table) atLeast(row int, ratio, target float64, what, details string) {
+	t.add(row, ratio >= target, fmt.Sprintf(">= %gx", target), what, fmt.Sprintf("%.2fx  (%s)", ratio, details))
+}
+
+// atMost adds a ratio that should not be higher than a target.
+func (t *table) atMost(row int, ratio, target float64, what, details string) {
+	t.add(row, ratio <= target, fmt.Sprintf("<= %gx", target), what, fmt.Sprintf("%.2fx  (%s)", ratio, details))
+}
+
+// info adds what explains other lines and has no target of its own.
+func (t *table) info(row int, what, format string, args ...any) {
+	t.lines = append(t.lines, line{row, what, fmt.Sprintf(format, args...), "", "info"})
+}
+
+func (t *table) write(w io.Writer) {
+	slices.SortStableFunc(t.lines, func(a, b line) int { return cmp.Compare(a.row, b.row) })
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(columns, "row\twhat\tmeasured\ttarget\t")
+	for _, l := range t.lines {
+		fmt.Fprintf(columns, "%d\t%s\t%s\t%s\t%s\n", l.row, l.what, l.measured, l.target, l.verdict)
+	}
+	_ = columns.Flush() // whoever reads it is gone
+	fmt.Fprintf(w, "\n%s\n", strings.Join(t.machine, "; "))
+}
+
+// machine describes what the numbers were taken on, as far as Linux tells.
+func machine() []string {
+	return []string{
+		valueOf("/proc/cpuinfo", "model name"),
+		fmt.Sprintf("%d cores", runtime.NumCPU()),
+		"load at the start " + firstLine("/proc/loadavg"),
+		"kernel " + firstLine("/proc/sys/kernel/osrelease"),
+		runtime.Version(),
+	}
+}
+
+// valueOf returns what stands behind "key:" in a file such as those of /proc.
+func valueOf(path, key string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return "unknown"
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), ":")
+		if strings.TrimSpace(name) == key {
+			return strings.TrimSpace(value)
+		}
+	}
+	return "unknown"
+}
+
+func firstLine(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "unknown"
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	return first
+}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"slices"
+	"time"
+)
+
+// timed returns how long work took.
+func timed(work func() error) (time.Duration, error) {
+	began := time.Now()
+	err := work()
+	return time.Since(began), err
+}
+
+// medianTime is the median time of n repetitions.
+func medianTime(n int, work func(i int) error) (time.Duration, error) {
+	times := make([]time.Duration, n)
+	for i := range times {
+		var err error
+		if times[i], err = timed(func() error { return work(i) }); err != nil {
+			return 0, err
+		}
+	}
+	return median(times), nil
+}
+
+func median[T time.Duration | float64 | int64](values []T) T {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+// medianOf is the median of what each turn says.
+func medianOf[R any, T time.Duration | float64 | int64](turns []R, value func(R) T) T {
+	values := make([]T, len(turns))
+	for i, turn := range turns {
+		values[i] = value(turn)
+	}
+	return median(values)
+}
+
+func ratio(a, b time.Duration) float64 { return a.Seconds() / b.Seconds() }
+
+// short rounds a time for reading.
+func short(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d >= 10*time.Millisecond:
+		return d.Round(100 * time.Microsecond).String()
+	}
+	return d.Round(time.Microsecond).String()
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// posting is what an external validator sends.
+var posting = []byte("status: success\nvalidator:\n  name: bench\n  version: 1.0.0\nerrors: []\n")
+
+const (
+	createPosted = `CREATE TABLE bench_posted (
+		revision bigint, name text, id bigint GENERATED ALWAYS AS IDENTITY, body text NOT NULL,
+		PRIMARY KEY (revision, name, id))`
+	insertPosted = `INSERT INTO bench_posted (revision, name, body) VALUES ($1, $2, $3)`
+	selectPosted = `SELECT body FROM bench_posted WHERE revision = $1 AND name = $2 ORDER BY id DESC LIMIT 1`
+)
+
+// entries is how many results a revision has whose status is asked for.
+const entries = 1000
+
+// verdicts measures row 6.
+func (b *bench) verdicts(ctx context.Context) (err error) {
+	b.say("row 6: validations by %d clients", b.clients)
+	s, err := b.start(ctx, "verdicts")
+	if err != nil {
+		return err
+	}
+	defer func() { err = s.stop(err) }()
+	c := &chronicle{server: s, site: newSite(small(), b.docs)}
+	if err := c.next(ctx); err != nil {
+		return err
+	}
+	if _, err := s.db.Exec(ctx, createPosted); err != nil {
+		return fmt.Errorf("create a table to insert into: %w", err)
+	}
+	if err := b.posts(ctx, s); err != nil {
+		return err
+	}
+	// Each number of names gets a revision of its own to be posted to.
+	for _, names := range []int{10, entries} {
+		if err := c.grow(ctx, 1); err != nil {
+			return err
+		}
+		if err := b.statuses(ctx, c, names); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storm is what clients got done that all worked at once.
+type storm struct {
+	each    time.Duration // of the whole, for one piece of work: the inverse of throughput
+	latency time.Duration // median
+}
+
+// rage lets clients work for a time, each as fast as it can.
+func (b *bench) rage(ctx context.Context, work func(ctx context.Context) error) (storm, error) {
+	took := make([][]time.Duration, b.clients)
+	began := time.Now()
+	group, ctx := errgroup.WithContext(ctx)
+	for client := range b.clients {
+		group.Go(func() error {
+			for time.Since(began) < b.span {
+				latency, err := timed(func() error { return work(ctx) })
+				if err != nil {
+					return err
+				}
+				took[client] = append(took[client], latency)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return storm{}, err
+	}
+	all := slices.Concat(took...)
+	return storm{each: time.Since(began) / time.Duration(len(all)), latency: median(all)}, nil
+}
+
+// posts compares posting with inserting.
+func (b *bench) posts(ctx context.Context, s *server) error {
+	type turn struct{ post, insert storm }
+	turns := make([]turn, b.rounds+1)
+	for i := range turns {
+		var err error
+		turns[i].post, err = b.rage(ctx, func(ctx context.Context) error { return s.post(ctx, "1", "bench", posting) })
+		if err != nil {
+			return err
+		}
+		turns[i].insert, err = b.rage(ctx, func(ctx context.Context) error {
+			_, err := s.db.Exec(ctx, insertPosted, 1, "bench", string(posting))
+			return err //nolint:wrapcheck // wrapped below
+		})
+		if err != nil {
+			return fmt.Errorf("insert: %w", err)
+		}
+	}
+	turns = turns[1:]
+	perSecond := func(each time.Duration) float64 { return float64(time.Second) / float64(each) }
+	b.atMost(6, medianOf(turns, func(t turn) float64 { return ratio(t.post.latency, t.insert.latency) }), 5,
+		fmt.Sprintf("POST a validation by %d clients to an insert by %d connections, latency", b.clients, b.clients),
+		fmt.Sprintf("%s, %s", short(medianOf(turns, func(t turn) time.Duration { return t.post.latency })),
+			short(medianOf(turns, func(t turn) time.Duration { return t.insert.latency }))))
+	b.info(6, "the same by throughput", "%.2fx  (%.0f/s, %.0f/s)",
+		medianOf(turns, func(t turn) float64 { return ratio(t.post.each, t.insert.each) }),
+		perSecond(medianOf(turns, func(t turn) time.Duration { return t.post.each })),
+		perSecond(medianOf(turns, func(t turn) time.Duration { return t.insert.each })))
+	return nil
+}
+
+// statuses compares asking for the status of the newest revision with a select, after results under a number of names
+// were posted to it.
+func (b *bench) statuses(ctx context.Context, c *chronicle, names int) error {
+	revision := strconv.Itoa(c.revision)
+	for i := range entries {
+		name := fmt.Sprintf("validation-%d", i%names)
+		if err := c.post(ctx, revision, name, posting); err != nil {
+			return err
+		}
+		if _, err := c.db.Exec(ctx, insertPosted, c.revision, name, string(posting)); err != nil {
+			return fmt.Errorf("insert: %w", err)
+		}
+	}
+	if err := vacuum(ctx, c.db); err != nil {
+		return err
+	}
+	type turn struct{ status, selected time.Duration }
+	turns := make([]turn, b.rounds+1)
+	for i := range turns {
+		const repeats = 50
+		var err error
+		turns[i].status, err = medianTime(repeats, func(int) error { return c.get(ctx, api+"/revisions/latest/status") })
+		if err != nil {
+			return err
+		}
+		turns[i].selected, err = medianTime(repeats, func(i int) error {
+			var body string
+			name := fmt.Sprintf("validation-%d", i%names)
+			return c.db.QueryRow(ctx, selectPosted, c.revision, name).Scan(&body)
+		})
+		if err != nil {
+			return fmt.Errorf("select: %w", err)
+		}
+	}
+	turns = turns[1:]
+	what := fmt.Sprintf("GET the status with %d entries of %d names to an indexed select", entries, names)
+	quotient := medianOf(turns, func(t turn) float64 { return ratio(t.status, t.selected) })
+	details := short(medianOf(turns, func(t turn) time.Duration { return t.status })) + ", " +
+		short(medianOf(turns, func(t turn) time.Duration { return t.selected }))
+	if names == entries {
+		b.info(6, what, "%.2fx  (%s)", quotient, details)
+		return nil
+	}
+	b.atMost(6, quotient, 5, what, details)
+	return nil
+}
