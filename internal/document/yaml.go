@@ -265,6 +265,7 @@ const (
 	printable              // needs quotes
 	between                // plain if a plain character follows it that is no blank and no comment
 	inside                 // plain, but cannot come first
+	digit                  // plain, and comes first in texts that are no number
 	letter                 // plain anywhere
 )
 
@@ -273,9 +274,11 @@ var class = classes() //nolint:gochecknoglobals // never changes
 func classes() (table [256]uint8) {
 	for c := ' '; c <= '~'; c++ {
 		switch {
-		case c|0x20 >= 'a' && c|0x20 <= 'z', c == '/':
+		case c|0x20 >= 'a' && c|0x20 <= 'z', strings.ContainsRune("/$^(", c):
 			table[c] = letter
-		case c >= '0' && c <= '9', strings.ContainsRune("_-.@+=(),;", c):
+		case c >= '0' && c <= '9', c == '.':
+			table[c] = digit
+		case strings.ContainsRune(`_-@+=),;*%!?~<>|&'"\\`, c):
 			table[c] = inside
 		case c == ':', c == ' ':
 			table[c] = between
@@ -288,7 +291,7 @@ func classes() (table [256]uint8) {
 
 // isPlain tells whether every parser reads s, written without quotes, as this very string.
 func isPlain(s []byte) bool {
-	if len(s) == 0 || class[s[0]] != letter || class[s[len(s)-1]] < inside {
+	if len(s) == 0 || class[s[0]] < digit || class[s[len(s)-1]] < inside || class[s[0]] == digit && !isNoNumber(s) {
 		return false
 	}
 	for i, c := range s {
@@ -297,6 +300,18 @@ func isPlain(s []byte) bool {
 		}
 	}
 	return len(s) > len("false") || !isWord(s)
+}
+
+// isNoNumber tells of a text that begins like a number that no parser takes it for one, or for a date: addresses,
+// paths, sentences. It need not know all of them.
+func isNoNumber(s []byte) bool {
+	switch {
+	case s[0] == '.':
+		return len(s) > len(".inf") && class[s[1]] == letter
+	case bytes.IndexByte(s, ':') >= 0:
+		return false
+	}
+	return bytes.Count(s, []byte(".")) > 1 || bytes.IndexByte(s, '/') >= 0 || bytes.IndexByte(s, ' ') >= 0
 }
 
 // isWord tells whether some parser takes s for a boolean or null.

@@ -14,6 +14,7 @@ func TestAppendYAML(t *testing.T) {
 	for name, c := range map[string]struct{ json, want string }{
 		"scalars":      {`{"a":1,"b":1e-07,"c":null,"d":true,"e":"x y"}`, "a: 1\nb: 1.0e-07\nc: null\nd: true\ne: x y\n"},
 		"what is text": {`["1","yes","~","","a: b","#","-","é","0x1","1:30","null"]`, "- '1'\n- 'yes'\n- '~'\n- ''\n- 'a: b'\n- '#'\n- '-'\n- \"\\xe9\"\n- '0x1'\n- '1:30'\n- 'null'\n"},
+		"addresses":    {`["10.0.0.1","10.0.0.0/8","1.0",".5","1:30",".data.a",".inf","2001-01-01 00:00:00","9 of 10","$ref","^a$"]`, "- 10.0.0.1\n- 10.0.0.0/8\n- '1.0'\n- '.5'\n- '1:30'\n- .data.a\n- '.inf'\n- '2001-01-01 00:00:00'\n- 9 of 10\n- $ref\n- ^a$\n"},
 		"nesting":      {`{"a":{"b":[{"c":1,"d":[[2,3]]},{}]},"e":[]}`, "a:\n  b:\n  - c: 1\n    d:\n    - - 2\n      - 3\n  - {}\ne: []\n"},
 		"lines":        {`{"a":"x\n y\n","b":"x\ny","c":"x\n\n"}`, "a: |\n  x\n   y\nb: |-\n  x\n  y\nc: |+\n  x\n\n"},
 		"odd lines":    {`[" x\ny","x \ny","x\ty\nz"]`, "- \" x\\ny\"\n- \"x \\ny\"\n- \"x\\ty\\nz\"\n"},
@@ -36,7 +37,8 @@ func values() *rapid.Generator[any] {
 
 func texts() *rapid.Generator[string] {
 	return rapid.OneOf(
-		rapid.StringMatching(`[ -~\n\t]{0,12}`), rapid.StringMatching(`[-?:,#&*!|>'"%@ \n0-9a-zA-Z.~=<\[\]{}]{0,6}`), rapid.String(),
+		rapid.StringMatching(`[ -~\n\t]{0,12}`), rapid.StringMatching(`[-?:,#&*!|>'"%@ \n0-9a-zA-Z.~=<\[\]{}/$^\\]{0,6}`),
+		rapid.StringMatching(`[0-9.][-0-9./:_ TZe+xob]{0,10}`), rapid.String(),
 		rapid.SampledFrom([]string{"yes", "No", "null", "~", "1e3", "0o7", ".5", "---", "...", "<<", "=", "\u2028", "\U0001f600", "\u0085", "\x7f"}),
 	)
 }

@@ -165,6 +165,7 @@ func (b *bench) reads(ctx context.Context, k kind, long, brief *chronicle) error
 			what:    fmt.Sprintf("%d x %s: last page of %d revisions to one of %d", b.docs, k.label, long.revision, brief.revision),
 			against: first, measured: func() error { return long.list(ctx, long.revision-pageSize) },
 		})
+	pairs = append(pairs, compared{what: "SELF head", against: head, measured: head}, compared{what: "SELF page", against: first, measured: first})
 	for _, pair := range pairs {
 		if err := b.compare(pair); err != nil {
 			return err
@@ -181,17 +182,15 @@ func (c *chronicle) list(ctx context.Context, offset int) error {
 	return c.get(ctx, fmt.Sprintf("%s/revisions?limit=%d&offset=%d", api, pageSize, offset))
 }
 
+// turn is one measurement of each side of a comparison.
+type turn struct{ against, measured time.Duration }
+
 // compare takes both sides in turns and adds their ratio to row 5.
 func (b *bench) compare(pair compared) error {
-	const warmUp, repeats = 3, 5
-	type turn struct{ against, measured time.Duration }
+	const warmUp, repeats = 6, 6
 	turns := make([]turn, warmUp+b.rounds*repeats)
 	for i := range turns {
-		var err error
-		if turns[i].against, err = timed(pair.against); err != nil {
-			return err
-		}
-		if turns[i].measured, err = timed(pair.measured); err != nil {
+		if err := turns[i].take(pair, i%2 == 0); err != nil {
 			return err
 		}
 	}
@@ -205,4 +204,18 @@ func (b *bench) compare(pair compared) error {
 	}
 	b.atMost(5, quotient, pair.limit, pair.what, details)
 	return nil
+}
+
+// take measures both sides. Which one goes first takes turns too: the second finds caches warm, or garbage to collect.
+func (t *turn) take(pair compared, againstFirst bool) (err error) {
+	if againstFirst {
+		if t.against, err = timed(pair.against); err != nil {
+			return err
+		}
+	}
+	if t.measured, err = timed(pair.measured); err != nil || againstFirst {
+		return err
+	}
+	t.against, err = timed(pair.against)
+	return err
 }
