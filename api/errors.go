@@ -18,8 +18,6 @@ func statusOf(kind fault.Kind) int {
 		return http.StatusNotFound
 	case fault.Conflict:
 		return http.StatusConflict
-	case fault.Stale:
-		return http.StatusPreconditionFailed
 	case fault.Forbidden:
 		return http.StatusForbidden
 	case fault.TooLarge:
@@ -115,6 +113,8 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
 		observed(r).note(fullText(err, f))
+	} else {
+		observed(r).note(f.Type) // the message may quote what was sent
 	}
 	body, status := envelopeOf(r, f)
 	s.write(w, r, status, body)

@@ -15,57 +15,64 @@ import (
 	"purser/internal/validations"
 )
 
+// handler answers a request; a fault it returns becomes the answer instead.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
 // GET /versions
-func (s *server) versions(w http.ResponseWriter, r *http.Request) {
+func (s *server) versions(w http.ResponseWriter, r *http.Request) error {
 	s.write(w, r, http.StatusOK, map[string]any{"v1.0": map[string]string{"path": "/api/v1.0", "status": "stable"}})
+	return nil
 }
 
 // GET /api/v1.0/health
-func (s *server) health(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
+func (s *server) health(w http.ResponseWriter, _ *http.Request) error {
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
 
 // GET /readyz
-func (s *server) ready(w http.ResponseWriter, r *http.Request) {
+func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Ping(r.Context()); err != nil {
-		s.fail(w, r, fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The database does not answer"))
-		return
+		return fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The database does not answer")
 	}
 	s.write(w, r, http.StatusOK, map[string]string{"status": "ready"})
+	return nil
+}
+
+// GET /metrics
+func (s *server) metrics(w http.ResponseWriter, r *http.Request) error {
+	s.exposition.ServeHTTP(w, r)
+	return nil
 }
 
 // GET /openapi.yaml
-func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) {
+func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", typeYAML)
-	_, _ = w.Write(s.OpenAPI)
+	_, _ = w.Write(s.OpenAPI) // a client that went away needs no answer
+	return nil
 }
 
 // PUT /api/v1.0/buckets/{bucket}/documents
-func (s *server) putBucket(w http.ResponseWriter, r *http.Request) {
+func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 	bucket, err := name(r, "bucket")
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	body, media, err := s.readBody(w, r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	written, err := s.Service.Put(r.Context(), bucket, body, media)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	documents := s.visible(written.Documents)
 	if len(documents) == 0 && written.Changed {
 		s.write(w, r, http.StatusOK, statusOnly(bucket, written.Revision))
-		return
+		return nil
 	}
 	s.writeDocuments(w, r, documents, func(*revisions.Stored) int64 { return written.Revision })
-}
-
-// statusOnly stands for the documents of a bucket that has none to show (spec/api.md §3.4).
-func statusOnly(bucket string, revision int64) any {
-	return map[string]any{"status": map[string]any{"bucket": bucket, "revision": revision}}
+	return nil
 }
 
 // visible leaves ValidationPolicies out where the reference does (spec/api.md §0 C4).
@@ -83,25 +90,21 @@ func (s *server) visible(documents []*revisions.Stored) []*revisions.Stored {
 }
 
 // GET /api/v1.0/revisions
-func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) {
+func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) error {
 	offset, limit, err := s.page(r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	found, err := s.Service.List(r.Context(), offset, limit)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	items := make([]revisionItem, 0, len(found))
 	for _, shown := range found {
-		items = append(items, revisionItem{
-			Buckets: shown.Buckets, CreatedAt: timeText(shown.CreatedAt), ID: shown.ID, Tags: []string{},
-			Status: revisionStatus(shown.Verdict.Status), ValidationPolicies: s.policyViews(r, shown),
-		})
+		items = append(items, s.revisionItem(r, shown))
 	}
 	s.write(w, r, http.StatusOK, listOf(items))
+	return nil
 }
 
 // page reads limit and offset, which the reference does not know (spec/api.md §0 C5).
@@ -130,109 +133,92 @@ func count(r *http.Request, parameter string, absent int) (int, error) {
 }
 
 // DELETE /api/v1.0/revisions
-func (s *server) purge(w http.ResponseWriter, r *http.Request) {
+func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Service.Purge(r.Context()); err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 // GET /api/v1.0/revisions/{revision}
-func (s *server) showRevision(w http.ResponseWriter, r *http.Request) {
+func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.revision(r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	shown, err := s.Service.Show(r.Context(), id)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	s.write(w, r, http.StatusOK, s.revisionView(r, shown))
+	return nil
 }
 
 // GET /api/v1.0/revisions/{revision}/documents
-func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) {
+func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.revision(r)
 	if err != nil {
-		s.fail(w, r, asHTTPNotFound(err))
-		return
+		return asHTTPNotFound(err)
 	}
 	documents, err := s.Service.Documents(r.Context(), id)
 	if err != nil {
-		s.fail(w, r, asHTTPNotFound(err))
-		return
+		return asHTTPNotFound(err)
 	}
 	s.writeDocuments(w, r, s.visible(documents), func(doc *revisions.Stored) int64 { return doc.Revision })
+	return nil
 }
 
 // GET /api/v1.0/revisions/{revision}/status
-func (s *server) status(w http.ResponseWriter, r *http.Request) {
+func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.revision(r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
-	expect := r.URL.Query().Get("expect")
-	if expect != "" && expect != "success" {
-		s.fail(w, r, fault.New(fault.Invalid, "HTTPInvalidParam",
-			"The \"expect\" parameter is invalid. The only value it may have is \"success\"."))
-		return
+	expect, expected := r.URL.Query()["expect"]
+	if expected && (len(expect) > 1 || expect[0] != "success") {
+		return fault.New(fault.Invalid, "HTTPInvalidParam",
+			"The \"expect\" parameter is invalid. The only value it may have is \"success\".")
 	}
 	shown, err := s.Service.Status(r.Context(), id)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	code := http.StatusOK
-	if expect == "success" && shown.Verdict.Status != validations.Success {
+	if expected && shown.Verdict.Status != validations.Success {
 		code = http.StatusPreconditionFailed
 	}
 	s.writeStatus(w, r, code, shown)
-}
-
-func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.Shown) {
-	if negotiate(r, typeText) == typeText {
-		w.Header().Set("Content-Type", typeText+"; charset=utf-8")
-		w.WriteHeader(code)
-		_, _ = w.Write([]byte(statusText(shown)))
-		return
-	}
-	s.write(w, r, code, statusViewOf(shown))
+	return nil
 }
 
 // GET /api/v1.0/revisions/{revision}/validations
-func (s *server) listValidations(w http.ResponseWriter, r *http.Request) {
+func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.revision(r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	summaries, err := s.Service.Validations(r.Context(), id)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	items := make([]validationView, 0, len(summaries))
 	for _, summary := range summaries {
 		items = append(items, validationView{Name: summary.Name, Status: summary.Status})
 	}
 	s.write(w, r, http.StatusOK, listOf(items))
+	return nil
 }
 
 // GET /api/v1.0/revisions/{revision}/validations/detail
-func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) {
+func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) error {
 	id, err := s.revision(r)
 	if err != nil {
-		s.fail(w, r, asHTTPNotFound(err))
-		return
+		return asHTTPNotFound(err)
 	}
 	entries, err := s.Service.Entries(r.Context(), id, "")
 	if err != nil {
-		s.fail(w, r, asHTTPNotFound(err))
-		return
+		return asHTTPNotFound(err)
 	}
 	items := make([]entryView, 0, len(entries))
 	for _, entry := range entries {
@@ -241,78 +227,69 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) {
 		items = append(items, view)
 	}
 	s.write(w, r, http.StatusOK, listOf(items))
+	return nil
 }
 
 // GET /api/v1.0/revisions/{revision}/validations/{name}
-func (s *server) listEntries(w http.ResponseWriter, r *http.Request) {
+func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
 	id, validation, err := s.validation(r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	entries, err := s.Service.Entries(r.Context(), id, validation)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
-	type item struct {
-		ID     int    `json:"id"`
-		Status string `json:"status"`
-	}
-	items := make([]item, 0, len(entries))
+	items := make([]entryItem, 0, len(entries))
 	for _, entry := range entries {
-		items = append(items, item{entry.ID, entry.Status})
+		items = append(items, entryItem{entry.ID, entry.Status})
 	}
 	s.write(w, r, http.StatusOK, listOf(items))
+	return nil
 }
 
 // GET /api/v1.0/revisions/{revision}/validations/{name}/entries/{entry}
-func (s *server) showEntry(w http.ResponseWriter, r *http.Request) {
+func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 	id, validation, err := s.validation(r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	position, err := strconv.Atoi(chi.URLParam(r, "entry"))
 	if err != nil {
-		s.fail(w, r, fault.New(fault.Invalid, "HTTPBadRequest", "The {entry_id} parameter must be an integer."))
-		return
+		return fault.New(fault.Invalid, "HTTPBadRequest", "The {entry_id} parameter must be an integer.")
 	}
 	entry, err := s.Service.Entry(r.Context(), id, validation, position)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	view := s.entryView(r, id, entry)
 	if view.URL != "" {
 		view.URL += "/entries/" + strconv.Itoa(position)
 	}
 	s.write(w, r, http.StatusOK, view)
+	return nil
 }
 
 // POST /api/v1.0/revisions/{revision}/validations/{name}
-func (s *server) postValidation(w http.ResponseWriter, r *http.Request) {
+func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	id, validation, err := s.validation(r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	text, media, err := s.readBody(w, r)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	body, err := document.ParseOne(text, media, s.Limits)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	result, err := s.Service.Post(r.Context(), id, validation, body)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return err
 	}
 	s.write(w, r, http.StatusCreated, postedView{result.Status, result.Validator})
+	return nil
 }
 
 // revision resolves the revision that a path names.

@@ -32,8 +32,10 @@ func (s *server) dispatch(known methods) http.HandlerFunc {
 		if method == http.MethodHead {
 			method = http.MethodGet // net/http leaves the body out
 		}
-		if handler := known[method]; handler != nil {
-			handler(w, r)
+		if handle := known[method]; handle != nil {
+			if err := handle(w, r); err != nil {
+				s.fail(w, r, err)
+			}
 			return
 		}
 		w.Header().Set("Allow", allow)

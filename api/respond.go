@@ -65,6 +65,17 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view 
 	_, _ = w.Write(text) // a client that went away needs no answer
 }
 
+// writeStatus answers with a verdict, as text if that is asked for.
+func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.Shown) {
+	if negotiate(r, typeText) == typeText {
+		w.Header().Set("Content-Type", typeText+"; charset=utf-8")
+		w.WriteHeader(code)
+		_, _ = w.Write([]byte(statusText(shown))) // a client that went away needs no answer
+		return
+	}
+	s.write(w, r, code, statusViewOf(shown))
+}
+
 // flushSize is how much of a stream of documents is gathered before it is sent, in bytes.
 const flushSize = 64 << 10
 

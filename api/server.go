@@ -32,12 +32,15 @@ type Config struct {
 type server struct {
 	Config
 
-	texts *textCache
+	texts      *textCache
+	exposition http.Handler // of the metrics
 }
 
 // New returns the handler of the whole interface.
 func New(config Config) http.Handler {
-	s := &server{config, newTextCache(config.CacheSize)}
+	s := &server{
+		config, newTextCache(config.CacheSize), promhttp.HandlerFor(config.Registry, promhttp.HandlerOpts{}),
+	}
 	router := chi.NewRouter()
 	router.Use(newObserver(config).middleware, s.recoverer, routeEscaped, s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute()) })
@@ -53,14 +56,14 @@ type Route struct {
 	methods methods
 }
 
-type methods map[string]http.HandlerFunc
+type methods map[string]handler
 
 func (s *server) routes() []Route {
 	const v1 = "/api/v1.0"
 	return []Route{
 		{"/versions", methods{"GET": s.versions}},
 		{"/readyz", methods{"GET": s.ready}},
-		{"/metrics", methods{"GET": promhttp.HandlerFor(s.Registry, promhttp.HandlerOpts{}).ServeHTTP}},
+		{"/metrics", methods{"GET": s.metrics}},
 		{"/openapi.yaml", methods{"GET": s.openAPI}},
 		{v1 + "/health", methods{"GET": s.health}},
 		{v1 + "/buckets/{bucket}/documents", methods{"PUT": s.putBucket}},
@@ -78,7 +81,7 @@ func (s *server) routes() []Route {
 // Routes lists the paths of the interface with their methods, for tests that hold them against openapi.yaml.
 func Routes() map[string][]string {
 	routes := map[string][]string{}
-	for _, route := range (&server{Config: Config{Registry: prometheus.NewRegistry()}}).routes() {
+	for _, route := range new(server).routes() {
 		for method := range route.methods {
 			routes[route.Pattern] = append(routes[route.Pattern], method)
 		}

@@ -124,6 +124,18 @@ type revisionItem struct {
 	ValidationPolicies []policyView `json:"validationPolicies"`
 }
 
+func (s *server) revisionItem(r *http.Request, shown revisions.Shown) revisionItem {
+	return revisionItem{
+		Buckets: shown.Buckets, CreatedAt: timeText(shown.CreatedAt), ID: shown.ID, Tags: []string{},
+		Status: revisionStatus(shown.Verdict.Status), ValidationPolicies: s.policyViews(r, shown),
+	}
+}
+
+// statusOnly stands for the documents of a bucket that has none to show (spec/api.md §3.4).
+func statusOnly(bucket string, revision int64) any {
+	return map[string]any{"status": map[string]any{"bucket": bucket, "revision": revision}}
+}
+
 // list is the frame of every listing.
 type list[T any] struct {
 	Count   int `json:"count"`
@@ -131,6 +143,12 @@ type list[T any] struct {
 }
 
 func listOf[T any](items []T) list[T] { return list[T]{len(items), items} }
+
+// entryItem is an entry in the listing of one validation.
+type entryItem struct {
+	ID     int    `json:"id"`
+	Status string `json:"status"`
+}
 
 // entryView is an entry of a validation; which parts are shown depends on the route (spec/api.md §8.3-8.5).
 type entryView struct {

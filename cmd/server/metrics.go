@@ -3,8 +3,9 @@ package main
 import (
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"purser/internal/store"
 )
 
 // phases counts the time that ingests spend in each of their phases.
@@ -19,15 +20,15 @@ func phases(registry *prometheus.Registry) func(phase string, took time.Duration
 
 // pool reports the state of the connection pool.
 type pool struct {
-	*pgxpool.Pool
+	*store.Store
 
 	connections *prometheus.Desc
 	waits       *prometheus.Desc
 }
 
-func poolCollector(p *pgxpool.Pool) prometheus.Collector {
+func poolCollector(s *store.Store) prometheus.Collector {
 	return &pool{
-		Pool: p,
+		Store: s,
 		connections: prometheus.NewDesc("purser_pool_connections", "Connections to the database, by state.",
 			[]string{"state"}, nil),
 		waits: prometheus.NewDesc("purser_pool_waits_total", "How often a request waited for a connection.", nil, nil),

@@ -12,7 +12,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
@@ -50,11 +49,11 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	defer stop()
-	handler, closePool, err := c.handler(ctx, url, log)
+	handler, closeStore, err := c.handler(ctx, url, log)
 	if err != nil {
 		return err
 	}
-	defer closePool()
+	defer closeStore()
 	return c.serve(ctx, listener, handler, log)
 }
 
@@ -71,18 +70,13 @@ func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger
 	if err := store.Migrate(ctx, url); err != nil {
 		return nil, nil, fmt.Errorf("migrate the database: %w", err)
 	}
-	pool, err := pgxpool.New(ctx, url)
+	kept, err := store.Open(ctx, url)
 	if err != nil {
-		return nil, nil, fmt.Errorf("connect to the database: %w", err)
-	}
-	kept, err := store.New(pool)
-	if err != nil {
-		pool.Close()
 		return nil, nil, fmt.Errorf("open the store: %w", err)
 	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		poolCollector(pool))
+		poolCollector(kept))
 	service := revisions.NewService(revisions.Config{
 		Store: store.NewCached(kept, c.CacheSize), Engine: validations.NewEngine(c.budget()), Limits: c.document(),
 		Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
@@ -91,7 +85,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger
 		Service: service, Ping: kept.Ping, Limits: c.document(), CacheSize: c.CacheSize,
 		Compat: c.Compat == "deckhand", Log: log, Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 	})
-	return handler, pool.Close, nil
+	return handler, kept.Close, nil
 }
 
 // serve answers requests until the context ends, then lets those under way finish.

@@ -7,7 +7,8 @@ import (
 )
 
 // site writes documents as sites do.
-func site(documents, lines int) []byte {
+func site(documents int) []byte {
+	const lines = 25
 	var b strings.Builder
 	for i := range documents {
 		fmt.Fprintf(&b, "---\nschema: acme/Host/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: host-%d\n", i)
@@ -21,7 +22,7 @@ func site(documents, lines int) []byte {
 }
 
 func BenchmarkSplit(b *testing.B) {
-	body := site(1000, 25)
+	body := site(1000)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
 		if _, err := Split(body, YAML, DefaultLimits()); err != nil {
@@ -31,7 +32,7 @@ func BenchmarkSplit(b *testing.B) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	body := site(1, 25)
+	body := site(1)
 	segments, _ := Split(body, YAML, DefaultLimits())
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
@@ -46,7 +47,7 @@ func BenchmarkDecode(b *testing.B) {
 }
 
 func BenchmarkAppendYAML(b *testing.B) {
-	segments, _ := Split(site(1, 25), YAML, DefaultLimits())
+	segments, _ := Split(site(1), YAML, DefaultLimits())
 	entry, _ := Decode(segments[0], DefaultLimits())
 	text := AppendJSON(nil, entry.Value)
 	b.SetBytes(int64(len(text)))
@@ -57,7 +58,7 @@ func BenchmarkAppendYAML(b *testing.B) {
 }
 
 func BenchmarkParseJSON(b *testing.B) {
-	segments, _ := Split(site(1, 25), YAML, DefaultLimits())
+	segments, _ := Split(site(1), YAML, DefaultLimits())
 	entry, _ := Decode(segments[0], DefaultLimits())
 	text := AppendJSON(nil, entry.Value)
 	b.SetBytes(int64(len(text)))

@@ -136,7 +136,8 @@ func (w *yamlWriter) literal() {
 	w.out = append(w.out, token...)
 }
 
-// str reads the JSON string that begins here and tells whether it had escapes. What it returns holds until the next call.
+// str reads the JSON string that begins here and tells whether it had escapes. What it returns holds until the next
+// call.
 func (w *yamlWriter) str() (s []byte, escaped bool) {
 	w.at++
 	start := w.at
@@ -155,7 +156,8 @@ func (w *yamlWriter) str() (s []byte, escaped bool) {
 
 // unescape reads on in a string whose first escape has come.
 func (w *yamlWriter) unescape(start int) []byte {
-	text := append(w.buffer[:0], w.in[start:w.at]...)
+	text := w.buffer[:0]
+	text = append(text, w.in[start:w.at]...)
 	for w.in[w.at] != '"' {
 		c := w.in[w.at]
 		w.at++

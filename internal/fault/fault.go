@@ -19,7 +19,6 @@ const (
 	Invalid                      // the request can never succeed as it is
 	NotFound                     // what was named does not exist
 	Conflict                     // the request contradicts what is stored
-	Stale                        // the request was made against a state that is no longer current
 	Forbidden                    // the caller may not do this
 	TooLarge                     // a limit was exceeded
 	Timeout                      // the client was too slow in sending its request

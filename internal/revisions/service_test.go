@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5/pgxpool"
 	"pgregory.net/rapid"
 
 	"purser/internal/document"
@@ -28,15 +27,11 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 // open returns a service of its own over the database at url, as another server would have it.
 func open(t *testing.T, url string) *revisions.Service {
 	t.Helper()
-	pool, err := pgxpool.New(t.Context(), url)
+	kept, err := store.Open(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(pool.Close)
-	kept, err := store.New(pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(kept.Close)
 	return revisions.NewService(revisions.Config{
 		Store: store.NewCached(kept, 1<<20), Engine: validations.NewEngine(jsonschema.Budget{}),
 		Limits: document.DefaultLimits(), Now: time.Now, Observe: func(string, time.Duration) {},
@@ -88,6 +83,7 @@ type version struct{ data, revision int }
 
 // put replaces a bucket by documents drawn at random; it gives their body and whether that changes anything.
 func (m *model) put(t *rapid.T, bucket string) (body string, changed bool) {
+	var documents strings.Builder
 	names := rapid.Permutation([]string{"p", "q", "r", "s"}).Draw(t, "order")
 	names = names[:rapid.IntRange(0, len(names)).Draw(t, "documents")]
 	next := map[string]version{}
@@ -99,13 +95,13 @@ func (m *model) put(t *rapid.T, bucket string) (body string, changed bool) {
 			changed = true
 		}
 		next[name] = v
-		body += widget(bucket+name, v.data)
+		documents.WriteString(widget(bucket+name, v.data))
 	}
 	changed = changed || len(next) != len(m.buckets[bucket])
 	if m.buckets[bucket] = next; changed {
 		m.history = append(m.history, m.lines())
 	}
-	return body, changed
+	return documents.String(), changed
 }
 
 func (m *model) lines() (lines []string) {
@@ -220,12 +216,12 @@ func TestService_Put_cancelled(t *testing.T) {
 	const documents = 200
 	for attempt := range 20 {
 		before := put(t, service, "a", widget("w", attempt)).Revision
-		body := ""
+		var body strings.Builder
 		for i := range documents {
-			body += widget(fmt.Sprintf("w%d", i), attempt)
+			body.WriteString(widget(fmt.Sprintf("w%d", i), attempt))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(attempt)*3*time.Millisecond)
-		_, err := service.Put(ctx, "a", []byte(body), document.YAML)
+		_, err := service.Put(ctx, "a", []byte(body.String()), document.YAML)
 		cancel()
 		latest, latestErr := service.Resolve(t.Context(), "latest")
 		if latestErr != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -27,14 +28,33 @@ type Store struct {
 
 var _ revisions.Store = (*Store)(nil)
 
-// New returns the store of the default site in a database that Migrate has brought up to date.
-func New(pool *pgxpool.Pool) (*Store, error) {
+// Open returns the store of the default site in a database that Migrate has brought up to date. A pool_max_conns in the
+// URL decides how many connections it may have; without, there are enough for posted results to be committed in groups.
+func Open(ctx context.Context, url string) (*Store, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database's URL: %w", err)
+	}
+	const enough = 24
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = enough
+	}
 	body, err := newCodec()
 	if err != nil {
 		return nil, err
 	}
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
 	return &Store{pool: pool, site: defaultSite, body: body}, nil
 }
+
+// Close gives the connections back; it waits for those in use.
+func (s *Store) Close() { s.pool.Close() }
+
+// Stat returns the state of the pool of connections.
+func (s *Store) Stat() *pgxpool.Stat { return s.pool.Stat() }
 
 // Ping tells whether the database answers.
 func (s *Store) Ping(ctx context.Context) error {
