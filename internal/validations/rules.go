@@ -35,11 +35,11 @@ type Rules struct {
 
 // For returns the rule that checks a document at ingest; ok is false if none does (spec/api.md §0 C1, D19).
 func (r Rules) For(doc *document.Document) (rule Rule, ok bool) {
-	if doc.Schema == DataSchemaKind {
-		return usability.digest, Registers(doc)
-	}
 	traits := doc.Traits()
-	if traits.Abstract || r.ControlOnly && !traits.Control {
+	if doc.Schema == DataSchemaKind && Registers(doc) {
+		return usability.digest, true
+	}
+	if doc.Schema == DataSchemaKind || traits.Abstract || r.ControlOnly && !traits.Control {
 		return Rule{}, false
 	}
 	if builtin, ok := builtins[doc.Schema]; ok {

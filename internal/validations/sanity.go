@@ -3,6 +3,7 @@ package validations
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -47,7 +48,12 @@ func checkBase(root document.Mapping) []violation {
 		{Key: "metadata", Value: root.At("metadata")},
 		{Key: "data", Value: nil}, // any value that could be read is allowed
 	}
-	return violationsOf("", baseSchema.compiled.Check(document.AppendJSON(nil, subject)))
+	violations := violationsOf("", baseSchema.compiled.Check(document.AppendJSON(nil, subject)))
+	// The reference looks at the schema before it looks at the metadata.
+	slices.SortStableFunc(violations, func(a, b violation) int {
+		return -strings.Compare(a.path, b.path) // .schema, then .metadata and what is below it
+	})
+	return violations
 }
 
 func checkMetadata(root document.Mapping) []violation {

@@ -1,0 +1,188 @@
+package validations
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/validations/jsonschema"
+)
+
+func entry(t *testing.T, body string) document.Entry {
+	t.Helper()
+	segments, err := document.Split([]byte(body), document.YAML, document.DefaultLimits())
+	if err != nil || len(segments) != 1 {
+		t.Fatalf("%d segments, %v", len(segments), err)
+	}
+	e, err := document.Decode(segments[0], document.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func doc(t *testing.T, body string) *document.Document {
+	t.Helper()
+	e := entry(t, body)
+	if err := Sanity(e); err != nil {
+		t.Fatal(err)
+	}
+	d, err := document.New(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+const frame = "schema: acme/Widget/v1\nmetadata: {schema: metadata/Document/v1, name: w, storagePolicy: cleartext, " +
+	"layeringDefinition: {layer: site}%}\ndata: {a: secret, b: 177}\n"
+
+func framed(more string) string { return strings.Replace(frame, "%", more, 1) }
+
+func TestSanity(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 256)
+	for name, c := range map[string]struct {
+		body string
+		want []string
+	}{
+		"fine":               {framed(""), nil},
+		"control":            {"schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n, other: 1}\n", nil},
+		"nothing right":      {"foo: bar", []string{"None is not of type 'string'", "None is not of type 'object'"}},
+		"schema no string":   {strings.Replace(framed(""), "acme/Widget/v1", "5", 1), []string{"5 is not of type 'string'"}},
+		"schema of one part": {strings.Replace(framed(""), "acme/Widget/v1", "acme", 1), []string{`'acme' does not match '^[A-Za-z]+/[A-Za-z]+/v\\d+$'`}},
+		"no name":            {"schema: a/B/v1\nmetadata: {schema: metadata/Control/v1}", []string{"'name' is a required property"}},
+		"no storage policy":  {strings.Replace(framed(""), "storagePolicy: cleartext,", "", 1), []string{"'storagePolicy' is a required property"}},
+		"unknown metadata":   {strings.Replace(framed(""), "Document/v1", "Document/v7", 1), []string{"Invalid metadata schema metadata/Document version v7 specified."}},
+		"unknown key":        {framed(", x: 1"), []string{"Additional properties are not allowed ('x' was unexpected)"}},
+		"label no string":    {"schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n, labels: {a: 1}}", []string{"1 is not of type 'string'"}},
+		"name too long":      {strings.Replace(framed(""), "name: w", "name: "+long, 1), []string{"metadata.name has 256 characters, but at most 255 are allowed"}},
+		"actions alone":      {strings.Replace(framed(""), "layer: site", "layer: site, actions: [{method: merge, path: .}]", 1), []string{"'parentSelector' is a dependency of 'actions'"}},
+		"substitution":       {framed(", substitutions: [{src: {schema: a/B/v1, name: n, path: .}, dest: [{path: .a}, {path: .b}]}]"), nil},
+		"bad substitution":   {framed(", substitutions: [{src: {schema: a/B/v1, path: .}, dest: {path: .a}}]"), []string{"'name' is a required property"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := Sanity(entry(t, c.body))
+			var f *fault.Fault
+			var got []string
+			if errors.As(err, &f) {
+				for _, message := range f.Messages {
+					got = append(got, message.Message)
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRules_For(t *testing.T) {
+	t.Parallel()
+	widgets := document.Digest{1}
+	registered := map[string]document.Digest{"acme/Widget/v1": widgets, "deckhand/Passphrase/v1": widgets}
+	passphrase := strings.Replace(framed(""), "acme/Widget/v1", "deckhand/Passphrase/v1", 1)
+	schema := func(name, data string) string {
+		return "schema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, name: " + name + "}\ndata: " + data
+	}
+	control := "schema: %\nmetadata: {schema: metadata/Control/v1, name: n}\ndata: {}"
+	for name, c := range map[string]struct {
+		body         string
+		want, compat Rule
+	}{
+		"registered":                {framed(""), widgets, Rule{}},
+		"unknown kind":              {strings.Replace(framed(""), "Widget", "Gadget", 1), Rule{}, Rule{}},
+		"abstract":                  {strings.Replace(framed(""), "layer: site", "layer: site, abstract: true", 1), Rule{}, Rule{}},
+		"substituted":               {framed(", substitutions: [{src: {schema: a/B/v1, name: n, path: .}, dest: {path: .a}}]"), Rule{}, Rule{}},
+		"layered":                   {strings.Replace(framed(""), "layer: site", "layer: site, parentSelector: {a: b}, actions: [{method: merge, path: .}]", 1), Rule{}, Rule{}},
+		"built in":                  {passphrase, builtins["deckhand/Passphrase/v1"].digest, Rule{}},
+		"built in and substituted":  {strings.Replace(passphrase, "{layer: site}", "{layer: site}, substitutions: [{src: {schema: a/B/v1, name: n, path: .}, dest: {path: .a}}]", 1), builtins["deckhand/Passphrase/v1"].digest, Rule{}},
+		"another version built in":  {strings.Replace(passphrase, "Passphrase/v1", "Passphrase/v2", 1), Rule{}, Rule{}},
+		"control":                   {strings.Replace(control, "%", "deckhand/LayeringPolicy/v1", 1), builtins["deckhand/LayeringPolicy/v1"].digest, builtins["deckhand/LayeringPolicy/v1"].digest},
+		"internal schemas are none": {strings.Replace(control, "%", "deckhand/Base/v1", 1), Rule{}, Rule{}},
+		"data schema":               {schema("acme/Widget/v9", "{type: object}"), usability.digest, usability.digest},
+		"template":                  {schema("template-widget", "{type: object}"), Rule{}, Rule{}},
+		"data schema without data":  {schema("acme/Widget/v1", "{}"), Rule{}, Rule{}},
+		"data schema of text":       {schema("acme/Widget/v1", "text"), Rule{}, Rule{}},
+		"data schema of a built-in": {schema("deckhand/Passphrase/v1", "{type: object}"), Rule{}, Rule{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := doc(t, c.body)
+			got, _ := Rules{Registered: registered}.For(d)
+			compat, _ := Rules{Registered: registered, ControlOnly: true}.For(d)
+			if diff := cmp.Diff([]Rule{c.want, c.compat}, []Rule{got, compat}); diff != "" {
+				t.Errorf("rule, and rule in compat mode (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// An unusable DataSchema is a finding about itself and finds nothing in others.
+func TestEngine_unusable(t *testing.T) {
+	t.Parallel()
+	engine := NewEngine(jsonschema.Budget{})
+	text := []byte(`{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`)
+	judge, ok := engine.Checker(usability.digest)
+	if findings := judge.Check(text); !ok || len(findings) == 0 || !strings.Contains(findings[0].Message, "file:///etc/passwd") {
+		t.Errorf("findings about the schema: %v", findings)
+	}
+	if findings := engine.Compile(Rule{9}, text).Check([]byte(`{"a":1}`)); findings != nil {
+		t.Errorf("findings about data: %v", findings)
+	}
+}
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	schema := []byte(`{"properties":{"a":{"type":"integer","enum":[1]},"b":{"maximum":100}},"required":["c"]}`)
+	findings := NewEngine(jsonschema.Budget{}).Compile(Rule{8}, schema).Check([]byte(`{"a":"secret","b":177}`))
+	substituted := framed(", substitutions: [{src: {schema: a/B/v1, name: n, path: .}, dest: [{path: '.a'}]}]")
+	for name, c := range map[string]struct {
+		body          string
+		section       string
+		messages      []string
+		neverMentions string
+	}{
+		"plain": {framed(""), `{"a":"secret","b":177}`, []string{
+			"'c' is a required property", "'secret' is not one of [1]", "'secret' is not of type 'integer'",
+			"177 is greater than the maximum of 100",
+		}, ""},
+		"substituted": {substituted, `{"a":"Sanitized to avoid exposing secret.","b":177}`, []string{
+			"'c' is a required property", Sanitized, Sanitized, "177 is greater than the maximum of 100",
+		}, `"secret"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reports, err := Report(doc(t, c.body), schema, findings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var messages []string
+			for _, report := range reports {
+				messages = append(messages, report.Message)
+			}
+			if diff := cmp.Diff(c.messages, messages); diff != "" {
+				t.Errorf("messages (-want +got)\n%s", diff)
+			}
+			last := reports[len(reports)-1]
+			want := Error{
+				ErrorSection: json.RawMessage(c.section), Layer: "site", Message: "177 is greater than the maximum of 100",
+				Name: "w", Path: ".data.b", Schema: "acme/Widget/v1", SchemaPath: ".properties.b.maximum",
+				ValidationSchema: schema,
+			}
+			if diff := cmp.Diff(want, last); diff != "" {
+				t.Errorf("last error (-want +got)\n%s", diff)
+			}
+			all, _ := json.Marshal(reports)
+			if c.neverMentions != "" && strings.Contains(string(all), c.neverMentions) {
+				t.Errorf("%s is mentioned in %s", c.neverMentions, all)
+			}
+		})
+	}
+}

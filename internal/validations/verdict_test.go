@@ -1,0 +1,151 @@
+package validations
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"purser/internal/document"
+)
+
+func policy(t *testing.T, name, data string) Policy {
+	t.Helper()
+	value, err := document.ParseOne([]byte(data), document.YAML, document.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ParsePolicy(document.Identity{Schema: "deckhand/ValidationPolicy/v1", Name: name},
+		document.AppendJSON(nil, value))
+}
+
+// words writes a verdict as "status; policy status [name=status …]; …; ignored …; reported …".
+func words(v Verdict) string {
+	text := v.Status.String()
+	for _, p := range v.Policies {
+		text += "; " + p.Policy.Name + " " + p.Status.String() + judgedWords(p.Validations)
+	}
+	if v.Ignored != nil {
+		text += "; ignored" + judgedWords(v.Ignored)
+	}
+	if v.Reported != nil {
+		text += "; reported" + judgedWords(v.Reported)
+	}
+	return text
+}
+
+func judgedWords(all []Judged) (text string) {
+	for _, j := range all {
+		text += " " + j.Name + "=" + j.Status.String()
+	}
+	return text
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	own := Outcome{Name: SchemaValidation, At: now.Add(-1000 * time.Hour)}
+	external := func(name string, status Status, age time.Duration) Outcome {
+		return Outcome{Name: name, Status: status, At: now.Add(-age)}
+	}
+	const ready = "validations: [{name: deckhand-schema-validation}, {name: x-validation, expiresAfter: PT1H}]"
+	for name, c := range map[string]struct {
+		policies map[string]string
+		outcomes []Outcome
+		want     string
+	}{
+		"no policy, all well":     {nil, []Outcome{own, external("x-validation", Success, 0)}, "success; reported deckhand-schema-validation=success x-validation=success"},
+		"no policy, one failure":  {nil, []Outcome{own, external("x-validation", Failure, 0)}, "failure; reported deckhand-schema-validation=success x-validation=failure"},
+		"met":                     {map[string]string{"p": ready}, []Outcome{own, external("x-validation", Success, 0)}, "success; p success deckhand-schema-validation=success x-validation=success"},
+		"missing":                 {map[string]string{"p": ready}, []Outcome{own}, "failure; p failure deckhand-schema-validation=success x-validation=missing"},
+		"failed":                  {map[string]string{"p": ready}, []Outcome{own, external("x-validation", Failure, 0)}, "failure; p failure deckhand-schema-validation=success x-validation=failure"},
+		"old enough to be good":   {map[string]string{"p": ready}, []Outcome{own, external("x-validation", Success, time.Hour)}, "success; p success deckhand-schema-validation=success x-validation=success"},
+		"too old":                 {map[string]string{"p": ready}, []Outcome{own, external("x-validation", Success, time.Hour+1)}, "failure; p failure deckhand-schema-validation=success x-validation=expired"},
+		"an old failure":          {map[string]string{"p": ready}, []Outcome{own, external("x-validation", Failure, 9*time.Hour)}, "failure; p failure deckhand-schema-validation=success x-validation=failure"},
+		"extra":                   {map[string]string{"p": ready}, []Outcome{own, external("x-validation", Success, 0), external("y-validation", Failure, 0)}, "success; p success deckhand-schema-validation=success x-validation=success; ignored y-validation=failure"},
+		"its own is extra":        {map[string]string{"p": "validations: []"}, []Outcome{own}, "success; p success; ignored deckhand-schema-validation=success"},
+		"the other name":          {map[string]string{"p": "validations: [{name: deckhand-document-schema-validation}]"}, []Outcome{own}, "success; p success deckhand-document-schema-validation=success; ignored deckhand-schema-validation=success"},
+		"its own does not expire": {map[string]string{"p": "validations: [{name: deckhand-schema-validation, expiresAfter: PT1S}]"}, []Outcome{own}, "success; p success deckhand-schema-validation=success"},
+		"broken, no list":         {map[string]string{"p": "validations: 5"}, []Outcome{own}, "failure; p failure; ignored deckhand-schema-validation=success"},
+		"broken duration":         {map[string]string{"p": "validations: [{name: x-validation, expiresAfter: soon}]"}, []Outcome{own, external("x-validation", Success, 0)}, "failure; p failure; ignored deckhand-schema-validation=success x-validation=success"},
+		"not built":               {map[string]string{"p": "validations: [{name: deckhand-policy-validation}]"}, []Outcome{own}, "failure; p failure deckhand-policy-validation=missing; ignored deckhand-schema-validation=success"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var policies []Policy
+			for name, data := range c.policies {
+				policies = append(policies, policy(t, name, data))
+			}
+			if diff := cmp.Diff(c.want, words(Judge(policies, c.outcomes, now))); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// Every policy must be met; a validation that any of them lists is not ignored.
+func TestJudge_severalPolicies(t *testing.T) {
+	t.Parallel()
+	policies := []Policy{
+		policy(t, "a", "validations: [{name: x-validation}]"),
+		policy(t, "b", "validations: [{name: x-validation, expiresAfter: P1D}, {name: y-verification}]"),
+	}
+	now := time.Now()
+	outcomes := []Outcome{{Name: "x-validation", At: now.Add(-48 * time.Hour)}, {Name: "y-verification", At: now}}
+	want := "failure; a success x-validation=success; b failure x-validation=expired y-verification=success"
+	if diff := cmp.Diff(want, words(Judge(policies, outcomes, now))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestOverlay(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	entries := []Entry{
+		{Name: SchemaValidation, Status: "success", CreatedAt: at},
+		{Name: "x-validation", Status: "success", CreatedAt: at},
+		{Name: "y-validation", Status: "failure", CreatedAt: at},
+	}
+	policies := []Policy{
+		policy(t, "a", "validations: [{name: x-validation, expiresAfter: P1D}, {name: deckhand-schema-validation}]"),
+		policy(t, "b", "validations: [{name: x-validation, expiresAfter: PT1H}, {name: z-validation}]"),
+	}
+	got := Overlay(policies, entries)
+	explanation := func(name, names string) string {
+		return `{"message":"The result for this validation was externally registered but has been ignored because it is ` +
+			`not found in the validations for ValidationPolicy [deckhand/ValidationPolicy/v1, None] ` + name + `: ` + names + `."}`
+	}
+	want := []Entry{
+		{ID: 0, Name: SchemaValidation, Status: "success", CreatedAt: at},
+		{ID: 1, Name: "x-validation", Status: "success", CreatedAt: at, ExpiresAfter: "PT1H", ExpiresAt: at.Add(time.Hour)},
+		{ID: 2, Name: "y-validation", Status: "ignored [failure]", CreatedAt: at},
+		{ID: 3, Name: "z-validation", Status: "failure"},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Entry{}, "Errors")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	var errs []string
+	for _, entry := range got {
+		for _, item := range entry.Errors {
+			errs = append(errs, string(item))
+		}
+	}
+	wantErrs := []string{
+		explanation("a", "x-validation, deckhand-schema-validation"), explanation("b", "x-validation, z-validation"),
+		`{"message":"The result for this validation was never externally registered so its status defaulted to \"failure\"."}`,
+	}
+	if diff := cmp.Diff(wantErrs, errs); diff != "" {
+		t.Errorf("errors (-want +got)\n%s", diff)
+	}
+}
+
+func TestSummarize(t *testing.T) {
+	t.Parallel()
+	policies := []Policy{policy(t, "a", "validations: [{name: x-validation}, {name: z-validation}]")}
+	worst := map[string]string{"x-validation": "failure", "y-validation": "success"}
+	want := []Summary{{"x-validation", "failure"}, {"y-validation", "ignored [success]"}, {"z-validation", "failure"}}
+	if diff := cmp.Diff(want, Summarize(policies, worst)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
