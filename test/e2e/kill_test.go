@@ -1,0 +1,202 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// house is a server on a private Postgres, which can be killed and started again.
+type house struct {
+	state string
+	*server
+}
+
+func newHouse(t *testing.T) *house {
+	t.Helper()
+	if _, err := program(); err != nil {
+		t.Fatal(err)
+	}
+	state, err := os.MkdirTemp("", "purser-kill-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(state) })
+	if err := os.Chmod(state, 0o755); err != nil { //nolint:gosec // as root, Postgres runs as another user
+		t.Fatal(err)
+	}
+	h := &house{state: filepath.Join(state, "state")}
+	h.start(t)
+	t.Cleanup(func() { h.stop(t) })
+	return h
+}
+
+func (h *house) start(t *testing.T) {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.server = &server{
+		process: exec.CommandContext(context.WithoutCancel(t.Context()), path,
+			"--listen", "127.0.0.1:0", "--log-format", "json", "--state-dir", h.state),
+		client: &http.Client{Transport: &http.Transport{}, Timeout: patience},
+		log:    &logs{serving: make(chan string, 1)},
+	}
+	h.process.Stderr = h.log
+	if err := h.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case h.url = <-h.log.serving:
+	case <-time.After(2 * patience):
+		t.Fatalf("the server does not come up again\n%s", h.log.text())
+	}
+}
+
+// kill ends the server as a crash does.
+func (h *house) kill() {
+	_ = h.process.Process.Kill()
+	_ = h.process.Wait()
+	h.client.CloseIdleConnections()
+}
+
+// ledger holds what was acknowledged: the bucket and the data of each revision.
+type ledger struct {
+	mutex sync.Mutex
+	acked map[int]string
+}
+
+func (l *ledger) size() int {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return len(l.acked)
+}
+
+// ingest PUTs bucket after bucket and writes down what was acknowledged, until the context ends or nobody answers.
+func (l *ledger) ingest(ctx context.Context, s *server, bucket string) {
+	for ctx.Err() == nil {
+		token := strconv.FormatUint(rand.Uint64(), 36) //nolint:gosec // any number will do
+		a, err := s.try(ctx, request{
+			method: http.MethodPut, path: "buckets/" + bucket + "/documents", header: yamlBody(),
+			body: widget(bucket, "{token: t"+token+"}"),
+		})
+		if err != nil || a.status != http.StatusOK {
+			return
+		}
+		_, after, _ := strings.Cut(a.text, "revision: ")
+		number, _, _ := strings.Cut(after, "\n")
+		revision, err := strconv.Atoi(number)
+		if err != nil {
+			return
+		}
+		l.mutex.Lock()
+		l.acked[revision] = bucket + " t" + token
+		l.mutex.Unlock()
+	}
+}
+
+// check holds what the server has against what it acknowledged.
+func (l *ledger) check(t *testing.T, s *server) {
+	t.Helper()
+	for i, item := range s.get(t, "revisions").results(t) {
+		if revision, _ := item.(map[string]any); revision["id"] != i+1 {
+			t.Errorf("revision %v stands at place %d", revision["id"], i+1)
+		}
+	}
+	for revision, written := range l.acked {
+		bucket, token, _ := strings.Cut(written, " ")
+		text := s.get(t, fmt.Sprintf("revisions/%d/documents", revision)).is(t, http.StatusOK).text
+		if !strings.Contains(text, "bucket: "+bucket) || !strings.Contains(text, "token: "+token) {
+			t.Errorf("revision %d was acknowledged with %s, but has\n%s", revision, written, text)
+		}
+	}
+}
+
+// A kill -9 of the server in the middle of ingests loses nothing that was acknowledged, and leaves no gap.
+func TestKill_server(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	l := &ledger{acked: map[int]string{}}
+	for l.size() < 100 {
+		var writers sync.WaitGroup
+		for w := range 4 {
+			writers.Go(func() { l.ingest(t.Context(), h.server, fmt.Sprintf("bucket-%d", w)) })
+		}
+		goal := l.size() + 25
+		eventually(t, "25 more ingests", func() bool { return l.size() >= goal })
+		h.kill()
+		writers.Wait()
+		h.start(t)
+	}
+	l.check(t, h.server)
+}
+
+// A kill -9 of the private Postgres loses nothing either: the server starts it again and goes on.
+func TestKill_postgres(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	l := &ledger{acked: map[int]string{}}
+	for range 2 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var writers sync.WaitGroup
+		for w := range 2 {
+			writers.Go(func() { l.ingest(ctx, h.server, fmt.Sprintf("bucket-%d", w)) })
+		}
+		goal := l.size() + 10
+		eventually(t, "10 more ingests", func() bool { return l.size() >= goal })
+		kill(t, filepath.Join(h.state, "postgres", "postmaster.pid"))
+		cancel()
+		writers.Wait()
+		eventually(t, "the database answers again", func() bool {
+			a, err := h.try(t.Context(), request{method: http.MethodGet, path: "/readyz"})
+			return err == nil && a.status == http.StatusOK
+		})
+	}
+	l.check(t, h.server)
+	h.put(t, "last", widget("last", "{}")).is(t, http.StatusOK)
+}
+
+// kill sends SIGKILL to the process whose id is the first line of a file.
+func kill(t *testing.T, pidFile string) {
+	t.Helper()
+	text, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A second server on the same state directory is told who is there.
+func TestState_secondServer(t *testing.T) {
+	t.Parallel()
+	h := newHouse(t)
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := exec.CommandContext(t.Context(), path, "--listen", "127.0.0.1:0", "--state-dir", h.state)
+	out, err := second.CombinedOutput()
+	want := fmt.Sprintf("another Purser server (pid %d) uses", h.process.Process.Pid)
+	if err == nil || !strings.Contains(string(out), want) {
+		t.Errorf("a second server ends with %v and says %q, want %q", err, out, want)
+	}
+	h.get(t, "revisions").is(t, http.StatusOK)
+}
