@@ -236,7 +236,7 @@ func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	entries, err := s.Service.Entries(r.Context(), id, validation)
+	entries, err := s.Service.Statuses(r.Context(), id, validation)
 	if err != nil {
 		return err
 	}

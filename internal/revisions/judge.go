@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"sync/atomic"
 
 	"purser/internal/document"
 	"purser/internal/validations"
@@ -179,9 +181,11 @@ func (j *judgement) checkNew(ctx context.Context, t tasks, findings map[validati
 		return err
 	}
 	checks := make([]Check, len(todo))
+	var kept atomic.Int64
 	err = j.service.forEach(ctx, len(todo), func(i int) {
 		pair := todo[i]
-		checks[i] = Check{Pair: pair, Findings: checkers[t.rules[pair]].Check(t.subject[pair].Data)}
+		findings := checkers[t.rules[pair]].Check(t.subject[pair].Data)
+		checks[i] = Check{Pair: pair, Findings: bounded(findings, &kept)}
 	})
 	if err != nil {
 		return fmt.Errorf("check documents: %w", err)
@@ -191,6 +195,23 @@ func (j *judgement) checkNew(ctx context.Context, t tasks, findings map[validati
 	}
 	j.change.Checks = checks
 	return nil
+}
+
+// bounded keeps all findings until those of one change are many megabytes, then the first of each check, cut short.
+func bounded(findings []validations.Finding, kept *atomic.Int64) []validations.Finding {
+	const budget, short = 16 << 20, 256
+	size := 0
+	for _, finding := range findings {
+		size += len(finding.Message) + len(finding.SchemaPath)
+	}
+	if kept.Add(int64(size)) <= budget || len(findings) == 0 {
+		return findings
+	}
+	first := findings[0]
+	if len(first.Message) > short {
+		first.Message = strings.ToValidUTF8(first.Message[:short], "") + "…"
+	}
+	return []validations.Finding{first}
 }
 
 // checkers gets the checkers of the rules that are to be applied, compiling those that were not used lately.

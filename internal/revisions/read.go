@@ -87,7 +87,7 @@ func (s *Service) Status(ctx context.Context, id int64) (Shown, error) {
 	if err != nil || !shown.Failed {
 		return shown, err
 	}
-	entries, err := s.failed(ctx, shown.Revision, 1)
+	entries, err := s.failed(ctx, id, Wanted{Limit: 1, FailuresOnly: true})
 	if err != nil || len(entries) == 0 {
 		return shown, err
 	}

@@ -44,6 +44,32 @@ func (s *Service) Validations(ctx context.Context, id int64) ([]validations.Summ
 // Entries returns the entries of all validations of a revision in order of creation, or of one if name is not empty
 // (spec/api.md §8.3, 8.4). An unknown name has none.
 func (s *Service) Entries(ctx context.Context, id int64, name string) ([]validations.Entry, error) {
+	return s.entries(ctx, id, name, Wanted{})
+}
+
+// Statuses is Entries of one validation without what went wrong in them.
+func (s *Service) Statuses(ctx context.Context, id int64, name string) ([]validations.Entry, error) {
+	return s.entries(ctx, id, name, Wanted{Limit: none})
+}
+
+// Entry returns one entry of a validation by its position. Faults: NotFound.
+func (s *Service) Entry(ctx context.Context, id int64, name string, position int) (validations.Entry, error) {
+	entries, err := s.entries(ctx, id, name, Wanted{From: max(position, 0), Limit: 1})
+	if err != nil {
+		return validations.Entry{}, err
+	}
+	if position < 0 || position >= len(entries) {
+		return validations.Entry{}, fault.New(fault.NotFound, "ValidationNotFound",
+			"The requested validation entry %d was not found for validation name %s and revision ID %d", position, name, id)
+	}
+	return entries[position], nil
+}
+
+// none is a limit that wants nothing.
+const none = -1
+
+// entries gives all entries; of those of the schema validation only the wanted ones say what went wrong.
+func (s *Service) entries(ctx context.Context, id int64, name string, wanted Wanted) ([]validations.Entry, error) {
 	revision, policies, err := s.underPolicies(ctx, id)
 	if err != nil {
 		return nil, err
@@ -53,7 +79,7 @@ func (s *Service) Entries(ctx context.Context, id int64, name string) ([]validat
 		if name != "" && name != own {
 			continue
 		}
-		made, err := s.ownEntries(ctx, revision, own)
+		made, err := s.ownEntries(ctx, revision, own, wanted)
 		if err != nil {
 			return nil, err
 		}
@@ -70,36 +96,22 @@ func (s *Service) Entries(ctx context.Context, id int64, name string) ([]validat
 		}
 		entries = append(entries, entry)
 	}
-	return shown(policies, entries, name), nil
+	return named(validations.Overlay(policies, entries), name), nil
 }
 
-// shown lays the policies over entries; of those that stand for missing ones only the named one is kept.
-func shown(policies []validations.Policy, entries []validations.Entry, name string) []validations.Entry {
-	all := validations.Overlay(policies, entries)
+// named keeps the entries of a name, all if it is empty: the overlay brings one for each missing validation.
+func named(entries []validations.Entry, name string) []validations.Entry {
 	if name == "" {
-		return all
+		return entries
 	}
-	named := all[:0]
-	for _, entry := range all {
+	kept := entries[:0]
+	for _, entry := range entries {
 		if entry.Name == name {
-			entry.ID = len(named)
-			named = append(named, entry)
+			entry.ID = len(kept)
+			kept = append(kept, entry)
 		}
 	}
-	return named
-}
-
-// Entry returns one entry of a validation by its position. Faults: NotFound.
-func (s *Service) Entry(ctx context.Context, id int64, name string, position int) (validations.Entry, error) {
-	entries, err := s.Entries(ctx, id, name)
-	if err != nil {
-		return validations.Entry{}, err
-	}
-	if position < 0 || position >= len(entries) {
-		return validations.Entry{}, fault.New(fault.NotFound, "ValidationNotFound",
-			"The requested validation entry %d was not found for validation name %s and revision ID %d", position, name, id)
-	}
-	return entries[position], nil
+	return kept
 }
 
 func (s *Service) underPolicies(ctx context.Context, id int64) (Revision, []validations.Policy, error) {
@@ -126,24 +138,32 @@ func ownNames(policies []validations.Policy) []string {
 }
 
 // ownEntries are the entries of the schema validation: successes all but those that are stored.
-func (s *Service) ownEntries(ctx context.Context, revision Revision, name string) ([]validations.Entry, error) {
+func (s *Service) ownEntries(ctx context.Context, revision Revision, name string, wanted Wanted) (
+	[]validations.Entry, error,
+) {
 	entries := make([]validations.Entry, revision.Entries)
 	for i := range entries {
 		entries[i] = validations.Entry{
 			Name: name, Status: validations.Success.String(), CreatedAt: revision.CreatedAt, Errors: []json.RawMessage{},
 		}
 	}
-	failed, err := s.failed(ctx, revision, 0)
+	failures, err := s.Store.Failures(ctx, revision.ID)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read failures: %w", err)
 	}
-	for _, f := range failed {
-		if f.failed {
-			entries[f.position].Status = validations.Failure.String()
+	for _, failure := range failures {
+		if failure.Rule != (validations.Rule{}) {
+			entries[failure.Entry].Status = validations.Failure.String()
 		}
-		entries[f.position].Errors = f.errors
 	}
-	return entries, nil
+	if len(failures) == 0 || wanted.Limit == none {
+		return entries, nil
+	}
+	worded, err := s.failed(ctx, revision.ID, wanted)
+	for _, entry := range worded {
+		entries[entry.position].Errors = entry.errors
+	}
+	return entries, err
 }
 
 func entryOf(result validations.Result) (validations.Entry, error) {
@@ -159,13 +179,12 @@ func entryOf(result validations.Result) (validations.Entry, error) {
 // ownEntry is what an entry of the schema validation says beyond success.
 type ownEntry struct {
 	position int
-	failed   bool
 	errors   []json.RawMessage
 }
 
-// failed words the entries of a revision's schema validation that are no plain success.
-func (s *Service) failed(ctx context.Context, revision Revision, limit int) ([]ownEntry, error) {
-	rows, err := s.Store.FailedEntries(ctx, revision.ID, limit)
+// failed words the wanted entries of a revision's schema validation that are no plain success.
+func (s *Service) failed(ctx context.Context, revision int64, wanted Wanted) ([]ownEntry, error) {
+	rows, err := s.Store.FailedEntries(ctx, revision, wanted)
 	if err != nil {
 		return nil, fmt.Errorf("read failed entries: %w", err)
 	}
@@ -173,21 +192,26 @@ func (s *Service) failed(ctx context.Context, revision Revision, limit int) ([]o
 	if err != nil {
 		return nil, err
 	}
+	// An answer of many failures is bounded; each of them can be asked for alone.
+	const detailed = 32 << 20
+	size := 0
 	entries := make([]ownEntry, 0, len(rows))
 	for _, row := range rows {
-		entry := ownEntry{position: row.Entry, failed: row.Rule != validations.Rule{}, errors: []json.RawMessage{}}
 		doc := row.Document.Document
-		if entry.failed {
-			reports, err := validations.Report(doc, texts[row.Rule], findings[validations.PairOf(doc.Digest, row.Rule)])
-			if err != nil {
-				return nil, fmt.Errorf("word the findings: %w", err)
-			}
-			if entry.errors, err = appendJSON(entry.errors, reports); err != nil {
-				return nil, err
-			}
+		reports, err := validations.Report(doc, texts[row.Rule], findings[validations.PairOf(doc.Digest, row.Rule)],
+			size < detailed)
+		if err != nil {
+			return nil, fmt.Errorf("word the findings: %w", err)
+		}
+		entry := ownEntry{position: row.Entry, errors: []json.RawMessage{}}
+		if entry.errors, err = appendJSON(entry.errors, reports); err != nil {
+			return nil, err
 		}
 		if entry.errors, err = appendJSON(entry.errors, doc.Notes); err != nil {
 			return nil, err
+		}
+		for _, text := range entry.errors {
+			size += len(text)
 		}
 		entries = append(entries, entry)
 	}

@@ -86,6 +86,13 @@ type FailedEntry struct {
 	Document *Stored
 }
 
+// Wanted says which entries that are no plain success are to be read.
+type Wanted struct {
+	From         int  // the first entry that may be one
+	Limit        int  // how many at most; 0 means all
+	FailuresOnly bool // leave out those with nothing but notes
+}
+
 // Store keeps the site. Faults: NotFound for a revision that does not exist, Unavailable if the database does not
 // answer. What a method returns must not be changed: it may be shared.
 type Store interface {
@@ -119,8 +126,8 @@ type CheckStore interface {
 	Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error)
 	// Failures returns the entries of a revision's schema validation that are no plain success, in order.
 	Failures(ctx context.Context, revision int64) ([]Failure, error)
-	// FailedEntries is Failures with the documents they are about. With a positive limit only so many, and only failures.
-	FailedEntries(ctx context.Context, revision int64, limit int) ([]FailedEntry, error)
+	// FailedEntries is Failures with the documents they are about, as far as they are wanted.
+	FailedEntries(ctx context.Context, revision int64, wanted Wanted) ([]FailedEntry, error)
 }
 
 // RevisionStore keeps the states that the site has been in.

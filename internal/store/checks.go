@@ -19,7 +19,8 @@ const (
 	failedEntries = `SELECT f.entry, f.rule, ` + documentColumns + `, c.body FROM failures f
 		JOIN documents d ON d.site = f.site AND d.id = f.document
 		JOIN contents c ON c.site = d.site AND c.digest = d.content
-		WHERE f.site = $1 AND f.revision = $2 AND ($3 = 0 OR f.rule IS NOT NULL) ORDER BY f.entry LIMIT nullif($3, 0)`
+		WHERE f.site = $1 AND f.revision = $2 AND f.entry >= $3 AND (f.rule IS NOT NULL OR NOT $4)
+		ORDER BY f.entry LIMIT nullif($5, 0)`
 )
 
 // Checked implements revisions.Store.
@@ -58,8 +59,10 @@ func (s *Store) Failures(ctx context.Context, revision int64) ([]revisions.Failu
 	}, failuresOf, s.site, revision)
 }
 
-// FailedEntries implements revisions.Store. With a limit, entries that hold notes only are left out.
-func (s *Store) FailedEntries(ctx context.Context, revision int64, limit int) ([]revisions.FailedEntry, error) {
+// FailedEntries implements revisions.Store.
+func (s *Store) FailedEntries(ctx context.Context, revision int64, wanted revisions.Wanted) (
+	[]revisions.FailedEntry, error,
+) {
 	return collect(ctx, s, func(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
 		var rule []byte
 		f.Document, err = s.scanDocument(prefixed{row, []any{&f.Entry, &rule}})
@@ -69,7 +72,7 @@ func (s *Store) FailedEntries(ctx context.Context, revision int64, limit int) ([
 		f.Failure.Document = f.Document.ID
 		copy(f.Rule[:], rule)
 		return f, nil
-	}, failedEntries, s.site, revision, limit)
+	}, failedEntries, s.site, revision, wanted.From, wanted.FailuresOnly, wanted.Limit)
 }
 
 // prefixed is a row whose first columns go to destinations of their own.

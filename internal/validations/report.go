@@ -27,8 +27,15 @@ const Sanitized = "Sanitized to avoid exposing secret."
 // maxSection bounds what one error shows of a document, in bytes.
 const maxSection = 64 << 10
 
-// Report words the findings of a rule about a document, so that no value that a substitution writes is shown.
-func Report(doc *document.Document, rule []byte, findings []Finding) ([]Error, error) {
+// leftOut stands for the large parts of errors where there are too many to show them all.
+var leftOut = json.RawMessage(`"Left out, because there are too many failures to show; ask for this entry alone."`)
+
+// Report words the findings of a rule about a document, so that no value that a substitution writes is shown. Without
+// details the section of the document and the schema are left out.
+func Report(doc *document.Document, rule []byte, findings []Finding, details bool) ([]Error, error) {
+	if len(findings) == 0 {
+		return nil, nil
+	}
 	data, err := document.ParseJSON(doc.Data)
 	if err != nil {
 		return nil, fmt.Errorf("read data of %s: %w", doc.Identity, err)
@@ -43,11 +50,15 @@ func Report(doc *document.Document, rule []byte, findings []Finding) ([]Error, e
 	}
 	errs := make([]Error, 0, len(findings))
 	for _, finding := range findings {
-		errs = append(errs, Error{
-			ErrorSection: section(whole, finding.Instance), Layer: doc.Layer, Message: secrets.message(finding),
+		wrong := Error{
+			ErrorSection: leftOut, Layer: doc.Layer, Message: secrets.message(finding),
 			Name: doc.Name, Path: strings.Join(append([]string{".data"}, finding.Instance...), "."),
-			Schema: doc.Schema, SchemaPath: finding.SchemaPath, ValidationSchema: rule,
-		})
+			Schema: doc.Schema, SchemaPath: finding.SchemaPath, ValidationSchema: leftOut,
+		}
+		if details {
+			wrong.ErrorSection, wrong.ValidationSchema = section(whole, finding.Instance), rule
+		}
+		errs = append(errs, wrong)
 	}
 	return errs, nil
 }

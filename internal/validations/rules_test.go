@@ -159,7 +159,7 @@ func TestReport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reports, err := Report(doc(t, c.body), schema, findings)
+			reports, err := Report(doc(t, c.body), schema, findings, true)
 			if err != nil {
 				t.Fatal(err)
 			}
