@@ -123,10 +123,10 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 // statusClientGone is what the log shows of a request whose client did not wait for the answer.
 const statusClientGone = 499
 
-// fullText is an error with what a fault hides from the answer.
+// fullText is an error with what a fault keeps from the answer.
 func fullText(err error, f *fault.Fault) string {
-	if hidden := errors.Unwrap(errors.Unwrap(f)); hidden != nil {
-		return fmt.Sprintf("%v: %v", err, hidden)
+	if cause := f.Unwrap(); cause != nil {
+		return fmt.Sprintf("%v: %v", err, cause)
 	}
 	return err.Error()
 }

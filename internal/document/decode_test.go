@@ -121,6 +121,7 @@ func TestSplit_json(t *testing.T) {
 	}
 	for body, part := range map[string]string{
 		`[{"a": 1}] x`: "text after the end", `[1e4e]`: "line 1: JSON", `[1,`: "JSON", `[1e999]`: "line 1: '1e999'", "[\n\n18446744073709551616]": "line 3",
+		`["\ud83d\ude00", "\\ud800", "\ud800"]`: `line 1: JSON: \ud800 is half`, `["\ude00x"]`: "half", `["\ud83d\n"]`: "half",
 	} {
 		values, _, err := readAll(t, body, JSON)
 		requireRefusal(t, values, err, part)

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -235,6 +237,9 @@ func splitJSON(body []byte, most int) ([]Segment, error) {
 		trimmed = fmt.Appendf(nil, "[%s]", trimmed)
 		body = trimmed
 	}
+	if at := loneSurrogate(body); at >= 0 {
+		return nil, Malformed("line %d: JSON: %s is half of a character", lineOf(body, at), body[at:at+len(`\ud800`)])
+	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	if _, err := decoder.Token(); err != nil {
 		return nil, jsonError(body, decoder, err)
@@ -262,6 +267,37 @@ func splitJSON(body []byte, most int) ([]Segment, error) {
 }
 
 func offset(decoder *json.Decoder) int { return int(decoder.InputOffset()) }
+
+// loneSurrogate finds the first escape that is half of a character beyond U+FFFF without its other half, for which
+// encoding/json would put something else; -1 if there is none.
+func loneSurrogate(body []byte) int {
+	for at := 0; at < len(body); {
+		i := bytes.IndexByte(body[at:], '\\')
+		if i < 0 {
+			break
+		}
+		at += i
+		first := escapedUnit(body[at:])
+		switch {
+		case !utf16.IsSurrogate(first):
+			at += len(`\n`)
+		case utf16.DecodeRune(first, escapedUnit(body[at+len(`\ud800`):])) == utf8.RuneError:
+			return at
+		default:
+			at += len(`\ud83d\ude00`)
+		}
+	}
+	return -1
+}
+
+// escapedUnit reads a \u escape that text begins with, 0 if it does not.
+func escapedUnit(text []byte) rune {
+	if len(text) < len(`\ud800`) || text[0] != '\\' || text[1] != 'u' {
+		return 0
+	}
+	unit, _ := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return rune(unit)
+}
 
 func jsonError(body []byte, decoder *json.Decoder, err error) error {
 	at := offset(decoder)

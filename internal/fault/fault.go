@@ -62,6 +62,12 @@ func New(kind Kind, errorType, format string, args ...any) *Fault {
 	return &Fault{Kind: kind, Type: errorType, Message: err.Error(), cause: errors.Unwrap(err)}
 }
 
+// Because keeps an error reachable for the log that the message must not show.
+func (f *Fault) Because(cause error) *Fault {
+	f.cause = cause
+	return f
+}
+
 func (f *Fault) Error() string { return f.Message }
 
 // Unwrap returns the error that the message was made from, or nil.

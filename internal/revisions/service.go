@@ -102,7 +102,7 @@ func (s *Service) Resolve(ctx context.Context, id string) (int64, error) {
 		return latest, nil
 	}
 	number, err := strconv.ParseInt(id, 10, 64)
-	if err != nil || number < 1 {
+	if err != nil || number < 1 || strconv.FormatInt(number, 10) != id { // +1 and 01 are no numbers of revisions
 		return 0, UnknownRevision(id)
 	}
 	return number, nil

@@ -72,7 +72,7 @@ func (s *Store) Append(ctx context.Context, change revisions.Change) error {
 	if hasCode(err, uniqueViolation, serializationFailure, deadlockDetected) {
 		return fmt.Errorf("%w: %w", revisions.ErrStale, err)
 	}
-	return dbFault(err)
+	return s.dbFault(err)
 }
 
 // errorsJoinClose closes a batch whose outcome is decided; what closing says adds nothing.

@@ -14,21 +14,27 @@ const bucketState = `SELECT s.epoch, s.head, s.documents, coalesce(b.changed, 0)
 
 // position reads where a bucket stands, without its documents.
 func (s *Store) position(ctx context.Context, name string) (revisions.Bucket, error) {
+	found, err := collect(ctx, s, func(row pgx.CollectableRow) (revisions.Bucket, error) {
+		return scanState(row, name)
+	}, bucketState, s.site, name)
+	if err != nil || len(found) == 0 {
+		return revisions.Bucket{}, err
+	}
+	return found[0], nil
+}
+
+func scanState(row pgx.Row, name string) (revisions.Bucket, error) {
 	bucket := revisions.Bucket{Name: name}
-	err := s.pool.QueryRow(ctx, bucketState, s.site, name).Scan(
-		&bucket.Epoch, &bucket.Revision, &bucket.LastDocument, &bucket.Changed)
-	return bucket, dbFault(err)
+	err := row.Scan(&bucket.Epoch, &bucket.Revision, &bucket.LastDocument, &bucket.Changed)
+	return bucket, err //nolint:wrapcheck // explained by the callers
 }
 
 // Bucket implements revisions.Store.
 func (s *Store) Bucket(ctx context.Context, name string) (bucket revisions.Bucket, err error) {
-	bucket.Name = name
 	oneMoment := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, s.pool, oneMoment, func(tx pgx.Tx) error {
-		err := tx.QueryRow(ctx, bucketState, s.site, name).Scan(
-			&bucket.Epoch, &bucket.Revision, &bucket.LastDocument, &bucket.Changed)
-		if err != nil || bucket.Changed == 0 {
-			return err //nolint:wrapcheck // explained below
+		if bucket, err = scanState(tx.QueryRow(ctx, bucketState, s.site, name), name); err != nil || bucket.Changed == 0 {
+			return err
 		}
 		rows, err := tx.Query(ctx, liveOfBucket, s.site, name)
 		if err != nil {
@@ -38,7 +44,7 @@ func (s *Store) Bucket(ctx context.Context, name string) (bucket revisions.Bucke
 		return err //nolint:wrapcheck // explained below
 	})
 	if err != nil {
-		return bucket, fmt.Errorf("read bucket %s: %w", name, dbFault(err))
+		return bucket, fmt.Errorf("read bucket %s: %w", name, s.dbFault(err))
 	}
 	return bucket, nil
 }

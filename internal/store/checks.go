@@ -33,7 +33,7 @@ func (s *Store) Checked(ctx context.Context, pairs []validations.Pair) (
 	}
 	rows, err := s.pool.Query(ctx, checksByPair, s.site, byteas(pairs))
 	if err != nil {
-		return nil, dbFault(err)
+		return nil, s.dbFault(err)
 	}
 	var pair, text []byte
 	_, err = pgx.ForEachRow(rows, []any{&pair, &text}, func() error {
@@ -46,7 +46,7 @@ func (s *Store) Checked(ctx context.Context, pairs []validations.Pair) (
 		outcomes[validations.Pair(pair)] = findings
 		return nil
 	})
-	return outcomes, dbFault(err)
+	return outcomes, s.dbFault(err)
 }
 
 // Failures implements revisions.Store.

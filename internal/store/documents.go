@@ -111,7 +111,7 @@ func (s *Store) Contents(ctx context.Context, digests []document.Digest) (map[do
 	}
 	rows, err := s.pool.Query(ctx, contentsByDigest, s.site, byteas(digests))
 	if err != nil {
-		return nil, dbFault(err)
+		return nil, s.dbFault(err)
 	}
 	var digest, body []byte
 	_, err = pgx.ForEachRow(rows, []any{&digest, &body}, func() error {
@@ -119,7 +119,7 @@ func (s *Store) Contents(ctx context.Context, digests []document.Digest) (map[do
 		texts[document.Digest(digest)] = text
 		return err
 	})
-	return texts, dbFault(err)
+	return texts, s.dbFault(err)
 }
 
 // byteas makes a bytea array of digests.

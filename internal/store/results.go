@@ -41,7 +41,7 @@ func (s *Store) AddResult(ctx context.Context, revision int64, r validations.Res
 	if hasCode(err, foreignKeyViolation) {
 		return revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	}
-	return dbFault(err)
+	return s.dbFault(err)
 }
 
 // Results implements revisions.Store.
@@ -57,7 +57,7 @@ func (s *Store) Results(ctx context.Context, revision int64, name string) ([]val
 func (s *Store) Outcomes(ctx context.Context, first, last int64) (map[int64][]validations.Outcome, error) {
 	rows, err := s.pool.Query(ctx, latestResults, s.site, first, last)
 	if err != nil {
-		return nil, dbFault(err)
+		return nil, s.dbFault(err)
 	}
 	outcomes := map[int64][]validations.Outcome{}
 	var revision int64
@@ -72,7 +72,7 @@ func (s *Store) Outcomes(ctx context.Context, first, last int64) (map[int64][]va
 		outcomes[revision] = append(outcomes[revision], outcome)
 		return nil
 	})
-	return outcomes, dbFault(err)
+	return outcomes, s.dbFault(err)
 }
 
 // firstMessage is what the first of a posted list of errors says, "" if it says nothing.
@@ -91,7 +91,7 @@ func firstMessage(errs []byte) string {
 func (s *Store) WorstResults(ctx context.Context, revision int64) (map[string]string, error) {
 	rows, err := s.pool.Query(ctx, worstResults, s.site, revision)
 	if err != nil {
-		return nil, dbFault(err)
+		return nil, s.dbFault(err)
 	}
 	worst := map[string]string{}
 	var name, status string
@@ -99,7 +99,7 @@ func (s *Store) WorstResults(ctx context.Context, revision int64) (map[string]st
 		worst[name] = status
 		return nil
 	})
-	return worst, dbFault(err)
+	return worst, s.dbFault(err)
 }
 
 // Policies implements revisions.Store.

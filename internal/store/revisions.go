@@ -22,9 +22,12 @@ const (
 )
 
 // Latest implements revisions.Store.
-func (s *Store) Latest(ctx context.Context) (head int64, err error) {
-	err = s.pool.QueryRow(ctx, latestRevision, s.site).Scan(&head)
-	return head, dbFault(err)
+func (s *Store) Latest(ctx context.Context) (int64, error) {
+	head, err := collect(ctx, s, pgx.RowTo[int64], latestRevision, s.site)
+	if err != nil || len(head) == 0 {
+		return 0, err
+	}
+	return head[0], nil
 }
 
 // Revision implements revisions.Store.
@@ -80,7 +83,7 @@ func (s *Store) Purge(ctx context.Context) error {
 			return tx.SendBatch(ctx, batch).Close()
 		})
 		if !hasCode(err, serializationFailure, deadlockDetected) {
-			return dbFault(err)
+			return s.dbFault(err)
 		}
 	}
 	return errBusy

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -81,36 +82,48 @@ func hasCode(err error, codes ...string) bool {
 }
 
 // dbFault makes a lost database a fault that the caller may try again after; other errors stay what they are.
-func dbFault(err error) error {
+func (s *Store) dbFault(err error) error {
+	if !s.lost(err) {
+		return err
+	}
+	return fault.New(fault.Unavailable, "HTTPServiceUnavailable",
+		"The database does not answer; nothing was stored, send the request again").Because(err)
+}
+
+// lost tells whether an error says that the connection broke. Then those at rest are broken too, and are thrown away.
+func (s *Store) lost(err error) bool {
 	var dial *pgconn.ConnectError
 	var network net.Error
 	const adminShutdown, crashShutdown, cannotConnectNow, tooManyConnections = "57P01", "57P02", "57P03", "53300"
 	switch {
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return err
-	case errors.As(err, &dial), errors.As(err, &network), pgconn.SafeToRetry(err),
-		hasCode(err, adminShutdown, crashShutdown, cannotConnectNow, tooManyConnections):
-		return fault.New(fault.Unavailable, "HTTPServiceUnavailable",
-			"The database does not answer; nothing was stored, send the request again: %w", hidden{err})
+		return false
+	case errors.As(err, &dial), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF),
+		pgconn.SafeToRetry(err), hasCode(err, adminShutdown, crashShutdown, cannotConnectNow, tooManyConnections):
+		s.pool.Reset()
+		return true
 	}
-	return err
+	return false
 }
 
-// hidden keeps an error for the log and out of the answer.
-type hidden struct{ error }
-
-func (hidden) Error() string { return "see the server's log" }
-
-func (h hidden) Unwrap() error { return h.error }
-
-// collect runs a query and gathers what scan makes of each row.
+// collect runs a query that changes nothing and gathers what scan makes of each row. A connection that has broken at
+// rest, as all do when Postgres is started again, is not the caller's concern.
 func collect[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T, error), sql string, args ...any) (
 	[]T, error,
 ) {
+	items, err := collectOnce(ctx, s, scan, sql, args...)
+	if s.lost(err) {
+		items, err = collectOnce(ctx, s, scan, sql, args...)
+	}
+	return items, s.dbFault(err)
+}
+
+func collectOnce[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T, error), sql string,
+	args ...any,
+) ([]T, error) {
 	rows, err := s.pool.Query(ctx, sql, args...)
 	if err != nil {
-		return nil, dbFault(err)
+		return nil, err //nolint:wrapcheck // explained by the caller
 	}
-	items, err := pgx.CollectRows(rows, scan)
-	return items, dbFault(err)
+	return pgx.CollectRows(rows, scan) //nolint:wrapcheck // explained by the caller
 }
