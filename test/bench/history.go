@@ -26,7 +26,7 @@ const vacuumEvery = 10
 
 // history measures rows 4 and 5 for a kind of documents: on a site with a long history, and one with a short one.
 func (b *bench) history(ctx context.Context, k kind) (err error) {
-	b.say("rows 4-5: %d revisions of %d documents of %s", b.revisions, b.docs, k.label)
+	b.sayf("rows 4-5: %d revisions of %d documents of %s", b.revisions, b.docs, k.label)
 	long, err := b.begin(ctx, k, "long_"+databaseName(k))
 	if err != nil {
 		return err
@@ -162,10 +162,10 @@ func (b *bench) reads(ctx context.Context, k kind, long, brief *chronicle) error
 			against: first, measured: func() error { return long.list(ctx, 0) },
 		},
 		compared{
-			what:    fmt.Sprintf("%d x %s: last page of %d revisions to one of %d", b.docs, k.label, long.revision, brief.revision),
+			what: fmt.Sprintf("%d x %s: last page of %d revisions to one of %d", b.docs, k.label, long.revision,
+				brief.revision),
 			against: first, measured: func() error { return long.list(ctx, long.revision-pageSize) },
 		})
-	pairs = append(pairs, compared{what: "SELF head", against: head, measured: head}, compared{what: "SELF page", against: first, measured: first})
 	for _, pair := range pairs {
 		if err := b.compare(pair); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (b *bench) compare(pair compared) error {
 	details := short(medianOf(turns, func(t turn) time.Duration { return t.measured })) + ", " +
 		short(medianOf(turns, func(t turn) time.Duration { return t.against }))
 	if pair.limit == 0 {
-		b.info(5, pair.what, "%.2fx  (%s)", quotient, details)
+		b.infof(5, pair.what, "%.2fx  (%s)", quotient, details)
 		return nil
 	}
 	b.atMost(5, quotient, pair.limit, pair.what, details)

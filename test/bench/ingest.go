@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ type ingester struct {
 
 // ingests measures rows 1 to 3 for a kind of documents.
 func (b *bench) ingests(ctx context.Context, k kind) (err error) {
-	b.say("rows 1-3: %d documents of %s", b.docs, k.label)
+	b.sayf("rows 1-3: %d documents of %s", b.docs, k.label)
 	s, err := b.start(ctx, "ingest_"+databaseName(k))
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func (in *ingester) turn(ctx context.Context) (turn ingestTurn, err error) {
 
 // empty makes the site empty but for the DataSchema, and the tables as small as those of a new one.
 func (in *ingester) empty(ctx context.Context) error {
-	if _, err := in.send(ctx, http.MethodDelete, api+"/revisions", nil, io.Discard); err != nil {
+	if err := in.send(ctx, http.MethodDelete, api+"/revisions", nil, io.Discard); err != nil {
 		return err
 	}
 	if err := in.put(ctx, "schemas", []byte(in.site.schema)); err != nil {
@@ -121,11 +122,12 @@ func (in *ingester) cold(ctx context.Context, body []byte, turn *ingestTurn) err
 
 // succeeded makes sure that what was measured is a site that passed its checks, not one that failed early.
 func (in *ingester) succeeded(ctx context.Context) error {
-	_, err := in.send(ctx, http.MethodGet, api+"/revisions/latest/status?expect=success", nil, io.Discard)
-	return err
+	return in.get(ctx, api+"/revisions/latest/status?expect=success")
 }
 
-func (in *ingester) inProcess(ctx context.Context, body []byte, turn *ingestTurn) (docs []*document.Document, err error) {
+func (in *ingester) inProcess(ctx context.Context, body []byte, turn *ingestTurn) (
+	docs []*document.Document, err error,
+) {
 	runtime.GC() // what came before is not part of it
 	turn.alone, err = timed(func() error {
 		docs, err = decodeAndCheck(ctx, body, in.checker, 1)
@@ -212,9 +214,9 @@ func (b *bench) reportIngests(k kind, size int, turns []ingestTurn) {
 		b.atLeast(1, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.alone, t.cold) }), 0.6,
 			site+": speed of a cold ingest to decode and check on one goroutine",
 			fmt.Sprintf("%s, %s; %.1f KB", short(cold), short(alone), float64(size)/1000))
-		b.info(1, site+": the same to decode and check on all cores", "%.2fx  (%s)",
+		b.infof(1, site+": the same to decode and check on all cores", "%.2fx  (%s)",
 			medianOf(turns, func(t ingestTurn) float64 { return ratio(t.together, t.cold) }), short(together))
-		b.info(1, site+": phases of the cold ingest", "%s", phaseText(turns, cold))
+		b.infof(1, site+": phases of the cold ingest", "%s", phaseText(turns, cold))
 	}
 	if b.wants(2) {
 		b.reportAgain(site, turns)
@@ -236,7 +238,7 @@ func (b *bench) reportAgain(site string, turns []ingestTurn) {
 	b.atLeast(2, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.cold, t.none) }), 25,
 		site+": nothing changed, times faster than cold", short(none))
 	wrote := medianOf(turns, func(t ingestTurn) int64 { return t.transactions })
-	b.add(2, wrote == 0, "0", site+": nothing changed, transactions that wrote a row", fmt.Sprint(wrote))
+	b.add(2, wrote == 0, "0", site+": nothing changed, transactions that wrote a row", strconv.FormatInt(wrote, 10))
 }
 
 // phaseText tells where a cold ingest spends its time; what is no phase is reading the body and writing the answer.

@@ -30,7 +30,9 @@ func compile(k kind) (validations.Checker, error) {
 
 // decodeAndCheck does with a body what no ingest can do without, and nothing else: it decodes every document and checks
 // it. Parts of it are done on several goroutines if workers is more than one.
-func decodeAndCheck(ctx context.Context, body []byte, checker validations.Checker, workers int) ([]*document.Document, error) {
+func decodeAndCheck(ctx context.Context, body []byte, checker validations.Checker, workers int) (
+	[]*document.Document, error,
+) {
 	limits := document.DefaultLimits()
 	segments, err := document.Split(body, document.YAML, limits)
 	if err != nil {
@@ -55,7 +57,9 @@ func decodeAndCheck(ctx context.Context, body []byte, checker validations.Checke
 
 var errNotValid = errors.New("a document of the site is not valid")
 
-func decodeOne(segment document.Segment, limits document.Limits, checker validations.Checker) (*document.Document, error) {
+func decodeOne(segment document.Segment, limits document.Limits, checker validations.Checker) (
+	*document.Document, error,
+) {
 	entry, err := document.Decode(segment, limits)
 	if err != nil {
 		return nil, fmt.Errorf("decode: %w", err)

@@ -1,7 +1,7 @@
 // Command bench measures how fast the server is, over real HTTP and a real Postgres, as ratios to what the same machine
 // can do at best in the same minute: absolute times say more about the machine than about the code.
 //
-//	go run ./test/bench [-smoke] [-docs 1000] [-revisions 1000] [-rounds 7] [-rows 1,2,3]
+//	go run ./test/bench [-smoke] [-docs 1000] [-revisions 1000] [-rounds 7] [-rows 1,2,3] [-cpuprofile DIR]
 //
 // It builds cmd/server, starts a private Postgres (fsync on) and a server for each group of rows on a database of its
 // own. What is compared is measured in turns, after a warm-up, and a ratio is the median of the ratios of all turns, so
@@ -31,12 +31,15 @@ type options struct {
 	span      time.Duration // of posting, for each side of a turn
 	body      int           // bytes of the large ingest
 	rows      map[int]bool
+	smoke     bool   // see that it works
+	profiles  string // directory for CPU profiles of the servers; "" for none
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -61,12 +64,13 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.IntVar(&opts.docs, "docs", 1000, "documents of the site")
 	flags.IntVar(&opts.revisions, "revisions", 1000, "revisions that each change one document")
 	flags.IntVar(&opts.rounds, "rounds", 7, "turns that a ratio is the median of")
-	smoke := flags.Bool("smoke", false, "measure as little as possible, to see that it works")
+	flags.BoolVar(&opts.smoke, "smoke", false, "measure as little as possible, to see that it works")
+	flags.StringVar(&opts.profiles, "cpuprofile", "", "write a CPU profile of each server into this directory")
 	flags.Func("rows", "the rows to measure, 1 to 7, as 1,2,3 (default all)", opts.choose)
 	if err := flags.Parse(args); err != nil {
 		return opts, err //nolint:wrapcheck // reported already
 	}
-	if *smoke {
+	if opts.smoke {
 		opts.docs, opts.revisions, opts.rounds = 50, 20, 1
 		opts.span, opts.body = 100*time.Millisecond, 1<<20
 	}
@@ -104,6 +108,9 @@ func (o *options) wants(rows ...int) bool {
 // measure fills the table; what was measured before an error is kept.
 func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err error) {
 	t := &table{machine: machine()}
+	if opts.smoke {
+		t.machine = append(t.machine, "a smoke: too small for its ratios to mean anything")
+	}
 	b, err := newBench(ctx, opts, t, stderr)
 	if err != nil {
 		return t, err

@@ -12,9 +12,9 @@ const mebibyte = 1 << 20
 
 // memory measures row 7 on servers that did nothing else before.
 func (b *bench) memory(ctx context.Context) (err error) {
-	b.say("row 7: memory during an ingest of %d MiB", b.body/mebibyte)
+	b.sayf("row 7: memory during an ingest of %d MiB", b.body/mebibyte)
 	if _, err := os.Stat("/proc/self/status"); err != nil {
-		b.info(7, "resident memory", "not measured: there is no /proc here")
+		b.infof(7, "resident memory", "not measured: there is no /proc here")
 		return nil
 	}
 	s, err := b.start(ctx, "memory")
@@ -56,7 +56,7 @@ func (b *bench) settled(s *server) error {
 	if err != nil {
 		return err
 	}
-	b.info(7, "resident memory "+while.String()+" later, MiB", "%.1f", after)
+	b.infof(7, "resident memory "+while.String()+" later, MiB", "%.1f", after)
 	return nil
 }
 

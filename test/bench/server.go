@@ -55,7 +55,8 @@ func newBench(ctx context.Context, opts options, t *table, progress io.Writer) (
 	if err := b.build(ctx); err != nil {
 		return nil, err
 	}
-	b.cluster, err = local.Start(ctx, filepath.Join(b.dir, "state"), slog.New(slog.DiscardHandler))
+	// Set up as for a newcomer, but for the connections: those that we compare with come on top of the server's.
+	b.cluster, err = local.Start(ctx, filepath.Join(b.dir, "state"), slog.New(slog.DiscardHandler), "max_connections=200")
 	if err != nil {
 		return nil, fmt.Errorf("start a private Postgres: %w", err)
 	}
@@ -67,9 +68,14 @@ func newBench(ctx context.Context, opts options, t *table, progress io.Writer) (
 
 // build makes the server as `make build` does, so that the build cache serves both.
 func (b *bench) build(ctx context.Context) error {
-	b.say("building the server")
+	b.sayf("building the server")
 	b.binary = filepath.Join(b.dir, "server")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", b.binary, "purser/cmd/server")
+	flags, err := b.overlay()
+	if err != nil {
+		return err
+	}
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-o", b.binary}, flags...)
+	cmd := exec.CommandContext(ctx, "go", append(args, "purser/cmd/server")...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stdout, cmd.Stderr = b.progress, b.progress
 	if err := cmd.Run(); err != nil {
@@ -81,7 +87,8 @@ func (b *bench) build(ctx context.Context) error {
 // describe adds the database to what is known of the machine.
 func (b *bench) describe(ctx context.Context) error {
 	var version, fsync string
-	err := b.admin.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('fsync')`).Scan(&version, &fsync)
+	const settings = `SELECT current_setting('server_version'), current_setting('fsync')`
+	err := b.admin.QueryRow(ctx, settings).Scan(&version, &fsync)
 	if err != nil {
 		return fmt.Errorf("ask Postgres for its version: %w", err)
 	}
@@ -102,7 +109,7 @@ func (b *bench) close(ctx context.Context, err error) error {
 	return errors.Join(err, os.RemoveAll(b.dir))
 }
 
-func (b *bench) say(format string, args ...any) {
+func (b *bench) sayf(format string, args ...any) {
 	fmt.Fprintf(b.progress, "bench: "+format+"\n", args...)
 }
 
@@ -114,6 +121,7 @@ type server struct {
 	db      *pgxpool.Pool // our own way into the server's database
 	process *exec.Cmd
 	log     *os.File
+	profile string // the file it is to write; "" for none
 }
 
 // start runs a server on a new database.
@@ -125,6 +133,9 @@ func (b *bench) start(ctx context.Context, name string) (_ *server, err error) {
 	// As many connections of each kind as there are clients; a default client keeps two.
 	transport := &http.Transport{MaxIdleConnsPerHost: b.clients, DisableCompression: true}
 	s := &server{Client: &http.Client{Transport: transport}}
+	if b.profiles != "" {
+		s.profile = filepath.Join(b.profiles, name+".pprof")
+	}
 	defer func() {
 		if err != nil {
 			err = s.stop(err)
@@ -167,7 +178,7 @@ func freeAddress(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("find a free port: %w", err)
 	}
-	return listener.Addr().String(), listener.Close() //nolint:wrapcheck // says it all
+	return listener.Addr().String(), listener.Close()
 }
 
 func (s *server) launch(ctx context.Context, binary, log, address, database string) (err error) {
@@ -175,7 +186,7 @@ func (s *server) launch(ctx context.Context, binary, log, address, database stri
 		return fmt.Errorf("make the server's log: %w", err)
 	}
 	s.process = exec.CommandContext(ctx, binary, "--listen", address, "--database-url", database)
-	s.process.Env = environment()
+	s.process.Env = append(environment(), profileVariable+"="+s.profile)
 	s.process.Stdout, s.process.Stderr = s.log, s.log
 	s.process.Cancel = func() error { return s.process.Process.Signal(syscall.SIGTERM) }
 	s.process.WaitDelay = patience
@@ -220,7 +231,7 @@ func (s *server) stop(err error) error {
 	}
 	s.CloseIdleConnections()
 	if s.process != nil {
-		err = errors.Join(err, s.process.Process.Signal(syscall.SIGTERM), s.process.Wait())
+		err = errors.Join(err, s.endProfile(), s.process.Process.Signal(syscall.SIGTERM), s.process.Wait())
 	}
 	if s.log != nil {
 		err = errors.Join(err, s.log.Close())
@@ -231,49 +242,46 @@ func (s *server) stop(err error) error {
 const api = "/api/v1.0"
 
 func (s *server) get(ctx context.Context, path string) error {
-	_, err := s.send(ctx, http.MethodGet, path, nil, io.Discard)
-	return err
+	return s.send(ctx, http.MethodGet, path, nil, io.Discard)
 }
 
 func (s *server) put(ctx context.Context, bucket string, body []byte) error {
-	_, err := s.send(ctx, http.MethodPut, api+"/buckets/"+bucket+"/documents", body, io.Discard)
-	return err
+	return s.send(ctx, http.MethodPut, api+"/buckets/"+bucket+"/documents", body, io.Discard)
 }
 
 func (s *server) post(ctx context.Context, revision, name string, body []byte) error {
-	_, err := s.send(ctx, http.MethodPost, api+"/revisions/"+revision+"/validations/"+name, body, io.Discard)
-	return err
+	return s.send(ctx, http.MethodPost, api+"/revisions/"+revision+"/validations/"+name, body, io.Discard)
 }
 
 // send makes a request and reads the whole answer, so that its end is what the clock sees.
-func (s *server) send(ctx context.Context, method, path string, body []byte, answer io.Writer) (int64, error) {
+func (s *server) send(ctx context.Context, method, path string, body []byte, answer io.Writer) error {
+	//nolint:gosec // to the server that we started
 	request, err := http.NewRequestWithContext(ctx, method, s.url+path, bytes.NewReader(body))
 	if err != nil {
-		return 0, fmt.Errorf("make a request: %w", err)
+		return fmt.Errorf("make a request: %w", err)
 	}
 	if body != nil {
 		request.Header.Set("Content-Type", "application/x-yaml")
 	}
-	response, err := s.Do(request)
+	response, err := s.Do(request) //nolint:gosec // to the server that we started
 	if err != nil {
-		return 0, err //nolint:wrapcheck // names method and URL
+		return err //nolint:wrapcheck // names method and URL
 	}
 	defer response.Body.Close()
 	if response.StatusCode >= http.StatusMultipleChoices {
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 2000))
-		return 0, fmt.Errorf("%s %s: %s: %s", method, path, response.Status, text)
+		return fmt.Errorf("%s %s: %s: %s", method, path, response.Status, text)
 	}
-	size, err := io.Copy(answer, response.Body)
-	if err != nil {
-		return size, fmt.Errorf("read the answer to %s %s: %w", method, path, err)
+	if _, err := io.Copy(answer, response.Body); err != nil {
+		return fmt.Errorf("read the answer to %s %s: %w", method, path, err)
 	}
-	return size, nil
+	return nil
 }
 
 // phases returns the time that the server has spent so far in each phase of its ingests.
 func (s *server) phases(ctx context.Context) (map[string]time.Duration, error) {
 	var text bytes.Buffer
-	if _, err := s.send(ctx, http.MethodGet, "/metrics", nil, &text); err != nil {
+	if err := s.send(ctx, http.MethodGet, "/metrics", nil, &text); err != nil {
 		return nil, err
 	}
 	spent := map[string]time.Duration{}

@@ -54,8 +54,10 @@ var (
 	services = []string{"keystone", "glance", "nova", "neutron", "cinder", "heat", "horizon", "barbican", "ceph", "etcd"}
 	parts    = []string{"api", "worker", "scheduler", "conductor", "registry", "agent", "proxy"}
 	regions  = []string{"west", "east", "north", "south"}
-	words    = strings.Fields(`timeout retries endpoint catalog token driver backend policy cache queue replica quota
-		notify audit filter limit weight domain project tenant volume snapshot network router subnet port`)
+	words    = []string{
+		"timeout", "retries", "endpoint", "catalog", "token", "driver", "backend", "policy", "cache", "queue",
+		"replica", "quota", "notify", "audit", "filter", "limit", "weight", "domain", "project", "tenant", "volume",
+	}
 )
 
 func pick(r *rand.Rand, list []string) string { return list[r.IntN(len(list))] }

@@ -42,8 +42,8 @@ func (t *table) atMost(row int, ratio, target float64, what, details string) {
 	t.add(row, ratio <= target, fmt.Sprintf("<= %gx", target), what, fmt.Sprintf("%.2fx  (%s)", ratio, details))
 }
 
-// info adds what explains other lines and has no target of its own.
-func (t *table) info(row int, what, format string, args ...any) {
+// infof adds what explains other lines and has no target of its own.
+func (t *table) infof(row int, what, format string, args ...any) {
 	t.lines = append(t.lines, line{row, what, fmt.Sprintf(format, args...), "", "info"})
 }
 
@@ -75,7 +75,7 @@ func valueOf(path, key string) string {
 	if err != nil {
 		return "unknown"
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		name, value, _ := strings.Cut(lines.Text(), ":")
 		if strings.TrimSpace(name) == key {

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -26,7 +28,7 @@ const entries = 1000
 
 // verdicts measures row 6.
 func (b *bench) verdicts(ctx context.Context) (err error) {
-	b.say("row 6: validations by %d clients", b.clients)
+	b.sayf("row 6: validations by %d clients", b.clients)
 	s, err := b.start(ctx, "verdicts")
 	if err != nil {
 		return err
@@ -61,14 +63,14 @@ type storm struct {
 }
 
 // rage lets clients work for a time, each as fast as it can.
-func (b *bench) rage(ctx context.Context, work func(ctx context.Context) error) (storm, error) {
+func (b *bench) rage(ctx context.Context, work func(ctx context.Context, client int) error) (storm, error) {
 	took := make([][]time.Duration, b.clients)
 	began := time.Now()
 	group, ctx := errgroup.WithContext(ctx)
 	for client := range b.clients {
 		group.Go(func() error {
 			for time.Since(began) < b.span {
-				latency, err := timed(func() error { return work(ctx) })
+				latency, err := timed(func() error { return work(ctx, client) })
 				if err != nil {
 					return err
 				}
@@ -86,15 +88,20 @@ func (b *bench) rage(ctx context.Context, work func(ctx context.Context) error) 
 
 // posts compares posting with inserting.
 func (b *bench) posts(ctx context.Context, s *server) error {
-	type turn struct{ post, insert storm }
-	turns := make([]turn, b.rounds+1)
+	clients, closeAll, err := s.wires(ctx, b.clients)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	request := message(http.MethodPost, api+"/revisions/1/validations/bench", posting)
+	type postTurn struct{ post, insert storm }
+	turns := make([]postTurn, b.rounds+1)
 	for i := range turns {
-		var err error
-		turns[i].post, err = b.rage(ctx, func(ctx context.Context) error { return s.post(ctx, "1", "bench", posting) })
+		turns[i].post, err = b.rage(ctx, func(_ context.Context, client int) error { return clients[client].send(request) })
 		if err != nil {
 			return err
 		}
-		turns[i].insert, err = b.rage(ctx, func(ctx context.Context) error {
+		turns[i].insert, err = b.rage(ctx, func(ctx context.Context, _ int) error {
 			_, err := s.db.Exec(ctx, insertPosted, 1, "bench", string(posting))
 			return err //nolint:wrapcheck // wrapped below
 		})
@@ -103,15 +110,14 @@ func (b *bench) posts(ctx context.Context, s *server) error {
 		}
 	}
 	turns = turns[1:]
-	perSecond := func(each time.Duration) float64 { return float64(time.Second) / float64(each) }
-	b.atMost(6, medianOf(turns, func(t turn) float64 { return ratio(t.post.latency, t.insert.latency) }), 5,
+	b.atMost(6, medianOf(turns, func(t postTurn) float64 { return ratio(t.post.latency, t.insert.latency) }), 5,
 		fmt.Sprintf("POST a validation by %d clients to an insert by %d connections, latency", b.clients, b.clients),
-		fmt.Sprintf("%s, %s", short(medianOf(turns, func(t turn) time.Duration { return t.post.latency })),
-			short(medianOf(turns, func(t turn) time.Duration { return t.insert.latency }))))
-	b.info(6, "the same by throughput", "%.2fx  (%.0f/s, %.0f/s)",
-		medianOf(turns, func(t turn) float64 { return ratio(t.post.each, t.insert.each) }),
-		perSecond(medianOf(turns, func(t turn) time.Duration { return t.post.each })),
-		perSecond(medianOf(turns, func(t turn) time.Duration { return t.insert.each })))
+		fmt.Sprintf("%s, %s", short(medianOf(turns, func(t postTurn) time.Duration { return t.post.latency })),
+			short(medianOf(turns, func(t postTurn) time.Duration { return t.insert.latency }))))
+	b.infof(6, "the same by throughput", "%.2fx  (%.0f/s, %.0f/s)",
+		medianOf(turns, func(t postTurn) float64 { return ratio(t.post.each, t.insert.each) }),
+		perSecond(medianOf(turns, func(t postTurn) time.Duration { return t.post.each })),
+		perSecond(medianOf(turns, func(t postTurn) time.Duration { return t.insert.each })))
 	return nil
 }
 
@@ -131,33 +137,74 @@ func (b *bench) statuses(ctx context.Context, c *chronicle, names int) error {
 	if err := vacuum(ctx, c.db); err != nil {
 		return err
 	}
-	type turn struct{ status, selected time.Duration }
-	turns := make([]turn, b.rounds+1)
+	turns := make([]askTurn, b.rounds+1)
 	for i := range turns {
-		const repeats = 50
-		var err error
-		turns[i].status, err = medianTime(repeats, func(int) error { return c.get(ctx, api+"/revisions/latest/status") })
-		if err != nil {
+		if err := b.ask(ctx, c, names, &turns[i]); err != nil {
 			return err
 		}
-		turns[i].selected, err = medianTime(repeats, func(i int) error {
-			var body string
-			name := fmt.Sprintf("validation-%d", i%names)
-			return c.db.QueryRow(ctx, selectPosted, c.revision, name).Scan(&body)
-		})
-		if err != nil {
-			return fmt.Errorf("select: %w", err)
-		}
 	}
-	turns = turns[1:]
-	what := fmt.Sprintf("GET the status with %d entries of %d names to an indexed select", entries, names)
-	quotient := medianOf(turns, func(t turn) float64 { return ratio(t.status, t.selected) })
-	details := short(medianOf(turns, func(t turn) time.Duration { return t.status })) + ", " +
-		short(medianOf(turns, func(t turn) time.Duration { return t.selected }))
-	if names == entries {
-		b.info(6, what, "%.2fx  (%s)", quotient, details)
-		return nil
-	}
-	b.atMost(6, quotient, 5, what, details)
+	b.reportStatuses(names, turns[1:])
 	return nil
 }
+
+// askTurn is one turn of asking for the status.
+type askTurn struct {
+	status, selected, health time.Duration // one after the other
+	statuses, selects        storm         // by all clients at once
+}
+
+func (b *bench) ask(ctx context.Context, c *chronicle, names int, t *askTurn) (err error) {
+	const repeats = 50
+	clients, closeAll, err := c.wires(ctx, b.clients)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	status := message(http.MethodGet, api+"/revisions/latest/status", nil)
+	health := message(http.MethodGet, api+"/health", nil)
+	selected := func(ctx context.Context, _ int) error {
+		var body string
+		name := fmt.Sprintf("validation-%d", rand.IntN(names)) //nolint:gosec // any will do
+		if err := c.db.QueryRow(ctx, selectPosted, c.revision, name).Scan(&body); err != nil {
+			return fmt.Errorf("select: %w", err)
+		}
+		return nil
+	}
+	if t.status, err = medianTime(repeats, func(int) error { return clients[0].send(status) }); err != nil {
+		return err
+	}
+	if t.selected, err = medianTime(repeats, func(int) error { return selected(ctx, 0) }); err != nil {
+		return err
+	}
+	if t.health, err = medianTime(repeats, func(int) error { return clients[0].send(health) }); err != nil {
+		return err
+	}
+	t.statuses, err = b.rage(ctx, func(_ context.Context, client int) error { return clients[client].send(status) })
+	if err != nil {
+		return err
+	}
+	t.selects, err = b.rage(ctx, selected)
+	return err
+}
+
+func (b *bench) reportStatuses(names int, turns []askTurn) {
+	what := fmt.Sprintf("GET the status with %d entries of %d names to an indexed select", entries, names)
+	quotient := medianOf(turns, func(t askTurn) float64 { return ratio(t.status, t.selected) })
+	details := short(medianOf(turns, func(t askTurn) time.Duration { return t.status })) + ", " +
+		short(medianOf(turns, func(t askTurn) time.Duration { return t.selected }))
+	if names == entries {
+		b.infof(6, what, "%.2fx  (%s)", quotient, details)
+	} else {
+		b.atMost(6, quotient, 5, what, details)
+		b.infof(6, "GET the health to the same select: what HTTP costs alone", "%.2fx  (%s)",
+			medianOf(turns, func(t askTurn) float64 { return ratio(t.health, t.selected) }),
+			short(medianOf(turns, func(t askTurn) time.Duration { return t.health })))
+	}
+	b.infof(6, fmt.Sprintf("the status with %d names by %d clients to a select by %d connections, throughput",
+		names, b.clients, b.clients), "%.2fx  (%.0f/s, %.0f/s)",
+		medianOf(turns, func(t askTurn) float64 { return ratio(t.statuses.each, t.selects.each) }),
+		perSecond(medianOf(turns, func(t askTurn) time.Duration { return t.statuses.each })),
+		perSecond(medianOf(turns, func(t askTurn) time.Duration { return t.selects.each })))
+}
+
+func perSecond(each time.Duration) float64 { return float64(time.Second) / float64(each) }

@@ -1,0 +1,59 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// profilingHook is a file that makes a server write a CPU profile of all it does until SIGUSR1. It is laid over the
+// server's sources for the build alone, so that what is profiled is what is shipped and what is shipped has no switch
+// for it.
+//
+//go:embed profiling_hook.go.txt
+var profilingHook []byte
+
+// profileVariable tells the hook where to.
+const profileVariable = "BENCH_CPUPROFILE"
+
+// overlay returns the flags that lay the hook over the server's sources; none if no profile is wanted.
+func (b *bench) overlay() ([]string, error) {
+	if b.profiles == "" {
+		return nil, nil
+	}
+	hook, list := filepath.Join(b.dir, "hook.go"), filepath.Join(b.dir, "overlay.json")
+	target, err := filepath.Abs("cmd/server/bench_profiling_hook.go")
+	if err != nil {
+		return nil, fmt.Errorf("find the server's sources: %w", err)
+	}
+	text, err := json.Marshal(map[string]map[string]string{"Replace": {target: hook}})
+	if err != nil {
+		return nil, fmt.Errorf("write the overlay: %w", err)
+	}
+	for path, text := range map[string][]byte{hook: profilingHook, list: text} {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			return nil, fmt.Errorf("write the overlay: %w", err)
+		}
+	}
+	return []string{"-overlay", list}, nil
+}
+
+// endProfile waits until the server has written its profile.
+func (s *server) endProfile() error {
+	if s.profile == "" {
+		return nil
+	}
+	if err := s.process.Process.Signal(syscall.SIGUSR1); err != nil {
+		return fmt.Errorf("ask for the profile: %w", err)
+	}
+	for began := time.Now(); time.Since(began) < patience; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(s.profile); err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("the server wrote no profile to %s", s.profile)
+}

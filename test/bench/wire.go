@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+)
+
+// wire is one client's connection, for rows whose requests take so little that the work of http.Client would be a good
+// part of what is measured: it sends the same bytes again and again and reads the answers with no goroutines between.
+type wire struct {
+	net.Conn
+
+	answers *bufio.Reader
+}
+
+// wires opens a connection for each client; close ends them all.
+func (s *server) wires(ctx context.Context, clients int) (list []wire, closeAll func(), err error) {
+	closeAll = func() {
+		for _, w := range list {
+			_ = w.Close()
+		}
+	}
+	for range clients {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			closeAll()
+			return nil, nil, fmt.Errorf("connect a client: %w", err)
+		}
+		list = append(list, wire{conn, bufio.NewReader(conn)})
+	}
+	return list, closeAll, nil
+}
+
+// message is a request as it goes over the wire.
+func message(method, path string, body []byte) []byte {
+	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: bench\r\nAccept: */*\r\n", method, path)
+	if body != nil {
+		head += fmt.Sprintf("Content-Type: application/x-yaml\r\nContent-Length: %d\r\n", len(body))
+	}
+	return append([]byte(head+"\r\n"), body...)
+}
+
+// send makes a request and reads the whole answer.
+func (w wire) send(message []byte) error {
+	if _, err := w.Write(message); err != nil {
+		return fmt.Errorf("send a request: %w", err)
+	}
+	response, err := http.ReadResponse(w.answers, nil)
+	if err != nil {
+		return fmt.Errorf("read an answer: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= http.StatusMultipleChoices {
+		text, _ := io.ReadAll(io.LimitReader(response.Body, 2000))
+		return fmt.Errorf("%s: %s: %s", message[:20], response.Status, text)
+	}
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		return fmt.Errorf("read an answer: %w", err)
+	}
+	return nil
+}
