@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 
 // program is the path of the built server. It stays in the user's cache, because nobody is left to remove it after the
 // last test; each source tree has one of its own.
-var program = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals // built once for all tests
+var program = sync.OnceValues(func() (string, error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		return "", fmt.Errorf("find the module: %w", err)

@@ -11,119 +11,146 @@ import (
 func TestPutBucket(t *testing.T) {
 	t.Parallel()
 	w1, w2 := widget("w1", "{x: 1}"), widget("w2", "{x: 2}")
-	for name, test := range map[string]func(*testing.T, *server){
-		"answers in payload order with the new revision": func(t *testing.T, s *server) {
-			s.put(t, "mop", w2+w1).isNames(t, "w2@1", "w1@1")
-			s.put(t, "mop", w1+w2+widget("w3", "{}")).isNames(t, "w1@2", "w2@2", "w3@2")
-			s.get(t, "revisions/2/documents").isNames(t, "w2@1", "w1@1", "w3@2")
-		},
-		"unchanged makes no revision": func(t *testing.T, s *server) {
-			s.put(t, "mop", w1+w2)
-			s.put(t, "other", widget("w3", "{}"))
-			s.put(t, "mop", w1+w2).isNames(t, "w1@2", "w2@2")
-			s.isRevision(t, 2)
-		},
-		"order of documents and keys is no change": func(t *testing.T, s *server) {
-			s.put(t, "mop", widget("w1", "{a: 1, b: 2}")+w2)
-			s.put(t, "mop", w2+widget("w1", "{b: 2, a: 1}")).isNames(t, "w2@1", "w1@1")
-			s.isRevision(t, 1)
-		},
-		"other spelling of the same values is no change": func(t *testing.T, s *server) {
-			s.put(t, "mop", widget("w1", "{a: 017, b: yes, c: 'x'}"))
-			s.put(t, "mop", widget("w1", "{a: 15, b: true, c: x} # as before"))
-			s.isRevision(t, 1)
-		},
-		"one changed document keeps the origin of the others": func(t *testing.T, s *server) {
-			s.put(t, "mop", w1+w2)
-			s.put(t, "mop", w1+widget("w2", "{x: 3}")).isNames(t, "w1@2", "w2@2")
-			s.get(t, "revisions/2/documents").isNames(t, "w1@1", "w2@2")
-			s.get(t, "revisions/1/documents").isNames(t, "w1@1", "w2@1")
-		},
-		"a change of metadata alone is a change": func(t *testing.T, s *server) {
-			s.put(t, "mop", w1)
-			s.put(t, "mop", docWith("acme/Widget/v1", "w1", "{x: 1}", ", labels: {a: b}"))
-			s.isRevision(t, 2)
-		},
-		"the origin survives a PUT to another bucket": func(t *testing.T, s *server) {
-			s.put(t, "mop", w1+w2)
-			s.put(t, "other", widget("w3", "{}"))
-			s.put(t, "mop", w1+widget("w2", "{x: 3}"))
-			s.get(t, "revisions/latest/documents").isNames(t, "w1@1", "w2@3", "w3@2")
-		},
-		"what is left out is deleted and stays in earlier revisions": func(t *testing.T, s *server) {
-			s.put(t, "mop", w1+w2)
-			s.put(t, "mop", w2).isNames(t, "w2@2")
-			s.get(t, "revisions/2/documents").isNames(t, "w2@1")
-			s.get(t, "revisions/1/documents").isNames(t, "w1@1", "w2@1")
-		},
-		"other buckets stay": func(t *testing.T, s *server) {
-			s.put(t, "mop", w1)
-			s.put(t, "other", w2)
-			s.put(t, "mop", "")
-			s.get(t, "revisions/latest/documents").isNames(t, "w2@2")
-		},
-		"empty deletes all and answers with the status alone": func(t *testing.T, s *server) {
-			s.put(t, "mop", w1)
-			got := s.put(t, "mop", "").is(t, http.StatusOK).documents(t)
-			want := []map[string]any{{"status": map[string]any{"bucket": "mop", "revision": 2}}}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("answer (-want +got):\n%s", diff)
-			}
-			s.get(t, "revisions/2/documents").isNames(t)
-		},
-		"empty on an unknown bucket makes no revision": func(t *testing.T, s *server) {
-			if got := s.put(t, "mop", "").is(t, http.StatusOK); got.text != "" {
-				t.Errorf("answer %q, want nothing", got.text)
-			}
-			s.isRevision(t, 0)
-		},
-		"empty for the second time makes no revision": func(t *testing.T, s *server) {
-			s.put(t, "mop", w1)
-			s.put(t, "mop", "")
-			s.put(t, "mop", "# nothing\n").isNames(t)
-			s.isRevision(t, 2)
-		},
-		"a deleted document may come back": func(t *testing.T, s *server) {
-			s.put(t, "mop", w1)
-			s.put(t, "mop", "")
-			s.put(t, "mop", w1)
-			s.get(t, "revisions/3/documents").isNames(t, "w1@3")
-		},
-		"what GET shows can be put back": func(t *testing.T, s *server) {
-			s.put(t, "mop", w1+widget("w2", `{text: "a\nb\n", list: [1, null, yes, "yes", 1.5, "1e3", 2001-01-01], m: {}, é: "\u2028"}`))
-			shown := s.get(t, "revisions/1/documents")
-			s.put(t, "mop", shown.text).isNames(t, "w1@1", "w2@1")
-			s.isRevision(t, 1)
-		},
-		"the JSON that GET shows can be put back": func(t *testing.T, s *server) {
-			s.put(t, "mop", w1+w2)
-			shown := s.get(t, "revisions/1/documents", "Accept", "application/json")
-			s.send(t, request{
-				method: http.MethodPut, path: "buckets/mop/documents", body: shown.text,
-				header: map[string]string{"Content-Type": "application/json"},
-			}).isNames(t, "w1@1", "w2@1")
-			s.isRevision(t, 1)
-		},
-		"keys beside schema metadata and data are ignored": func(t *testing.T, s *server) {
-			s.put(t, "mop", w1+"id: 77\ndeleted: true\nstatus: {bucket: zzz, revision: 9}\nextra: 1\n").isNames(t, "w1@1")
-			got := s.get(t, "revisions/1/documents").documents(t)[0]
-			if got["id"] == 77 {
-				t.Error("the client chose the id")
-			}
-		},
-		"bucket names are percent-decoded once": func(t *testing.T, s *server) {
-			got := s.put(t, "a%2Fb%2520c%20%C3%A9", w1).is(t, http.StatusOK).documents(t)
-			want := map[string]any{"bucket": "a/b%20c é", "revision": 1}
-			if diff := cmp.Diff(want, got[0]["status"]); diff != "" {
-				t.Errorf("status (-want +got):\n%s", diff)
-			}
-		},
-	} {
-		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
-			t.Parallel()
-			test(t, start(t))
-		})
-	}
+	t.Run("answers in payload order with the new revision", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w2+w1).isNames(t, "w2@1", "w1@1")
+		s.put(t, "mop", w1+w2+widget("w3", "{}")).isNames(t, "w1@2", "w2@2", "w3@2")
+		s.get(t, "revisions/2/documents").isNames(t, "w2@1", "w1@1", "w3@2")
+	})
+	t.Run("unchanged makes no revision", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w1+w2)
+		s.put(t, "other", widget("w3", "{}"))
+		s.put(t, "mop", w1+w2).isNames(t, "w1@2", "w2@2")
+		s.isRevision(t, 2)
+	})
+	t.Run("order of documents and keys is no change", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", widget("w1", "{a: 1, b: 2}")+w2)
+		s.put(t, "mop", w2+widget("w1", "{b: 2, a: 1}")).isNames(t, "w2@1", "w1@1")
+		s.isRevision(t, 1)
+	})
+	t.Run("other spelling of the same values is no change", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", widget("w1", "{a: 017, b: yes, c: 'x'}"))
+		s.put(t, "mop", widget("w1", "{a: 15, b: true, c: x} # as before"))
+		s.isRevision(t, 1)
+	})
+	t.Run("one changed document keeps the origin of the others", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w1+w2)
+		s.put(t, "mop", w1+widget("w2", "{x: 3}")).isNames(t, "w1@2", "w2@2")
+		s.get(t, "revisions/2/documents").isNames(t, "w1@1", "w2@2")
+		s.get(t, "revisions/1/documents").isNames(t, "w1@1", "w2@1")
+	})
+	t.Run("a change of metadata alone is a change", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w1)
+		s.put(t, "mop", docWith("acme/Widget/v1", "w1", "{x: 1}", ", labels: {a: b}"))
+		s.isRevision(t, 2)
+	})
+	t.Run("the origin survives a PUT to another bucket", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w1+w2)
+		s.put(t, "other", widget("w3", "{}"))
+		s.put(t, "mop", w1+widget("w2", "{x: 3}"))
+		s.get(t, "revisions/latest/documents").isNames(t, "w1@1", "w2@3", "w3@2")
+	})
+	t.Run("what is left out is deleted and stays in earlier revisions", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w1+w2)
+		s.put(t, "mop", w2).isNames(t, "w2@2")
+		s.get(t, "revisions/2/documents").isNames(t, "w2@1")
+		s.get(t, "revisions/1/documents").isNames(t, "w1@1", "w2@1")
+	})
+	t.Run("other buckets stay", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w1)
+		s.put(t, "other", w2)
+		s.put(t, "mop", "")
+		s.get(t, "revisions/latest/documents").isNames(t, "w2@2")
+	})
+	t.Run("empty deletes all and answers with the status alone", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w1)
+		got := s.put(t, "mop", "").is(t, http.StatusOK).documents(t)
+		want := []map[string]any{{"status": map[string]any{"bucket": "mop", "revision": 2}}}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("answer (-want +got):\n%s", diff)
+		}
+		s.get(t, "revisions/2/documents").isNames(t)
+	})
+	t.Run("empty on an unknown bucket makes no revision", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		if got := s.put(t, "mop", "").is(t, http.StatusOK); got.text != "" {
+			t.Errorf("answer %q, want nothing", got.text)
+		}
+		s.isRevision(t, 0)
+	})
+	t.Run("empty for the second time makes no revision", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w1)
+		s.put(t, "mop", "")
+		s.put(t, "mop", "# nothing\n").isNames(t)
+		s.isRevision(t, 2)
+	})
+	t.Run("a deleted document may come back", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w1)
+		s.put(t, "mop", "")
+		s.put(t, "mop", w1)
+		s.get(t, "revisions/3/documents").isNames(t, "w1@3")
+	})
+	t.Run("what GET shows can be put back", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w1+widget("w2", `{text: "a\nb\n", list: [1, null, yes, "yes", 1.5, "1e3", 2001-01-01], m: {}, é: "\u2028"}`))
+		shown := s.get(t, "revisions/1/documents")
+		s.put(t, "mop", shown.text).isNames(t, "w1@1", "w2@1")
+		s.isRevision(t, 1)
+	})
+	t.Run("the JSON that GET shows can be put back", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w1+w2)
+		shown := s.get(t, "revisions/1/documents", "Accept", "application/json")
+		s.send(t, request{
+			method: http.MethodPut, path: "buckets/mop/documents", body: shown.text,
+			header: map[string]string{"Content-Type": "application/json"},
+		}).isNames(t, "w1@1", "w2@1")
+		s.isRevision(t, 1)
+	})
+	t.Run("keys beside schema metadata and data are ignored", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w1+"id: 77\ndeleted: true\nstatus: {bucket: zzz, revision: 9}\nextra: 1\n").isNames(t, "w1@1")
+		got := s.get(t, "revisions/1/documents").documents(t)[0]
+		if got["id"] == 77 {
+			t.Error("the client chose the id")
+		}
+	})
+	t.Run("bucket names are percent-decoded once", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		got := s.put(t, "a%2Fb%2520c%20%C3%A9", w1).is(t, http.StatusOK).documents(t)
+		want := map[string]any{"bucket": "a/b%20c é", "revision": 1}
+		if diff := cmp.Diff(want, got[0]["status"]); diff != "" {
+			t.Errorf("status (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestPutBucket_showsWhatIsStored(t *testing.T) {

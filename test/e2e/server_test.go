@@ -21,26 +21,33 @@ const patience = 30 * time.Second
 
 // server is a running server that nobody else talks to.
 type server struct {
-	url     string
-	process *exec.Cmd
-	client  *http.Client
-	log     *logs
+	url      string
+	database string
+	process  *exec.Cmd
+	client   *http.Client
+	log      *logs
 }
 
-// start runs the server with some flags for the time of a test.
+// start runs the server with some flags, on a database of its own, for the time of a test.
 func start(t *testing.T, flags ...string) *server {
+	t.Helper()
+	return startOn(t, storetest.URL(t), flags...)
+}
+
+func startOn(t *testing.T, database string, flags ...string) *server {
 	t.Helper()
 	path, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
 	args := append([]string{
-		"serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--database-url", storetest.URL(t),
+		"serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--database-url", database,
 	}, flags...)
 	s := &server{
-		process: exec.CommandContext(context.WithoutCancel(t.Context()), path, args...),
-		client:  &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: patience},
-		log:     &logs{serving: make(chan string, 1)},
+		database: database,
+		process:  exec.CommandContext(context.WithoutCancel(t.Context()), path, args...),
+		client:   &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: patience},
+		log:      &logs{serving: make(chan string, 1)},
 	}
 	s.process.Stderr = s.log
 	if err := s.process.Start(); err != nil {
@@ -71,6 +78,16 @@ func (s *server) stop(t *testing.T) {
 	}
 }
 
+// eventually waits until something is so.
+func eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !so(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("still not so after %v: %s", patience, what)
+		}
+	}
+}
+
 // logs keeps what the server logs and listens for the line that says where it serves.
 type logs struct {
 	mutex   sync.Mutex
@@ -90,7 +107,10 @@ func (l *logs) Write(text []byte) (int, error) {
 			return len(text), nil
 		}
 		l.read += len(line) + 1
-		var entry struct{ Msg, URL string }
+		var entry struct {
+			Msg string `json:"msg"`
+			URL string `json:"url"`
+		}
 		if json.Unmarshal(line, &entry) == nil && entry.Msg == "serving" {
 			l.serving <- entry.URL
 		}
