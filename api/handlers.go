@@ -68,7 +68,7 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 	}
 	documents := s.visible(written.Documents)
 	if len(documents) == 0 && written.Changed {
-		s.write(w, r, http.StatusOK, statusOnly(bucket, written.Revision))
+		s.writeStream(w, r, statusOnly(bucket, written.Revision))
 		return nil
 	}
 	s.writeDocuments(w, r, documents, func(*revisions.Stored) int64 { return written.Revision })

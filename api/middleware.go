@@ -55,7 +55,11 @@ func routeEscaped(next http.Handler) http.Handler {
 		if len(path) > 1 {
 			path = strings.TrimSuffix(path, "/")
 		}
-		chi.RouteContext(r.Context()).RoutePath = path
+		routing := chi.RouteContext(r.Context())
+		routing.RoutePath = path
+		if knownMethod(r.Method) == otherMethod {
+			routing.RouteMethod = http.MethodTrace // which no path knows; chi itself has no answer for invented ones
+		}
 		next.ServeHTTP(w, r)
 	})
 }
@@ -166,13 +170,15 @@ func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 	o.log.LogAttrs(r.Context(), level, "request", attributes...)
 }
 
+const otherMethod = "other"
+
 // knownMethod keeps invented methods from filling the metrics.
 func knownMethod(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPost, http.MethodDelete, http.MethodOptions:
 		return method
 	}
-	return "other"
+	return otherMethod
 }
 
 // requestID is req- and a random UUID.

@@ -101,6 +101,18 @@ func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request, document
 	_, _ = w.Write(stream.out) // a client that went away needs no answer
 }
 
+// writeStream answers with one document of a stream that is no stored document.
+func (s *server) writeStream(w http.ResponseWriter, r *http.Request, text []byte) {
+	kind := negotiate(r)
+	w.Header().Set("Content-Type", kind)
+	if kind == typeJSON {
+		text = append(append([]byte("["), text...), "]\n"...)
+	} else {
+		text = document.AppendYAML([]byte("---\n"), text)
+	}
+	_, _ = w.Write(text) // a client that went away needs no answer
+}
+
 // documentStream frames documents for either media type.
 type documentStream struct {
 	json  bool

@@ -132,8 +132,8 @@ func (s *server) revisionItem(r *http.Request, shown revisions.Shown) revisionIt
 }
 
 // statusOnly stands for the documents of a bucket that has none to show (spec/api.md §3.4).
-func statusOnly(bucket string, revision int64) any {
-	return map[string]any{"status": map[string]any{"bucket": bucket, "revision": revision}}
+func statusOnly(bucket string, revision int64) []byte {
+	return append(appendStatus([]byte("{"), bucket, revision), '}')
 }
 
 // list is the frame of every listing.

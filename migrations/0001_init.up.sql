@@ -26,10 +26,12 @@ CREATE TABLE buckets (
     PRIMARY KEY (site, bucket)
 );
 
--- What documents say, once for each content. body is JSON text, zstd-compressed where that is shorter.
+-- What documents say, once for each content. body is JSON text, zstd-compressed where that is shorter. passed
+-- is the check that the content passed when it came, by its digest; the outcomes of all others are in checks.
 CREATE TABLE contents (
     site   text  NOT NULL,
     digest bytea NOT NULL,
+    passed bytea,
     body   bytea NOT NULL,
     PRIMARY KEY (site, digest)
 );
@@ -58,13 +60,12 @@ CREATE TABLE documents (
 CREATE UNIQUE INDEX documents_live ON documents (site, schema, layer, name) WHERE until IS NULL;
 CREATE UNIQUE INDEX documents_live_singleton ON documents (site)
     WHERE until IS NULL AND schema LIKE 'deckhand/LayeringPolicy/%';
-CREATE INDEX documents_live_bucket ON documents (site, bucket) WHERE until IS NULL;
-CREATE INDEX documents_live_since ON documents (site, since) WHERE until IS NULL;
+CREATE INDEX documents_live_bucket ON documents (site, bucket, since) WHERE until IS NULL;
 CREATE INDEX documents_closed_since ON documents (site, fork, since) WHERE until IS NOT NULL;
 CREATE INDEX documents_closed_until ON documents (site, fork, until) WHERE until IS NOT NULL;
 CREATE INDEX documents_policies ON documents (site, since) WHERE schema LIKE 'deckhand/ValidationPolicy/%';
 
--- The outcome of each check ever made, by the digest of (engine, rule, content); findings is null for a success.
+-- The outcomes of checks, by the digest of (engine, rule, content); findings is null for a success.
 CREATE TABLE checks (
     site     text  NOT NULL,
     pair     bytea NOT NULL,
@@ -80,6 +81,15 @@ CREATE TABLE failures (
     document bigint  NOT NULL,
     rule     bytea,            -- null for notes only
     PRIMARY KEY (site, revision, entry)
+);
+
+-- The names under which results were posted about a revision: the latest of each is found without reading the others.
+CREATE TABLE reported (
+    site     text   NOT NULL,
+    revision bigint NOT NULL,
+    name     text   NOT NULL,
+    PRIMARY KEY (site, revision, name),
+    FOREIGN KEY (site, revision) REFERENCES revisions ON DELETE CASCADE
 );
 
 -- The results that other services posted, for good and in order.

@@ -24,8 +24,8 @@ func TooLarge(format string, args ...any) *fault.Fault {
 }
 
 // marksPerValue is how many separators a value may have around it. Counting separators bounds the memory of the
-// YAML parser, which needs some 200 bytes a value, before it runs; text with many line breaks needs the leeway.
-const marksPerValue = 4
+// YAML parser, which needs some 250 bytes a value, before it runs.
+const marksPerValue = 2
 
 // checkText refuses a segment that would be too expensive to parse.
 func (l Limits) checkText(s Segment) error {
@@ -34,10 +34,14 @@ func (l Limits) checkText(s Segment) error {
 			s.place(), len(s.Text), l.Size)
 	}
 	marks := 0
-	for _, c := range s.Text {
+	for i, c := range s.Text {
 		switch c {
-		case '\n', ',', ':', '[', '{', '-', '?':
+		case '\n', ',', ':', '[', '{':
 			marks++
+		case '-', '?':
+			if i+1 < len(s.Text) && s.Text[i+1] <= ' ' { // hyphens of words are none
+				marks++
+			}
 		}
 	}
 	if marks > marksPerValue*l.Values {

@@ -21,7 +21,7 @@ func TestResolve(t *testing.T) {
 		"2001-01-01": "2001-01-01", "2001-12-14 21:59:43.10 -5": "2001-12-14 21:59:43.10 -5", "2001-1-1": "2001-1-1",
 		"a-b": "a-b", "192.168.0.1": "192.168.0.1", "1.2a": "1.2a", "inf": "inf",
 		"!!str 1": "1", "!!int \"3\"": Number("3"), "!!float 1": Number("1.0"), "!!null x": nil, "!!bool yes": true,
-		"\"1\"": "1", "'yes'": "yes",
+		"\"1\"": "1", "'yes'": "yes", `"a\0b"`: "a\x00b",
 	} {
 		t.Run(scalar, func(t *testing.T) {
 			t.Parallel()

@@ -60,7 +60,11 @@ func Split(body []byte, media Media, limits Limits) ([]Segment, error) {
 	}
 	for i := range segments {
 		segments[i].Index, segments[i].media = i+1, media
-		if segments[i].node == nil {
+		switch {
+		case segments[i].node != nil:
+		case media == JSON: // the same text may say something else in YAML
+			segments[i].Digest = sha256.Sum256(append([]byte("JSON "), segments[i].Text...))
+		default:
 			segments[i].Digest = sha256.Sum256(segments[i].Text)
 		}
 	}

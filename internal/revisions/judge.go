@@ -132,8 +132,8 @@ func (j *judgement) check(ctx context.Context, subjects []*Stored) error {
 		return err
 	}
 	for doc, pair := range tasks.pairOf {
-		if len(findings[pair]) > 0 {
-			j.failing[doc.ID] = tasks.rules[pair]
+		if len(findings[pair.Name()]) > 0 {
+			j.failing[doc.ID] = pair.Rule
 		}
 	}
 	return nil
@@ -141,27 +141,22 @@ func (j *judgement) check(ctx context.Context, subjects []*Stored) error {
 
 // tasks are the checks that subjects need, each pair of content and rule once.
 type tasks struct {
-	pairs   []validations.Pair
-	pairOf  map[*Stored]validations.Pair
-	rules   map[validations.Pair]validations.Rule
-	subject map[validations.Pair]*Stored
+	pairs  []Pair
+	pairOf map[*Stored]Pair
+	data   map[Pair][]byte
 }
 
 func newTasks(subjects []*Stored, rules validations.Rules) tasks {
-	t := tasks{
-		pairOf:  make(map[*Stored]validations.Pair, len(subjects)),
-		rules:   make(map[validations.Pair]validations.Rule, len(subjects)),
-		subject: make(map[validations.Pair]*Stored, len(subjects)),
-	}
+	t := tasks{pairOf: make(map[*Stored]Pair, len(subjects)), data: make(map[Pair][]byte, len(subjects))}
 	for _, doc := range subjects {
 		rule, ok := rules.For(doc.Document)
 		if !ok {
 			continue
 		}
-		pair := validations.PairOf(doc.Digest, rule)
+		pair := Pair{doc.Digest, rule}
 		t.pairOf[doc] = pair
-		if t.subject[pair] == nil {
-			t.subject[pair], t.rules[pair] = doc, rule
+		if t.data[pair] == nil {
+			t.data[pair] = doc.Data
 			t.pairs = append(t.pairs, pair)
 		}
 	}
@@ -172,26 +167,25 @@ func newTasks(subjects []*Stored, rules validations.Rules) tasks {
 func (j *judgement) checkNew(ctx context.Context, t tasks, findings map[validations.Pair][]validations.Finding,
 	texts map[validations.Rule][]byte,
 ) error {
-	todo := slices.DeleteFunc(slices.Clone(t.pairs), func(pair validations.Pair) bool {
-		_, known := findings[pair]
+	todo := slices.DeleteFunc(slices.Clone(t.pairs), func(pair Pair) bool {
+		_, known := findings[pair.Name()]
 		return known
 	})
-	checkers, err := j.checkers(ctx, t, todo, texts)
+	checkers, err := j.checkers(ctx, todo, texts)
 	if err != nil {
 		return err
 	}
 	checks := make([]Check, len(todo))
 	var kept atomic.Int64
 	err = j.service.forEach(ctx, len(todo), func(i int) {
-		pair := todo[i]
-		findings := checkers[t.rules[pair]].Check(t.subject[pair].Data)
-		checks[i] = Check{Pair: pair, Findings: bounded(findings, &kept)}
+		findings := checkers[todo[i].Rule].Check(t.data[todo[i]])
+		checks[i] = Check{Pair: todo[i], Findings: bounded(findings, &kept)}
 	})
 	if err != nil {
 		return fmt.Errorf("check documents: %w", err)
 	}
 	for _, check := range checks {
-		findings[check.Pair] = check.Findings
+		findings[check.Name()] = check.Findings
 	}
 	j.change.Checks = checks
 	return nil
@@ -215,13 +209,13 @@ func bounded(findings []validations.Finding, kept *atomic.Int64) []validations.F
 }
 
 // checkers gets the checkers of the rules that are to be applied, compiling those that were not used lately.
-func (j *judgement) checkers(ctx context.Context, t tasks, todo []validations.Pair,
-	texts map[validations.Rule][]byte,
-) (map[validations.Rule]validations.Checker, error) {
+func (j *judgement) checkers(ctx context.Context, todo []Pair, texts map[validations.Rule][]byte) (
+	map[validations.Rule]validations.Checker, error,
+) {
 	checkers := map[validations.Rule]validations.Checker{}
 	var missing []validations.Rule
 	for _, pair := range todo {
-		rule := t.rules[pair]
+		rule := pair.Rule
 		if checkers[rule] != nil || slices.Contains(missing, rule) {
 			continue
 		}

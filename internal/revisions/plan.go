@@ -62,7 +62,7 @@ func next(change *Change, byIdentity map[document.Identity]*Stored, doc *documen
 	old := byIdentity[doc.Identity]
 	if old != nil && old.Digest == doc.Digest && bytes.Equal(old.Metadata, doc.Metadata) {
 		reread := *old.Document
-		reread.Segment = doc.Segment // so that this text is known the next time
+		reread.Segment, reread.Notes = doc.Segment, doc.Notes // so that this text is known the next time
 		same := *old
 		same.Document = &reread
 		return &same

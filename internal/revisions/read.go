@@ -3,7 +3,9 @@ package revisions
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 
 	"purser/internal/validations"
 )
@@ -17,51 +19,51 @@ type Shown struct {
 
 // Show returns a revision and its verdict as of now. Faults: NotFound.
 func (s *Service) Show(ctx context.Context, id int64) (Shown, error) {
-	revision, err := s.Store.Revision(ctx, id)
-	if err != nil {
-		return Shown{}, fmt.Errorf("read revision: %w", err)
-	}
-	shown, err := s.judgeAll(ctx, []Revision{revision})
+	standing, err := s.standing(ctx, id)
 	if err != nil {
 		return Shown{}, err
 	}
-	return shown[0], nil
+	return s.judged(standing)[0], nil
 }
 
 // List returns revisions with their verdicts, oldest first, after a number of them; a negative limit means all.
 func (s *Service) List(ctx context.Context, offset, limit int) ([]Shown, error) {
-	revisions, err := s.Store.Revisions(ctx, offset, limit)
+	first, last := int64(offset)+1, int64(math.MaxInt64)
+	if limit >= 0 && limit < math.MaxInt-offset {
+		last = int64(offset + limit)
+	}
+	standing, err := s.Store.Standing(ctx, first, last) // the numbers have no gaps
 	if err != nil {
 		return nil, fmt.Errorf("list revisions: %w", err)
 	}
-	return s.judgeAll(ctx, revisions)
+	return s.judged(standing), nil
 }
 
-// judgeAll weighs revisions that follow one another, with two queries however many they are.
-func (s *Service) judgeAll(ctx context.Context, revisions []Revision) ([]Shown, error) {
-	shown := make([]Shown, 0, len(revisions))
-	if len(revisions) == 0 {
-		return shown, nil
-	}
-	first, last := revisions[0].ID, revisions[len(revisions)-1].ID
-	policies, err := s.Store.Policies(ctx, first, last)
+// standing reads one revision and what its verdict rests on. Faults: NotFound.
+func (s *Service) standing(ctx context.Context, id int64) (Standing, error) {
+	standing, err := s.Store.Standing(ctx, id, id)
 	if err != nil {
-		return nil, fmt.Errorf("read validation policies: %w", err)
+		return Standing{}, fmt.Errorf("read revision: %w", err)
 	}
-	outcomes, err := s.Store.Outcomes(ctx, first, last)
-	if err != nil {
-		return nil, fmt.Errorf("read validation results: %w", err)
+	if len(standing.Revisions) == 0 {
+		return Standing{}, UnknownRevision(strconv.FormatInt(id, 10))
 	}
+	return standing, nil
+}
+
+// judged weighs revisions as of now.
+func (s *Service) judged(standing Standing) []Shown {
+	shown := make([]Shown, 0, len(standing.Revisions))
 	now := s.Now()
-	for _, revision := range revisions {
-		known := slices.Concat(outcomes[revision.ID], []validations.Outcome{ownOutcome(revision)})
-		verdict := validations.Judge(inForce(policies, revision.ID), known, now)
+	for _, revision := range standing.Revisions {
+		known := slices.Concat(standing.Outcomes[revision.ID], []validations.Outcome{ownOutcome(revision)})
+		verdict := validations.Judge(inForce(standing.Policies, revision.ID), known, now)
 		if s.Compat && len(verdict.Policies) == 0 {
 			verdict.Status = validations.Success
 		}
 		shown = append(shown, Shown{revision, verdict})
 	}
-	return shown, nil
+	return shown
 }
 
 func ownOutcome(revision Revision) validations.Outcome {

@@ -115,15 +115,11 @@ func named(entries []validations.Entry, name string) []validations.Entry {
 }
 
 func (s *Service) underPolicies(ctx context.Context, id int64) (Revision, []validations.Policy, error) {
-	revision, err := s.Store.Revision(ctx, id)
+	standing, err := s.standing(ctx, id)
 	if err != nil {
-		return Revision{}, nil, fmt.Errorf("read revision: %w", err)
+		return Revision{}, nil, err
 	}
-	versions, err := s.Store.Policies(ctx, id, id)
-	if err != nil {
-		return Revision{}, nil, fmt.Errorf("read validation policies: %w", err)
-	}
-	return revision, inForce(versions, id), nil
+	return standing.Revisions[0], inForce(standing.Policies, id), nil
 }
 
 // ownNames are the names the schema validation goes by: its alias too where a policy uses it (spec/api.md §0 D2).
@@ -233,11 +229,11 @@ func appendJSON[T any](list []json.RawMessage, items []T) ([]json.RawMessage, er
 func (s *Service) grounds(ctx context.Context, rows []FailedEntry) (
 	map[validations.Pair][]validations.Finding, map[validations.Rule][]byte, error,
 ) {
-	var pairs []validations.Pair
+	var pairs []Pair
 	texts := map[validations.Rule][]byte{}
 	var stored []document.Digest
 	for _, row := range rows {
-		pairs = append(pairs, validations.PairOf(row.Document.Digest, row.Rule))
+		pairs = append(pairs, Pair{row.Document.Digest, row.Rule})
 		if text := validations.RuleText(row.Rule); text != nil {
 			texts[row.Rule] = text
 		} else if _, asked := texts[row.Rule]; !asked {

@@ -53,10 +53,7 @@ func NewService(config Config) *Service {
 func (s *Service) forEach(ctx context.Context, n int, work func(i int)) error {
 	const worthSharing = 8
 	if n < worthSharing {
-		for i := range n {
-			work(i)
-		}
-		return ctx.Err()
+		return s.work(ctx, 0, n, work)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	size := (n + cap(s.workers) - 1) / cap(s.workers)

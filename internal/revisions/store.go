@@ -55,9 +55,19 @@ type Failure struct {
 	Rule     validations.Rule // zero if there is nothing but notes
 }
 
+// Pair is a check that may be made: of a content by a rule.
+type Pair struct {
+	Content document.Digest
+	Rule    validations.Rule
+}
+
+// Name is what the check is known by.
+func (p Pair) Name() validations.Pair { return validations.PairOf(p.Content, p.Rule) }
+
 // Check is the outcome of a check; no findings are a success.
 type Check struct {
-	Pair     validations.Pair
+	Pair
+
 	Findings []validations.Finding
 }
 
@@ -77,6 +87,15 @@ type PolicyVersion struct {
 	validations.Policy
 
 	Since, Until int64 // Until is 0 while it is in force
+}
+
+// Standing is what the verdicts on revisions rest on.
+type Standing struct {
+	Revisions []Revision
+	// Policies are the ValidationPolicies in force in any of the revisions, in order of place.
+	Policies []PolicyVersion
+	// Outcomes are the latest posted results of each name, by revision.
+	Outcomes map[int64][]validations.Outcome
 }
 
 // FailedEntry is a Failure with the document it is about.
@@ -120,8 +139,8 @@ type BucketStore interface {
 
 // CheckStore keeps what was found by checking contents, and in which revisions that matters.
 type CheckStore interface {
-	// Checked returns the outcomes of those checks that were made before.
-	Checked(ctx context.Context, pairs []validations.Pair) (map[validations.Pair][]validations.Finding, error)
+	// Checked returns the outcomes of those checks that were made before, by the name of the pair.
+	Checked(ctx context.Context, pairs []Pair) (map[validations.Pair][]validations.Finding, error)
 	// Contents returns the texts of contents by digest; what does not exist is left out.
 	Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error)
 	// Failures returns the entries of a revision's schema validation that are no plain success, in order.
@@ -134,25 +153,20 @@ type CheckStore interface {
 type RevisionStore interface {
 	// Latest returns the newest revision's number, 0 if there is none.
 	Latest(ctx context.Context) (int64, error)
-	// Revisions returns those after a number of oldest ones, in order; a negative limit means all.
-	Revisions(ctx context.Context, offset, limit int) ([]Revision, error)
-	Revision(ctx context.Context, id int64) (Revision, error)
+	// Standing returns the revisions from first to last that exist, in order, and what their verdicts rest on.
+	Standing(ctx context.Context, first, last int64) (Standing, error)
 	// Documents returns the documents of a revision in order of place.
 	Documents(ctx context.Context, revision int64) ([]*Stored, error)
 	// Purge deletes everything; numbers begin again at 1.
 	Purge(ctx context.Context) error
 }
 
-// ResultStore keeps the results that others post, and the policies that weigh them.
+// ResultStore keeps the results that others post.
 type ResultStore interface {
-	// Policies returns the ValidationPolicies in force in any of the revisions from first to last, in order of place.
-	Policies(ctx context.Context, first, last int64) ([]PolicyVersion, error)
 	// AddResult appends a posted result. NotFound if the revision does not exist.
 	AddResult(ctx context.Context, revision int64, result validations.Result) error
 	// Results returns the posted results of a revision in order; only those of a name if it is not empty.
 	Results(ctx context.Context, revision int64, name string) ([]validations.Result, error)
-	// Outcomes returns, for each revision from first to last, the latest posted result of each name.
-	Outcomes(ctx context.Context, first, last int64) (map[int64][]validations.Outcome, error)
 	// WorstResults returns the alphabetically smallest status posted under each name, which is the worst one.
 	WorstResults(ctx context.Context, revision int64) (map[string]string, error)
 }

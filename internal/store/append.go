@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"purser/internal/document"
 	"purser/internal/revisions"
@@ -13,14 +14,7 @@ import (
 )
 
 const (
-	insertContents = `INSERT INTO contents (site, digest, body)
-		SELECT $1, * FROM unnest($2::bytea[], $3::bytea[]) ON CONFLICT DO NOTHING`
-
-	insertDocuments = `INSERT INTO documents
-			(site, id, place, since, bucket, schema, layer, name, content, segment, metadata, notes)
-		SELECT $1, n.id, n.place, $2, $3, n.schema, n.layer, n.name, n.content, n.segment, n.metadata, n.notes
-		FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::bytea[], $10::bytea[],
-			$11::text[], $12::text[]) AS n (id, place, schema, layer, name, content, segment, metadata, notes)`
+	knownContents = `SELECT digest FROM contents WHERE site = $1 AND digest = ANY($2)`
 
 	closeDocuments = `UPDATE documents d SET until = $2, fork = n.fork
 		FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
@@ -41,33 +35,21 @@ const (
 		WHERE site = $1 AND epoch = $2 AND head = $3`
 )
 
-// chunkSize bounds how many bytes of contents one statement carries, and so the memory that sending it takes.
-const chunkSize = 4 << 20
-
-// Append implements revisions.Store.
+// Append implements revisions.Store. Large parts go by COPY, the others in two batches, the site's counter last.
 func (s *Store) Append(ctx context.Context, change revisions.Change) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		if err := s.sendContents(ctx, tx, change.Added); err != nil {
-			return err
-		}
-		batch, err := s.batch(change)
+		known, err := s.closeRemoved(ctx, tx, change)
 		if err != nil {
 			return err
 		}
-		results := tx.SendBatch(ctx, batch)
-		for range batch.Len() - 1 {
-			if _, err := results.Exec(); err != nil {
-				return errorsJoinClose(err, results)
-			}
-		}
-		head, err := results.Exec()
+		recorded, err := s.copyContents(ctx, tx, change, known)
 		if err != nil {
-			return errorsJoinClose(err, results)
+			return err
 		}
-		if head.RowsAffected() == 0 {
-			return errorsJoinClose(revisions.ErrStale, results)
+		if err := s.copyDocuments(ctx, tx, change); err != nil {
+			return err
 		}
-		return results.Close()
+		return s.conclude(ctx, tx, change, recorded)
 	})
 	if hasCode(err, uniqueViolation, serializationFailure, deadlockDetected) {
 		return fmt.Errorf("%w: %w", revisions.ErrStale, err)
@@ -75,117 +57,86 @@ func (s *Store) Append(ctx context.Context, change revisions.Change) error {
 	return s.dbFault(err)
 }
 
-// errorsJoinClose closes a batch whose outcome is decided; what closing says adds nothing.
-func errorsJoinClose(err error, results pgx.BatchResults) error {
-	_ = results.Close()
-	return err
-}
-
-// sendContents sends large contents ahead in bounded statements.
-func (s *Store) sendContents(ctx context.Context, tx pgx.Tx, added []*revisions.Stored) error {
-	var digests, bodies [][]byte
-	size := 0
-	flush := func() error {
-		if len(digests) == 0 {
-			return nil
-		}
-		_, err := tx.Exec(ctx, insertContents, s.site, digests, bodies)
-		digests, bodies, size = digests[:0], bodies[:0], 0
-		return err //nolint:wrapcheck // wrapped by the caller
-	}
-	sent := make(map[document.Digest]bool, len(added))
-	for _, doc := range added {
-		if sent[doc.Digest] {
-			continue
-		}
-		sent[doc.Digest] = true
-		body := s.body.pack(doc.Data)
-		digests, bodies = append(digests, doc.Digest[:]), append(bodies, body)
-		if size += len(body); size >= chunkSize {
-			if err := flush(); err != nil {
-				return err
-			}
-		}
-	}
-	return flush()
-}
-
-// batch holds all statements but those for contents, the site's counter last.
-func (s *Store) batch(change revisions.Change) (*pgx.Batch, error) {
+// closeRemoved ends the versions that are deleted or replaced, before their successors come, and finds which of the
+// contents to add are there already.
+func (s *Store) closeRemoved(ctx context.Context, tx pgx.Tx, change revisions.Change) (
+	map[document.Digest]bool, error,
+) {
+	known := map[document.Digest]bool{}
 	batch := &pgx.Batch{}
-	revision := change.Revision.ID
 	if len(change.Removed) > 0 {
-		s.queueRemoved(batch, change)
+		ids, forks := make([]int64, len(change.Removed)), make([]int64, len(change.Removed))
+		for i, doc := range change.Removed {
+			ids[i], forks[i] = doc.ID, fork(doc.Revision, change.Revision.ID)
+		}
+		batch.Queue(closeDocuments, s.site, change.Revision.ID, ids, forks)
 	}
 	if len(change.Added) > 0 {
-		if err := s.queueAdded(batch, change); err != nil {
-			return nil, err
+		digests := make([]document.Digest, len(change.Added))
+		for i, doc := range change.Added {
+			digests[i] = doc.Digest
 		}
+		batch.Queue(knownContents, s.site, byteas(digests)).Query(func(rows pgx.Rows) error {
+			var digest []byte
+			_, err := pgx.ForEachRow(rows, []any{&digest}, func() error {
+				known[document.Digest(digest)] = true
+				return nil
+			})
+			return err //nolint:wrapcheck // wrapped by the caller
+		})
 	}
-	if len(change.Checks) > 0 {
-		if err := s.queueChecks(batch, change.Checks); err != nil {
-			return nil, err
-		}
+	return known, tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // wrapped by the caller
+}
+
+// conclude writes all that is small. The site's counter comes last, and moves only if it still stands where the change
+// was planned.
+func (s *Store) conclude(ctx context.Context, tx pgx.Tx, change revisions.Change, recorded map[revisions.Pair]bool) error {
+	batch := &pgx.Batch{}
+	if err := s.queueChecks(batch, change.Checks, recorded); err != nil {
+		return err
 	}
 	if len(change.Failures) > 0 {
 		s.queueFailures(batch, change)
 	}
 	r := change.Revision
-	batch.Queue(insertRevision, s.site, revision, r.CreatedAt, r.Buckets, r.Entries)
-	batch.Queue(changeBucket, s.site, change.Against.Name, revision)
-	batch.Queue(advanceHead, s.site, change.Against.Epoch, change.Against.Revision, len(change.Added))
-	return batch, nil
-}
-
-func (s *Store) queueRemoved(batch *pgx.Batch, change revisions.Change) {
-	ids := make([]int64, len(change.Removed))
-	forks := make([]int64, len(change.Removed))
-	for i, doc := range change.Removed {
-		ids[i], forks[i] = doc.ID, fork(doc.Revision, change.Revision.ID)
+	batch.Queue(insertRevision, s.site, r.ID, r.CreatedAt, r.Buckets, r.Entries)
+	batch.Queue(changeBucket, s.site, change.Against.Name, r.ID)
+	moved := false
+	batch.Queue(advanceHead, s.site, change.Against.Epoch, change.Against.Revision, len(change.Added)).Exec(
+		func(tag pgconn.CommandTag) error {
+			moved = tag.RowsAffected() > 0
+			return nil
+		})
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return err //nolint:wrapcheck // wrapped by the caller
 	}
-	batch.Queue(closeDocuments, s.site, change.Revision.ID, ids, forks)
-}
-
-func (s *Store) queueAdded(batch *pgx.Batch, change revisions.Change) error {
-	n := len(change.Added)
-	ids, places := make([]int64, n), make([]int64, n)
-	schemas, layers, names, metadata := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	contents, segments, notes := make([][]byte, n), make([][]byte, n), make([]*string, n)
-	for i, doc := range change.Added {
-		ids[i], places[i] = doc.ID, doc.Place
-		schemas[i], layers[i], names[i], metadata[i] = doc.Schema, doc.Layer, doc.Name, string(doc.Metadata)
-		contents[i] = doc.Digest[:]
-		if !doc.Segment.IsZero() {
-			segments[i] = doc.Segment[:]
-		}
-		if len(doc.Notes) > 0 {
-			text, err := json.Marshal(doc.Notes)
-			if err != nil {
-				return fmt.Errorf("write the notes of %s: %w", doc.Identity, err)
-			}
-			notes[i] = new(string(text))
-		}
+	if !moved {
+		return revisions.ErrStale
 	}
-	batch.Queue(insertDocuments, s.site, change.Revision.ID, change.Against.Name, ids, places, schemas, layers, names,
-		contents, segments, metadata, notes)
 	return nil
 }
 
-func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check) error {
-	pairs := make([]validations.Pair, len(checks))
-	findings := make([]*string, len(checks))
-	for i, check := range checks {
-		pairs[i] = check.Pair
-		if len(check.Findings) == 0 {
+// queueChecks keeps the outcomes that are not recorded with their content.
+func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded map[revisions.Pair]bool) error {
+	var pairs []validations.Pair
+	var findings []*string
+	for _, check := range checks {
+		if recorded[check.Pair] {
 			continue
 		}
-		text, err := json.Marshal(check.Findings)
-		if err != nil {
-			return fmt.Errorf("write findings: %w", err)
+		var text *string
+		if len(check.Findings) > 0 {
+			json, err := json.Marshal(check.Findings)
+			if err != nil {
+				return fmt.Errorf("write findings: %w", err)
+			}
+			text = new(string(json))
 		}
-		findings[i] = new(string(text))
+		pairs, findings = append(pairs, check.Name()), append(findings, text)
 	}
-	batch.Queue(insertChecks, s.site, byteas(pairs), findings)
+	if len(pairs) > 0 {
+		batch.Queue(insertChecks, s.site, byteas(pairs), findings)
+	}
 	return nil
 }
 

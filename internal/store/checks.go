@@ -7,11 +7,17 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
 
 const (
+	// passedWhenAdded takes those checks that contents passed when they came.
+	passedWhenAdded = `SELECT c.passed, NULL::text FROM contents c
+		JOIN unnest($2::bytea[], $3::bytea[]) AS k (content, pair) ON c.digest = k.content AND c.passed = k.pair
+		WHERE c.site = $1`
+
 	checksByPair = `SELECT pair, findings FROM checks WHERE site = $1 AND pair = ANY($2)`
 
 	failuresOf = `SELECT entry, document, rule FROM failures WHERE site = $1 AND revision = $2 ORDER BY entry`
@@ -24,19 +30,28 @@ const (
 )
 
 // Checked implements revisions.Store.
-func (s *Store) Checked(ctx context.Context, pairs []validations.Pair) (
+func (s *Store) Checked(ctx context.Context, pairs []revisions.Pair) (
 	map[validations.Pair][]validations.Finding, error,
 ) {
 	outcomes := make(map[validations.Pair][]validations.Finding, len(pairs))
 	if len(pairs) == 0 {
 		return outcomes, nil
 	}
-	rows, err := s.pool.Query(ctx, checksByPair, s.site, byteas(pairs))
-	if err != nil {
-		return nil, s.dbFault(err)
+	contents := make([]document.Digest, len(pairs))
+	names := make([]validations.Pair, len(pairs))
+	for i, pair := range pairs {
+		contents[i], names[i] = pair.Content, pair.Name()
 	}
+	scan := func(rows pgx.Rows) error { return scanChecks(rows, outcomes) }
+	batch := &pgx.Batch{}
+	batch.Queue(passedWhenAdded, s.site, byteas(contents), byteas(names)).Query(scan)
+	batch.Queue(checksByPair, s.site, byteas(names)).Query(scan)
+	return outcomes, s.dbFault(s.pool.SendBatch(ctx, batch).Close())
+}
+
+func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Finding) error {
 	var pair, text []byte
-	_, err = pgx.ForEachRow(rows, []any{&pair, &text}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&pair, &text}, func() error {
 		var findings []validations.Finding
 		if text != nil {
 			if err := json.Unmarshal(text, &findings); err != nil {
@@ -46,7 +61,7 @@ func (s *Store) Checked(ctx context.Context, pairs []validations.Pair) (
 		outcomes[validations.Pair(pair)] = findings
 		return nil
 	})
-	return outcomes, s.dbFault(err)
+	return err //nolint:wrapcheck // explained by the caller
 }
 
 // Failures implements revisions.Store.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -35,8 +36,10 @@ const (
 		SELECT ` + documentColumns + `, NULL::bytea FROM documents d
 		WHERE d.site = $1 AND d.until IS NULL AND d.schema LIKE 'deckhand/LayeringPolicy/%'`
 
-	// ofRevision takes the versions that are live since before the revision, and the closed ones at its nodes.
-	ofRevision = withContent + `WHERE d.site = $1 AND d.until IS NULL AND d.since <= $2
+	// ofRevision takes the versions that are live since before the revision, bucket by bucket, and the closed ones at its
+	// nodes.
+	ofRevision = withContent + `JOIN buckets b ON b.site = d.site AND b.bucket = d.bucket
+		WHERE d.site = $1 AND d.until IS NULL AND d.since <= $2
 		UNION ALL ` +
 		withContent + `WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = ANY($3) AND d.until > $2
 		UNION ALL ` +
@@ -46,13 +49,12 @@ const (
 
 // Documents implements revisions.Store.
 func (s *Store) Documents(ctx context.Context, revision int64) ([]*revisions.Stored, error) {
-	// What a revision says never changes, so it need not be read in the same moment as its existence.
-	if _, err := s.Revision(ctx, revision); err != nil {
-		return nil, err
-	}
 	head, err := s.Latest(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if revision > head { // the numbers have no gaps
+		return nil, revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	}
 	before, after := ancestors(revision, head)
 	return collect(ctx, s, s.scanDocument, ofRevision, s.site, revision, before, after)

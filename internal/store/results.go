@@ -15,6 +15,8 @@ import (
 )
 
 const (
+	insertReported = `INSERT INTO reported (site, revision, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+
 	insertResult = `INSERT INTO results (site, revision, name, status, validator, errors, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
@@ -22,9 +24,11 @@ const (
 		WHERE site = $1 AND revision = $2 AND ($3 = '' OR name = $3) ORDER BY id`
 
 	// latestResults takes the newest of each name; errors are read of failures only, for their first message.
-	latestResults = `SELECT DISTINCT ON (revision, name)
-			revision, name, status, created_at, CASE WHEN status <> 'success' THEN errors END
-		FROM results WHERE site = $1 AND revision BETWEEN $2 AND $3 ORDER BY revision, name, id DESC`
+	latestResults = `SELECT n.revision, n.name, r.status, r.created_at, CASE WHEN r.status <> 'success' THEN r.errors END
+		FROM reported n CROSS JOIN LATERAL (
+			SELECT status, created_at, errors FROM results
+			WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) r
+		WHERE n.site = $1 AND n.revision BETWEEN $2 AND $3`
 
 	worstResults = `SELECT name, min(status) FROM results WHERE site = $1 AND revision = $2 GROUP BY name`
 
@@ -36,8 +40,10 @@ const (
 
 // AddResult implements revisions.Store.
 func (s *Store) AddResult(ctx context.Context, revision int64, r validations.Result) error {
-	_, err := s.pool.Exec(ctx, insertResult, s.site, revision, r.Name, r.Status, string(r.Validator), string(r.Errors),
-		r.CreatedAt)
+	batch := &pgx.Batch{} // one transaction, one round trip
+	batch.Queue(insertReported, s.site, revision, r.Name)
+	batch.Queue(insertResult, s.site, revision, r.Name, r.Status, string(r.Validator), string(r.Errors), r.CreatedAt)
+	err := s.pool.SendBatch(ctx, batch).Close()
 	if hasCode(err, foreignKeyViolation) {
 		return revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	}
@@ -53,18 +59,38 @@ func (s *Store) Results(ctx context.Context, revision int64, name string) ([]val
 	}, resultsOf, s.site, revision, name)
 }
 
-// Outcomes implements revisions.Store.
-func (s *Store) Outcomes(ctx context.Context, first, last int64) (map[int64][]validations.Outcome, error) {
-	rows, err := s.pool.Query(ctx, latestResults, s.site, first, last)
-	if err != nil {
-		return nil, s.dbFault(err)
+// Standing implements revisions.Store. Its queries go out together.
+func (s *Store) Standing(ctx context.Context, first, last int64) (revisions.Standing, error) {
+	standing, err := s.standing(ctx, first, last)
+	if s.lost(err) {
+		standing, err = s.standing(ctx, first, last)
 	}
-	outcomes := map[int64][]validations.Outcome{}
+	return standing, s.dbFault(err)
+}
+
+func (s *Store) standing(ctx context.Context, first, last int64) (revisions.Standing, error) {
+	standing := revisions.Standing{Outcomes: map[int64][]validations.Outcome{}}
+	batch := &pgx.Batch{}
+	batch.Queue(revisionsFrom, s.site, first, last).Query(func(rows pgx.Rows) (err error) {
+		standing.Revisions, err = pgx.CollectRows(rows, scanRevision)
+		return err
+	})
+	batch.Queue(policiesOf, s.site, first, last).Query(func(rows pgx.Rows) (err error) {
+		standing.Policies, err = pgx.CollectRows(rows, s.scanPolicy)
+		return err
+	})
+	batch.Queue(latestResults, s.site, first, last).Query(func(rows pgx.Rows) error {
+		return scanOutcomes(rows, standing.Outcomes)
+	})
+	return standing, s.pool.SendBatch(ctx, batch).Close() //nolint:wrapcheck // explained by the caller
+}
+
+func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error {
 	var revision int64
 	var name, status string
 	var at time.Time
 	var errs []byte
-	_, err = pgx.ForEachRow(rows, []any{&revision, &name, &status, &at, &errs}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&revision, &name, &status, &at, &errs}, func() error {
 		outcome := validations.Outcome{Name: name, At: at.UTC()}
 		if status != validations.Success.String() {
 			outcome.Status, outcome.Message = validations.Failure, firstMessage(errs)
@@ -72,7 +98,7 @@ func (s *Store) Outcomes(ctx context.Context, first, last int64) (map[int64][]va
 		outcomes[revision] = append(outcomes[revision], outcome)
 		return nil
 	})
-	return outcomes, s.dbFault(err)
+	return err //nolint:wrapcheck // explained by the caller
 }
 
 // firstMessage is what the first of a posted list of errors says, "" if it says nothing.
@@ -102,16 +128,13 @@ func (s *Store) WorstResults(ctx context.Context, revision int64) (map[string]st
 	return worst, s.dbFault(err)
 }
 
-// Policies implements revisions.Store.
-func (s *Store) Policies(ctx context.Context, first, last int64) ([]revisions.PolicyVersion, error) {
-	return collect(ctx, s, func(row pgx.CollectableRow) (p revisions.PolicyVersion, err error) {
-		var id document.Identity
-		var body []byte
-		if err := row.Scan(&p.Since, &p.Until, &id.Schema, &id.Layer, &id.Name, &body); err != nil {
-			return p, fmt.Errorf("read a validation policy: %w", err)
-		}
-		data, err := s.body.unpack(body)
-		p.Policy = validations.ParsePolicy(id, data)
-		return p, err
-	}, policiesOf, s.site, first, last)
+func (s *Store) scanPolicy(row pgx.CollectableRow) (p revisions.PolicyVersion, err error) {
+	var id document.Identity
+	var body []byte
+	if err := row.Scan(&p.Since, &p.Until, &id.Schema, &id.Layer, &id.Name, &body); err != nil {
+		return p, fmt.Errorf("read a validation policy: %w", err)
+	}
+	data, err := s.body.unpack(body)
+	p.Policy = validations.ParsePolicy(id, data)
+	return p, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,11 +13,9 @@ import (
 const (
 	latestRevision = `SELECT head FROM sites WHERE site = $1`
 
-	revisionColumns = `SELECT r.revision, r.created_at, r.buckets, r.entries, EXISTS (
+	revisionsFrom = `SELECT r.revision, r.created_at, r.buckets, r.entries, EXISTS (
 			SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL)
-		FROM revisions r WHERE r.site = $1 `
-	oneRevision   = revisionColumns + `AND r.revision = $2`
-	listRevisions = revisionColumns + `ORDER BY r.revision LIMIT $3 OFFSET $2`
+		FROM revisions r WHERE r.site = $1 AND r.revision BETWEEN $2 AND $3 ORDER BY r.revision`
 )
 
 // Latest implements revisions.Store.
@@ -28,27 +25,6 @@ func (s *Store) Latest(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	return head[0], nil
-}
-
-// Revision implements revisions.Store.
-func (s *Store) Revision(ctx context.Context, id int64) (revisions.Revision, error) {
-	found, err := collect(ctx, s, scanRevision, oneRevision, s.site, id)
-	if err != nil {
-		return revisions.Revision{}, err
-	}
-	if len(found) == 0 {
-		return revisions.Revision{}, revisions.UnknownRevision(strconv.FormatInt(id, 10))
-	}
-	return found[0], nil
-}
-
-// Revisions implements revisions.Store.
-func (s *Store) Revisions(ctx context.Context, offset, limit int) ([]revisions.Revision, error) {
-	var atMost *int
-	if limit >= 0 {
-		atMost = &limit
-	}
-	return collect(ctx, s, scanRevision, listRevisions, s.site, offset, atMost)
 }
 
 func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
@@ -63,6 +39,7 @@ func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 var purge = []string{
 	`UPDATE sites SET epoch = epoch + 1, head = 0, documents = 0 WHERE site = $1`,
 	`DELETE FROM results WHERE site = $1`,
+	`DELETE FROM reported WHERE site = $1`,
 	`DELETE FROM failures WHERE site = $1`,
 	`DELETE FROM checks WHERE site = $1`,
 	`DELETE FROM documents WHERE site = $1`,

@@ -204,16 +204,14 @@ func TestHostile_results(t *testing.T) {
 		status int
 		help   string
 	}{
-		"depth":            {fmt.Sprintf(frame, strings.Repeat("[", 5_000)+strings.Repeat("]", 5_000)), http.StatusRequestEntityTooLarge, "--max-depth"},
-		"alias bomb":       {"status: failure\nvalidator: x\nerrors:\n- " + aliasBomb(30)[3:], http.StatusRequestEntityTooLarge, "--max-values"},
-		"body":             {fmt.Sprintf(frame, strings.Repeat("x", maxBody)), http.StatusRequestEntityTooLarge, "--max-body"},
-		"items":            {fmt.Sprintf(frame, strings.Repeat("1,", 500_000)), http.StatusRequestEntityTooLarge, "--max-values"},
-		"invalid UTF-8":    {fmt.Sprintf(frame, "\xff"), http.StatusBadRequest, "UTF-8"},
-		"NUL":              {fmt.Sprintf(frame, `"\0"`), http.StatusBadRequest, "NUL"},
-		"NUL in validator": {`{status: failure, validator: "\0"}`, http.StatusBadRequest, "NUL"},
-		"not a number":     {fmt.Sprintf(frame, ".nan"), http.StatusBadRequest, "line 1"},
-		"large integer":    {fmt.Sprintf(frame, "18446744073709551616"), http.StatusBadRequest, "line 1"},
-		"python object":    {fmt.Sprintf(frame, "!!python/object:x {a: b}"), http.StatusBadRequest, "line 1"},
+		"depth":         {fmt.Sprintf(frame, strings.Repeat("[", 5_000)+strings.Repeat("]", 5_000)), http.StatusRequestEntityTooLarge, "--max-depth"},
+		"alias bomb":    {"status: failure\nvalidator: x\nerrors:\n- " + aliasBomb(30)[3:], http.StatusRequestEntityTooLarge, "--max-values"},
+		"body":          {fmt.Sprintf(frame, strings.Repeat("x", maxBody)), http.StatusRequestEntityTooLarge, "--max-body"},
+		"items":         {fmt.Sprintf(frame, strings.Repeat("1,", 500_000)), http.StatusRequestEntityTooLarge, "--max-values"},
+		"invalid UTF-8": {fmt.Sprintf(frame, "\xff"), http.StatusBadRequest, "UTF-8"},
+		"not a number":  {fmt.Sprintf(frame, ".nan"), http.StatusBadRequest, "line 1"},
+		"large integer": {fmt.Sprintf(frame, "18446744073709551616"), http.StatusBadRequest, "line 1"},
+		"python object": {fmt.Sprintf(frame, "!!python/object:x {a: b}"), http.StatusBadRequest, "line 1"},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
