@@ -37,7 +37,7 @@ const drainTime = 10 * time.Second
 
 // Run is called by kong.
 func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
-	keepMemoryLow()
+	boundMemory()
 	log := c.logger(stderr)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
@@ -57,9 +57,13 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	return c.serve(ctx, listener, handler, log)
 }
 
-// keepMemoryLow makes the collector work harder once large bodies are under way. GOMEMLIMIT in the environment wins.
-func keepMemoryLow() {
-	const soft = 160 << 20
+// boundMemory lets the collector rest while the heap is small and work harder once large bodies are under way. GOGC and
+// GOMEMLIMIT in the environment win.
+func boundMemory() {
+	const rest, soft = 200, 160 << 20
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(rest)
+	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(soft)
 	}

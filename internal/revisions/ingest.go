@@ -16,6 +16,9 @@ type ingest struct {
 	service  *Service
 	segments []document.Segment
 	decoded  []*document.Document // nil where the segment was known so far
+
+	state Bucket // the one that index is of
+	index map[document.Digest]*Stored
 }
 
 func newIngest(s *Service, segments []document.Segment) *ingest {
@@ -23,21 +26,24 @@ func newIngest(s *Service, segments []document.Segment) *ingest {
 }
 
 // known finds the bucket's documents by the text they were read from.
-func known(state Bucket) map[document.Digest]*Stored {
-	bySegment := make(map[document.Digest]*Stored, len(state.Documents))
+func (in *ingest) known(state Bucket) map[document.Digest]*Stored {
+	if in.index != nil && in.state.Epoch == state.Epoch && in.state.Changed == state.Changed {
+		return in.index
+	}
+	in.state, in.index = state, make(map[document.Digest]*Stored, len(state.Documents))
 	for _, doc := range state.Documents {
 		if !doc.Segment.IsZero() {
-			bySegment[doc.Segment] = doc
+			in.index[doc.Segment] = doc
 		}
 	}
-	return bySegment
+	return in.index
 }
 
 // decode reads and checks the segments that the bucket does not know. Of several faults the reference's order decides:
 // what cannot be parsed, then what is no mapping, then the first document that fails its sanity checks.
 func (in *ingest) decode(ctx context.Context, state Bucket) error {
 	began := in.service.Now()
-	bySegment := known(state)
+	bySegment := in.known(state)
 	var todo []int
 	for i, segment := range in.segments {
 		if in.decoded[i] == nil && bySegment[segment.Digest] == nil {

@@ -28,33 +28,41 @@ func (s *Service) plan(ctx context.Context, state Bucket, in *ingest) (Change, e
 }
 
 // match pairs the payload with the bucket's documents: Result is the payload in order, Added what is new or differs,
-// Removed what is replaced or left out.
+// Removed what is replaced or left out. The versions of one identity have one place, and no others have it.
 func match(change *Change, in *ingest) error {
 	state := change.Against
-	byIdentity := make(map[document.Identity]*Stored, len(state.Documents))
-	for _, doc := range state.Documents {
-		byIdentity[doc.Identity] = doc
-	}
-	bySegment := known(state)
-	seen := make(map[document.Identity]bool, len(in.segments))
+	bySegment := in.known(state)
+	byIdentity := identities(state, in)
+	seen := make(map[int64]bool, len(in.segments)) // places
 	change.Result = make([]*Stored, 0, len(in.segments))
 	for i, segment := range in.segments {
 		current := bySegment[segment.Digest]
 		if in.decoded[i] != nil {
 			current = next(change, byIdentity, in.decoded[i])
 		}
-		if seen[current.Identity] {
+		if seen[current.Place] {
 			return duplicate(current.Identity, state.Name)
 		}
-		seen[current.Identity] = true
+		seen[current.Place] = true
 		change.Result = append(change.Result, current)
 	}
 	for _, doc := range state.Documents {
-		if !seen[doc.Identity] {
+		if !seen[doc.Place] {
 			change.Removed = append(change.Removed, doc)
 		}
 	}
 	return nil
+}
+
+// identities finds the bucket's documents by identity, if that is needed at all.
+func identities(state Bucket, in *ingest) map[document.Identity]*Stored {
+	byIdentity := map[document.Identity]*Stored{}
+	if slices.ContainsFunc(in.decoded, func(doc *document.Document) bool { return doc != nil }) {
+		for _, doc := range state.Documents {
+			byIdentity[doc.Identity] = doc
+		}
+	}
+	return byIdentity
 }
 
 // next gives the version that a decoded document has from now on: the stored one if it says the same, else a new one.
@@ -77,6 +85,7 @@ func next(change *Change, byIdentity map[document.Identity]*Stored, doc *documen
 		change.Removed = append(change.Removed, old)
 	}
 	change.Added = append(change.Added, added)
+	byIdentity[doc.Identity] = added
 	return added
 }
 
@@ -86,26 +95,28 @@ func duplicate(id document.Identity, bucket string) error {
 
 // checkClaims refuses identities that live in another bucket, and a second LayeringPolicy.
 func (s *Service) checkClaims(ctx context.Context, change *Change) error {
-	var identities []document.Identity
-	var policies []*Stored
+	var claimed []document.Identity
 	for _, doc := range change.Added {
-		identities = append(identities, doc.Identity)
-	}
-	for _, doc := range change.Result {
-		if strings.HasPrefix(doc.Schema, layeringPolicyPrefix) {
-			policies = append(policies, doc)
+		if doc.Place == doc.ID { // the others were in the bucket before
+			claimed = append(claimed, doc.Identity)
 		}
 	}
-	if len(identities) == 0 {
+	if len(claimed) == 0 {
 		return nil
 	}
-	claims, err := s.Store.Claims(ctx, identities)
+	claims, err := s.Store.Claims(ctx, claimed)
 	if err != nil {
 		return fmt.Errorf("find who owns the documents: %w", err)
 	}
 	for _, claim := range claims {
-		if claim.Bucket != change.Against.Name && slices.Contains(identities, claim.Identity) {
+		if claim.Bucket != change.Against.Name && slices.Contains(claimed, claim.Identity) {
 			return duplicate(claim.Identity, claim.Bucket)
+		}
+	}
+	var policies []*Stored
+	for _, doc := range change.Result {
+		if strings.HasPrefix(doc.Schema, layeringPolicyPrefix) {
+			policies = append(policies, doc)
 		}
 	}
 	return checkSingleton(policies, claims)

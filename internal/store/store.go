@@ -40,6 +40,9 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = enough
 	}
+	// Every statement is meant for one plan by index, whatever its parameters; planning again would take longer than most
+	// of them run.
+	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
 	body, err := newCodec()
 	if err != nil {
 		return nil, err
