@@ -90,7 +90,9 @@ func (s *Store) closeRemoved(ctx context.Context, tx pgx.Tx, change revisions.Ch
 
 // conclude writes all that is small. The site's counter comes last, and moves only if it still stands where the change
 // was planned.
-func (s *Store) conclude(ctx context.Context, tx pgx.Tx, change revisions.Change, recorded map[revisions.Pair]bool) error {
+func (s *Store) conclude(ctx context.Context, tx pgx.Tx, change revisions.Change,
+	recorded map[revisions.Pair]bool,
+) error {
 	batch := &pgx.Batch{}
 	if err := s.queueChecks(batch, change.Checks, recorded); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// passedWhenAdded takes those checks that contents passed when they came.
-	passedWhenAdded = `SELECT c.passed, NULL::text FROM contents c
+	// checksByContent takes those checks that contents passed when they came.
+	checksByContent = `SELECT c.passed, NULL::text FROM contents c
 		JOIN unnest($2::bytea[], $3::bytea[]) AS k (content, pair) ON c.digest = k.content AND c.passed = k.pair
 		WHERE c.site = $1`
 
@@ -44,7 +44,7 @@ func (s *Store) Checked(ctx context.Context, pairs []revisions.Pair) (
 	}
 	scan := func(rows pgx.Rows) error { return scanChecks(rows, outcomes) }
 	batch := &pgx.Batch{}
-	batch.Queue(passedWhenAdded, s.site, byteas(contents), byteas(names)).Query(scan)
+	batch.Queue(checksByContent, s.site, byteas(contents), byteas(names)).Query(scan)
 	batch.Queue(checksByPair, s.site, byteas(names)).Query(scan)
 	return outcomes, s.dbFault(s.pool.SendBatch(ctx, batch).Close())
 }

@@ -73,11 +73,11 @@ func (s *Store) standing(ctx context.Context, first, last int64) (revisions.Stan
 	batch := &pgx.Batch{}
 	batch.Queue(revisionsFrom, s.site, first, last).Query(func(rows pgx.Rows) (err error) {
 		standing.Revisions, err = pgx.CollectRows(rows, scanRevision)
-		return err
+		return err //nolint:wrapcheck // explained by the caller
 	})
 	batch.Queue(policiesOf, s.site, first, last).Query(func(rows pgx.Rows) (err error) {
 		standing.Policies, err = pgx.CollectRows(rows, s.scanPolicy)
-		return err
+		return err //nolint:wrapcheck // explained by the caller
 	})
 	batch.Queue(latestResults, s.site, first, last).Query(func(rows pgx.Rows) error {
 		return scanOutcomes(rows, standing.Outcomes)

@@ -28,7 +28,7 @@ const Sanitized = "Sanitized to avoid exposing secret."
 const maxSection = 64 << 10
 
 // leftOut stands for the large parts of errors where there are too many to show them all.
-var leftOut = json.RawMessage(`"Left out, because there are too many failures to show; ask for this entry alone."`)
+const leftOut = `"Left out, because there are too many failures to show; ask for this entry alone."`
 
 // Report words the findings of a rule about a document, so that no value that a substitution writes is shown. Without
 // details the section of the document and the schema are left out.
@@ -51,9 +51,9 @@ func Report(doc *document.Document, rule []byte, findings []Finding, details boo
 	errs := make([]Error, 0, len(findings))
 	for _, finding := range findings {
 		wrong := Error{
-			ErrorSection: leftOut, Layer: doc.Layer, Message: secrets.message(finding),
+			ErrorSection: json.RawMessage(leftOut), Layer: doc.Layer, Message: secrets.message(finding),
 			Name: doc.Name, Path: strings.Join(append([]string{".data"}, finding.Instance...), "."),
-			Schema: doc.Schema, SchemaPath: finding.SchemaPath, ValidationSchema: leftOut,
+			Schema: doc.Schema, SchemaPath: finding.SchemaPath, ValidationSchema: json.RawMessage(leftOut),
 		}
 		if details {
 			wrong.ErrorSection, wrong.ValidationSchema = section(whole, finding.Instance), rule

@@ -69,9 +69,8 @@ func TestSanity(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			err := Sanity(entry(t, c.body))
-			var f *fault.Fault
 			var got []string
-			if errors.As(err, &f) {
+			if f, ok := errors.AsType[*fault.Fault](err); ok {
 				for _, message := range f.Messages {
 					got = append(got, message.Message)
 				}

@@ -1,6 +1,7 @@
 package validations
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -20,26 +21,27 @@ func policy(t *testing.T, name, data string) Policy {
 		document.AppendJSON(nil, value))
 }
 
-// words writes a verdict as "status; policy status [name=status …]; …; ignored …; reported …".
+// words writes a verdict as "status; policy status name=status …; ignored …; reported …".
 func words(v Verdict) string {
-	text := v.Status.String()
+	parts := []string{v.Status.String()}
 	for _, p := range v.Policies {
-		text += "; " + p.Policy.Name + " " + p.Status.String() + judgedWords(p.Validations)
+		parts = append(parts, judgedWords(p.Policy.Name+" "+p.Status.String(), p.Validations))
 	}
 	if v.Ignored != nil {
-		text += "; ignored" + judgedWords(v.Ignored)
+		parts = append(parts, judgedWords("ignored", v.Ignored))
 	}
 	if v.Reported != nil {
-		text += "; reported" + judgedWords(v.Reported)
+		parts = append(parts, judgedWords("reported", v.Reported))
 	}
-	return text
+	return strings.Join(parts, "; ")
 }
 
-func judgedWords(all []Judged) (text string) {
+func judgedWords(title string, all []Judged) string {
+	list := []string{title}
 	for _, j := range all {
-		text += " " + j.Name + "=" + j.Status.String()
+		list = append(list, j.Name+"="+j.Status.String())
 	}
-	return text
+	return strings.Join(list, " ")
 }
 
 func TestJudge(t *testing.T) {

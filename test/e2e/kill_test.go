@@ -27,12 +27,13 @@ func newHouse(t *testing.T) *house {
 	if _, err := program(); err != nil {
 		t.Fatal(err)
 	}
-	state, err := os.MkdirTemp("", "purser-kill-")
+	// Not t.TempDir(): as root nobody else gets into that one, and Postgres does not run as root.
+	state, err := os.MkdirTemp("", "purser-kill-") //nolint:usetesting // as said
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(state) })
-	if err := os.Chmod(state, 0o755); err != nil { //nolint:gosec // as root, Postgres runs as another user
+	if err := os.Chmod(state, 0o755); err != nil { // as root, Postgres runs as another user
 		t.Fatal(err)
 	}
 	h := &house{state: filepath.Join(state, "state")}
@@ -86,7 +87,7 @@ func (l *ledger) size() int {
 // ingest PUTs a bucket again and again and writes down what was acknowledged, until the context ends or nobody answers.
 func (l *ledger) ingest(ctx context.Context, s *server, bucket string) {
 	for ctx.Err() == nil {
-		token := strconv.FormatUint(rand.Uint64(), 36) //nolint:gosec // any number will do
+		token := strconv.FormatUint(rand.Uint64(), 36)
 		a, err := s.try(ctx, request{
 			method: http.MethodPut, path: "buckets/" + bucket + "/documents", header: yamlBody(),
 			body: widget(bucket, "{token: t"+token+"}"),
