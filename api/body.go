@@ -66,42 +66,42 @@ func mediaTypeOf(header string) string {
 	return strings.ToLower(strings.TrimSpace(raw))
 }
 
-// readBody reads the whole body, decompressed, under the limit.
-func (s *server) readBody(w http.ResponseWriter, r *http.Request) ([]byte, document.Media, error) {
+// readBody reads the whole body, decompressed, under a limit.
+func (s *server) readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, document.Media, error) {
 	media := mediaTypes[mediaTypeOf(r.Header.Get("Content-Type"))]
-	if r.ContentLength > s.Limits.Body {
-		return nil, media, s.bodyTooLarge()
+	if r.ContentLength > limit {
+		return nil, media, bodyTooLarge(limit)
 	}
-	var source io.Reader = http.MaxBytesReader(w, r.Body, s.Limits.Body)
+	var source io.Reader = http.MaxBytesReader(w, r.Body, limit)
 	size := max(r.ContentLength, 0)
 	if r.Header.Get("Content-Encoding") == "gzip" {
 		unzipped, err := gzip.NewReader(source)
 		if err != nil {
-			return nil, media, s.bodyFault(fmt.Errorf("not gzip: %w", err))
+			return nil, media, bodyFault(limit, fmt.Errorf("not gzip: %w", err))
 		}
 		// One byte more than allowed tells that there was more.
-		source, size = io.LimitReader(unzipped, s.Limits.Body+1), 0
+		source, size = io.LimitReader(unzipped, limit+1), 0
 	}
 	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // with room to notice the end without growing
 	if _, err := buffer.ReadFrom(source); err != nil {
-		return nil, media, s.bodyFault(err)
+		return nil, media, bodyFault(limit, err)
 	}
-	if int64(buffer.Len()) > s.Limits.Body {
-		return nil, media, s.bodyTooLarge()
+	if int64(buffer.Len()) > limit {
+		return nil, media, bodyTooLarge(limit)
 	}
 	return buffer.Bytes(), media, nil
 }
 
-func (s *server) bodyTooLarge() error {
+func bodyTooLarge(limit int64) error {
 	return document.TooLarge("The request body has more than %d bytes (decompressed); send it as several buckets, or "+
-		"raise --max-body", s.Limits.Body)
+		"raise --max-body", limit)
 }
 
-func (s *server) bodyFault(err error) error {
+func bodyFault(limit int64, err error) error {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return s.bodyTooLarge()
+		return bodyTooLarge(limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return fault.New(fault.Timeout, "HTTPRequestTimeout", "The request body took too long to arrive; nothing was stored")
 	}

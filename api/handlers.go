@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -58,7 +59,7 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, media, err := s.readBody(w, r)
+	body, media, err := s.readBody(w, r, s.Limits.Body)
 	if err != nil {
 		return err
 	}
@@ -255,7 +256,7 @@ func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	position, err := strconv.Atoi(chi.URLParam(r, "entry"))
-	if err != nil {
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // beyond all numbers there is no entry
 		return fault.New(fault.Invalid, "HTTPBadRequest", "The {entry_id} parameter must be an integer.")
 	}
 	entry, err := s.Service.Entry(r.Context(), id, validation, position)
@@ -270,13 +271,16 @@ func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// maxResult is how many bytes a posted result may have; results are kept for good.
+const maxResult = 1 << 20
+
 // POST /api/v1.0/revisions/{revision}/validations/{name}
 func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	id, validation, err := s.validation(r)
 	if err != nil {
 		return err
 	}
-	text, media, err := s.readBody(w, r)
+	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxResult))
 	if err != nil {
 		return err
 	}

@@ -183,6 +183,9 @@ func (c *textCache) of(doc *revisions.Stored, write func(*revisions.Stored) []by
 	text = write(doc)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if known, ok := c.texts[doc]; ok {
+		return known
+	}
 	if c.size += len(text); c.size > c.limit {
 		c.size = len(text)
 		clear(c.texts) // what is in use comes back at once

@@ -80,6 +80,7 @@ CREATE TABLE failures (
     entry    integer NOT NULL,
     document bigint  NOT NULL,
     rule     bytea,            -- null for notes only
+    notes    text,             -- JSON list
     PRIMARY KEY (site, revision, entry)
 );
 

@@ -13,7 +13,6 @@ import (
 	"purser/internal/document"
 	"purser/internal/store"
 	"purser/internal/store/local"
-	"purser/internal/validations/jsonschema"
 )
 
 // databaseFlags say where the site is kept.
@@ -66,7 +65,6 @@ type limitFlags struct {
 	MaxDocumentSize int   `help:"Bytes of one document, as written and with its aliases expanded." default:"4194304"`
 	MaxDepth        int   `help:"Nesting of one document."                                         default:"100"`
 	MaxValues       int   `help:"Keys and values of one document."                                 default:"100000"`
-	MaxSchemaVisits int   `help:"Evaluations a DataSchema may need along one path of a document."  default:"20000"`
 
 	HeaderTimeout time.Duration `help:"Time for a request's header to arrive." default:"10s"`
 	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`
@@ -80,15 +78,13 @@ func (f limitFlags) document() document.Limits {
 	}
 }
 
-func (f limitFlags) budget() jsonschema.Budget { return jsonschema.Budget{Visits: f.MaxSchemaVisits} }
-
 var errLimits = errors.New("limits and timeouts must be greater than zero")
 
 // Validate is called by kong.
 func (f limitFlags) Validate() error {
 	limits := []int64{
 		f.MaxBody, int64(f.MaxDocuments), int64(f.MaxDocumentSize), int64(f.MaxDepth), int64(f.MaxValues),
-		int64(f.MaxSchemaVisits), int64(f.HeaderTimeout), int64(f.ReadTimeout), int64(f.WriteTimeout),
+		int64(f.HeaderTimeout), int64(f.ReadTimeout), int64(f.WriteTimeout),
 	}
 	for _, limit := range limits {
 		if limit <= 0 {

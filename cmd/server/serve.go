@@ -37,7 +37,7 @@ const drainTime = 10 * time.Second
 
 // Run is called by kong.
 func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
-	boundMemory()
+	c.boundMemory()
 	log := c.logger(stderr)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
@@ -59,8 +59,9 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 
 // boundMemory lets the collector rest while the heap is small and work harder once large bodies are under way. GOGC and
 // GOMEMLIMIT in the environment win.
-func boundMemory() {
-	const rest, soft = 200, 160 << 20
+func (c *serveCommand) boundMemory() {
+	const rest = 200
+	soft := 4*c.MaxBody + 2*int64(c.CacheSize)
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(rest)
 	}
@@ -82,7 +83,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		poolCollector(kept))
 	service := revisions.NewService(revisions.Config{
-		Store: store.NewCached(kept, c.CacheSize), Engine: validations.NewEngine(c.budget()), Limits: c.document(),
+		Store: store.NewCached(kept, c.CacheSize), Engine: validations.NewEngine(), Limits: c.document(),
 		Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
 	})
 	handler := api.New(api.Config{

@@ -67,9 +67,14 @@ type decoder struct {
 func (d *decoder) yaml() (any, error) {
 	node := d.segment.node
 	if node == nil {
-		err := parseYAML(d.segment.Text, func(n *yaml.Node) { node = n })
+		found := 0
+		err := parseYAML(d.segment.Text, func(n *yaml.Node) bool { node, found = n, found+1; return found < 2 })
 		if err != nil {
 			return nil, Malformed("document %d%s", d.segment.Index, d.shiftLine(err))
+		}
+		if found > 1 {
+			return nil, Malformed("%s holds a border of documents behind a line break that is no line feed (LF); "+
+				"write the body with line feeds", d.segment.place())
 		}
 	}
 	if node == nil || len(node.Content) == 0 {
@@ -232,10 +237,17 @@ func (d *decoder) mapping(n *yaml.Node, depth int) (any, error) {
 }
 
 func (d *decoder) noteDuplicate(key string, first, second int) {
+	if len(d.notes) >= mostNotes {
+		d.notes = append(d.notes[:mostNotes-1], Note{Level: "Info", Message: "More keys stand twice in one mapping."})
+		return
+	}
 	d.notes = append(d.notes, Note{Level: "Info", Message: fmt.Sprintf(
 		"The key '%s' stands twice in one mapping, at lines %d and %d; the last one wins.",
 		brief(key), first, second)})
 }
+
+// mostNotes is how many notes a document may carry.
+const mostNotes = 10
 
 // key gives the text of a mapping key: strings and integers only (spec/rendering.md R15).
 func (d *decoder) key(n *yaml.Node, depth int) (string, error) {

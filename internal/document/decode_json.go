@@ -16,9 +16,7 @@ func (d *decoder) json() (any, error) {
 	return d.jsonValue(tokens, 1)
 }
 
-func (d *decoder) jsonLine(tokens *json.Decoder) int {
-	return d.line(lineOf(d.segment.Text, int(tokens.InputOffset())))
-}
+func (d *decoder) jsonLine(offset int) int { return d.line(lineOf(d.segment.Text, offset)) }
 
 func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 	before := tokens.InputOffset()
@@ -38,7 +36,7 @@ func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 	case json.Number:
 		number, err := jsonNumber(string(t))
 		if err != nil {
-			return nil, Malformed("document %d, line %d: '%s': %w", d.segment.Index, d.jsonLine(tokens), t, err)
+			return nil, Malformed("document %d, line %d: '%s': %w", d.segment.Index, d.jsonLine(offset(tokens)), t, err)
 		}
 		return number, nil
 	}
@@ -76,13 +74,13 @@ func (d *decoder) jsonMapping(tokens *json.Decoder, depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		line := d.jsonLine(tokens)
+		at := offset(tokens)
 		value, err := d.jsonValue(tokens, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		if first := b.set(key.(string), value, line); first != 0 { //nolint:forcetypeassert // JSON has no other keys
-			d.noteDuplicate(key.(string), first, line) //nolint:forcetypeassert // as above
+		if first := b.set(key.(string), value, at); first != 0 { //nolint:forcetypeassert // JSON has no other keys
+			d.noteDuplicate(key.(string), d.jsonLine(first), d.jsonLine(at)) //nolint:forcetypeassert // as above
 		}
 	}
 	_, _ = tokens.Token() // the bracket that More has seen

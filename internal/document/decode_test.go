@@ -91,6 +91,9 @@ func TestSplit_refused(t *testing.T) {
 		"indentation":      {"---\na: 1\n---\nb: 2\n  c: 3\n", "document 2, line 5: mapping values"},
 		"unknown anchor":   {"a: *b", "unknown anchor 'b'"},
 		"bad directive":    {"%FOO\n---\n%YAML x\n---\n", "directive"},
+		"behind an end":    {"a: 1\n... garbage: {{{ [\n", "line 2"},
+		"carriage returns": {"---\ra: 1\r---\rb: 2\r", "document 1 (from line 1) holds a border of documents"},
+		"line separators":  {"---\u2028a: 1\u2028---\u2028b: 2", "border of documents"},
 		"across documents": {"a: &x 1\n---\nb: *x\n", "document 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -177,13 +180,16 @@ func TestDecode_limits(t *testing.T) {
 	}
 	merges += mergesSb173.String()
 	for name, c := range map[string]struct{ body, part string }{
-		"deep flow":    {strings.Repeat("[", 10000) + strings.Repeat("]", 10000), "nested deeper than 100 (--max-depth)"},
-		"deeper flow":  {strings.Repeat("[", 20000), "document 1"},
-		"deep block":   {indented(500), "nested deeper than 100 (--max-depth)"},
-		"alias bomb":   {bomb, "aliases expanded (--max-values)"},
-		"merge chain":  {merges, "aliases expanded (--max-values)"},
-		"many keys":    {strings.Repeat("k: 1\n", 500_000), "--max-values"},
-		"large scalar": {"a: " + strings.Repeat("x", 8<<20), "the limit for one document is 4194304 (--max-document-size)"},
+		"deep flow":              {strings.Repeat("[", 10000) + strings.Repeat("]", 10000), "nested deeper than 100 (--max-depth)"},
+		"deeper flow":            {strings.Repeat("[", 20000), "document 1"},
+		"deep block":             {indented(500), "nested deeper than 100 (--max-depth)"},
+		"alias bomb":             {bomb, "aliases expanded (--max-values)"},
+		"merge chain":            {merges, "aliases expanded (--max-values)"},
+		"many keys":              {strings.Repeat("k: 1\n", 500_000), "--max-values"},
+		"large scalar":           {"a: " + strings.Repeat("x", 8<<20), "the limit for one document is 4194304 (--max-document-size)"},
+		"long list by directive": {"%YAML 1.1\n---\n[" + strings.Repeat("a,", 500_000) + "a]", "counts as one document"},
+		"long integer":           {"a: 1" + strings.Repeat("9", 1_000_000), "integers have at most 64 bits"},
+		"long sexagesimal":       {"a: 1" + strings.Repeat(":1", 100_000), "integers have at most 64 bits"},
 		"large expanded": {
 			"a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a, ", 100) + "]",
 			"once its aliases are expanded (--max-document-size)",

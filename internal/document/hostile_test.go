@@ -41,6 +41,9 @@ func TestDecode_boundedTime(t *testing.T) {
 		"long key":        fill("k") + ": 1",
 		"carriage return": fill("\r"),
 		"indent":          indented(2000),
+		"digits":          "a: 1" + fill("9"),
+		"sexagesimal":     "a: 1" + strings.Repeat(":1", 199_000),
+		"duplicates":      "{" + strings.Repeat("a: 1, ", 49_000) + "}",
 	}
 	for name, input := range inputs {
 		t.Run(name, func(t *testing.T) {
@@ -57,6 +60,30 @@ func TestDecode_boundedTime(t *testing.T) {
 			}
 			t.Logf("%v: %.150v", time.Since(began), err)
 		})
+	}
+}
+
+// A JSON mapping of many keys, on many lines and with duplicates, costs as little.
+func TestDecode_boundedTimeJSON(t *testing.T) {
+	t.Parallel()
+	var body strings.Builder
+	for i := range 48_000 {
+		fmt.Fprintf(&body, ",\n\"%d\": \"some words that make it longer, and longer still\"", i%40_000)
+	}
+	began := time.Now()
+	segments, err := Split([]byte("[{"+body.String()[1:]+"}]"), JSON, DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := Decode(segments[0], DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("took %v", took)
+	}
+	if len(entry.Notes) != mostNotes {
+		t.Errorf("%d notes, want %d", len(entry.Notes), mostNotes)
 	}
 }
 

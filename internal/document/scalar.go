@@ -73,11 +73,17 @@ func resolveNumeric(text string) (any, error) {
 	return text, nil
 }
 
+// longestInteger is how many characters are looked at as an integer: 64 binary digits, and some zeros before them.
+const longestInteger = 128
+
 // integer reads an integer in any of YAML 1.1's notations.
 func integer(text string) (any, error) {
 	digits := strings.ReplaceAll(text, "_", "")
 	negative := strings.HasPrefix(digits, "-")
 	digits = strings.TrimLeft(digits, "+-")
+	if len(digits) > longestInteger {
+		return nil, errTooBig // before arithmetic that grows with the square of its length
+	}
 	value := new(big.Int)
 	var ok bool
 	switch {

@@ -50,7 +50,7 @@ func Split(body []byte, media Media, limits Limits) ([]Segment, error) {
 	if err := checkEncoding(body); err != nil {
 		return nil, err
 	}
-	segments, err := splitBy(media, body, limits.Documents+1)
+	segments, err := splitBy(media, body, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -71,14 +71,14 @@ func Split(body []byte, media Media, limits Limits) ([]Segment, error) {
 	return segments, nil
 }
 
-// splitBy splits a body up to a number of segments, so that more than are allowed cost nothing.
-func splitBy(media Media, body []byte, most int) ([]Segment, error) {
+// splitBy splits a body up to one segment more than are allowed, so that others cost nothing.
+func splitBy(media Media, body []byte, limits Limits) ([]Segment, error) {
 	if media == JSON {
-		return splitJSON(body, most)
+		return splitJSON(body, limits.Documents+1)
 	}
-	segments, directives := splitYAML(body, most)
-	if directives {
-		return parseAll(body)
+	segments, whole := splitYAML(body, limits.Documents+1)
+	if whole {
+		return parseAll(body, limits)
 	}
 	return segments, nil
 }
@@ -110,8 +110,9 @@ func checkEncoding(body []byte) error {
 func lineOf(body []byte, offset int) int { return 1 + bytes.Count(body[:offset], []byte("\n")) }
 
 // splitYAML cuts at lines that begin with --- or ..., which YAML knows as document borders wherever they stand at the
-// start of a line. It reports whether there is a line that could be a directive: those reach beyond their document.
-func splitYAML(body []byte, most int) (segments []Segment, directives bool) {
+// start of a line. whole reports that the body can only be understood as a whole: a line could be a directive, which
+// reaches beyond its document, or more than a comment stands behind an end marker.
+func splitYAML(body []byte, most int) (segments []Segment, whole bool) {
 	if holdsDirective(body) {
 		return nil, true
 	}
@@ -132,9 +133,14 @@ func splitYAML(body []byte, most int) (segments []Segment, directives bool) {
 			return segments, false
 		case ends.at:
 			// What follows the marker begins a document of its own; the marker itself belongs to none.
-			if start = len(body); bytes.IndexByte(body[at:], '\n') >= 0 {
-				start = at + bytes.IndexByte(body[at:], '\n')
+			end := len(body)
+			if i := bytes.IndexByte(body[at:], '\n'); i >= 0 {
+				end = at + i
 			}
+			if !isBlank(body[at+len("...") : end]) {
+				return nil, true
+			}
+			start = end
 			ends.next()
 		default:
 			begins.next()
@@ -199,11 +205,16 @@ func isBlank(text []byte) bool {
 	return true
 }
 
-// parseAll reads a body whose directives make its segments depend on one another.
-func parseAll(body []byte) ([]Segment, error) {
+// parseAll reads a body that can only be understood as a whole. All of it is held to the limits of one document,
+// because it is parsed in one go.
+func parseAll(body []byte, limits Limits) ([]Segment, error) {
+	if err := limits.checkText(Segment{Text: body, Line: 1, Index: 1}); err != nil {
+		return nil, TooLarge("a body with directives counts as one document: %w", err)
+	}
 	var segments []Segment
-	err := parseYAML(body, func(node *yaml.Node) {
+	err := parseYAML(body, func(node *yaml.Node) bool {
 		segments = append(segments, Segment{Text: body, Line: 1, node: node})
+		return len(segments) <= limits.Documents
 	})
 	if err != nil {
 		return nil, Malformed("%w", err)
@@ -211,8 +222,9 @@ func parseAll(body []byte) ([]Segment, error) {
 	return segments, nil
 }
 
-// parseYAML hands every document of a text to found. A panic of the parser is an error of the text.
-func parseYAML(text []byte, found func(*yaml.Node)) (err error) {
+// parseYAML hands every document of a text to found, until that wants no more. A panic of the parser is an error of the
+// text.
+func parseYAML(text []byte, found func(*yaml.Node) bool) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("the YAML parser cannot read it: %v", r) //nolint:err113 // of no further use
@@ -227,7 +239,9 @@ func parseYAML(text []byte, found func(*yaml.Node)) (err error) {
 		case err != nil:
 			return err //nolint:wrapcheck // wrapped by the callers, who know the place
 		}
-		found(node)
+		if !found(node) {
+			return nil
+		}
 	}
 }
 

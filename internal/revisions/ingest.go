@@ -69,6 +69,7 @@ type decodeFaults struct {
 	parse   error
 	invalid bool
 	sanity  error
+	secret  error // it is encrypted, which is looked at last
 }
 
 func (in *ingest) decodeOne(segment document.Segment) (*document.Document, decodeFaults) {
@@ -87,7 +88,7 @@ func (in *ingest) decodeOne(segment document.Segment) (*document.Document, decod
 		return nil, decodeFaults{parse: err}
 	}
 	if doc.Traits().Encrypted {
-		return nil, decodeFaults{sanity: encryptedFault(entry, doc)}
+		return nil, decodeFaults{secret: encryptedFault(entry, doc)}
 	}
 	return doc, decodeFaults{}
 }
@@ -99,7 +100,7 @@ func encryptedFault(e document.Entry, doc *document.Document) error {
 }
 
 func firstFault(segments []document.Segment, todo []int, faults []decodeFaults) error {
-	var sanity error
+	var sanity, secret error
 	var invalid []string
 	for i, f := range faults {
 		switch {
@@ -109,12 +110,17 @@ func firstFault(segments []document.Segment, todo []int, faults []decodeFaults) 
 			invalid = append(invalid, strconv.Itoa(segments[todo[i]].Index))
 		case f.sanity != nil && sanity == nil:
 			sanity = f.sanity
+		case f.secret != nil && secret == nil:
+			secret = f.secret
 		}
 	}
 	if len(invalid) > 0 {
 		return invalidEntries(invalid)
 	}
-	return sanity
+	if sanity != nil {
+		return sanity
+	}
+	return secret
 }
 
 func invalidEntries(indexes []string) error {

@@ -19,14 +19,13 @@ type judgement struct {
 	change  *Change
 	gone    map[int64]bool             // documents that are no longer live
 	failing map[int64]validations.Rule // documents of the new revision that fail, by id
-	places  map[int64]int64
 }
 
 // judge fills in the checks, the failures and the number of entries of a change.
 func (s *Service) judge(ctx context.Context, change *Change) error {
 	j := &judgement{
 		service: s, change: change, gone: map[int64]bool{},
-		failing: map[int64]validations.Rule{}, places: map[int64]int64{},
+		failing: map[int64]validations.Rule{},
 	}
 	for _, doc := range change.Removed {
 		j.gone[doc.ID] = true
@@ -54,7 +53,6 @@ func (j *judgement) inherit(ctx context.Context) error {
 	for _, failure := range failures {
 		if !j.gone[failure.Document] && failure.Rule != (validations.Rule{}) {
 			j.failing[failure.Document] = failure.Rule
-			j.places[failure.Document] = failure.Document
 		}
 	}
 	return nil
@@ -122,7 +120,6 @@ func (j *judgement) check(ctx context.Context, subjects []*Stored) error {
 	tasks := newTasks(subjects, rules)
 	for _, doc := range subjects {
 		delete(j.failing, doc.ID)
-		j.places[doc.ID] = doc.Place
 	}
 	findings, err := j.service.Store.Checked(ctx, tasks.pairs)
 	if err != nil {
@@ -247,12 +244,11 @@ func (j *judgement) record() {
 	for i, doc := range j.change.Result {
 		rule, failed := j.failing[doc.ID]
 		if failed || len(doc.Notes) > 0 {
-			j.change.Failures = append(j.change.Failures, Failure{Entry: i, Document: doc.ID, Rule: rule})
+			j.change.Failures = append(j.change.Failures, Failure{Entry: i, Document: doc.ID, Rule: rule, Notes: doc.Notes})
 		}
 		delete(j.failing, doc.ID)
 	}
-	elsewhere := slices.SortedFunc(maps.Keys(j.failing), func(a, b int64) int { return int(j.places[a] - j.places[b]) })
-	for _, id := range elsewhere {
+	for _, id := range slices.Sorted(maps.Keys(j.failing)) {
 		j.change.Failures = append(j.change.Failures, Failure{Entry: entries, Document: id, Rule: j.failing[id]})
 		entries++
 	}

@@ -108,18 +108,21 @@ func (s *Service) checkClaims(ctx context.Context, change *Change) error {
 	if err != nil {
 		return fmt.Errorf("find who owns the documents: %w", err)
 	}
-	for _, claim := range claims {
-		if claim.Bucket != change.Against.Name && slices.Contains(claimed, claim.Identity) {
-			return duplicate(claim.Identity, claim.Bucket)
-		}
-	}
 	var policies []*Stored
 	for _, doc := range change.Result {
 		if strings.HasPrefix(doc.Schema, layeringPolicyPrefix) {
 			policies = append(policies, doc)
 		}
 	}
-	return checkSingleton(policies, claims)
+	if err := checkSingleton(policies, claims); err != nil {
+		return err
+	}
+	for _, claim := range claims {
+		if claim.Bucket != change.Against.Name && slices.Contains(claimed, claim.Identity) {
+			return duplicate(claim.Identity, claim.Bucket)
+		}
+	}
+	return nil
 }
 
 // checkSingleton allows a LayeringPolicy only where no other one is live, in the same bucket too.

@@ -22,6 +22,7 @@ type Written struct {
 const (
 	attempts  = 12
 	firstWait = 5 * time.Millisecond
+	patience  = 2 * time.Minute // with a database that does not answer
 )
 
 // Put makes the documents of a body the content of a bucket; those it leaves out are deleted (spec/api.md §3). Faults:
@@ -69,6 +70,8 @@ func (s *Service) putOnce(ctx context.Context, bucket string, in *ingest) (Writt
 		return Written{}, fmt.Errorf("wait to write: %w", ctx.Err())
 	}
 	defer func() { s.writer <- struct{}{} }()
+	ctx, cancel := context.WithTimeout(ctx, patience) // others wait
+	defer cancel()
 	return s.write(ctx, bucket, in)
 }
 

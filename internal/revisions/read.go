@@ -28,9 +28,10 @@ func (s *Service) Show(ctx context.Context, id int64) (Shown, error) {
 
 // List returns revisions with their verdicts, oldest first, after a number of them; a negative limit means all.
 func (s *Service) List(ctx context.Context, offset, limit int) ([]Shown, error) {
-	first, last := int64(offset)+1, int64(math.MaxInt64)
-	if limit >= 0 && limit < math.MaxInt-offset {
-		last = int64(offset + limit)
+	const farthest = math.MaxInt64 / 4 // no site has so many, and no sum overflows
+	first, last := min(int64(offset), farthest)+1, int64(math.MaxInt64)
+	if limit >= 0 {
+		last = first - 1 + min(int64(limit), farthest)
 	}
 	standing, err := s.Store.Standing(ctx, first, last) // the numbers have no gaps
 	if err != nil {
@@ -89,11 +90,11 @@ func (s *Service) Status(ctx context.Context, id int64) (Shown, error) {
 	if err != nil || !shown.Failed {
 		return shown, err
 	}
-	entries, err := s.failed(ctx, id, Wanted{Limit: 1, FailuresOnly: true})
-	if err != nil || len(entries) == 0 {
+	entries, err := s.failed(ctx, id, Wanted{Limit: 1, FailuresOnly: true, MessagesOnly: true})
+	if err != nil || len(entries) == 0 || len(entries[0].errors) == 0 {
 		return shown, err
 	}
-	message := firstMessage(entries[0])
+	message := validations.FirstMessage(slices.Concat([]byte("["), entries[0].errors[0], []byte("]")))
 	for _, policy := range shown.Verdict.Policies {
 		explain(policy.Validations, message)
 	}

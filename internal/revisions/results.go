@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -54,7 +55,7 @@ func (s *Service) Statuses(ctx context.Context, id int64, name string) ([]valida
 
 // Entry returns one entry of a validation by its position. Faults: NotFound.
 func (s *Service) Entry(ctx context.Context, id int64, name string, position int) (validations.Entry, error) {
-	entries, err := s.entries(ctx, id, name, Wanted{From: max(position, 0), Limit: 1})
+	entries, err := s.entries(ctx, id, name, Wanted{From: min(max(position, 0), math.MaxInt32), Limit: 1})
 	if err != nil {
 		return validations.Entry{}, err
 	}
@@ -148,7 +149,7 @@ func (s *Service) ownEntries(ctx context.Context, revision Revision, name string
 		return nil, fmt.Errorf("read failures: %w", err)
 	}
 	for _, failure := range failures {
-		if failure.Rule != (validations.Rule{}) {
+		if failure.Rule != (validations.Rule{}) && failure.Entry < len(entries) {
 			entries[failure.Entry].Status = validations.Failure.String()
 		}
 	}
@@ -157,7 +158,9 @@ func (s *Service) ownEntries(ctx context.Context, revision Revision, name string
 	}
 	worded, err := s.failed(ctx, revision.ID, wanted)
 	for _, entry := range worded {
-		entries[entry.position].Errors = entry.errors
+		if entry.position < len(entries) { // a purge may have come in between
+			entries[entry.position].Errors = entry.errors
+		}
 	}
 	return entries, err
 }
@@ -193,9 +196,9 @@ func (s *Service) failed(ctx context.Context, revision int64, wanted Wanted) ([]
 	size := 0
 	entries := make([]ownEntry, 0, len(rows))
 	for _, row := range rows {
-		doc := row.Document.Document
+		doc := row.About.Document
 		reports, err := validations.Report(doc, texts[row.Rule], findings[validations.PairOf(doc.Digest, row.Rule)],
-			size < detailed)
+			!wanted.MessagesOnly && size < detailed)
 		if err != nil {
 			return nil, fmt.Errorf("word the findings: %w", err)
 		}
@@ -203,7 +206,7 @@ func (s *Service) failed(ctx context.Context, revision int64, wanted Wanted) ([]
 		if entry.errors, err = appendJSON(entry.errors, reports); err != nil {
 			return nil, err
 		}
-		if entry.errors, err = appendJSON(entry.errors, doc.Notes); err != nil {
+		if entry.errors, err = appendJSON(entry.errors, row.Notes); err != nil {
 			return nil, err
 		}
 		for _, text := range entry.errors {
@@ -233,7 +236,7 @@ func (s *Service) grounds(ctx context.Context, rows []FailedEntry) (
 	texts := map[validations.Rule][]byte{}
 	var stored []document.Digest
 	for _, row := range rows {
-		pairs = append(pairs, Pair{row.Document.Digest, row.Rule})
+		pairs = append(pairs, Pair{row.About.Digest, row.Rule})
 		if text := validations.RuleText(row.Rule); text != nil {
 			texts[row.Rule] = text
 		} else if _, asked := texts[row.Rule]; !asked {
@@ -251,15 +254,4 @@ func (s *Service) grounds(ctx context.Context, rows []FailedEntry) (
 	}
 	maps.Copy(texts, contents)
 	return findings, texts, nil
-}
-
-// firstMessage is the first thing an entry complains about.
-func firstMessage(entry ownEntry) string {
-	var item struct {
-		Message string `json:"message"`
-	}
-	if len(entry.errors) > 0 && json.Unmarshal(entry.errors[0], &item) == nil {
-		return item.Message
-	}
-	return ""
 }

@@ -19,7 +19,6 @@ import (
 	"purser/internal/store"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
-	"purser/internal/validations/jsonschema"
 )
 
 func TestMain(m *testing.M) { storetest.Main(m) }
@@ -33,7 +32,7 @@ func open(t *testing.T, url string) *revisions.Service {
 	}
 	t.Cleanup(kept.Close)
 	return revisions.NewService(revisions.Config{
-		Store: store.NewCached(kept, 1<<20), Engine: validations.NewEngine(jsonschema.Budget{}),
+		Store: store.NewCached(kept, 1<<20), Engine: validations.NewEngine(),
 		Limits: document.DefaultLimits(), Now: time.Now, Observe: func(string, time.Duration) {},
 	})
 }

@@ -53,6 +53,7 @@ type Failure struct {
 	Entry    int
 	Document int64
 	Rule     validations.Rule // zero if there is nothing but notes
+	Notes    []document.Note
 }
 
 // Pair is a check that may be made: of a content by a rule.
@@ -102,7 +103,7 @@ type Standing struct {
 type FailedEntry struct {
 	Failure
 
-	Document *Stored
+	About *Stored
 }
 
 // Wanted says which entries that are no plain success are to be read.
@@ -110,6 +111,7 @@ type Wanted struct {
 	From         int  // the first entry that may be one
 	Limit        int  // how many at most; 0 means all
 	FailuresOnly bool // leave out those with nothing but notes
+	MessagesOnly bool // leave out what surrounds the errors
 }
 
 // Store keeps the site. Faults: NotFound for a revision that does not exist, Unavailable if the database does not

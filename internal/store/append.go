@@ -23,8 +23,8 @@ const (
 	insertChecks = `INSERT INTO checks (site, pair, findings)
 		SELECT $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
 
-	insertFailures = `INSERT INTO failures (site, revision, entry, document, rule)
-		SELECT $1, $2, * FROM unnest($3::integer[], $4::bigint[], $5::bytea[])`
+	insertFailures = `INSERT INTO failures (site, revision, entry, document, rule, notes)
+		SELECT $1, $2, * FROM unnest($3::integer[], $4::bigint[], $5::bytea[], $6::text[])`
 
 	insertRevision = `INSERT INTO revisions (site, revision, created_at, buckets, entries) VALUES ($1, $2, $3, $4, $5)`
 
@@ -98,7 +98,9 @@ func (s *Store) conclude(ctx context.Context, tx pgx.Tx, change revisions.Change
 		return err
 	}
 	if len(change.Failures) > 0 {
-		s.queueFailures(batch, change)
+		if err := s.queueFailures(batch, change); err != nil {
+			return err
+		}
 	}
 	r := change.Revision
 	batch.Queue(insertRevision, s.site, r.ID, r.CreatedAt, r.Buckets, r.Entries)
@@ -142,15 +144,24 @@ func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded
 	return nil
 }
 
-func (s *Store) queueFailures(batch *pgx.Batch, change revisions.Change) {
+func (s *Store) queueFailures(batch *pgx.Batch, change revisions.Change) error {
 	entries := make([]int32, len(change.Failures))
 	documents := make([]int64, len(change.Failures))
 	rules := make([][]byte, len(change.Failures))
+	notes := make([]*string, len(change.Failures))
 	for i, failure := range change.Failures {
 		entries[i], documents[i] = int32(failure.Entry), failure.Document //nolint:gosec // bounded by the documents of a body
 		if failure.Rule != (validations.Rule{}) {
 			rules[i] = failure.Rule[:]
 		}
+		if len(failure.Notes) > 0 {
+			text, err := json.Marshal(failure.Notes)
+			if err != nil {
+				return fmt.Errorf("write notes: %w", err)
+			}
+			notes[i] = new(string(text))
+		}
 	}
-	batch.Queue(insertFailures, s.site, change.Revision.ID, entries, documents, rules)
+	batch.Queue(insertFailures, s.site, change.Revision.ID, entries, documents, rules, notes)
+	return nil
 }

@@ -22,10 +22,10 @@ const (
 
 	failuresOf = `SELECT entry, document, rule FROM failures WHERE site = $1 AND revision = $2 ORDER BY entry`
 
-	failedEntries = `SELECT f.entry, f.rule, ` + documentColumns + `, c.body FROM failures f
+	failedEntries = `SELECT f.entry, f.rule, f.notes, ` + documentColumns + `, c.body FROM failures f
 		JOIN documents d ON d.site = f.site AND d.id = f.document
 		JOIN contents c ON c.site = d.site AND c.digest = d.content
-		WHERE f.site = $1 AND f.revision = $2 AND f.entry >= $3 AND (f.rule IS NOT NULL OR NOT $4)
+		WHERE f.site = $1 AND f.revision = $2 AND f.entry >= $3::bigint AND (f.rule IS NOT NULL OR NOT $4)
 		ORDER BY f.entry LIMIT nullif($5, 0)`
 )
 
@@ -79,14 +79,17 @@ func (s *Store) FailedEntries(ctx context.Context, revision int64, wanted revisi
 	[]revisions.FailedEntry, error,
 ) {
 	return collect(ctx, s, func(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
-		var rule []byte
-		f.Document, err = s.scanDocument(prefixed{row, []any{&f.Entry, &rule}})
+		var rule, notes []byte
+		f.About, err = s.scanDocument(prefixed{row, []any{&f.Entry, &rule, &notes}})
 		if err != nil {
 			return f, err
 		}
-		f.Failure.Document = f.Document.ID
+		f.Document = f.About.ID
 		copy(f.Rule[:], rule)
-		return f, nil
+		if notes != nil {
+			err = json.Unmarshal(notes, &f.Notes)
+		}
+		return f, err //nolint:wrapcheck // explained by collect
 	}, failedEntries, s.site, revision, wanted.From, wanted.FailuresOnly, wanted.Limit)
 }
 

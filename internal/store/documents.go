@@ -49,15 +49,20 @@ const (
 
 // Documents implements revisions.Store.
 func (s *Store) Documents(ctx context.Context, revision int64) ([]*revisions.Stored, error) {
-	head, err := s.Latest(ctx)
-	if err != nil {
-		return nil, err
+	var head int64
+	var documents []*revisions.Stored
+	before, after := ancestors(revision)
+	err := s.snapshot(ctx, func(batch *pgx.Batch) {
+		batch.Queue(latestRevision, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(&head) })
+		batch.Queue(ofRevision, s.site, revision, before, after).Query(func(rows pgx.Rows) (err error) {
+			documents, err = pgx.CollectRows(rows, s.scanDocument)
+			return err //nolint:wrapcheck // explained by snapshot
+		})
+	})
+	if err == nil && revision > head { // the numbers have no gaps
+		err = revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	}
-	if revision > head { // the numbers have no gaps
-		return nil, revisions.UnknownRevision(strconv.FormatInt(revision, 10))
-	}
-	before, after := ancestors(revision, head)
-	return collect(ctx, s, s.scanDocument, ofRevision, s.site, revision, before, after)
+	return documents, err
 }
 
 // OfKinds implements revisions.Store.

@@ -20,10 +20,14 @@ func fork(since, until int64) int64 {
 	return last &^ (1<<(height-1) - 1)
 }
 
-// ancestors returns the nodes where versions valid in a revision may hang: at or before it, and after it.
-func ancestors(revision, head int64) (before, after []int64) {
+// highest is the height of the tree: revision numbers stay below 2^40.
+const highest = 40
+
+// ancestors returns the nodes where versions valid in a revision may hang: at or before it, and after it. They do not
+// depend on the newest revision, which may be another one by the time they are looked up.
+func ancestors(revision int64) (before, after []int64) {
 	before = append(before, revision)
-	for height := 0; int64(1)<<height <= head; height++ {
+	for height := range highest {
 		node := revision&^(1<<(height+1)-1) | 1<<height
 		switch {
 		case node < revision:

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
@@ -40,14 +39,16 @@ const (
 
 // AddResult implements revisions.Store.
 func (s *Store) AddResult(ctx context.Context, revision int64, r validations.Result) error {
-	batch := &pgx.Batch{} // one transaction, one round trip
-	batch.Queue(insertReported, s.site, revision, r.Name)
-	batch.Queue(insertResult, s.site, revision, r.Name, r.Status, string(r.Validator), string(r.Errors), r.CreatedAt)
-	err := s.pool.SendBatch(ctx, batch).Close()
+	err := s.retry(ctx, func() error {
+		batch := &pgx.Batch{} // one transaction, one round trip
+		batch.Queue(insertReported, s.site, revision, r.Name)
+		batch.Queue(insertResult, s.site, revision, r.Name, r.Status, string(r.Validator), string(r.Errors), r.CreatedAt)
+		return s.pool.SendBatch(ctx, batch).Close()
+	})
 	if hasCode(err, foreignKeyViolation) {
 		return revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	}
-	return s.dbFault(err)
+	return err
 }
 
 // Results implements revisions.Store.
@@ -59,30 +60,24 @@ func (s *Store) Results(ctx context.Context, revision int64, name string) ([]val
 	}, resultsOf, s.site, revision, name)
 }
 
-// Standing implements revisions.Store. Its queries go out together.
+// Standing implements revisions.Store.
 func (s *Store) Standing(ctx context.Context, first, last int64) (revisions.Standing, error) {
-	standing, err := s.standing(ctx, first, last)
-	if s.lost(err) {
-		standing, err = s.standing(ctx, first, last)
-	}
-	return standing, s.dbFault(err)
-}
-
-func (s *Store) standing(ctx context.Context, first, last int64) (revisions.Standing, error) {
-	standing := revisions.Standing{Outcomes: map[int64][]validations.Outcome{}}
-	batch := &pgx.Batch{}
-	batch.Queue(revisionsFrom, s.site, first, last).Query(func(rows pgx.Rows) (err error) {
-		standing.Revisions, err = pgx.CollectRows(rows, scanRevision)
-		return err //nolint:wrapcheck // explained by the caller
+	var standing revisions.Standing
+	err := s.snapshot(ctx, func(batch *pgx.Batch) {
+		standing.Outcomes = map[int64][]validations.Outcome{}
+		batch.Queue(revisionsFrom, s.site, first, last).Query(func(rows pgx.Rows) (err error) {
+			standing.Revisions, err = pgx.CollectRows(rows, scanRevision)
+			return err //nolint:wrapcheck // explained by snapshot
+		})
+		batch.Queue(policiesOf, s.site, first, last).Query(func(rows pgx.Rows) (err error) {
+			standing.Policies, err = pgx.CollectRows(rows, s.scanPolicy)
+			return err //nolint:wrapcheck // explained by snapshot
+		})
+		batch.Queue(latestResults, s.site, first, last).Query(func(rows pgx.Rows) error {
+			return scanOutcomes(rows, standing.Outcomes)
+		})
 	})
-	batch.Queue(policiesOf, s.site, first, last).Query(func(rows pgx.Rows) (err error) {
-		standing.Policies, err = pgx.CollectRows(rows, s.scanPolicy)
-		return err //nolint:wrapcheck // explained by the caller
-	})
-	batch.Queue(latestResults, s.site, first, last).Query(func(rows pgx.Rows) error {
-		return scanOutcomes(rows, standing.Outcomes)
-	})
-	return standing, s.pool.SendBatch(ctx, batch).Close() //nolint:wrapcheck // explained by the caller
+	return standing, err
 }
 
 func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error {
@@ -93,24 +88,12 @@ func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error
 	_, err := pgx.ForEachRow(rows, []any{&revision, &name, &status, &at, &errs}, func() error {
 		outcome := validations.Outcome{Name: name, At: at.UTC()}
 		if status != validations.Success.String() {
-			outcome.Status, outcome.Message = validations.Failure, firstMessage(errs)
+			outcome.Status, outcome.Message = validations.Failure, validations.FirstMessage(errs)
 		}
 		outcomes[revision] = append(outcomes[revision], outcome)
 		return nil
 	})
 	return err //nolint:wrapcheck // explained by the caller
-}
-
-// firstMessage is what the first of a posted list of errors says, "" if it says nothing.
-func firstMessage(errs []byte) string {
-	var items []json.RawMessage
-	var item struct {
-		Message string `json:"message"`
-	}
-	if json.Unmarshal(errs, &items) == nil && len(items) > 0 && json.Unmarshal(items[0], &item) == nil {
-		return item.Message
-	}
-	return ""
 }
 
 // WorstResults implements revisions.Store.

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -50,20 +49,11 @@ var purge = []string{
 
 // Purge implements revisions.Store.
 func (s *Store) Purge(ctx context.Context) error {
-	const attempts = 5
-	for range attempts {
-		err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-			batch := &pgx.Batch{}
-			for _, statement := range purge {
-				batch.Queue(statement, s.site)
-			}
-			return tx.SendBatch(ctx, batch).Close()
-		})
-		if !hasCode(err, serializationFailure, deadlockDetected) {
-			return s.dbFault(err)
+	return s.retry(ctx, func() error {
+		batch := &pgx.Batch{} // one transaction
+		for _, statement := range purge {
+			batch.Queue(statement, s.site)
 		}
-	}
-	return errBusy
+		return s.pool.SendBatch(ctx, batch).Close()
+	})
 }
-
-var errBusy = errors.New("other transactions kept getting in the way")

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -99,7 +101,7 @@ func (s *Store) lost(err error) bool {
 	var network net.Error
 	const adminShutdown, crashShutdown, cannotConnectNow, tooManyConnections = "57P01", "57P02", "57P03", "53300"
 	switch {
-	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case err == nil, errors.Is(err, context.Canceled):
 		return false
 	case errors.As(err, &dial), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF),
 		pgconn.SafeToRetry(err), hasCode(err, adminShutdown, crashShutdown, cannotConnectNow, tooManyConnections):
@@ -107,6 +109,40 @@ func (s *Store) lost(err error) bool {
 		return true
 	}
 	return false
+}
+
+// snapshot runs queries that change nothing, all of them on the state of one moment and in one round trip.
+func (s *Store) snapshot(ctx context.Context, queue func(batch *pgx.Batch)) error {
+	send := func() error {
+		batch := &pgx.Batch{}
+		batch.Queue("BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ")
+		queue(batch)
+		batch.Queue("COMMIT")
+		return s.pool.SendBatch(ctx, batch).Close()
+	}
+	err := send()
+	if s.lost(err) {
+		err = send()
+	}
+	return s.dbFault(err)
+}
+
+// retry does again what another transaction got in the way of, a few times.
+func (s *Store) retry(ctx context.Context, do func() error) error {
+	const attempts, wait = 6, 4 * time.Millisecond
+	for attempt := range attempts {
+		err := do()
+		if !hasCode(err, serializationFailure, deadlockDetected) {
+			return s.dbFault(err)
+		}
+		select {
+		case <-time.After(rand.N(wait << attempt)): //nolint:gosec // jitter needs no secrecy
+		case <-ctx.Done():
+			return fmt.Errorf("wait to try again: %w", ctx.Err())
+		}
+	}
+	return fault.New(fault.Unavailable, "HTTPServiceUnavailable",
+		"Other requests kept getting in the way; nothing was stored, send the request again")
 }
 
 // collect runs a query that changes nothing and gathers what scan makes of each row. A connection that has broken at

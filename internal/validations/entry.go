@@ -3,6 +3,7 @@ package validations
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,19 +35,21 @@ func Overlay(policies []Policy, entries []Entry) []Entry {
 	if len(policies) == 0 {
 		return numbered(entries)
 	}
-	required := Required(policies)
-	shown := make([]Entry, 0, len(entries)+len(required))
+	lives := lives(policies)
+	explanations := explanations(policies)
+	shown := make([]Entry, 0, len(entries)+len(lives))
 	present := map[string]bool{}
 	for _, entry := range entries {
 		present[entry.Name] = true
-		if slices.Contains(required, entry.Name) {
-			entry = withExpiry(policies, entry)
+		if life, required := lives[entry.Name]; required {
+			entry = life.of(entry)
 		} else {
-			entry = ignored(policies, entry)
+			entry.Status = ignoredStatus(entry.Status)
+			entry.Errors = slices.Concat(entry.Errors, explanations)
 		}
 		shown = append(shown, entry)
 	}
-	for _, name := range slices.Sorted(slices.Values(required)) {
+	for _, name := range slices.Sorted(maps.Keys(lives)) {
 		if !present[name] {
 			shown = append(shown, missing(name))
 		}
@@ -73,35 +76,50 @@ func messageItem(message string) json.RawMessage {
 	return item
 }
 
-func ignored(policies []Policy, entry Entry) Entry {
-	entry.Status = ignoredStatus(entry.Status)
-	entry.Errors = slices.Clone(entry.Errors)
+// mostNames is how many names of a policy a message lists.
+const mostNames = 100
+
+// explanations say why a validation is ignored, one for each policy.
+func explanations(policies []Policy) (items []json.RawMessage) {
 	for _, policy := range policies {
-		names := make([]string, 0, len(policy.Requirements))
-		for _, requirement := range policy.Requirements {
+		var names []string
+		for _, requirement := range policy.Requirements[:min(len(policy.Requirements), mostNames)] {
 			names = append(names, requirement.Name)
 		}
-		entry.Errors = append(entry.Errors, messageItem(fmt.Sprintf(
+		if len(policy.Requirements) > mostNames {
+			names = append(names, "…")
+		}
+		items = append(items, messageItem(fmt.Sprintf(
 			"The result for this validation was externally registered but has been ignored because it is not found in "+
 				"the validations for ValidationPolicy %s: %s.", policy.Identity, strings.Join(names, ", "))))
 	}
-	return entry
+	return items
 }
 
 func ignoredStatus(status string) string { return "ignored [" + status + "]" }
 
-// withExpiry tells when the entry's success ends by the policy that gives it the shortest life.
-func withExpiry(policies []Policy, entry Entry) Entry {
-	if strings.HasPrefix(entry.Name, ReservedPrefix) {
-		return entry
-	}
+// life is how long a success lasts by the policy that lets it last the least; zero if by none it ends.
+type life struct{ Requirement }
+
+// lives gives the life of each validation that a policy lists.
+func lives(policies []Policy) map[string]life {
+	shortest := map[string]life{}
 	for _, policy := range policies {
 		for _, requirement := range policy.Requirements {
-			at, expires := requirement.expiry(entry.CreatedAt)
-			if expires && requirement.Name == entry.Name && (entry.ExpiresAt.IsZero() || at.Before(entry.ExpiresAt)) {
-				entry.ExpiresAfter, entry.ExpiresAt = requirement.ExpiresAfter, at
+			known, listed := shortest[requirement.Name]
+			expires := requirement.ExpiresAfter != ""
+			if !listed || expires && (known.ExpiresAfter == "" || requirement.lifetime < known.lifetime) {
+				shortest[requirement.Name] = life{requirement}
 			}
 		}
+	}
+	return shortest
+}
+
+// of tells when an entry's success ends.
+func (l life) of(entry Entry) Entry {
+	if at, expires := l.expiry(entry.CreatedAt); expires && !strings.HasPrefix(entry.Name, ReservedPrefix) {
+		entry.ExpiresAfter, entry.ExpiresAt = l.ExpiresAfter, at
 	}
 	return entry
 }
@@ -109,15 +127,15 @@ func withExpiry(policies []Policy, entry Entry) Entry {
 // Summarize gives one line for each validation that was reported or is listed by a policy, sorted by name. worst holds
 // the worst status word reported under each name.
 func Summarize(policies []Policy, worst map[string]string) []Summary {
-	required := Required(policies)
+	required := lives(policies)
 	summaries := make([]Summary, 0, len(worst)+len(required))
 	for name, status := range worst {
-		if len(policies) > 0 && !slices.Contains(required, name) {
+		if _, listed := required[name]; len(policies) > 0 && !listed {
 			status = ignoredStatus(status)
 		}
 		summaries = append(summaries, Summary{name, status})
 	}
-	for _, name := range required {
+	for name := range required {
 		if _, reported := worst[name]; !reported {
 			summaries = append(summaries, Summary{name, Failure.String()})
 		}

@@ -51,15 +51,15 @@ func ParsePolicy(id document.Identity, data []byte) Policy {
 				policy.Broken = true
 				continue
 			}
-			requirement.lifetime = bounded(lifetime)
+			requirement.lifetime = span(lifetime)
 		}
 		policy.Requirements = append(policy.Requirements, requirement)
 	}
 	return policy
 }
 
-// bounded is a duration, or the longest that Go knows (292 years) if it is longer.
-func bounded(d *duration.Duration) time.Duration {
+// span is a duration, or the longest that Go knows (292 years) if it is longer.
+func span(d *duration.Duration) time.Duration {
 	const hour, day, year = 3600, 24 * 3600, 365 * 24 * 3600
 	seconds := d.Years*year + d.Months*year/12 + d.Weeks*7*day + d.Days*day + d.Hours*hour + d.Minutes*60 + d.Seconds
 	if seconds >= math.MaxInt64/float64(time.Second) {

@@ -56,7 +56,7 @@ func Report(doc *document.Document, rule []byte, findings []Finding, details boo
 			Schema: doc.Schema, SchemaPath: finding.SchemaPath, ValidationSchema: json.RawMessage(leftOut),
 		}
 		if details {
-			wrong.ErrorSection, wrong.ValidationSchema = section(whole, finding.Instance), rule
+			wrong.ErrorSection, wrong.ValidationSchema = section(whole, finding.Instance), bounded(rule)
 		}
 		errs = append(errs, wrong)
 	}
@@ -69,11 +69,26 @@ func section(whole document.Mapping, instance []string) json.RawMessage {
 	if len(instance) > 0 {
 		around = document.Locate(whole.At("data"), instance[:len(instance)-1])
 	}
-	text := document.AppendJSON(nil, around)
+	return bounded(document.AppendJSON(nil, around))
+}
+
+func bounded(text []byte) json.RawMessage {
 	if len(text) > maxSection {
-		text = document.AppendJSON(nil, fmt.Sprintf("This section has %d bytes, too many to show here.", len(text)))
+		return document.AppendJSON(nil, fmt.Sprintf("It has %d bytes, too many to show here.", len(text)))
 	}
 	return text
+}
+
+// FirstMessage is what the first of a JSON list of errors says, "" if it says nothing.
+func FirstMessage(list []byte) string {
+	var items []json.RawMessage
+	var item struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(list, &items) == nil && len(items) > 0 && json.Unmarshal(items[0], &item) == nil {
+		return item.Message
+	}
+	return ""
 }
 
 // secrets are the places of a document's data that may hold what nobody should read.

@@ -10,7 +10,6 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/validations/jsonschema"
 )
 
 func entry(t *testing.T, body string) document.Entry {
@@ -126,7 +125,7 @@ func TestRules_For(t *testing.T) {
 // An unusable DataSchema is a finding about itself and finds nothing in others.
 func TestEngine_unusable(t *testing.T) {
 	t.Parallel()
-	engine := NewEngine(jsonschema.Budget{})
+	engine := NewEngine()
 	text := []byte(`{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`)
 	judge, ok := engine.Checker(usability.digest)
 	if findings := judge.Check(text); !ok || len(findings) == 0 || !strings.Contains(findings[0].Message, "file:///etc/passwd") {
@@ -140,7 +139,7 @@ func TestEngine_unusable(t *testing.T) {
 func TestReport(t *testing.T) {
 	t.Parallel()
 	schema := []byte(`{"properties":{"a":{"type":"integer","enum":[1]},"b":{"maximum":100}},"required":["c"]}`)
-	findings := NewEngine(jsonschema.Budget{}).Compile(Rule{8}, schema).Check([]byte(`{"a":"secret","b":177}`))
+	findings := NewEngine().Compile(Rule{8}, schema).Check([]byte(`{"a":"secret","b":177}`))
 	substituted := framed(", substitutions: [{src: {schema: a/B/v1, name: n, path: .}, dest: [{path: '.a'}]}]")
 	for name, c := range map[string]struct {
 		body          string

@@ -17,7 +17,6 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/validations"
-	"purser/internal/validations/jsonschema"
 )
 
 var shared = flag.String("shared", "", "folder that holds cases/")
@@ -98,7 +97,7 @@ func TestMessages(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(string(c.Schema), func(t *testing.T) {
 			t.Parallel()
-			engine := validations.NewEngine(jsonschema.Budget{})
+			engine := validations.NewEngine()
 			var got []message
 			for _, finding := range engine.Compile(validations.Rule{1}, canonical(t, c.Schema)).Check(canonical(t, c.Data)) {
 				path := strings.Join(append([]string{".data"}, finding.Instance...), ".")

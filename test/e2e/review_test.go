@@ -1,0 +1,57 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// What a review found, each once.
+func TestReview(t *testing.T) { //nolint:tparallel // one after the other: they read the newest revision
+	t.Parallel()
+	s := start(t)
+	s.put(t, "schemas", dataSchema("acme/Widget/v1", "{properties: {x: {type: string}}}")).is(t, http.StatusOK)
+	s.put(t, "docs", widget("bad", "{x: 1}")).is(t, http.StatusOK)
+
+	t.Run("an entry beyond all numbers", func(t *testing.T) { //nolint:paralleltest // see above
+		for _, entry := range []string{"9999999999", "99999999999999999999"} {
+			path := "revisions/2/validations/deckhand-schema-validation/entries/" + entry
+			s.send(t, request{method: http.MethodGet, path: path, bad: true}).fails(t, http.StatusNotFound, "ValidationNotFound")
+		}
+	})
+	t.Run("a page beyond all revisions", func(t *testing.T) { //nolint:paralleltest // see above
+		for _, page := range []string{"offset=9223372036854775807", "offset=9223372036854775807&limit=9223372036854775807"} {
+			a := s.send(t, request{method: http.MethodGet, path: "revisions?" + page, bad: true})
+			if n := len(a.results(t)); n != 0 {
+				t.Errorf("%s lists %d revisions", page, n)
+			}
+		}
+	})
+	t.Run("no document at all comes before an encrypted one", func(t *testing.T) { //nolint:paralleltest // see above
+		secret := strings.Replace(widget("secret", "x"), "cleartext", "encrypted", 1)
+		s.putBad(t, "secrets", secret).fails(t, http.StatusNotImplemented, "HTTPNotImplemented", "secret")
+		s.putBad(t, "secrets", secret+"---\nschema: 5\n").fails(t, http.StatusBadRequest, "InvalidDocumentFormat")
+	})
+	t.Run("a note is shown with the entry of the PUT that gave rise to it", func(t *testing.T) { //nolint:paralleltest // see above
+		s.put(t, "notes", widget("noted", "{x: a}")).is(t, http.StatusOK)
+		s.putBad(t, "notes", widget("noted", "{x: b, x: a}")+widget("other", "{x: a}")).is(t, http.StatusOK)
+		entry := s.get(t, "revisions/latest/validations/deckhand-schema-validation/entries/0").is(t, http.StatusOK)
+		if !strings.Contains(entry.text, "stands twice") || !strings.Contains(entry.text, "status: success") {
+			t.Errorf("no success with a note:\n%s", entry.text)
+		}
+	})
+	t.Run("a large schema does not make the verdict large", func(t *testing.T) { //nolint:paralleltest // see above
+		many := make([]string, 0, 100)
+		for i := range 100 {
+			many = append(many, fmt.Sprintf("m%d", i))
+		}
+		schema := "{required: [" + strings.Join(many, ", ") + "], description: " + strings.Repeat("x", 1<<20) + "}"
+		s.put(t, "large", dataSchema("acme/Large/v1", schema)+doc("acme/Large/v1", "large", "{}")).is(t, http.StatusOK)
+		s.get(t, "revisions/latest/status").is(t, http.StatusOK)
+		entry := s.get(t, "revisions/latest/validations/deckhand-schema-validation/entries/1").is(t, http.StatusOK)
+		if !strings.Contains(entry.text, "too many to show here") || len(entry.text) > 1<<20 {
+			t.Errorf("an answer of %d bytes: %s", len(entry.text), brief(entry.text))
+		}
+	})
+}
