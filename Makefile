@@ -17,7 +17,7 @@ help: ## list these targets (the default)
 
 # Not `go run`: that would stand between the server and its signals.
 # As root it keeps its state in /var/lib: Postgres runs as another user, who could not get into a clone below /root.
-run: build need-postgres ## build the server and start it, with what it keeps in .state/ (as root: /var/lib/purser)
+run: need-go need-postgres build ## build the server and start it, with what it keeps in .state/ (as root: /var/lib/purser)
 	@exec $(SERVER) $(if $(filter 0,$(shell id -u)),,--state-dir .state)
 
 test: need-go need-cc need-postgres ## all tests, with the race detector (TESTFLAGS="-run Put")

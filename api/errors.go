@@ -131,7 +131,16 @@ func fullText(err error, f *fault.Fault) string {
 	return err.Error()
 }
 
-func errNoRoute() error { return fault.New(fault.NotFound, "HTTPRouteNotFound", "") }
+// hinted makes a fault without a message, as the reference words it, with a hint in its message list.
+func hinted(kind fault.Kind, errorType, hint string) error {
+	f := fault.New(kind, errorType, "")
+	f.Messages = []fault.Message{{Message: hint, Error: true}}
+	return f
+}
+
+func errNoRoute(r *http.Request) error {
+	return hinted(fault.NotFound, "HTTPRouteNotFound", "There is nothing at "+r.URL.Path+"; /openapi.yaml lists what there is.")
+}
 
 // asHTTPNotFound renames an unknown revision for the routes where the reference calls it so (spec/api.md §1.5).
 func asHTTPNotFound(err error) error {

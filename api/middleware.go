@@ -43,7 +43,7 @@ func (s *server) dispatch(known methods) http.HandlerFunc {
 			w.WriteHeader(http.StatusOK)
 			return
 		}
-		s.fail(w, r, fault.New(fault.MethodNotAllowed, "HTTPMethodNotAllowed", ""))
+		s.fail(w, r, hinted(fault.MethodNotAllowed, "HTTPMethodNotAllowed", "Here one can use "+allow+"."))
 	}
 }
 

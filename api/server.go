@@ -43,7 +43,7 @@ func New(config Config) http.Handler {
 	}
 	router := chi.NewRouter()
 	router.Use(newObserver(config).middleware, s.recoverer, routeEscaped, s.checkBody)
-	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute()) })
+	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute(r)) })
 	for _, route := range s.routes() {
 		router.Handle(route.Pattern, s.dispatch(route.methods))
 	}

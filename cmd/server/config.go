@@ -78,13 +78,13 @@ func (f limitFlags) document() document.Limits {
 	}
 }
 
-var errLimits = errors.New("limits and timeouts must be greater than zero")
+var errLimits = errors.New("the limits (--max-…) and timeouts (--…-timeout) must be greater than zero, --cache-size not below it")
 
 // Validate is called by kong.
 func (f limitFlags) Validate() error {
 	limits := []int64{
 		f.MaxBody, int64(f.MaxDocuments), int64(f.MaxDocumentSize), int64(f.MaxDepth), int64(f.MaxValues),
-		int64(f.HeaderTimeout), int64(f.ReadTimeout), int64(f.WriteTimeout),
+		int64(f.CacheSize) + 1, int64(f.HeaderTimeout), int64(f.ReadTimeout), int64(f.WriteTimeout),
 	}
 	for _, limit := range limits {
 		if limit <= 0 {

@@ -25,7 +25,7 @@ Every flag can also be set in the environment, as PURSER_ and the flag's name: P
 type commands struct {
 	Serve   serveCommand     `cmd:"" default:"withargs" help:"Serve the API (what happens without a command)."`
 	Migrate migrateCommand   `cmd:"" help:"Bring the database up to this version of Purser, then exit."`
-	Version kong.VersionFlag `help:"Print the version and exit."`
+	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
 }
 
 func main() {
@@ -46,21 +46,21 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		}
 	}()
 	parser, err := kong.New(&commands{},
-		kong.Name("server"), kong.Description(description), kong.DefaultEnvars("PURSER"), kong.UsageOnError(),
+		kong.Name("purser-server"), kong.Description(description), kong.DefaultEnvars("PURSER"), kong.UsageOnError(),
 		kong.Vars{"version": version, "statedir": defaultStateDir()},
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { panic(exit(code)) }),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stderr, (*io.Writer)(nil)))
 	if err != nil {
-		_, _ = fmt.Fprintln(stderr, "server:", err)
+		_, _ = fmt.Fprintln(stderr, "purser-server:", err)
 		return 1
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		_, _ = fmt.Fprintln(stderr, "server:", err)
+		_, _ = fmt.Fprintln(stderr, "purser-server:", err)
 		return 2 //nolint:mnd // the usual code for a wrong command line
 	}
 	if err := command.Run(); err != nil && !errors.Is(err, context.Canceled) {
-		_, _ = fmt.Fprintln(stderr, "server:", err)
+		_, _ = fmt.Fprintln(stderr, "purser-server:", err)
 		return 1
 	}
 	return 0

@@ -41,7 +41,7 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	log := c.logger(stderr)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
-		return fmt.Errorf("listen: %w (another address can be given with --listen)", err)
+		return fmt.Errorf("listen: %w (--listen or PURSER_LISTEN gives another address)", err)
 	}
 	defer func() { _ = listener.Close() }()
 	url, stop, err := c.open(ctx, log)
@@ -110,6 +110,7 @@ func (c *serveCommand) serve(ctx context.Context, listener net.Listener, handler
 	log.InfoContext(ctx, "stopping: requests under way may finish", "within", drainTime)
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
+	defer log.Info("stopped serving")
 	if err := server.Shutdown(drain); errors.Is(err, context.DeadlineExceeded) {
 		log.WarnContext(ctx, "some requests did not finish in time and were cut off")
 		_ = server.Close()

@@ -1,6 +1,7 @@
 package revisions
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,11 @@ func (s *Service) Put(ctx context.Context, bucket string, body []byte, media doc
 		return Written{}, err
 	}
 	s.observe("split", began)
+	if len(segments) == 0 && media == document.YAML && len(bytes.TrimSpace(body)) > 0 {
+		// A file whose line breaks were lost on the way is one long comment.
+		return Written{}, fault.New(fault.Invalid, "HTTPBadRequest",
+			"The body holds no document, only comments. To delete all documents of the bucket, send an empty body.")
+	}
 	in := newIngest(s, segments)
 	wait := firstWait
 	for range attempts {

@@ -103,8 +103,15 @@ func TestPutBucket(t *testing.T) {
 		s := start(t)
 		s.put(t, "mop", w1)
 		s.put(t, "mop", "")
-		s.put(t, "mop", "# nothing\n").isNames(t)
+		s.put(t, "mop", "\n").isNames(t)
 		s.isRevision(t, 2)
+	})
+	t.Run("nothing but comments is no way to empty a bucket", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "mop", w1)
+		s.putBad(t, "mop", "# nothing\n").fails(t, http.StatusBadRequest, "HTTPBadRequest", "send an empty body")
+		s.get(t, "revisions/latest/documents").isNames(t, "w1@1")
 	})
 	t.Run("a deleted document may come back", func(t *testing.T) {
 		t.Parallel()

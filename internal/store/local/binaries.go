@@ -79,9 +79,14 @@ func pick(found []installation, major int, data string) (installation, error) {
 	if len(found) > 0 {
 		other = ", found only " + versions(found)
 	}
+	if major != 0 {
+		return installation{}, fmt.Errorf("%s was made by Postgres %d, but no Postgres is installed (looked for initdb and"+
+			" postgres in PATH, pg_config --bindir and %s): install Postgres %d (Debian: apt-get install postgresql-%d),"+
+			" or name a server with --database-url", data, major, debian, major, major)
+	}
 	return installation{}, fmt.Errorf("no Postgres %d or newer (looked for initdb and postgres in PATH,"+
 		" pg_config --bindir and %s%s): install it (Debian: apt-get install postgresql)"+
-		" or name a server with --database-url", max(oldest, major), debian, other)
+		" or name a server with --database-url", oldest, debian, other)
 }
 
 // versions lists the distinct major versions of found.

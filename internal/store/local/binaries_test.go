@@ -25,8 +25,10 @@ func TestPick(t *testing.T) {
 		"the first that is new enough": {found: []installation{in12, in14, in16}, want: in14},
 		"the version of the cluster":   {found: []installation{in12, in14, in16}, major: 16, want: in16},
 		"none":                         {err: "no Postgres 14" + looked + ")" + wish},
-		"none for a newer cluster":     {major: 16, err: "no Postgres 16" + looked + ")" + wish},
-		"only too old":                 {found: []installation{in12}, err: "no Postgres 14" + looked + ", found only 12)" + wish},
+		"none for a newer cluster": {major: 16, err: "/data was made by Postgres 16, but no Postgres is installed (looked for initdb and postgres in" +
+			" PATH, pg_config --bindir and /usr/lib/postgresql/*/bin): install Postgres 16 (Debian: apt-get install" +
+			" postgresql-16), or name a server with --database-url"},
+		"only too old": {found: []installation{in12}, err: "no Postgres 14" + looked + ", found only 12)" + wish},
 		"only other versions": {
 			found: []installation{in14, in16, in14}, major: 15,
 			err: "/data was made by Postgres 15, but only Postgres 14, 16 is installed: install Postgres 15" +
