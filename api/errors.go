@@ -139,7 +139,8 @@ func hinted(kind fault.Kind, errorType, hint string) error {
 }
 
 func errNoRoute(r *http.Request) error {
-	return hinted(fault.NotFound, "HTTPRouteNotFound", "There is nothing at "+r.URL.Path+"; /openapi.yaml lists what there is.")
+	return hinted(fault.NotFound, "HTTPRouteNotFound",
+		"There is nothing at "+r.URL.Path+"; /openapi.yaml lists what there is.")
 }
 
 // asHTTPNotFound renames an unknown revision for the routes where the reference calls it so (spec/api.md §1.5).

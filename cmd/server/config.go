@@ -30,7 +30,6 @@ func (f databaseFlags) open(ctx context.Context, log *slog.Logger) (url string, 
 	if err != nil {
 		return "", nil, fmt.Errorf("start the private Postgres: %w", err)
 	}
-	log.InfoContext(ctx, "private Postgres is up", "state_dir", f.StateDir)
 	return cluster.URL(), func() { stopCluster(cluster, log) }, nil //nolint:contextcheck // ctx has ended by then
 }
 
@@ -78,7 +77,8 @@ func (f limitFlags) document() document.Limits {
 	}
 }
 
-var errLimits = errors.New("the limits (--max-…) and timeouts (--…-timeout) must be greater than zero, --cache-size not below it")
+var errLimits = errors.New("the limits (--max-…) and timeouts (--…-timeout) must be greater than zero, --cache-size " +
+	"not below it")
 
 // Validate is called by kong.
 func (f limitFlags) Validate() error {

@@ -110,7 +110,7 @@ func (c *serveCommand) serve(ctx context.Context, listener net.Listener, handler
 	log.InfoContext(ctx, "stopping: requests under way may finish", "within", drainTime)
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
-	defer log.Info("stopped serving")
+	defer log.InfoContext(ctx, "stopped serving")
 	if err := server.Shutdown(drain); errors.Is(err, context.DeadlineExceeded) {
 		log.WarnContext(ctx, "some requests did not finish in time and were cut off")
 		_ = server.Close()
