@@ -61,8 +61,16 @@ func resolvePlain(text string) (any, error) {
 	return text, nil
 }
 
+// longestNumber is how many characters a number may have; only shorter texts are matched against the patterns.
+const longestNumber = 1024
+
 func resolveNumeric(text string) (any, error) {
 	switch {
+	case len(text) > longestNumber:
+		if strings.Trim(text, "+-0123456789abcdefABCDEFx_.:") == "" {
+			return nil, errTooBig
+		}
+		return text, nil
 	case integerPattern.MatchString(text):
 		return integer(text)
 	case floatPattern.MatchString(text):
