@@ -69,7 +69,7 @@ func (s *server) recoverer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			if p := recover(); p != nil {
-				s.fail(w, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack())) //nolint:err113 // for the log only
+				s.fail(w, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 			}
 		}()
 		next.ServeHTTP(w, r)

@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	command, err := parser.Parse(args)
 	if err != nil {
 		_, _ = fmt.Fprintln(stderr, "purser-server:", err)
-		return 2 //nolint:mnd // the usual code for a wrong command line
+		return 2
 	}
 	if err := command.Run(); err != nil && !errors.Is(err, context.Canceled) {
 		_, _ = fmt.Fprintln(stderr, "purser-server:", err)

@@ -12,7 +12,7 @@ import (
 func phases(registry *prometheus.Registry) func(phase string, took time.Duration) {
 	histogram := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "purser_ingest_phase_seconds", Help: "Time an ingest spent in a phase: split, decode, plan, check, store.",
-		Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10), //nolint:mnd // 0.1 ms to 26 s
+		Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10),
 	}, []string{"phase"})
 	registry.MustRegister(histogram)
 	return func(phase string, took time.Duration) { histogram.WithLabelValues(phase).Observe(took.Seconds()) }

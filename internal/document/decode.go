@@ -123,7 +123,7 @@ func memberNode(n *yaml.Node, key string) *yaml.Node {
 
 func (d *decoder) refuse(n *yaml.Node, format string, args ...any) error {
 	return Malformed("document %d%s, line %d, column %d: %w", d.segment.Index, d.name, d.line(n.Line), n.Column,
-		fmt.Errorf(format, args...)) //nolint:err113 // the fault around it is typed
+		fmt.Errorf(format, args...))
 }
 
 // count charges the limits for one more value of some bytes.

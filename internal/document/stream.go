@@ -227,7 +227,7 @@ func parseAll(body []byte, limits Limits) ([]Segment, error) {
 func parseYAML(text []byte, found func(*yaml.Node) bool) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("the YAML parser cannot read it: %v", r) //nolint:err113 // of no further use
+			err = fmt.Errorf("the YAML parser cannot read it: %v", r)
 		}
 	}()
 	decoder := yaml.NewDecoder(bytes.NewReader(text))

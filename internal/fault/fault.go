@@ -58,7 +58,7 @@ type Fault struct {
 
 // New makes a fault with a formatted message; %w keeps the wrapped error reachable and its text in the message.
 func New(kind Kind, errorType, format string, args ...any) *Fault {
-	err := fmt.Errorf(format, args...) //nolint:err113 // the fault itself is the typed error
+	err := fmt.Errorf(format, args...)
 	return &Fault{Kind: kind, Type: errorType, Message: err.Error(), cause: errors.Unwrap(err)}
 }
 
