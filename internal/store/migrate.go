@@ -14,6 +14,7 @@ import (
 	"github.com/golang-migrate/migrate/v4/source"
 	"github.com/golang-migrate/migrate/v4/source/iofs"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"purser/internal/fault"
@@ -24,10 +25,11 @@ import (
 // number of servers may do it at once: one works, the others wait for it. A database that a newer Purser wrote, or in
 // which a migration was interrupted, is a fault of kind Unavailable and stays as it is.
 func Migrate(ctx context.Context, url string) error {
-	config, err := pgx.ParseConfig(url)
+	pool, err := pgxpool.ParseConfig(url) // which knows the pool's own parameters, that Postgres does not
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
+	config := pool.ConnConfig
 	conns := &connections{dial: config.DialFunc}
 	config.DialFunc = conns.open
 	defer context.AfterFunc(ctx, conns.close)()

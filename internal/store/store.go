@@ -44,7 +44,10 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	}
 	// Every statement is meant for one plan by index, whatever its parameters; planning again would take longer than most
 	// of them run.
-	config.ConnConfig.RuntimeParams["plan_cache_mode"] = "force_generic_plan"
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "SET plan_cache_mode = force_generic_plan") // poolers refuse it as a startup parameter
+		return err                                                           //nolint:wrapcheck // explained where it is used
+	}
 	body, err := newCodec()
 	if err != nil {
 		return nil, err
