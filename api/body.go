@@ -93,8 +93,8 @@ func (s *server) readBody(w http.ResponseWriter, r *http.Request, limit int64) (
 }
 
 func bodyTooLarge(limit int64) error {
-	return document.TooLarge("The request body has more than %d bytes (decompressed); send it as several buckets, or "+
-		"raise --max-body", limit)
+	return document.TooLarge("The request body has more than %d bytes (decompressed), the most that is read here; "+
+		"documents can be sent as several buckets, or --max-body be raised", limit)
 }
 
 func bodyFault(limit int64, err error) error {

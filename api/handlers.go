@@ -34,7 +34,7 @@ func (s *server) health(w http.ResponseWriter, _ *http.Request) error {
 // GET /readyz
 func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
 	if err := s.Ping(r.Context()); err != nil {
-		return fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The database does not answer")
+		return fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The database does not answer").Because(err)
 	}
 	s.write(w, r, http.StatusOK, map[string]string{"status": "ready"})
 	return nil
@@ -100,11 +100,9 @@ func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	items := make([]revisionItem, 0, len(found))
-	for _, shown := range found {
-		items = append(items, s.revisionItem(r, shown))
-	}
-	s.write(w, r, http.StatusOK, listOf(items))
+	s.write(w, r, http.StatusOK, listOf(found, func(shown revisions.Shown) revisionItem {
+		return s.revisionItem(r, shown)
+	}))
 	return nil
 }
 
@@ -203,11 +201,9 @@ func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	items := make([]validationView, 0, len(summaries))
-	for _, summary := range summaries {
-		items = append(items, validationView{Name: summary.Name, Status: summary.Status})
-	}
-	s.write(w, r, http.StatusOK, listOf(items))
+	s.write(w, r, http.StatusOK, listOf(summaries, func(summary validations.Summary) validationView {
+		return validationView{Name: summary.Name, Status: summary.Status}
+	}))
 	return nil
 }
 
@@ -221,13 +217,11 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	items := make([]entryView, 0, len(entries))
-	for _, entry := range entries {
+	s.write(w, r, http.StatusOK, listOf(entries, func(entry validations.Entry) entryView {
 		view := s.entryView(r, id, entry)
 		view.ID = &entry.ID
-		items = append(items, view)
-	}
-	s.write(w, r, http.StatusOK, listOf(items))
+		return view
+	}))
 	return nil
 }
 
@@ -241,11 +235,9 @@ func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	items := make([]entryItem, 0, len(entries))
-	for _, entry := range entries {
-		items = append(items, entryItem{entry.ID, entry.Status})
-	}
-	s.write(w, r, http.StatusOK, listOf(items))
+	s.write(w, r, http.StatusOK, listOf(entries, func(entry validations.Entry) entryItem {
+		return entryItem{entry.ID, entry.Status}
+	}))
 	return nil
 }
 

@@ -45,22 +45,22 @@ func New(config Config) http.Handler {
 	router.Use(newObserver(config).middleware, s.recoverer, routeEscaped, s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute(r)) })
 	for _, route := range s.routes() {
-		router.Handle(route.Pattern, s.dispatch(route.methods))
+		router.Handle(route.pattern, s.dispatch(route.methods))
 	}
 	return router
 }
 
-// Route is a path of the interface and the methods it knows.
-type Route struct {
-	Pattern string
+// route is a path of the interface and the methods it knows.
+type route struct {
+	pattern string
 	methods methods
 }
 
 type methods map[string]handler
 
-func (s *server) routes() []Route {
+func (s *server) routes() []route {
 	const v1 = "/api/v1.0"
-	return []Route{
+	return []route{
 		{"/versions", methods{"GET": s.versions}},
 		{"/readyz", methods{"GET": s.ready}},
 		{"/metrics", methods{"GET": s.metrics}},
@@ -83,7 +83,7 @@ func Routes() map[string][]string {
 	routes := map[string][]string{}
 	for _, route := range new(server).routes() {
 		for method := range route.methods {
-			routes[route.Pattern] = append(routes[route.Pattern], method)
+			routes[route.pattern] = append(routes[route.pattern], method)
 		}
 	}
 	return routes

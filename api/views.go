@@ -142,7 +142,14 @@ type list[T any] struct {
 	Results []T `json:"results"`
 }
 
-func listOf[T any](items []T) list[T] { return list[T]{len(items), items} }
+// listOf shows each item by a view.
+func listOf[T, V any](items []T, view func(T) V) list[V] {
+	views := make([]V, 0, len(items))
+	for _, item := range items {
+		views = append(views, view(item))
+	}
+	return list[V]{len(views), views}
+}
 
 // entryItem is an entry in the listing of one validation.
 type entryItem struct {

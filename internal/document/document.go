@@ -3,8 +3,6 @@ package document
 import (
 	"fmt"
 	"strings"
-
-	"purser/internal/fault"
 )
 
 // Identity is what makes a document one and the same over revisions (spec/api.md §3.2).
@@ -21,11 +19,6 @@ func (id Identity) String() string {
 		layer = "None"
 	}
 	return fmt.Sprintf("[%s, %s] %s", id.Schema, layer, id.Name)
-}
-
-// Wire names the document in an error's message list.
-func (id Identity) Wire() fault.Document {
-	return fault.Document{Schema: id.Schema, Name: id.Name, Layer: id.Layer}
 }
 
 // Document is a document that passed its sanity checks, in the form it is stored in.
@@ -58,13 +51,16 @@ func (t Traits) Final() bool { return !t.Abstract && !t.Substituted && !t.Parent
 // Unknown top-level keys are left out, so that what was read from the service can be put back.
 func New(e Entry) (*Document, error) {
 	root, _ := e.Value.(Mapping)
-	submitted, _ := root.At("metadata").(Mapping)
+	submitted := mapping(root.At("metadata"))
+	if holdsNUL(root.At("schema")) || holdsNUL(submitted) {
+		return nil, Malformed("document %d (from line %d): a NUL character in its schema or metadata", e.Index, e.Line)
+	}
 	data, given := root.Lookup("data")
 	if !given {
 		data = Mapping{}
 	}
 	metadata := withDefaults(submitted)
-	doc := &Document{
+	return &Document{
 		Identity: identityOf(root, metadata),
 		Metadata: Canonical(metadata),
 		Data:     AppendJSON(nil, data),
@@ -72,11 +68,7 @@ func New(e Entry) (*Document, error) {
 		Notes:    e.Notes,
 		Segment:  e.Segment,
 		traits:   traitsOf(metadata),
-	}
-	if holdsNUL(root.At("schema")) || holdsNUL(submitted) {
-		return nil, Malformed("document %d (from line %d): a NUL character in its schema or metadata", e.Index, e.Line)
-	}
-	return doc, nil
+	}, nil
 }
 
 func identityOf(root, metadata Mapping) Identity {

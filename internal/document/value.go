@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -142,7 +143,7 @@ func appendString(dst []byte, s string) []byte {
 func holdsNUL(value any) bool {
 	switch v := value.(type) {
 	case string:
-		return slices.Contains([]byte(v), 0)
+		return strings.IndexByte(v, 0) >= 0
 	case []any:
 		return slices.ContainsFunc(v, holdsNUL)
 	case Mapping:

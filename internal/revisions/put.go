@@ -62,12 +62,8 @@ func (s *Service) Put(ctx context.Context, bucket string, body []byte, media doc
 
 // putOnce plans against the newest state and appends, alone among this process's requests.
 func (s *Service) putOnce(ctx context.Context, bucket string, in *ingest) (Written, error) {
-	state, err := s.Store.Bucket(ctx, bucket)
-	if err != nil {
-		return Written{}, fmt.Errorf("read bucket: %w", err)
-	}
 	// Most of the work is decoding; it is done before the turn to write comes.
-	if err := in.decode(ctx, state); err != nil {
+	if _, err := s.prepare(ctx, bucket, in); err != nil {
 		return Written{}, err
 	}
 	select {
@@ -81,12 +77,18 @@ func (s *Service) putOnce(ctx context.Context, bucket string, in *ingest) (Writt
 	return s.write(ctx, bucket, in)
 }
 
-func (s *Service) write(ctx context.Context, bucket string, in *ingest) (Written, error) {
+// prepare reads the newest state of the bucket and decodes what it does not know.
+func (s *Service) prepare(ctx context.Context, bucket string, in *ingest) (Bucket, error) {
 	state, err := s.Store.Bucket(ctx, bucket)
 	if err != nil {
-		return Written{}, fmt.Errorf("read bucket: %w", err)
+		return Bucket{}, fmt.Errorf("read bucket: %w", err)
 	}
-	if err := in.decode(ctx, state); err != nil {
+	return state, in.decode(ctx, state)
+}
+
+func (s *Service) write(ctx context.Context, bucket string, in *ingest) (Written, error) {
+	state, err := s.prepare(ctx, bucket, in)
+	if err != nil {
 		return Written{}, err
 	}
 	began := s.Now()

@@ -116,17 +116,25 @@ func (s *Store) Contents(ctx context.Context, digests []document.Digest) (map[do
 	if len(digests) == 0 {
 		return texts, nil
 	}
-	rows, err := s.pool.Query(ctx, contentsByDigest, s.site, byteas(digests))
-	if err != nil {
-		return nil, s.dbFault(err)
+	found, err := collect(ctx, s, func(row pgx.CollectableRow) (c content, err error) {
+		var digest, body []byte
+		if err := row.Scan(&digest, &body); err != nil {
+			return c, fmt.Errorf("read a content: %w", err)
+		}
+		copy(c.digest[:], digest)
+		c.text, err = s.body.unpack(body)
+		return c, err
+	}, contentsByDigest, s.site, byteas(digests))
+	for _, c := range found {
+		texts[c.digest] = c.text
 	}
-	var digest, body []byte
-	_, err = pgx.ForEachRow(rows, []any{&digest, &body}, func() error {
-		text, err := s.body.unpack(body)
-		texts[document.Digest(digest)] = text
-		return err
-	})
-	return texts, s.dbFault(err)
+	return texts, err
+}
+
+// content is what documents say, and its digest.
+type content struct {
+	digest document.Digest
+	text   []byte
 }
 
 // byteas makes a bytea array of digests.

@@ -98,17 +98,12 @@ func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error
 
 // WorstResults implements revisions.Store.
 func (s *Store) WorstResults(ctx context.Context, revision int64) (map[string]string, error) {
-	rows, err := s.pool.Query(ctx, worstResults, s.site, revision)
-	if err != nil {
-		return nil, s.dbFault(err)
+	found, err := collect(ctx, s, pgx.RowToStructByPos[validations.Summary], worstResults, s.site, revision)
+	worst := make(map[string]string, len(found))
+	for _, summary := range found {
+		worst[summary.Name] = summary.Status
 	}
-	worst := map[string]string{}
-	var name, status string
-	_, err = pgx.ForEachRow(rows, []any{&name, &status}, func() error {
-		worst[name] = status
-		return nil
-	})
-	return worst, s.dbFault(err)
+	return worst, err
 }
 
 func (s *Store) scanPolicy(row pgx.CollectableRow) (p revisions.PolicyVersion, err error) {

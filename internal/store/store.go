@@ -95,7 +95,8 @@ func (s *Store) dbFault(err error) error {
 		return err
 	}
 	return fault.New(fault.Unavailable, "HTTPServiceUnavailable",
-		"The database does not answer; nothing was stored, send the request again").Because(err)
+		"The database does not answer, and whether anything was stored is not known; a PUT can safely be sent again").
+		Because(err)
 }
 
 // lost tells whether an error says that the connection broke. Then those at rest are broken too, and are thrown away.

@@ -35,21 +35,21 @@ func Overlay(policies []Policy, entries []Entry) []Entry {
 	if len(policies) == 0 {
 		return numbered(entries)
 	}
-	lives := lives(policies)
+	required := shortest(policies)
 	explanations := explanations(policies)
-	shown := make([]Entry, 0, len(entries)+len(lives))
+	shown := make([]Entry, 0, len(entries)+len(required))
 	present := map[string]bool{}
 	for _, entry := range entries {
 		present[entry.Name] = true
-		if life, required := lives[entry.Name]; required {
-			entry = life.of(entry)
+		if requirement, listed := required[entry.Name]; listed {
+			entry = withExpiry(entry, requirement)
 		} else {
 			entry.Status = ignoredStatus(entry.Status)
 			entry.Errors = slices.Concat(entry.Errors, explanations)
 		}
 		shown = append(shown, entry)
 	}
-	for _, name := range slices.Sorted(maps.Keys(lives)) {
+	for _, name := range slices.Sorted(maps.Keys(required)) {
 		if !present[name] {
 			shown = append(shown, missing(name))
 		}
@@ -98,28 +98,25 @@ func explanations(policies []Policy) (items []json.RawMessage) {
 
 func ignoredStatus(status string) string { return "ignored [" + status + "]" }
 
-// life is how long a success lasts by the policy that lets it last the least; zero if by none it ends.
-type life struct{ Requirement }
-
-// lives gives the life of each validation that a policy lists.
-func lives(policies []Policy) map[string]life {
-	shortest := map[string]life{}
+// shortest gives, for each validation that a policy lists, the requirement by which its success ends first.
+func shortest(policies []Policy) map[string]Requirement {
+	required := map[string]Requirement{}
 	for _, policy := range policies {
 		for _, requirement := range policy.Requirements {
-			known, listed := shortest[requirement.Name]
+			known, listed := required[requirement.Name]
 			expires := requirement.ExpiresAfter != ""
 			if !listed || expires && (known.ExpiresAfter == "" || requirement.lifetime < known.lifetime) {
-				shortest[requirement.Name] = life{requirement}
+				required[requirement.Name] = requirement
 			}
 		}
 	}
-	return shortest
+	return required
 }
 
-// of tells when an entry's success ends.
-func (l life) of(entry Entry) Entry {
-	if at, expires := l.expiry(entry.CreatedAt); expires && !strings.HasPrefix(entry.Name, ReservedPrefix) {
-		entry.ExpiresAfter, entry.ExpiresAt = l.ExpiresAfter, at
+// withExpiry tells when an entry's success ends.
+func withExpiry(entry Entry, requirement Requirement) Entry {
+	if at, expires := requirement.expiry(entry.CreatedAt); expires && !strings.HasPrefix(entry.Name, ReservedPrefix) {
+		entry.ExpiresAfter, entry.ExpiresAt = requirement.ExpiresAfter, at
 	}
 	return entry
 }
@@ -127,7 +124,7 @@ func (l life) of(entry Entry) Entry {
 // Summarize gives one line for each validation that was reported or is listed by a policy, sorted by name. worst holds
 // the worst status word reported under each name.
 func Summarize(policies []Policy, worst map[string]string) []Summary {
-	required := lives(policies)
+	required := shortest(policies)
 	summaries := make([]Summary, 0, len(worst)+len(required))
 	for name, status := range worst {
 		if _, listed := required[name]; len(policies) > 0 && !listed {

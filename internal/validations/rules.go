@@ -35,10 +35,10 @@ type Rules struct {
 
 // For returns the rule that checks a document at ingest; ok is false if none does (spec/api.md §0 C1, D19).
 func (r Rules) For(doc *document.Document) (rule Rule, ok bool) {
-	traits := doc.Traits()
-	if doc.Schema == DataSchemaKind && Registers(doc) {
+	if Registers(doc) {
 		return usability.digest, true
 	}
+	traits := doc.Traits()
 	if doc.Schema == DataSchemaKind || traits.Abstract || r.ControlOnly && !traits.Control {
 		return Rule{}, false
 	}
