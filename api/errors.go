@@ -16,8 +16,12 @@ func statusOf(kind fault.Kind) int {
 		return http.StatusBadRequest
 	case fault.NotFound:
 		return http.StatusNotFound
+	case fault.Gone:
+		return http.StatusGone
 	case fault.Conflict:
 		return http.StatusConflict
+	case fault.Stale:
+		return http.StatusPreconditionFailed
 	case fault.Forbidden:
 		return http.StatusForbidden
 	case fault.TooLarge:
@@ -39,15 +43,15 @@ func statusOf(kind fault.Kind) int {
 
 // envelope is the body of every error (spec/api.md §1.5). Clients know these keys and no others.
 type envelope struct {
-	APIVersion string   `json:"apiVersion"`
-	Code       string   `json:"code"`
-	Details    details  `json:"details"`
-	Kind       string   `json:"kind"`
-	Message    *string  `json:"message"`
-	Metadata   struct{} `json:"metadata"`
-	Reason     string   `json:"reason"`
-	Retry      bool     `json:"retry"`
-	Status     string   `json:"status"`
+	APIVersion string         `json:"apiVersion"`
+	Code       string         `json:"code"`
+	Details    details        `json:"details"`
+	Kind       string         `json:"kind"`
+	Message    *string        `json:"message"`
+	Metadata   map[string]any `json:"metadata"`
+	Reason     string         `json:"reason"`
+	Retry      bool           `json:"retry"`
+	Status     string         `json:"status"`
 }
 
 type details struct {
@@ -69,9 +73,13 @@ func envelopeOf(r *http.Request, f *fault.Fault) (envelope, int) {
 		Code:       fmt.Sprintf("%d %s", status, http.StatusText(status)),
 		Details:    details{ErrorType: f.Type},
 		Kind:       "Status",
+		Metadata:   f.Metadata,
 		Reason:     "Unspecified",
 		Retry:      status == http.StatusInternalServerError,
 		Status:     "Failure",
+	}
+	if e.Metadata == nil {
+		e.Metadata = map[string]any{}
 	}
 	if f.Message != "" {
 		e.Message = &f.Message
@@ -115,6 +123,9 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		observed(r).note(fullText(err, f))
 	} else {
 		observed(r).note(f.Type) // the message may quote what was sent
+	}
+	if head, ok := f.Metadata["revision"].(int64); ok && f.Kind == fault.Stale {
+		setHead(w, head)
 	}
 	body, status := envelopeOf(r, f)
 	s.write(w, r, status, body)

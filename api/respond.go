@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"mime"
 	"net/http"
@@ -19,6 +20,7 @@ const (
 	typeYAML  = "application/yaml"
 	typeJSON  = "application/json"
 	typeText  = "text/plain"
+	typePatch = "application/json-patch+json"
 )
 
 // negotiate picks the media type of an answer: the first of what Accept likes best that is offered, else
@@ -45,8 +47,19 @@ func negotiate(r *http.Request, offered ...string) string {
 	return best
 }
 
-// write answers with a view as one YAML document or JSON value.
+// write answers with a view as one YAML document or JSON value. Of a GET, a client that has it already is told so.
 func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view any) {
+	s.writeOf(w, r, status, view, "")
+}
+
+// writeRevision answers with a revision, by whose ETag a change can be made conditional.
+func (s *server) writeRevision(w http.ResponseWriter, r *http.Request, shown revisions.Shown) {
+	s.writeOf(w, r, http.StatusOK, s.revisionView(r, shown), strconv.FormatInt(shown.ID, 10)+"-"+
+		strconv.FormatInt(shown.Epoch, 10)+".")
+}
+
+// writeOf is write with what the ETag begins with.
+func (s *server) writeOf(w http.ResponseWriter, r *http.Request, status int, view any, prefix string) {
 	text, err := json.Marshal(view)
 	if err != nil {
 		observed(r).note("write the answer: " + err.Error())
@@ -54,12 +67,28 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view 
 		return
 	}
 	kind := negotiate(r)
-	w.Header().Set("Content-Type", kind)
 	if kind == typeJSON {
 		text = append(text, '\n')
 	} else {
 		text = document.AppendYAML(nil, text)
 	}
+	s.send(w, r, status, kind, text, prefix)
+}
+
+// writeText answers with text of a media type.
+func (s *server) writeText(w http.ResponseWriter, r *http.Request, kind string, text []byte) {
+	s.send(w, r, http.StatusOK, kind, text, "")
+}
+
+func (s *server) send(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte, prefix string) {
+	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
+	if reading && status == http.StatusOK && unchanged(w, r, `"`+prefix+digest(kind+"\n"+string(text))+`"`) {
+		return
+	}
+	if kind == typeText {
+		kind += "; charset=utf-8"
+	}
+	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
 	_, _ = w.Write(text) // a client that went away needs no answer
@@ -68,9 +97,7 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view 
 // writeStatus answers with a verdict, as text if that is asked for.
 func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.Shown) {
 	if negotiate(r, typeText) == typeText {
-		w.Header().Set("Content-Type", typeText+"; charset=utf-8")
-		w.WriteHeader(code)
-		_, _ = w.Write([]byte(statusText(shown))) // a client that went away needs no answer
+		s.send(w, r, code, typeText, []byte(statusText(shown)), "")
 		return
 	}
 	s.write(w, r, code, statusViewOf(shown))
@@ -101,16 +128,19 @@ func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request, document
 	_, _ = w.Write(stream.out) // a client that went away needs no answer
 }
 
-// writeStream answers with one document of a stream that is no stored document.
-func (s *server) writeStream(w http.ResponseWriter, r *http.Request, text []byte) {
+// writeStream answers with a stream of what is no stored document.
+func (s *server) writeStream(w http.ResponseWriter, r *http.Request, texts [][]byte) {
 	kind := negotiate(r)
 	w.Header().Set("Content-Type", kind)
+	var stream []byte
 	if kind == typeJSON {
-		text = append(append([]byte("["), text...), "]\n"...)
+		stream = slices.Concat([]byte("["), bytes.Join(texts, []byte(",\n")), []byte("]\n"))
 	} else {
-		text = document.AppendYAML([]byte("---\n"), text)
+		for _, text := range texts {
+			stream = document.AppendYAML(append(stream, "---\n"...), text)
+		}
 	}
-	_, _ = w.Write(text) //nolint:gosec // no markup; a client that went away needs no answer
+	_, _ = w.Write(stream) //nolint:gosec // no markup; a client that went away needs no answer
 }
 
 // documentStream frames documents for either media type.

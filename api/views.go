@@ -39,96 +39,21 @@ func appendStatus(text []byte, bucket string, revision int64) []byte {
 	})
 }
 
-// base is the URL of the interface as the client reached it.
-func base(r *http.Request) string {
+// origin is the server as the client reached it.
+func origin(r *http.Request) string {
 	scheme := "http"
 	if r.TLS != nil {
 		scheme = "https"
 	}
-	return scheme + "://" + r.Host + "/api/v1.0"
+	return scheme + "://" + r.Host
 }
 
 func revisionURL(r *http.Request, id int64) string {
-	return base(r) + "/revisions/" + strconv.FormatInt(id, 10)
+	return origin(r) + "/api/v1.0/revisions/" + strconv.FormatInt(id, 10)
 }
 
 func validationURL(r *http.Request, id int64, name string) string {
 	return revisionURL(r, id) + "/validations/" + url.PathEscape(name)
-}
-
-type policyView struct {
-	Name        string           `json:"name"`
-	URL         string           `json:"url,omitempty"`
-	Status      string           `json:"status"`
-	Validations []validationView `json:"validations,omitempty"`
-}
-
-type validationView struct {
-	Name   string `json:"name"`
-	Status string `json:"status"`
-	URL    string `json:"url,omitempty"`
-}
-
-func (s *server) policyViews(r *http.Request, shown revisions.Shown) []policyView {
-	views := []policyView{}
-	for _, policy := range shown.Verdict.Policies {
-		id := policy.Policy.Identity
-		query := url.Values{"schema": {id.Schema}, "metadata.name": {id.Name}}
-		view := policyView{
-			Name: id.Name, Status: policy.Status.String(),
-			URL: revisionURL(r, shown.ID) + "/documents?" + query.Encode(),
-		}
-		if !s.Compat {
-			for _, v := range policy.Validations {
-				view.Validations = append(view.Validations,
-					validationView{v.Name, v.Status.String(), validationURL(r, shown.ID, v.Name)})
-			}
-		}
-		views = append(views, view)
-	}
-	return views
-}
-
-// revisionStatus is the word for a revision, which differs from that for a policy (spec/api.md §0 D8).
-func revisionStatus(status validations.Status) string {
-	if status == validations.Success {
-		return "success"
-	}
-	return "failed"
-}
-
-type revisionView struct {
-	Buckets            []string       `json:"buckets"`
-	CreatedAt          *string        `json:"createdAt"`
-	ID                 int64          `json:"id"`
-	Status             string         `json:"status"`
-	Tags               map[string]any `json:"tags"`
-	URL                string         `json:"url"`
-	ValidationPolicies []policyView   `json:"validationPolicies"`
-}
-
-func (s *server) revisionView(r *http.Request, shown revisions.Shown) revisionView {
-	return revisionView{
-		Buckets: shown.Buckets, CreatedAt: timeText(shown.CreatedAt), ID: shown.ID, Tags: map[string]any{},
-		Status: revisionStatus(shown.Verdict.Status), URL: revisionURL(r, shown.ID),
-		ValidationPolicies: s.policyViews(r, shown),
-	}
-}
-
-type revisionItem struct {
-	Buckets            []string     `json:"buckets"`
-	CreatedAt          *string      `json:"createdAt"`
-	ID                 int64        `json:"id"`
-	Status             string       `json:"status"`
-	Tags               []string     `json:"tags"`
-	ValidationPolicies []policyView `json:"validationPolicies"`
-}
-
-func (s *server) revisionItem(r *http.Request, shown revisions.Shown) revisionItem {
-	return revisionItem{
-		Buckets: shown.Buckets, CreatedAt: timeText(shown.CreatedAt), ID: shown.ID, Tags: []string{},
-		Status: revisionStatus(shown.Verdict.Status), ValidationPolicies: s.policyViews(r, shown),
-	}
 }
 
 // statusOnly stands for the documents of a bucket that has none to show (spec/api.md §3.4).

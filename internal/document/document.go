@@ -2,6 +2,7 @@ package document
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -42,6 +43,7 @@ type Traits struct {
 	Substituted  bool     // it has substitutions
 	Parented     bool     // it has a parentSelector
 	Destinations []string // paths in Data that substitutions write to
+	Labels       Mapping  // those whose values are strings
 }
 
 // Final tells whether the document says already what its rendered form will say (spec/api.md §0 C1).
@@ -103,6 +105,10 @@ func traitsOf(metadata Mapping) *Traits {
 		Substituted:  len(substitutions) > 0,
 		Parented:     !IsFalsy(layering.At("parentSelector")),
 		Destinations: destinations(substitutions),
+		Labels: slices.DeleteFunc(slices.Clone(mapping(metadata.At("labels"))), func(label Member) bool {
+			_, isText := label.Value.(string)
+			return !isText
+		}),
 	}
 }
 

@@ -18,7 +18,9 @@ const (
 	Internal         Kind = iota // a bug or a broken dependency; never the caller's doing
 	Invalid                      // the request can never succeed as it is
 	NotFound                     // what was named does not exist
+	Gone                         // what was named did exist, and was removed for good
 	Conflict                     // the request contradicts what is stored
+	Stale                        // the request is about a state that is no longer the newest
 	Forbidden                    // the caller may not do this
 	TooLarge                     // a limit was exceeded
 	Timeout                      // the client was too slow in sending its request
@@ -51,8 +53,9 @@ type Fault struct {
 	Kind     Kind
 	Type     string // errorType on the wire, such as RevisionNotFound
 	Message  string
-	Reason   string    // "" means Unspecified
-	Messages []Message // what details.messageList shows; nil means Message once
+	Reason   string         // "" means Unspecified
+	Messages []Message      // what details.messageList shows; nil means Message once
+	Metadata map[string]any // what a program can go on with; nil means nothing
 	cause    error
 }
 

@@ -8,7 +8,7 @@
 //	                                                             ▲                 │
 //	                                                             └── state moved ──┘
 //
-// Invariants: revision numbers have no gaps and follow the order of commits; a document identity is live in at most one
+// Invariants: revision numbers are given without gaps and follow the order of commits; a document identity is live in at most one
 // bucket; every revision has a schema validation that speaks for all of its documents; a PUT that changes nothing
 // writes nothing.
 package revisions

@@ -3,8 +3,7 @@ package revisions
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
+	"slices"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -16,119 +15,179 @@ type ingest struct {
 	service  *Service
 	segments []document.Segment
 	decoded  []*document.Document // nil where the segment was known so far
+	faults   []decodeFaults
+	owners   []string // the bucket of each segment; empty where only the document tells
+	buckets  []string // to be replaced
+	owned    map[string]bool
 
-	state Bucket // the one that index is of
-	index map[document.Digest]*Stored
+	state State
+	index map[document.Digest]*Stored // the state's documents by the text they were read from
 }
 
-func newIngest(s *Service, segments []document.Segment) *ingest {
-	return &ingest{service: s, segments: segments, decoded: make([]*document.Document, len(segments))}
-}
-
-// known finds the bucket's documents by the text they were read from.
-func (in *ingest) known(state Bucket) map[document.Digest]*Stored {
-	if in.index != nil && in.state.Epoch == state.Epoch && in.state.Changed == state.Changed {
-		return in.index
+func newIngest(s *Service, segments []document.Segment, buckets []string) *ingest {
+	in := &ingest{
+		service: s, segments: segments, owned: map[string]bool{}, owners: make([]string, len(segments)),
+		decoded: make([]*document.Document, len(segments)), faults: make([]decodeFaults, len(segments)),
 	}
-	in.state, in.index = state, make(map[document.Digest]*Stored, len(state.Documents))
-	for _, doc := range state.Documents {
-		if !doc.Segment.IsZero() {
-			in.index[doc.Segment] = doc
+	for _, bucket := range buckets {
+		if !in.owned[bucket] {
+			in.own(bucket)
 		}
 	}
-	return in.index
+	return in
 }
 
-// decode reads and checks the segments that the bucket does not know. Of several faults the reference's order decides:
-// what cannot be parsed, then what is no mapping, then the first document that fails its sanity checks.
-func (in *ingest) decode(ctx context.Context, state Bucket) error {
-	began := in.service.Now()
-	bySegment := in.known(state)
-	var todo []int
+// prepare reads the newest state of the buckets and decodes the segments that they do not know. Which buckets these are
+// may only turn out on the way: then the documents of the next one are read before more is decoded, for most of them
+// will be known.
+func (in *ingest) prepare(ctx context.Context) (Head, error) {
+	if err := in.read(ctx); err != nil {
+		return Head{}, err
+	}
+	const patient, step = 16, 4
+	most := in.firstStep()
+	for round := 1; ; round++ {
+		todo := in.unknown(most)
+		if len(todo) == 0 {
+			return in.state.Head, in.firstFault()
+		}
+		if err := in.decode(ctx, todo); err != nil {
+			return Head{}, err
+		}
+		switch {
+		case in.discover(todo):
+			if err := in.read(ctx); err != nil {
+				return Head{}, err
+			}
+		default:
+			most *= step
+		}
+		if round == patient { // with so many buckets there is little to gain
+			most = len(in.segments)
+		}
+	}
+}
+
+// firstStep is how many segments to decode before looking what buckets they are of.
+func (in *ingest) firstStep() int {
+	if slices.Contains(in.owners, "") {
+		return 1
+	}
+	return max(1, len(in.segments))
+}
+
+// read reads the state of the buckets that are known so far.
+func (in *ingest) read(ctx context.Context) error {
+	state, err := in.service.Store.Buckets(ctx, in.buckets)
+	if err != nil {
+		return fmt.Errorf("read buckets: %w", err)
+	}
+	same := in.index != nil && sameDocuments(in.state, state)
+	if in.state = state; same {
+		return nil
+	}
+	in.index = make(map[document.Digest]*Stored, len(in.segments))
+	for _, bucket := range in.state.Buckets {
+		for _, doc := range bucket.Documents {
+			if !doc.Segment.IsZero() {
+				in.index[doc.Segment] = doc
+			}
+		}
+	}
+	return nil
+}
+
+// sameDocuments tells whether the buckets of two states hold the same.
+func sameDocuments(a, b State) bool {
+	return a.Epoch == b.Epoch && slices.EqualFunc(a.Buckets, b.Buckets, func(a, b Bucket) bool {
+		return a.Name == b.Name && a.Changed == b.Changed
+	})
+}
+
+// unknown finds the first segments that have to be decoded.
+func (in *ingest) unknown(most int) (todo []int) {
 	for i, segment := range in.segments {
-		if in.decoded[i] == nil && bySegment[segment.Digest] == nil {
+		if len(todo) == most {
+			break
+		}
+		if in.decoded[i] == nil && in.index[segment.Digest] == nil && !in.faults[i].any() {
 			todo = append(todo, i)
 		}
 	}
-	if len(todo) == 0 {
-		return nil
-	}
-	faults := make([]decodeFaults, len(todo))
-	err := in.service.forEach(ctx, len(todo), func(i int) {
-		in.decoded[todo[i]], faults[i] = in.decodeOne(in.segments[todo[i]])
-	})
+	return todo
+}
+
+func (in *ingest) decode(ctx context.Context, todo []int) error {
+	began := in.service.Now()
+	err := in.service.forEach(ctx, len(todo), func(i int) { in.decodeOne(todo[i]) })
 	if err != nil {
 		return fmt.Errorf("decode documents: %w", err)
 	}
 	in.service.observe("decode", began)
-	return firstFault(in.segments, todo, faults)
+	return nil
 }
 
-// decodeFaults are the ways in which one segment can fail; at most one is set.
-type decodeFaults struct {
-	parse   error
-	invalid bool
-	sanity  error
-	secret  error // it is encrypted, which is looked at last
+// discover notes the buckets that decoded documents are of, and tells whether there are new ones.
+func (in *ingest) discover(decoded []int) bool {
+	before := len(in.buckets)
+	for _, i := range decoded {
+		if owner := in.owners[i]; in.decoded[i] != nil && !in.owned[owner] {
+			in.own(owner)
+		}
+	}
+	return len(in.buckets) > before
 }
 
-func (in *ingest) decodeOne(segment document.Segment) (*document.Document, decodeFaults) {
+func (in *ingest) own(bucket string) {
+	in.buckets = append(in.buckets, bucket)
+	in.owned[bucket] = true
+}
+
+func (in *ingest) decodeOne(i int) {
+	segment, f := in.segments[i], &in.faults[i]
 	entry, err := document.Decode(segment, in.service.Limits)
 	switch {
 	case err != nil:
-		return nil, decodeFaults{parse: err}
+		f.parse = err
+		return
 	case !entry.IsDocument():
-		return nil, decodeFaults{invalid: true}
+		f.invalid = true
+		return
 	}
-	if err := validations.Sanity(entry); err != nil {
-		return nil, decodeFaults{sanity: err}
+	if f.sanity = validations.Sanity(entry); f.sanity != nil {
+		return
 	}
 	doc, err := document.New(entry)
 	if err != nil {
-		return nil, decodeFaults{parse: err}
+		f.parse = err
+		return
+	}
+	if in.owners[i] == "" {
+		if in.owners[i], f.bucket = bucketOf(entry, doc); f.bucket != nil {
+			return
+		}
 	}
 	if doc.Traits().Encrypted {
-		return nil, decodeFaults{secret: encryptedFault(entry, doc)}
+		f.secret = encryptedFault(entry, doc)
+		return
 	}
-	return doc, decodeFaults{}
+	in.decoded[i] = doc
+}
+
+// bucketOf reads which bucket a document of a change set is for.
+func bucketOf(e document.Entry, doc *document.Document) (string, error) {
+	bucket, isText := document.Locate(e.Value, []string{"status", "bucket"}).(string)
+	if isText {
+		return bucket, validations.CheckName(bucket, fmt.Sprintf("The status.bucket of document %s (document %d, from line %d)",
+			doc.Identity, e.Index, e.Line))
+	}
+	return "", fault.New(fault.Invalid, "HTTPBadRequest",
+		"Document %s (document %d, from line %d) names no bucket. In a change set each document must say which bucket it is "+
+			"for, as status: {bucket: NAME}. Nothing was stored.", doc.Identity, e.Index, e.Line)
 }
 
 func encryptedFault(e document.Entry, doc *document.Document) error {
 	return fault.New(fault.Unimplemented, "HTTPNotImplemented",
 		"Document %s (document %d, from line %d) has storagePolicy: encrypted, and this version of Purser cannot keep "+
 			"secrets yet; it refuses them rather than store them in clear. Nothing was stored.", doc.Identity, e.Index, e.Line)
-}
-
-func firstFault(segments []document.Segment, todo []int, faults []decodeFaults) error {
-	var sanity, secret error
-	var invalid []string
-	for i, f := range faults {
-		switch {
-		case f.parse != nil:
-			return f.parse
-		case f.invalid:
-			invalid = append(invalid, strconv.Itoa(segments[todo[i]].Index))
-		case f.sanity != nil && sanity == nil:
-			sanity = f.sanity
-		case f.secret != nil && secret == nil:
-			secret = f.secret
-		}
-	}
-	if len(invalid) > 0 {
-		return invalidEntries(invalid)
-	}
-	if sanity != nil {
-		return sanity
-	}
-	return secret
-}
-
-func invalidEntries(indexes []string) error {
-	const most = 100
-	list := strings.Join(indexes[:min(len(indexes), most)], ",")
-	if len(indexes) > most {
-		list += ",…"
-	}
-	return fault.New(fault.Invalid, "HTTPBadRequest",
-		"Expected a list of valid objects. Invalid entries found at following indexes: %s.", list)
 }

@@ -40,8 +40,7 @@ func (s *Service) judge(ctx context.Context, change *Change) error {
 	if err := j.check(ctx, subjects); err != nil {
 		return err
 	}
-	j.record()
-	return nil
+	return j.record(ctx)
 }
 
 // inherit takes over the failures of the newest revision whose documents are still there.
@@ -235,25 +234,4 @@ func (j *judgement) checkers(ctx context.Context, todo []Pair, texts map[validat
 		checkers[rule] = j.service.Engine.Compile(rule, stored[rule])
 	}
 	return checkers, nil
-}
-
-// record makes the entries: one for each document of the payload in order, or one success if there is none, then one
-// for each document elsewhere that fails.
-func (j *judgement) record() {
-	entries := max(1, len(j.change.Result))
-	for i, doc := range j.change.Result {
-		rule, failed := j.failing[doc.ID]
-		if failed || len(doc.Notes) > 0 {
-			j.change.Failures = append(j.change.Failures, Failure{Entry: i, Document: doc.ID, Rule: rule, Notes: doc.Notes})
-		}
-		delete(j.failing, doc.ID)
-	}
-	for _, id := range slices.Sorted(maps.Keys(j.failing)) {
-		j.change.Failures = append(j.change.Failures, Failure{Entry: entries, Document: id, Rule: j.failing[id]})
-		entries++
-	}
-	j.change.Revision.Entries = entries
-	j.change.Revision.Failed = slices.ContainsFunc(j.change.Failures, func(f Failure) bool {
-		return f.Rule != validations.Rule{}
-	})
 }

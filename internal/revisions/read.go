@@ -3,10 +3,10 @@ package revisions
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
+	"time"
 
+	"purser/internal/fault"
 	"purser/internal/validations"
 )
 
@@ -15,6 +15,7 @@ type Shown struct {
 	Revision
 
 	Verdict validations.Verdict
+	Epoch   int64 // purges there were before
 }
 
 // Show returns a revision and its verdict as of now. Faults: NotFound.
@@ -23,48 +24,83 @@ func (s *Service) Show(ctx context.Context, id int64) (Shown, error) {
 	if err != nil {
 		return Shown{}, err
 	}
-	return s.judged(standing)[0], nil
+	return s.weighed(standing)[0], nil
 }
 
-// List returns revisions with their verdicts, oldest first, after a number of them; a negative limit means all.
-func (s *Service) List(ctx context.Context, offset, limit int) ([]Shown, error) {
-	const farthest = math.MaxInt64 / 4 // no site has so many, and no sum overflows
-	first, last := min(int64(offset), farthest)+1, int64(math.MaxInt64)
+// Listed is a page of revisions.
+type Listed struct {
+	Revisions []Shown
+	More      bool   // there are others behind the limit
+	Purged    *Purge // the last purge, nil if there was none
+}
+
+// List returns the revisions that a query asks for, with their verdicts.
+func (s *Service) List(ctx context.Context, query Query) (Listed, error) {
+	limit := query.Limit
 	if limit >= 0 {
-		last = first - 1 + min(int64(limit), farthest)
+		query.Limit++ // one more tells whether there are more
 	}
-	standing, err := s.Store.Standing(ctx, first, last) // the numbers have no gaps
+	numbers, err := s.Store.List(ctx, query)
 	if err != nil {
-		return nil, fmt.Errorf("list revisions: %w", err)
+		return Listed{}, fmt.Errorf("list revisions: %w", err)
 	}
-	return s.judged(standing), nil
+	var listed Listed
+	if limit >= 0 && len(numbers) > limit {
+		listed.More, numbers = true, numbers[:limit]
+	}
+	standing, err := s.Store.Standing(ctx, numbers)
+	if err != nil {
+		return Listed{}, fmt.Errorf("read revisions: %w", err)
+	}
+	if listed.Purged, err = s.Store.Purged(ctx); err != nil {
+		return Listed{}, fmt.Errorf("read the last purge: %w", err)
+	}
+	byNumber := map[int64]Shown{}
+	for _, shown := range s.weighed(standing) {
+		byNumber[shown.ID] = shown
+	}
+	for _, number := range numbers {
+		if shown, ok := byNumber[number]; ok { // else it was deleted meanwhile
+			listed.Revisions = append(listed.Revisions, shown)
+		}
+	}
+	return listed, nil
 }
 
-// standing reads one revision and what its verdict rests on. Faults: NotFound.
+// standing reads one revision and what its verdict rests on. Faults: NotFound, Gone.
 func (s *Service) standing(ctx context.Context, id int64) (Standing, error) {
-	standing, err := s.Store.Standing(ctx, id, id)
+	standing, err := s.Store.Standing(ctx, []int64{id})
 	if err != nil {
 		return Standing{}, fmt.Errorf("read revision: %w", err)
 	}
 	if len(standing.Revisions) == 0 {
-		return Standing{}, UnknownRevision(strconv.FormatInt(id, 10))
+		return Standing{}, s.absent(ctx, id)
 	}
 	return standing, nil
 }
 
-// judged weighs revisions as of now.
-func (s *Service) judged(standing Standing) []Shown {
+// weighed are revisions with their verdicts as of now.
+func (s *Service) weighed(standing Standing) []Shown {
 	shown := make([]Shown, 0, len(standing.Revisions))
 	now := s.Now()
 	for _, revision := range standing.Revisions {
-		known := slices.Concat(standing.Outcomes[revision.ID], []validations.Outcome{ownOutcome(revision)})
-		verdict := validations.Judge(inForce(standing.Policies, revision.ID), known, now)
-		if s.Compat && len(verdict.Policies) == 0 {
-			verdict.Status = validations.Success
-		}
-		shown = append(shown, Shown{revision, verdict})
+		policies := inForce(standing.Policies, revision.ID)
+		verdict := s.verdict(policies, revision, standing.Outcomes[revision.ID], now)
+		shown = append(shown, Shown{revision, verdict, standing.Epoch})
 	}
 	return shown
+}
+
+// verdict weighs one revision by its policies and by what was reported about it.
+func (s *Service) verdict(policies []validations.Policy, revision Revision, reported []validations.Outcome,
+	now time.Time,
+) validations.Verdict {
+	known := slices.Concat(reported, []validations.Outcome{ownOutcome(revision)})
+	verdict := validations.Judge(policies, known, now)
+	if s.Compat && len(verdict.Policies) == 0 {
+		verdict.Status = validations.Success
+	}
+	return verdict
 }
 
 func ownOutcome(revision Revision) validations.Outcome {
@@ -111,19 +147,52 @@ func explain(judged []validations.Judged, message string) {
 	}
 }
 
-// Documents returns the documents of a revision in order of place. Faults: NotFound.
-func (s *Service) Documents(ctx context.Context, id int64) ([]*Stored, error) {
-	documents, err := s.Store.Documents(ctx, id)
-	if err != nil {
-		return nil, fmt.Errorf("read documents: %w", err)
+// Documents returns the documents of a revision that a selection asks for. Faults: NotFound, Gone.
+func (s *Service) Documents(ctx context.Context, id int64, selection Selection) (Selected, error) {
+	limit := selection.Limit
+	if limit >= 0 {
+		selection.Limit++ // one more tells whether there are more
 	}
-	return documents, nil
+	selected, err := s.Store.Documents(ctx, id, selection)
+	if err != nil {
+		return Selected{}, fmt.Errorf("read documents: %w", s.explained(ctx, id, err))
+	}
+	if limit >= 0 && len(selected.Documents) > limit {
+		selected.More, selected.Documents = true, selected.Documents[:limit]
+	}
+	return selected, nil
 }
 
-// Purge deletes all revisions and everything that belongs to them.
-func (s *Service) Purge(ctx context.Context) error {
-	if err := s.Store.Purge(ctx); err != nil {
+// Epoch counts the purges before a revision, which must exist. Faults: NotFound, Gone.
+func (s *Service) Epoch(ctx context.Context, id int64) (int64, error) {
+	around, err := s.Store.Around(ctx, id)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("find revision %d: %w", id, err)
+	case !around.Exists:
+		return 0, s.absent(ctx, id)
+	}
+	return around.Epoch, nil
+}
+
+// Purge deletes all revisions and everything that belongs to them, and keeps who did it and why. Fault: Stale.
+func (s *Service) Purge(ctx context.Context, terms Terms) error {
+	if err := s.Store.Purge(ctx, Purge{terms.Reason, s.Now().UTC()}, terms.Expected); err != nil {
 		return fmt.Errorf("purge: %w", err)
 	}
 	return nil
+}
+
+// Prune deletes all revisions but the newest, as many as keep says, and those with tags, and whatever none of the
+// remaining needs; with dryRun it only tells what that would be. Fault: Invalid for less than one to keep.
+func (s *Service) Prune(ctx context.Context, keep int, dryRun bool) (Pruned, error) {
+	if keep < 1 {
+		return Pruned{}, fault.New(fault.Invalid, "HTTPInvalidParam",
+			"The \"keep\" parameter is invalid. At least the newest revision must be kept; DELETE /revisions deletes all.")
+	}
+	pruned, err := s.Store.Prune(ctx, keep, dryRun)
+	if err != nil {
+		return Pruned{}, fmt.Errorf("prune: %w", err)
+	}
+	return pruned, nil
 }

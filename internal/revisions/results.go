@@ -21,7 +21,7 @@ func (s *Service) Post(ctx context.Context, revision int64, name string, body an
 	}
 	result.CreatedAt = s.Now().UTC()
 	if err := s.Store.AddResult(ctx, revision, result); err != nil {
-		return validations.Result{}, fmt.Errorf("store validation result: %w", err)
+		return validations.Result{}, fmt.Errorf("store validation result: %w", s.explained(ctx, revision, err))
 	}
 	return result, nil
 }
@@ -187,18 +187,24 @@ func (s *Service) failed(ctx context.Context, revision int64, wanted Wanted) ([]
 	if err != nil {
 		return nil, fmt.Errorf("read failed entries: %w", err)
 	}
-	findings, texts, err := s.grounds(ctx, rows)
+	return s.word(ctx, rows, nil, !wanted.MessagesOnly)
+}
+
+// word says what went wrong in entries, with what surrounds it if that is detailed. change is the one that they are of,
+// if it is not stored.
+func (s *Service) word(ctx context.Context, rows []FailedEntry, change *Change, detailed bool) ([]ownEntry, error) {
+	findings, texts, err := s.grounds(ctx, rows, change)
 	if err != nil {
 		return nil, err
 	}
 	// An answer of many failures is bounded; each of them can be asked for alone.
-	const detailed = 32 << 20
+	const most = 32 << 20
 	size := 0
 	entries := make([]ownEntry, 0, len(rows))
 	for _, row := range rows {
 		doc := row.About.Document
 		reports, err := validations.Report(doc, texts[row.Rule], findings[validations.PairOf(doc.Digest, row.Rule)],
-			!wanted.MessagesOnly && size < detailed)
+			detailed && size < most)
 		if err != nil {
 			return nil, fmt.Errorf("word the findings: %w", err)
 		}
@@ -228,8 +234,9 @@ func appendJSON[T any](list []json.RawMessage, items []T) ([]json.RawMessage, er
 	return list, nil
 }
 
-// grounds reads what the failures of entries rest on: the findings, and the texts of the rules.
-func (s *Service) grounds(ctx context.Context, rows []FailedEntry) (
+// grounds reads what the failures of entries rest on: the findings, and the texts of the rules. What a change that is not
+// stored brings is known from it.
+func (s *Service) grounds(ctx context.Context, rows []FailedEntry, change *Change) (
 	map[validations.Pair][]validations.Finding, map[validations.Rule][]byte, error,
 ) {
 	var pairs []Pair
@@ -253,5 +260,16 @@ func (s *Service) grounds(ctx context.Context, rows []FailedEntry) (
 		return nil, nil, fmt.Errorf("read DataSchemas: %w", err)
 	}
 	maps.Copy(texts, contents)
+	if change == nil {
+		return findings, texts, nil
+	}
+	for _, check := range change.Checks {
+		findings[check.Name()] = check.Findings
+	}
+	for _, doc := range change.Added {
+		if _, asked := texts[doc.Digest]; asked {
+			texts[doc.Digest] = doc.Data
+		}
+	}
 	return findings, texts, nil
 }

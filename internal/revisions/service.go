@@ -2,15 +2,12 @@ package revisions
 
 import (
 	"context"
-	"fmt"
 	"runtime"
-	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"purser/internal/document"
-	"purser/internal/fault"
 	"purser/internal/validations"
 )
 
@@ -83,33 +80,4 @@ func (s *Service) observe(phase string, began time.Time) time.Time {
 	now := s.Now()
 	s.Observe(phase, now.Sub(began))
 	return now
-}
-
-// Resolve gives the number of a revision that was asked for by number or as "latest". It says nothing about whether a
-// numbered one exists.
-func (s *Service) Resolve(ctx context.Context, id string) (int64, error) {
-	if id == "latest" {
-		latest, err := s.Store.Latest(ctx)
-		if err != nil {
-			return 0, fmt.Errorf("find the latest revision: %w", err)
-		}
-		if latest == 0 {
-			return 0, UnknownRevision(id)
-		}
-		return latest, nil
-	}
-	number, err := strconv.ParseInt(id, 10, 64)
-	if err != nil || number < 1 || strconv.FormatInt(number, 10) != id { // +1 and 01 are no numbers of revisions
-		return 0, UnknownRevision(id)
-	}
-	return number, nil
-}
-
-// UnknownRevision is the fault of asking for a revision that does not exist.
-func UnknownRevision(id string) error {
-	const longest = 64
-	if len(id) > longest {
-		id = id[:longest] + "…"
-	}
-	return fault.New(fault.NotFound, "RevisionNotFound", "The requested revision=%s was not found", id)
 }

@@ -51,22 +51,25 @@ type failer interface {
 
 func put(t failer, s *revisions.Service, bucket, body string) revisions.Written {
 	t.Helper()
-	written, err := s.Put(context.Background(), bucket, []byte(body), document.YAML)
+	written, err := s.Put(context.Background(), bucket, []byte(body), document.YAML, revisions.Terms{})
 	if err != nil {
 		t.Fatalf("PUT %s: %v", bucket, err)
 	}
 	return written
 }
 
+// all selects all documents in their order.
+func all() revisions.Selection { return revisions.Selection{Page: revisions.Page{Limit: -1}} }
+
 // shown lists the documents of a revision as "bucket/name=data@revision".
 func shown(t failer, s *revisions.Service, revision int64) []string {
 	t.Helper()
-	documents, err := s.Documents(context.Background(), revision)
+	documents, err := s.Documents(context.Background(), revision, all())
 	if err != nil {
 		t.Fatalf("documents of %d: %v", revision, err)
 	}
-	lines := make([]string, 0, len(documents))
-	for _, doc := range documents {
+	lines := make([]string, 0, len(documents.Documents))
+	for _, doc := range documents.Documents {
 		lines = append(lines, fmt.Sprintf("%s/%s=%s@%d", doc.Bucket, doc.Name, doc.Data, doc.Revision))
 	}
 	return lines
@@ -119,7 +122,7 @@ func TestService_Put_model(t *testing.T) {
 	url := storetest.URL(t)
 	services := []*revisions.Service{open(t, url), open(t, url)}
 	rapid.Check(t, func(t *rapid.T) {
-		if err := services[0].Purge(context.Background()); err != nil {
+		if err := services[0].Purge(context.Background(), revisions.Terms{}); err != nil {
 			t.Fatalf("purge: %v", err)
 		}
 		m := &model{buckets: map[string]map[string]version{}}
@@ -137,7 +140,7 @@ func TestService_Put_model(t *testing.T) {
 				t.Fatalf("revision %d of %d (-want +got)\n%s", i+1, len(m.history), diff)
 			}
 		}
-		_, err := services[0].Documents(context.Background(), int64(len(m.history)+1))
+		_, err := services[0].Documents(context.Background(), int64(len(m.history)+1), all())
 		if fault.KindOf(err) != fault.NotFound {
 			t.Fatalf("a revision too many: %v", err)
 		}
@@ -159,19 +162,19 @@ func TestService_Put_concurrent(t *testing.T) {
 		})
 	}
 	group.Wait()
-	list, err := services[0].List(t.Context(), 0, -1)
+	list, err := services[0].List(t.Context(), revisions.Query{Page: revisions.Page{Limit: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list) != writers*rounds {
-		t.Fatalf("%d revisions, want %d", len(list), writers*rounds)
+	if len(list.Revisions) != writers*rounds {
+		t.Fatalf("%d revisions, want %d", len(list.Revisions), writers*rounds)
 	}
-	for i, revision := range list {
+	for i, revision := range list.Revisions {
 		if revision.ID != int64(i+1) {
 			t.Fatalf("revision %d stands at place %d: a gap or a wrong order", revision.ID, i+1)
 		}
 	}
-	if n := len(shown(t, services[1], int64(len(list)))); n != writers {
+	if n := len(shown(t, services[1], int64(len(list.Revisions)))); n != writers {
 		t.Errorf("the last revision has %d documents, want %d", n, writers)
 	}
 }
@@ -187,7 +190,7 @@ func TestService_Put_sameIdentity(t *testing.T) {
 	for w := range writers {
 		group.Go(func() {
 			bucket := fmt.Sprintf("bucket-%d", w)
-			_, outcomes[w] = services[w%2].Put(t.Context(), bucket, []byte(widget("same", w)), document.YAML)
+			_, outcomes[w] = services[w%2].Put(t.Context(), bucket, []byte(widget("same", w)), document.YAML, revisions.Terms{})
 		})
 	}
 	group.Wait()
@@ -220,7 +223,7 @@ func TestService_Put_cancelled(t *testing.T) {
 			body.WriteString(widget(fmt.Sprintf("w%d", i), attempt))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(attempt)*3*time.Millisecond)
-		_, err := service.Put(ctx, "a", []byte(body.String()), document.YAML)
+		_, err := service.Put(ctx, "a", []byte(body.String()), document.YAML, revisions.Terms{})
 		cancel()
 		latest, latestErr := service.Resolve(t.Context(), "latest")
 		if latestErr != nil {

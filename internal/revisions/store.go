@@ -3,7 +3,6 @@ package revisions
 import (
 	"context"
 	"errors"
-	"time"
 
 	"purser/internal/document"
 	"purser/internal/validations"
@@ -15,8 +14,10 @@ var ErrStale = errors.New("the site changed meanwhile")
 // Head is the newest state of the site.
 type Head struct {
 	Epoch        int64 // counts purges
+	Prunes       int64 // counts prunes, after which contents that were there may be gone
 	Revision     int64 // the newest revision, 0 if there is none
 	LastDocument int64 // the last document id given out
+	Live         int   // how many documents the newest revision has
 }
 
 // Stored is a version of a document in the store.
@@ -32,20 +33,16 @@ type Stored struct {
 
 // Bucket is the newest state of a bucket.
 type Bucket struct {
-	Head
-
 	Name      string
 	Changed   int64 // the revision that changed it last, 0 if the bucket never had a document
 	Documents []*Stored
 }
 
-// Revision is an immutable state of the site.
-type Revision struct {
-	ID        int64
-	CreatedAt time.Time
-	Buckets   []string // those it wrote, sorted
-	Entries   int      // of its schema validation
-	Failed    bool     // whether one of these is a failure
+// State is the newest state of the site, as far as some of its buckets go.
+type State struct {
+	Head
+
+	Buckets []Bucket
 }
 
 // Failure is an entry of a revision's schema validation that is no plain success.
@@ -74,24 +71,30 @@ type Check struct {
 
 // Change is what one revision changes.
 type Change struct {
-	Against  Bucket // the state it was planned against
+	Against  State // what it was planned against
 	Revision Revision
 	Added    []*Stored
-	Removed  []*Stored // deleted or replaced
+	Removed  []*Stored // deleted, replaced or moved
+	Opened   []string  // buckets that had no documents
+	Emptied  []string  // buckets that have none any more
 	Checks   []Check
 	Failures []Failure
-	Result   []*Stored // the bucket's documents afterwards
+	// Result is what the payload left in its buckets, in order of the payload. It is nil for a rollback, which has none:
+	// the entries of its schema validation are about all documents of the revision.
+	Result []*Stored
 }
 
 // PolicyVersion is a ValidationPolicy and the revisions it is in force for: from Since on, before Until.
 type PolicyVersion struct {
 	validations.Policy
 
+	Place        int64
 	Since, Until int64 // Until is 0 while it is in force
 }
 
 // Standing is what the verdicts on revisions rest on.
 type Standing struct {
+	Epoch     int64 // purges there were before
 	Revisions []Revision
 	// Policies are the ValidationPolicies in force in any of the revisions, in order of place.
 	Policies []PolicyVersion
@@ -114,27 +117,61 @@ type Wanted struct {
 	MessagesOnly bool // leave out what surrounds the errors
 }
 
+// Selected are documents of a revision.
+type Selected struct {
+	Documents []*Stored
+	More      bool  // there are others behind the limit
+	Epoch     int64 // purges there were before
+}
+
+// Comparison is how the documents of two revisions differ, without their contents.
+type Comparison struct {
+	Head
+
+	Missing       []int64   // of the two, those that do not exist
+	Gone, Come    []*Stored // what only the one has, and what only the other, in order of place
+	Before, After []string  // the buckets that have documents, sorted
+}
+
+// Neighbourhood is what is left around a revision number.
+type Neighbourhood struct {
+	Head
+
+	Exists         bool
+	Previous, Next int64 // 0 if there is none
+}
+
+// Position is where a live document stands in the order of a revision.
+type Position struct{ ID, Place int64 }
+
 // Store keeps the site. Faults: NotFound for a revision that does not exist, Unavailable if the database does not
 // answer. What a method returns must not be changed: it may be shared.
 type Store interface {
 	BucketStore
 	CheckStore
 	RevisionStore
+	TagStore
 	ResultStore
 }
 
 // BucketStore keeps the newest state of the site, and makes the next.
 type BucketStore interface {
-	// Bucket returns the newest state of a bucket, all of it of one moment.
-	Bucket(ctx context.Context, name string) (Bucket, error)
-	// Remember tells that the bucket's documents were read from these texts too; it may be forgotten at any time.
-	Remember(bucket Bucket, documents []*Stored)
+	// Buckets returns the newest state of buckets, all of it of one moment and in the order they are named.
+	Buckets(ctx context.Context, names []string) (State, error)
+	// Remember tells that the buckets' documents were read from these texts too; it may be forgotten at any time.
+	Remember(state State, documents []*Stored)
 	// Claims returns the live documents that have one of the identities, and the live LayeringPolicy if there is one.
 	Claims(ctx context.Context, identities []document.Identity) ([]*Stored, error)
 	// OfKinds returns the live documents with one of the schemas, in order of place.
 	OfKinds(ctx context.Context, schemas []string) ([]*Stored, error)
 	// Registered returns the live DataSchemas with one of the names, in order of place.
 	Registered(ctx context.Context, names []string) ([]*Stored, error)
+	// Noted returns the live documents that have notes, without their contents.
+	Noted(ctx context.Context) ([]*Stored, error)
+	// Positions returns where the live documents stand, in order.
+	Positions(ctx context.Context) ([]Position, error)
+	// Versions returns versions of documents by id.
+	Versions(ctx context.Context, ids []int64) ([]*Stored, error)
 	// Append stores a revision, all of it or nothing. ErrStale if its base is no longer the newest state.
 	Append(ctx context.Context, change Change) error
 }
@@ -155,12 +192,35 @@ type CheckStore interface {
 type RevisionStore interface {
 	// Latest returns the newest revision's number, 0 if there is none.
 	Latest(ctx context.Context) (int64, error)
-	// Standing returns the revisions from first to last that exist, in order, and what their verdicts rest on.
-	Standing(ctx context.Context, first, last int64) (Standing, error)
-	// Documents returns the documents of a revision in order of place.
-	Documents(ctx context.Context, revision int64) ([]*Stored, error)
-	// Purge deletes everything; numbers begin again at 1.
-	Purge(ctx context.Context) error
+	// Around tells what is left around a revision number.
+	Around(ctx context.Context, revision int64) (Neighbourhood, error)
+	// List returns the numbers of the revisions that a query asks for, in its order.
+	List(ctx context.Context, query Query) ([]int64, error)
+	// Standing returns those of the revisions that exist, in order of number, and what their verdicts rest on.
+	Standing(ctx context.Context, revisions []int64) (Standing, error)
+	// Documents returns the documents of a revision that a selection asks for, in its order.
+	Documents(ctx context.Context, revision int64, selection Selection) (Selected, error)
+	// Compare tells how two revisions differ; 0 is a revision without documents.
+	Compare(ctx context.Context, before, after int64) (Comparison, error)
+	// Occupied returns the buckets that have documents in a revision, sorted.
+	Occupied(ctx context.Context, revision int64) ([]string, error)
+	// Prune deletes all revisions but the newest, as many as keep says, and those with tags, and whatever none of the
+	// remaining needs. With dryRun it only tells what that would be.
+	Prune(ctx context.Context, keep int, dryRun bool) (Pruned, error)
+	// Purge deletes everything; numbers begin again at 1. Stale unless the head is one that is expected.
+	Purge(ctx context.Context, purge Purge, expected Expected) error
+	// Purged returns the last purge, nil if there was none.
+	Purged(ctx context.Context) (*Purge, error)
+}
+
+// TagStore keeps the names that people give to revisions.
+type TagStore interface {
+	// Tagged returns the newest revision with a tag, 0 if there is none.
+	Tagged(ctx context.Context, tag string) (int64, error)
+	// Tag gives a revision a tag, or the tag other data. NotFound if the revision does not exist.
+	Tag(ctx context.Context, revision int64, tag Tag) error
+	// Untag takes tags from a revision, all of them if none is named, and tells how many it had of them.
+	Untag(ctx context.Context, revision int64, names ...string) (int, error)
 }
 
 // ResultStore keeps the results that others post.

@@ -26,13 +26,18 @@ const (
 	insertFailures = `INSERT INTO failures (site, revision, entry, document, rule, notes)
 		SELECT $1, $2, * FROM unnest($3::integer[], $4::bigint[], $5::bytea[], $6::text[])`
 
-	insertRevision = `INSERT INTO revisions (site, revision, created_at, buckets, entries) VALUES ($1, $2, $3, $4, $5)`
+	insertRevision = `INSERT INTO revisions (site, revision, created_at, buckets, entries, kind, author, message, origin)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
-	changeBucket = `INSERT INTO buckets (site, bucket, changed) VALUES ($1, $2, $3)
+	changeBuckets = `INSERT INTO buckets (site, bucket, changed) SELECT $1, b, $3 FROM unnest($2::text[]) b
 		ON CONFLICT (site, bucket) DO UPDATE SET changed = excluded.changed`
 
-	advanceHead = `UPDATE sites SET head = head + 1, documents = documents + $4
-		WHERE site = $1 AND epoch = $2 AND head = $3`
+	openBuckets = `INSERT INTO occupancies (site, bucket, since) SELECT $1, b, $3 FROM unnest($2::text[]) b`
+
+	emptyBuckets = `UPDATE occupancies SET until = $3 WHERE site = $1 AND bucket = ANY($2) AND until IS NULL`
+
+	advanceHead = `UPDATE sites SET head = head + 1, documents = documents + $5, live = live + $6
+		WHERE site = $1 AND epoch = $2 AND prunes = $3 AND head = $4`
 )
 
 // Append implements revisions.Store. Large parts go by COPY, the others in two batches, the site's counter last.
@@ -102,12 +107,11 @@ func (s *Store) conclude(ctx context.Context, tx pgx.Tx, change revisions.Change
 			return err
 		}
 	}
-	r := change.Revision
-	batch.Queue(insertRevision, s.site, r.ID, r.CreatedAt, r.Buckets, r.Entries)
-	batch.Queue(changeBucket, s.site, change.Against.Name, r.ID)
+	s.queueRevision(batch, change)
 	moved := false
-	batch.Queue(advanceHead, s.site, change.Against.Epoch, change.Against.Revision, len(change.Added)).Exec(
-		func(tag pgconn.CommandTag) error {
+	against, added := change.Against, len(change.Added)
+	batch.Queue(advanceHead, s.site, against.Epoch, against.Prunes, against.Revision, added, added-len(change.Removed)).
+		Exec(func(tag pgconn.CommandTag) error {
 			moved = tag.RowsAffected() > 0
 			return nil
 		})
@@ -118,6 +122,33 @@ func (s *Store) conclude(ctx context.Context, tx pgx.Tx, change revisions.Change
 		return revisions.ErrStale
 	}
 	return nil
+}
+
+func (s *Store) queueRevision(batch *pgx.Batch, change revisions.Change) {
+	r := change.Revision
+	var origin *int64
+	if r.Kind == revisions.Rollback {
+		origin = &r.Origin
+	}
+	batch.Queue(insertRevision, s.site, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, r.Kind.String(), r.User, r.Message,
+		origin)
+	if len(r.Buckets) > 0 {
+		batch.Queue(changeBuckets, s.site, r.Buckets, r.ID)
+	}
+	if len(change.Opened) > 0 {
+		batch.Queue(openBuckets, s.site, change.Opened, r.ID)
+	}
+	if len(change.Emptied) > 0 {
+		batch.Queue(emptyBuckets, s.site, change.Emptied, r.ID)
+	}
+}
+
+// orEmpty makes no list an empty one, which is not null in the database.
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
 }
 
 // queueChecks keeps the outcomes that are not recorded with their content.

@@ -3,6 +3,7 @@ package store
 import (
 	"container/list"
 	"context"
+	"slices"
 	"sync"
 
 	"purser/internal/revisions"
@@ -33,55 +34,85 @@ func NewCached(store *Store, limit int) *Cached {
 	return &Cached{Store: store, limit: limit, entries: map[string]*list.Element{}, recent: list.New()}
 }
 
-// Bucket implements revisions.Store.
-func (c *Cached) Bucket(ctx context.Context, name string) (revisions.Bucket, error) {
-	bucket, err := c.position(ctx, name)
-	if err != nil || bucket.Changed == 0 {
-		return bucket, err
+// Buckets implements revisions.Store.
+func (c *Cached) Buckets(ctx context.Context, names []string) (revisions.State, error) {
+	state, err := c.positions(ctx, names)
+	if err != nil {
+		return state, err
 	}
-	if documents, ok := c.lookup(bucket); ok {
-		bucket.Documents = documents
-		return bucket, nil
+	all := true
+	for i := range state.Buckets {
+		bucket := &state.Buckets[i]
+		all = (bucket.Changed == 0 || c.fill(bucket, state.Epoch)) && all
 	}
-	bucket, err = c.Store.Bucket(ctx, name)
-	if err == nil {
-		c.put(bucket.Epoch, bucket.Changed, name, bucket.Documents)
+	if all {
+		return state, nil
 	}
-	return bucket, err
+	if state, err = c.buckets(ctx, names, c.fill); err != nil {
+		return state, err
+	}
+	for _, bucket := range state.Buckets {
+		c.put(state.Epoch, bucket.Changed, bucket.Name, bucket.Documents)
+	}
+	return state, nil
 }
 
 // Remember implements revisions.Store.
-func (c *Cached) Remember(bucket revisions.Bucket, documents []*revisions.Stored) {
-	c.put(bucket.Epoch, bucket.Changed, bucket.Name, documents)
+func (c *Cached) Remember(state revisions.State, documents []*revisions.Stored) {
+	of := byBucket(documents)
+	for _, bucket := range state.Buckets {
+		c.put(state.Epoch, bucket.Changed, bucket.Name, of[bucket.Name])
+	}
 }
 
 // Append implements revisions.Store.
 func (c *Cached) Append(ctx context.Context, change revisions.Change) error {
 	err := c.Store.Append(ctx, change)
-	if err == nil {
-		c.put(change.Against.Epoch, change.Revision.ID, change.Against.Name, change.Result)
+	if err != nil || change.Result == nil {
+		return err
 	}
-	return err
+	of := byBucket(change.Result)
+	for _, bucket := range change.Against.Buckets {
+		changed := bucket.Changed
+		if slices.Contains(change.Revision.Buckets, bucket.Name) {
+			changed = change.Revision.ID
+		}
+		c.put(change.Against.Epoch, changed, bucket.Name, of[bucket.Name])
+	}
+	return nil
 }
 
-func (c *Cached) lookup(bucket revisions.Bucket) ([]*revisions.Stored, bool) {
+func byBucket(documents []*revisions.Stored) map[string][]*revisions.Stored {
+	of := map[string][]*revisions.Stored{}
+	for _, doc := range documents {
+		of[doc.Bucket] = append(of[doc.Bucket], doc)
+	}
+	return of
+}
+
+// fill gives a bucket its documents, if they are kept.
+func (c *Cached) fill(bucket *revisions.Bucket, epoch int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	element := c.entries[bucket.Name]
 	if element == nil {
-		return nil, false
+		return false
 	}
 	entry := element.Value.(*cacheEntry) //nolint:forcetypeassert // nothing else is put in
-	if entry.epoch != bucket.Epoch || entry.changed != bucket.Changed {
-		return nil, false
+	if entry.epoch != epoch || entry.changed != bucket.Changed {
+		return false
 	}
 	c.recent.MoveToFront(element)
-	return entry.documents, true
+	bucket.Documents = entry.documents
+	return true
 }
 
 func (c *Cached) put(epoch, changed int64, bucket string, documents []*revisions.Stored) {
-	entry := &cacheEntry{bucket: bucket, epoch: epoch, changed: changed, documents: documents}
-	const overhead = 512 // of a document's structures, roughly
+	if changed == 0 {
+		return // such buckets are known without
+	}
+	const overhead = 512 // of a document's structures, roughly, and of an entry
+	entry := &cacheEntry{bucket: bucket, epoch: epoch, changed: changed, documents: documents, size: overhead}
 	for _, doc := range documents {
 		entry.size += len(doc.Data) + len(doc.Metadata) + overhead
 	}

@@ -17,6 +17,7 @@ var (
 	contentColumns = []string{"site", "digest", "passed", "body"}
 	versionColumns = []string{
 		"site", "id", "place", "since", "bucket", "schema", "layer", "name", "content", "segment", "metadata", "notes",
+		"abstract", "labels",
 	}
 )
 
@@ -67,21 +68,28 @@ func (s *Store) copyDocuments(ctx context.Context, tx pgx.Tx, change revisions.C
 	}
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"documents"}, versionColumns, pgx.CopyFromSlice(len(change.Added),
 		func(i int) ([]any, error) {
-			doc := change.Added[i]
-			var segment, notes []byte
-			if !doc.Segment.IsZero() {
-				segment = doc.Segment[:]
-			}
-			if len(doc.Notes) > 0 {
-				var err error
-				if notes, err = json.Marshal(doc.Notes); err != nil {
-					return nil, fmt.Errorf("write the notes of %s: %w", doc.Identity, err)
-				}
-			}
-			return []any{
-				s.site, doc.ID, doc.Place, change.Revision.ID, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:],
-				segment, doc.Metadata, notes,
-			}, nil
+			return s.versionRow(change.Added[i])
 		}))
 	return err //nolint:wrapcheck // wrapped by the caller
+}
+
+func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
+	var segment, notes, labels []byte
+	if !doc.Segment.IsZero() {
+		segment = doc.Segment[:]
+	}
+	if len(doc.Notes) > 0 {
+		var err error
+		if notes, err = json.Marshal(doc.Notes); err != nil {
+			return nil, fmt.Errorf("write the notes of %s: %w", doc.Identity, err)
+		}
+	}
+	traits := doc.Traits()
+	if len(traits.Labels) > 0 {
+		labels = document.Canonical(traits.Labels)
+	}
+	return []any{
+		s.site, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:], segment,
+		doc.Metadata, notes, traits.Abstract, labels,
+	}, nil
 }

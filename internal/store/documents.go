@@ -36,33 +36,51 @@ const (
 		SELECT ` + documentColumns + `, NULL::bytea FROM documents d
 		WHERE d.site = $1 AND d.until IS NULL AND d.schema LIKE 'deckhand/LayeringPolicy/%'`
 
-	// ofRevision takes the versions that are live since before the revision, bucket by bucket, and the closed ones at its
-	// nodes.
-	ofRevision = withContent + `JOIN buckets b ON b.site = d.site AND b.bucket = d.bucket
-		WHERE d.site = $1 AND d.until IS NULL AND d.since <= $2
-		UNION ALL ` +
-		withContent + `WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = ANY($3) AND d.until > $2
-		UNION ALL ` +
-		withContent + `WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = ANY($4) AND d.since <= $2
-		ORDER BY place`
+	liveNoted = `SELECT ` + documentColumns + `, NULL::bytea FROM documents d
+		WHERE d.site = $1 AND d.until IS NULL AND d.notes IS NOT NULL`
+
+	livePositions = `SELECT d.id, d.place FROM documents d WHERE d.site = $1 AND d.until IS NULL ORDER BY d.place`
+
+	versionsByID = withContent + `WHERE d.site = $1 AND d.id = ANY($2)`
+
+	revisionExists = `SELECT s.epoch, EXISTS (SELECT FROM revisions r WHERE r.site = s.site AND r.revision = $2)
+		FROM sites s WHERE s.site = $1`
 )
 
 // Documents implements revisions.Store.
-func (s *Store) Documents(ctx context.Context, revision int64) ([]*revisions.Stored, error) {
-	var head int64
-	var documents []*revisions.Stored
-	before, after := ancestors(revision)
-	err := s.snapshot(ctx, func(batch *pgx.Batch) {
-		batch.Queue(latestRevision, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(&head) })
-		batch.Queue(ofRevision, s.site, revision, before, after).Query(func(rows pgx.Rows) (err error) {
-			documents, err = pgx.CollectRows(rows, s.scanDocument)
+func (s *Store) Documents(ctx context.Context, revision int64, selection revisions.Selection) (
+	selected revisions.Selected, err error,
+) {
+	query := s.ofRevision(revision, selection)
+	exists := false
+	err = s.snapshot(ctx, func(batch *pgx.Batch) {
+		batch.Queue(revisionExists, s.site, revision).QueryRow(func(row pgx.Row) error {
+			return row.Scan(&selected.Epoch, &exists)
+		})
+		batch.Queue(query.sql.String(), query.args...).Query(func(rows pgx.Rows) (err error) {
+			selected.Documents, err = pgx.CollectRows(rows, s.scanDocument)
 			return err //nolint:wrapcheck // explained by snapshot
 		})
 	})
-	if err == nil && revision > head { // the numbers have no gaps
+	if err == nil && !exists {
 		err = revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	}
-	return documents, err
+	return selected, err
+}
+
+// Noted implements revisions.Store.
+func (s *Store) Noted(ctx context.Context) ([]*revisions.Stored, error) {
+	return collect(ctx, s, s.scanDocument, liveNoted, s.site)
+}
+
+// Positions implements revisions.Store.
+func (s *Store) Positions(ctx context.Context) ([]revisions.Position, error) {
+	return collect(ctx, s, pgx.RowToStructByPos[revisions.Position], livePositions, s.site)
+}
+
+// Versions implements revisions.Store.
+func (s *Store) Versions(ctx context.Context, ids []int64) ([]*revisions.Stored, error) {
+	return collect(ctx, s, s.scanDocument, versionsByID, s.site, ids)
 }
 
 // OfKinds implements revisions.Store.

@@ -38,3 +38,21 @@ func ancestors(revision int64) (before, after []int64) {
 	}
 	return before, after
 }
+
+// nodesBetween returns the nodes where versions may hang that are valid in the older of two revisions and closed by the
+// newer one, and those where versions may hang that began after the older and are valid in the newer one.
+func nodesBetween(older, newer int64) (fromOlder, fromNewer []int64) {
+	fromOlder, after := ancestors(older)
+	for _, node := range after {
+		if node < newer {
+			fromOlder = append(fromOlder, node)
+		}
+	}
+	before, fromNewer := ancestors(newer)
+	for _, node := range before {
+		if node > older {
+			fromNewer = append(fromNewer, node)
+		}
+	}
+	return fromOlder, fromNewer
+}

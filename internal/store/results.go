@@ -27,14 +27,15 @@ const (
 		FROM reported n CROSS JOIN LATERAL (
 			SELECT status, created_at, errors FROM results
 			WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) r
-		WHERE n.site = $1 AND n.revision BETWEEN $2 AND $3`
+		WHERE n.site = $1 AND n.revision = ANY($2)`
 
 	worstResults = `SELECT name, min(status) FROM results WHERE site = $1 AND revision = $2 GROUP BY name`
 
-	policiesOf = `SELECT d.since, coalesce(d.until, 0), d.schema, d.layer, d.name, c.body
+	policiesOf = `SELECT d.place, d.since, coalesce(d.until, 0), d.schema, d.layer, d.name, c.body
 		FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content
-		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%'
-			AND d.since <= $3 AND (d.until IS NULL OR d.until > $2) ORDER BY d.place`
+		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND EXISTS (
+			SELECT FROM unnest($2::bigint[]) r WHERE d.since <= r AND (d.until IS NULL OR d.until > r))
+		ORDER BY d.place`
 )
 
 // AddResult implements revisions.Store.
@@ -61,22 +62,29 @@ func (s *Store) Results(ctx context.Context, revision int64, name string) ([]val
 }
 
 // Standing implements revisions.Store.
-func (s *Store) Standing(ctx context.Context, first, last int64) (revisions.Standing, error) {
+func (s *Store) Standing(ctx context.Context, numbers []int64) (revisions.Standing, error) {
 	var standing revisions.Standing
+	tags := map[int64][]revisions.Tag{}
 	err := s.snapshot(ctx, func(batch *pgx.Batch) {
 		standing.Outcomes = map[int64][]validations.Outcome{}
-		batch.Queue(revisionsFrom, s.site, first, last).Query(func(rows pgx.Rows) (err error) {
+		batch.Queue(siteEpoch, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(&standing.Epoch) })
+		batch.Queue(revisionsByNumber, s.site, numbers).Query(func(rows pgx.Rows) (err error) {
 			standing.Revisions, err = pgx.CollectRows(rows, scanRevision)
 			return err //nolint:wrapcheck // explained by snapshot
 		})
-		batch.Queue(policiesOf, s.site, first, last).Query(func(rows pgx.Rows) (err error) {
+		batch.Queue(policiesOf, s.site, numbers).Query(func(rows pgx.Rows) (err error) {
 			standing.Policies, err = pgx.CollectRows(rows, s.scanPolicy)
 			return err //nolint:wrapcheck // explained by snapshot
 		})
-		batch.Queue(latestResults, s.site, first, last).Query(func(rows pgx.Rows) error {
+		batch.Queue(latestResults, s.site, numbers).Query(func(rows pgx.Rows) error {
 			return scanOutcomes(rows, standing.Outcomes)
 		})
+		clear(tags)
+		batch.Queue(tagsOf, s.site, numbers).Query(func(rows pgx.Rows) error { return scanTags(rows, tags) })
 	})
+	for i := range standing.Revisions {
+		standing.Revisions[i].Tags = tags[standing.Revisions[i].ID]
+	}
 	return standing, err
 }
 
@@ -109,7 +117,7 @@ func (s *Store) WorstResults(ctx context.Context, revision int64) (map[string]st
 func (s *Store) scanPolicy(row pgx.CollectableRow) (p revisions.PolicyVersion, err error) {
 	var id document.Identity
 	var body []byte
-	if err := row.Scan(&p.Since, &p.Until, &id.Schema, &id.Layer, &id.Name, &body); err != nil {
+	if err := row.Scan(&p.Place, &p.Since, &p.Until, &id.Schema, &id.Layer, &id.Name, &body); err != nil {
 		return p, fmt.Errorf("read a validation policy: %w", err)
 	}
 	data, err := s.body.unpack(body)

@@ -117,16 +117,21 @@ func (s *Store) lost(err error) bool {
 
 // snapshot runs queries that change nothing, all of them on the state of one moment and in one round trip.
 func (s *Store) snapshot(ctx context.Context, queue func(batch *pgx.Batch)) error {
-	send := func() error {
+	return s.read(func() error {
 		batch := &pgx.Batch{}
 		batch.Queue("BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ")
 		queue(batch)
 		batch.Queue("COMMIT")
 		return s.pool.SendBatch(ctx, batch).Close()
-	}
-	err := send()
+	})
+}
+
+// read does what changes nothing. A connection that has broken at rest, as all do when Postgres is started again, is not
+// the caller's concern.
+func (s *Store) read(do func() error) error {
+	err := do()
 	if s.lost(err) {
-		err = send()
+		err = do()
 	}
 	return s.dbFault(err)
 }
@@ -149,24 +154,16 @@ func (s *Store) retry(ctx context.Context, do func() error) error {
 		"Other requests kept getting in the way; nothing was stored, send the request again")
 }
 
-// collect runs a query that changes nothing and gathers what scan makes of each row. A connection that has broken at
-// rest, as all do when Postgres is started again, is not the caller's concern.
+// collect runs a query that changes nothing and gathers what scan makes of each row.
 func collect[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T, error), sql string, args ...any) (
-	[]T, error,
+	items []T, err error,
 ) {
-	items, err := collectOnce(ctx, s, scan, sql, args...)
-	if s.lost(err) {
-		items, err = collectOnce(ctx, s, scan, sql, args...)
-	}
-	return items, s.dbFault(err)
-}
-
-func collectOnce[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T, error), sql string,
-	args ...any,
-) ([]T, error) {
-	rows, err := s.pool.Query(ctx, sql, args...)
-	if err != nil {
-		return nil, err //nolint:wrapcheck // explained by the caller
-	}
-	return pgx.CollectRows(rows, scan) //nolint:wrapcheck // explained by the caller
+	err = s.read(func() error {
+		rows, err := s.pool.Query(ctx, sql, args...)
+		if err == nil {
+			items, err = pgx.CollectRows(rows, scan)
+		}
+		return err //nolint:wrapcheck // explained by the caller
+	})
+	return items, err
 }

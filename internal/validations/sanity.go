@@ -12,9 +12,6 @@ import (
 	"purser/internal/validations/jsonschema"
 )
 
-// MaxName is how many characters a name, schema, layer, bucket, tag or validation may have (spec/api.md §0 D16).
-const MaxName = 255
-
 const sanityAdvice = "Ensure that each document has a metadata, schema and data section. Each document must pass the " +
 	"schema defined under: https://airship-deckhand.readthedocs.io/en/latest/validation.html#base-schema"
 

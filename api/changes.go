@@ -1,0 +1,164 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// PUT /api/v1.0/buckets/{bucket}/documents
+func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
+	bucket, err := name(r, "bucket")
+	if err != nil {
+		return err
+	}
+	q := readQuery(r)
+	terms, err := s.change(r, q)
+	if err != nil {
+		return err
+	}
+	body, media, err := s.readBody(w, r, s.Limits.Body)
+	if err != nil {
+		return err
+	}
+	written, err := s.Service.Put(r.Context(), bucket, body, media, terms)
+	if err != nil {
+		return err
+	}
+	s.writeWritten(w, r, written)
+	return nil
+}
+
+// PUT /api/v1.0/changesets
+func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
+	q := readQuery(r)
+	buckets := bucketNames(q)
+	terms, err := s.change(r, q)
+	if err != nil {
+		return err
+	}
+	body, media, err := s.readBody(w, r, s.Limits.Body)
+	if err != nil {
+		return err
+	}
+	written, err := s.Service.PutChangeSet(r.Context(), buckets, body, media, terms)
+	if err != nil {
+		return err
+	}
+	s.writeWritten(w, r, written)
+	return nil
+}
+
+// bucketNames reads the buckets that a change set is about whatever its documents are; one value may list several.
+func bucketNames(q *query) (names []string) {
+	for _, value := range q.texts("buckets") {
+		for name := range strings.SplitSeq(value, ",") {
+			if err := validations.CheckName(name, "A name in it"); err != nil {
+				q.fail("buckets", "%w", err)
+			}
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// change reads the terms of a change that can be tried.
+func (s *server) change(r *http.Request, q *query) (revisions.Terms, error) {
+	dryRun := q.flag("dry-run", false)
+	terms, err := terms(r, q)
+	terms.DryRun = dryRun
+	return terms, err
+}
+
+// writeWritten answers with the documents of the buckets that were filled, or with what would be done.
+func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written revisions.Written) {
+	setHead(w, written.Revision)
+	if written.Preview != nil {
+		s.write(w, r, http.StatusOK, s.previewView(r, written.Preview))
+		return
+	}
+	documents := s.visible(written.Documents)
+	if len(documents) > 0 || !written.Changed {
+		s.writeDocuments(w, r, documents, func(*revisions.Stored) int64 { return written.Revision })
+		return
+	}
+	var texts [][]byte
+	for _, bucket := range written.Buckets {
+		texts = append(texts, statusOnly(bucket, written.Revision))
+	}
+	s.writeStream(w, r, texts)
+}
+
+// visible leaves ValidationPolicies out where the reference does (spec/api.md §0 C4).
+func (s *server) visible(documents []*revisions.Stored) []*revisions.Stored {
+	if !s.Compat {
+		return documents
+	}
+	var shown []*revisions.Stored
+	for _, doc := range documents {
+		if !strings.HasPrefix(doc.Schema, validations.PolicyPrefix) {
+			shown = append(shown, doc)
+		}
+	}
+	return shown
+}
+
+// POST /api/v1.0/rollback/{revision}
+func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
+	target, err := s.revisionOrEmpty(r, "revision")
+	if err != nil {
+		return err
+	}
+	terms, err := s.change(r, readQuery(r))
+	if err != nil {
+		return err
+	}
+	written, err := s.Service.Rollback(r.Context(), target, terms)
+	if err != nil {
+		return err
+	}
+	setHead(w, written.Revision)
+	if written.Preview != nil {
+		s.write(w, r, http.StatusOK, s.previewView(r, written.Preview))
+		return nil
+	}
+	shown, err := s.Service.Show(r.Context(), written.Revision)
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusCreated, s.revisionView(r, shown))
+	return nil
+}
+
+// DELETE /api/v1.0/revisions
+func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
+	terms, err := terms(r, readQuery(r))
+	if err != nil {
+		return err
+	}
+	if err := s.Service.Purge(r.Context(), terms); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// POST /api/v1.0/revisions/prune
+func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
+	q := readQuery(r)
+	keep, dryRun := q.count("keep", -1), q.flag("dry-run", false)
+	if keep < 0 {
+		q.fail("keep", "It must say how many of the newest revisions are to be kept.")
+	}
+	if q.fault != nil {
+		return q.fault
+	}
+	pruned, err := s.Service.Prune(r.Context(), keep, dryRun)
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusOK, pruneViewOf(pruned, dryRun))
+	return nil
+}

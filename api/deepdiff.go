@@ -1,0 +1,196 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"purser/internal/diff"
+	"purser/internal/document"
+	"purser/internal/revisions"
+)
+
+// deepView shows a deep diff as the reference does: modified buckets with what became of their documents (spec/api.md
+// §6.2).
+func deepView(found []revisions.DeepDifference) map[string]any {
+	view := map[string]any{}
+	for _, bucket := range found {
+		view[bucket.Bucket] = bucket.Difference.String()
+		if bucket.Difference == revisions.Modified {
+			view[bucket.Bucket+" diff"] = bucketDiffOf(bucket.Documents)
+		}
+	}
+	return view
+}
+
+// bucketDiff is what became of the documents of a bucket.
+type bucketDiff struct {
+	Added   *documentList    `json:"document_added,omitempty"`
+	Deleted *documentList    `json:"document_deleted,omitempty"`
+	Changed *documentChanges `json:"document_changed,omitempty"`
+}
+
+type documentList struct {
+	Count   int         `json:"count"`
+	Details [][2]string `json:"details"` // schema and name
+}
+
+func (l *documentList) with(d revisions.DocumentDifference) *documentList {
+	if l == nil {
+		l = &documentList{}
+	}
+	return &documentList{l.Count + 1, append(l.Details, [2]string{d.Schema, d.Name})}
+}
+
+type documentChanges struct {
+	Count   int                        `json:"count"`
+	Details map[string]documentChanged `json:"details"`
+}
+
+type documentChanged struct {
+	Data     json.RawMessage `json:"data_changed"`
+	Metadata json.RawMessage `json:"metadata_changed"`
+}
+
+func bucketDiffOf(documents []revisions.DocumentDifference) bucketDiff {
+	var view bucketDiff
+	changes := documentChanges{Details: map[string]documentChanged{}}
+	for _, d := range documents {
+		switch d.Difference {
+		case revisions.Created:
+			view.Added = view.Added.with(d)
+		case revisions.Deleted:
+			view.Deleted = view.Deleted.with(d)
+		case revisions.Modified, revisions.Moved, revisions.Unmodified:
+			key := tuple(d.Schema, d.Name)
+			if _, taken := changes.Details[key]; taken { // of the same name in another layer
+				key = tuple(d.Schema, d.Name, d.Layer)
+			}
+			changes.Count++
+			changes.Details[key] = documentChangedOf(d)
+		}
+	}
+	if changes.Count > 0 {
+		view.Changed = &changes
+	}
+	return view
+}
+
+func documentChangedOf(d revisions.DocumentDifference) documentChanged {
+	data := json.RawMessage(`{"encrypted":true}`)
+	if !encrypted(d) {
+		data = document.AppendJSON(nil, diff.Deep(parsed(d.Before.Data), parsed(d.After.Data)))
+	}
+	metadata := diff.Deep(parsed(d.Before.Metadata), parsed(d.After.Metadata))
+	return documentChanged{data, document.AppendJSON(nil, metadata)}
+}
+
+// encrypted tells whether a document is or was a secret: then neither side's data is shown.
+func encrypted(d revisions.DocumentDifference) bool {
+	return d.Before != nil && d.Before.Traits().Encrypted || d.After != nil && d.After.Traits().Encrypted
+}
+
+// parsed is the value of stored JSON text, nil where there is none.
+func parsed(text []byte) any {
+	value, err := document.ParseJSON(text)
+	if err != nil {
+		return nil
+	}
+	return value
+}
+
+// tuple writes texts as Python prints a tuple of them.
+func tuple(texts ...string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		escaped := strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(text)
+		if strings.Contains(text, "'") && !strings.Contains(text, `"`) {
+			quoted[i] = `"` + escaped + `"`
+		} else {
+			quoted[i] = "'" + strings.ReplaceAll(escaped, "'", `\'`) + "'"
+		}
+	}
+	return "(" + strings.Join(quoted, ", ") + ")"
+}
+
+// patchText shows a deep diff as a list of JSON patches, one for each document (RFC 6902). What is patched is the
+// document as {schema, metadata, data}, of an encrypted one without its data.
+func patchText(found []revisions.DeepDifference) []byte {
+	text := []byte("[")
+	for _, bucket := range found {
+		for _, d := range bucket.Documents {
+			if len(text) > 1 {
+				text = append(text, ',', '\n')
+			}
+			text = document.AppendJSON(text, document.Mapping{
+				{Key: "bucket", Value: d.Bucket()}, {Key: "change", Value: d.Difference.String()},
+				{Key: "encrypted", Value: encrypted(d)}, {Key: "layer", Value: layer(d)}, {Key: "name", Value: d.Name},
+				{Key: "patch", Value: patchOf(d)}, {Key: "schema", Value: d.Schema},
+			})
+		}
+	}
+	return append(text, "]\n"...)
+}
+
+func layer(d revisions.DocumentDifference) any {
+	if d.Layer == "" {
+		return nil
+	}
+	return d.Layer
+}
+
+func patchOf(d revisions.DocumentDifference) []any {
+	hidden := encrypted(d)
+	switch {
+	case d.Before == nil:
+		return []any{document.Mapping{
+			{Key: "op", Value: "add"}, {Key: "path", Value: ""}, {Key: "value", Value: whole(d.After, hidden)},
+		}}
+	case d.After == nil:
+		return []any{document.Mapping{{Key: "op", Value: "remove"}, {Key: "path", Value: ""}}}
+	}
+	return diff.Patch(whole(d.Before, hidden), whole(d.After, hidden))
+}
+
+// whole is a document as one value.
+func whole(doc *revisions.Stored, hidden bool) document.Mapping {
+	value := document.Mapping{
+		{Key: "schema", Value: doc.Schema}, {Key: "metadata", Value: parsed(doc.Metadata)},
+	}
+	if hidden {
+		return value
+	}
+	return append(value, document.Member{Key: "data", Value: parsed(doc.Data)})
+}
+
+// unifiedText shows a deep diff as a unified diff of the documents' canonical YAML.
+func unifiedText(before, after int64, found []revisions.DeepDifference) []byte {
+	var text strings.Builder
+	for _, bucket := range found {
+		for _, d := range bucket.Documents {
+			hidden := encrypted(d)
+			text.WriteString(diff.Unified(title(before, d.Before), title(after, d.After),
+				canonicalYAML(d.Before, hidden), canonicalYAML(d.After, hidden)))
+			if hidden && d.Difference == revisions.Modified && d.Before.Digest != d.After.Digest {
+				fmt.Fprintf(&text, "Encrypted data of %s changed\n", title(after, d.After))
+			}
+		}
+	}
+	return []byte(text.String())
+}
+
+// title names one side of a unified diff.
+func title(revision int64, doc *revisions.Stored) string {
+	if doc == nil {
+		return "/dev/null"
+	}
+	title := fmt.Sprintf("revision %d, bucket %s: %s", revision, doc.Bucket, doc.Identity)
+	return strings.NewReplacer("\n", " ", "\r", " ").Replace(title)
+}
+
+func canonicalYAML(doc *revisions.Stored, hidden bool) string {
+	if doc == nil {
+		return ""
+	}
+	return string(document.AppendYAML(nil, document.Canonical(whole(doc, hidden))))
+}

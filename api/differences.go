@@ -1,0 +1,88 @@
+package api
+
+import (
+	"net/http"
+
+	"purser/internal/fault"
+	"purser/internal/revisions"
+)
+
+// GET /api/v1.0/revisions/{revision}/diff/{other}
+func (s *server) diff(w http.ResponseWriter, r *http.Request) error {
+	before, after, err := s.compared(r)
+	if err != nil {
+		return err
+	}
+	buckets, err := s.Service.Diff(r.Context(), before, after)
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusOK, bucketViews(buckets))
+	return nil
+}
+
+// GET /api/v1.0/revisions/{revision}/deepdiff/{other}
+func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
+	form, err := diffForm(r)
+	if err != nil {
+		return err
+	}
+	before, after, err := s.compared(r)
+	if err != nil {
+		return asHTTPNotFound(err)
+	}
+	found, err := s.Service.DeepDiff(r.Context(), before, after, form != formDeep)
+	if err != nil {
+		return asHTTPNotFound(err)
+	}
+	switch form {
+	case formPatch:
+		s.writeText(w, r, typePatch, patchText(found))
+	case formUnified:
+		s.writeText(w, r, typeText, unifiedText(before, after, found))
+	default:
+		s.write(w, r, http.StatusOK, deepView(found))
+	}
+	return nil
+}
+
+// compared resolves the two revisions of a comparison, of which each may be 0.
+func (s *server) compared(r *http.Request) (before, after int64, err error) {
+	for _, parameter := range []string{"revision", "other"} {
+		if id := revisionName(r, parameter); !revisions.IsRevision(id) {
+			return 0, 0, fault.New(fault.Invalid, "InvalidInputException",
+				"Failed to process request due to invalid input: %s", revisions.Brief(id))
+		}
+	}
+	if before, err = s.revisionOrEmpty(r, "revision"); err != nil {
+		return 0, 0, err
+	}
+	after, err = s.revisionOrEmpty(r, "other")
+	return before, after, err
+}
+
+// The forms of a deep diff.
+const (
+	formDeep    = "deepdiff"
+	formPatch   = "json-patch"
+	formUnified = "unified"
+)
+
+// diffForm is what format asks for, or else Accept.
+func diffForm(r *http.Request) (string, error) {
+	q := readQuery(r)
+	switch form := q.text("format"); form {
+	case formDeep, formPatch, formUnified:
+		return form, q.error()
+	case "":
+	default:
+		q.fail("format", "It can be %s, %s or %s.", formDeep, formPatch, formUnified)
+	}
+	switch negotiate(r, typePatch, typeText) {
+	case typePatch:
+		return formPatch, q.error()
+	case typeText:
+		return formUnified, q.error()
+	}
+	return formDeep, q.error()
+}

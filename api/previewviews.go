@@ -1,0 +1,92 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"purser/internal/revisions"
+)
+
+// previewView tells what a change would do.
+type previewView struct {
+	DryRun             bool                 `json:"dryRun"`
+	Changed            bool                 `json:"changed"`
+	Revision           *int64               `json:"revision"` // the newest afterwards; null if there is none
+	Status             string               `json:"status"`
+	Buckets            map[string]string    `json:"buckets"`
+	Documents          []documentDifference `json:"documents"`
+	Findings           []findingView        `json:"findings"`
+	ValidationPolicies []policyView         `json:"validationPolicies"`
+	Validations        []validationView     `json:"validations,omitempty"` // those reported, where no policy weighs them
+}
+
+type documentDifference struct {
+	Change string  `json:"change"`
+	Bucket string  `json:"bucket"`
+	From   string  `json:"from,omitempty"` // the bucket a document is moved from
+	Schema string  `json:"schema"`
+	Layer  *string `json:"layer"`
+	Name   string  `json:"name"`
+}
+
+// findingView is a document that the schema validation has something to say about.
+type findingView struct {
+	Bucket string            `json:"bucket"`
+	Schema string            `json:"schema"`
+	Layer  *string           `json:"layer"`
+	Name   string            `json:"name"`
+	Status string            `json:"status"`
+	Errors []json.RawMessage `json:"errors"`
+}
+
+func (s *server) previewView(r *http.Request, preview *revisions.Preview) previewView {
+	view := previewView{
+		DryRun: true, Changed: preview.Changed, Status: revisionStatus(preview.Verdict.Status),
+		Buckets: bucketViews(preview.Buckets), Documents: []documentDifference{}, Findings: []findingView{},
+		ValidationPolicies: s.policyViews(r, preview.Shown), Validations: validationViews(preview.Verdict.Reported),
+	}
+	if preview.ID > 0 {
+		view.Revision = &preview.ID
+	}
+	for i := range view.ValidationPolicies { // there is nothing to be found at their URLs
+		view.ValidationPolicies[i].URL = ""
+		for j := range view.ValidationPolicies[i].Validations {
+			view.ValidationPolicies[i].Validations[j].URL = ""
+		}
+	}
+	for _, d := range preview.Documents {
+		view.Documents = append(view.Documents, documentDifferenceOf(d))
+	}
+	for _, f := range preview.Findings {
+		view.Findings = append(view.Findings, findingView{
+			f.Bucket, f.Schema, optional(f.Layer), f.Name, findingStatus(f), f.Errors,
+		})
+	}
+	return view
+}
+
+func documentDifferenceOf(d revisions.DocumentDifference) documentDifference {
+	view := documentDifference{
+		Change: d.Difference.String(), Bucket: d.Bucket(), Schema: d.Schema, Layer: optional(d.Layer), Name: d.Name,
+	}
+	if d.Difference == revisions.Moved {
+		view.From = d.Before.Bucket
+	}
+	return view
+}
+
+func findingStatus(f revisions.Finding) string {
+	if f.Failed {
+		return "failure"
+	}
+	return "success"
+}
+
+// bucketViews shows what became of buckets (spec/api.md §6.1).
+func bucketViews(buckets []revisions.BucketDifference) map[string]string {
+	views := make(map[string]string, len(buckets))
+	for _, bucket := range buckets {
+		views[bucket.Bucket] = bucket.Difference.String()
+	}
+	return views
+}

@@ -1,0 +1,136 @@
+package api
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// GET /api/v1.0/revisions
+func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) error {
+	q := readQuery(r)
+	query := s.revisionQuery(q)
+	if q.fault != nil {
+		return q.fault
+	}
+	found, err := s.Service.List(r.Context(), query)
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusOK, s.revisionList(r, query, found))
+	return nil
+}
+
+// GET /api/v1.0/revisions/{revision}
+func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.revision(r)
+	if err != nil {
+		return err
+	}
+	shown, err := s.Service.Show(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	s.writeRevision(w, r, shown)
+	return nil
+}
+
+// GET /api/v1.0/revisions/{revision}/documents
+func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
+	q := readQuery(r)
+	selection := s.selection(q)
+	if q.fault != nil {
+		return q.fault
+	}
+	id, err := s.revision(r)
+	if err != nil {
+		return asHTTPNotFound(err)
+	}
+	if r.Header.Get("If-None-Match") != "" {
+		epoch, err := s.Service.Epoch(r.Context(), id)
+		if err != nil {
+			return asHTTPNotFound(err)
+		}
+		if unchanged(w, r, documentsTag(r, id, epoch)) {
+			return nil
+		}
+	}
+	selected, err := s.Service.Documents(r.Context(), id, selection)
+	if err != nil {
+		return asHTTPNotFound(err)
+	}
+	w.Header().Set("ETag", documentsTag(r, id, selected.Epoch))
+	w.Header().Set("Vary", "Accept")
+	if !s.Compat {
+		setLinks(w, r, selection.Page, selected.More)
+	}
+	s.writeDocuments(w, r, selected.Documents, func(doc *revisions.Stored) int64 { return doc.Revision })
+	return nil
+}
+
+// documentsTag names the documents of a revision in one form. Which of them were asked for is said by the URL.
+func documentsTag(r *http.Request, revision, epoch int64) string {
+	return entityTag(revision, epoch, "documents", negotiate(r), r.URL.RawQuery)
+}
+
+// setLinks tells where the pages around this one are (spec/api.md §0 C5).
+func setLinks(w http.ResponseWriter, r *http.Request, page revisions.Page, more bool) {
+	next, previous := pages(r, page, more)
+	for _, link := range []struct {
+		url *string
+		rel string
+	}{{next, "next"}, {previous, "prev"}} {
+		if link.url != nil {
+			w.Header().Add("Link", "<"+*link.url+`>; rel="`+link.rel+`"`)
+		}
+	}
+}
+
+// pages gives the URLs of the pages around one, nil where there is none.
+func pages(r *http.Request, page revisions.Page, more bool) (next, previous *string) {
+	if more {
+		next = pageURL(r, page.Offset+page.Limit, page.Limit)
+	}
+	if page.Offset > 0 {
+		limit := page.Limit
+		if limit < 0 || limit > page.Offset {
+			limit = page.Offset
+		}
+		previous = pageURL(r, page.Offset-limit, limit)
+	}
+	return next, previous
+}
+
+func pageURL(r *http.Request, offset, limit int) *string {
+	query := r.URL.Query()
+	query.Set("offset", strconv.Itoa(offset))
+	query.Set("limit", strconv.Itoa(limit))
+	return new(origin(r) + (&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: query.Encode()}).String())
+}
+
+// GET /api/v1.0/revisions/{revision}/status
+func (s *server) status(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.revision(r)
+	if err != nil {
+		return err
+	}
+	expect, expected := r.URL.Query()["expect"]
+	if expected && (len(expect) > 1 || expect[0] != "success") {
+		return fault.New(fault.Invalid, "HTTPInvalidParam",
+			"The \"expect\" parameter is invalid. The only value it may have is \"success\".")
+	}
+	shown, err := s.Service.Status(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	code := http.StatusOK
+	if expected && shown.Verdict.Status != validations.Success {
+		code = http.StatusPreconditionFailed
+	}
+	s.writeStatus(w, r, code, shown)
+	return nil
+}

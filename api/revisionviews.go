@@ -1,0 +1,193 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+type policyView struct {
+	Name        string           `json:"name"`
+	URL         string           `json:"url,omitempty"`
+	Status      string           `json:"status"`
+	Validations []validationView `json:"validations,omitempty"`
+}
+
+type validationView struct {
+	Name   string `json:"name"`
+	Status string `json:"status"`
+	URL    string `json:"url,omitempty"`
+}
+
+func (s *server) policyViews(r *http.Request, shown revisions.Shown) []policyView {
+	views := []policyView{}
+	for _, policy := range shown.Verdict.Policies {
+		id := policy.Policy.Identity
+		query := url.Values{"schema": {id.Schema}, "metadata.name": {id.Name}}
+		view := policyView{
+			Name: id.Name, Status: policy.Status.String(),
+			URL: revisionURL(r, shown.ID) + "/documents?" + query.Encode(),
+		}
+		if !s.Compat {
+			for _, v := range policy.Validations {
+				view.Validations = append(view.Validations,
+					validationView{v.Name, v.Status.String(), validationURL(r, shown.ID, v.Name)})
+			}
+		}
+		views = append(views, view)
+	}
+	return views
+}
+
+// revisionStatus is the word for a revision, which differs from that for a policy (spec/api.md §0 D8).
+func revisionStatus(status validations.Status) string {
+	if status == validations.Success {
+		return "success"
+	}
+	return "failed"
+}
+
+// history is what is shown of how a revision came about; the reference shows none of it.
+type history struct {
+	Kind         string  `json:"kind"`
+	User         *string `json:"user"`
+	Message      *string `json:"message"`
+	RolledBackTo *int64  `json:"rolledBackTo,omitempty"`
+}
+
+func historyOf(revision revisions.Revision) history {
+	h := history{
+		Kind: revision.Kind.String(), User: optional(revision.User), Message: optional(revision.Message),
+	}
+	if revision.Kind == revisions.Rollback {
+		h.RolledBackTo = &revision.Origin
+	}
+	return h
+}
+
+// optional shows an empty text as null.
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+type revisionView struct {
+	Buckets   []string `json:"buckets"`
+	CreatedAt *string  `json:"createdAt"`
+	ID        int64    `json:"id"`
+	history
+
+	Status             string                     `json:"status"`
+	Tags               map[string]json.RawMessage `json:"tags"`
+	URL                string                     `json:"url"`
+	ValidationPolicies []policyView               `json:"validationPolicies"`
+}
+
+func (s *server) revisionView(r *http.Request, shown revisions.Shown) revisionView {
+	return revisionView{
+		Buckets: listed(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID, history: historyOf(shown.Revision),
+		Tags: tagViews(shown.Tags), Status: revisionStatus(shown.Verdict.Status), URL: revisionURL(r, shown.ID),
+		ValidationPolicies: s.policyViews(r, shown),
+	}
+}
+
+// listed shows no list as an empty one.
+func listed[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+type revisionItem struct {
+	Buckets   []string `json:"buckets"`
+	CreatedAt *string  `json:"createdAt"`
+	ID        int64    `json:"id"`
+	history
+
+	Status             string       `json:"status"`
+	Tags               []string     `json:"tags"`
+	ValidationPolicies []policyView `json:"validationPolicies"`
+}
+
+func (s *server) revisionItem(r *http.Request, shown revisions.Shown) revisionItem {
+	tags := []string{}
+	for _, tag := range shown.Tags {
+		tags = append(tags, tag.Name)
+	}
+	return revisionItem{
+		Buckets: listed(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID, history: historyOf(shown.Revision),
+		Tags: tags, Status: revisionStatus(shown.Verdict.Status), ValidationPolicies: s.policyViews(r, shown),
+	}
+}
+
+// revisionList is a page of revisions; the reference knows neither pages nor purges (spec/api.md §0 C5).
+type revisionList struct {
+	list[revisionItem]
+
+	Next   **string   `json:"next,omitempty"`
+	Prev   **string   `json:"prev,omitempty"`
+	Purged *purgeView `json:"purged,omitempty"`
+}
+
+// purgeView tells when all revisions before were deleted, by whom and why.
+type purgeView struct {
+	At      *string `json:"at"`
+	User    *string `json:"user"`
+	Message *string `json:"message"`
+}
+
+func (s *server) revisionList(r *http.Request, query revisions.Query, found revisions.Listed) revisionList {
+	view := revisionList{list: listOf(found.Revisions, func(shown revisions.Shown) revisionItem {
+		return s.revisionItem(r, shown)
+	})}
+	if s.Compat {
+		return view
+	}
+	next, previous := pages(r, query.Page, found.More)
+	view.Next, view.Prev = &next, &previous
+	if p := found.Purged; p != nil {
+		view.Purged = &purgeView{timeText(p.At), optional(p.User), optional(p.Message)}
+	}
+	return view
+}
+
+// pruneView tells what a prune deletes.
+type pruneView struct {
+	DryRun    bool            `json:"dryRun"`
+	Revisions prunedRevisions `json:"revisions"`
+	Documents int             `json:"documents"` // versions of them
+	Contents  int             `json:"contents"`
+	Bytes     int64           `json:"bytes"`
+	Kept      int             `json:"kept"`
+}
+
+type prunedRevisions struct {
+	Count  int             `json:"count"`
+	Ranges []revisionRange `json:"ranges"`
+}
+
+type revisionRange struct {
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
+}
+
+func pruneViewOf(pruned revisions.Pruned, dryRun bool) pruneView {
+	ranges := []revisionRange{}
+	for _, revision := range pruned.Revisions {
+		if last := len(ranges) - 1; last >= 0 && ranges[last].Last == revision-1 {
+			ranges[last].Last = revision
+		} else {
+			ranges = append(ranges, revisionRange{revision, revision})
+		}
+	}
+	return pruneView{
+		DryRun: dryRun, Revisions: prunedRevisions{len(pruned.Revisions), ranges}, Documents: pruned.Documents,
+		Contents: pruned.Contents, Bytes: pruned.Bytes, Kept: pruned.Kept,
+	}
+}

@@ -1,0 +1,102 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+)
+
+// GET /api/v1.0/revisions/{revision}/tags
+func (s *server) listTags(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.revision(r)
+	if err != nil {
+		return err
+	}
+	tags, err := s.Service.Tags(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusOK, tagViews(tags))
+	return nil
+}
+
+// DELETE /api/v1.0/revisions/{revision}/tags
+func (s *server) deleteTags(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.revision(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Service.UntagAll(r.Context(), id); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// GET /api/v1.0/revisions/{revision}/tags/{tag}
+func (s *server) showTag(w http.ResponseWriter, r *http.Request) error {
+	id, tag, err := s.tag(r)
+	if err != nil {
+		return err
+	}
+	found, err := s.Service.ShowTag(r.Context(), id, tag)
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusOK, tagViews([]revisions.Tag{found}))
+	return nil
+}
+
+// POST /api/v1.0/revisions/{revision}/tags/{tag}
+func (s *server) postTag(w http.ResponseWriter, r *http.Request) error {
+	id, tag, err := s.tag(r)
+	if err != nil {
+		return err
+	}
+	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxAttached))
+	if err != nil {
+		return err
+	}
+	data, err := document.ParseOne(text, media, s.Limits)
+	if err != nil {
+		return err
+	}
+	tagged, err := s.Service.Tag(r.Context(), id, tag, data)
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusCreated, tagViews([]revisions.Tag{tagged}))
+	return nil
+}
+
+// DELETE /api/v1.0/revisions/{revision}/tags/{tag}
+func (s *server) deleteTag(w http.ResponseWriter, r *http.Request) error {
+	id, tag, err := s.tag(r)
+	if err != nil {
+		return err
+	}
+	if err := s.Service.Untag(r.Context(), id, tag); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *server) tag(r *http.Request) (revision int64, tag string, err error) {
+	if tag, err = name(r, "tag"); err != nil {
+		return 0, "", err
+	}
+	revision, err = s.revision(r)
+	return revision, tag, err
+}
+
+// tagViews shows tags as one mapping of their names to their data (spec/api.md §6.4).
+func tagViews(tags []revisions.Tag) map[string]json.RawMessage {
+	views := make(map[string]json.RawMessage, len(tags))
+	for _, tag := range tags {
+		views[tag.Name] = tag.Data
+	}
+	return views
+}

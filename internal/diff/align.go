@@ -1,0 +1,137 @@
+package diff
+
+import "slices"
+
+// hunk is where two lists differ: items [i, iEnd) of the first stand where the second has [j, jEnd).
+type hunk struct{ i, iEnd, j, jEnd int }
+
+// shared is how many items of a hunk stand against each other; the rest of the longer side is removed or added.
+func (h hunk) shared() int { return min(h.iEnd-h.i, h.jEnd-h.j) }
+
+// positional is two lists compared item by item.
+func positional[T any](before, after []T) []hunk { return []hunk{{0, len(before), 0, len(after)}} }
+
+// alignOrPair aligns two lists, or takes them by position if that makes no more changes, as deepdiff does.
+func alignOrPair[T comparable](before, after []T) []hunk {
+	aligned, paired := align(before, after), positional(before, after)
+	if n := changes(aligned, before, after); n > 1 && n >= changes(paired, before, after) {
+		return paired
+	}
+	return aligned
+}
+
+// changes counts the items that hunks change, add or remove.
+func changes[T comparable](hunks []hunk, before, after []T) int {
+	n := 0
+	for _, h := range hunks {
+		n += max(h.iEnd-h.i, h.jEnd-h.j)
+		for k := range h.shared() {
+			if before[h.i+k] == after[h.j+k] {
+				n--
+			}
+		}
+	}
+	return n
+}
+
+// align finds what two lists have in common as Python's difflib.SequenceMatcher does (without junk): the longest run of
+// equal items, the earliest of several, and so on at either side of it. It returns what lies between the runs.
+func align[T comparable](before, after []T) []hunk {
+	m := matcher{
+		places:   make([][]int, len(before)),
+		previous: make([]int, len(after)+1),
+		current:  make([]int, len(after)+1),
+		steps:    stepsPerItem * (len(before) + len(after)),
+	}
+	places := make(map[T][]int, len(after))
+	for j, item := range after {
+		places[item] = append(places[item], j)
+	}
+	for i, item := range before {
+		m.places[i] = places[item]
+	}
+	m.divide(positional(before, after)[0])
+	if m.steps < 0 {
+		return trim(before, after)
+	}
+	return m.hunks
+}
+
+// stepsPerItem lets lists of some fifty items be anything, and longer ones be as long as they like unless they repeat
+// the same few items: the effort for those grows with the square of their length, or the cube.
+const stepsPerItem = 500
+
+// trim takes off what two lists have in common at both ends.
+func trim[T comparable](before, after []T) []hunk {
+	h := positional(before, after)[0]
+	for h.shared() > 0 && before[h.i] == after[h.j] {
+		h.i, h.j = h.i+1, h.j+1
+	}
+	for h.shared() > 0 && before[h.iEnd-1] == after[h.jEnd-1] {
+		h.iEnd, h.jEnd = h.iEnd-1, h.jEnd-1
+	}
+	return []hunk{h}
+}
+
+// matcher aligns one pair of lists.
+type matcher struct {
+	places [][]int // of each item before: where the same one stands after, ascending
+	// The lengths of the runs that end with the item before the current one, and with it, at the index after each place;
+	// zero wherever nothing was written.
+	previous, current []int
+	steps             int // that are left; negative when the effort was too much
+	hunks             []hunk
+}
+
+// divide adds what differs in a part of the lists.
+func (m *matcher) divide(part hunk) {
+	if part.shared() == 0 {
+		if part.i < part.iEnd || part.j < part.jEnd {
+			m.hunks = append(m.hunks, part)
+		}
+		return
+	}
+	run := m.longest(part)
+	switch {
+	case m.steps < 0:
+	case run.i == run.iEnd:
+		m.hunks = append(m.hunks, part)
+	default:
+		m.divide(hunk{part.i, run.i, part.j, run.j})
+		m.divide(hunk{run.iEnd, part.iEnd, run.jEnd, part.jEnd})
+	}
+}
+
+// longest returns the longest run of equal items in a part, an empty one if there is none.
+func (m *matcher) longest(part hunk) (run hunk) {
+	var last []int
+	for i := part.i; i < part.iEnd && m.steps >= 0; i++ {
+		places := within(m.places[i], part.j, part.jEnd)
+		m.steps -= 1 + len(places)
+		for _, j := range places {
+			n := m.previous[j] + 1
+			m.current[j+1] = n
+			if n > run.iEnd-run.i {
+				run = hunk{i + 1 - n, i + 1, j + 1 - n, j + 1}
+			}
+		}
+		m.clear(last)
+		m.previous, m.current, last = m.current, m.previous, places
+	}
+	m.clear(last)
+	return run
+}
+
+// clear forgets the runs of the item before; after the last one they stand where the next would have looked for them.
+func (m *matcher) clear(places []int) {
+	for _, j := range places {
+		m.previous[j+1] = 0
+	}
+}
+
+// within cuts ascending places to [from, to).
+func within(places []int, from, to int) []int {
+	first, _ := slices.BinarySearch(places, from)
+	end, _ := slices.BinarySearch(places, to)
+	return places[first:end]
+}

@@ -1,0 +1,104 @@
+package diff
+
+import (
+	"purser/internal/document"
+)
+
+// Deep says how two values differ as python-deepdiff 7 and 8 print it in their text view, with types by their names
+// (spec/api.md §6.2); equal values give an empty mapping. Categories are left out where they are empty:
+//
+//	dictionary_item_added:   ["root['b']"]
+//	dictionary_item_removed: ["root['a']"]
+//	iterable_item_added:     {"root['l'][2]": 4}    index in the new list
+//	iterable_item_removed:   {"root['l'][0]": 1}    index in the old list
+//	type_changes:            {"root['t']": {old_type: int, new_type: str, old_value: 1, new_value: '1'}}
+//	values_changed:          {"root['s']": {new_value: "a\nc", old_value: "a\nb", diff: "--- \n+++ \n@@ …"}}
+//
+// The index of what changed is the old list's (deepdiff 6: the new one's). Two differences that deepdiff hides are
+// shown: list items 1, 1.0 and True are not the same, and keys that begin with two underscores count.
+func Deep(before, after any) document.Mapping {
+	r := report{room: mostPathBytes}
+	r.compare([]byte("root"), before, after)
+	if r.room < 0 {
+		r = report{values: document.Mapping{changed("root", before, after)}}
+	}
+	return r.categories()
+}
+
+// report collects what Deep finds, by category.
+type report struct {
+	keysAdded, keysRemoved   []any // paths
+	itemsAdded, itemsRemoved document.Mapping
+	types, values            document.Mapping
+	room                     int // bytes that paths may still take
+}
+
+// at is the path of a change, paid for.
+func (r *report) at(path []byte) string {
+	if r.room -= len(path); r.room < 0 {
+		return ""
+	}
+	return string(path)
+}
+
+func (r *report) compare(path []byte, before, after any) {
+	if r.room < 0 {
+		return
+	}
+	oldType, newType := typeName(before), typeName(after)
+	if oldType != newType {
+		r.types = append(r.types, document.Member{Key: r.at(path), Value: document.Mapping{
+			{Key: "old_type", Value: oldType},
+			{Key: "new_type", Value: newType},
+			{Key: "old_value", Value: before},
+			{Key: "new_value", Value: after},
+		}})
+		return
+	}
+	switch was := before.(type) {
+	case document.Mapping:
+		is, _ := after.(document.Mapping)
+		r.mappings(path, was, is)
+	case []any:
+		is, _ := after.([]any)
+		r.lists(path, was, is)
+	default:
+		if identity(before) != identity(after) {
+			r.values = append(r.values, changed(r.at(path), before, after))
+		}
+	}
+}
+
+func (r *report) mappings(path []byte, before, after document.Mapping) {
+	for _, p := range pairs(before, after) {
+		place := appendKey(path, p.key)
+		switch {
+		case !p.was:
+			r.keysAdded = append(r.keysAdded, r.at(place))
+		case !p.is:
+			r.keysRemoved = append(r.keysRemoved, r.at(place))
+		default:
+			r.compare(place, p.before, p.after)
+		}
+	}
+}
+
+// lists compares lists of scalars aligned and all others by position.
+func (r *report) lists(path []byte, before, after []any) {
+	hunks := positional(before, after)
+	if areScalars(before) && areScalars(after) {
+		hunks = alignOrPair(identities(before), identities(after))
+	}
+	for _, h := range hunks {
+		shared := h.shared()
+		for k := range shared {
+			r.compare(appendIndex(path, h.i+k), before[h.i+k], after[h.j+k])
+		}
+		for i := h.i + shared; i < h.iEnd; i++ {
+			r.itemsRemoved = append(r.itemsRemoved, document.Member{Key: r.at(appendIndex(path, i)), Value: before[i]})
+		}
+		for j := h.j + shared; j < h.jEnd; j++ {
+			r.itemsAdded = append(r.itemsAdded, document.Member{Key: r.at(appendIndex(path, j)), Value: after[j]})
+		}
+	}
+}

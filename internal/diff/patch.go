@@ -1,0 +1,108 @@
+package diff
+
+import (
+	"slices"
+
+	"purser/internal/document"
+)
+
+// Patch returns the JSON patch (RFC 6902) that makes before into after, empty if they are the same. Its operations
+// apply one after another; with an operation {op, path} or {op, path, value}:
+//
+//	[{op: replace, path: /a/b, value: 1}, {op: remove, path: /l/4}, {op: add, path: /l/2, value: x}]
+//
+// Lists are worked on from their ends, so every index is the one of the list as it was.
+func Patch(before, after any) []any {
+	p := patch{numbers: numbering{known: map[string]int{}, items: map[*any]int{}}, room: mostPathBytes}
+	p.numbers.number(before)
+	p.numbers.number(after)
+	p.compare(nil, before, after)
+	if p.room < 0 {
+		p = patch{room: mostPathBytes}
+		p.put("replace", nil, after)
+	}
+	return p.operations
+}
+
+// patch collects operations.
+type patch struct {
+	numbers    numbering
+	operations []any
+	room       int // bytes that paths may still take
+}
+
+func (p *patch) put(op string, path []byte, value any) {
+	p.operation(path, document.Mapping{{Key: "op", Value: op}, {Key: "path"}, {Key: "value", Value: value}})
+}
+
+func (p *patch) remove(path []byte) {
+	p.operation(path, document.Mapping{{Key: "op", Value: "remove"}, {Key: "path"}})
+}
+
+// operation adds an operation, its path paid for.
+func (p *patch) operation(path []byte, operation document.Mapping) {
+	if p.room -= len(path); p.room >= 0 {
+		p.operations = append(p.operations, operation.With("path", string(path)))
+	}
+}
+
+func (p *patch) compare(path []byte, before, after any) {
+	if p.room < 0 {
+		return
+	}
+	switch was := before.(type) {
+	case document.Mapping:
+		if is, ok := after.(document.Mapping); ok {
+			p.mappings(path, was, is)
+			return
+		}
+	case []any:
+		if is, ok := after.([]any); ok {
+			p.lists(path, was, is)
+			return
+		}
+	default:
+		if before == after {
+			return
+		}
+	}
+	p.put("replace", path, after)
+}
+
+func (p *patch) mappings(path []byte, before, after document.Mapping) {
+	for _, pair := range pairs(before, after) {
+		place := appendToken(path, pair.key)
+		switch {
+		case !pair.was:
+			p.put("add", place, pair.after)
+		case !pair.is:
+			p.remove(place)
+		default:
+			p.compare(place, pair.before, pair.after)
+		}
+	}
+}
+
+func (p *patch) lists(path []byte, before, after []any) {
+	for _, h := range slices.Backward(p.hunks(before, after)) {
+		shared := h.shared()
+		for i := h.iEnd - 1; i >= h.i+shared; i-- {
+			p.remove(appendOffset(path, i))
+		}
+		for k := shared; h.j+k < h.jEnd; k++ {
+			p.put("add", appendOffset(path, h.i+k), after[h.j+k])
+		}
+		for k := range shared {
+			p.compare(appendOffset(path, h.i+k), before[h.i+k], after[h.j+k])
+		}
+	}
+}
+
+// hunks aligns two lists by what their items say. Pairing is for scalars only: a mapping made into another takes more
+// than one operation.
+func (p *patch) hunks(before, after []any) []hunk {
+	if areScalars(before) && areScalars(after) {
+		return alignOrPair(p.numbers.of(before), p.numbers.of(after))
+	}
+	return align(p.numbers.of(before), p.numbers.of(after))
+}

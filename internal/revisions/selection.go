@@ -1,0 +1,48 @@
+package revisions
+
+// Selection says which documents of a revision are wanted, and in which order (spec/api.md §5.2). Of a filter that is
+// nil nothing is asked; a document passes any other if it has one of its values, so none passes an empty one.
+type Selection struct {
+	Schemas   []string // full schemas, namespace/kind or namespace
+	Names     []string
+	Layers    []string
+	Buckets   []string
+	Abstract  []bool
+	Labels    []Label // all of these
+	NoPolicy  bool    // leave ValidationPolicies out
+	Sort      []SortKey
+	Backwards bool
+	Page
+}
+
+// Label is a label with its value.
+type Label struct{ Key, Value string }
+
+// Query says which revisions are wanted, and in which order (spec/api.md §4.1).
+type Query struct {
+	Tags      []string // any of these; nil for all
+	Sort      []SortKey
+	Backwards bool
+	Page
+}
+
+// Page is a part of a list.
+type Page struct {
+	Offset int
+	Limit  int // negative for no limit
+}
+
+// SortKey is what a list can be sorted by.
+type SortKey uint8
+
+// The sort keys; documents know all of them, revisions the first two.
+const (
+	ByNumber SortKey = iota // the id
+	ByTime                  // of creation
+	BySchema
+	ByName
+	ByLayer
+	ByAbstract
+	ByBucket
+	ByRevision // the one that brought the document
+)

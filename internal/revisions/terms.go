@@ -1,0 +1,61 @@
+package revisions
+
+import (
+	"strconv"
+	"strings"
+
+	"purser/internal/fault"
+)
+
+// Terms are what a change is made on.
+type Terms struct {
+	Reason
+
+	Expected Expected
+	// DryRun only tells what would happen.
+	DryRun bool
+}
+
+// Expected are the states of which the newest must be one; nil allows any.
+type Expected []Version
+
+// Version is a state of the site that somebody has seen.
+type Version struct {
+	Revision int64 // negative for any but 0
+	Epoch    int64 // 0 for any
+}
+
+func (v Version) is(head Head) bool {
+	if v.Revision < 0 {
+		return head.Revision > 0
+	}
+	return v.Revision == head.Revision && (v.Epoch == 0 || v.Epoch == head.Epoch)
+}
+
+// Check refuses a change if the newest state is none of the expected ones. Fault: Stale.
+func (e Expected) Check(head Head) error {
+	if e == nil {
+		return nil
+	}
+	var seen []string
+	for _, version := range e {
+		if version.is(head) {
+			return nil
+		}
+		if version.Revision >= 0 {
+			seen = append(seen, strconv.FormatInt(version.Revision, 10))
+		}
+	}
+	message := "If-Match asks for any revision, but there is none yet"
+	if len(seen) > 0 {
+		message = "If-Match asks for revision " + strings.Join(seen, " or ") + ", but the newest is " +
+			strconv.FormatInt(head.Revision, 10)
+		if e[0].Revision == head.Revision {
+			message += ", and all revisions were deleted in between"
+		}
+	}
+	stale := fault.New(fault.Stale, "HTTPPreconditionFailed",
+		"%s; nothing was changed. Look at what is new, then send the request again for the newest revision", message)
+	stale.Metadata = map[string]any{"revision": head.Revision}
+	return stale
+}

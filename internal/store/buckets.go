@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/revisions"
+)
+
+const (
+	headState = `SELECT epoch, prunes, head, documents, live FROM sites WHERE site = $1`
+
+	bucketStates = `SELECT s.epoch, s.prunes, s.head, s.documents, s.live, k.bucket, coalesce(b.changed, 0)
+		FROM sites s CROSS JOIN unnest($2::text[]) WITH ORDINALITY AS k (bucket, n)
+		LEFT JOIN buckets b ON b.site = s.site AND b.bucket = k.bucket WHERE s.site = $1 ORDER BY k.n`
+)
+
+// headFields are where a row of headState goes.
+func headFields(head *revisions.Head) []any {
+	return []any{&head.Epoch, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live}
+}
+
+// positions reads where buckets stand, without their documents.
+func (s *Store) positions(ctx context.Context, names []string) (revisions.State, error) {
+	var state revisions.State
+	err := s.read(func() (err error) {
+		state, err = s.scanState(ctx, s.pool, names)
+		return err
+	})
+	return state, err
+}
+
+// querier is a connection, a pool of them or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+func (s *Store) scanState(ctx context.Context, q querier, names []string) (revisions.State, error) {
+	var state revisions.State
+	if len(names) == 0 {
+		rows, err := q.Query(ctx, headState, s.site)
+		if err != nil {
+			return state, err //nolint:wrapcheck // explained by the callers
+		}
+		_, err = pgx.ForEachRow(rows, headFields(&state.Head), func() error { return nil })
+		return state, err //nolint:wrapcheck // explained by the callers
+	}
+	rows, err := q.Query(ctx, bucketStates, s.site, names)
+	if err != nil {
+		return state, err //nolint:wrapcheck // explained by the callers
+	}
+	var bucket revisions.Bucket
+	_, err = pgx.ForEachRow(rows, append(headFields(&state.Head), &bucket.Name, &bucket.Changed), func() error {
+		state.Buckets = append(state.Buckets, bucket)
+		return nil
+	})
+	return state, err //nolint:wrapcheck // explained by the callers
+}
+
+// Buckets implements revisions.Store.
+func (s *Store) Buckets(ctx context.Context, names []string) (revisions.State, error) {
+	return s.buckets(ctx, names, func(*revisions.Bucket, int64) bool { return false })
+}
+
+// buckets reads the state of buckets, and the documents of those that known does not fill in by itself.
+func (s *Store) buckets(ctx context.Context, names []string, known func(bucket *revisions.Bucket, epoch int64) bool) (
+	state revisions.State, err error,
+) {
+	oneMoment := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err = s.read(func() error {
+		return pgx.BeginTxFunc(ctx, s.pool, oneMoment, func(tx pgx.Tx) error {
+			if state, err = s.scanState(ctx, tx, names); err != nil {
+				return err
+			}
+			for i := range state.Buckets {
+				bucket := &state.Buckets[i]
+				if bucket.Changed == 0 || known(bucket, state.Epoch) {
+					continue
+				}
+				rows, err := tx.Query(ctx, liveOfBucket, s.site, bucket.Name)
+				if err != nil {
+					return err //nolint:wrapcheck // explained below
+				}
+				if bucket.Documents, err = pgx.CollectRows(rows, s.scanDocument); err != nil {
+					return err //nolint:wrapcheck // explained below
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return state, fmt.Errorf("read buckets: %w", err)
+	}
+	return state, nil
+}
+
+// Remember implements revisions.Store; only Cached does remember.
+func (s *Store) Remember(revisions.State, []*revisions.Stored) {}
