@@ -14,7 +14,7 @@ func positional[T any](before, after []T) []hunk { return []hunk{{0, len(before)
 // alignOrPair aligns two lists, or takes them by position if that makes no more changes, as deepdiff does.
 func alignOrPair[T comparable](before, after []T) []hunk {
 	aligned, paired := align(before, after), positional(before, after)
-	if n := changes(aligned, before, after); n > 1 && n >= changes(paired, before, after) {
+	if changes(aligned, before, after) >= changes(paired, before, after) {
 		return paired
 	}
 	return aligned

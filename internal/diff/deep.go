@@ -1,8 +1,6 @@
 package diff
 
-import (
-	"purser/internal/document"
-)
+import "purser/internal/document"
 
 // Deep says how two values differ as python-deepdiff 7 and 8 print it in their text view, with types by their names
 // (spec/api.md §6.2); equal values give an empty mapping. Categories are left out where they are empty:

@@ -45,6 +45,7 @@ func TestDeep(t *testing.T) {
 		"index of old list":  {`[a, b, c, d, e]`, `[x, a, b, c, y, e]`, `{"iterable_item_added":{"root[0]":"x"},"values_changed":{"root[3]":{"new_value":"y","old_value":"d"}}}`},
 		"surplus of new":     {`[a, b, c, d, e, f, g]`, `[b, c, d, e, x, y, g]`, `{"iterable_item_added":{"root[5]":"y"},"iterable_item_removed":{"root[0]":"a"},"values_changed":{"root[5]":{"new_value":"x","old_value":"f"}}}`},
 		"pairs are not more": {`[1, 2, 3]`, `[3, 2, 1]`, `{"values_changed":{"root[0]":{"new_value":3,"old_value":1},"root[2]":{"new_value":1,"old_value":3}}}`},
+		"pairs are as many":  {`[a, b]`, `[b, a]`, `{"values_changed":{"root[0]":{"new_value":"b","old_value":"a"},"root[1]":{"new_value":"a","old_value":"b"}}}`},
 		"surplus is new":     {`[p, a, b, c, d, q, r, s, t]`, `[a, b, c, d, x, p, r, s, t]`, `{"iterable_item_added":{"root[5]":"p"},"iterable_item_removed":{"root[0]":"p"},"values_changed":{"root[5]":{"new_value":"x","old_value":"q"}}}`},
 		"at the same path":   {`[false, false, null, 2, 3.8, null]`, "[null, false, -3, null, ~, 3, 2, null]", `{"iterable_item_added":{"root[0]":null,"root[5]":3},"type_changes":{"root[1]":{"old_type":"bool","new_type":"int","old_value":false,"new_value":-3}},"values_changed":{"root[4]":{"new_value":null,"old_value":3.8}}}`},
 		"not hashable":       {`[{a: 1}, {b: 2}]`, `[{c: 1}, {a: 1}, {b: 2}]`, `{"dictionary_item_added":["root[0]['c']","root[1]['a']"],"dictionary_item_removed":["root[0]['a']","root[1]['b']"],"iterable_item_added":{"root[2]":{"b":2}}}`},

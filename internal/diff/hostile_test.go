@@ -49,11 +49,11 @@ func TestDiff_boundedTime(t *testing.T) {
 	}
 }
 
-// effort is the least time of three that comparing values takes.
+// effort is the least time of two that comparing values takes.
 func effort(f func(n int) (before, after any), n int) time.Duration {
 	before, after := f(n)
 	least := time.Hour
-	for range 3 {
+	for range 2 {
 		began := time.Now()
 		Deep(before, after)
 		Patch(before, after)
