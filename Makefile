@@ -9,6 +9,7 @@ LINT = go tool -modfile=tools/lint/go.mod golangci-lint
 TESTFLAGS  =
 BENCHFLAGS =
 FUZZTIME   = 10s
+LAWCHECKS  = 1000
 
 .PHONY: help run test bench lint fmt fuzz build need-go need-cc need-postgres
 
@@ -33,13 +34,14 @@ fmt: need-go ## format all code as lint wants it
 	$(LINT) fmt ./...
 
 # One `go test` each, because -fuzz takes one target of one package.
-fuzz: need-go ## each fuzz target for a short time (FUZZTIME=1m)
+fuzz: need-go need-postgres ## each fuzz target for a short time (FUZZTIME=1m), then the laws more often (LAWCHECKS=1000)
 	@set -e; for file in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
 		for name in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]*)\(.*/\1/p' "$$file"); do \
 			echo "$$file: $$name"; \
 			go test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$(FUZZTIME) "$$(dirname "$$file")"; \
 		done; \
 	done
+	go test -count=1 -timeout 1h -run Laws ./test/e2e -rapid.checks=$(LAWCHECKS)
 
 # Static, without paths of this machine or the state of the clone, so that CI, the image and a laptop build the same bytes.
 build: need-go ## bin/purser-server
