@@ -123,9 +123,13 @@ func patchText(found []revisions.DeepDifference) []byte {
 				text = append(text, ',', '\n')
 			}
 			text = document.AppendJSON(text, document.Mapping{
-				{Key: "bucket", Value: d.Bucket()}, {Key: "change", Value: d.Difference.String()},
-				{Key: "encrypted", Value: encrypted(d)}, {Key: "layer", Value: layer(d)}, {Key: "name", Value: d.Name},
-				{Key: "patch", Value: patchOf(d)}, {Key: "schema", Value: d.Schema},
+				{Key: "bucket", Value: d.Bucket()},
+				{Key: "change", Value: d.Difference.String()},
+				{Key: "encrypted", Value: encrypted(d)},
+				{Key: "layer", Value: layer(d)},
+				{Key: "name", Value: d.Name},
+				{Key: "patch", Value: patchOf(d)},
+				{Key: "schema", Value: d.Schema},
 			})
 		}
 	}

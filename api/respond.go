@@ -140,7 +140,7 @@ func (s *server) writeStream(w http.ResponseWriter, r *http.Request, texts [][]b
 			stream = document.AppendYAML(append(stream, "---\n"...), text)
 		}
 	}
-	_, _ = w.Write(stream) //nolint:gosec // no markup; a client that went away needs no answer
+	_, _ = w.Write(stream) // a client that went away needs no answer
 }
 
 // documentStream frames documents for either media type.

@@ -90,8 +90,9 @@ type revisionView struct {
 
 func (s *server) revisionView(r *http.Request, shown revisions.Shown) revisionView {
 	return revisionView{
-		Buckets: listed(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID, history: historyOf(shown.Revision),
-		Tags: tagViews(shown.Tags), Status: revisionStatus(shown.Verdict.Status), URL: revisionURL(r, shown.ID),
+		Buckets: listed(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
+		history: historyOf(shown.Revision), Tags: tagViews(shown.Tags),
+		Status: revisionStatus(shown.Verdict.Status), URL: revisionURL(r, shown.ID),
 		ValidationPolicies: s.policyViews(r, shown),
 	}
 }
@@ -121,8 +122,9 @@ func (s *server) revisionItem(r *http.Request, shown revisions.Shown) revisionIt
 		tags = append(tags, tag.Name)
 	}
 	return revisionItem{
-		Buckets: listed(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID, history: historyOf(shown.Revision),
-		Tags: tags, Status: revisionStatus(shown.Verdict.Status), ValidationPolicies: s.policyViews(r, shown),
+		Buckets: listed(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
+		history: historyOf(shown.Revision), Tags: tags,
+		Status: revisionStatus(shown.Verdict.Status), ValidationPolicies: s.policyViews(r, shown),
 	}
 }
 

@@ -20,8 +20,8 @@ func (f decodeFaults) any() bool {
 	return f.invalid || f.parse != nil || f.sanity != nil || f.bucket != nil || f.secret != nil
 }
 
-// firstFault picks one of several faults as the reference does: what cannot be parsed, then what is no mapping, then the
-// first document that fails its sanity checks.
+// firstFault picks one of several faults as the reference does: what cannot be parsed, then what is no mapping, then
+// the first document that fails its sanity checks.
 func (in *ingest) firstFault() error {
 	var later [3]error
 	var invalid []string

@@ -44,8 +44,8 @@ func (s *Service) deepDiff(ctx context.Context, before, after int64, whole bool)
 	return differences, s.render(ctx, shown)
 }
 
-// render puts documents as services read them in place of those that say nothing yet. So far that is what was submitted:
-// there is no layering and no substitution.
+// render puts documents as services read them in place of those that say nothing yet. So far that is what was
+// submitted: there is no layering and no substitution.
 func (s *Service) render(ctx context.Context, shown []**Stored) error {
 	var open []*Stored
 	var places []**Stored

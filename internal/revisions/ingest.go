@@ -178,8 +178,8 @@ func (in *ingest) decodeOne(i int) {
 func bucketOf(e document.Entry, doc *document.Document) (string, error) {
 	bucket, isText := document.Locate(e.Value, []string{"status", "bucket"}).(string)
 	if isText {
-		return bucket, validations.CheckName(bucket, fmt.Sprintf("The status.bucket of document %s (document %d, from line %d)",
-			doc.Identity, e.Index, e.Line))
+		return bucket, validations.CheckName(bucket, fmt.Sprintf(
+			"The status.bucket of document %s (document %d, from line %d)", doc.Identity, e.Index, e.Line))
 	}
 	return "", fault.New(fault.Invalid, "HTTPBadRequest",
 		"Document %s (document %d, from line %d) names no bucket. In a change set each document must say which bucket it is "+

@@ -37,8 +37,8 @@ func (s *Service) PutChangeSet(ctx context.Context, buckets []string, body []byt
 		return Written{}, err
 	}
 	if len(segments) == 0 && len(buckets) == 0 {
-		return Written{}, fault.New(fault.Invalid, "HTTPBadRequest", "The change set is about no bucket: it has no document, "+
-			"each of which would name its bucket under status.bucket, and ?buckets= names none to be emptied.")
+		return Written{}, fault.New(fault.Invalid, "HTTPBadRequest", "The change set is about no bucket: it has no "+
+			"document, each of which would name its bucket under status.bucket, and ?buckets= names none to be emptied.")
 	}
 	for i := range segments {
 		// In a change set the same text may stand for a document of another bucket than in a PUT.
@@ -51,7 +51,7 @@ func (s *Service) split(body []byte, media document.Media) ([]document.Segment, 
 	began := s.Now()
 	segments, err := document.Split(body, media, s.Limits)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // a fault, as it is
+		return nil, err
 	}
 	s.observe("split", began)
 	if len(segments) == 0 && media == document.YAML && len(bytes.TrimSpace(body)) > 0 {

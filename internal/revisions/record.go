@@ -11,9 +11,9 @@ import (
 	"purser/internal/validations"
 )
 
-// record makes the entries of a change's schema validation. Of a payload there is one for each document in order, or one
-// success if there is none, then one for each document elsewhere that fails; of a rollback, which has no payload, one
-// for each document of the revision (spec/api.md §0 D1, D9).
+// record makes the entries of a change's schema validation. Of a payload there is one for each document in order, or
+// one success if there is none, then one for each document elsewhere that fails; of a rollback, which has no payload,
+// one for each document of the revision (spec/api.md §0 D1, D9).
 func (j *judgement) record(ctx context.Context) error {
 	if j.change.Result != nil {
 		j.recordPayload()

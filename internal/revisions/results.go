@@ -234,8 +234,8 @@ func appendJSON[T any](list []json.RawMessage, items []T) ([]json.RawMessage, er
 	return list, nil
 }
 
-// grounds reads what the failures of entries rest on: the findings, and the texts of the rules. What a change that is not
-// stored brings is known from it.
+// grounds reads what the failures of entries rest on: the findings, and the texts of the rules. What a change that is
+// not stored brings is known from it.
 func (s *Service) grounds(ctx context.Context, rows []FailedEntry, change *Change) (
 	map[validations.Pair][]validations.Finding, map[validations.Rule][]byte, error,
 ) {

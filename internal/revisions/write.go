@@ -35,8 +35,8 @@ const (
 	patience  = 2 * time.Minute // with a database that does not answer
 )
 
-// carryOut makes a draft a revision, if it changes anything. Faults: those of the draft; Stale if the newest revision is
-// not one that the terms expect; Conflict with a site that does not stop changing. Nothing is stored with a fault.
+// carryOut makes a draft a revision, if it changes anything. Faults: those of the draft; Stale if the newest revision
+// is not one that the terms expect; Conflict with a site that does not stop changing. Nothing is stored with a fault.
 func (s *Service) carryOut(ctx context.Context, d draft, kind Kind, terms Terms) (Written, error) {
 	wait := firstWait
 	for range attempts {

@@ -130,8 +130,8 @@ func (s *Store) queueRevision(batch *pgx.Batch, change revisions.Change) {
 	if r.Kind == revisions.Rollback {
 		origin = &r.Origin
 	}
-	batch.Queue(insertRevision, s.site, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, r.Kind.String(), r.User, r.Message,
-		origin)
+	batch.Queue(insertRevision, s.site, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, r.Kind.String(), r.User,
+		r.Message, origin)
 	if len(r.Buckets) > 0 {
 		batch.Queue(changeBuckets, s.site, r.Buckets, r.ID)
 	}

@@ -42,14 +42,14 @@ func (s *Store) scanState(ctx context.Context, q querier, names []string) (revis
 	if len(names) == 0 {
 		rows, err := q.Query(ctx, headState, s.site)
 		if err != nil {
-			return state, err //nolint:wrapcheck // explained by the callers
+			return state, err
 		}
 		_, err = pgx.ForEachRow(rows, headFields(&state.Head), func() error { return nil })
 		return state, err //nolint:wrapcheck // explained by the callers
 	}
 	rows, err := q.Query(ctx, bucketStates, s.site, names)
 	if err != nil {
-		return state, err //nolint:wrapcheck // explained by the callers
+		return state, err
 	}
 	var bucket revisions.Bucket
 	_, err = pgx.ForEachRow(rows, append(headFields(&state.Head), &bucket.Name, &bucket.Changed), func() error {

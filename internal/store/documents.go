@@ -57,10 +57,7 @@ func (s *Store) Documents(ctx context.Context, revision int64, selection revisio
 		batch.Queue(revisionExists, s.site, revision).QueryRow(func(row pgx.Row) error {
 			return row.Scan(&selected.Epoch, &exists)
 		})
-		batch.Queue(query.sql.String(), query.args...).Query(func(rows pgx.Rows) (err error) {
-			selected.Documents, err = pgx.CollectRows(rows, s.scanDocument)
-			return err //nolint:wrapcheck // explained by snapshot
-		})
+		batch.Queue(query.sql.String(), query.args...).Query(into(&selected.Documents, s.scanDocument))
 	})
 	if err == nil && !exists {
 		err = revisions.UnknownRevision(strconv.FormatInt(revision, 10))

@@ -59,7 +59,8 @@ const (
 // errDryRun ends a transaction that was only to tell what it would do.
 var errDryRun = errors.New("dry run")
 
-// Prune implements revisions.Store. It holds the site's counters, so that no revision is appended that rests on what goes.
+// Prune implements revisions.Store. It holds the site's counters, so that no revision is appended that rests on what
+// goes.
 func (s *Store) Prune(ctx context.Context, keep int, dryRun bool) (pruned revisions.Pruned, err error) {
 	const attempts = 6
 	for range attempts {

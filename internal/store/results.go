@@ -68,14 +68,8 @@ func (s *Store) Standing(ctx context.Context, numbers []int64) (revisions.Standi
 	err := s.snapshot(ctx, func(batch *pgx.Batch) {
 		standing.Outcomes = map[int64][]validations.Outcome{}
 		batch.Queue(siteEpoch, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(&standing.Epoch) })
-		batch.Queue(revisionsByNumber, s.site, numbers).Query(func(rows pgx.Rows) (err error) {
-			standing.Revisions, err = pgx.CollectRows(rows, scanRevision)
-			return err //nolint:wrapcheck // explained by snapshot
-		})
-		batch.Queue(policiesOf, s.site, numbers).Query(func(rows pgx.Rows) (err error) {
-			standing.Policies, err = pgx.CollectRows(rows, s.scanPolicy)
-			return err //nolint:wrapcheck // explained by snapshot
-		})
+		batch.Queue(revisionsByNumber, s.site, numbers).Query(into(&standing.Revisions, scanRevision))
+		batch.Queue(policiesOf, s.site, numbers).Query(into(&standing.Policies, s.scanPolicy))
 		batch.Queue(latestResults, s.site, numbers).Query(func(rows pgx.Rows) error {
 			return scanOutcomes(rows, standing.Outcomes)
 		})

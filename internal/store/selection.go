@@ -15,16 +15,16 @@ type statement struct {
 	args []any
 }
 
-func (s *statement) add(parts ...string) {
+func (q *statement) add(parts ...string) {
 	for _, part := range parts {
-		s.sql.WriteString(part)
+		q.sql.WriteString(part)
 	}
 }
 
 // arg adds an argument and returns its placeholder.
-func (s *statement) arg(value any) string {
-	s.args = append(s.args, value)
-	return "$" + strconv.Itoa(len(s.args))
+func (q *statement) arg(value any) string {
+	q.args = append(q.args, value)
+	return "$" + strconv.Itoa(len(q.args))
 }
 
 // ofRevision selects documents of a revision. Only what is wanted in the end is joined with its content.
@@ -94,7 +94,8 @@ func (q *statement) filters(selection revisions.Selection) string {
 	return conditions.String()
 }
 
-// schemas asks for a full schema, or for a part of one that is a prefix up to a slash: a range, so that the index serves.
+// schemas asks for a full schema, or for a part of one that is a prefix up to a slash: a range, so that the index
+// serves.
 func (q *statement) schemas(schemas []string) string {
 	const slashesOfSchema, afterSlash = 2, "0" // which is the next character
 	full := []string{}

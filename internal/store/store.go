@@ -126,8 +126,8 @@ func (s *Store) snapshot(ctx context.Context, queue func(batch *pgx.Batch)) erro
 	})
 }
 
-// read does what changes nothing. A connection that has broken at rest, as all do when Postgres is started again, is not
-// the caller's concern.
+// read does what changes nothing. A connection that has broken at rest, as all do when Postgres is started again, is
+// not the caller's concern.
 func (s *Store) read(do func() error) error {
 	err := do()
 	if s.lost(err) {

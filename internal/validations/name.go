@@ -10,7 +10,8 @@ import (
 // MaxName is how many characters a name, schema, layer, bucket, tag or validation may have (spec/api.md §0 D16).
 const MaxName = 255
 
-// CheckName refuses what cannot be the name of a bucket, a tag or a validation. what begins the message. Fault: Invalid.
+// CheckName refuses what cannot be the name of a bucket, a tag or a validation. what begins the message. Fault:
+// Invalid.
 func CheckName(name, what string) error {
 	n := utf8.RuneCountInString(name)
 	switch {
@@ -19,7 +20,8 @@ func CheckName(name, what string) error {
 	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
 		return fault.New(fault.Invalid, "HTTPBadRequest", "%s is no UTF-8 text.", what)
 	case n > MaxName:
-		return fault.New(fault.Invalid, "HTTPBadRequest", "%s has %d characters, but at most %d are allowed.", what, n, MaxName)
+		return fault.New(fault.Invalid, "HTTPBadRequest", "%s has %d characters, but at most %d are allowed.", what, n,
+			MaxName)
 	}
 	return nil
 }

@@ -1,0 +1,68 @@
+package store
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/revisions"
+)
+
+const (
+	occupiedBuckets = `SELECT bucket FROM occupancies
+		WHERE site = $1 AND since <= $2 AND (until IS NULL OR until > $2) ORDER BY bucket`
+
+	missingOf = `SELECT n FROM unnest($2::bigint[]) n WHERE n <> 0
+		AND NOT EXISTS (SELECT FROM revisions r WHERE r.site = $1 AND r.revision = n)`
+)
+
+// Occupied implements revisions.Store.
+func (s *Store) Occupied(ctx context.Context, revision int64) ([]string, error) {
+	return collect(ctx, s, pgx.RowTo[string], occupiedBuckets, s.site, revision)
+}
+
+// The parts of a comparison of an older revision ($2) with a newer one ($3). At each node there is at most one version
+// of an identity, so what is looked at is what changed in between, whatever the history.
+const (
+	// onlyOlder takes the closed versions that hang at the older revision's nodes before the newer one.
+	onlyOlder = `SELECT ` + documentColumns + `, NULL::bytea FROM documents d
+		WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = ANY($4) AND d.until > $2 AND d.until <= $3 AND d.since <= $2
+		ORDER BY d.place`
+
+	// onlyNewer takes the live versions that came in between, and the closed ones at the newer revision's nodes after the
+	// older one.
+	onlyNewer = `SELECT ` + documentColumns + `, NULL::bytea FROM documents d
+		JOIN buckets b ON b.site = d.site AND b.bucket = d.bucket AND b.changed > $2
+		WHERE d.site = $1 AND d.until IS NULL AND d.since > $2 AND d.since <= $3
+		UNION ALL
+		SELECT ` + documentColumns + `, NULL::bytea FROM documents d
+		WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = ANY($4) AND d.since > $2 AND d.since <= $3 AND d.until > $3
+		ORDER BY place`
+)
+
+// Compare implements revisions.Store.
+func (s *Store) Compare(ctx context.Context, before, after int64) (revisions.Comparison, error) {
+	var c revisions.Comparison
+	older, newer := min(before, after), max(before, after)
+	fromOlder, fromNewer := nodesBetween(older, newer)
+	err := s.snapshot(ctx, func(batch *pgx.Batch) {
+		batch.Queue(headState, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(headFields(&c.Head)...) })
+		batch.Queue(missingOf, s.site, []int64{before, after}).Query(into(&c.Missing, pgx.RowTo[int64]))
+		batch.Queue(occupiedBuckets, s.site, before).Query(into(&c.Before, pgx.RowTo[string]))
+		batch.Queue(occupiedBuckets, s.site, after).Query(into(&c.After, pgx.RowTo[string]))
+		batch.Queue(onlyOlder, s.site, older, newer, fromOlder).Query(into(&c.Gone, s.scanDocument))
+		batch.Queue(onlyNewer, s.site, older, newer, fromNewer).Query(into(&c.Come, s.scanDocument))
+	})
+	if before > after {
+		c.Gone, c.Come = c.Come, c.Gone
+	}
+	return c, err
+}
+
+// into gathers the rows of a query of a batch.
+func into[T any](list *[]T, scan pgx.RowToFunc[T]) func(pgx.Rows) error {
+	return func(rows pgx.Rows) (err error) {
+		*list, err = pgx.CollectRows(rows, scan)
+		return err //nolint:wrapcheck // explained by snapshot
+	}
+}
