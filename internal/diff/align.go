@@ -57,9 +57,9 @@ func align[T comparable](before, after []T) []hunk {
 	return m.hunks
 }
 
-// stepsPerItem lets lists of some fifty items be anything, and longer ones be as long as they like unless they repeat
+// stepsPerItem lets lists of some twenty items be anything, and longer ones be as long as they like unless they repeat
 // the same few items: the effort for those grows with the square of their length, or the cube.
-const stepsPerItem = 500
+const stepsPerItem = 100
 
 // trim takes off what two lists have in common at both ends.
 func trim[T comparable](before, after []T) []hunk {

@@ -66,11 +66,11 @@ func TestDecode_boundedTime(t *testing.T) {
 // The cost of a JSON mapping grows with its keys, not with their square, on many lines and with duplicates too.
 func TestDecode_linearJSON(t *testing.T) {
 	t.Parallel()
-	const few, times = 6_000, 8
+	const few, times = 3_000, 16 // the square would take 256 times as long
 	least := func(keys int) time.Duration {
 		return min(decodeJSON(t, keys), decodeJSON(t, keys), decodeJSON(t, keys))
 	}
-	if small, large := least(few), least(few*times); large > 3*times*small {
+	if small, large := least(few), least(few*times); large > 5*times*small { // other tests run beside this one
 		t.Errorf("%d keys take %v, and %d times as many %v", few, small, times, large)
 	}
 }
