@@ -171,7 +171,7 @@ func documentKeys() []sortKey {
 // selection reads which documents of a revision are wanted (spec/api.md §5.2).
 func (s *server) selection(q *query) revisions.Selection {
 	selection := revisions.Selection{
-		Schemas: q.texts("schema"), Names: q.texts("metadata.name"), Layers: q.texts("metadata.layeringDefinition.layer"),
+		Schemas: q.texts("schema"), Names: q.texts("metadata.name"), Layers: given(q.texts("metadata.layeringDefinition.layer")),
 		Buckets: q.texts("status.bucket"), Labels: labels(q.texts("metadata.label")),
 		Abstract: booleans(q.texts("metadata.layeringDefinition.abstract")), NoPolicy: s.Compat,
 		Sort: q.sort(documentKeys()), Backwards: q.backwards(), Page: revisions.Page{Limit: q.limit()},
@@ -181,6 +181,14 @@ func (s *server) selection(q *query) revisions.Selection {
 	}
 	q.flag("cleartext-secrets", true) // there are no secrets to hide yet
 	return selection
+}
+
+// given leaves out empty values, which are no layer; a document without a layer has none that one could ask for.
+func given(values []string) []string {
+	if values == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(values), func(value string) bool { return value == "" })
 }
 
 // labels reads k=v; what has no value is no label.

@@ -62,20 +62,14 @@ var errDryRun = errors.New("dry run")
 // Prune implements revisions.Store. It holds the site's counters, so that no revision is appended that rests on what
 // goes.
 func (s *Store) Prune(ctx context.Context, keep int, dryRun bool) (pruned revisions.Pruned, err error) {
-	const attempts = 6
-	for range attempts {
-		err = s.retry(ctx, func() error {
-			return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-				if pruned, err = s.prune(ctx, tx, keep); err == nil && dryRun {
-					err = errDryRun
-				}
-				return err
-			})
+	err = s.retry(ctx, func() error {
+		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+			if pruned, err = s.prune(ctx, tx, keep); err == nil && dryRun {
+				err = errDryRun
+			}
+			return err
 		})
-		if !hasCode(err, foreignKeyViolation) { // somebody tagged a revision that was about to go
-			break
-		}
-	}
+	}, foreignKeyViolation) // somebody tagged a revision that was about to go
 	if errors.Is(err, errDryRun) {
 		err = nil
 	}

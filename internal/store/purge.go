@@ -49,7 +49,7 @@ func (s *Store) Purge(ctx context.Context, p revisions.Purge, expected revisions
 			}
 			return tx.SendBatch(ctx, batch).Close()
 		})
-	})
+	}, foreignKeyViolation) // somebody tagged a revision meanwhile
 }
 
 // Purged implements revisions.Store.

@@ -136,12 +136,12 @@ func (s *Store) read(do func() error) error {
 	return s.dbFault(err)
 }
 
-// retry does again what another transaction got in the way of, a few times.
-func (s *Store) retry(ctx context.Context, do func() error) error {
+// retry does again what another transaction got in the way of, a few times; codes are further errors that tell of that.
+func (s *Store) retry(ctx context.Context, do func() error, codes ...string) error {
 	const attempts, wait = 6, 4 * time.Millisecond
 	for attempt := range attempts {
 		err := do()
-		if !hasCode(err, serializationFailure, deadlockDetected) {
+		if !hasCode(err, append(codes, serializationFailure, deadlockDetected)...) {
 			return s.dbFault(err)
 		}
 		select {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/klauspost/compress/zstd"
@@ -136,42 +135,32 @@ func (b *bench) reportGrowth(k kind, c *chronicle) {
 // pageSize is how many revisions a page of the list has; as many as the short history has.
 const pageSize = 10
 
-// compared are requests that should take as long as another one.
-type compared struct {
-	what string
-	against,
-	measured func() error
-	limit float64 // 0 for information only
-}
-
 // reads measures row 5.
 func (b *bench) reads(ctx context.Context, k kind, long, brief *chronicle) error {
 	head := func() error { return long.documents(ctx, long.revision) }
 	var pairs []compared
 	for _, revision := range []int{1, b.revisions / 2, b.revisions} {
 		pairs = append(pairs, compared{
-			what: fmt.Sprintf("%d x %s: documents of revision %d to those of head", b.docs, k.label, revision), limit: 1.2,
+			row: 5, limit: 1.2,
+			what:    fmt.Sprintf("%d x %s: documents of revision %d to those of head", b.docs, k.label, revision),
 			against: head, measured: func() error { return long.documents(ctx, revision) },
 		})
 	}
 	first := func() error { return brief.list(ctx, 0) }
 	pairs = append(pairs,
 		compared{
+			row: 5, limit: 1.2,
 			what: fmt.Sprintf("%d x %s: first page of %d of %d revisions to one of %d", b.docs, k.label, pageSize,
-				long.revision, brief.revision), limit: 1.2,
+				long.revision, brief.revision),
 			against: first, measured: func() error { return long.list(ctx, 0) },
 		},
 		compared{
+			row: 5,
 			what: fmt.Sprintf("%d x %s: last page of %d revisions to one of %d", b.docs, k.label, long.revision,
 				brief.revision),
 			against: first, measured: func() error { return long.list(ctx, long.revision-pageSize) },
 		})
-	for _, pair := range pairs {
-		if err := b.compare(pair); err != nil {
-			return err
-		}
-	}
-	return nil
+	return b.compareAll(pairs)
 }
 
 func (c *chronicle) documents(ctx context.Context, revision int) error {
@@ -180,42 +169,4 @@ func (c *chronicle) documents(ctx context.Context, revision int) error {
 
 func (c *chronicle) list(ctx context.Context, offset int) error {
 	return c.get(ctx, fmt.Sprintf("%s/revisions?limit=%d&offset=%d", api, pageSize, offset))
-}
-
-// turn is one measurement of each side of a comparison.
-type turn struct{ against, measured time.Duration }
-
-// compare takes both sides in turns and adds their ratio to row 5.
-func (b *bench) compare(pair compared) error {
-	const warmUp, repeats = 6, 6
-	turns := make([]turn, warmUp+b.rounds*repeats)
-	for i := range turns {
-		if err := turns[i].take(pair, i%2 == 0); err != nil {
-			return err
-		}
-	}
-	turns = turns[warmUp:]
-	quotient := medianOf(turns, func(t turn) float64 { return ratio(t.measured, t.against) })
-	details := short(medianOf(turns, func(t turn) time.Duration { return t.measured })) + ", " +
-		short(medianOf(turns, func(t turn) time.Duration { return t.against }))
-	if pair.limit == 0 {
-		b.infof(5, pair.what, "%.2fx  (%s)", quotient, details)
-		return nil
-	}
-	b.atMost(5, quotient, pair.limit, pair.what, details)
-	return nil
-}
-
-// take measures both sides. Which one goes first takes turns too: the second finds caches warm, or garbage to collect.
-func (t *turn) take(pair compared, againstFirst bool) (err error) {
-	if againstFirst {
-		if t.against, err = timed(pair.against); err != nil {
-			return err
-		}
-	}
-	if t.measured, err = timed(pair.measured); err != nil || againstFirst {
-		return err
-	}
-	t.against, err = timed(pair.against)
-	return err
 }

@@ -1,7 +1,8 @@
 // Command bench measures how fast the server is, over real HTTP and a real Postgres, as ratios to what the same machine
 // can do at best in the same minute: absolute times say more about the machine than about the code.
 //
-//	go run ./test/bench [-smoke] [-docs 1000] [-revisions 1000] [-rounds 7] [-rows 1,2,3] [-cpuprofile DIR]
+//	go run ./test/bench [-smoke] [-docs 1000] [-wide 10000] [-revisions 1000]
+//		[-rounds 7] [-rows 1,2,3] [-cpuprofile DIR]
 //
 // It builds cmd/server, starts a private Postgres (fsync on) and a server for each group of rows on a database of its
 // own. What is compared is measured in turns, after a warm-up, and a ratio is the median of the ratios of all turns, so
@@ -25,6 +26,7 @@ import (
 // options say how much is measured.
 type options struct {
 	docs      int           // documents of the site
+	wide      int           // documents of the site of rows 8 to 10
 	revisions int           // that each change one document
 	rounds    int           // turns that a ratio is the median of
 	clients   int           // that post at once
@@ -62,21 +64,22 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.IntVar(&opts.docs, "docs", 1000, "documents of the site")
+	flags.IntVar(&opts.wide, "wide", 10_000, "documents of the site of rows 8 to 10")
 	flags.IntVar(&opts.revisions, "revisions", 1000, "revisions that each change one document")
 	flags.IntVar(&opts.rounds, "rounds", 7, "turns that a ratio is the median of")
 	flags.BoolVar(&opts.smoke, "smoke", false, "measure as little as possible, to see that it works")
 	flags.StringVar(&opts.profiles, "cpuprofile", "", "write a CPU profile of each server into this directory")
-	flags.Func("rows", "the rows to measure, 1 to 7, as 1,2,3 (default all)", opts.choose)
+	flags.Func("rows", "the rows to measure, 1 to 10, as 1,2,3 (default all)", opts.choose)
 	if err := flags.Parse(args); err != nil {
 		return opts, err //nolint:wrapcheck // reported already
 	}
 	if opts.smoke {
-		opts.docs, opts.revisions, opts.rounds = 50, 20, 1
+		opts.docs, opts.wide, opts.revisions, opts.rounds = 50, 200, 20, 1
 		opts.span, opts.body = 100*time.Millisecond, 1<<20
 	}
-	if opts.docs < 1 || opts.revisions < 10 || opts.rounds < 1 {
-		err := fmt.Errorf("too few to measure: -docs %d -revisions %d (at least 10) -rounds %d",
-			opts.docs, opts.revisions, opts.rounds)
+	if opts.docs < 1 || opts.wide < 2*changing || opts.revisions < changing || opts.rounds < 1 {
+		err := fmt.Errorf("too few to measure: -docs %d -wide %d (at least %d) -revisions %d (at least %d) -rounds %d",
+			opts.docs, opts.wide, 2*changing, opts.revisions, changing, opts.rounds)
 		fmt.Fprintln(stderr, "bench:", err)
 		return opts, err
 	}
@@ -87,8 +90,8 @@ func (o *options) choose(list string) error {
 	o.rows = map[int]bool{}
 	for text := range strings.SplitSeq(list, ",") {
 		row, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || row < 1 || row > 7 {
-			return fmt.Errorf("%q is no row from 1 to 7", text)
+		if err != nil || row < 1 || row > 10 {
+			return fmt.Errorf("%q is no row from 1 to 10", text)
 		}
 		o.rows[row] = true
 	}
@@ -136,6 +139,11 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 	if opts.wants(7) {
 		if err := b.memory(ctx); err != nil {
 			return t, fmt.Errorf("row 7: %w", err)
+		}
+	}
+	if opts.wants(8, 9, 10) {
+		if err := b.wideSites(ctx); err != nil {
+			return t, fmt.Errorf("rows 8-10: %w", err)
 		}
 	}
 	return t, nil

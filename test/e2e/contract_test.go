@@ -55,10 +55,21 @@ func decodeYAML(body io.Reader, _ http.Header, schema *openapi3.SchemaRef, _ ope
 		}
 		documents = append(documents, document)
 	}
-	if schema.Value.Type.Is("array") {
-		return documents, nil
+	return presented(documents, schema.Value)
+}
+
+// presented is a stream as a schema has it; of several schemas, as the first that it obeys.
+func presented(documents []any, schema *openapi3.Schema) (any, error) {
+	for _, alternative := range schema.OneOf {
+		value, err := presented(documents, alternative.Value)
+		if err == nil && alternative.Value.VisitJSON(value, openapi3.EnableJSONSchema2020()) == nil {
+			return value, nil
+		}
 	}
-	if len(documents) != 1 {
+	switch {
+	case schema.Type.Is("array"):
+		return documents, nil
+	case len(documents) != 1:
 		return nil, fmt.Errorf("%d YAML documents where one is expected", len(documents))
 	}
 	return documents[0], nil
@@ -258,6 +269,8 @@ func TestContract_isHeldAgainst(t *testing.T) {
 		request: request{method: http.MethodGet, path: "revisions"}, status: http.StatusOK, text: "{count: 0, results: []}",
 		got: http.Header{
 			"Content-Type":   {"application/x-yaml"},
+			"Etag":           {`"2c5d120bab1ac9e9"`},
+			"Vary":           {"Accept"},
 			"X-Deckhand-Req": {"req-0b9d4a5e-3f0c-4d8e-9c59-6f2f0f4a1c7d"},
 		},
 	}

@@ -27,7 +27,7 @@ func withoutTime(t *testing.T, shown any) map[string]any {
 func TestListRevisions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	want := map[string]any{"count": 0, "results": []any{}}
+	want := map[string]any{"count": 0, "results": []any{}, "next": nil, "prev": nil}
 	if diff := cmp.Diff(want, s.get(t, "revisions").mapping(t)); diff != "" {
 		t.Errorf("nothing (-want +got):\n%s", diff)
 	}
@@ -37,8 +37,8 @@ func TestListRevisions(t *testing.T) {
 	var wanted, got []any
 	for i, item := range s.get(t, "revisions").results(t) {
 		wanted = append(wanted, map[string]any{
-			"buckets": []any{fmt.Sprintf("b%d", i)}, "id": i + 1, "status": "success", "tags": []any{},
-			"validationPolicies": []any{},
+			"buckets": []any{fmt.Sprintf("b%d", i)}, "id": i + 1, "kind": "put", "user": nil, "message": nil,
+			"status": "success", "tags": []any{}, "validationPolicies": []any{},
 		})
 		got = append(got, withoutTime(t, item))
 	}
@@ -73,8 +73,8 @@ func TestShowRevision(t *testing.T) {
 	s.put(t, "mop", widget("w1", "{}"))
 	for _, id := range []string{"1", "latest"} {
 		want := map[string]any{
-			"buckets": []any{"mop"}, "id": 1, "status": "success", "tags": map[string]any{},
-			"url": s.url + "/api/v1.0/revisions/1", "validationPolicies": []any{},
+			"buckets": []any{"mop"}, "id": 1, "kind": "put", "user": nil, "message": nil, "status": "success",
+			"tags": map[string]any{}, "url": s.url + "/api/v1.0/revisions/1", "validationPolicies": []any{},
 		}
 		got := withoutTime(t, s.get(t, "revisions/"+id).is(t, http.StatusOK).mapping(t))
 		if diff := cmp.Diff(want, got); diff != "" {

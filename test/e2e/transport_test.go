@@ -232,6 +232,7 @@ func TestRoutes(t *testing.T) {
 		t.Parallel()
 		for _, path := range []string{
 			"revisions/", "revisions/1/", "revisions/1/documents/", "revisions/1/status/", "revisions/1/validations/",
+			"revisions/1/tags/", "revisions/1/diff/1/", "revisions/0/deepdiff/1/",
 			"revisions/1/validations/detail/", "revisions/1/validations/a/", "/versions/",
 			"revisions/1/validations/deckhand-schema-validation/entries/0/",
 		} {
@@ -244,7 +245,8 @@ func TestRoutes(t *testing.T) {
 		t.Parallel()
 		for _, path := range []string{
 			"/", "/api", "/api/v1.0", "/api/v2.0/revisions", "nowhere", "buckets", "buckets/b", "revisions/1/nothing",
-			"revisions/1/validations/a/entries", "rollback/abc", "/%2e%2e/versions",
+			"revisions/1/validations/a/entries", "rollback", "rollback/1/2", "changesets/a", "revisions/1/diff",
+			"revisions/1/deepdiff/", "revisions/1/tags/a/b", "/%2e%2e/versions",
 		} {
 			got := s.get(t, path)
 			got.fails(t, http.StatusNotFound, "HTTPRouteNotFound")
@@ -271,9 +273,16 @@ func TestRoutes_methods(t *testing.T) {
 		"/versions":                           "GET, OPTIONS",
 		"health":                              "GET, OPTIONS",
 		"buckets/b/documents":                 "OPTIONS, PUT",
+		"changesets":                          "OPTIONS, PUT",
+		"rollback/1":                          "OPTIONS, POST",
 		"revisions":                           "DELETE, GET, OPTIONS",
+		"revisions/prune":                     "OPTIONS, POST",
 		"revisions/1":                         "GET, OPTIONS",
 		"revisions/1/documents":               "GET, OPTIONS",
+		"revisions/1/diff/1":                  "GET, OPTIONS",
+		"revisions/1/deepdiff/1":              "GET, OPTIONS",
+		"revisions/1/tags":                    "DELETE, GET, OPTIONS",
+		"revisions/1/tags/a":                  "DELETE, GET, OPTIONS, POST",
 		"revisions/1/status":                  "GET, OPTIONS",
 		"revisions/1/validations":             "GET, OPTIONS",
 		"revisions/1/validations/detail":      "GET, OPTIONS",
@@ -325,6 +334,7 @@ func TestRoutes_headIsGetWithoutBody(t *testing.T) {
 	s.put(t, "mop", widget("w1", "{}"))
 	for path, status := range map[string]int{
 		"revisions": http.StatusOK, "revisions/1/documents": http.StatusOK, "revisions/9": http.StatusNotFound,
+		"revisions/1/tags": http.StatusOK, "revisions/1/diff/0": http.StatusOK, "revisions/0/deepdiff/1": http.StatusOK,
 	} {
 		got := s.send(t, request{method: http.MethodHead, path: path, bad: true}).is(t, status)
 		if got.text != "" {
