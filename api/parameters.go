@@ -171,8 +171,8 @@ func documentKeys() []sortKey {
 // selection reads which documents of a revision are wanted (spec/api.md §5.2).
 func (s *server) selection(q *query) revisions.Selection {
 	selection := revisions.Selection{
-		Schemas: q.texts("schema"), Names: q.texts("metadata.name"), Layers: given(q.texts("metadata.layeringDefinition.layer")),
-		Buckets: q.texts("status.bucket"), Labels: labels(q.texts("metadata.label")),
+		Schemas: q.texts("schema"), Names: q.texts("metadata.name"), Buckets: q.texts("status.bucket"),
+		Layers: given(q.texts("metadata.layeringDefinition.layer")), Labels: labels(q.texts("metadata.label")),
 		Abstract: booleans(q.texts("metadata.layeringDefinition.abstract")), NoPolicy: s.Compat,
 		Sort: q.sort(documentKeys()), Backwards: q.backwards(), Page: revisions.Page{Limit: q.limit()},
 	}
