@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -14,27 +15,26 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	q := readQuery(r)
-	terms, err := s.change(r, q)
-	if err != nil {
-		return err
-	}
-	body, media, err := s.readBody(w, r, s.Limits.Body)
-	if err != nil {
-		return err
-	}
-	written, err := s.Service.Put(r.Context(), bucket, body, media, terms)
-	if err != nil {
-		return err
-	}
-	s.writeWritten(w, r, written)
-	return nil
+	return s.take(w, r, readQuery(r), func(body []byte, media document.Media, terms revisions.Terms) (
+		revisions.Written, error,
+	) {
+		return s.Service.Put(r.Context(), bucket, body, media, terms)
+	})
 }
 
 // PUT /api/v1.0/changesets
 func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	buckets := bucketNames(q)
+	return s.take(w, r, q, func(body []byte, media document.Media, terms revisions.Terms) (revisions.Written, error) {
+		return s.Service.PutChangeSet(r.Context(), buckets, body, media, terms)
+	})
+}
+
+// take reads the documents of a request and answers with what they were put to.
+func (s *server) take(w http.ResponseWriter, r *http.Request, q *query,
+	put func(body []byte, media document.Media, terms revisions.Terms) (revisions.Written, error),
+) error {
 	terms, err := s.change(r, q)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	written, err := s.Service.PutChangeSet(r.Context(), buckets, body, media, terms)
+	written, err := put(body, media, terms)
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,7 @@ func (c *Cached) Buckets(ctx context.Context, names []string) (revisions.State, 
 
 // Remember implements revisions.Store.
 func (c *Cached) Remember(state revisions.State, documents []*revisions.Stored) {
-	of := byBucket(documents)
+	of := revisions.ByBucket(documents)
 	for _, bucket := range state.Buckets {
 		c.put(state.Epoch, bucket.Changed, bucket.Name, of[bucket.Name])
 	}
@@ -71,7 +71,7 @@ func (c *Cached) Append(ctx context.Context, change revisions.Change) error {
 	if err != nil || change.Result == nil {
 		return err
 	}
-	of := byBucket(change.Result)
+	of := revisions.ByBucket(change.Result)
 	for _, bucket := range change.Against.Buckets {
 		changed := bucket.Changed
 		if slices.Contains(change.Revision.Buckets, bucket.Name) {
@@ -80,14 +80,6 @@ func (c *Cached) Append(ctx context.Context, change revisions.Change) error {
 		c.put(change.Against.Epoch, changed, bucket.Name, of[bucket.Name])
 	}
 	return nil
-}
-
-func byBucket(documents []*revisions.Stored) map[string][]*revisions.Stored {
-	of := map[string][]*revisions.Stored{}
-	for _, doc := range documents {
-		of[doc.Bucket] = append(of[doc.Bucket], doc)
-	}
-	return of
 }
 
 // fill gives a bucket its documents, if they are kept.

@@ -16,7 +16,7 @@ const firstVersion = `
 	UPDATE sites SET head = 5, documents = 4;
 	INSERT INTO documents (site, id, place, since, until, fork, bucket, schema, layer, name, content, metadata) VALUES
 		('default', 1, 1, 1, 2, 1, 'a', 's/S/v1', 'l', 'p', '\x01', '{"labels": {"k": "v", "n": 1}}'),
-		('default', 2, 2, 3, NULL, NULL, 'a', 's/S/v1', 'l', 'p', '\x01', '{"layeringDefinition": {"abstract": true}}'),
+		('default', 2, 2, 3, NULL, null, 'a', 's/S/v1', 'l', 'p', '\x01', '{"layeringDefinition": {"abstract": true}}'),
 		('default', 3, 3, 2, 4, 2, 'b', 's/S/v1', 'l', 'q', '\x01', '{"labels": ["odd"]}'),
 		('default', 4, 3, 4, 5, 4, 'b', 's/S/v1', 'l', 'q', '\x02', '{}')`
 
