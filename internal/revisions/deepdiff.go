@@ -29,7 +29,7 @@ func (s *Service) deepDiff(ctx context.Context, before, after int64, whole bool)
 	if err != nil {
 		return nil, err
 	}
-	gone, come := ByBucket(found.Gone), ByBucket(found.Come)
+	gone, come := GroupByBucket(found.Gone), GroupByBucket(found.Come)
 	var differences []DeepDifference
 	var shown []**Stored
 	for _, bucket := range found.buckets(before, after) {
@@ -64,8 +64,8 @@ func (s *Service) render(ctx context.Context, shown []**Stored) error {
 	return nil
 }
 
-// ByBucket sorts documents by the bucket they are in, each list in the order of the whole.
-func ByBucket(documents []*Stored) map[string][]*Stored {
+// GroupByBucket sorts documents by the bucket they are in, each list in the order of the whole.
+func GroupByBucket(documents []*Stored) map[string][]*Stored {
 	of := map[string][]*Stored{}
 	for _, doc := range documents {
 		of[doc.Bucket] = append(of[doc.Bucket], doc)

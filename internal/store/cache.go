@@ -59,7 +59,7 @@ func (c *Cached) Buckets(ctx context.Context, names []string) (revisions.State, 
 
 // Remember implements revisions.Store.
 func (c *Cached) Remember(state revisions.State, documents []*revisions.Stored) {
-	of := revisions.ByBucket(documents)
+	of := revisions.GroupByBucket(documents)
 	for _, bucket := range state.Buckets {
 		c.put(state.Epoch, bucket.Changed, bucket.Name, of[bucket.Name])
 	}
@@ -71,7 +71,7 @@ func (c *Cached) Append(ctx context.Context, change revisions.Change) error {
 	if err != nil || change.Result == nil {
 		return err
 	}
-	of := revisions.ByBucket(change.Result)
+	of := revisions.GroupByBucket(change.Result)
 	for _, bucket := range change.Against.Buckets {
 		changed := bucket.Changed
 		if slices.Contains(change.Revision.Buckets, bucket.Name) {
