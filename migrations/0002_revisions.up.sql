@@ -32,6 +32,7 @@ UPDATE documents SET abstract = coalesce(metadata::jsonb -> 'layeringDefinition'
 
 -- By name, live versions (fork is null) and those at a node alike: of one identity there is at most one at each.
 CREATE INDEX documents_name ON documents (site, name, fork);
+CREATE INDEX documents_layering ON documents (site, since) WHERE schema LIKE 'deckhand/LayeringPolicy/%';
 CREATE INDEX documents_live_noted ON documents (site) WHERE until IS NULL AND notes IS NOT NULL;
 
 -- When a bucket had documents: from revision since until before revision until; until is null while it has.

@@ -131,19 +131,19 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 			}
 		}
 	}
-	if opts.wants(6) {
-		if err := b.verdicts(ctx); err != nil {
-			return t, fmt.Errorf("row 6: %w", err)
-		}
-	}
-	if opts.wants(7) {
-		if err := b.memory(ctx); err != nil {
-			return t, fmt.Errorf("row 7: %w", err)
-		}
-	}
-	if opts.wants(8, 9, 10) {
-		if err := b.wideSites(ctx); err != nil {
-			return t, fmt.Errorf("rows 8-10: %w", err)
+	for _, group := range []struct {
+		label   string
+		rows    []int
+		measure func(context.Context) error
+	}{
+		{"row 6", []int{6}, b.verdicts},
+		{"row 7", []int{7}, b.memory},
+		{"rows 8-10", []int{8, 9, 10}, b.wideSites},
+	} {
+		if opts.wants(group.rows...) {
+			if err := group.measure(ctx); err != nil {
+				return t, fmt.Errorf("%s: %w", group.label, err)
+			}
 		}
 	}
 	return t, nil

@@ -1,0 +1,209 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// tuples are schema and name of documents, as deep diffs list them.
+func tuples(names ...string) map[string]any {
+	details := []any{}
+	for _, name := range names {
+		details = append(details, []any{"acme/Widget/v1", name})
+	}
+	return map[string]any{"count": len(names), "details": details}
+}
+
+func TestDeepDiff(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "a", widget("k", "{a: x, l: [1, 2], t: 1, s: same}")+widget("k2", "{}")+widget("same", "{}"))
+	s.put(t, "b", widget("other", "{}"))
+	s.put(t, "a", docWith("acme/Widget/v1", "k", "{b: y, l: [1, 3, 4], t: '1', s: same}", ", labels: {r: s}")+
+		widget("same", "{}")+widget("k3", "{}")+widget("k4", "{}"))
+	want := map[string]any{
+		"a": "modified", "b": "created",
+		"a diff": map[string]any{
+			"document_added":   tuples("k3", "k4"),
+			"document_deleted": tuples("k2"),
+			"document_changed": map[string]any{
+				"count": 1,
+				"details": map[string]any{
+					"('acme/Widget/v1', 'k')": map[string]any{
+						"data_changed": map[string]any{
+							"dictionary_item_added":   []any{"root['b']"},
+							"dictionary_item_removed": []any{"root['a']"},
+							"iterable_item_added":     map[string]any{"root['l'][2]": 4},
+							"type_changes": map[string]any{
+								"root['t']": map[string]any{"old_type": "int", "new_type": "str", "old_value": 1, "new_value": "1"},
+							},
+							"values_changed": map[string]any{"root['l'][1]": map[string]any{"new_value": 3, "old_value": 2}},
+						},
+						"metadata_changed": map[string]any{"dictionary_item_added": []any{"root['labels']"}},
+					},
+				},
+			},
+		},
+	}
+	if diff := cmp.Diff(want, s.get(t, "revisions/1/deepdiff/3").is(t, http.StatusOK).mapping(t)); diff != "" {
+		t.Errorf("from 1 to 3 (-want +got):\n%s", diff)
+	}
+
+	// The other way round the buckets are the same, and the documents go back.
+	back := s.get(t, "revisions/3/deepdiff/1").is(t, http.StatusOK).mapping(t)
+	inside, _ := back["a diff"].(map[string]any)
+	delete(inside, "document_changed")
+	want = map[string]any{
+		"a": "modified", "b": "created",
+		"a diff": map[string]any{"document_added": tuples("k2"), "document_deleted": tuples("k3", "k4")},
+	}
+	if diff := cmp.Diff(want, back); diff != "" {
+		t.Errorf("from 3 to 1 (-want +got):\n%s", diff)
+	}
+
+	for pair, want := range map[string]map[string]any{
+		"0/deepdiff/0":      {},
+		"3/deepdiff/3":      {"a": "unmodified", "b": "unmodified"},
+		"1/deepdiff/2":      {"a": "unmodified", "b": "created"},
+		"0/deepdiff/1":      {"a": "created"},
+		"latest/deepdiff/0": {"a": "created", "b": "created"},
+	} {
+		if diff := cmp.Diff(want, s.get(t, "revisions/"+pair).is(t, http.StatusOK).mapping(t)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", pair, diff)
+		}
+	}
+}
+
+func TestDeepDiff_ofMetadataAndLayers(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	both := func(data, more string) string {
+		site := docWith("acme/Widget/v1", "w", data, more)
+		return site + inLayer("global", site)
+	}
+	s.put(t, "a", both("{x: 1}", ""))
+	s.put(t, "a", both("{x: 1}", ", labels: {a: b}"))
+	changed := map[string]any{
+		"data_changed": map[string]any{}, "metadata_changed": map[string]any{"dictionary_item_added": []any{"root['labels']"}},
+	}
+	want := map[string]any{"document_changed": map[string]any{"count": 2, "details": map[string]any{
+		"('acme/Widget/v1', 'w')": changed, "('acme/Widget/v1', 'w', 'site')": changed,
+	}}}
+	if diff := cmp.Diff(want, s.get(t, "revisions/1/deepdiff/2").mapping(t)["a diff"]); diff != "" {
+		t.Errorf("documents of one name in two layers (-want +got):\n%s", diff)
+	}
+}
+
+func TestDeepDiff_movedDocument(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "a", widget("stays", "{}")+widget("moves", "{}"))
+	s.put(t, "b", widget("also stays", "{}"))
+	s.changeSet(t, "", in("a", widget("stays", "{}"))+in("b", widget("also stays", "{}")+widget("moves", "{}"))).is(t, http.StatusOK)
+	want := map[string]any{
+		"a": "modified", "a diff": map[string]any{"document_deleted": tuples("moves")},
+		"b": "modified", "b diff": map[string]any{"document_added": tuples("moves")},
+	}
+	if diff := cmp.Diff(want, s.get(t, "revisions/2/deepdiff/3").mapping(t)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestDeepDiff_unified(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "site", widget("left", "{size: 12, text: \"one\\ntwo\\n\"}")+widget("right", "5"))
+	s.put(t, "site", widget("left", "{text: \"one\\n2\\n\", size: 120}")+widget("new", "[1]"))
+	want := `--- revision 1, bucket site: [acme/Widget/v1, site] left
++++ revision 2, bucket site: [acme/Widget/v1, site] left
+@@ -1,8 +1,8 @@
+ data:
+-  size: 12
++  size: 120
+   text: |
+     one
+-    two
++    2
+ metadata:
+   layeringDefinition:
+     abstract: false
+--- /dev/null
++++ revision 2, bucket site: [acme/Widget/v1, site] new
+@@ -0,0 +1,11 @@
++data:
++- 1
++metadata:
++  layeringDefinition:
++    abstract: false
++    layer: site
++  name: new
++  replacement: false
++  schema: metadata/Document/v1
++  storagePolicy: cleartext
++schema: acme/Widget/v1
+--- revision 1, bucket site: [acme/Widget/v1, site] right
++++ /dev/null
+@@ -1,10 +0,0 @@
+-data: 5
+-metadata:
+-  layeringDefinition:
+-    abstract: false
+-    layer: site
+-  name: right
+-  replacement: false
+-  schema: metadata/Document/v1
+-  storagePolicy: cleartext
+-schema: acme/Widget/v1
+`
+	for _, got := range []answer{
+		s.get(t, "revisions/1/deepdiff/2?format=unified"),
+		s.get(t, "revisions/1/deepdiff/2", "Accept", "text/plain"),
+	} {
+		if diff := cmp.Diff(want, got.is(t, http.StatusOK).text); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+	if got := s.get(t, "revisions/2/deepdiff/2?format=unified").is(t, http.StatusOK).text; got != "" {
+		t.Errorf("nothing differs, but there is %q", got)
+	}
+	back := s.get(t, "revisions/2/deepdiff/1?format=unified").text
+	if !strings.Contains(back, "-  size: 120\n+  size: 12\n") || !strings.Contains(back, "\n+data: 5\n") {
+		t.Errorf("the way back does not go back:\n%s", back)
+	}
+}
+
+func TestDeepDiff_form(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "a", widget("k", "{}"))
+	const patch, plain = "application/json-patch+json", "text/plain; charset=utf-8"
+	for _, c := range []struct{ query, accept, want string }{
+		{"", "*/*", typeXYAML},
+		{"", typeJSON, typeJSON},
+		{"", patch, patch},
+		{"", "text/plain", plain},
+		{"", "text/plain;q=0.3, application/json-patch+json;q=0.5, application/yaml;q=0.4", patch},
+		{"", "text/html, */*;q=0.1", typeXYAML},
+		{"", "text/*", typeXYAML},
+		{"?format=deepdiff", "text/plain", typeXYAML},
+		{"?format=deepdiff", typeJSON, typeJSON},
+		{"?format=json-patch", typeYAML, patch},
+		{"?format=unified", patch, plain},
+		{"?format=unified&other=x", "*/*", plain},
+	} {
+		got := s.get(t, "revisions/0/deepdiff/1"+c.query, "Accept", c.accept).is(t, http.StatusOK)
+		if diff := cmp.Diff(c.want, got.got.Get("Content-Type")); diff != "" {
+			t.Errorf("%s with Accept %s (-want +got):\n%s", c.query, c.accept, diff)
+		}
+	}
+	for query, help := range map[string]string{
+		"format=yaml": "It can be deepdiff, json-patch or unified", "format=Unified": "unified", "format=unified&format=unified": "only once",
+		"format=unified&format=x": "only once", "format=%FF": "UTF-8",
+	} {
+		s.send(t, request{method: http.MethodGet, path: "revisions/0/deepdiff/1?" + query, bad: true}).
+			fails(t, http.StatusBadRequest, "HTTPInvalidParam", `"format" parameter is invalid`, help)
+	}
+}

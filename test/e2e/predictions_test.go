@@ -1,0 +1,200 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// everything is all that can be read of the revisions, by path.
+func (s *server) everything(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	read := func(path string) { all[path] = s.get(t, path).is(t, http.StatusOK).text }
+	read("revisions")
+	for _, id := range s.ids(t, "revisions") {
+		path := fmt.Sprintf("revisions/%v", id)
+		for _, part := range []string{"", "/documents", "/tags", "/status", "/validations", "/validations/detail"} {
+			read(path + part)
+		}
+	}
+	return all
+}
+
+func (s *server) isAsBefore(t *testing.T, before map[string]string) {
+	t.Helper()
+	if diff := cmp.Diff(before, s.everything(t)); diff != "" {
+		t.Errorf("something was changed (-before +after):\n%s", diff)
+	}
+}
+
+// change is a change to be made, or to be tried.
+type change struct {
+	method, path, body string
+	bad                bool
+}
+
+func (c change) request(query string) request {
+	r := request{method: c.method, path: c.path, body: c.body, bad: c.bad, header: map[string]string{}}
+	if c.body != "" {
+		r.header = yamlBody()
+	}
+	if query != "" && strings.Contains(r.path, "?") {
+		query = "&" + query[1:]
+	}
+	r.path += query
+	return r
+}
+
+// head is the number of the newest revision, 0 if there is none.
+func (s *server) head(t *testing.T) string {
+	t.Helper()
+	ids := s.ids(t, "revisions")
+	if len(ids) == 0 {
+		return "0"
+	}
+	return fmt.Sprint(ids[len(ids)-1])
+}
+
+// isPredicted tries a change, makes it and checks that all went as was said, and that trying it changed nothing.
+func (s *server) isPredicted(t *testing.T, c change) {
+	t.Helper()
+	before, head := s.everything(t), s.head(t)
+	tried := s.send(t, c.request("?dry-run=true")).is(t, http.StatusOK)
+	s.isAsBefore(t, before)
+	if diff := cmp.Diff(`"`+head+`"`, tried.got.Get("ETag")); diff != "" {
+		t.Errorf("ETag of the dry run, of the newest revision as it is (-want +got):\n%s", diff)
+	}
+
+	if made := s.send(t, c.request("")); made.status >= http.StatusBadRequest {
+		t.Fatalf("what went well as a dry run fails: %d\n%s", made.status, made.text)
+	}
+	after, said := s.head(t), tried.mapping(t)
+	done := map[string]any{
+		"dryRun": true, "changed": head != after, "revision": any(nil), "status": "success",
+		"buckets": s.get(t, "revisions/"+head+"/diff/"+after).mapping(t), "validationPolicies": []any{},
+		"findings": []any{},
+	}
+	if diff := cmp.Diff(s.became(t, head, after), foretold(said["documents"])); diff != "" {
+		t.Errorf("documents (-done +said):\n%s", diff)
+	}
+	delete(said, "documents")
+	said["findings"] = anonymous(t, said["findings"])
+	if after != "0" {
+		verdict := s.get(t, "revisions/"+after+"/status").mapping(t)
+		shown := s.get(t, "revisions/"+after).mapping(t)
+		done["revision"], done["status"], done["validationPolicies"] = shown["id"], shown["status"], verdict["policies"]
+		if verdict["validations"] != nil {
+			done["validations"] = verdict["validations"]
+		}
+	}
+	if head != after {
+		done["findings"] = s.findings(t, after)
+	}
+	if diff := cmp.Diff(done, said); diff != "" {
+		t.Errorf("%s %s (-done +said):\n%s", c.method, c.path, diff)
+	}
+}
+
+// findings are the entries of a revision's schema validation that say something, as a dry run foretells them.
+func (s *server) findings(t *testing.T, revision string) []any {
+	t.Helper()
+	findings := []any{}
+	for _, item := range s.get(t, "revisions/"+revision+"/validations/detail").results(t) {
+		entry, _ := item.(map[string]any)
+		errs, _ := entry["errors"].([]any)
+		status := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprint(entry["status"]), "ignored ["), "]")
+		errs = slices.DeleteFunc(errs, func(item any) bool { // which says why a policy ignores it
+			text, _ := item.(map[string]any)
+			return strings.Contains(fmt.Sprint(text["message"]), "was externally registered but has been ignored")
+		})
+		if entry["name"] == own && len(errs) > 0 {
+			findings = append(findings, map[string]any{"status": status, "errors": errs})
+		}
+	}
+	return findings
+}
+
+// anonymous checks that foretold findings name the document that their errors name, and takes the name off, which entries
+// do not have.
+func anonymous(t *testing.T, list any) []any {
+	t.Helper()
+	items, _ := list.([]any)
+	findings := []any{}
+	for _, item := range items {
+		finding, _ := item.(map[string]any)
+		errs, _ := finding["errors"].([]any)
+		for _, item := range errs {
+			e, _ := item.(map[string]any)
+			for _, key := range []string{"schema", "layer", "name"} {
+				if e[key] != finding[key] && e["error"] != false && (e[key] != "" || finding[key] != nil) {
+					t.Errorf("a finding about %s %v is said to be about %v", key, e[key], finding[key])
+				}
+			}
+		}
+		findings = append(findings, map[string]any{"status": finding["status"], "errors": finding["errors"]})
+	}
+	return findings
+}
+
+// foretold are the documents of a preview: each with what would become of it.
+func foretold(list any) map[place]string {
+	all := map[place]string{}
+	items, _ := list.([]any)
+	for _, item := range items {
+		d, _ := item.(map[string]any)
+		at := place{bucket: fmt.Sprint(d["bucket"]), schema: fmt.Sprint(d["schema"]), name: fmt.Sprint(d["name"])}
+		at.layer, _ = d["layer"].(string)
+		all[at] = fmt.Sprint(d["change"])
+		if d["from"] != nil {
+			all[at] += fmt.Sprintf(" from %v", d["from"])
+		}
+	}
+	return all
+}
+
+// became is what foretold says, worked out from the documents of two revisions.
+func (s *server) became(t *testing.T, before, after string) map[place]string {
+	t.Helper()
+	was, is := s.contents(t, before), s.contents(t, after)
+	all, moved := map[place]string{}, map[place]bool{}
+	for at, content := range is {
+		old, known := was[at]
+		if !known {
+			all[at] = "created"
+		} else if !cmp.Equal(old, content) {
+			all[at] = "modified"
+		}
+		for from := range was {
+			if now := (place{at.bucket, from.schema, from.name, from.layer}); now == at && from != at {
+				all[at], moved[from] = "moved from "+from.bucket, true
+			}
+		}
+	}
+	for at := range was {
+		if _, still := is[at]; !still && !moved[at] {
+			all[at] = "deleted"
+		}
+	}
+	return all
+}
+
+// put, set and back are the changes that there are.
+func put(bucket, documents string) change {
+	return change{method: http.MethodPut, path: "buckets/" + bucket + "/documents", body: documents}
+}
+
+func set(query, documents string) change {
+	return change{method: http.MethodPut, path: "changesets" + query, body: documents}
+}
+
+func back(target string) change { return change{method: http.MethodPost, path: "rollback/" + target} }
+
+func bad(c change) change {
+	c.bad = true
+	return c
+}

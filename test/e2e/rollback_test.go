@@ -1,0 +1,208 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func (s *server) rollback(t *testing.T, target string) answer {
+	t.Helper()
+	return s.send(t, request{method: http.MethodPost, path: "rollback/" + target})
+}
+
+// isRollback rolls back and checks what the new revision says of it.
+func (s *server) isRollback(t *testing.T, target string, number, origin int, buckets ...any) {
+	t.Helper()
+	made := s.rollback(t, target).is(t, http.StatusCreated).mapping(t)
+	want := map[string]any{"id": number, "kind": "rollback", "rolledBackTo": origin, "buckets": append([]any{}, buckets...)}
+	got := map[string]any{}
+	for key := range want {
+		got[key] = made[key]
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rollback to %s (-want +got):\n%s", target, diff)
+	}
+	if diff := cmp.Diff(s.get(t, "revisions/latest").mapping(t), made); diff != "" {
+		t.Errorf("the answer to rollback/%s is not the newest revision (-shown +answered):\n%s", target, diff)
+	}
+}
+
+func TestRollback(t *testing.T) {
+	t.Parallel()
+	w1, w2, w3 := widget("w1", "{x: 1}"), widget("w2", "{x: 2}"), widget("w3", "{x: 3}")
+	t.Run("documents that were added later vanish", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "a", w1)
+		s.put(t, "a", w1+w2)
+		s.put(t, "b", w3)
+		s.isRollback(t, "1", 4, 1, "a", "b")
+		s.isPlaced(t, "4", "w1 in a@1")
+		s.isPlaced(t, "3", "w1 in a@1", "w2 in a@2", "w3 in b@3")
+	})
+	t.Run("documents that were deleted stay deleted", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "a", w1+w2)
+		s.put(t, "b", w3)
+		s.put(t, "a", w1)
+		s.put(t, "b", "")
+		s.put(t, "c", widget("w4", "{}"))
+		s.isRollback(t, "4", 6, 4, "c")
+		s.isPlaced(t, "6", "w1 in a@1")
+		s.isRollback(t, "3", 7, 3, "b")
+		s.isPlaced(t, "7", "w1 in a@1", "w3 in b@7")
+	})
+	t.Run("only what differs is written", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "a", w1+w2)
+		s.put(t, "a", w1+widget("w2", "{x: 5}"))
+		s.isRollback(t, "1", 3, 1, "a")
+		s.isPlaced(t, "3", "w1 in a@1", "w2 in a@3")
+		s.isDiff(t, "1 3", "a:unmodified")
+	})
+	t.Run("to itself", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "a", w1)
+		s.isRollback(t, "1", 2, 1)
+		s.isRollback(t, "latest", 3, 2)
+		s.isPlaced(t, "3", "w1 in a@1")
+	})
+	t.Run("to nothing and back", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.isRollback(t, "0", 1, 0)
+		s.isPlaced(t, "1")
+		s.isOutcomes(t, "1", "success")
+		s.put(t, "b", w1+layeringPolicy("lp"))
+		s.put(t, "a", w2)
+		s.isRollback(t, "0", 4, 0, "a", "b")
+		s.isPlaced(t, "4")
+		s.isRollback(t, "0", 5, 0)
+		s.isRollback(t, "3", 6, 3, "a", "b")
+		s.isPlaced(t, "6", "w1 in b@6", "lp in b@6", "w2 in a@6")
+		s.isRollback(t, "1", 7, 1, "a", "b")
+		s.isPlaced(t, "7")
+	})
+	t.Run("order is restored", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "a", w1+w2)
+		s.put(t, "b", w3)
+		s.put(t, "a", w2) // w1 loses its place
+		s.put(t, "a", w1+w2)
+		s.isPlaced(t, "4", "w2 in a@1", "w3 in b@2", "w1 in a@4")
+		s.isRollback(t, "2", 5, 2, "a")
+		s.isPlaced(t, "5", "w1 in a@5", "w2 in a@1", "w3 in b@2")
+		s.isDiff(t, "4 5", "a:unmodified b:unmodified")
+	})
+	t.Run("a moved document moves back", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "a", w1+w2)
+		s.changeSet(t, "?buckets=a", in("b", w1+w2)).is(t, http.StatusOK)
+		s.isRollback(t, "1", 3, 1, "a", "b")
+		s.isPlaced(t, "3", "w1 in a@3", "w2 in a@3")
+		s.put(t, "b", w1).fails(t, http.StatusConflict, "DuplicateDocumentExists", "in bucket: a")
+	})
+	t.Run("a PUT afterwards goes by what was restored", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "a", w1)
+		s.put(t, "a", w2)
+		s.put(t, "a", w2).isNames(t, "w2@2")
+		s.isRollback(t, "1", 3, 1, "a")
+		s.put(t, "a", w1).isNames(t, "w1@3")
+		s.put(t, "a", w2).isNames(t, "w2@4")
+		s.isPlaced(t, "latest", "w2 in a@4")
+		s.isRollback(t, "0", 5, 0, "a")
+		s.put(t, "a", "").isNames(t)
+		s.put(t, "b", w2).isNames(t, "w2@6")
+	})
+	t.Run("the LayeringPolicy is the restored one", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "a", layeringPolicy("old"))
+		s.put(t, "a", "")
+		s.put(t, "b", layeringPolicy("new"))
+		s.isRollback(t, "1", 4, 1, "a", "b")
+		s.put(t, "b", layeringPolicy("new")).fails(t, http.StatusConflict, "SingletonDocumentConflict", "old already exists")
+	})
+	t.Run("a body is not read", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "a", w1)
+		for kind, status := range map[string]int{
+			typeXYAML: http.StatusCreated, typeJSON: http.StatusCreated, "": http.StatusBadRequest, "text/plain": http.StatusUnsupportedMediaType,
+		} {
+			header := map[string]string{}
+			if kind != "" {
+				header["Content-Type"] = kind
+			}
+			s.send(t, request{method: http.MethodPost, path: "rollback/1", body: "{no YAML", header: header, bad: true}).is(t, status)
+		}
+		s.isRevision(t, 3)
+	})
+}
+
+func TestRollback_isValidatedAsAWhole(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	noted := "---\nschema: acme/Noted/v1\nmetadata: {schema: metadata/Control/v1, name: noted}\ndata: {x: 1, x: 2}\n"
+	s.put(t, "a", widget("good", "{size: 1}")+widget("big", "{size: 177}"))
+	s.putBad(t, "b", noted+widget("good2", "{size: 2}")).is(t, http.StatusOK)
+	s.put(t, "c", sizes())
+	s.put(t, "p", policy("ready", own))
+	s.isOutcomes(t, "3", "success", "failure")
+
+	const duplicate = "<nil>: The key 'x' stands twice in one mapping, at lines 4 and 4; the last one wins."
+	// Without the DataSchema nothing fails.
+	s.isRollback(t, "2", 5, 2, "c", "p")
+	s.isPlaced(t, "5", "good in a@1", "big in a@1", "noted in b@2", "good2 in b@2")
+	s.isOutcomes(t, "5", "success", "success", "success", "success")
+	s.isMessages(t, "5", 2, duplicate)
+	s.isVerdict(t, "5", "success; reported: "+own+"=success")
+	// With it one does, in its place among all documents.
+	s.isRollback(t, "4", 6, 4, "c", "p")
+	s.isOutcomes(t, "6", "success", "failure", "success", "success", "success", "success")
+	s.isMessages(t, "6", 1, ".data.size: 177 is greater than the maximum of 100")
+	s.isMessages(t, "6", 2, duplicate)
+	s.isVerdict(t, "6", "failure; ready: "+own+"=failure")
+	s.isRollback(t, "1", 7, 1, "b", "c", "p")
+	s.isOutcomes(t, "7", "success", "success")
+	// From nothing all of it is written again, and says the same.
+	s.isRollback(t, "0", 8, 0, "a")
+	s.isOutcomes(t, "8", "success")
+	s.isRollback(t, "6", 9, 6, "a", "b", "c", "p")
+	s.isOutcomes(t, "9", "success", "failure", "success", "success", "success", "success")
+	s.isMessages(t, "9", 1, ".data.size: 177 is greater than the maximum of 100")
+	s.isMessages(t, "9", 2, duplicate)
+	// What rollbacks found is what a PUT goes by.
+	s.put(t, "x", widget("other", "{size: 5}"))
+	s.isOutcomes(t, "10", "success", "failure")
+	// Results are about one revision.
+	s.report(t, 9, "a-validation", "failure")
+	s.isRollback(t, "9", 11, 9, "x")
+	s.isVerdict(t, "11", "failure; ready: "+own+"=failure")
+}
+
+func TestRollback_keepsBytes(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "a", widget("w", `{"z": 1.50, "a": [1e3, "1e3", null, {}], "é": "\u2028", n: 0.10, text: "a\nb"}`)+widget("v", "null"))
+	before := s.get(t, "revisions/1/documents", "Accept", typeJSON).text
+	s.put(t, "a", widget("w", `{"a": 1}`))
+	s.rollback(t, "1").is(t, http.StatusCreated)
+	after := s.get(t, "revisions/3/documents", "Accept", typeJSON).text
+	for part := range strings.SplitSeq(before, "\n") {
+		data, _, _ := strings.Cut(part, `,"id":`)
+		if !strings.Contains(after, data) {
+			t.Errorf("%s is not in what was restored:\n%s", data, after)
+		}
+	}
+}
