@@ -26,7 +26,9 @@ type paper struct {
 	since, place int
 }
 
-func newSite() *site { return &site{history: map[int]snapshot{}, tags: map[int][]string{}, head: snapshot{}} }
+func newSite() *site {
+	return &site{history: map[int]snapshot{}, tags: map[int][]string{}, head: snapshot{}}
+}
 
 // line is a document as it is compared with what the service shows.
 func (p paper) line(name string) string {

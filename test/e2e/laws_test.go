@@ -190,9 +190,9 @@ func (p *player) dryRun(method, path, body string) map[string]any {
 func (p *player) verify(predicted map[string]any, before int) {
 	p.Helper()
 	p.agree("predicted revision", float64(p.site.newest), predicted["revision"])
-	real := decoded[map[string]any](p, p.ask(http.MethodGet, fmt.Sprintf("revisions/%d/diff/%d", before, p.site.newest), "",
+	done := decoded[map[string]any](p, p.ask(http.MethodGet, fmt.Sprintf("revisions/%d/diff/%d", before, p.site.newest), "",
 		http.StatusOK))
-	p.agree("predicted diff of the buckets", real, predicted["buckets"])
+	p.agree("predicted diff of the buckets", done, predicted["buckets"])
 	shown := decoded[map[string]any](p, p.ask(http.MethodGet, "revisions/latest", "", http.StatusOK))
 	p.agree("predicted status", shown["status"], predicted["status"])
 }
@@ -233,7 +233,7 @@ func (p *player) prune() {
 	done := decoded[map[string]any](p, p.ask(http.MethodPost, path, "", http.StatusOK))
 	predicted["dryRun"] = false
 	p.agree("dry run of a prune", predicted, done)
-	p.agree("pruned", float64(len(gone)), done["revisions"].(map[string]any)["count"]) //nolint:forcetypeassert // checked
+	p.agree("pruned", float64(len(gone)), done["revisions"].(map[string]any)["count"])
 }
 
 // compareAll reads every revision that there ever was.
@@ -260,12 +260,16 @@ func (p *player) compareAll() {
 }
 
 type shownDocument struct {
-	Data     struct{ X int }
-	Metadata struct{ Name string }
-	Status   struct {
-		Bucket   string
-		Revision int
-	}
+	Data struct {
+		X int `json:"x"`
+	} `json:"data"`
+	Metadata struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+	Status struct {
+		Bucket   string `json:"bucket"`
+		Revision int    `json:"revision"`
+	} `json:"status"`
 }
 
 func (p *player) documents(revision int) []string {
