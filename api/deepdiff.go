@@ -16,11 +16,21 @@ func deepView(found []revisions.DeepDifference) map[string]any {
 	view := map[string]any{}
 	for _, bucket := range found {
 		view[bucket.Bucket] = bucket.Difference.String()
+	}
+	for _, bucket := range found {
 		if bucket.Difference == revisions.Modified {
-			view[bucket.Bucket+" diff"] = bucketDiffOf(bucket.Documents)
+			view[freeKey(view, bucket.Bucket+" diff")] = bucketDiffOf(bucket.Documents)
 		}
 	}
 	return view
+}
+
+// freeKey is a key that no bucket is named like.
+func freeKey(view map[string]any, key string) string {
+	for view[key] != nil {
+		key += " diff"
+	}
+	return key
 }
 
 // bucketDiff is what became of the documents of a bucket.

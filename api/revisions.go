@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strconv"
 
-	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -92,6 +91,9 @@ func setLinks(w http.ResponseWriter, r *http.Request, page revisions.Page, more 
 
 // pages gives the URLs of the pages around one, nil where there is none.
 func pages(r *http.Request, page revisions.Page, more bool) (next, previous *string) {
+	if page.Limit == 0 {
+		return nil, nil // from nowhere to nowhere
+	}
 	if more {
 		next = pageURL(r, page.Offset+page.Limit, page.Limit)
 	}
@@ -114,14 +116,18 @@ func pageURL(r *http.Request, offset, limit int) *string {
 
 // GET /api/v1.0/revisions/{revision}/status
 func (s *server) status(w http.ResponseWriter, r *http.Request) error {
+	q := readQuery(r)
+	expect := q.texts("expect")
+	expected := expect != nil
+	if expected && (len(expect) > 1 || expect[0] != "success") {
+		q.fail("expect", "The only value it may have is \"success\".")
+	}
+	if q.fault != nil {
+		return q.fault
+	}
 	id, err := s.revision(r)
 	if err != nil {
 		return err
-	}
-	expect, expected := r.URL.Query()["expect"]
-	if expected && (len(expect) > 1 || expect[0] != "success") {
-		return fault.New(fault.Invalid, "HTTPInvalidParam",
-			"The \"expect\" parameter is invalid. The only value it may have is \"success\".")
 	}
 	shown, err := s.Service.Status(r.Context(), id)
 	if err != nil {

@@ -13,7 +13,7 @@ const (
 		WHERE site = $1 AND since <= $2 AND (until IS NULL OR until > $2) ORDER BY bucket`
 
 	missingOf = `SELECT n FROM unnest($2::bigint[]) n WHERE n <> 0
-		AND NOT EXISTS (SELECT FROM revisions r WHERE r.site = $1 AND r.revision = n)`
+		AND (SELECT true FROM revisions r WHERE r.site = $1 AND r.revision = n) IS NULL`
 )
 
 // Occupied implements revisions.Store.
@@ -22,21 +22,25 @@ func (s *Store) Occupied(ctx context.Context, revision int64) ([]string, error) 
 }
 
 // The parts of a comparison of an older revision ($2) with a newer one ($3). At each node there is at most one version
-// of an identity, so what is looked at is what changed in between, whatever the history.
+// of an identity, so what is looked at is what changed in between, whatever the history. For OFFSET 0 see ofRevision.
 const (
 	// onlyOlder takes the closed versions that hang at the older revision's nodes before the newer one.
-	onlyOlder = `SELECT ` + documentColumns + `, NULL::bytea FROM documents d
-		WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = ANY($4) AND d.until > $2 AND d.until <= $3 AND d.since <= $2
-		ORDER BY d.place`
+	onlyOlder = `SELECT ` + documentColumns + `, NULL::bytea FROM unnest($4::bigint[]) n CROSS JOIN LATERAL (
+			SELECT * FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND d.until > $2
+				AND d.until <= $3 AND d.since <= $2 OFFSET 0) d
+		ORDER BY place`
 
 	// onlyNewer takes the live versions that came in between, and the closed ones at the newer revision's nodes after the
-	// older one.
-	onlyNewer = `SELECT ` + documentColumns + `, NULL::bytea FROM documents d
-		JOIN buckets b ON b.site = d.site AND b.bucket = d.bucket AND b.changed > $2
-		WHERE d.site = $1 AND d.until IS NULL AND d.since > $2 AND d.since <= $3
+	// older one; at the newest revision all are live.
+	onlyNewer = `SELECT ` + documentColumns + `, NULL::bytea FROM buckets b CROSS JOIN LATERAL (
+			SELECT * FROM documents d WHERE d.site = $1 AND d.bucket = b.bucket AND d.until IS NULL AND d.since > $2
+				AND d.since <= $3 OFFSET 0) d
+		WHERE b.site = $1 AND b.changed > $2
 		UNION ALL
-		SELECT ` + documentColumns + `, NULL::bytea FROM documents d
-		WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = ANY($4) AND d.since > $2 AND d.since <= $3 AND d.until > $3
+		SELECT ` + documentColumns + `, NULL::bytea FROM unnest($4::bigint[]) n CROSS JOIN LATERAL (
+			SELECT * FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND d.since > $2
+				AND d.since <= $3 AND d.until > $3 OFFSET 0) d
+		WHERE $3 < (SELECT head FROM sites WHERE site = $1)
 		ORDER BY place`
 )
 

@@ -16,7 +16,8 @@ import (
 const (
 	documentColumns = `d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata,
 		d.notes`
-	withContent = `SELECT ` + documentColumns + `, c.body
+	documentFields = 12 // with the content's body
+	withContent    = `SELECT ` + documentColumns + `, c.body
 		FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content `
 )
 
@@ -42,27 +43,31 @@ const (
 	livePositions = `SELECT d.id, d.place FROM documents d WHERE d.site = $1 AND d.until IS NULL ORDER BY d.place`
 
 	versionsByID = withContent + `WHERE d.site = $1 AND d.id = ANY($2)`
-
-	revisionExists = `SELECT s.epoch, EXISTS (SELECT FROM revisions r WHERE r.site = s.site AND r.revision = $2)
-		FROM sites s WHERE s.site = $1`
 )
 
 // Documents implements revisions.Store.
 func (s *Store) Documents(ctx context.Context, revision int64, selection revisions.Selection) (
-	selected revisions.Selected, err error,
+	revisions.Selected, error,
 ) {
-	query := s.ofRevision(revision, selection)
+	var selected revisions.Selected
 	exists := false
-	err = s.snapshot(ctx, func(batch *pgx.Batch) {
-		batch.Queue(revisionExists, s.site, revision).QueryRow(func(row pgx.Row) error {
-			return row.Scan(&selected.Epoch, &exists)
-		})
-		batch.Queue(query.sql.String(), query.args...).Query(into(&selected.Documents, s.scanDocument))
-	})
-	if err == nil && !exists {
-		err = revisions.UnknownRevision(strconv.FormatInt(revision, 10))
+	query := s.ofRevision(revision, selection)
+	found, err := collect(ctx, s, func(row pgx.CollectableRow) (*revisions.Stored, error) {
+		const id = 2 // the column that tells whether there is a document
+		if row.RawValues()[id] == nil {
+			return nil, row.Scan(append([]any{&selected.Epoch, &exists}, make([]any, documentFields)...)...)
+		}
+		return s.scanDocument(prefixed{row, []any{&selected.Epoch, &exists}})
+	}, query.sql.String(), query.args...)
+	switch {
+	case err != nil:
+		return selected, err
+	case !exists:
+		return selected, revisions.UnknownRevision(strconv.FormatInt(revision, 10))
+	case found[0] != nil:
+		selected.Documents = found
 	}
-	return selected, err
+	return selected, nil
 }
 
 // Noted implements revisions.Store.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -27,42 +28,74 @@ func (q *statement) arg(value any) string {
 	return "$" + strconv.Itoa(len(q.args))
 }
 
-// ofRevision selects documents of a revision. Only what is wanted in the end is joined with its content.
+// ofRevision selects documents of a revision, each with the site's epoch and whether the revision exists: one row without
+// a document if there is none.
+//
+// Each arm looks into one index, with equal keys that a lateral join hands to it one by one. OFFSET 0 keeps the planner
+// from taking another way, to which statistics that are old, or not there yet, would lead it.
 func (s *Store) ofRevision(revision int64, selection revisions.Selection) *statement {
 	q := &statement{}
-	site, at := q.arg(s.site), q.arg(revision)
-	before, after := ancestors(revision)
-	nodesBefore, nodesAfter := q.arg(before), q.arg(after)
-	where := q.filters(selection)
-	order := q.order(selection)
-	arm := func(parts ...string) {
-		q.add("SELECT ", documentColumns, ", d.abstract, d.site FROM documents d ")
-		q.add(parts...)
-		q.add(where)
+	q.arg(s.site)   // $1
+	q.arg(revision) // $2
+	where, order := q.filters(selection), q.order(selection)
+	q.add(`WITH s AS (SELECT epoch, head,
+			EXISTS (SELECT FROM revisions r WHERE r.site = $1 AND r.revision = $2) AS found FROM sites WHERE site = $1)
+		SELECT s.epoch, s.found, `, documentColumns, `, c.body FROM s LEFT JOIN (SELECT * FROM (`)
+	if selection.Names != nil {
+		q.armsByName(revision, selection.Names, where)
+	} else {
+		q.armsByInterval(revision, selection, where)
 	}
-	q.add("SELECT ", documentColumns, ", c.body FROM (")
-	// The versions that are live since before the revision: by name or schema, or else bucket by bucket.
-	byBucket := " JOIN buckets b ON b.site = d.site AND b.bucket = d.bucket"
-	if selection.Names != nil || selection.Schemas != nil {
-		byBucket = ""
-	}
-	arm(byBucket, " WHERE d.site = ", site, " AND d.until IS NULL AND d.since <= ", at)
-	// The closed ones at the revision's nodes, of which those beyond the newest revision are empty.
-	q.add(" UNION ALL ")
-	arm("WHERE d.site = ", site, " AND d.until IS NOT NULL AND d.fork = ANY(", nodesBefore, ") AND d.until > ", at)
-	q.add(" UNION ALL ")
-	arm("WHERE d.site = ", site, " AND d.until IS NOT NULL AND d.fork = ANY(ARRAY(SELECT n FROM unnest(", nodesAfter,
-		"::bigint[]) n WHERE n <= (SELECT head FROM sites WHERE site = ", site, "))) AND d.since <= ", at)
-	q.add(" ORDER BY ", order)
+	q.add(") d ORDER BY ", order)
 	if selection.Limit >= 0 {
 		q.add(" LIMIT ", q.arg(selection.Limit))
 	}
-	q.add(" OFFSET ", q.arg(selection.Offset))
-	q.add(") d JOIN contents c ON c.site = d.site AND c.digest = d.content ORDER BY ", order)
+	q.add(" OFFSET ", q.arg(selection.Offset), ") d ON true LEFT JOIN ")
+	if where == "" && selection.Names == nil && selection.Limit < 0 {
+		q.add("contents c ON c.site = $1 AND c.digest = d.content")
+	} else { // few, of many
+		q.add("LATERAL (SELECT body FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c ON true")
+	}
+	q.add(" ORDER BY ", order)
 	return q
 }
 
-// filters gives the conditions on documents (spec/api.md §5.2).
+// armsByName takes the versions with one of the names: the live ones, which hang nowhere, and those at the revision's
+// nodes. At the newest revision all are live, and no node lies beyond it.
+func (q *statement) armsByName(revision int64, names []string, where string) {
+	before, after := ancestors(revision)
+	name := "unnest(" + q.arg(slices.Compact(slices.Sorted(slices.Values(names)))) + "::text[]) w"
+	q.add("SELECT d.* FROM ", name, " CROSS JOIN LATERAL (SELECT * FROM documents d ",
+		"WHERE d.site = $1 AND d.name = w AND d.fork IS NULL AND d.since <= $2", where, " OFFSET 0) d")
+	q.add(" UNION ALL SELECT d.* FROM s CROSS JOIN ", name, " CROSS JOIN ", q.nodes(slices.Concat(before, after)),
+		" CROSS JOIN LATERAL (SELECT * FROM documents d WHERE d.site = $1 AND d.name = w AND d.fork = n AND d.since <= $2 ",
+		"AND coalesce(d.until, 0) > $2", where, " OFFSET 0) d WHERE $2 < s.head AND n <= s.head")
+}
+
+// armsByInterval takes the versions valid in the revision: the live ones by schema or by bucket, and those at its nodes.
+func (q *statement) armsByInterval(revision int64, selection revisions.Selection, where string) {
+	const live = "documents d WHERE d.site = $1 AND d.until IS NULL AND d.since <= $2"
+	if selection.Schemas != nil || selection.Buckets != nil {
+		q.add("SELECT d.* FROM ", live, where)
+	} else {
+		q.add("SELECT d.* FROM buckets b CROSS JOIN LATERAL (SELECT * FROM ", live, " AND d.bucket = b.bucket", where,
+			" OFFSET 0) d WHERE b.site = $1")
+	}
+	before, after := ancestors(revision)
+	for _, closed := range []struct {
+		nodes []int64
+		valid string
+	}{{before, "d.until > $2"}, {after, "d.since <= $2"}} {
+		q.add(" UNION ALL SELECT d.* FROM s CROSS JOIN ", q.nodes(closed.nodes), " CROSS JOIN LATERAL (SELECT * FROM ",
+			"documents d WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND ", closed.valid, where,
+			" OFFSET 0) d WHERE $2 < s.head AND n <= s.head")
+	}
+}
+
+// nodes is a table of nodes, as n.
+func (q *statement) nodes(list []int64) string { return "unnest(" + q.arg(list) + "::bigint[]) n" }
+
+// filters gives the conditions on documents (spec/api.md §5.2), but for their names.
 func (q *statement) filters(selection revisions.Selection) string {
 	var conditions strings.Builder
 	and := func(parts ...string) {
@@ -74,7 +107,7 @@ func (q *statement) filters(selection revisions.Selection) string {
 	for _, filter := range []struct {
 		column string
 		values []string
-	}{{"d.name", selection.Names}, {"d.layer", selection.Layers}, {"d.bucket", selection.Buckets}} {
+	}{{"d.layer", selection.Layers}, {"d.bucket", selection.Buckets}} {
 		if filter.values != nil {
 			and(filter.column, " = ANY(", q.arg(filter.values), ")")
 		}

@@ -14,8 +14,8 @@ func TestChangeSet_ofManyBuckets(t *testing.T) {
 	s := start(t)
 	body := func(data string) string {
 		var b strings.Builder
-		for i := range 120 {
-			b.WriteString(in(fmt.Sprintf("b%d", i%40), widget(fmt.Sprintf("w%d", i), data)))
+		for i := range 60 {
+			b.WriteString(in(fmt.Sprintf("b%d", i%20), widget(fmt.Sprintf("w%d", i), data)))
 		}
 		return b.String()
 	}
@@ -35,8 +35,8 @@ func TestChangeSet_ofManyBuckets(t *testing.T) {
 		}
 		s.changeSet(t, "", c.body).is(t, want)
 		s.isRevision(t, c.head)
-		if n := len(s.contents(t, "latest")); n != 120 {
-			t.Errorf("change set %d: %d documents, want 120", i+1, n)
+		if n := len(s.contents(t, "latest")); n != 60 {
+			t.Errorf("change set %d: %d documents, want 60", i+1, n)
 		}
 	}
 	s.isDiff(t, "0 1", manyBuckets("created"))
@@ -47,7 +47,7 @@ func TestChangeSet_ofManyBuckets(t *testing.T) {
 
 func manyBuckets(became string) string {
 	var b strings.Builder
-	for i := range 40 {
+	for i := range 20 {
 		fmt.Fprintf(&b, "b%d:%s ", i, became)
 	}
 	return b.String()
