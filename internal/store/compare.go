@@ -26,19 +26,19 @@ func (s *Store) Occupied(ctx context.Context, revision int64) ([]string, error) 
 const (
 	// onlyOlder takes the closed versions that hang at the older revision's nodes before the newer one.
 	onlyOlder = `SELECT ` + documentColumns + `, NULL::bytea FROM unnest($4::bigint[]) n CROSS JOIN LATERAL (
-			SELECT * FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND d.until > $2
+			` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND d.until > $2
 				AND d.until <= $3 AND d.since <= $2 OFFSET 0) d
 		ORDER BY place`
 
 	// onlyNewer takes the live versions that came in between, and the closed ones at the newer revision's nodes after the
 	// older one; at the newest revision all are live.
 	onlyNewer = `SELECT ` + documentColumns + `, NULL::bytea FROM buckets b CROSS JOIN LATERAL (
-			SELECT * FROM documents d WHERE d.site = $1 AND d.bucket = b.bucket AND d.until IS NULL AND d.since > $2
+			` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.bucket = b.bucket AND d.until IS NULL AND d.since > $2
 				AND d.since <= $3 OFFSET 0) d
 		WHERE b.site = $1 AND b.changed > $2
 		UNION ALL
 		SELECT ` + documentColumns + `, NULL::bytea FROM unnest($4::bigint[]) n CROSS JOIN LATERAL (
-			SELECT * FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND d.since > $2
+			` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND d.since > $2
 				AND d.since <= $3 AND d.until > $3 OFFSET 0) d
 		WHERE $3 < (SELECT head FROM sites WHERE site = $1)
 		ORDER BY place`

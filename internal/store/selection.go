@@ -28,8 +28,11 @@ func (q *statement) arg(value any) string {
 	return "$" + strconv.Itoa(len(q.args))
 }
 
-// ofRevision selects documents of a revision, each with the site's epoch and whether the revision exists: one row without
-// a document if there is none.
+// selectVersion takes what is read of a version, and what it is sorted by beyond that.
+const selectVersion = "SELECT " + documentColumns + ", d.abstract"
+
+// ofRevision selects documents of a revision, each with the site's epoch and whether the revision exists: one row
+// without a document if there is none.
 //
 // Each arm looks into one index, with equal keys that a lateral join hands to it one by one. OFFSET 0 keeps the planner
 // from taking another way, to which statistics that are old, or not there yet, would lead it.
@@ -40,7 +43,7 @@ func (s *Store) ofRevision(revision int64, selection revisions.Selection) *state
 	where, order := q.filters(selection), q.order(selection)
 	q.add(`WITH s AS (SELECT epoch, head,
 			EXISTS (SELECT FROM revisions r WHERE r.site = $1 AND r.revision = $2) AS found FROM sites WHERE site = $1)
-		SELECT s.epoch, s.found, `, documentColumns, `, c.body FROM s LEFT JOIN (SELECT * FROM (`)
+		SELECT s.epoch, s.found, `, documentColumns, `, c.body FROM s LEFT JOIN (`, selectVersion, ` FROM (`)
 	if selection.Names != nil {
 		q.armsByName(revision, selection.Names, where)
 	} else {
@@ -65,20 +68,21 @@ func (s *Store) ofRevision(revision int64, selection revisions.Selection) *state
 func (q *statement) armsByName(revision int64, names []string, where string) {
 	before, after := ancestors(revision)
 	name := "unnest(" + q.arg(slices.Compact(slices.Sorted(slices.Values(names)))) + "::text[]) w"
-	q.add("SELECT d.* FROM ", name, " CROSS JOIN LATERAL (SELECT * FROM documents d ",
+	q.add(selectVersion, " FROM ", name, " CROSS JOIN LATERAL (", selectVersion, " FROM documents d ",
 		"WHERE d.site = $1 AND d.name = w AND d.fork IS NULL AND d.since <= $2", where, " OFFSET 0) d")
-	q.add(" UNION ALL SELECT d.* FROM s CROSS JOIN ", name, " CROSS JOIN ", q.nodes(slices.Concat(before, after)),
-		" CROSS JOIN LATERAL (SELECT * FROM documents d WHERE d.site = $1 AND d.name = w AND d.fork = n AND d.since <= $2 ",
-		"AND coalesce(d.until, 0) > $2", where, " OFFSET 0) d WHERE $2 < s.head AND n <= s.head")
+	q.add(" UNION ALL ", selectVersion, " FROM s CROSS JOIN ", name, " CROSS JOIN ", q.nodes(slices.Concat(before, after)),
+		" CROSS JOIN LATERAL (", selectVersion,
+		" FROM documents d WHERE d.site = $1 AND d.name = w AND d.fork = n AND d.since <= $2 AND coalesce(d.until, 0) > $2", where, " OFFSET 0) d WHERE $2 < s.head AND n <= s.head")
 }
 
-// armsByInterval takes the versions valid in the revision: the live ones by schema or by bucket, and those at its nodes.
+// armsByInterval takes the versions valid in the revision: the live ones by schema or by bucket, and those at its
+// nodes.
 func (q *statement) armsByInterval(revision int64, selection revisions.Selection, where string) {
 	const live = "documents d WHERE d.site = $1 AND d.until IS NULL AND d.since <= $2"
 	if selection.Schemas != nil || selection.Buckets != nil {
-		q.add("SELECT d.* FROM ", live, where)
+		q.add(selectVersion, " FROM ", live, where)
 	} else {
-		q.add("SELECT d.* FROM buckets b CROSS JOIN LATERAL (SELECT * FROM ", live, " AND d.bucket = b.bucket", where,
+		q.add(selectVersion, " FROM buckets b CROSS JOIN LATERAL (", selectVersion, " FROM ", live, " AND d.bucket = b.bucket", where,
 			" OFFSET 0) d WHERE b.site = $1")
 	}
 	before, after := ancestors(revision)
@@ -86,8 +90,8 @@ func (q *statement) armsByInterval(revision int64, selection revisions.Selection
 		nodes []int64
 		valid string
 	}{{before, "d.until > $2"}, {after, "d.since <= $2"}} {
-		q.add(" UNION ALL SELECT d.* FROM s CROSS JOIN ", q.nodes(closed.nodes), " CROSS JOIN LATERAL (SELECT * FROM ",
-			"documents d WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND ", closed.valid, where,
+		q.add(" UNION ALL ", selectVersion, " FROM s CROSS JOIN ", q.nodes(closed.nodes), " CROSS JOIN LATERAL (",
+			selectVersion, " FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND ", closed.valid, where,
 			" OFFSET 0) d WHERE $2 < s.head AND n <= s.head")
 	}
 }
