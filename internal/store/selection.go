@@ -63,36 +63,44 @@ func (s *Store) ofRevision(revision int64, selection revisions.Selection) *state
 	return q
 }
 
+// each selects, for each row of a table, the versions that fulfil a condition on it.
+func (q *statement) each(table, condition string) {
+	q.add(selectVersion, " FROM ", table, " CROSS JOIN LATERAL (", selectVersion,
+		" FROM documents d WHERE d.site = $1 AND ", condition, " OFFSET 0) d")
+}
+
+// closedOnly ends an arm of closed versions: at the newest revision all are live, and no node lies beyond it.
+const closedOnly = " WHERE $2 < s.head AND n <= s.head"
+
 // armsByName takes the versions with one of the names: the live ones, which hang nowhere, and those at the revision's
-// nodes. At the newest revision all are live, and no node lies beyond it.
+// nodes.
 func (q *statement) armsByName(revision int64, names []string, where string) {
 	before, after := ancestors(revision)
 	name := "unnest(" + q.arg(slices.Compact(slices.Sorted(slices.Values(names)))) + "::text[]) w"
-	q.add(selectVersion, " FROM ", name, " CROSS JOIN LATERAL (", selectVersion, " FROM documents d ",
-		"WHERE d.site = $1 AND d.name = w AND d.fork IS NULL AND d.since <= $2", where, " OFFSET 0) d")
-	q.add(" UNION ALL ", selectVersion, " FROM s CROSS JOIN ", name, " CROSS JOIN ", q.nodes(slices.Concat(before, after)),
-		" CROSS JOIN LATERAL (", selectVersion,
-		" FROM documents d WHERE d.site = $1 AND d.name = w AND d.fork = n AND d.since <= $2 AND coalesce(d.until, 0) > $2", where, " OFFSET 0) d WHERE $2 < s.head AND n <= s.head")
+	q.each(name, "d.name = w AND d.fork IS NULL AND d.since <= $2"+where)
+	q.add(" UNION ALL ")
+	q.each("s CROSS JOIN "+name+" CROSS JOIN "+q.nodes(slices.Concat(before, after)),
+		"d.name = w AND d.fork = n AND d.since <= $2 AND coalesce(d.until, 0) > $2"+where)
+	q.add(closedOnly)
 }
 
 // armsByInterval takes the versions valid in the revision: the live ones by schema or by bucket, and those at its
 // nodes.
 func (q *statement) armsByInterval(revision int64, selection revisions.Selection, where string) {
-	const live = "documents d WHERE d.site = $1 AND d.until IS NULL AND d.since <= $2"
+	live := "d.until IS NULL AND d.since <= $2" + where
 	if selection.Schemas != nil || selection.Buckets != nil {
-		q.add(selectVersion, " FROM ", live, where)
+		q.add(selectVersion, " FROM documents d WHERE d.site = $1 AND ", live)
 	} else {
-		q.add(selectVersion, " FROM buckets b CROSS JOIN LATERAL (", selectVersion, " FROM ", live, " AND d.bucket = b.bucket", where,
-			" OFFSET 0) d WHERE b.site = $1")
+		q.each("(SELECT bucket FROM buckets WHERE site = $1) b", "d.bucket = b.bucket AND "+live)
 	}
 	before, after := ancestors(revision)
 	for _, closed := range []struct {
 		nodes []int64
 		valid string
 	}{{before, "d.until > $2"}, {after, "d.since <= $2"}} {
-		q.add(" UNION ALL ", selectVersion, " FROM s CROSS JOIN ", q.nodes(closed.nodes), " CROSS JOIN LATERAL (",
-			selectVersion, " FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL AND d.fork = n AND ", closed.valid, where,
-			" OFFSET 0) d WHERE $2 < s.head AND n <= s.head")
+		q.add(" UNION ALL ")
+		q.each("s CROSS JOIN "+q.nodes(closed.nodes), "d.until IS NOT NULL AND d.fork = n AND "+closed.valid+where)
+		q.add(closedOnly)
 	}
 }
 
