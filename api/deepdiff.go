@@ -129,6 +129,10 @@ func patchText(found []revisions.DeepDifference) []byte {
 	text := []byte("[")
 	for _, bucket := range found {
 		for _, d := range bucket.Documents {
+			patch := patchOf(d)
+			if len(patch) == 0 { // nothing but the order of keys
+				continue
+			}
 			if len(text) > 1 {
 				text = append(text, ',', '\n')
 			}
@@ -138,7 +142,7 @@ func patchText(found []revisions.DeepDifference) []byte {
 				{Key: "encrypted", Value: encrypted(d)},
 				{Key: "layer", Value: layer(d)},
 				{Key: "name", Value: d.Name},
-				{Key: "patch", Value: patchOf(d)},
+				{Key: "patch", Value: patch},
 				{Key: "schema", Value: d.Schema},
 			})
 		}

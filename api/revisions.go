@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -45,6 +46,24 @@ func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 	if q.fault != nil {
 		return q.fault
 	}
+	return s.selected(w, r, selection, s.Service.Documents)
+}
+
+// GET /api/v1.0/revisions/{revision}/rendered-documents
+func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
+	q := readQuery(r)
+	selection := s.selection(q)
+	if q.fault != nil {
+		return q.fault
+	}
+	selection.Abstract = nil // which no rendered document is
+	return s.selected(w, r, selection, s.Service.Rendered)
+}
+
+// selected answers with the documents of a revision that a selection asks for.
+func (s *server) selected(w http.ResponseWriter, r *http.Request, selection revisions.Selection,
+	read func(context.Context, int64, revisions.Selection) (revisions.Selected, error),
+) error {
 	id, err := s.revision(r)
 	if err != nil {
 		return asHTTPNotFound(err)
@@ -58,16 +77,18 @@ func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 	}
-	selected, err := s.Service.Documents(r.Context(), id, selection)
+	found, err := read(r.Context(), id, selection)
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	w.Header().Set("ETag", documentsTag(r, id, selected.Epoch))
+	if !found.Passing {
+		w.Header().Set("ETag", documentsTag(r, id, found.Epoch))
+	}
 	w.Header().Set("Vary", "Accept")
 	if !s.Compat {
-		setLinks(w, r, selection.Page, selected.More)
+		setLinks(w, r, selection.Page, found.More)
 	}
-	s.writeDocuments(w, r, selected.Documents, func(doc *revisions.Stored) int64 { return doc.Revision })
+	s.writeDocuments(w, r, found.Documents, func(doc *revisions.Stored) int64 { return doc.Revision })
 	return nil
 }
 

@@ -84,7 +84,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger
 		poolCollector(kept))
 	service := revisions.NewService(revisions.Config{
 		Store: store.NewCached(kept, c.CacheSize), Engine: validations.NewEngine(), Limits: c.document(),
-		Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
+		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
 	})
 	handler := api.New(api.Config{
 		Service: service, Ping: kept.Ping, Limits: c.document(), CacheSize: c.CacheSize,

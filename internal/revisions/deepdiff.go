@@ -1,67 +1,96 @@
 package revisions
 
 import (
+	"bytes"
 	"context"
-	"errors"
+	"crypto/sha256"
+
+	"purser/internal/document"
 )
 
-// DeepDifference is what became of a bucket, down to its documents. A document that moved is a deleted one in the one
-// bucket and a created one in the other.
+// DeepDifference is what became of a bucket, down to its rendered documents. A document that moved is a deleted one in
+// the one bucket and a created one in the other.
 type DeepDifference struct {
 	BucketDifference
 
 	Documents []DocumentDifference
 }
 
-// DeepDiff tells how one revision becomes another, down to what the documents say; 0 is the revision without any. Of
-// the buckets the higher number is the newer one, as for Diff (spec/api.md §6.2). Documents that only one revision has
-// come with their contents if whole is asked for; encrypted ones never do. Faults: NotFound, Gone.
-func (s *Service) DeepDiff(ctx context.Context, before, after int64, whole bool) ([]DeepDifference, error) {
-	differences, err := s.deepDiff(ctx, before, after, whole)
-	if errors.Is(err, ErrStale) { // a prune came in between
-		differences, err = s.deepDiff(ctx, before, after, whole)
-	}
-	return differences, err
-}
-
-func (s *Service) deepDiff(ctx context.Context, before, after int64, whole bool) ([]DeepDifference, error) {
+// DeepDiff tells how one revision becomes another, down to what its rendered documents say; 0 is the revision without
+// any. Of the buckets the higher number is the newer one, as for Diff. Documents count as modified if what was
+// submitted of them differs (spec/api.md §6.2), or, if all is asked for, if they are rendered differently. Faults:
+// NotFound, Gone, those of rendering.
+func (s *Service) DeepDiff(ctx context.Context, before, after int64, all bool) ([]DeepDifference, error) {
 	found, err := s.compare(ctx, before, after)
 	if err != nil {
 		return nil, err
 	}
-	gone, come := GroupByBucket(found.Gone), GroupByBucket(found.Come)
-	var differences []DeepDifference
-	var shown []**Stored
+	older, err := s.readable(ctx, found.Epoch, before)
+	if err != nil {
+		return nil, err
+	}
+	newer, err := s.readable(ctx, found.Epoch, after)
+	if err != nil {
+		return nil, err
+	}
+	var gone, come map[string][]*Stored
+	if all {
+		gone, come = GroupByBucket(notIn(older, newer)), GroupByBucket(notIn(newer, older))
+	} else {
+		gone, come = GroupByBucket(rendered(found.Gone, older)), GroupByBucket(rendered(found.Come, newer))
+	}
+	differences := []DeepDifference{}
 	for _, bucket := range found.buckets(before, after) {
 		documents := documentDifferences(gone[bucket.Bucket], come[bucket.Bucket])
-		for i := range documents {
-			if d := &documents[i]; whole || d.Difference == Modified {
-				shown = append(shown, &d.Before, &d.After)
-			}
-		}
 		differences = append(differences, DeepDifference{bucket, documents})
 	}
-	return differences, s.render(ctx, shown)
+	return differences, nil
 }
 
-// render puts documents as services read them in place of those that say nothing yet. So far that is what was
-// submitted: there is no layering and no substitution.
-func (s *Service) render(ctx context.Context, shown []**Stored) error {
-	var open []*Stored
-	var places []**Stored
-	for _, doc := range shown {
-		if *doc != nil && !(*doc).Traits().Encrypted {
-			open, places = append(open, *doc), append(places, doc)
+// readable are the rendered documents of a revision, whether they pass their schemas or not; 0 has none.
+func (s *Service) readable(ctx context.Context, epoch, revision int64) ([]*Stored, error) {
+	if revision == 0 {
+		return nil, nil
+	}
+	rendered, err := s.rendition(ctx, renditionKey{epoch, revision})
+	return rendered.documents, err
+}
+
+// rendered are the rendered forms of versions; those that nobody reads have none.
+func rendered(versions, readable []*Stored) []*Stored {
+	byID := make(map[int64]*Stored, len(readable))
+	for _, doc := range readable {
+		byID[doc.ID] = doc
+	}
+	var forms []*Stored
+	for _, version := range versions {
+		if form := byID[version.ID]; form != nil {
+			forms = append(forms, form)
 		}
 	}
-	open, err := s.withContents(ctx, open)
-	if err != nil {
-		return err
+	return forms
+}
+
+// notIn are the rendered documents that others do not have, or not in the same bucket and saying the same. Their
+// digests are those of what they say when they are rendered.
+func notIn(documents, others []*Stored) []*Stored {
+	byIdentity := make(map[document.Identity]*Stored, len(others))
+	for _, doc := range others {
+		byIdentity[doc.Identity] = doc
 	}
-	for i, doc := range open {
-		*places[i] = doc
+	var different []*Stored
+	for _, doc := range documents {
+		other := byIdentity[doc.Identity]
+		if other != nil && other.Bucket == doc.Bucket && bytes.Equal(other.Metadata, doc.Metadata) &&
+			bytes.Equal(other.Data, doc.Data) {
+			continue
+		}
+		same, text := *doc, *doc.Document
+		text.Digest = sha256.Sum256(doc.Data)
+		same.Document, same.Kept = &text, false
+		different = append(different, &same)
 	}
-	return nil
+	return different
 }
 
 // GroupByBucket sorts documents by the bucket they are in, each list in the order of the whole.

@@ -16,6 +16,8 @@ type Config struct {
 	Store  Store
 	Engine *validations.Engine
 	Limits document.Limits
+	// CacheSize is how many bytes of rendered documents are kept in memory.
+	CacheSize int
 	// Compat switches rows C1-C5 of spec/api.md §0 to the reference's behaviour.
 	Compat bool
 	Now    func() time.Time
@@ -27,16 +29,18 @@ type Config struct {
 type Service struct {
 	Config
 
-	writer  chan struct{} // holds a token while nobody plans and appends
-	workers chan struct{} // holds a token for each worker that may decode or check
+	writer     chan struct{} // holds a token while nobody plans and appends
+	workers    chan struct{} // holds a token for each worker that may decode or check
+	renditions *renditions
 }
 
 // NewService returns a service over a store.
 func NewService(config Config) *Service {
 	s := &Service{
-		Config:  config,
-		writer:  make(chan struct{}, 1),
-		workers: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		Config:     config,
+		writer:     make(chan struct{}, 1),
+		workers:    make(chan struct{}, runtime.GOMAXPROCS(0)),
+		renditions: newRenditions(config.CacheSize),
 	}
 	s.writer <- struct{}{}
 	for range cap(s.workers) {

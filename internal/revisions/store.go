@@ -79,8 +79,8 @@ type Change struct {
 	Emptied  []string  // buckets that have none any more
 	Checks   []Check
 	Failures []Failure
-	// Result is what the payload left in its buckets, in order of the payload. It is nil for a rollback, which has none:
-	// the entries of its schema validation are about all documents of the revision.
+	// Result is what the payload left in its buckets, in order of the payload. It is nil for a rollback, which has
+	// none: the entries of its schema validation are about all documents of the revision.
 	Result []*Stored
 }
 
@@ -122,6 +122,7 @@ type Selected struct {
 	Documents []*Stored
 	More      bool  // there are others behind the limit
 	Epoch     int64 // purges there were before
+	Passing   bool  // they may come out differently another time
 }
 
 // Comparison is how the documents of two revisions differ, without their contents.
@@ -150,6 +151,7 @@ type Store interface {
 	BucketStore
 	CheckStore
 	RevisionStore
+	DocumentStore
 	TagStore
 	ResultStore
 }
@@ -170,8 +172,6 @@ type BucketStore interface {
 	Noted(ctx context.Context) ([]*Stored, error)
 	// Positions returns where the live documents stand, in order.
 	Positions(ctx context.Context) ([]Position, error)
-	// Versions returns versions of documents by id.
-	Versions(ctx context.Context, ids []int64) ([]*Stored, error)
 	// Append stores a revision, all of it or nothing. ErrStale if its base is no longer the newest state.
 	Append(ctx context.Context, change Change) error
 }
@@ -198,12 +198,6 @@ type RevisionStore interface {
 	List(ctx context.Context, query Query) ([]int64, error)
 	// Standing returns those of the revisions that exist, in order of number, and what their verdicts rest on.
 	Standing(ctx context.Context, revisions []int64) (Standing, error)
-	// Documents returns the documents of a revision that a selection asks for, in its order.
-	Documents(ctx context.Context, revision int64, selection Selection) (Selected, error)
-	// Compare tells how two revisions differ; 0 is a revision without documents.
-	Compare(ctx context.Context, before, after int64) (Comparison, error)
-	// Occupied returns the buckets that have documents in a revision, sorted.
-	Occupied(ctx context.Context, revision int64) ([]string, error)
 	// Prune deletes all revisions but the newest, as many as keep says, and those with tags, and whatever none of the
 	// remaining needs. With dryRun it only tells what that would be.
 	Prune(ctx context.Context, keep int, dryRun bool) (Pruned, error)
@@ -211,6 +205,21 @@ type RevisionStore interface {
 	Purge(ctx context.Context, purge Purge, expected Expected) error
 	// Purged returns the last purge, nil if there was none.
 	Purged(ctx context.Context) (*Purge, error)
+}
+
+// DocumentStore keeps the documents of the states that the site has been in.
+type DocumentStore interface {
+	// Documents returns the documents of a revision that a selection asks for, in its order.
+	Documents(ctx context.Context, revision int64, selection Selection) (Selected, error)
+	// Versions returns versions of documents by id.
+	Versions(ctx context.Context, ids []int64) ([]*Stored, error)
+	// Compare tells how two revisions differ; 0 is a revision without documents.
+	Compare(ctx context.Context, before, after int64) (Comparison, error)
+	// FallbackPolicy returns the LayeringPolicy of a revision that has none: the newest one that was written until
+	// then, or else the newest of all, even if it was removed since; nil if there never was one (spec/api.md §0 D14).
+	FallbackPolicy(ctx context.Context, revision int64) (*Stored, error)
+	// Occupied returns the buckets that have documents in a revision, sorted.
+	Occupied(ctx context.Context, revision int64) ([]string, error)
 }
 
 // TagStore keeps the names that people give to revisions.

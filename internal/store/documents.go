@@ -42,6 +42,9 @@ const (
 
 	livePositions = `SELECT d.id, d.place FROM documents d WHERE d.site = $1 AND d.until IS NULL ORDER BY d.place`
 
+	fallbackPolicy = withContent + `WHERE d.site = $1 AND d.schema LIKE 'deckhand/LayeringPolicy/%'
+		ORDER BY d.since > $2, d.since DESC LIMIT 1`
+
 	versionsByID = withContent + `WHERE d.site = $1 AND d.id = ANY($2)`
 )
 
@@ -78,6 +81,15 @@ func (s *Store) Noted(ctx context.Context) ([]*revisions.Stored, error) {
 // Positions implements revisions.Store.
 func (s *Store) Positions(ctx context.Context) ([]revisions.Position, error) {
 	return collect(ctx, s, pgx.RowToStructByPos[revisions.Position], livePositions, s.site)
+}
+
+// FallbackPolicy implements revisions.Store.
+func (s *Store) FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error) {
+	found, err := collect(ctx, s, s.scanDocument, fallbackPolicy, s.site, revision)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
 }
 
 // Versions implements revisions.Store.

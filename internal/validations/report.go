@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
+	"purser/internal/fault"
 )
 
 // Error is one item of an internal validation entry's errors (spec/api.md §7.3).
@@ -61,6 +62,17 @@ func Report(doc *document.Document, rule []byte, findings []Finding, details boo
 		errs = append(errs, wrong)
 	}
 	return errs, nil
+}
+
+// D002 words an error as it is told of a rendered document (spec/api.md §7.2).
+func D002(e Error) fault.Message {
+	return fault.Message{
+		Message: e.Message, Error: true, Name: "D002", Level: "Error", Kind: "ValidationMessage",
+		Documents: []fault.Document{{Schema: e.Schema, Name: e.Name, Layer: e.Layer}},
+		Diagnostic: map[string]any{
+			"schema_path": e.SchemaPath, "validation_schema": e.ValidationSchema, "error_section": e.ErrorSection,
+		},
+	}
 }
 
 // section is the value around the one that a finding is about; around all data it is the document.

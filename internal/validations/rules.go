@@ -52,6 +52,18 @@ func (r Rules) For(doc *document.Document) (rule Rule, ok bool) {
 	return rule, ok
 }
 
+// ForRendered returns the rule that checks a rendered document; ok is false if none does (spec/api.md §7.2).
+func (r Rules) ForRendered(doc *document.Document) (rule Rule, ok bool) {
+	if Registers(doc) {
+		return usability.digest, true
+	}
+	if builtin, ok := builtins[doc.Schema]; ok {
+		return builtin.digest, true
+	}
+	rule, ok = r.Registered[doc.Schema]
+	return rule, ok
+}
+
 var registeredName = regexp.MustCompile(`^[a-zA-Z]+/[a-zA-Z]+/v\d+$`)
 
 // Registers tells whether a DataSchema document is a validator at all: it is named like a document schema that is not

@@ -31,6 +31,7 @@ func TestLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := &player{t, s, newSite()}
 		p.ask(http.MethodDelete, "revisions", "", http.StatusNoContent)
+		p.layer()
 		for range rapid.IntRange(1, 14).Draw(t, "actions") {
 			rapid.SampledFrom([]func(){p.put, p.put, p.changeSet, p.changeSet, p.rollback, p.tag, p.prune}).Draw(t, "action")()
 		}
@@ -97,6 +98,12 @@ func (p *player) contents() []string {
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// layer brings the LayeringPolicy that comparing rendered documents needs.
+func (p *player) layer() {
+	p.ask(http.MethodPut, "buckets/policy/documents", layeringPolicy("lp"), http.StatusOK)
+	p.site.become(snapshot{"lp": {bucket: "policy", since: 1, place: 1}})
 }
 
 // ask sends a request that must be answered with a status.
@@ -306,11 +313,17 @@ type patched struct {
 func (p *player) apply(a, b int) {
 	said := map[string]int{}
 	for name, doc := range p.site.history[a] {
+		if name == "lp" {
+			continue
+		}
 		said[doc.bucket+"/"+name] = doc.data
 	}
 	for _, item := range decoded[[]patched](p, p.ask(http.MethodGet, fmt.Sprintf("revisions/%d/deepdiff/%d", a, b), "",
 		http.StatusOK, "Accept", "application/json-patch+json")) {
 		for _, op := range item.Patch {
+			if item.Name == "lp" { // which a revision without falls back to
+				continue
+			}
 			key := item.Bucket + "/" + item.Name
 			switch op.Op + " " + op.Path {
 			case "add ":
@@ -330,6 +343,9 @@ func (p *player) apply(a, b int) {
 	}
 	want := map[string]int{}
 	for name, doc := range p.site.history[b] {
+		if name == "lp" {
+			continue
+		}
 		want[doc.bucket+"/"+name] = doc.data
 	}
 	p.agree(fmt.Sprintf("patches that make %d into %d", a, b), want, said)

@@ -1,0 +1,69 @@
+package rendering
+
+import (
+	"fmt"
+	"strings"
+)
+
+// mostShown is how many edges of a cycle a message lists.
+const mostShown = 100
+
+// cycleFault names one cycle of a graph that has some (spec/rendering.md §7.2).
+func (g *graph) cycleFault() error {
+	cycle := g.cycle()
+	var said []string
+	var documents []*node
+	for _, e := range cycle[:min(mostShown, len(cycle))] {
+		said = append(said, fmt.Sprintf("(%s, %s, 'reverse')", triple(g.nodes[e.dependent]), triple(g.nodes[e.dependency])))
+		documents = append(documents, g.nodes[e.dependent])
+	}
+	if more := len(cycle) - len(said); more > 0 {
+		said = append(said, fmt.Sprintf("and %d more", more))
+	}
+	return refuse("SubstitutionDependencyCycle", documents,
+		"Cannot determine substitution order as a dependency cycle exists for the following documents: [%s]",
+		strings.Join(said, ", "))
+}
+
+func triple(n *node) string {
+	return fmt.Sprintf("(%s, %s, %s)", quote(n.Schema), quote(n.Layer), quote(n.Name))
+}
+
+// cycle walks from each document to those that need it, depth first, until it comes back to one that it came through.
+func (g *graph) cycle() []edge {
+	neededBy := g.neighbours(func(e edge) (from, to int) { return e.dependency, e.dependent })
+	onPath := make([]int, len(g.nodes)) // 1 + the position on the path
+	next := make([]int, len(g.nodes))   // the neighbour to go to next; beyond the last one where all have been walked
+	for start := range g.nodes {
+		if next[start] > 0 {
+			continue
+		}
+		path := []int{start}
+		onPath[start] = 1
+		for len(path) > 0 {
+			at := path[len(path)-1]
+			if next[at] == len(neededBy[at]) {
+				path, onPath[at] = path[:len(path)-1], 0
+				continue
+			}
+			to := neededBy[at][next[at]]
+			next[at]++
+			switch {
+			case onPath[to] > 0:
+				return edgesOf(append(path[onPath[to]-1:], to))
+			case next[to] == 0:
+				path = append(path, to)
+				onPath[to] = len(path)
+			}
+		}
+	}
+	return nil
+}
+
+// edgesOf turns a path against the direction of edges into those edges.
+func edgesOf(path []int) (edges []edge) {
+	for i := 1; i < len(path); i++ {
+		edges = append(edges, edge{dependent: path[i], dependency: path[i-1]})
+	}
+	return edges
+}

@@ -1,0 +1,20 @@
+// Package rendering turns the documents of a revision into what services read: layered, substituted and replaced.
+//
+// It is a pure function. Render reads each document's metadata once, finds every document's parent, replacement and
+// substitution sources, and computes the documents in the order of their dependencies:
+//
+//	documents ──policy──► layers ──parents──► replacement ──sources──► order ──┐
+//	                                                                           ▼
+//	rendered ◄── for each document: its parent's data, its actions, its substitutions
+//
+// Invariants:
+//   - What comes out depends on nothing but the documents; their order decides only the order of the output, and which
+//     of several errors is told (spec/rendering.md §0 R1).
+//   - Values are immutable and shared: a child holds what it does not change of its parent, a destination holds its
+//     source's value. Only a tree writes, into containers that it copied for itself, and nobody sees it before it is
+//     frozen. So nothing that one document does shows in another.
+//   - A document that is not computed is not even parsed, unless another one reads it.
+//   - Work, size and depth are bounded before they are spent, and a context that ends stops the work.
+//   - Every refusal is a fault that names the documents it is about, by the reference's class and text
+//     (spec/rendering.md §3-§9), never with a value of their data.
+package rendering

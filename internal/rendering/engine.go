@@ -1,0 +1,184 @@
+package rendering
+
+import "purser/internal/document"
+
+// engine is what the documents of one rendering share: the meter, and what has been found out about texts and values.
+type engine struct {
+	*meter
+
+	paths    map[string]*path
+	patterns map[string]*pattern
+	lookups  map[*document.Member]*lookup // by the first member of a large mapping
+	mappings map[*document.Member]extent  // of large mappings
+	lists    map[*any]extent              // of large lists
+}
+
+func newEngine(m *meter) *engine {
+	return &engine{
+		meter:    m,
+		paths:    map[string]*path{},
+		patterns: map[string]*pattern{},
+		lookups:  map[*document.Member]*lookup{},
+		mappings: map[*document.Member]extent{},
+		lists:    map[*any]extent{},
+	}
+}
+
+// lookup finds keys of one mapping. It searches from front to back, until that has been done so often that an index
+// would have paid.
+type lookup struct {
+	searched int
+	at       map[string]int
+}
+
+const (
+	fewMembers      = 16 // that are never indexed
+	fewSearches     = 16 // that cost less than an index
+	notThere    int = -1
+)
+
+func (l *lookup) find(members document.Mapping, key string) int {
+	if len(members) > fewMembers && l.at == nil {
+		if l.searched++; l.searched > fewSearches {
+			l.build(members)
+		}
+	}
+	if l.at != nil {
+		if at, found := l.at[key]; found {
+			return at
+		}
+		return notThere
+	}
+	for at := range members {
+		if members[at].Key == key && members[at].Value != (removed{}) {
+			return at
+		}
+	}
+	return notThere
+}
+
+func (l *lookup) build(members document.Mapping) {
+	l.at = make(map[string]int, len(members))
+	for at := range members {
+		if members[at].Value != (removed{}) {
+			l.at[members[at].Key] = at
+		}
+	}
+}
+
+// find returns the position of a key in an immutable mapping, notThere if there is none.
+func (e *engine) find(m document.Mapping, key string) int {
+	if len(m) <= fewMembers {
+		e.charge(1)
+		return new(lookup).find(m, key)
+	}
+	known := e.lookups[&m[0]]
+	if known == nil {
+		known = &lookup{}
+		e.lookups[&m[0]] = known
+	}
+	if known.at == nil {
+		e.charge(len(m))
+	}
+	return known.find(m, key)
+}
+
+// seek is find in an object of a tree.
+func (e *engine) seek(o *object, key string) int {
+	if o.at == nil {
+		e.charge(len(o.members))
+	}
+	return o.find(o.members, key)
+}
+
+// reach tells which members of a container a step leads to: those from one position up to another.
+func (e *engine) reach(container any, s step) (from, to int) {
+	switch c := container.(type) {
+	case document.Mapping:
+		switch s.kind {
+		case byKey:
+			return only(e.find(c, s.key))
+		case anyKey:
+			return 0, len(c)
+		case byIndex, anyItem:
+		}
+	case *object:
+		switch s.kind {
+		case byKey:
+			return only(e.seek(c, s.key))
+		case anyKey:
+			return 0, len(c.members)
+		case byIndex, anyItem:
+		}
+	case []any:
+		return s.items(len(c))
+	case *array:
+		return s.items(len(c.items))
+	}
+	return 0, 0
+}
+
+// items tells which items of a list a step leads to. Negative indices count from its end.
+func (s step) items(length int) (from, to int) {
+	switch s.kind {
+	case byIndex:
+		at := s.index
+		if at < 0 {
+			at += length
+		}
+		if at >= 0 && at < length {
+			return only(at)
+		}
+	case anyItem:
+		return 0, length
+	case byKey, anyKey:
+	}
+	return 0, 0
+}
+
+func only(at int) (from, to int) {
+	if at == notThere {
+		return 0, 0
+	}
+	return at, at + 1
+}
+
+// first returns the first value at a path, in document order, and whether there is one.
+func (e *engine) first(value any, steps []step) (any, bool) {
+	if len(steps) == 0 {
+		return value, true
+	}
+	if text, ok := value.(string); ok {
+		return e.character(text, steps)
+	}
+	from, to := e.reach(value, steps[0])
+	e.charge(to - from)
+	for at := from; at < to; at++ {
+		if found, ok := e.first(item(value, at), steps[1:]); ok {
+			return found, true
+		}
+	}
+	return nil, false
+}
+
+// item is the value at a position of an immutable container.
+func item(container any, at int) any {
+	if m, ok := container.(document.Mapping); ok {
+		return m[at].Value
+	}
+	return list(container)[at]
+}
+
+// character reads one character of a text, as the reference does for an index (spec/rendering.md §8.6).
+func (e *engine) character(text string, steps []step) (any, bool) {
+	if steps[0].kind != byIndex {
+		return nil, false
+	}
+	e.charge(len(text))
+	runes := []rune(text)
+	from, to := steps[0].items(len(runes))
+	if from == to {
+		return nil, false
+	}
+	return e.first(string(runes[from]), steps[1:])
+}

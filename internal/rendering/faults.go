@@ -1,0 +1,46 @@
+package rendering
+
+import (
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// refuse is the fault of documents that do not render as they are: the class and text are the reference's, where it has
+// them.
+func refuse(errorType string, documents []*node, format string, args ...any) *fault.Fault {
+	return about(fault.New(fault.Invalid, errorType, format, args...), documents...)
+}
+
+// refuseReason is a refusal whose reason stands in a field of its own too (spec/rendering.md §4, §5).
+func refuseReason(errorType, reason string, documents []*node, format string, args ...any) *fault.Fault {
+	f := refuse(errorType, documents, format+" Reason: %s", append(args, reason)...)
+	f.Reason = reason
+	return f
+}
+
+// about says for programs, too, which documents a fault is about.
+func about(f *fault.Fault, documents ...*node) *fault.Fault {
+	message := fault.Message{Message: f.Message, Error: true}
+	for _, n := range documents {
+		message.Documents = append(message.Documents, fault.Document{Schema: n.Schema, Name: n.Name, Layer: n.Layer})
+	}
+	f.Messages = []fault.Message{message}
+	return f
+}
+
+// kindOf says what a value is without saying it: values may be secrets.
+func kindOf(value any) string {
+	switch value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case document.Number:
+		return "a number"
+	case string:
+		return "a string"
+	case []any, *array:
+		return "a list"
+	}
+	return "a mapping"
+}

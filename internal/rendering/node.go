@@ -1,0 +1,141 @@
+package rendering
+
+import (
+	"fmt"
+	"strings"
+
+	"purser/internal/document"
+)
+
+// node is a document with what its metadata says about rendering (spec/rendering.md §2), and what has been found out
+// about it so far.
+type node struct {
+	document.Identity
+
+	document *document.Document
+	index    int // in the input
+
+	abstract    bool
+	control     bool
+	replacement bool
+	encrypted   bool
+
+	labels        map[string]string // values as equalText writes them
+	selector      []label
+	actions       []action
+	substitutions []substitution
+
+	rank       int   // of its layer, from the top; -1 without a layer
+	parent     *node // whose data it layers on
+	replacedBy *node
+
+	data     any  // its own data, later the rendered data
+	read     bool // data is set
+	computed bool
+}
+
+// key is what substitutions name a source by.
+type key struct{ schema, name string }
+
+func (n *node) key() key { return key{n.Schema, n.Name} }
+
+// brief names a document without its layer, as some of the reference's messages do.
+func (n *node) brief() string { return fmt.Sprintf("[%s] %s", n.Schema, n.Name) }
+
+// layered tells whether the document takes its parent's data (spec/rendering.md §8 step 2).
+func (n *node) layered() bool { return n.parent != nil && len(n.actions) > 0 && !n.control }
+
+// changes tells whether there is anything to compute.
+func (n *node) changes() bool { return n.layered() || len(n.substitutions) > 0 && !n.control }
+
+// ancestor is the document whose data counts as the parent's: the parent, or what replaces it (spec/rendering.md §7.1).
+func (n *node) ancestor() *node {
+	if by := n.parent.replacedBy; by != nil && by != n {
+		return by
+	}
+	return n.parent
+}
+
+// read reads the metadata of all documents. Of those with one identity the first counts.
+func (r *run) read(documents []*document.Document) ([]*node, error) {
+	nodes := make([]*node, 0, len(documents))
+	known := make(map[document.Identity]bool, len(documents))
+	for i, d := range documents {
+		if known[d.Identity] {
+			continue
+		}
+		known[d.Identity] = true
+		r.charge(len(d.Metadata))
+		value, err := document.ParseJSON(d.Metadata)
+		if err != nil {
+			return nil, fmt.Errorf("read metadata of document %s: %w", d.Identity, err)
+		}
+		metadata, _ := value.(document.Mapping)
+		n := r.node(metadata)
+		n.Identity, n.document, n.index = d.Identity, d, i
+		if err := r.check(n); err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes, nil
+}
+
+func (r *run) node(metadata document.Mapping) *node {
+	layering := mapping(metadata.At("layeringDefinition"))
+	n := &node{
+		abstract:    layering.At("abstract") == true,
+		control:     strings.HasPrefix(text(metadata.At("schema")), "metadata/Control"),
+		replacement: metadata.At("replacement") == true,
+		encrypted:   metadata.At("storagePolicy") == "encrypted",
+		selector:    labelsOf(layering.At("parentSelector")),
+		rank:        -1,
+	}
+	if labels := labelsOf(metadata.At("labels")); len(labels) > 0 {
+		n.labels = make(map[string]string, len(labels))
+		for _, l := range labels {
+			n.labels[l.key] = l.value
+		}
+	}
+	for _, item := range list(layering.At("actions")) {
+		n.actions = append(n.actions, r.action(mapping(item)))
+	}
+	for _, item := range list(metadata.At("substitutions")) {
+		n.substitutions = append(n.substitutions, r.substitution(mapping(item)))
+	}
+	return n
+}
+
+// value is the data of a document: the rendered one if it was computed, else its own.
+func (r *run) value(n *node) (any, error) {
+	if n.read {
+		return n.data, nil
+	}
+	r.charge(len(n.document.Data))
+	data, err := document.ParseJSON(n.document.Data)
+	if err != nil {
+		return nil, fmt.Errorf("read data of document %s: %w", n.Identity, err)
+	}
+	if n.encrypted && !n.control && r.options.Resolve != nil {
+		if data, err = r.decrypt(n, data); err != nil {
+			return nil, err
+		}
+	}
+	n.data, n.read = data, true
+	return n.data, nil
+}
+
+func mapping(value any) document.Mapping {
+	m, _ := value.(document.Mapping)
+	return m
+}
+
+func list(value any) []any {
+	l, _ := value.([]any)
+	return l
+}
+
+func text(value any) string {
+	s, _ := value.(string)
+	return s
+}

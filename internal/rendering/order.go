@@ -1,0 +1,91 @@
+package rendering
+
+import "slices"
+
+// graph says which documents need which others first (spec/rendering.md §7.1).
+type graph struct {
+	nodes []*node       // those that need others or are needed, in the order in which they are mentioned
+	place map[*node]int // in nodes
+	edges []edge        // in the order in which they are found
+}
+
+// edge says that one document, by its place, needs another one.
+type edge struct{ dependent, dependency int }
+
+func newGraph(nodes []*node, sources sources) *graph {
+	g := &graph{place: make(map[*node]int, len(nodes))}
+	known := map[*node]*node{} // by dependency: the last dependent that has an edge to it
+	need := func(dependent, dependency *node) {
+		if known[dependency] != dependent {
+			known[dependency] = dependent
+			g.edges = append(g.edges, edge{g.enter(dependent), g.enter(dependency)})
+		}
+	}
+	for _, n := range nodes {
+		if n.parent != nil {
+			need(n, n.ancestor())
+		}
+		for i := range n.substitutions {
+			if source := sources[n.substitutions[i].source]; source != nil {
+				need(n, source)
+			}
+		}
+	}
+	return g
+}
+
+func (g *graph) enter(n *node) int {
+	at, known := g.place[n]
+	if !known {
+		at = len(g.nodes)
+		g.place[n] = at
+		g.nodes = append(g.nodes, n)
+	}
+	return at
+}
+
+// order sorts documents so that each comes after those it needs: generation by generation of those that nobody else
+// needs, backwards; then those that are not in the graph, as they came (spec/rendering.md §7.3).
+func (g *graph) order(nodes []*node) ([]*node, error) {
+	needs := g.neighbours(func(e edge) (from, to int) { return e.dependent, e.dependency })
+	dependents := make([]int, len(g.nodes))
+	for _, e := range g.edges {
+		dependents[e.dependency]++
+	}
+	sorted := make([]int, 0, len(g.nodes))
+	for at, n := range dependents {
+		if n == 0 {
+			sorted = append(sorted, at)
+		}
+	}
+	for i := 0; i < len(sorted); i++ {
+		for _, needed := range needs[sorted[i]] {
+			if dependents[needed]--; dependents[needed] == 0 {
+				sorted = append(sorted, needed)
+			}
+		}
+	}
+	if len(sorted) < len(g.nodes) {
+		return nil, g.cycleFault()
+	}
+	ordered := make([]*node, 0, len(nodes))
+	for _, at := range slices.Backward(sorted) {
+		ordered = append(ordered, g.nodes[at])
+	}
+	for _, n := range nodes {
+		if _, known := g.place[n]; !known {
+			ordered = append(ordered, n)
+		}
+	}
+	return ordered, nil
+}
+
+// neighbours lists, for every place, where its edges lead, in the order in which they were found.
+func (g *graph) neighbours(direction func(edge) (from, to int)) [][]int {
+	lists := make([][]int, len(g.nodes))
+	for _, e := range g.edges {
+		from, to := direction(e)
+		lists[from] = append(lists[from], to)
+	}
+	return lists
+}

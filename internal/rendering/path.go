@@ -1,0 +1,224 @@
+package rendering
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// path is a place in a document's data, or several of them (spec/rendering.md §8.6).
+type path struct {
+	steps  []step
+	broken error // why its text says nothing
+}
+
+// step leads from a container to a member of it, or to all of them.
+type step struct {
+	kind  stepKind
+	key   string
+	index int
+}
+
+type stepKind uint8
+
+const (
+	byKey   stepKind = iota // .key
+	byIndex                 // [2], or [-1] for the last
+	anyKey                  // .*
+	anyItem                 // [*]
+)
+
+func (s step) String() string {
+	switch s.kind {
+	case byIndex:
+		return fmt.Sprintf("[%d]", s.index)
+	case anyKey:
+		return ".*"
+	case anyItem:
+		return "[*]"
+	case byKey:
+	}
+	if plain, _ := cutKey(s.key); plain != s.key {
+		return fmt.Sprintf(".'%s'", s.key)
+	}
+	return "." + s.key
+}
+
+// upTo writes the beginning of a path for a message.
+func (p *path) upTo(steps int) string {
+	var b strings.Builder
+	for _, s := range p.steps[:steps] {
+		b.WriteString(s.String())
+	}
+	if b.Len() == 0 || b.String()[0] == '[' {
+		return "." + b.String()
+	}
+	return b.String()
+}
+
+// actionPath parses the path of an action, which may begin at the document instead of its data (spec/rendering.md §8.1,
+// R4).
+func (e *engine) actionPath(written string) *path {
+	rest := written
+	if below, cut := strings.CutPrefix(rest, "$"); cut && endsStep(below) {
+		rest = below
+	}
+	if below, cut := strings.CutPrefix(rest, ".data"); cut && endsStep(below) {
+		rest = below
+	}
+	if rest == "" {
+		rest = "."
+	}
+	return e.path(rest)
+}
+
+// endsStep tells whether a step of a path is over where rest begins.
+func endsStep(rest string) bool { return rest == "" || rest[0] == '.' || rest[0] == '[' }
+
+// path parses a path once a rendering.
+func (e *engine) path(written string) *path {
+	known := e.paths[written]
+	if known == nil {
+		known = parsePath(written)
+		e.paths[written] = known
+	}
+	return known
+}
+
+const pathHelp = "a path is made of .key, .'quoted key', [2], [-1], .* and [*]"
+
+func parsePath(written string) *path {
+	s := pathScanner{text: written, rest: strings.TrimSpace(written)}
+	steps, err := s.path()
+	return &path{steps: steps, broken: err}
+}
+
+// pathScanner reads a path from front to back.
+type pathScanner struct{ text, rest string }
+
+func (s *pathScanner) refuse(why string) error {
+	return fmt.Errorf("the path '%s' cannot be read at character %d: %s; %s", shorten(s.text),
+		1+utf8.RuneCountInString(s.text)-utf8.RuneCountInString(s.rest), why, pathHelp)
+}
+
+// accept goes past a mark and the spaces behind it.
+func (s *pathScanner) accept(mark string) bool {
+	rest, found := strings.CutPrefix(s.rest, mark)
+	if found {
+		s.rest = strings.TrimLeft(rest, " \t")
+	}
+	return found
+}
+
+func (s *pathScanner) path() (steps []step, err error) {
+	if s.rest == "." || s.rest == "$" {
+		return nil, nil
+	}
+	rooted := s.accept("$")
+	for first := true; first || s.rest != ""; first = false {
+		if len(steps) == deepest {
+			return nil, s.refuse("it is too long")
+		}
+		next, err := s.step(first && !rooted)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, next)
+	}
+	return steps, nil
+}
+
+// step reads one step; the dot before a key may be missing where the path begins with it.
+func (s *pathScanner) step(first bool) (step, error) {
+	dotted := s.accept(".")
+	switch {
+	case s.accept("["):
+		return s.bracket()
+	case !dotted && !first:
+		return step{}, s.refuse("a '.' or '[' is expected")
+	case s.accept("*"):
+		return step{kind: anyKey}, nil
+	}
+	return s.key()
+}
+
+func (s *pathScanner) bracket() (next step, err error) {
+	number := s.rest[:len(s.rest)-len(strings.TrimLeft(s.rest, "-0123456789"))]
+	switch {
+	case s.accept("*"):
+		next.kind = anyItem
+	case number != "":
+		next.kind = byIndex
+		if next.index, err = strconv.Atoi(number); err != nil {
+			return step{}, s.refuse("an index is a number")
+		}
+		s.accept(number)
+	default:
+		if next, err = s.key(); err != nil {
+			return step{}, err
+		}
+	}
+	if !s.accept("]") {
+		return step{}, s.refuse("a ']' is expected")
+	}
+	return next, nil
+}
+
+func (s *pathScanner) key() (step, error) {
+	if s.rest != "" && (s.rest[0] == '\'' || s.rest[0] == '"') {
+		return s.quoted()
+	}
+	key, rest := cutKey(s.rest)
+	if key == "" {
+		return step{}, s.refuse("a key is expected")
+	}
+	s.rest = strings.TrimLeft(rest, " \t")
+	return step{key: key}, nil
+}
+
+// cutKey cuts a plain key from the front of a text: a letter, _ or @ and then digits and hyphens too, or digits alone.
+func cutKey(text string) (key, rest string) {
+	within := func(r rune) bool {
+		return r == '_' || r == '@' || r >= utf8.RuneSelf || unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-'
+	}
+	if text == "" || text[0] == '-' {
+		return "", text
+	}
+	if text[0] >= '0' && text[0] <= '9' {
+		within = unicode.IsDigit
+	}
+	end := strings.IndexFunc(text, func(r rune) bool { return !within(r) })
+	if end < 0 {
+		end = len(text)
+	}
+	return text[:end], text[end:]
+}
+
+func (s *pathScanner) quoted() (step, error) {
+	mark := s.rest[0]
+	var key strings.Builder
+	for i := 1; i < len(s.rest); i++ {
+		switch c := s.rest[i]; {
+		case c == mark:
+			s.rest = strings.TrimLeft(s.rest[i+1:], " \t")
+			return step{key: key.String()}, nil
+		case c == '\\' && i+1 < len(s.rest):
+			i++
+			key.WriteByte(s.rest[i])
+		default:
+			key.WriteByte(c)
+		}
+	}
+	return step{}, s.refuse("the quoted key does not end")
+}
+
+// shorten cuts a text of the user's for a message.
+func shorten(text string) string {
+	const most = 128
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most]) + "…"
+}

@@ -1,0 +1,146 @@
+package rendering
+
+import (
+	"context"
+
+	"purser/internal/document"
+)
+
+// DefaultLimit is what rendered data may take together unless the caller says something else. Real sites need 1 MB.
+const DefaultLimit = 64 << 20
+
+// Options are what rendering depends on besides the documents.
+type Options struct {
+	// Limit is how many bytes the data of all documents may take together, counted about as JSON text; 0 means
+	// DefaultLimit.
+	Limit int64
+	// Resolve gives the value that a reference in an encrypted document's data stands for, and whether there is one
+	// (spec/rendering.md §9). Without it such data is taken as it is.
+	Resolve func(reference string) (value any, found bool)
+	// Lenient passes over substitutions that cannot be made, for callers who want to see what can be seen of documents
+	// that do not render (spec/rendering.md §1, §8.5).
+	Lenient bool
+}
+
+// Rendered is a document that services read (spec/rendering.md §7.4). All but its data is as it was submitted.
+type Rendered struct {
+	Index int // of the document in the input
+	// Computed tells whether the data was put together here. If not, Data is not set: the document's own text and digest
+	// say what it says.
+	Computed bool
+	Data     any // immutable, and shared with other documents
+}
+
+// Render computes the documents of one revision and returns those that services read, in the order of
+// spec/rendering.md §7.3: those that depend on others or are depended on first, then all others as they came. Of
+// documents with one identity only the first counts.
+//
+// Faults: Invalid and Conflict where the documents do not fit together, TooLarge beyond limits. When the context ends,
+// its cause is the error.
+func Render(ctx context.Context, documents []*document.Document, options Options) ([]Rendered, error) {
+	if options.Limit == 0 {
+		options.Limit = DefaultLimit
+	}
+	r := newRun(ctx, options)
+	order, err := r.plan(documents)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range order {
+		if err := r.compute(n); err != nil {
+			return nil, err
+		}
+	}
+	rendered := make([]Rendered, 0, len(order))
+	for _, n := range order {
+		if n.abstract || n.replacedBy != nil {
+			continue
+		}
+		out := Rendered{Index: n.index, Computed: n.computed}
+		if n.computed {
+			out.Data = n.data
+		}
+		rendered = append(rendered, out)
+	}
+	return rendered, nil
+}
+
+// run is one rendering.
+type run struct {
+	*engine
+
+	options Options
+	sources sources
+}
+
+func newRun(ctx context.Context, options Options) *run {
+	return &run{engine: newEngine(newMeter(ctx, options.Limit)), options: options}
+}
+
+// plan finds out how the documents depend on each other, and returns them in an order in which each comes after those
+// it depends on. Checks come in the order of spec/rendering.md §11.6.
+func (r *run) plan(documents []*document.Document) ([]*node, error) {
+	nodes, err := r.read(documents)
+	if err != nil {
+		return nil, err
+	}
+	layers, err := layersOf(nodes)
+	if err != nil {
+		return nil, err
+	}
+	if err := newFamily(r.meter, layers, nodes).selectParents(); err != nil {
+		return nil, err
+	}
+	if err := markReplaced(nodes); err != nil {
+		return nil, err
+	}
+	r.sources = sourcesOf(nodes)
+	return newGraph(nodes, r.sources).order(nodes)
+}
+
+// compute brings a document into its final form; what it depends on has its own already (spec/rendering.md §8).
+func (r *run) compute(n *node) error {
+	if err := r.check(n); err != nil {
+		return err
+	}
+	if !n.changes() {
+		return r.keep(n)
+	}
+	base, err := r.base(n)
+	if err != nil {
+		return err
+	}
+	t := newTree(r.engine, base)
+	if err := r.layer(t, n); err != nil {
+		return err
+	}
+	for i := range n.substitutions {
+		if err := r.substitute(t, n, &n.substitutions[i]); err != nil {
+			return err
+		}
+	}
+	n.data, n.read, n.computed = t.freeze(), true, true
+	return r.take(n, t.size)
+}
+
+// keep takes a document as it is, but for a secret that it may refer to.
+func (r *run) keep(n *node) error {
+	if n.encrypted && r.options.Resolve != nil {
+		value, err := r.value(n)
+		if err != nil {
+			return err
+		}
+		if n.computed {
+			return r.take(n, r.measure(value).size)
+		}
+	}
+	return r.take(n, int64(len(n.document.Data)))
+}
+
+// base is the data that a document's actions and substitutions begin with.
+func (r *run) base(n *node) (any, error) {
+	if n.layered() {
+		return r.value(n.ancestor())
+	}
+	return r.value(n)
+}

@@ -1,0 +1,33 @@
+package rendering
+
+import (
+	"regexp"
+	"strings"
+)
+
+// address is what the reference to a secret looks like (spec/rendering.md §9.1).
+var address = regexp.MustCompile(`^https?://[^\s/?#][^\s]*$`)
+
+var secretID = regexp.MustCompile(`^[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)
+
+func isReference(data any) bool {
+	s, _ := data.(string)
+	id := s[strings.LastIndex(s, "/")+1:]
+	return address.MatchString(s) && strings.Contains(s, "secrets") && secretID.MatchString(id)
+}
+
+// decrypt puts the secret in the place of a reference to it (spec/rendering.md §9.2).
+func (r *run) decrypt(n *node, data any) (any, error) {
+	if !isReference(data) {
+		return data, nil
+	}
+	reference := text(data)
+	secret, found := r.options.Resolve(reference)
+	if !found {
+		return nil, refuse("EncryptionSourceNotFound", []*node{n},
+			"Required encryption source reference could not be resolved into a secret because it was not found among "+
+				"encryption sources. Ref: %s. Referenced by: %s", reference, n.Identity)
+	}
+	n.computed = true
+	return secret, nil
+}

@@ -1,0 +1,95 @@
+package revisions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/validations"
+)
+
+// validateRendered checks rendered documents against the built-in schemas and the DataSchemas among them (spec/api.md
+// §7.2, §0 D15). Their metadata needs no check: it is as it was taken in. Fault: Invalid, with a D002 for each finding.
+func (s *Service) validateRendered(ctx context.Context, documents []*Stored) error {
+	rules, checkers := s.rulesOf(documents)
+	findings := make([][]validations.Finding, len(documents))
+	texts := make([][]byte, len(documents))
+	err := s.forEach(ctx, len(documents), func(i int) {
+		rule, ok := rules.ForRendered(documents[i].Document)
+		if !ok {
+			return
+		}
+		checker, known := s.Engine.Checker(rule)
+		if registered, ok := checkers[rule]; ok {
+			checker, texts[i] = registered.checker, registered.text
+		} else if known {
+			texts[i] = validations.RuleText(rule)
+		}
+		findings[i] = checker.Check(documents[i].Data)
+	})
+	if err != nil {
+		return fmt.Errorf("check rendered documents: %w", err)
+	}
+	return invalidRendered(documents, texts, findings)
+}
+
+// registered is a DataSchema in force.
+type registered struct {
+	checker validations.Checker
+	text    []byte
+}
+
+// rulesOf are the schemas in force among documents; of several DataSchemas of one name the first one registered
+// decides.
+func (s *Service) rulesOf(documents []*Stored) (validations.Rules, map[validations.Rule]registered) {
+	rules := validations.Rules{Registered: map[string]document.Digest{}}
+	checkers := map[validations.Rule]registered{}
+	byPlace := slices.SortedStableFunc(slices.Values(documents), func(a, b *Stored) int {
+		return cmp.Compare(a.Place, b.Place)
+	})
+	for _, doc := range byPlace {
+		if _, decided := rules.Registered[doc.Name]; decided || !validations.Registers(doc.Document) {
+			continue
+		}
+		digest := doc.Digest
+		if !doc.Traits().Final() { // that is of what was submitted
+			if value, err := document.ParseJSON(doc.Data); err == nil {
+				digest = document.DigestOf(value)
+			}
+		}
+		rules.Registered[doc.Name] = digest
+		checker, ok := s.Engine.Checker(digest)
+		if !ok {
+			checker = s.Engine.Compile(digest, doc.Data)
+		}
+		checkers[digest] = registered{checker, doc.Data}
+	}
+	return rules, checkers
+}
+
+// invalidRendered words what was found, if anything was.
+func invalidRendered(documents []*Stored, texts [][]byte, findings [][]validations.Finding) error {
+	// So many are shown whole.
+	const most = 32 << 20
+	size := 0
+	var messages []fault.Message
+	for i, doc := range documents {
+		errs, err := validations.Report(doc.Document, texts[i], findings[i], size < most)
+		if err != nil {
+			return fmt.Errorf("word the findings: %w", err)
+		}
+		for _, e := range errs {
+			size += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
+			messages = append(messages, validations.D002(e))
+		}
+	}
+	if len(messages) == 0 {
+		return nil
+	}
+	invalid := fault.New(fault.Invalid, "InvalidDocumentFormat", "The provided documents failed schema validation")
+	invalid.Reason, invalid.Messages = "Validation", messages
+	return invalid
+}
