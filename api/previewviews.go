@@ -18,6 +18,14 @@ type previewView struct {
 	Findings           []findingView        `json:"findings"`
 	ValidationPolicies []policyView         `json:"validationPolicies"`
 	Validations        []validationView     `json:"validations,omitempty"` // those reported, where no policy weighs them
+	Results            []resultView         `json:"results,omitempty"`
+}
+
+// resultView is what a validation of the whole revision found.
+type resultView struct {
+	Name   string          `json:"name"`
+	Status string          `json:"status"`
+	Errors json.RawMessage `json:"errors"`
 }
 
 type documentDifference struct {
@@ -56,6 +64,9 @@ func (s *server) previewView(r *http.Request, preview *revisions.Preview) previe
 	}
 	for _, d := range preview.Documents {
 		view.Documents = append(view.Documents, documentDifferenceOf(d))
+	}
+	for _, result := range preview.Results {
+		view.Results = append(view.Results, resultView{result.Name, result.Status, result.Errors})
 	}
 	for _, f := range preview.Findings {
 		view.Findings = append(view.Findings, findingView{

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"purser/internal/document"
 	"purser/internal/validations"
@@ -20,6 +19,8 @@ type Preview struct {
 	Buckets   []BucketDifference
 	Documents []DocumentDifference
 	Findings  []Finding
+	// Results are those of the internal validations that policies ask for beyond that of the schemas.
+	Results []validations.Result
 }
 
 // Finding is a document of the revision that its schema validation finds fault with, or has a note about.
@@ -37,7 +38,9 @@ func (s *Service) rehearse(ctx context.Context, d draft, kind Kind, terms Terms)
 	if err != nil {
 		return Written{}, err
 	}
-	preview := &Preview{Changed: worth, Documents: documentDifferences(change.Removed, change.Added)}
+	preview := &Preview{
+		Changed: worth, Documents: documentDifferences(change.Removed, change.Added), Results: change.Results,
+	}
 	if preview.Buckets, err = s.previewBuckets(ctx, &change); err != nil {
 		return Written{}, err
 	}
@@ -72,8 +75,16 @@ func (s *Service) previewVerdict(ctx context.Context, change *Change, worth bool
 	case !worth:
 		return s.weighed(standing)[0], nil
 	}
-	verdict := s.verdict(policiesAfter(change, standing), change.Revision, nil, s.Now())
+	verdict := s.verdict(policiesAfter(change, standing), change.Revision, outcomesOf(change.Results), s.Now())
 	return Shown{change.Revision, verdict, change.Against.Epoch}, nil
+}
+
+// outcomesOf are what results say to a verdict.
+func outcomesOf(results []validations.Result) (outcomes []validations.Outcome) {
+	for _, result := range results {
+		outcomes = append(outcomes, validations.OutcomeOf(result))
+	}
+	return outcomes
 }
 
 // policiesAfter are the ValidationPolicies in force once a change of the newest revision is made.
@@ -84,7 +95,7 @@ func policiesAfter(change *Change, newest Standing) []validations.Policy {
 	}
 	versions := slices.DeleteFunc(newest.Policies, func(v PolicyVersion) bool { return removed[v.Identity] })
 	for _, doc := range change.Added {
-		if strings.HasPrefix(doc.Schema, validations.PolicyPrefix) {
+		if isPolicy(doc) {
 			policy := validations.ParsePolicy(doc.Identity, doc.Data)
 			versions = append(versions, PolicyVersion{Policy: policy, Place: doc.Place})
 		}

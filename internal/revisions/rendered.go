@@ -47,8 +47,11 @@ func (s *Service) render(ctx context.Context, id int64) (rendition, error) {
 	if err != nil {
 		return rendition{}, fmt.Errorf("read documents: %w", s.explained(ctx, id, err))
 	}
-	documents := found.Documents
-	var out rendition
+	return s.renderDocuments(ctx, id, found.Documents)
+}
+
+// renderDocuments renders the documents of a revision.
+func (s *Service) renderDocuments(ctx context.Context, id int64, documents []*Stored) (out rendition, err error) {
 	if !holdsLayeringPolicy(documents) {
 		fallback, err := s.Store.FallbackPolicy(ctx, id)
 		if err != nil {
@@ -82,11 +85,7 @@ func holdsLayeringPolicy(documents []*Stored) bool {
 // computed gives the documents that services read, with their data as it is rendered. All else stays as it was
 // submitted, their digests too.
 func (s *Service) computed(ctx context.Context, stored []*Stored) ([]*Stored, error) {
-	documents := make([]*document.Document, len(stored))
-	for i, doc := range stored {
-		documents[i] = doc.Document
-	}
-	rendered, err := rendering.Render(ctx, documents, rendering.Options{})
+	rendered, err := rendering.Render(ctx, contentsOf(stored), rendering.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -121,7 +121,20 @@ func (r *renditions) land(key renditionKey, f *flight, outcome rendition, err er
 	if r.flights[key] == f {
 		delete(r.flights, key)
 	}
-	if err != nil || outcome.passing || outcome.size > r.limit {
+	if err == nil {
+		r.add(key, outcome)
+	}
+}
+
+// keep remembers what was rendered elsewhere.
+func (r *renditions) keep(key renditionKey, outcome rendition) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.add(key, outcome)
+}
+
+func (r *renditions) add(key renditionKey, outcome rendition) {
+	if outcome.passing || outcome.size > r.limit || r.kept.Contains(key) {
 		return
 	}
 	r.kept.Add(key, outcome)

@@ -18,6 +18,7 @@ type Head struct {
 	Revision     int64 // the newest revision, 0 if there is none
 	LastDocument int64 // the last document id given out
 	Live         int   // how many documents the newest revision has
+	Policed      bool  // whether one of these is a ValidationPolicy
 }
 
 // Stored is a version of a document in the store.
@@ -79,6 +80,9 @@ type Change struct {
 	Emptied  []string  // buckets that have none any more
 	Checks   []Check
 	Failures []Failure
+	// Results are those of the internal validations that policies of the revision ask for beyond that of the schemas.
+	Results  []validations.Result
+	rendered *rendition // nil if it was not asked for
 	// Result is what the payload left in its buckets, in order of the payload. It is nil for a rollback, which has
 	// none: the entries of its schema validation are about all documents of the revision.
 	Result []*Stored

@@ -99,6 +99,9 @@ func (s *Service) write(ctx context.Context, d draft, kind Kind, terms Terms) (W
 		return Written{}, fmt.Errorf("append revision: %w", err)
 	}
 	s.observe("store", began)
+	if change.rendered != nil {
+		s.renditions.keep(renditionKey{change.Against.Epoch, change.Revision.ID}, *change.rendered)
+	}
 	return Written{
 		Revision: change.Revision.ID, Documents: change.Result, Buckets: change.Revision.Buckets, Changed: true,
 	}, nil
@@ -118,6 +121,9 @@ func (s *Service) judged(ctx context.Context, d draft, kind Kind, terms Terms) (
 		return change, false, nil
 	}
 	if err := s.judge(ctx, &change); err != nil {
+		return Change{}, false, err
+	}
+	if err := s.validateWhole(ctx, &change); err != nil {
 		return Change{}, false, err
 	}
 	s.observe("check", began)

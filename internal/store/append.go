@@ -108,6 +108,9 @@ func (s *Store) conclude(ctx context.Context, tx pgx.Tx, change revisions.Change
 		}
 	}
 	s.queueRevision(batch, change)
+	for _, result := range change.Results {
+		s.queueResult(batch, change.Revision.ID, result)
+	}
 	moved := false
 	against, added := change.Against, len(change.Added)
 	batch.Queue(advanceHead, s.site, against.Epoch, against.Prunes, against.Revision, added, added-len(change.Removed)).

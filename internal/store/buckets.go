@@ -10,16 +10,19 @@ import (
 )
 
 const (
-	headState = `SELECT epoch, prunes, head, documents, live FROM sites WHERE site = $1`
+	headColumns = `s.epoch, s.prunes, s.head, s.documents, s.live, EXISTS (
+			SELECT FROM documents p WHERE p.site = s.site AND p.until IS NULL AND p.schema LIKE 'deckhand/ValidationPolicy/%')`
 
-	bucketStates = `SELECT s.epoch, s.prunes, s.head, s.documents, s.live, k.bucket, coalesce(b.changed, 0)
+	headState = `SELECT ` + headColumns + ` FROM sites s WHERE s.site = $1`
+
+	bucketStates = `SELECT ` + headColumns + `, k.bucket, coalesce(b.changed, 0)
 		FROM sites s CROSS JOIN unnest($2::text[]) WITH ORDINALITY AS k (bucket, n)
 		LEFT JOIN buckets b ON b.site = s.site AND b.bucket = k.bucket WHERE s.site = $1 ORDER BY k.n`
 )
 
-// headFields are where a row of headState goes.
+// headFields are where a row of headColumns goes.
 func headFields(head *revisions.Head) []any {
-	return []any{&head.Epoch, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live}
+	return []any{&head.Epoch, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live, &head.Policed}
 }
 
 // positions reads where buckets stand, without their documents.

@@ -42,14 +42,18 @@ const (
 func (s *Store) AddResult(ctx context.Context, revision int64, r validations.Result) error {
 	err := s.retry(ctx, func() error {
 		batch := &pgx.Batch{} // one transaction, one round trip
-		batch.Queue(insertReported, s.site, revision, r.Name)
-		batch.Queue(insertResult, s.site, revision, r.Name, r.Status, string(r.Validator), string(r.Errors), r.CreatedAt)
+		s.queueResult(batch, revision, r)
 		return s.pool.SendBatch(ctx, batch).Close()
 	})
 	if hasCode(err, foreignKeyViolation) {
 		return revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	}
 	return err
+}
+
+func (s *Store) queueResult(batch *pgx.Batch, revision int64, r validations.Result) {
+	batch.Queue(insertReported, s.site, revision, r.Name)
+	batch.Queue(insertResult, s.site, revision, r.Name, r.Status, string(r.Validator), string(r.Errors), r.CreatedAt)
 }
 
 // Results implements revisions.Store.
@@ -88,11 +92,8 @@ func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error
 	var at time.Time
 	var errs []byte
 	_, err := pgx.ForEachRow(rows, []any{&revision, &name, &status, &at, &errs}, func() error {
-		outcome := validations.Outcome{Name: name, At: at.UTC()}
-		if status != validations.Success.String() {
-			outcome.Status, outcome.Message = validations.Failure, validations.FirstMessage(errs)
-		}
-		outcomes[revision] = append(outcomes[revision], outcome)
+		result := validations.Result{Name: name, Status: status, Errors: errs, CreatedAt: at.UTC()}
+		outcomes[revision] = append(outcomes[revision], validations.OutcomeOf(result))
 		return nil
 	})
 	return err //nolint:wrapcheck // explained by the caller

@@ -19,7 +19,7 @@ const (
 			SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL)
 		FROM revisions r WHERE r.site = $1 AND r.revision = ANY($2) ORDER BY r.revision`
 
-	aroundRevision = `SELECT epoch, prunes, head, documents, live,
+	aroundRevision = `SELECT ` + headColumns + `,
 			EXISTS (SELECT FROM revisions r WHERE r.site = s.site AND r.revision = $2),
 			coalesce((SELECT max(revision) FROM revisions r WHERE r.site = s.site AND r.revision < $2), 0),
 			coalesce((SELECT min(revision) FROM revisions r WHERE r.site = s.site AND r.revision > $2), 0)

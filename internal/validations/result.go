@@ -17,6 +17,15 @@ type Result struct {
 	CreatedAt time.Time
 }
 
+// OutcomeOf is what a result says to a verdict.
+func OutcomeOf(r Result) Outcome {
+	outcome := Outcome{Name: r.Name, At: r.CreatedAt}
+	if r.Status != Success.String() {
+		outcome.Status, outcome.Message = Failure, FirstMessage(r.Errors)
+	}
+	return outcome
+}
+
 // maxStatus is how long a status may be where any word is taken.
 const maxStatus = 8
 

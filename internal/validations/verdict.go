@@ -14,6 +14,13 @@ const (
 	SchemaValidationAlias = "deckhand-document-schema-validation"
 )
 
+// The internal validations of a whole revision, which are made if a ValidationPolicy asks for them: that its documents
+// fit together, and that it renders to documents that pass their schemas (spec/api.md §0 D3, D4).
+const (
+	PolicyValidation    = "deckhand-policy-validation"
+	RenderingValidation = "deckhand-rendering-validation"
+)
+
 // ReservedPrefix begins the names of the server's own validations (spec/api.md §0 D10).
 const ReservedPrefix = "deckhand-"
 

@@ -1,0 +1,112 @@
+package rendering
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// mostProblems is how many problems an examination tells of.
+const mostProblems = 200
+
+// Examine tells what keeps documents from fitting together: no LayeringPolicy, layers that it does not know, parents
+// that are not found or cannot be parents, replacements of nothing, substitution sources that do not exist, and cycles
+// (spec/api.md §0 D3). Rendering stops at the first; here all are told that can be found without the others mended.
+func Examine(ctx context.Context, documents []*document.Document) ([]*fault.Fault, error) {
+	x := &examination{run: newRun(ctx, Options{Limit: DefaultLimit})}
+	nodes, err := x.read(documents)
+	if err != nil {
+		return nil, err
+	}
+	layers, nodes, err := x.rankable(nodes)
+	if err != nil || nodes == nil {
+		return x.problems, err
+	}
+	if err := x.note(x.families(layers, nodes)); err != nil {
+		return nil, err
+	}
+	x.sources = sourcesOf(nodes)
+	x.missingSources(nodes)
+	_, cycle := newGraph(nodes, x.sources).order(nodes)
+	return x.problems, x.note(cycle)
+}
+
+// examination collects problems.
+type examination struct {
+	*run
+
+	problems []*fault.Fault
+}
+
+// note keeps an error that is a fault of the documents; any other ends the examination.
+func (x *examination) note(err error) error {
+	var problem *fault.Fault
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &problem):
+		return err
+	case len(x.problems) < mostProblems:
+		x.problems = append(x.problems, problem)
+	}
+	return nil
+}
+
+// rankable leaves out the documents whose layers are not known, and notes them. Without a LayeringPolicy none are left.
+func (x *examination) rankable(nodes []*node) (layers, []*node, error) {
+	for {
+		layers, err := layersOf(nodes)
+		if err == nil {
+			return layers, nodes, nil
+		}
+		if err := x.note(err); err != nil {
+			return nil, nil, err
+		}
+		before := len(nodes)
+		last := x.problems[len(x.problems)-1]
+		if last.Type == "InvalidDocumentLayer" && len(x.problems) < mostProblems {
+			nodes = slices.DeleteFunc(nodes, func(n *node) bool {
+				return slices.Contains(last.Messages[0].Documents, n.named())
+			})
+		}
+		if len(nodes) == before {
+			return nil, nil, nil
+		}
+	}
+}
+
+// named is how faults name the document to programs.
+func (n *node) named() fault.Document {
+	return fault.Document{Schema: n.Schema, Name: n.Name, Layer: n.Layer}
+}
+
+// families finds the parents, and what replaces them.
+func (x *examination) families(layers layers, nodes []*node) error {
+	if err := newFamily(x.meter, layers, nodes).selectParents(); err != nil {
+		return err
+	}
+	for _, n := range nodes {
+		if n.rank >= 0 && len(n.selector) > 0 && n.parent == nil {
+			orphan := refuse("DocumentParentNotFound", []*node{n},
+				"The parentSelector of document %s selects no document, so that it inherits nothing", n.Identity)
+			if err := x.note(orphan); err != nil {
+				return err
+			}
+		}
+	}
+	return markReplaced(nodes)
+}
+
+func (x *examination) missingSources(nodes []*node) {
+	for _, n := range nodes {
+		for i := range n.substitutions {
+			s := &n.substitutions[i]
+			if x.sources[s.source] == nil && !n.control {
+				_ = x.note(noSource(n, s)) // a fault
+			}
+		}
+	}
+}

@@ -1,0 +1,116 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const (
+	fitting   = "deckhand-policy-validation"
+	rendering = "deckhand-rendering-validation"
+)
+
+// statuses are the validations of a revision with their statuses.
+func (s *server) statuses(t *testing.T, revision string) map[string]string {
+	t.Helper()
+	statuses := map[string]string{}
+	for _, item := range s.get(t, "revisions/"+revision+"/validations").results(t) {
+		validation, _ := item.(map[string]any)
+		statuses[fmt.Sprint(validation["name"])] = fmt.Sprint(validation["status"])
+	}
+	return statuses
+}
+
+// The validations of a whole revision are made when a policy asks for them, and only then.
+func TestWhole_asked(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "site", layeringPolicy("lp")+widget("w1", "{}"))
+	own := map[string]string{"deckhand-schema-validation": "success"}
+	if diff := cmp.Diff(own, s.statuses(t, "1")); diff != "" {
+		t.Errorf("without a policy (-want +got)\n%s", diff)
+	}
+	s.put(t, "policies", policy("p", "deckhand-schema-validation", fitting, rendering))
+	own[fitting], own[rendering] = "success", "success"
+	if diff := cmp.Diff(own, s.statuses(t, "2")); diff != "" {
+		t.Errorf("with a policy (-want +got)\n%s", diff)
+	}
+	s.get(t, "revisions/2/status?expect=success").is(t, http.StatusOK)
+	s.put(t, "policies", "")
+	if diff := cmp.Diff(map[string]string{"deckhand-schema-validation": "success"}, s.statuses(t, "3")); diff != "" {
+		t.Errorf("after the policy went (-want +got)\n%s", diff)
+	}
+	s.send(t, request{
+		method: http.MethodPost, path: "revisions/2/validations/" + fitting, header: yamlBody(), bad: true,
+		body: "{status: success, validator: {name: me}}",
+	}).fails(t, http.StatusForbidden, "HTTPForbidden")
+}
+
+// wholeCase is a set of documents with what is found about it.
+type wholeCase struct {
+	documents             string
+	fits, renders         string
+	fitError, renderError string
+}
+
+// What does not fit together, or does not render, fails the revision with findings that name documents and reasons, as
+// a dry run says before; whatever mends it makes the next revision pass.
+func TestWhole_findings(t *testing.T) {
+	t.Parallel()
+	// in gives a widget another layeringDefinition.
+	in := func(layering string) string { return strings.Replace(widget("w1", "{}"), "layer: site", layering, 1) }
+	const orphan = "layer: site, parentSelector: {k: none}, actions: [{method: merge, path: .}]"
+	from := func(source string) string {
+		return docWith("acme/Widget/v1", "w2", "{}", ", substitutions: [{src: {schema: acme/Widget/v1, name: "+source+
+			", path: .y}, dest: {path: .x}}]")
+	}
+	layers := layeringPolicy("lp")
+	const noPolicy, oddLayer, cycle = "Required LayeringPolicy", "for document [acme/Widget/v1] w1", "dependency cycle"
+	const noSource = "[acme/Widget/v1] none was not found"
+	failing := func(documents, message string) wholeCase {
+		return wholeCase{documents, "failure", "failure", message, message}
+	}
+	asking := policy("p", fitting, rendering)
+	for name, c := range map[string]wholeCase{
+		"no policy":      failing(widget("w1", "{}"), noPolicy),
+		"unknown layer":  failing(layers+in("layer: odd"), oddLayer),
+		"missing source": failing(layers+from("none"), noSource),
+		"cycle":          failing(layers+from("w2"), cycle),
+		"orphan": {
+			layers + in(orphan), "failure", "success", "selects no document", "",
+		},
+		"rendered badly": {
+			layers + dataSchema("acme/Widget/v1", "{properties: {x: {type: string}}}") + widget("w1", "{y: 7}") + from("w1"),
+			"success", "failure", "", "Sanitized",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t)
+			s.put(t, "policies", asking)
+			dry := s.send(t, request{
+				method: http.MethodPut, path: "buckets/site/documents?dry-run=true", body: c.documents, header: yamlBody(),
+			})
+			s.put(t, "site", c.documents).is(t, http.StatusOK)
+			got := s.statuses(t, "2")
+			want := map[string]string{
+				"deckhand-schema-validation": "ignored [success]", fitting: c.fits, rendering: c.renders,
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			for validation, message := range map[string]string{fitting: c.fitError, rendering: c.renderError} {
+				text := s.get(t, "revisions/2/validations/"+validation+"/entries/0").text
+				if message != "" && (!strings.Contains(text, message) || !strings.Contains(dry.text, message)) {
+					t.Errorf("%s does not say %q:\n%s\nthe dry run said:\n%s", validation, message, text, dry.text)
+				}
+			}
+			s.put(t, "site", layeringPolicy("lp")+widget("w1", "{}"))
+			s.get(t, "revisions/latest/status?expect=success").is(t, http.StatusOK)
+		})
+	}
+}
