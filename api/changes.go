@@ -11,7 +11,7 @@ import (
 
 // PUT /api/v1.0/buckets/{bucket}/documents
 func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
-	bucket, err := name(r, "bucket")
+	bucket, err := pathName(r, "bucket")
 	if err != nil {
 		return err
 	}
@@ -55,6 +55,10 @@ func (s *server) take(w http.ResponseWriter, r *http.Request, q *query,
 func bucketNames(q *query) (names []string) {
 	for _, value := range q.texts("buckets") {
 		for name := range strings.SplitSeq(value, ",") {
+			if len(names) == mostValues {
+				q.fail("buckets", "It names more than %d buckets.", mostValues)
+				return nil
+			}
 			if err := validations.CheckName(name, "A name in it"); err != nil {
 				q.fail("buckets", "%w", err)
 			}
@@ -74,7 +78,7 @@ func (s *server) change(r *http.Request, q *query) (revisions.Terms, error) {
 
 // writeWritten answers with the documents of the buckets that were filled, or with what would be done.
 func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written revisions.Written) {
-	setHead(w, written.Revision)
+	setHead(w, written.Revision, written.Epoch)
 	if written.Preview != nil {
 		s.write(w, r, http.StatusOK, s.previewView(r, written.Preview))
 		return
@@ -119,22 +123,22 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	setHead(w, written.Revision)
+	setHead(w, written.Revision, written.Epoch)
 	if written.Preview != nil {
 		s.write(w, r, http.StatusOK, s.previewView(r, written.Preview))
 		return nil
 	}
-	shown, err := s.Service.Show(r.Context(), written.Revision)
-	if err != nil {
-		return err
-	}
-	s.write(w, r, http.StatusCreated, s.revisionView(r, shown))
+	s.write(w, r, http.StatusCreated, s.revisionView(r, revisions.Described{Shown: written.Shown}))
 	return nil
 }
 
 // DELETE /api/v1.0/revisions
 func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
-	terms, err := terms(r, readQuery(r))
+	q := readQuery(r)
+	if q.flag("dry-run", false) {
+		q.fail("dry-run", "Deleting everything cannot be tried; GET /revisions lists what would go.")
+	}
+	terms, err := terms(r, q)
 	if err != nil {
 		return err
 	}
@@ -148,17 +152,18 @@ func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
 // POST /api/v1.0/revisions/prune
 func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
-	keep, dryRun := q.count("keep", -1), q.flag("dry-run", false)
+	keep := q.count("keep", -1)
 	if keep < 0 {
 		q.fail("keep", "It must say how many of the newest revisions are to be kept.")
 	}
-	if q.fault != nil {
-		return q.fault
-	}
-	pruned, err := s.Service.Prune(r.Context(), keep, dryRun)
+	terms, err := s.change(r, q)
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, pruneViewOf(pruned, dryRun))
+	pruned, err := s.Service.Prune(r.Context(), keep, terms)
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusOK, pruneViewOf(pruned, terms.DryRun))
 	return nil
 }

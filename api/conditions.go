@@ -14,13 +14,14 @@ import (
 	"purser/internal/revisions"
 )
 
-// setHead answers with the newest revision as the ETag, for the next change's If-Match.
-func setHead(w http.ResponseWriter, revision int64) {
-	w.Header().Set("ETag", fmt.Sprintf("%q", strconv.FormatInt(revision, 10)))
+// setHead answers with the newest revision as the ETag, for the next change's If-Match. Numbers begin again after a
+// purge, so it tells their epoch too.
+func setHead(w http.ResponseWriter, revision, epoch int64) {
+	w.Header().Set("ETag", fmt.Sprintf(`"%d-%d"`, revision, epoch))
 }
 
 // entityTag names one form of what a revision has to show: If-Match takes it for the revision, If-None-Match for the
-// form. Numbers begin again after a purge, so it tells their epoch too.
+// form.
 func entityTag(revision, epoch int64, form ...string) string {
 	return fmt.Sprintf(`"%d-%d.%s"`, revision, epoch, digest(strings.Join(form, "\n")))
 }
@@ -86,9 +87,10 @@ func terms(r *http.Request, q *query) (revisions.Terms, error) {
 	if message == "" {
 		message, name = q.text("message"), "message parameter"
 	}
+	if err := q.error(); err != nil {
+		return revisions.Terms{}, err
+	}
 	switch n := utf8.RuneCountInString(message); {
-	case q.fault != nil:
-		return revisions.Terms{}, q.fault
 	case !utf8.ValidString(message):
 		return revisions.Terms{}, fault.New(fault.Invalid, "HTTPBadRequest", "The %s is no UTF-8 text.", name)
 	case n > longestMessage:

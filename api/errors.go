@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"purser/internal/fault"
+	"purser/internal/revisions"
 )
 
 // statusOf is where kinds of fault become status codes.
@@ -124,8 +125,8 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	} else {
 		observed(r).note(f.Type) // the message may quote what was sent
 	}
-	if head, ok := f.Metadata["revision"].(int64); ok && f.Kind == fault.Stale {
-		setHead(w, head)
+	if stale, ok := errors.AsType[*revisions.Stale](err); ok {
+		setHead(w, stale.Head.Revision, stale.Head.Epoch)
 	}
 	body, status := envelopeOf(r, f)
 	s.write(w, r, status, body)

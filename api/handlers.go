@@ -72,8 +72,8 @@ func revisionName(r *http.Request, parameter string) string {
 	return name
 }
 
-// name reads a part of the path that names something.
-func name(r *http.Request, parameter string) (string, error) {
+// pathName reads a part of the path that names something.
+func pathName(r *http.Request, parameter string) (string, error) {
 	text, err := url.PathUnescape(chi.URLParam(r, parameter))
 	if err != nil {
 		text = "\xff" // whatever it is, it is no text

@@ -54,10 +54,15 @@ func (q *query) texts(parameter string) []string {
 		return nil
 	}
 	for _, value := range values {
-		if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+		switch {
+		case !utf8.ValidString(value):
 			q.fail(parameter, "A value of it is no UTF-8 text.")
-			return nil
+		case strings.ContainsRune(value, 0):
+			q.fail(parameter, "A value of it holds a NUL character.")
+		default:
+			continue
 		}
+		return nil
 	}
 	return values
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"mime"
 	"net/http"
 	"slices"
@@ -53,9 +54,8 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view 
 }
 
 // writeRevision answers with a revision, by whose ETag a change can be made conditional.
-func (s *server) writeRevision(w http.ResponseWriter, r *http.Request, shown revisions.Shown) {
-	s.writeOf(w, r, http.StatusOK, s.revisionView(r, shown), strconv.FormatInt(shown.ID, 10)+"-"+
-		strconv.FormatInt(shown.Epoch, 10)+".")
+func (s *server) writeRevision(w http.ResponseWriter, r *http.Request, described revisions.Described) {
+	s.writeOf(w, r, http.StatusOK, s.revisionView(r, described), fmt.Sprintf("%d-%d.", described.ID, described.Epoch))
 }
 
 // writeOf is write with what the ETag begins with.

@@ -14,8 +14,8 @@ import (
 func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	query := s.revisionQuery(q)
-	if q.fault != nil {
-		return q.fault
+	if err := q.error(); err != nil {
+		return err
 	}
 	found, err := s.Service.List(r.Context(), query)
 	if err != nil {
@@ -31,11 +31,11 @@ func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	shown, err := s.Service.Show(r.Context(), id)
+	described, err := s.Service.Describe(r.Context(), id)
 	if err != nil {
 		return err
 	}
-	s.writeRevision(w, r, shown)
+	s.writeRevision(w, r, described)
 	return nil
 }
 
@@ -43,8 +43,8 @@ func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
 func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	selection := s.selection(q)
-	if q.fault != nil {
-		return q.fault
+	if err := q.error(); err != nil {
+		return err
 	}
 	return s.selected(w, r, selection, s.Service.Documents)
 }
@@ -53,8 +53,8 @@ func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	selection := s.selection(q)
-	if q.fault != nil {
-		return q.fault
+	if err := q.error(); err != nil {
+		return err
 	}
 	selection.Abstract = nil // which no rendered document is
 	return s.selected(w, r, selection, s.Service.Rendered)
@@ -143,8 +143,8 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if expected && (len(expect) > 1 || expect[0] != "success") {
 		q.fail("expect", "The only value it may have is \"success\".")
 	}
-	if q.fault != nil {
-		return q.fault
+	if err := q.error(); err != nil {
+		return err
 	}
 	id, err := s.revision(r)
 	if err != nil {

@@ -88,10 +88,11 @@ type revisionView struct {
 	ValidationPolicies []policyView               `json:"validationPolicies"`
 }
 
-func (s *server) revisionView(r *http.Request, shown revisions.Shown) revisionView {
+func (s *server) revisionView(r *http.Request, described revisions.Described) revisionView {
+	shown := described.Shown
 	return revisionView{
 		Buckets: listed(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
-		history: historyOf(shown.Revision), Tags: tagViews(shown.Tags),
+		history: historyOf(shown.Revision), Tags: tagViews(described.TagData),
 		Status: revisionStatus(shown.Verdict.Status), URL: revisionURL(r, shown.ID),
 		ValidationPolicies: s.policyViews(r, shown),
 	}
@@ -117,13 +118,9 @@ type revisionItem struct {
 }
 
 func (s *server) revisionItem(r *http.Request, shown revisions.Shown) revisionItem {
-	tags := []string{}
-	for _, tag := range shown.Tags {
-		tags = append(tags, tag.Name)
-	}
 	return revisionItem{
 		Buckets: listed(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
-		history: historyOf(shown.Revision), Tags: tags,
+		history: historyOf(shown.Revision), Tags: listed(shown.Tags),
 		Status: revisionStatus(shown.Verdict.Status), ValidationPolicies: s.policyViews(r, shown),
 	}
 }

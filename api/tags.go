@@ -49,13 +49,16 @@ func (s *server) showTag(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
+// maxTag is how many bytes the data of a tag may have; it is shown with the revision.
+const maxTag = 64 << 10
+
 // POST /api/v1.0/revisions/{revision}/tags/{tag}
 func (s *server) postTag(w http.ResponseWriter, r *http.Request) error {
 	id, tag, err := s.tag(r)
 	if err != nil {
 		return err
 	}
-	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxAttached))
+	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxTag))
 	if err != nil {
 		return err
 	}
@@ -85,7 +88,7 @@ func (s *server) deleteTag(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *server) tag(r *http.Request) (revision int64, tag string, err error) {
-	if tag, err = name(r, "tag"); err != nil {
+	if tag, err = pathName(r, "tag"); err != nil {
 		return 0, "", err
 	}
 	revision, err = s.revision(r)

@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
@@ -68,7 +69,11 @@ func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	position, err := strconv.Atoi(chi.URLParam(r, "entry"))
+	text, err := url.PathUnescape(chi.URLParam(r, "entry"))
+	if err != nil {
+		text = "" // which is no number
+	}
+	position, err := strconv.Atoi(text)
 	if err != nil && !errors.Is(err, strconv.ErrRange) { // beyond all numbers there is no entry
 		return fault.New(fault.Invalid, "HTTPBadRequest", "The {entry_id} parameter must be an integer.")
 	}
@@ -110,7 +115,7 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *server) validation(r *http.Request) (revision int64, validation string, err error) {
-	if validation, err = name(r, "name"); err != nil {
+	if validation, err = pathName(r, "name"); err != nil {
 		return 0, "", err
 	}
 	revision, err = s.revision(r)

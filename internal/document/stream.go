@@ -37,6 +37,15 @@ type Segment struct {
 	node  *yaml.Node // set where a directive forced the whole body through the parser
 }
 
+// ForBucket gives the digest of a text that says itself what bucket the document is for. Where a request says that, the
+// same text may stand for a document of any bucket.
+func (d Digest) ForBucket() Digest {
+	if d.IsZero() {
+		return d
+	}
+	return sha256.Sum256(append([]byte("bucket "), d[:]...))
+}
+
 func (s Segment) place() string { return fmt.Sprintf("document %d (from line %d)", s.Index, s.Line) }
 
 // Malformed is the fault of a body that cannot be read, in the reference's wording (spec/api.md §1.3).

@@ -80,7 +80,7 @@ func (r *run) bring(t *tree, s *said, d *destination) error {
 // update writes a value to the root: a mapping over the members of one, anything else as a whole (R6).
 func (t *tree) update(value any) error {
 	over, ok := value.(document.Mapping)
-	if !ok || kindOf(t.top().value()) != "a mapping" {
+	if !ok || !isMapping(t.top().value()) {
 		return t.put(t.top(), value)
 	}
 	o, _ := t.own(t.top()).(*object)

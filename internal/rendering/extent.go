@@ -11,7 +11,7 @@ type extent struct {
 // sizable is from what size on the extent of a container is remembered. It bounds what measuring it again costs.
 const sizable = 512
 
-// measure tells the extent of a value. It must not be part of a tree any more, or not yet.
+// measure tells the extent of a value.
 func (e *engine) measure(value any) extent {
 	switch v := value.(type) {
 	case document.Mapping:
@@ -30,8 +30,6 @@ func (e *engine) measure(value any) extent {
 		return extent{size: int64(len(v)) + 2}
 	case document.Number:
 		return extent{size: int64(len(v))}
-	case removed:
-		return extent{}
 	default:
 		return extent{size: 4}
 	}
@@ -64,7 +62,9 @@ func (e *engine) sumMembers(members document.Mapping) extent {
 	e.charge(len(members))
 	sum := extent{size: 2}
 	for i := range members {
-		sum.add(e.measure(members[i].Value), memberSize(members[i].Key))
+		if members[i].Value != (removed{}) {
+			sum.add(e.measure(members[i].Value), memberSize(members[i].Key))
+		}
 	}
 	sum.depth++
 	return sum

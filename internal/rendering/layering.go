@@ -98,10 +98,7 @@ func (t *tree) spread(spots []spot) error {
 // merge lays a value over what stands at a spot: mappings member by member, all else in its place.
 func (t *tree) merge(s spot, value any) error {
 	over, ok := value.(document.Mapping)
-	if !ok {
-		return t.put(s, value)
-	}
-	if kind := kindOf(s.value()); kind != "a mapping" {
+	if !ok || !isMapping(s.value()) {
 		return t.put(s, value)
 	}
 	if len(over) == 0 {

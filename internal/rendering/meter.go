@@ -9,7 +9,7 @@ import (
 
 // mostWork bounds the steps of one rendering. A step is a member of a container that is copied or visited, or one
 // instruction of a pattern at one character: some nanoseconds.
-const mostWork = 1 << 32
+const mostWork = 1 << 31
 
 // deepest bounds how deep rendered data may be nested, far beyond what documents may be on their way in: whatever walks
 // it later may recurse.

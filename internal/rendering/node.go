@@ -26,8 +26,13 @@ type node struct {
 	substitutions []substitution
 
 	rank       int   // of its layer, from the top; -1 without a layer
+	position   int   // among all with a layer: from the top layer down, then as in the input
 	parent     *node // whose data it layers on
 	replacedBy *node
+	place      int   // in the graph; notThere until it is mentioned
+	neededBy   *node // the last one that got an edge to it
+
+	brought [][]string // where in the rendered data substitutions wrote, those of its ancestors too
 
 	data     any  // its own data, later the rendered data
 	read     bool // data is set
@@ -90,6 +95,7 @@ func (r *run) node(metadata document.Mapping) *node {
 		encrypted:   metadata.At("storagePolicy") == "encrypted",
 		selector:    labelsOf(layering.At("parentSelector")),
 		rank:        -1,
+		place:       notThere,
 	}
 	if labels := labelsOf(metadata.At("labels")); len(labels) > 0 {
 		n.labels = make(map[string]string, len(labels))

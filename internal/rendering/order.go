@@ -4,20 +4,18 @@ import "slices"
 
 // graph says which documents need which others first (spec/rendering.md §7.1).
 type graph struct {
-	nodes []*node       // those that need others or are needed, in the order in which they are mentioned
-	place map[*node]int // in nodes
-	edges []edge        // in the order in which they are found
+	nodes []*node // those that need others or are needed, in the order in which they are mentioned
+	edges []edge  // in the order in which they are found
 }
 
 // edge says that one document, by its place, needs another one.
 type edge struct{ dependent, dependency int }
 
 func newGraph(nodes []*node, sources sources) *graph {
-	g := &graph{place: make(map[*node]int, len(nodes))}
-	known := map[*node]*node{} // by dependency: the last dependent that has an edge to it
+	g := &graph{}
 	need := func(dependent, dependency *node) {
-		if known[dependency] != dependent {
-			known[dependency] = dependent
+		if dependency.neededBy != dependent { // all edges of a document are found in one go
+			dependency.neededBy = dependent
 			g.edges = append(g.edges, edge{g.enter(dependent), g.enter(dependency)})
 		}
 	}
@@ -35,13 +33,11 @@ func newGraph(nodes []*node, sources sources) *graph {
 }
 
 func (g *graph) enter(n *node) int {
-	at, known := g.place[n]
-	if !known {
-		at = len(g.nodes)
-		g.place[n] = at
+	if n.place == notThere {
+		n.place = len(g.nodes)
 		g.nodes = append(g.nodes, n)
 	}
-	return at
+	return n.place
 }
 
 // order sorts documents so that each comes after those it needs: generation by generation of those that nobody else
@@ -73,7 +69,7 @@ func (g *graph) order(nodes []*node) ([]*node, error) {
 		ordered = append(ordered, g.nodes[at])
 	}
 	for _, n := range nodes {
-		if _, known := g.place[n]; !known {
+		if n.place == notThere {
 			ordered = append(ordered, n)
 		}
 	}

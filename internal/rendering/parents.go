@@ -13,14 +13,13 @@ type family struct {
 	layers   layers
 	children []*node           // those with a selector, in the order of the input
 	labelled map[label][]*node // from the top layer down, then in the order of the input
-	position map[*node]int     // in that order
 	entered  map[string]int    // when a layer first appears in the input
 }
 
 func newFamily(m *meter, layers layers, nodes []*node) *family {
 	f := &family{
 		meter: m, layers: layers,
-		labelled: map[label][]*node{}, position: make(map[*node]int, len(nodes)), entered: map[string]int{},
+		labelled: map[label][]*node{}, entered: map[string]int{},
 	}
 	var members []*node
 	for _, n := range nodes {
@@ -37,7 +36,7 @@ func newFamily(m *meter, layers layers, nodes []*node) *family {
 	}
 	slices.SortStableFunc(members, func(a, b *node) int { return cmp.Compare(a.rank, b.rank) })
 	for i, n := range members {
-		f.position[n] = i
+		n.position = i
 		for name, value := range n.labels {
 			pair := label{name, value}
 			f.labelled[pair] = append(f.labelled[pair], n)
@@ -93,7 +92,7 @@ func (f *family) candidates(child *node) []*node {
 		for _, wanted := range child.selector {
 			rarest = append(rarest, f.labelled[wanted]...)
 		}
-		slices.SortFunc(rarest, func(a, b *node) int { return cmp.Compare(f.position[a], f.position[b]) })
+		slices.SortFunc(rarest, func(a, b *node) int { return cmp.Compare(a.position, b.position) })
 		rarest = slices.Compact(rarest)
 	}
 	f.charge(len(rarest) * len(child.selector))
@@ -120,7 +119,7 @@ func (f *family) mismatch(doubtful []*node) error {
 			return err
 		}
 		for _, candidate := range f.candidates(c) {
-			if parent != nil && f.position[candidate] >= f.position[parent] {
+			if parent != nil && candidate.position >= parent.position {
 				break
 			}
 			if !fits(c, candidate) && f.matches(c, candidate) {

@@ -125,6 +125,7 @@ func TestRender_parents(t *testing.T) {
 			name: "a lower layer, even if there is a better one",
 			documents: `
 				policy region, global, type, site
+				- o | data {}
 				site s | labels {k: g} | data {s: 1}
 				type t | parent {k: g} | merge . | data {t: 1}
 				global g | labels {k: g} | data {g: 1}`,

@@ -40,10 +40,26 @@ func (s step) String() string {
 		return "[*]"
 	case byKey:
 	}
-	if plain, _ := cutKey(s.key); plain != s.key {
-		return fmt.Sprintf(".'%s'", s.key)
+	if plain, rest := cutKey(s.key); plain != "" && rest == "" {
+		return "." + s.key
 	}
-	return "." + s.key
+	return ".'" + strings.NewReplacer(`'`, `\'`, `\`, `\\`).Replace(s.key) + "'"
+}
+
+// within gives the keys and indexes that lead to everything the path may lead to.
+func (p *path) within() []string {
+	parts := []string{}
+	for _, s := range p.steps {
+		switch {
+		case s.kind == byKey:
+			parts = append(parts, s.key)
+		case s.kind == byIndex && s.index >= 0:
+			parts = append(parts, strconv.Itoa(s.index))
+		default:
+			return parts
+		}
+	}
+	return parts
 }
 
 // upTo writes the beginning of a path for a message.
@@ -87,10 +103,13 @@ func (e *engine) path(written string) *path {
 	return known
 }
 
+// mostIndex bounds the lists that a path makes when it leads to where nothing is.
+const mostIndex = 1_000_000
+
 const pathHelp = "a path is made of .key, .'quoted key', [2], [-1], .* and [*]"
 
 func parsePath(written string) *path {
-	s := pathScanner{text: written, rest: strings.TrimSpace(written)}
+	s := pathScanner{text: written, rest: strings.Trim(written, " \t")}
 	steps, err := s.path()
 	return &path{steps: steps, broken: err}
 }
@@ -151,8 +170,8 @@ func (s *pathScanner) bracket() (next step, err error) {
 		next.kind = anyItem
 	case number != "":
 		next.kind = byIndex
-		if next.index, err = strconv.Atoi(number); err != nil {
-			return step{}, s.refuse("an index is a number")
+		if next.index, err = strconv.Atoi(number); err != nil || max(next.index, -next.index) > mostIndex {
+			return step{}, s.refuse(fmt.Sprintf("an index is a number of at most %d", mostIndex))
 		}
 		s.accept(number)
 	default:
@@ -180,20 +199,13 @@ func (s *pathScanner) key() (step, error) {
 
 // cutKey cuts a plain key from the front of a text: a letter, _ or @ and then digits and hyphens too, or digits alone.
 func cutKey(text string) (key, rest string) {
-	within := func(r rune) bool {
-		return r == '_' || r == '@' || r >= utf8.RuneSelf || unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-'
+	rest = strings.TrimLeft(text, "0123456789")
+	if len(rest) == len(text) && !strings.HasPrefix(text, "-") {
+		rest = strings.TrimLeftFunc(text, func(r rune) bool {
+			return unicode.IsLetter(r) || r >= utf8.RuneSelf || strings.ContainsRune("0123456789_@-", r)
+		})
 	}
-	if text == "" || text[0] == '-' {
-		return "", text
-	}
-	if text[0] >= '0' && text[0] <= '9' {
-		within = unicode.IsDigit
-	}
-	end := strings.IndexFunc(text, func(r rune) bool { return !within(r) })
-	if end < 0 {
-		end = len(text)
-	}
-	return text[:end], text[end:]
+	return text[:len(text)-len(rest)], rest
 }
 
 func (s *pathScanner) quoted() (step, error) {

@@ -2,6 +2,7 @@ package rendering
 
 import (
 	"context"
+	"slices"
 
 	"purser/internal/document"
 )
@@ -29,6 +30,9 @@ type Rendered struct {
 	// say what it says.
 	Computed bool
 	Data     any // immutable, and shared with other documents
+	// Brought is where in the data substitutions wrote, also those of documents that it inherits from: what stands there,
+	// or below, is not to be told of in messages (spec/rendering.md §0 R14).
+	Brought [][]string
 }
 
 // Render computes the documents of one revision and returns those that services read, in the order of
@@ -42,7 +46,11 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 		options.Limit = DefaultLimit
 	}
 	r := newRun(ctx, options)
-	order, err := r.plan(documents)
+	nodes, err := r.read(documents)
+	if err != nil {
+		return nil, err
+	}
+	order, err := r.plan(nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +66,7 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 		}
 		out := Rendered{Index: n.index, Computed: n.computed}
 		if n.computed {
-			out.Data = n.data
+			out.Data, out.Brought = n.data, n.brought
 		}
 		rendered = append(rendered, out)
 	}
@@ -79,11 +87,7 @@ func newRun(ctx context.Context, options Options) *run {
 
 // plan finds out how the documents depend on each other, and returns them in an order in which each comes after those
 // it depends on. Checks come in the order of spec/rendering.md §11.6.
-func (r *run) plan(documents []*document.Document) ([]*node, error) {
-	nodes, err := r.read(documents)
-	if err != nil {
-		return nil, err
-	}
+func (r *run) plan(nodes []*node) ([]*node, error) {
 	layers, err := layersOf(nodes)
 	if err != nil {
 		return nil, err
@@ -114,9 +118,15 @@ func (r *run) compute(n *node) error {
 	if err := r.layer(t, n); err != nil {
 		return err
 	}
+	if n.layered() {
+		n.brought = slices.Clip(n.ancestor().brought)
+	}
 	for i := range n.substitutions {
 		if err := r.substitute(t, n, &n.substitutions[i]); err != nil {
 			return err
+		}
+		for _, d := range n.substitutions[i].destinations {
+			n.brought = append(n.brought, d.path.within())
 		}
 	}
 	n.data, n.read, n.computed = t.freeze(), true, true

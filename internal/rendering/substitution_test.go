@@ -134,8 +134,8 @@ func TestRender_substitution(t *testing.T) {
 				site e | sub s .o > .o | data {}
 				site f | substitution {src: {name: d, path: .o, deepcopy: true}, dest: {path: .}} | sub pw .p > .n.w | data {}`,
 			want: `
-				site s {"o":{"n":{"v":1},"l":["a"]}}
 				site pw {"p":"secret"}
+				site s {"o":{"n":{"v":1},"l":["a"]}}
 				site d {"o":{"n":{"v":"secret"},"l":["secret"]}}
 				site f {"n":{"v":"secret","w":"secret"},"l":["secret"]}
 				site e {"o":{"n":{"v":1},"l":["a"]}}`,
@@ -382,11 +382,7 @@ func TestRender_encrypted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `site c {"s":"secret","z":1}
-site f "plain"
-site e {"s":"secret"}
-site d {"s":"secret"}`
-	want = `site f "plain"
+	want := `site f "plain"
 site e {"s":"secret"}
 site d {"x":"secret","y":"plain"}
 site c {"s":"secret","z":1}

@@ -60,6 +60,15 @@ func newTree(e *engine, value any) *tree {
 	return &tree{engine: e, root: &array{items: []any{value}}, size: e.measure(value).size}
 }
 
+// isMapping tells whether a value of a tree is a mapping.
+func isMapping(value any) bool {
+	switch value.(type) {
+	case document.Mapping, *object:
+		return true
+	}
+	return false
+}
+
 func (t *tree) top() spot { return spot{in: t.root} }
 
 // own makes the container at a spot the tree's own. What is no container gives nil.

@@ -1,7 +1,6 @@
 package revisions
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -178,7 +177,7 @@ func differenceOf(before, after *Stored) Difference {
 		return Deleted
 	case before.Bucket != after.Bucket:
 		return Moved
-	case before.Digest != after.Digest || !bytes.Equal(before.Metadata, after.Metadata):
+	case !sameVersion(before, after):
 		return Modified
 	}
 	return Unmodified

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"slices"
 
 	"purser/internal/document"
 )
@@ -42,9 +43,34 @@ func (s *Service) DeepDiff(ctx context.Context, before, after int64, all bool) (
 	differences := []DeepDifference{}
 	for _, bucket := range found.buckets(before, after) {
 		documents := documentDifferences(gone[bucket.Bucket], come[bucket.Bucket])
+		if !all {
+			documents = pairedByName(documents)
+		}
 		differences = append(differences, DeepDifference{bucket, documents})
 	}
 	return differences, nil
+}
+
+// pairedByName makes of a document that was deleted, and one of its schema and name that was created in another layer,
+// one that was modified (spec/api.md §6.2).
+func pairedByName(differences []DocumentDifference) []DocumentDifference {
+	deleted := map[document.Identity]*Stored{}
+	for _, d := range differences {
+		if d.Difference == Deleted {
+			deleted[document.Identity{Schema: d.Schema, Name: d.Name}] = d.Before
+		}
+	}
+	var paired []DocumentDifference
+	used := map[*Stored]bool{}
+	for _, d := range differences {
+		before := deleted[document.Identity{Schema: d.Schema, Name: d.Name}]
+		if d.Difference == Created && before != nil && !used[before] {
+			used[before] = true
+			d.Difference, d.Before = Modified, before
+		}
+		paired = append(paired, d)
+	}
+	return slices.DeleteFunc(paired, func(d DocumentDifference) bool { return d.Difference == Deleted && used[d.Before] })
 }
 
 // readable are the rendered documents of a revision, whether they pass their schemas or not; 0 has none.

@@ -10,6 +10,9 @@ import (
 	"purser/internal/validations"
 )
 
+// maxBuckets is how many buckets a change set may have.
+const maxBuckets = 10_000
+
 // ingest is a payload on its way in. What has been decoded once stays decoded when the change is planned again.
 type ingest struct {
 	service  *Service
@@ -56,6 +59,9 @@ func (in *ingest) prepare(ctx context.Context) (Head, error) {
 		}
 		switch {
 		case in.discover(todo):
+			if len(in.buckets) > maxBuckets {
+				return Head{}, document.TooLarge("the change set has more than %d buckets; send it in parts", maxBuckets)
+			}
 			if err := in.read(ctx); err != nil {
 				return Head{}, err
 			}

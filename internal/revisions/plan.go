@@ -1,7 +1,6 @@
 package revisions
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -85,7 +84,7 @@ func (in *ingest) identities() map[document.Identity]*Stored {
 // next gives the version that a decoded document has from now on: the stored one if it says the same, else a new one.
 func next(change *Change, byIdentity map[document.Identity]*Stored, doc *document.Document, bucket string) *Stored {
 	old := byIdentity[doc.Identity]
-	if old != nil && old.Bucket == bucket && old.Digest == doc.Digest && bytes.Equal(old.Metadata, doc.Metadata) {
+	if old != nil && sameVersion(old, &Stored{Document: doc, Bucket: bucket}) {
 		reread := *old.Document
 		reread.Segment, reread.Notes = doc.Segment, doc.Notes // so that this text is known the next time
 		same := *old
@@ -107,6 +106,16 @@ func (c *Change) add(doc *Stored) *Stored {
 	doc.Place, doc.Revision = doc.ID, c.Revision.ID
 	c.Added = append(c.Added, doc)
 	return doc
+}
+
+// touched are the buckets in which a change adds or removes documents, sorted.
+func (c *Change) touched() []string {
+	var buckets []string
+	for _, doc := range slices.Concat(c.Added, c.Removed) {
+		buckets = append(buckets, doc.Bucket)
+	}
+	slices.Sort(buckets)
+	return slices.Compact(buckets)
 }
 
 // toggle notes which buckets come to have documents, or to have none.

@@ -13,7 +13,7 @@ import (
 
 // validateRendered checks rendered documents against the built-in schemas and the DataSchemas among them (spec/api.md
 // §7.2, §0 D15). Their metadata needs no check: it is as it was taken in. Fault: Invalid, with a D002 for each finding.
-func (s *Service) validateRendered(ctx context.Context, documents []*Stored) error {
+func (s *Service) validateRendered(ctx context.Context, documents []*Stored, brought map[*Stored][][]string) error {
 	rules, checkers := s.rulesOf(documents)
 	findings := make([][]validations.Finding, len(documents))
 	texts := make([][]byte, len(documents))
@@ -33,7 +33,7 @@ func (s *Service) validateRendered(ctx context.Context, documents []*Stored) err
 	if err != nil {
 		return fmt.Errorf("check rendered documents: %w", err)
 	}
-	return invalidRendered(documents, texts, findings)
+	return invalidRendered(documents, texts, findings, brought)
 }
 
 // registered is a DataSchema in force.
@@ -71,13 +71,15 @@ func (s *Service) rulesOf(documents []*Stored) (validations.Rules, map[validatio
 }
 
 // invalidRendered words what was found, if anything was.
-func invalidRendered(documents []*Stored, texts [][]byte, findings [][]validations.Finding) error {
-	// So many are shown whole.
-	const most = 32 << 20
+func invalidRendered(documents []*Stored, texts [][]byte, findings [][]validations.Finding,
+	brought map[*Stored][][]string,
+) error {
+	// So many bytes are shown whole.
+	const most = 8 << 20
 	size := 0
 	var messages []fault.Message
 	for i, doc := range documents {
-		errs, err := validations.Report(doc.Document, texts[i], findings[i], size < most)
+		errs, err := validations.ReportRendered(doc.Document, texts[i], findings[i], size < most, brought[doc])
 		if err != nil {
 			return fmt.Errorf("word the findings: %w", err)
 		}

@@ -50,7 +50,14 @@ func (s *Service) rehearse(ctx context.Context, d draft, kind Kind, terms Terms)
 	if preview.Findings, err = s.previewFindings(ctx, &change); err != nil {
 		return Written{}, err
 	}
-	return Written{Revision: change.Against.Revision, Preview: preview}, nil
+	now, err := s.Store.Buckets(ctx, nil)
+	switch {
+	case err != nil:
+		return Written{}, fmt.Errorf("look whether the site has changed: %w", err)
+	case now.Head != change.Against.Head: // what was read is not of one moment
+		return Written{}, ErrMoved
+	}
+	return Written{Revision: change.Against.Revision, Epoch: change.Against.Epoch, Preview: preview}, nil
 }
 
 func (s *Service) previewBuckets(ctx context.Context, change *Change) ([]BucketDifference, error) {
@@ -58,8 +65,11 @@ func (s *Service) previewBuckets(ctx context.Context, change *Change) ([]BucketD
 	if err != nil {
 		return nil, fmt.Errorf("find the buckets: %w", err)
 	}
-	after := slices.Concat(before, change.Opened)
-	after = slices.DeleteFunc(after, func(bucket string) bool { return slices.Contains(change.Emptied, bucket) })
+	slices.Sort(change.Emptied)
+	after := slices.DeleteFunc(slices.Concat(before, change.Opened), func(bucket string) bool {
+		_, emptied := slices.BinarySearch(change.Emptied, bucket)
+		return emptied
+	})
 	slices.Sort(after)
 	return bucketDifferences(before, after, change.Removed, change.Added), nil
 }

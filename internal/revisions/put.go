@@ -41,8 +41,7 @@ func (s *Service) PutChangeSet(ctx context.Context, buckets []string, body []byt
 			"document, each of which would name its bucket under status.bucket, and ?buckets= names none to be emptied.")
 	}
 	for i := range segments {
-		// In a change set the same text may stand for a document of another bucket than in a PUT.
-		segments[i].Digest[0] ^= 1
+		segments[i].Digest = segments[i].Digest.ForBucket()
 	}
 	return s.carryOut(ctx, newIngest(s, segments, buckets), ChangeSet, terms)
 }
@@ -57,7 +56,7 @@ func (s *Service) split(body []byte, media document.Media) ([]document.Segment, 
 	if len(segments) == 0 && media == document.YAML && len(bytes.TrimSpace(body)) > 0 {
 		// A file whose line breaks were lost on the way is one long comment.
 		return nil, fault.New(fault.Invalid, "HTTPBadRequest",
-			"The body holds no document, only comments. To delete all documents of the bucket, send an empty body.")
+			"The body holds no document, only comments. To delete all documents of a bucket, PUT an empty body to it.")
 	}
 	return segments, nil
 }

@@ -18,6 +18,13 @@ type Shown struct {
 	Epoch   int64 // purges there were before
 }
 
+// Described is a revision with its verdict, and its tags with their data.
+type Described struct {
+	Shown
+
+	TagData []Tag
+}
+
 // Show returns a revision and its verdict as of now. Faults: NotFound.
 func (s *Service) Show(ctx context.Context, id int64) (Shown, error) {
 	standing, err := s.standing(ctx, id)
@@ -25,6 +32,19 @@ func (s *Service) Show(ctx context.Context, id int64) (Shown, error) {
 		return Shown{}, err
 	}
 	return s.weighed(standing)[0], nil
+}
+
+// Describe is Show with the data of the tags.
+func (s *Service) Describe(ctx context.Context, id int64) (Described, error) {
+	shown, err := s.Show(ctx, id)
+	if err != nil || len(shown.Tags) == 0 {
+		return Described{Shown: shown}, err
+	}
+	tags, err := s.Store.Tags(ctx, id)
+	if err != nil {
+		return Described{}, fmt.Errorf("read tags: %w", err)
+	}
+	return Described{shown, tags}, nil
 }
 
 // Listed is a page of revisions.
@@ -184,13 +204,13 @@ func (s *Service) Purge(ctx context.Context, terms Terms) error {
 }
 
 // Prune deletes all revisions but the newest, as many as keep says, and those with tags, and whatever none of the
-// remaining needs; with dryRun it only tells what that would be. Fault: Invalid for less than one to keep.
-func (s *Service) Prune(ctx context.Context, keep int, dryRun bool) (Pruned, error) {
+// remaining needs; a dry run only tells what that would be. Faults: Invalid for less than one to keep, Stale.
+func (s *Service) Prune(ctx context.Context, keep int, terms Terms) (Pruned, error) {
 	if keep < 1 {
 		return Pruned{}, fault.New(fault.Invalid, "HTTPInvalidParam",
 			"The \"keep\" parameter is invalid. At least the newest revision must be kept; DELETE /revisions deletes all.")
 	}
-	pruned, err := s.Store.Prune(ctx, keep, dryRun)
+	pruned, err := s.Store.Prune(ctx, keep, terms)
 	if err != nil {
 		return Pruned{}, fmt.Errorf("prune: %w", err)
 	}

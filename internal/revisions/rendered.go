@@ -62,14 +62,15 @@ func (s *Service) renderDocuments(ctx context.Context, id int64, documents []*St
 			out.passing = fallback.Revision > id // another one may be written
 		}
 	}
-	if out.documents, err = s.computed(ctx, documents); err != nil {
+	brought := map[*Stored][][]string{}
+	if out.documents, err = s.computed(ctx, documents, brought); err != nil {
 		return rendition{}, err
 	}
 	for _, doc := range out.documents {
 		const overhead = 512 // of a document's structures, roughly
 		out.size += len(doc.Data) + len(doc.Metadata) + overhead
 	}
-	err = s.validateRendered(ctx, out.documents)
+	err = s.validateRendered(ctx, out.documents, brought)
 	if fault.KindOf(err) == fault.Invalid {
 		out.fault, err = err, nil // which the rendition has for good
 	}
@@ -83,8 +84,8 @@ func holdsLayeringPolicy(documents []*Stored) bool {
 }
 
 // computed gives the documents that services read, with their data as it is rendered. All else stays as it was
-// submitted, their digests too.
-func (s *Service) computed(ctx context.Context, stored []*Stored) ([]*Stored, error) {
+// submitted, their digests too. brought learns where substitutions wrote.
+func (s *Service) computed(ctx context.Context, stored []*Stored, brought map[*Stored][][]string) ([]*Stored, error) {
 	rendered, err := rendering.Render(ctx, contentsOf(stored), rendering.Options{})
 	if err != nil {
 		return nil, err
@@ -102,6 +103,9 @@ func (s *Service) computed(ctx context.Context, stored []*Stored) ([]*Stored, er
 	})
 	if err != nil {
 		return nil, fmt.Errorf("write rendered documents: %w", err)
+	}
+	for i, doc := range out {
+		brought[doc] = rendered[i].Brought
 	}
 	return out, nil
 }

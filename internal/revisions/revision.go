@@ -49,7 +49,7 @@ type Revision struct {
 
 	Entries int  // of its schema validation
 	Failed  bool // whether one of these is a failure
-	Tags    []Tag
+	Tags    []string
 }
 
 // Reason says who made a change and why; either may be empty.

@@ -29,12 +29,14 @@ func (r *rollback) prepare(ctx context.Context) (Head, error) {
 	if err != nil {
 		return Head{}, fmt.Errorf("find the latest revision: %w", err)
 	}
-	r.found, err = r.service.compare(ctx, latest, r.target)
+	if r.found, err = r.service.Store.Compare(ctx, latest, r.target); err != nil {
+		return Head{}, fmt.Errorf("compare revisions: %w", err)
+	}
 	switch {
-	case err != nil:
-		return Head{}, err
-	case r.found.Revision != latest:
-		return Head{}, ErrStale
+	case r.found.Revision != latest: // which may be gone already
+		return Head{}, ErrMoved
+	case len(r.found.Missing) > 0:
+		return Head{}, r.service.absent(ctx, r.target)
 	}
 	return r.found.Head, nil
 }
@@ -98,7 +100,7 @@ func (s *Service) fill(ctx context.Context, change *Change) (err error) {
 	return nil
 }
 
-// withContents gives documents with their contents. ErrStale if they were pruned meanwhile.
+// withContents gives documents with their contents. ErrMoved if they were pruned meanwhile.
 func (s *Service) withContents(ctx context.Context, documents []*Stored) ([]*Stored, error) {
 	digests := make([]document.Digest, 0, len(documents))
 	for _, doc := range documents {
@@ -112,7 +114,7 @@ func (s *Service) withContents(ctx context.Context, documents []*Stored) ([]*Sto
 	for i, doc := range documents {
 		same, text := *doc, *doc.Document
 		if text.Data = texts[doc.Digest]; text.Data == nil {
-			return nil, ErrStale
+			return nil, ErrMoved
 		}
 		same.Document = &text
 		filled[i] = &same

@@ -8,8 +8,8 @@ import (
 	"purser/internal/validations"
 )
 
-// ErrStale says that the state a change was planned against is no longer the newest.
-var ErrStale = errors.New("the site changed meanwhile")
+// ErrMoved says that the state something was worked out from is no longer the newest.
+var ErrMoved = errors.New("the site changed meanwhile")
 
 // Head is the newest state of the site.
 type Head struct {
@@ -176,7 +176,7 @@ type BucketStore interface {
 	Noted(ctx context.Context) ([]*Stored, error)
 	// Positions returns where the live documents stand, in order.
 	Positions(ctx context.Context) ([]Position, error)
-	// Append stores a revision, all of it or nothing. ErrStale if its base is no longer the newest state.
+	// Append stores a revision, all of it or nothing. ErrMoved if its base is no longer the newest state.
 	Append(ctx context.Context, change Change) error
 }
 
@@ -203,8 +203,8 @@ type RevisionStore interface {
 	// Standing returns those of the revisions that exist, in order of number, and what their verdicts rest on.
 	Standing(ctx context.Context, revisions []int64) (Standing, error)
 	// Prune deletes all revisions but the newest, as many as keep says, and those with tags, and whatever none of the
-	// remaining needs. With dryRun it only tells what that would be.
-	Prune(ctx context.Context, keep int, dryRun bool) (Pruned, error)
+	// remaining needs; a dry run only tells what that would be. Stale unless the head is one that the terms expect.
+	Prune(ctx context.Context, keep int, terms Terms) (Pruned, error)
 	// Purge deletes everything; numbers begin again at 1. Stale unless the head is one that is expected.
 	Purge(ctx context.Context, purge Purge, expected Expected) error
 	// Purged returns the last purge, nil if there was none.
@@ -228,6 +228,8 @@ type DocumentStore interface {
 
 // TagStore keeps the names that people give to revisions.
 type TagStore interface {
+	// Tags returns those of a revision's tags that have one of the names, all of them if none is named, sorted.
+	Tags(ctx context.Context, revision int64, names ...string) ([]Tag, error)
 	// Tagged returns the newest revision with a tag, 0 if there is none.
 	Tagged(ctx context.Context, tag string) (int64, error)
 	// Tag gives a revision a tag, or the tag other data. NotFound if the revision does not exist.

@@ -10,25 +10,32 @@ import (
 
 // Tags returns the tags of a revision, sorted by name. Faults: NotFound, Gone.
 func (s *Service) Tags(ctx context.Context, revision int64) ([]Tag, error) {
-	standing, err := s.standing(ctx, revision)
-	if err != nil {
-		return nil, err
-	}
-	return standing.Revisions[0].Tags, nil
+	return s.tags(ctx, revision)
 }
 
 // ShowTag returns one tag of a revision. Faults: NotFound for the revision, then for the tag; Gone.
 func (s *Service) ShowTag(ctx context.Context, revision int64, name string) (Tag, error) {
-	tags, err := s.Tags(ctx, revision)
+	tags, err := s.tags(ctx, revision, name)
 	if err != nil {
 		return Tag{}, err
 	}
-	for _, tag := range tags {
-		if tag.Name == name {
-			return tag, nil
-		}
+	if len(tags) == 0 {
+		return Tag{}, unknownTag(revision, name)
 	}
-	return Tag{}, unknownTag(revision, name)
+	return tags[0], nil
+}
+
+// tags reads tags of a revision, which must exist.
+func (s *Service) tags(ctx context.Context, revision int64, names ...string) ([]Tag, error) {
+	tags, err := s.Store.Tags(ctx, revision, names...)
+	if err != nil {
+		return nil, fmt.Errorf("read tags: %w", err)
+	}
+	if len(tags) > 0 {
+		return tags, nil
+	}
+	_, err = s.Epoch(ctx, revision)
+	return nil, err
 }
 
 func unknownTag(revision int64, name string) error {
@@ -62,7 +69,7 @@ func (s *Service) Untag(ctx context.Context, revision int64, name string) error 
 	if had > 0 {
 		return nil
 	}
-	if _, err := s.standing(ctx, revision); err != nil {
+	if _, err := s.Epoch(ctx, revision); err != nil {
 		return err
 	}
 	return unknownTag(revision, name)
@@ -70,7 +77,7 @@ func (s *Service) Untag(ctx context.Context, revision int64, name string) error 
 
 // UntagAll takes all tags from a revision, also if there are none. Faults: NotFound, Gone.
 func (s *Service) UntagAll(ctx context.Context, revision int64) error {
-	if _, err := s.standing(ctx, revision); err != nil {
+	if _, err := s.Epoch(ctx, revision); err != nil {
 		return err
 	}
 	if _, err := s.Store.Untag(ctx, revision); err != nil {

@@ -38,6 +38,7 @@ func (e Expected) Check(head Head) error {
 		return nil
 	}
 	var seen []string
+	message := ""
 	for _, version := range e {
 		if version.is(head) {
 			return nil
@@ -45,17 +46,25 @@ func (e Expected) Check(head Head) error {
 		if version.Revision >= 0 {
 			seen = append(seen, strconv.FormatInt(version.Revision, 10))
 		}
-	}
-	message := "If-Match asks for any revision, but there is none yet"
-	if len(seen) > 0 {
-		message = "If-Match asks for revision " + strings.Join(seen, " or ") + ", but the newest is " +
-			strconv.FormatInt(head.Revision, 10)
-		if e[0].Revision == head.Revision {
-			message += ", and all revisions were deleted in between"
+		if version.Revision == head.Revision {
+			message = ", and all revisions were deleted in between"
 		}
+	}
+	if len(seen) == 0 {
+		message = "If-Match asks for any revision, but there is none yet"
+	} else {
+		message = "If-Match asks for revision " + strings.Join(seen, " or ") + ", but the newest is " +
+			strconv.FormatInt(head.Revision, 10) + message
 	}
 	stale := fault.New(fault.Stale, "HTTPPreconditionFailed",
 		"%s; nothing was changed. Look at what is new, then send the request again for the newest revision", message)
 	stale.Metadata = map[string]any{"revision": head.Revision}
-	return stale
+	return stale.Because(&Stale{head})
+}
+
+// Stale is what the fault of a change that was meant for another state knows of the newest one.
+type Stale struct{ Head Head }
+
+func (s *Stale) Error() string {
+	return "the newest revision is " + strconv.FormatInt(s.Head.Revision, 10)
 }

@@ -57,7 +57,7 @@ func (s *Service) documentsAfter(ctx context.Context, change *Change) ([]*Stored
 		var err error
 		found, err = s.Store.Documents(ctx, change.Against.Revision, Selection{Page: Page{Limit: -1}})
 		if fault.KindOf(err) == fault.NotFound { // purged meanwhile
-			return nil, ErrStale
+			return nil, ErrMoved
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read the newest documents: %w", err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"purser/internal/fault"
@@ -14,9 +13,11 @@ import (
 // Written is the outcome of a change.
 type Written struct {
 	Revision  int64     // the newest revision afterwards; 0 if there is none
+	Epoch     int64     // purges there were before
 	Documents []*Stored // of the buckets that were filled, in the order of the payload
 	Buckets   []string  // that were written, sorted
 	Changed   bool      // whether a revision was made
+	Shown     Shown     // that revision, of a rollback
 	Preview   *Preview  // of a dry run, which makes none
 }
 
@@ -30,9 +31,10 @@ type draft interface {
 
 // How often a change is planned again when other servers append first, and how long it waits at first.
 const (
-	attempts  = 12
+	attempts  = 60
 	firstWait = 5 * time.Millisecond
-	patience  = 2 * time.Minute // with a database that does not answer
+	lastWait  = 80 * time.Millisecond // who waits longer than others would lose again and again
+	patience  = 2 * time.Minute       // with a database that does not answer
 )
 
 // carryOut makes a draft a revision, if it changes anything. Faults: those of the draft; Stale if the newest revision
@@ -41,12 +43,12 @@ func (s *Service) carryOut(ctx context.Context, d draft, kind Kind, terms Terms)
 	wait := firstWait
 	for range attempts {
 		written, err := s.attempt(ctx, d, kind, terms)
-		if !errors.Is(err, ErrStale) {
+		if !errors.Is(err, ErrMoved) {
 			return written, err
 		}
 		select {
 		case <-time.After(wait + rand.N(wait)): //nolint:gosec // jitter needs no secrecy
-			wait *= 2
+			wait = min(2*wait, lastWait)
 		case <-ctx.Done():
 			return Written{}, fmt.Errorf("wait to plan again: %w", ctx.Err())
 		}
@@ -74,15 +76,20 @@ func (s *Service) attempt(ctx context.Context, d draft, kind Kind, terms Terms) 
 		return Written{}, fmt.Errorf("wait to write: %w", ctx.Err())
 	}
 	defer func() { s.writer <- struct{}{} }()
-	ctx, cancel := context.WithTimeout(ctx, patience) // others wait
+	turn, cancel := context.WithTimeout(ctx, patience) // others wait
 	defer cancel()
-	if head, err = d.prepare(ctx); err == nil {
+	if head, err = d.prepare(turn); err == nil {
 		err = terms.Expected.Check(head)
 	}
 	if err != nil {
 		return Written{}, err
 	}
-	return s.write(ctx, d, kind, terms)
+	written, err := s.write(turn, d, kind, terms)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		err = fault.New(fault.Unavailable, "HTTPServiceUnavailable",
+			"The change took longer than %v, and whether it was stored is not known; look at the newest revision", patience)
+	}
+	return written, err
 }
 
 func (s *Service) write(ctx context.Context, d draft, kind Kind, terms Terms) (Written, error) {
@@ -92,7 +99,15 @@ func (s *Service) write(ctx context.Context, d draft, kind Kind, terms Terms) (W
 	}
 	if !worth {
 		s.Store.Remember(change.Against, change.Result)
-		return Written{Revision: change.Against.Revision, Documents: change.Result}, nil
+		return Written{
+			Revision: change.Against.Revision, Epoch: change.Against.Epoch, Documents: change.Result,
+		}, nil
+	}
+	var shown Shown
+	if kind == Rollback { // once it is stored, nothing may get in the way of telling so
+		if shown, err = s.previewVerdict(ctx, &change, worth); err != nil {
+			return Written{}, err
+		}
 	}
 	began := s.Now()
 	if err := s.Store.Append(ctx, change); err != nil {
@@ -103,7 +118,8 @@ func (s *Service) write(ctx context.Context, d draft, kind Kind, terms Terms) (W
 		s.renditions.keep(renditionKey{change.Against.Epoch, change.Revision.ID}, *change.rendered)
 	}
 	return Written{
-		Revision: change.Revision.ID, Documents: change.Result, Buckets: change.Revision.Buckets, Changed: true,
+		Revision: change.Revision.ID, Epoch: change.Against.Epoch, Documents: change.Result,
+		Buckets: change.Revision.Buckets, Changed: true, Shown: shown,
 	}, nil
 }
 
@@ -128,14 +144,4 @@ func (s *Service) judged(ctx context.Context, d draft, kind Kind, terms Terms) (
 	}
 	s.observe("check", began)
 	return change, true, nil
-}
-
-// touched are the buckets in which a change adds or removes documents, sorted.
-func (c *Change) touched() []string {
-	var buckets []string
-	for _, doc := range slices.Concat(c.Added, c.Removed) {
-		buckets = append(buckets, doc.Bucket)
-	}
-	slices.Sort(buckets)
-	return slices.Compact(buckets)
 }

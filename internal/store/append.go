@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"purser/internal/document"
 	"purser/internal/revisions"
@@ -36,14 +35,17 @@ const (
 
 	emptyBuckets = `UPDATE occupancies SET until = $3 WHERE site = $1 AND bucket = ANY($2) AND until IS NULL`
 
-	advanceHead = `UPDATE sites SET head = head + 1, documents = documents + $5, live = live + $6
-		WHERE site = $1 AND epoch = $2 AND prunes = $3 AND head = $4`
+	// lockHead comes first, so that no two transactions that change the site wait for each other's rows.
+	lockHead = `SELECT true FROM sites WHERE site = $1 AND epoch = $2 AND prunes = $3 AND head = $4 FOR UPDATE`
+
+	advanceHead = `UPDATE sites SET head = head + 1, documents = documents + $2, live = live + $3 WHERE site = $1`
 )
 
-// Append implements revisions.Store. Large parts go by COPY, the others in two batches, the site's counter last.
+// Append implements revisions.Store. Large parts go by COPY, the others in two batches; the site's counter is held from
+// the beginning and moves last.
 func (s *Store) Append(ctx context.Context, change revisions.Change) error {
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		known, err := s.closeRemoved(ctx, tx, change)
+		known, err := s.begin(ctx, tx, change)
 		if err != nil {
 			return err
 		}
@@ -57,18 +59,24 @@ func (s *Store) Append(ctx context.Context, change revisions.Change) error {
 		return s.conclude(ctx, tx, change, recorded)
 	})
 	if hasCode(err, uniqueViolation, serializationFailure, deadlockDetected) {
-		return fmt.Errorf("%w: %w", revisions.ErrStale, err)
+		return fmt.Errorf("%w: %w", revisions.ErrMoved, err)
 	}
 	return s.dbFault(err)
 }
 
-// closeRemoved ends the versions that are deleted or replaced, before their successors come, and finds which of the
-// contents to add are there already.
-func (s *Store) closeRemoved(ctx context.Context, tx pgx.Tx, change revisions.Change) (
-	map[document.Digest]bool, error,
-) {
+// begin makes sure that the site still stands where the change was planned, ends the versions that are deleted or
+// replaced, before their successors come, and finds which of the contents to add are there already.
+func (s *Store) begin(ctx context.Context, tx pgx.Tx, change revisions.Change) (map[document.Digest]bool, error) {
 	known := map[document.Digest]bool{}
+	against := change.Against
 	batch := &pgx.Batch{}
+	batch.Queue(lockHead, s.site, against.Epoch, against.Prunes, against.Revision).Query(func(rows pgx.Rows) error {
+		found, err := pgx.CollectRows(rows, pgx.RowTo[bool])
+		if err == nil && len(found) == 0 {
+			err = revisions.ErrMoved
+		}
+		return err
+	})
 	if len(change.Removed) > 0 {
 		ids, forks := make([]int64, len(change.Removed)), make([]int64, len(change.Removed))
 		for i, doc := range change.Removed {
@@ -93,8 +101,7 @@ func (s *Store) closeRemoved(ctx context.Context, tx pgx.Tx, change revisions.Ch
 	return known, tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // wrapped by the caller
 }
 
-// conclude writes all that is small. The site's counter comes last, and moves only if it still stands where the change
-// was planned.
+// conclude writes all that is small, and moves the site's counter.
 func (s *Store) conclude(ctx context.Context, tx pgx.Tx, change revisions.Change,
 	recorded map[revisions.Pair]bool,
 ) error {
@@ -111,20 +118,9 @@ func (s *Store) conclude(ctx context.Context, tx pgx.Tx, change revisions.Change
 	for _, result := range change.Results {
 		s.queueResult(batch, change.Revision.ID, result)
 	}
-	moved := false
-	against, added := change.Against, len(change.Added)
-	batch.Queue(advanceHead, s.site, against.Epoch, against.Prunes, against.Revision, added, added-len(change.Removed)).
-		Exec(func(tag pgconn.CommandTag) error {
-			moved = tag.RowsAffected() > 0
-			return nil
-		})
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return err //nolint:wrapcheck // wrapped by the caller
-	}
-	if !moved {
-		return revisions.ErrStale
-	}
-	return nil
+	added := len(change.Added)
+	batch.Queue(advanceHead, s.site, added, added-len(change.Removed))
+	return tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // wrapped by the caller
 }
 
 func (s *Store) queueRevision(batch *pgx.Batch, change revisions.Change) {

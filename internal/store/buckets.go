@@ -77,26 +77,41 @@ func (s *Store) buckets(ctx context.Context, names []string, known func(bucket *
 			if state, err = s.scanState(ctx, tx, names); err != nil {
 				return err
 			}
-			for i := range state.Buckets {
-				bucket := &state.Buckets[i]
-				if bucket.Changed == 0 || known(bucket, state.Epoch) {
-					continue
-				}
-				rows, err := tx.Query(ctx, liveOfBucket, s.site, bucket.Name)
-				if err != nil {
-					return err //nolint:wrapcheck // explained below
-				}
-				if bucket.Documents, err = pgx.CollectRows(rows, s.scanDocument); err != nil {
-					return err //nolint:wrapcheck // explained below
-				}
-			}
-			return nil
+			return s.readBuckets(ctx, tx, state.Buckets, func(bucket *revisions.Bucket) bool {
+				return bucket.Changed == 0 || known(bucket, state.Epoch)
+			})
 		})
 	})
 	if err != nil {
 		return state, fmt.Errorf("read buckets: %w", err)
 	}
 	return state, nil
+}
+
+// readBuckets reads the documents of those buckets that are not known.
+func (s *Store) readBuckets(ctx context.Context, tx pgx.Tx, buckets []revisions.Bucket,
+	known func(*revisions.Bucket) bool,
+) error {
+	var missing []string
+	byName := map[string]*revisions.Bucket{}
+	for i := range buckets {
+		if bucket := &buckets[i]; !known(bucket) {
+			missing = append(missing, bucket.Name)
+			byName[bucket.Name] = bucket
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, liveOfBuckets, s.site, missing)
+	if err != nil {
+		return err //nolint:wrapcheck // explained by the caller
+	}
+	documents, err := pgx.CollectRows(rows, s.scanDocument)
+	for _, doc := range documents {
+		byName[doc.Bucket].Documents = append(byName[doc.Bucket].Documents, doc)
+	}
+	return err //nolint:wrapcheck // explained by the caller
 }
 
 // Remember implements revisions.Store; only Cached does remember.

@@ -68,13 +68,13 @@ func (c *Cached) Remember(state revisions.State, documents []*revisions.Stored) 
 // Append implements revisions.Store.
 func (c *Cached) Append(ctx context.Context, change revisions.Change) error {
 	err := c.Store.Append(ctx, change)
-	if err != nil || change.Result == nil {
+	if err != nil || change.Revision.Kind == revisions.Rollback { // which has not read the buckets
 		return err
 	}
 	of := revisions.GroupByBucket(change.Result)
 	for _, bucket := range change.Against.Buckets {
 		changed := bucket.Changed
-		if slices.Contains(change.Revision.Buckets, bucket.Name) {
+		if _, written := slices.BinarySearch(change.Revision.Buckets, bucket.Name); written {
 			changed = change.Revision.ID
 		}
 		c.put(change.Against.Epoch, changed, bucket.Name, of[bucket.Name])

@@ -30,8 +30,8 @@ const (
 				AND d.until <= $3 AND d.since <= $2 OFFSET 0) d
 		ORDER BY place`
 
-	// onlyNewer takes the live versions that came in between, and the closed ones at the newer revision's nodes after the
-	// older one; at the newest revision all are live.
+	// onlyNewer takes the live versions that came in between, and the closed ones at the newer revision's nodes after
+	// the older one; at the newest revision all are live.
 	onlyNewer = `SELECT ` + documentColumns + `, NULL::bytea FROM buckets b CROSS JOIN LATERAL (
 			` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.bucket = b.bucket AND d.until IS NULL AND d.since > $2
 				AND d.since <= $3 OFFSET 0) d

@@ -2,6 +2,7 @@
 //
 // An exported method is a transaction: it happens as a whole or not at all. A document version is one row that is valid
 // over an interval of revisions (interval.go), its content is stored once by digest, so a revision costs what changed
-// and any revision is read by index alone. Append takes the site's counter in its last statement, and only if it still
-// stands where the change was planned: numbers are given without gaps and follow the order of commits.
+// and any revision is read by index alone. Append, Prune and Purge hold the site's counters from their first statement
+// on, and Append only if they still stand where the change was planned: numbers are given without gaps and follow the
+// order of commits, and no two of these wait for each other's rows.
 package store

@@ -22,7 +22,7 @@ const (
 )
 
 const (
-	liveOfBucket = withContent + `WHERE d.site = $1 AND d.bucket = $2 AND d.until IS NULL ORDER BY d.place`
+	liveOfBuckets = withContent + `WHERE d.site = $1 AND d.bucket = ANY($2) AND d.until IS NULL ORDER BY d.place`
 
 	liveOfKinds = withContent + `WHERE d.site = $1 AND d.schema = ANY($2) AND d.until IS NULL ORDER BY d.place`
 

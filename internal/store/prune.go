@@ -61,10 +61,12 @@ var errDryRun = errors.New("dry run")
 
 // Prune implements revisions.Store. It holds the site's counters, so that no revision is appended that rests on what
 // goes.
-func (s *Store) Prune(ctx context.Context, keep int, dryRun bool) (pruned revisions.Pruned, err error) {
-	err = s.retry(ctx, func() error {
+func (s *Store) Prune(ctx context.Context, keep int, terms revisions.Terms) (revisions.Pruned, error) {
+	var pruned revisions.Pruned
+	err := s.retry(ctx, func() error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-			if pruned, err = s.prune(ctx, tx, keep); err == nil && dryRun {
+			var err error
+			if pruned, err = s.prune(ctx, tx, keep, terms.Expected); err == nil && terms.DryRun {
 				err = errDryRun
 			}
 			return err
@@ -76,10 +78,15 @@ func (s *Store) Prune(ctx context.Context, keep int, dryRun bool) (pruned revisi
 	return pruned, err
 }
 
-func (s *Store) prune(ctx context.Context, tx pgx.Tx, keep int) (pruned revisions.Pruned, err error) {
+func (s *Store) prune(ctx context.Context, tx pgx.Tx, keep int, expected revisions.Expected) (
+	pruned revisions.Pruned, err error,
+) {
 	var head revisions.Head
 	if err := tx.QueryRow(ctx, lockSite, s.site).Scan(headFields(&head)...); err != nil {
 		return pruned, fmt.Errorf("lock the site: %w", err)
+	}
+	if err := expected.Check(head); err != nil {
+		return pruned, err
 	}
 	if pruned.Revisions, err = collectIn[int64](ctx, tx, prunable, s.site, keep); err != nil {
 		return pruned, fmt.Errorf("find what to prune: %w", err)
@@ -88,7 +95,6 @@ func (s *Store) prune(ctx context.Context, tx pgx.Tx, keep int) (pruned revision
 	batch.Queue(pruneFailures, s.site, pruned.Revisions)
 	batch.Queue(pruneRevisions, s.site, pruned.Revisions)
 	batch.Queue(pruneOccupancies, s.site)
-	batch.Queue(countPrune, s.site)
 	batch.Queue(keptRevisions, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(&pruned.Kept) })
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return pruned, fmt.Errorf("prune revisions: %w", err)
@@ -116,14 +122,21 @@ func (s *Store) sweep(ctx context.Context, tx pgx.Tx, pruned *revisions.Pruned) 
 		}
 		pruned.Bytes += bytes
 	}
-	return s.sweepChecks(ctx, tx)
+	checks, err := s.sweepChecks(ctx, tx)
+	if err != nil || pruned.Documents+pruned.Contents+checks == 0 {
+		return err
+	}
+	if _, err := tx.Exec(ctx, countPrune, s.site); err != nil {
+		return fmt.Errorf("count the prune: %w", err)
+	}
+	return nil
 }
 
-// sweepChecks deletes the outcomes of checks that no entry of a remaining revision tells of.
-func (s *Store) sweepChecks(ctx context.Context, tx pgx.Tx) error {
+// sweepChecks deletes the outcomes of checks that no entry of a remaining revision tells of, and counts them.
+func (s *Store) sweepChecks(ctx context.Context, tx pgx.Tx) (int, error) {
 	rows, err := tx.Query(ctx, failedChecks, s.site)
 	if err != nil {
-		return fmt.Errorf("find the checks to keep: %w", err)
+		return 0, fmt.Errorf("find the checks to keep: %w", err)
 	}
 	var content, rule []byte
 	var kept []validations.Pair
@@ -132,12 +145,13 @@ func (s *Store) sweepChecks(ctx context.Context, tx pgx.Tx) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("find the checks to keep: %w", err)
+		return 0, fmt.Errorf("find the checks to keep: %w", err)
 	}
-	if _, err := tx.Exec(ctx, pruneChecks, s.site, byteas(kept)); err != nil {
-		return fmt.Errorf("prune checks: %w", err)
+	gone, err := tx.Exec(ctx, pruneChecks, s.site, byteas(kept))
+	if err != nil {
+		return 0, fmt.Errorf("prune checks: %w", err)
 	}
-	return nil
+	return int(gone.RowsAffected()), nil
 }
 
 // collectIn gathers single values in a transaction.

@@ -68,7 +68,7 @@ func (s *Store) Results(ctx context.Context, revision int64, name string) ([]val
 // Standing implements revisions.Store.
 func (s *Store) Standing(ctx context.Context, numbers []int64) (revisions.Standing, error) {
 	var standing revisions.Standing
-	tags := map[int64][]revisions.Tag{}
+	tags := map[int64][]string{}
 	err := s.snapshot(ctx, func(batch *pgx.Batch) {
 		standing.Outcomes = map[int64][]validations.Outcome{}
 		batch.Queue(siteEpoch, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(&standing.Epoch) })
@@ -78,7 +78,7 @@ func (s *Store) Standing(ctx context.Context, numbers []int64) (revisions.Standi
 			return scanOutcomes(rows, standing.Outcomes)
 		})
 		clear(tags)
-		batch.Queue(tagsOf, s.site, numbers).Query(func(rows pgx.Rows) error { return scanTags(rows, tags) })
+		batch.Queue(tagNames, s.site, numbers).Query(func(rows pgx.Rows) error { return scanTagNames(rows, tags) })
 	})
 	for i := range standing.Revisions {
 		standing.Revisions[i].Tags = tags[standing.Revisions[i].ID]

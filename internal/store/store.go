@@ -42,8 +42,8 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = enough
 	}
-	// Every statement is meant for one plan by index, whatever its parameters; planning again would take longer than most
-	// of them run.
+	// Every statement is meant for one plan by index, whatever its parameters; planning again would take longer than
+	// most of them run.
 	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "SET plan_cache_mode = force_generic_plan") // poolers refuse it as a startup parameter
 		return err                                                           //nolint:wrapcheck // explained where it is used
@@ -105,7 +105,7 @@ func (s *Store) lost(err error) bool {
 	var network net.Error
 	const adminShutdown, crashShutdown, cannotConnectNow, tooManyConnections = "57P01", "57P02", "57P03", "53300"
 	switch {
-	case err == nil, errors.Is(err, context.Canceled):
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return false
 	case errors.As(err, &dial), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF),
 		pgconn.SafeToRetry(err), hasCode(err, adminShutdown, crashShutdown, cannotConnectNow, tooManyConnections):

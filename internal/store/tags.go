@@ -11,7 +11,10 @@ import (
 )
 
 const (
-	tagsOf = `SELECT revision, tag, data FROM tags WHERE site = $1 AND revision = ANY($2) ORDER BY revision, tag`
+	tagNames = `SELECT revision, tag FROM tags WHERE site = $1 AND revision = ANY($2) ORDER BY revision, tag`
+
+	tagsOf = `SELECT tag, data FROM tags
+		WHERE site = $1 AND revision = $2 AND ($3::text[] IS NULL OR tag = ANY($3)) ORDER BY tag`
 
 	taggedRevision = `SELECT coalesce(max(revision), 0) FROM tags WHERE site = $1 AND tag = $2`
 
@@ -20,6 +23,14 @@ const (
 
 	deleteTags = `DELETE FROM tags WHERE site = $1 AND revision = $2 AND ($3::text[] IS NULL OR tag = ANY($3))`
 )
+
+// Tags implements revisions.Store.
+func (s *Store) Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
+	return collect(ctx, s, func(row pgx.CollectableRow) (tag revisions.Tag, err error) {
+		err = row.Scan(&tag.Name, &tag.Data)
+		return tag, err //nolint:wrapcheck // explained by collect
+	}, tagsOf, s.site, revision, names)
+}
 
 // Tagged implements revisions.Store.
 func (s *Store) Tagged(ctx context.Context, tag string) (int64, error) {
@@ -49,11 +60,11 @@ func (s *Store) Untag(ctx context.Context, revision int64, names ...string) (had
 	return had, err
 }
 
-func scanTags(rows pgx.Rows, tags map[int64][]revisions.Tag) error {
+func scanTagNames(rows pgx.Rows, tags map[int64][]string) error {
 	var revision int64
-	var name, data string
-	_, err := pgx.ForEachRow(rows, []any{&revision, &name, &data}, func() error {
-		tags[revision] = append(tags[revision], revisions.Tag{Name: name, Data: []byte(data)})
+	var name string
+	_, err := pgx.ForEachRow(rows, []any{&revision, &name}, func() error {
+		tags[revision] = append(tags[revision], name)
 		return nil
 	})
 	return err //nolint:wrapcheck // explained by the caller

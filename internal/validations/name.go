@@ -17,8 +17,10 @@ func CheckName(name, what string) error {
 	switch {
 	case n == 0:
 		return fault.New(fault.Invalid, "HTTPBadRequest", "%s is empty.", what)
-	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
+	case !utf8.ValidString(name):
 		return fault.New(fault.Invalid, "HTTPBadRequest", "%s is no UTF-8 text.", what)
+	case strings.ContainsRune(name, 0):
+		return fault.New(fault.Invalid, "HTTPBadRequest", "%s holds a NUL character.", what)
 	case n > MaxName:
 		return fault.New(fault.Invalid, "HTTPBadRequest", "%s has %d characters, but at most %d are allowed.", what, n,
 			MaxName)

@@ -34,6 +34,17 @@ const leftOut = `"Left out, because there are too many failures to show; ask for
 // Report words the findings of a rule about a document, so that no value that a substitution writes is shown. Without
 // details the section of the document and the schema are left out.
 func Report(doc *document.Document, rule []byte, findings []Finding, details bool) ([]Error, error) {
+	return report(doc, rule, findings, details, secretsOf(doc))
+}
+
+// ReportRendered is Report for a rendered document: brought is where substitutions wrote, as keys and indexes.
+func ReportRendered(doc *document.Document, rule []byte, findings []Finding, details bool, brought [][]string) (
+	[]Error, error,
+) {
+	return report(doc, rule, findings, details, secrets{doc.Traits().Encrypted, brought})
+}
+
+func report(doc *document.Document, rule []byte, findings []Finding, details bool, secrets secrets) ([]Error, error) {
 	if len(findings) == 0 {
 		return nil, nil
 	}
@@ -45,7 +56,6 @@ func Report(doc *document.Document, rule []byte, findings []Finding, details boo
 	if err != nil {
 		return nil, fmt.Errorf("read metadata of %s: %w", doc.Identity, err)
 	}
-	secrets := secretsOf(doc)
 	whole := document.Mapping{
 		{Key: "data", Value: secrets.scrub(data)}, {Key: "metadata", Value: metadata}, {Key: "schema", Value: doc.Schema},
 	}

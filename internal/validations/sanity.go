@@ -68,7 +68,37 @@ func checkMetadata(root document.Mapping) []violation {
 		checker = controlSchema
 	}
 	violations := violationsOf(".metadata", checker.compiled.Check(document.AppendJSON(nil, metadata)))
-	return append(violations, checkLengths(root, metadata)...)
+	return slices.Concat(violations, checkLengths(root, metadata), checkPatterns(metadata))
+}
+
+// checkPatterns refuses the patterns of substitutions that cannot be used (spec/rendering.md §0 R7).
+func checkPatterns(metadata document.Mapping) (violations []violation) {
+	const longest = 10_000
+	check := func(path string, place any) {
+		m, _ := place.(document.Mapping)
+		pattern, _ := m.At("pattern").(string)
+		if len(pattern) > longest {
+			violations = append(violations, violation{path, fmt.Sprintf("a pattern of %d bytes; at most %d are allowed",
+				len(pattern), longest)})
+		} else if _, err := regexp.Compile(pattern); err != nil {
+			violations = append(violations, violation{path, fmt.Sprintf("'%s' is no pattern of RE2 "+
+				"(https://github.com/google/re2/wiki/Syntax): %v", brief(pattern), err)})
+		}
+	}
+	substitutions, _ := metadata.At("substitutions").([]any)
+	for i, item := range substitutions {
+		substitution, _ := item.(document.Mapping)
+		path := fmt.Sprintf(".metadata.substitutions.%d", i)
+		check(path+".src.pattern", substitution.At("src"))
+		destinations, several := substitution.At("dest").([]any)
+		if !several {
+			destinations = []any{substitution.At("dest")}
+		}
+		for _, destination := range destinations {
+			check(path+".dest.pattern", destination)
+		}
+	}
+	return violations
 }
 
 func checkLengths(root, metadata document.Mapping) (violations []violation) {

@@ -35,7 +35,7 @@ func TestChangeSet_ofManyBuckets(t *testing.T) {
 		}
 		s.changeSet(t, "", c.body).is(t, want)
 		s.isRevision(t, c.head)
-		if n := len(s.contents(t, "latest")); n != 60 {
+		if n := len(s.contents(t, "latest", "documents")); n != 60 {
 			t.Errorf("change set %d: %d documents, want 60", i+1, n)
 		}
 	}
@@ -101,7 +101,7 @@ func TestChangeSet_refuses(t *testing.T) { //nolint:tparallel // all is looked a
 		"bucket is a list":                 {"", in("[a]", free), 400, "HTTPBadRequest", "names no bucket"},
 		"bucket is empty":                  {"", in("''", free), 400, "HTTPBadRequest", "is empty"},
 		"bucket is too long":               {"", in(strings.Repeat("é", 256), free), 400, "HTTPBadRequest", "has 256 characters, but at most 255 are allowed"},
-		"bucket is no text":                {"", in(`"a\0"`, free), 400, "HTTPBadRequest", "no UTF-8 text"},
+		"bucket is no text":                {"", in(`"a\0"`, free), 400, "HTTPBadRequest", "a NUL character"},
 		"status is text":                   {"", strings.Replace(in("x", free), "{bucket: x}", "a", 1), 400, "HTTPBadRequest", "names no bucket"},
 		"status is null":                   {"", strings.Replace(in("x", free), "{bucket: x}", "null", 1), 400, "HTTPBadRequest", "names no bucket"},
 		"about nothing":                    {"", "", 400, "HTTPBadRequest", "about no bucket"},

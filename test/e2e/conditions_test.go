@@ -11,6 +11,7 @@ import (
 // tagged are paths whose answers carry an ETag.
 var tagged = []string{
 	"revisions", "revisions?limit=1", "revisions/1", "revisions/latest", "revisions/1/documents", "revisions/1/documents?limit=1",
+	"revisions/1/rendered-documents", "revisions/1/rendered-documents?limit=1",
 	"revisions/1/tags", "revisions/1/tags/good", "revisions/1/diff/2", "revisions/1/deepdiff/2", "revisions/1/deepdiff/2?format=unified",
 	"revisions/1/deepdiff/2?format=json-patch", "revisions/1/status", "revisions/1/validations", "revisions/1/validations/detail",
 	"revisions/1/validations/" + own, "revisions/1/validations/" + own + "/entries/0", "/versions", "/readyz",
@@ -18,8 +19,8 @@ var tagged = []string{
 
 func (s *server) fillConditions(t *testing.T) {
 	t.Helper()
-	s.put(t, "a", widget("w1", "{}")+widget("w2", "{}")).is(t, http.StatusOK)
-	s.put(t, "a", widget("w1", "{x: 1}")).is(t, http.StatusOK)
+	s.put(t, "a", widget("w1", "{}")+widget("w2", "{}")+layeringPolicy("lp")).is(t, http.StatusOK)
+	s.put(t, "a", widget("w1", "{x: 1}")+layeringPolicy("lp")).is(t, http.StatusOK)
 	s.tag(t, 1, "good")
 }
 
@@ -61,7 +62,7 @@ func TestConditions_ofReading(t *testing.T) {
 			t.Errorf("ETag of HEAD %s (-GET +HEAD):\n%s", path, diff)
 		}
 	}
-	for _, path := range []string{"revisions/9", "revisions/9/documents", "revisions/9/diff/0", "revisions/1/tags/none"} {
+	for _, path := range []string{"revisions/9", "revisions/9/documents", "revisions/9/rendered-documents", "revisions/9/diff/0", "revisions/1/tags/none"} {
 		if got := s.get(t, path, "If-None-Match", "*").is(t, http.StatusNotFound); got.got.Get("ETag") != "" {
 			t.Errorf("%s is not found and has the ETag %s", path, got.got.Get("ETag"))
 		}
@@ -91,6 +92,7 @@ func TestConditions_whenETagsChange(t *testing.T) {
 	isSame("after another tag", "revisions/1/tags", false)
 	isSame("after another tag", "revisions/1/tags/good", true)
 	isSame("after another tag", "revisions/1/documents", true)
+	isSame("after another tag", "revisions/1/rendered-documents", true)
 	s.report(t, 1, "a-validation", "failure")
 	isSame("after a result", "revisions/1/status", false)
 	if s.etag(t, "revisions/1/documents?metadata.name=w1") == s.etag(t, "revisions/1/documents?metadata.name=w2") {
@@ -99,6 +101,7 @@ func TestConditions_whenETagsChange(t *testing.T) {
 	s.purge(t)
 	s.fillConditions(t)
 	isSame("after a purge", "revisions/1/documents", false)
+	isSame("after a purge", "revisions/1/rendered-documents", false)
 	isSame("after a purge", "revisions/1", false)
 	s.get(t, "revisions/1/documents", "If-None-Match", before["revisions/1/documents"]).is(t, http.StatusOK)
 	isSame("after a purge", "revisions/1/diff/2", true)

@@ -20,10 +20,10 @@ func tuples(names ...string) map[string]any {
 func TestDeepDiff(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.put(t, "a", widget("k", "{a: x, l: [1, 2], t: 1, s: same}")+widget("k2", "{}")+widget("same", "{}"))
+	s.put(t, "a", widget("k", "{a: x, l: [1, 2], t: 1, s: same}")+widget("k2", "{}")+widget("same", "{}")+layeringPolicy("lp"))
 	s.put(t, "b", widget("other", "{}"))
 	s.put(t, "a", docWith("acme/Widget/v1", "k", "{b: y, l: [1, 3, 4], t: '1', s: same}", ", labels: {r: s}")+
-		widget("same", "{}")+widget("k3", "{}")+widget("k4", "{}"))
+		widget("same", "{}")+widget("k3", "{}")+widget("k4", "{}")+layeringPolicy("lp"))
 	want := map[string]any{
 		"a": "modified", "b": "created",
 		"a diff": map[string]any{
@@ -81,8 +81,8 @@ func TestDeepDiff_ofMetadataAndLayers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	both := func(data, more string) string {
-		site := docWith("acme/Widget/v1", "w", data, more)
-		return site + inLayer("global", site)
+		site := asControl(docWith("acme/Widget/v1", "w", data, more))
+		return site + inLayer("global", site) + layeringPolicy("lp")
 	}
 	s.put(t, "a", both("{x: 1}", ""))
 	s.put(t, "a", both("{x: 1}", ", labels: {a: b}"))
@@ -100,9 +100,9 @@ func TestDeepDiff_ofMetadataAndLayers(t *testing.T) {
 func TestDeepDiff_movedDocument(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.put(t, "a", widget("stays", "{}")+widget("moves", "{}"))
+	s.put(t, "a", widget("stays", "{}")+widget("moves", "{}")+layeringPolicy("lp"))
 	s.put(t, "b", widget("also stays", "{}"))
-	s.changeSet(t, "", in("a", widget("stays", "{}"))+in("b", widget("also stays", "{}")+widget("moves", "{}"))).is(t, http.StatusOK)
+	s.changeSet(t, "", in("a", widget("stays", "{}")+layeringPolicy("lp"))+in("b", widget("also stays", "{}")+widget("moves", "{}"))).is(t, http.StatusOK)
 	want := map[string]any{
 		"a": "modified", "a diff": map[string]any{"document_deleted": tuples("moves")},
 		"b": "modified", "b diff": map[string]any{"document_added": tuples("moves")},
@@ -115,8 +115,8 @@ func TestDeepDiff_movedDocument(t *testing.T) {
 func TestDeepDiff_unified(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.put(t, "site", widget("left", "{size: 12, text: \"one\\ntwo\\n\"}")+widget("right", "5"))
-	s.put(t, "site", widget("left", "{text: \"one\\n2\\n\", size: 120}")+widget("new", "[1]"))
+	s.put(t, "site", widget("left", "{size: 12, text: \"one\\ntwo\\n\"}")+widget("right", "5")+layeringPolicy("lp"))
+	s.put(t, "site", widget("left", "{text: \"one\\n2\\n\", size: 120}")+widget("new", "[1]")+layeringPolicy("lp"))
 	want := `--- revision 1, bucket site: [acme/Widget/v1, site] left
 +++ revision 2, bucket site: [acme/Widget/v1, site] left
 @@ -1,8 +1,8 @@
@@ -178,7 +178,7 @@ func TestDeepDiff_unified(t *testing.T) {
 func TestDeepDiff_form(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.put(t, "a", widget("k", "{}"))
+	s.put(t, "a", widget("k", "{}")+layeringPolicy("lp"))
 	const patch, plain = "application/json-patch+json", "text/plain; charset=utf-8"
 	for _, c := range []struct{ query, accept, want string }{
 		{"", "*/*", typeXYAML},

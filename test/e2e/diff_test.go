@@ -86,7 +86,7 @@ func TestDiff(t *testing.T) {
 func TestDiff_bucketNames(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.put(t, "a%2Fb%20%C3%A9", widget("k1", "{}"))
+	s.put(t, "a%2Fb%20%C3%A9", widget("k1", "{}")+layeringPolicy("lp"))
 	s.put(t, "A%2Fb%20%C3%A9", widget("k2", "{}"))
 	s.put(t, "null", widget("k3", "{}"))
 	want := map[string]any{"a/b é": "unmodified", "A/b é": "created", "null": "created"}

@@ -96,7 +96,7 @@ func TestHistory_message(t *testing.T) {
 			s.send(t, r).fails(t, http.StatusBadRequest, "HTTPBadRequest", name, "X-Purser-Message")
 		}
 		for query, help := range map[string]string{
-			"message=" + strings.Repeat("x", 1001): "1001 characters", "message=%E9": "UTF-8", "message=a&message=b": "only once", "message=%00": "UTF-8",
+			"message=" + strings.Repeat("x", 1001): "1001 characters", "message=%E9": "UTF-8", "message=a&message=b": "only once", "message=%00": "NUL",
 			"message=%zz": "cannot be read",
 		} {
 			r := c.request("?" + query)

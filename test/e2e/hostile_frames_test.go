@@ -102,10 +102,10 @@ func TestHostile_names(t *testing.T) {
 	for path, help := range map[string]string{
 		"buckets/" + strings.Repeat("b", 256) + "/documents":                 "256 characters, but at most 255",
 		"buckets/" + strings.Repeat("b", 10_000) + "/documents":              "10000 characters, but at most 255",
-		"buckets/%00/documents":                                              "UTF-8",
+		"buckets/%00/documents":                                              "NUL",
 		"buckets/%FF/documents":                                              "UTF-8",
 		"revisions/1/validations/" + strings.Repeat("v", 10_000):             "10000 characters, but at most 255",
-		"revisions/1/validations/%00":                                        "UTF-8",
+		"revisions/1/validations/%00":                                        "NUL",
 		"revisions/1/validations/%FF%FE":                                     "UTF-8",
 		"revisions/1/validations/" + strings.Repeat("v", 256) + "/entries/0": "256 characters",
 	} {

@@ -38,6 +38,8 @@ func TestUnknownRevisions_newRoutes(t *testing.T) {
 		}
 		s.send(t, request{method: http.MethodGet, path: "revisions/" + id + "/documents?schema=acme", bad: true}).
 			fails(t, http.StatusNotFound, "HTTPNotFound", "The requested revision=")
+		s.send(t, request{method: http.MethodGet, path: "revisions/" + id + "/rendered-documents?schema=acme", bad: true}).
+			fails(t, http.StatusNotFound, "HTTPNotFound", "The requested revision=")
 		for route, errorType := range map[string]string{"diff": "RevisionNotFound", "deepdiff": "HTTPNotFound"} {
 			for _, path := range []string{id + "/" + route + "/1", "1/" + route + "/" + id, "0/" + route + "/" + id, id + "/" + route + "/" + id} {
 				a := s.send(t, request{method: http.MethodGet, path: "revisions/" + path, bad: true})
@@ -60,13 +62,13 @@ func TestTags_nameRevisions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for _, name := range []string{"w1", "w2", "w3"} {
-		s.put(t, "mop", widget(name, "{}"))
+		s.put(t, "mop", widget(name, "{}")+layeringPolicy("lp"))
 	}
 	s.tag(t, 2, "good")
 	s.tag(t, 1, "good")
-	s.get(t, "revisions/tag:good/documents").isNames(t, "w2@2")
+	s.get(t, "revisions/tag:good/documents").isNames(t, "lp@1", "w2@2")
 	for path, status := range map[string]int{
-		"": 200, "/documents": 200, "/status": 200, "/validations": 200, "/validations/detail": 200, "/validations/" + own: 200,
+		"": 200, "/documents": 200, "/rendered-documents": 200, "/status": 200, "/validations": 200, "/validations/detail": 200, "/validations/" + own: 200,
 		"/validations/" + own + "/entries/0": 200, "/diff/latest": 200, "/deepdiff/tag:good": 200, "/tags": 200, "/tags/good": 200,
 	} {
 		s.get(t, "revisions/tag:good"+path).is(t, status)
@@ -76,9 +78,9 @@ func TestTags_nameRevisions(t *testing.T) {
 	s.post(t, "revisions/tag%3Agood/validations/a-validation", "{status: success, validator: x}").is(t, http.StatusCreated)
 	s.isTags(t, 2, map[string]any{"good": map[string]any{}, "better": map[string]any{}})
 	s.untag(t, "revisions/tag:good/tags/good").is(t, http.StatusNoContent)
-	s.get(t, "revisions/tag:good/documents").isNames(t, "w1@1")
+	s.get(t, "revisions/tag:good/documents").isNames(t, "w1@1", "lp@1")
 	s.untag(t, "revisions/tag:good/tags").is(t, http.StatusNoContent)
 	s.get(t, "revisions/tag:good").fails(t, http.StatusNotFound, "RevisionNotFound", "The requested revision=tag:good was not found")
 	s.send(t, request{method: http.MethodPost, path: "rollback/tag:better"}).is(t, http.StatusCreated)
-	s.get(t, "revisions/latest/documents").isNames(t, "w2@4")
+	s.get(t, "revisions/latest/documents").isNames(t, "lp@1", "w2@4")
 }

@@ -79,14 +79,14 @@ func (o operation) on(value any, path []string) (any, error) {
 // place is where a document is, and which one it is. The layer is empty for none.
 type place struct{ bucket, schema, name, layer string }
 
-// contents are the documents of a revision without their status.
-func (s *server) contents(t *testing.T, revision string) map[place]any {
+// contents are the documents of a revision, or the rendered-documents, without their status.
+func (s *server) contents(t *testing.T, revision, form string) map[place]any {
 	t.Helper()
 	contents := map[place]any{}
 	if revision == "0" {
 		return contents
 	}
-	for _, doc := range s.get(t, "revisions/"+revision+"/documents", "Accept", typeJSON).is(t, http.StatusOK).documents(t) {
+	for _, doc := range s.get(t, "revisions/"+revision+"/"+form, "Accept", typeJSON).is(t, http.StatusOK).documents(t) {
 		metadata, _ := doc["metadata"].(map[string]any)
 		layering, _ := metadata["layeringDefinition"].(map[string]any)
 		status, _ := doc["status"].(map[string]any)
@@ -110,10 +110,10 @@ func (s *server) patches(t *testing.T, before, after string) []patchOfDocument {
 	return patches
 }
 
-// isPatched checks that the patches between two revisions make the documents of the one those of the other.
-func (s *server) isPatched(t *testing.T, before, after string) {
+// isPatched checks that the patches between two revisions make the documents of the one, in one form, those of the other.
+func (s *server) isPatched(t *testing.T, form, before, after string) {
 	t.Helper()
-	contents := s.contents(t, before)
+	contents := s.contents(t, before, form)
 	for _, p := range s.patches(t, before, after) {
 		at := place{bucket: p.Bucket, schema: p.Schema, name: p.Name}
 		if p.Layer != nil {
@@ -127,7 +127,7 @@ func (s *server) isPatched(t *testing.T, before, after string) {
 			delete(contents, at)
 		}
 	}
-	if diff := cmp.Diff(s.contents(t, after), contents, cmp.AllowUnexported(place{})); diff != "" {
+	if diff := cmp.Diff(s.contents(t, after, form), contents, cmp.AllowUnexported(place{})); diff != "" {
 		t.Errorf("documents of %s, patched, are not those of %s (-want +got):\n%s", before, after, diff)
 	}
 }
@@ -139,10 +139,10 @@ func TestDeepDiff_patchesApply(t *testing.T) {
 	for i, body := range []string{
 		widget("k", "{a: 1, 'b/c': {'~': 1, '': 2, '~1': 3}, l: [a, b, c, d]}") + widget("goes", "{}") + layeringPolicy("lp"),
 		docWith("acme/Widget/v1", "k", "{a: '1', 'b/c': {'~': 2, '~1': [], new: null}, l: [b, x, d, e, f]}", ", labels: {a: b}") +
-			inLayer("global", widget("k", "{}")) + layeringPolicy("lp"),
-		widget("k", "[{a: 1}, {b: 2}, {c: 3}, [], 1.5, 1e3]") + inLayer("global", widget("k", "{x: {y: z}}")),
-		widget("k", "[{a: 1, aa: 1}, {c: 3}, [[]], 1.5, '1e3', null, true]") + inLayer("global", widget("k", "text")),
-		widget("k", "null") + inLayer("global", widget("k", "\"one\\ntwo\"")) + widget("é\u2028", "{}"),
+			inLayer("global", asControl(widget("k", "{}"))) + layeringPolicy("lp"),
+		widget("k", "[{a: 1}, {b: 2}, {c: 3}, [], 1.5, 1e3]") + inLayer("global", asControl(widget("k", "{x: {y: z}}"))),
+		widget("k", "[{a: 1, aa: 1}, {c: 3}, [[]], 1.5, '1e3', null, true]") + inLayer("global", asControl(widget("k", "text"))),
+		widget("k", "null") + inLayer("global", asControl(widget("k", "\"one\\ntwo\""))) + widget("é\u2028", "{}"),
 		widget("k", "{}"),
 	} {
 		s.put(t, "mop", body).is(t, http.StatusOK)
@@ -153,7 +153,7 @@ func TestDeepDiff_patchesApply(t *testing.T) {
 	revisions = append(revisions, "latest")
 	for _, before := range revisions {
 		for _, after := range revisions {
-			s.isPatched(t, before, after)
+			s.isPatched(t, "rendered-documents", before, after)
 		}
 	}
 }
@@ -161,7 +161,8 @@ func TestDeepDiff_patchesApply(t *testing.T) {
 func TestDeepDiff_patches(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.put(t, "a", widget("moves", "{x: 1}")+widget("stays", "{x: 1}")+layeringPolicy("lp"))
+	s.put(t, "p", layeringPolicy("lp"))
+	s.put(t, "a", widget("moves", "{x: 1}")+widget("stays", "{x: 1}")+control("acme/Widget/v1", "unlayered", "{}"))
 	s.changeSet(t, "?buckets=a", in("b", widget("moves", "{x: 2}"))+in("a", widget("stays", "{x: 2}"))).is(t, http.StatusOK)
 	site := new("site")
 	whole := func(x float64) map[string]any {
@@ -176,10 +177,10 @@ func TestDeepDiff_patches(t *testing.T) {
 	want := []patchOfDocument{
 		{"a", "deleted", "moves", "acme/Widget/v1", site, false, []operation{{Op: "remove"}}},
 		{"a", "modified", "stays", "acme/Widget/v1", site, false, []operation{{"replace", "/data/x", 2.0}}},
-		{"a", "deleted", "lp", "deckhand/LayeringPolicy/v1", nil, false, []operation{{Op: "remove"}}},
+		{"a", "deleted", "unlayered", "acme/Widget/v1", nil, false, []operation{{Op: "remove"}}},
 		{"b", "created", "moves", "acme/Widget/v1", site, false, []operation{{"add", "", whole(2)}}},
 	}
-	if diff := cmp.Diff(want, s.patches(t, "1", "2")); diff != "" {
+	if diff := cmp.Diff(want, s.patches(t, "2", "3")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got := s.get(t, "revisions/1/deepdiff/1?format=json-patch").text; got != "[]\n" {

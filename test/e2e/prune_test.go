@@ -55,10 +55,10 @@ func (s *server) isPruned(t *testing.T, keep int, ranges []any, left ...any) map
 func (s *server) fillPrune(t *testing.T) {
 	t.Helper()
 	for _, c := range []change{
-		put("a", widget("w1", "{size: 1}")+widget("w2", "{size: 1}")),
-		put("a", widget("w1", "{size: 177}")+widget("w3", "{only: second}")),
+		put("a", widget("w1", "{size: 1}")+widget("w2", "{size: 1}")+layeringPolicy("lp")),
+		put("a", widget("w1", "{size: 177}")+widget("w3", "{only: second}")+layeringPolicy("lp")),
 		put("schemas", sizes()+policy("ready", own)),
-		put("a", widget("w1", "{size: 4}")),
+		put("a", widget("w1", "{size: 4}")+layeringPolicy("lp")),
 		put("b", widget("w5", "{size: 500}")+widget("w6", "{}")),
 		put("b", widget("w5", "{size: 6}")),
 		back("3"),
@@ -113,7 +113,7 @@ func TestPrune(t *testing.T) {
 	s.isMessages(t, "7", 0, ".data.size: 177 is greater than the maximum of 100")
 	s.isMessages(t, "8", 0, ".data.size: 800 is greater than the maximum of 100")
 	s.get(t, "revisions/2/documents?metadata.name=w3").isNames(t, "w3@2")
-	s.get(t, "revisions/2/documents?sort=name&limit=1").isNames(t, "w1@2")
+	s.get(t, "revisions/2/documents?schema=acme&sort=name&limit=1").isNames(t, "w1@2")
 	s.get(t, "revisions/tag:better/documents?status.bucket=b&sort=name&order=desc").isNames(t, "w6@5", "w5@5")
 	s.get(t, "revisions/latest/documents?metadata.name=w1").isNames(t, "w1@7")
 
@@ -121,12 +121,12 @@ func TestPrune(t *testing.T) {
 	s.isRollback(t, "2", 9, 2, "b", "schemas")
 	s.isDiff(t, "2 9", "a:unmodified")
 	s.isRollback(t, "tag:better", 10, 5, "a", "b", "schemas")
-	s.isMessages(t, "10", 3, ".data.size: 500 is greater than the maximum of 100")
-	s.isPatched(t, "5", "10")
+	s.isMessages(t, "10", 4, ".data.size: 500 is greater than the maximum of 100")
+	s.isPatched(t, "documents", "5", "10")
 	s.put(t, "c", widget("w11", "{size: 11}"))
 	s.untag(t, "revisions/5/tags").is(t, http.StatusNoContent)
 	s.isPruned(t, 1, []any{[2]int{5, 5}, [2]int{7, 10}}, 2, 11)
-	s.isPatched(t, "2", "11")
+	s.isPatched(t, "documents", "2", "11")
 	s.isRollback(t, "2", 12, 2, "a", "b", "c", "schemas")
 }
 
@@ -143,6 +143,8 @@ func TestPrune_gone(t *testing.T) {
 			{method: http.MethodGet, path: "revisions/%d"},
 			{method: http.MethodGet, path: "revisions/%d/documents"},
 			{method: http.MethodGet, path: "revisions/%d/documents", header: map[string]string{"If-None-Match": "*"}},
+			{method: http.MethodGet, path: "revisions/%d/rendered-documents"},
+			{method: http.MethodGet, path: "revisions/%d/rendered-documents", header: map[string]string{"If-None-Match": "*"}},
 			{method: http.MethodGet, path: "revisions/%d/diff/8"},
 			{method: http.MethodGet, path: "revisions/8/diff/%d"},
 			{method: http.MethodGet, path: "revisions/0/diff/%d"},

@@ -110,7 +110,7 @@ func TestPutBucket(t *testing.T) {
 		t.Parallel()
 		s := start(t)
 		s.put(t, "mop", w1)
-		s.putBad(t, "mop", "# nothing\n").fails(t, http.StatusBadRequest, "HTTPBadRequest", "send an empty body")
+		s.putBad(t, "mop", "# nothing\n").fails(t, http.StatusBadRequest, "HTTPBadRequest", "PUT an empty body")
 		s.get(t, "revisions/latest/documents").isNames(t, "w1@1")
 	})
 	t.Run("a deleted document may come back", func(t *testing.T) {

@@ -55,3 +55,53 @@ func TestReview(t *testing.T) { //nolint:tparallel // one after the other: they 
 		}
 	})
 }
+
+// Who asks only to try must not lose a site.
+func TestPurge_isNotTried(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "mop", widget("w1", "{}"))
+	s.send(t, request{method: http.MethodDelete, path: "revisions?dry-run=true", bad: true}).
+		fails(t, http.StatusBadRequest, "HTTPInvalidParam", `"dry-run"`)
+	s.get(t, "revisions/1").is(t, http.StatusOK)
+}
+
+// Numbers begin again after a purge; a change that was meant for the revision 1 before it is not made on the one after.
+func TestIfMatch_acrossPurge(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	seen := s.put(t, "mop", widget("w1", "{}")).got.Get("ETag")
+	s.purge(t)
+	s.put(t, "mop", widget("w2", "{}"))
+	for _, path := range []string{"buckets/mop/documents", "changesets?buckets=mop"} {
+		s.send(t, request{
+			method: http.MethodPut, path: path, header: map[string]string{"If-Match": seen},
+		}).fails(t, http.StatusPreconditionFailed, "HTTPPreconditionFailed", "deleted in between")
+	}
+	s.send(t, request{method: http.MethodPost, path: "revisions/prune?keep=1", header: map[string]string{"If-Match": seen}}).
+		fails(t, http.StatusPreconditionFailed, "HTTPPreconditionFailed")
+	s.get(t, "revisions/latest/documents").isNames(t, "w2@1")
+}
+
+// A document that only changes its layer is a changed one in Deckhand's form of a deep diff.
+func TestDeepDiff_layer(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "policy", layeringPolicy("lp"))
+	s.put(t, "a", widget("k", "{x: 1}"))
+	s.put(t, "a", strings.Replace(widget("k", "{x: 1}"), "layer: site", "layer: global", 1))
+	text := s.get(t, "revisions/2/deepdiff/3").is(t, http.StatusOK).text
+	if !strings.Contains(text, "document_changed") || strings.Contains(text, "document_added") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+// What a revision's tags hold is read for that revision alone, and bounded.
+func TestTags_bounded(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "mop", widget("w1", "{}"))
+	s.send(t, request{
+		method: http.MethodPost, path: "revisions/1/tags/big", header: yamlBody(), body: "x: " + strings.Repeat("y", 65<<10),
+	}).fails(t, http.StatusRequestEntityTooLarge, "HTTPPayloadTooLarge")
+}

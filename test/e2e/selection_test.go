@@ -13,6 +13,11 @@ func inLayer(layer, document string) string {
 	return strings.Replace(document, "layer: site", "layer: "+layer, 1)
 }
 
+// asControl makes a control document of one that has a layer, and lets it.
+func asControl(document string) string {
+	return strings.Replace(document, "metadata/Document/v1", "metadata/Control/v1", 1)
+}
+
 // fillSelection makes a site whose documents differ in all that can be asked for, in three revisions:
 //
 //	w1@1 w2@1 g1@1   bucket site

@@ -133,8 +133,8 @@ func TestTags_names(t *testing.T) {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 	for sent, help := range map[string]string{
-		strings.Repeat("a", 256): "{tag} of the path has 256 characters, but at most 255", "%FF": "{tag} of the path is no UTF-8",
-		"a%00": "{tag} of the path is no UTF-8",
+		strings.Repeat("a", 256): "{tag} of the path has 256 characters, but at most 255", "%FF": "The {tag} of the path",
+		"a%00": "The {tag} of the path",
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 			s.send(t, request{method: method, path: "revisions/1/tags/" + sent, bad: true}).

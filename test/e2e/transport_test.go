@@ -227,11 +227,11 @@ func TestAnswers_headers(t *testing.T) {
 func TestRoutes(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.put(t, "mop", widget("w1", "{}"))
+	s.put(t, "mop", widget("w1", "{}")+layeringPolicy("lp"))
 	t.Run("one trailing slash is ignored", func(t *testing.T) {
 		t.Parallel()
 		for _, path := range []string{
-			"revisions/", "revisions/1/", "revisions/1/documents/", "revisions/1/status/", "revisions/1/validations/",
+			"revisions/", "revisions/1/", "revisions/1/documents/", "revisions/1/rendered-documents/", "revisions/1/status/", "revisions/1/validations/",
 			"revisions/1/tags/", "revisions/1/diff/1/", "revisions/0/deepdiff/1/",
 			"revisions/1/validations/detail/", "revisions/1/validations/a/", "/versions/",
 			"revisions/1/validations/deckhand-schema-validation/entries/0/",
@@ -279,6 +279,7 @@ func TestRoutes_methods(t *testing.T) {
 		"revisions/prune":                     "OPTIONS, POST",
 		"revisions/1":                         "GET, OPTIONS",
 		"revisions/1/documents":               "GET, OPTIONS",
+		"revisions/1/rendered-documents":      "GET, OPTIONS",
 		"revisions/1/diff/1":                  "GET, OPTIONS",
 		"revisions/1/deepdiff/1":              "GET, OPTIONS",
 		"revisions/1/tags":                    "DELETE, GET, OPTIONS",
@@ -331,10 +332,11 @@ func TestRoutes_inventedMethod(t *testing.T) {
 func TestRoutes_headIsGetWithoutBody(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	s.put(t, "mop", widget("w1", "{}"))
+	s.put(t, "mop", widget("w1", "{}")+layeringPolicy("lp"))
 	for path, status := range map[string]int{
 		"revisions": http.StatusOK, "revisions/1/documents": http.StatusOK, "revisions/9": http.StatusNotFound,
 		"revisions/1/tags": http.StatusOK, "revisions/1/diff/0": http.StatusOK, "revisions/0/deepdiff/1": http.StatusOK,
+		"revisions/1/rendered-documents": http.StatusOK, "revisions/9/rendered-documents": http.StatusNotFound,
 	} {
 		got := s.send(t, request{method: http.MethodHead, path: path, bad: true}).is(t, status)
 		if got.text != "" {

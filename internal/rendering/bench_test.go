@@ -1,0 +1,120 @@
+package rendering
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"purser/internal/document"
+)
+
+// layered writes n documents in three layers, all with one label in common: an abstract parent for each nine.
+func layered(t testing.TB, n int) []*document.Document {
+	t.Helper()
+	var lines []string
+	for i := range n {
+		family := i / 10
+		switch i % 10 {
+		case 0:
+			lines = append(lines, fmt.Sprintf("global g%d | abstract | labels {app: x, is: g%d} | data {a: {x: 1, y: 2}, l: [1, 2]}", family, family))
+		case 1:
+			lines = append(lines, fmt.Sprintf("type t%d | labels {app: x, is: t%d} | parent {app: x, is: g%d} | merge . | data {a: {x: 2}}", family, family, family))
+		default:
+			lines = append(lines, fmt.Sprintf("site s%d | labels {app: x, is: s%d} | parent {app: x, is: t%d} | merge . | sub t%d .a.x > .b | data {a: {z: %d}}", i, i, family, family, i))
+		}
+	}
+	return sketch(t, strings.Join(lines, "\n"))
+}
+
+// broad writes a parent of 2,000 keys and a child with so many actions.
+func broad(t testing.TB, actions int) []*document.Document {
+	t.Helper()
+	var members, methods []string
+	for i := range 2_000 {
+		members = append(members, fmt.Sprintf("k%d: {a: %d}", i, i))
+	}
+	for i := range actions {
+		methods = append(methods, fmt.Sprintf("%s .k%d", []string{"merge", "replace", "delete"}[i%3], i*7))
+	}
+	data := "{" + strings.Join(members, ", ") + "}"
+	return sketch(t, "global p | labels {k: g} | data "+data+"\nsite c | parent {k: g} | "+strings.Join(methods, " | ")+" | data "+data)
+}
+
+func benchmark(b *testing.B, documents []*document.Document) {
+	b.Helper()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Render(b.Context(), documents, Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRender(b *testing.B) {
+	b.Run("1000 documents", func(b *testing.B) { benchmark(b, layered(b, 1_000)) })
+	b.Run("10000 documents", func(b *testing.B) { benchmark(b, layered(b, 10_000)) })
+	b.Run("1 action", func(b *testing.B) { benchmark(b, broad(b, 1)) })
+	b.Run("50 actions", func(b *testing.B) { benchmark(b, broad(b, 50)) })
+}
+
+// BenchmarkCompute leaves reading the JSON text out.
+func BenchmarkCompute(b *testing.B) {
+	for name, documents := range map[string][]*document.Document{
+		"1000 documents": layered(b, 1_000), "1 action": broad(b, 1), "50 actions": broad(b, 50),
+	} {
+		b.Run(name, func(b *testing.B) {
+			r := newRun(b.Context(), Options{Limit: DefaultLimit})
+			nodes, err := r.read(documents)
+			if err != nil {
+				b.Fatal(err)
+			}
+			values := make([]any, len(nodes))
+			for i, n := range nodes {
+				if values[i], err = r.value(n); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for b.Loop() {
+				again := newRun(b.Context(), Options{Limit: DefaultLimit})
+				for i, n := range nodes {
+					n.parent, n.replacedBy, n.place, n.neededBy = nil, nil, notThere, nil
+					n.data, n.computed = values[i], false
+				}
+				order, err := again.plan(nodes)
+				for _, n := range order {
+					err = again.compute(n)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// Ten times as many documents take ten times as long, and actions on a large parent cost what they change.
+//
+//nolint:paralleltest // it measures
+func TestRender_growth(t *testing.T) {
+	effort := func(documents []*document.Document) time.Duration {
+		least := time.Hour
+		for range 3 {
+			began := time.Now()
+			if _, err := Render(t.Context(), documents, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			least = min(least, time.Since(began))
+		}
+		return least
+	}
+	few, many := effort(layered(t, 500)), effort(layered(t, 5_000))
+	one, fifty := effort(broad(t, 1)), effort(broad(t, 50))
+	t.Logf("documents: %v, %v; actions: %v, %v", few, many, one, fifty)
+	if many > 20*few {
+		t.Errorf("500 documents take %v, 5,000 %v", few, many)
+	}
+	if fifty > 3*one {
+		t.Errorf("one action takes %v, 50 take %v", one, fifty)
+	}
+}

@@ -1,0 +1,166 @@
+package rendering
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// chained makes documents each of which is made from the one before, on a layer of its own.
+func chained(t testing.TB, n int, first string, line func(i int) string) []*document.Document {
+	t.Helper()
+	var layers, lines []string
+	for i := range n {
+		layers = append(layers, fmt.Sprintf("l%d", i))
+	}
+	lines = append(lines, "policy "+strings.Join(layers, ", "), "l0 d0 | labels {id: 0} | data "+first)
+	for i := 1; i < n; i++ {
+		lines = append(lines, fmt.Sprintf("l%d d%d | labels {id: %d} | %s", i, i, i, line(i)))
+	}
+	return sketch(t, strings.Join(lines, "\n"))
+}
+
+// long is far more than anything here takes, and far less than what it would take without bounds.
+const long = 20 * time.Second
+
+// hostile renders documents in a limited time, and wants a kind of fault, Internal for none.
+func hostile(t *testing.T, documents []*document.Document, options Options, want fault.Kind) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), long)
+	defer cancel()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began := time.Now()
+	_, err := Render(ctx, documents, options)
+	took := time.Since(began)
+	runtime.ReadMemStats(&after)
+	t.Logf("%v, %d MB: %.200s", took, (after.TotalAlloc-before.TotalAlloc)>>20, fmt.Sprint(err))
+	if kind := fault.KindOf(err); kind != want || want == fault.Internal && err != nil {
+		t.Errorf("got %v, want kind %d", err, want)
+	}
+}
+
+//nolint:paralleltest // it measures
+func TestRender_hostile(t *testing.T) {
+	t.Run("10,000 parents in a chain", func(t *testing.T) {
+		documents := chained(t, 10_000, "{a: 0}", func(i int) string {
+			return fmt.Sprintf("parent {id: %d} | merge . | data {a: %d}", i-1, i)
+		})
+		hostile(t, documents, Options{}, fault.Internal)
+	})
+	t.Run("10,000 parents, each of which adds", func(t *testing.T) {
+		documents := chained(t, 10_000, "{a: 0}", func(i int) string {
+			return fmt.Sprintf("parent {id: %d} | merge . | data {k%d: %d}", i-1, i, i)
+		})
+		hostile(t, documents, Options{Limit: 8 << 20}, fault.TooLarge)
+	})
+	t.Run("a cycle of 10,000", func(t *testing.T) {
+		var lines []string
+		for i := range 10_000 {
+			lines = append(lines, fmt.Sprintf("site d%d | sub d%d .a > .a | data {a: 1}", i, (i+1)%10_000))
+		}
+		_, err := Render(t.Context(), sketch(t, strings.Join(lines, "\n")), Options{})
+		if f := faultOf(t, err); f.Type != "SubstitutionDependencyCycle" || !strings.HasSuffix(f.Message, "and 9900 more]") || len(f.Message) > 10_000 {
+			t.Errorf("%.300s", f.Message)
+		}
+	})
+	t.Run("one source of 10,000 documents", func(t *testing.T) {
+		lines := []string{"site s | data " + wide(2_000)}
+		for i := range 10_000 {
+			lines = append(lines, fmt.Sprintf("site d%d | sub s .k%d > .x | data {}", i, i%2_000))
+		}
+		hostile(t, sketch(t, strings.Join(lines, "\n")), Options{}, fault.Internal)
+	})
+	t.Run("10,000 destinations in one document", func(t *testing.T) {
+		var paths []string
+		for i := range 10_000 {
+			paths = append(paths, fmt.Sprintf("{path: .x.k%d}", i))
+		}
+		hostile(t, sketch(t, into("{v: 1}", "substitution {src: {name: s, path: .}, dest: ["+strings.Join(paths, ", ")+"]}", "{}")), Options{}, fault.Internal)
+	})
+	t.Run("exponential growth by structure", func(t *testing.T) {
+		documents := chained(t, 100, "{a: 0}", func(i int) string {
+			return fmt.Sprintf("sub d%d . > .x | sub d%d . > .y | data {}", i-1, i-1)
+		})
+		hostile(t, documents, Options{}, fault.TooLarge)
+	})
+	t.Run("exponential growth by patterns", func(t *testing.T) {
+		documents := chained(t, 100, "xxxxxxxxxx", func(i int) string {
+			return fmt.Sprintf("substitution {src: {name: d%d, path: .}, dest: {path: ., pattern: 'y|z'}} | data yyyyyyyyyyyyyyyyyyyyyyyyyyyyyy", i-1)
+		})
+		hostile(t, documents, Options{}, fault.TooLarge)
+	})
+	t.Run("a pattern that matches everywhere", func(t *testing.T) {
+		documents := sketch(t, "site s | data "+strings.Repeat("x", 1<<16)+"\nsite d | substitution {src: {name: s, path: .}, dest: {path: ., pattern: 'x*?'}} | data "+strings.Repeat("y", 1<<16))
+		hostile(t, documents, Options{}, fault.TooLarge)
+	})
+	t.Run("deeper and deeper", func(t *testing.T) {
+		documents := chained(t, 10_000, "{a: 0}", func(i int) string { return fmt.Sprintf("sub d%d . > .x | data {}", i-1) })
+		hostile(t, documents, Options{Limit: 1 << 40}, fault.TooLarge)
+	})
+	t.Run("long lists", func(t *testing.T) {
+		hostile(t, sketch(t, into("{v: 1}", "sub s .v > .l[1000000]", "{}")), Options{}, fault.Internal)
+		hostile(t, sketch(t, into("{v: 1}", "sub s .v > .l[1000000]", "{}")), Options{Limit: 1 << 20}, fault.TooLarge)
+		hostile(t, sketch(t, into("{v: 1}", "sub s .v > .l[1000000000]", "{}")), Options{}, fault.Invalid)
+	})
+	t.Run("recursive patterns over 10 MB", func(t *testing.T) {
+		big := func(pattern string, times int) []*document.Document {
+			lines := []string{"site pw | data secret", "site s | data {t: '" + strings.Repeat("PASS word 12 ", 75_000) + "'}"}
+			fill := strings.Repeat("{path: .k}, ", 9)
+			for i := range 10 {
+				fill = strings.Replace(fill, ".k}", fmt.Sprintf(".m.k%d}", i), 1)
+			}
+			rewrite := " | substitution {src: {name: pw, path: .}, dest: {path: ., pattern: '" + pattern + "', recurse: {depth: -1}}}"
+			line := "site d | substitution {src: {name: s, path: .}, dest: [" + fill + "{path: .m.last}]}" + strings.Repeat(rewrite, times)
+			return sketch(t, strings.Join(append(lines, line+" | data {}"), "\n"))
+		}
+		hostile(t, big("PASS", 1), Options{}, fault.Internal)
+		hostile(t, big("PASS word|12", 1), Options{}, fault.Internal)
+		hostile(t, big("zz", 1_000), Options{}, fault.Internal)
+	})
+	t.Run("patterns that take long", func(t *testing.T) {
+		for _, pattern := range []string{"(a{1000}){1000}", strings.Repeat("a{1000}", 50), strings.Repeat("(", 2_000) + strings.Repeat(")", 2_000)} {
+			hostile(t, sketch(t, into("pw", "substitution {src: {name: s, path: .}, dest: {path: .a, pattern: '"+pattern+"'}}", "{a: aaaa}")), Options{}, fault.Invalid)
+		}
+		slow := "(x?){500}y"
+		hostile(t, sketch(t, into("pw", "substitution {src: {name: s, path: .}, dest: {path: .a, pattern: '"+slow+"'}}", "{a: "+strings.Repeat("x", 1<<20)+"}")), Options{}, fault.TooLarge)
+		hostile(t, sketch(t, into("pw", "substitution {src: {name: s, path: .}, dest: {path: .a, pattern: '"+slow+"'}}", "{a: "+strings.Repeat("x", 1<<14)+"}")), Options{}, fault.Internal)
+	})
+	t.Run("work without an end", func(t *testing.T) {
+		lines := []string{"site s | data " + wide(20_000)}
+		line := "site d" + strings.Repeat(" | sub s . > .a | sub s .k1 > .a.k2", 500) + " | data {}"
+		documents := sketch(t, strings.Join(append(lines, line), "\n"))
+		hostile(t, documents, Options{}, fault.Internal)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		began := time.Now()
+		if _, err := Render(ctx, documents, Options{}); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > time.Second {
+			t.Errorf("stopped after %v: %v", time.Since(began), err)
+		}
+	})
+	t.Run("selectors of one label on all", func(t *testing.T) {
+		var lines []string
+		for i := range 2_500 {
+			lines = append(lines,
+				fmt.Sprintf("global g%d | labels {all: x} | data {}", i),
+				fmt.Sprintf("site s%d | parent {all: x, l%d: null} | merge . | data {}", i, i))
+		}
+		hostile(t, sketch(t, strings.Join(lines, "\n")), Options{}, fault.Invalid)
+	})
+}
+
+// wide is a mapping of n members.
+func wide(n int) string {
+	var members []string
+	for i := range n {
+		members = append(members, fmt.Sprintf("k%d: %d", i, i))
+	}
+	return "{" + strings.Join(members, ", ") + "}"
+}
