@@ -56,12 +56,23 @@ func (s *Store) Append(ctx context.Context, change revisions.Change) error {
 		if err := s.copyDocuments(ctx, tx, change); err != nil {
 			return err
 		}
-		return s.conclude(ctx, tx, change, recorded)
+		if err := s.conclude(ctx, tx, change, recorded); err != nil || !outgrows(change) {
+			return err
+		}
+		_, err = tx.Exec(ctx, `ANALYZE documents, contents, buckets`)
+		return err //nolint:wrapcheck // explained below
 	})
 	if hasCode(err, uniqueViolation, serializationFailure, deadlockDetected) {
 		return fmt.Errorf("%w: %w", revisions.ErrMoved, err)
 	}
 	return s.dbFault(err)
+}
+
+// outgrows tells whether a change makes the site so much larger that plans which were made for its former size may read
+// all of it. Postgres would notice by itself, but only after a minute.
+func outgrows(change revisions.Change) bool {
+	const many = 4000
+	return len(change.Added) >= many && len(change.Added) >= change.Against.Live
 }
 
 // begin makes sure that the site still stands where the change was planned, ends the versions that are deleted or
