@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 
@@ -87,8 +88,8 @@ func (s *Store) List(ctx context.Context, query revisions.Query) ([]int64, error
 	if len(query.Sort) == 0 {
 		q.add(direction)
 	}
-	if query.Limit >= 0 {
-		q.add(" LIMIT ", q.arg(query.Limit))
+	if query.Limit >= 0 { // not as an argument: a plan for any limit sorts all revisions
+		q.add(" LIMIT ", strconv.Itoa(query.Limit))
 	}
 	q.add(" OFFSET ", q.arg(query.Offset))
 	return collect(ctx, s, pgx.RowTo[int64], q.sql.String(), q.args...)
