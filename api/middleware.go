@@ -33,7 +33,11 @@ func (s *server) dispatch(known methods) http.HandlerFunc {
 			method = http.MethodGet // net/http leaves the body out
 		}
 		if handle := known[method]; handle != nil {
-			if err := handle(w, r); err != nil {
+			err := handle(w, r)
+			if prunedMeanwhile(r, err) {
+				err = handle(w, r)
+			}
+			if err != nil {
 				s.fail(w, r, err)
 			}
 			return
@@ -45,6 +49,13 @@ func (s *server) dispatch(known methods) http.HandlerFunc {
 		}
 		s.fail(w, r, hinted(fault.MethodNotAllowed, "HTTPMethodNotAllowed", "Here one can use "+allow+"."))
 	}
+}
+
+// prunedMeanwhile tells that a revision which was asked for by its name, and not by its number, was pruned after it was
+// found: there is another one of that name, or else none. A request without a body can be answered once more.
+func prunedMeanwhile(r *http.Request, err error) bool {
+	named := strings.Contains(r.URL.Path, "/latest") || strings.Contains(r.URL.Path, "/tag:")
+	return named && r.ContentLength == 0 && fault.KindOf(err) == fault.Gone
 }
 
 // routeEscaped routes by the path as it was sent, so that each part is unescaped just once, and tolerates one trailing
