@@ -33,7 +33,7 @@ func open(t *testing.T, url string) *revisions.Service {
 	t.Cleanup(kept.Close)
 	return revisions.NewService(revisions.Config{
 		Store: store.NewCached(kept, 1<<20), Engine: validations.NewEngine(),
-		Limits: document.DefaultLimits(), Now: time.Now, Observe: func(string, time.Duration) {},
+		Limits: document.DefaultLimits(), CacheSize: 1 << 20, Now: time.Now, Observe: func(string, time.Duration) {},
 	})
 }
 

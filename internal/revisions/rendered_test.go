@@ -1,0 +1,123 @@
+package revisions_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+	"purser/internal/store/storetest"
+)
+
+const layers = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: lp}\n" +
+	"data: {layerOrder: [site]}\n"
+
+// Those who ask for one revision at once share its rendering; those who go away meanwhile take it from nobody.
+func TestService_Rendered_shared(t *testing.T) {
+	t.Parallel()
+	service := open(t, storetest.URL(t))
+	const documents, readers, rounds = 60, 12, 6
+	for round := range rounds {
+		var body strings.Builder
+		body.WriteString(layers)
+		for i := range documents {
+			body.WriteString(widget(fmt.Sprintf("w%d", i), round))
+		}
+		revision := put(t, service, "a", body.String()).Revision
+		var group sync.WaitGroup
+		for reader := range readers {
+			group.Go(func() {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if reader%3 == 0 {
+					go cancel()
+				}
+				selected, err := service.Rendered(ctx, revision, all())
+				switch {
+				case reader%3 == 0 && errors.Is(err, context.Canceled):
+				case err != nil:
+					t.Errorf("reader %d of revision %d: %v", reader, revision, err)
+				case len(selected.Documents) != documents+1:
+					t.Errorf("reader %d of revision %d: %d documents", reader, revision, len(selected.Documents))
+				}
+			})
+		}
+		group.Wait()
+	}
+}
+
+// What a rendering is asked for decides nothing about it: all selections see the same documents, and none may change
+// them.
+func TestService_Rendered_selection(t *testing.T) {
+	t.Parallel()
+	service := open(t, storetest.URL(t))
+	revision := put(t, service, "a", layers+widget("p", 1)+widget("q", 2)+widget("r", 3)).Revision
+	names := func(selection revisions.Selection) string {
+		selected, err := service.Rendered(t.Context(), revision, selection)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, doc := range selected.Documents {
+			names = append(names, doc.Name)
+		}
+		return strings.Join(names, " ")
+	}
+	unlimited := revisions.Page{Limit: -1}
+	for _, c := range []struct {
+		selection revisions.Selection
+		want      string
+	}{
+		{revisions.Selection{Page: unlimited}, "lp p q r"},
+		{revisions.Selection{Sort: []revisions.SortKey{revisions.ByName}, Backwards: true, Page: unlimited}, "r q p lp"},
+		{revisions.Selection{Schemas: []string{"acme"}, Page: revisions.Page{Offset: 1, Limit: 1}}, "q"},
+		{revisions.Selection{Schemas: []string{"acm", "acme/Widget/v1/"}, Page: unlimited}, ""},
+		{revisions.Selection{Page: unlimited}, "lp p q r"},
+	} {
+		if got := names(c.selection); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.selection, got, c.want)
+		}
+	}
+}
+
+// A prune beside changes, tags and readers loses nothing that was acknowledged and stays.
+func TestService_Prune_concurrent(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	services := []*revisions.Service{open(t, url), open(t, url)}
+	put(t, services[0], "keep", widget("kept", 1))
+	if _, err := services[0].Tag(t.Context(), 1, "good", nil); err != nil {
+		t.Fatal(err)
+	}
+	const writers, rounds = 4, 12
+	var group sync.WaitGroup
+	for w := range writers {
+		group.Go(func() {
+			for round := range rounds {
+				body := []byte(widget(fmt.Sprintf("w%d", w), round))
+				written, err := services[w%2].Put(t.Context(), fmt.Sprintf("b%d", w), body, document.YAML, revisions.Terms{})
+				if err != nil || !written.Changed {
+					t.Errorf("writer %d, round %d: %+v %v", w, round, written, err)
+				}
+			}
+		})
+	}
+	group.Go(func() {
+		for range rounds {
+			if _, err := services[0].Prune(t.Context(), 2, revisions.Terms{}); err != nil {
+				t.Errorf("prune: %v", err)
+			}
+		}
+	})
+	group.Wait()
+	if n := len(shown(t, services[1], writers*rounds+1)); n != writers+1 {
+		t.Errorf("the last revision has %d documents, want %d", n, writers+1)
+	}
+	if lines := shown(t, services[1], 1); len(lines) != 1 || !strings.Contains(lines[0], `kept={"x":1}`) {
+		t.Errorf("the tagged revision: %v", lines)
+	}
+}
