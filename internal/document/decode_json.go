@@ -86,13 +86,3 @@ func (d *decoder) jsonMapping(tokens *json.Decoder, depth int) (any, error) {
 	_, _ = tokens.Token() // the bracket that More has seen
 	return b.members, nil
 }
-
-// ParseJSON reads JSON text that this package wrote: limits have been kept already.
-func ParseJSON(text []byte) (any, error) {
-	d := &decoder{segment: Segment{Text: text, Line: 1}, limits: unlimited}
-	return d.json()
-}
-
-var unlimited = Limits{
-	Documents: math.MaxInt - 1, Size: math.MaxInt, Depth: math.MaxInt, Values: math.MaxInt / marksPerValue,
-}

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -154,4 +155,9 @@ func FuzzDecode(f *testing.F) {
 			}
 		}
 	})
+}
+
+// unlimited are limits that no test reaches.
+var unlimited = Limits{
+	Documents: math.MaxInt - 1, Size: math.MaxInt, Depth: math.MaxInt, Values: math.MaxInt / marksPerValue,
 }

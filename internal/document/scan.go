@@ -1,0 +1,138 @@
+package document
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ParseJSON reads JSON text that this package wrote: limits have been kept, numbers are in their form, and no key comes
+// twice. The value shares the memory of one copy of the text. Other text gives an error, or a value of some kind.
+func ParseJSON(text []byte) (value any, err error) {
+	s := scanner{in: string(text)}
+	defer func() {
+		if p := recover(); p != nil { // text that ends too early is found by reading beyond it
+			value, err = nil, fmt.Errorf("JSON text is damaged at byte %d of %d", s.at, len(s.in))
+		}
+	}()
+	value = s.value()
+	if s.space(); s.at < len(s.in) {
+		return nil, fmt.Errorf("JSON text goes on at byte %d", s.at)
+	}
+	return value, nil
+}
+
+var errDamaged = errors.New("damaged")
+
+// scanner walks JSON text once, from front to back. It panics where the text is damaged.
+type scanner struct {
+	in string
+	at int
+}
+
+func (s *scanner) space() {
+	for s.at < len(s.in) && (s.in[s.at] == ' ' || s.in[s.at] == '\n' || s.in[s.at] == '\t' || s.in[s.at] == '\r') {
+		s.at++
+	}
+}
+
+func (s *scanner) value() any {
+	s.space()
+	switch s.in[s.at] {
+	case '{':
+		return s.mapping()
+	case '[':
+		return s.list()
+	case '"':
+		return s.str()
+	case 'n':
+		s.word("null")
+		return nil
+	case 't':
+		s.word("true")
+		return true
+	case 'f':
+		s.word("false")
+		return false
+	}
+	return s.number()
+}
+
+func (s *scanner) word(word string) {
+	if !strings.HasPrefix(s.in[s.at:], word) {
+		panic(errDamaged)
+	}
+	s.at += len(word)
+}
+
+func (s *scanner) number() Number {
+	start := s.at
+	for s.at < len(s.in) && strings.IndexByte("+-.eE0123456789", s.in[s.at]) >= 0 {
+		s.at++
+	}
+	if s.at == start {
+		panic(errDamaged)
+	}
+	return Number(s.in[start:s.at])
+}
+
+// more steps into a collection or over a comma, and tells whether an item follows.
+func (s *scanner) more(first bool, end byte) bool {
+	if first {
+		s.at++
+	}
+	s.space()
+	switch c := s.in[s.at]; {
+	case c == end:
+		s.at++
+		return false
+	case !first && c == ',':
+		s.at++
+		s.space()
+	case !first:
+		panic(errDamaged)
+	}
+	return true
+}
+
+func (s *scanner) mapping() Mapping {
+	m := Mapping{}
+	for first := true; s.more(first, '}'); first = false {
+		key := s.str()
+		s.space()
+		s.word(":")
+		m = append(m, Member{key, s.value()})
+	}
+	return m
+}
+
+func (s *scanner) list() []any {
+	list := []any{}
+	for first := true; s.more(first, ']'); first = false {
+		list = append(list, s.value())
+	}
+	return list
+}
+
+func (s *scanner) str() string {
+	start := s.at
+	s.word(`"`)
+	escaped := false
+	for s.in[s.at] != '"' {
+		if s.in[s.at] == '\\' {
+			escaped = true
+			s.at++
+		}
+		s.at++
+	}
+	s.at++
+	if !escaped {
+		return s.in[start+1 : s.at-1]
+	}
+	var text string
+	if err := json.Unmarshal([]byte(s.in[start:s.at]), &text); err != nil {
+		panic(err)
+	}
+	return text
+}

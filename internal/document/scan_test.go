@@ -1,0 +1,55 @@
+package document
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// What is read is what was written, and nothing that is cut short or damaged is read as something or ends in a panic.
+func TestParseJSON(t *testing.T) {
+	t.Parallel()
+	const text = `{"a": [1, -2.5e+300, true, false, null, "x\\\"\u0007é"] , "b":{},"c":[ ], "" : "" }`
+	value, err := ParseJSON([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"a":[1,-2.5e+300,true,false,null,"x\\\"\u0007é"],"b":{},"c":[],"":""}`
+	if diff := cmp.Diff(want, string(AppendJSON(nil, value))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for i := range len(text) {
+		if value, err := ParseJSON([]byte(text[:i])); err == nil {
+			t.Errorf("%q is read as %v", text[:i], value)
+		}
+	}
+	for _, damaged := range []string{"{}{}", "[1 2]", "[,1]", "{1:2}", `{"a" 1}`, "nul", "[tru]", `"\q"`, "x", "}", "[}"} {
+		if value, err := ParseJSON([]byte(damaged)); err == nil {
+			t.Errorf("%q is read as %v", damaged, value)
+		}
+	}
+}
+
+// ParseJSON reads from texts of this package what the reader of requests reads.
+func TestParseJSON_likeOthers(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.SliceOf(rapid.SampledFrom(strings.Split(`{ } [ ] , : "a" "b" "\n\u00e9" 1 -0.5 true null`, " "))).Draw(t, "tokens")
+		joined := []byte(strings.Join(text, ""))
+		value, err := ParseOne(joined, JSON, DefaultLimits())
+		if err != nil || value == nil {
+			_, _ = ParseJSON(joined) // must not panic
+			return
+		}
+		written := AppendJSON(nil, value)
+		back, err := ParseJSON(written)
+		if err != nil {
+			t.Fatalf("%s: %v", written, err)
+		}
+		if diff := cmp.Diff(value, back); diff != "" {
+			t.Fatalf("%s (-want +got)\n%s", written, diff)
+		}
+	})
+}
