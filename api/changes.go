@@ -78,9 +78,7 @@ func (s *server) change(r *http.Request, q *query) (revisions.Terms, error) {
 
 // writeWritten answers with the documents of the buckets that were filled, or with what would be done.
 func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written revisions.Written) {
-	setHead(w, written.Revision, written.Epoch)
-	if written.Preview != nil {
-		s.write(w, r, http.StatusOK, s.previewView(r, written.Preview))
+	if s.writePreview(w, r, written) {
 		return
 	}
 	documents := s.visible(written.Documents)
@@ -93,6 +91,16 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written re
 		texts = append(texts, statusOnly(bucket, written.Revision))
 	}
 	s.writeStream(w, r, texts)
+}
+
+// writePreview tells the newest revision, and of a dry run what would be done; it tells whether that was all.
+func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written revisions.Written) bool {
+	setHead(w, written.Revision, written.Epoch)
+	if written.Preview == nil {
+		return false
+	}
+	s.write(w, r, http.StatusOK, s.previewView(r, written.Preview))
+	return true
 }
 
 // visible leaves ValidationPolicies out where the reference does (spec/api.md §0 C4).
@@ -123,9 +131,7 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	setHead(w, written.Revision, written.Epoch)
-	if written.Preview != nil {
-		s.write(w, r, http.StatusOK, s.previewView(r, written.Preview))
+	if s.writePreview(w, r, written) {
 		return nil
 	}
 	s.write(w, r, http.StatusCreated, s.revisionView(r, revisions.Described{Shown: written.Shown}))

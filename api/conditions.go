@@ -35,11 +35,18 @@ func digest(text string) string {
 // unchanged sets the ETag of an answer, and gives that answer with a 304 if it is the one that the client has.
 func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
 	w.Header().Set("ETag", tag)
-	w.Header().Add("Vary", "Accept")
+	w.Header().Set("Vary", "Accept")
+	if has(r, tag) || has(r, "*") {
+		w.WriteHeader(http.StatusNotModified)
+		return true
+	}
+	return false
+}
+
+// has tells whether If-None-Match names a tag.
+func has(r *http.Request, tag string) bool {
 	for known := range strings.SplitSeq(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
-		known = strings.TrimSpace(known)
-		if known == "*" || strings.TrimPrefix(known, "W/") == tag {
-			w.WriteHeader(http.StatusNotModified)
+		if strings.TrimPrefix(strings.TrimSpace(known), "W/") == tag {
 			return true
 		}
 	}

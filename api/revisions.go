@@ -73,7 +73,7 @@ func (s *server) selected(w http.ResponseWriter, r *http.Request, selection revi
 		if err != nil {
 			return asHTTPNotFound(err)
 		}
-		if unchanged(w, r, documentsTag(r, id, epoch)) {
+		if tag := documentsTag(r, id, epoch); has(r, tag) && unchanged(w, r, tag) { // which nothing need be read for
 			return nil
 		}
 	}
@@ -81,10 +81,10 @@ func (s *server) selected(w http.ResponseWriter, r *http.Request, selection revi
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	if !found.Passing {
-		w.Header().Set("ETag", documentsTag(r, id, found.Epoch))
-	}
 	w.Header().Set("Vary", "Accept")
+	if !found.Passing && unchanged(w, r, documentsTag(r, id, found.Epoch)) {
+		return nil
+	}
 	if !s.Compat {
 		setLinks(w, r, selection.Page, found.More)
 	}

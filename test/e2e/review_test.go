@@ -105,3 +105,24 @@ func TestTags_bounded(t *testing.T) {
 		method: http.MethodPost, path: "revisions/1/tags/big", header: yamlBody(), body: "x: " + strings.Repeat("y", 65<<10),
 	}).fails(t, http.StatusRequestEntityTooLarge, "HTTPPayloadTooLarge")
 }
+
+// An answer that is an error, or may come out differently another time, has no ETag, whatever the client says it has.
+func TestRendering_noTag(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "a", widget("w1", "{}"))
+	for _, has := range []string{"*", `"1-1.0123456789abcdef"`} {
+		got := s.get(t, "revisions/1/rendered-documents", "If-None-Match", has)
+		got.fails(t, http.StatusConflict, "LayeringPolicyNotFound")
+		if etag := got.got.Get("ETag"); etag != "" {
+			t.Errorf("an error has the ETag %s", etag)
+		}
+	}
+	s.put(t, "policy", layeringPolicy("lp"))
+	for _, has := range []string{"*", `"1-1.0123456789abcdef"`} {
+		got := s.get(t, "revisions/1/rendered-documents", "If-None-Match", has).is(t, http.StatusOK)
+		if etag := got.got.Get("ETag"); etag != "" {
+			t.Errorf("what a later policy renders has the ETag %s", etag)
+		}
+	}
+}
