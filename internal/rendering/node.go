@@ -127,6 +127,9 @@ func (r *run) value(n *node) (any, error) {
 			return nil, err
 		}
 	}
+	if r.tracing {
+		data = r.written(n, data)
+	}
 	n.data, n.read = data, true
 	return n.data, nil
 }

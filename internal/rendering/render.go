@@ -122,7 +122,7 @@ func (r *run) compute(n *node) error {
 		n.brought = slices.Clip(n.ancestor().brought)
 	}
 	for i := range n.substitutions {
-		if err := r.substitute(t, n, &n.substitutions[i]); err != nil {
+		if err := r.substitute(t, n, i); err != nil {
 			return err
 		}
 		for _, d := range n.substitutions[i].destinations {
