@@ -2,7 +2,9 @@ package rendering
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -11,15 +13,17 @@ import (
 // Explanation tells where the data of one document comes from, as it is rendered. Documents are named by their index
 // in the input.
 type Explanation struct {
-	Parents []int // whose data it takes, the nearest first
-	Leaves  []Leaf
+	Document int
+	Parents  []int // whose data it takes, the nearest first
+	Leaves   []Leaf
 }
 
 // Leaf is a value of the rendered data that is no container, or an empty one.
 type Leaf struct {
 	Trail
 
-	At     string // its path in the data
+	At     string   // its path in the data
+	Parts  []string // of that path, as they are written in it
 	Value  any
 	Secret bool // some document on its way is encrypted
 }
@@ -83,14 +87,16 @@ func (k StepKind) String() string {
 const (
 	mostLeaves = 10_000
 	mostTold   = 200_000 // steps of all leaves
+	fewSimilar = 10      // documents that may have been meant
 )
 
-// Explain renders one document, given by its index, with what it depends on, and tells where every leaf comes from that
-// is at a path or below it; "." is all of them. The others need not render.
+// Explain renders one document with what it depends on, and tells where every leaf comes from that is at a path or
+// below it; "." is all of them. The others need not render. If the identity says no layer, it is the document that
+// services read of those with the schema and name, or else the most specific one.
 //
-// Faults: those of Render; NotFound where nothing is at the path, Invalid for what is no path, TooLarge for more than
-// 10,000 leaves.
-func Explain(ctx context.Context, documents []*document.Document, target int, at string, options Options) (
+// Faults: those of Render; NotFound where there is no such document or nothing at the path, Invalid for what is no
+// path, TooLarge for more than 10,000 leaves.
+func Explain(ctx context.Context, documents []*document.Document, id document.Identity, at string, options Options) (
 	*Explanation, error,
 ) {
 	if options.Limit == 0 {
@@ -110,9 +116,9 @@ func Explain(ctx context.Context, documents []*document.Document, target int, at
 	if err != nil {
 		return nil, err
 	}
-	explained := nodeOf(nodes, target)
+	explained := find(nodes, id)
 	if explained == nil {
-		return nil, fault.New(fault.NotFound, "DocumentNotFound", "There is no such document")
+		return nil, noDocument(nodes, id)
 	}
 	for _, n := range r.lineage(order, explained) {
 		if err := r.compute(n); err != nil {
@@ -122,13 +128,36 @@ func Explain(ctx context.Context, documents []*document.Document, target int, at
 	return r.explain(explained, asked)
 }
 
-func nodeOf(nodes []*node, index int) *node {
+// find finds the document that an identity means.
+func find(nodes []*node, id document.Identity) (found *node) {
 	for _, n := range nodes {
-		if n.index == index {
-			return n
+		switch {
+		case n.Schema != id.Schema || n.Name != id.Name || id.Layer != "" && n.Layer != id.Layer:
+		case found == nil, n.returned() && !found.returned(), n.returned() == found.returned() && n.rank > found.rank:
+			found = n
 		}
 	}
-	return nil
+	return found
+}
+
+// noDocument says which documents could have been meant.
+func noDocument(nodes []*node, id document.Identity) error {
+	wanted := fmt.Sprintf("[%s] %s", id.Schema, id.Name)
+	if id.Layer != "" {
+		wanted = id.String()
+	}
+	var similar []string
+	for _, n := range nodes {
+		if (n.Name == id.Name || n.Schema == id.Schema) && len(similar) < fewSimilar {
+			similar = append(similar, n.Identity.String())
+		}
+	}
+	if similar == nil {
+		return fault.New(fault.NotFound, "DocumentNotFound",
+			"There is no document %s, and none of that schema or name", wanted)
+	}
+	return fault.New(fault.NotFound, "DocumentNotFound",
+		"There is no document %s; of that schema or name there are, among others: %s", wanted, strings.Join(similar, ", "))
 }
 
 // lineage is what a document's data depends on, and itself, in order.
@@ -161,7 +190,7 @@ func (r *run) explain(n *node, asked *path) (*Explanation, error) {
 	if err != nil {
 		return nil, err
 	}
-	explanation := &Explanation{}
+	explanation := &Explanation{Document: n.index}
 	for heir := n; heir.layered(); {
 		heir = heir.ancestor()
 		explanation.Parents = append(explanation.Parents, heir.index)
@@ -236,7 +265,7 @@ func (x *explainer) leaf(value any, at *place) error {
 			"ask for a part of them, with a longer path", x.node.Identity), x.node)
 	}
 	from := originOf(value)
-	leaf := Leaf{At: at.String(), Value: bare(value), Secret: x.node.encrypted || from.secret}
+	leaf := Leaf{At: at.String(), Parts: at.parts(), Value: bare(value), Secret: x.node.encrypted || from.secret}
 	leaf.Trail = x.trail(x.node, from)
 	x.told += len(leaf.Steps)
 	x.leaves = append(x.leaves, leaf)

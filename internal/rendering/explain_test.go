@@ -46,14 +46,7 @@ func way(documents []*document.Document, t Trail) string {
 	return line.String()
 }
 
-func indexOf(documents []*document.Document, name string) int {
-	for i, d := range documents {
-		if d.Name == name {
-			return i
-		}
-	}
-	return -1
-}
+func named(name string) document.Identity { return document.Identity{Schema: "t/K/v1", Name: name} }
 
 func TestExplain(t *testing.T) {
 	t.Parallel()
@@ -134,7 +127,7 @@ func TestExplain(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			documents := sketch(t, tt.documents)
-			explained, err := Explain(t.Context(), documents, indexOf(documents, tt.of), tt.path, Options{})
+			explained, err := Explain(t.Context(), documents, named(tt.of), tt.path, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -159,6 +152,7 @@ func TestExplain_refuses(t *testing.T) {
 		{"no path", "site a | data {x: 1}", "x y", fault.Invalid, `The "path" parameter is invalid. the path 'x y' cannot be read`},
 		{"nothing there", "site a | data {x: {y: 1}}", ".x.z.w", fault.NotFound, "There is nothing at .x.z.w in the rendered data of document [t/K/v1, site] a; it leads no further than .x"},
 		{"nothing in a text", "site a | data {x: text}", ".x[0]", fault.NotFound, "There is nothing at .x[0]"},
+		{"no document", "site b | data 1", ".", fault.NotFound, "There is no document [t/K/v1] a; of that schema or name there are, among others: [t/K/v1, site] b"},
 		{"its source is missing", "site a | sub b . > .x | data {}", ".", fault.Conflict, "Required substitution source document [t/K/v1] b was not found"},
 		{"too many", "site a | data [" + wide.String() + "]", ".", fault.TooLarge, "ask for a part of them"},
 	}
@@ -166,7 +160,7 @@ func TestExplain_refuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			documents := sketch(t, tt.documents)
-			_, err := Explain(t.Context(), documents, indexOf(documents, "a"), tt.path, Options{})
+			_, err := Explain(t.Context(), documents, named("a"), tt.path, Options{})
 			if fault.KindOf(err) != tt.kind || !strings.Contains(fmt.Sprint(err), tt.message) {
 				t.Errorf("%v, want a fault of kind %d: %s", err, tt.kind, tt.message)
 			}
@@ -188,14 +182,14 @@ func TestExplain_isBounded(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("site e%d | sub %s . > . | data %d", i+1, map[bool]string{true: "d0", false: fmt.Sprintf("e%d", i)}[i == 0], i))
 	}
 	documents := sketch(t, strings.Join(lines, "\n"))
-	explained, err := Explain(t.Context(), documents, indexOf(documents, "d12"), ".", Options{})
+	explained, err := Explain(t.Context(), documents, named("d12"), ".", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if n := len(fmt.Sprint(told(documents, explained))); n > 64<<20 {
 		t.Errorf("%d bytes to tell about one value", n)
 	}
-	explained, err = Explain(t.Context(), documents, indexOf(documents, "e300"), ".", Options{})
+	explained, err = Explain(t.Context(), documents, named("e300"), ".", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +201,7 @@ func TestExplain_isBounded(t *testing.T) {
 // explains checks that the leaves of a document are those of its rendered data, and that each says what the place says
 // where it was written, with the texts put in that were put into it.
 func explains(t *rapid.T, documents []*document.Document, at int, want string) {
-	explained, err := Explain(t.Context(), documents, at, ".", Options{})
+	explained, err := Explain(t.Context(), documents, documents[at].Identity, ".", Options{})
 	must(t, err)
 	value, err := document.ParseJSON([]byte(want))
 	must(t, err)
@@ -253,14 +247,9 @@ func apply(t *rapid.T, documents []*document.Document, trail Trail) any {
 // renderedAt is what a step read.
 func renderedAt(t *rapid.T, documents []*document.Document, s Step) any {
 	r := newRun(t.Context(), Options{Limit: DefaultLimit})
-	nodes, err := r.read(documents)
+	order, err := r.render(documents)
 	must(t, err)
-	order, err := r.plan(nodes)
-	must(t, err)
-	for _, n := range order {
-		must(t, r.compute(n))
-	}
-	data, err := r.value(nodeOf(nodes, s.Source))
+	data, err := r.value(find(order, documents[s.Source].Identity))
 	must(t, err)
 	if _, isMapping := data.(document.Mapping); isMapping {
 		data, _ = r.first(data, parsePath(s.From).steps)

@@ -1,6 +1,10 @@
 package rendering
 
-import "purser/internal/document"
+import (
+	"slices"
+
+	"purser/internal/document"
+)
 
 // traced stands in the place of a leaf while a document is explained: it goes wherever the leaf goes. A leaf is any
 // value but a container with something in it.
@@ -49,10 +53,22 @@ type place struct {
 	step
 }
 
+// String writes the place as a path.
+func (p *place) String() string { return pathOf(p.steps()) }
+
+// parts writes each step of the place.
+func (p *place) parts() (parts []string) {
+	for _, s := range p.steps() {
+		parts = append(parts, s.String())
+	}
+	return parts
+}
+
 func (p *place) steps() (steps []step) {
 	for ; p.in != nil; p = p.in {
 		steps = append(steps, p.step)
 	}
+	slices.Reverse(steps)
 	return steps
 }
 

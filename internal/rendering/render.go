@@ -45,23 +45,13 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 	if options.Limit == 0 {
 		options.Limit = DefaultLimit
 	}
-	r := newRun(ctx, options)
-	nodes, err := r.read(documents)
+	order, err := newRun(ctx, options).render(documents)
 	if err != nil {
 		return nil, err
-	}
-	order, err := r.plan(nodes)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range order {
-		if err := r.compute(n); err != nil {
-			return nil, err
-		}
 	}
 	rendered := make([]Rendered, 0, len(order))
 	for _, n := range order {
-		if n.abstract || n.replacedBy != nil {
+		if !n.returned() {
 			continue
 		}
 		out := Rendered{Index: n.index, Computed: n.computed}
@@ -83,6 +73,24 @@ type run struct {
 
 func newRun(ctx context.Context, options Options) *run {
 	return &run{engine: newEngine(newMeter(ctx, options.Limit)), options: options}
+}
+
+// render computes documents in their order.
+func (r *run) render(documents []*document.Document) ([]*node, error) {
+	nodes, err := r.read(documents)
+	if err != nil {
+		return nil, err
+	}
+	order, err := r.plan(nodes)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range order {
+		if err := r.compute(n); err != nil {
+			return nil, err
+		}
+	}
+	return order, nil
 }
 
 // plan finds out how the documents depend on each other, and returns them in an order in which each comes after those

@@ -71,10 +71,3 @@ func methodStep(method string) StepKind {
 	}
 	return Merged
 }
-
-// String writes the place as a path.
-func (p *place) String() string {
-	steps := p.steps()
-	slices.Reverse(steps)
-	return pathOf(steps)
-}

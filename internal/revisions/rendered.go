@@ -43,25 +43,42 @@ func (s *Service) rendition(ctx context.Context, key renditionKey) (rendition, e
 
 // render renders a revision and checks the outcome.
 func (s *Service) render(ctx context.Context, id int64) (rendition, error) {
-	found, err := s.Store.Documents(ctx, id, Selection{Page: Page{Limit: -1}})
+	documents, passing, err := s.unrendered(ctx, id)
 	if err != nil {
-		return rendition{}, fmt.Errorf("read documents: %w", s.explained(ctx, id, err))
+		return rendition{}, err
 	}
-	return s.renderDocuments(ctx, id, found.Documents)
+	return s.renderDocuments(ctx, documents, passing)
 }
 
-// renderDocuments renders the documents of a revision.
-func (s *Service) renderDocuments(ctx context.Context, id int64, documents []*Stored) (out rendition, err error) {
-	if !holdsLayeringPolicy(documents) {
-		fallback, err := s.Store.FallbackPolicy(ctx, id)
-		if err != nil {
-			return rendition{}, fmt.Errorf("find a layering policy: %w", err)
-		}
-		if fallback != nil {
-			documents = append(documents, fallback)
-			out.passing = fallback.Revision > id // another one may be written
-		}
+// unrendered reads what a revision is rendered from. passing tells that another LayeringPolicy may count later.
+func (s *Service) unrendered(ctx context.Context, id int64) (documents []*Stored, passing bool, err error) {
+	found, err := s.Store.Documents(ctx, id, Selection{Page: Page{Limit: -1}})
+	if err != nil {
+		return nil, false, fmt.Errorf("read documents: %w", s.explained(ctx, id, err))
 	}
+	return s.withPolicy(ctx, id, found.Documents)
+}
+
+// withPolicy adds the LayeringPolicy that counts for the documents of a revision if none is among them.
+func (s *Service) withPolicy(ctx context.Context, id int64, documents []*Stored) (
+	with []*Stored, passing bool, err error,
+) {
+	if holdsLayeringPolicy(documents) {
+		return documents, false, nil
+	}
+	fallback, err := s.Store.FallbackPolicy(ctx, id)
+	if err != nil {
+		return nil, false, fmt.Errorf("find a layering policy: %w", err)
+	}
+	if fallback == nil {
+		return documents, false, nil
+	}
+	return append(documents, fallback), fallback.Revision > id, nil // then another one may be written
+}
+
+// renderDocuments renders documents and checks the outcome.
+func (s *Service) renderDocuments(ctx context.Context, documents []*Stored, passing bool) (out rendition, err error) {
+	out.passing = passing
 	brought := map[*Stored][][]string{}
 	if out.documents, err = s.computed(ctx, documents, brought); err != nil {
 		return rendition{}, err
