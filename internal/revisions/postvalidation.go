@@ -16,6 +16,7 @@ import (
 func (s *Service) validateRendered(ctx context.Context, documents []*Stored, brought map[*Stored][][]string) error {
 	rules, checkers := s.rulesOf(documents)
 	findings := make([][]validations.Finding, len(documents))
+	unchecked := make([]bool, len(documents))
 	texts := make([][]byte, len(documents))
 	err := s.forEach(ctx, len(documents), func(i int) {
 		rule, ok := rules.ForRendered(documents[i].Document)
@@ -28,12 +29,12 @@ func (s *Service) validateRendered(ctx context.Context, documents []*Stored, bro
 		} else if known {
 			texts[i] = validations.RuleText(rule)
 		}
-		findings[i] = checker.Check(documents[i].Data)
+		findings[i], unchecked[i] = checker.Check(documents[i].Data), validations.IsUnusable(checker)
 	})
 	if err != nil {
 		return fmt.Errorf("check rendered documents: %w", err)
 	}
-	return invalidRendered(documents, texts, findings, brought)
+	return invalidRendered(documents, texts, findings, unchecked, brought)
 }
 
 // registered is a DataSchema in force.
@@ -71,7 +72,7 @@ func (s *Service) rulesOf(documents []*Stored) (validations.Rules, map[validatio
 }
 
 // invalidRendered words what was found, if anything was.
-func invalidRendered(documents []*Stored, texts [][]byte, findings [][]validations.Finding,
+func invalidRendered(documents []*Stored, texts [][]byte, findings [][]validations.Finding, unchecked []bool,
 	brought map[*Stored][][]string,
 ) error {
 	// So many bytes are shown whole.
@@ -82,6 +83,9 @@ func invalidRendered(documents []*Stored, texts [][]byte, findings [][]validatio
 		errs, err := validations.ReportRendered(doc.Document, texts[i], findings[i], size < most, brought[doc])
 		if err != nil {
 			return fmt.Errorf("word the findings: %w", err)
+		}
+		if unchecked[i] {
+			errs = append(errs, validations.Unchecked(doc.Document))
 		}
 		for _, e := range errs {
 			size += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)

@@ -97,6 +97,12 @@ func (usable) Check(data []byte) []Finding {
 	return nil
 }
 
+// IsUnusable tells whether a checker is that of a DataSchema which cannot be used.
+func IsUnusable(checker Checker) bool {
+	_, ok := checker.(silent)
+	return ok
+}
+
 // silent finds nothing.
 type silent struct{}
 
