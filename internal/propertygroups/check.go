@@ -7,12 +7,13 @@ import (
 
 const (
 	// MaxSteps is what a check may take in all: a second or two.
-	MaxSteps = 20_000_000
+	MaxSteps = 50_000_000
 
 	maxViolations = 100
 )
 
-// Violation is one way in which an object does not keep a rule (spec/property-groups.md §4).
+// Violation is one way in which an object does not keep a rule (spec/property-groups.md §4). Its slices are not to be
+// changed.
 type Violation struct {
 	Instance []string // from the object that was given to the object or item judged: keys and indices; never nil
 	Keyword  []string // from the schema object: "properties_groups_schema", "0", or "property_groups", "2", "either"
@@ -26,12 +27,12 @@ func (g *Groups) Check(object map[string]any, versions Versions) []Violation {
 	c := &check{object: object, versions: versions, steps: MaxSteps}
 	c.run(g)
 	if c.isSpent() {
-		return []Violation{{[]string{}, g.rules[0].keyword[:1], "The data is too large for these property groups: " +
+		return []Violation{{[]string{}, g.rules[0].keyword[:1:1], "The data is too large for these property groups: " +
 			"judging them takes more than " + strconv.Itoa(MaxSteps) + " steps. Make the lists shorter, or the groups fewer."}}
 	}
 	if c.more > 0 {
 		said := fmt.Sprintf("The property groups are violated in %d more ways.", c.more)
-		c.found = append(c.found, Violation{[]string{}, g.rules[0].keyword[:1], said})
+		c.found = append(c.found, Violation{[]string{}, g.rules[0].keyword[:1:1], said})
 	}
 	return c.found
 }

@@ -53,7 +53,8 @@ func (x *crosser) operands(g *group) {
 		if len(others) > 0 && len(g.operands) > 1 {
 			what += ": " + listed(others, nil)
 		}
-		x.add(o, what+".", true)
+		x.left -= 16                         // even if the line is there already
+		x.add(o, what+".", g.operator != or) // which names the operand itself among the others
 	}
 }
 
@@ -79,13 +80,13 @@ func relation(op operator, isFirst, isAlone bool) string {
 	return ""
 }
 
-// add gives a line to an operand's path or, with the part it has in it, to all paths below.
-func (x *crosser) add(o operand, line string, named bool) {
+// add gives a line to an operand's path, or to all paths below; then it says first what they are part of, if asked to.
+func (x *crosser) add(o operand, line string, asPart bool) {
 	if o.group == nil {
 		x.line(o.path, line)
 		return
 	}
-	if named {
+	if asPart {
 		t := new(text)
 		t.operand(o)
 		line = fmt.Sprintf("In %s, %s%s", t, strings.ToLower(line[:1]), line[1:])

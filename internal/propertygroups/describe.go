@@ -15,7 +15,7 @@ type Description struct {
 type Sentence struct{ Name, Text string }
 
 // CrossLines are the lines to show at a property, in declared order: "Exclusive with: b, (c and d)." The first part of
-// the path is a member of the schema object; lists on the way have no part.
+// the path is a member of the schema object; lists on the way have no part. The path is not to be changed.
 type CrossLines struct {
 	Path  []string
 	Lines []string

@@ -115,7 +115,7 @@ func (p *parser) path(item any) ([]string, error) {
 	if len(path) > maxParts {
 		return nil, p.refuse(tooManyParts, maxParts)
 	}
-	p.paths = append(p.paths, path)
+	p.note(path)
 	return path, nil
 }
 

@@ -176,7 +176,7 @@ func (p *parser) entry(g *group, entry string) (operand, error) {
 		return operand{}, p.noEntries(g)
 	}
 	path := strings.Split(entry, ".")
-	p.paths = append(p.paths, path)
+	p.note(path)
 	return operand{path: path}, nil
 }
 

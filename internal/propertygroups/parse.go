@@ -2,6 +2,7 @@ package propertygroups
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"purser/internal/document"
@@ -33,7 +34,7 @@ func Parse(schema document.Mapping) (*Groups, error) {
 	if !holdsKeyword(schema) {
 		return nil, nil
 	}
-	p := &parser{groups: new(Groups), declared: &shape{raw: schema}}
+	p := &parser{groups: new(Groups), declared: shapeOf(schema), parts: make(map[string]string)}
 	for _, m := range schema {
 		p.at = []string{m.Key}
 		var err error
@@ -67,6 +68,20 @@ type parser struct {
 	at       []string          // the keyword's part that is being read
 	known    map[string]*group // the named groups, read or not
 	paths    [][]string        // of the rule that is being read
+	parts    map[string]string // of paths, each kept once: equal ones are compared in no time
+}
+
+// note keeps a path of the rule that is being read.
+func (p *parser) note(path []string) {
+	for i, part := range path {
+		kept, ok := p.parts[part]
+		if !ok {
+			kept = part
+			p.parts[part] = part
+		}
+		path[i] = kept
+	}
+	p.paths = append(p.paths, path)
 }
 
 func (p *parser) refuse(format string, args ...any) error {
@@ -76,7 +91,7 @@ func (p *parser) refuse(format string, args ...any) error {
 
 // add adds a rule whose group is read, once its paths are known to be possible.
 func (p *parser) add(r *rule) error {
-	r.keyword = p.at
+	r.keyword = slices.Clip(p.at) // callers may append to it
 	for _, path := range p.paths {
 		if n, closed := p.declared.walk(path); closed {
 			return p.refuse("Unknown Property %s", strings.Join(path[:n+1], "."))

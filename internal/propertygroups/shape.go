@@ -7,27 +7,66 @@ import (
 	"purser/internal/document"
 )
 
-// shape is a schema, asked for what it declares. Only what is certain counts (spec/property-groups.md §3, "Unknown
-// property").
+// shape is what a schema declares of its members and items. Only what is certain counts (spec/property-groups.md §3,
+// "Unknown property").
 type shape struct {
-	raw        document.Mapping
-	properties map[string]any    // once indexed
-	known      map[string]*shape // of what lies below, by property name after a slash, or keyword
+	open         bool // other schemas have a say in what the members are
+	object, list bool // what values can be
+	properties   map[string]any
+	additional   any
+	items        any
+	known        map[string]*shape // of what lies below, by property name after a slash, or keyword
 }
 
-// walk follows a path: n parts are declared, and the next one is certainly not allowed if closed.
+// shapeOf reads a schema once, because many paths ask for it.
+func shapeOf(raw any) *shape {
+	schema, _ := raw.(document.Mapping)
+	s := &shape{known: make(map[string]*shape)}
+	var types any
+	for _, m := range schema {
+		switch m.Key {
+		case "properties":
+			s.object = true
+			s.declare(m.Value)
+		case "additionalProperties":
+			s.object, s.additional = true, m.Value
+		case "items":
+			s.list, s.items = true, m.Value
+		case "type":
+			types = m.Value
+		case "$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties":
+			s.open = true
+		}
+	}
+	switch t := types.(type) { // without it, the other keywords tell
+	case string:
+		s.object, s.list = t == "object", t == "array"
+	case []any:
+		s.object, s.list = slices.Contains(t, any("object")), slices.Contains(t, any("array"))
+	}
+	return s
+}
+
+func (s *shape) declare(properties any) {
+	m, _ := properties.(document.Mapping)
+	s.properties = make(map[string]any, len(m))
+	for _, member := range m {
+		s.properties[member.Key] = member.Value
+	}
+}
+
+// walk follows a path as far as it is certain. If closed, there can be no member of the name that its part n is.
 func (s *shape) walk(path []string) (n int, closed bool) {
 	at := s
 	for n, part := range path {
 		if n > 0 {
 			at, _ = at.element()
 		}
-		if at == nil || at.isOpen() {
+		if at == nil || at.open {
 			return n, false
 		}
-		var declared bool
-		if at, declared = at.member(part); !declared {
-			return n, at == nil
+		if at = at.member(part); at == nil {
+			return n, true
 		}
 	}
 	return len(path), false
@@ -37,13 +76,13 @@ func (s *shape) walk(path []string) (n int, closed bool) {
 func (s *shape) lists(path []string) (n int) {
 	at := s
 	for i, part := range path {
-		if at.isOpen() {
+		if at.open {
 			return n
 		}
-		var declared, isList bool
-		if at, declared = at.member(part); !declared || at == nil {
+		if at = at.member(part); at == nil {
 			return n
 		}
+		var isList bool
 		if at, isList = at.element(); isList {
 			n = i + 1
 		}
@@ -56,28 +95,40 @@ func (s *shape) lists(path []string) (n int) {
 
 // declares tells whether an entry is the name or the dotted path of a property.
 func (s *shape) declares(entry string) bool {
-	if _, ok := s.index()[entry]; ok {
+	if _, ok := s.properties[entry]; ok {
 		return true
 	}
-	n, _ := s.walk(strings.SplitN(entry, ".", maxParts))
-	return n > strings.Count(entry, ".")
+	at := s
+	for i, part := range strings.SplitN(entry, ".", maxParts) {
+		if i > 0 {
+			at, _ = at.element()
+		}
+		if at == nil {
+			return false
+		}
+		raw, ok := at.properties[part]
+		if !ok {
+			return false
+		}
+		at = at.below("/"+part, raw)
+	}
+	return true
 }
 
-// member returns the schema of a member. Undeclared, it is nil where there can be none, and empty where it can be
-// anything.
-func (s *shape) member(name string) (sub *shape, declared bool) {
-	if raw, ok := s.index()[name]; ok {
-		return s.below("/"+name, raw), true
+// member returns what is declared of a member: nil if there can be none, and empty if it can be anything.
+func (s *shape) member(name string) *shape {
+	if raw, ok := s.properties[name]; ok {
+		return s.below("/"+name, raw)
 	}
-	switch additional := s.raw.At("additionalProperties").(type) {
+	switch additional := s.additional.(type) {
 	case bool:
 		if !additional {
-			return nil, false
+			return nil
 		}
 	case document.Mapping:
-		return s.below("additionalProperties", additional), true
+		return s.below("additionalProperties", additional)
 	}
-	return new(shape), false
+	return new(shape)
 }
 
 // element goes through the lists that a value can only be, to the schema of their items. It returns nil where the value
@@ -85,15 +136,14 @@ func (s *shape) member(name string) (sub *shape, declared bool) {
 func (s *shape) element() (at *shape, isList bool) {
 	at = s
 	for range maxNesting {
-		object, list := at.kinds()
-		if object == list || at.isOpen() {
+		if at.object == at.list || at.open {
 			return nil, isList
 		}
-		if object {
+		if at.object {
 			return at, isList
 		}
 		isList = true
-		items, ok := at.raw.At("items").(document.Mapping)
+		items, ok := at.items.(document.Mapping)
 		if !ok {
 			return nil, isList
 		}
@@ -102,52 +152,11 @@ func (s *shape) element() (at *shape, isList bool) {
 	return nil, isList
 }
 
-// kinds tells whether values can be objects, and whether they can be lists: by type or, without it, by the keywords
-// that speak of one.
-func (s *shape) kinds() (object, list bool) {
-	switch t := s.raw.At("type").(type) {
-	case string:
-		return t == "object", t == "array"
-	case []any:
-		return slices.Contains(t, any("object")), slices.Contains(t, any("array"))
-	}
-	for _, m := range s.raw {
-		object = object || m.Key == "properties" || m.Key == "additionalProperties"
-		list = list || m.Key == "items"
-	}
-	return object, list
-}
-
-// isOpen tells whether other schemas have a say in what the members are.
-func (s *shape) isOpen() bool {
-	return slices.ContainsFunc(s.raw, func(m document.Member) bool {
-		switch m.Key {
-		case "$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties":
-			return true
-		}
-		return false
-	})
-}
-
-func (s *shape) index() map[string]any {
-	if s.properties == nil {
-		properties, _ := s.raw.At("properties").(document.Mapping)
-		s.properties = make(map[string]any, len(properties))
-		for _, m := range properties {
-			s.properties[m.Key] = m.Value
-		}
-	}
-	return s.properties
-}
-
 func (s *shape) below(key string, raw any) *shape {
-	if sub, ok := s.known[key]; ok {
-		return sub
+	sub, ok := s.known[key]
+	if !ok {
+		sub = shapeOf(raw)
+		s.known[key] = sub
 	}
-	m, _ := raw.(document.Mapping)
-	if s.known == nil {
-		s.known = make(map[string]*shape)
-	}
-	s.known[key] = &shape{raw: m}
-	return s.known[key]
+	return sub
 }
