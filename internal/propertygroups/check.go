@@ -74,28 +74,32 @@ func (c *check) run(g *Groups) {
 // first list further along it (spec/property-groups.md §2, "Where it is judged").
 func (c *check) judge(r *rule, value any, n int) {
 	before := len(c.way)
-	at, skip := value, n
-	for {
-		c.steps--
-		if list, ok := at.([]any); ok && len(list) > 0 {
-			c.judgeItems(r, list, skip)
-			break
-		}
-		object, ok := at.(map[string]any)
-		if !ok || skip == len(r.group.common) {
-			c.judgeOnce(r, value, n, before)
-			break
-		}
-		key := r.group.common[skip]
-		c.steps -= keySteps(key)
-		if at, ok = object[key]; !ok {
-			c.judgeOnce(r, value, n, before)
-			break
-		}
-		c.way = append(c.way, step{key: key})
-		skip++
+	list, skip := c.findList(r.group.common, value, n)
+	if list != nil {
+		c.judgeItems(r, list, skip)
 	}
-	c.way = c.way[:before]
+	if c.way = c.way[:before]; list == nil {
+		c.judgeOnce(r, place{value: value, skip: n, memo: &c.here})
+	}
+}
+
+// findList follows a path from its part n on to the first list with items, which `skip` parts lead to.
+func (c *check) findList(path []string, value any, n int) (list []any, skip int) {
+	for skip = n; ; skip++ {
+		c.steps--
+		if list, ok := value.([]any); ok && len(list) > 0 {
+			return list, skip
+		}
+		object, ok := value.(map[string]any)
+		if !ok || skip == len(path) {
+			return nil, 0
+		}
+		c.steps -= keySteps(path[skip])
+		if value, ok = object[path[skip]]; !ok {
+			return nil, 0
+		}
+		c.way = append(c.way, step{key: path[skip]})
+	}
 }
 
 func (c *check) judgeItems(r *rule, list []any, skip int) {
@@ -109,10 +113,8 @@ func (c *check) judgeItems(r *rule, list []any, skip int) {
 	}
 }
 
-// judgeOnce judges a rule at a value that is `depth` steps from the object.
-func (c *check) judgeOnce(r *rule, value any, skip, depth int) {
-	p := place{value: value, skip: skip, memo: &c.here}
-	if c.way = c.way[:depth]; depth > 0 {
+func (c *check) judgeOnce(r *rule, p place) {
+	if len(c.way) > 0 {
 		p.memo = &c.items
 		p.memo.next()
 	}

@@ -5,8 +5,10 @@
 //	property_groups            named groups that refer to others (named.go)
 //
 // Parse reads both into one model (groups.go), in which an expression and a named group are the same: an operator over
-// operands, each a path or a group. Check evaluates it (check.go, truth.go, limits.go) and words what is violated
-// (wording.go); Describe puts the rules themselves into words (describe.go, cross.go).
+// operands, each a path or a group, and perhaps the client versions that know them (plugins.go). It knows what the
+// schema declares (shape.go) and what lies below each group (settle.go). Check evaluates the model (check.go, truth.go,
+// limits.go) and words what is violated (wording.go); Describe puts the rules themselves into words (describe.go,
+// cross.go). Examine finds the malformed groups of a whole schema document.
 //
 // What always holds:
 //

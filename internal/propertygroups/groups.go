@@ -64,6 +64,6 @@ func (g *Groups) NamesVersions() bool {
 	return false
 }
 
-// Weight is how many steps a check may take for each value (member or item, at any depth) of the object; one is some
-// 20 to 100 ns. A check never takes more than MaxSteps.
+// Weight is how many steps a check may take for each value: the object itself and its members and items at any depth. A
+// step is some 20 to 100 ns. No check takes more than MaxSteps, whatever the weight.
 func (g *Groups) Weight() int { return g.weight }

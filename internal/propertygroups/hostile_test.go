@@ -272,3 +272,19 @@ func TestParse_shortFaults(t *testing.T) {
 		}
 	}
 }
+
+// The weight of a rule is enough for one that finds nothing and says so, and does not grow with the ways there are.
+func TestGroups_Weight(t *testing.T) {
+	t.Parallel()
+	all := mustParse(t, namedKeyword, []any{named("g", "and", "a", "a.b"), named("h", "xor", "a", "b")})
+	for _, object := range []map[string]any{{}, {"a": nil}, {"a": true}, {"a": map[string]any{"b": nil}}} {
+		c := &check{object: object, steps: MaxSteps}
+		c.run(all)
+		if took, most := MaxSteps-c.steps, all.Weight()*values(object); took > most {
+			t.Errorf("%v takes %d steps, and not %d", object, took, most)
+		}
+	}
+	if w := mustParse(t, namedKeyword, ladder(900, "or")).Weight(); w > 10_000 {
+		t.Errorf("the weight is %d", w)
+	}
+}

@@ -126,12 +126,6 @@ func (p *parser) operator(g *group, m document.Mapping) error {
 	return nil
 }
 
-func limitsVersions(m document.Mapping) bool {
-	_, supported := m.Lookup("client_plugin_supported")
-	_, since := m.Lookup("client_plugin_supported_since")
-	return supported || since
-}
-
 func (p *parser) entries(g *group, value any) error {
 	items, _ := value.([]any)
 	if len(items) == 0 {
@@ -178,34 +172,4 @@ func (p *parser) entry(g *group, entry string) (operand, error) {
 	path := strings.Split(entry, ".")
 	p.note(path)
 	return operand{path: path}, nil
-}
-
-const noSince = "client_plugin_supported should be a list of versions."
-
-// since reads a named group's versions; nil if it has none.
-func (p *parser) since(name string, m document.Mapping) (*limit, error) {
-	plugin, ok := m.Lookup("client_plugin")
-	if !ok && !limitsVersions(m) {
-		return nil, nil
-	}
-	l := &limit{since: true}
-	if l.plugin, _ = plugin.(string); l.plugin == "" {
-		return nil, p.refuse("Group '%s' needs client_plugin.", name)
-	}
-	for _, member := range m {
-		if member.Key != "client_plugin_supported" && member.Key != "client_plugin_supported_since" {
-			continue
-		}
-		list, ok := member.Value.([]any)
-		if !ok {
-			list = []any{member.Value}
-		}
-		if !l.read(list) {
-			return nil, p.refuse(noSince)
-		}
-	}
-	if l.versions == nil {
-		return nil, p.refuse(noSince)
-	}
-	return l, nil
 }
