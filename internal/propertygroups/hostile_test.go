@@ -109,6 +109,13 @@ func TestHostile(t *testing.T) {
 		"long names": {document.Mapping{{Key: namedKeyword, Value: []any{
 			named(strings.Repeat("ü", 1<<20), "or", strings.Repeat("ö", 1<<20)), named("x", "and", repeated(50, strings.Repeat("q", 1_000))...),
 		}}}, items},
+		"all names long": {document.Mapping{{Key: namedKeyword, Value: []any{document.Mapping{{
+			Key: strings.Repeat("g", 5_000), Value: document.Mapping{
+				{Key: "properties", Value: []any{"k." + strings.Repeat("p", 5_000)}},
+				{Key: "client_plugin", Value: strings.Repeat("c", 1<<16)},
+				{Key: "client_plugin_supported", Value: repeated(1_000, strings.Repeat("2", maxName))},
+			},
+		}}}}}, map[string]any{"k": map[string]any{strings.Repeat("p", 5_000): 1}}},
 		"long names over lists": {document.Mapping{{Key: namedKeyword, Value: []any{
 			named("g", "or", "l."+strings.Repeat("b", 1<<20), "l.c"),
 		}}}, items},
@@ -123,7 +130,7 @@ func TestHostile(t *testing.T) {
 				t.Fatal(err)
 			}
 			parsed := time.Since(began)
-			found := g.Check(c.object, Versions{strings.Repeat("c", 1<<16): "1"})
+			found := g.Check(c.object, Versions{strings.Repeat("c", 1<<16): strings.Repeat("1", 5_000)})
 			checked := time.Since(began) - parsed
 			d := g.Describe()
 			took := time.Since(began)

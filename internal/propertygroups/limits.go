@@ -41,6 +41,9 @@ func (l *limit) read(list []any) bool {
 }
 
 func versionOf(text string) version {
+	if len(text) > maxName {
+		return version{text: text} // each rule asks anew for the client's, which has to stay cheap
+	}
 	parts := strings.Split(strings.TrimPrefix(text, "v"), ".")
 	for i, part := range parts {
 		if part == "" || strings.Trim(part, "0123456789") != "" {

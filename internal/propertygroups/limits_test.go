@@ -1,6 +1,7 @@
 package propertygroups
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -101,6 +102,7 @@ func TestLimit_admits(t *testing.T) {
 		{"1.", "1", false, false},
 		{"v", "v", true, false},
 		{"-1", "1", false, false},
+		{"1" + strings.Repeat(".0", maxName), "1", false, false},
 	} {
 		exactly := limit{versions: []version{versionOf(c.listed)}}
 		since := limit{versions: exactly.versions, since: true}

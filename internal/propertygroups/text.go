@@ -9,7 +9,7 @@ import (
 const (
 	maxMessage = 2 << 10
 	maxName    = 200 // of a group, a plugin, a version
-	maxList    = 700 // of properties or versions
+	maxList    = 600 // of properties or versions
 )
 
 // cut shortens a text to n bytes.
