@@ -46,7 +46,8 @@ type registered struct {
 // rulesOf are the schemas in force among documents; of several DataSchemas of one name the first one registered
 // decides.
 func (s *Service) rulesOf(documents []*Stored) (validations.Rules, map[validations.Rule]registered) {
-	rules := validations.Rules{Registered: map[string]document.Digest{}}
+	versions := s.versionsOf(documents)
+	rules := validations.Rules{Registered: map[string]validations.Rule{}}
 	checkers := map[validations.Rule]registered{}
 	byPlace := slices.SortedStableFunc(slices.Values(documents), func(a, b *Stored) int {
 		return cmp.Compare(a.Place, b.Place)
@@ -61,12 +62,12 @@ func (s *Service) rulesOf(documents []*Stored) (validations.Rules, map[validatio
 				digest = document.DigestOf(value)
 			}
 		}
-		rules.Registered[doc.Name] = digest
-		checker, ok := s.Engine.Checker(digest)
+		rule := s.Engine.RuleOf(digest, doc.Data, versions)
+		checker, ok := s.Engine.Checker(rule)
 		if !ok {
-			checker = s.Engine.Compile(digest, doc.Data)
+			checker = s.Engine.Compile(rule, doc.Data, versions)
 		}
-		checkers[digest] = registered{checker, doc.Data}
+		rules.Registered[doc.Name], checkers[rule] = rule, registered{checker, doc.Data}
 	}
 	return rules, checkers
 }

@@ -80,7 +80,7 @@ func (s *Service) withPolicy(ctx context.Context, id int64, documents []*Stored)
 func (s *Service) renderDocuments(ctx context.Context, documents []*Stored, passing bool) (out rendition, err error) {
 	out.passing = passing
 	brought := map[*Stored][][]string{}
-	if out.documents, err = s.computed(ctx, documents, brought); err != nil {
+	if out.documents, err = s.computed(ctx, documents, rendering.Options{}, brought); err != nil {
 		return rendition{}, err
 	}
 	for _, doc := range out.documents {
@@ -102,8 +102,10 @@ func holdsLayeringPolicy(documents []*Stored) bool {
 
 // computed gives the documents that services read, with their data as it is rendered. All else stays as it was
 // submitted, their digests too. brought learns where substitutions wrote.
-func (s *Service) computed(ctx context.Context, stored []*Stored, brought map[*Stored][][]string) ([]*Stored, error) {
-	rendered, err := rendering.Render(ctx, contentsOf(stored), rendering.Options{})
+func (s *Service) computed(ctx context.Context, stored []*Stored, options rendering.Options,
+	brought map[*Stored][][]string,
+) ([]*Stored, error) {
+	rendered, err := rendering.Render(ctx, contentsOf(stored), options)
 	if err != nil {
 		return nil, err
 	}

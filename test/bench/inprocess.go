@@ -21,7 +21,7 @@ func compile(k kind) (validations.Checker, error) {
 		return nil, fmt.Errorf("read the DataSchema: %w", err)
 	}
 	text := document.AppendJSON(nil, document.Locate(value, []string{"data"}))
-	checker, err := jsonschema.Compile(text, jsonschema.Budget{Visits: 20_000})
+	checker, err := jsonschema.Compile(text, jsonschema.Options{Visits: 20_000})
 	if err != nil {
 		return nil, fmt.Errorf("compile the DataSchema: %w", err)
 	}
