@@ -15,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"strconv"
@@ -40,6 +41,12 @@ type options struct {
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if file := os.Getenv(bareVariable); file != "" {
+		if err := serveBare(ctx, file, os.Args[1]); err != nil {
+			log.Fatal("bench: ", err)
+		}
+		return
+	}
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -72,7 +79,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.StringVar(&opts.profiles, "cpuprofile", "", "directory for CPU profiles of each server and of the bench")
 	flags.StringVar(&opts.shared, "shared", "../shared", "directory with real sites; without them rows 11 and 13 are of "+
 		"one of our own")
-	flags.Func("rows", "the rows to measure, 1 to 13, as 1,2,3 (default all)", opts.choose)
+	flags.Func("rows", fmt.Sprintf("the rows to measure, 1 to %d, as 1,2,3 (default all)", lastRow), opts.choose)
 	if err := flags.Parse(args); err != nil {
 		return opts, err //nolint:wrapcheck // reported already
 	}

@@ -183,12 +183,12 @@ func (b *bench) renderings(ctx context.Context, r *rendered) error {
 }
 
 // cachedGET compares what is kept of a rendering with bytes that lie ready.
-func (b *bench) cachedGET(ctx context.Context, r *rendered) error {
-	bare, stop, err := serveBytes(ctx, r.path(), r.answer)
+func (b *bench) cachedGET(ctx context.Context, r *rendered) (err error) {
+	bare, err := b.startBare(ctx, r.answer)
 	if err != nil {
 		return err
 	}
-	defer stop()
+	defer func() { err = bare.stop(err) }()
 	get, closeGet, err := r.getter(ctx, r.path())
 	if err != nil {
 		return err
@@ -201,7 +201,7 @@ func (b *bench) cachedGET(ctx context.Context, r *rendered) error {
 	defer closeWrite()
 	return b.compare(compared{
 		row: 11, limit: 2, repeats: often, against: write, measured: get,
-		what: fmt.Sprintf("%s: GET what was rendered before as YAML, %.1f KB, to writing the bytes through chi", r.label,
+		what: fmt.Sprintf("%s: GET what was rendered before as YAML, %.1f KB, to writing the bytes through bare chi", r.label,
 			float64(len(r.answer))/1000),
 	})
 }
