@@ -110,7 +110,7 @@ func (b *bench) moreActions(ctx context.Context) error {
 		children int
 		compared
 	}{
-		{1, compared{limit: 2, what: fmt.Sprintf(single, mostActions, parentKeys)}},
+		{1, compared{limit: 2, repeats: often, what: fmt.Sprintf(single, mostActions, parentKeys)}},
 		{100, compared{what: "the same with 100 children of that parent, which is read once"}},
 	} {
 		var err error

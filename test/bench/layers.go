@@ -99,10 +99,11 @@ const plainSchema = `---
 schema: deckhand/DataSchema/v1
 metadata:
   schema: metadata/Control/v1
-  name: %s
+  name: %[1]s
 data:
   $schema: http://json-schema.org/schema#
-  type: %s
+  title: %[1]s
+  type: %[2]s
   additionalProperties: {type: [string, integer, boolean, object, array]}
 `
 
@@ -115,6 +116,7 @@ func writeSchemas(b *strings.Builder) {
 	fmt.Fprintf(b, plainSchema, "bench/Script/v1", "string")
 	for i := range settings {
 		b.WriteString(strings.Replace(chartSchema, "bench/Chart/v1", settingKind(i), 1))
+		fmt.Fprintf(b, "  title: %s\n", settingKind(i)) // or it would be one schema of many names
 	}
 }
 
