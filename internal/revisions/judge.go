@@ -61,8 +61,8 @@ func (j *judgement) inherit(ctx context.Context) error {
 	return nil
 }
 
-// subjects are the documents to check: the new ones, and all whose DataSchema came, went or changed, or judges by client
-// versions that did.
+// subjects are the documents to check: the new ones, and all whose DataSchema came, went or changed, or judges by
+// client versions that did.
 func (j *judgement) subjects(ctx context.Context) ([]*Stored, error) {
 	subjects := j.change.Added
 	kinds := map[string]bool{}

@@ -101,7 +101,8 @@ func holdsLayeringPolicy(documents []*Stored) bool {
 }
 
 // computed gives the documents that services read, with their data as it is rendered. All else stays as it was
-// submitted, their digests too. brought learns where substitutions wrote.
+// submitted, their digests too. brought learns which were computed, and
+// where substitutions wrote in these.
 func (s *Service) computed(ctx context.Context, stored []*Stored, options rendering.Options,
 	brought map[*Stored][][]string,
 ) ([]*Stored, error) {
@@ -124,7 +125,9 @@ func (s *Service) computed(ctx context.Context, stored []*Stored, options render
 		return nil, fmt.Errorf("write rendered documents: %w", err)
 	}
 	for i, doc := range out {
-		brought[doc] = rendered[i].Brought
+		if rendered[i].Computed {
+			brought[doc] = rendered[i].Brought
+		}
 	}
 	return out, nil
 }

@@ -10,10 +10,12 @@ import (
 )
 
 const (
-	headColumns = `s.epoch, s.prunes, s.head, s.documents, s.live, EXISTS (
-			SELECT FROM documents p WHERE p.site = s.site AND p.until IS NULL AND p.schema LIKE 'deckhand/ValidationPolicy/%'), EXISTS (
-			SELECT FROM documents v WHERE v.site = s.site AND v.until IS NULL AND v.schema = 'purser/ClientVersions/v1'), (
-			SELECT r.client_versions FROM revisions r WHERE r.site = s.site AND r.revision = s.head)`
+	headColumns = `s.epoch, s.prunes, s.head, s.documents, s.live,
+		EXISTS (SELECT FROM documents p WHERE p.site = s.site AND p.until IS NULL
+			AND p.schema LIKE 'deckhand/ValidationPolicy/%'),
+		EXISTS (SELECT FROM documents v WHERE v.site = s.site AND v.until IS NULL
+			AND v.schema = 'purser/ClientVersions/v1'),
+		(SELECT r.client_versions FROM revisions r WHERE r.site = s.site AND r.revision = s.head)`
 
 	headState = `SELECT ` + headColumns + ` FROM sites s WHERE s.site = $1`
 

@@ -20,7 +20,8 @@ const (
 
 	checksByPair = `SELECT pair, findings FROM checks WHERE site = $1 AND pair = ANY($2)`
 
-	failuresOf = `SELECT entry, document, rule, client_versions FROM failures WHERE site = $1 AND revision = $2 ORDER BY entry`
+	failuresOf = `SELECT entry, document, rule, client_versions FROM failures
+		WHERE site = $1 AND revision = $2 ORDER BY entry`
 
 	failedEntries = `SELECT f.entry, f.rule, f.client_versions, f.notes, ` + documentColumns + `, c.body FROM failures f
 		JOIN documents d ON d.site = f.site AND d.id = f.document

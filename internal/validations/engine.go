@@ -14,12 +14,14 @@ import (
 // Finding is one violation as it is kept: it depends on content and rule alone.
 type Finding = jsonschema.Finding
 
-// What other packages add to the dialect of DataSchemas.
-type (
-	Extension = jsonschema.Extension
-	Keyword   = jsonschema.Keyword
-	Violation = jsonschema.Violation
-)
+// Extension adds keywords to the dialect of DataSchemas.
+type Extension = jsonschema.Extension
+
+// Keyword is what the keywords of an Extension say in one schema object.
+type Keyword = jsonschema.Keyword
+
+// Violation is one way in which an object breaks a Keyword.
+type Violation = jsonschema.Violation
 
 // Checker checks JSON text as document.Document.Data holds it. It is safe for concurrent use.
 type Checker interface {

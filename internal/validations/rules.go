@@ -14,8 +14,8 @@ const DataSchemaKind = "deckhand/DataSchema/v1"
 // engineVersion is part of every Pair: raise it when checks come to judge or word anything differently.
 const engineVersion = "1"
 
-// Rule names what checks a document: the text of a schema and, where the outcome depends on them, the versions of client
-// plugins.
+// Rule names what checks a document: the text of a schema and, where the outcome depends on them, the versions of
+// client plugins.
 type Rule struct {
 	Schema   document.Digest
 	Versions document.Digest // zero where they do not matter

@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,8 +18,8 @@ func (forbids) Compile(schema document.Mapping) (Keyword, error) {
 		return nil, nil //nolint:nilnil // as the interface says
 	}
 	var names forbidden
-	for _, name := range list.([]any) { //nolint:forcetypeassert // Examine has looked
-		names = append(names, name.(string)) //nolint:forcetypeassert // a test's
+	for _, name := range list.([]any) {
+		names = append(names, name.(string))
 	}
 	return names, nil
 }
@@ -100,7 +101,7 @@ func TestCompile_extensions(t *testing.T) {
 func TestCompile_extensionsExamine(t *testing.T) {
 	t.Parallel()
 	_, err := Compile([]byte(`{"definitions": {"unreferenced": {"forbids": 5}}}`), Options{Extensions: []Extension{forbids{}}})
-	unusable, ok := err.(*Unusable)
+	unusable, ok := errors.AsType[*Unusable](err)
 	if !ok {
 		t.Fatalf("compile gives %v, want an *Unusable", err)
 	}
