@@ -91,7 +91,7 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, status int, kind s
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	_, _ = w.Write(text) //nolint:gosec // no HTML, as the header says; a client that went away needs no answer
+	_, _ = w.Write(text) // a client that went away needs no answer
 }
 
 // writeStatus answers with a verdict, as text if that is asked for.
