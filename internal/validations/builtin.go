@@ -74,3 +74,13 @@ func mustLoad(name string) *schema {
 	}
 	return &schema{digest: document.DigestOf(value), text: json, compiled: compiled}
 }
+
+// BuiltIn returns the texts of the schemas that are part of the server, as JSON, by the schema of the documents that
+// they check.
+func BuiltIn() map[string][]byte {
+	texts := make(map[string][]byte, len(builtins))
+	for kind, s := range builtins {
+		texts[kind] = s.text
+	}
+	return texts
+}

@@ -113,7 +113,8 @@ func (c *checks) extended(ctx santhosh.ValidationContext, v any, wrong []error) 
 	return wrong
 }
 
-// addedTo reads a violation of an added keyword out of what the library says, and moves to its place.
+// addedTo reads a violation of an added keyword out of what the library says, and moves to its place. Its path tells of
+// references (spec/property-groups.md §4).
 func (v *violation) addedTo() (Violation, bool) {
 	var said Violation
 	if v.keyword != own || json.Unmarshal([]byte(v.note), &said) != nil {
@@ -121,5 +122,8 @@ func (v *violation) addedTo() (Violation, bool) {
 	}
 	v.instance = slices.Concat(v.instance, said.Instance)
 	v.schema = slices.Concat(v.schema[:len(v.schema)-1], said.Keyword)
+	for _, at := range slices.Backward(v.refs) {
+		v.schema = slices.Insert(v.schema, at, "$ref")
+	}
 	return said, true
 }

@@ -79,7 +79,7 @@ func TestCompile_extensions(t *testing.T) {
 	want := []string{
 		"x | .forbids.x | x is forbidden by 1",
 		"y | .forbids.y | y is forbidden by 1",
-		"by/c | .properties.by.forbids.c | c is forbidden by 1",
+		"by/c | .properties.by.$ref.forbids.c | c is forbidden by 1",
 		"either | .properties.either.anyOf | {'a': 1} is not valid under any of the given schemas",
 		"list/1/z | .properties.list.items.forbids.z | z is forbidden by 1",
 		"list/2 | .properties.list.items.type | 5 is not of type 'object'",
