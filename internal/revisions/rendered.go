@@ -52,15 +52,8 @@ func (s *Service) render(ctx context.Context, id int64) (rendition, error) {
 
 // renderDocuments renders the documents of a revision.
 func (s *Service) renderDocuments(ctx context.Context, id int64, documents []*Stored) (out rendition, err error) {
-	if !holdsLayeringPolicy(documents) {
-		fallback, err := s.Store.FallbackPolicy(ctx, id)
-		if err != nil {
-			return rendition{}, fmt.Errorf("find a layering policy: %w", err)
-		}
-		if fallback != nil {
-			documents = append(documents, fallback)
-			out.passing = fallback.Revision > id // another one may be written
-		}
+	if documents, out.passing, err = s.layered(ctx, id, documents); err != nil {
+		return rendition{}, err
 	}
 	brought := map[*Stored][][]string{}
 	if out.documents, err = s.computed(ctx, documents, brought); err != nil {
@@ -75,6 +68,22 @@ func (s *Service) renderDocuments(ctx context.Context, id int64, documents []*St
 		out.fault, err = err, nil // which the rendition has for good
 	}
 	return out, err
+}
+
+// layered adds a LayeringPolicy to the documents of a revision that have none, if there is one (spec/rendering.md §1), and
+// tells whether there may be another one later.
+func (s *Service) layered(ctx context.Context, id int64, documents []*Stored) (with []*Stored, passing bool, err error) {
+	if holdsLayeringPolicy(documents) {
+		return documents, false, nil
+	}
+	fallback, err := s.Store.FallbackPolicy(ctx, id)
+	if err != nil {
+		return nil, false, fmt.Errorf("find a layering policy: %w", err)
+	}
+	if fallback == nil {
+		return documents, false, nil
+	}
+	return append(documents, fallback), fallback.Revision > id, nil
 }
 
 func holdsLayeringPolicy(documents []*Stored) bool {
