@@ -29,7 +29,8 @@ type Vertex struct {
 	Replacement bool
 	Encrypted   bool
 	Replaced    bool
-	ReplacedBy  int // a vertex; -1 if there is none, or it is in another part of the graph
+	ReplacedBy  int  // a vertex; -1 if there is none, or it is in another part of the graph
+	Focused     bool // it is what the graph is about
 	Missing     Absence
 	Selector    []Pair // of a missing parent
 }
@@ -46,6 +47,8 @@ const (
 	MissingSource         // no concrete document has the schema and name that a substitution reads
 	MissingParent         // a parentSelector selects no document
 )
+
+func (a Absence) String() string { return [...]string{"", "source", "parent"}[a] }
 
 // Edge leads from a document to one that it depends on. There is one for each kind at most.
 type Edge struct {

@@ -22,7 +22,11 @@ func (g *Graph) Focus(name string, depth int) (*Graph, error) {
 	kept := make([]bool, len(g.Vertices))
 	g.reach(kept, at, depth, func(e Edge) (from, to int) { return e.From, e.To })
 	g.reach(kept, at, depth, func(e Edge) (from, to int) { return e.To, e.From })
-	return g.part(kept), nil
+	part, moved := g.part(kept)
+	for _, i := range at {
+		part.Vertices[moved[i]].Focused = true
+	}
+	return part, nil
 }
 
 // reach marks what is within a number of edges.
@@ -50,10 +54,10 @@ func (g *Graph) reach(kept []bool, from []int, depth int, direction func(Edge) (
 	}
 }
 
-// part is the graph of some vertices. Its problems are those of the whole.
-func (g *Graph) part(kept []bool) *Graph {
-	part := &Graph{Layers: g.Layers, Unordered: g.Unordered, Problems: g.Problems}
-	moved := make([]int, len(g.Vertices))
+// part is the graph of some vertices, with where each vertex is in it. Its problems are those of the whole.
+func (g *Graph) part(kept []bool) (part *Graph, moved []int) {
+	part = &Graph{Layers: g.Layers, Unordered: g.Unordered, Problems: g.Problems}
+	moved = make([]int, len(g.Vertices))
 	for i, v := range g.Vertices {
 		if moved[i] = -1; kept[i] {
 			moved[i] = len(part.Vertices)
@@ -71,5 +75,5 @@ func (g *Graph) part(kept []bool) *Graph {
 			part.Edges = append(part.Edges, e)
 		}
 	}
-	return part
+	return part, moved
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"purser/internal/fault"
 	"purser/internal/rendering"
 )
 
@@ -12,6 +13,7 @@ type Graph struct {
 	*rendering.Graph
 
 	Documents []*Stored
+	Problems  []fault.Message // what keeps the documents from fitting together
 }
 
 // Focus is a part of a graph: that around the document with this name, up to so many edges away.
@@ -40,5 +42,9 @@ func (s *Service) Graph(ctx context.Context, id int64, focus Focus) (Graph, erro
 			return Graph{}, fmt.Errorf("focus: %w", err)
 		}
 	}
-	return Graph{graph, documents}, nil
+	var problems []fault.Message
+	for _, problem := range graph.Problems {
+		problems = append(problems, messagesOf(problem)...)
+	}
+	return Graph{graph, documents, problems}, nil
 }
