@@ -17,8 +17,14 @@ func brief(text string) string {
 	return text
 }
 
-// escape makes a text harmless within HTML, and within SVG, which knows no control characters.
-func escape(text string) string { return html.EscapeString(printable(text)) }
+// escape makes a text harmless within HTML, and within SVG, which knows no control characters. Graphviz replaces what
+// begins with a backslash by parts of the graph, before it reads entities and again behind that.
+func escape(text string) string {
+	return strings.ReplaceAll(html.EscapeString(printable(text)), `\`, "&#92;&#92;")
+}
+
+// escapeLink is escape for addresses, which some versions of Graphviz write into SVG as they are.
+func escapeLink(address string) string { return escape(html.EscapeString(address)) }
 
 func printable(text string) string {
 	return strings.Map(func(c rune) rune {

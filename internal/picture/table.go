@@ -98,7 +98,7 @@ func (d *draft) cell(b *strings.Builder, i int) {
 		name += `<font point-size="8" color="#b06000"> encrypted</font>`
 	}
 	if address := d.address(v); address != "" {
-		look += ` href="` + escape(address) + `" title="` + escape(described(v)) + `"`
+		look += ` href="` + escapeLink(address) + `" title="` + escape(described(v)) + `"`
 	}
 	fmt.Fprintf(b, `<td port="%s" align="left"%s>%s</td>`, port(i), look, name)
 }
