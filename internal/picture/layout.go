@@ -17,7 +17,7 @@ import (
 
 const (
 	// mostTime is how long one picture may take to lay out.
-	mostTime = 20 * time.Second
+	mostTime = 10 * time.Second
 	// mostSVG is how many bytes one picture may have.
 	mostSVG = 32 << 20
 	// What Graphviz lays out in about four seconds and 50 MB, however wild it is. An edge costs as much as it passes layers.
