@@ -92,7 +92,8 @@ func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger
 	})
 	handler := api.New(api.Config{
 		Service: service, Layout: picture.NewLayout(pictures), Ping: kept.Ping, Limits: c.document(),
-		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: log, Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
+		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: log,
+		Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 	})
 	return handler, kept.Close, nil
 }

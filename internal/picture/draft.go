@@ -45,14 +45,14 @@ func Text(g *rendering.Graph, title string, link func(name string) string) strin
 // manyEdges is from where on Graphviz is to look for a good layout less long.
 const manyEdges = 1000
 
-const legend = "Arrows lead to what a document depends on: blue to its parent, black to what it replaces, thin to what it\n" +
-	"substitutes from. Dashed: abstract; grey: replaced; red: missing, in doubt, or part of a cycle."
+const legend = "Arrows lead to what a document depends on: blue to its parent, black to what it replaces, thin to what\n" +
+	"it substitutes from. Dashed: abstract; grey: replaced; red: missing, in doubt, or part of a cycle."
 
 // frame sets what holds for the whole picture.
 func (d *draft) frame(title string) {
-	d.root.Attrs("label", literal(title+"\n"+legend+"\n"), "labelloc", "t", "labeljust", "l", "fontname", font, "fontsize", "14",
-		"rankdir", "RL", "newrank", "true", "ranksep", "1.4", "nodesep", "0.02", "bgcolor", "white", "tooltip", " ", "pad", "0.3",
-		"outputorder", "edgesfirst")
+	d.root.Attrs("label", literal(title+"\n"+legend+"\n"), "labelloc", "t", "labeljust", "l", "fontname", font,
+		"fontsize", "14", "rankdir", "RL", "newrank", "true", "ranksep", "1.4", "nodesep", "0.02", "bgcolor", "white",
+		"tooltip", " ", "pad", "0.3", "outputorder", "edgesfirst")
 	effort, crossings := "0.5", "1"
 	if len(d.Edges) > manyEdges {
 		effort, crossings = "0.1", "0.3"
@@ -143,8 +143,8 @@ func (d *draft) place(box *dot.Graph, t *table, html string) {
 	d.tables = append(d.tables, t)
 }
 
-// indent puts tables to the right of those of their column that they depend on. There are few such steps, as an edge that
-// passes many of them is what takes time to lay out.
+// indent puts tables to the right of those of their column that they depend on. There are few such steps, as an edge
+// that passes many of them is what takes time to lay out.
 func (d *draft) indent() {
 	const steps = 3
 	for range steps {

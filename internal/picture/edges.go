@@ -16,7 +16,7 @@ const (
 )
 
 // colours tell substitutions out of different tables apart.
-var colours = [...]string{ //nolint:gochecknoglobals // a constant
+var colours = [...]string{
 	"#4e79a7", "#c26a1d", "#3f8f4f", "#8a5fa8", "#2f9c95", "#a0703c", "#b04a80", "#7a7a2a",
 }
 

@@ -20,7 +20,8 @@ const (
 	mostTime = 10 * time.Second
 	// mostSVG is how many bytes one picture may have.
 	mostSVG = 32 << 20
-	// What Graphviz lays out in about four seconds and 50 MB, however wild it is. An edge costs as much as it passes layers.
+	// What Graphviz lays out in about four seconds and 50 MB, unless it is wild. An edge costs as much as it passes
+	// layers.
 	mostDocuments = 5000
 	mostPassed    = 10000
 	mostLayers    = 60
@@ -95,7 +96,7 @@ func (l *Layout) SVG(ctx context.Context, text string) ([]byte, error) {
 }
 
 func run(ctx context.Context, program, text string) ([]byte, error) {
-	command := exec.CommandContext(ctx, program, "-Tsvg") //nolint:gosec // the text is read from a pipe
+	command := exec.CommandContext(ctx, program, "-Tsvg")
 	svg, said := &limitedBuffer{room: mostSVG}, &limitedBuffer{room: 1 << 10}
 	command.Stdin, command.Stdout, command.Stderr = bytes.NewBufferString(text), svg, said
 	// With SERVER_NAME Graphviz opens no file that a text may name.
@@ -126,7 +127,7 @@ func (b *limitedBuffer) Write(text []byte) (int, error) {
 		return 0, errFull
 	}
 	b.room -= len(text)
-	return b.Buffer.Write(text)
+	return b.Buffer.Write(text) //nolint:wrapcheck // as io.Writer does
 }
 
 // ReadFrom keeps io.Copy from filling the buffer past its room.

@@ -71,7 +71,8 @@ func (*draft) header(b *strings.Builder, schema string, wide int) {
 		before, kind, after = parts[0]+"/", parts[1], "/"+parts[2]
 	}
 	fmt.Fprintf(b, `<tr><td colspan="%d" align="left" bgcolor="#e6ebf2"><font point-size="8" color="#667788">%s</font>`+
-		`<b>%s</b><font point-size="8" color="#667788">%s</font></td></tr>`, wide, escape(before), escape(kind), escape(after))
+		`<b>%s</b><font point-size="8" color="#667788">%s</font></td></tr>`,
+		wide, escape(before), escape(kind), escape(after))
 }
 
 // cell is one document. It leads to the document's own picture.
@@ -83,10 +84,11 @@ func (d *draft) cell(b *strings.Builder, i int) {
 		look, name = ` bgcolor="`+missingFill+`"`, `<i>parent with `+escape(brief(selector(v)))+`</i>`
 	case v.Missing == rendering.MissingSource:
 		look = ` bgcolor="` + missingFill + `"`
-	case v.Focused:
-		look = ` bgcolor="#fff0a8"`
 	case v.Replaced:
 		look, name = ` bgcolor="#dddddd"`, `<font color="#888888">`+name+`</font>`
+	}
+	if v.Focused {
+		look = ` bgcolor="#fff0a8"`
 	}
 	if v.Replacement {
 		name = "<b>" + name + "</b>"

@@ -3,11 +3,11 @@ package picture
 import (
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -111,12 +111,12 @@ func TestText_hostileNames(t *testing.T) {
 func TestText_control(t *testing.T) {
 	t.Parallel()
 	needGraphviz(t)
-	svg, err := NewLayout(1).SVG(t.Context(), Text(graphOf("a\x01\x1b\x7f\u202eb", "line\nline", "c"), "t", link))
+	svg, err := NewLayout(1).SVG(t.Context(), Text(graphOf("a\x01\x1b\x7f\u202eb", "one\ntwo", "c"), "t", link))
 	if err != nil {
 		t.Fatal(err)
 	}
 	texts, _, _ := elements(t, svg)
-	for _, name := range []string{"a����b", "line�line"} {
+	for _, name := range []string{"a����b", "one�two"} {
 		if !slices.Contains(texts, name) {
 			t.Errorf("%q is not in %q", name, texts)
 		}
@@ -127,7 +127,7 @@ func TestText_isTheSame(t *testing.T) {
 	t.Parallel()
 	names := make([]string, 50)
 	for i := range names {
-		names[i] = fmt.Sprint(i)
+		names[i] = strconv.Itoa(i)
 	}
 	want := Text(graphOf(names...), "t", link)
 	for range 10 {

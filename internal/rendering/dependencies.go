@@ -8,8 +8,8 @@ import (
 	"purser/internal/fault"
 )
 
-// Graph is how documents depend on each other. Unlike rendering it is there for documents that do not fit together, too:
-// what is missing has a vertex of its own, and what cannot be decided is shown as it is.
+// Graph is how documents depend on each other. Unlike rendering it is there for documents that do not fit together,
+// too: what is missing has a vertex of its own, and what cannot be decided is shown as it is.
 type Graph struct {
 	Layers    []string // that have documents, from the most general to the most specific
 	Unordered []string // layers that no LayeringPolicy puts in an order

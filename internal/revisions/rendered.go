@@ -70,9 +70,9 @@ func (s *Service) renderDocuments(ctx context.Context, id int64, documents []*St
 	return out, err
 }
 
-// layered adds a LayeringPolicy to the documents of a revision that have none, if there is one (spec/rendering.md §1), and
-// tells whether there may be another one later.
-func (s *Service) layered(ctx context.Context, id int64, documents []*Stored) (with []*Stored, passing bool, err error) {
+// layered adds a LayeringPolicy to the documents of a revision that have none, if there is one (spec/rendering.md §1),
+// and tells whether there may be another one later.
+func (s *Service) layered(ctx context.Context, id int64, documents []*Stored) (all []*Stored, passing bool, err error) {
 	if holdsLayeringPolicy(documents) {
 		return documents, false, nil
 	}
