@@ -45,8 +45,8 @@ func Text(g *rendering.Graph, title string, link func(name string) string) strin
 // manyEdges is from where on Graphviz is to look for a good layout less long.
 const manyEdges = 1000
 
-const legend = "Arrows lead to what a document depends on: blue to its parent, black to what it replaces, thin to what\n" +
-	"it substitutes from. Dashed: abstract; grey: replaced; red: missing, in doubt, or part of a cycle."
+const legend = "Arrows lead to what a document depends on: blue to its parent, black to what it replaces, thin to " +
+	"what\nit substitutes from. Dashed: abstract; grey: replaced; red: missing, in doubt, or part of a cycle."
 
 // frame sets what holds for the whole picture.
 func (d *draft) frame(title string) {
@@ -173,8 +173,8 @@ func (d *draft) stack() {
 		hidden(points[i], points[i-1])
 	}
 	for _, t := range d.tables {
-		if t.column < last {
-			hidden(points[max(1, t.column)], t.node)
+		if right := max(1, t.column); right < last { // what has no layer shares the first one's column
+			hidden(points[right], t.node)
 		}
 		if t.column > 1 {
 			hidden(t.node, points[t.column-1])

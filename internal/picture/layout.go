@@ -1,13 +1,12 @@
 package picture
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
+	"strings"
 	"time"
 
 	"purser/internal/document"
@@ -98,7 +97,7 @@ func (l *Layout) SVG(ctx context.Context, text string) ([]byte, error) {
 func run(ctx context.Context, program, text string) ([]byte, error) {
 	command := exec.CommandContext(ctx, program, "-Tsvg")
 	svg, said := &limitedBuffer{room: mostSVG}, &limitedBuffer{room: 1 << 10}
-	command.Stdin, command.Stdout, command.Stderr = bytes.NewBufferString(text), svg, said
+	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(text), svg, said
 	// With SERVER_NAME Graphviz opens no file that a text may name.
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C.UTF-8", "SERVER_NAME=purser"}
 	command.WaitDelay = time.Second
@@ -106,33 +105,27 @@ func run(ctx context.Context, program, text string) ([]byte, error) {
 		if svg.full {
 			return nil, errFull
 		}
-		return nil, fmt.Errorf("run %s: %w: %s", program, err, said.Bytes())
+		return nil, fmt.Errorf("run %s: %w: %s", program, err, said.text)
 	}
-	return svg.Bytes(), nil
+	return svg.text, nil
 }
 
 var errFull = errors.New("there is no more room")
 
-// limitedBuffer is a buffer that does not grow beyond its room.
+// limitedBuffer keeps what is written to it, up to its room.
 type limitedBuffer struct {
-	bytes.Buffer
-
+	text []byte
 	room int
 	full bool
 }
 
 // Write implements io.Writer.
 func (b *limitedBuffer) Write(text []byte) (int, error) {
-	if b.full = b.full || len(text) > b.room; b.full {
+	if b.full = b.full || len(text) > b.room-len(b.text); b.full {
 		return 0, errFull
 	}
-	b.room -= len(text)
-	return b.Buffer.Write(text) //nolint:wrapcheck // as io.Writer does
-}
-
-// ReadFrom keeps io.Copy from filling the buffer past its room.
-func (b *limitedBuffer) ReadFrom(r io.Reader) (int64, error) {
-	return io.Copy(struct{ io.Writer }{b}, r) //nolint:wrapcheck // as io.ReaderFrom does
+	b.text = append(b.text, text...)
+	return len(text), nil
 }
 
 // tooLarge is the fault of a graph that is no picture any more.

@@ -168,3 +168,25 @@ func TestFits(t *testing.T) {
 		})
 	}
 }
+
+// Columns follow each other whichever of them have documents.
+func TestText_columns(t *testing.T) {
+	t.Parallel()
+	const columns = 4 // no layer, two layers, missing
+	for has := range 1 << columns {
+		g := &rendering.Graph{Layers: []string{"global", "site"}}
+		for column := range columns {
+			if has&(1<<column) == 0 {
+				continue
+			}
+			v := rendering.Vertex{Identity: document.Identity{Schema: "acme/Widget/v1", Name: "w"}, Rank: column - 1, ReplacedBy: -1}
+			if column == columns-1 {
+				v.Rank, v.Missing = -1, rendering.MissingSource
+			}
+			g.Vertices = append(g.Vertices, v)
+		}
+		if got := strings.Count(Text(g, "t", link), "subgraph"); got != len(g.Vertices) {
+			t.Errorf("%04b: %d clusters, want %d", has, got, len(g.Vertices))
+		}
+	}
+}

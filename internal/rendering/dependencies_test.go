@@ -19,20 +19,27 @@ import (
 func drawn(g *Graph) string {
 	lines := []string{strings.Join(g.Layers, " ") + " | " + strings.Join(g.Unordered, " ")}
 	for _, e := range g.Edges {
-		line := fmt.Sprintf("%s %s %s", called(g.Vertices[e.From]), e.Kind, called(g.Vertices[e.To]))
+		words := []string{called(g.Vertices[e.From]), e.Kind.String(), called(g.Vertices[e.To])}
 		for _, c := range e.Copies {
-			line += " " + c.From + ">" + strings.Join(c.To, ",")
+			words = append(words, c.From+">"+strings.Join(c.To, ","))
 		}
 		if e.Cyclic {
-			line += " cyclic"
+			words = append(words, "cyclic")
 		}
 		if e.Doubtful {
-			line += " doubtful"
+			words = append(words, "doubtful")
 		}
-		lines = append(lines, line)
+		lines = append(lines, strings.Join(words, " "))
 	}
-	for _, p := range g.Problems {
-		lines = append(lines, p.Type)
+	for i, p := range g.Problems {
+		if i > 0 && g.Problems[i-1].Type == p.Type {
+			continue
+		}
+		if n := len(g.Problems); n > 1 {
+			lines = append(lines, fmt.Sprintf("%d %s", n, p.Type))
+		} else {
+			lines = append(lines, p.Type)
+		}
 	}
 	return strings.Join(lines, "\n")
 }
@@ -42,8 +49,8 @@ func called(v Vertex) string {
 	if v.Missing != Present {
 		name = "no " + v.Missing.String() + ":" + v.Name
 	}
-	for _, pair := range v.Selector {
-		name += fmt.Sprintf("{%s: %s}", pair.Key, pair.Value)
+	if len(v.Selector) > 0 {
+		name += fmt.Sprint(v.Selector)
 	}
 	if v.Replaced {
 		name += "(replaced)"
@@ -76,19 +83,15 @@ func TestDependencies(t *testing.T) {
 			site:a substitution no source:lost .v>.v
 			site:b substitution no source:lost .w>.w
 			site:c substitution no source:x .>.v
-			SubstitutionSourceNotFound
-			SubstitutionSourceNotFound
-			SubstitutionSourceNotFound`,
+			3 SubstitutionSourceNotFound`,
 		},
 		"missing parents, one for all who ask": {
 			"site a | parent {k: 5, l: x} | merge . \n site b | parent {k: 5, l: x} | merge . \n site c | parent {k: '5'} | merge .",
 			`site | 
-			site:a parent no parent:{k: 5}{l: x}
-			site:b parent no parent:{k: 5}{l: x}
-			site:c parent no parent:{k: 5}
-			DocumentParentNotFound
-			DocumentParentNotFound
-			DocumentParentNotFound`,
+			site:a parent no parent:[{k 5} {l x}]
+			site:b parent no parent:[{k 5} {l x}]
+			site:c parent no parent:[{k 5}]
+			3 DocumentParentNotFound`,
 		},
 		"several parents": {
 			"global p | labels {k: p} \n global q | labels {k: p} \n site c | parent {k: p} | merge . | sub p .v > .v",
