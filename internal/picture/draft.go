@@ -53,11 +53,9 @@ func (d *draft) frame(title string) {
 	d.root.Attrs("label", literal(title+"\n"+legend+"\n"), "labelloc", "t", "labeljust", "l", "fontname", font,
 		"fontsize", "14", "rankdir", "RL", "newrank", "true", "ranksep", "1.4", "nodesep", "0.02", "bgcolor", "white",
 		"tooltip", " ", "pad", "0.3", "outputorder", "edgesfirst")
-	effort, crossings := "0.5", "1"
 	if len(d.Edges) > manyEdges {
-		effort, crossings = "0.1", "0.3"
+		d.root.Attrs("nslimit", "0.1", "mclimit", "0.3")
 	}
-	d.root.Attrs("nslimit", effort, "mclimit", crossings)
 	d.root.NodeInitializer(func(n dot.Node) {
 		n.AttributesMap.Attrs("shape", "plain", "fontname", font, "fontsize", "10", "tooltip", " ")
 	})

@@ -48,9 +48,9 @@ func (d *draft) edge(e rendering.Edge, colour string) {
 	drawn.AttributesMap.Attrs("tooltip", tooltip, "edgetooltip", tooltip)
 	switch e.Kind {
 	case rendering.Parent:
-		drawn.AttributesMap.Attrs("color", "#20508c", "penwidth", "1.6", "arrowsize", "0.8")
+		drawn.AttributesMap.Attrs("color", "#20508c", "penwidth", "1.6", "arrowsize", "0.8", "weight", "4")
 	case rendering.Replacement:
-		drawn.AttributesMap.Attrs("color", "#111111", "penwidth", "3", "arrowsize", "0.7")
+		drawn.AttributesMap.Attrs("color", "#111111", "penwidth", "3", "arrowsize", "0.7", "weight", "4")
 	case rendering.Substitution:
 		drawn.AttributesMap.Attrs("color", colour+"b0", "penwidth", "0.7", "arrowsize", "0.5")
 	}

@@ -36,7 +36,7 @@ func (d *draft) crowd(vertices []int) string {
 	const wide = 3
 	d.sorted(vertices)
 	var b strings.Builder
-	fmt.Fprintf(&b, `<table border="1" cellborder="0" cellspacing="1" cellpadding="1" color="#c5cbd3" bgcolor="white">`+
+	fmt.Fprintf(&b, `<table border="1" cellborder="0" cellspacing="1" cellpadding="3" color="#c5cbd3" bgcolor="white">`+
 		`<tr><td colspan="%d" align="left"><font color="#666666"><i>without dependencies</i></font></td></tr>`, wide)
 	for start := 0; start < len(vertices); {
 		schema, end := d.Vertices[vertices[start]].Schema, start
