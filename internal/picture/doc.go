@@ -5,7 +5,7 @@
 // specific; in each, the documents of a schema are the rows of a table, so that a site of hundreds of documents makes
 // some dozens of boxes:
 //
-//	missing ◄── specific ──► … ──► general      (arrows: what depends points at what it depends on)
+//	general ◄── … ◄── specific ──► missing      (arrows: what depends points at what it depends on)
 //
 // Documents that nothing connects stand together in one table of their layer. What documents say of themselves is
 // untrusted: it gets into the text quoted, and never as markup.
