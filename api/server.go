@@ -78,6 +78,7 @@ func (s *server) routes() []route {
 		{v1 + "/revisions/{revision}/documents", methods{"GET": s.listDocuments}},
 		{v1 + "/revisions/{revision}/rendered-documents", methods{"GET": s.listRendered}},
 		{v1 + "/revisions/{revision}/graph", methods{"GET": s.graph}},
+		{v1 + "/revisions/{revision}/rendered-documents/explain", methods{"GET": s.explain}},
 		{v1 + "/revisions/{revision}/diff/{other}", methods{"GET": s.diff}},
 		{v1 + "/revisions/{revision}/deepdiff/{other}", methods{"GET": s.deepDiff}},
 		{v1 + "/revisions/{revision}/tags", methods{"GET": s.listTags, "DELETE": s.deleteTags}},

@@ -18,6 +18,7 @@ import (
 	"purser"
 	"purser/api"
 	"purser/internal/picture"
+	"purser/internal/propertygroups"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/validations"
@@ -27,6 +28,8 @@ import (
 type serveCommand struct {
 	Listen string `help:"Address to listen on." default:"127.0.0.1:9000"`
 	Compat string `help:"Behave like this service where Purser decided otherwise (spec rows C1-C5): deckhand." enum:"deckhand," default:""` //nolint:lll // a tag
+
+	ClientVersion map[string]string `help:"Version of a client plugin that no purser/ClientVersions document names, for property groups; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"` //nolint:lll // a tag
 
 	databaseFlags `embed:""`
 	limitFlags    `embed:""`
@@ -87,7 +90,8 @@ func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		poolCollector(kept))
 	service := revisions.NewService(revisions.Config{
-		Store: store.NewCached(kept, c.CacheSize), Engine: validations.NewEngine(), Limits: c.document(),
+		Store: store.NewCached(kept, c.CacheSize), Engine: validations.NewEngine(propertygroups.Extension{}),
+		Limits: c.document(), ClientVersions: c.ClientVersion,
 		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
 	})
 	handler := api.New(api.Config{

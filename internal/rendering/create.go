@@ -49,7 +49,7 @@ func (t *tree) createMember(o *object, p *path, i, depth int) (spot, error) {
 	if i+1 < len(p.steps) && p.steps[i+1].kind == byIndex {
 		empty = []any{}
 	}
-	return t.add(o, key, empty, depth)
+	return t.add(o, key, t.blank(empty), depth)
 }
 
 func (t *tree) createItem(a *array, p *path, i, depth int) (spot, error) {
@@ -63,7 +63,7 @@ func (t *tree) createItem(a *array, p *path, i, depth int) (spot, error) {
 		}
 		t.charge(missing)
 		for range missing {
-			a.items = append(a.items, document.Mapping{})
+			a.items = append(a.items, t.blank(document.Mapping{}))
 		}
 	}
 	return spot{a, s.index, depth}, nil

@@ -50,7 +50,7 @@ func (r *run) bring(t *tree, s *said, d *destination) error {
 		return d.path.broken
 	}
 	if d.pattern == "" && len(d.path.steps) == 0 {
-		return t.update(s.value)
+		return t.update(t.passed(s.value))
 	}
 	spots := t.spots(d.path.steps)
 	if len(spots) == 0 {
@@ -64,8 +64,9 @@ func (r *run) bring(t *tree, s *said, d *destination) error {
 		spots = []spot{created}
 	}
 	if d.pattern == "" {
+		value := t.passed(s.value)
 		for _, at := range spots {
-			if err := t.put(at, s.value); err != nil {
+			if err := t.put(at, value); err != nil {
 				return err
 			}
 		}
@@ -79,7 +80,7 @@ func (r *run) bring(t *tree, s *said, d *destination) error {
 
 // update writes a value to the root: a mapping over the members of one, anything else as a whole (R6).
 func (t *tree) update(value any) error {
-	over, ok := value.(document.Mapping)
+	over, ok := bare(value).(document.Mapping)
 	if !ok || !isMapping(t.top().value()) {
 		return t.put(t.top(), value)
 	}
@@ -109,18 +110,18 @@ func (r *run) replace(t *tree, at spot, s *said, d *destination) error {
 		r.charge(int(r.measure(s.value).size))
 		s.text, s.done = plain(s.value), true
 	}
-	rw := rewriting{tree: t, pattern: p, written: d.pattern, with: s.text, depth: d.depth}
-	switch v := at.value().(type) {
+	rw := rewriting{tree: t, pattern: p, written: d.pattern, value: s.value, with: s.text, depth: d.depth}
+	switch v := bare(at.value()).(type) {
 	case string:
 		changed, err := rw.string(v)
 		if err != nil {
 			return err
 		}
-		return t.put(at, changed)
+		return t.put(at, t.inserted(at.value(), changed, s.value))
 	case document.Mapping, []any, *object, *array:
 		if d.recursive {
-			changed, _, err := rw.container(v, 0)
-			if err == nil {
+			changed, differs, err := rw.container(v, 0)
+			if differs && err == nil {
 				at.in.set(at.at, changed)
 			}
 			return err

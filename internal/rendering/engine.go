@@ -11,6 +11,8 @@ type engine struct {
 	lookups  map[*document.Member]*lookup // by the first member of a large mapping
 	mappings map[*document.Member]extent  // of large mappings
 	lists    map[*any]extent              // of large lists
+
+	tracing bool // leaves are traced
 }
 
 func newEngine(m *meter) *engine {
@@ -148,8 +150,9 @@ func (e *engine) first(value any, steps []step) (any, bool) {
 	if len(steps) == 0 {
 		return value, true
 	}
-	if text, ok := value.(string); ok {
-		return e.character(text, steps)
+	if text, ok := bare(value).(string); ok {
+		character, found := e.character(text, steps)
+		return like(value, character), found
 	}
 	from, to := e.reach(value, steps[0])
 	e.charge(to - from)

@@ -30,6 +30,10 @@ func (e *engine) measure(value any) extent {
 		return extent{size: int64(len(v)) + 2}
 	case document.Number:
 		return extent{size: int64(len(v))}
+	case *traced:
+		x := e.measure(v.value)
+		x.size += tracedSize
+		return x
 	default:
 		return extent{size: 4}
 	}
@@ -84,6 +88,9 @@ func (x *extent) add(inner extent, around int64) {
 	x.size += inner.size + around
 	x.depth = max(x.depth, inner.depth)
 }
+
+// tracedSize is what it takes to know where a leaf comes from.
+const tracedSize = 128
 
 // itemSize is the comma behind an item.
 const itemSize = 1

@@ -100,6 +100,11 @@ func TestLaws(t *testing.T) {
 		}
 		if want != nil {
 			isolated(rt, documents, want)
+			for i, d := range documents {
+				if data, returned := want[d.Identity.String()]; returned {
+					explains(rt, documents, i, data)
+				}
+			}
 		}
 	})
 	if t.Logf("%d sets rendered, %d did not", succeeded, failed); succeeded*5 < failed {

@@ -32,10 +32,11 @@ func (r *run) layer(t *tree, n *node) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range n.actions {
+	for i, a := range n.actions {
 		if err := r.check(n); err != nil {
 			return err
 		}
+		t.begin(event{node: n, number: i})
 		if err := t.apply(a, own); err != nil {
 			return r.actionFault(n, a, err)
 		}
@@ -62,9 +63,10 @@ func (t *tree) apply(a action, own any) error {
 // (spec/rendering.md §8.2, §8.3).
 func (t *tree) write(p *path, own any, bring func(s spot, value any) error) error {
 	value, _ := t.first(own, p.steps)
-	if value == nil {
+	if bare(value) == nil {
 		return errMissing
 	}
+	value = t.passed(value)
 	spots := t.spots(p.steps)
 	if len(spots) == 0 {
 		created, err := t.create(p)
@@ -97,7 +99,7 @@ func (t *tree) spread(spots []spot) error {
 
 // merge lays a value over what stands at a spot: mappings member by member, all else in its place.
 func (t *tree) merge(s spot, value any) error {
-	over, ok := value.(document.Mapping)
+	over, ok := bare(value).(document.Mapping)
 	if !ok || !isMapping(s.value()) {
 		return t.put(s, value)
 	}
@@ -123,10 +125,10 @@ func (t *tree) merge(s spot, value any) error {
 // delete takes out what a path leads to (spec/rendering.md §8.4, R2).
 func (t *tree) delete(p *path) error {
 	if len(p.steps) == 0 {
-		return t.put(t.top(), document.Mapping{})
+		return t.put(t.top(), t.blank(document.Mapping{}))
 	}
 	spots := t.spots(p.steps)
-	if len(spots) == 0 || spots[0].value() == nil {
+	if len(spots) == 0 || bare(spots[0].value()) == nil {
 		return errMissing
 	}
 	for _, s := range slices.Backward(spots) { // for those behind it move up

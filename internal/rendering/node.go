@@ -53,6 +53,9 @@ func (n *node) layered() bool { return n.parent != nil && len(n.actions) > 0 && 
 // changes tells whether there is anything to compute.
 func (n *node) changes() bool { return n.layered() || len(n.substitutions) > 0 && !n.control }
 
+// returned tells whether services read the document (spec/rendering.md §7.4).
+func (n *node) returned() bool { return !n.abstract && n.replacedBy == nil }
+
 // ancestor is the document whose data counts as the parent's: the parent, or what replaces it (spec/rendering.md §7.1).
 func (n *node) ancestor() *node {
 	if by := n.parent.replacedBy; by != nil && by != n {
@@ -126,6 +129,9 @@ func (r *run) value(n *node) (any, error) {
 		if data, err = r.decrypt(n, data); err != nil {
 			return nil, err
 		}
+	}
+	if r.tracing {
+		data = r.written(n, data)
 	}
 	n.data, n.read = data, true
 	return n.data, nil

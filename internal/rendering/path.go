@@ -63,9 +63,11 @@ func (p *path) within() []string {
 }
 
 // upTo writes the beginning of a path for a message.
-func (p *path) upTo(steps int) string {
+func (p *path) upTo(steps int) string { return pathOf(p.steps[:steps]) }
+
+func pathOf(steps []step) string {
 	var b strings.Builder
-	for _, s := range p.steps[:steps] {
+	for _, s := range steps {
 		b.WriteString(s.String())
 	}
 	if b.Len() == 0 || b.String()[0] == '[' {

@@ -18,6 +18,8 @@ type Options struct {
 	// Resolve gives the value that a reference in an encrypted document's data stands for, and whether there is one
 	// (spec/rendering.md §9). Without it such data is taken as it is.
 	Resolve func(reference string) (value any, found bool)
+	// Only chooses the documents to render; others are computed only if these need them. nil chooses all.
+	Only func(*document.Document) bool
 	// Lenient passes over substitutions that cannot be made, for callers who want to see what can be seen of documents
 	// that do not render (spec/rendering.md §1, §8.5).
 	Lenient bool
@@ -45,23 +47,13 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 	if options.Limit == 0 {
 		options.Limit = DefaultLimit
 	}
-	r := newRun(ctx, options)
-	nodes, err := r.read(documents)
+	order, err := newRun(ctx, options).render(documents)
 	if err != nil {
 		return nil, err
-	}
-	order, err := r.plan(nodes)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range order {
-		if err := r.compute(n); err != nil {
-			return nil, err
-		}
 	}
 	rendered := make([]Rendered, 0, len(order))
 	for _, n := range order {
-		if n.abstract || n.replacedBy != nil {
+		if !n.returned() || options.Only != nil && !options.Only(n.document) {
 			continue
 		}
 		out := Rendered{Index: n.index, Computed: n.computed}
@@ -83,6 +75,31 @@ type run struct {
 
 func newRun(ctx context.Context, options Options) *run {
 	return &run{engine: newEngine(newMeter(ctx, options.Limit)), options: options}
+}
+
+// render computes documents in their order.
+func (r *run) render(documents []*document.Document) ([]*node, error) {
+	nodes, err := r.read(documents)
+	if err != nil {
+		return nil, err
+	}
+	order, err := r.plan(nodes)
+	if err != nil {
+		return nil, err
+	}
+	if only := r.options.Only; only != nil {
+		order = r.lineage(order, func(n *node) bool { return only(n.document) })
+	}
+	return order, r.computeAll(order)
+}
+
+func (r *run) computeAll(order []*node) error {
+	for _, n := range order {
+		if err := r.compute(n); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // plan finds out how the documents depend on each other, and returns them in an order in which each comes after those
@@ -122,7 +139,7 @@ func (r *run) compute(n *node) error {
 		n.brought = slices.Clip(n.ancestor().brought)
 	}
 	for i := range n.substitutions {
-		if err := r.substitute(t, n, &n.substitutions[i]); err != nil {
+		if err := r.substitute(t, n, i); err != nil {
 			return err
 		}
 		for _, d := range n.substitutions[i].destinations {

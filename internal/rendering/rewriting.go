@@ -12,7 +12,8 @@ type rewriting struct {
 
 	pattern *pattern
 	written string // the pattern; only texts that hold it as it is written are looked at (R8)
-	with    string
+	value   any    // that is put in its place
+	with    string // the value as text
 	depth   int
 }
 
@@ -103,7 +104,7 @@ func (r *rewriting) list(items []any, own *array, depth int) (now any, changed b
 
 // member rewrites a text that holds the pattern, and goes on into a container.
 func (r *rewriting) member(value any, depth int) (now any, changed bool, err error) {
-	text, ok := value.(string)
+	text, ok := bare(value).(string)
 	if !ok {
 		return r.container(value, depth+1)
 	}
@@ -115,5 +116,5 @@ func (r *rewriting) member(value any, depth int) (now any, changed bool, err err
 	if err != nil {
 		return nil, false, err
 	}
-	return rewritten, rewritten != text, r.grow(int64(len(rewritten)-len(text)), 0)
+	return r.inserted(value, rewritten, r.value), rewritten != text, r.grow(int64(len(rewritten)-len(text)), 0)
 }

@@ -38,8 +38,9 @@ func (r *run) substitution(stored document.Mapping) substitution {
 	return s
 }
 
-// substitute makes one substitution in a document's tree.
-func (r *run) substitute(t *tree, n *node, s *substitution) error {
+// substitute makes one of a document's substitutions in its tree.
+func (r *run) substitute(t *tree, n *node, number int) error {
+	s := &n.substitutions[number]
 	source := r.sources[s.source]
 	if source == nil {
 		if r.options.Lenient {
@@ -60,6 +61,7 @@ func (r *run) substitute(t *tree, n *node, s *substitution) error {
 			return err
 		}
 		d := &s.destinations[i]
+		t.begin(event{n, number, source, i})
 		if err := r.bring(t, &said, d); err != nil {
 			return r.destinationFault(n, source, d, err)
 		}
@@ -74,13 +76,13 @@ func (r *run) valueOf(source, n *node, s *substitution) (any, error) {
 		return nil, err
 	}
 	cause := ""
-	if _, isMapping := value.(document.Mapping); isMapping {
+	if _, isMapping := bare(value).(document.Mapping); isMapping {
 		value, _ = r.first(value, s.path.steps)
 		if s.path.broken != nil {
 			value, cause = nil, ". Details: "+s.path.broken.Error()
 		}
 	}
-	if value == nil && !r.options.Lenient {
+	if bare(value) == nil && !r.options.Lenient {
 		return nil, refuse("SubstitutionSourceDataNotFound", []*node{n, source},
 			"Required substitution source secret was not found at path %s in source document %s which is referenced by "+
 				"destination document %s under its `metadata.substitutions`%s",
@@ -101,7 +103,7 @@ func (r *run) part(value any, s *substitution) (any, error) {
 	if s.pattern == "" {
 		return value, nil
 	}
-	whole, ok := value.(string)
+	whole, ok := bare(value).(string)
 	if !ok {
 		return nil, fmt.Errorf("src.pattern needs a string, but at %s there is %s", shorten(s.written), kindOf(value))
 	}
@@ -109,7 +111,8 @@ func (r *run) part(value any, s *substitution) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.group(p, whole, s.group)
+	part, err := r.group(p, whole, s.group)
+	return like(value, part), err
 }
 
 // destinationFault says why a substitution cannot be made; a lenient rendering passes over it.

@@ -14,8 +14,9 @@ import (
 type tree struct {
 	*engine
 
-	root *array // of one item
-	size int64
+	root  *array // of one item
+	size  int64
+	event *event // that changes it now, if that is asked for
 }
 
 // object is a mapping of a tree.
@@ -23,10 +24,14 @@ type object struct {
 	lookup
 
 	members document.Mapping
+	origin  *origin // if it is empty
 }
 
 // array is a list of a tree.
-type array struct{ items []any }
+type array struct {
+	items  []any
+	origin *origin // if it is empty
+}
 
 // removed stands in the place of a member that was deleted, so that the others keep theirs.
 type removed struct{}
@@ -62,7 +67,7 @@ func newTree(e *engine, value any) *tree {
 
 // isMapping tells whether a value of a tree is a mapping.
 func isMapping(value any) bool {
-	switch value.(type) {
+	switch bare(value).(type) {
 	case document.Mapping, *object:
 		return true
 	}
@@ -73,7 +78,7 @@ func (t *tree) top() spot { return spot{in: t.root} }
 
 // own makes the container at a spot the tree's own. What is no container gives nil.
 func (t *tree) own(s spot) container {
-	switch v := s.value().(type) {
+	switch v := bare(s.value()).(type) {
 	case *object:
 		return v
 	case *array:
@@ -81,11 +86,13 @@ func (t *tree) own(s spot) container {
 	case document.Mapping:
 		t.charge(len(v))
 		o := newObject(v)
+		o.origin = originOf(s.value())
 		s.in.set(s.at, o)
 		return o
 	case []any:
 		t.charge(len(v))
 		a := newArray(v)
+		a.origin = originOf(s.value())
 		s.in.set(s.at, a)
 		return a
 	}
@@ -170,11 +177,11 @@ func (t *tree) remove(s spot) {
 		if c.lookup.at != nil {
 			delete(c.lookup.at, gone.Key)
 		}
-		gone.Value = removed{}
+		gone.Value, c.origin = removed{}, t.made()
 	case *array:
 		t.charge(len(c.items))
 		t.size -= itemSize
-		c.items = slices.Delete(c.items, s.at, s.at+1)
+		c.items, c.origin = slices.Delete(c.items, s.at, s.at+1), t.made()
 	}
 }
 
@@ -190,10 +197,16 @@ func frozen(value any) any {
 				kept = append(kept, document.Member{Key: m.Key, Value: frozen(m.Value)})
 			}
 		}
+		if len(kept) == 0 {
+			return v.origin.around(kept)
+		}
 		return kept
 	case *array:
 		for i, item := range v.items {
 			v.items[i] = frozen(item)
+		}
+		if len(v.items) == 0 {
+			return v.origin.around(v.items)
 		}
 		return v.items
 	}

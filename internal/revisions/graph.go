@@ -25,11 +25,7 @@ type Focus struct {
 // Graph returns how the documents of a revision depend on each other, whether it renders or not. Faults: NotFound for
 // the revision (RevisionNotFound) or the document in focus (DocumentNotFound), Gone, TooLarge.
 func (s *Service) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
-	found, err := s.Store.Documents(ctx, id, Selection{Page: Page{Limit: -1}})
-	if err != nil {
-		return Graph{}, fmt.Errorf("read documents: %w", s.explained(ctx, id, err))
-	}
-	documents, _, err := s.layered(ctx, id, found.Documents)
+	documents, _, err := s.unrendered(ctx, id)
 	if err != nil {
 		return Graph{}, err
 	}

@@ -43,20 +43,44 @@ func (s *Service) rendition(ctx context.Context, key renditionKey) (rendition, e
 
 // render renders a revision and checks the outcome.
 func (s *Service) render(ctx context.Context, id int64) (rendition, error) {
-	found, err := s.Store.Documents(ctx, id, Selection{Page: Page{Limit: -1}})
+	documents, passing, err := s.unrendered(ctx, id)
 	if err != nil {
-		return rendition{}, fmt.Errorf("read documents: %w", s.explained(ctx, id, err))
-	}
-	return s.renderDocuments(ctx, id, found.Documents)
-}
-
-// renderDocuments renders the documents of a revision.
-func (s *Service) renderDocuments(ctx context.Context, id int64, documents []*Stored) (out rendition, err error) {
-	if documents, out.passing, err = s.layered(ctx, id, documents); err != nil {
 		return rendition{}, err
 	}
+	return s.renderDocuments(ctx, documents, passing)
+}
+
+// unrendered reads what a revision is rendered from. passing tells that another LayeringPolicy may count later.
+func (s *Service) unrendered(ctx context.Context, id int64) (documents []*Stored, passing bool, err error) {
+	found, err := s.Store.Documents(ctx, id, Selection{Page: Page{Limit: -1}})
+	if err != nil {
+		return nil, false, fmt.Errorf("read documents: %w", s.explained(ctx, id, err))
+	}
+	return s.withPolicy(ctx, id, found.Documents)
+}
+
+// withPolicy adds the LayeringPolicy that counts for the documents of a revision if none is among them.
+func (s *Service) withPolicy(ctx context.Context, id int64, documents []*Stored) (
+	with []*Stored, passing bool, err error,
+) {
+	if holdsLayeringPolicy(documents) {
+		return documents, false, nil
+	}
+	fallback, err := s.Store.FallbackPolicy(ctx, id)
+	if err != nil {
+		return nil, false, fmt.Errorf("find a layering policy: %w", err)
+	}
+	if fallback == nil {
+		return documents, false, nil
+	}
+	return append(documents, fallback), fallback.Revision > id, nil // then another one may be written
+}
+
+// renderDocuments renders documents and checks the outcome.
+func (s *Service) renderDocuments(ctx context.Context, documents []*Stored, passing bool) (out rendition, err error) {
+	out.passing = passing
 	brought := map[*Stored][][]string{}
-	if out.documents, err = s.computed(ctx, documents, brought); err != nil {
+	if out.documents, err = s.computed(ctx, documents, rendering.Options{}, brought); err != nil {
 		return rendition{}, err
 	}
 	for _, doc := range out.documents {
@@ -70,22 +94,6 @@ func (s *Service) renderDocuments(ctx context.Context, id int64, documents []*St
 	return out, err
 }
 
-// layered adds a LayeringPolicy to the documents of a revision that have none, if there is one (spec/rendering.md §1),
-// and tells whether there may be another one later.
-func (s *Service) layered(ctx context.Context, id int64, documents []*Stored) (all []*Stored, passing bool, err error) {
-	if holdsLayeringPolicy(documents) {
-		return documents, false, nil
-	}
-	fallback, err := s.Store.FallbackPolicy(ctx, id)
-	if err != nil {
-		return nil, false, fmt.Errorf("find a layering policy: %w", err)
-	}
-	if fallback == nil {
-		return documents, false, nil
-	}
-	return append(documents, fallback), fallback.Revision > id, nil
-}
-
 func holdsLayeringPolicy(documents []*Stored) bool {
 	return slices.ContainsFunc(documents, func(doc *Stored) bool {
 		return strings.HasPrefix(doc.Schema, layeringPolicyPrefix)
@@ -93,9 +101,12 @@ func holdsLayeringPolicy(documents []*Stored) bool {
 }
 
 // computed gives the documents that services read, with their data as it is rendered. All else stays as it was
-// submitted, their digests too. brought learns where substitutions wrote.
-func (s *Service) computed(ctx context.Context, stored []*Stored, brought map[*Stored][][]string) ([]*Stored, error) {
-	rendered, err := rendering.Render(ctx, contentsOf(stored), rendering.Options{})
+// submitted, their digests too. brought learns which were computed, and
+// where substitutions wrote in these.
+func (s *Service) computed(ctx context.Context, stored []*Stored, options rendering.Options,
+	brought map[*Stored][][]string,
+) ([]*Stored, error) {
+	rendered, err := rendering.Render(ctx, contentsOf(stored), options)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +125,9 @@ func (s *Service) computed(ctx context.Context, stored []*Stored, brought map[*S
 		return nil, fmt.Errorf("write rendered documents: %w", err)
 	}
 	for i, doc := range out {
-		brought[doc] = rendered[i].Brought
+		if rendered[i].Computed {
+			brought[doc] = rendered[i].Brought
+		}
 	}
 	return out, nil
 }

@@ -83,7 +83,11 @@ func contentsOf(documents []*Stored) []*document.Document {
 
 // validateRendering renders the revision, which is kept for those who will ask for it.
 func (s *Service) validateRendering(ctx context.Context, change *Change, documents []*Stored) error {
-	rendered, err := s.renderDocuments(ctx, change.Revision.ID, documents)
+	documents, passing, err := s.withPolicy(ctx, change.Revision.ID, documents)
+	if err != nil {
+		return err
+	}
+	rendered, err := s.renderDocuments(ctx, documents, passing)
 	var problems []*fault.Fault
 	var problem *fault.Fault
 	switch {

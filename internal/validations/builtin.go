@@ -33,6 +33,7 @@ func loadBuiltins() map[string]*schema {
 	kinds := map[string]*schema{
 		"deckhand/LayeringPolicy/v1":   mustLoad("layeringpolicy"),
 		"deckhand/ValidationPolicy/v1": mustLoad("validationpolicy"),
+		ClientVersionsKind:             mustLoad("clientversions"),
 	}
 	for _, kind := range []string{
 		"Certificate", "CertificateKey", "CertificateAuthority", "CertificateAuthorityKey",
@@ -67,7 +68,7 @@ func mustLoad(name string) *schema {
 		panic(fmt.Sprintf("validations: parse built-in schema %s: %v", name, err))
 	}
 	json := document.AppendJSON(nil, value)
-	compiled, err := jsonschema.Compile(json, jsonschema.Budget{})
+	compiled, err := jsonschema.Compile(json, jsonschema.Options{})
 	if err != nil {
 		panic(fmt.Sprintf("validations: compile built-in schema %s: %v", name, err))
 	}

@@ -85,6 +85,17 @@ func D002(e Error) fault.Message {
 	}
 }
 
+// Unchecked is the error of a rendered document whose DataSchema cannot be used (spec/rendering.md §0 R11).
+func Unchecked(doc *document.Document) Error {
+	const null = "null"
+	return Error{
+		ErrorSection: json.RawMessage(null), ValidationSchema: json.RawMessage(null), Layer: doc.Layer, Name: doc.Name,
+		Message: "The document cannot be checked, because its DataSchema " + doc.Schema + " cannot be used: mend it, or " +
+			"take it out",
+		Path: ".data", Schema: doc.Schema, SchemaPath: ".",
+	}
+}
+
 // section is the value around the one that a finding is about; around all data it is the document.
 func section(whole document.Mapping, instance []string) json.RawMessage {
 	var around any = whole
@@ -151,7 +162,7 @@ func (s secrets) message(f Finding) string {
 	}
 	for _, path := range s.paths {
 		within := hasPrefix(f.Instance, path)
-		around := hasPrefix(path, f.Instance) && !slices.Contains(namesKeysOnly, keyword)
+		around := hasPrefix(path, f.Instance) && !f.Names && !slices.Contains(namesKeysOnly, keyword)
 		if within || around {
 			return Sanitized
 		}

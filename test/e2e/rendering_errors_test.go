@@ -362,7 +362,10 @@ func TestRendering_schemas(t *testing.T) {
 		"built-in before registered": {dataSchema("deckhand/Passphrase/v1", "{type: object}") + doc("deckhand/Passphrase/v1", "p", "text"), nil},
 		"unusable": {
 			dataSchema("acme/Widget/v1", "{properties: {size: {type: 5}}}") + widget("w", "{size: 1}"),
-			[]string{"acme/Widget/v1: 5 is not valid under any of the given schemas"},
+			[]string{
+				"acme/Widget/v1: 5 is not valid under any of the given schemas",
+				"w: The document cannot be checked, because its DataSchema acme/Widget/v1 cannot be used: mend it, or take it out",
+			},
 		},
 		"several": {
 			sizes() + widget("w1", "{size: 200}") + widget("w2", "[]") + widget("w3", "{size: 1.5}"),

@@ -1,0 +1,184 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"purser/internal/document"
+	"purser/internal/rendering"
+	"purser/internal/revisions"
+)
+
+// explanationText shows an explanation to a person: the documents that had a part in it, with numbers, and the data as
+// a tree, with the way of each value beside it.
+func explanationText(e revisions.Explanation) string {
+	t := explanationTree{Explanation: e, numbers: map[int]int{}}
+	t.number(e.Document)
+	t.grow("", e.Leaves, 0)
+	return t.legend() + "\n" + t.table()
+}
+
+type explanationTree struct {
+	revisions.Explanation
+
+	documents []int       // in the order of their numbers
+	numbers   map[int]int // by document
+	lines     [][2]string // what is there, and where it comes from
+}
+
+// number is the number that a document goes by, counted from 1.
+func (t *explanationTree) number(doc int) int {
+	if t.numbers[doc] == 0 {
+		t.documents = append(t.documents, doc)
+		t.numbers[doc] = len(t.documents)
+	}
+	return t.numbers[doc]
+}
+
+func (t *explanationTree) legend() string {
+	var rows [][2]string
+	for i, doc := range t.documents {
+		d := t.Documents[doc]
+		place := fmt.Sprintf("bucket %s, revision %d", d.Bucket, d.Revision)
+		if d.Layer != "" {
+			place = "layer " + d.Layer + ", " + place
+		}
+		rows = append(rows, [2]string{fmt.Sprintf("[%d] %s %s", i+1, d.Schema, oneLine(d.Name)), place})
+	}
+	return columns(rows)
+}
+
+func (t *explanationTree) table() string { return columns(t.lines) }
+
+// grow adds the lines of leaves that have a beginning in common, so many parts of their paths.
+func (t *explanationTree) grow(indent string, leaves []rendering.Leaf, depth int) {
+	if len(leaves) == 1 && len(leaves[0].Parts) == depth { // the data is a single value
+		t.lines = append(t.lines, [2]string{valueText(leaves[0]), t.way(leaves[0].Trail, leaves[0].At)})
+		return
+	}
+	for len(leaves) > 0 {
+		part := leaves[0].Parts[depth]
+		end := slices.IndexFunc(leaves, func(l rendering.Leaf) bool { return l.Parts[depth] != part })
+		branch, deeper := "├─ ", "│  "
+		if end < 0 {
+			end, branch, deeper = len(leaves), "└─ ", "   "
+		}
+		line := indent + branch + oneLine(strings.TrimPrefix(part, "."))
+		if len(leaves[0].Parts) == depth+1 {
+			t.lines = append(t.lines, [2]string{line + ": " + valueText(leaves[0]), t.way(leaves[0].Trail, leaves[0].At)})
+		} else {
+			t.lines = append(t.lines, [2]string{line})
+			t.grow(indent+deeper, leaves[:end], depth+1)
+		}
+		leaves = leaves[end:]
+	}
+}
+
+// way says where a leaf was written and what happened to it then. The place is left out if it is where the leaf is now.
+func (t *explanationTree) way(trail rendering.Trail, now string) string {
+	from := fmt.Sprintf("[%d]", t.number(trail.Document))
+	if trail.Path != "" && trail.Path != now {
+		from += " " + trail.Path
+	}
+	said := []string{from}
+	if trail.Omitted > 0 {
+		said = append(said, fmt.Sprintf("%d more steps", trail.Omitted))
+	}
+	for _, step := range trail.Steps {
+		said = append(said, t.step(step))
+	}
+	return printable(strings.Join(said, ", "))
+}
+
+func (t *explanationTree) step(step rendering.Step) string {
+	in := ""
+	if step.Document != t.Document {
+		in = fmt.Sprintf(" in [%d]", t.number(step.Document))
+	}
+	switch step.Kind {
+	case rendering.Inherited:
+		return fmt.Sprintf("inherited by [%d]", t.number(step.Document))
+	case rendering.Merged:
+		return "merged at " + step.To + in
+	case rendering.Replaced:
+		return "put at " + step.To + in
+	case rendering.Deleted:
+		return "left empty by deleting " + step.To + in
+	case rendering.Substituted:
+		return "substituted" + part(step, "") + " to " + step.To + in
+	case rendering.Inserted:
+	}
+	by := fmt.Sprintf("[%d] %s", t.number(step.Source), step.From)
+	if step.Inserted != nil {
+		by = t.way(*step.Inserted, "")
+	}
+	if strings.Contains(by, ", ") {
+		by = "(" + by + ")"
+	}
+	return step.Pattern + " replaced" + in + " by" + part(step, " of") + " " + by
+}
+
+func part(step rendering.Step, of string) string {
+	if step.Part == "" {
+		return ""
+	}
+	return " the part " + step.Part + of
+}
+
+// valueText is a value in a line.
+func valueText(leaf rendering.Leaf) string {
+	if leaf.Secret {
+		return "(secret)"
+	}
+	if text, ok := leaf.Value.(string); ok && text != "" {
+		return oneLine(text)
+	}
+	return string(document.AppendJSON(nil, leaf.Value))
+}
+
+// oneLine is a text as it fits into a line.
+func oneLine(text string) string {
+	const most = 200
+	text = printable(text)
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most]) + "…"
+	}
+	return text
+}
+
+// printable quotes a text with characters that do not show as they are.
+func printable(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		text = string(document.AppendJSON(nil, text))
+		text = strings.Map(func(r rune) rune {
+			if unicode.IsPrint(r) {
+				return r
+			}
+			return utf8.RuneError
+		}, text)
+	}
+	return text
+}
+
+// columns aligns the second column as far as lines are not too long for that.
+func columns(rows [][2]string) string {
+	const widest = 60
+	width := 0
+	for _, row := range rows {
+		if n := utf8.RuneCountInString(row[0]); row[1] != "" && n <= widest {
+			width = max(width, n)
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		b.WriteString(row[0])
+		if row[1] != "" {
+			fmt.Fprintf(&b, "%*s  %s", max(0, width-utf8.RuneCountInString(row[0])), "", row[1])
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,286 @@
+package rendering
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// Explanation tells where the data of one document comes from, as it is rendered. Documents are named by their index
+// in the input.
+type Explanation struct {
+	Document int
+	Parents  []int // whose data it takes, the nearest first
+	Leaves   []Leaf
+}
+
+// Leaf is a value of the rendered data that is no container, or an empty one.
+type Leaf struct {
+	Trail
+
+	At     string   // its path in the data
+	Parts  []string // of that path, as they are written in it
+	Value  any
+	Secret bool // some document on its way is encrypted
+}
+
+// Trail is the way that a leaf went.
+type Trail struct {
+	Document int    // that it was written in
+	Path     string // in the data of that document; "" for an empty container that the first step made
+	Steps    []Step // the oldest first
+	Omitted  int    // that are not among them
+}
+
+// Step is one thing that happened to a leaf.
+type Step struct {
+	Kind     StepKind
+	Document int // in which it happened
+	// Of an action or a substitution: its position in the document's list, where it reads, and where it writes.
+	Number   int
+	From, To string
+	// Of a substitution: what it reads, the pattern of the part that it takes, and the pattern in whose place the value
+	// was put. Inserted is the way of that value, nil if it is a container.
+	Source   int
+	Part     string
+	Pattern  string
+	Inserted *Trail
+}
+
+// StepKind is what happened to a leaf.
+type StepKind uint8
+
+// The kinds of steps.
+const (
+	Inherited   StepKind = iota // from the document's parent
+	Merged                      // by an action of the document
+	Replaced                    // by an action
+	Deleted                     // by an action, which left an empty container
+	Substituted                 // into the document
+	Inserted                    // by a substitution, into a text
+)
+
+// String gives the word that the API uses.
+func (k StepKind) String() string {
+	switch k {
+	case Inherited:
+		return "inherit"
+	case Merged:
+		return "merge"
+	case Replaced:
+		return "replace"
+	case Deleted:
+		return "delete"
+	case Substituted:
+		return "substitute"
+	case Inserted:
+		return "insert"
+	}
+	return "unknown"
+}
+
+// So much is explained at once.
+const (
+	mostLeaves = 10_000
+	mostTold   = 200_000 // steps of all leaves
+	fewSimilar = 10      // documents that may have been meant
+)
+
+// Explain renders one document with what it depends on, and tells where every leaf comes from that is at a path or
+// below it; "." is all of them. The others need not render. If the identity says no layer, it is the document that
+// services read of those with the schema and name, or else the most specific one.
+//
+// Faults: those of Render; NotFound where there is no such document or nothing at the path, Invalid for what is no
+// path, TooLarge for more than 10,000 leaves.
+func Explain(ctx context.Context, documents []*document.Document, id document.Identity, at string, options Options) (
+	*Explanation, error,
+) {
+	if options.Limit == 0 {
+		options.Limit = DefaultLimit
+	}
+	r := newRun(ctx, options)
+	r.tracing = true
+	asked := r.path(at)
+	if asked.broken != nil {
+		return nil, fault.New(fault.Invalid, "HTTPInvalidParam", `The "path" parameter is invalid. %w`, asked.broken)
+	}
+	nodes, err := r.read(documents)
+	if err != nil {
+		return nil, err
+	}
+	order, err := r.plan(nodes)
+	if err != nil {
+		return nil, err
+	}
+	explained := find(nodes, id)
+	if explained == nil {
+		return nil, noDocument(nodes, id)
+	}
+	if err := r.computeAll(r.lineage(order, func(n *node) bool { return n == explained })); err != nil {
+		return nil, err
+	}
+	return r.explain(explained, asked)
+}
+
+// find finds the document that an identity means.
+func find(nodes []*node, id document.Identity) (found *node) {
+	for _, n := range nodes {
+		switch {
+		case n.Schema != id.Schema || n.Name != id.Name || id.Layer != "" && n.Layer != id.Layer:
+		case found == nil, n.returned() && !found.returned(), n.returned() == found.returned() && n.rank > found.rank:
+			found = n
+		}
+	}
+	return found
+}
+
+// noDocument says which documents could have been meant.
+func noDocument(nodes []*node, id document.Identity) error {
+	wanted := fmt.Sprintf("[%s] %s", id.Schema, id.Name)
+	if id.Layer != "" {
+		wanted = id.String()
+	}
+	var similar []string
+	for _, n := range nodes {
+		if (n.Name == id.Name || n.Schema == id.Schema) && len(similar) < fewSimilar {
+			similar = append(similar, n.Identity.String())
+		}
+	}
+	if similar == nil {
+		return fault.New(fault.NotFound, "DocumentNotFound",
+			"There is no document %s, and none of that schema or name", wanted)
+	}
+	return fault.New(fault.NotFound, "DocumentNotFound",
+		"There is no document %s; of that schema or name there are, among others: %s", wanted, strings.Join(similar, ", "))
+}
+
+// lineage is what the data of some documents depends on, and these themselves, in order.
+func (r *run) lineage(order []*node, of func(*node) bool) (lineage []*node) {
+	needed := map[*node]bool{}
+	for _, n := range slices.Backward(order) {
+		if !needed[n] && !of(n) {
+			continue
+		}
+		needed[n] = true
+		if n.layered() {
+			needed[n.ancestor()] = true
+		}
+		for j := range n.substitutions {
+			if source := r.sources[n.substitutions[j].source]; source != nil {
+				needed[source] = true
+			}
+		}
+	}
+	for _, n := range order {
+		if needed[n] {
+			lineage = append(lineage, n)
+		}
+	}
+	return lineage
+}
+
+// explain reads out of a document's data where it comes from.
+func (r *run) explain(n *node, asked *path) (*Explanation, error) {
+	data, err := r.value(n)
+	if err != nil {
+		return nil, err
+	}
+	explanation := &Explanation{Document: n.index}
+	for heir := n; heir.layered(); {
+		heir = heir.ancestor()
+		explanation.Parents = append(explanation.Parents, heir.index)
+	}
+	x := &explainer{run: r, node: n}
+	if err := x.follow(data, asked.steps, &place{}); err != nil {
+		return nil, err
+	}
+	if len(x.leaves) == 0 {
+		return nil, x.nothing(data, asked)
+	}
+	explanation.Leaves = x.leaves
+	return explanation, nil
+}
+
+// explainer collects the leaves of a document's data.
+type explainer struct {
+	*run
+
+	node   *node
+	leaves []Leaf
+	told   int // steps
+}
+
+// follow goes where a path leads to, and then to all leaves.
+func (x *explainer) follow(value any, steps []step, at *place) error {
+	if len(steps) == 0 {
+		return x.collect(value, at)
+	}
+	from, to := x.reach(value, steps[0])
+	for i := from; i < to; i++ {
+		if err := x.follow(item(value, i), steps[1:], below(value, i, at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// below is the place of an item of a container.
+func below(container any, i int, at *place) *place {
+	if m, ok := container.(document.Mapping); ok {
+		return &place{at, step{kind: byKey, key: m[i].Key}}
+	}
+	return &place{at, step{kind: byIndex, index: i}}
+}
+
+func (x *explainer) collect(value any, at *place) error {
+	length := 0
+	switch v := value.(type) {
+	case document.Mapping:
+		length = len(v)
+	case []any:
+		length = len(v)
+	}
+	if length == 0 {
+		return x.leaf(value, at)
+	}
+	for i := range length {
+		if err := x.collect(item(value, i), below(value, i, at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *explainer) leaf(value any, at *place) error {
+	if err := x.check(x.node); err != nil {
+		return err
+	}
+	if len(x.leaves) == mostLeaves || x.told > mostTold {
+		return about(document.TooLarge("Document %s has more values at that path than are explained at once: "+
+			"ask for a part of them, with a longer path", x.node.Identity), x.node)
+	}
+	from := originOf(value)
+	leaf := Leaf{At: at.String(), Parts: at.parts(), Value: bare(value), Secret: x.node.encrypted || from.secret}
+	leaf.Trail = x.trail(x.node, from)
+	x.told += len(leaf.Steps)
+	x.leaves = append(x.leaves, leaf)
+	return nil
+}
+
+// nothing says how far a path leads.
+func (x *explainer) nothing(data any, asked *path) error {
+	there := 0
+	for there < len(asked.steps) {
+		if _, found := x.first(data, asked.steps[:there+1]); !found {
+			break
+		}
+		there++
+	}
+	return about(fault.New(fault.NotFound, "DocumentPathNotFound",
+		"There is nothing at %s in the rendered data of document %s; it leads no further than %s",
+		asked.upTo(len(asked.steps)), x.node.Identity, asked.upTo(there)), x.node)
+}
