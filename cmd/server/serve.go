@@ -17,6 +17,7 @@ import (
 
 	"purser"
 	"purser/api"
+	"purser/internal/picture"
 	"purser/internal/propertygroups"
 	"purser/internal/revisions"
 	"purser/internal/store"
@@ -37,6 +38,9 @@ type serveCommand struct {
 
 // drainTime is how long requests may go on after the server is told to stop.
 const drainTime = 10 * time.Second
+
+// pictures is how many are laid out at once, each by a program that keeps a processor busy for up to some seconds.
+const pictures = 2
 
 // Run is called by kong.
 func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
@@ -91,8 +95,9 @@ func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger
 		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
 	})
 	handler := api.New(api.Config{
-		Service: service, Ping: kept.Ping, Limits: c.document(), CacheSize: c.CacheSize,
-		Compat: c.Compat == "deckhand", Log: log, Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
+		Service: service, Layout: picture.NewLayout(pictures), Ping: kept.Ping, Limits: c.document(),
+		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: log,
+		Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 	})
 	return handler, kept.Close, nil
 }
