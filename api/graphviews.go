@@ -48,8 +48,8 @@ type copyView struct {
 
 func graphViewOf(revision int64, found revisions.Graph) graphView {
 	view := graphView{
-		Revision: revision, Layers: orEmpty(found.Layers), Unordered: orEmpty(found.Unordered),
-		Nodes: []nodeView{}, Edges: []edgeView{}, Problems: orEmpty(found.Problems),
+		Revision: revision, Layers: listed(found.Layers), Unordered: listed(found.Unordered),
+		Nodes: []nodeView{}, Edges: []edgeView{}, Problems: listed(found.Problems),
 	}
 	for id, v := range found.Vertices {
 		node := nodeViewOf(id, v)
@@ -61,7 +61,7 @@ func graphViewOf(revision int64, found revisions.Graph) graphView {
 	for _, e := range found.Edges {
 		edge := edgeView{From: e.From, To: e.To, Kind: e.Kind.String(), Cyclic: e.Cyclic, Doubtful: e.Doubtful}
 		for _, c := range e.Copies {
-			edge.Copies = append(edge.Copies, copyView{c.From, orEmpty(c.To)})
+			edge.Copies = append(edge.Copies, copyView{c.From, listed(c.To)})
 		}
 		view.Edges = append(view.Edges, edge)
 	}
@@ -83,12 +83,4 @@ func nodeViewOf(id int, v rendering.Vertex) nodeView {
 		node.Selector[pair.Key] = pair.Value
 	}
 	return node
-}
-
-// orEmpty is a list that is not null.
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // clientVersions is a document that says versions of client plugins, flow YAML.
-func clientVersions(name, versions string) string {
-	return doc("purser/ClientVersions/v1", name, versions)
+func clientVersions(versions string) string {
+	return doc("purser/ClientVersions/v1", "cv", versions)
 }
 
 // sized is a DataSchema for widgets whose size needs a client of version 2.
@@ -103,9 +103,9 @@ func TestClientVersions(t *testing.T) {
 	s.put(t, "schemas", sized()+dataSchema("acme/Other/v1", "{type: object}")).is(t, http.StatusOK)
 	s.put(t, "site", widget("w", "{size: 1}")+doc("acme/Other/v1", "o", "{}")).is(t, http.StatusOK)
 	s.isMessages(t, "2", 0, ".data: "+unknown)
-	s.put(t, "versions", clientVersions("cv", "{shop: 2}")).is(t, http.StatusOK)
+	s.put(t, "versions", clientVersions("{shop: 2}")).is(t, http.StatusOK)
 	s.isOutcomes(t, "3", "success")
-	s.put(t, "versions", clientVersions("cv", "{shop: '1.0'}")).is(t, http.StatusOK)
+	s.put(t, "versions", clientVersions("{shop: '1.0'}")).is(t, http.StatusOK)
 	s.isOutcomes(t, "4", "success", "failure")
 	s.isMessages(t, "4", 1, ".data: "+old)
 	s.put(t, "else", widget("fine", "{width: {min: 1}}")).is(t, http.StatusOK)
@@ -118,7 +118,7 @@ func TestClientVersions(t *testing.T) {
 	s.isMessages(t, "4", 1, ".data: "+old)
 
 	// The kind is built in.
-	s.put(t, "versions", clientVersions("cv", "{shop: [1]}")).is(t, http.StatusOK)
+	s.put(t, "versions", clientVersions("{shop: [1]}")).is(t, http.StatusOK)
 	s.isMessages(t, "8", 0, ".data.shop: [1] is not of type 'string', 'number'")
 	s.isMessages(t, "8", 1, ".data: "+unknown)
 }
@@ -132,7 +132,7 @@ func TestClientVersions_rendered(t *testing.T) {
 	s.put(t, "site", widget("w", "{size: 1}")).is(t, http.StatusOK)
 	s.isMessages(t, "2", 0, ".data: "+unknown)
 	versions := func(data string) string {
-		return under("versions: base", "site", clientVersions("cv", data), "merge .")
+		return under("versions: base", "site", clientVersions(data), "merge .")
 	}
 	s.put(t, "versions", versions("{}")).is(t, http.StatusOK)
 	s.isMessages(t, "3", 1, ".data: "+old)
@@ -141,7 +141,7 @@ func TestClientVersions_rendered(t *testing.T) {
 	s.isOutcomes(t, "4", "success")
 	s.get(t, "revisions/4/rendered-documents").is(t, http.StatusOK)
 	// As long as they do not render, nothing is known.
-	s.put(t, "versions", under("versions: base", "site", clientVersions("cv", "{shop: '2.0'}"), "merge .nowhere")).is(t, http.StatusOK)
+	s.put(t, "versions", under("versions: base", "site", clientVersions("{shop: '2.0'}"), "merge .nowhere")).is(t, http.StatusOK)
 	s.isMessages(t, "5", 1, ".data: "+unknown)
 }
 
@@ -152,7 +152,7 @@ func TestClientVersions_defaults(t *testing.T) {
 	s.put(t, "site", layeringPolicy("lp")+sized()+widget("w", "{size: 1}")).is(t, http.StatusOK)
 	s.isMessages(t, "1", 2, ".data: "+old)
 	s.isInvalid(t, "1", "w: "+old)
-	s.put(t, "versions", clientVersions("cv", "{shop: '2.0'}")).is(t, http.StatusOK)
+	s.put(t, "versions", clientVersions("{shop: '2.0'}")).is(t, http.StatusOK)
 	s.isOutcomes(t, "2", "success")
 	s.get(t, "revisions/2/rendered-documents").is(t, http.StatusOK)
 }
@@ -182,4 +182,33 @@ func TestPropertyGroups_bounded(t *testing.T) {
 
 func indentLines(text string) string {
 	return "  " + strings.TrimSuffix(strings.ReplaceAll(text, "\n", "\n  "), "  ")
+}
+
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "schemas", sizes()).is(t, http.StatusOK)
+	s.put(t, "more", sized()+dataSchema("template", "{}")).fails(t, http.StatusConflict, "DuplicateDocumentExists")
+	s.put(t, "more", layeringPolicy("lp")+inLayer("global, abstract: true", docWith("deckhand/DataSchema/v1", "acme/Base/v1", "{type: object}", labelled("b: c")))+
+		under("b: c", "site", doc("deckhand/DataSchema/v1", "acme/Gadget/v1", "{required: [x]}"), "merge .")).is(t, http.StatusOK)
+	registered := map[string]any{}
+	for _, item := range s.get(t, "revisions/2/schemas").results(t) {
+		schema, _ := item.(map[string]any)
+		if schema["source"] == "registered" {
+			registered[fmt.Sprint(schema["name"])] = schema["document"].(map[string]any)["revision"]
+		} else if schema["document"] != nil || !strings.Contains(fmt.Sprint(schema["name"]), "/v1") {
+			t.Errorf("built in: %v", schema)
+		}
+		s.get(t, strings.TrimPrefix(fmt.Sprint(schema["url"]), s.url+"/api/v1.0/")).is(t, http.StatusOK)
+	}
+	if diff := cmp.Diff(map[string]any{"acme/Widget/v1": 1, "acme/Gadget/v1": 2}, registered); diff != "" {
+		t.Errorf("registered (-want +got):\n%s", diff)
+	}
+	got := s.get(t, "revisions/2/schemas/acme/Gadget/v1", "Accept", "application/json").is(t, http.StatusOK)
+	if got.text != `{"type":"object","required":["x"]}`+"\n" {
+		t.Errorf("rendered schema %s", got.text)
+	}
+	s.get(t, "revisions/2/schemas/acme/Gadget/v1", "Accept", "application/json", "If-None-Match", got.got.Get("ETag")).is(t, http.StatusNotModified)
+	s.get(t, "revisions/1/schemas/acme/Gadget/v1").fails(t, http.StatusNotFound, "SchemaNotFound", "acme/Gadget/v1", "acme/Widget/v1")
+	s.get(t, "revisions/9/schemas").fails(t, http.StatusNotFound, "RevisionNotFound")
 }
