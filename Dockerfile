@@ -10,9 +10,13 @@ COPY . .
 ARG VERSION=unknown
 RUN make build VERSION="$VERSION"
 
-# No shell, no package manager, user 65532.
-FROM gcr.io/distroless/static-debian12:nonroot
+# With Graphviz, which draws the graph of a revision, and a font for it. User 65532.
+FROM debian:12-slim
+RUN apt-get -qq update \
+    && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends graphviz fonts-dejavu-core \
+    && rm -rf /var/lib/apt/lists/*
 COPY --from=build /src/bin/purser-server /usr/local/bin/purser-server
+USER 65532:65532
 ENV PURSER_LISTEN=0.0.0.0:9000
 EXPOSE 9000
 ENTRYPOINT ["/usr/local/bin/purser-server"]

@@ -22,6 +22,8 @@ const (
 	typeJSON  = "application/json"
 	typeText  = "text/plain"
 	typePatch = "application/json-patch+json"
+	typeGraph = "text/vnd.graphviz"
+	typeSVG   = "image/svg+xml"
 )
 
 // negotiate picks the media type of an answer: the first of what Accept likes best that is offered, else
@@ -60,13 +62,17 @@ func (s *server) writeRevision(w http.ResponseWriter, r *http.Request, described
 
 // writeOf is write with what the ETag begins with.
 func (s *server) writeOf(w http.ResponseWriter, r *http.Request, status int, view any, prefix string) {
+	s.writeAs(w, r, status, negotiate(r), view, prefix)
+}
+
+// writeAs is writeOf in a media type of its own, YAML or JSON.
+func (s *server) writeAs(w http.ResponseWriter, r *http.Request, status int, kind string, view any, prefix string) {
 	text, err := json.Marshal(view)
 	if err != nil {
 		observed(r).note("write the answer: " + err.Error())
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
-	kind := negotiate(r)
 	if kind == typeJSON {
 		text = append(text, '\n')
 	} else {
@@ -85,7 +91,12 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, status int, kind s
 	if reading && status == http.StatusOK && unchanged(w, r, `"`+prefix+digest(kind+"\n"+string(text))+`"`) {
 		return
 	}
-	if kind == typeText {
+	deliver(w, status, kind, text)
+}
+
+// deliver answers with a text that the client does not have.
+func deliver(w http.ResponseWriter, status int, kind string, text []byte) {
+	if kind == typeText || kind == typeGraph {
 		kind += "; charset=utf-8"
 	}
 	w.Header().Set("Content-Type", kind)

@@ -11,12 +11,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"purser/internal/document"
+	"purser/internal/picture"
 	"purser/internal/revisions"
 )
 
 // Config is what the interface is served from. All fields must be set.
 type Config struct {
 	Service *revisions.Service
+	// Layout makes SVG of graphs.
+	Layout *picture.Layout
 	// Ping tells whether the database answers.
 	Ping   func(context.Context) error
 	Limits document.Limits
@@ -74,7 +77,10 @@ func (s *server) routes() []route {
 		{v1 + "/revisions/{revision}", methods{"GET": s.showRevision}},
 		{v1 + "/revisions/{revision}/documents", methods{"GET": s.listDocuments}},
 		{v1 + "/revisions/{revision}/rendered-documents", methods{"GET": s.listRendered}},
+		{v1 + "/revisions/{revision}/graph", methods{"GET": s.graph}},
 		{v1 + "/revisions/{revision}/rendered-documents/explain", methods{"GET": s.explain}},
+		{v1 + "/revisions/{revision}/schemas", methods{"GET": s.listSchemas}},
+		{v1 + "/revisions/{revision}/schemas/{namespace}/{kind}/{version}", methods{"GET": s.showSchema}},
 		{v1 + "/revisions/{revision}/diff/{other}", methods{"GET": s.diff}},
 		{v1 + "/revisions/{revision}/deepdiff/{other}", methods{"GET": s.deepDiff}},
 		{v1 + "/revisions/{revision}/tags", methods{"GET": s.listTags, "DELETE": s.deleteTags}},

@@ -17,6 +17,8 @@ import (
 
 	"purser"
 	"purser/api"
+	"purser/internal/picture"
+	"purser/internal/propertygroups"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/validations"
@@ -27,6 +29,8 @@ type serveCommand struct {
 	Listen string `help:"Address to listen on." default:"127.0.0.1:9000"`
 	Compat string `help:"Behave like this service where Purser decided otherwise (spec rows C1-C5): deckhand." enum:"deckhand," default:""` //nolint:lll // a tag
 
+	ClientVersion map[string]string `help:"Version of a client plugin that no purser/ClientVersions document names, for property groups; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"` //nolint:lll // a tag
+
 	databaseFlags `embed:""`
 	limitFlags    `embed:""`
 	logFlags      `embed:""`
@@ -34,6 +38,9 @@ type serveCommand struct {
 
 // drainTime is how long requests may go on after the server is told to stop.
 const drainTime = 10 * time.Second
+
+// pictures is how many are laid out at once, each by a program that keeps a processor busy for up to some seconds.
+const pictures = 2
 
 // Run is called by kong.
 func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
@@ -83,12 +90,14 @@ func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		poolCollector(kept))
 	service := revisions.NewService(revisions.Config{
-		Store: store.NewCached(kept, c.CacheSize), Engine: validations.NewEngine(), Limits: c.document(),
+		Store: store.NewCached(kept, c.CacheSize), Engine: validations.NewEngine(propertygroups.Extension{}),
+		Limits: c.document(), ClientVersions: c.ClientVersion,
 		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
 	})
 	handler := api.New(api.Config{
-		Service: service, Ping: kept.Ping, Limits: c.document(), CacheSize: c.CacheSize,
-		Compat: c.Compat == "deckhand", Log: log, Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
+		Service: service, Layout: picture.NewLayout(pictures), Ping: kept.Ping, Limits: c.document(),
+		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: log,
+		Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 	})
 	return handler, kept.Close, nil
 }

@@ -40,26 +40,25 @@ func TestDiff_boundedTime(t *testing.T) {
 		"numbers in a muddle": func(n int) (any, any) { return []any{exponents(n, 998)}, []any{shuffled(n, 3, 3)} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			small, large := effort(f, few), effort(f, few*times)
-			if large > 4*time.Duration(times)*max(small, 2*time.Millisecond) {
-				t.Errorf("%d take %v, and %d times as many %v", few, small, times, large)
+			small, large := time.Hour, time.Hour
+			for range 10 { // what else the machine does only adds to the time
+				small, large = min(small, effort(f, few)), min(large, effort(f, few*times))
+				if large <= 4*times*max(small, 2*time.Millisecond) {
+					return
+				}
 			}
-			t.Logf("%v, %v", small, large)
+			t.Errorf("%d take %v, and %d times as many %v", few, small, times, large)
 		})
 	}
 }
 
-// effort is the least time of two that comparing values takes.
+// effort is the time that comparing values takes.
 func effort(f func(n int) (before, after any), n int) time.Duration {
 	before, after := f(n)
-	least := time.Hour
-	for range 2 {
-		began := time.Now()
-		Deep(before, after)
-		Patch(before, after)
-		least = min(least, time.Since(began))
-	}
-	return least
+	began := time.Now()
+	Deep(before, after)
+	Patch(before, after)
+	return time.Since(began)
 }
 
 // items counts up, beginning again after so many.

@@ -230,17 +230,19 @@ func (d *decoder) mapping(n *yaml.Node, depth int) (any, error) {
 			return nil, err
 		}
 		if first := b.set(key, value, d.line(n.Content[i].Line)); first != 0 {
-			d.noteDuplicate(key, first, d.line(n.Content[i].Line))
+			d.noteDuplicate(key, func() (int, int) { return first, d.line(n.Content[i].Line) })
 		}
 	}
 	return b.members, nil
 }
 
-func (d *decoder) noteDuplicate(key string, first, second int) {
+// noteDuplicate notes a key that stands twice; of JSON text, lines are slow to tell.
+func (d *decoder) noteDuplicate(key string, lines func() (first, second int)) {
 	if len(d.notes) >= mostNotes {
 		d.notes = append(d.notes[:mostNotes-1], Note{Level: "Info", Message: "More keys stand twice in one mapping."})
 		return
 	}
+	first, second := lines()
 	d.notes = append(d.notes, Note{Level: "Info", Message: fmt.Sprintf(
 		"The key '%s' stands twice in one mapping, at lines %d and %d; the last one wins.",
 		brief(key), first, second)})

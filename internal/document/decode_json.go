@@ -80,7 +80,8 @@ func (d *decoder) jsonMapping(tokens *json.Decoder, depth int) (any, error) {
 			return nil, err
 		}
 		if first := b.set(key.(string), value, at); first != 0 { //nolint:forcetypeassert // JSON has no other keys
-			d.noteDuplicate(key.(string), d.jsonLine(first), d.jsonLine(at)) //nolint:forcetypeassert // as above
+			lines := func() (int, int) { return d.jsonLine(first), d.jsonLine(at) }
+			d.noteDuplicate(key.(string), lines) //nolint:forcetypeassert // as above
 		}
 	}
 	_, _ = tokens.Token() // the bracket that More has seen

@@ -67,12 +67,14 @@ func TestDecode_boundedTime(t *testing.T) {
 func TestDecode_linearJSON(t *testing.T) {
 	t.Parallel()
 	const few, times = 3_000, 16 // the square would take 256 times as long
-	least := func(keys int) time.Duration {
-		return min(decodeJSON(t, keys), decodeJSON(t, keys), decodeJSON(t, keys))
+	small, large := time.Hour, time.Hour
+	for range 10 { // what else the machine does only adds to the time
+		small, large = min(small, decodeJSON(t, few)), min(large, decodeJSON(t, few*times))
+		if large <= 5*times*small {
+			return
+		}
 	}
-	if small, large := least(few), least(few*times); large > 5*times*small { // other tests run beside this one
-		t.Errorf("%d keys take %v, and %d times as many %v", few, small, times, large)
-	}
+	t.Errorf("%d keys take %v, and %d times as many %v", few, small, times, large)
 }
 
 // decodeJSON takes the time to decode a mapping.

@@ -21,17 +21,25 @@ func Examine(ctx context.Context, documents []*document.Document) ([]*fault.Faul
 	if err != nil {
 		return nil, err
 	}
+	if err := x.examine(nodes); err != nil {
+		return nil, err
+	}
+	return x.problems, nil
+}
+
+// examine notes the problems of documents whose metadata is read.
+func (x *examination) examine(nodes []*node) error {
 	layers, nodes, err := x.rankable(nodes)
 	if err != nil || nodes == nil {
-		return x.problems, err
+		return err
 	}
 	if err := x.note(x.families(layers, nodes)); err != nil {
-		return nil, err
+		return err
 	}
 	x.sources = sourcesOf(nodes)
 	x.missingSources(nodes)
 	_, cycle := newGraph(nodes, x.sources).order(nodes)
-	return x.problems, x.note(cycle)
+	return x.note(cycle)
 }
 
 // examination collects problems.

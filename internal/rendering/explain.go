@@ -120,10 +120,8 @@ func Explain(ctx context.Context, documents []*document.Document, id document.Id
 	if explained == nil {
 		return nil, noDocument(nodes, id)
 	}
-	for _, n := range r.lineage(order, explained) {
-		if err := r.compute(n); err != nil {
-			return nil, err
-		}
+	if err := r.computeAll(r.lineage(order, func(n *node) bool { return n == explained })); err != nil {
+		return nil, err
 	}
 	return r.explain(explained, asked)
 }
@@ -160,13 +158,14 @@ func noDocument(nodes []*node, id document.Identity) error {
 		"There is no document %s; of that schema or name there are, among others: %s", wanted, strings.Join(similar, ", "))
 }
 
-// lineage is what a document's data depends on, and itself, in order.
-func (r *run) lineage(order []*node, of *node) (lineage []*node) {
-	needed := map[*node]bool{of: true}
+// lineage is what the data of some documents depends on, and these themselves, in order.
+func (r *run) lineage(order []*node, of func(*node) bool) (lineage []*node) {
+	needed := map[*node]bool{}
 	for _, n := range slices.Backward(order) {
-		if !needed[n] {
+		if !needed[n] && !of(n) {
 			continue
 		}
+		needed[n] = true
 		if n.layered() {
 			needed[n.ancestor()] = true
 		}

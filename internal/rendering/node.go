@@ -20,7 +20,7 @@ type node struct {
 	replacement bool
 	encrypted   bool
 
-	labels        map[string]string // values as equalText writes them
+	labels        []label // by key, as metadata is canonical
 	selector      []label
 	actions       []action
 	substitutions []substitution
@@ -67,6 +67,7 @@ func (n *node) ancestor() *node {
 // read reads the metadata of all documents. Of those with one identity the first counts.
 func (r *run) read(documents []*document.Document) ([]*node, error) {
 	nodes := make([]*node, 0, len(documents))
+	all := make([]node, len(documents)) // beside each other in memory
 	known := make(map[document.Identity]bool, len(documents))
 	for i, d := range documents {
 		if known[d.Identity] {
@@ -79,8 +80,9 @@ func (r *run) read(documents []*document.Document) ([]*node, error) {
 			return nil, fmt.Errorf("read metadata of document %s: %w", d.Identity, err)
 		}
 		metadata, _ := value.(document.Mapping)
-		n := r.node(metadata)
+		n := &all[i]
 		n.Identity, n.document, n.index = d.Identity, d, i
+		r.fill(n, metadata)
 		if err := r.check(n); err != nil {
 			return nil, err
 		}
@@ -89,30 +91,22 @@ func (r *run) read(documents []*document.Document) ([]*node, error) {
 	return nodes, nil
 }
 
-func (r *run) node(metadata document.Mapping) *node {
+// fill reads what metadata says.
+func (r *run) fill(n *node, metadata document.Mapping) {
 	layering := mapping(metadata.At("layeringDefinition"))
-	n := &node{
-		abstract:    layering.At("abstract") == true,
-		control:     strings.HasPrefix(text(metadata.At("schema")), "metadata/Control"),
-		replacement: metadata.At("replacement") == true,
-		encrypted:   metadata.At("storagePolicy") == "encrypted",
-		selector:    labelsOf(layering.At("parentSelector")),
-		rank:        -1,
-		place:       notThere,
-	}
-	if labels := labelsOf(metadata.At("labels")); len(labels) > 0 {
-		n.labels = make(map[string]string, len(labels))
-		for _, l := range labels {
-			n.labels[l.key] = l.value
-		}
-	}
+	n.abstract = layering.At("abstract") == true
+	n.control = strings.HasPrefix(text(metadata.At("schema")), "metadata/Control")
+	n.replacement = metadata.At("replacement") == true
+	n.encrypted = metadata.At("storagePolicy") == "encrypted"
+	n.labels = labelsOf(metadata.At("labels"))
+	n.selector = labelsOf(layering.At("parentSelector"))
+	n.rank, n.place = -1, notThere
 	for _, item := range list(layering.At("actions")) {
 		n.actions = append(n.actions, r.action(mapping(item)))
 	}
 	for _, item := range list(metadata.At("substitutions")) {
 		n.substitutions = append(n.substitutions, r.substitution(mapping(item)))
 	}
-	return n
 }
 
 // value is the data of a document: the rendered one if it was computed, else its own.

@@ -37,8 +37,7 @@ func newFamily(m *meter, layers layers, nodes []*node) *family {
 	slices.SortStableFunc(members, func(a, b *node) int { return cmp.Compare(a.rank, b.rank) })
 	for i, n := range members {
 		n.position = i
-		for name, value := range n.labels {
-			pair := label{name, value}
+		for _, pair := range n.labels {
 			f.labelled[pair] = append(f.labelled[pair], n)
 		}
 	}
@@ -101,8 +100,10 @@ func (f *family) candidates(child *node) []*node {
 
 func (*family) matches(child, candidate *node) bool {
 	for _, wanted := range child.selector {
-		value, labelled := candidate.labels[wanted.key]
-		if value != wanted.value && (labelled || wanted.value != null) {
+		at, labelled := slices.BinarySearchFunc(candidate.labels, wanted.key, func(l label, key string) int {
+			return cmp.Compare(l.key, key)
+		})
+		if labelled && candidate.labels[at].value != wanted.value || !labelled && wanted.value != null {
 			return false
 		}
 	}

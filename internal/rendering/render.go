@@ -18,6 +18,8 @@ type Options struct {
 	// Resolve gives the value that a reference in an encrypted document's data stands for, and whether there is one
 	// (spec/rendering.md §9). Without it such data is taken as it is.
 	Resolve func(reference string) (value any, found bool)
+	// Only chooses the documents to render; others are computed only if these need them. nil chooses all.
+	Only func(*document.Document) bool
 	// Lenient passes over substitutions that cannot be made, for callers who want to see what can be seen of documents
 	// that do not render (spec/rendering.md §1, §8.5).
 	Lenient bool
@@ -51,7 +53,7 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 	}
 	rendered := make([]Rendered, 0, len(order))
 	for _, n := range order {
-		if !n.returned() {
+		if !n.returned() || options.Only != nil && !options.Only(n.document) {
 			continue
 		}
 		out := Rendered{Index: n.index, Computed: n.computed}
@@ -85,12 +87,19 @@ func (r *run) render(documents []*document.Document) ([]*node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if only := r.options.Only; only != nil {
+		order = r.lineage(order, func(n *node) bool { return only(n.document) })
+	}
+	return order, r.computeAll(order)
+}
+
+func (r *run) computeAll(order []*node) error {
 	for _, n := range order {
 		if err := r.compute(n); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return order, nil
+	return nil
 }
 
 // plan finds out how the documents depend on each other, and returns them in an order in which each comes after those

@@ -15,10 +15,11 @@ import (
 // judgement works out the schema validation of a change: what its documents, and those elsewhere that its DataSchemas
 // govern, are found to be (spec/api.md §7.1, §0 C1, D1).
 type judgement struct {
-	service *Service
-	change  *Change
-	gone    map[int64]bool             // documents that are no longer live
-	failing map[int64]validations.Rule // documents of the new revision that fail, by id
+	service  *Service
+	change   *Change
+	versions validations.ClientVersions
+	gone     map[int64]bool             // documents that are no longer live
+	failing  map[int64]validations.Rule // documents of the new revision that fail, by id
 }
 
 // judge fills in the checks, the failures and the number of entries of a change.
@@ -31,6 +32,9 @@ func (s *Service) judge(ctx context.Context, change *Change) error {
 		j.gone[doc.ID] = true
 	}
 	if err := j.inherit(ctx); err != nil {
+		return err
+	}
+	if err := j.readVersions(ctx); err != nil {
 		return err
 	}
 	subjects, err := j.subjects(ctx)
@@ -50,14 +54,15 @@ func (j *judgement) inherit(ctx context.Context) error {
 		return fmt.Errorf("read the newest revision's failures: %w", err)
 	}
 	for _, failure := range failures {
-		if !j.gone[failure.Document] && failure.Rule != (validations.Rule{}) {
+		if !j.gone[failure.Document] && !failure.Rule.IsZero() {
 			j.failing[failure.Document] = failure.Rule
 		}
 	}
 	return nil
 }
 
-// subjects are the documents to check: the new ones, and all whose DataSchema came, went or changed.
+// subjects are the documents to check: the new ones, and all whose DataSchema came, went or changed, or judges by
+// client versions that did.
 func (j *judgement) subjects(ctx context.Context) ([]*Stored, error) {
 	subjects := j.change.Added
 	kinds := map[string]bool{}
@@ -66,8 +71,8 @@ func (j *judgement) subjects(ctx context.Context) ([]*Stored, error) {
 			kinds[doc.Name] = true
 		}
 	}
-	if len(kinds) == 0 {
-		return subjects, nil
+	if err := j.addVersioned(ctx, kinds); err != nil || len(kinds) == 0 {
+		return subjects, err
 	}
 	governed, err := j.service.Store.OfKinds(ctx, slices.Collect(maps.Keys(kinds)))
 	if err != nil {
@@ -83,7 +88,7 @@ func (j *judgement) subjects(ctx context.Context) ([]*Stored, error) {
 
 // rules are the schemas in force for the subjects once the change is made.
 func (j *judgement) rules(ctx context.Context, subjects []*Stored) (
-	validations.Rules, map[validations.Rule][]byte, error,
+	validations.Rules, map[document.Digest][]byte, error,
 ) {
 	kinds := map[string]bool{}
 	for _, doc := range subjects {
@@ -93,8 +98,8 @@ func (j *judgement) rules(ctx context.Context, subjects []*Stored) (
 	if err != nil {
 		return validations.Rules{}, nil, fmt.Errorf("find DataSchemas: %w", err)
 	}
-	rules := validations.Rules{Registered: map[string]document.Digest{}, ControlOnly: j.service.Compat}
-	texts := map[validations.Rule][]byte{}
+	rules := validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: j.service.Compat}
+	texts := map[document.Digest][]byte{}
 	for _, doc := range j.change.Added {
 		texts[doc.Digest] = doc.Data
 		live = append(live, doc)
@@ -104,7 +109,7 @@ func (j *judgement) rules(ctx context.Context, subjects []*Stored) (
 	for _, doc := range live {
 		_, decided := rules.Registered[doc.Name]
 		if !decided && !j.gone[doc.ID] && validations.Registers(doc.Document) {
-			rules.Registered[doc.Name] = doc.Digest
+			rules.Registered[doc.Name] = j.service.Engine.RuleOf(doc.Digest, doc.Data, j.versions)
 		}
 	}
 	return rules, texts, nil
@@ -161,7 +166,7 @@ func newTasks(subjects []*Stored, rules validations.Rules) tasks {
 
 // checkNew makes the checks whose outcome is not known, adds them to findings and keeps them with the change.
 func (j *judgement) checkNew(ctx context.Context, t tasks, findings map[validations.Pair][]validations.Finding,
-	texts map[validations.Rule][]byte,
+	texts map[document.Digest][]byte,
 ) error {
 	todo := slices.DeleteFunc(slices.Clone(t.pairs), func(pair Pair) bool {
 		_, known := findings[pair.Name()]
@@ -205,7 +210,7 @@ func bounded(findings []validations.Finding, kept *atomic.Int64) []validations.F
 }
 
 // checkers gets the checkers of the rules that are to be applied, compiling those that were not used lately.
-func (j *judgement) checkers(ctx context.Context, todo []Pair, texts map[validations.Rule][]byte) (
+func (j *judgement) checkers(ctx context.Context, todo []Pair, texts map[document.Digest][]byte) (
 	map[validations.Rule]validations.Checker, error,
 ) {
 	checkers := map[validations.Rule]validations.Checker{}
@@ -217,8 +222,8 @@ func (j *judgement) checkers(ctx context.Context, todo []Pair, texts map[validat
 		}
 		if checker, ok := j.service.Engine.Checker(rule); ok {
 			checkers[rule] = checker
-		} else if text, ok := texts[rule]; ok {
-			checkers[rule] = j.service.Engine.Compile(rule, text)
+		} else if text, ok := texts[rule.Schema]; ok {
+			checkers[rule] = j.service.Engine.Compile(rule, text, j.versions)
 		} else {
 			missing = append(missing, rule)
 		}
@@ -226,12 +231,20 @@ func (j *judgement) checkers(ctx context.Context, todo []Pair, texts map[validat
 	if len(missing) == 0 {
 		return checkers, nil
 	}
-	stored, err := j.service.Store.Contents(ctx, missing)
+	stored, err := j.service.Store.Contents(ctx, schemasOf(missing))
 	if err != nil {
 		return nil, fmt.Errorf("read DataSchemas: %w", err)
 	}
 	for _, rule := range missing {
-		checkers[rule] = j.service.Engine.Compile(rule, stored[rule])
+		checkers[rule] = j.service.Engine.Compile(rule, stored[rule.Schema], j.versions)
 	}
 	return checkers, nil
+}
+
+func schemasOf(rules []validations.Rule) []document.Digest {
+	schemas := make([]document.Digest, len(rules))
+	for i, rule := range rules {
+		schemas[i] = rule.Schema
+	}
+	return schemas
 }

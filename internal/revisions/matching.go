@@ -27,17 +27,16 @@ func (s Selection) of(documents []*Stored) Selected {
 }
 
 func (s Selection) matches(doc *Stored) bool {
-	traits := doc.Traits()
 	switch {
 	case s.Names != nil && !slices.Contains(s.Names, doc.Name),
 		s.Layers != nil && !slices.Contains(s.Layers, doc.Layer),
 		s.Buckets != nil && !slices.Contains(s.Buckets, doc.Bucket),
-		s.Abstract != nil && !slices.Contains(s.Abstract, traits.Abstract),
+		s.Abstract != nil && !slices.Contains(s.Abstract, doc.Traits().Abstract),
 		s.Schemas != nil && !slices.ContainsFunc(s.Schemas, func(schema string) bool { return isOf(doc.Schema, schema) }),
 		s.NoPolicy && strings.HasPrefix(doc.Schema, validations.PolicyPrefix):
 		return false
 	}
-	return s.Labels == nil || len(s.Labels) > 0 && hasLabels(traits.Labels, s.Labels)
+	return s.Labels == nil || len(s.Labels) > 0 && hasLabels(doc.Traits().Labels, s.Labels)
 }
 
 // isOf tells whether a schema is the wanted one, or begins with it up to a slash.

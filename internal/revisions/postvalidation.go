@@ -12,24 +12,34 @@ import (
 )
 
 // validateRendered checks rendered documents against the built-in schemas and the DataSchemas among them (spec/api.md
-// §7.2, §0 D15). Their metadata needs no check: it is as it was taken in. Fault: Invalid, with a D002 for each finding.
+// §7.2, §0 D15). Their metadata needs no check: it is as it was taken in. brought has those that were computed. Fault:
+// Invalid, with a D002 for each finding.
 func (s *Service) validateRendered(ctx context.Context, documents []*Stored, brought map[*Stored][][]string) error {
-	rules, checkers := s.rulesOf(documents)
+	schemas, err := s.registered(ctx, documents, brought)
+	if err != nil {
+		return err
+	}
+	rules := validations.Rules{Registered: map[string]validations.Rule{}}
+	byRule, known := map[validations.Rule]*registered{}, map[*Stored]*registered{}
+	for i := range schemas {
+		schema := &schemas[i]
+		rules.Registered[schema.Name], byRule[schema.rule], known[schema.Stored] = schema.rule, schema, schema
+	}
 	findings := make([][]validations.Finding, len(documents))
 	unchecked := make([]bool, len(documents))
 	texts := make([][]byte, len(documents))
-	err := s.forEach(ctx, len(documents), func(i int) {
-		rule, ok := rules.ForRendered(documents[i].Document)
-		if !ok {
-			return
+	err = s.forEach(ctx, len(documents), func(i int) {
+		doc := documents[i]
+		rule, ok := rules.ForRendered(doc.Document)
+		if schema := known[doc]; !ok || schema != nil && !validations.IsUnusable(schema.checker) {
+			return // a DataSchema that compiles is as it must be
 		}
-		checker, known := s.Engine.Checker(rule)
-		if registered, ok := checkers[rule]; ok {
-			checker, texts[i] = registered.checker, registered.text
-		} else if known {
-			texts[i] = validations.RuleText(rule)
+		checker, _ := s.Engine.Checker(rule)
+		texts[i] = validations.RuleText(rule)
+		if schema := byRule[rule]; schema != nil {
+			checker, texts[i] = schema.checker, schema.Data
 		}
-		findings[i], unchecked[i] = checker.Check(documents[i].Data), validations.IsUnusable(checker)
+		findings[i], unchecked[i] = checker.Check(doc.Data), validations.IsUnusable(checker)
 	})
 	if err != nil {
 		return fmt.Errorf("check rendered documents: %w", err)
@@ -39,36 +49,46 @@ func (s *Service) validateRendered(ctx context.Context, documents []*Stored, bro
 
 // registered is a DataSchema in force.
 type registered struct {
+	*Stored
+
+	rule    validations.Rule
 	checker validations.Checker
-	text    []byte
 }
 
-// rulesOf are the schemas in force among documents; of several DataSchemas of one name the first one registered
-// decides.
-func (s *Service) rulesOf(documents []*Stored) (validations.Rules, map[validations.Rule]registered) {
-	rules := validations.Rules{Registered: map[string]document.Digest{}}
-	checkers := map[validations.Rule]registered{}
+// registered finds the DataSchemas in force among documents; of several of one name the first one registered decides.
+func (s *Service) registered(ctx context.Context, documents []*Stored, computed map[*Stored][][]string) (
+	schemas []registered, err error,
+) {
 	byPlace := slices.SortedStableFunc(slices.Values(documents), func(a, b *Stored) int {
 		return cmp.Compare(a.Place, b.Place)
 	})
+	decided := map[string]bool{}
 	for _, doc := range byPlace {
-		if _, decided := rules.Registered[doc.Name]; decided || !validations.Registers(doc.Document) {
-			continue
+		if validations.Registers(doc.Document) && !decided[doc.Name] {
+			decided[doc.Name] = true
+			schemas = append(schemas, registered{Stored: doc})
 		}
-		digest := doc.Digest
-		if !doc.Traits().Final() { // that is of what was submitted
-			if value, err := document.ParseJSON(doc.Data); err == nil {
+	}
+	versions := s.versionsOf(documents)
+	err = s.forEach(ctx, len(schemas), func(i int) {
+		schema := &schemas[i]
+		digest := schema.Digest
+		if _, differs := computed[schema.Stored]; differs { // that is of what was submitted
+			if value, err := document.ParseJSON(schema.Data); err == nil {
 				digest = document.DigestOf(value)
 			}
 		}
-		rules.Registered[doc.Name] = digest
-		checker, ok := s.Engine.Checker(digest)
-		if !ok {
-			checker = s.Engine.Compile(digest, doc.Data)
+		schema.rule = s.Engine.RuleOf(digest, schema.Data, versions)
+		checker, known := s.Engine.Checker(schema.rule)
+		if !known {
+			checker = s.Engine.Compile(schema.rule, schema.Data, versions)
 		}
-		checkers[digest] = registered{checker, doc.Data}
+		schema.checker = checker
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compile DataSchemas: %w", err)
 	}
-	return rules, checkers
+	return schemas, nil
 }
 
 // invalidRendered words what was found, if anything was.

@@ -137,7 +137,7 @@ func (s *Service) previewFindings(ctx context.Context, change *Change) ([]Findin
 	findings := make([]Finding, len(rows))
 	for i, row := range rows {
 		findings[i] = Finding{
-			Identity: row.About.Identity, Bucket: row.About.Bucket, Failed: row.Rule != validations.Rule{},
+			Identity: row.About.Identity, Bucket: row.About.Bucket, Failed: !row.Rule.IsZero(),
 			Errors: worded[i].errors,
 		}
 	}

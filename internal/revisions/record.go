@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"purser/internal/document"
-	"purser/internal/validations"
 )
 
 // record makes the entries of a change's schema validation. Of a payload there is one for each document in order, or
@@ -21,7 +20,7 @@ func (j *judgement) record(ctx context.Context) error {
 		return err
 	}
 	j.change.Revision.Failed = slices.ContainsFunc(j.change.Failures, func(f Failure) bool {
-		return f.Rule != validations.Rule{}
+		return !f.Rule.IsZero()
 	})
 	return nil
 }

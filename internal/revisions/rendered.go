@@ -80,7 +80,7 @@ func (s *Service) withPolicy(ctx context.Context, id int64, documents []*Stored)
 func (s *Service) renderDocuments(ctx context.Context, documents []*Stored, passing bool) (out rendition, err error) {
 	out.passing = passing
 	brought := map[*Stored][][]string{}
-	if out.documents, err = s.computed(ctx, documents, brought); err != nil {
+	if out.documents, err = s.computed(ctx, documents, rendering.Options{}, brought); err != nil {
 		return rendition{}, err
 	}
 	for _, doc := range out.documents {
@@ -101,9 +101,12 @@ func holdsLayeringPolicy(documents []*Stored) bool {
 }
 
 // computed gives the documents that services read, with their data as it is rendered. All else stays as it was
-// submitted, their digests too. brought learns where substitutions wrote.
-func (s *Service) computed(ctx context.Context, stored []*Stored, brought map[*Stored][][]string) ([]*Stored, error) {
-	rendered, err := rendering.Render(ctx, contentsOf(stored), rendering.Options{})
+// submitted, their digests too. brought learns which were computed, and
+// where substitutions wrote in these.
+func (s *Service) computed(ctx context.Context, stored []*Stored, options rendering.Options,
+	brought map[*Stored][][]string,
+) ([]*Stored, error) {
+	rendered, err := rendering.Render(ctx, contentsOf(stored), options)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +125,9 @@ func (s *Service) computed(ctx context.Context, stored []*Stored, brought map[*S
 		return nil, fmt.Errorf("write rendered documents: %w", err)
 	}
 	for i, doc := range out {
-		brought[doc] = rendered[i].Brought
+		if rendered[i].Computed {
+			brought[doc] = rendered[i].Brought
+		}
 	}
 	return out, nil
 }

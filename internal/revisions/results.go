@@ -149,7 +149,7 @@ func (s *Service) ownEntries(ctx context.Context, revision Revision, name string
 		return nil, fmt.Errorf("read failures: %w", err)
 	}
 	for _, failure := range failures {
-		if failure.Rule != (validations.Rule{}) && failure.Entry < len(entries) {
+		if !failure.Rule.IsZero() && failure.Entry < len(entries) {
 			entries[failure.Entry].Status = validations.Failure.String()
 		}
 	}
@@ -203,7 +203,7 @@ func (s *Service) word(ctx context.Context, rows []FailedEntry, change *Change, 
 	entries := make([]ownEntry, 0, len(rows))
 	for _, row := range rows {
 		doc := row.About.Document
-		reports, err := validations.Report(doc, texts[row.Rule], findings[validations.PairOf(doc.Digest, row.Rule)],
+		reports, err := validations.Report(doc, texts[row.Rule.Schema], findings[validations.PairOf(doc.Digest, row.Rule)],
 			detailed && size < most)
 		if err != nil {
 			return nil, fmt.Errorf("word the findings: %w", err)
@@ -237,18 +237,18 @@ func appendJSON[T any](list []json.RawMessage, items []T) ([]json.RawMessage, er
 // grounds reads what the failures of entries rest on: the findings, and the texts of the rules. What a change that is
 // not stored brings is known from it.
 func (s *Service) grounds(ctx context.Context, rows []FailedEntry, change *Change) (
-	map[validations.Pair][]validations.Finding, map[validations.Rule][]byte, error,
+	map[validations.Pair][]validations.Finding, map[document.Digest][]byte, error,
 ) {
 	var pairs []Pair
-	texts := map[validations.Rule][]byte{}
+	texts := map[document.Digest][]byte{}
 	var stored []document.Digest
 	for _, row := range rows {
 		pairs = append(pairs, Pair{row.About.Digest, row.Rule})
 		if text := validations.RuleText(row.Rule); text != nil {
-			texts[row.Rule] = text
-		} else if _, asked := texts[row.Rule]; !asked {
-			texts[row.Rule] = nil
-			stored = append(stored, row.Rule)
+			texts[row.Rule.Schema] = text
+		} else if _, asked := texts[row.Rule.Schema]; !asked {
+			texts[row.Rule.Schema] = nil
+			stored = append(stored, row.Rule.Schema)
 		}
 	}
 	findings, err := s.Store.Checked(ctx, pairs)

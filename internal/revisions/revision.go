@@ -3,6 +3,8 @@ package revisions
 import (
 	"fmt"
 	"time"
+
+	"purser/internal/document"
 )
 
 // Kind is how a revision came about.
@@ -49,7 +51,9 @@ type Revision struct {
 
 	Entries int  // of its schema validation
 	Failed  bool // whether one of these is a failure
-	Tags    []string
+	// ClientVersions names those that it was judged with, zero if there were none.
+	ClientVersions document.Digest
+	Tags           []string
 }
 
 // Reason says who made a change and why; either may be empty.

@@ -19,6 +19,9 @@ type Head struct {
 	LastDocument int64 // the last document id given out
 	Live         int   // how many documents the newest revision has
 	Policed      bool  // whether one of these is a ValidationPolicy
+	Versioned    bool  // whether one of these says client versions
+	// ClientVersions names the client versions that the newest revision was judged with.
+	ClientVersions document.Digest
 }
 
 // Stored is a version of a document in the store.

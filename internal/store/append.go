@@ -22,11 +22,12 @@ const (
 	insertChecks = `INSERT INTO checks (site, pair, findings)
 		SELECT $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
 
-	insertFailures = `INSERT INTO failures (site, revision, entry, document, rule, notes)
-		SELECT $1, $2, * FROM unnest($3::integer[], $4::bigint[], $5::bytea[], $6::text[])`
+	insertFailures = `INSERT INTO failures (site, revision, entry, document, rule, client_versions, notes)
+		SELECT $1, $2, * FROM unnest($3::integer[], $4::bigint[], $5::bytea[], $6::bytea[], $7::text[])`
 
-	insertRevision = `INSERT INTO revisions (site, revision, created_at, buckets, entries, kind, author, message, origin)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+	insertRevision = `INSERT INTO revisions (site, revision, created_at, buckets, entries, kind, author, message, origin,
+			client_versions)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 
 	changeBuckets = `INSERT INTO buckets (site, bucket, changed) SELECT $1, b, $3 FROM unnest($2::text[]) b
 		ON CONFLICT (site, bucket) DO UPDATE SET changed = excluded.changed`
@@ -141,7 +142,7 @@ func (s *Store) queueRevision(batch *pgx.Batch, change revisions.Change) {
 		origin = &r.Origin
 	}
 	batch.Queue(insertRevision, s.site, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, r.Kind.String(), r.User,
-		r.Message, origin)
+		r.Message, origin, orNull(r.ClientVersions))
 	if len(r.Buckets) > 0 {
 		batch.Queue(changeBuckets, s.site, r.Buckets, r.ID)
 	}
@@ -188,13 +189,11 @@ func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded
 func (s *Store) queueFailures(batch *pgx.Batch, change revisions.Change) error {
 	entries := make([]int32, len(change.Failures))
 	documents := make([]int64, len(change.Failures))
-	rules := make([][]byte, len(change.Failures))
+	rules, versions := make([][]byte, len(change.Failures)), make([][]byte, len(change.Failures))
 	notes := make([]*string, len(change.Failures))
 	for i, failure := range change.Failures {
 		entries[i], documents[i] = int32(failure.Entry), failure.Document //nolint:gosec // bounded by the documents of a body
-		if failure.Rule != (validations.Rule{}) {
-			rules[i] = failure.Rule[:]
-		}
+		rules[i], versions[i] = orNull(failure.Rule.Schema), orNull(failure.Rule.Versions)
 		if len(failure.Notes) > 0 {
 			text, err := json.Marshal(failure.Notes)
 			if err != nil {
@@ -203,6 +202,6 @@ func (s *Store) queueFailures(batch *pgx.Batch, change revisions.Change) error {
 			notes[i] = new(string(text))
 		}
 	}
-	batch.Queue(insertFailures, s.site, change.Revision.ID, entries, documents, rules, notes)
+	batch.Queue(insertFailures, s.site, change.Revision.ID, entries, documents, rules, versions, notes)
 	return nil
 }

@@ -10,8 +10,12 @@ import (
 )
 
 const (
-	headColumns = `s.epoch, s.prunes, s.head, s.documents, s.live, EXISTS (
-			SELECT FROM documents p WHERE p.site = s.site AND p.until IS NULL AND p.schema LIKE 'deckhand/ValidationPolicy/%')`
+	headColumns = `s.epoch, s.prunes, s.head, s.documents, s.live,
+		EXISTS (SELECT FROM documents p WHERE p.site = s.site AND p.until IS NULL
+			AND p.schema LIKE 'deckhand/ValidationPolicy/%'),
+		EXISTS (SELECT FROM documents v WHERE v.site = s.site AND v.until IS NULL
+			AND v.schema = 'purser/ClientVersions/v1'),
+		(SELECT r.client_versions FROM revisions r WHERE r.site = s.site AND r.revision = s.head)`
 
 	headState = `SELECT ` + headColumns + ` FROM sites s WHERE s.site = $1`
 
@@ -22,7 +26,11 @@ const (
 
 // headFields are where a row of headColumns goes.
 func headFields(head *revisions.Head) []any {
-	return []any{&head.Epoch, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live, &head.Policed}
+	return []any{
+		&head.Epoch, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live, &head.Policed,
+		&head.Versioned,
+		digestField{&head.ClientVersions},
+	}
 }
 
 // positions reads where buckets stand, without their documents.

@@ -20,9 +20,10 @@ const (
 
 	checksByPair = `SELECT pair, findings FROM checks WHERE site = $1 AND pair = ANY($2)`
 
-	failuresOf = `SELECT entry, document, rule FROM failures WHERE site = $1 AND revision = $2 ORDER BY entry`
+	failuresOf = `SELECT entry, document, rule, client_versions FROM failures
+		WHERE site = $1 AND revision = $2 ORDER BY entry`
 
-	failedEntries = `SELECT f.entry, f.rule, f.notes, ` + documentColumns + `, c.body FROM failures f
+	failedEntries = `SELECT f.entry, f.rule, f.client_versions, f.notes, ` + documentColumns + `, c.body FROM failures f
 		JOIN documents d ON d.site = f.site AND d.id = f.document
 		JOIN contents c ON c.site = d.site AND c.digest = d.content
 		WHERE f.site = $1 AND f.revision = $2 AND f.entry >= $3::bigint AND (f.rule IS NOT NULL OR NOT $4)
@@ -67,9 +68,7 @@ func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Findi
 // Failures implements revisions.Store.
 func (s *Store) Failures(ctx context.Context, revision int64) ([]revisions.Failure, error) {
 	return collect(ctx, s, func(row pgx.CollectableRow) (f revisions.Failure, err error) {
-		var rule []byte
-		err = row.Scan(&f.Entry, &f.Document, &rule)
-		copy(f.Rule[:], rule)
+		err = row.Scan(&f.Entry, &f.Document, digestField{&f.Rule.Schema}, digestField{&f.Rule.Versions})
 		return f, err //nolint:wrapcheck // explained by collect
 	}, failuresOf, s.site, revision)
 }
@@ -79,13 +78,14 @@ func (s *Store) FailedEntries(ctx context.Context, revision int64, wanted revisi
 	[]revisions.FailedEntry, error,
 ) {
 	return collect(ctx, s, func(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
-		var rule, notes []byte
-		f.About, err = s.scanDocument(prefixed{row, []any{&f.Entry, &rule, &notes}})
+		var notes []byte
+		f.About, err = s.scanDocument(prefixed{
+			row, []any{&f.Entry, digestField{&f.Rule.Schema}, digestField{&f.Rule.Versions}, &notes},
+		})
 		if err != nil {
 			return f, err
 		}
 		f.Document = f.About.ID
-		copy(f.Rule[:], rule)
 		if notes != nil {
 			err = json.Unmarshal(notes, &f.Notes)
 		}

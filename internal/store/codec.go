@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/klauspost/compress/zstd"
+
+	"purser/internal/document"
 )
 
 // codec makes contents smaller on their way into the database. JSON text never begins like a zstd frame, so what a body
@@ -58,4 +60,22 @@ func (c *codec) unpack(body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("decompress a content: %w", err)
 	}
 	return text, nil
+}
+
+// digestField reads a digest, of which null is the zero one.
+type digestField struct{ to *document.Digest }
+
+// ScanBytes implements pgtype.BytesScanner.
+func (f digestField) ScanBytes(text []byte) error {
+	*f.to = document.Digest{}
+	copy(f.to[:], text)
+	return nil
+}
+
+// orNull writes a digest, of which the zero one is null.
+func orNull(digest document.Digest) []byte {
+	if digest.IsZero() {
+		return nil
+	}
+	return digest[:]
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -44,7 +43,7 @@ const (
 			RETURNING pg_column_size(c.digest) + pg_column_size(c.body) AS bytes)
 		SELECT count(*), coalesce(sum(bytes), 0) FROM gone`
 
-	failedChecks = `SELECT DISTINCT d.content, f.rule FROM failures f
+	failedChecks = `SELECT DISTINCT d.content, f.rule, f.client_versions FROM failures f
 		JOIN documents d ON d.site = f.site AND d.id = f.document WHERE f.site = $1 AND f.rule IS NOT NULL`
 
 	pruneChecks = `DELETE FROM checks c WHERE c.site = $1
@@ -138,10 +137,12 @@ func (s *Store) sweepChecks(ctx context.Context, tx pgx.Tx) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("find the checks to keep: %w", err)
 	}
-	var content, rule []byte
+	var pair revisions.Pair
 	var kept []validations.Pair
-	_, err = pgx.ForEachRow(rows, []any{&content, &rule}, func() error {
-		kept = append(kept, validations.PairOf(document.Digest(content), validations.Rule(rule)))
+	_, err = pgx.ForEachRow(rows, []any{
+		digestField{&pair.Content}, digestField{&pair.Rule.Schema}, digestField{&pair.Rule.Versions},
+	}, func() error {
+		kept = append(kept, pair.Name())
 		return nil
 	})
 	if err != nil {

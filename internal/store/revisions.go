@@ -17,7 +17,8 @@ const (
 
 	revisionsByNumber = `SELECT r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message,
 			coalesce(r.origin, 0), EXISTS (
-			SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL)
+			SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
+			r.client_versions
 		FROM revisions r WHERE r.site = $1 AND r.revision = ANY($2) ORDER BY r.revision`
 
 	aroundRevision = `SELECT ` + headColumns + `,
@@ -55,7 +56,8 @@ func (s *Store) Around(ctx context.Context, revision int64) (revisions.Neighbour
 
 func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 	var kind string
-	err = row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &kind, &r.User, &r.Message, &r.Origin, &r.Failed)
+	err = row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &kind, &r.User, &r.Message, &r.Origin, &r.Failed,
+		digestField{&r.ClientVersions})
 	if err != nil {
 		return r, fmt.Errorf("read a revision: %w", err)
 	}

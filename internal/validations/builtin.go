@@ -33,6 +33,7 @@ func loadBuiltins() map[string]*schema {
 	kinds := map[string]*schema{
 		"deckhand/LayeringPolicy/v1":   mustLoad("layeringpolicy"),
 		"deckhand/ValidationPolicy/v1": mustLoad("validationpolicy"),
+		ClientVersionsKind:             mustLoad("clientversions"),
 	}
 	for _, kind := range []string{
 		"Certificate", "CertificateKey", "CertificateAuthority", "CertificateAuthorityKey",
@@ -67,9 +68,19 @@ func mustLoad(name string) *schema {
 		panic(fmt.Sprintf("validations: parse built-in schema %s: %v", name, err))
 	}
 	json := document.AppendJSON(nil, value)
-	compiled, err := jsonschema.Compile(json, jsonschema.Budget{})
+	compiled, err := jsonschema.Compile(json, jsonschema.Options{})
 	if err != nil {
 		panic(fmt.Sprintf("validations: compile built-in schema %s: %v", name, err))
 	}
 	return &schema{digest: document.DigestOf(value), text: json, compiled: compiled}
+}
+
+// BuiltIn returns the texts of the schemas that are part of the server, as JSON, by the schema of the documents that
+// they check.
+func BuiltIn() map[string][]byte {
+	texts := make(map[string][]byte, len(builtins))
+	for kind, s := range builtins {
+		texts[kind] = s.text
+	}
+	return texts
 }

@@ -7,11 +7,21 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
+	"purser/internal/document"
 	"purser/internal/validations/jsonschema"
 )
 
 // Finding is one violation as it is kept: it depends on content and rule alone.
 type Finding = jsonschema.Finding
+
+// Extension adds keywords to the dialect of DataSchemas.
+type Extension = jsonschema.Extension
+
+// Keyword is what the keywords of an Extension say in one schema object.
+type Keyword = jsonschema.Keyword
+
+// Violation is one way in which an object breaks a Keyword.
+type Violation = jsonschema.Violation
 
 // Checker checks JSON text as document.Document.Data holds it. It is safe for concurrent use.
 type Checker interface {
@@ -28,6 +38,8 @@ const (
 
 // Engine turns rules into checkers. It is safe for concurrent use.
 type Engine struct {
+	extensions []Extension
+
 	mu       sync.Mutex
 	compiled *simplelru.LRU[Rule, compiled]
 	size     int
@@ -40,9 +52,9 @@ type compiled struct {
 	size int
 }
 
-// NewEngine returns an engine that has compiled nothing yet.
-func NewEngine() *Engine {
-	e := &Engine{}
+// NewEngine returns an engine that has compiled nothing yet; DataSchemas have the keywords that extensions add.
+func NewEngine(extensions ...Extension) *Engine {
+	e := &Engine{extensions: extensions}
 	cache, err := simplelru.NewLRU(compiledSchemas, func(_ Rule, c compiled) { e.size -= c.size })
 	if err != nil {
 		panic(fmt.Sprintf("validations: %v", err)) // only for a size below one
@@ -53,10 +65,10 @@ func NewEngine() *Engine {
 
 // Checker returns the checker of a rule that is built in or was compiled lately; ok is false for any other.
 func (e *Engine) Checker(rule Rule) (checker Checker, ok bool) {
-	if rule == usability.digest {
-		return usable{}, true
+	if rule.Schema == usability.digest {
+		return usable{e.extensions}, true
 	}
-	if builtin := builtinByDigest(rule); builtin != nil {
+	if builtin := builtinByDigest(rule.Schema); builtin != nil {
 		return builtin.compiled, true
 	}
 	e.mu.Lock()
@@ -67,13 +79,33 @@ func (e *Engine) Checker(rule Rule) (checker Checker, ok bool) {
 
 // Compile returns the checker of a DataSchema's text. Against one that cannot be used nothing is ever found: it is the
 // DataSchema itself that fails (spec/api.md §2.5).
-func (e *Engine) Compile(rule Rule, text []byte) Checker {
+func (e *Engine) Compile(rule Rule, text []byte, versions ClientVersions) Checker {
 	var checker Checker = silent{}
-	if usable, err := jsonschema.Compile(text, jsonschema.Budget{}); err == nil {
+	options := jsonschema.Options{Extensions: e.extensions, ClientVersions: versions}
+	if usable, err := jsonschema.Compile(text, options); err == nil {
 		checker = usable
 	}
 	e.keep(rule, compiled{checker, len(text)})
 	return checker
+}
+
+// RuleOf returns the rule that a DataSchema is, given its digest and text, where there are these client versions.
+func (e *Engine) RuleOf(schema document.Digest, text []byte, versions ClientVersions) Rule {
+	rule := Rule{Schema: schema}
+	if len(versions) > 0 && e.NamesVersions(schema, text) {
+		rule.Versions = versions.Digest()
+	}
+	return rule
+}
+
+// NamesVersions tells whether checks by a DataSchema depend on client versions.
+func (e *Engine) NamesVersions(schema document.Digest, text []byte) bool {
+	checker, ok := e.Checker(Rule{Schema: schema})
+	if !ok {
+		checker = e.Compile(Rule{Schema: schema}, text, nil)
+	}
+	versioned, ok := checker.(interface{ NamesVersions() bool })
+	return ok && versioned.NamesVersions()
 }
 
 func (e *Engine) keep(rule Rule, c compiled) {
@@ -87,10 +119,10 @@ func (e *Engine) keep(rule Rule, c compiled) {
 }
 
 // usable checks that data is a schema that can be used.
-type usable struct{}
+type usable struct{ extensions []Extension }
 
-func (usable) Check(data []byte) []Finding {
-	_, err := jsonschema.Compile(data, jsonschema.Budget{})
+func (u usable) Check(data []byte) []Finding {
+	_, err := jsonschema.Compile(data, jsonschema.Options{Extensions: u.extensions})
 	if unusable, ok := errors.AsType[*jsonschema.Unusable](err); ok {
 		return unusable.Findings
 	}

@@ -162,7 +162,7 @@ func (s secrets) message(f Finding) string {
 	}
 	for _, path := range s.paths {
 		within := hasPrefix(f.Instance, path)
-		around := hasPrefix(path, f.Instance) && !slices.Contains(namesKeysOnly, keyword)
+		around := hasPrefix(path, f.Instance) && !f.Names && !slices.Contains(namesKeysOnly, keyword)
 		if within || around {
 			return Sanitized
 		}

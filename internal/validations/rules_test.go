@@ -83,8 +83,8 @@ func TestSanity(t *testing.T) {
 
 func TestRules_For(t *testing.T) {
 	t.Parallel()
-	widgets := document.Digest{1}
-	registered := map[string]document.Digest{"acme/Widget/v1": widgets, "deckhand/Passphrase/v1": widgets}
+	widgets := Rule{Schema: document.Digest{1}}
+	registered := map[string]Rule{"acme/Widget/v1": widgets, "deckhand/Passphrase/v1": widgets}
 	passphrase := strings.Replace(framed(""), "acme/Widget/v1", "deckhand/Passphrase/v1", 1)
 	schema := func(name, data string) string {
 		return "schema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, name: " + name + "}\ndata: " + data
@@ -99,12 +99,12 @@ func TestRules_For(t *testing.T) {
 		"abstract":                  {strings.Replace(framed(""), "layer: site", "layer: site, abstract: true", 1), Rule{}, Rule{}},
 		"substituted":               {framed(", substitutions: [{src: {schema: a/B/v1, name: n, path: .}, dest: {path: .a}}]"), Rule{}, Rule{}},
 		"layered":                   {strings.Replace(framed(""), "layer: site", "layer: site, parentSelector: {a: b}, actions: [{method: merge, path: .}]", 1), Rule{}, Rule{}},
-		"built in":                  {passphrase, builtins["deckhand/Passphrase/v1"].digest, Rule{}},
-		"built in and substituted":  {strings.Replace(passphrase, "{layer: site}", "{layer: site}, substitutions: [{src: {schema: a/B/v1, name: n, path: .}, dest: {path: .a}}]", 1), builtins["deckhand/Passphrase/v1"].digest, Rule{}},
+		"built in":                  {passphrase, Rule{Schema: builtins["deckhand/Passphrase/v1"].digest}, Rule{}},
+		"built in and substituted":  {strings.Replace(passphrase, "{layer: site}", "{layer: site}, substitutions: [{src: {schema: a/B/v1, name: n, path: .}, dest: {path: .a}}]", 1), Rule{Schema: builtins["deckhand/Passphrase/v1"].digest}, Rule{}},
 		"another version built in":  {strings.Replace(passphrase, "Passphrase/v1", "Passphrase/v2", 1), Rule{}, Rule{}},
-		"control":                   {strings.Replace(control, "%", "deckhand/LayeringPolicy/v1", 1), builtins["deckhand/LayeringPolicy/v1"].digest, builtins["deckhand/LayeringPolicy/v1"].digest},
+		"control":                   {strings.Replace(control, "%", "deckhand/LayeringPolicy/v1", 1), Rule{Schema: builtins["deckhand/LayeringPolicy/v1"].digest}, Rule{Schema: builtins["deckhand/LayeringPolicy/v1"].digest}},
 		"internal schemas are none": {strings.Replace(control, "%", "deckhand/Base/v1", 1), Rule{}, Rule{}},
-		"data schema":               {schema("acme/Widget/v9", "{type: object}"), usability.digest, usability.digest},
+		"data schema":               {schema("acme/Widget/v9", "{type: object}"), Rule{Schema: usability.digest}, Rule{Schema: usability.digest}},
 		"template":                  {schema("template-widget", "{type: object}"), Rule{}, Rule{}},
 		"data schema without data":  {schema("acme/Widget/v1", "{}"), Rule{}, Rule{}},
 		"data schema of text":       {schema("acme/Widget/v1", "text"), Rule{}, Rule{}},
@@ -127,11 +127,11 @@ func TestEngine_unusable(t *testing.T) {
 	t.Parallel()
 	engine := NewEngine()
 	text := []byte(`{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`)
-	judge, ok := engine.Checker(usability.digest)
+	judge, ok := engine.Checker(Rule{Schema: usability.digest})
 	if findings := judge.Check(text); !ok || len(findings) == 0 || !strings.Contains(findings[0].Message, "file:///etc/passwd") {
 		t.Errorf("findings about the schema: %v", findings)
 	}
-	if findings := engine.Compile(Rule{9}, text).Check([]byte(`{"a":1}`)); findings != nil {
+	if findings := engine.Compile(Rule{}, text, nil).Check([]byte(`{"a":1}`)); findings != nil {
 		t.Errorf("findings about data: %v", findings)
 	}
 }
@@ -139,7 +139,7 @@ func TestEngine_unusable(t *testing.T) {
 func TestReport(t *testing.T) {
 	t.Parallel()
 	schema := []byte(`{"properties":{"a":{"type":"integer","enum":[1]},"b":{"maximum":100}},"required":["c"]}`)
-	findings := NewEngine().Compile(Rule{8}, schema).Check([]byte(`{"a":"secret","b":177}`))
+	findings := NewEngine().Compile(Rule{}, schema, nil).Check([]byte(`{"a":"secret","b":177}`))
 	substituted := framed(", substitutions: [{src: {schema: a/B/v1, name: n, path: .}, dest: [{path: '.a'}]}]")
 	for name, c := range map[string]struct {
 		body          string

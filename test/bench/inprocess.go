@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"purser/internal/document"
+	"purser/internal/revisions"
 	"purser/internal/validations"
 	"purser/internal/validations/jsonschema"
 )
@@ -21,7 +23,7 @@ func compile(k kind) (validations.Checker, error) {
 		return nil, fmt.Errorf("read the DataSchema: %w", err)
 	}
 	text := document.AppendJSON(nil, document.Locate(value, []string{"data"}))
-	checker, err := jsonschema.Compile(text, jsonschema.Budget{Visits: 20_000})
+	checker, err := jsonschema.Compile(text, jsonschema.Options{Visits: 20_000})
 	if err != nil {
 		return nil, fmt.Errorf("compile the DataSchema: %w", err)
 	}
@@ -78,3 +80,11 @@ func decodeOne(segment document.Segment, limits document.Limits, checker validat
 }
 
 func cores() int { return runtime.GOMAXPROCS(0) }
+
+// newService makes the service of the same parts as the server's own. It keeps nothing that it renders.
+func newService(kept revisions.Store, engine *validations.Engine) *revisions.Service {
+	return revisions.NewService(revisions.Config{
+		Store: kept, Engine: engine, Limits: document.DefaultLimits(), Now: time.Now,
+		Observe: func(string, time.Duration) {},
+	})
+}

@@ -2,7 +2,7 @@
 // can do at best in the same minute: absolute times say more about the machine than about the code.
 //
 //	go run ./test/bench [-smoke] [-docs 1000] [-wide 10000] [-revisions 1000]
-//		[-rounds 7] [-rows 1,2,3] [-cpuprofile DIR]
+//		[-rounds 7] [-rows 1,2,3] [-shared ../shared] [-cpuprofile DIR]
 //
 // It builds cmd/server, starts a private Postgres (fsync on) and a server for each group of rows on a database of its
 // own. What is compared is measured in turns, after a warm-up, and a ratio is the median of the ratios of all turns, so
@@ -15,6 +15,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"strconv"
@@ -26,19 +27,26 @@ import (
 // options say how much is measured.
 type options struct {
 	docs      int           // documents of the site
-	wide      int           // documents of the site of rows 8 to 10
+	wide      int           // documents of the site of rows 8 to 10, and of the larger one of row 12
 	revisions int           // that each change one document
 	rounds    int           // turns that a ratio is the median of
 	clients   int           // that post at once
 	span      time.Duration // of posting, for each side of a turn
 	body      int           // bytes of the large ingest
 	rows      map[int]bool
+	shared    string // directory with real sites, for rows 11 and 13
 	smoke     bool   // see that it works
-	profiles  string // directory for CPU profiles of the servers; "" for none
+	profiles  string // directory for CPU profiles; "" for none
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	if file := os.Getenv(bareVariable); file != "" {
+		if err := serveBare(ctx, file, os.Args[1]); err != nil {
+			log.Fatal("bench: ", err)
+		}
+		return
+	}
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -64,12 +72,14 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.IntVar(&opts.docs, "docs", 1000, "documents of the site")
-	flags.IntVar(&opts.wide, "wide", 10_000, "documents of the site of rows 8 to 10")
+	flags.IntVar(&opts.wide, "wide", 10_000, "documents of the site of rows 8 to 10, and of the larger one of row 12")
 	flags.IntVar(&opts.revisions, "revisions", 1000, "revisions that each change one document")
 	flags.IntVar(&opts.rounds, "rounds", 7, "turns that a ratio is the median of")
 	flags.BoolVar(&opts.smoke, "smoke", false, "measure as little as possible, to see that it works")
-	flags.StringVar(&opts.profiles, "cpuprofile", "", "write a CPU profile of each server into this directory")
-	flags.Func("rows", "the rows to measure, 1 to 10, as 1,2,3 (default all)", opts.choose)
+	flags.StringVar(&opts.profiles, "cpuprofile", "", "directory for CPU profiles of each server and of the bench")
+	flags.StringVar(&opts.shared, "shared", "../shared", "directory with real sites; without them rows 11 and 13 are of "+
+		"one of our own")
+	flags.Func("rows", fmt.Sprintf("the rows to measure, 1 to %d, as 1,2,3 (default all)", lastRow), opts.choose)
 	if err := flags.Parse(args); err != nil {
 		return opts, err //nolint:wrapcheck // reported already
 	}
@@ -86,12 +96,14 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return opts, nil
 }
 
+const lastRow = 13
+
 func (o *options) choose(list string) error {
 	o.rows = map[int]bool{}
 	for text := range strings.SplitSeq(list, ",") {
 		row, err := strconv.Atoi(strings.TrimSpace(text))
-		if err != nil || row < 1 || row > 10 {
-			return fmt.Errorf("%q is no row from 1 to 10", text)
+		if err != nil || row < 1 || row > lastRow {
+			return fmt.Errorf("%q is no row from 1 to %d", text, lastRow)
 		}
 		o.rows[row] = true
 	}
@@ -119,6 +131,11 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 		return t, err
 	}
 	defer func() { err = b.close(ctx, err) }()
+	end, err := b.profileSelf()
+	if err != nil {
+		return t, err
+	}
+	defer end()
 	for _, kind := range []kind{small(), large()} {
 		if opts.wants(1, 2, 3) {
 			if err := b.ingests(ctx, kind); err != nil {
@@ -139,6 +156,9 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 		{"row 6", []int{6}, b.verdicts},
 		{"row 7", []int{7}, b.memory},
 		{"rows 8-10", []int{8, 9, 10}, b.wideSites},
+		{"row 11", []int{11}, b.rendered},
+		{"row 12", []int{12}, b.growth},
+		{"row 13", []int{13}, b.policies},
 	} {
 		if opts.wants(group.rows...) {
 			if err := group.measure(ctx); err != nil {

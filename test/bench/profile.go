@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/pprof"
 	"syscall"
 	"time"
 )
@@ -40,6 +41,24 @@ func (b *bench) overlay() ([]string, error) {
 		}
 	}
 	return []string{"-overlay", list}, nil
+}
+
+// profileSelf profiles what is measured in process, until the end.
+func (b *bench) profileSelf() (end func(), err error) {
+	if b.profiles == "" {
+		return func() {}, nil
+	}
+	file, err := os.Create(filepath.Join(b.profiles, "bench.pprof"))
+	if err != nil {
+		return nil, fmt.Errorf("make a profile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, fmt.Errorf("begin a profile: %w", err)
+	}
+	return func() {
+		pprof.StopCPUProfile()
+		_ = file.Close()
+	}, nil
 }
 
 // endProfile waits until the server has written its profile.

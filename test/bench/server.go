@@ -135,6 +135,7 @@ func (b *bench) start(ctx context.Context, name string) (_ *server, err error) {
 	s := &server{Client: &http.Client{Transport: transport}}
 	if b.profiles != "" {
 		s.profile = filepath.Join(b.profiles, name+".pprof")
+		_ = os.Remove(s.profile) // of another run, which would be taken for this one's
 	}
 	defer func() {
 		if err != nil {
@@ -154,7 +155,9 @@ func (b *bench) start(ctx context.Context, name string) (_ *server, err error) {
 		return nil, err
 	}
 	s.url = "http://" + address
-	if err := s.launch(ctx, b.binary, filepath.Join(b.dir, name+".log"), address, database); err != nil {
+	command := exec.CommandContext(ctx, b.binary, "--listen", address, "--database-url", database)
+	command.Env = append(environment(), profileVariable+"="+s.profile)
+	if err := s.launch(command, filepath.Join(b.dir, name+".log")); err != nil {
 		return nil, err
 	}
 	return s, s.ready(ctx)
@@ -181,12 +184,11 @@ func freeAddress(ctx context.Context) (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-func (s *server) launch(ctx context.Context, binary, log, address, database string) (err error) {
+func (s *server) launch(command *exec.Cmd, log string) (err error) {
 	if s.log, err = os.Create(log); err != nil {
 		return fmt.Errorf("make the server's log: %w", err)
 	}
-	s.process = exec.CommandContext(ctx, binary, "--listen", address, "--database-url", database)
-	s.process.Env = append(environment(), profileVariable+"="+s.profile)
+	s.process = command
 	s.process.Stdout, s.process.Stderr = s.log, s.log
 	s.process.Cancel = func() error { return s.process.Process.Signal(syscall.SIGTERM) }
 	s.process.WaitDelay = patience

@@ -213,6 +213,12 @@ data:
 func writeChart(b *strings.Builder, r *rand.Rand, i, version int) {
 	service, part := pick(r, services), pick(r, parts)
 	writeHead(b, "bench/Chart/v1", fmt.Sprintf("%s-%s-%05d", service, part, i), service)
+	writeRelease(b, r, service, part, i)
+	writeValues(b, r, service, version)
+	writeSource(b, r, service)
+}
+
+func writeRelease(b *strings.Builder, r *rand.Rand, service, part string, i int) {
 	fmt.Fprintf(b, `  chart_name: %[1]s-%[3]d
   release: %[1]s-%[2]s
   namespace: %[4]s
@@ -233,7 +239,9 @@ func writeChart(b *strings.Builder, r *rand.Rand, i, version int) {
             application: %[1]s
   values:
 `, service, part, i, pick(r, []string{"openstack", "ceph", "kube-system"}), 300*(1+r.IntN(6)))
-	writeValues(b, r, service, version)
+}
+
+func writeSource(b *strings.Builder, r *rand.Rand, service string) {
 	fmt.Fprintf(b, `  source:
     type: git
     location: https://git.example.com/charts/%[1]s

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
-	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/validations"
@@ -121,10 +119,7 @@ func (w *wide) open(ctx context.Context) (err error) {
 	if w.kept, err = store.Open(ctx, w.db.Config().ConnString()); err != nil {
 		return fmt.Errorf("open the store: %w", err)
 	}
-	w.service = revisions.NewService(revisions.Config{
-		Store: store.NewCached(w.kept, 16*mebibyte), Engine: validations.NewEngine(), Limits: document.DefaultLimits(),
-		Now: time.Now, Observe: func(string, time.Duration) {},
-	})
+	w.service = newService(store.NewCached(w.kept, 16*mebibyte), validations.NewEngine())
 	if w.newest, err = w.kept.Latest(ctx); err != nil {
 		return fmt.Errorf("find the newest revision: %w", err)
 	}

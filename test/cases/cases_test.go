@@ -99,7 +99,7 @@ func TestMessages(t *testing.T) {
 			t.Parallel()
 			engine := validations.NewEngine()
 			var got []message
-			for _, finding := range engine.Compile(validations.Rule{1}, canonical(t, c.Schema)).Check(canonical(t, c.Data)) {
+			for _, finding := range engine.Compile(validations.Rule{}, canonical(t, c.Schema), nil).Check(canonical(t, c.Data)) {
 				path := strings.Join(append([]string{".data"}, finding.Instance...), ".")
 				got = append(got, message{finding.Message, path, finding.SchemaPath})
 			}

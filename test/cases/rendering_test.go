@@ -147,11 +147,7 @@ func files(t *testing.T, pattern string) []string {
 
 func renderingCase(t *testing.T, name string) document.Mapping {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, err := document.ParseOne(text, document.YAML, document.DefaultLimits())
+	value, err := document.ParseOne(fileText(t, name), document.YAML, document.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,11 +195,16 @@ func expectedOf(t *testing.T, c document.Mapping) (want []view) {
 
 func decodeFile(t *testing.T, name string) []*document.Document {
 	t.Helper()
+	return decode(t, fileText(t, name), document.YAML)
+}
+
+func fileText(t *testing.T, name string) []byte {
+	t.Helper()
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return decode(t, text, document.YAML)
+	return text
 }
 
 func decode(t *testing.T, body []byte, media document.Media) (documents []*document.Document) {

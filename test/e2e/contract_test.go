@@ -30,6 +30,9 @@ var contract = sync.OnceValues(func() (*openapi3.T, error) {
 	for _, kind := range []string{"application/x-yaml", "application/yaml"} {
 		openapi3filter.RegisterBodyDecoder(kind, decodeYAML)
 	}
+	for _, kind := range []string{typeGraphviz, typeSVG} {
+		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.PlainBodyDecoder)
+	}
 	doc, err := openapi3.NewLoader().LoadFromData(purser.OpenAPI)
 	if err != nil {
 		return nil, fmt.Errorf("load openapi.yaml: %w", err)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // longestSocket is what every Unix takes as the path of a socket, in bytes (Linux 107, macOS 103).
@@ -99,7 +100,16 @@ func makeStateDir(dir string, user account) error {
 }
 
 func takeLock(lock *os.File, dir string) error {
+	const patience, pause = 50, 20 * time.Millisecond
 	err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	// A child of this process, forked while the lock was held and then let go, holds it until it runs its program.
+	for range patience {
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+		time.Sleep(pause)
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	}
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		holder, _ := io.ReadAll(io.LimitReader(lock, 20))
 		return fmt.Errorf("another Purser server (pid %s) uses state directory %s; stop it or pass another --state-dir",

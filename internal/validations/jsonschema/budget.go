@@ -9,6 +9,7 @@ type cost struct {
 	own     float64 // keywords and values within them that are gone through
 	members float64 // what each member or item of the value is looked at for
 	bytes   float64 // steps for each byte of the value or its keys
+	deep    float64 // steps for each value in it, at any depth
 }
 
 // Nanoseconds, roughly, that one unit of each takes.
@@ -17,6 +18,7 @@ const (
 	ownTime    = 50
 	memberTime = 100
 	byteTime   = 5
+	deepTime   = 60
 	maxTime    = 1e9
 )
 
@@ -25,6 +27,7 @@ func (c *cost) add(d cost, times float64) {
 	c.own += d.own * times
 	c.members += d.members * times
 	c.bytes += d.bytes * times
+	c.deep += d.deep * times
 }
 
 func (c *cost) max(d cost) {
@@ -32,6 +35,7 @@ func (c *cost) max(d cost) {
 	c.own = max(c.own, d.own)
 	c.members = max(c.members, d.members)
 	c.bytes = max(c.bytes, d.bytes)
+	c.deep = max(c.deep, d.deep)
 }
 
 // cost is what evaluating n alone costs.
@@ -41,6 +45,9 @@ func (n *node) cost() cost {
 		if v := n.raw.member(keyword); v != nil {
 			c.own += float64(v.size())
 		}
+	}
+	for _, keyword := range n.added {
+		c.deep += float64(keyword.Weight())
 	}
 	if n.pattern != nil {
 		c.bytes += float64(n.pattern.size)
@@ -67,9 +74,12 @@ type costs [maxDepth + 1]cost
 
 // time is how long checking data of that weight takes at most, in about nanoseconds.
 func (c *costs) time(w *weight) float64 {
-	total := 0.0
-	for depth := range w.depth + 1 {
+	total, below := 0.0, 0.0
+	for depth := w.depth; depth >= 0; depth-- {
 		at := &c[depth]
+		if below += float64(w.values[depth]); w.values[depth] > 1 { // the check of a single value bounds itself
+			total += below * at.deep * deepTime
+		}
 		total += float64(w.values[depth])*(at.visits*visitTime+at.own*ownTime) +
 			float64(w.values[depth+1])*at.members*memberTime + float64(w.bytes[depth])*at.bytes*byteTime
 	}
@@ -104,7 +114,7 @@ const maxEffort = 500_000
 // weigh returns what the schema costs at each depth, or refuses it. Growth is seen by walking the states level by
 // level: a schema that recurses once per property meets itself once at every depth, one that recurses twice into the
 // same property doubles there.
-func (g *graph) weigh(budget Budget) *costs {
+func (g *graph) weigh(options Options) *costs {
 	m := meter{known: make(map[string]int)}
 	all := new(costs)
 	level := []int{m.state([]meeting{{g.nodes[0], 1}})}
@@ -114,8 +124,8 @@ func (g *graph) weigh(budget Budget) *costs {
 		for _, id := range level {
 			all[depth].max(m.states[id].cost)
 		}
-		if total += all[depth].visits; total > float64(budget.Visits) {
-			g.refuseCost(g.nodes[0], budget)
+		if total += all[depth].visits; total > float64(options.Visits) {
+			g.refuseCost(g.nodes[0], options)
 			return nil
 		}
 		for _, id := range level {

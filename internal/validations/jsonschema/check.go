@@ -70,7 +70,7 @@ func (s *Schema) validate(plain any) ([]*santhosh.ValidationError, error) {
 	if s.dangling {
 		violations = append(violations, s.reached...)
 	}
-	slices.SortFunc(violations, order)
+	slices.SortStableFunc(violations, order) // those of one added keyword come in its order
 	return violations, nil
 }
 
@@ -135,7 +135,7 @@ func (s *Schema) describe(violations []*santhosh.ValidationError, root *value) [
 		total += len(said)
 		for _, each := range said {
 			findings = append(findings, Finding{
-				Message: each, Instance: at.instance, SchemaPath: "." + strings.Join(at.schema, "."),
+				Message: each, Instance: at.instance, SchemaPath: "." + strings.Join(at.schema, "."), Names: at.keyword == own,
 			})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 func mustCompile(t testing.TB, schema string) *Schema {
 	t.Helper()
-	s, err := Compile([]byte(schema), Budget{})
+	s, err := Compile([]byte(schema), Options{})
 	if err != nil {
 		t.Fatalf("compile %s: %v", schema, err)
 	}

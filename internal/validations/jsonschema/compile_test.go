@@ -11,7 +11,7 @@ import (
 // refusal compiles a schema that must be unusable and returns why.
 func refusal(t *testing.T, schema string) []Finding {
 	t.Helper()
-	_, err := Compile([]byte(schema), Budget{})
+	_, err := Compile([]byte(schema), Options{})
 	var unusable *Unusable
 	if !errors.As(err, &unusable) {
 		t.Fatalf("compile gives %v, want an *Unusable", err)
@@ -124,10 +124,10 @@ func TestCompile_refuses(t *testing.T) {
 func TestCompile_budget(t *testing.T) {
 	t.Parallel()
 	schema := []byte(doubling(5)) // 1 reference, 1+2+4+8+16 anyOf, twice as many references below them, 32 leaves
-	if _, err := Compile(schema, Budget{Visits: 126}); err != nil {
+	if _, err := Compile(schema, Options{Visits: 126}); err != nil {
 		t.Errorf("compile within the budget: %v", err)
 	}
-	if _, err := Compile(schema, Budget{Visits: 125}); err == nil {
+	if _, err := Compile(schema, Options{Visits: 125}); err == nil {
 		t.Error("a schema beyond its budget compiles")
 	}
 }

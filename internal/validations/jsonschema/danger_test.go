@@ -59,7 +59,7 @@ const patience = 20 * time.Second
 func TestCompile_nestedCombinators(t *testing.T) {
 	t.Parallel()
 	for _, beside := range []string{"", `{"type":"null"},`} {
-		if _, err := Compile([]byte(nested(maxLevels, beside)), Budget{}); err != nil {
+		if _, err := Compile([]byte(nested(maxLevels, beside)), Options{}); err != nil {
 			t.Errorf("%d levels are refused: %v", maxLevels, err)
 		}
 		for _, levels := range []int{17, 20, 40} {
@@ -94,7 +94,7 @@ func TestCompile_largeSchemas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			_, err := Compile([]byte(tt.schema), Budget{})
+			_, err := Compile([]byte(tt.schema), Options{})
 			if usable := err == nil; usable != tt.usable {
 				t.Errorf("usable is %v, want %v: %v", usable, tt.usable, err)
 			}

@@ -8,6 +8,7 @@
 //	     → graph (graph.go)      its schemas and how they lead to one another (refs.go, pattern.go)
 //	     → budget (loops.go,     does it come back to itself, does it multiply, and how much work can one check
 //	       budget.go, states.go) cost at most?
+//	     → extension.go          keywords that others add
 //	     → library (prepare.go,  a rewritten schema that holds only what the library shall see; some keywords it
 //	       write.go)             leaves to this package (keywords.go, equal.go)
 //
@@ -36,6 +37,8 @@ type Finding struct {
 	Message    string   `json:"message"`
 	Instance   []string `json:"instance"`    // path inside the data, one element per step: ["a","0"]; empty for the root
 	SchemaPath string   `json:"schema_path"` // ".properties.a.type", "." + dot-joined; the last step is the keyword
+	// Names tells that the message shows names that the schema says, and nothing of the data.
+	Names bool `json:"names,omitempty"`
 }
 
 // Unusable says why a schema can never be used. Instance is the path within the schema, and SchemaPath the rule of the
@@ -52,11 +55,14 @@ func (u *Unusable) Error() string {
 	return "the schema cannot be used: " + u.Findings[0].Message
 }
 
-// Budget bounds what a schema may cost.
-type Budget struct {
+// Options are what compiling a schema depends on besides its text.
+type Options struct {
 	// Visits is how many schemas may at most be evaluated along one path from the root of the data to a leaf; 0 means
 	// 20,000.
 	Visits int
+	// Extensions add keywords, which are judged with the versions of client plugins.
+	Extensions     []Extension
+	ClientVersions map[string]string
 }
 
 // Limits that are the same for every schema.

@@ -17,6 +17,7 @@ type node struct {
 	alone   cost           // what evaluating it costs, without what it leads to
 	ref     *ref
 	pattern *pattern // of the keyword of that name
+	added   []Keyword
 
 	hoisted bool // the library gets it as a definition, because something points at it
 
@@ -128,6 +129,8 @@ type graph struct {
 	byValue  map[*value]*node
 	programs int
 	findings []Finding
+
+	namesVersions bool // of client plugins
 }
 
 // read makes the graph of a document that satisfies the metaschema. What makes it unusable is in findings.

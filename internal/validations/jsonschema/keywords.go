@@ -15,6 +15,7 @@ import (
 //	enum, uniqueItems   fast, and bounded: the library compares numbers by writing out their digits each time
 //	anyOf, oneOf, not   in order, no further than needed, and without keeping what failed inside them
 //	a $ref to nowhere   noted when it is reached
+//	what others add     (extension.go)
 type keywords struct {
 	schema *Schema
 	nodes  []*node
@@ -31,7 +32,9 @@ func (k keywords) Compile(ctx santhosh.CompilerContext, m map[string]any) (santh
 		k.schema.dangling = true
 		return nowhere{k.schema}, nil
 	}
-	c := &checks{schema: k.schema, types: typesOf(n), enum: n.raw.member("enum"), unique: holds(n, "uniqueItems")}
+	c := &checks{
+		schema: k.schema, types: typesOf(n), enum: n.raw.member("enum"), unique: holds(n, "uniqueItems"), added: n.added,
+	}
 	if c.enum != nil {
 		c.allowed = c.enum.plain().([]any) //nolint:forcetypeassert // the metaschema wants an array
 	}
@@ -73,6 +76,7 @@ type checks struct {
 	allowed             []any
 	unique              bool
 	anyOf, oneOf, notAt []branch
+	added               []Keyword
 }
 
 func (c *checks) compile(ctx santhosh.CompilerContext, n *node) error {
@@ -112,7 +116,7 @@ func (c *checks) Validate(ctx santhosh.ValidationContext, v any) error {
 	if items, ok := v.([]any); ok && c.unique && !areUnique(items) {
 		wrong = append(wrong, ctx.Error("uniqueItems", "uniqueItems"))
 	}
-	wrong = c.combine(ctx, v, wrong)
+	wrong = c.extended(ctx, v, c.combine(ctx, v, wrong))
 	switch len(wrong) {
 	case 0:
 		return nil

@@ -13,6 +13,7 @@ type violation struct {
 	keyword  string   // its keyword
 	names    []string // what follows the keyword: the property and the index in dependencies
 	schema   []string // the path to the keyword as Python shows it: without references
+	refs     []int    // where in that path they are
 	instance []string // the path to the value
 	value    *value
 	note     string // what the library said
@@ -74,6 +75,7 @@ func (w *walk) follow() int {
 	case w.node.hoisted && !w.entered:
 	case w.node.ref != nil && w.node.ref.to != nil:
 		w.node = w.node.ref.to
+		w.refs = append(w.refs, len(w.schema))
 	default:
 		return 0
 	}

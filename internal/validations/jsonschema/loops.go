@@ -10,7 +10,7 @@ const (
 
 // rankAll orders the schemas by what they evaluate at the same place of the data, and refuses those that come back to
 // themselves there, those nested too deep and those that multiply: 17 doublings keep the library busy for seconds.
-func (g *graph) rankAll(budget Budget) {
+func (g *graph) rankAll(options Options) {
 	next := 0
 	for _, n := range g.nodes {
 		g.rank(n, &next)
@@ -22,8 +22,8 @@ func (g *graph) rankAll(budget Budget) {
 		if g.tooDeep(n) {
 			return
 		}
-		if n.visits > float64(budget.Visits) {
-			g.refuseCost(n, budget)
+		if n.visits > float64(options.Visits) {
+			g.refuseCost(n, options)
 			return
 		}
 	}
@@ -89,10 +89,10 @@ func (g *graph) tooDeep(n *node) bool {
 	return true
 }
 
-func (g *graph) refuseCost(n *node, budget Budget) {
+func (g *graph) refuseCost(n *node, options Options) {
 	g.findings = append(g.findings, Finding{
 		Message: fmt.Sprintf("its combinators (allOf, anyOf, oneOf, not, dependencies and $ref) multiply to more than %d"+
-			" evaluations: simplify them", budget.Visits),
+			" evaluations: simplify them", options.Visits),
 		Instance: n.place(), SchemaPath: ".",
 	})
 }

@@ -19,7 +19,7 @@ var metaschema = sync.OnceValue(func() *Schema {
 	if err != nil {
 		panic("jsonschema: the embedded metaschema: " + err.Error())
 	}
-	s, err := compile(document, nil, Budget{})
+	s, err := compile(document, nil, Options{})
 	if err != nil {
 		panic("jsonschema: the embedded metaschema: " + err.Error())
 	}

@@ -14,9 +14,12 @@ import (
 
 // Schema is a schema that data can be checked against. It is safe for concurrent use.
 type Schema struct {
-	root    *node
-	costs   *costs
-	library *santhosh.Schema
+	root  *node
+	costs *costs
+	// versions are those of client plugins, for the keywords that others add.
+	versions      map[string]string
+	namesVersions bool
+	library       *santhosh.Schema
 
 	// References that point nowhere note here that a check reached them; alone is held during a check that can.
 	dangling bool
@@ -25,12 +28,12 @@ type Schema struct {
 }
 
 // Compile prepares a Draft 4 schema given as JSON text. A schema that cannot be used gives a *Unusable error.
-func Compile(schema []byte, budget Budget) (*Schema, error) {
+func Compile(schema []byte, options Options) (*Schema, error) {
 	document, err := parse(schema, maxNodes)
 	if err != nil {
 		return nil, unusable("the schema cannot be read: " + err.Error())
 	}
-	return compile(document, metaschema(), budget)
+	return compile(document, metaschema(), options)
 }
 
 func unusable(said string) *Unusable {
@@ -39,20 +42,21 @@ func unusable(said string) *Unusable {
 	return &Unusable{Findings: []Finding{{Message: m.String(), Instance: []string{}, SchemaPath: "."}}}
 }
 
-func compile(document *value, meta *Schema, budget Budget) (*Schema, error) {
-	if budget.Visits <= 0 {
-		budget.Visits = defaultVisits
+func compile(document *value, meta *Schema, options Options) (*Schema, error) {
+	if options.Visits <= 0 {
+		options.Visits = defaultVisits
 	}
 	if found := meta.checkSchema(document, nil); len(found) > 0 {
 		return nil, &Unusable{Findings: found}
 	}
 	g := read(document, meta)
-	s := &Schema{root: g.nodes[0]}
+	g.extend(options.Extensions)
+	s := &Schema{root: g.nodes[0], versions: options.ClientVersions, namesVersions: g.namesVersions}
 	if len(g.findings) == 0 {
-		g.rankAll(budget)
+		g.rankAll(options)
 	}
 	if len(g.findings) == 0 {
-		s.costs = g.weigh(budget)
+		s.costs = g.weigh(options)
 	}
 	if len(g.findings) > 0 {
 		return nil, &Unusable{Findings: atMost(g.findings, len(g.findings))}

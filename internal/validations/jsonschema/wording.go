@@ -33,7 +33,7 @@ func (v *violation) count() int {
 // each key.
 func (v *violation) words() []string {
 	if v.keyword != "required" {
-		return []string{v.message().String()}
+		return []string{v.message().String()} // which may move v
 	}
 	var said []string
 	for _, key := range v.missing() {
@@ -87,6 +87,10 @@ func (v *violation) message() *message {
 		return v.additionalItems(m)
 	case "dependencies":
 		return v.dependency(m)
+	case own:
+		if said, ok := v.addedTo(); ok {
+			return m.add(said.Message)
+		}
 	case "$ref":
 		return m.add("Unresolvable JSON pointer: ").quote(v.node.ref.fragment)
 	}

@@ -67,6 +67,9 @@ func (w *writer) schema(n *node) map[string]any {
 	for i, keyword := range n.raw.keys {
 		w.keyword(out, n, keyword, n.raw.items[i])
 	}
+	if len(n.added) > 0 {
+		out[own] = n.id
+	}
 	for i := range n.edges {
 		w.edge(out, &n.edges[i])
 	}

@@ -1,0 +1,95 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"purser/internal/picture"
+	"purser/internal/revisions"
+)
+
+// GET /api/v1.0/revisions/{revision}/graph
+func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
+	q := readQuery(r)
+	kind := graphType(r, q)
+	focus := revisions.Focus{Name: q.text("focus"), Depth: q.count("depth", nearby)}
+	if err := q.error(); err != nil {
+		return err
+	}
+	id, err := s.revision(r)
+	if err != nil {
+		return err
+	}
+	found, err := s.Service.Graph(r.Context(), id, focus)
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case typeGraph:
+		s.writeText(w, r, kind, []byte(graphText(id, focus, found)))
+	case typeSVG:
+		return s.writeSVG(w, r, id, focus, found)
+	default:
+		s.writeAs(w, r, http.StatusOK, kind, graphViewOf(id, found), "")
+	}
+	return nil
+}
+
+// nearby is how far from the document in focus a graph goes unless depth says something else.
+const nearby = 2
+
+// graphType is the media type that format asks for, or else Accept.
+func graphType(r *http.Request, q *query) string {
+	switch q.text("format") {
+	case "json":
+		return typeJSON
+	case "yaml":
+		return typeXYAML
+	case "dot":
+		return typeGraph
+	case formSVG:
+		return typeSVG
+	case "":
+	default:
+		q.fail("format", "It can be json, yaml, dot or svg.")
+	}
+	return negotiate(r, typeGraph, typeSVG)
+}
+
+const formSVG = "svg"
+
+func graphText(revision int64, focus revisions.Focus, found revisions.Graph) string {
+	title := fmt.Sprintf("Revision %d", revision)
+	if focus.Name != "" {
+		title += fmt.Sprintf(": %s, depth %d", revisions.Brief(focus.Name), focus.Depth)
+	}
+	return picture.Text(found.Graph, title, func(name string) string {
+		return "?" + url.Values{"focus": {name}, "format": {formSVG}}.Encode()
+	})
+}
+
+// writeSVG answers with a picture. Its ETag is that of the text it is made from, so that a client which has it costs no
+// layout.
+func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64, focus revisions.Focus,
+	found revisions.Graph,
+) error {
+	if err := picture.Fits(found.Graph); err != nil {
+		return err
+	}
+	text := graphText(revision, focus, found)
+	tag := `"` + digest(typeSVG+"\n"+text) + `"`
+	if has(r, tag) && unchanged(w, r, tag) {
+		return nil
+	}
+	svg, err := s.Layout.SVG(r.Context(), text)
+	if err != nil {
+		return err
+	}
+	if unchanged(w, r, tag) {
+		return nil
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'") // whatever a name may hold, it is not run
+	deliver(w, http.StatusOK, typeSVG, svg)
+	return nil
+}

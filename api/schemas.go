@@ -1,0 +1,68 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+)
+
+// GET /api/v1.0/revisions/{revision}/schemas
+func (s *server) listSchemas(w http.ResponseWriter, r *http.Request) error {
+	id, err := s.revision(r)
+	if err != nil {
+		return err
+	}
+	schemas, err := s.Service.Schemas(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusOK, listOf(schemas, func(schema revisions.Schema) schemaItem {
+		return schemaItemOf(r, id, schema)
+	}))
+	return nil
+}
+
+// GET /api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}
+func (s *server) showSchema(w http.ResponseWriter, r *http.Request) error {
+	schema, err := s.schema(r)
+	if err != nil {
+		return err
+	}
+	kind, text := negotiate(r), schema.Text
+	if kind == typeJSON {
+		text = append(append([]byte(nil), text...), '\n')
+	} else {
+		text = document.AppendYAML(nil, text)
+	}
+	s.writeText(w, r, kind, text)
+	return nil
+}
+
+// schema finds the schema that the path names.
+func (s *server) schema(r *http.Request) (revisions.Schema, error) {
+	id, err := s.revision(r)
+	if err != nil {
+		return revisions.Schema{}, err
+	}
+	parts := []string{revisionName(r, "namespace"), revisionName(r, "kind"), revisionName(r, "version")}
+	return s.Service.Schema(r.Context(), id, strings.Join(parts, "/"))
+}
+
+type schemaItem struct {
+	Name     string        `json:"name"`
+	Source   string        `json:"source"` // builtin or registered
+	Document *documentName `json:"document"`
+	URL      string        `json:"url"`
+	Docs     string        `json:"docs"`
+}
+
+func schemaItemOf(r *http.Request, revision int64, schema revisions.Schema) schemaItem {
+	item := schemaItem{Name: schema.Kind, Source: "builtin", URL: revisionURL(r, revision) + "/schemas/" + schema.Kind}
+	item.Docs = item.URL + "/docs"
+	if schema.By != nil {
+		item.Source, item.Document = "registered", new(nameOf(schema.By))
+	}
+	return item
+}

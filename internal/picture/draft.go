@@ -1,0 +1,181 @@
+package picture
+
+import (
+	"fmt"
+
+	"github.com/emicklei/dot"
+
+	"purser/internal/rendering"
+)
+
+// draft is a picture under way.
+type draft struct {
+	*rendering.Graph
+
+	link      func(name string) string
+	root      *dot.Graph
+	tables    []*table
+	connected []bool   // by vertex
+	home      []*table // by vertex, nil for one without edges
+}
+
+// table is a box of the picture: documents of one schema and layer, one below the other.
+type table struct {
+	column   int // of the layer, see draft.columns
+	indent   int // within the column
+	schema   string
+	vertices []int
+	node     dot.Node
+}
+
+// Text draws a graph as Graphviz text. link gives the address of a document's own picture, by its name as in a Focus.
+func Text(g *rendering.Graph, title string, link func(name string) string) string {
+	d := &draft{Graph: g, link: link, root: dot.NewGraph(dot.Directed), home: make([]*table, len(g.Vertices))}
+	d.frame(title)
+	d.connect()
+	for at, vertices := range d.columns() {
+		d.column(at, vertices)
+	}
+	d.indent()
+	d.stack()
+	d.edges()
+	return d.root.String()
+}
+
+// manyEdges is from where on Graphviz is to look for a good layout less long.
+const manyEdges = 1000
+
+const legend = "Arrows lead to what a document depends on: blue to its parent, black to what it replaces, thin to " +
+	"what\nit substitutes from. Dashed: abstract; grey: replaced; red: missing, in doubt, or part of a cycle."
+
+// frame sets what holds for the whole picture.
+func (d *draft) frame(title string) {
+	d.root.Attrs("label", literal(title+"\n"+legend+"\n"), "labelloc", "t", "labeljust", "l", "fontname", font,
+		"fontsize", "14", "rankdir", "RL", "newrank", "true", "ranksep", "1.4", "nodesep", "0.02", "bgcolor", "white",
+		"tooltip", " ", "pad", "0.3", "outputorder", "edgesfirst")
+	if len(d.Edges) > manyEdges {
+		d.root.Attrs("nslimit", "0.1", "mclimit", "0.3")
+	}
+	d.root.NodeInitializer(func(n dot.Node) {
+		n.AttributesMap.Attrs("shape", "plain", "fontname", font, "fontsize", "10", "tooltip", " ")
+	})
+}
+
+// connect finds out which vertices have edges.
+func (d *draft) connect() {
+	d.connected = make([]bool, len(d.Vertices))
+	for _, e := range d.Edges {
+		d.connected[e.From], d.connected[e.To] = true, true
+	}
+}
+
+// columns are the vertices by cluster, from left to right: those without a layer, each layer, and what is missing.
+func (d *draft) columns() [][]int {
+	columns := make([][]int, 1+len(d.Layers)+len(d.Unordered)+1)
+	for i, v := range d.Vertices {
+		at := v.Rank + 1
+		if v.Missing != rendering.Present {
+			at = len(columns) - 1
+		}
+		columns[at] = append(columns[at], i)
+	}
+	return columns
+}
+
+// looks are the title and colour of a column.
+func (d *draft) looks(column int) (title, colour string) {
+	rank := column - 1
+	switch {
+	case column == 0:
+		return "no layer", plainColour
+	case rank < len(d.Layers):
+		return "layer " + d.Layers[rank], layerColour
+	case rank < len(d.Layers)+len(d.Unordered):
+		return "layer " + d.Unordered[rank-len(d.Layers)] + ", which no LayeringPolicy orders", missingColour
+	}
+	return "missing", missingColour
+}
+
+// column draws the documents of a cluster.
+func (d *draft) column(at int, vertices []int) {
+	if len(vertices) == 0 {
+		return
+	}
+	title, colour := d.looks(at)
+	box := d.root.Subgraph(fmt.Sprintf("%06d", at), dot.ClusterOption{})
+	box.Attrs("label", literal(title), "fontname", font, "fontsize", "16", "style", "filled,rounded",
+		"color", colour, "fillcolor", "#fafbfc", "fontcolor", "#333333", "tooltip", literal(title), "margin", "14")
+	tables, alone := d.grouped(at, vertices)
+	for _, t := range tables {
+		d.place(box, t, d.rows(t))
+	}
+	if len(alone) > 0 {
+		d.place(box, &table{column: at}, d.crowd(alone))
+	}
+}
+
+// grouped makes a table for each schema, and gives the documents that are in none because nothing connects them.
+func (d *draft) grouped(column int, vertices []int) (tables []*table, alone []int) {
+	bySchema := map[string]*table{}
+	for _, i := range vertices {
+		if !d.connected[i] {
+			alone = append(alone, i)
+			continue
+		}
+		schema := d.Vertices[i].Schema
+		t := bySchema[schema]
+		if t == nil {
+			t = &table{column: column, schema: schema}
+			bySchema[schema] = t
+			tables = append(tables, t)
+		}
+		t.vertices = append(t.vertices, i)
+		d.home[i] = t
+	}
+	return tables, alone
+}
+
+// place puts a table into its cluster. Nodes are written in the order of their names.
+func (d *draft) place(box *dot.Graph, t *table, html string) {
+	t.node = box.Node(fmt.Sprintf("%06d", len(d.tables))).Attr("label", dot.HTML(html))
+	d.tables = append(d.tables, t)
+}
+
+// indent puts tables to the right of those of their column that they depend on. There are few such steps, as an edge
+// that passes many of them is what takes time to lay out.
+func (d *draft) indent() {
+	const steps = 3
+	for range steps {
+		for _, e := range d.Edges {
+			from, to := d.home[e.From], d.home[e.To]
+			if from != to && from.column == to.column {
+				from.indent = max(from.indent, min(to.indent+1, steps))
+			}
+		}
+	}
+}
+
+// stack keeps the columns in their order by points between them, which are not seen.
+func (d *draft) stack() {
+	last := 0
+	for _, t := range d.tables {
+		last = max(last, t.column)
+	}
+	points := make([]dot.Node, last)
+	for i := range points {
+		points[i] = d.root.Node(fmt.Sprintf("point %06d", i)).
+			Attr("shape", "point").Attr("style", "invis").Attr("label", "")
+	}
+	hidden := func(from, to dot.Node) { d.root.Edge(from, to).Attr("style", "invis") }
+	for i := 2; i < len(points); i++ {
+		hidden(points[i], points[i-1])
+	}
+	for _, t := range d.tables {
+		if right := max(1, t.column); right < last { // what has no layer shares the first one's column
+			hidden(points[right], t.node)
+		}
+		if t.column > 1 {
+			hidden(t.node, points[t.column-1])
+		}
+	}
+}

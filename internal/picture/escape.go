@@ -1,0 +1,46 @@
+package picture
+
+import (
+	"html"
+	"strings"
+	"unicode"
+
+	"github.com/emicklei/dot"
+)
+
+// brief keeps a text as short as there is room for; a tooltip has all of it.
+func brief(text string) string {
+	const most = 60
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
+}
+
+// escape makes a text harmless within HTML, and within SVG, which knows no control characters. Graphviz replaces what
+// begins with a backslash by parts of the graph, before it reads entities and again behind that.
+func escape(text string) string {
+	return strings.ReplaceAll(html.EscapeString(printable(text)), `\`, "&#92;&#92;")
+}
+
+// escapeLink is escape for addresses, which some versions of Graphviz write into SVG as they are.
+func escapeLink(address string) string { return escape(html.EscapeString(address)) }
+
+func printable(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsPrint(c) {
+			return c
+		}
+		return '\uFFFD'
+	}, text)
+}
+
+// literal quotes a text of several lines for Graphviz, which takes backslashes and entities in texts for more than they
+// are. Lines begin at the left.
+func literal(text string) dot.Literal {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;").Replace(printable(line))
+	}
+	return dot.Literal(`"` + strings.Join(lines, `\l`) + `"`)
+}

@@ -1,0 +1,135 @@
+package picture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/rendering"
+)
+
+const (
+	// mostTime is how long one picture may take to lay out.
+	mostTime = 10 * time.Second
+	// mostSVG is how many bytes one picture may have.
+	mostSVG = 32 << 20
+	// What Graphviz lays out in about four seconds and 50 MB, unless it is wild. An edge costs as much as it passes
+	// layers.
+	mostDocuments = 5000
+	mostPassed    = 10000
+	mostLayers    = 60
+)
+
+// Fits tells whether a graph is small enough for a picture. Fault: TooLarge.
+func Fits(g *rendering.Graph) error {
+	inhabited := map[int]bool{}
+	for _, v := range g.Vertices {
+		inhabited[v.Rank] = true
+	}
+	passed := 0
+	for _, e := range g.Edges {
+		from, to := g.Vertices[e.From].Rank, g.Vertices[e.To].Rank
+		passed += 1 + max(from-to, to-from)
+	}
+	for _, limit := range []struct {
+		what      string
+		has, most int
+	}{
+		{"documents", len(g.Vertices), mostDocuments},
+		{"layers", len(inhabited), mostLayers},
+		{"dependencies, counted again for each layer that they pass,", passed, mostPassed},
+	} {
+		if limit.has > limit.most {
+			return tooLarge("It has %d %s and at most %d are drawn", limit.has, limit.what, limit.most)
+		}
+	}
+	return nil
+}
+
+// Layout lays pictures out with Graphviz's program dot, at most so many at once as it was made for. It is safe for
+// concurrent use.
+type Layout struct{ free chan struct{} }
+
+// NewLayout returns a layout that runs so many programs at once.
+func NewLayout(runs int) *Layout {
+	l := &Layout{make(chan struct{}, runs)}
+	for range runs {
+		l.free <- struct{}{}
+	}
+	return l
+}
+
+// SVG lays out Graphviz text. Faults: Unimplemented (GraphvizMissing) on a machine without the program, TooLarge for a
+// picture that takes too long or gets too large. When the context ends, its cause is the error.
+func (l *Layout) SVG(ctx context.Context, text string) ([]byte, error) {
+	program, err := exec.LookPath("dot")
+	if err != nil {
+		return nil, fault.New(fault.Unimplemented, "GraphvizMissing",
+			"SVG is laid out by Graphviz, which this server does not find. Install it where the server runs (apt-get install "+
+				"graphviz), or ask for text/vnd.graphviz and lay that out yourself.").Because(err)
+	}
+	select {
+	case <-l.free:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for another picture: %w", context.Cause(ctx))
+	}
+	defer func() { l.free <- struct{}{} }()
+	limited, cancel := context.WithTimeout(ctx, mostTime)
+	defer cancel()
+	svg, err := run(limited, program, text)
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("lay out: %w", context.Cause(ctx))
+	case limited.Err() != nil:
+		return nil, tooLarge("Laying it out takes more than %v", mostTime)
+	case errors.Is(err, errFull):
+		return nil, tooLarge("It would have more than %d bytes", mostSVG)
+	}
+	return svg, err
+}
+
+func run(ctx context.Context, program, text string) ([]byte, error) {
+	command := exec.CommandContext(ctx, program, "-Tsvg")
+	svg, said := &limitedBuffer{room: mostSVG}, &limitedBuffer{room: 1 << 10}
+	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(text), svg, said
+	// With SERVER_NAME Graphviz opens no file that a text may name.
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C.UTF-8", "SERVER_NAME=purser"}
+	command.WaitDelay = time.Second
+	if err := command.Run(); err != nil {
+		if svg.full {
+			return nil, errFull
+		}
+		return nil, fmt.Errorf("run %s: %w: %s", program, err, said.text)
+	}
+	return svg.text, nil
+}
+
+var errFull = errors.New("there is no more room")
+
+// limitedBuffer keeps what is written to it, up to its room.
+type limitedBuffer struct {
+	text []byte
+	room int
+	full bool
+}
+
+// Write implements io.Writer.
+func (b *limitedBuffer) Write(text []byte) (int, error) {
+	if b.full = b.full || len(text) > b.room-len(b.text); b.full {
+		return 0, errFull
+	}
+	b.text = append(b.text, text...)
+	return len(text), nil
+}
+
+// tooLarge is the fault of a graph that is no picture any more.
+func tooLarge(format string, args ...any) error {
+	return document.TooLarge("This graph is too large for a picture. "+format+
+		"; ask for a part of it with focus=SCHEMA/NAME and depth=1, or for JSON.", args...)
+}

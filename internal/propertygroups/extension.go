@@ -1,0 +1,48 @@
+package propertygroups
+
+import (
+	"slices"
+
+	"purser/internal/document"
+	"purser/internal/validations"
+)
+
+// Extension adds both keywords to the dialect of DataSchemas.
+type Extension struct{}
+
+// Compile implements validations.Extension.
+func (Extension) Compile(schema document.Mapping) (validations.Keyword, error) {
+	groups, err := Parse(schema)
+	if groups == nil || err != nil {
+		return nil, err
+	}
+	return keyword{groups}, nil
+}
+
+// Examine implements validations.Extension.
+func (Extension) Examine(schema any) (findings []validations.Finding) {
+	for _, malformed := range Examine(schema) {
+		rule := "."
+		if len(malformed.Keyword) > 0 {
+			rule += malformed.Keyword[0]
+		}
+		findings = append(findings, validations.Finding{
+			Message: malformed.Message, SchemaPath: rule, Names: true,
+			Instance: append([]string{}, slices.Concat(malformed.Path, malformed.Keyword)...),
+		})
+	}
+	return findings
+}
+
+// keyword is both keywords of one schema object.
+type keyword struct{ *Groups }
+
+// Check implements validations.Keyword.
+func (k keyword) Check(object map[string]any, versions map[string]string) []validations.Violation {
+	found := k.Groups.Check(object, versions)
+	violations := make([]validations.Violation, len(found))
+	for i, v := range found {
+		violations[i] = validations.Violation(v)
+	}
+	return violations
+}

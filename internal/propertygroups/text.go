@@ -1,0 +1,119 @@
+package propertygroups
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Bytes of what is said at most.
+const (
+	maxMessage = 2 << 10
+	maxName    = 200 // of a group, a plugin, a version
+	maxList    = 600 // of properties or versions
+)
+
+// cut shortens a text to n bytes.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// text is written up to maxList bytes; whoever writes stops once it is full, whatever there is still to write.
+type text struct{ b []byte }
+
+func (t *text) isFull() bool { return len(t.b) > maxList }
+
+func (t *text) String() string { return cut(string(t.b), maxList) }
+
+func (t *text) add(s string) {
+	t.b = append(t.b, s[:min(len(s), maxList+1-min(len(t.b), maxList+1))]...)
+}
+
+// operands writes those that are kept, with one separator before the second of them and another before later ones.
+func (t *text) operands(operands []operand, keep func(operand) bool, first, others string) {
+	separator := ""
+	for _, o := range operands {
+		if t.isFull() {
+			return
+		}
+		if keep != nil && !keep(o) {
+			continue
+		}
+		t.add(separator)
+		t.operand(o)
+		if separator == "" {
+			separator = first
+		} else {
+			separator = others
+		}
+	}
+}
+
+func (t *text) operand(o operand) {
+	if o.group == nil {
+		t.path(o.path)
+		return
+	}
+	t.add("(")
+	t.group(o.group)
+	t.add(")")
+}
+
+// group writes a group as an operand, but for the parentheses.
+func (t *text) group(g *group) {
+	first, others := " and ", " and "
+	switch g.operator {
+	case or:
+		first, others = " or ", " or "
+	case xor:
+		first, others = " xor ", " xor "
+	case dependsOn:
+		first = " depends on "
+	case and, noOperator:
+	}
+	t.operands(g.operands, nil, first, others)
+}
+
+func (t *text) path(path []string) {
+	for i, part := range path {
+		if t.isFull() {
+			return
+		}
+		if i > 0 {
+			t.add(".")
+		}
+		t.add(part)
+	}
+}
+
+// listed is the operands that are kept; all of them if keep is nil.
+func listed(operands []operand, keep func(operand) bool) string {
+	t := new(text)
+	t.operands(operands, keep, ", ", ", ")
+	return t.String()
+}
+
+func dotted(path []string) string {
+	t := new(text)
+	t.path(path)
+	return t.String()
+}
+
+func (l *limit) listed(separator string) string {
+	var b strings.Builder
+	for i, v := range l.versions {
+		if b.Len() > maxList {
+			break
+		}
+		if i > 0 {
+			b.WriteString(separator)
+		}
+		b.WriteString(cut(v.text, maxName))
+	}
+	return cut(b.String(), maxList)
+}

@@ -1,0 +1,38 @@
+package propertygroups
+
+import "fmt"
+
+// violation says how a group does not hold at a place (spec/property-groups.md §4).
+func (c *check) violation(g *group, p place) string {
+	isTrue := func(o operand) bool { return c.truth(o, p) }
+	isFalse := func(o operand) bool { return !c.truth(o, p) }
+	switch g.operator {
+	case and:
+		return fmt.Sprintf("All of the following properties must be specified: %s. Missing: %s.",
+			listed(g.operands, nil), listed(g.operands, isFalse))
+	case dependsOn:
+		return fmt.Sprintf("%s cannot be specified without %s.",
+			listed(g.operands[:1], nil), listed(g.operands[1:], isFalse))
+	case xor:
+		if several := listed(g.operands, isTrue); several != "" {
+			return fmt.Sprintf("Cannot define the following properties at the same time: %s.", several)
+		}
+	case or, noOperator:
+	}
+	return fmt.Sprintf("At least one of the following properties must be specified: %s.", listed(g.operands, nil))
+}
+
+// violation says that the client does not support a property, as far as its version is known.
+func (l *limit) violation(path []string, version string, isKnown bool) string {
+	plugin, supported := cut(l.plugin, maxName), "supported versions: "
+	if l.since {
+		supported = "supported since version "
+	}
+	supported += l.listed(", ")
+	if !isKnown {
+		return fmt.Sprintf("Property %s depends on the version of client plugin %s, which is not known; %s.",
+			dotted(path), plugin, supported)
+	}
+	return fmt.Sprintf("Property %s is not supported by client plugin %s version %s; %s.",
+		dotted(path), plugin, cut(version, maxName), supported)
+}

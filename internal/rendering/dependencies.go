@@ -1,0 +1,103 @@
+package rendering
+
+import (
+	"context"
+	"slices"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// Graph is how documents depend on each other. Unlike rendering it is there for documents that do not fit together,
+// too: what is missing has a vertex of its own, and what cannot be decided is shown as it is.
+type Graph struct {
+	Layers    []string // that have documents, from the most general to the most specific
+	Unordered []string // layers that no LayeringPolicy puts in an order
+	Vertices  []Vertex // the documents as they came, then what is missing
+	Edges     []Edge   // by the documents that depend on others
+	Problems  []*fault.Fault
+}
+
+// Vertex is a document, or one that others ask for in vain.
+type Vertex struct {
+	document.Identity // of a missing parent only the schema
+
+	Index       int // of the document in the input; -1 if it is missing
+	Rank        int // of its layer, from the top, in Layers and then Unordered; -1 without a layer
+	Abstract    bool
+	Control     bool
+	Replacement bool
+	Encrypted   bool
+	Replaced    bool
+	ReplacedBy  int  // a vertex; -1 if there is none, or it is in another part of the graph
+	Focused     bool // it is what the graph is about
+	Missing     Absence
+	Selector    []Pair // of a missing parent
+}
+
+// Pair is a label of a selector. The value is JSON text unless it is a string.
+type Pair struct{ Key, Value string }
+
+// Absence is what a document is missing as.
+type Absence uint8
+
+// The absences.
+const (
+	Present       Absence = iota
+	MissingSource         // no concrete document has the schema and name that a substitution reads
+	MissingParent         // a parentSelector selects no document
+)
+
+func (a Absence) String() string { return [...]string{"", "source", "parent"}[a] }
+
+// Edge leads from a document to one that it depends on. There is one for each kind at most.
+type Edge struct {
+	From, To int // vertices
+	Kind     Relation
+	Cyclic   bool     // it is part of a cycle
+	Doubtful bool     // of a parent: one of several that are selected, or one that cannot be it
+	Copies   []Copied // of substitutions: what is copied, as they are listed
+}
+
+// Relation is how a document depends on another.
+type Relation uint8
+
+// The relations.
+const (
+	Parent       Relation = iota // begins with the data of To, which is the parent or what replaces it
+	Replacement                  // that too, and stands in for To
+	Substitution                 // takes values out of To
+)
+
+func (r Relation) String() string { return [...]string{"parent", "replacement", "substitution"}[r] }
+
+// Copied says from which path of its source a substitution copies to which paths.
+type Copied struct {
+	From string
+	To   []string
+}
+
+// Dependencies finds out how the documents of one revision depend on each other, and what keeps them from fitting
+// together, as Examine tells it. Of documents with one identity only the first counts.
+//
+// Fault: TooLarge beyond limits. When the context ends, its cause is the error.
+func Dependencies(ctx context.Context, documents []*document.Document) (*Graph, error) {
+	x := &examination{run: newRun(ctx, Options{Limit: DefaultLimit})}
+	nodes, err := x.read(documents)
+	if err != nil {
+		return nil, err
+	}
+	if err := x.examine(slices.Clone(nodes)); err != nil { // which drops some
+		return nil, err
+	}
+	l := newLinking(x.meter, nodes)
+	if err := l.parents(); err != nil {
+		return nil, err
+	}
+	if err := l.dependencies(); err != nil {
+		return nil, err
+	}
+	l.graph.Problems = x.problems
+	markCycles(l.graph)
+	return l.graph, nil
+}

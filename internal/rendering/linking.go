@@ -1,0 +1,222 @@
+package rendering
+
+import (
+	"slices"
+	"strings"
+)
+
+// linking puts a Graph together. It decides as rendering does where rendering decides, and goes on where that gives up.
+type linking struct {
+	*meter
+
+	graph    *Graph
+	nodes    []*node         // at their vertices
+	selected map[*node]found // by the children whose parents are in doubt
+	missing  map[string]int  // vertices of what is missing
+}
+
+// found are the documents that a selector finds, of many only the first.
+type found []*node
+
+// mostFound is how many documents of those that one selector finds are shown.
+const mostFound = 10
+
+func newLinking(m *meter, nodes []*node) *linking {
+	l := &linking{meter: m, graph: &Graph{}, nodes: nodes, selected: map[*node]found{}, missing: map[string]int{}}
+	for _, n := range nodes { // what an examination found out
+		n.parent, n.replacedBy = nil, nil
+	}
+	l.rank()
+	return l
+}
+
+// rank gives documents of layers that no policy orders ranks too, behind those of the others.
+func (l *linking) rank() {
+	inhabited := map[string]bool{}
+	var appearing []string
+	for _, n := range l.nodes {
+		if n.Layer != "" && !inhabited[n.Layer] {
+			inhabited[n.Layer] = true
+			appearing = append(appearing, n.Layer)
+		}
+	}
+	declared := map[string]bool{}
+	for _, layer := range l.declared() {
+		if inhabited[layer] && !declared[layer] {
+			l.graph.Layers = append(l.graph.Layers, layer)
+		}
+		declared[layer] = true
+	}
+	l.graph.Unordered = slices.DeleteFunc(appearing, func(layer string) bool { return declared[layer] })
+	ranks := map[string]int{"": -1}
+	for rank, layer := range slices.Concat(l.graph.Layers, l.graph.Unordered) {
+		ranks[layer] = rank
+	}
+	for _, n := range l.nodes {
+		n.rank = ranks[n.Layer]
+	}
+}
+
+func (l *linking) declared() layers {
+	for _, n := range l.nodes {
+		if strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy") {
+			return layerOrder(n.document)
+		}
+	}
+	return nil
+}
+
+// parents finds every document's parent, and then what replaces it.
+func (l *linking) parents() error {
+	f := newFamily(l.meter, nil, l.nodes)
+	for _, child := range f.children {
+		if err := l.check(child); err != nil {
+			return err
+		}
+		l.parent(f, child)
+	}
+	for _, n := range l.nodes {
+		if p := n.parent; l.replaces(n) && (p.replacedBy == nil || p.replacedBy.rank < n.rank) {
+			p.replacedBy = n
+		}
+	}
+	return nil
+}
+
+// replaces tells whether a document stands in for its parent (spec/rendering.md §5).
+func (*linking) replaces(n *node) bool {
+	return n.replacement && n.parent != nil && n.parent.key() == n.key()
+}
+
+// parent takes the candidate in the nearest layer above, or all where none can be chosen.
+func (l *linking) parent(f *family, child *node) {
+	var all found
+	var nearest *node
+	doubt := l.unordered(child)
+	for _, candidate := range f.candidates(child) {
+		if !f.matches(child, candidate) {
+			continue
+		}
+		doubt = doubt || l.unordered(candidate) || !fits(child, candidate) ||
+			nearest != nil && nearest.rank == candidate.rank
+		nearest = candidate
+		if len(all) < mostFound {
+			all = append(all, candidate)
+		}
+	}
+	if doubt {
+		l.selected[child] = all
+	} else {
+		child.parent = nearest
+	}
+}
+
+func (l *linking) unordered(n *node) bool { return n.rank >= len(l.graph.Layers) }
+
+// dependencies makes vertices and edges.
+func (l *linking) dependencies() error {
+	for at, n := range l.nodes {
+		n.place = at
+		l.graph.Vertices = append(l.graph.Vertices, vertexOf(n))
+	}
+	sources := sourcesOf(l.nodes)
+	for at, n := range l.nodes {
+		if n.replacedBy != nil {
+			v := &l.graph.Vertices[at]
+			v.Replaced, v.ReplacedBy = true, n.replacedBy.place
+		}
+		if err := l.check(n); err != nil {
+			return err
+		}
+		l.descends(n)
+		l.substitutes(n, sources)
+	}
+	return nil
+}
+
+func vertexOf(n *node) Vertex {
+	return Vertex{
+		Identity: n.Identity, Index: n.index, Rank: n.rank,
+		Abstract: n.abstract, Control: n.control, Replacement: n.replacement, Encrypted: n.encrypted, ReplacedBy: -1,
+	}
+}
+
+// descends links a document with its parent.
+func (l *linking) descends(n *node) {
+	edge := Edge{From: n.place, Kind: Parent}
+	switch {
+	case n.parent != nil:
+		if edge.To = n.ancestor().place; l.replaces(n) {
+			edge.Kind = Replacement
+		}
+	case len(l.selected[n]) > 0:
+		edge.Doubtful = true
+		for _, candidate := range l.selected[n] {
+			edge.To = candidate.place
+			l.graph.Edges = append(l.graph.Edges, edge)
+		}
+		return
+	case len(n.selector) > 0 && n.Layer != "":
+		edge.To = l.absentParent(n)
+	default:
+		return
+	}
+	l.graph.Edges = append(l.graph.Edges, edge)
+}
+
+// substitutes links a document with the sources of its substitutions.
+func (l *linking) substitutes(n *node, sources sources) {
+	edges := map[int]int{} // by source
+	for i := range n.substitutions {
+		s := &n.substitutions[i]
+		to := -1
+		if source := sources[s.source]; source != nil {
+			to = source.place
+		} else if !n.control { // into which nothing is substituted
+			to = l.absent(Vertex{Missing: MissingSource}, s.source, "")
+		}
+		if to < 0 {
+			continue
+		}
+		at, known := edges[to]
+		if !known {
+			at = len(l.graph.Edges)
+			edges[to] = at
+			l.graph.Edges = append(l.graph.Edges, Edge{From: n.place, To: to, Kind: Substitution})
+		}
+		l.graph.Edges[at].Copies = append(l.graph.Edges[at].Copies, copied(s))
+		l.charge(len(s.destinations))
+	}
+}
+
+func copied(s *substitution) Copied {
+	c := Copied{From: s.written}
+	for _, d := range s.destinations {
+		c.To = append(c.To, d.written)
+	}
+	return c
+}
+
+// absentParent is what stands for a parent that is not there; documents that ask for the same one share it.
+func (l *linking) absentParent(child *node) int {
+	v := Vertex{Missing: MissingParent}
+	var labels strings.Builder
+	for _, wanted := range child.selector {
+		v.Selector = append(v.Selector, Pair{wanted.key, strings.TrimPrefix(wanted.value, `"`)})
+		labels.WriteString(quote(wanted.key) + quote(wanted.value))
+	}
+	l.charge(labels.Len())
+	return l.absent(v, key{child.Schema, ""}, labels.String())
+}
+
+func (l *linking) absent(v Vertex, k key, labels string) int {
+	id := strings.Join([]string{k.schema, k.name, labels}, "\x00")
+	at, known := l.missing[id]
+	if !known {
+		at = len(l.graph.Vertices)
+		l.missing[id] = at
+		v.Schema, v.Name, v.Index, v.Rank, v.ReplacedBy = k.schema, k.name, -1, -1, -1
+		l.graph.Vertices = append(l.graph.Vertices, v)
+	}
+	return at
+}

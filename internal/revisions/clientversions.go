@@ -1,0 +1,89 @@
+package revisions
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/rendering"
+	"purser/internal/validations"
+)
+
+// readVersions finds the client versions that the new revision is judged with.
+func (j *judgement) readVersions(ctx context.Context) (err error) {
+	if j.change.Against.Versioned || slices.ContainsFunc(j.change.Added, saysVersions) {
+		j.versions, err = j.service.versionsAfter(ctx, j.change, j.gone)
+	} else {
+		j.versions = validations.ReadClientVersions(nil, j.service.ClientVersions)
+	}
+	j.change.Revision.ClientVersions = j.versions.Digest()
+	return err
+}
+
+func saysVersions(doc *Stored) bool { return doc.Schema == validations.ClientVersionsKind }
+
+// versionsAfter reads the documents that say client versions as they are once a change is made. They are rendered if
+// any of them has to be; as long as that fails, they say nothing.
+func (s *Service) versionsAfter(ctx context.Context, change *Change, gone map[int64]bool) (
+	validations.ClientVersions, error,
+) {
+	live, err := s.Store.OfKinds(ctx, []string{validations.ClientVersionsKind})
+	if err != nil {
+		return nil, fmt.Errorf("find client versions: %w", err)
+	}
+	said := slices.DeleteFunc(slices.Concat(live, change.Added), func(doc *Stored) bool {
+		return !saysVersions(doc) || gone[doc.ID]
+	})
+	if slices.ContainsFunc(said, func(doc *Stored) bool { return !doc.Traits().Final() }) {
+		if said, err = s.renderedVersions(ctx, change); err != nil {
+			return nil, err
+		}
+	}
+	return s.versionsOf(said), nil
+}
+
+// versionsOf are the client versions that rendered documents say, in the order of their places.
+func (s *Service) versionsOf(documents []*Stored) validations.ClientVersions {
+	said := slices.DeleteFunc(slices.Clone(documents), func(doc *Stored) bool { return !saysVersions(doc) })
+	slices.SortStableFunc(said, func(a, b *Stored) int { return cmp.Compare(a.Place, b.Place) })
+	return validations.ReadClientVersions(contentsOf(said), s.ClientVersions)
+}
+
+// renderedVersions renders those documents of a change's revision that say client versions, and what they depend on.
+func (s *Service) renderedVersions(ctx context.Context, change *Change) ([]*Stored, error) {
+	documents, err := s.documentsAfter(ctx, change)
+	if err != nil {
+		return nil, err
+	}
+	if documents, _, err = s.withPolicy(ctx, change.Revision.ID, documents); err != nil {
+		return nil, err
+	}
+	only := func(doc *document.Document) bool { return doc.Schema == validations.ClientVersionsKind }
+	rendered, err := s.computed(ctx, documents, rendering.Options{Only: only}, map[*Stored][][]string{})
+	if problem, ok := errors.AsType[*fault.Fault](err); ok && problem.Kind != fault.Unavailable {
+		return nil, nil
+	}
+	return rendered, err
+}
+
+// addVersioned adds the document schemas whose DataSchemas judge by client versions, if these are others than those
+// that the newest revision was judged with.
+func (j *judgement) addVersioned(ctx context.Context, kinds map[string]bool) error {
+	if j.change.Revision.ClientVersions == j.change.Against.ClientVersions {
+		return nil
+	}
+	schemas, err := j.service.Store.OfKinds(ctx, []string{validations.DataSchemaKind})
+	if err != nil {
+		return fmt.Errorf("find the DataSchemas that judge by client versions: %w", err)
+	}
+	for _, doc := range schemas {
+		if validations.Registers(doc.Document) && j.service.Engine.NamesVersions(doc.Digest, doc.Data) {
+			kinds[doc.Name] = true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package revisions
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/rendering"
+	"purser/internal/validations"
+)
+
+// Schema is a schema in force for documents of a kind.
+type Schema struct {
+	Kind string  // the schema that the documents name
+	By   *Stored // the DataSchema that registers it, nil if it is built in
+	Text []byte  // JSON
+}
+
+// Schemas returns the schemas in force in a revision, built-in and registered, by kind. Faults: NotFound, Gone; those
+// of rendering if a DataSchema has to be rendered.
+func (s *Service) Schemas(ctx context.Context, id int64) ([]Schema, error) {
+	registered, err := s.dataSchemas(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("find DataSchemas of revision %d: %w", id, err)
+	}
+	var schemas []Schema
+	for kind, text := range validations.BuiltIn() {
+		schemas = append(schemas, Schema{Kind: kind, Text: text})
+	}
+	decided := map[string]bool{}
+	for _, doc := range registered { // in order of place: of several of one name the first decides
+		if validations.Registers(doc.Document) && !decided[doc.Name] {
+			decided[doc.Name] = true
+			schemas = append(schemas, Schema{Kind: doc.Name, By: doc, Text: doc.Data})
+		}
+	}
+	slices.SortFunc(schemas, func(a, b Schema) int { return cmp.Compare(a.Kind, b.Kind) })
+	return schemas, nil
+}
+
+// dataSchemas are the DataSchemas of a revision as they are rendered, in order of place.
+func (s *Service) dataSchemas(ctx context.Context, id int64) ([]*Stored, error) {
+	found, err := s.Documents(ctx, id, Selection{Schemas: []string{validations.DataSchemaKind}, Page: Page{Limit: -1}})
+	if err != nil {
+		return nil, err
+	}
+	schemas := found.Documents
+	if slices.ContainsFunc(schemas, func(doc *Stored) bool { return !doc.Traits().Final() }) {
+		documents, _, err := s.unrendered(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		only := func(doc *document.Document) bool { return doc.Schema == validations.DataSchemaKind }
+		schemas, err = s.computed(ctx, documents, rendering.Options{Only: only}, map[*Stored][][]string{})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(schemas, func(a, b *Stored) int { return cmp.Compare(a.Place, b.Place) })
+	return schemas, nil
+}
+
+// Schema returns the schema in force for a kind. Faults: those of Schemas; NotFound.
+func (s *Service) Schema(ctx context.Context, id int64, kind string) (Schema, error) {
+	schemas, err := s.Schemas(ctx, id)
+	if err != nil {
+		return Schema{}, err
+	}
+	name, _, _ := strings.Cut(kind, "/")
+	var similar []string
+	for _, schema := range schemas {
+		if schema.Kind == kind {
+			return schema, nil
+		}
+		if strings.HasPrefix(schema.Kind, name+"/") {
+			similar = append(similar, schema.Kind)
+		}
+	}
+	if similar == nil {
+		similar = []string{"none"}
+	}
+	return Schema{}, fault.New(fault.NotFound, "SchemaNotFound",
+		"Revision %d has no schema for %s; of that namespace it has: %s", id, kind, strings.Join(similar, ", "))
+}

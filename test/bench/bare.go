@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+)
+
+// bareVariable tells the bench that it is to be a server that does nothing but write an answer that lies ready: those
+// bytes of a file, from whatever path. It is a process of its own, as the server is that it is compared with.
+const bareVariable = "BENCH_BARE"
+
+// startBare runs such a server.
+func (b *bench) startBare(ctx context.Context, answer []byte) (_ *server, err error) {
+	file := filepath.Join(b.dir, "answer")
+	if err := os.WriteFile(file, answer, 0o600); err != nil {
+		return nil, fmt.Errorf("keep an answer: %w", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find the bench itself: %w", err)
+	}
+	s := &server{Client: &http.Client{}}
+	defer func() {
+		if err != nil {
+			err = s.stop(err)
+		}
+	}()
+	address, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.url = "http://" + address
+	command := exec.CommandContext(ctx, self, address)
+	command.Env = append(os.Environ(), bareVariable+"="+file)
+	if err := s.launch(command, filepath.Join(b.dir, "bare.log")); err != nil {
+		return nil, err
+	}
+	return s, s.ready(ctx)
+}
+
+// serveBare is that server, until the context ends.
+func serveBare(ctx context.Context, file, address string) error {
+	answer, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	router := chi.NewRouter()
+	router.Get("/*", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/x-yaml")
+		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+		_, _ = w.Write(answer)
+	})
+	bare := &http.Server{Addr: address, Handler: router, ReadHeaderTimeout: time.Minute}
+	context.AfterFunc(ctx, func() { _ = bare.Close() })
+	if err := bare.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve the answer: %w", err)
+	}
+	return nil
+}

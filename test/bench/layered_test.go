@@ -1,0 +1,28 @@
+package main
+
+import (
+	"testing"
+
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// TestLayeredSite holds the site of our own to what is said of it: its size, and that it renders to what is valid.
+func TestLayeredSite(t *testing.T) {
+	t.Parallel()
+	site, err := newLayered(t.Context(), "own", layeredSite())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "own (377 documents, 800 substitutions)"; site.label != want {
+		t.Errorf("it is %s, want %s", site.label, want)
+	}
+	var stored frozen
+	for i, doc := range site.documents {
+		stored.documents = append(stored.documents, &revisions.Stored{Document: doc, ID: int64(i), Place: int64(i)})
+	}
+	visible := len(site.documents) - templates - replacements
+	if err := render(t.Context(), newService(stored, validations.NewEngine()), 1, visible)(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+	"purser/internal/store"
+	"purser/internal/validations"
+)
+
+// frozen is a store that has read the documents of a revision already, so that what is measured is what is done with
+// them.
+type frozen struct {
+	revisions.Store
+
+	documents []*revisions.Stored
+}
+
+// Around tells that the revision is there.
+func (frozen) Around(context.Context, int64) (revisions.Neighbourhood, error) {
+	return revisions.Neighbourhood{Exists: true}, nil
+}
+
+// Documents returns them all.
+func (f frozen) Documents(context.Context, int64, revisions.Selection) (revisions.Selected, error) {
+	return revisions.Selected{Documents: f.documents}, nil
+}
+
+func everything() revisions.Selection { return revisions.Selection{Page: revisions.Page{Limit: -1}} }
+
+// rendered is a server that has taken in a layered site, with what it rests on in process.
+type rendered struct {
+	*server
+	layered
+
+	kept     *store.Store
+	engine   *validations.Engine // that took the site in
+	revision int64
+	stored   frozen
+	answer   []byte // all rendered documents
+	visible  int    // how many these are
+}
+
+// rendered measures row 11.
+func (b *bench) rendered(ctx context.Context) (err error) {
+	site, err := b.layered(ctx)
+	if err != nil {
+		return err
+	}
+	b.sayf("row 11: rendering %s", site.label)
+	s, err := b.start(ctx, "rendered")
+	if err != nil {
+		return err
+	}
+	r := &rendered{server: s, layered: site, engine: validations.NewEngine()}
+	defer func() { err = r.stop(err) }()
+	if err := r.take(ctx); err != nil {
+		return err
+	}
+	if err := b.renderings(ctx, r); err != nil {
+		return err
+	}
+	return b.cachedGET(ctx, r)
+}
+
+// take takes the site in as the server would, and reads it again.
+func (r *rendered) take(ctx context.Context) (err error) {
+	if r.kept, err = store.Open(ctx, r.db.Config().ConnString()); err != nil {
+		return fmt.Errorf("open the store: %w", err)
+	}
+	service := newService(r.kept, r.engine)
+	written, err := service.Put(ctx, "site", r.body, document.YAML, revisions.Terms{})
+	if err != nil {
+		return fmt.Errorf("take the site in: %w", err)
+	}
+	r.revision = written.Revision
+	if err := vacuum(ctx, r.db); err != nil {
+		return err
+	}
+	found, err := r.kept.Documents(ctx, r.revision, everything())
+	if err != nil {
+		return fmt.Errorf("read the site: %w", err)
+	}
+	r.stored.documents = found.Documents
+	var answer bytes.Buffer
+	if err := r.send(ctx, http.MethodGet, r.path(), nil, &answer); err != nil {
+		return err
+	}
+	r.answer = answer.Bytes()
+	r.visible = 1 + bytes.Count(r.answer, []byte("\n---\n"))
+	return nil
+}
+
+func (r *rendered) path() string {
+	return fmt.Sprintf("%s/revisions/%d/rendered-documents", api, r.revision)
+}
+
+func (r *rendered) stop(err error) error {
+	if r.kept != nil {
+		r.kept.Close()
+	}
+	return r.server.stop(err)
+}
+
+// render renders and validates a revision to so many documents, and keeps nothing of it.
+func render(ctx context.Context, service *revisions.Service, revision int64, visible int) func() error {
+	return func() error {
+		selected, err := service.Rendered(ctx, revision, everything())
+		if err != nil {
+			return fmt.Errorf("render: %w", err)
+		}
+		if len(selected.Documents) != visible {
+			return fmt.Errorf("%w: %d rendered documents", errOther, len(selected.Documents))
+		}
+		return nil
+	}
+}
+
+func (r *rendered) render(ctx context.Context, kept revisions.Store, engine *validations.Engine) func() error {
+	return render(ctx, newService(kept, engine), r.revision, r.visible)
+}
+
+// unvalidated renders only.
+func (f frozen) unvalidated(ctx context.Context) func() error {
+	documents := make([]*document.Document, len(f.documents))
+	for i, doc := range f.documents {
+		documents[i] = doc.Document
+	}
+	return func() error { return renderAll(ctx, documents) }
+}
+
+// decode reads the texts of all documents.
+func (f frozen) decode(read func(text []byte) (any, error)) func() error {
+	return func() error {
+		for _, doc := range f.documents {
+			for _, text := range [][]byte{doc.Metadata, doc.Data} {
+				if _, err := read(text); err != nil {
+					return fmt.Errorf("read document %s: %w", doc.Identity, err)
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// standard reads JSON as everybody can.
+func standard(text []byte) (value any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	err = decoder.Decode(&value)
+	return value, err //nolint:wrapcheck // by who calls
+}
+
+func (b *bench) renderings(ctx context.Context, r *rendered) error {
+	decode := r.stored.decode(standard)
+	ingested := r.render(ctx, r.stored, r.engine)
+	forgotten := func() error { return r.render(ctx, r.stored, validations.NewEngine())() }
+	what := r.label + ": render and validate, schemas compiled as after its ingest, to decoding its JSON "
+	return b.compareAll([]compared{
+		{row: 11, limit: 3, against: decode, measured: ingested, what: what + "(encoding/json, one goroutine)"},
+		{
+			row: 11, against: decode, measured: forgotten,
+			what: r.label + ": the same with no schema compiled before",
+		},
+		{
+			row: 11, against: r.stored.decode(document.ParseJSON), measured: ingested,
+			what: r.label + ": the same to decoding its JSON with our own reader",
+		},
+		{
+			row: 11, against: decode, measured: r.stored.unvalidated(ctx),
+			what: r.label + ": the same without validating",
+		},
+		{
+			row: 11, against: decode, measured: r.render(ctx, r.kept, r.engine),
+			what: r.label + ": the same with reading the documents from Postgres before",
+		},
+	})
+}
+
+// cachedGET compares what is kept of a rendering with bytes that lie ready.
+func (b *bench) cachedGET(ctx context.Context, r *rendered) (err error) {
+	bare, err := b.startBare(ctx, r.answer)
+	if err != nil {
+		return err
+	}
+	defer func() { err = bare.stop(err) }()
+	get, closeGet, err := r.getter(ctx, r.path())
+	if err != nil {
+		return err
+	}
+	defer closeGet()
+	write, closeWrite, err := bare.getter(ctx, r.path())
+	if err != nil {
+		return err
+	}
+	defer closeWrite()
+	return b.compare(compared{
+		row: 11, limit: 2, repeats: often, against: write, measured: get,
+		what: fmt.Sprintf("%s: GET what was rendered before as YAML, %.1f KB, to writing the bytes through bare chi", r.label,
+			float64(len(r.answer))/1000),
+	})
+}
+
+// getter makes one request again and again.
+func (s *server) getter(ctx context.Context, path string) (get func() error, closeAll func(), err error) {
+	clients, closeAll, err := s.wires(ctx, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	request := message(http.MethodGet, path, nil)
+	return func() error { return clients[0].send(request) }, closeAll, nil
+}

@@ -1,0 +1,214 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// clientVersions is a document that says versions of client plugins, flow YAML.
+func clientVersions(versions string) string {
+	return doc("purser/ClientVersions/v1", "cv", versions)
+}
+
+// sized is a DataSchema for widgets whose size needs a client of version 2.
+func sized() string {
+	return dataSchema("acme/Widget/v1", "{properties_groups_schema: [{XOR: [[size], [width, min]]}, "+
+		"{API_VERSIONS: {CLIENT_PLUGIN: shop, VERSIONS: ['2.0'], PROPERTIES: [[size]]}}]}")
+}
+
+const (
+	both    = "Cannot define the following properties at the same time: size, width.min."
+	unknown = "Property size depends on the version of client plugin shop, which is not known; supported versions: 2.0."
+	old     = "Property size is not supported by client plugin shop version 1.0; supported versions: 2.0."
+)
+
+func TestPropertyGroups(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "schemas", sized()).is(t, http.StatusOK)
+	s.put(t, "site", widget("w", "{size: 1, width: {min: 1}}")+widget("v", "{width: {min: 0}}")).is(t, http.StatusOK)
+	s.isOutcomes(t, "2", "failure", "success")
+	got := s.faults(t, "2", 0)
+	want := []any{
+		map[string]any{
+			"error_section": map[string]any{
+				"data": map[string]any{"size": 1, "width": map[string]any{"min": 1}},
+				"metadata": map[string]any{
+					"schema": "metadata/Document/v1", "name": "w", "storagePolicy": "cleartext", "replacement": false,
+					"layeringDefinition": map[string]any{"layer": "site", "abstract": false},
+				},
+				"schema": "acme/Widget/v1",
+			},
+			"layer": "site", "message": both, "name": "w", "path": ".data", "schema": "acme/Widget/v1",
+			"schema_path": ".properties_groups_schema.0",
+		},
+	}
+	for _, item := range got {
+		fault, _ := item.(map[string]any)
+		delete(fault, "validation_schema")
+	}
+	if diff := cmp.Diff(want, got[:1]); diff != "" {
+		t.Errorf("errors (-want +got):\n%s", diff)
+	}
+	s.isMessages(t, "2", 0, ".data: "+both, ".data: "+unknown)
+	// Rendered documents are judged alike.
+	s.put(t, "layers", layeringPolicy("lp"))
+	s.isInvalid(t, "3", "w: "+both, "w: "+unknown)
+}
+
+// What a substitution wrote does not show, but names of properties do.
+func TestPropertyGroups_secrets(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "site", layeringPolicy("lp")+secret("s", "{pw: oNlYiNsEcReTs}")+
+		dataSchema("acme/Widget/v1", "{properties_groups_schema: [{XOR: [[a], [pw]]}]}")+
+		docWith("acme/Widget/v1", "w", "{a: 1}", substitutes(from("s", ".pw", "{path: .pw}")))).is(t, http.StatusOK)
+	s.isInvalid(t, "1", "w: Cannot define the following properties at the same time: a, pw.")
+	if text := s.get(t, "revisions/1/rendered-documents").text; strings.Contains(text, "oNlYiNsEcReTs") {
+		t.Errorf("a secret is told:\n%s", text)
+	}
+}
+
+// Malformed groups are failures of their DataSchema, wherever they stand.
+func TestPropertyGroups_malformed(t *testing.T) {
+	t.Parallel()
+	const wrong = "Properties group schema incorrectly specified. "
+	for name, c := range map[string]struct{ schema, want string }{
+		"not referenced": {
+			"{definitions: {d: {property_groups: {g: {properties: [a, h], operator: or}, h: {properties: [g], operator: or}}}}}",
+			".data.definitions.d.property_groups.g: " + wrong + "Group 'g' refers to itself: g -> h -> g.",
+		},
+		"no operator":   {"{properties_groups_schema: [{NAND: [[a]]}]}", ".data.properties_groups_schema.0: " + wrong + "Properties group schema key should be one of the operators: AND, OR, XOR."},
+		"beside a $ref": {"{properties: {a: {$ref: '#', property_groups: 5}}}", ".data.properties.a.property_groups: " + wrong + "property_groups should be a list of named groups, found <class 'int'> instead."},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
+			t.Parallel()
+			s := start(t)
+			s.put(t, "site", dataSchema("acme/Widget/v1", c.schema)+widget("w", "{a: {}}")).is(t, http.StatusOK)
+			s.isOutcomes(t, "1", "failure", "success")
+			s.isMessages(t, "1", 0, c.want)
+		})
+	}
+}
+
+// Other client versions judge those documents anew that they concern, in other buckets too, and no others.
+func TestClientVersions(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "schemas", sized()+dataSchema("acme/Other/v1", "{type: object}")).is(t, http.StatusOK)
+	s.put(t, "site", widget("w", "{size: 1}")+doc("acme/Other/v1", "o", "{}")).is(t, http.StatusOK)
+	s.isMessages(t, "2", 0, ".data: "+unknown)
+	s.put(t, "versions", clientVersions("{shop: 2}")).is(t, http.StatusOK)
+	s.isOutcomes(t, "3", "success")
+	s.put(t, "versions", clientVersions("{shop: '1.0'}")).is(t, http.StatusOK)
+	s.isOutcomes(t, "4", "success", "failure")
+	s.isMessages(t, "4", 1, ".data: "+old)
+	s.put(t, "else", widget("fine", "{width: {min: 1}}")).is(t, http.StatusOK)
+	s.isOutcomes(t, "5", "success", "failure")
+	s.put(t, "versions", "").is(t, http.StatusOK)
+	s.isMessages(t, "6", 1, ".data: "+unknown)
+	s.send(t, request{method: http.MethodPost, path: "rollback/3"}).is(t, http.StatusCreated)
+	s.isOutcomes(t, "7", "success", "success", "success", "success", "success")
+	// What was recorded stays as it was.
+	s.isMessages(t, "4", 1, ".data: "+old)
+
+	// The kind is built in.
+	s.put(t, "versions", clientVersions("{shop: [1]}")).is(t, http.StatusOK)
+	s.isMessages(t, "8", 0, ".data.shop: [1] is not of type 'string', 'number'")
+	s.isMessages(t, "8", 1, ".data: "+unknown)
+}
+
+// They are layered and rendered like any document.
+func TestClientVersions_rendered(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "global", layeringPolicy("lp")+sized()+
+		inLayer("global, abstract: true", docWith("purser/ClientVersions/v1", "base", "{shop: '1.0'}", labelled("versions: base")))).is(t, http.StatusOK)
+	s.put(t, "site", widget("w", "{size: 1}")).is(t, http.StatusOK)
+	s.isMessages(t, "2", 0, ".data: "+unknown)
+	versions := func(data string) string {
+		return under("versions: base", "site", clientVersions(data), "merge .")
+	}
+	s.put(t, "versions", versions("{}")).is(t, http.StatusOK)
+	s.isMessages(t, "3", 1, ".data: "+old)
+	s.isInvalid(t, "3", "w: "+old)
+	s.put(t, "versions", versions("{shop: '2.0'}")).is(t, http.StatusOK)
+	s.isOutcomes(t, "4", "success")
+	s.get(t, "revisions/4/rendered-documents").is(t, http.StatusOK)
+	// As long as they do not render, nothing is known.
+	s.put(t, "versions", under("versions: base", "site", clientVersions("{shop: '2.0'}"), "merge .nowhere")).is(t, http.StatusOK)
+	s.isMessages(t, "5", 1, ".data: "+unknown)
+}
+
+// Defaults of the server hold below what documents say.
+func TestClientVersions_defaults(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--client-version", "shop=1.0", "--client-version", "other=1,2")
+	s.put(t, "site", layeringPolicy("lp")+sized()+widget("w", "{size: 1}")).is(t, http.StatusOK)
+	s.isMessages(t, "1", 2, ".data: "+old)
+	s.isInvalid(t, "1", "w: "+old)
+	s.put(t, "versions", clientVersions("{shop: '2.0'}")).is(t, http.StatusOK)
+	s.isOutcomes(t, "2", "success")
+	s.get(t, "revisions/2/rendered-documents").is(t, http.StatusOK)
+}
+
+// However much there is to judge, it ends, and says what was too much.
+func TestPropertyGroups_bounded(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var groups, members strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&groups, "- g%d: {operator: or, properties: [p%d, p%d, p%d]}\n", i, i, (i*7+1)%1000, (i*13+2)%1000)
+		fmt.Fprintf(&members, "p%d: %d, ", i, i)
+	}
+	path := "[" + strings.Repeat("x, ", 999) + "x]"
+	schema := "{properties_groups_schema: [{OR: [" + path + ", [list, y, z]]}]}"
+	items := "{list: [" + strings.Repeat("{y: [{z: 1}]}, ", 10_000) + "]}"
+	began := time.Now()
+	s.put(t, "many", "---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, name: acme/Widget/v1}\ndata:\n  property_groups:\n"+
+		indentLines(groups.String())+widget("w", "{"+members.String()+"}")).is(t, http.StatusOK)
+	s.isOutcomes(t, "1", "success", "success")
+	s.put(t, "long", dataSchema("acme/Gadget/v1", schema)+doc("acme/Gadget/v1", "g", items)).is(t, http.StatusOK)
+	s.isOutcomes(t, "2", "success", "success")
+	if took := time.Since(began); took > bounded {
+		t.Errorf("it took %v", took)
+	}
+}
+
+func indentLines(text string) string {
+	return "  " + strings.TrimSuffix(strings.ReplaceAll(text, "\n", "\n  "), "  ")
+}
+
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "schemas", sizes()).is(t, http.StatusOK)
+	s.put(t, "more", sized()+dataSchema("template", "{}")).fails(t, http.StatusConflict, "DuplicateDocumentExists")
+	s.put(t, "more", layeringPolicy("lp")+inLayer("global, abstract: true", docWith("deckhand/DataSchema/v1", "acme/Base/v1", "{type: object}", labelled("b: c")))+
+		under("b: c", "site", doc("deckhand/DataSchema/v1", "acme/Gadget/v1", "{required: [x]}"), "merge .")).is(t, http.StatusOK)
+	registered := map[string]any{}
+	for _, item := range s.get(t, "revisions/2/schemas").results(t) {
+		schema, _ := item.(map[string]any)
+		if schema["source"] == "registered" {
+			registered[fmt.Sprint(schema["name"])] = schema["document"].(map[string]any)["revision"]
+		} else if schema["document"] != nil || !strings.Contains(fmt.Sprint(schema["name"]), "/v1") {
+			t.Errorf("built in: %v", schema)
+		}
+		s.get(t, strings.TrimPrefix(fmt.Sprint(schema["url"]), s.url+"/api/v1.0/")).is(t, http.StatusOK)
+	}
+	if diff := cmp.Diff(map[string]any{"acme/Widget/v1": 1, "acme/Gadget/v1": 2}, registered); diff != "" {
+		t.Errorf("registered (-want +got):\n%s", diff)
+	}
+	got := s.get(t, "revisions/2/schemas/acme/Gadget/v1", "Accept", "application/json").is(t, http.StatusOK)
+	if got.text != `{"type":"object","required":["x"]}`+"\n" {
+		t.Errorf("rendered schema %s", got.text)
+	}
+	s.get(t, "revisions/2/schemas/acme/Gadget/v1", "Accept", "application/json", "If-None-Match", got.got.Get("ETag")).is(t, http.StatusNotModified)
+	s.get(t, "revisions/1/schemas/acme/Gadget/v1").fails(t, http.StatusNotFound, "SchemaNotFound", "acme/Gadget/v1", "acme/Widget/v1")
+	s.get(t, "revisions/9/schemas").fails(t, http.StatusNotFound, "RevisionNotFound")
+}
