@@ -217,6 +217,24 @@ func TestRotate(t *testing.T) {
 		}
 		wantAlone(t, dir)
 	})
+	t.Run("the file keeps its owner", func(t *testing.T) {
+		t.Parallel()
+		if os.Getuid() != 0 {
+			t.Skip("only root can give files away")
+		}
+		path := filepath.Join(directory(t), "keyset")
+		if err := errors.Join(Create(path, nil), os.Chown(path, 12345, 23456)); err != nil {
+			t.Fatal(err)
+		}
+		rotate(t, path)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stat, _ := info.Sys().(*syscall.Stat_t); stat.Uid != 12345 || stat.Gid != 23456 {
+			t.Errorf("now it is owned by %d:%d", stat.Uid, stat.Gid)
+		}
+	})
 	t.Run("the digest keyset stays to the byte", func(t *testing.T) {
 		t.Parallel()
 		path := filepath.Join(directory(t), "keyset")

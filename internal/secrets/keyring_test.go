@@ -325,6 +325,9 @@ func TestKeyring_rereads(t *testing.T) {
 						t.Errorf("opened as %q, %v", opened, err)
 					}
 				}
+				if strings.Contains(log.String(), keyMaterial(t, string(good))[:8]) {
+					t.Errorf("the log has a key: %s", log)
+				}
 				if strings.Count(log.String(), "level=ERROR") != 1 || !strings.Contains(log.String(), c.log) {
 					t.Errorf("the log says %s", log)
 				}

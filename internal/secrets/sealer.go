@@ -12,7 +12,7 @@ import (
 // keeps the clear text and gives a reference to it as the sealed one.
 //
 // The methods are safe for concurrent use: a caller with many documents hides the latency of a service by calling from
-// several goroutines. A Keyring needs about 2 µs a document and gains nothing by that.
+// several goroutines. A Keyring needs a few microseconds a document, so there is nothing to gain by batches.
 type Sealer interface {
 	// Seal returns what to store in place of the clear text of a place. Sealing twice gives two different texts.
 	Seal(ctx context.Context, place Place, cleartext []byte) (sealed []byte, err error)
