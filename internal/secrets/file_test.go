@@ -272,6 +272,19 @@ type brokenKMS struct{ tink.AEAD }
 
 func (brokenKMS) Decrypt(_, _ []byte) ([]byte, error) { return nil, errors.New("connection refused") }
 
+// tiredKMS encrypts a few times and then no more.
+type tiredKMS struct {
+	tink.AEAD
+	left int
+}
+
+func (k *tiredKMS) Encrypt(text, associated []byte) ([]byte, error) {
+	if k.left--; k.left < 0 {
+		return nil, errors.New("too many requests")
+	}
+	return k.AEAD.Encrypt(text, associated)
+}
+
 func TestOpen_kms(t *testing.T) {
 	t.Parallel()
 	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
@@ -306,6 +319,20 @@ func TestOpen_kms(t *testing.T) {
 		t.Parallel()
 		if _, err := Open(t.Context(), path, Options{KMS: brokenKMS{kms}}); err == nil || !strings.Contains(err.Error(), "connection refused") {
 			t.Error(err)
+		}
+	})
+	t.Run("a rotation that is cut short has lost nothing, and its key is there before it seals", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(directory(t), "keyset")
+		before := openKeyring(t, path, Options{Create: true, KMS: kms}).Prefix(t.Context())
+		for left, keys := range []int{1, 2} {
+			if _, err := Rotate(path, &tiredKMS{kms, left}); err == nil || !strings.Contains(err.Error(), "too many requests") {
+				t.Error(err)
+			}
+			k := openKeyring(t, path, Options{KMS: kms})
+			if !bytes.Equal(before, k.Prefix(t.Context())) || len(k.keys.Load().enabled) != keys {
+				t.Errorf("after %d writes there are %d keys, and texts begin with %x", left, len(k.keys.Load().enabled), k.Prefix(t.Context()))
+			}
 		}
 	})
 	t.Run("a keyset in the clear is refused with it", func(t *testing.T) {

@@ -55,12 +55,7 @@ func Open(ctx context.Context, path string, options Options) (*Keyring, error) {
 	}
 	loaded, info, err := load(path, k.kms)
 	if options.Create && errors.Is(err, os.ErrNotExist) {
-		if err := Create(path, k.kms); err != nil && !errors.Is(err, os.ErrExist) { // another server was faster
-			return nil, err
-		}
-		k.log.LogAttrs(ctx, slog.LevelInfo, "keyset file made: back it up, without it no secret opens",
-			slog.String("path", path))
-		loaded, info, err = load(path, k.kms)
+		loaded, info, err = k.create(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -68,6 +63,18 @@ func Open(ctx context.Context, path string, options Options) (*Keyring, error) {
 	k.keys.Store(loaded)
 	k.seen, k.next = info, k.now().Add(healthyPause)
 	return k, nil
+}
+
+// create makes the file, unless another server was faster, and reads it.
+func (k *Keyring) create(ctx context.Context) (*keys, os.FileInfo, error) {
+	switch err := Create(k.path, k.kms); {
+	case err == nil:
+		k.log.LogAttrs(ctx, slog.LevelInfo, "keyset file made: back it up, without it no secret opens",
+			slog.String("path", k.path))
+	case !errors.Is(err, os.ErrExist):
+		return nil, nil, err
+	}
+	return load(k.path, k.kms)
 }
 
 func load(path string, kms tink.AEAD) (*keys, os.FileInfo, error) {

@@ -31,7 +31,8 @@ func Create(path string, kms tink.AEAD) error {
 // that have a copy of the file on another machine must get the new one before they meet a text that was sealed with the
 // new key.
 //
-// Rotations at the same time happen one after the other. Nothing changes if there is an error.
+// Rotations at the same time happen one after the other. The new key is safely on disk before anybody can seal with it.
+// After an error, every key that was there still is.
 func Rotate(path string, kms tink.AEAD) (primary uint32, err error) {
 	path, err = filepath.EvalSymlinks(path) // or the new file would replace a link to it
 	if err != nil {
@@ -46,45 +47,61 @@ func Rotate(path string, kms tink.AEAD) (primary uint32, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if e.AEAD, err = withNewPrimary(e, kms); err != nil {
+	r := rotation{path, e, info, kms}
+	if primary, err = r.run(); err != nil {
 		return 0, fmt.Errorf("rotate the keyset file %s: %w", path, err)
 	}
-	return replaceEnvelope(path, e, kms, info)
+	return primary, nil
 }
 
-func withNewPrimary(e envelope, kms tink.AEAD) ([]byte, error) {
-	if _, err := e.keys(kms); err != nil {
-		return nil, err
-	}
-	handle, err := unpack(e.AEAD, kms)
-	if err != nil {
-		return nil, err
-	}
-	manager := keyset.NewManagerFromHandle(handle)
-	id, err := manager.Add(aead.XChaCha20Poly1305KeyTemplate())
-	if err != nil {
-		return nil, fmt.Errorf("add a key: %w", err)
-	}
-	if err := manager.SetPrimary(id); err != nil {
-		return nil, fmt.Errorf("make the new key the primary one: %w", err)
-	}
-	if handle, err = manager.Handle(); err != nil {
-		return nil, fmt.Errorf("add a key: %w", err)
-	}
-	return pack(handle, kms)
+// rotation is the work on one file, whose directory is locked.
+type rotation struct {
+	path string
+	envelope
+	was os.FileInfo
+	kms tink.AEAD
 }
 
-// replaceEnvelope writes an envelope if it can be read again.
-func replaceEnvelope(path string, e envelope, kms tink.AEAD, was os.FileInfo) (primary uint32, err error) {
-	k, err := e.keys(kms)
-	if err != nil {
-		return 0, fmt.Errorf("read the rotated keyset again: %w", err)
+// run writes the file twice. If the new key came with being the primary one, a server could seal with it and the power
+// fail before the directory is on disk: the old file would be back, the new key gone and the sealed text with it.
+func (r *rotation) run() (primary uint32, err error) {
+	if _, err := r.keys(r.kms); err != nil {
+		return 0, err
 	}
-	text, err := e.text()
+	handle, err := unpack(r.AEAD, r.kms)
 	if err != nil {
 		return 0, err
 	}
-	return k.primary, replaceFile(path, text, was)
+	manager := keyset.NewManagerFromHandle(handle)
+	if primary, err = manager.Add(aead.XChaCha20Poly1305KeyTemplate()); err != nil {
+		return 0, fmt.Errorf("add a key: %w", err)
+	}
+	if err := r.write(manager); err != nil {
+		return 0, err
+	}
+	if err := manager.SetPrimary(primary); err != nil {
+		return 0, fmt.Errorf("make the new key the primary one: %w", err)
+	}
+	return primary, r.write(manager)
+}
+
+// write puts the manager's keys into the file, after a trial whether they can be read again.
+func (r *rotation) write(manager *keyset.Manager) error {
+	handle, err := manager.Handle()
+	if err != nil {
+		return fmt.Errorf("collect the keys: %w", err)
+	}
+	if r.AEAD, err = pack(handle, r.kms); err != nil {
+		return err
+	}
+	if _, err := r.keys(r.kms); err != nil {
+		return fmt.Errorf("read the new keyset again: %w", err)
+	}
+	text, err := r.text()
+	if err != nil {
+		return err
+	}
+	return replaceFile(r.path, text, r.was)
 }
 
 func readEnvelope(path string) (envelope, os.FileInfo, error) {
