@@ -72,7 +72,7 @@ func bucketNames(q *query) (names []string) {
 func (s *server) change(r *http.Request, q *query) (revisions.Terms, error) {
 	dryRun := q.flag("dry-run", false)
 	terms, err := terms(r, q)
-	terms.DryRun = dryRun
+	terms.DryRun, terms.CleartextOnly = dryRun, !s.mayEncrypt(r)
 	return terms, err
 }
 

@@ -32,6 +32,7 @@ type serveCommand struct {
 	ClientVersion map[string]string `help:"Version of a client plugin that no purser/ClientVersions document names, for property groups; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"` //nolint:lll // a tag
 
 	databaseFlags `embed:""`
+	keysetFlags   `embed:""`
 	limitFlags    `embed:""`
 	logFlags      `embed:""`
 }
@@ -51,7 +52,7 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 		return fmt.Errorf("listen: %w (--listen or PURSER_LISTEN gives another address)", err)
 	}
 	defer func() { _ = listener.Close() }()
-	url, stop, err := c.open(ctx, log)
+	url, stop, err := c.databaseFlags.open(ctx, log)
 	if err != nil {
 		return err
 	}
@@ -86,12 +87,17 @@ func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)
 	}
+	keyset, err := c.keysetFlags.open(ctx, c.ownKeyset(), log)
+	if err != nil {
+		kept.Close()
+		return nil, nil, err
+	}
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		poolCollector(kept))
 	service := revisions.NewService(revisions.Config{
 		Store: store.NewCached(kept, c.CacheSize), Engine: validations.NewEngine(propertygroups.Extension{}),
-		Limits: c.document(), ClientVersions: c.ClientVersion,
+		Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,
 		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
 	})
 	handler := api.New(api.Config{
@@ -99,7 +105,11 @@ func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger
 		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: log,
 		Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 	})
-	return handler, kept.Close, nil
+	stop := keepResealed(ctx, service, log)
+	return handler, func() {
+		stop()
+		kept.Close()
+	}, nil
 }
 
 // serve answers requests until the context ends, then lets those under way finish.

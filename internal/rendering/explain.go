@@ -194,6 +194,10 @@ func (r *run) explain(n *node, asked *path) (*Explanation, error) {
 		heir = heir.ancestor()
 		explanation.Parents = append(explanation.Parents, heir.index)
 	}
+	if n.encrypted { // not even its keys are told
+		explanation.Leaves = []Leaf{{Trail: Trail{Document: n.index, Path: "."}, At: ".", Secret: true}}
+		return explanation, nil
+	}
 	x := &explainer{run: r, node: n}
 	if err := x.follow(data, asked.steps, &place{}); err != nil {
 		return nil, err
@@ -264,7 +268,13 @@ func (x *explainer) leaf(value any, at *place) error {
 			"ask for a part of them, with a longer path", x.node.Identity), x.node)
 	}
 	from := originOf(value)
-	leaf := Leaf{At: at.String(), Parts: at.parts(), Value: bare(value), Secret: x.node.encrypted || from.secret}
+	if from.secret {
+		at = from.around(at)
+		if last := len(x.leaves) - 1; last >= 0 && x.leaves[last].Secret && x.leaves[last].At == at.String() {
+			return nil // another part of one secret
+		}
+	}
+	leaf := Leaf{At: at.String(), Parts: at.parts(), Value: bare(value), Secret: from.secret}
 	leaf.Trail = x.trail(x.node, from)
 	x.told += len(leaf.Steps)
 	x.leaves = append(x.leaves, leaf)

@@ -34,6 +34,7 @@ type node struct {
 
 	brought [][]string // where in the rendered data substitutions wrote, those of its ancestors too
 
+	secret   bool // it holds what an encrypted document says
 	data     any  // its own data, later the rendered data
 	read     bool // data is set
 	computed bool

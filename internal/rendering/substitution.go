@@ -52,6 +52,7 @@ func (r *run) substitute(t *tree, n *node, number int) error {
 	if err != nil {
 		return err
 	}
+	n.secret = n.secret || source.secret
 	if value, err = r.part(value, s); err != nil {
 		return r.unknown(n, source, err)
 	}

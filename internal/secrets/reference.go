@@ -46,3 +46,15 @@ func isShortDigest(s string) bool {
 	digest, err := hex.DecodeString(s)
 	return err == nil && len(digest) == shortDigest && s == strings.ToLower(s)
 }
+
+// PlaceOf reads the place out of what Reference wrote.
+func PlaceOf(reference string) (Place, bool) {
+	if !IsReference(reference) {
+		return Place{}, false
+	}
+	parts := strings.Split(strings.TrimPrefix(reference, referenceScheme), "/")
+	for i, part := range parts {
+		parts[i], _ = url.PathUnescape(part) // IsReference has tried
+	}
+	return Place{Site: parts[0], Identity: document.Identity{Schema: parts[1], Layer: parts[2], Name: parts[3]}}, true
+}
