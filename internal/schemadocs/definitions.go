@@ -13,6 +13,7 @@ type target struct {
 	section *section // nil if it is not planned
 	schema  any
 	isFound bool
+	scalar  string // its type, if it names one that has no parts
 }
 
 // define adds sections for the definitions, and for what else is referred to and has none.
@@ -33,6 +34,10 @@ func (p *plan) define() {
 		if _, isKnown := p.byPointer[t.key]; t.isFound && t.section == nil && !isKnown {
 			t.section = p.definition(t.key, t.name, t.schema)
 			c.schema(t.schema)
+		}
+		m, _ := t.schema.(document.Mapping)
+		if named := types(m); len(named) == 1 && isScalar(named[0]) {
+			t.scalar = named[0]
 		}
 		p.targets[fragment] = t
 	}

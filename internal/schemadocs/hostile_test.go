@@ -167,6 +167,7 @@ func TestHTML_bounded(t *testing.T) {
 		"huge names":  schemaWith("properties", many(1000, huge+"%d", func(int) any { return schemaWith("required", []any{"a"}) })),
 		"conditions":  schemaWith("anyOf", slice(50_000, schemaWith("not", schemaWith("minLength", document.Number("3"))))),
 		"long lists":  schemaWith("oneOf", slice(20_000, schemaWith("description", strings.Repeat("<>", 2000)))),
+		"one target":  {{Key: "properties", Value: many(20_000, "p%d", func(int) any { return schemaWith("$ref", "#/x") })}, {Key: "x", Value: many(50_000, "k%d", refs)}},
 		"values":      schemaWith("enum", slice(90_000, "a|b")),
 		"required":    schemaWith("required", slice(90_000, "a")),
 		"groups":      schemaWith("properties", many(500, "p%d", manyGroups)),

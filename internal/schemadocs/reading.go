@@ -78,6 +78,15 @@ func (f finder) member(m document.Mapping, name string) *document.Member {
 	return index[name]
 }
 
+// mapping is what the function of that name is, for schemas that are asked many times.
+func (f finder) mapping(schema document.Mapping, keyword string) document.Mapping {
+	if member := f.member(schema, keyword); member != nil {
+		m, _ := member.Value.(document.Mapping)
+		return m
+	}
+	return nil
+}
+
 // pointed returns what is at the end of a pointer.
 func (f finder) pointed(root document.Mapping, steps []string) (at any, ok bool) {
 	at = root

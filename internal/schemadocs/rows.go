@@ -191,24 +191,24 @@ func (p *plan) cross(s *section, own map[string][]string) (undeclared []string) 
 // walk follows a path through properties, and the items of lists, as far as they have rows.
 func (p *plan) walk(at document.Mapping, path []string) (found *document.Member, rest []string) {
 	for i, name := range path {
-		member := p.finder.member(mapping(at, "properties"), name)
+		member := p.finder.member(p.finder.mapping(at, "properties"), name)
 		if member == nil {
 			return found, path[i:]
 		}
 		found = member
-		at = elements(member.Value)
+		at = p.elements(member.Value)
 	}
 	return found, nil
 }
 
 // elements goes through lists to the schema of their items.
-func elements(schema any) document.Mapping {
+func (p *plan) elements(schema any) document.Mapping {
 	m, _ := schema.(document.Mapping)
 	for range maxDepth {
-		if _, isRef := reference(m); isRef {
+		if ref := p.finder.member(m, "$ref"); ref != nil && ref.Value != nil {
 			return nil
 		}
-		items := mapping(m, "items")
+		items := p.finder.mapping(m, "items")
 		if items == nil {
 			return m
 		}

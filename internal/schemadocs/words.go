@@ -156,8 +156,8 @@ func (w *writer) reference(ref string) string {
 		return w.link("this schema", t.section)
 	}
 	said := w.link(w.code(t.name), t.section)
-	if m, _ := t.schema.(document.Mapping); len(types(m)) == 1 && isScalar(types(m)[0]) {
-		return types(m)[0] + " (" + said + ")"
+	if t.scalar != "" {
+		return t.scalar + " (" + said + ")"
 	}
 	return said
 }
