@@ -81,6 +81,7 @@ func (s *server) routes() []route {
 		{v1 + "/revisions/{revision}/rendered-documents/explain", methods{"GET": s.explain}},
 		{v1 + "/revisions/{revision}/schemas", methods{"GET": s.listSchemas}},
 		{v1 + "/revisions/{revision}/schemas/{namespace}/{kind}/{version}", methods{"GET": s.showSchema}},
+		{v1 + "/revisions/{revision}/schemas/{namespace}/{kind}/{version}/docs", methods{"GET": s.showSchemaDocs}},
 		{v1 + "/revisions/{revision}/diff/{other}", methods{"GET": s.diff}},
 		{v1 + "/revisions/{revision}/deepdiff/{other}", methods{"GET": s.deepDiff}},
 		{v1 + "/revisions/{revision}/tags", methods{"GET": s.listTags, "DELETE": s.deleteTags}},

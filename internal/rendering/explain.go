@@ -170,7 +170,7 @@ func (r *run) lineage(order []*node, of func(*node) bool) (lineage []*node) {
 			needed[n.ancestor()] = true
 		}
 		for j := range n.substitutions {
-			if source := r.sources[n.substitutions[j].source]; source != nil {
+			if source := r.sources.of(n.substitutions[j].source); source != nil {
 				needed[source] = true
 			}
 		}

@@ -118,7 +118,7 @@ func (r *run) plan(nodes []*node) ([]*node, error) {
 	if err := markReplaced(nodes); err != nil {
 		return nil, err
 	}
-	r.sources = sourcesOf(nodes)
+	chooseSources(nodes)
 	return newGraph(nodes, r.sources).order(nodes)
 }
 

@@ -165,11 +165,11 @@ func (o *opener) open(ctx context.Context, doc *Stored) ([]byte, error) {
 		return nil, fault.New(fault.Internal, "SecretUnopened", "The secret of document %s cannot be opened: this server has "+
 			"no keyset (--secrets-keyset)", doc.Identity)
 	}
-	clear, err := o.vault.Open(ctx, placeOf(doc.Identity), sealed)
+	text, err := o.vault.Open(ctx, placeOf(doc.Identity), sealed)
 	if err != nil {
 		return nil, fmt.Errorf("open a secret: %w", err)
 	}
-	return clear, nil
+	return text, nil
 }
 
 // resolver gives the values that references in documents stand for. What could not be opened is told by failed.

@@ -46,10 +46,13 @@ func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Dige
 		if err := row.Scan(digestField{&c.Digest}, &body, &c.Sealed); err != nil {
 			return c, fmt.Errorf("read a secret: %w", err)
 		}
-		if body, err = s.body.unpack(body); err == nil {
-			err = json.Unmarshal(body, &c.Reference)
+		if body, err = s.body.unpack(body); err != nil {
+			return c, err
 		}
-		return c, err
+		if err := json.Unmarshal(body, &c.Reference); err != nil {
+			return c, fmt.Errorf("read the reference to a secret: %w", err)
+		}
+		return c, nil
 	}, outdatedSecrets, s.site, prefix, after[:], limit)
 }
 

@@ -49,9 +49,9 @@ func passphrase(name, secret string) string {
 	return encrypted(doc("deckhand/Passphrase/v1", name, fmt.Sprintf("%q", secret)))
 }
 
-// fromPassphrase is a substitution out of a passphrase.
-func fromPassphrase(name, dest string) string {
-	return "{src: {schema: deckhand/Passphrase/v1, name: " + name + ", path: .}, dest: " + dest + "}"
+// fromPassphrase is a substitution out of the passphrase pw.
+func fromPassphrase(dest string) string {
+	return "{src: {schema: deckhand/Passphrase/v1, name: pw, path: .}, dest: " + dest + "}"
 }
 
 // hashed is a value as it is shown with cleartext-secrets=false, of values that JSON and Python write alike.
@@ -70,7 +70,7 @@ func TestSecrets(t *testing.T) {
 	s := start(t, "--secrets-keyset", newKeyset(t))
 	const reference = "secret://default/deckhand%2FPassphrase%2Fv1/site/pw/"
 	put := s.put(t, "site", layeringPolicy("lp")+passphrase("pw", "hunter2")+
-		docWith("acme/Widget/v1", "w", "{x: 1}", substitutes(fromPassphrase("pw", "{path: .db.password}")))).is(t, http.StatusOK)
+		docWith("acme/Widget/v1", "w", "{x: 1}", substitutes(fromPassphrase("{path: .db.password}")))).is(t, http.StatusOK)
 	stored := s.get(t, "revisions/1/documents").data(t)
 	if got := fmt.Sprint(stored["pw"]); !strings.HasPrefix(got, reference) || !strings.Contains(put.text, got) {
 		t.Errorf("the document shows %s, want a reference", got)
@@ -150,8 +150,8 @@ func TestSecrets_leakNowhere(t *testing.T) {
 		dataSchema("acme/Widget/v1", "{type: object, properties: {n: {type: integer}, list: {maxItems: 1}, short: {maxLength: 3}, known: {enum: [a]}}, additionalProperties: false}") +
 		passphrase("pw", marker) +
 		encrypted(widget("wrong", "{n: "+marker+", list: ["+marker+", "+marker+"], short: "+marker+", "+marker+": 1, known: "+marker+"}")) +
-		docWith("acme/Other/v1", "takes", "{text: 'a P b'}", substitutes(fromPassphrase("pw", "{path: .text, pattern: P}"), fromPassphrase("pw", "{path: .deep.down}"))) +
-		docWith("acme/Widget/v1", "fails", "{}", substitutes(fromPassphrase("pw", "{path: .n}"), fromPassphrase("pw", "{path: .short}")))
+		docWith("acme/Other/v1", "takes", "{text: 'a P b'}", substitutes(fromPassphrase("{path: .text, pattern: P}"), fromPassphrase("{path: .deep.down}"))) +
+		docWith("acme/Widget/v1", "fails", "{}", substitutes(fromPassphrase("{path: .n}"), fromPassphrase("{path: .short}")))
 	answers := []answer{
 		s.send(t, request{method: http.MethodPut, path: "buckets/site/documents?dry-run=true", body: site, header: yamlBody()}),
 		s.put(t, "site", site).is(t, http.StatusOK),
