@@ -19,8 +19,8 @@ type DeepDifference struct {
 
 // DeepDiff tells how one revision becomes another, down to what its rendered documents say; 0 is the revision without
 // any. Of the buckets the higher number is the newer one, as for Diff. Documents count as modified if what was
-// submitted of them differs (spec/api.md §6.2), or, if all is asked for, if they are rendered differently. cleartext leaves
-// encrypted documents out. Faults:
+// submitted of them differs (spec/api.md §6.2), or, if all is asked for, if they are rendered differently. cleartext
+// leaves encrypted documents out. Faults:
 // NotFound, Gone, those of rendering.
 func (s *Service) DeepDiff(ctx context.Context, before, after int64, all, cleartext bool) ([]DeepDifference, error) {
 	found, err := s.compare(ctx, before, after)

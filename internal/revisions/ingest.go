@@ -200,7 +200,7 @@ func bucketOf(e document.Entry, doc *document.Document) (string, error) {
 }
 
 func encryptedFault(e document.Entry, doc *document.Document) error {
-	return fault.New(fault.Unimplemented, "HTTPNotImplemented",
-		"Document %s (document %d, from line %d) has storagePolicy: encrypted, and this server has no keyset to seal it "+
-			"with: start it with --secrets-keyset. It refuses secrets rather than store them in clear. Nothing was stored.", doc.Identity, e.Index, e.Line)
+	return fault.New(fault.Unimplemented, "HTTPNotImplemented", "Document %s (document %d, from line %d) has "+
+		"storagePolicy: encrypted, and this server has no keyset to seal it with: start it with --secrets-keyset. It "+
+		"refuses secrets rather than store them in clear. Nothing was stored.", doc.Identity, e.Index, e.Line)
 }

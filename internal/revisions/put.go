@@ -11,8 +11,8 @@ import (
 // Put makes the documents of a body the content of a bucket; those it leaves out are deleted (spec/api.md §3). Faults:
 // Invalid for what cannot be read or is no document, TooLarge beyond limits, Conflict for an identity that lives in
 // another bucket or twice in the body, a second LayeringPolicy, or a site that does not stop changing, Stale for terms
-// that do not hold, Forbidden for encrypted documents that the terms do not allow, and Unimplemented for those without a
-// vault. Nothing is stored with a fault.
+// that do not hold, Forbidden for encrypted documents that the terms do not allow, and Unimplemented for those without
+// a vault. Nothing is stored with a fault.
 func (s *Service) Put(ctx context.Context, bucket string, body []byte, media document.Media, terms Terms) (
 	Written, error,
 ) {

@@ -63,7 +63,7 @@ func inClear(entry document.Entry) (*document.Document, error) {
 	root, _ := entry.Value.(document.Mapping)
 	metadata, _ := root.At("metadata").(document.Mapping)
 	entry.Value = root.With("metadata", metadata.With("storagePolicy", "cleartext"))
-	return document.New(entry) //nolint:wrapcheck // a fault
+	return document.New(entry)
 }
 
 func foreignReference(e document.Entry, doc *document.Document) error {
@@ -162,8 +162,8 @@ func (o *opener) open(ctx context.Context, doc *Stored) ([]byte, error) {
 		sealed = o.sealed[doc.Digest]
 	}
 	if o.vault == nil || sealed == nil {
-		return nil, fault.New(fault.Internal, "SecretUnopened", "The secret of document %s cannot be opened: this server has "+
-			"no keyset (--secrets-keyset)", doc.Identity)
+		return nil, fault.New(fault.Internal, "SecretUnopened",
+			"The secret of document %s cannot be opened: this server has no keyset (--secrets-keyset)", doc.Identity)
 	}
 	text, err := o.vault.Open(ctx, placeOf(doc.Identity), sealed)
 	if err != nil {

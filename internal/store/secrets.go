@@ -11,6 +11,7 @@ import (
 	"purser/internal/revisions"
 )
 
+//nolint:gosec // SQL, and no credentials
 const (
 	sealedByDigest = `SELECT digest, sealed FROM contents WHERE site = $1 AND digest = ANY($2) AND sealed IS NOT NULL`
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,6 +66,7 @@ func hashed(t *testing.T, value any) string {
 	return hex.EncodeToString(sum[:])
 }
 
+//nolint:paralleltest,tparallel // one after the other
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--secrets-keyset", newKeyset(t))
@@ -130,7 +132,7 @@ func TestSecrets(t *testing.T) {
 	})
 	t.Run("empty", func(t *testing.T) {
 		for i, empty := range []string{"''", "{}", "[]", "null"} {
-			got := s.put(t, "empty", encrypted(widget("e", empty))+encrypted(widget("f", fmt.Sprint(i)))).is(t, http.StatusOK).documents(t)
+			got := s.put(t, "empty", encrypted(widget("e", empty))+encrypted(widget("f", strconv.Itoa(i)))).is(t, http.StatusOK).documents(t)
 			e, _ := got[0]["metadata"].(map[string]any)
 			f, _ := got[1]["metadata"].(map[string]any)
 			if e["storagePolicy"] != "cleartext" || f["storagePolicy"] != "encrypted" {
@@ -238,6 +240,8 @@ func execute(t *testing.T, database, sql string) {
 }
 
 // Keys are rotated while the server runs; everything is sealed again, and a lost key is said clearly.
+//
+//nolint:paralleltest,tparallel // one after the other
 func TestSecrets_rotation(t *testing.T) {
 	t.Parallel()
 	keyset := newKeyset(t)
@@ -286,7 +290,7 @@ func TestSecrets_rotation(t *testing.T) {
 func TestSecrets_keysetOfOthers(t *testing.T) {
 	t.Parallel()
 	path := newKeyset(t)
-	if err := os.Chmod(path, 0o644); err != nil { //nolint:gosec // which is the point
+	if err := os.Chmod(path, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	said, err := command(t, "serve", "--listen", "127.0.0.1:0", "--database-url", storetest.URL(t), "--secrets-keyset", path)
