@@ -96,7 +96,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return opts, nil
 }
 
-const lastRow = 14
+const lastRow = 15
 
 func (o *options) choose(list string) error {
 	o.rows = map[int]bool{}
@@ -160,6 +160,7 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 		{"row 12", []int{12}, b.growth},
 		{"row 13", []int{13}, b.policies},
 		{"row 14", []int{14}, b.groups},
+		{"row 15", []int{15}, b.secrets},
 	} {
 		if opts.wants(group.rows...) {
 			if err := group.measure(ctx); err != nil {

@@ -125,7 +125,7 @@ type server struct {
 }
 
 // start runs a server on a new database.
-func (b *bench) start(ctx context.Context, name string) (_ *server, err error) {
+func (b *bench) start(ctx context.Context, name string, flags ...string) (_ *server, err error) {
 	database, err := b.create(ctx, name)
 	if err != nil {
 		return nil, err
@@ -155,7 +155,8 @@ func (b *bench) start(ctx context.Context, name string) (_ *server, err error) {
 		return nil, err
 	}
 	s.url = "http://" + address
-	command := exec.CommandContext(ctx, b.binary, "--listen", address, "--database-url", database)
+	command := exec.CommandContext(ctx, b.binary,
+		append([]string{"serve", "--listen", address, "--database-url", database}, flags...)...)
 	command.Env = append(environment(), profileVariable+"="+s.profile)
 	if err := s.launch(command, filepath.Join(b.dir, name+".log")); err != nil {
 		return nil, err
