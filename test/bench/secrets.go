@@ -57,6 +57,7 @@ func (b *bench) sealed(ctx context.Context, site *site, keyset string) (err erro
 			}
 			return server.put(ctx, "schemas", []byte(site.schema))
 		},
-		what: fmt.Sprintf("PUT of %d new documents of %s, all of them encrypted, to all in clear", len(site.documents), site.label),
+		what: fmt.Sprintf("PUT of %d new documents of %s, all of them encrypted, to all in clear",
+			len(site.documents), site.label),
 	})
 }
