@@ -1,6 +1,7 @@
 package revisions
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -65,15 +66,22 @@ func (s *Service) resealOne(ctx context.Context, content SealedContent, log *slo
 	return true, nil
 }
 
-// KeepResealed calls Reseal now and again until the context ends.
+// KeepResealed calls Reseal whenever there is a newer key, and now and again, until the context ends.
 func (s *Service) KeepResealed(ctx context.Context, every time.Duration, log *slog.Logger) {
-	for {
-		resealed, err := s.Reseal(ctx, log)
-		switch {
-		case err != nil && ctx.Err() == nil:
-			log.ErrorContext(ctx, "seal secrets with the newest key", "error", err.Error())
-		case resealed > 0:
-			log.InfoContext(ctx, "secrets were sealed with the newest key", "secrets", resealed)
+	const often = 360 // looks at the keys
+	var done []byte
+	for look := 0; s.Vault != nil; look++ {
+		if newest := s.Vault.Prefix(ctx); !bytes.Equal(newest, done) || look%often == 0 {
+			resealed, err := s.Reseal(ctx, log)
+			switch {
+			case err == nil:
+				done = newest
+			case ctx.Err() == nil:
+				log.ErrorContext(ctx, "seal secrets with the newest key", "error", err.Error())
+			}
+			if resealed > 0 {
+				log.InfoContext(ctx, "secrets were sealed with the newest key", "secrets", resealed)
+			}
 		}
 		select {
 		case <-time.After(every):
