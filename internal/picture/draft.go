@@ -30,7 +30,9 @@ type table struct {
 
 // Text draws a graph as Graphviz text. link gives the address of a document's own picture, by its name as in a Focus.
 func Text(g *rendering.Graph, title string, link func(name string) string) string {
-	d := &draft{Graph: g, link: link, root: dot.NewGraph(dot.Directed).ID("revision"), home: make([]*table, len(g.Vertices))}
+	d := &draft{
+		Graph: g, link: link, root: dot.NewGraph(dot.Directed).ID("revision"), home: make([]*table, len(g.Vertices)),
+	}
 	d.frame(title)
 	d.connect()
 	for at, vertices := range d.columns() {

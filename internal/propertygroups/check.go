@@ -29,7 +29,8 @@ func (g *Groups) Check(object map[string]any, versions Versions) []Violation {
 	c.run(g)
 	if c.isSpent() {
 		return []Violation{{[]string{}, g.rules[0].keyword[:1:1], "The data is too large for these property groups: " +
-			"judging them takes more than " + strconv.Itoa(MaxSteps) + " steps. Make the lists shorter, or the groups fewer.", 0}}
+			"judging them takes more than " + strconv.Itoa(MaxSteps) +
+			" steps. Make the lists shorter, or the groups fewer.", 0}}
 	}
 	if c.more > 0 {
 		said := fmt.Sprintf("The property groups are violated in %d more ways.", c.more)
