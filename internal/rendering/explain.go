@@ -266,8 +266,9 @@ func (x *explainer) leaf(value any, at *place) error {
 		return err
 	}
 	if len(x.leaves) == mostLeaves || x.told > mostTold {
-		return about(document.TooLarge("Document %s has more values at that path than are explained at once (%d, of %d steps "+
-			"together): ask for a part of them, with a longer path", x.node.Identity, mostLeaves, mostTold), x.node)
+		return about(document.TooLarge("Document %s has more values at that path than are explained at once "+
+			"(%d, of %d steps together): ask for a part of them, with a longer path",
+			x.node.Identity, mostLeaves, mostTold), x.node)
 	}
 	from := originOf(value)
 	if from.secret {
