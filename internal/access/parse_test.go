@@ -229,7 +229,7 @@ func TestParse_boundedTime(t *testing.T) {
 		"misspelt":      many(900, func(i int) string { return fmt.Sprintf("deckhand:list_%d: rule:list_%dx\n", i, i) }),
 		"blank lines":   fill("\n"),
 		"quotes":        fill("'"),
-		"keys":          many(40_000, func(i int) string { return fmt.Sprintf("%d: \n", i) }),
+		"keys":          many(10_000, func(i int) string { return fmt.Sprintf("%d: \n", i) }),
 		"doubling": "r98: role:a\nadmin_api: rule:r1\n" +
 			many(97, func(i int) string { return fmt.Sprintf("r%d: not rule:r%d and not rule:r%d\n", i+1, i+2, i+2) }),
 		"all refer to all": many(150, func(i int) string {
