@@ -12,13 +12,16 @@
 //	not  and  or  ( )        binding in this order, in any case of letters
 //	[[a, b], [c]]            an old form of a and b or c
 //
-// where %(project_id)s and %(user_id)s in a NAME of a role or in a VALUE stand for the caller's own.
+// Other servers are not asked (http:, https:), and None has no meaning, as nothing matches what is unknown.
+//
+// In a NAME of a role and in a VALUE, %(project_id)s and %(user_id)s stand for the caller's own, %% for a percent sign.
 //
 // Invariants:
 //   - What is unknown matches nothing: a key that no caller has, a credential that this caller does not have, a target
 //     that there is not, a rule that is not registered.
 //   - A Policy never changes, refers to no rule that it does not have and holds no cycle. A question costs at most one
 //     evaluation of each rule.
+//   - What a file may cost is bounded: MaxSize, MaxRules, maxNesting.
 //   - Nothing is taken for something that it does not say: a file is read whole or not at all. Where the reference
 //     takes an expression that it cannot read for "never", Parse says what is wrong with it.
 package access

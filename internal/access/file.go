@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"sync"
@@ -110,18 +111,26 @@ func load(path string) (*Policy, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, errors.Unwrap(err) // the path is said once, by whoever asked
+		return nil, reason(err)
 	case !info.Mode().IsRegular():
 		return nil, errors.New("it is not a regular file") // reading a pipe would wait for somebody to write
 	}
 	file, err := os.Open(path) //nolint:gosec // whoever starts the server says which file
 	if err != nil {
-		return nil, errors.Unwrap(err)
+		return nil, reason(err)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	text, err := io.ReadAll(io.LimitReader(file, MaxSize+1))
 	if err != nil {
-		return nil, errors.Unwrap(err)
+		return nil, reason(err)
 	}
 	return Parse(text)
+}
+
+// reason leaves the path out of an error; it is said once, by whoever asked for the file.
+func reason(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return failed.Err
+	}
+	return err
 }

@@ -140,36 +140,42 @@ deckhand:create_tag: role:y and
 	}
 }
 
-func TestParse_linesOfJSON(t *testing.T) {
+func TestParse_lines(t *testing.T) {
 	t.Parallel()
-	_, err := Parse([]byte("{\n\t\"admin_api\": \"role:admin\",\n\t\"deckhand:list_tags\": [[\"rol\"]]\n}\n"))
-	want := `line 3: rule "deckhand:list_tags": "rol" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`
-	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
-		t.Error(diff)
+	for _, text := range []string{
+		"{\n\t\"admin_api\": \"role:admin\",\n\t\"deckhand:list_tags\" : [[\"rol\"]]\n}\n",
+		"---\nadmin_api: role:admin\ndeckhand:list_tags:\n- - rol\n",
+		"# deckhand:list_tags: x\r\n\r\n'deckhand:list_tags': ['rol']\r\n",
+		"{\n  admin_api: role:admin\n  , deckhand:list_tags: [rol]\n}",
+	} {
+		_, err := Parse([]byte(text))
+		want := `line 3: rule "deckhand:list_tags": "rol" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`
+		if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
+			t.Error(diff)
+		}
 	}
 }
 
 func TestParse_refusesFile(t *testing.T) {
 	t.Parallel()
+	const tooLarge = "the file has more than 50000 keys and values, nests them deeper than 100, or grows beyond 4194304 bytes by its aliases"
 	cases := map[string]struct{ text, want string }{
 		"a list":         {"- role:admin\n", "the file must be a mapping of names of rules to expressions"},
 		"a JSON list":    {"[]", "the file must be a mapping of names of rules to expressions"},
 		"a text":         {"role:admin", "the file must be a mapping of names of rules to expressions"},
 		"two documents":  {"admin_api: role:a\n---\nadmin_api: role:b\n", "line 2: a second document begins; the file must be one"},
-		"no YAML":        {"admin_api: [\n", "document 1, line 1: did not find expected node content"},
-		"an at sign":     {"admin_api: role:a\ndeckhand:list_tags: @\n", "document 1, line 2: found character that cannot start any token"},
+		"no YAML":        {"admin_api: [\n", "line 1: did not find expected node content"},
+		"an at sign":     {"admin_api: role:a\ndeckhand:list_tags: @\n", "line 2: found character that cannot start any token"},
 		"UTF-16":         {"\xff\xfea\x00", "the body is UTF-16; send it as UTF-8"},
 		"too many bytes": {strings.Repeat("#", MaxSize+1), "the file has more than 1048576 bytes"},
 		"too many rules": {many(MaxRules+1, func(i int) string { return fmt.Sprintf("r%d: '@'\n", i) }), "the file has more than 1000 rules"},
-		"deep":           {"admin_api: [[[[[" + strings.Repeat("[", 200) + "\n", ""},
+		"too deep":       {"admin_api: " + strings.Repeat("[", 200) + strings.Repeat("]", 200), tooLarge},
+		"too many keys":  {many(60_000, func(i int) string { return fmt.Sprintf("%d: \n", i) }), tooLarge},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := Parse([]byte(c.text))
-			if c.want == "" && err != nil {
-				return
-			}
 			if diff := cmp.Diff(c.want, fmt.Sprint(err)); diff != "" {
 				t.Error(diff)
 			}
