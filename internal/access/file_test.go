@@ -91,6 +91,24 @@ func TestFile_sameTimeAndSize(t *testing.T) {
 	}
 }
 
+func TestFile_sameTimeOtherSize(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, closed)
+	s.write(s.path, open+"# longer\n", -time.Minute)
+	if !s.after(time.Second) {
+		t.Error("a file that has grown is not read")
+	}
+}
+
+func TestFile_clockIsPutBack(t *testing.T) {
+	t.Parallel()
+	s := newStand(t, closed)
+	s.write(s.path, open, -2*time.Hour)
+	if !s.after(-time.Hour) {
+		t.Error("a file is not looked at before the clock shows the old time again")
+	}
+}
+
 func TestFile_symbolicLink(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, closed)

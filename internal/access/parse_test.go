@@ -40,6 +40,8 @@ deckhand:list_validations: >-
 }`,
 		"JSON of Windows":                "\ufeff{\r\n  \"admin_api\": \"role:admin\"\r\n}\r\n",
 		"YAML of Windows":                "\ufeffadmin_api: role:admin\r\ndeckhand:list_tags: \"@\"\r\n",
+		"JSON on a line":                 `{"admin_api":"role:admin","deckhand:list_revisions":"","deckhand:show_tag":[]}`,
+		"many alternatives":              "admin_api: role:admin" + strings.Repeat(" or (not role:a)", 2*maxNesting) + "\n",
 		"YAML in braces":                 "{admin_api: 'role:admin', \"deckhand:list_tags\": '@',\n}\n",
 		"anchors":                        "admin_api: &a role:admin\ndeckhand:list_tags: *a\n",
 		"default, which decides nothing": "default: \"!\"\n",
@@ -57,47 +59,48 @@ deckhand:list_validations: >-
 func TestParse_refusesExpression(t *testing.T) {
 	t.Parallel()
 	cases := map[string]string{
-		`"admin"`:                      `character 1: "admin" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
-		`" "`:                          `character 2: a check is missing at the end`,
-		`"role:"`:                      `character 1: "role:" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
-		`":x"`:                         `character 1: ":x" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
-		`role:ä and`:                   `character 11: a check is missing at the end`,
-		`or role:a`:                    `character 1: a check is missing before "or"`,
-		`not and role:a`:               `character 5: a check is missing before "and"`,
-		`(role:a`:                      `character 1: a ( without its )`,
-		`((role:a) and role:b`:         `character 1: a ( without its )`,
-		`role:a)`:                      `character 7: a ) without its (`,
-		`role:a and ()`:                `character 13: a check is missing before ")"`,
-		`role:a role:b`:                `character 8: "role:b" follows a check without "and" or "or" between them`,
-		`(role:a not role:b)`:          `character 9: "not" follows a check without "and" or "or" between them`,
-		`(role:a)or(role:b)`:           `character 2: "role:a)or(role:b": a ) inside a check; blanks must stand between it and the check`,
-		`role:a and http://h/%(id)s`:   `character 12: http checks are not supported: no other server is asked who may do what`,
-		`https://h`:                    `character 1: https checks are not supported: no other server is asked who may do what`,
-		`project_id:%(project_id)`:     `character 1: "project_id:%(project_id": a % that begins no %(name)s; write %% for a percent sign`,
-		`project_id:%(project_id)d`:    `character 1: "project_id:%(project_id)d": a % that begins no %(name)s; write %% for a percent sign`,
-		`role:50%`:                     `character 1: "role:50%": a % that begins no %(name)s; write %% for a percent sign`,
-		`None:%(project_id)s`:          `character 1: the constant None is not supported: what a caller lacks matches nothing, not even None`,
-		`project_id:None`:              `character 1: the constant None is not supported: what a caller lacks matches nothing, not even None`,
-		`"'role:admin'"`:               `character 1: a quoted text must end before the colon, as in 'text':%(project_id)s, and quotes around a whole check are not read`,
-		`"':x"`:                        `character 1: a quoted text must end before the colon, as in 'text':%(project_id)s, and quotes around a whole check are not read`,
-		`a"b:c`:                        `character 1: a " in "a\"b", which is no key of a credential`,
-		`Role:admin`:                   `character 1: "Role" must be in small letters`,
-		`rule:nowhere`:                 `refers to "nowhere", which nobody knows`,
-		`rule:list_tags`:               `refers to "list_tags", which nobody knows; did you mean "deckhand:list_tags"?`,
-		`rule:admin_appi`:              `refers to "admin_appi", which nobody knows; did you mean "admin_api"?`,
-		`rule:deckhand:list_revisions`: `refers to itself: deckhand:list_revisions -> deckhand:list_revisions`,
-		``:                             `no expression; write "@" for always or "!" for never`,
-		`~`:                            `no expression; write "@" for always or "!" for never`,
-		`!`:                            `write "!" for never and "@" for always, in quotes: YAML drops a ! without`,
-		`! role:admin`:                 `write "!" for never and "@" for always, in quotes: YAML drops a ! without`,
-		"\n  !":                        `no expression; write "@" for always or "!" for never`,
-		`true`:                         `an expression must be a text or a list of lists of texts`,
-		`{a: b}`:                       `an expression must be a text or a list of lists of texts`,
-		`[[1]]`:                        `an expression must be a text or a list of lists of texts`,
-		`[[["role:a"]]]`:               `an expression must be a text or a list of lists of texts`,
-		`["role:a or role:b"]`:         `an item of a list must be one check; write the whole expression as a text for more`,
-		`['']`:                         `"" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
-		`[["(role:a"]]`:                `a ( in "(role", which is no key of a credential`,
+		`"admin"`:                    `character 1: "admin" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
+		`" "`:                        `character 2: a check is missing at the end`,
+		`"role:"`:                    `character 1: "role:" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
+		`":x"`:                       `character 1: ":x" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
+		`role:ä and`:                 `character 11: a check is missing at the end`,
+		`or role:a`:                  `character 1: a check is missing before "or"`,
+		`not and role:a`:             `character 5: a check is missing before "and"`,
+		`(role:a`:                    `character 1: a ( without its )`,
+		`((role:a) and role:b`:       `character 1: a ( without its )`,
+		`role:a)`:                    `character 7: a ) without its (`,
+		`role:a and ()`:              `character 13: a check is missing before ")"`,
+		`role:a role:b`:              `character 8: "role:b" follows a check without "and" or "or" between them`,
+		`(role:a not role:b)`:        `character 9: "not" follows a check without "and" or "or" between them`,
+		`(role:a)or(role:b)`:         `character 2: "role:a)or(role:b": a ) inside a check; blanks must stand between it and the check`,
+		`role:a and http://h/%(id)s`: `character 12: http checks are not supported: no other server is asked who may do what`,
+		`https://h`:                  `character 1: https checks are not supported: no other server is asked who may do what`,
+		`project_id:%(project_id)`:   `character 1: "project_id:%(project_id": a % that begins no %(name)s; write %% for a percent sign`,
+		`project_id:%(project_id)d`:  `character 1: "project_id:%(project_id)d": a % that begins no %(name)s; write %% for a percent sign`,
+		`role:50%`:                   `character 1: "role:50%": a % that begins no %(name)s; write %% for a percent sign`,
+		`None:%(project_id)s`:        `character 1: the constant None is not supported: what a caller lacks matches nothing, not even None`,
+		`project_id:None`:            `character 1: the constant None is not supported: what a caller lacks matches nothing, not even None`,
+		`"'role:admin'"`:             `character 1: a quoted text must end before the colon, as in 'text':%(project_id)s, and quotes around a whole check are not read`,
+		`"':x"`:                      `character 1: a quoted text must end before the colon, as in 'text':%(project_id)s, and quotes around a whole check are not read`,
+		`a"b:c`:                      `character 1: a " in "a\"b", which is no key of a credential`,
+		`Role:admin`:                 `character 1: "Role" must be in small letters`,
+		`rule:nowhere`:               `refers to "nowhere", which nobody knows`,
+		`rule:list_tags`:             `refers to "list_tags", which nobody knows; did you mean "deckhand:list_tags"?`,
+		`rule:admin_appi`:            `refers to "admin_appi", which nobody knows; did you mean "admin_api"?`,
+		`rule:deckhand:list_revisions and not rule:deckhand:list_revisions`: `refers to itself: deckhand:list_revisions -> deckhand:list_revisions`,
+		`rule:deckhand:list_revisions`:                                      `refers to itself: deckhand:list_revisions -> deckhand:list_revisions`,
+		``:                                                                  `no expression; write "@" for always or "!" for never`,
+		`~`:                                                                 `no expression; write "@" for always or "!" for never`,
+		`!`:                                                                 `write "!" for never and "@" for always, in quotes: YAML drops a ! without`,
+		`! role:admin`:                                                      `write "!" for never and "@" for always, in quotes: YAML drops a ! without`,
+		"\n  !":                                                             `no expression; write "@" for always or "!" for never`,
+		`true`:                                                              `an expression must be a text or a list of lists of texts`,
+		`{a: b}`:                                                            `an expression must be a text or a list of lists of texts`,
+		`[[1]]`:                                                             `an expression must be a text or a list of lists of texts`,
+		`[[["role:a"]]]`:                                                    `an expression must be a text or a list of lists of texts`,
+		`["role:a or role:b"]`:                                              `an item of a list must be one check; write the whole expression as a text for more`,
+		`['']`:                                                              `"" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
+		`[["(role:a"]]`:                                                     `a ( in "(role", which is no key of a credential`,
 	}
 	for expression, want := range cases {
 		t.Run(expression, func(t *testing.T) {
@@ -191,6 +194,15 @@ func many(n int, line func(i int) string) string {
 	return b.String()
 }
 
+func TestParse_longCircle(t *testing.T) {
+	t.Parallel()
+	_, err := Parse([]byte(many(500, func(i int) string { return fmt.Sprintf("r%d: rule:r%d\n", i, (i+1)%500) })))
+	want := `line 1: rule "r0": refers to itself: r0 -> r1 -> r2 -> r3 -> r4 -> r5 -> r6 -> r7 -> r8 -> r9 -> (489 more) -> r499 -> r0`
+	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestParse_nesting(t *testing.T) {
 	t.Parallel()
 	nested := func(n int) string {
@@ -203,10 +215,9 @@ func TestParse_nesting(t *testing.T) {
 	parseFile(t, nested(maxNesting))
 	parseFile(t, chain(maxNesting-1)) // all others refer to admin_api
 	for want, text := range map[string]string{
-		"character 101: nested deeper than 100":       nested(maxNesting + 1),
-		"refers to others over more than 100 steps":   chain(maxNesting),
-		"character 401: nested deeper than 100":       "admin_api: " + strings.Repeat("not ", maxNesting) + "role:a",
-		"rule \"r0\": refers to itself: r0 -> r1 -> ": many(500, func(i int) string { return fmt.Sprintf("r%d: rule:r%d\n", i, (i+1)%500) }),
+		"character 101: nested deeper than 100":     nested(maxNesting + 1),
+		"refers to others over more than 100 steps": chain(maxNesting),
+		"character 401: nested deeper than 100":     "admin_api: " + strings.Repeat("not ", maxNesting) + "role:a",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.200v, want %s", err, want)
