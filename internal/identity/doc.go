@@ -1,0 +1,2 @@
+// Package identity finds out who a request comes from.
+package identity
