@@ -58,7 +58,7 @@ func (j *journal) String() string {
 
 func (j *journal) log() *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
 
-func (j *journal) lines(level string) int { return strings.Count(j.String(), "level="+level) }
+func (j *journal) complaints() int { return strings.Count(j.String(), "level=ERROR") }
 
 // wantRejected checks that an error is a *Rejected for that reason, and that it holds nothing of the token.
 func wantRejected(t *testing.T, err error, reason, token string) {

@@ -108,7 +108,7 @@ func TestTokens_Authenticate_readsChanges(t *testing.T) {
 		func() error { return os.Chmod(path, 0o640) },
 		func() error { return os.Remove(path) },
 	} {
-		errors := j.lines("ERROR")
+		errors := j.complaints()
 		if err := broken(); err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestTokens_Authenticate_readsChanges(t *testing.T) {
 				t.Error("a file that cannot be used took its tokens away")
 			}
 		}
-		if got := j.lines("ERROR") - errors; got != 1 {
+		if got := j.complaints() - errors; got != 1 {
 			t.Errorf("%d complaints, want 1: %s", got, j)
 		}
 	}
@@ -150,7 +150,7 @@ func TestTokens_Authenticate_complainsAgain(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got := j.lines("ERROR"); got != 2 {
+	if got := j.complaints(); got != 2 {
 		t.Errorf("%d complaints, want 2: %s", got, j)
 	}
 }
