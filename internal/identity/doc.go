@@ -11,7 +11,8 @@
 //   - All that a Caller says is printable text of bounded length, so that it can stand in a header and in a log line.
 //   - Rejecting is cheap: what is too long or has the wrong form is not hashed, what was rejected a moment ago is not
 //     asked again, and however many wrong tokens come, an issuer hears of them at a bounded rate.
-//   - A token that was accepted counts for at most a minute more after its issuer has withdrawn it.
+//   - What was withdrawn counts a bounded time longer, if its issuer answers: a second for a token of a file, a minute
+//     for one of Keystone, eleven minutes for those that a withdrawn key has signed.
 //   - Nobody waits for a lock that is held while hashing, checking a signature, reading a file or asking somebody.
 //   - Nothing runs while no request is answered, except the rest of a fetch that a request began.
 package identity

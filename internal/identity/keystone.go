@@ -112,12 +112,7 @@ func (k *Keystone) ask(ctx context.Context, token string, hash document.Digest) 
 	}
 	defer leave()
 	caller, ends, err := k.validate(ctx, token)
-	switch _, isRejected := errors.AsType[*Rejected](err); {
-	case isRejected:
-		k.memory.refuse(hash, err)
-	case err == nil:
-		k.memory.accept(hash, caller, ends)
-	}
+	k.memory.learn(hash, caller, ends, err)
 	return caller, err
 }
 

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"crypto/sha256"
+	"errors"
 	"slices"
 	"time"
 
@@ -60,6 +61,17 @@ func (m *memory) recall(token document.Digest) (caller Caller, known bool, err e
 func (m *memory) wasAccepted(token document.Digest) bool {
 	a, ok := m.accepted.Peek(token)
 	return ok && m.now().Before(a.ends)
+}
+
+// learn takes note of what was found out. That somebody did not answer is nothing to remember.
+func (m *memory) learn(token document.Digest, caller Caller, ends time.Time, err error) {
+	_, isRejected := errors.AsType[*Rejected](err)
+	switch {
+	case err == nil:
+		m.accept(token, caller, ends)
+	case isRejected:
+		m.refuse(token, err)
+	}
 }
 
 func (m *memory) accept(token document.Digest, caller Caller, ends time.Time) {

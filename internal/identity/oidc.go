@@ -31,8 +31,8 @@ type OIDCConfig struct {
 }
 
 // OIDC accepts the JSON Web Tokens, ID tokens and access tokens alike, that an OpenID Connect issuer has signed for an
-// audience. The issuer is first asked when a token comes, so Purser starts without it. A token that was verified is not
-// verified again for a minute.
+// audience. The issuer is first asked when a token comes, so Purser starts without it. A good token is not verified
+// again for a minute, and a wrong one not for some seconds.
 type OIDC struct {
 	claims OIDCConfig
 	keys   *keyring
@@ -94,9 +94,7 @@ func (o *OIDC) Authenticate(ctx context.Context, token string) (Caller, error) {
 		return caller, err
 	}
 	caller, expires, err := o.verify(ctx, token, head)
-	if err == nil {
-		o.memory.accept(hash, caller, expires)
-	}
+	o.memory.learn(hash, caller, expires, err)
 	return caller, err
 }
 
