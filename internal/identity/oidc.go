@@ -31,10 +31,12 @@ type OIDCConfig struct {
 }
 
 // OIDC accepts the JSON Web Tokens, ID tokens and access tokens alike, that an OpenID Connect issuer has signed for an
-// audience. The issuer is first asked when a token comes, so Purser starts without it.
+// audience. The issuer is first asked when a token comes, so Purser starts without it. A good token is not verified
+// again for a minute, and a wrong one not for some seconds.
 type OIDC struct {
 	claims OIDCConfig
 	keys   *keyring
+	memory *memory // a signature takes a hundred times as long to check as a hash to look up
 	rules  *oidc.Config
 }
 
@@ -61,6 +63,7 @@ func NewOIDC(config OIDCConfig) (*OIDC, error) {
 	return &OIDC{
 		claims: config,
 		keys:   newKeyring(config.Issuer, bounded(config.Client), config.Now, config.Log),
+		memory: newMemory(config.Now),
 		rules: &oidc.Config{
 			ClientID:             config.Audience,
 			SupportedSigningAlgs: algorithms(),
@@ -86,23 +89,35 @@ func (o *OIDC) Authenticate(ctx context.Context, token string) (Caller, error) {
 	if err != nil {
 		return Caller{}, err
 	}
+	hash := hashed(token)
+	if caller, known, err := o.memory.recall(hash); known {
+		return caller, err
+	}
+	caller, expires, err := o.verify(ctx, token, head)
+	o.memory.learn(hash, caller, expires, err)
+	return caller, err
+}
+
+// verify returns whose a token is, and when it ends.
+func (o *OIDC) verify(ctx context.Context, token string, head head) (Caller, time.Time, error) {
 	keys, err := o.keys.candidates(ctx, head.KeyID, head.Algorithm)
 	if err != nil {
-		return Caller{}, err
+		return Caller{}, time.Time{}, err
 	}
 	verifier := oidc.NewVerifier(o.claims.Issuer, &oidc.StaticKeySet{PublicKeys: keys}, o.rules)
 	verified, err := verifier.Verify(ctx, token)
 	if err != nil {
-		return Caller{}, rejected(whyNot(err))
+		return Caller{}, time.Time{}, rejected(whyNot(err))
 	}
 	var said claims
 	if err := verified.Claims(&said); err != nil {
-		return Caller{}, rejected("its claims cannot be read")
+		return Caller{}, time.Time{}, rejected("its claims cannot be read")
 	}
 	if err := said.checkTime(o.claims.Now()); err != nil {
-		return Caller{}, err
+		return Caller{}, time.Time{}, err
 	}
-	return said.caller(&o.claims)
+	caller, err := said.caller(&o.claims)
+	return caller, verified.Expiry.Add(skew), err
 }
 
 // head is what a token says of itself, before its signature was checked.

@@ -276,7 +276,7 @@ func TestOIDC_Authenticate_issuerIsDown(t *testing.T) {
 		"endless":    func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat(" ", largestAnswer+1)) },
 		"elsewhere":  func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/other", http.StatusFound) },
 		"other":      func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"issuer":"https://id.example"}`) },
-		"slow":       func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"slow":       hang,
 		"hangs up":   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"no address": func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, `{"issuer":"http://%s"}`, r.Host) },
 		"file": func(w http.ResponseWriter, r *http.Request) {
@@ -345,30 +345,52 @@ func TestOIDC_Authenticate_keysChange(t *testing.T) {
 		_, err := o.Authenticate(t.Context(), token)
 		return err == nil
 	}
-	before := i.token(map[string]any{"exp": epoch.Add(24 * time.Hour).Unix()})
-	if !accepted(before) {
+	n := 0
+	signed := func(id string, key crypto.Signer, algorithm string) string { // anew, so that nothing is remembered of it
+		n++
+		return oidctest.SignIDToken(key, id, algorithm, i.said(map[string]any{"jti": n}))
+	}
+	before := func() string { return signed("rsa", i.private["rsa"], oidc.RS256) }
+	if !accepted(before()) {
 		t.Fatal("a good token is rejected")
 	}
 	fresh, _ := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	i.setKeys(oidctest.PublicKey{PublicKey: fresh.Public(), KeyID: "fresh"})
-	after := oidctest.SignIDToken(fresh, "fresh", oidc.ES256, i.said(nil))
-	if accepted(after) || i.asked.Load() != 2 {
+	after := func() string { return signed("fresh", fresh, oidc.ES256) }
+	if accepted(after()) || i.asked.Load() != 2 {
 		t.Error("the issuer is asked twice in one moment")
 	}
 	c.advance(fetchEvery)
-	if !accepted(after) || accepted(before) {
+	if !accepted(after()) || accepted(before()) {
 		t.Error("a new key does not count, or a withdrawn one does")
 	}
 
 	// The issuer is gone: what it signed counts on, the unknown might be good.
 	i.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	c.advance(keysFor)
-	if !accepted(after) {
+	if !accepted(after()) {
 		t.Error("a known key does not count while the issuer is gone")
 	}
 	c.advance(fetchEvery)
-	_, err := o.Authenticate(t.Context(), before)
+	_, err := o.Authenticate(t.Context(), before())
 	wantUnavailable(t, err)
+}
+
+func TestOIDC_Authenticate_remembers(t *testing.T) {
+	t.Parallel()
+	i, c := newIssuer(t), newClock()
+	o := newTestOIDC(t, i.config(c, new(journal)))
+	token := i.token(map[string]any{"exp": epoch.Add(10 * time.Second).Unix()})
+	for range 2 {
+		got, err := o.Authenticate(t.Context(), token)
+		if diff := cmp.Diff([]string{"admin", "viewer"}, got.Roles); diff != "" || err != nil {
+			t.Fatal(err, diff)
+		}
+		got.Roles[0] = "changed"
+	}
+	c.advance(10*time.Second + skew + time.Second)
+	_, err := o.Authenticate(t.Context(), token)
+	wantRejected(t, err, "expired", token)
 }
 
 // Keys that are old are fetched anew while they still count, so that nobody waits, and a withdrawn one is gone soon.
@@ -382,7 +404,10 @@ func TestOIDC_Authenticate_keysGetOld(t *testing.T) {
 	}
 	i.setKeys(oidctest.PublicKey{PublicKey: i.private["ec"].Public(), KeyID: "ec"})
 	c.advance(keysFor)
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	deadline := time.Now().Add(5 * time.Second)
+	for n := 0; ; n++ {
+		time.Sleep(time.Millisecond)
+		token := i.token(map[string]any{"jti": n}) // which is not remembered
 		if _, err := o.Authenticate(t.Context(), token); err != nil {
 			wantRejected(t, err, "does not have", token)
 			break
@@ -425,7 +450,7 @@ func TestOIDC_Authenticate_clientGoesAway(t *testing.T) {
 	config := i.config(newClock(), new(journal))
 	config.Client = &http.Client{Transport: i.client.Transport, Timeout: 300 * time.Millisecond}
 	o := newTestOIDC(t, config)
-	i.answers(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	i.answers(hang)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	_, err := o.Authenticate(ctx, i.token(nil))
@@ -481,10 +506,10 @@ func BenchmarkOIDC_Authenticate(b *testing.B) {
 	o := newTestOIDC(b, i.config(newClock(), new(journal)))
 	good := i.token(nil)
 	for name, token := range map[string]string{
-		"good":            good,
-		"wrong signature": good[:len(good)-8] + "AAAAAAAA",
-		"unknown key":     unsigned(`{"alg":"RS256","kid":"x"}`, "{}", []byte("x")),
-		"garbage":         "garbage",
+		"good":           good,
+		"same wrong one": good[:len(good)-8] + "AAAAAAAA",
+		"unknown key":    unsigned(`{"alg":"RS256","kid":"x"}`, "{}", []byte("x")),
+		"garbage":        "garbage",
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
@@ -492,4 +517,9 @@ func BenchmarkOIDC_Authenticate(b *testing.B) {
 			}
 		})
 	}
+	b.Run("wrong signature", func(b *testing.B) {
+		for n := 0; b.Loop(); n++ {
+			_, _ = o.Authenticate(b.Context(), good[:len(good)-8]+fmt.Sprintf("%07dA", n))
+		}
+	})
 }
