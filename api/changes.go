@@ -39,16 +39,30 @@ func (s *server) take(w http.ResponseWriter, r *http.Request, q *query,
 	if err != nil {
 		return err
 	}
-	body, media, err := s.readBody(w, r, s.Limits.Body)
-	if err != nil {
-		return err
-	}
-	written, err := put(body, media, terms)
+	written, err := s.ingest(w, r, func(body []byte, media document.Media) (revisions.Written, error) {
+		return put(body, media, terms)
+	})
 	if err != nil {
 		return err
 	}
 	s.writeWritten(w, r, written)
 	return nil
+}
+
+// ingest reads a body of documents and puts them, once there is memory for it.
+func (s *server) ingest(w http.ResponseWriter, r *http.Request,
+	put func(body []byte, media document.Media) (revisions.Written, error),
+) (revisions.Written, error) {
+	end, err := s.bounds.beginIngest(w, r, s.sizeOfBody(r))
+	if err != nil {
+		return revisions.Written{}, err
+	}
+	defer end()
+	body, media, err := s.readBody(w, r, s.Limits.Body)
+	if err != nil {
+		return revisions.Written{}, err
+	}
+	return put(body, media)
 }
 
 // bucketNames reads the buckets that a change set is about whatever its documents are; one value may list several.
@@ -71,7 +85,7 @@ func bucketNames(q *query) (names []string) {
 // change reads the terms of a change that can be tried.
 func (s *server) change(r *http.Request, q *query) (revisions.Terms, error) {
 	dryRun := q.flag("dry-run", false)
-	terms, err := terms(r, q)
+	terms, err := s.terms(r, q)
 	terms.DryRun = dryRun
 	return terms, err
 }
@@ -144,7 +158,7 @@ func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
 	if q.flag("dry-run", false) {
 		q.fail("dry-run", "Deleting everything cannot be tried; GET /revisions lists what would go.")
 	}
-	terms, err := terms(r, q)
+	terms, err := s.terms(r, q)
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,12 @@ func statusOf(kind fault.Kind) int {
 		return http.StatusConflict
 	case fault.Stale:
 		return http.StatusPreconditionFailed
+	case fault.Unauthenticated:
+		return http.StatusUnauthorized
 	case fault.Forbidden:
 		return http.StatusForbidden
+	case fault.Throttled:
+		return http.StatusTooManyRequests
 	case fault.TooLarge:
 		return http.StatusRequestEntityTooLarge
 	case fault.Timeout:
