@@ -36,6 +36,13 @@ func start(t *testing.T, flags ...string) *server {
 
 func startOn(t *testing.T, database string, flags ...string) *server {
 	t.Helper()
+	return startFor(t, &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: patience}, database,
+		flags...)
+}
+
+// startFor runs a server that is talked to by a client of the test's own.
+func startFor(t *testing.T, client *http.Client, database string, flags ...string) *server {
+	t.Helper()
 	path, err := program()
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +53,7 @@ func startOn(t *testing.T, database string, flags ...string) *server {
 	s := &server{
 		database: database,
 		process:  exec.CommandContext(context.WithoutCancel(t.Context()), path, args...),
-		client:   &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: patience},
+		client:   client,
 		log:      &logs{serving: make(chan string, 1)},
 	}
 	s.process.Stderr = s.log
@@ -61,6 +68,30 @@ func startOn(t *testing.T, database string, flags ...string) *server {
 	}
 	s.get(t, "/readyz").is(t, http.StatusOK)
 	return s
+}
+
+// refusesToStart runs the server with flags for which it must end at once, and returns what it says.
+func refusesToStart(t *testing.T, flags ...string) string {
+	t.Helper()
+	out, code := runProgram(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--database-url", "postgres://"}, flags...)...)
+	if code == 0 {
+		t.Errorf("the server starts with %q", flags)
+	}
+	return out
+}
+
+// runProgram runs a command of the program to its end and returns what it prints, and the exit code.
+func runProgram(t *testing.T, args ...string) (out string, code int) {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	command := exec.CommandContext(ctx, path, args...)
+	text, _ := command.CombinedOutput()
+	return string(text), command.ProcessState.ExitCode()
 }
 
 // stop ends the server as an operator does; it must drain and exit with 0.
