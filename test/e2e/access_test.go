@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -12,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/access"
 )
@@ -196,6 +195,7 @@ func TestAccess_nobody(t *testing.T) {
 		}, `Bearer realm="purser"`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			eachRoute(t, func(route string, r request) {
 				r.header = tt.header
 				got := s.send(t, r)
@@ -206,7 +206,7 @@ func TestAccess_nobody(t *testing.T) {
 					return
 				}
 				got.fails(t, http.StatusUnauthorized, "HTTPUnauthorized")
-				if diff := gocmp.Diff(tt.challenge, got.got.Get("WWW-Authenticate")); diff != "" {
+				if diff := cmp.Diff(tt.challenge, got.got.Get("WWW-Authenticate")); diff != "" {
 					t.Errorf("%s: WWW-Authenticate (-want +got):\n%s", route, diff)
 				}
 				if got.got.Get("X-User-Name") != "" {
@@ -233,7 +233,7 @@ func TestAccess_smuggling(t *testing.T) {
 		"user": map[string]any{"id": "reader", "name": "reader"}, "project": nil, "roles": []any{"reader"},
 		"rules": []any{"deckhand:list_revisions"},
 	}
-	if diff := gocmp.Diff(want, got.mapping(t)); diff != "" {
+	if diff := cmp.Diff(want, got.mapping(t)); diff != "" {
 		t.Errorf("whoami (-want +got):\n%s", diff)
 	}
 	if user := got.got.Get("X-User-Name"); user != "reader" {
@@ -291,12 +291,12 @@ func TestAccess_recordsTheUser(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin")
 	s := k.startWith(t, "")
-	for _, tt := range []struct{ endUser, want string }{{"", "admin"}, {"alice", "alice"}} {
+	for i, tt := range []struct{ endUser, want string }{{"", "admin"}, {"alice", "alice"}} {
 		header := k.as("admin")
 		if tt.endUser != "" {
 			header["X-End-User"] = tt.endUser
 		}
-		body := widget("w", "\n  for: "+cmp.Or(tt.endUser, "nobody"))
+		body := widget("w", fmt.Sprintf("\n  a: %d", i))
 		s.send(t, request{method: "PUT", path: "buckets/b/documents", body: body, header: header}).is(t, http.StatusOK)
 		got := s.send(t, request{method: "GET", path: "revisions/latest", header: k.as("admin")}).mapping(t)["user"]
 		if got != tt.want {

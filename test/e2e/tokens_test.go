@@ -82,7 +82,7 @@ func TestTokens_newRefuses(t *testing.T) {
 func TestPolicyFile_isBroken(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"expression": "'deckhand:list_revisions': role:reader or or",
+		"expression": "'deckhand:list_revisions': role:reader or and",
 		"rule":       "'deckhand:list_revision': role:reader",
 		"reference":  "'deckhand:list_revisions': rule:readers",
 		"frame":      "- a\n- b",
