@@ -12,8 +12,17 @@ import (
 	"purser/internal/document"
 )
 
-// Token is one entry of a token file. Who reads the file learns no token from it: a hash of 256 random bits cannot be
-// turned back, so a fast one will do.
+// Token is one entry of a token file, which is a YAML list of them:
+//
+//   - id: 0f3a9c51be27
+//     user: alice
+//     project: site-1 # may be left out
+//     roles: [admin]
+//     created: 2026-01-31T12:00:00Z
+//     expires: 2027-01-31T12:00:00Z # may be left out: never
+//     sha256: 9c1185a5c5e9fc54612808977ee8f548b2258d31aa11aa11aa11aa11aa11aa11
+//
+// Who reads the file learns no token from it: a hash of 256 random bits cannot be turned back, so a fast one will do.
 type Token struct {
 	ID      string
 	User    string

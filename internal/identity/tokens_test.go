@@ -298,6 +298,22 @@ func TestAppendToken_file(t *testing.T) {
 	}
 }
 
+// Root may add a token to the file of the user whose server reads it, who can read it afterwards.
+func TestAppendToken_keepsOwner(t *testing.T) {
+	t.Parallel()
+	const owner = 12345
+	path := tokenPath(t)
+	added(t, path, "alice", time.Time{})
+	if err := os.Chown(path, owner, owner); err != nil {
+		t.Skip("only root can give a file away:", err)
+	}
+	added(t, path, "bob", time.Time{})
+	info, err := os.Stat(path)
+	if err != nil || stateOf(info).user != owner || stateOf(info).group != owner {
+		t.Error("the file was taken from its owner:", err)
+	}
+}
+
 func TestAppendToken_refuses(t *testing.T) {
 	t.Parallel()
 	_, good := NewToken("alice", "", nil, epoch, time.Time{})
