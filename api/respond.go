@@ -24,13 +24,20 @@ const (
 	typePatch = "application/json-patch+json"
 	typeGraph = "text/vnd.graphviz"
 	typeSVG   = "image/svg+xml"
+	typeHTML  = "text/html"
+
+	typeMarkdown = "text/markdown"
 )
 
 // negotiate picks the media type of an answer: the first of what Accept likes best that is offered, else
 // application/x-yaml, as the reference always answers (spec/api.md §0 D11).
 func negotiate(r *http.Request, offered ...string) string {
-	offered = append(offered, typeXYAML, typeYAML, typeJSON)
-	best, bestQuality := typeXYAML, 0.0
+	return preferred(r, typeXYAML, append(offered, typeXYAML, typeYAML, typeJSON)...)
+}
+
+// preferred picks the first of what Accept likes best that is offered, else usual, which */* stands for too.
+func preferred(r *http.Request, usual string, offered ...string) string {
+	best, bestQuality := usual, 0.0
 	for header := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		kind, params, err := mime.ParseMediaType(strings.TrimSpace(header))
 		if err != nil || !slices.Contains(offered, kind) && kind != "*/*" {
@@ -41,7 +48,7 @@ func negotiate(r *http.Request, offered ...string) string {
 			quality = q
 		}
 		if kind == "*/*" {
-			kind = typeXYAML
+			kind = usual
 		}
 		if quality > bestQuality {
 			best, bestQuality = kind, quality
@@ -96,7 +103,7 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, status int, kind s
 
 // deliver answers with a text that the client does not have.
 func deliver(w http.ResponseWriter, status int, kind string, text []byte) {
-	if kind == typeText || kind == typeGraph {
+	if strings.HasPrefix(kind, "text/") {
 		kind += "; charset=utf-8"
 	}
 	w.Header().Set("Content-Type", kind)

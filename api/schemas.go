@@ -1,11 +1,13 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
 	"purser/internal/document"
 	"purser/internal/revisions"
+	"purser/internal/schemadocs"
 )
 
 // GET /api/v1.0/revisions/{revision}/schemas
@@ -37,6 +39,33 @@ func (s *server) showSchema(w http.ResponseWriter, r *http.Request) error {
 		text = document.AppendYAML(nil, text)
 	}
 	s.writeText(w, r, kind, text)
+	return nil
+}
+
+// GET /api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}/docs
+func (s *server) showSchemaDocs(w http.ResponseWriter, r *http.Request) error {
+	schema, err := s.schema(r)
+	if err != nil {
+		return err
+	}
+	value, err := document.ParseJSON(schema.Text)
+	if err != nil {
+		return fmt.Errorf("read the schema of %s: %w", schema.Kind, err)
+	}
+	page := schemadocs.Page{Name: schema.Kind, Source: "built in"}
+	page.Schema, _ = value.(document.Mapping)
+	if by := schema.By; by != nil {
+		page.Source = fmt.Sprintf("registered by document %s in bucket %s, revision %d", by.Identity, by.Bucket, by.Revision)
+	}
+	if kind := preferred(r, typeMarkdown, typeMarkdown, typeHTML); kind == typeMarkdown {
+		s.writeText(w, r, kind, schemadocs.Markdown(page))
+		return nil
+	}
+	text, err := schemadocs.HTML(page)
+	if err != nil {
+		return fmt.Errorf("document the schema of %s: %w", schema.Kind, err)
+	}
+	s.writeText(w, r, typeHTML, text)
 	return nil
 }
 

@@ -107,6 +107,9 @@ func (s *server) routes() []route {
 		{revision + "/schemas/{namespace}/{kind}/{version}", methods{
 			"GET": {access.ListCleartextDocuments, s.showSchema},
 		}},
+		{revision + "/schemas/{namespace}/{kind}/{version}/docs", methods{
+			"GET": {access.ListCleartextDocuments, s.showSchemaDocs},
+		}},
 		{revision + "/diff/{other}", methods{"GET": {access.ShowRevisionDiff, s.diff}}},
 		{revision + "/deepdiff/{other}", methods{"GET": {access.ShowRevisionDeepDiff, s.deepDiff}}},
 		{revision + "/tags", methods{

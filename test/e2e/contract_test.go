@@ -30,7 +30,7 @@ var contract = sync.OnceValues(func() (*openapi3.T, error) {
 	for _, kind := range []string{"application/x-yaml", "application/yaml"} {
 		openapi3filter.RegisterBodyDecoder(kind, decodeYAML)
 	}
-	for _, kind := range []string{typeGraphviz, typeSVG} {
+	for _, kind := range []string{typeGraphviz, typeSVG, "text/html", "text/markdown"} {
 		openapi3filter.RegisterBodyDecoder(kind, openapi3filter.PlainBodyDecoder)
 	}
 	doc, err := openapi3.NewLoader().LoadFromData(purser.OpenAPI)

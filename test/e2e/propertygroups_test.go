@@ -200,6 +200,7 @@ func TestSchemas(t *testing.T) {
 			t.Errorf("built in: %v", schema)
 		}
 		s.get(t, strings.TrimPrefix(fmt.Sprint(schema["url"]), s.url+"/api/v1.0/")).is(t, http.StatusOK)
+		s.get(t, strings.TrimPrefix(fmt.Sprint(schema["docs"]), s.url+"/api/v1.0/"), "Accept", "text/html").is(t, http.StatusOK)
 	}
 	if diff := cmp.Diff(map[string]any{"acme/Widget/v1": 1, "acme/Gadget/v1": 2}, registered); diff != "" {
 		t.Errorf("registered (-want +got):\n%s", diff)
@@ -209,6 +210,15 @@ func TestSchemas(t *testing.T) {
 		t.Errorf("rendered schema %s", got.text)
 	}
 	s.get(t, "revisions/2/schemas/acme/Gadget/v1", "Accept", "application/json", "If-None-Match", got.got.Get("ETag")).is(t, http.StatusNotModified)
+	docs := s.get(t, "revisions/1/schemas/acme/Widget/v1/docs").is(t, http.StatusOK)
+	if kind := docs.got.Get("Content-Type"); kind != "text/markdown; charset=utf-8" || !strings.Contains(docs.text, "| `size` | integer | Optional | at most 100 |") {
+		t.Errorf("documentation as %s\n%s", kind, docs.text)
+	}
+	page := s.get(t, "revisions/1/schemas/acme/Widget/v1/docs", "Accept", "text/html,application/xhtml+xml,*/*;q=0.8").is(t, http.StatusOK)
+	if kind := page.got.Get("Content-Type"); kind != "text/html; charset=utf-8" || !strings.Contains(page.text, "<title>acme/Widget/v1</title>") {
+		t.Errorf("a page as %s\n%s", kind, brief(page.text))
+	}
+	s.get(t, "revisions/1/schemas/acme/Gadget/v1/docs").fails(t, http.StatusNotFound, "SchemaNotFound", "acme/Gadget/v1")
 	s.get(t, "revisions/1/schemas/acme/Gadget/v1").fails(t, http.StatusNotFound, "SchemaNotFound", "acme/Gadget/v1", "acme/Widget/v1")
 	s.get(t, "revisions/9/schemas").fails(t, http.StatusNotFound, "RevisionNotFound")
 }

@@ -1,0 +1,265 @@
+package schemadocs
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+)
+
+const hostile = "a|b `c` <script>alert(1)</script> \n\n# [x](javascript:alert(1)) ![y](http://z) **b** _i_ &lt; \\| ~~s~~ " +
+	"</td> \u202egnp \x00 --- \xff"
+
+// Whatever stands in a schema comes out as text.
+func TestHTML_escapes(t *testing.T) {
+	t.Parallel()
+	leaf := document.Mapping{
+		{Key: "title", Value: hostile},
+		{Key: "description", Value: hostile},
+		{Key: "type", Value: hostile},
+		{Key: "pattern", Value: hostile},
+		{Key: "format", Value: hostile},
+		{Key: "default", Value: hostile},
+		{Key: "enum", Value: []any{hostile, []any{hostile}, document.Mapping{{Key: hostile, Value: hostile}}}},
+	}
+	made := htmlOf(t, Page{Name: hostile, Source: hostile, Schema: document.Mapping{
+		{Key: "title", Value: hostile},
+		{Key: "description", Value: hostile},
+		{Key: "properties", Value: document.Mapping{
+			{Key: hostile, Value: leaf},
+			{Key: "ref", Value: document.Mapping{{Key: "$ref", Value: "#/definitions/" + hostile}}},
+			{Key: "deep", Value: document.Mapping{{Key: "properties", Value: document.Mapping{{Key: hostile, Value: document.Mapping{
+				{Key: "properties", Value: document.Mapping{{Key: "x", Value: leaf}}},
+			}}}}}},
+		}},
+		{Key: "patternProperties", Value: document.Mapping{{Key: hostile, Value: leaf}}},
+		{Key: "definitions", Value: document.Mapping{{Key: hostile, Value: leaf}}},
+		{Key: "required", Value: []any{hostile, hostile + "2"}},
+		{Key: "anyOf", Value: []any{leaf, document.Mapping{{Key: "not", Value: leaf}}}},
+		{Key: "dependencies", Value: document.Mapping{{Key: hostile, Value: []any{hostile}}, {Key: "z", Value: leaf}}},
+		{Key: "property_groups", Value: document.Mapping{{Key: hostile, Value: document.Mapping{
+			{Key: "properties", Value: []any{hostile}}, {Key: "operator", Value: "and"},
+		}}}},
+	}})
+	checkHTML(t, made)
+	if want := "&lt;script&gt;alert(1)&lt;/script&gt; # [x](javascript:alert(1)) ![y](http://z) **b** _i_ &amp;lt; \\| ~~s~~ "; !strings.Contains(made, want) {
+		t.Errorf("%s is missing in\n%s", want, made)
+	}
+}
+
+func TestMarkdown_escapes(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		hostile:        "a&#124;b \\`c\\` &lt;script&gt;alert(1)&lt;/script&gt; # \\[x\\](javascript:alert(1)) !\\[y\\](http://z) \\*\\*b\\*\\* \\_i\\_ &amp;lt; \\\\&#124; \\~\\~s\\~\\~ &lt;/td&gt; gnp --- \uFFFD",
+		"snake_case_":  `snake_case\_`,
+		"1. x":         `1\. x`,
+		"+ x":          `\+ x`,
+		"=":            `\=`,
+		"\n \t":        "",
+		"ein Schlüßel": "ein Schlüßel",
+	} {
+		if diff := cmp.Diff(want, text(said)); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", said, diff)
+		}
+	}
+	for said, want := range map[string]string{
+		"":           "`\"\"`",
+		"a`b":        "``a`b``",
+		"`":          "`` ` ``",
+		" x":         "`\" x\"`",
+		"a\nb":       "`\"a\\nb\"`",
+		"\u202egnp":  "`\"\\u202egnp\"`",
+		"<script>":   "`<script>`",
+		"[a](b) _c_": "`[a](b) _c_`",
+	} {
+		if diff := cmp.Diff(want, code(said)); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", said, diff)
+		}
+	}
+}
+
+// A pipe in a table is escaped, and elsewhere is not.
+func TestMarkdown_pipes(t *testing.T) {
+	t.Parallel()
+	schema := `{type: string, pattern: 'a|b', definitions: {x: {properties: {y: {pattern: 'a|b'}, z: {pattern: 'a\|b'}}}}}`
+	got := body(t, schema)
+	for _, want := range []string{"matches `a|b`.", "matches `a\\|b`;", `matches a\\&#124;b;`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is missing in\n%s", want, got)
+		}
+	}
+	made := htmlOf(t, page(t, schema))
+	if n := strings.Count(made, "<code>a|b</code>"); n != 2 || !strings.Contains(made, `matches a\|b;`) {
+		t.Errorf("%d patterns in\n%s", n, made)
+	}
+}
+
+// What is no schema is said in its place.
+func TestMarkdown_malformed(t *testing.T) {
+	t.Parallel()
+	got := body(t, `
+properties: {a: 5, b: {properties: [x]}, c: {type: {}}, d: {type: thing}, e: {items: text}, f: {enum: 3, minimum: x, pattern: 4}}
+definitions: {g: [], h: {required: true, allOf: {}}}
+required: {x: y}
+additionalProperties: nonsense`)
+	for _, want := range []string{
+		"| `a` | malformed (not a schema) |",
+		"| `b` | object | Optional | malformed: `properties` should be a mapping; other types pass unchecked |",
+		"malformed: `type` should be a name or a list of names",
+		"| `e` | array | Optional | malformed: `items` should be a schema; other types pass unchecked |",
+		"| `d` | `thing` (not a type) |",
+		"malformed: `enum` should be a list; malformed: `minimum` should be a number; malformed: `pattern` should be a string",
+		"malformed: `required` should be a list of names",
+		"| any other name | malformed (not a schema) |",
+		"### `g`\n\nThis is malformed (not a schema).",
+		"malformed: `allOf` should be a list",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is missing in\n%s", want, got)
+		}
+	}
+}
+
+// bounded makes both pages, within the bounds.
+func bounded(t *testing.T, schema document.Mapping) (md string) {
+	t.Helper()
+	start := time.Now()
+	p := Page{Name: "acme/Widget/v1", Source: "built in", Schema: schema}
+	md = string(Markdown(p))
+	made := htmlOf(t, p)
+	if len(md) > maxMarkdown*5/4 || len(made) > maxHTML {
+		t.Errorf("%d bytes of Markdown, %d of HTML", len(md), len(made))
+	}
+	t.Logf("%d bytes of Markdown, %d of HTML in %v", len(md), len(made), time.Since(start))
+	short, err := newPlan(p).html(maxHTML >> 6) // as much is left out, and looking at it takes no seconds
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkHTML(t, string(short))
+	return md
+}
+
+func many(n int, key string, value func(i int) any) document.Mapping {
+	m := make(document.Mapping, n)
+	for i := range m {
+		m[i] = document.Member{Key: fmt.Sprintf(key, i), Value: value(i)}
+	}
+	return m
+}
+
+func schemaWith(keyword string, value any) document.Mapping {
+	return document.Mapping{{Key: keyword, Value: value}}
+}
+
+func TestHTML_bounded(t *testing.T) {
+	t.Parallel()
+	huge := strings.Repeat("<&\"", 1<<20/3)
+	refs := func(i int) any { return schemaWith("$ref", fmt.Sprintf("#/definitions/d%d", i)) }
+	for name, schema := range map[string]document.Mapping{
+		"properties":  schemaWith("properties", many(70_000, "p%d", func(int) any { return schemaWith("pattern", "a|b") })),
+		"sections":    schemaWith("properties", many(25_000, "p%d", func(int) any { return schemaWith("required", []any{"a"}) })),
+		"references":  {{Key: "properties", Value: many(8_000, "p%d", refs)}, {Key: "definitions", Value: many(8_000, "d%d", refs)}},
+		"huge texts":  schemaWith("properties", many(1000, "p%d", func(int) any { return schemaWith("description", huge) })),
+		"huge names":  schemaWith("properties", many(1000, huge+"%d", func(int) any { return schemaWith("required", []any{"a"}) })),
+		"conditions":  schemaWith("anyOf", slice(50_000, schemaWith("not", schemaWith("minLength", document.Number("3"))))),
+		"long lists":  schemaWith("oneOf", slice(20_000, schemaWith("description", strings.Repeat("<>", 2000)))),
+		"one target":  {{Key: "properties", Value: many(20_000, "p%d", func(int) any { return schemaWith("$ref", "#/x") })}, {Key: "x", Value: many(50_000, "k%d", refs)}},
+		"values":      schemaWith("enum", slice(90_000, "a|b")),
+		"required":    schemaWith("required", slice(90_000, "a")),
+		"groups":      schemaWith("properties", many(500, "p%d", manyGroups)),
+		"backticks":   schemaWith("properties", many(5_000, "p%d", func(int) any { return schemaWith("pattern", strings.Repeat("`|\\", 99)) })),
+		"brackets":    schemaWith("properties", many(1000, "p%d", func(int) any { return schemaWith("description", strings.Repeat("[*_<", 999)) })),
+		"same anchor": schemaWith("properties", many(5_000, "p%[1]d.", func(i int) any { return schemaWith("required", []any{strings.Repeat(".", i%9)}) })),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if md := bounded(t, schema); len(md) > maxMarkdown && !strings.Contains(md, "Left out, because this page would be too long: ") {
+				t.Error("nothing is said of what is left out")
+			}
+		})
+	}
+}
+
+func slice(n int, value any) []any {
+	s := make([]any, n)
+	for i := range s {
+		s[i] = value
+	}
+	return s
+}
+
+func manyGroups(int) any {
+	paths := many(40, "g%d", func(i int) any {
+		return document.Mapping{{Key: "properties", Value: []any{"a", "b", fmt.Sprintf("c%d", i)}}, {Key: "operator", Value: "xor"}}
+	})
+	return schemaWith("property_groups", paths)
+}
+
+// Each way into the depth ends, and says so.
+func TestHTML_deep(t *testing.T) {
+	t.Parallel()
+	for _, keyword := range []string{"properties", "items", "additionalProperties", "not", "allOf", "dependencies", "default"} {
+		t.Run(keyword, func(t *testing.T) {
+			t.Parallel()
+			schema := schemaWith("required", []any{"x"})
+			for range 2000 {
+				switch keyword {
+				case "properties", "dependencies":
+					schema = schemaWith(keyword, schemaWith("x", schema))
+				case "allOf":
+					schema = schemaWith(keyword, []any{schema, schema[:0]})
+				default:
+					schema = schemaWith(keyword, schema)
+				}
+			}
+			bounded(t, schema)
+		})
+	}
+}
+
+func TestMarkdown_leftOut(t *testing.T) {
+	t.Parallel()
+	written, _ := newPlan(Page{Schema: schemaWith("properties", many(1000, "p%d", func(int) any {
+		return schemaWith("required", []any{"a"})
+	}))}).write(10 << 10)
+	md := string(written)
+	_, said, _ := strings.Cut(md, "Left out, because this page would be too long: ")
+	left, said, _ := strings.Cut(said, " properties.\n")
+	_, said, _ = strings.Cut(said, "Left out, because this page would be too long: ")
+	if left == "" || !strings.HasSuffix(said, " sections.\n") {
+		t.Errorf("%q and %q are said to be left out", left, said)
+	}
+	if row := rowOf(t, md, "`p1`"); strings.Contains(row, "](#") {
+		t.Errorf("a link to what is left out: %s", row)
+	}
+}
+
+func FuzzHTML(f *testing.F) {
+	f.Add(widget, "acme/Widget/v1")
+	for _, seed := range []string{
+		"{properties: {'a|b': {description: '<script>'}, 'x`': {pattern: '`|'}}, required: [\"\\n\"]}",
+		"{anyOf: [{$ref: '#'}, {not: {$ref: '#/anyOf/1'}}], definitions: {a: 3, '': {}}, dependencies: {a: {b: c}}}",
+		"{items: [{type: array, items: {items: {required: [a]}}}], additionalItems: {properties: {'[x](y)': {}}}}",
+		"{title: '<a href=x onclick=y>', description: \"- a\\n\\n    b\\n===\\n\", default: {'`': '``'}, enum: ['|', '\\|']}",
+	} {
+		f.Add(seed, "<b>")
+	}
+	limits := document.Limits{Body: 1 << 16, Documents: 10, Size: 1 << 16, Depth: 50, Values: 1_000}
+	f.Fuzz(func(t *testing.T, schema, name string) {
+		parsed, err := document.ParseOne([]byte(schema), document.YAML, limits)
+		m, ok := parsed.(document.Mapping)
+		if err != nil || !ok {
+			t.Skip()
+		}
+		p := Page{Name: name, Source: name, Schema: m}
+		made := htmlOf(t, p)
+		checkHTML(t, made)
+		if made != htmlOf(t, p) {
+			t.Error("another page for the same schema")
+		}
+	})
+}
