@@ -96,7 +96,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return opts, nil
 }
 
-const lastRow = 13
+const lastRow = 14
 
 func (o *options) choose(list string) error {
 	o.rows = map[int]bool{}
@@ -159,6 +159,7 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 		{"row 11", []int{11}, b.rendered},
 		{"row 12", []int{12}, b.growth},
 		{"row 13", []int{13}, b.policies},
+		{"row 14", []int{14}, b.admission},
 	} {
 		if opts.wants(group.rows...) {
 			if err := group.measure(ctx); err != nil {
