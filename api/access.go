@@ -47,6 +47,9 @@ func (s *server) admit(w http.ResponseWriter, r *http.Request, rule string) erro
 		return challenge(w, r, err)
 	}
 	observed(r).caller = who
+	if rule != known {
+		observed(r).rule = rule
+	}
 	if !s.Access.Anonymous {
 		w.Header().Set("X-User-Name", who.UserID)
 	}

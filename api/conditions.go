@@ -107,13 +107,17 @@ func (s *server) terms(r *http.Request, q *query) (revisions.Terms, error) {
 	return revisions.Terms{Reason: revisions.Reason{User: s.user(r), Message: message}, Expected: expected}, nil
 }
 
-// user is who the client says it acts for, or else itself. The word of the client is only kept, so that what is odd in
-// it is no reason to refuse a change.
+// user is who the client says it acts for, or else itself.
 func (s *server) user(r *http.Request) string {
+	if name := endUser(r); name != "" {
+		return name
+	}
+	return s.callerName(r)
+}
+
+// endUser is who the client says it acts for. It is only kept, so what is odd in it is no reason to refuse a change.
+func endUser(r *http.Request) string {
 	const longest = 255
 	name := []rune(strings.ToValidUTF8(r.Header.Get("X-End-User"), "\uFFFD"))
-	if len(name) == 0 {
-		return s.callerName(r)
-	}
 	return string(name[:min(len(name), longest)])
 }

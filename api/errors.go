@@ -132,6 +132,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if stale, ok := errors.AsType[*revisions.Stale](err); ok {
 		setHead(w, stale.Head.Revision, stale.Head.Epoch)
 	}
+	observed(r).failure = f.Type
 	body, status := envelopeOf(r, f)
 	s.write(w, r, status, body)
 }

@@ -130,9 +130,13 @@ func newObserver(config Config) *observer {
 
 // observation is what is noted about a request while it is answered.
 type observation struct {
-	id     string
-	caller identity.Caller
-	notes  []string
+	id       string
+	caller   identity.Caller
+	rule     string // that the caller has to pass, where there is one
+	revision int64  // that was made or that the request is about, 0 if neither
+	isDryRun bool
+	failure  string // the error's type, empty if there is none
+	notes    []string
 }
 
 type observationKey struct{}

@@ -32,6 +32,7 @@ type Config struct {
 	OpenAPI   []byte
 	Now       func() time.Time
 
+	Audit  revisions.Audit
 	Access Access
 	Bounds Bounds
 }
@@ -50,7 +51,7 @@ func New(config Config) http.Handler {
 		config, newTextCache(config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
 	}
 	router := chi.NewRouter()
-	router.Use(newObserver(config).middleware, s.recoverer, routeEscaped, s.checkBody)
+	router.Use(newObserver(config).middleware, s.audited, s.recoverer, routeEscaped, s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute(r)) })
 	for _, route := range s.routes() {
 		if route.pattern != metricsPath || !config.Access.MetricsElsewhere {
@@ -91,6 +92,7 @@ func (s *server) routes() []route {
 		{"/openapi.yaml", methods{"GET": {open, s.openAPI}}},
 		{v1 + "/health", methods{"GET": {open, s.health}}},
 		{v1 + "/whoami", methods{"GET": {known, s.whoami}}},
+		{v1 + "/audit", methods{"GET": {access.ShowAudit, s.listAudit}}},
 		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {access.CreateCleartextDocuments, s.putBucket}}},
 		{v1 + "/changesets", methods{"PUT": {access.CreateCleartextDocuments, s.putChangeSet}}},
 		{v1 + "/rollback/{revision}", methods{"POST": {access.CreateCleartextDocuments, s.rollback}}},

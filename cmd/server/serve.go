@@ -110,7 +110,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, registry *promet
 		Service: service, Layout: picture.NewLayout(pictures), Ping: kept.Ping, Limits: c.document(),
 		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: log,
 		Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
-		Access: admission, Bounds: c.bounds(admission.Anonymous),
+		Audit: kept, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
 	return handler, kept.Close, nil
 }

@@ -45,8 +45,9 @@ var ruleOf = map[string]string{
 	"GET /api/v1.0/revisions/{revision}/validations/{name}":                        access.ListValidations,
 	"POST /api/v1.0/revisions/{revision}/validations/{name}":                       access.CreateValidation,
 	"GET /api/v1.0/revisions/{revision}/validations/{name}/entries/{entry}":        access.ShowValidation,
-	"GET /metrics":         access.ShowMetrics,
-	"GET /api/v1.0/whoami": "",
+	"GET /api/v1.0/audit":                                                          access.ShowAudit,
+	"GET /metrics":                                                                 access.ShowMetrics,
+	"GET /api/v1.0/whoami":                                                         "",
 }
 
 // keys is a tokens file and the tokens of those who stand in it.
