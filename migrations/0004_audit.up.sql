@@ -20,4 +20,5 @@ CREATE TABLE audit (
 );
 CREATE INDEX audit_revision ON audit (site, revision, id) WHERE revision IS NOT NULL;
 CREATE INDEX audit_user     ON audit (site, user_id, id);
+CREATE INDEX audit_name     ON audit (site, user_name, id);
 CREATE INDEX audit_at       ON audit (site, at);
