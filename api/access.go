@@ -83,15 +83,11 @@ func (s *server) allows(r *http.Request, rule string) bool {
 }
 
 // seesEncrypted tells whether the caller may be shown encrypted documents.
-//
-//nolint:unused // the views of encrypted documents come with these
 func (s *server) seesEncrypted(r *http.Request) bool {
 	return s.allows(r, access.ListEncryptedDocuments)
 }
 
 // mayEncrypt tells whether the caller may bring encrypted documents in.
-//
-//nolint:unused // the same
 func (s *server) mayEncrypt(r *http.Request) bool {
 	return s.allows(r, access.CreateEncryptedDocuments)
 }

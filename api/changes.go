@@ -86,7 +86,7 @@ func bucketNames(q *query) (names []string) {
 func (s *server) change(r *http.Request, q *query) (revisions.Terms, error) {
 	dryRun := q.flag("dry-run", false)
 	terms, err := s.terms(r, q)
-	terms.DryRun = dryRun
+	terms.DryRun, terms.CleartextOnly = dryRun, !s.mayEncrypt(r)
 	observed(r).isDryRun = dryRun
 	return terms, err
 }

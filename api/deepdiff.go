@@ -95,9 +95,10 @@ func documentChangedOf(d revisions.DocumentDifference) documentChanged {
 	return documentChanged{data, document.AppendJSON(nil, metadata)}
 }
 
-// encrypted tells whether a document is or was a secret: then neither side's data is shown.
+// encrypted tells whether a document is or was a secret, or holds one: then neither side's data is shown.
 func encrypted(d revisions.DocumentDifference) bool {
-	return d.Before != nil && d.Before.Traits().Encrypted || d.After != nil && d.After.Traits().Encrypted
+	secret := func(doc *revisions.Stored) bool { return doc != nil && (doc.Tainted || doc.Traits().Encrypted) }
+	return secret(d.Before) || secret(d.After)
 }
 
 // parsed is the value of stored JSON text, nil where there is none.

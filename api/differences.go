@@ -31,7 +31,7 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	found, err := s.Service.DeepDiff(r.Context(), before, after, form != formDeep)
+	found, err := s.Service.DeepDiff(r.Context(), before, after, form != formDeep, !s.seesEncrypted(r))
 	if err != nil {
 		return asHTTPNotFound(err)
 	}

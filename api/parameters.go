@@ -184,7 +184,7 @@ func (s *server) selection(q *query) revisions.Selection {
 	if !s.Compat {
 		selection.Offset = q.count("offset", 0)
 	}
-	q.flag("cleartext-secrets", true) // there are no secrets to hide yet
+	selection.Redacted = !q.flag("cleartext-secrets", true)
 	return selection
 }
 

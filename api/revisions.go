@@ -64,6 +64,7 @@ func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
 func (s *server) selected(w http.ResponseWriter, r *http.Request, selection revisions.Selection,
 	read func(context.Context, int64, revisions.Selection) (revisions.Selected, error),
 ) error {
+	selection.Cleartext = !s.seesEncrypted(r)
 	id, err := s.revision(r)
 	if err != nil {
 		return asHTTPNotFound(err)
@@ -73,7 +74,7 @@ func (s *server) selected(w http.ResponseWriter, r *http.Request, selection revi
 		if err != nil {
 			return asHTTPNotFound(err)
 		}
-		if tag := documentsTag(r, id, epoch); has(r, tag) && unchanged(w, r, tag) { // which nothing need be read for
+		if tag := s.documentsTag(r, id, epoch); has(r, tag) && unchanged(w, r, tag) { // which nothing need be read for
 			return nil
 		}
 	}
@@ -82,7 +83,7 @@ func (s *server) selected(w http.ResponseWriter, r *http.Request, selection revi
 		return asHTTPNotFound(err)
 	}
 	w.Header().Set("Vary", "Accept")
-	if !found.Passing && unchanged(w, r, documentsTag(r, id, found.Epoch)) {
+	if !found.Passing && unchanged(w, r, s.documentsTag(r, id, found.Epoch)) {
 		return nil
 	}
 	if !s.Compat {
@@ -92,9 +93,10 @@ func (s *server) selected(w http.ResponseWriter, r *http.Request, selection revi
 	return nil
 }
 
-// documentsTag names the documents of a revision in one form. Which of them were asked for is said by the URL.
-func documentsTag(r *http.Request, revision, epoch int64) string {
-	return entityTag(revision, epoch, "documents", negotiate(r), r.URL.RawQuery)
+// documentsTag names the documents of a revision in one form, for those who may see as much. Which of them were asked
+// for is said by the URL.
+func (s *server) documentsTag(r *http.Request, revision, epoch int64) string {
+	return entityTag(revision, epoch, "documents", negotiate(r), r.URL.RawQuery, strconv.FormatBool(s.seesEncrypted(r)))
 }
 
 // setLinks tells where the pages around this one are (spec/api.md §0 C5).

@@ -24,6 +24,7 @@ Every flag can also be set in the environment, as PURSER_ and the flag's name: P
 // commands is the command line.
 type commands struct {
 	Serve   serveCommand     `cmd:"" default:"withargs" help:"Serve the API (what happens without a command)."`
+	Secrets secretsCommand   `cmd:"" help:"Make and rotate the keys of secrets."`
 	Migrate migrateCommand   `cmd:"" help:"Bring the database up to this version of Purser, then exit."`
 	Token   tokenCommand     `cmd:"" help:"Make tokens for --auth=tokens."`
 	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`

@@ -35,6 +35,7 @@ type serveCommand struct {
 	databaseFlags `embed:""`
 	authFlags     `embed:""`
 	tlsFlags      `embed:""`
+	keysetFlags   `embed:""`
 	limitFlags    `embed:""`
 	logFlags      `embed:""`
 }
@@ -99,11 +100,16 @@ func (c *serveCommand) handler(ctx context.Context, url string, registry *promet
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)
 	}
+	keyset, err := c.keysetFlags.open(ctx, c.ownKeyset(), log)
+	if err != nil {
+		kept.Close()
+		return nil, nil, err
+	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		poolCollector(kept))
 	service := revisions.NewService(revisions.Config{
 		Store: store.NewCached(kept, c.CacheSize), Engine: validations.NewEngine(propertygroups.Extension{}),
-		Limits: c.document(), ClientVersions: c.ClientVersion,
+		Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,
 		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
 	})
 	handler := api.New(api.Config{
@@ -112,5 +118,9 @@ func (c *serveCommand) handler(ctx context.Context, url string, registry *promet
 		Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 		Audit: kept, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
-	return handler, kept.Close, nil
+	stop := keepResealed(ctx, service, log)
+	return handler, func() {
+		stop()
+		kept.Close()
+	}, nil
 }

@@ -32,6 +32,10 @@ type Document struct {
 	Notes    []Note
 	Segment  Digest // of the text it was read from; zero if that does not matter
 
+	// Secret is what an encrypted document says as long as it is on its way in, and Sealed what is stored of it; Data is
+	// a reference to it then. Both are nil of what was read from the store.
+	Secret, Sealed []byte
+
 	traits *Traits // nil where they have not been read from Metadata
 }
 

@@ -10,6 +10,9 @@ import (
 // Extension adds both keywords to the dialect of DataSchemas.
 type Extension struct{}
 
+// Keywords implements validations.Extension.
+func (Extension) Keywords() []string { return []string{"property_groups", "properties_groups_schema"} }
+
 // Compile implements validations.Extension.
 func (Extension) Compile(schema document.Mapping) (validations.Keyword, error) {
 	groups, err := Parse(schema)

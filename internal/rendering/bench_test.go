@@ -76,8 +76,10 @@ func BenchmarkCompute(b *testing.B) {
 			}
 			for b.Loop() {
 				again := newRun(b.Context(), Options{Limit: DefaultLimit})
+				again.sources = r.sources
 				for i, n := range nodes {
 					n.parent, n.replacedBy, n.place, n.neededBy = nil, nil, notThere, nil
+					n.namesakes.original, n.namesakes.source = nil, nil
 					n.data, n.computed = values[i], false
 				}
 				order, err := again.plan(nodes)

@@ -90,7 +90,7 @@ func Dependencies(ctx context.Context, documents []*document.Document) (*Graph, 
 	if err := x.examine(slices.Clone(nodes)); err != nil { // which drops some
 		return nil, err
 	}
-	l := newLinking(x.meter, nodes)
+	l := newLinking(x.run, nodes)
 	if err := l.parents(); err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (x *examination) examine(nodes []*node) error {
 	if err := x.note(x.families(layers, nodes)); err != nil {
 		return err
 	}
-	x.sources = sourcesOf(nodes)
+	chooseSources(nodes)
 	x.missingSources(nodes)
 	_, cycle := newGraph(nodes, x.sources).order(nodes)
 	return x.note(cycle)
@@ -112,7 +112,7 @@ func (x *examination) missingSources(nodes []*node) {
 	for _, n := range nodes {
 		for i := range n.substitutions {
 			s := &n.substitutions[i]
-			if x.sources[s.source] == nil && !n.control {
+			if x.sources.of(s.source) == nil && !n.control {
 				_ = x.note(noSource(n, s)) // a fault
 			}
 		}

@@ -170,7 +170,7 @@ func (r *run) lineage(order []*node, of func(*node) bool) (lineage []*node) {
 			needed[n.ancestor()] = true
 		}
 		for j := range n.substitutions {
-			if source := r.sources[n.substitutions[j].source]; source != nil {
+			if source := r.sources.of(n.substitutions[j].source); source != nil {
 				needed[source] = true
 			}
 		}
@@ -193,6 +193,10 @@ func (r *run) explain(n *node, asked *path) (*Explanation, error) {
 	for heir := n; heir.layered(); {
 		heir = heir.ancestor()
 		explanation.Parents = append(explanation.Parents, heir.index)
+	}
+	if n.encrypted { // not even its keys are told
+		explanation.Leaves = []Leaf{{Trail: Trail{Document: n.index, Path: "."}, At: ".", Secret: true}}
+		return explanation, nil
 	}
 	x := &explainer{run: r, node: n}
 	if err := x.follow(data, asked.steps, &place{}); err != nil {
@@ -264,7 +268,13 @@ func (x *explainer) leaf(value any, at *place) error {
 			"ask for a part of them, with a longer path", x.node.Identity), x.node)
 	}
 	from := originOf(value)
-	leaf := Leaf{At: at.String(), Parts: at.parts(), Value: bare(value), Secret: x.node.encrypted || from.secret}
+	if from.secret {
+		at = from.around(at)
+		if last := len(x.leaves) - 1; last >= 0 && x.leaves[last].Secret && x.leaves[last].At == at.String() {
+			return nil // another part of one secret
+		}
+	}
+	leaf := Leaf{At: at.String(), Parts: at.parts(), Value: bare(value), Secret: from.secret}
 	leaf.Trail = x.trail(x.node, from)
 	x.told += len(leaf.Steps)
 	x.leaves = append(x.leaves, leaf)

@@ -113,8 +113,15 @@ func TestExplain(t *testing.T) {
 			site a | encrypted | data {w: secret}
 			site b | sub a .w > .w | data {x: 1}
 			site c | sub b .w > .v | substitution {src: {name: b, path: .w}, dest: {path: .t, pattern: P}} | data {t: P, u: 2}`, "c", ".", []string{
-			".t is secret <- c.t | c insert 1 b.w to .t at P (a.w | b substitute 0 a.w to .w)", ".u = 2 <- c.u",
-			".v is secret <- a.w | b substitute 0 a.w to .w | c substitute 0 b.w to .v",
+			".t is secret <- c.t | c insert 1 b.w to .t at P (a. | b substitute 0 a.w to .w)", ".u = 2 <- c.u",
+			".v is secret <- a. | b substitute 0 a.w to .w | c substitute 0 b.w to .v",
+		}},
+		{"an encrypted one", "site a | encrypted | data {w: secret}", "a", ".w", []string{". is secret <- a."}},
+		{"not even the keys of a secret", `
+			site a | encrypted | data {k: {x: 1, y: 2}, l: 3}
+			site b | sub a .k > .n | data {m: 1}
+			site c | sub b .n > .o.p | sub a .k.x > .q | data {}`, "c", ".", []string{
+			".o.p is secret <- a. | b substitute 0 a.k to .n | c substitute 0 b.n to .o.p", ".q is secret <- a. | c substitute 1 a.k.x to .q",
 		}},
 		{"a part", "site a | data {x: {y: [1, {z: 2}]}, w: 3}", "a", ".x.y[1]", []string{".x.y[1].z = 2 <- a.x.y[1].z"}},
 		{"several", "site a | data {x: {y: 1}, w: {y: 2}}", "a", ".*.y", []string{".x.y = 1 <- a.x.y", ".w.y = 2 <- a.w.y"}},

@@ -146,7 +146,7 @@ func isolated(t *rapid.T, documents []*document.Document, want map[string]string
 				need(n.ancestor())
 			}
 			for i := range n.substitutions {
-				need(r.sources[n.substitutions[i].source])
+				need(r.sources.of(n.substitutions[i].source))
 			}
 		}
 		need(n)

@@ -9,6 +9,7 @@ import (
 type linking struct {
 	*meter
 
+	sources  sources
 	graph    *Graph
 	nodes    []*node         // at their vertices
 	selected map[*node]found // by the children whose parents are in doubt
@@ -21,8 +22,11 @@ type found []*node
 // mostFound is how many documents of those that one selector finds are shown.
 const mostFound = 10
 
-func newLinking(m *meter, nodes []*node) *linking {
-	l := &linking{meter: m, graph: &Graph{}, nodes: nodes, selected: map[*node]found{}, missing: map[string]int{}}
+func newLinking(r *run, nodes []*node) *linking {
+	l := &linking{
+		meter: r.meter, sources: r.sources, graph: &Graph{}, nodes: nodes, selected: map[*node]found{},
+		missing: map[string]int{},
+	}
 	for _, n := range nodes { // what an examination found out
 		n.parent, n.replacedBy = nil, nil
 	}
@@ -119,7 +123,7 @@ func (l *linking) dependencies() error {
 		n.place = at
 		l.graph.Vertices = append(l.graph.Vertices, vertexOf(n))
 	}
-	sources := sourcesOf(l.nodes)
+	chooseSources(l.nodes)
 	for at, n := range l.nodes {
 		if n.replacedBy != nil {
 			v := &l.graph.Vertices[at]
@@ -129,7 +133,7 @@ func (l *linking) dependencies() error {
 			return err
 		}
 		l.descends(n)
-		l.substitutes(n, sources)
+		l.substitutes(n)
 	}
 	return nil
 }
@@ -165,12 +169,12 @@ func (l *linking) descends(n *node) {
 }
 
 // substitutes links a document with the sources of its substitutions.
-func (l *linking) substitutes(n *node, sources sources) {
+func (l *linking) substitutes(n *node) {
 	edges := map[int]int{} // by source
 	for i := range n.substitutions {
 		s := &n.substitutions[i]
 		to := -1
-		if source := sources[s.source]; source != nil {
+		if source := l.sources.of(s.source); source != nil {
 			to = source.place
 		} else if !n.control { // into which nothing is substituted
 			to = l.absent(Vertex{Missing: MissingSource}, s.source, "")

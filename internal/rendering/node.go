@@ -29,11 +29,14 @@ type node struct {
 	position   int   // among all with a layer: from the top layer down, then as in the input
 	parent     *node // whose data it layers on
 	replacedBy *node
+	namesakes  *namesakes
+	twin       *node // another one of its schema and name
 	place      int   // in the graph; notThere until it is mentioned
 	neededBy   *node // the last one that got an edge to it
 
 	brought [][]string // where in the rendered data substitutions wrote, those of its ancestors too
 
+	secret   bool // it holds what an encrypted document says
 	data     any  // its own data, later the rendered data
 	read     bool // data is set
 	computed bool
@@ -64,24 +67,30 @@ func (n *node) ancestor() *node {
 	return n.parent
 }
 
-// read reads the metadata of all documents. Of those with one identity the first counts.
+// read reads the metadata of all documents.
 func (r *run) read(documents []*document.Document) ([]*node, error) {
 	nodes := make([]*node, 0, len(documents))
 	all := make([]node, len(documents)) // beside each other in memory
-	known := make(map[document.Identity]bool, len(documents))
+	kin := make([]namesakes, 0, len(documents))
+	r.sources = make(sources, len(documents))
 	for i, d := range documents {
-		if known[d.Identity] {
+		n := &all[i]
+		n.Identity, n.document, n.index = d.Identity, d, i
+		same := r.sources[n.key()]
+		if same == nil {
+			kin = append(kin, namesakes{})
+			same = &kin[len(kin)-1]
+			r.sources[n.key()] = same
+		}
+		if !same.add(n) {
 			continue
 		}
-		known[d.Identity] = true
 		r.charge(len(d.Metadata))
 		value, err := document.ParseJSON(d.Metadata)
 		if err != nil {
 			return nil, fmt.Errorf("read metadata of document %s: %w", d.Identity, err)
 		}
 		metadata, _ := value.(document.Mapping)
-		n := &all[i]
-		n.Identity, n.document, n.index = d.Identity, d, i
 		r.fill(n, metadata)
 		if err := r.check(n); err != nil {
 			return nil, err

@@ -24,7 +24,7 @@ func newGraph(nodes []*node, sources sources) *graph {
 			need(n, n.ancestor())
 		}
 		for i := range n.substitutions {
-			if source := sources[n.substitutions[i].source]; source != nil {
+			if source := sources.of(n.substitutions[i].source); source != nil {
 				need(n, source)
 			}
 		}

@@ -154,7 +154,7 @@ func (t *tree) inserted(was any, now string, value any) any {
 }
 
 // blank is an empty container that the tree itself makes.
-func (t *tree) blank(empty any) any { return t.made().around(empty) }
+func (t *tree) blank(empty any) any { return t.made().wrap(empty) }
 
 // made is the origin of what the tree makes or empties now, nil if nobody asks.
 func (t *tree) made() *origin {
@@ -164,9 +164,24 @@ func (t *tree) made() *origin {
 	return t.event.origin(made, nil, nil)
 }
 
-func (o *origin) around(value any) any {
+func (o *origin) wrap(value any) any {
 	if o == nil {
 		return value
 	}
 	return &traced{value, o}
+}
+
+// around is the place of the whole secret that a leaf is a part of: where the last substitution brought it.
+func (o *origin) around(at *place) *place {
+	for ; o != nil; o = o.before {
+		if o.source == nil || !o.source.secret || o.kind != passed {
+			continue
+		}
+		to := o.node.substitutions[o.number].destinations[o.destination].path
+		for extra := len(at.steps()) - len(to.steps); extra > 0; extra-- {
+			at = at.in
+		}
+		return at
+	}
+	return at
 }

@@ -35,6 +35,9 @@ type Rendered struct {
 	// Brought is where in the data substitutions wrote, also those of documents that it inherits from: what stands there,
 	// or below, is not to be told of in messages (spec/rendering.md §0 R14).
 	Brought [][]string
+	// Secret tells whether the document is encrypted, or substitutions brought it something from one that is
+	// (spec/rendering.md §9.3).
+	Secret bool
 }
 
 // Render computes the documents of one revision and returns those that services read, in the order of
@@ -56,7 +59,7 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 		if !n.returned() || options.Only != nil && !options.Only(n.document) {
 			continue
 		}
-		out := Rendered{Index: n.index, Computed: n.computed}
+		out := Rendered{Index: n.index, Computed: n.computed, Secret: n.secret}
 		if n.computed {
 			out.Data, out.Brought = n.data, n.brought
 		}
@@ -115,7 +118,7 @@ func (r *run) plan(nodes []*node) ([]*node, error) {
 	if err := markReplaced(nodes); err != nil {
 		return nil, err
 	}
-	r.sources = sourcesOf(nodes)
+	chooseSources(nodes)
 	return newGraph(nodes, r.sources).order(nodes)
 }
 
@@ -124,6 +127,7 @@ func (r *run) compute(n *node) error {
 	if err := r.check(n); err != nil {
 		return err
 	}
+	n.secret = n.encrypted
 	if !n.changes() {
 		return r.keep(n)
 	}

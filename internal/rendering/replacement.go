@@ -15,7 +15,9 @@ const (
 // markReplaced checks the rules of spec/rendering.md §5 and tells every document what replaces it. Of two replacements
 // in different layers the more specific one counts, whatever their order in the input (R1).
 func markReplaced(nodes []*node) error {
-	originals := map[key]*node{}
+	for _, n := range nodes {
+		n.namesakes.original = nil
+	}
 	for _, n := range nodes {
 		if n.replacement {
 			if err := replace(n); err != nil {
@@ -29,10 +31,10 @@ func markReplaced(nodes []*node) error {
 		if n.control {
 			continue
 		}
-		if first := originals[n.key()]; first != nil {
+		if first := n.namesakes.original; first != nil {
 			return notReplacing(n, twice, first)
 		}
-		originals[n.key()] = n
+		n.namesakes.original = n
 	}
 	for _, n := range nodes {
 		if n.replacedBy != nil && n.replacement && !n.abstract {

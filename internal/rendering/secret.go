@@ -12,6 +12,9 @@ var secretID = regexp.MustCompile(`^[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a
 
 func isReference(data any) bool {
 	s, _ := data.(string)
+	if strings.HasPrefix(s, "secret://") { // Purser's own (spec/api.md §9)
+		return true
+	}
 	id := s[strings.LastIndex(s, "/")+1:]
 	return address.MatchString(s) && strings.Contains(s, "secrets") && secretID.MatchString(id)
 }

@@ -1,12 +1,40 @@
 package rendering
 
-// sources are the documents that substitutions read, by schema and name (spec/rendering.md §6).
-type sources map[key]*node
+// namesakes are the documents of one schema and name, in whatever layers.
+type namesakes struct {
+	last     *node // from which twin leads to the others
+	original *node // the first that is no replacement (spec/rendering.md §5)
+	source   *node // that substitutions read (spec/rendering.md §6)
+}
 
-// sourcesOf lists the concrete documents, or what replaces them. Where two have one schema and name, that in the more
-// specific layer counts, whatever their order in the input (R1).
-func sourcesOf(nodes []*node) sources {
-	s := make(sources, len(nodes))
+// add adds a document, unless there is one in its layer: of those with one identity the first counts.
+func (s *namesakes) add(n *node) (added bool) {
+	for twin := s.last; twin != nil; twin = twin.twin {
+		if twin.Layer == n.Layer {
+			return false
+		}
+	}
+	n.namesakes, n.twin, s.last = s, s.last, n
+	return true
+}
+
+// sources are the documents that substitutions read, by schema and name.
+type sources map[key]*namesakes
+
+// of is the document that a substitution reads, nil if there is none.
+func (s sources) of(k key) *node {
+	if found := s[k]; found != nil {
+		return found.source
+	}
+	return nil
+}
+
+// chooseSources takes the concrete documents, or what replaces them. Where two have one schema and name, that in the
+// more specific layer counts, whatever their order in the input (R1).
+func chooseSources(nodes []*node) {
+	for _, n := range nodes {
+		n.namesakes.source = nil
+	}
 	for _, n := range nodes {
 		if n.abstract {
 			continue
@@ -15,9 +43,8 @@ func sourcesOf(nodes []*node) sources {
 		if n.replacedBy != nil {
 			source = n.replacedBy
 		}
-		if known := s[n.key()]; known == nil || known.rank < source.rank {
-			s[n.key()] = source
+		if known := n.namesakes.source; known == nil || known.rank < source.rank {
+			n.namesakes.source = source
 		}
 	}
-	return s
 }

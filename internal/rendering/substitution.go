@@ -41,7 +41,7 @@ func (r *run) substitution(stored document.Mapping) substitution {
 // substitute makes one of a document's substitutions in its tree.
 func (r *run) substitute(t *tree, n *node, number int) error {
 	s := &n.substitutions[number]
-	source := r.sources[s.source]
+	source := r.sources.of(s.source)
 	if source == nil {
 		if r.options.Lenient {
 			return nil
@@ -52,6 +52,7 @@ func (r *run) substitute(t *tree, n *node, number int) error {
 	if err != nil {
 		return err
 	}
+	n.secret = n.secret || source.secret
 	if value, err = r.part(value, s); err != nil {
 		return r.unknown(n, source, err)
 	}

@@ -13,7 +13,9 @@ func (x *explainer) trail(at *node, o *origin) Trail {
 			x.add(&t, Step{Kind: Inherited, Document: at.index})
 		}
 		if o.kind == written {
-			t.Path = o.place.String()
+			if t.Path = "."; !at.encrypted {
+				t.Path = o.place.String()
+			}
 			break
 		}
 		x.add(&t, x.step(o, len(t.Steps) < mostSteps))

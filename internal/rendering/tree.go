@@ -198,7 +198,7 @@ func frozen(value any) any {
 			}
 		}
 		if len(kept) == 0 {
-			return v.origin.around(kept)
+			return v.origin.wrap(kept)
 		}
 		return kept
 	case *array:
@@ -206,7 +206,7 @@ func frozen(value any) any {
 			v.items[i] = frozen(item)
 		}
 		if len(v.items) == 0 {
-			return v.origin.around(v.items)
+			return v.origin.wrap(v.items)
 		}
 		return v.items
 	}

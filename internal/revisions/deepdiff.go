@@ -19,18 +19,19 @@ type DeepDifference struct {
 
 // DeepDiff tells how one revision becomes another, down to what its rendered documents say; 0 is the revision without
 // any. Of the buckets the higher number is the newer one, as for Diff. Documents count as modified if what was
-// submitted of them differs (spec/api.md §6.2), or, if all is asked for, if they are rendered differently. Faults:
+// submitted of them differs (spec/api.md §6.2), or, if all is asked for, if they are rendered differently. cleartext
+// leaves encrypted documents out. Faults:
 // NotFound, Gone, those of rendering.
-func (s *Service) DeepDiff(ctx context.Context, before, after int64, all bool) ([]DeepDifference, error) {
+func (s *Service) DeepDiff(ctx context.Context, before, after int64, all, cleartext bool) ([]DeepDifference, error) {
 	found, err := s.compare(ctx, before, after)
 	if err != nil {
 		return nil, err
 	}
-	older, err := s.readable(ctx, found.Epoch, before)
+	older, err := s.readable(ctx, renditionKey{found.Epoch, before, cleartext})
 	if err != nil {
 		return nil, err
 	}
-	newer, err := s.readable(ctx, found.Epoch, after)
+	newer, err := s.readable(ctx, renditionKey{found.Epoch, after, cleartext})
 	if err != nil {
 		return nil, err
 	}
@@ -74,11 +75,11 @@ func pairedByName(differences []DocumentDifference) []DocumentDifference {
 }
 
 // readable are the rendered documents of a revision, whether they pass their schemas or not; 0 has none.
-func (s *Service) readable(ctx context.Context, epoch, revision int64) ([]*Stored, error) {
-	if revision == 0 {
+func (s *Service) readable(ctx context.Context, key renditionKey) ([]*Stored, error) {
+	if key.revision == 0 {
 		return nil, nil
 	}
-	rendered, err := s.rendition(ctx, renditionKey{epoch, revision})
+	rendered, err := s.rendition(ctx, key)
 	return rendered.documents, err
 }
 

@@ -25,7 +25,7 @@ type Focus struct {
 // Graph returns how the documents of a revision depend on each other, whether it renders or not. Faults: NotFound for
 // the revision (RevisionNotFound) or the document in focus (DocumentNotFound), Gone, TooLarge.
 func (s *Service) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
-	documents, _, err := s.unrendered(ctx, id)
+	documents, _, err := s.unrendered(ctx, id, false)
 	if err != nil {
 		return Graph{}, err
 	}

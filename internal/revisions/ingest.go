@@ -21,7 +21,9 @@ type ingest struct {
 	faults   []decodeFaults
 	owners   []string // the bucket of each segment; empty where only the document tells
 	buckets  []string // to be replaced
-	owned    map[string]bool
+	// cleartextOnly refuses encrypted documents.
+	cleartextOnly bool
+	owned         map[string]bool
 
 	state State
 	index map[document.Digest]*Stored // the state's documents by the text they were read from
@@ -174,8 +176,13 @@ func (in *ingest) decodeOne(i int) {
 		}
 	}
 	if doc.Traits().Encrypted {
-		f.secret = encryptedFault(entry, doc)
-		return
+		if in.cleartextOnly {
+			f.secret = fault.New(fault.Forbidden, "HTTPForbidden", "%s", mayNotEncrypt)
+			return
+		}
+		if doc, f.secret = in.service.conceal(entry, doc); f.secret != nil {
+			return
+		}
 	}
 	in.decoded[i] = doc
 }
@@ -193,7 +200,7 @@ func bucketOf(e document.Entry, doc *document.Document) (string, error) {
 }
 
 func encryptedFault(e document.Entry, doc *document.Document) error {
-	return fault.New(fault.Unimplemented, "HTTPNotImplemented",
-		"Document %s (document %d, from line %d) has storagePolicy: encrypted, and this version of Purser cannot keep "+
-			"secrets yet; it refuses them rather than store them in clear. Nothing was stored.", doc.Identity, e.Index, e.Line)
+	return fault.New(fault.Unimplemented, "HTTPNotImplemented", "Document %s (document %d, from line %d) has "+
+		"storagePolicy: encrypted, and this server has no keyset to seal it with: start it with --secrets-keyset. It "+
+		"refuses secrets rather than store them in clear. Nothing was stored.", doc.Identity, e.Index, e.Line)
 }

@@ -144,11 +144,11 @@ func (j *judgement) check(ctx context.Context, subjects []*Stored) error {
 type tasks struct {
 	pairs  []Pair
 	pairOf map[*Stored]Pair
-	data   map[Pair][]byte
+	of     map[Pair]*Stored // a document with the content
 }
 
 func newTasks(subjects []*Stored, rules validations.Rules) tasks {
-	t := tasks{pairOf: make(map[*Stored]Pair, len(subjects)), data: make(map[Pair][]byte, len(subjects))}
+	t := tasks{pairOf: make(map[*Stored]Pair, len(subjects)), of: make(map[Pair]*Stored, len(subjects))}
 	for _, doc := range subjects {
 		rule, ok := rules.For(doc.Document)
 		if !ok {
@@ -156,8 +156,8 @@ func newTasks(subjects []*Stored, rules validations.Rules) tasks {
 		}
 		pair := Pair{doc.Digest, rule}
 		t.pairOf[doc] = pair
-		if t.data[pair] == nil {
-			t.data[pair] = doc.Data
+		if t.of[pair] == nil {
+			t.of[pair] = doc
 			t.pairs = append(t.pairs, pair)
 		}
 	}
@@ -176,10 +176,14 @@ func (j *judgement) checkNew(ctx context.Context, t tasks, findings map[validati
 	if err != nil {
 		return err
 	}
+	secrets, err := j.service.openerOf(ctx, slices.Collect(maps.Values(t.of)))
+	if err != nil {
+		return err
+	}
 	checks := make([]Check, len(todo))
 	var kept atomic.Int64
 	err = j.service.forEach(ctx, len(todo), func(i int) {
-		findings := checkers[todo[i].Rule].Check(t.data[todo[i]])
+		findings := secrets.check(ctx, checkers[todo[i].Rule], t.of[todo[i]])
 		checks[i] = Check{Pair: todo[i], Findings: bounded(findings, &kept)}
 	})
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 // Put makes the documents of a body the content of a bucket; those it leaves out are deleted (spec/api.md §3). Faults:
 // Invalid for what cannot be read or is no document, TooLarge beyond limits, Conflict for an identity that lives in
 // another bucket or twice in the body, a second LayeringPolicy, or a site that does not stop changing, Stale for terms
-// that do not hold, and Unimplemented for encrypted documents. Nothing is stored with a fault.
+// that do not hold, Forbidden for encrypted documents that the terms do not allow, and Unimplemented for those without
+// a vault. Nothing is stored with a fault.
 func (s *Service) Put(ctx context.Context, bucket string, body []byte, media document.Media, terms Terms) (
 	Written, error,
 ) {
@@ -20,6 +21,7 @@ func (s *Service) Put(ctx context.Context, bucket string, body []byte, media doc
 		return Written{}, err
 	}
 	in := newIngest(s, segments, []string{bucket})
+	in.cleartextOnly = terms.CleartextOnly
 	for i := range in.owners {
 		in.owners[i] = bucket
 	}
@@ -43,7 +45,9 @@ func (s *Service) PutChangeSet(ctx context.Context, buckets []string, body []byt
 	for i := range segments {
 		segments[i].Digest = segments[i].Digest.ForBucket()
 	}
-	return s.carryOut(ctx, newIngest(s, segments, buckets), ChangeSet, terms)
+	in := newIngest(s, segments, buckets)
+	in.cleartextOnly = terms.CleartextOnly
+	return s.carryOut(ctx, in, ChangeSet, terms)
 }
 
 func (s *Service) split(body []byte, media document.Media) ([]document.Segment, error) {

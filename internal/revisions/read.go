@@ -180,6 +180,9 @@ func (s *Service) Documents(ctx context.Context, id int64, selection Selection) 
 	if limit >= 0 && len(selected.Documents) > limit {
 		selected.More, selected.Documents = true, selected.Documents[:limit]
 	}
+	if selection.Redacted {
+		selected.Documents = redacted(selected.Documents)
+	}
 	return selected, nil
 }
 

@@ -19,21 +19,25 @@ func (s *Service) Rendered(ctx context.Context, id int64, selection Selection) (
 	if err != nil {
 		return Selected{}, err
 	}
-	rendered, err := s.rendition(ctx, renditionKey{epoch, id})
+	rendered, err := s.rendition(ctx, renditionKey{epoch, id, selection.Cleartext})
 	if err != nil {
 		return Selected{}, err
 	}
 	if rendered.fault != nil {
 		return Selected{}, rendered.fault
 	}
-	selected := selection.of(rendered.documents)
+	documents := rendered.documents
+	if selection.Redacted {
+		documents = redacted(documents)
+	}
+	selected := selection.of(documents)
 	selected.Epoch, selected.Passing = epoch, rendered.passing
 	return selected, nil
 }
 
 func (s *Service) rendition(ctx context.Context, key renditionKey) (rendition, error) {
 	rendered, err := s.renditions.of(ctx, key, func(ctx context.Context) (rendition, error) {
-		return s.render(ctx, key.revision)
+		return s.render(ctx, key)
 	})
 	if err != nil {
 		return rendition{}, fmt.Errorf("render revision %d: %w", key.revision, err)
@@ -42,17 +46,20 @@ func (s *Service) rendition(ctx context.Context, key renditionKey) (rendition, e
 }
 
 // render renders a revision and checks the outcome.
-func (s *Service) render(ctx context.Context, id int64) (rendition, error) {
-	documents, passing, err := s.unrendered(ctx, id)
+func (s *Service) render(ctx context.Context, key renditionKey) (rendition, error) {
+	documents, passing, err := s.unrendered(ctx, key.revision, key.cleartext)
 	if err != nil {
 		return rendition{}, err
 	}
 	return s.renderDocuments(ctx, documents, passing)
 }
 
-// unrendered reads what a revision is rendered from. passing tells that another LayeringPolicy may count later.
-func (s *Service) unrendered(ctx context.Context, id int64) (documents []*Stored, passing bool, err error) {
-	found, err := s.Store.Documents(ctx, id, Selection{Page: Page{Limit: -1}})
+// unrendered reads what a revision is rendered from, without encrypted documents if only cleartext ones are wanted.
+// passing tells that another LayeringPolicy may count later.
+func (s *Service) unrendered(ctx context.Context, id int64, cleartext bool) (
+	documents []*Stored, passing bool, err error,
+) {
+	found, err := s.Store.Documents(ctx, id, Selection{Cleartext: cleartext, Page: Page{Limit: -1}})
 	if err != nil {
 		return nil, false, fmt.Errorf("read documents: %w", s.explained(ctx, id, err))
 	}
@@ -106,7 +113,15 @@ func holdsLayeringPolicy(documents []*Stored) bool {
 func (s *Service) computed(ctx context.Context, stored []*Stored, options rendering.Options,
 	brought map[*Stored][][]string,
 ) ([]*Stored, error) {
+	resolve, failed, err := s.resolver(ctx, stored)
+	if err != nil {
+		return nil, err
+	}
+	options.Resolve = resolve
 	rendered, err := rendering.Render(ctx, contentsOf(stored), options)
+	if failure := failed(); failure != nil {
+		return nil, failure
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +133,7 @@ func (s *Service) computed(ctx context.Context, stored []*Stored, options render
 			text.Data = document.AppendJSON(nil, rendered[i].Data)
 			doc.Document = &text
 		}
-		doc.Kept = true // with the rendition
+		doc.Kept, doc.Tainted = true, rendered[i].Secret // kept with the rendition
 		out[i] = &doc
 	})
 	if err != nil {

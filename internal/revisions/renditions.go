@@ -18,7 +18,10 @@ type rendition struct {
 }
 
 // renditionKey names a revision; numbers begin again after a purge.
-type renditionKey struct{ epoch, revision int64 }
+type renditionKey struct {
+	epoch, revision int64
+	cleartext       bool // without encrypted documents
+}
 
 // renditions keeps what was rendered lately. Those who ask for the same revision at once wait for one rendering of it,
 // which ends early only when all of them have gone away.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/validations"
 )
 
@@ -14,7 +15,7 @@ import (
 // from the newest. It always makes one, also where nothing differs (spec/api.md §6.3). Faults: NotFound, Gone, Stale,
 // Conflict.
 func (s *Service) Rollback(ctx context.Context, target int64, terms Terms) (Written, error) {
-	return s.carryOut(ctx, &rollback{service: s, target: target}, Rollback, terms)
+	return s.carryOut(ctx, &rollback{service: s, target: target, cleartextOnly: terms.CleartextOnly}, Rollback, terms)
 }
 
 // rollback is a draft that restores a revision.
@@ -22,6 +23,8 @@ type rollback struct {
 	service *Service
 	target  int64
 	found   Comparison // of the newest revision with the target
+	// cleartextOnly refuses to bring encrypted documents back.
+	cleartextOnly bool
 }
 
 func (r *rollback) prepare(ctx context.Context) (Head, error) {
@@ -59,6 +62,9 @@ func (r *rollback) plan(ctx context.Context) (Change, bool, error) {
 	}
 	for _, doc := range r.found.Come {
 		if restored[doc.Identity] != nil {
+			if r.cleartextOnly && doc.Traits().Encrypted {
+				return Change{}, false, fault.New(fault.Forbidden, "HTTPForbidden", "%s", mayNotEncrypt)
+			}
 			change.add(&Stored{Document: doc.Document, Bucket: doc.Bucket}).Place = doc.Place
 		}
 	}

@@ -50,7 +50,7 @@ func (s *Service) dataSchemas(ctx context.Context, id int64) ([]*Stored, error) 
 	}
 	schemas := found.Documents
 	if slices.ContainsFunc(schemas, func(doc *Stored) bool { return !doc.Traits().Final() }) {
-		documents, _, err := s.unrendered(ctx, id)
+		documents, _, err := s.unrendered(ctx, id, false)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,8 @@ type Selection struct {
 	Abstract  []bool
 	Labels    []Label // all of these
 	NoPolicy  bool    // leave ValidationPolicies out
+	Cleartext bool    // leave encrypted documents out, for those who may not see them
+	Redacted  bool    // show hashes in the place of secrets
 	Sort      []SortKey
 	Backwards bool
 	Page

@@ -18,6 +18,8 @@ type Config struct {
 	Limits document.Limits
 	// CacheSize is how many bytes of rendered documents are kept in memory.
 	CacheSize int
+	// Vault keeps secrets; nil refuses them.
+	Vault Vault
 	// ClientVersions hold for the plugins of which no document of a revision says the version.
 	ClientVersions validations.ClientVersions
 	// Compat switches rows C1-C5 of spec/api.md §0 to the reference's behaviour.

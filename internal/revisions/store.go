@@ -33,6 +33,7 @@ type Stored struct {
 	Bucket   string
 	Revision int64 // the one that brought this version
 	Kept     bool  // the store keeps this very value in memory and gives it out again
+	Tainted  bool  // rendered with a secret in its data
 }
 
 // Bucket is the newest state of a bucket.
@@ -189,6 +190,12 @@ type CheckStore interface {
 	Checked(ctx context.Context, pairs []Pair) (map[validations.Pair][]validations.Finding, error)
 	// Contents returns the texts of contents by digest; what does not exist is left out.
 	Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error)
+	// Sealed returns the sealed secrets of contents by digest; of what has none it is left out.
+	Sealed(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error)
+	// Outdated returns secrets that are not sealed with a prefix, those behind a digest in order of digest.
+	Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) ([]SealedContent, error)
+	// Reseal stores a secret that was sealed again, unless somebody else did so meanwhile.
+	Reseal(ctx context.Context, content SealedContent, sealed []byte) error
 	// Failures returns the entries of a revision's schema validation that are no plain success, in order.
 	Failures(ctx context.Context, revision int64) ([]Failure, error)
 	// FailedEntries is Failures with the documents they are about, as far as they are wanted.

@@ -14,6 +14,8 @@ type Terms struct {
 	Expected Expected
 	// DryRun only tells what would happen.
 	DryRun bool
+	// CleartextOnly refuses to store encrypted documents.
+	CleartextOnly bool
 }
 
 // Expected are the states of which the newest must be one; nil allows any.
@@ -68,3 +70,6 @@ type Stale struct{ Head Head }
 func (s *Stale) Error() string {
 	return "the newest revision is " + strconv.FormatInt(s.Head.Revision, 10)
 }
+
+// mayNotEncrypt is the reference's answer to who may not store encrypted documents (spec/api.md §10).
+const mayNotEncrypt = "Policy doesn't allow deckhand:create_encrypted_documents to be performed"

@@ -109,13 +109,16 @@ func (s *Service) write(ctx context.Context, d draft, kind Kind, terms Terms) (W
 			return Written{}, err
 		}
 	}
+	for _, doc := range change.Added {
+		doc.Secret = nil // what is sealed is kept sealed
+	}
 	began := s.Now()
 	if err := s.Store.Append(ctx, change); err != nil {
 		return Written{}, fmt.Errorf("append revision: %w", err)
 	}
 	s.observe("store", began)
 	if change.rendered != nil {
-		s.renditions.keep(renditionKey{change.Against.Epoch, change.Revision.ID}, *change.rendered)
+		s.renditions.keep(renditionKey{change.Against.Epoch, change.Revision.ID, false}, *change.rendered)
 	}
 	return Written{
 		Revision: change.Revision.ID, Epoch: change.Against.Epoch, Documents: change.Result,
@@ -135,6 +138,9 @@ func (s *Service) judged(ctx context.Context, d draft, kind Kind, terms Terms) (
 	change.Revision.Kind, change.Revision.Reason = kind, terms.Reason
 	if !worth {
 		return change, false, nil
+	}
+	if err := s.seal(ctx, &change); err != nil {
+		return Change{}, false, err
 	}
 	if err := s.judge(ctx, &change); err != nil {
 		return Change{}, false, err

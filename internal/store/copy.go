@@ -14,10 +14,10 @@ import (
 )
 
 var (
-	contentColumns = []string{"site", "digest", "passed", "body"}
+	contentColumns = []string{"site", "digest", "passed", "body", "sealed"}
 	versionColumns = []string{
 		"site", "id", "place", "since", "bucket", "schema", "layer", "name", "content", "segment", "metadata", "notes",
-		"abstract", "labels",
+		"abstract", "labels", "encrypted",
 	}
 )
 
@@ -56,7 +56,7 @@ func (s *Store) copyContents(ctx context.Context, tx pgx.Tx, change revisions.Ch
 				name := pair.Name()
 				check = name[:]
 			}
-			return []any{s.site, added[i].Digest[:], check, s.body.pack(added[i].Data)}, nil
+			return []any{s.site, added[i].Digest[:], check, s.body.pack(added[i].Data), added[i].Sealed}, nil
 		}))
 	return recorded, err //nolint:wrapcheck // wrapped by the caller
 }
@@ -90,6 +90,6 @@ func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
 	}
 	return []any{
 		s.site, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:], segment,
-		doc.Metadata, notes, traits.Abstract, labels,
+		doc.Metadata, notes, traits.Abstract, labels, traits.Encrypted,
 	}, nil
 }

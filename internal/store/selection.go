@@ -133,6 +133,9 @@ func (q *statement) filters(selection revisions.Selection) string {
 	if selection.Labels != nil {
 		and("d.labels @> ", q.arg(labels(selection.Labels)), "::jsonb")
 	}
+	if selection.Cleartext {
+		and("NOT d.encrypted")
+	}
 	if selection.NoPolicy {
 		and("d.schema NOT LIKE '", validations.PolicyPrefix, "%'")
 	}

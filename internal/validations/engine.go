@@ -1,8 +1,10 @@
 package validations
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -92,17 +94,37 @@ func (e *Engine) Compile(rule Rule, text []byte, versions ClientVersions) Checke
 // RuleOf returns the rule that a DataSchema is, given its digest and text, where there are these client versions.
 func (e *Engine) RuleOf(schema document.Digest, text []byte, versions ClientVersions) Rule {
 	rule := Rule{Schema: schema}
-	if len(versions) > 0 && e.NamesVersions(schema, text) {
+	switch {
+	case !e.isExtended(text):
+	case len(versions) > 0 && e.NamesVersions(schema, text):
 		rule.Versions = versions.Digest()
+	default:
+		rule.Versions = noVersions() // not what was found before there were extensions
 	}
 	return rule
 }
 
+// noVersions names that an extension judged without client versions.
+func noVersions() document.Digest { return document.DigestOf(document.Mapping{}) }
+
+// isExtended tells whether a DataSchema may have keywords of an extension.
+func (e *Engine) isExtended(text []byte) bool {
+	return slices.ContainsFunc(e.extensions, func(extension Extension) bool {
+		return slices.ContainsFunc(extension.Keywords(), func(keyword string) bool {
+			return bytes.Contains(text, []byte(`"`+keyword+`":`))
+		})
+	})
+}
+
 // NamesVersions tells whether checks by a DataSchema depend on client versions.
 func (e *Engine) NamesVersions(schema document.Digest, text []byte) bool {
-	checker, ok := e.Checker(Rule{Schema: schema})
+	if !e.isExtended(text) {
+		return false
+	}
+	rule := Rule{schema, noVersions()}
+	checker, ok := e.Checker(rule)
 	if !ok {
-		checker = e.Compile(Rule{Schema: schema}, text, nil)
+		checker = e.Compile(rule, text, nil)
 	}
 	versioned, ok := checker.(interface{ NamesVersions() bool })
 	return ok && versioned.NamesVersions()

@@ -173,3 +173,15 @@ func (s secrets) message(f Finding) string {
 func hasPrefix(path, prefix []string) bool {
 	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
+
+// Unopened is said of an encrypted document that cannot be checked.
+const Unopened = "The document cannot be checked, because its secret cannot be opened with the keys at hand"
+
+// Concealed are findings about what is secret: that there are some, and of which rules.
+func Concealed(findings []Finding) []Finding {
+	var concealed []Finding
+	for _, finding := range findings {
+		concealed = append(concealed, Finding{Message: Sanitized, Instance: []string{}, SchemaPath: finding.SchemaPath})
+	}
+	return concealed
+}

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// admission measures row 14: what it costs to ask who a request comes from and what that one may, of the cheapest
+// admission measures row 16: what it costs to ask who a request comes from and what that one may, of the cheapest
 // question there is. Two servers answer from one database; one of them asks.
 func (b *bench) admission(ctx context.Context) (err error) {
-	b.sayf("row 14: tokens and policy")
+	b.sayf("row 16: tokens and policy")
 	lax, err := b.start(ctx, "admission")
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (b *bench) admission(ctx context.Context) (err error) {
 	}
 	defer closeGuarded()
 	return b.compare(compared{
-		row: 14, what: "GET the status with a token and a policy file to the same without", against: open, measured: guarded,
+		row: 16, what: "GET the status with a token and a policy file to the same without", against: open, measured: guarded,
 		limit: 1.05, repeats: often,
 	})
 }

@@ -126,12 +126,12 @@ type server struct {
 }
 
 // start runs a server on a new database.
-func (b *bench) start(ctx context.Context, name string) (*server, error) {
+func (b *bench) start(ctx context.Context, name string, flags ...string) (*server, error) {
 	database, err := b.create(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return b.startOn(ctx, name, database)
+	return b.startOn(ctx, name, database, flags...)
 }
 
 // startOn runs a server with some flags on a database that there is.
@@ -161,8 +161,8 @@ func (b *bench) startOn(ctx context.Context, name, database string, flags ...str
 		return nil, err
 	}
 	s.url = "http://" + address
-	args := append([]string{"serve", "--listen", address, "--database-url", database}, flags...)
-	command := exec.CommandContext(ctx, b.binary, args...)
+	command := exec.CommandContext(ctx, b.binary,
+		append([]string{"serve", "--listen", address, "--database-url", database}, flags...)...)
 	command.Env = append(environment(), profileVariable+"="+s.profile)
 	if err := s.launch(command, filepath.Join(b.dir, name+".log")); err != nil {
 		return nil, err

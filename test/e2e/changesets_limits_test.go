@@ -109,7 +109,7 @@ func TestChangeSet_refuses(t *testing.T) { //nolint:tparallel // all is looked a
 		"no document":                      {"", in("a", w1) + "---\n[]\n", 400, "HTTPBadRequest", "index"},
 		"a bad frame":                      {"", in("c", free) + in("a", "---\nschema: a\nmetadata: {}\n"), 400, "InvalidDocumentFormat", "D001"},
 		"bad YAML":                         {"", in("c", free) + "---\n{a: ", 400, "HTTPBadRequest", "properly formatted YAML"},
-		"an encrypted document":            {"", in("c", strings.Replace(free, "cleartext", "encrypted", 1)), 501, "HTTPNotImplemented", "free"},
+		"an encrypted document":            {"", in("c", strings.Replace(encrypted(free), "data: {}", "data: {x: 1}", 1)), 501, "HTTPNotImplemented", "free"},
 		"an empty name of a bucket":        {"?buckets=a,", in("a", w1), 400, "HTTPInvalidParam", `"buckets" parameter is invalid. A name in it is empty`},
 		"a long name of a bucket":          {"?buckets=" + strings.Repeat("b", 256), "", 400, "HTTPInvalidParam", "has 256 characters"},
 		"too many names of buckets":        {"?buckets=a" + strings.Repeat("&buckets=a", 9_999), "", 400, "HTTPInvalidParam", "10000 values"},

@@ -78,7 +78,7 @@ func TestDryRun_refusesWhatTheRealRunRefuses(t *testing.T) {
 		{put("b", layeringPolicy("other")), http.StatusConflict},
 		{put("b", "---\nschema: a\n"), http.StatusBadRequest},
 		{put("b", "{a: "), http.StatusBadRequest},
-		{put("b", strings.Replace(widget("w2", "{}"), "cleartext", "encrypted", 1)), http.StatusNotImplemented},
+		{put("b", encrypted(widget("w2", "{x: 1}"))), http.StatusNotImplemented},
 		{set("", widget("w2", "{}")), http.StatusBadRequest},
 		{set("", in("b", widget("w1", "{}"))), http.StatusConflict},
 		{back("7"), http.StatusNotFound},

@@ -11,6 +11,8 @@ import (
 
 // Extension adds keywords to the dialect. It knows nothing of this package's inside, nor this package of its.
 type Extension interface {
+	// Keywords are the names of what it adds.
+	Keywords() []string
 	// Compile reads the keywords of one schema object, which is given whole; nil if it has none of them. What Examine
 	// finds fault with is never compiled.
 	Compile(schema document.Mapping) (Keyword, error)

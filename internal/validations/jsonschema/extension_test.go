@@ -12,6 +12,8 @@ import (
 // forbids is an extension with one keyword, which lists members that an object may not have.
 type forbids struct{}
 
+func (forbids) Keywords() []string { return []string{"forbids"} }
+
 func (forbids) Compile(schema document.Mapping) (Keyword, error) {
 	list, ok := schema.Lookup("forbids")
 	if !ok {

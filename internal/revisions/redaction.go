@@ -1,0 +1,63 @@
+package revisions
+
+import (
+	"purser/internal/document"
+	"purser/internal/secrets"
+)
+
+// redacted are documents of which secrets show only what tells them apart: data and the paths of substitutions are
+// hashed of those that are encrypted or that substitutions brought secrets to (spec/api.md §9, spec/rendering.md §9.3,
+// §11.4, R13).
+func redacted(documents []*Stored) []*Stored {
+	shown := make([]*Stored, len(documents))
+	for i, doc := range documents {
+		if shown[i] = doc; doc.Tainted || doc.Traits().Encrypted {
+			shown[i] = redact(doc)
+		}
+	}
+	return shown
+}
+
+func redact(doc *Stored) *Stored {
+	data, err := document.ParseJSON(doc.Data)
+	metadata, err2 := document.ParseJSON(doc.Metadata)
+	if err != nil || err2 != nil {
+		data = nil // what cannot be read is not shown
+	}
+	root, _ := metadata.(document.Mapping)
+	root = root.With("storagePolicy", "encrypted")
+	if substitutions, ok := root.At("substitutions").([]any); ok {
+		hashed := make([]any, len(substitutions))
+		for i, item := range substitutions {
+			hashed[i] = hashPaths(item)
+		}
+		root = root.With("substitutions", hashed)
+	}
+	same, text := *doc, document.Document{Identity: doc.Identity, Digest: doc.Digest}
+	text.Data = document.AppendJSON(nil, secrets.Redacted(data))
+	text.Metadata = document.Canonical(root)
+	same.Document, same.Kept = &text, false
+	return &same
+}
+
+// hashPaths hashes where a substitution reads and writes.
+func hashPaths(item any) any {
+	substitution, _ := item.(document.Mapping)
+	hash := func(place any) any {
+		m, ok := place.(document.Mapping)
+		if !ok {
+			return place
+		}
+		return m.With("path", secrets.Redacted(m.At("path")))
+	}
+	substitution = substitution.With("src", hash(substitution.At("src")))
+	destinations, several := substitution.At("dest").([]any)
+	if !several {
+		return substitution.With("dest", hash(substitution.At("dest")))
+	}
+	hashed := make([]any, len(destinations))
+	for i, destination := range destinations {
+		hashed[i] = hash(destination)
+	}
+	return substitution.With("dest", hashed)
+}

@@ -1,0 +1,348 @@
+package secrets
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/keyset"
+	"github.com/tink-crypto/tink-go/v2/mac"
+	"github.com/tink-crypto/tink-go/v2/prf"
+	tinkpb "github.com/tink-crypto/tink-go/v2/proto/tink_go_proto"
+	"github.com/tink-crypto/tink-go/v2/tink"
+)
+
+// keysetOf makes a keyset file with keys of the given kinds.
+func keysetOf(t *testing.T, aeadTemplate, digestTemplate *tinkpb.KeyTemplate) string {
+	t.Helper()
+	sealing, err := fresh(aeadTemplate, nil)
+	digesting, otherErr := fresh(digestTemplate, nil)
+	text, textErr := envelope{sealing, digesting}.text()
+	if err := errors.Join(err, otherErr, textErr); err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestOpen_refuses(t *testing.T) {
+	t.Parallel()
+	good := keysetOf(t, aead.XChaCha20Poly1305KeyTemplate(), prf.HMACSHA256PRFKeyTemplate())
+	value := keyMaterial(t, good)
+	for _, c := range []struct {
+		name, text string
+		mode       fs.FileMode
+		want       string
+	}{
+		{"group can read", good, 0o640, "is open to others (mode 0640): chmod 600 PATH"},
+		{"others can read", good, 0o604, "is open to others (mode 0604): chmod 600 PATH"},
+		{"others can write", good, 0o602, "is open to others (mode 0602): chmod 600 PATH"},
+		{"empty", "", 0o600, "PATH is empty"},
+		{"a space", " ", 0o600, errNoKeyset.Error()},
+		{"null", "null", 0o600, errNoKeyset.Error()},
+		{"too large", strings.Repeat(" ", largestFile) + good, 0o600, "too large"},
+		{"no JSON", "hunter2", 0o600, errNoKeyset.Error()},
+		{"cut off", good[:len(good)/2], 0o600, errNoKeyset.Error()},
+		{"twice", good + good, 0o600, errNoKeyset.Error()},
+		{"more members", `{"hunter2": 1,` + good[1:], 0o600, errNoKeyset.Error()},
+		{"a bare keyset of Tink's", string(member(t, good, "aead")), 0o600, errNoKeyset.Error()},
+		{"no digest", `{"aead": ` + string(member(t, good, "aead")) + `}`, 0o600, errNoKeyset.Error()},
+		{"no keys", `{"aead": {}, "digest": {}}`, 0o600, `read its "aead": ` + errNoSuch.Error()},
+		{"other types", `{"aead": 1, "digest": "hunter2"}`, 0o600, `read its "aead": ` + errNoSuch.Error()},
+		{"a key cut off", strings.Replace(good, value, value[:8], 1), 0o600, `"aead": ` + errNoSuch.Error()},
+		{"no key material", strings.Replace(good, value, "", 1), 0o600, `"aead": ` + errNoSuch.Error()},
+		{"no such primary", strings.Replace(good, `"primaryKeyId": `, `"primaryKeyId": 1`, 1), 0o600, `"aead": ` + errNoSuch.Error()},
+		{"keys exchanged", keysetOf(t, prf.HMACSHA256PRFKeyTemplate(), aead.AES256GCMKeyTemplate()), 0o600, `use its "aead": ` + errUnfitAEAD.Error()},
+		{"a MAC for digests", keysetOf(t, aead.AES256GCMKeyTemplate(), mac.HMACSHA256Tag256KeyTemplate()), 0o600, errUnfitPRF.Error()},
+		{"digests too short", keysetOf(t, aead.AES256GCMKeyTemplate(), prf.AESCMACPRFKeyTemplate()), 0o600, errUnfitPRF.Error()},
+		{"sealing without key ids", keysetOf(t, aead.AES256GCMNoPrefixKeyTemplate(), prf.HMACSHA256PRFKeyTemplate()), 0o600, errUnfitKey.Error()},
+		{"encrypted", `{"aead": {"encryptedKeyset": "eA=="}, "digest": {"encryptedKeyset": "eA=="}}`, 0o600, errNeedsKMS.Error()},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(directory(t), "keyset")
+			if err := errors.Join(os.WriteFile(path, []byte(c.text), 0o600), os.Chmod(path, c.mode)); err != nil {
+				t.Fatal(err)
+			}
+			wantRefused(t, path, strings.ReplaceAll(c.want, "PATH", path), value)
+			if text, err := os.ReadFile(path); err != nil || string(text) != c.text {
+				t.Errorf("the file was changed: %v", err)
+			}
+		})
+	}
+	t.Run("a directory", func(t *testing.T) {
+		t.Parallel()
+		wantRefused(t, directory(t), "is a directory", value)
+	})
+	t.Run("a pipe", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(directory(t), "keyset")
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		wantRefused(t, path, "is no regular file", value)
+	})
+	t.Run("no file", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(directory(t), "keyset")
+		if _, err := Open(t.Context(), path, Options{}); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("opened: %v", err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Error("a file was made unasked")
+		}
+	})
+	t.Run("a link to nowhere", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(directory(t), "keyset")
+		if err := os.Symlink(path+"-gone", path); err != nil {
+			t.Fatal(err)
+		}
+		wantRefused(t, path, "no such file", value)
+	})
+}
+
+// wantRefused expects that neither Open nor Rotate takes a file, with an error that does not hold a secret.
+func wantRefused(t *testing.T, path, want, value string) {
+	t.Helper()
+	_, openErr := Open(t.Context(), path, Options{Create: true})
+	_, rotateErr := Rotate(path, nil)
+	for _, err := range []error{openErr, rotateErr} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want %s", err, want)
+		} else if strings.Contains(err.Error(), value[:8]) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("the error tells a secret: %v", err)
+		}
+	}
+}
+
+func member(t *testing.T, text, key string) json.RawMessage {
+	t.Helper()
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal([]byte(text), &members); err != nil {
+		t.Fatal(err)
+	}
+	return members[key]
+}
+
+// keyMaterial returns the first sealing key of a keyset file, as it stands there.
+func keyMaterial(t *testing.T, text string) string {
+	t.Helper()
+	match := regexp.MustCompile(`"value":\s*"([^"]+)"`).FindSubmatch(member(t, text, "aead"))
+	return string(match[1])
+}
+
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	t.Run("the file is its owner's alone, and so is a directory that was missing", func(t *testing.T) {
+		t.Parallel()
+		dir := filepath.Join(directory(t), "state", "secrets")
+		openKeyring(t, filepath.Join(dir, "keyset"), Options{Create: true})
+		for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, "keyset"): 0o600} {
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+				t.Errorf("%s: %v, %v", path, info.Mode(), err)
+			}
+		}
+		wantAlone(t, dir)
+	})
+	t.Run("nothing is overwritten", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(directory(t), "keyset")
+		if err := errors.Join(os.WriteFile(path, []byte("mine"), 0o600), Create(path, nil)); !errors.Is(err, fs.ErrExist) {
+			t.Error(err)
+		}
+		if text, _ := os.ReadFile(path); string(text) != "mine" {
+			t.Errorf("now it says %q", text)
+		}
+		wantAlone(t, filepath.Dir(path))
+	})
+	t.Run("of servers that start at once all work with the same keys", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(directory(t), "keyset")
+		digests := make([][]byte, 8)
+		var work sync.WaitGroup
+		for i := range digests {
+			work.Go(func() {
+				k, err := Open(t.Context(), path, Options{Create: true})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				digest := k.Digest(passphrase, nil)
+				digests[i] = digest[:]
+			})
+		}
+		work.Wait()
+		for _, digest := range digests {
+			if !bytes.Equal(digest, digests[0]) {
+				t.Error("two servers have different keys")
+			}
+		}
+	})
+}
+
+// wantAlone expects nothing but a keyset in a directory.
+func wantAlone(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("left over: %v, %v", entries, err)
+	}
+}
+
+func TestRotate(t *testing.T) {
+	t.Parallel()
+	t.Run("the file keeps its mode and its link", func(t *testing.T) {
+		t.Parallel()
+		dir, link := directory(t), filepath.Join(directory(t), "keyset")
+		path := filepath.Join(dir, "keyset")
+		if err := errors.Join(Create(path, nil), os.Symlink(path, link), os.Chmod(path, 0o400)); err != nil {
+			t.Fatal(err)
+		}
+		rotate(t, link)
+		if info, err := os.Lstat(link); err != nil || info.Mode().Type() != fs.ModeSymlink {
+			t.Errorf("the link is %v, %v", info.Mode(), err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != 0o400 {
+			t.Errorf("the file is %v, %v", info.Mode(), err)
+		}
+		wantAlone(t, dir)
+	})
+	t.Run("the file keeps its owner", func(t *testing.T) {
+		t.Parallel()
+		if os.Getuid() != 0 {
+			t.Skip("only root can give files away")
+		}
+		path := filepath.Join(directory(t), "keyset")
+		if err := errors.Join(Create(path, nil), os.Chown(path, 12345, 23456)); err != nil {
+			t.Fatal(err)
+		}
+		rotate(t, path)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stat, _ := info.Sys().(*syscall.Stat_t); stat.Uid != 12345 || stat.Gid != 23456 {
+			t.Errorf("now it is owned by %d:%d", stat.Uid, stat.Gid)
+		}
+	})
+	t.Run("the digest keyset stays to the byte", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(directory(t), "keyset")
+		if err := Create(path, nil); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := os.ReadFile(path)
+		rotate(t, path)
+		after, _ := os.ReadFile(path)
+		if diff := cmp.Diff(string(member(t, string(before), "digest")), string(member(t, string(after), "digest"))); diff != "" {
+			t.Error("the digest keyset changed")
+		}
+		if bytes.Equal(before, after) {
+			t.Error("nothing changed")
+		}
+	})
+	t.Run("a key made by other means is rotated too", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(directory(t), "keyset")
+		text := keysetOf(t, aead.AES256GCMKeyTemplate(), prf.HKDFSHA256PRFKeyTemplate())
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sealed := seal(t, openKeyring(t, path, Options{}), passphrase, []byte("hunter2"))
+		rotate(t, path)
+		k := openKeyring(t, path, Options{})
+		if opened, err := k.Open(t.Context(), passphrase, sealed); err != nil || string(opened) != "hunter2" || !k.NeedsReseal(t.Context(), sealed) {
+			t.Errorf("opened as %q, %v", opened, err)
+		}
+	})
+}
+
+// brokenKMS is a KMS that does not answer.
+type brokenKMS struct{ tink.AEAD }
+
+func (brokenKMS) Decrypt(_, _ []byte) ([]byte, error) { return nil, errors.New("connection refused") }
+
+// tiredKMS encrypts a few times and then no more.
+type tiredKMS struct {
+	tink.AEAD
+	left int
+}
+
+func (k *tiredKMS) Encrypt(text, associated []byte) ([]byte, error) {
+	if k.left--; k.left < 0 {
+		return nil, errors.New("too many requests")
+	}
+	return k.AEAD.Encrypt(text, associated)
+}
+
+func TestOpen_kms(t *testing.T) {
+	t.Parallel()
+	handle, err := keyset.NewHandle(aead.AES256GCMKeyTemplate())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kms, err := aead.New(handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(directory(t), "keyset")
+	k := openKeyring(t, path, Options{Create: true, KMS: kms})
+	sealed := seal(t, k, passphrase, []byte("hunter2"))
+	if _, err := Rotate(path, kms); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("what was sealed opens with the KMS", func(t *testing.T) {
+		t.Parallel()
+		again := openKeyring(t, path, Options{KMS: kms})
+		if opened, err := again.Open(t.Context(), passphrase, sealed); err != nil || string(opened) != "hunter2" {
+			t.Errorf("opened as %q, %v", opened, err)
+		}
+		if text, _ := os.ReadFile(path); strings.Contains(string(text), `"keyData"`) {
+			t.Error("the file has keys in the clear")
+		}
+	})
+	t.Run("not without it", func(t *testing.T) {
+		t.Parallel()
+		wantRefused(t, path, errNeedsKMS.Error(), "????????")
+	})
+	t.Run("not while it does not answer", func(t *testing.T) {
+		t.Parallel()
+		if _, err := Open(t.Context(), path, Options{KMS: brokenKMS{kms}}); err == nil || !strings.Contains(err.Error(), "connection refused") {
+			t.Error(err)
+		}
+	})
+	t.Run("a rotation that is cut short has lost nothing, and its key is there before it seals", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(directory(t), "keyset")
+		before := openKeyring(t, path, Options{Create: true, KMS: kms}).Prefix(t.Context())
+		for left, keys := range []int{1, 2} {
+			if _, err := Rotate(path, &tiredKMS{kms, left}); err == nil || !strings.Contains(err.Error(), "too many requests") {
+				t.Error(err)
+			}
+			k := openKeyring(t, path, Options{KMS: kms})
+			if !bytes.Equal(before, k.Prefix(t.Context())) || len(k.keys.Load().enabled) != keys {
+				t.Errorf("after %d writes there are %d keys, and texts begin with %x", left, len(k.keys.Load().enabled), k.Prefix(t.Context()))
+			}
+		}
+	})
+	t.Run("a keyset in the clear is refused with it", func(t *testing.T) {
+		t.Parallel()
+		path := filepath.Join(directory(t), "keyset")
+		if _, err := Open(t.Context(), path, Options{Create: true}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), path, Options{KMS: kms}); !errors.Is(err, errNoKMS) {
+			t.Error(err)
+		}
+	})
+}

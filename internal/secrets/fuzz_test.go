@@ -1,0 +1,58 @@
+package secrets
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/tink-crypto/tink-go/v2/aead"
+	"github.com/tink-crypto/tink-go/v2/prf"
+)
+
+func FuzzKeyring_Open(f *testing.F) {
+	k := openFirst(f)
+	genuine := unhex(f, firstSealed)
+	f.Add(genuine)
+	f.Add(unhex(f, secondSealed))
+	f.Add(genuine[:prefixSize])
+	f.Add([]byte(nil))
+	f.Fuzz(func(t *testing.T, sealed []byte) {
+		cleartext, err := k.Open(t.Context(), passphrase, sealed)
+		if err == nil && string(cleartext) != firstContents {
+			t.Errorf("what was never sealed opens as %q", cleartext)
+		}
+		if u, ok := errors.AsType[*Unopened](err); err != nil && (!ok || u.Place != passphrase || cleartext != nil) {
+			t.Errorf("opened as %q, %v", cleartext, err)
+		}
+		k.NeedsReseal(t.Context(), sealed)
+	})
+}
+
+// Run it with -fuzzminimizetime=10x: Tink and protojson take random ways, which the minimizer believes to be new ones.
+func FuzzEnvelope_keys(f *testing.F) {
+	sealing, err := fresh(aead.AES128CTRHMACSHA256KeyTemplate(), nil)
+	digesting, otherErr := fresh(prf.HKDFSHA256PRFKeyTemplate(), nil)
+	text, textErr := envelope{sealing, digesting}.text()
+	if err := errors.Join(err, otherErr, textErr); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte(firstKeyset))
+	f.Add([]byte(`{"aead": {"encryptedKeyset": "eA=="}, "digest": {"key": [{"keyData": {}}]}}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		e, err := parseEnvelope(text)
+		if err != nil {
+			return
+		}
+		k, err := e.keys(nil)
+		if err != nil {
+			return
+		}
+		sealed, err := k.aead.Encrypt([]byte(firstContents), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if id, ok := keyOf(sealed); !ok || id != k.primary || !k.enabled[id] || len(k.digestKey) != 32 {
+			t.Errorf("sealed with %d instead of %d", id, k.primary)
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package secrets
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"purser/internal/document"
+)
+
+// Redacted is what answers show of a value with cleartext-secrets=false: the lower-case hex SHA-256 of its JSON text as
+// Python's json.dumps writes it (spec/api.md §9, spec/rendering.md §9.3). Everything but ASCII is escaped, members
+// stand in written order, and a string is hashed with its quotes.
+func Redacted(value any) string {
+	sum := sha256.Sum256(appendPython(nil, value))
+	return hex.EncodeToString(sum[:])
+}
+
+func appendPython(dst []byte, value any) []byte {
+	switch v := value.(type) {
+	case nil:
+		return append(dst, "null"...)
+	case bool:
+		if v {
+			return append(dst, "true"...)
+		}
+		return append(dst, "false"...)
+	case document.Number:
+		return append(dst, v...)
+	case string:
+		return appendPythonString(dst, v)
+	case []any:
+		return appendPythonList(dst, v)
+	case document.Mapping:
+		return appendPythonMapping(dst, v)
+	}
+	panic("secrets: a value of a type that no document holds")
+}
+
+func appendPythonList(dst []byte, list []any) []byte {
+	dst = append(dst, '[')
+	for i, item := range list {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = appendPython(dst, item)
+	}
+	return append(dst, ']')
+}
+
+func appendPythonMapping(dst []byte, m document.Mapping) []byte {
+	dst = append(dst, '{')
+	for i, member := range m {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = append(appendPythonString(dst, member.Key), ": "...)
+		dst = appendPython(dst, member.Value)
+	}
+	return append(dst, '}')
+}
+
+func appendPythonString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for _, r := range s {
+		dst = appendPythonRune(dst, r)
+	}
+	return append(dst, '"')
+}
+
+func appendPythonRune(dst []byte, r rune) []byte {
+	switch {
+	case r == '"' || r == '\\':
+		return append(dst, '\\', byte(r))
+	case r >= ' ' && r <= '~':
+		return append(dst, byte(r))
+	case r == '\n':
+		return append(dst, '\\', 'n')
+	case r == '\r':
+		return append(dst, '\\', 'r')
+	case r == '\t':
+		return append(dst, '\\', 't')
+	case r == '\b':
+		return append(dst, '\\', 'b')
+	case r == '\f':
+		return append(dst, '\\', 'f')
+	}
+	if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
+		return appendEscape(appendEscape(dst, high), low)
+	}
+	return appendEscape(dst, r)
+}
+
+// appendEscape appends \uXXXX.
+func appendEscape(dst []byte, unit rune) []byte {
+	const hexDigits = "0123456789abcdef"
+	return append(dst, '\\', 'u', hexDigits[unit>>12&15], hexDigits[unit>>8&15], hexDigits[unit>>4&15], hexDigits[unit&15])
+}

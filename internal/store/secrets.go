@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+)
+
+//nolint:gosec // SQL, and no credentials
+const (
+	sealedByDigest = `SELECT digest, sealed FROM contents WHERE site = $1 AND digest = ANY($2) AND sealed IS NOT NULL`
+
+	outdatedSecrets = `SELECT digest, body, sealed FROM contents
+		WHERE site = $1 AND sealed IS NOT NULL AND digest > $3 AND substring(sealed, 1, length($2::bytea)) <> $2::bytea
+		ORDER BY digest LIMIT $4`
+
+	resealContent = `UPDATE contents SET sealed = $4 WHERE site = $1 AND digest = $2 AND sealed = $3`
+)
+
+// Sealed implements revisions.Store.
+func (s *Store) Sealed(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error) {
+	sealed := make(map[document.Digest][]byte, len(digests))
+	if len(digests) == 0 {
+		return sealed, nil
+	}
+	found, err := collect(ctx, s, func(row pgx.CollectableRow) (c content, err error) {
+		err = row.Scan(digestField{&c.digest}, &c.text)
+		return c, err //nolint:wrapcheck // explained by collect
+	}, sealedByDigest, s.site, byteas(digests))
+	for _, c := range found {
+		sealed[c.digest] = c.text
+	}
+	return sealed, err
+}
+
+// Outdated implements revisions.Store.
+func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) (
+	[]revisions.SealedContent, error,
+) {
+	return collect(ctx, s, func(row pgx.CollectableRow) (c revisions.SealedContent, err error) {
+		var body []byte
+		if err := row.Scan(digestField{&c.Digest}, &body, &c.Sealed); err != nil {
+			return c, fmt.Errorf("read a secret: %w", err)
+		}
+		if body, err = s.body.unpack(body); err != nil {
+			return c, err
+		}
+		if err := json.Unmarshal(body, &c.Reference); err != nil {
+			return c, fmt.Errorf("read the reference to a secret: %w", err)
+		}
+		return c, nil
+	}, outdatedSecrets, s.site, prefix, after[:], limit)
+}
+
+// Reseal implements revisions.Store.
+func (s *Store) Reseal(ctx context.Context, content revisions.SealedContent, sealed []byte) error {
+	_, err := s.pool.Exec(ctx, resealContent, s.site, content.Digest[:], content.Sealed, sealed)
+	return s.dbFault(err)
+}

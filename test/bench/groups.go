@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"purser/internal/propertygroups"
+	"purser/internal/validations"
+)
+
+const (
+	groupedKeys = 40  // of a document of some 2 KB
+	groupCount  = 10  // of its schema
+	checksATurn = 500 // else a turn would be too short to time
+)
+
+// groups measures row 14.
+func (b *bench) groups(context.Context) error {
+	b.sayf("row 14: checking a document with and without property groups")
+	engine := validations.NewEngine(propertygroups.Extension{})
+	data := groupedData()
+	check := func(groups int) func() error {
+		text := groupedSchema(groups)
+		checker := engine.Compile(validations.Rule{Schema: sha256.Sum256(text)}, text, nil)
+		return func() error {
+			for range checksATurn {
+				if findings := checker.Check(data); len(findings) > 0 {
+					return fmt.Errorf("%w: %s", errNotValid, findings[0].Message)
+				}
+			}
+			return nil
+		}
+	}
+	return b.compare(compared{
+		row: 14, limit: 1.3, repeats: often, against: check(0), measured: check(groupCount),
+		what: fmt.Sprintf("check a document of %.1f KB with %d property groups, to without",
+			float64(len(data))/1000, groupCount),
+	})
+}
+
+func groupedData() []byte {
+	var members []string
+	for i := range groupedKeys {
+		members = append(members, fmt.Sprintf(`"key%d":{"host":"host-%d.example.com","port":%d}`, i, i, 1000+i))
+	}
+	return []byte("{" + strings.Join(members, ",") + "}")
+}
+
+// groupedSchema says what a service says of its documents, and so many groups: of either kind, none of them violated.
+func groupedSchema(groups int) []byte {
+	var properties, rules []string
+	for i := range groupedKeys {
+		properties = append(properties, fmt.Sprintf(`"key%d":{"type":"object","required":["host"],"properties":{`+
+			`"host":{"type":"string","minLength":1},"port":{"type":"integer","minimum":1,"maximum":65535}}}`, i))
+	}
+	for i := range groups {
+		rules = append(rules, fmt.Sprintf([]string{
+			`{"AND":[["key%d","host"],["key%d","port"]]}`,
+			`{"OR":[["other%d"],["key%d"]]}`,
+			`{"XOR":[["key%d","host"],["other%d"],{"AND":[["other"],["more"]]}]}`,
+		}[i%3], i, i+1))
+	}
+	text := `{"type":"object","properties":{` + strings.Join(properties, ",") + "}"
+	if groups > 0 {
+		text += `,"properties_groups_schema":[` + strings.Join(rules, ",") + "]"
+	}
+	return []byte(text + "}")
+}
