@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os/exec"
 	"regexp"
@@ -83,15 +84,14 @@ func refusesToStart(t *testing.T, flags ...string) string {
 // runProgram runs a command of the program to its end and returns what it prints, and the exit code.
 func runProgram(t *testing.T, args ...string) (out string, code int) {
 	t.Helper()
-	path, err := program()
+	out, err := command(t, args...)
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		return out, failed.ExitCode()
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	command := exec.CommandContext(ctx, path, args...)
-	text, _ := command.CombinedOutput()
-	return string(text), command.ProcessState.ExitCode()
+	return out, 0
 }
 
 // stop ends the server as an operator does; it must drain and exit with 0.
