@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -17,9 +18,7 @@ func TestAccess_encryptedDocuments(t *testing.T) {
 	send := func(user, method, path, body string, header ...string) answer {
 		t.Helper()
 		r := request{method: method, path: path, body: body, header: k.as(user)}
-		for name, value := range pairs(header) {
-			r.header[name] = value
-		}
+		maps.Copy(r.header, pairs(header))
 		return s.send(t, r)
 	}
 	both := layers("lp", "site") + widget("open", "\n  a: 1") + passphrase("pw", "sesame")
