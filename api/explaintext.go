@@ -133,10 +133,16 @@ func valueText(leaf rendering.Leaf) string {
 	if leaf.Secret {
 		return "(secret)"
 	}
-	if text, ok := leaf.Value.(string); ok && text != "" {
+	if text, ok := leaf.Value.(string); ok && text != "" && !isScalar(text) {
 		return oneLine(text)
 	}
 	return string(document.AppendJSON(nil, leaf.Value))
+}
+
+// isScalar tells whether a text would be taken for something else without quotes.
+func isScalar(text string) bool {
+	_, err := document.ParseJSON([]byte(text))
+	return err == nil
 }
 
 // oneLine is a text as it fits into a line.

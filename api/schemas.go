@@ -55,7 +55,7 @@ func (s *server) showSchemaDocs(w http.ResponseWriter, r *http.Request) error {
 	page := schemadocs.Page{Name: schema.Kind, Source: "built in"}
 	page.Schema, _ = value.(document.Mapping)
 	if by := schema.By; by != nil {
-		page.Source = fmt.Sprintf("registered by document %s in bucket %s, revision %d", by.Identity, by.Bucket, by.Revision)
+		page.Source = fmt.Sprintf("registered in bucket %s, revision %d", by.Bucket, by.Revision)
 	}
 	if kind := preferred(r, typeMarkdown, typeMarkdown, typeHTML); kind == typeMarkdown {
 		s.writeText(w, r, kind, schemadocs.Markdown(page))

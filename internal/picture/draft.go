@@ -30,12 +30,13 @@ type table struct {
 
 // Text draws a graph as Graphviz text. link gives the address of a document's own picture, by its name as in a Focus.
 func Text(g *rendering.Graph, title string, link func(name string) string) string {
-	d := &draft{Graph: g, link: link, root: dot.NewGraph(dot.Directed), home: make([]*table, len(g.Vertices))}
+	d := &draft{Graph: g, link: link, root: dot.NewGraph(dot.Directed).ID("revision"), home: make([]*table, len(g.Vertices))}
 	d.frame(title)
 	d.connect()
 	for at, vertices := range d.columns() {
 		d.column(at, vertices)
 	}
+	d.closeUp()
 	d.indent()
 	d.stack()
 	d.edges()
@@ -139,6 +140,19 @@ func (d *draft) grouped(column int, vertices []int) (tables []*table, alone []in
 func (d *draft) place(box *dot.Graph, t *table, html string) {
 	t.node = box.Node(fmt.Sprintf("%06d", len(d.tables))).Attr("label", dot.HTML(html))
 	d.tables = append(d.tables, t)
+}
+
+// closeUp leaves out columns in which there is nothing.
+func (d *draft) closeUp() {
+	last, at := 0, 0
+	for _, t := range d.tables { // from left to right
+		if t.column > last {
+			last, at = t.column, at+1
+		}
+		if t.column > 0 {
+			t.column = at
+		}
+	}
 }
 
 // indent puts tables to the right of those of their column that they depend on. There are few such steps, as an edge

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// MaxSteps is what a check may take in all: a second or two.
-	MaxSteps = 50_000_000
+	// MaxSteps is what a check may take in all: some tenths of a second.
+	MaxSteps = 5_000_000
 
 	maxViolations = 100
 )
@@ -18,6 +18,7 @@ type Violation struct {
 	Instance []string // from the object that was given to the object or item judged: keys and indices; never nil
 	Keyword  []string // from the schema object: "properties_groups_schema", "0", or "property_groups", "2", "either"
 	Message  string
+	More     int // of the last one, which says nothing else: so many violations are not told
 }
 
 // Check judges an object, as encoding/json decodes it with UseNumber, and returns what violates the groups in declared
@@ -28,11 +29,11 @@ func (g *Groups) Check(object map[string]any, versions Versions) []Violation {
 	c.run(g)
 	if c.isSpent() {
 		return []Violation{{[]string{}, g.rules[0].keyword[:1:1], "The data is too large for these property groups: " +
-			"judging them takes more than " + strconv.Itoa(MaxSteps) + " steps. Make the lists shorter, or the groups fewer."}}
+			"judging them takes more than " + strconv.Itoa(MaxSteps) + " steps. Make the lists shorter, or the groups fewer.", 0}}
 	}
 	if c.more > 0 {
 		said := fmt.Sprintf("The property groups are violated in %d more ways.", c.more)
-		c.found = append(c.found, Violation{[]string{}, g.rules[0].keyword[:1:1], said})
+		c.found = append(c.found, Violation{[]string{}, g.rules[0].keyword[:1:1], said, c.more})
 	}
 	return c.found
 }
@@ -139,5 +140,5 @@ func (c *check) report(r *rule, word func() string) {
 	if r.named {
 		message = "Properties group '" + cut(r.name, maxName) + "': " + message
 	}
-	c.found = append(c.found, Violation{instance, r.keyword, message})
+	c.found = append(c.found, Violation{instance, r.keyword, message, 0})
 }

@@ -193,7 +193,7 @@ func TestGroups_Check_tooLarge(t *testing.T) {
 	t.Parallel()
 	g := mustParse(t, namedKeyword, []any{named("g", "or", thousand("l.p")...)})
 	found := sketch(g.Check(map[string]any{"l": repeated(100_000, map[string]any{"p": nil})}, nil))
-	const want = "/ property_groups: The data is too large for these property groups: judging them takes more than 50000000 steps. " +
+	const want = "/ property_groups: The data is too large for these property groups: judging them takes more than 5000000 steps. " +
 		"Make the lists shorter, or the groups fewer.\n"
 	if found != want {
 		t.Errorf("%s", found)

@@ -110,9 +110,11 @@ func (x *examination) families(layers layers, nodes []*node) error {
 
 func (x *examination) missingSources(nodes []*node) {
 	for _, n := range nodes {
+		noted := map[key]bool{}
 		for i := range n.substitutions {
 			s := &n.substitutions[i]
-			if x.sources.of(s.source) == nil && !n.control {
+			if x.sources.of(s.source) == nil && !n.control && !noted[s.source] {
+				noted[s.source] = true
 				_ = x.note(noSource(n, s)) // a fault
 			}
 		}

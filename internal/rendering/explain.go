@@ -86,8 +86,9 @@ func (k StepKind) String() string {
 // So much is explained at once.
 const (
 	mostLeaves = 10_000
-	mostTold   = 200_000 // steps of all leaves
-	fewSimilar = 10      // documents that may have been meant
+	mostTold   = 50_000 // steps of all leaves
+	mostNested = 100    // steps of the values that were put into one leaf
+	fewSimilar = 10     // documents that may have been meant
 )
 
 // Explain renders one document with what it depends on, and tells where every leaf comes from that is at a path or
@@ -216,6 +217,7 @@ type explainer struct {
 	node   *node
 	leaves []Leaf
 	told   int // steps
+	nested int // of the values that were put into the leaf that is told of
 }
 
 // follow goes where a path leads to, and then to all leaves.
@@ -264,8 +266,8 @@ func (x *explainer) leaf(value any, at *place) error {
 		return err
 	}
 	if len(x.leaves) == mostLeaves || x.told > mostTold {
-		return about(document.TooLarge("Document %s has more values at that path than are explained at once: "+
-			"ask for a part of them, with a longer path", x.node.Identity), x.node)
+		return about(document.TooLarge("Document %s has more values at that path than are explained at "+
+			"once (%d, of %d steps together): ask for a part of them, with a longer path", x.node.Identity, mostLeaves, mostTold), x.node)
 	}
 	from := originOf(value)
 	if from.secret {
@@ -275,8 +277,9 @@ func (x *explainer) leaf(value any, at *place) error {
 		}
 	}
 	leaf := Leaf{At: at.String(), Parts: at.parts(), Value: bare(value), Secret: from.secret}
+	x.nested = 0
 	leaf.Trail = x.trail(x.node, from)
-	x.told += len(leaf.Steps)
+	x.told += len(leaf.Steps) + x.nested
 	x.leaves = append(x.leaves, leaf)
 	return nil
 }
@@ -285,7 +288,9 @@ func (x *explainer) leaf(value any, at *place) error {
 func (x *explainer) nothing(data any, asked *path) error {
 	there := 0
 	for there < len(asked.steps) {
-		if _, found := x.first(data, asked.steps[:there+1]); !found {
+		value, _ := x.first(data, asked.steps[:there])
+		_, isText := bare(value).(string)
+		if _, found := x.first(data, asked.steps[:there+1]); !found || isText { // no character is explained
 			break
 		}
 		there++

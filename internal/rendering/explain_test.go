@@ -193,7 +193,7 @@ func TestExplain_isBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(fmt.Sprint(told(documents, explained))); n > 64<<20 {
+	if n := len(fmt.Sprint(told(documents, explained))); n > 64<<10 {
 		t.Errorf("%d bytes to tell about one value", n)
 	}
 	explained, err = Explain(t.Context(), documents, named("e300"), ".", Options{})

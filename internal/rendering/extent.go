@@ -90,7 +90,7 @@ func (x *extent) add(inner extent, around int64) {
 }
 
 // tracedSize is what it takes to know where a leaf comes from.
-const tracedSize = 128
+const tracedSize = 32
 
 // itemSize is the comma behind an item.
 const itemSize = 1

@@ -55,9 +55,10 @@ func (x *explainer) step(o *origin, further bool) Step {
 	s.From, s.Part, s.To, s.Pattern = by.written, by.pattern, to.written, to.pattern
 	if o.kind == inserted {
 		s.Kind = Inserted
-		if o.inserted != nil && further && x.told < mostTold {
+		if o.inserted != nil && further && x.nested < mostNested {
+			x.nested++
 			way := x.trail(o.source, o.inserted)
-			x.told += len(way.Steps) + 1
+			x.nested += len(way.Steps)
 			s.Inserted = &way
 		}
 	}

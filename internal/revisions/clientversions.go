@@ -27,7 +27,7 @@ func (j *judgement) readVersions(ctx context.Context) (err error) {
 func saysVersions(doc *Stored) bool { return doc.Schema == validations.ClientVersionsKind }
 
 // versionsAfter reads the documents that say client versions as they are once a change is made. They are rendered if
-// any of them has to be; as long as that fails, they say nothing.
+// any of them has to be; while documents do not render, those count that need no rendering.
 func (s *Service) versionsAfter(ctx context.Context, change *Change, gone map[int64]bool) (
 	validations.ClientVersions, error,
 ) {
@@ -35,15 +35,25 @@ func (s *Service) versionsAfter(ctx context.Context, change *Change, gone map[in
 	if err != nil {
 		return nil, fmt.Errorf("find client versions: %w", err)
 	}
-	said := slices.DeleteFunc(slices.Concat(live, change.Added), func(doc *Stored) bool {
-		return !saysVersions(doc) || gone[doc.ID]
-	})
-	if slices.ContainsFunc(said, func(doc *Stored) bool { return !doc.Traits().Final() }) {
-		if said, err = s.renderedVersions(ctx, change); err != nil {
-			return nil, err
+	var final []*Stored
+	layered := false
+	for _, doc := range slices.Concat(live, change.Added) {
+		switch traits := doc.Traits(); {
+		case !saysVersions(doc) || gone[doc.ID]:
+		case traits.Final():
+			final = append(final, doc)
+		default:
+			layered = layered || !traits.Abstract
 		}
 	}
-	return s.versionsOf(said), nil
+	if !layered {
+		return s.versionsOf(final), nil
+	}
+	rendered, err := s.renderedVersions(ctx, change)
+	if rendered == nil {
+		rendered = final
+	}
+	return s.versionsOf(rendered), err
 }
 
 // versionsOf are the client versions that rendered documents say, in the order of their places.

@@ -71,16 +71,33 @@ func (s *Service) forEach(ctx context.Context, n int, work func(i int)) error {
 }
 
 func (s *Service) work(ctx context.Context, start, end int, work func(i int)) error {
+	for start < end {
+		next, err := s.turn(ctx, start, end, work)
+		if err != nil {
+			return err
+		}
+		start = next
+	}
+	return ctx.Err()
+}
+
+// turn works for a while, and then lets others. It returns where it got to.
+func (s *Service) turn(ctx context.Context, start, end int, work func(i int)) (next int, err error) {
 	select {
 	case <-s.workers:
 	case <-ctx.Done():
-		return ctx.Err()
+		return start, ctx.Err()
 	}
 	defer func() { s.workers <- struct{}{} }()
-	for i := start; i < end && ctx.Err() == nil; i++ {
-		work(i)
+	const while = 20 * time.Millisecond
+	began := s.Now()
+	for next = start; next < end && ctx.Err() == nil; next++ {
+		if next > start && s.Now().Sub(began) > while {
+			break
+		}
+		work(next)
 	}
-	return ctx.Err()
+	return next, ctx.Err()
 }
 
 // observe reports a phase that began at a time, and returns the time at which the next begins.

@@ -1,6 +1,10 @@
 package validations
 
-import "purser/internal/document"
+import (
+	"strings"
+
+	"purser/internal/document"
+)
 
 // ClientVersionsKind is the schema of documents that say which versions of client plugins a site has: plugin to version
 // (spec/property-groups.md §5).
@@ -25,7 +29,9 @@ func ReadClientVersions(documents []*document.Document, defaults ClientVersions)
 			}
 			switch version := member.Value.(type) {
 			case string:
-				versions[member.Key] = version
+				if strings.TrimSpace(version) != "" { // else it says nothing, which its schema does not allow
+					versions[member.Key] = version
+				}
 			case document.Number:
 				versions[member.Key] = string(version)
 			}

@@ -140,9 +140,11 @@ func TestClientVersions_rendered(t *testing.T) {
 	s.put(t, "versions", versions("{shop: '2.0'}")).is(t, http.StatusOK)
 	s.isOutcomes(t, "4", "success")
 	s.get(t, "revisions/4/rendered-documents").is(t, http.StatusOK)
-	// As long as they do not render, nothing is known.
+	// As long as they do not render, nothing is known of them; what needs no rendering counts.
 	s.put(t, "versions", under("versions: base", "site", clientVersions("{shop: '2.0'}"), "merge .nowhere")).is(t, http.StatusOK)
 	s.isMessages(t, "5", 1, ".data: "+unknown)
+	s.put(t, "more", doc("purser/ClientVersions/v1", "final", "{shop: '2.0', other: ' '}")).is(t, http.StatusOK)
+	s.isOutcomes(t, "6", "failure")
 }
 
 // Defaults of the server hold below what documents say.
@@ -221,4 +223,15 @@ func TestSchemas(t *testing.T) {
 	s.get(t, "revisions/1/schemas/acme/Gadget/v1/docs").fails(t, http.StatusNotFound, "SchemaNotFound", "acme/Gadget/v1")
 	s.get(t, "revisions/1/schemas/acme/Gadget/v1").fails(t, http.StatusNotFound, "SchemaNotFound", "acme/Gadget/v1", "acme/Widget/v1")
 	s.get(t, "revisions/9/schemas").fails(t, http.StatusNotFound, "RevisionNotFound")
+}
+
+// However many ways there are, it is said how many.
+func TestPropertyGroups_countsWhatIsNotTold(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "site", dataSchema("acme/Widget/v1", "{properties_groups_schema: [{AND: [[list, a], [list, b]]}]}")+
+		widget("w", "{list: ["+strings.Repeat("{a: 1}, ", 2000)+"]}")).is(t, http.StatusOK)
+	if got := s.messages(t, "1", 1); len(got) != 100 || got[99] != ".data: and 1901 more" {
+		t.Errorf("%d messages, the last one %q", len(got), got[len(got)-1])
+	}
 }

@@ -117,8 +117,9 @@ func (s *Schema) describe(violations []*santhosh.ValidationError, root *value) [
 	var findings []Finding
 	total := 0
 	for _, v := range violations {
-		if len(findings) >= maxFindings && !strings.HasSuffix(v.KeywordLocation, "/required") {
-			total++ // required alone stands for several
+		if len(findings) >= maxFindings && !strings.HasSuffix(v.KeywordLocation, "/required") &&
+			!strings.HasSuffix(v.KeywordLocation, "/"+own) {
+			total++ // only these two stand for several
 			continue
 		}
 		at, ok := s.locate(v, root)
@@ -127,7 +128,7 @@ func (s *Schema) describe(violations []*santhosh.ValidationError, root *value) [
 			findings = append(findings, Finding{Message: v.Message, Instance: []string{}, SchemaPath: "."})
 			continue
 		}
-		if len(findings) >= maxFindings {
+		if len(findings) >= maxFindings || at.untold() > 0 {
 			total += at.count()
 			continue
 		}

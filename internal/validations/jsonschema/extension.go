@@ -36,6 +36,7 @@ type Violation struct {
 	Instance []string `json:"instance"` // from the object judged
 	Keyword  []string `json:"keyword"`  // from the schema object
 	Message  string   `json:"message"`
+	More     int      `json:"more,omitempty"` // it stands for so many violations that are not told
 }
 
 // extend reads the keywords that extensions add.
@@ -113,6 +114,15 @@ func (c *checks) extended(ctx santhosh.ValidationContext, v any, wrong []error) 
 		}
 	}
 	return wrong
+}
+
+// untold is how many violations one of an added keyword stands for without telling them.
+func (v *violation) untold() int {
+	var said Violation
+	if v.keyword != own || json.Unmarshal([]byte(v.note), &said) != nil {
+		return 0
+	}
+	return said.More
 }
 
 // addedTo reads a violation of an added keyword out of what the library says, and moves to its place. Its path tells of

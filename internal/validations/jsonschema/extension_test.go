@@ -48,7 +48,7 @@ type forbidden []string
 func (f forbidden) Check(object map[string]any, versions map[string]string) (violations []Violation) {
 	for _, name := range f {
 		if _, there := object[name]; there {
-			violations = append(violations, Violation{[]string{name}, []string{"forbids", name}, name + " is forbidden by " + versions["law"]})
+			violations = append(violations, Violation{[]string{name}, []string{"forbids", name}, name + " is forbidden by " + versions["law"], 0})
 		}
 	}
 	return violations

@@ -26,7 +26,7 @@ func (v *violation) count() int {
 	if v.keyword == "required" {
 		return len(v.missing())
 	}
-	return 1
+	return max(1, v.untold())
 }
 
 // words returns what python-jsonschema 4.10 says of the violation: one message, but for required, which has one for
