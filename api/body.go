@@ -66,6 +66,17 @@ func mediaTypeOf(header string) string {
 	return strings.ToLower(strings.TrimSpace(raw))
 }
 
+// sizeOfBody is how many bytes a body may come to, decompressed. What is too large is refused without being read.
+func (s *server) sizeOfBody(r *http.Request) int64 {
+	switch {
+	case r.ContentLength > s.Limits.Body:
+		return 0
+	case r.ContentLength < 0, r.Header.Get("Content-Encoding") == "gzip":
+		return s.Limits.Body
+	}
+	return r.ContentLength
+}
+
 // readBody reads the whole body, decompressed, under a limit.
 func (s *server) readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, document.Media, error) {
 	media := mediaTypes[mediaTypeOf(r.Header.Get("Content-Type"))]

@@ -39,16 +39,30 @@ func (s *server) take(w http.ResponseWriter, r *http.Request, q *query,
 	if err != nil {
 		return err
 	}
-	body, media, err := s.readBody(w, r, s.Limits.Body)
-	if err != nil {
-		return err
-	}
-	written, err := put(body, media, terms)
+	written, err := s.ingest(w, r, func(body []byte, media document.Media) (revisions.Written, error) {
+		return put(body, media, terms)
+	})
 	if err != nil {
 		return err
 	}
 	s.writeWritten(w, r, written)
 	return nil
+}
+
+// ingest reads a body of documents and puts them, once there is memory for it.
+func (s *server) ingest(w http.ResponseWriter, r *http.Request,
+	put func(body []byte, media document.Media) (revisions.Written, error),
+) (revisions.Written, error) {
+	end, err := s.bounds.beginIngest(w, r, s.sizeOfBody(r))
+	if err != nil {
+		return revisions.Written{}, err
+	}
+	defer end()
+	body, media, err := s.readBody(w, r, s.Limits.Body)
+	if err != nil {
+		return revisions.Written{}, err
+	}
+	return put(body, media)
 }
 
 // bucketNames reads the buckets that a change set is about whatever its documents are; one value may list several.
@@ -71,8 +85,9 @@ func bucketNames(q *query) (names []string) {
 // change reads the terms of a change that can be tried.
 func (s *server) change(r *http.Request, q *query) (revisions.Terms, error) {
 	dryRun := q.flag("dry-run", false)
-	terms, err := terms(r, q)
+	terms, err := s.terms(r, q)
 	terms.DryRun, terms.CleartextOnly = dryRun, !s.mayEncrypt(r)
+	observed(r).isDryRun = dryRun
 	return terms, err
 }
 
@@ -96,6 +111,9 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written re
 // writePreview tells the newest revision, and of a dry run what would be done; it tells whether that was all.
 func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written revisions.Written) bool {
 	setHead(w, written.Revision, written.Epoch)
+	if written.Changed {
+		observed(r).revision = written.Revision
+	}
 	if written.Preview == nil {
 		return false
 	}
@@ -144,7 +162,7 @@ func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
 	if q.flag("dry-run", false) {
 		q.fail("dry-run", "Deleting everything cannot be tried; GET /revisions lists what would go.")
 	}
-	terms, err := terms(r, q)
+	terms, err := s.terms(r, q)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func expected(r *http.Request) (revisions.Expected, error) {
 const longestMessage = 1000
 
 // terms reads on what terms a change is to be made, and by whom.
-func terms(r *http.Request, q *query) (revisions.Terms, error) {
+func (s *server) terms(r *http.Request, q *query) (revisions.Terms, error) {
 	expected, err := expected(r)
 	if err != nil {
 		return revisions.Terms{}, err
@@ -104,11 +104,19 @@ func terms(r *http.Request, q *query) (revisions.Terms, error) {
 		return revisions.Terms{}, fault.New(fault.Invalid, "HTTPBadRequest",
 			"The %s has %d characters, but at most %d are kept with a revision.", name, n, longestMessage)
 	}
-	return revisions.Terms{Reason: revisions.Reason{User: user(r), Message: message}, Expected: expected}, nil
+	return revisions.Terms{Reason: revisions.Reason{User: s.user(r), Message: message}, Expected: expected}, nil
 }
 
-// user is who the client says it acts for. It is only kept, so that what is odd in it is no reason to refuse a change.
-func user(r *http.Request) string {
+// user is who the client says it acts for, or else itself.
+func (s *server) user(r *http.Request) string {
+	if name := endUser(r); name != "" {
+		return name
+	}
+	return s.callerName(r)
+}
+
+// endUser is who the client says it acts for. It is only kept, so what is odd in it is no reason to refuse a change.
+func endUser(r *http.Request) string {
 	const longest = 255
 	name := []rune(strings.ToValidUTF8(r.Header.Get("X-End-User"), "\uFFFD"))
 	return string(name[:min(len(name), longest)])

@@ -23,8 +23,12 @@ func statusOf(kind fault.Kind) int {
 		return http.StatusConflict
 	case fault.Stale:
 		return http.StatusPreconditionFailed
+	case fault.Unauthenticated:
+		return http.StatusUnauthorized
 	case fault.Forbidden:
 		return http.StatusForbidden
+	case fault.Throttled:
+		return http.StatusTooManyRequests
 	case fault.TooLarge:
 		return http.StatusRequestEntityTooLarge
 	case fault.Timeout:
@@ -128,6 +132,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if stale, ok := errors.AsType[*revisions.Stale](err); ok {
 		setHead(w, stale.Head.Revision, stale.Head.Epoch)
 	}
+	observed(r).failure = f.Type
 	body, status := envelopeOf(r, f)
 	s.write(w, r, status, body)
 }

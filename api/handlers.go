@@ -50,8 +50,10 @@ func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) error {
 }
 
 // revision resolves the revision that a path names.
-func (s *server) revision(r *http.Request) (int64, error) {
-	return s.Service.Resolve(r.Context(), revisionName(r, "revision"))
+func (s *server) revision(r *http.Request) (id int64, err error) {
+	id, err = s.Service.Resolve(r.Context(), revisionName(r, "revision"))
+	observed(r).revision = id
+	return id, err
 }
 
 // revisionOrEmpty is revision for the routes where 0 is the revision without documents.

@@ -17,37 +17,54 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"purser/internal/fault"
+	"purser/internal/identity"
 )
 
-// dispatch calls the method's handler; others get 405, and OPTIONS tells which there are (spec/api.md §1.1).
-func (s *server) dispatch(known methods) http.HandlerFunc {
-	allowed := []string{http.MethodOptions}
-	for method := range known {
-		allowed = append(allowed, method)
-	}
-	slices.Sort(allowed)
-	allow := strings.Join(allowed, ", ")
+// dispatch calls the method's handler for those who may; others get 405, and OPTIONS tells which there are (spec/api.md
+// §1.1).
+func (s *server) dispatch(of methods) http.HandlerFunc {
+	allow, least := allowed(of), leastRule(of)
 	return func(w http.ResponseWriter, r *http.Request) {
 		method := r.Method
 		if method == http.MethodHead {
 			method = http.MethodGet // net/http leaves the body out
 		}
-		if handle := known[method]; handle != nil {
-			err := handle(w, r)
-			if prunedMeanwhile(r, err) {
-				err = handle(w, r)
-			}
-			if err != nil {
-				s.fail(w, r, err)
-			}
-			return
+		called, exists := of[method]
+		if !exists {
+			called = endpoint{least, withoutMethod(method, allow)}
 		}
+		err := s.admit(w, r, called.rule)
+		if err == nil {
+			err = called.handle(w, r)
+		}
+		if prunedMeanwhile(r, err) {
+			err = called.handle(w, r)
+		}
+		if err != nil {
+			s.fail(w, r, err)
+		}
+	}
+}
+
+// allowed lists the methods of a path for the Allow header.
+func allowed(of methods) string {
+	list := []string{http.MethodOptions}
+	for method := range of {
+		list = append(list, method)
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// withoutMethod answers where a path does not know the method.
+func withoutMethod(method, allow string) handler {
+	return func(w http.ResponseWriter, _ *http.Request) error {
 		w.Header().Set("Allow", allow)
 		if method == http.MethodOptions {
 			w.WriteHeader(http.StatusOK)
-			return
+			return nil
 		}
-		s.fail(w, r, hinted(fault.MethodNotAllowed, "HTTPMethodNotAllowed", "Here one can use "+allow+"."))
+		return hinted(fault.MethodNotAllowed, "HTTPMethodNotAllowed", "Here one can use "+allow+".")
 	}
 }
 
@@ -112,7 +129,15 @@ func newObserver(config Config) *observer {
 }
 
 // observation is what is noted about a request while it is answered.
-type observation struct{ notes []string }
+type observation struct {
+	id       string
+	caller   identity.Caller
+	rule     string // that the caller has to pass, where there is one
+	revision int64  // that was made or that the request is about, 0 if neither
+	isDryRun bool
+	failure  string // the error's type, empty if there is none
+	notes    []string
+}
 
 type observationKey struct{}
 
@@ -128,13 +153,12 @@ func (o *observation) note(text string) { o.notes = append(o.notes, text) }
 func (o *observer) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := o.now()
-		seen := &observation{}
+		seen := &observation{id: requestID()}
 		r = r.WithContext(context.WithValue(r.Context(), observationKey{}, seen))
-		id := requestID()
 		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		setContextHeaders(answer.Header(), r, id)
+		setContextHeaders(answer.Header(), r, seen.id)
 		next.ServeHTTP(answer, r)
-		o.record(r, answer, id, o.now().Sub(began), seen)
+		o.record(r, answer, o.now().Sub(began), seen)
 	})
 }
 
@@ -153,7 +177,7 @@ func setContextHeaders(header http.Header, r *http.Request, id string) {
 	}
 }
 
-func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter, id string, took time.Duration,
+func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter, took time.Duration,
 	seen *observation,
 ) {
 	status := answer.Status()
@@ -172,8 +196,11 @@ func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 	}
 	attributes := []slog.Attr{
 		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", status),
-		slog.Int("bytes", answer.BytesWritten()), slog.Duration("took", took), slog.String("request", id),
+		slog.Int("bytes", answer.BytesWritten()), slog.Duration("took", took), slog.String("request", seen.id),
 		slog.String("remote", r.RemoteAddr),
+	}
+	if seen.caller.UserID != "" {
+		attributes = append(attributes, slog.String("user", seen.caller.UserID))
 	}
 	if len(seen.notes) > 0 {
 		attributes = append(attributes, slog.String("error", strings.Join(seen.notes, "; ")))

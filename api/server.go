@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"purser/internal/access"
 	"purser/internal/document"
 	"purser/internal/picture"
 	"purser/internal/revisions"
@@ -30,6 +31,10 @@ type Config struct {
 	Registry  *prometheus.Registry
 	OpenAPI   []byte
 	Now       func() time.Time
+
+	Audit  revisions.Audit
+	Access Access
+	Bounds Bounds
 }
 
 type server struct {
@@ -37,20 +42,28 @@ type server struct {
 
 	texts      *textCache
 	exposition http.Handler // of the metrics
+	bounds     *bounds
 }
 
 // New returns the handler of the whole interface.
 func New(config Config) http.Handler {
 	s := &server{
-		config, newTextCache(config.CacheSize), promhttp.HandlerFor(config.Registry, promhttp.HandlerOpts{}),
+		config, newTextCache(config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
 	}
 	router := chi.NewRouter()
-	router.Use(newObserver(config).middleware, s.recoverer, routeEscaped, s.checkBody)
+	router.Use(newObserver(config).middleware, s.audited, s.recoverer, routeEscaped, s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute(r)) })
 	for _, route := range s.routes() {
-		router.Handle(route.pattern, s.dispatch(route.methods))
+		if route.pattern != metricsPath || !config.Access.MetricsElsewhere {
+			router.Handle(route.pattern, s.dispatch(route.methods))
+		}
 	}
 	return router
+}
+
+// Metrics shows the metrics of a registry to everybody.
+func Metrics(registry *prometheus.Registry) http.Handler {
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }
 
 // route is a path of the interface and the methods it knows.
@@ -59,38 +72,62 @@ type route struct {
 	methods methods
 }
 
-type methods map[string]handler
+type methods map[string]endpoint
+
+// endpoint is a handler and the rule that its callers must pass (spec/api.md §1.1).
+type endpoint struct {
+	rule   string // of package access, or open or known
+	handle handler
+}
+
+const metricsPath = "/metrics"
 
 func (s *server) routes() []route {
 	const v1 = "/api/v1.0"
+	const revision = v1 + "/revisions/{revision}"
 	return []route{
-		{"/versions", methods{"GET": s.versions}},
-		{"/readyz", methods{"GET": s.ready}},
-		{"/metrics", methods{"GET": s.metrics}},
-		{"/openapi.yaml", methods{"GET": s.openAPI}},
-		{v1 + "/health", methods{"GET": s.health}},
-		{v1 + "/buckets/{bucket}/documents", methods{"PUT": s.putBucket}},
-		{v1 + "/changesets", methods{"PUT": s.putChangeSet}},
-		{v1 + "/rollback/{revision}", methods{"POST": s.rollback}},
-		{v1 + "/revisions", methods{"GET": s.listRevisions, "DELETE": s.purge}},
-		{v1 + "/revisions/prune", methods{"POST": s.prune}},
-		{v1 + "/revisions/{revision}", methods{"GET": s.showRevision}},
-		{v1 + "/revisions/{revision}/documents", methods{"GET": s.listDocuments}},
-		{v1 + "/revisions/{revision}/rendered-documents", methods{"GET": s.listRendered}},
-		{v1 + "/revisions/{revision}/graph", methods{"GET": s.graph}},
-		{v1 + "/revisions/{revision}/rendered-documents/explain", methods{"GET": s.explain}},
-		{v1 + "/revisions/{revision}/schemas", methods{"GET": s.listSchemas}},
-		{v1 + "/revisions/{revision}/schemas/{namespace}/{kind}/{version}", methods{"GET": s.showSchema}},
-		{v1 + "/revisions/{revision}/schemas/{namespace}/{kind}/{version}/docs", methods{"GET": s.showSchemaDocs}},
-		{v1 + "/revisions/{revision}/diff/{other}", methods{"GET": s.diff}},
-		{v1 + "/revisions/{revision}/deepdiff/{other}", methods{"GET": s.deepDiff}},
-		{v1 + "/revisions/{revision}/tags", methods{"GET": s.listTags, "DELETE": s.deleteTags}},
-		{v1 + "/revisions/{revision}/tags/{tag}", methods{"GET": s.showTag, "POST": s.postTag, "DELETE": s.deleteTag}},
-		{v1 + "/revisions/{revision}/status", methods{"GET": s.status}},
-		{v1 + "/revisions/{revision}/validations", methods{"GET": s.listValidations}},
-		{v1 + "/revisions/{revision}/validations/detail", methods{"GET": s.listValidationDetails}},
-		{v1 + "/revisions/{revision}/validations/{name}", methods{"GET": s.listEntries, "POST": s.postValidation}},
-		{v1 + "/revisions/{revision}/validations/{name}/entries/{entry}", methods{"GET": s.showEntry}},
+		{"/versions", methods{"GET": {open, s.versions}}},
+		{"/readyz", methods{"GET": {open, s.ready}}},
+		{metricsPath, methods{"GET": {access.ShowMetrics, s.metrics}}},
+		{"/openapi.yaml", methods{"GET": {open, s.openAPI}}},
+		{v1 + "/health", methods{"GET": {open, s.health}}},
+		{v1 + "/whoami", methods{"GET": {known, s.whoami}}},
+		{v1 + "/audit", methods{"GET": {access.ShowAudit, s.listAudit}}},
+		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {access.CreateCleartextDocuments, s.putBucket}}},
+		{v1 + "/changesets", methods{"PUT": {access.CreateCleartextDocuments, s.putChangeSet}}},
+		{v1 + "/rollback/{revision}", methods{"POST": {access.CreateCleartextDocuments, s.rollback}}},
+		{v1 + "/revisions", methods{
+			"GET": {access.ListRevisions, s.listRevisions}, "DELETE": {access.DeleteRevisions, s.purge},
+		}},
+		{v1 + "/revisions/prune", methods{"POST": {access.PruneRevisions, s.prune}}},
+		{revision, methods{"GET": {access.ShowRevision, s.showRevision}}},
+		{revision + "/documents", methods{"GET": {access.ListCleartextDocuments, s.listDocuments}}},
+		{revision + "/rendered-documents", methods{"GET": {access.ListCleartextDocuments, s.listRendered}}},
+		{revision + "/graph", methods{"GET": {access.ListCleartextDocuments, s.graph}}},
+		{revision + "/rendered-documents/explain", methods{"GET": {access.ListCleartextDocuments, s.explain}}},
+		{revision + "/schemas", methods{"GET": {access.ListCleartextDocuments, s.listSchemas}}},
+		{revision + "/schemas/{namespace}/{kind}/{version}", methods{
+			"GET": {access.ListCleartextDocuments, s.showSchema},
+		}},
+		{revision + "/schemas/{namespace}/{kind}/{version}/docs", methods{
+			"GET": {access.ListCleartextDocuments, s.showSchemaDocs},
+		}},
+		{revision + "/diff/{other}", methods{"GET": {access.ShowRevisionDiff, s.diff}}},
+		{revision + "/deepdiff/{other}", methods{"GET": {access.ShowRevisionDeepDiff, s.deepDiff}}},
+		{revision + "/tags", methods{
+			"GET": {access.ListTags, s.listTags}, "DELETE": {access.DeleteTags, s.deleteTags},
+		}},
+		{revision + "/tags/{tag}", methods{
+			"GET": {access.ShowTag, s.showTag}, "POST": {access.CreateTag, s.postTag},
+			"DELETE": {access.DeleteTag, s.deleteTag},
+		}},
+		{revision + "/status", methods{"GET": {access.ShowRevision, s.status}}},
+		{revision + "/validations", methods{"GET": {access.ListValidations, s.listValidations}}},
+		{revision + "/validations/detail", methods{"GET": {access.ListValidations, s.listValidationDetails}}},
+		{revision + "/validations/{name}", methods{
+			"GET": {access.ListValidations, s.listEntries}, "POST": {access.CreateValidation, s.postValidation},
+		}},
+		{revision + "/validations/{name}/entries/{entry}", methods{"GET": {access.ShowValidation, s.showEntry}}},
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"purser/api"
 	"purser/internal/document"
 	"purser/internal/store"
 	"purser/internal/store/local"
@@ -69,6 +70,10 @@ type limitFlags struct {
 	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`
 	WriteTimeout  time.Duration `help:"Time for a request to be answered."     default:"5m"`
 	CacheSize     int           `help:"Bytes of documents kept in memory."     default:"16777216"`
+	IngestMemory  int64         `help:"Bytes that bodies of documents may have together; others wait." default:"268435456"`
+
+	RequestRate int `help:"Requests a second that one user may send, on average over 10s; 0: any number. Not with --auth=none." default:"200"` //nolint:lll // a tag
+	UserIngests int `help:"Bodies of documents that one user may have under way; 0: any number. Not with --auth=none."         default:"16"`   //nolint:lll // a tag
 }
 
 func (f limitFlags) document() document.Limits {
@@ -77,14 +82,25 @@ func (f limitFlags) document() document.Limits {
 	}
 }
 
-var errLimits = errors.New("the limits (--max-…) and timeouts (--…-timeout) must be greater than zero, --cache-size " +
-	"not below it")
+var errLimits = errors.New("the limits (--max-…, --ingest-memory) and timeouts (--…-timeout) must be greater than " +
+	"zero, --cache-size, --request-rate and --user-ingests not below it")
 
-// Validate is called by kong.
-func (f limitFlags) Validate() error {
+// bounds are those of the interface. Where everybody is the same user, there is nobody to be kept from the others.
+func (f limitFlags) bounds(anonymous bool) api.Bounds {
+	bounds := api.Bounds{
+		Rate: f.RequestRate, Ingests: f.UserIngests, Memory: f.IngestMemory, Patience: f.ReadTimeout,
+	}
+	if anonymous {
+		bounds.Rate, bounds.Ingests = 0, 0
+	}
+	return bounds
+}
+
+func (f limitFlags) validate() error {
 	limits := []int64{
 		f.MaxBody, int64(f.MaxDocuments), int64(f.MaxDocumentSize), int64(f.MaxDepth), int64(f.MaxValues),
-		int64(f.CacheSize) + 1, int64(f.HeaderTimeout), int64(f.ReadTimeout), int64(f.WriteTimeout),
+		int64(f.CacheSize) + 1, f.IngestMemory, int64(f.RequestRate) + 1, int64(f.UserIngests) + 1,
+		int64(f.HeaderTimeout), int64(f.ReadTimeout), int64(f.WriteTimeout),
 	}
 	for _, limit := range limits {
 		if limit <= 0 {

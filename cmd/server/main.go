@@ -26,6 +26,7 @@ type commands struct {
 	Serve   serveCommand     `cmd:"" default:"withargs" help:"Serve the API (what happens without a command)."`
 	Secrets secretsCommand   `cmd:"" help:"Make and rotate the keys of secrets."`
 	Migrate migrateCommand   `cmd:"" help:"Bring the database up to this version of Purser, then exit."`
+	Token   tokenCommand     `cmd:"" help:"Make tokens for --auth=tokens."`
 	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
 }
 
@@ -50,7 +51,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		kong.Name("purser-server"), kong.Description(description), kong.DefaultEnvars("PURSER"), kong.UsageOnError(),
 		kong.Vars{"version": version, "statedir": defaultStateDir()},
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { panic(exit(code)) }),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stderr, (*io.Writer)(nil)))
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stderr, (*io.Writer)(nil)),
+		kong.Bind(output{stdout}))
 	if err != nil {
 		_, _ = fmt.Fprintln(stderr, "purser-server:", err)
 		return 1

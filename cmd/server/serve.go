@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"runtime/debug"
@@ -31,14 +30,20 @@ type serveCommand struct {
 
 	ClientVersion map[string]string `help:"Version of a client plugin that no purser/ClientVersions document names, for property groups; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"` //nolint:lll // a tag
 
+	MetricsListen string `help:"Address to serve /metrics on to everybody who reaches it, in place of --listen." placeholder:"ADDRESS"` //nolint:lll // a tag
+
 	databaseFlags `embed:""`
+	authFlags     `embed:""`
+	tlsFlags      `embed:""`
 	keysetFlags   `embed:""`
 	limitFlags    `embed:""`
 	logFlags      `embed:""`
 }
 
-// drainTime is how long requests may go on after the server is told to stop.
-const drainTime = 10 * time.Second
+// Validate is called by kong.
+func (c *serveCommand) Validate() error {
+	return errors.Join(c.authFlags.validate(), c.tlsFlags.validate(), c.limitFlags.validate())
+}
 
 // pictures is how many are laid out at once, each by a program that keeps a processor busy for up to some seconds.
 const pictures = 2
@@ -47,22 +52,28 @@ const pictures = 2
 func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	c.boundMemory()
 	log := c.logger(stderr)
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Listen)
+	listening, err := c.listen(ctx, log)
 	if err != nil {
-		return fmt.Errorf("listen: %w (--listen or PURSER_LISTEN gives another address)", err)
+		return err
 	}
-	defer func() { _ = listener.Close() }()
+	defer listening.close()
+	admission, err := c.openAccess(log)
+	if err != nil {
+		return err
+	}
+	admission.MetricsElsewhere = c.MetricsListen != ""
 	url, stop, err := c.databaseFlags.open(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	handler, closeStore, err := c.handler(ctx, url, log)
+	registry := prometheus.NewRegistry()
+	handler, closeStore, err := c.handler(ctx, url, registry, admission, log)
 	if err != nil {
 		return err
 	}
 	defer closeStore()
-	return c.serve(ctx, listener, handler, log)
+	return c.serve(ctx, listening, handler, api.Metrics(registry), log)
 }
 
 // boundMemory lets the collector rest while the heap is small and work harder once large bodies are under way. GOGC and
@@ -79,7 +90,9 @@ func (c *serveCommand) boundMemory() {
 }
 
 // handler wires store, service and interface over a migrated database.
-func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger) (http.Handler, func(), error) {
+func (c *serveCommand) handler(ctx context.Context, url string, registry *prometheus.Registry, admission api.Access,
+	log *slog.Logger,
+) (http.Handler, func(), error) {
 	if err := store.Migrate(ctx, url); err != nil {
 		return nil, nil, fmt.Errorf("migrate the database: %w", err)
 	}
@@ -92,7 +105,6 @@ func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger
 		kept.Close()
 		return nil, nil, err
 	}
-	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		poolCollector(kept))
 	service := revisions.NewService(revisions.Config{
@@ -104,35 +116,11 @@ func (c *serveCommand) handler(ctx context.Context, url string, log *slog.Logger
 		Service: service, Layout: picture.NewLayout(pictures), Ping: kept.Ping, Limits: c.document(),
 		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: log,
 		Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
+		Audit: kept, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
 	stop := keepResealed(ctx, service, log)
 	return handler, func() {
 		stop()
 		kept.Close()
 	}, nil
-}
-
-// serve answers requests until the context ends, then lets those under way finish.
-func (c *serveCommand) serve(ctx context.Context, listener net.Listener, handler http.Handler, log *slog.Logger) error {
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: c.HeaderTimeout, ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	log.InfoContext(ctx, "serving", "url", "http://"+listener.Addr().String(), "version", version)
-	select {
-	case err := <-failed:
-		return fmt.Errorf("serve: %w", err)
-	case <-ctx.Done():
-	}
-	log.InfoContext(ctx, "stopping: requests under way may finish", "within", drainTime)
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
-	defer cancel()
-	defer log.InfoContext(ctx, "stopped serving")
-	if err := server.Shutdown(drain); errors.Is(err, context.DeadlineExceeded) {
-		log.WarnContext(ctx, "some requests did not finish in time and were cut off")
-		_ = server.Close()
-	}
-	return nil
 }

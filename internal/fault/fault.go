@@ -21,7 +21,9 @@ const (
 	Gone                         // what was named did exist, and was removed for good
 	Conflict                     // the request contradicts what is stored
 	Stale                        // the request is about a state that is no longer the newest
+	Unauthenticated              // it is not known who the caller is
 	Forbidden                    // the caller may not do this
+	Throttled                    // the caller asks for too much in too short a time
 	TooLarge                     // a limit was exceeded
 	Timeout                      // the client was too slow in sending its request
 	UnsupportedType              // the body is of a media type that is not read here

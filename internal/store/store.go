@@ -27,6 +27,8 @@ type Store struct {
 	pool *pgxpool.Pool
 	site string
 	body *codec
+
+	recorder recorder
 }
 
 var _ revisions.Store = (*Store)(nil)

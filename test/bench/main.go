@@ -96,7 +96,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return opts, nil
 }
 
-const lastRow = 15
+const lastRow = 16
 
 func (o *options) choose(list string) error {
 	o.rows = map[int]bool{}
@@ -161,6 +161,7 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 		{"row 13", []int{13}, b.policies},
 		{"row 14", []int{14}, b.groups},
 		{"row 15", []int{15}, b.secrets},
+		{"row 16", []int{16}, b.admission},
 	} {
 		if opts.wants(group.rows...) {
 			if err := group.measure(ctx); err != nil {

@@ -117,22 +117,28 @@ func (b *bench) sayf(format string, args ...any) {
 type server struct {
 	*http.Client
 
-	url     string
-	db      *pgxpool.Pool // our own way into the server's database
-	process *exec.Cmd
-	log     *os.File
-	profile string // the file it is to write; "" for none
+	url      string
+	database string        // its URL
+	db       *pgxpool.Pool // our own way into the server's database
+	process  *exec.Cmd
+	log      *os.File
+	profile  string // the file it is to write; "" for none
 }
 
 // start runs a server on a new database.
-func (b *bench) start(ctx context.Context, name string, flags ...string) (_ *server, err error) {
+func (b *bench) start(ctx context.Context, name string, flags ...string) (*server, error) {
 	database, err := b.create(ctx, name)
 	if err != nil {
 		return nil, err
 	}
+	return b.startOn(ctx, name, database, flags...)
+}
+
+// startOn runs a server with some flags on a database that there is.
+func (b *bench) startOn(ctx context.Context, name, database string, flags ...string) (_ *server, err error) {
 	// As many connections of each kind as there are clients; a default client keeps two.
 	transport := &http.Transport{MaxIdleConnsPerHost: b.clients, DisableCompression: true}
-	s := &server{Client: &http.Client{Transport: transport}}
+	s := &server{Client: &http.Client{Transport: transport}, database: database}
 	if b.profiles != "" {
 		s.profile = filepath.Join(b.profiles, name+".pprof")
 		_ = os.Remove(s.profile) // of another run, which would be taken for this one's

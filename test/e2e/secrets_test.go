@@ -27,7 +27,9 @@ func command(t *testing.T, args ...string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	said, err := exec.CommandContext(ctx, path, args...).CombinedOutput()
 	return string(said), err
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os/exec"
 	"regexp"
@@ -36,6 +37,13 @@ func start(t *testing.T, flags ...string) *server {
 
 func startOn(t *testing.T, database string, flags ...string) *server {
 	t.Helper()
+	return startFor(t, &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: patience}, database,
+		flags...)
+}
+
+// startFor runs a server that is talked to by a client of the test's own.
+func startFor(t *testing.T, client *http.Client, database string, flags ...string) *server {
+	t.Helper()
 	path, err := program()
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +54,7 @@ func startOn(t *testing.T, database string, flags ...string) *server {
 	s := &server{
 		database: database,
 		process:  exec.CommandContext(context.WithoutCancel(t.Context()), path, args...),
-		client:   &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: patience},
+		client:   client,
 		log:      &logs{serving: make(chan string, 1)},
 	}
 	s.process.Stderr = s.log
@@ -61,6 +69,29 @@ func startOn(t *testing.T, database string, flags ...string) *server {
 	}
 	s.get(t, "/readyz").is(t, http.StatusOK)
 	return s
+}
+
+// refusesToStart runs the server with flags for which it must end at once, and returns what it says.
+func refusesToStart(t *testing.T, flags ...string) string {
+	t.Helper()
+	out, code := runProgram(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--database-url", "postgres://"}, flags...)...)
+	if code == 0 {
+		t.Errorf("the server starts with %q", flags)
+	}
+	return out
+}
+
+// runProgram runs a command of the program to its end and returns what it prints, and the exit code.
+func runProgram(t *testing.T, args ...string) (out string, code int) {
+	t.Helper()
+	out, err := command(t, args...)
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		return out, failed.ExitCode()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, 0
 }
 
 // stop ends the server as an operator does; it must drain and exit with 0.

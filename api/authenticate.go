@@ -1,0 +1,77 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"purser/internal/fault"
+	"purser/internal/identity"
+)
+
+// authenticate finds out who a request comes from: whose its token is or, without one, whose certificate its connection
+// was opened with. Headers in which clients say who they are count for nothing.
+func (s *server) authenticate(r *http.Request) (identity.Caller, error) {
+	if s.Access.Anonymous { // whatever the token (spec/api.md §1.2)
+		return s.Access.Authenticator.Authenticate(r.Context(), "")
+	}
+	token, err := tokenOf(r)
+	if err != nil {
+		return identity.Caller{}, err
+	}
+	if token == "" && hasCertificate(r) {
+		return identity.FromCertificate(r.TLS.VerifiedChains[0][0], s.Now())
+	}
+	return s.Access.Authenticator.Authenticate(r.Context(), token)
+}
+
+var errTwoTokens = &identity.Rejected{Reason: "two different tokens"}
+
+// tokenOf is the token of a request, empty if it has none. It may stand there twice, but not two of them.
+func tokenOf(r *http.Request) (token string, err error) {
+	for _, given := range givenTokens(r.Header) {
+		if token != "" && given != token {
+			return "", errTwoTokens
+		}
+		token = given
+	}
+	return token, nil
+}
+
+func givenTokens(header http.Header) (tokens []string) {
+	for _, value := range header.Values("X-Auth-Token") {
+		if token := strings.TrimSpace(value); token != "" {
+			tokens = append(tokens, token)
+		}
+	}
+	for _, value := range header.Values("Authorization") {
+		scheme, token, _ := strings.Cut(value, " ")
+		if token = strings.TrimSpace(token); strings.EqualFold(scheme, "Bearer") && token != "" {
+			tokens = append(tokens, token)
+		}
+	}
+	return tokens
+}
+
+// challenge makes the answer to a request of which it is not known who it comes from (RFC 6750 §3).
+func challenge(w http.ResponseWriter, r *http.Request, err error) error {
+	refused, ok := errors.AsType[*identity.Rejected](err)
+	if !ok {
+		return err // nobody could be asked: 503
+	}
+	observed(r).note(refused.Error())
+	const realm = `Bearer realm="purser"`
+	hint, challenge := "The token is unknown, expired, or not meant for this server.", realm+`, error="invalid_token"`
+	switch {
+	case refused == errTwoTokens:
+		hint, challenge = "Authorization and X-Auth-Token hold different tokens.", realm+`, error="invalid_request"`
+	case len(givenTokens(r.Header)) == 0 && !hasCertificate(r):
+		hint, challenge = "Send a token: Authorization: Bearer TOKEN, or X-Auth-Token: TOKEN.", realm
+	case len(givenTokens(r.Header)) == 0:
+		hint = "The client certificate is expired, or names no user."
+	}
+	w.Header().Set("WWW-Authenticate", challenge)
+	return hinted(fault.Unauthenticated, "HTTPUnauthorized", hint)
+}
+
+func hasCertificate(r *http.Request) bool { return r.TLS != nil && len(r.TLS.VerifiedChains) > 0 }

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"purser/api"
+	"purser/internal/access"
+	"purser/internal/identity"
+)
+
+// authFlags say who is let in, and to what.
+type authFlags struct {
+	Auth           string `help:"How clients say who they are: none (everybody is an admin), tokens (of a file), oidc, keystone." enum:"none,tokens,oidc,keystone" default:"none"` //nolint:lll // a tag
+	InsecureNoAuth bool   `help:"Let everybody who reaches the listener do everything, also from other machines."`
+	PolicyFile     string `help:"Rules of who may do what, in the format of OpenStack's policy files; read again when it changes. Without it admins may do everything, others nothing." type:"path"` //nolint:lll // a tag
+
+	TokensFile string `help:"With --auth=tokens: the tokens that count, made with 'purser-server token new'; read again when it changes." type:"path"` //nolint:lll // a tag
+
+	oidcFlags     `embed:"" prefix:"oidc-"`
+	keystoneFlags `embed:"" prefix:"keystone-"`
+}
+
+type oidcFlags struct {
+	Issuer       string `help:"With --auth=oidc: the OpenID Connect issuer, as tokens name it." placeholder:"URL"`
+	Audience     string `help:"Audience that tokens must be meant for."`
+	UserClaim    string `help:"Claim that names the user."                                                  default:"sub"`
+	RolesClaim   string `help:"Claim with the user's roles; realm_access.roles finds one within another." default:"roles"`
+	ProjectClaim string `help:"Claim that names the user's project."`
+}
+
+type keystoneFlags struct {
+	URL                   string `help:"With --auth=keystone: address of a Keystone v3."    placeholder:"URL"`
+	User                  string `help:"User who may validate tokens."`
+	UserDomain            string `help:"Name of that user's domain."                        default:"Default"`
+	Project               string `help:"Project of that user."`
+	ProjectDomain         string `help:"Name of that project's domain."                     default:"Default"`
+	ApplicationCredential string `help:"Id of an application credential, in place of a user."`
+	PasswordFile          string `help:"File with the password or the credential's secret." type:"path"`
+}
+
+func (f *authFlags) validate() error {
+	if f.Auth == "tokens" && f.TokensFile == "" {
+		return errors.New("--auth=tokens needs a --tokens-file; 'purser-server token new' makes one")
+	}
+	return nil
+}
+
+var errOpenToAll = errors.New("this listener can be reached from other machines, and --auth=none lets everybody do " +
+	"everything: choose --auth=tokens, oidc or keystone, or listen on 127.0.0.1, or say --insecure-no-auth")
+
+// checkListener refuses to serve everybody who can reach this machine without asking who it is.
+func (f *authFlags) checkListener(address net.Addr) error {
+	if f.Auth != "none" || f.InsecureNoAuth {
+		return nil
+	}
+	if tcp, ok := address.(*net.TCPAddr); ok && tcp.IP.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("listen on %s: %w", address, errOpenToAll)
+}
+
+// openAccess makes what decides who is let in. Nobody is asked before the first request comes.
+func (f *authFlags) openAccess(log *slog.Logger) (api.Access, error) {
+	rules, err := access.Open(f.PolicyFile, log, time.Now)
+	if err != nil {
+		return api.Access{}, fmt.Errorf("read the policy: %w", err)
+	}
+	authenticator, err := f.authenticator(log)
+	if err != nil {
+		return api.Access{}, fmt.Errorf("--auth=%s: %w", f.Auth, err)
+	}
+	return api.Access{Authenticator: authenticator, Anonymous: f.Auth == "none", Rules: rules}, nil
+}
+
+func (f *authFlags) authenticator(log *slog.Logger) (identity.Authenticator, error) {
+	switch f.Auth {
+	case "tokens":
+		return identity.OpenTokens(f.TokensFile, time.Now, log)
+	case "oidc":
+		return identity.NewOIDC(identity.OIDCConfig{
+			Issuer: f.Issuer, Audience: f.Audience, UserClaim: f.UserClaim, RolesClaim: f.RolesClaim,
+			ProjectClaim: f.ProjectClaim, Client: http.DefaultClient, Now: time.Now, Log: log,
+		})
+	case "keystone":
+		return identity.NewKeystone(identity.KeystoneConfig{
+			URL: f.URL, Credential: f.credential(), Client: http.DefaultClient, Now: time.Now, Log: log,
+		})
+	}
+	return identity.Nobody{}, nil
+}
+
+func (f *keystoneFlags) credential() identity.KeystoneCredential {
+	if f.ApplicationCredential != "" && f.User == "" {
+		return identity.KeystoneCredential{ApplicationCredential: f.ApplicationCredential, SecretFile: f.PasswordFile}
+	}
+	return identity.KeystoneCredential{
+		ApplicationCredential: f.ApplicationCredential, User: f.User, UserDomain: f.UserDomain, Project: f.Project,
+		ProjectDomain: f.ProjectDomain, SecretFile: f.PasswordFile,
+	}
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"purser/internal/identity"
+)
+
+// tokenCommand is about the tokens of --auth=tokens.
+type tokenCommand struct {
+	New newTokenCommand `cmd:"" help:"Make a token, put its hash into the tokens file and print the token, this once."`
+}
+
+// newTokenCommand makes a token.
+type newTokenCommand struct {
+	TokensFile string    `help:"Where the server finds the hash; made if it is not there." required:"" type:"path"`
+	User       string    `help:"Whose token it is."                                       required:"" env:"-"`
+	Role       []string  `help:"A role of the user; may be repeated."   env:"-" sep:"none" required:""`
+	Project    string    `help:"The user's project."                                                  env:"-"`
+	Expires    *lifetime `help:"How long it counts, such as 90d or 12h; for ever without it."         env:"-"`
+}
+
+// output is where a command prints what it was asked for.
+type output struct{ io.Writer }
+
+// Run is called by kong.
+func (c *newTokenCommand) Run(stdout output, stderr io.Writer) error {
+	now := time.Now()
+	var expires time.Time
+	if c.Expires != nil {
+		expires = now.Add(time.Duration(*c.Expires))
+	}
+	token, entry := identity.NewToken(c.User, c.Project, c.Role, now, expires)
+	if err := identity.AppendToken(c.TokensFile, entry); err != nil {
+		return err
+	}
+	until := "for ever"
+	if !expires.IsZero() {
+		until = "until " + expires.UTC().Format(time.RFC3339)
+	}
+	fmt.Fprintf(stderr, "Token %s of %s with %s counts %s. It is shown this once; delete its entry in %s to revoke it.\n",
+		entry.ID, c.User, strings.Join(c.Role, ", "), until, c.TokensFile)
+	fmt.Fprintln(stdout, token)
+	return nil
+}
+
+// lifetime is a duration that can be told in days.
+type lifetime time.Duration
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (l *lifetime) UnmarshalText(text []byte) error {
+	const day, most = 24 * time.Hour, 100 * 365 // days
+	if days, ok := strings.CutSuffix(string(text), "d"); ok {
+		n, err := strconv.Atoi(days)
+		if err != nil || n <= 0 || n > most {
+			return errors.New("a number of days such as 90d is expected")
+		}
+		*l = lifetime(n) * lifetime(day)
+		return nil
+	}
+	duration, err := time.ParseDuration(string(text))
+	if err != nil || duration <= 0 {
+		return errors.New("a time such as 90d or 12h is expected")
+	}
+	*l = lifetime(duration)
+	return nil
+}

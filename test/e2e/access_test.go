@@ -1,0 +1,308 @@
+package e2e_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/access"
+)
+
+// ruleOf is what spec/api.md §1.1 says, and of Purser's own routes internal/access. Routes that are not here are open.
+var ruleOf = map[string]string{
+	"PUT /api/v1.0/buckets/{bucket}/documents":                                     access.CreateCleartextDocuments,
+	"PUT /api/v1.0/changesets":                                                     access.CreateCleartextDocuments,
+	"POST /api/v1.0/rollback/{revision}":                                           access.CreateCleartextDocuments,
+	"GET /api/v1.0/revisions":                                                      access.ListRevisions,
+	"DELETE /api/v1.0/revisions":                                                   access.DeleteRevisions,
+	"POST /api/v1.0/revisions/prune":                                               access.PruneRevisions,
+	"GET /api/v1.0/revisions/{revision}":                                           access.ShowRevision,
+	"GET /api/v1.0/revisions/{revision}/status":                                    access.ShowRevision,
+	"GET /api/v1.0/revisions/{revision}/documents":                                 access.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/rendered-documents":                        access.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/rendered-documents/explain":                access.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/graph":                                     access.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/schemas":                                   access.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}":      access.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}/docs": access.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/diff/{other}":                              access.ShowRevisionDiff,
+	"GET /api/v1.0/revisions/{revision}/deepdiff/{other}":                          access.ShowRevisionDeepDiff,
+	"GET /api/v1.0/revisions/{revision}/tags":                                      access.ListTags,
+	"DELETE /api/v1.0/revisions/{revision}/tags":                                   access.DeleteTags,
+	"GET /api/v1.0/revisions/{revision}/tags/{tag}":                                access.ShowTag,
+	"POST /api/v1.0/revisions/{revision}/tags/{tag}":                               access.CreateTag,
+	"DELETE /api/v1.0/revisions/{revision}/tags/{tag}":                             access.DeleteTag,
+	"GET /api/v1.0/revisions/{revision}/validations":                               access.ListValidations,
+	"GET /api/v1.0/revisions/{revision}/validations/detail":                        access.ListValidations,
+	"GET /api/v1.0/revisions/{revision}/validations/{name}":                        access.ListValidations,
+	"POST /api/v1.0/revisions/{revision}/validations/{name}":                       access.CreateValidation,
+	"GET /api/v1.0/revisions/{revision}/validations/{name}/entries/{entry}":        access.ShowValidation,
+	"GET /api/v1.0/audit":                                                          access.ShowAudit,
+	"GET /metrics":                                                                 access.ShowMetrics,
+	"GET /api/v1.0/whoami":                                                         "",
+}
+
+// keys is a tokens file and the tokens of those who stand in it.
+type keys struct {
+	file string
+	of   map[string]string // tokens by user
+}
+
+// newKeys makes tokens for users, each with the role that is the user's name.
+func newKeys(t *testing.T, users ...string) *keys {
+	t.Helper()
+	k := &keys{filepath.Join(t.TempDir(), "tokens.yaml"), map[string]string{}}
+	for _, user := range users {
+		k.add(t, user)
+	}
+	return k
+}
+
+var tokenText = regexp.MustCompile(`(?m)^prs_\S+$`)
+
+func (k *keys) add(t *testing.T, user string, flags ...string) {
+	t.Helper()
+	args := []string{"token", "new", "--tokens-file", k.file, "--user", user, "--role", user}
+	out, code := runProgram(t, append(args, flags...)...)
+	k.of[user] = tokenText.FindString(out)
+	if code != 0 || k.of[user] == "" {
+		t.Fatalf("token new: exit code %d\n%s", code, out)
+	}
+}
+
+// as is the header of a request of a user.
+func (k *keys) as(user string) map[string]string {
+	return map[string]string{"Authorization": "Bearer " + k.of[user], "Content-Type": "application/x-yaml"}
+}
+
+// startWith runs a server that knows the tokens of these users, with a policy if there is one.
+func (k *keys) startWith(t *testing.T, policy string, flags ...string) *server {
+	t.Helper()
+	flags = append([]string{"--auth", "tokens", "--tokens-file", k.file}, flags...)
+	if policy != "" {
+		flags = append(flags, "--policy-file", policyFile(t, policy))
+	}
+	return start(t, flags...)
+}
+
+func policyFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "policy.yaml")
+	writeFile(t, path, text)
+	return path
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// eachRoute makes a request to every route of the contract.
+func eachRoute(t *testing.T, visit func(route string, r request)) {
+	t.Helper()
+	parts := strings.NewReplacer("{bucket}", "b", "{revision}", "4711", "{other}", "4712", "{tag}", "t", "{name}", "v",
+		"{entry}", "0", "{namespace}", "acme", "{kind}", "Widget", "{version}", "v1")
+	for path, item := range mustContract(t).Paths.Map() {
+		for method := range item.Operations() {
+			route := method + " " + path
+			r := request{method: method, path: parts.Replace(path), bad: true}
+			if route == "POST /api/v1.0/revisions/prune" {
+				r.path += "?keep=1"
+			}
+			visit(route, r)
+		}
+	}
+}
+
+func offRole(rule string) string { return "without-" + strings.TrimPrefix(rule, "deckhand:") }
+
+// Every rule is switched off in turn, for a user of its own: what asks for that rule is refused to that user, and
+// nothing else is.
+func TestAccess_everyRuleOfEveryRoute(t *testing.T) {
+	t.Parallel()
+	var policy strings.Builder
+	rules := slices.DeleteFunc(access.Default().Rules(), func(r access.Rule) bool { return r.Name == access.AdminAPI })
+	users := []string{"everything"}
+	for _, rule := range rules {
+		fmt.Fprintf(&policy, "%q: not role:%s\n", rule.Name, offRole(rule.Name))
+		users = append(users, offRole(rule.Name))
+	}
+	k := newKeys(t, users...)
+	s := k.startWith(t, policy.String(), "--request-rate", "0")
+	eachRoute(t, func(route string, r request) {
+		for _, user := range users {
+			r.header = k.as(user)
+			got := s.send(t, r)
+			rule := ruleOf[route]
+			switch refused := rule != "" && user == offRole(rule); {
+			case refused:
+				got.fails(t, http.StatusForbidden, "HTTPForbidden", "Policy doesn't allow "+rule+" to be performed")
+			case got.status == http.StatusForbidden, got.status == http.StatusUnauthorized, got.status >= 500:
+				t.Errorf("%s as %s: status %d\n%s", route, user, got.status, brief(got.text))
+			}
+			_, guarded := ruleOf[route]
+			if want := map[bool]string{true: user}[guarded]; got.got.Get("X-User-Name") != want {
+				t.Errorf("%s as %s: X-User-Name %q", route, user, got.got.Get("X-User-Name"))
+			}
+		}
+	})
+}
+
+func TestAccess_contractNamesTheRules(t *testing.T) {
+	t.Parallel()
+	eachRoute(t, func(route string, _ request) {
+		method, path, _ := strings.Cut(route, " ")
+		operation := mustContract(t).Paths.Value(path).GetOperation(method)
+		named, _ := operation.Extensions["x-rule"].(string)
+		want, guarded := ruleOf[route]
+		isOpen := operation.Security != nil && len(*operation.Security) == 0
+		if named != want || guarded == isOpen {
+			t.Errorf("%s: openapi.yaml says x-rule %q, open %v; the table says %q, open %v", route, named, isOpen, want, !guarded)
+		}
+	})
+}
+
+func TestAccess_nobody(t *testing.T) {
+	t.Parallel()
+	k := newKeys(t, "admin")
+	s := k.startWith(t, "")
+	other := map[string]string{"admin": "prs_" + strings.Repeat("A", 43)}
+	for name, tt := range map[string]struct {
+		header    map[string]string
+		challenge string
+	}{
+		"none":        {nil, `Bearer realm="purser"`},
+		"not a token": {map[string]string{"Authorization": "Basic YWRtaW46YWRtaW4="}, `Bearer realm="purser"`},
+		"empty":       {map[string]string{"X-Auth-Token": "", "Authorization": "Bearer"}, `Bearer realm="purser"`},
+		"wrong":       {map[string]string{"Authorization": "Bearer " + other["admin"]}, `Bearer realm="purser", error="invalid_token"`},
+		"oversized":   {map[string]string{"X-Auth-Token": strings.Repeat("A", 100_000)}, `Bearer realm="purser", error="invalid_token"`},
+		"two": {
+			map[string]string{"X-Auth-Token": k.of["admin"], "Authorization": "Bearer " + other["admin"]},
+			`Bearer realm="purser", error="invalid_request"`,
+		},
+		"smuggled": {map[string]string{
+			"X-Identity-Status": "Confirmed", "X-Roles": "admin", "X-Role": "admin", "X-User-Id": "admin", "X-User": "admin",
+			"X-Service-Identity-Status": "Confirmed", "X-Service-Roles": "admin", "X-Is-Admin-Project": "True",
+			"X-Project-Id": "admin", "Remote-User": "admin", "X-Remote-User": "admin", "X-Forwarded-User": "admin",
+		}, `Bearer realm="purser"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			eachRoute(t, func(route string, r request) {
+				r.header = tt.header
+				got := s.send(t, r)
+				if _, guarded := ruleOf[route]; !guarded {
+					if got.status >= 400 {
+						t.Errorf("%s: status %d", route, got.status)
+					}
+					return
+				}
+				got.fails(t, http.StatusUnauthorized, "HTTPUnauthorized")
+				if diff := cmp.Diff(tt.challenge, got.got.Get("WWW-Authenticate")); diff != "" {
+					t.Errorf("%s: WWW-Authenticate (-want +got):\n%s", route, diff)
+				}
+				if got.got.Get("X-User-Name") != "" {
+					t.Errorf("%s: it names a user", route)
+				}
+			})
+		})
+	}
+}
+
+// What a client says of itself adds nothing to what its token says.
+func TestAccess_smuggling(t *testing.T) {
+	t.Parallel()
+	k := newKeys(t, "reader")
+	s := k.startWith(t, "'deckhand:list_revisions': role:reader")
+	header := maps.Clone(k.as("reader"))
+	for _, name := range []string{"X-Roles", "X-User-Id", "X-User-Name", "X-Project-Id", "X-End-User", "X-Service-Roles"} {
+		header[name] = "admin"
+	}
+	header["X-Identity-Status"] = "Confirmed"
+	s.send(t, request{method: "DELETE", path: "revisions", header: header}).fails(t, http.StatusForbidden, "HTTPForbidden")
+	got := s.send(t, request{method: "GET", path: "whoami", header: header}).is(t, http.StatusOK)
+	want := map[string]any{
+		"user": map[string]any{"id": "reader", "name": "reader"}, "project": nil, "roles": []any{"reader"},
+		"rules": []any{"deckhand:list_revisions"},
+	}
+	if diff := cmp.Diff(want, got.mapping(t)); diff != "" {
+		t.Errorf("whoami (-want +got):\n%s", diff)
+	}
+	if user := got.got.Get("X-User-Name"); user != "reader" {
+		t.Errorf("X-User-Name: %q", user)
+	}
+}
+
+// What is wrong with a request is found in the reference's order (spec/api.md §10).
+func TestAccess_order(t *testing.T) {
+	t.Parallel()
+	k := newKeys(t, "reader")
+	s := k.startWith(t, "")
+	put := request{method: "PUT", path: "buckets/b/documents", body: "[", bad: true}
+	post := request{method: "POST", path: "revisions/4711/tags/t", body: "[", bad: true}
+	for _, tt := range []struct {
+		request
+
+		kind, user string
+		status     int
+	}{
+		{put, "text/plain", "", http.StatusUnsupportedMediaType},
+		{put, "", "", http.StatusBadRequest},
+		{put, "application/x-yaml", "", http.StatusUnauthorized},
+		{put, "application/x-yaml", "reader", http.StatusForbidden},
+		{post, "text/plain", "reader", http.StatusUnsupportedMediaType},
+		{post, "application/x-yaml", "", http.StatusUnauthorized},
+		{post, "application/x-yaml", "reader", http.StatusForbidden},
+		{request{method: "PATCH", path: "revisions"}, "", "", http.StatusUnauthorized},
+		{request{method: "PATCH", path: "revisions"}, "", "reader", http.StatusMethodNotAllowed},
+		{request{method: "OPTIONS", path: "revisions"}, "", "", http.StatusUnauthorized},
+		{request{method: "OPTIONS", path: "/versions"}, "", "", http.StatusOK},
+		{request{method: "HEAD", path: "revisions"}, "", "", http.StatusUnauthorized},
+		{request{method: "GET", path: "nothing"}, "", "", http.StatusNotFound},
+	} {
+		tt.header = map[string]string{}
+		if tt.kind != "" {
+			tt.header["Content-Type"] = tt.kind
+		}
+		if tt.user != "" {
+			tt.header["X-Auth-Token"] = k.of[tt.user]
+		}
+		if tt.method == http.MethodHead { // which has no body to hold against the contract
+			got, err := s.try(t.Context(), tt.request)
+			if err != nil || got.status != tt.status {
+				t.Errorf("HEAD: status %d, %v", got.status, err)
+			}
+			continue
+		}
+		s.send(t, tt.request).is(t, tt.status)
+	}
+}
+
+// A change is recorded as that of the user whom the client names, or else of the caller.
+func TestAccess_recordsTheUser(t *testing.T) {
+	t.Parallel()
+	k := newKeys(t, "admin")
+	s := k.startWith(t, "")
+	for i, tt := range []struct{ endUser, want string }{{"", "admin"}, {"alice", "alice"}} {
+		header := k.as("admin")
+		if tt.endUser != "" {
+			header["X-End-User"] = tt.endUser
+		}
+		body := widget("w", fmt.Sprintf("\n  a: %d", i))
+		s.send(t, request{method: "PUT", path: "buckets/b/documents", body: body, header: header}).is(t, http.StatusOK)
+		got := s.send(t, request{method: "GET", path: "revisions/latest", header: k.as("admin")}).mapping(t)["user"]
+		if got != tt.want {
+			t.Errorf("user: %v, want %v", got, tt.want)
+		}
+	}
+}

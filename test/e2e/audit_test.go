@@ -1,0 +1,174 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+)
+
+// deeds are what the audit shows, the newest first: user, method, target below /api/v1.0, revision and status.
+func (s *server) deeds(t *testing.T, k *keys, query string) (list []string) {
+	t.Helper()
+	got := s.send(t, request{method: http.MethodGet, path: "audit?" + query, header: k.as("admin")}).is(t, http.StatusOK)
+	for _, item := range got.results(t) {
+		deed, _ := item.(map[string]any)
+		user, _ := deed["user"].(map[string]any)
+		target, _ := deed["target"].(string)
+		list = append(list, fmt.Sprint(user["id"], " ", deed["method"], " ", strings.TrimPrefix(target, "/api/v1.0/"), " ",
+			deed["revision"], " ", deed["status"]))
+	}
+	return list
+}
+
+func TestAudit(t *testing.T) {
+	t.Parallel()
+	k := newKeys(t, "admin", "reader")
+	s := k.startWith(t, "")
+	began := time.Now().UTC()
+	const result = "{status: success, validator: {name: tester, version: '1'}}"
+	do := func(user, method, path, body string) answer {
+		t.Helper()
+		return s.send(t, request{method: method, path: path, body: body, header: k.as(user), bad: true})
+	}
+	do("admin", "PUT", "buckets/a/documents", widget("w", "\n  a: 1"))
+	do("admin", "PUT", "buckets/a/documents", widget("w", "\n  a: 1")) // changes nothing
+	do("admin", "PUT", "buckets/a/documents?dry-run=true", widget("w", "\n  a: 2"))
+	do("admin", "PUT", "buckets/a/documents", "a: [")
+	do("reader", "PUT", "buckets/a/documents", widget("w", "\n  a: 3"))
+	do("nobody", "PUT", "buckets/a/documents", widget("w", "\n  a: 3"))
+	do("admin", "PUT", "changesets?buckets=a", "")
+	do("admin", "POST", "rollback/1?message=back", "")
+	do("admin", "POST", "revisions/2/tags/t%20u", "")
+	do("admin", "DELETE", "revisions/2/tags/t%20u", "")
+	do("admin", "POST", "revisions/latest/validations/v", result)
+	do("admin", "POST", "revisions/99/validations/v", result)
+	do("admin", "POST", "revisions/prune?keep=1", "")
+	do("admin", "GET", "revisions", "")
+	do("admin", "PATCH", "revisions", "")
+	do("admin", "DELETE", "revisions", "").is(t, http.StatusNoContent)
+	want := []string{
+		"admin DELETE revisions <nil> 204",
+		"admin POST revisions/prune?keep=1 <nil> 200",
+		"admin POST revisions/99/validations/v 99 404",
+		"admin POST revisions/latest/validations/v 3 201",
+		"admin DELETE revisions/2/tags/t%20u 2 204",
+		"admin POST revisions/2/tags/t%20u 2 201",
+		"admin POST rollback/1?message=back 3 201",
+		"admin PUT changesets?buckets=a 2 200",
+		"reader PUT buckets/a/documents <nil> 403",
+		"admin PUT buckets/a/documents <nil> 400",
+		"admin PUT buckets/a/documents <nil> 200",
+		"admin PUT buckets/a/documents 1 200",
+	}
+	if diff := cmp.Diff(want, s.deeds(t, k, "")); diff != "" {
+		t.Errorf("the audit (-want +got):\n%s", diff)
+	}
+	for query, part := range map[string][]string{
+		"user=reader":                want[8:9],
+		"revision=2":                 {want[4], want[5], want[7]},
+		"limit=2&offset=1":           want[1:3],
+		"limit=0":                    nil,
+		"user=mallory":               nil,
+		"since=2999-01-01T00:00:00Z": nil,
+		"until=" + url.QueryEscape(began.Add(-time.Minute).Format(time.RFC3339)):             nil,
+		"user=reader&since=" + url.QueryEscape(began.Add(-time.Minute).Format(time.RFC3339)): want[8:9],
+	} {
+		if diff := cmp.Diff(part, s.deeds(t, k, query)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", query, diff)
+		}
+	}
+	for _, query := range []string{"limit=1001", "limit=x", "revision=x", "since=yesterday"} {
+		do("admin", "GET", "audit?"+query, "").fails(t, http.StatusBadRequest, "HTTPInvalidParam")
+	}
+	do("reader", "GET", "audit", "").fails(t, http.StatusForbidden, "HTTPForbidden", "deckhand:show_audit")
+}
+
+// What is recorded of a request names it as its answer and the log do.
+func TestAudit_whole(t *testing.T) {
+	t.Parallel()
+	k := newKeys(t, "admin")
+	s := k.startWith(t, "")
+	header := k.as("admin")
+	header["X-End-User"] = "alice"
+	put := s.send(t, request{method: "PUT", path: "buckets/a/documents", body: "x", header: header, bad: true})
+	results := s.send(t, request{method: "GET", path: "audit", header: k.as("admin")}).results(t)
+	if len(results) != 1 {
+		t.Fatalf("the audit: %v", results)
+	}
+	got, _ := results[0].(map[string]any)
+	delete(got, "at")
+	want := map[string]any{
+		"id": 1, "user": map[string]any{"id": "admin", "name": "admin"}, "project": nil, "endUser": "alice",
+		"rule": "deckhand:create_cleartext_documents", "method": "PUT", "target": "/api/v1.0/buckets/a/documents",
+		"revision": nil, "status": 400, "error": "HTTPBadRequest", "remote": "127.0.0.1",
+		"request": put.got.Get("X-Deckhand-Req"),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// Each change that is acknowledged stands in the audit then, whoever else is at it.
+func TestAudit_knowsWhatIsAcknowledged(t *testing.T) {
+	t.Parallel()
+	k := newKeys(t, "admin")
+	s := k.startWith(t, "")
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for j := range 5 {
+				r := request{
+					method: "PUT", path: fmt.Sprintf("buckets/b%d/documents", i), header: k.as("admin"),
+					body: widget(fmt.Sprintf("w%d", i), fmt.Sprintf("\n  a: %d", j)),
+				}
+				got, err := s.try(t.Context(), r)
+				if err != nil || got.status != http.StatusOK {
+					t.Errorf("PUT: status %d, %v", got.status, err)
+					return
+				}
+				revision, _, _ := strings.Cut(strings.Trim(got.got.Get("ETag"), `"`), "-")
+				if deeds := s.deeds(t, k, "revision="+revision); len(deeds) != 1 {
+					t.Errorf("revision %s stands in the audit as %v", revision, deeds)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if got := s.deeds(t, k, "limit=1000"); len(got) != 40 {
+		t.Errorf("%d deeds of 40", len(got))
+	}
+}
+
+// A change counts also where it cannot be recorded, and is in the log then.
+func TestAudit_cannotRecord(t *testing.T) {
+	t.Parallel()
+	k := newKeys(t, "admin")
+	s := k.startWith(t, "")
+	s.exec(t, "ALTER TABLE audit RENAME TO lost")
+	r := request{method: "PUT", path: "buckets/a/documents", body: widget("w", "\n  a: 1"), header: k.as("admin")}
+	s.send(t, r).is(t, http.StatusOK)
+	eventually(t, "the log says so", func() bool {
+		return strings.Contains(s.log.text(), "A CHANGE CANNOT BE RECORDED IN THE AUDIT")
+	})
+	s.exec(t, "ALTER TABLE lost RENAME TO audit")
+}
+
+// exec changes the server's database behind its back.
+func (s *server) exec(t *testing.T, sql string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), sql); err != nil {
+		t.Fatal(err)
+	}
+}
