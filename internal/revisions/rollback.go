@@ -40,8 +40,26 @@ func (r *rollback) prepare(ctx context.Context) (Head, error) {
 		return Head{}, ErrMoved
 	case len(r.found.Missing) > 0:
 		return Head{}, r.service.absent(ctx, r.target)
+	case r.cleartextOnly:
+		err = r.refuseSecrets(ctx, latest)
 	}
-	return r.found.Head, nil
+	return r.found.Head, err
+}
+
+// refuseSecrets refuses to roll back where there are secrets, or were (spec/api.md §10). Fault: Forbidden.
+func (r *rollback) refuseSecrets(ctx context.Context, latest int64) error {
+	documents := r.found.Come
+	if latest > 0 {
+		newest, err := r.service.Store.Documents(ctx, latest, Selection{Page: Page{Limit: -1}})
+		if err != nil {
+			return fmt.Errorf("look for secrets: %w", err)
+		}
+		documents = append(slices.Clip(documents), newest.Documents...)
+	}
+	if slices.ContainsFunc(documents, func(doc *Stored) bool { return doc.Traits().Encrypted }) {
+		return fault.New(fault.Forbidden, "HTTPForbidden", "%s", mayNotEncrypt)
+	}
+	return nil
 }
 
 // plan takes the versions away that only the newest revision has and adds those that only the target has, in the places
@@ -62,9 +80,6 @@ func (r *rollback) plan(ctx context.Context) (Change, bool, error) {
 	}
 	for _, doc := range r.found.Come {
 		if restored[doc.Identity] != nil {
-			if r.cleartextOnly && doc.Traits().Encrypted {
-				return Change{}, false, fault.New(fault.Forbidden, "HTTPForbidden", "%s", mayNotEncrypt)
-			}
 			change.add(&Stored{Document: doc.Document, Bucket: doc.Bucket}).Place = doc.Place
 		}
 	}
