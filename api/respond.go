@@ -122,7 +122,10 @@ func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, s
 }
 
 // flushSize is how much of a stream of documents is gathered before it is sent, in bytes.
-const flushSize = 64 << 10
+const flushSize = 1 << 20
+
+// buffers are those that streams are gathered in.
+var buffers = sync.Pool{New: func() any { return new([]byte) }} //nolint:gochecknoglobals // memory only
 
 // writeDocuments answers with documents: as a stream of YAML documents, or as a JSON array. revision is what the status
 // of a document shows.
@@ -131,18 +134,27 @@ func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request, document
 ) {
 	kind := negotiate(r)
 	w.Header().Set("Content-Type", kind)
-	stream := documentStream{json: kind == typeJSON, texts: s.texts}
+	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // nothing else is in there
+	stream := documentStream{json: kind == typeJSON, texts: s.texts, out: (*buffer)[:0]}
+	defer func() {
+		*buffer = stream.out
+		buffers.Put(buffer)
+	}()
 	stream.begin()
+	flushed := false
 	for _, doc := range documents {
 		stream.add(doc, revision(doc))
 		if len(stream.out) >= flushSize {
 			if _, err := w.Write(stream.out); err != nil {
 				return
 			}
-			stream.out = stream.out[:0]
+			stream.out, flushed = stream.out[:0], true
 		}
 	}
 	stream.end()
+	if !flushed {
+		w.Header().Set("Content-Length", strconv.Itoa(len(stream.out)))
+	}
 	_, _ = w.Write(stream.out) // a client that went away needs no answer
 }
 
@@ -185,9 +197,11 @@ func (d *documentStream) add(doc *revisions.Stored, revision int64) {
 		d.out = append(appendStatus(append(d.out, ','), doc.Bucket, revision), '}')
 	} else {
 		d.out = append(d.out, "---\n"...)
-		d.out = append(d.out, d.texts.of(doc, d.yaml)...)
-		d.text = append(appendStatus(append(d.text[:0], '{'), doc.Bucket, revision), '}')
-		d.out = document.AppendYAML(d.out, d.text)
+		if revision == doc.Revision {
+			d.out = append(d.out, d.texts.of(textKey{doc, true}, d.yamlWithStatus)...)
+		} else {
+			d.out = d.appendStatus(append(d.out, d.texts.of(textKey{doc, false}, d.yaml)...), doc, revision)
+		}
 	}
 	d.count++
 }
@@ -196,6 +210,15 @@ func (d *documentStream) add(doc *revisions.Stored, revision int64) {
 func (d *documentStream) yaml(doc *revisions.Stored) []byte {
 	d.text = append(appendDocument(append(d.text[:0], '{'), doc), '}')
 	return document.AppendYAML(make([]byte, 0, len(d.text)*3/2), d.text)
+}
+
+func (d *documentStream) yamlWithStatus(doc *revisions.Stored) []byte {
+	return d.appendStatus(d.yaml(doc), doc, doc.Revision)
+}
+
+func (d *documentStream) appendStatus(out []byte, doc *revisions.Stored, revision int64) []byte {
+	d.text = append(appendStatus(append(d.text[:0], '{'), doc.Bucket, revision), '}')
+	return document.AppendYAML(out, d.text)
 }
 
 func (d *documentStream) end() {
@@ -210,34 +233,41 @@ type textCache struct {
 	mu    sync.Mutex
 	limit int // in bytes
 	size  int
-	texts map[*revisions.Stored][]byte
+	texts map[textKey][]byte
+}
+
+// textKey names the text of a document, with its status as it is stored or without any.
+type textKey struct {
+	*revisions.Stored
+
+	status bool
 }
 
 func newTextCache(limit int) *textCache {
-	return &textCache{limit: limit, texts: map[*revisions.Stored][]byte{}}
+	return &textCache{limit: limit, texts: map[textKey][]byte{}}
 }
 
 // of returns the text of a document, made now if it is not kept. Only what the store keeps too is worth keeping.
-func (c *textCache) of(doc *revisions.Stored, write func(*revisions.Stored) []byte) []byte {
-	if !doc.Kept {
-		return write(doc)
+func (c *textCache) of(key textKey, write func(*revisions.Stored) []byte) []byte {
+	if !key.Kept {
+		return write(key.Stored)
 	}
 	c.mu.Lock()
-	text, ok := c.texts[doc]
+	text, ok := c.texts[key]
 	c.mu.Unlock()
 	if ok {
 		return text
 	}
-	text = write(doc)
+	text = write(key.Stored)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if known, ok := c.texts[doc]; ok {
+	if known, ok := c.texts[key]; ok {
 		return known
 	}
 	if c.size += len(text); c.size > c.limit {
 		c.size = len(text)
 		clear(c.texts) // what is in use comes back at once
 	}
-	c.texts[doc] = text
+	c.texts[key] = text
 	return text
 }
