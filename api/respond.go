@@ -125,7 +125,7 @@ func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, s
 const flushSize = 1 << 20
 
 // buffers are those that streams are gathered in.
-var buffers = sync.Pool{New: func() any { return new([]byte) }} //nolint:gochecknoglobals // memory only
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // writeDocuments answers with documents: as a stream of YAML documents, or as a JSON array. revision is what the status
 // of a document shows.

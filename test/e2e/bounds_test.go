@@ -1,11 +1,13 @@
 package e2e_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestBounds_rate(t *testing.T) {
@@ -81,6 +83,7 @@ func TestBounds_memory(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--ingest-memory", "1000")
 	finish := slowPut(t, s, "slow", yamlBody()) // of unknown length: it might take all
+	s.isOutOfMemory(t)
 	waited := make(chan answer, 1)
 	go func() {
 		got, err := s.try(t.Context(), request{
@@ -99,6 +102,19 @@ func TestBounds_memory(t *testing.T) {
 	}
 	finish().is(t, http.StatusOK)
 	(<-waited).is(t, http.StatusOK)
+}
+
+// isOutOfMemory waits until no other body is taken in.
+func (s *server) isOutOfMemory(t *testing.T) {
+	t.Helper()
+	eventually(t, "the slow body holds all memory", func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		_, err := s.try(ctx, request{
+			method: http.MethodPut, path: "buckets/try/documents?dry-run=true", body: widget("w", "{}"), header: yamlBody(),
+		})
+		return err != nil
+	})
 }
 
 func TestBounds_noMemoryInTime(t *testing.T) {
