@@ -66,7 +66,7 @@ func (w *auditWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (s *server) record(r *http.Request, status int) {
 	const patience = 5 * time.Second
 	seen := observed(r)
-	if seen.rule == "" || seen.caller.UserID == "" || status == http.StatusTooManyRequests || seen.isDryRun {
+	if seen.rule == "" || seen.caller.UserID == "" || status == http.StatusTooManyRequests || seen.idle {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience)

@@ -87,7 +87,7 @@ func (s *server) change(r *http.Request, q *query) (revisions.Terms, error) {
 	dryRun := q.flag("dry-run", false)
 	terms, err := s.terms(r, q)
 	terms.DryRun, terms.CleartextOnly = dryRun, !s.mayEncrypt(r)
-	observed(r).isDryRun = dryRun
+	observed(r).idle = dryRun
 	return terms, err
 }
 
@@ -111,7 +111,7 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written re
 // writePreview tells the newest revision, and of a dry run what would be done; it tells whether that was all.
 func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written revisions.Written) bool {
 	setHead(w, written.Revision, written.Epoch)
-	if written.Changed {
+	if observed(r).idle = !written.Changed; written.Changed {
 		observed(r).revision = written.Revision
 	}
 	if written.Preview == nil {

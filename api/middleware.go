@@ -134,7 +134,7 @@ type observation struct {
 	caller   identity.Caller
 	rule     string // that the caller has to pass, where there is one
 	revision int64  // that was made or that the request is about, 0 if neither
-	isDryRun bool
+	idle     bool   // it changes nothing: a dry run, or what was so already
 	failure  string // the error's type, empty if there is none
 	notes    []string
 }
