@@ -109,17 +109,13 @@ func Explain(ctx context.Context, documents []*document.Document, id document.Id
 	if asked.broken != nil {
 		return nil, fault.New(fault.Invalid, "HTTPInvalidParam", `The "path" parameter is invalid. %w`, asked.broken)
 	}
-	nodes, err := r.read(documents)
+	order, err := r.ordered(documents)
 	if err != nil {
 		return nil, err
 	}
-	order, err := r.plan(nodes)
-	if err != nil {
-		return nil, err
-	}
-	explained := find(nodes, id)
+	explained := find(order, id)
 	if explained == nil {
-		return nil, noDocument(nodes, id)
+		return nil, noDocument(order, id)
 	}
 	if err := r.computeAll(r.lineage(order, func(n *node) bool { return n == explained })); err != nil {
 		return nil, err

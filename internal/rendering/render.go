@@ -35,8 +35,8 @@ type Rendered struct {
 	// Brought is where in the data substitutions wrote, also those of documents that it inherits from: what stands there,
 	// or below, is not to be told of in messages (spec/rendering.md §0 R14).
 	Brought [][]string
-	// Secret tells whether the document is encrypted, or substitutions brought it something from one that is
-	// (spec/rendering.md §9.3).
+	// Secret tells whether the document is encrypted, or got something from one that is: by substitutions
+	// (spec/rendering.md §9.3), or from its parent, which the reference does not mind.
 	Secret bool
 }
 
@@ -82,11 +82,7 @@ func newRun(ctx context.Context, options Options) *run {
 
 // render computes documents in their order.
 func (r *run) render(documents []*document.Document) ([]*node, error) {
-	nodes, err := r.read(documents)
-	if err != nil {
-		return nil, err
-	}
-	order, err := r.plan(nodes)
+	order, err := r.ordered(documents)
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +90,15 @@ func (r *run) render(documents []*document.Document) ([]*node, error) {
 		order = r.lineage(order, func(n *node) bool { return only(n.document) })
 	}
 	return order, r.computeAll(order)
+}
+
+// ordered reads documents and brings them into the order in which they can be computed.
+func (r *run) ordered(documents []*document.Document) ([]*node, error) {
+	nodes, err := r.read(documents)
+	if err != nil {
+		return nil, err
+	}
+	return r.plan(nodes)
 }
 
 func (r *run) computeAll(order []*node) error {
@@ -140,7 +145,7 @@ func (r *run) compute(n *node) error {
 		return err
 	}
 	if n.layered() {
-		n.brought = slices.Clip(n.ancestor().brought)
+		n.brought, n.secret = slices.Clip(n.ancestor().brought), n.secret || n.ancestor().secret
 	}
 	for i := range n.substitutions {
 		if err := r.substitute(t, n, i); err != nil {

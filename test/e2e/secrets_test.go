@@ -151,6 +151,8 @@ func TestSecrets_leakNowhere(t *testing.T) {
 	s := start(t, "--secrets-keyset", newKeyset(t), "--log-level", "debug")
 	site := layeringPolicy("lp") +
 		control("deckhand/ValidationPolicy/v1", "vp", "{validations: [{name: deckhand-schema-validation}, {name: deckhand-policy-validation}, {name: deckhand-rendering-validation}]}") +
+		abstract(docWith("acme/Other/v1", "base", "{}", labelled("other: base")+substitutes(fromPassphrase("{path: .from.base}")))) +
+		under("other: base", "site", doc("acme/Other/v1", "heir", "{x: 1}"), "merge .") +
 		dataSchema("acme/Widget/v1", "{type: object, properties: {n: {type: integer}, list: {maxItems: 1}, short: {maxLength: 3}, known: {enum: [a]}}, additionalProperties: false}") +
 		passphrase("pw", marker) +
 		encrypted(widget("wrong", "{n: "+marker+", list: ["+marker+", "+marker+"], short: "+marker+", "+marker+": 1, known: "+marker+"}")) +
@@ -170,7 +172,7 @@ func TestSecrets_leakNowhere(t *testing.T) {
 		"revisions/1/rendered-documents", "revisions/1/rendered-documents?cleartext-secrets=false", "revisions/1/graph", "revisions/1/graph?format=dot",
 		"revisions/1/schemas", "revisions/1/validations", "revisions/1/validations/detail", "revisions/1/validations/deckhand-schema-validation",
 		"revisions/1/validations/deckhand-rendering-validation/entries/0", "/metrics",
-		explainPath("1", "acme/Other/v1", "takes"), explainPath("1", "deckhand/Passphrase/v1", "pw"), explainPath("1", "acme/Widget/v1", "wrong"),
+		explainPath("1", "acme/Other/v1", "takes"), explainPath("1", "acme/Other/v1", "heir"), explainPath("1", "deckhand/Passphrase/v1", "pw"), explainPath("1", "acme/Widget/v1", "wrong"),
 	} {
 		answers = append(answers, s.get(t, path), s.get(t, path, "Accept", "text/plain"))
 	}
@@ -188,6 +190,26 @@ func TestSecrets_leakNowhere(t *testing.T) {
 	for table, rows := range dump(t, s.database) {
 		if strings.Contains(rows, marker) || strings.Contains(rows, hex.EncodeToString([]byte(marker))) {
 			t.Errorf("the table %s tells a secret", table)
+		}
+	}
+	// Nor what a document inherits that took a secret.
+	heirs := layeringPolicy("lp") + passphrase("pw", marker) +
+		abstract(docWith("acme/Other/v1", "base", "{}", labelled("other: base")+substitutes(fromPassphrase("{path: .from.base}"))))
+	for _, x := range []string{"1", "2"} {
+		s.put(t, "site", heirs+under("other: base", "site", doc("acme/Other/v1", "heir", "{x: "+x+"}"), "merge .")).is(t, http.StatusOK)
+	}
+	newest := fmt.Sprint(s.get(t, "revisions/latest").mapping(t)["id"])
+	number, err := strconv.Atoi(newest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{
+		fmt.Sprintf("revisions/%d/deepdiff/%d?format=unified", number-1, number), "revisions/0/deepdiff/latest?format=json-patch",
+		fmt.Sprintf("revisions/%d/deepdiff/%d", number-1, number), "revisions/latest/rendered-documents?cleartext-secrets=false",
+		explainPath("latest", "acme/Other/v1", "heir"),
+	} {
+		if text := s.get(t, path).is(t, http.StatusOK).text; strings.Contains(text, marker) {
+			t.Errorf("%s tells what is inherited of a secret:\n%s", path, brief(text))
 		}
 	}
 	// Whoever may see it, sees it once it renders.
