@@ -119,9 +119,10 @@ func (s *server) isOutOfMemory(t *testing.T) {
 
 func TestBounds_noMemoryInTime(t *testing.T) {
 	t.Parallel()
-	s := start(t, "--ingest-memory", "1000", "--read-timeout", "2s")
+	s := start(t, "--ingest-memory", "1000", "--read-timeout", "4s")
 	body := widget("w", "\n  a: "+strings.Repeat("x", 100))
 	finish := slowPut(t, s, "slow", yamlBody())
+	s.isOutOfMemory(t) // else it is finished before its time is over
 	got := s.send(t, request{method: http.MethodPut, path: "buckets/b/documents", body: body, header: yamlBody()})
 	switch got.status { // whichever of the two is the first to have waited for too long
 	case http.StatusOK:
