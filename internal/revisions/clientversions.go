@@ -1,15 +1,12 @@
 package revisions
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 
-	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/rendering"
 	"purser/internal/validations"
 )
 
@@ -59,7 +56,7 @@ func (s *Service) versionsAfter(ctx context.Context, change *Change, gone map[in
 // versionsOf are the client versions that rendered documents say, in the order of their places.
 func (s *Service) versionsOf(documents []*Stored) validations.ClientVersions {
 	said := slices.DeleteFunc(slices.Clone(documents), func(doc *Stored) bool { return !saysVersions(doc) })
-	slices.SortStableFunc(said, func(a, b *Stored) int { return cmp.Compare(a.Place, b.Place) })
+	slices.SortStableFunc(said, byPlace)
 	return validations.ReadClientVersions(contentsOf(said), s.ClientVersions)
 }
 
@@ -72,8 +69,7 @@ func (s *Service) renderedVersions(ctx context.Context, change *Change) ([]*Stor
 	if documents, _, err = s.withPolicy(ctx, change.Revision.ID, documents); err != nil {
 		return nil, err
 	}
-	only := func(doc *document.Document) bool { return doc.Schema == validations.ClientVersionsKind }
-	rendered, err := s.computed(ctx, documents, rendering.Options{Only: only}, map[*Stored][][]string{})
+	rendered, err := s.renderedKind(ctx, documents, validations.ClientVersionsKind)
 	if problem, ok := errors.AsType[*fault.Fault](err); ok && problem.Kind != fault.Unavailable {
 		return nil, nil
 	}

@@ -104,13 +104,9 @@ func (j *judgement) rules(ctx context.Context, subjects []*Stored) (
 		texts[doc.Digest] = doc.Data
 		live = append(live, doc)
 	}
-	// Of several DataSchemas of one name, in several layers, the first one registered decides (spec/api.md §2.5).
-	slices.SortStableFunc(live, func(a, b *Stored) int { return int(a.Place - b.Place) })
-	for _, doc := range live {
-		_, decided := rules.Registered[doc.Name]
-		if !decided && !j.gone[doc.ID] && validations.Registers(doc.Document) {
-			rules.Registered[doc.Name] = j.service.Engine.RuleOf(doc.Digest, doc.Data, j.versions)
-		}
+	live = slices.DeleteFunc(slices.Clone(live), func(doc *Stored) bool { return j.gone[doc.ID] })
+	for _, doc := range registering(live) {
+		rules.Registered[doc.Name] = j.service.Engine.RuleOf(doc.Digest, doc.Data, j.versions)
 	}
 	return rules, texts, nil
 }
@@ -176,14 +172,18 @@ func (j *judgement) checkNew(ctx context.Context, t tasks, findings map[validati
 	if err != nil {
 		return err
 	}
-	secrets, err := j.service.openerOf(ctx, slices.Collect(maps.Values(t.of)))
+	unknown := make([]*Stored, len(todo))
+	for i, pair := range todo {
+		unknown[i] = t.of[pair]
+	}
+	secrets, err := j.service.openerOf(ctx, unknown)
 	if err != nil {
 		return err
 	}
 	checks := make([]Check, len(todo))
 	var kept atomic.Int64
 	err = j.service.forEach(ctx, len(todo), func(i int) {
-		findings := secrets.check(ctx, checkers[todo[i].Rule], t.of[todo[i]])
+		findings := secrets.check(ctx, checkers[todo[i].Rule], unknown[i])
 		checks[i] = Check{Pair: todo[i], Findings: bounded(findings, &kept)}
 	})
 	if err != nil {

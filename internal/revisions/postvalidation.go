@@ -1,10 +1,8 @@
 package revisions
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -55,19 +53,12 @@ type registered struct {
 	checker validations.Checker
 }
 
-// registered finds the DataSchemas in force among documents; of several of one name the first one registered decides.
+// registered gives the DataSchemas in force among documents with what checks by them.
 func (s *Service) registered(ctx context.Context, documents []*Stored, computed map[*Stored][][]string) (
 	schemas []registered, err error,
 ) {
-	byPlace := slices.SortedStableFunc(slices.Values(documents), func(a, b *Stored) int {
-		return cmp.Compare(a.Place, b.Place)
-	})
-	decided := map[string]bool{}
-	for _, doc := range byPlace {
-		if validations.Registers(doc.Document) && !decided[doc.Name] {
-			decided[doc.Name] = true
-			schemas = append(schemas, registered{Stored: doc})
-		}
+	for _, doc := range registering(documents) {
+		schemas = append(schemas, registered{Stored: doc})
 	}
 	versions := s.versionsOf(documents)
 	err = s.forEach(ctx, len(schemas), func(i int) {

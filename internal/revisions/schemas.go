@@ -31,37 +31,48 @@ func (s *Service) Schemas(ctx context.Context, id int64) ([]Schema, error) {
 	for kind, text := range validations.BuiltIn() {
 		schemas = append(schemas, Schema{Kind: kind, Text: text})
 	}
-	decided := map[string]bool{}
-	for _, doc := range registered { // in order of place: of several of one name the first decides
-		if validations.Registers(doc.Document) && !decided[doc.Name] {
-			decided[doc.Name] = true
-			schemas = append(schemas, Schema{Kind: doc.Name, By: doc, Text: doc.Data})
-		}
+	for _, doc := range registering(registered) {
+		schemas = append(schemas, Schema{Kind: doc.Name, By: doc, Text: doc.Data})
 	}
 	slices.SortFunc(schemas, func(a, b Schema) int { return cmp.Compare(a.Kind, b.Kind) })
 	return schemas, nil
 }
 
-// dataSchemas are the DataSchemas of a revision as they are rendered, in order of place.
+// registering are the DataSchemas in force among documents, in order of place: of several of one name the first one
+// registered decides (spec/api.md §2.5).
+func registering(documents []*Stored) (deciding []*Stored) {
+	decided := map[string]bool{}
+	for _, doc := range slices.SortedStableFunc(slices.Values(documents), byPlace) {
+		if validations.Registers(doc.Document) && !decided[doc.Name] {
+			decided[doc.Name] = true
+			deciding = append(deciding, doc)
+		}
+	}
+	return deciding
+}
+
+func byPlace(a, b *Stored) int { return cmp.Compare(a.Place, b.Place) }
+
+// dataSchemas are the DataSchemas of a revision as they are rendered.
 func (s *Service) dataSchemas(ctx context.Context, id int64) ([]*Stored, error) {
 	found, err := s.Documents(ctx, id, Selection{Schemas: []string{validations.DataSchemaKind}, Page: Page{Limit: -1}})
 	if err != nil {
 		return nil, err
 	}
-	schemas := found.Documents
-	if slices.ContainsFunc(schemas, func(doc *Stored) bool { return !doc.Traits().Final() }) {
-		documents, _, err := s.unrendered(ctx, id, false)
-		if err != nil {
-			return nil, err
-		}
-		only := func(doc *document.Document) bool { return doc.Schema == validations.DataSchemaKind }
-		schemas, err = s.computed(ctx, documents, rendering.Options{Only: only}, map[*Stored][][]string{})
-		if err != nil {
-			return nil, err
-		}
+	if !slices.ContainsFunc(found.Documents, func(doc *Stored) bool { return !doc.Traits().Final() }) {
+		return found.Documents, nil
 	}
-	slices.SortStableFunc(schemas, func(a, b *Stored) int { return cmp.Compare(a.Place, b.Place) })
-	return schemas, nil
+	documents, _, err := s.unrendered(ctx, id, false)
+	if err != nil {
+		return nil, err
+	}
+	return s.renderedKind(ctx, documents, validations.DataSchemaKind)
+}
+
+// renderedKind renders those of a revision's documents that have a schema, and what they depend on.
+func (s *Service) renderedKind(ctx context.Context, documents []*Stored, schema string) ([]*Stored, error) {
+	only := func(doc *document.Document) bool { return doc.Schema == schema }
+	return s.computed(ctx, documents, rendering.Options{Only: only}, map[*Stored][][]string{})
 }
 
 // Schema returns the schema in force for a kind. Faults: those of Schemas; NotFound.

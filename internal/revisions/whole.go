@@ -69,7 +69,7 @@ func (s *Service) documentsAfter(ctx context.Context, change *Change) ([]*Stored
 	}
 	documents := slices.DeleteFunc(found.Documents, func(doc *Stored) bool { return gone[doc.ID] })
 	documents = append(documents, change.Added...)
-	slices.SortFunc(documents, func(a, b *Stored) int { return cmp.Compare(a.Place, b.Place) })
+	slices.SortFunc(documents, byPlace)
 	return documents, nil
 }
 
