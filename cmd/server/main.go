@@ -43,8 +43,12 @@ type exit int
 // run is the whole program; it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
-		if e, ok := recover().(exit); ok {
-			code = int(e)
+		switch p := recover().(type) {
+		case nil:
+		case exit:
+			code = int(p)
+		default:
+			panic(p) // a bug: the runtime prints the stack and exits with 2
 		}
 	}()
 	parser, err := kong.New(&commands{},

@@ -2,7 +2,9 @@ package revisions
 
 import (
 	"context"
+	"fmt"
 	"runtime"
+	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -54,7 +56,7 @@ func NewService(config Config) *Service {
 }
 
 // forEach runs work for 0 to n-1 on as many workers as all requests together have processors. It ends early with the
-// context. Small amounts of work are not worth a goroutine.
+// context. Small amounts of work are not worth a goroutine. A panic of one worker is the error of this call alone.
 func (s *Service) forEach(ctx context.Context, n int, work func(i int)) error {
 	const worthSharing = 8
 	if n < worthSharing {
@@ -63,7 +65,12 @@ func (s *Service) forEach(ctx context.Context, n int, work func(i int)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	size := (n + cap(s.workers) - 1) / cap(s.workers)
 	for start := 0; start < n; start += size {
-		group.Go(func() error {
+		group.Go(func() (err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+				}
+			}()
 			return s.work(ctx, start, min(start+size, n), work)
 		})
 	}

@@ -58,6 +58,7 @@ func TestSanity(t *testing.T) {
 		"no name":            {"schema: a/B/v1\nmetadata: {schema: metadata/Control/v1}", []string{"'name' is a required property"}},
 		"no storage policy":  {strings.Replace(framed(""), "storagePolicy: cleartext,", "", 1), []string{"'storagePolicy' is a required property"}},
 		"unknown metadata":   {strings.Replace(framed(""), "Document/v1", "Document/v7", 1), []string{"Invalid metadata schema metadata/Document version v7 specified."}},
+		"line break after":   {strings.Replace(framed(""), "metadata/Document/v1", `"metadata/Document/v1\n"`, 1), []string{`Invalid metadata schema "metadata/Document/v1\n" specified: nothing may follow its version.`}},
 		"unknown key":        {framed(", x: 1"), []string{"Additional properties are not allowed ('x' was unexpected)"}},
 		"label no string":    {"schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n, labels: {a: 1}}", []string{"1 is not of type 'string'"}},
 		"name too long":      {strings.Replace(framed(""), "name: w", "name: "+long, 1), []string{"metadata.name has 256 characters, but at most 255 are allowed"}},

@@ -57,6 +57,12 @@ func checkMetadata(root document.Mapping) []violation {
 	metadata, _ := root.At("metadata").(document.Mapping)
 	kind, _ := metadata.At("schema").(string)
 	matched := metadataVersion.FindStringSubmatch(kind)
+	if matched == nil { // the base schema, as Python reads it, lets a line break follow
+		return []violation{{
+			path:    ".metadata.schema",
+			message: fmt.Sprintf("Invalid metadata schema %q specified: nothing may follow its version.", brief(kind)),
+		}}
+	}
 	if matched[2] != "v1" {
 		return []violation{{
 			path:    ".metadata.schema",

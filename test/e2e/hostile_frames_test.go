@@ -38,6 +38,21 @@ func d001(t *testing.T, a answer) []string {
 	return list
 }
 
+// Nine documents are checked on several workers, where a panic would end the process.
+func TestHostile_lineBreakAfterMetadataVersion(t *testing.T) {
+	t.Parallel()
+	s := startHostile(t)
+	var body strings.Builder
+	for i := range 9 {
+		fmt.Fprintf(&body, "---\nschema: acme/W/v1\nmetadata: {schema: \"metadata/Document/v1\\n\", name: w%d}\ndata: {}\n", i)
+	}
+	want := []string{"[acme/W/v1, ] w0", `Invalid metadata schema "metadata/Document/v1\n" specified: nothing may follow its version.`}
+	if diff := cmp.Diff(want, d001(t, s.putBad(t, "hostile", body.String()))); diff != "" {
+		t.Errorf("messages (-want +got):\n%s", diff)
+	}
+	s.isRevision(t, 1)
+}
+
 func TestHostile_frames(t *testing.T) {
 	t.Parallel()
 	s := startHostile(t)
