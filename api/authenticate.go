@@ -5,27 +5,27 @@ import (
 	"net/http"
 	"strings"
 
+	"purser/internal/authn"
 	"purser/internal/fault"
-	"purser/internal/identity"
 )
 
 // authenticate finds out who a request comes from: whose its token is or, without one, whose certificate its connection
 // was opened with. Headers in which clients say who they are count for nothing.
-func (s *server) authenticate(r *http.Request) (identity.Caller, error) {
+func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
 	if s.Access.Anonymous { // whatever the token (spec/api.md §1.2)
 		return s.Access.Authenticator.Authenticate(r.Context(), "")
 	}
 	token, err := tokenOf(r)
 	if err != nil {
-		return identity.Caller{}, err
+		return authn.Caller{}, err
 	}
 	if token == "" && hasCertificate(r) {
-		return identity.FromCertificate(r.TLS.VerifiedChains[0][0], s.Now())
+		return authn.FromCertificate(r.TLS.VerifiedChains[0][0], s.Now())
 	}
 	return s.Access.Authenticator.Authenticate(r.Context(), token)
 }
 
-var errTwoTokens = &identity.Rejected{Reason: "two different tokens"}
+var errTwoTokens = &authn.Rejected{Reason: "two different tokens"}
 
 // tokenOf is the token of a request, empty if it has none. It may stand there twice, but not two of them.
 func tokenOf(r *http.Request) (token string, err error) {
@@ -55,7 +55,7 @@ func givenTokens(header http.Header) (tokens []string) {
 
 // challenge makes the answer to a request of which it is not known who it comes from (RFC 6750 §3).
 func challenge(w http.ResponseWriter, r *http.Request, err error) error {
-	refused, ok := errors.AsType[*identity.Rejected](err)
+	refused, ok := errors.AsType[*authn.Rejected](err)
 	if !ok {
 		return err // nobody could be asked: 503
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/go-chi/httprate"
 	"golang.org/x/sync/semaphore"
 
+	"purser/internal/authn"
 	"purser/internal/fault"
-	"purser/internal/identity"
 )
 
 // Bounds keep one caller, or all together, from taking what the others need.
@@ -47,7 +47,7 @@ func newBounds(config Bounds) *bounds {
 }
 
 // countRequest refuses a request of a user who sends too many.
-func (b *bounds) countRequest(w http.ResponseWriter, r *http.Request, caller identity.Caller) error {
+func (b *bounds) countRequest(w http.ResponseWriter, r *http.Request, caller authn.Caller) error {
 	if b.rate == nil || !b.rate.OnLimit(w, r, caller.UserID) {
 		return nil
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"purser/internal/authn"
 	"purser/internal/fault"
-	"purser/internal/identity"
 )
 
 // dispatch calls the method's handler for those who may; others get 405, and OPTIONS tells which there are (spec/api.md
@@ -131,7 +131,7 @@ func newObserver(config Config) *observer {
 // observation is what is noted about a request while it is answered.
 type observation struct {
 	id       string
-	caller   identity.Caller
+	caller   authn.Caller
 	rule     string // that the caller has to pass, where there is one
 	revision int64  // that was made or that the request is about, 0 if neither
 	idle     bool   // it changes nothing: a dry run, or what was so already

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"purser/internal/access"
+	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/picture"
 	"purser/internal/revisions"
@@ -76,7 +76,7 @@ type methods map[string]endpoint
 
 // endpoint is a handler and the rule that its callers must pass (spec/api.md §1.1).
 type endpoint struct {
-	rule   string // of package access, or open or known
+	rule   string // of package authz, or open or known
 	handle handler
 }
 
@@ -88,46 +88,46 @@ func (s *server) routes() []route {
 	return []route{
 		{"/versions", methods{"GET": {open, s.versions}}},
 		{"/readyz", methods{"GET": {open, s.ready}}},
-		{metricsPath, methods{"GET": {access.ShowMetrics, s.metrics}}},
+		{metricsPath, methods{"GET": {authz.ShowMetrics, s.metrics}}},
 		{"/openapi.yaml", methods{"GET": {open, s.openAPI}}},
 		{v1 + "/health", methods{"GET": {open, s.health}}},
 		{v1 + "/whoami", methods{"GET": {known, s.whoami}}},
-		{v1 + "/audit", methods{"GET": {access.ShowAudit, s.listAudit}}},
-		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {access.CreateCleartextDocuments, s.putBucket}}},
-		{v1 + "/changesets", methods{"PUT": {access.CreateCleartextDocuments, s.putChangeSet}}},
-		{v1 + "/rollback/{revision}", methods{"POST": {access.CreateCleartextDocuments, s.rollback}}},
+		{v1 + "/audit", methods{"GET": {authz.ShowAudit, s.listAudit}}},
+		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {authz.CreateCleartextDocuments, s.putBucket}}},
+		{v1 + "/changesets", methods{"PUT": {authz.CreateCleartextDocuments, s.putChangeSet}}},
+		{v1 + "/rollback/{revision}", methods{"POST": {authz.CreateCleartextDocuments, s.rollback}}},
 		{v1 + "/revisions", methods{
-			"GET": {access.ListRevisions, s.listRevisions}, "DELETE": {access.DeleteRevisions, s.purge},
+			"GET": {authz.ListRevisions, s.listRevisions}, "DELETE": {authz.DeleteRevisions, s.purge},
 		}},
-		{v1 + "/revisions/prune", methods{"POST": {access.PruneRevisions, s.prune}}},
-		{revision, methods{"GET": {access.ShowRevision, s.showRevision}}},
-		{revision + "/documents", methods{"GET": {access.ListCleartextDocuments, s.listDocuments}}},
-		{revision + "/rendered-documents", methods{"GET": {access.ListCleartextDocuments, s.listRendered}}},
-		{revision + "/graph", methods{"GET": {access.ListCleartextDocuments, s.graph}}},
-		{revision + "/rendered-documents/explain", methods{"GET": {access.ListCleartextDocuments, s.explain}}},
-		{revision + "/schemas", methods{"GET": {access.ListCleartextDocuments, s.listSchemas}}},
+		{v1 + "/revisions/prune", methods{"POST": {authz.PruneRevisions, s.prune}}},
+		{revision, methods{"GET": {authz.ShowRevision, s.showRevision}}},
+		{revision + "/documents", methods{"GET": {authz.ListCleartextDocuments, s.listDocuments}}},
+		{revision + "/rendered-documents", methods{"GET": {authz.ListCleartextDocuments, s.listRendered}}},
+		{revision + "/graph", methods{"GET": {authz.ListCleartextDocuments, s.graph}}},
+		{revision + "/rendered-documents/explain", methods{"GET": {authz.ListCleartextDocuments, s.explain}}},
+		{revision + "/schemas", methods{"GET": {authz.ListCleartextDocuments, s.listSchemas}}},
 		{revision + "/schemas/{namespace}/{kind}/{version}", methods{
-			"GET": {access.ListCleartextDocuments, s.showSchema},
+			"GET": {authz.ListCleartextDocuments, s.showSchema},
 		}},
 		{revision + "/schemas/{namespace}/{kind}/{version}/docs", methods{
-			"GET": {access.ListCleartextDocuments, s.showSchemaDocs},
+			"GET": {authz.ListCleartextDocuments, s.showSchemaDocs},
 		}},
-		{revision + "/diff/{other}", methods{"GET": {access.ShowRevisionDiff, s.diff}}},
-		{revision + "/deepdiff/{other}", methods{"GET": {access.ShowRevisionDeepDiff, s.deepDiff}}},
+		{revision + "/diff/{other}", methods{"GET": {authz.ShowRevisionDiff, s.diff}}},
+		{revision + "/deepdiff/{other}", methods{"GET": {authz.ShowRevisionDeepDiff, s.deepDiff}}},
 		{revision + "/tags", methods{
-			"GET": {access.ListTags, s.listTags}, "DELETE": {access.DeleteTags, s.deleteTags},
+			"GET": {authz.ListTags, s.listTags}, "DELETE": {authz.DeleteTags, s.deleteTags},
 		}},
 		{revision + "/tags/{tag}", methods{
-			"GET": {access.ShowTag, s.showTag}, "POST": {access.CreateTag, s.postTag},
-			"DELETE": {access.DeleteTag, s.deleteTag},
+			"GET": {authz.ShowTag, s.showTag}, "POST": {authz.CreateTag, s.postTag},
+			"DELETE": {authz.DeleteTag, s.deleteTag},
 		}},
-		{revision + "/status", methods{"GET": {access.ShowRevision, s.status}}},
-		{revision + "/validations", methods{"GET": {access.ListValidations, s.listValidations}}},
-		{revision + "/validations/detail", methods{"GET": {access.ListValidations, s.listValidationDetails}}},
+		{revision + "/status", methods{"GET": {authz.ShowRevision, s.status}}},
+		{revision + "/validations", methods{"GET": {authz.ListValidations, s.listValidations}}},
+		{revision + "/validations/detail", methods{"GET": {authz.ListValidations, s.listValidationDetails}}},
 		{revision + "/validations/{name}", methods{
-			"GET": {access.ListValidations, s.listEntries}, "POST": {access.CreateValidation, s.postValidation},
+			"GET": {authz.ListValidations, s.listEntries}, "POST": {authz.CreateValidation, s.postValidation},
 		}},
-		{revision + "/validations/{name}/entries/{entry}", methods{"GET": {access.ShowValidation, s.showEntry}}},
+		{revision + "/validations/{name}/entries/{entry}", methods{"GET": {authz.ShowValidation, s.showEntry}}},
 	}
 }
 

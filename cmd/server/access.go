@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"purser/api"
-	"purser/internal/access"
-	"purser/internal/identity"
+	"purser/internal/authn"
+	"purser/internal/authz"
 )
 
 // authFlags say who is let in, and to what.
@@ -66,7 +66,7 @@ func (f *authFlags) checkListener(address net.Addr) error {
 
 // openAccess makes what decides who is let in. Nobody is asked before the first request comes.
 func (f *authFlags) openAccess(log *slog.Logger) (api.Access, error) {
-	rules, err := access.Open(f.PolicyFile, log, time.Now)
+	rules, err := authz.Open(f.PolicyFile, log, time.Now)
 	if err != nil {
 		return api.Access{}, fmt.Errorf("read the policy: %w", err)
 	}
@@ -77,28 +77,28 @@ func (f *authFlags) openAccess(log *slog.Logger) (api.Access, error) {
 	return api.Access{Authenticator: authenticator, Anonymous: f.Auth == "none", Rules: rules}, nil
 }
 
-func (f *authFlags) authenticator(log *slog.Logger) (identity.Authenticator, error) {
+func (f *authFlags) authenticator(log *slog.Logger) (authn.Authenticator, error) {
 	switch f.Auth {
 	case "tokens":
-		return identity.OpenTokens(f.TokensFile, time.Now, log)
+		return authn.OpenTokens(f.TokensFile, time.Now, log)
 	case "oidc":
-		return identity.NewOIDC(identity.OIDCConfig{
+		return authn.NewOIDC(authn.OIDCConfig{
 			Issuer: f.Issuer, Audience: f.Audience, UserClaim: f.UserClaim, RolesClaim: f.RolesClaim,
 			ProjectClaim: f.ProjectClaim, Client: http.DefaultClient, Now: time.Now, Log: log,
 		})
 	case "keystone":
-		return identity.NewKeystone(identity.KeystoneConfig{
+		return authn.NewKeystone(authn.KeystoneConfig{
 			URL: f.URL, Credential: f.credential(), Client: http.DefaultClient, Now: time.Now, Log: log,
 		})
 	}
-	return identity.Nobody{}, nil
+	return authn.Nobody{}, nil
 }
 
-func (f *keystoneFlags) credential() identity.KeystoneCredential {
+func (f *keystoneFlags) credential() authn.KeystoneCredential {
 	if f.ApplicationCredential != "" && f.User == "" {
-		return identity.KeystoneCredential{ApplicationCredential: f.ApplicationCredential, SecretFile: f.PasswordFile}
+		return authn.KeystoneCredential{ApplicationCredential: f.ApplicationCredential, SecretFile: f.PasswordFile}
 	}
-	return identity.KeystoneCredential{
+	return authn.KeystoneCredential{
 		ApplicationCredential: f.ApplicationCredential, User: f.User, UserDomain: f.UserDomain, Project: f.Project,
 		ProjectDomain: f.ProjectDomain, SecretFile: f.PasswordFile,
 	}

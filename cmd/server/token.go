@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"purser/internal/identity"
+	"purser/internal/authn"
 )
 
 // tokenCommand is about the tokens of --auth=tokens.
@@ -35,8 +35,8 @@ func (c *newTokenCommand) Run(stdout output, stderr io.Writer) error {
 	if c.Expires != nil {
 		expires = now.Add(time.Duration(*c.Expires))
 	}
-	token, entry := identity.NewToken(c.User, c.Project, c.Role, now, expires)
-	if err := identity.AppendToken(c.TokensFile, entry); err != nil {
+	token, entry := authn.NewToken(c.User, c.Project, c.Role, now, expires)
+	if err := authn.AppendToken(c.TokensFile, entry); err != nil {
 		return err
 	}
 	until := "for ever"

@@ -13,40 +13,40 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"purser/internal/access"
+	"purser/internal/authz"
 )
 
 // ruleOf is what spec/api.md §1.1 says, and of Purser's own routes internal/access. Routes that are not here are open.
 var ruleOf = map[string]string{
-	"PUT /api/v1.0/buckets/{bucket}/documents":                                     access.CreateCleartextDocuments,
-	"PUT /api/v1.0/changesets":                                                     access.CreateCleartextDocuments,
-	"POST /api/v1.0/rollback/{revision}":                                           access.CreateCleartextDocuments,
-	"GET /api/v1.0/revisions":                                                      access.ListRevisions,
-	"DELETE /api/v1.0/revisions":                                                   access.DeleteRevisions,
-	"POST /api/v1.0/revisions/prune":                                               access.PruneRevisions,
-	"GET /api/v1.0/revisions/{revision}":                                           access.ShowRevision,
-	"GET /api/v1.0/revisions/{revision}/status":                                    access.ShowRevision,
-	"GET /api/v1.0/revisions/{revision}/documents":                                 access.ListCleartextDocuments,
-	"GET /api/v1.0/revisions/{revision}/rendered-documents":                        access.ListCleartextDocuments,
-	"GET /api/v1.0/revisions/{revision}/rendered-documents/explain":                access.ListCleartextDocuments,
-	"GET /api/v1.0/revisions/{revision}/graph":                                     access.ListCleartextDocuments,
-	"GET /api/v1.0/revisions/{revision}/schemas":                                   access.ListCleartextDocuments,
-	"GET /api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}":      access.ListCleartextDocuments,
-	"GET /api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}/docs": access.ListCleartextDocuments,
-	"GET /api/v1.0/revisions/{revision}/diff/{other}":                              access.ShowRevisionDiff,
-	"GET /api/v1.0/revisions/{revision}/deepdiff/{other}":                          access.ShowRevisionDeepDiff,
-	"GET /api/v1.0/revisions/{revision}/tags":                                      access.ListTags,
-	"DELETE /api/v1.0/revisions/{revision}/tags":                                   access.DeleteTags,
-	"GET /api/v1.0/revisions/{revision}/tags/{tag}":                                access.ShowTag,
-	"POST /api/v1.0/revisions/{revision}/tags/{tag}":                               access.CreateTag,
-	"DELETE /api/v1.0/revisions/{revision}/tags/{tag}":                             access.DeleteTag,
-	"GET /api/v1.0/revisions/{revision}/validations":                               access.ListValidations,
-	"GET /api/v1.0/revisions/{revision}/validations/detail":                        access.ListValidations,
-	"GET /api/v1.0/revisions/{revision}/validations/{name}":                        access.ListValidations,
-	"POST /api/v1.0/revisions/{revision}/validations/{name}":                       access.CreateValidation,
-	"GET /api/v1.0/revisions/{revision}/validations/{name}/entries/{entry}":        access.ShowValidation,
-	"GET /api/v1.0/audit":                                                          access.ShowAudit,
-	"GET /metrics":                                                                 access.ShowMetrics,
+	"PUT /api/v1.0/buckets/{bucket}/documents":                                     authz.CreateCleartextDocuments,
+	"PUT /api/v1.0/changesets":                                                     authz.CreateCleartextDocuments,
+	"POST /api/v1.0/rollback/{revision}":                                           authz.CreateCleartextDocuments,
+	"GET /api/v1.0/revisions":                                                      authz.ListRevisions,
+	"DELETE /api/v1.0/revisions":                                                   authz.DeleteRevisions,
+	"POST /api/v1.0/revisions/prune":                                               authz.PruneRevisions,
+	"GET /api/v1.0/revisions/{revision}":                                           authz.ShowRevision,
+	"GET /api/v1.0/revisions/{revision}/status":                                    authz.ShowRevision,
+	"GET /api/v1.0/revisions/{revision}/documents":                                 authz.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/rendered-documents":                        authz.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/rendered-documents/explain":                authz.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/graph":                                     authz.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/schemas":                                   authz.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}":      authz.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}/docs": authz.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/diff/{other}":                              authz.ShowRevisionDiff,
+	"GET /api/v1.0/revisions/{revision}/deepdiff/{other}":                          authz.ShowRevisionDeepDiff,
+	"GET /api/v1.0/revisions/{revision}/tags":                                      authz.ListTags,
+	"DELETE /api/v1.0/revisions/{revision}/tags":                                   authz.DeleteTags,
+	"GET /api/v1.0/revisions/{revision}/tags/{tag}":                                authz.ShowTag,
+	"POST /api/v1.0/revisions/{revision}/tags/{tag}":                               authz.CreateTag,
+	"DELETE /api/v1.0/revisions/{revision}/tags/{tag}":                             authz.DeleteTag,
+	"GET /api/v1.0/revisions/{revision}/validations":                               authz.ListValidations,
+	"GET /api/v1.0/revisions/{revision}/validations/detail":                        authz.ListValidations,
+	"GET /api/v1.0/revisions/{revision}/validations/{name}":                        authz.ListValidations,
+	"POST /api/v1.0/revisions/{revision}/validations/{name}":                       authz.CreateValidation,
+	"GET /api/v1.0/revisions/{revision}/validations/{name}/entries/{entry}":        authz.ShowValidation,
+	"GET /api/v1.0/audit":                                                          authz.ShowAudit,
+	"GET /metrics":                                                                 authz.ShowMetrics,
 	"GET /api/v1.0/whoami":                                                         "",
 }
 
@@ -131,7 +131,7 @@ func offRole(rule string) string { return "without-" + strings.TrimPrefix(rule, 
 func TestAccess_everyRuleOfEveryRoute(t *testing.T) {
 	t.Parallel()
 	var policy strings.Builder
-	rules := slices.DeleteFunc(access.Default().Rules(), func(r access.Rule) bool { return r.Name == access.AdminAPI })
+	rules := slices.DeleteFunc(authz.Default().Rules(), func(r authz.Rule) bool { return r.Name == authz.AdminAPI })
 	users := []string{"everything"}
 	for _, rule := range rules {
 		fmt.Fprintf(&policy, "%q: not role:%s\n", rule.Name, offRole(rule.Name))

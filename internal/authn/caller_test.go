@@ -1,0 +1,132 @@
+package authn
+
+import (
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCheckToken(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ token, reason string }{
+		"usual":    {"prs_abc.DEF-123~+/=", ""},
+		"longest":  {strings.Repeat("a", longestToken), ""},
+		"empty":    {"", "no token"},
+		"too long": {strings.Repeat("a", longestToken+1), "16 KiB"},
+		"blank":    {"two words", "characters"},
+		"newline":  {"a\r\nX-Roles: admin", "characters"},
+		"NUL":      {"a\x00", "characters"},
+		"accent":   {"tokén", "characters"},
+		"delete":   {"a\x7f", "characters"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := checkToken(c.token)
+			if c.reason != "" {
+				wantRejected(t, err, c.reason, c.token)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestCheckCaller(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		caller Caller
+		reason string
+	}{
+		"usual":          {Caller{UserID: "u-1", UserName: "Zoë Ångström", Roles: []string{"admin"}}, ""},
+		"nobody":         {Caller{UserName: "u"}, "no user"},
+		"line break":     {Caller{UserID: "u\nX"}, "printed"},
+		"role":           {Caller{UserID: "u", Roles: []string{"a\x1b[31m"}}, "printed"},
+		"not UTF-8":      {Caller{UserID: "u", ProjectID: "\xff"}, "printed"},
+		"turned around":  {Caller{UserID: "u\u202e"}, "printed"},
+		"too long":       {Caller{UserID: strings.Repeat("u", longestText+1)}, "too long"},
+		"as long as can": {Caller{UserID: strings.Repeat("u", longestText)}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := checkCaller(c.caller)
+			if c.reason != "" {
+				wantRejected(t, err, c.reason, "")
+				return
+			}
+			if diff := cmp.Diff(c.caller, got); diff != "" || err != nil {
+				t.Error(err, diff)
+			}
+		})
+	}
+}
+
+func TestNobody_Authenticate(t *testing.T) {
+	t.Parallel()
+	want := Caller{UserID: "noauth", UserName: "noauth", ProjectID: "noauth", Roles: []string{"admin"}}
+	for _, token := range []string{"", "anything", "a\nb"} {
+		got, err := Nobody{}.Authenticate(t.Context(), token)
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Error(err, diff)
+		}
+	}
+}
+
+func TestFromCertificate(t *testing.T) {
+	t.Parallel()
+	uri, _ := url.Parse("spiffe://site/ns/default/sa/deployer")
+	for name, c := range map[string]struct {
+		certificate x509.Certificate
+		want        Caller
+		reason      string
+	}{
+		"common name": {
+			certificate: x509.Certificate{
+				Subject: pkix.Name{CommonName: "alice", OrganizationalUnit: []string{"role:admin", "admin", "role:", "role:viewer"}},
+				URIs:    []*url.URL{uri},
+			},
+			want: Caller{UserID: "alice", UserName: "alice", Roles: []string{"admin", "viewer"}},
+		},
+		"URI": {
+			certificate: x509.Certificate{URIs: []*url.URL{uri}, DNSNames: []string{"host"}},
+			want:        Caller{UserID: uri.String(), UserName: uri.String()},
+		},
+		"DNS name": {
+			certificate: x509.Certificate{DNSNames: []string{"host.example", "other"}},
+			want:        Caller{UserID: "host.example", UserName: "host.example"},
+		},
+		"nobody":        {certificate: x509.Certificate{}, reason: "no user"},
+		"control":       {certificate: x509.Certificate{Subject: pkix.Name{CommonName: "a\nb"}}, reason: "printed"},
+		"expired":       {certificate: x509.Certificate{NotAfter: epoch.Add(-time.Second)}, reason: "expired"},
+		"not yet valid": {certificate: x509.Certificate{NotBefore: epoch.Add(time.Second)}, reason: "not yet valid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.certificate.NotAfter.IsZero() {
+				c.certificate.NotAfter = epoch.Add(time.Hour)
+			}
+			got, err := FromCertificate(&c.certificate, epoch)
+			if c.reason != "" {
+				wantRejected(t, err, c.reason, "")
+				return
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+				t.Error(err, diff)
+			}
+		})
+	}
+}
+
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
+	err := unavailable(errors.New("dial tcp: refused"), "Keystone does not answer")
+	wantUnavailable(t, err)
+	if err.Error() != "Keystone does not answer" {
+		t.Error("the cause is shown:", err)
+	}
+}

@@ -1,0 +1,42 @@
+package authn
+
+import (
+	"crypto/x509"
+	"strings"
+	"time"
+)
+
+// rolePrefix marks the organizational units that are roles. Units without it, which certificates have for many reasons,
+// give nobody a role.
+const rolePrefix = "role:"
+
+// FromCertificate returns whose a client certificate is. The certificate must have been verified against those
+// authorities that may vouch for clients; only its time is checked again, because connections outlive handshakes.
+//
+// The user is the subject's common name, or else the first URI, or else the first DNS name. The roles are the
+// organizational units of the form role:NAME, as policies write them: OU=role:admin. An error is a *Rejected.
+func FromCertificate(certificate *x509.Certificate, now time.Time) (Caller, error) {
+	if now.Before(certificate.NotBefore) || now.After(certificate.NotAfter) {
+		return Caller{}, rejected("the certificate is expired or not yet valid")
+	}
+	user := userOf(certificate)
+	caller := Caller{UserID: user, UserName: user}
+	for _, unit := range certificate.Subject.OrganizationalUnit {
+		if role, ok := strings.CutPrefix(unit, rolePrefix); ok && role != "" {
+			caller.Roles = append(caller.Roles, role)
+		}
+	}
+	return checkCaller(caller)
+}
+
+func userOf(certificate *x509.Certificate) string {
+	switch {
+	case certificate.Subject.CommonName != "":
+		return certificate.Subject.CommonName
+	case len(certificate.URIs) > 0:
+		return certificate.URIs[0].String()
+	case len(certificate.DNSNames) > 0:
+		return certificate.DNSNames[0]
+	}
+	return ""
+}

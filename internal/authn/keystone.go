@@ -1,0 +1,201 @@
+package authn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"purser/internal/document"
+)
+
+// KeystoneConfig says which Keystone knows the tokens, and as whom Purser asks it.
+type KeystoneConfig struct {
+	URL        string // with or without /v3 at its end
+	Credential KeystoneCredential
+
+	Client *http.Client // for asking Keystone; its Timeout is kept if it is below 10 seconds
+	Now    func() time.Time
+	Log    *slog.Logger
+}
+
+// KeystoneCredential is a user who may validate tokens, or an application credential of such a user.
+type KeystoneCredential struct {
+	ApplicationCredential string // its id; the rest but SecretFile is empty then
+
+	User, UserDomain       string // names; the domain is Default if empty
+	Project, ProjectDomain string // the same
+
+	SecretFile string // holds the password or the secret, private to its owner; read again whenever it is needed
+}
+
+// Keystone accepts the tokens of a Keystone v3. It asks about each token at most once a minute, and about a wrong one
+// at most once in some seconds. A caller's DomainID is the user's.
+type Keystone struct {
+	address string // of tokens
+	client  *http.Client
+	memory  *memory
+	service *serviceToken
+	asking  singleflight.Group
+
+	strangers, acquaintances *lane
+}
+
+var _ Authenticator = (*Keystone)(nil)
+
+// NewKeystone asks nobody yet; an error is one of the configuration, or of the secret's file.
+func NewKeystone(config KeystoneConfig) (*Keystone, error) {
+	if err := checkURL(config.URL); err != nil {
+		return nil, fmt.Errorf("address of Keystone: %w", err)
+	}
+	address := strings.TrimSuffix(strings.TrimRight(config.URL, "/"), "/v3") + "/v3/auth/tokens"
+	client := bounded(config.Client)
+	service := &serviceToken{
+		address: address, client: client, credential: config.Credential, now: config.Now, log: config.Log,
+	}
+	service.state.Store(&serviceState{})
+	if _, err := config.Credential.request(); err != nil {
+		return nil, fmt.Errorf("service credential for Keystone: %w", err)
+	}
+	return &Keystone{
+		address: address, client: client, memory: newMemory(config.Now), service: service,
+		strangers: newLane(config.Now), acquaintances: newLane(config.Now),
+	}, nil
+}
+
+// Authenticate implements Authenticator. While Keystone does not answer, what it said within the last minute counts.
+func (k *Keystone) Authenticate(ctx context.Context, token string) (Caller, error) {
+	if err := checkToken(token); err != nil {
+		return Caller{}, err
+	}
+	hash := hashed(token)
+	if caller, known, err := k.memory.recall(hash); known {
+		return caller, err
+	}
+	answer := k.asking.DoChan(string(hash[:]), func() (any, error) {
+		// Others may wait for the same answer, so it does not end with the request that asked first.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		return k.ask(ctx, token, hash)
+	})
+	select {
+	case result := <-answer:
+		caller, _ := result.Val.(Caller)
+		caller.Roles = slices.Clone(caller.Roles) // others get the same answer
+		return caller, result.Err
+	case <-ctx.Done():
+		return Caller{}, noAnswer(ctx.Err())
+	}
+}
+
+func noAnswer(cause error) error { return unavailable(cause, "Keystone does not answer") }
+
+// ask finds out whose a token is, and remembers it.
+func (k *Keystone) ask(ctx context.Context, token string, hash document.Digest) (Caller, error) {
+	if caller, known, err := k.memory.recall(hash); known {
+		return caller, err
+	}
+	lane := k.strangers
+	if k.memory.wasAccepted(hash) {
+		lane = k.acquaintances
+	}
+	leave, err := lane.enter(ctx)
+	if err != nil {
+		return Caller{}, unavailable(err, "Too many tokens are being checked")
+	}
+	defer leave()
+	caller, ends, err := k.validate(ctx, token)
+	k.memory.learn(hash, caller, ends, err)
+	return caller, err
+}
+
+// errServiceToken is Keystone's answer to a service token that it does not accept any more.
+var errServiceToken = errors.New("Keystone refuses Purser's own token")
+
+// validate asks Keystone, and once more if the service token has ended before its time.
+func (k *Keystone) validate(ctx context.Context, token string) (Caller, time.Time, error) {
+	own, err := k.service.current(ctx, "")
+	if err != nil {
+		return Caller{}, time.Time{}, noAnswer(err)
+	}
+	caller, ends, err := k.lookUp(ctx, own, token)
+	if !errors.Is(err, errServiceToken) {
+		return caller, ends, err
+	}
+	if own, err = k.service.current(ctx, own); err != nil {
+		return Caller{}, time.Time{}, noAnswer(err)
+	}
+	return k.lookUp(ctx, own, token)
+}
+
+// lookUp is GET /v3/auth/tokens of Keystone's identity API. The bodies of its errors are not read: they name the token.
+func (k *Keystone) lookUp(ctx context.Context, own, token string) (Caller, time.Time, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, k.address+"?nocatalog", http.NoBody)
+	if err != nil {
+		return Caller{}, time.Time{}, noAnswer(err)
+	}
+	request.Header.Set("X-Auth-Token", own)
+	request.Header.Set("X-Subject-Token", token)
+	response, err := k.client.Do(request)
+	if err != nil {
+		return Caller{}, time.Time{}, noAnswer(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	switch response.StatusCode {
+	case http.StatusOK:
+		var answer keystoneAnswer
+		if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+			return Caller{}, time.Time{}, noAnswer(errors.New("the answer is no JSON"))
+		}
+		return answer.caller(k.memory.now())
+	case http.StatusNotFound:
+		return Caller{}, time.Time{}, rejected("Keystone does not know it")
+	case http.StatusUnauthorized:
+		return Caller{}, time.Time{}, noAnswer(errServiceToken)
+	}
+	return Caller{}, time.Time{}, noAnswer(fmt.Errorf("validate a token: status %d", response.StatusCode))
+}
+
+// keystoneAnswer is what Keystone says of a token, as far as it matters here.
+type keystoneAnswer struct {
+	Token struct {
+		User struct {
+			ID     string `json:"id"`
+			Name   string `json:"name"`
+			Domain struct {
+				ID string `json:"id"`
+			} `json:"domain"`
+		} `json:"user"`
+		Project struct {
+			ID string `json:"id"`
+		} `json:"project"`
+		Roles []struct {
+			Name string `json:"name"`
+		} `json:"roles"`
+		Expires string `json:"expires_at"`
+	} `json:"token"`
+}
+
+func (a *keystoneAnswer) caller(now time.Time) (Caller, time.Time, error) {
+	ends, err := time.Parse(time.RFC3339, a.Token.Expires)
+	if err != nil {
+		return Caller{}, time.Time{}, noAnswer(errors.New("expires_at is no time"))
+	}
+	if !now.Before(ends) {
+		return Caller{}, time.Time{}, rejected("it is expired by Purser's clock")
+	}
+	user := a.Token.User
+	caller := Caller{UserID: user.ID, UserName: user.Name, ProjectID: a.Token.Project.ID, DomainID: user.Domain.ID}
+	for _, role := range a.Token.Roles {
+		caller.Roles = append(caller.Roles, role.Name)
+	}
+	caller, err = checkCaller(caller)
+	return caller, ends, err
+}

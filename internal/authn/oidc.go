@@ -1,0 +1,169 @@
+package authn
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+)
+
+// OIDCConfig says whose tokens count and what they say of a caller. A claim is named by its path, with dots between its
+// parts: realm_access.roles. A name that has dots itself is found too.
+type OIDCConfig struct {
+	Issuer       string // URL, exactly as the tokens name it
+	Audience     string // the client id; must be among the audiences of a token
+	UserClaim    string // a text; sub if empty
+	NameClaim    string // a text that a token may lack; preferred_username if empty
+	RolesClaim   string // a text or a list of texts; a token without it has no roles; roles if empty
+	ProjectClaim string // a text that a token may lack; none if empty
+
+	Client *http.Client // for asking the issuer; its Timeout is kept if it is below 10 seconds
+	Now    func() time.Time
+	Log    *slog.Logger
+}
+
+// OIDC accepts the JSON Web Tokens, ID tokens and access tokens alike, that an OpenID Connect issuer has signed for an
+// audience. The issuer is first asked when a token comes, so Purser starts without it. A good token is not verified
+// again for a minute, and a wrong one not for some seconds.
+type OIDC struct {
+	claims OIDCConfig
+	keys   *keyring
+	memory *memory // a signature takes a hundred times as long to check as a hash to look up
+	rules  *oidc.Config
+}
+
+var _ Authenticator = (*OIDC)(nil)
+
+// skew is by how much the clocks of an issuer and of Purser may differ.
+const skew = 30 * time.Second
+
+// NewOIDC asks nobody yet; an error is one of the configuration.
+func NewOIDC(config OIDCConfig) (*OIDC, error) {
+	if err := checkURL(config.Issuer); err != nil {
+		return nil, fmt.Errorf("OpenID Connect issuer: %w", err)
+	}
+	if config.Audience == "" {
+		return nil, errors.New("OpenID Connect audience: without one, tokens for other services would count")
+	}
+	for claim, usual := range map[*string]string{
+		&config.UserClaim: "sub", &config.NameClaim: "preferred_username", &config.RolesClaim: "roles",
+	} {
+		if *claim == "" {
+			*claim = usual
+		}
+	}
+	return &OIDC{
+		claims: config,
+		keys:   newKeyring(config.Issuer, bounded(config.Client), config.Now, config.Log),
+		memory: newMemory(config.Now),
+		rules: &oidc.Config{
+			ClientID:             config.Audience,
+			SupportedSigningAlgs: algorithms(),
+			Now:                  func() time.Time { return config.Now().Add(-skew) },
+		},
+	}, nil
+}
+
+// algorithms are those with a public key. A symmetric one would take a key that everybody knows for a secret.
+func algorithms() []string {
+	return []string{
+		oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512,
+		oidc.EdDSA,
+	}
+}
+
+// Authenticate implements Authenticator.
+func (o *OIDC) Authenticate(ctx context.Context, token string) (Caller, error) {
+	if err := checkToken(token); err != nil {
+		return Caller{}, err
+	}
+	head, err := headOf(token)
+	if err != nil {
+		return Caller{}, err
+	}
+	hash := hashed(token)
+	if caller, known, err := o.memory.recall(hash); known {
+		return caller, err
+	}
+	caller, expires, err := o.verify(ctx, token, head)
+	o.memory.learn(hash, caller, expires, err)
+	return caller, err
+}
+
+// verify returns whose a token is, and when it ends.
+func (o *OIDC) verify(ctx context.Context, token string, head head) (Caller, time.Time, error) {
+	keys, err := o.keys.candidates(ctx, head.KeyID, head.Algorithm)
+	if err != nil {
+		return Caller{}, time.Time{}, err
+	}
+	verifier := oidc.NewVerifier(o.claims.Issuer, &oidc.StaticKeySet{PublicKeys: keys}, o.rules)
+	verified, err := verifier.Verify(ctx, token)
+	if err != nil {
+		return Caller{}, time.Time{}, rejected(whyNot(err))
+	}
+	var said claims
+	if err := verified.Claims(&said); err != nil {
+		return Caller{}, time.Time{}, rejected("its claims cannot be read")
+	}
+	if err := said.checkTime(o.claims.Now()); err != nil {
+		return Caller{}, time.Time{}, err
+	}
+	caller, err := said.caller(&o.claims)
+	return caller, verified.Expiry.Add(skew), err
+}
+
+// head is what a token says of itself, before its signature was checked.
+type head struct {
+	Algorithm string `json:"alg"`
+	KeyID     string `json:"kid"`
+	Type      string `json:"typ"`
+}
+
+// headOf refuses whatever no key could make good, at the cost of reading a few bytes.
+func headOf(token string) (h head, err error) {
+	first, rest, _ := strings.Cut(token, ".")
+	if strings.Count(rest, ".") != 1 {
+		return head{}, rejected("it is no JSON Web Token")
+	}
+	text, err := base64.RawURLEncoding.DecodeString(first)
+	if err == nil {
+		err = json.Unmarshal(text, &h)
+	}
+	switch {
+	case err != nil:
+		return head{}, rejected("it is no JSON Web Token")
+	case !slices.Contains(algorithms(), h.Algorithm):
+		return head{}, rejected("it is not signed with a private key")
+	case !slices.Contains([]string{"", "jwt", "at+jwt", "application/at+jwt"}, strings.ToLower(h.Type)):
+		return head{}, rejected("it is a token for another purpose")
+	}
+	return h, nil
+}
+
+// whyNot says what is wrong with a token without the library's words, which show pieces of it.
+func whyNot(err error) string {
+	if _, ok := errors.AsType[*oidc.TokenExpiredError](err); ok {
+		return "it is expired"
+	}
+	for beginning, reason := range map[string]string{
+		"oidc: malformed jwt":                           "it is malformed",
+		"failed to verify signature":                    "its signature is wrong",
+		"oidc: id token issued by a different provider": "it is from another issuer",
+		"oidc: expected audience":                       "it is for another audience",
+		"oidc: current time":                            "it is not valid yet",
+		"oidc: failed to unmarshal claims":              "its claims cannot be read",
+	} {
+		if strings.HasPrefix(err.Error(), beginning) {
+			return reason
+		}
+	}
+	return "it is not valid"
+}

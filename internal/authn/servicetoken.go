@@ -1,0 +1,166 @@
+package authn
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+const (
+	signInEvery   = 5 * time.Second  // at most: Keystone locks users out whose password is wrong too often
+	beforeItEnds  = 10 * time.Second // a service token is replaced
+	largestSecret = 64 << 10         // bytes
+)
+
+// serviceToken is the token by which Purser itself is known to Keystone.
+type serviceToken struct {
+	address    string
+	client     *http.Client
+	credential KeystoneCredential
+	now        func() time.Time
+	log        *slog.Logger
+
+	state     atomic.Pointer[serviceState] // replaced only by the one who signs in
+	signingIn singleflight.Group
+}
+
+// serviceState does not change.
+type serviceState struct {
+	token string // empty: none
+	ends  time.Time
+	tried time.Time // zero: never
+	err   error     // of the last try
+}
+
+// current returns a token that is not the refused one, and signs in if there is no such token.
+func (s *serviceToken) current(ctx context.Context, refused string) (string, error) {
+	if known := s.state.Load(); s.counts(known, refused) {
+		return known.token, nil
+	}
+	done := s.signingIn.DoChan("", func() (any, error) {
+		known := s.state.Load()
+		if s.counts(known, refused) || !known.tried.IsZero() && s.now().Sub(known.tried) < signInEvery {
+			return nil, nil
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		defer cancel()
+		token, ends, err := s.signIn(ctx)
+		s.store(ctx, known, &serviceState{token: token, ends: ends, tried: s.now(), err: err})
+		return nil, nil
+	})
+	select {
+	case <-done:
+	case <-ctx.Done():
+		return "", fmt.Errorf("wait for a service token: %w", ctx.Err())
+	}
+	known := s.state.Load()
+	switch {
+	case s.counts(known, refused):
+		return known.token, nil
+	case known.err != nil:
+		return "", known.err
+	}
+	return "", errServiceToken
+}
+
+func (s *serviceToken) counts(known *serviceState, refused string) bool {
+	return known.token != "" && known.token != refused && s.now().Add(beforeItEnds).Before(known.ends)
+}
+
+func (s *serviceToken) store(ctx context.Context, known, next *serviceState) {
+	s.state.Store(next)
+	switch {
+	case next.err != nil && (known.err == nil || known.err.Error() != next.err.Error()):
+		s.log.ErrorContext(ctx, "Purser cannot sign in to Keystone; only tokens that were checked a moment ago count",
+			"url", s.address, "error", next.err.Error())
+	case next.err == nil && (known.err != nil || known.tried.IsZero()):
+		s.log.InfoContext(ctx, "Purser has signed in to Keystone", "url", s.address)
+	}
+}
+
+// signIn is POST /v3/auth/tokens of Keystone's identity API.
+func (s *serviceToken) signIn(ctx context.Context) (token string, ends time.Time, err error) {
+	body, err := s.credential.request()
+	if err != nil {
+		return "", time.Time{}, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address+"?nocatalog", bytes.NewReader(body))
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("sign in: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := s.client.Do(request)
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("sign in: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	token = response.Header.Get("X-Subject-Token")
+	if response.StatusCode != http.StatusCreated || token == "" {
+		return "", time.Time{}, fmt.Errorf("sign in: status %d", response.StatusCode)
+	}
+	var answer keystoneAnswer
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
+		return "", time.Time{}, errors.New("sign in: the answer is no JSON")
+	}
+	if ends, err = time.Parse(time.RFC3339, answer.Token.Expires); err != nil {
+		return "", time.Time{}, errors.New("sign in: expires_at is no time")
+	}
+	if !s.now().Add(beforeItEnds).Before(ends) {
+		return "", time.Time{}, errors.New("sign in: the token ends at once; do the clocks agree?")
+	}
+	return token, ends, nil
+}
+
+// request is what one signs in with.
+func (c *KeystoneCredential) request() ([]byte, error) {
+	if (c.User == "") == (c.ApplicationCredential == "") {
+		return nil, errors.New("either a user or an application credential is needed")
+	}
+	text, _, err := readPrivate(c.SecretFile, largestSecret)
+	if err != nil {
+		return nil, fmt.Errorf("read the secret: %w", err)
+	}
+	secret := strings.TrimRight(string(text), "\r\n")
+	if secret == "" {
+		return nil, errors.New("the secret's file is empty")
+	}
+	auth := c.byPassword(secret)
+	if c.ApplicationCredential != "" {
+		auth = object{"identity": object{
+			"methods":                []string{"application_credential"},
+			"application_credential": object{"id": c.ApplicationCredential, "secret": secret},
+		}}
+	}
+	return json.Marshal(object{"auth": auth}) //nolint:wrapcheck // it cannot fail
+}
+
+type object map[string]any
+
+func (c *KeystoneCredential) byPassword(password string) object {
+	auth := object{"identity": object{
+		"methods": []string{"password"},
+		"password": object{"user": object{
+			"name": c.User, "domain": domain(c.UserDomain), "password": password,
+		}},
+	}}
+	if c.Project != "" {
+		auth["scope"] = object{"project": object{"name": c.Project, "domain": domain(c.ProjectDomain)}}
+	}
+	return auth
+}
+
+func domain(name string) object {
+	if name == "" {
+		name = "Default"
+	}
+	return object{"name": name}
+}

@@ -1,0 +1,176 @@
+package authn
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"purser/internal/document"
+)
+
+// Token is one entry of a token file, which is a YAML list of them:
+//
+//   - id: 0f3a9c51be27
+//     user: alice
+//     project: site-1 # may be left out
+//     roles: [admin]
+//     created: 2026-01-31T12:00:00Z
+//     expires: 2027-01-31T12:00:00Z # may be left out: never
+//     sha256: 9c1185a5c5e9fc54612808977ee8f548b2258d31aa11aa11aa11aa11aa11aa11
+//
+// Who reads the file learns no token from it: a hash of 256 random bits cannot be turned back, so a fast one will do.
+type Token struct {
+	ID      string
+	User    string
+	Project string // empty: none
+	Roles   []string
+	Created time.Time
+	Expires time.Time       // zero: never
+	Hash    document.Digest // SHA-256 of the token's text
+}
+
+const (
+	tokenPrefix = "prs_" // by which scanners for leaked secrets find one
+	tokenBytes  = 32
+	tokenLength = len(tokenPrefix) + 43
+)
+
+// NewToken makes a random token. Its text, prs_ and 43 characters of base64url, is for the user only; the entry is for
+// AppendToken, which also checks it. A zero expires means never.
+func NewToken(user, project string, roles []string, created, expires time.Time) (token string, entry Token) {
+	const idBytes = 6
+	var random [tokenBytes + idBytes]byte
+	_, _ = rand.Read(random[:]) // never fails
+	token = tokenPrefix + base64.RawURLEncoding.EncodeToString(random[:tokenBytes])
+	return token, Token{
+		ID:   hex.EncodeToString(random[tokenBytes:]),
+		User: user, Project: project, Roles: roles, Created: created, Expires: expires,
+		Hash: sha256.Sum256([]byte(token)),
+	}
+}
+
+// parseTokens reads a token file: a YAML list of entries. It is strict, because a misspelt key could make a token live
+// forever.
+func parseTokens(text []byte) ([]Token, error) {
+	value, err := document.ParseOne(text, document.YAML, document.DefaultLimits())
+	if err != nil {
+		return nil, err
+	}
+	list, ok := value.([]any)
+	if !ok && value != nil {
+		return nil, errors.New("a list of tokens is expected")
+	}
+	tokens := make([]Token, 0, len(list))
+	ids, hashes := make(map[string]bool, len(list)), make(map[document.Digest]bool, len(list))
+	for i, item := range list {
+		token, err := tokenOf(item)
+		if err == nil && (ids[token.ID] || hashes[token.Hash]) {
+			err = errors.New("its id or sha256 stands there twice")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("token %d: %w", i+1, err)
+		}
+		ids[token.ID], hashes[token.Hash] = true, true
+		tokens = append(tokens, token)
+	}
+	return tokens, nil
+}
+
+func tokenOf(item any) (t Token, err error) {
+	members, ok := item.(document.Mapping)
+	if !ok {
+		return Token{}, errors.New("a mapping is expected")
+	}
+	for _, member := range members {
+		if err := t.set(member.Key, member.Value); err != nil {
+			return Token{}, err
+		}
+	}
+	return t, t.check()
+}
+
+func (t *Token) set(key string, value any) (err error) {
+	switch key {
+	case "id":
+		t.ID, err = textOf(value)
+	case "user":
+		t.User, err = textOf(value)
+	case "project":
+		t.Project, err = textOf(value)
+	case "roles":
+		t.Roles, err = textsOf(value)
+	case "created":
+		t.Created, err = timeOf(value)
+	case "expires":
+		t.Expires, err = timeOf(value)
+	case "sha256":
+		t.Hash, err = hashOf(value)
+	default: // which is not shown: it may be a token in the wrong place
+		return errors.New("a key that is none of id, user, project, roles, created, expires, sha256")
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	return nil
+}
+
+func (t *Token) check() error {
+	if t.ID == "" || !isPlain(t.ID) || t.Created.IsZero() || t.Hash.IsZero() {
+		return errors.New("it needs an id, user, created and sha256")
+	}
+	_, err := checkCaller(t.caller())
+	return err
+}
+
+func (t *Token) caller() Caller {
+	return Caller{UserID: t.User, UserName: t.User, ProjectID: t.Project, Roles: append([]string(nil), t.Roles...)}
+}
+
+func textOf(value any) (string, error) {
+	text, ok := value.(string)
+	if !ok || text == "" {
+		return "", errors.New("a text is expected (quote what looks like a number)")
+	}
+	return text, nil
+}
+
+func textsOf(value any) ([]string, error) {
+	list, ok := value.([]any)
+	if !ok {
+		return nil, errors.New("a list of texts is expected")
+	}
+	texts := make([]string, 0, len(list))
+	for _, item := range list {
+		text, err := textOf(item)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
+}
+
+func timeOf(value any) (time.Time, error) {
+	text, err := textOf(value)
+	if err != nil {
+		return time.Time{}, err
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil || t.IsZero() {
+		return time.Time{}, errors.New("a time such as 2026-01-31T00:00:00Z is expected")
+	}
+	return t.UTC(), nil
+}
+
+func hashOf(value any) (hash document.Digest, err error) {
+	text, _ := value.(string)
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != len(hash) {
+		return hash, errors.New("64 hexadecimal digits are expected")
+	}
+	return document.Digest(raw), nil
+}

@@ -1,0 +1,84 @@
+package authz
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+var (
+	errNone   = errors.New("the constant None is not supported: what a caller lacks matches nothing, not even None")
+	errQuotes = errors.New("a quoted text must end before the colon, as in 'text':%(project_id)s, " +
+		"and quotes around a whole check are not read")
+)
+
+// parseCheck reads one check, which has no operators around it.
+func parseCheck(text string) (check, error) {
+	switch text {
+	case "@":
+		return always{}, nil
+	case "!":
+		return never{}, nil
+	}
+	kind, value, found := strings.Cut(text, ":")
+	switch {
+	case !found || kind == "" || value == "":
+		return nil, fmt.Errorf("%s is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are", quote(text))
+	case kind == "rule":
+		return &ruleCheck{name: value}, nil
+	case kind == "http" || kind == "https":
+		return nil, fmt.Errorf("%s checks are not supported: no other server is asked who may do what", kind)
+	}
+	if lower := strings.ToLower(kind); lower == "role" && kind != lower || lower == "rule" {
+		return nil, fmt.Errorf("%s must be in small letters", quote(kind))
+	}
+	t, err := parseTemplate(value)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", quote(text), err)
+	case kind == "role":
+		return roleCheck{t}, nil
+	}
+	return parseGeneric(kind, t)
+}
+
+// parseGeneric reads a check whose kind is a constant or the key of a credential.
+func parseGeneric(kind string, value template) (check, error) {
+	if kind == "None" || value.written == "None" {
+		return nil, errNone
+	}
+	text, isLiteral, err := parseLiteral(kind)
+	switch {
+	case err != nil:
+		return nil, err
+	case isLiteral:
+		return literalCheck{written: kind, text: text, value: value}, nil
+	}
+	if i := strings.IndexAny(kind, `()%"'`); i >= 0 {
+		return nil, fmt.Errorf("a %c in %s, which is no key of a credential", kind[i], quote(kind))
+	}
+	return credentialCheck{key: kind, value: value}, nil
+}
+
+// parseLiteral reads the constants of Python that make sense here: quoted texts, whole numbers and truth values.
+func parseLiteral(kind string) (text string, isLiteral bool, err error) {
+	if kind[0] == '\'' || kind[0] == '"' {
+		end := len(kind) - 1
+		if end == 0 || kind[end] != kind[0] || strings.ContainsAny(kind[1:end], `'"\`) {
+			return "", false, errQuotes
+		}
+		return kind[1:end], true, nil
+	}
+	isNumber := strings.Trim(kind, "0123456789") == ""
+	return kind, isNumber || kind == "True" || kind == "False", nil
+}
+
+// quote shows a text of a policy file in a message, the beginning if it is long.
+func quote(text string) string {
+	const most = 80
+	if utf8.RuneCountInString(text) > most {
+		text = string([]rune(text)[:most]) + "…"
+	}
+	return fmt.Sprintf("%q", text)
+}

@@ -1,0 +1,57 @@
+package authz
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// decode reads the one document of a file, without regard to what it says; its Value is nil if the file is empty. Its
+// Notes are keys that stand in it twice.
+func decode(text []byte) (document.Entry, error) {
+	if len(text) > MaxSize {
+		return document.Entry{}, fmt.Errorf("the file has more than %d bytes", MaxSize)
+	}
+	limits := document.DefaultLimits()
+	limits.Values = maxValues
+	segments, err := document.Split(text, mediaOf(text), limits)
+	switch {
+	case err != nil:
+		return document.Entry{}, inFile(err, limits)
+	case len(segments) == 0:
+		return document.Entry{}, nil
+	case len(segments) > 1:
+		return document.Entry{}, fmt.Errorf("line %d: a second document begins; the file must be one", segments[1].Line)
+	}
+	entry, err := document.Decode(segments[0], limits)
+	return entry, inFile(err, limits)
+}
+
+// mediaOf tells what to read a file as. YAML reads most of JSON, too, but not all.
+func mediaOf(text []byte) document.Media {
+	if json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return document.JSON
+	}
+	return document.YAML
+}
+
+// inFile says what is wrong in the words of a file; those for the body of a request name settings that do not count
+// here.
+func inFile(err error, limits document.Limits) error {
+	switch {
+	case err == nil:
+		return nil
+	case fault.KindOf(err) == fault.TooLarge:
+		return fmt.Errorf("the file has more than %d keys and values, nests them deeper than %d, or grows beyond %d "+
+			"bytes by its aliases", limits.Values, limits.Depth, limits.Size)
+	}
+	if _, details, found := strings.Cut(err.Error(), "Details: "); found {
+		return errors.New(strings.TrimPrefix(details, "document 1, "))
+	}
+	return err
+}

@@ -1,0 +1,244 @@
+package authz
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"purser/internal/authn"
+)
+
+// sentence is an expression as somebody writes it, with what it means to a caller found out in the plainest way.
+type sentence struct {
+	text    string
+	verdict func(authn.Caller) bool
+}
+
+func callers() *rapid.Generator[authn.Caller] {
+	id := rapid.SampledFrom([]string{"", "a", "b", "A"})
+	return rapid.Custom(func(t *rapid.T) authn.Caller {
+		return authn.Caller{
+			UserID:    id.Draw(t, "user"),
+			UserName:  id.Draw(t, "name"),
+			ProjectID: id.Draw(t, "project"),
+			DomainID:  id.Draw(t, "domain"),
+			Roles:     rapid.SliceOfN(id, 0, 3).Draw(t, "roles"),
+		}
+	})
+}
+
+// atoms are checks without operators; above are the rules that may be referred to.
+func atoms(above map[string]sentence) *rapid.Generator[sentence] {
+	is := func(text string, verdict func(c authn.Caller) bool) sentence { return sentence{text, verdict} }
+	atoms := []sentence{
+		is("@", func(authn.Caller) bool { return true }),
+		is("!", func(authn.Caller) bool { return false }),
+		is("role:a", func(c authn.Caller) bool { return slices.Contains(c.Roles, "a") || slices.Contains(c.Roles, "A") }),
+		is("role:B", func(c authn.Caller) bool { return slices.Contains(c.Roles, "b") }),
+		is("role:%(user_id)s", func(c authn.Caller) bool {
+			return c.UserID != "" && slices.ContainsFunc(c.Roles, func(r string) bool { return strings.EqualFold(r, c.UserID) })
+		}),
+		is("user_id:a", func(c authn.Caller) bool { return c.UserID == "a" }),
+		is("user_name:%(user_id)s", func(c authn.Caller) bool { return c.UserID != "" && c.UserName == c.UserID }),
+		is("tenant:b", func(c authn.Caller) bool { return c.ProjectID == "b" }),
+		is("domain_id:%(project_id)s", func(c authn.Caller) bool { return c.ProjectID != "" && c.DomainID == c.ProjectID }),
+		is("'a':%(project_id)s", func(c authn.Caller) bool { return c.ProjectID == "a" }),
+		is("x.y:a", func(authn.Caller) bool { return false }),
+		is("roles:A", func(c authn.Caller) bool { return slices.Contains(c.Roles, "A") }),
+	}
+	for name, rule := range above {
+		atoms = append(atoms, sentence{"rule:" + name, rule.verdict})
+	}
+	slices.SortFunc(atoms, func(a, b sentence) int { return strings.Compare(a.text, b.text) })
+	return rapid.SampledFrom(atoms)
+}
+
+// sentences are alternatives of conjunctions of what may be negated and in parentheses, as the grammar has them.
+func sentences(above map[string]sentence, depth int) *rapid.Generator[sentence] {
+	return rapid.Custom(func(t *rapid.T) sentence {
+		conjunction := func() sentence {
+			return joinedBy(t, "and", func() sentence { return operands(above, depth).Draw(t, "operand") })
+		}
+		return joinedBy(t, "or", conjunction)
+	})
+}
+
+func joinedBy(t *rapid.T, operator string, part func() sentence) sentence {
+	whole := part()
+	for range rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, operator+"s") {
+		left, right := whole, part()
+		word := rapid.SampledFrom([]string{operator, strings.ToUpper(operator)}).Draw(t, "case")
+		whole.text = left.text + blank(t) + word + blank(t) + right.text
+		whole.verdict = func(c authn.Caller) bool {
+			if operator == "or" {
+				return left.verdict(c) || right.verdict(c)
+			}
+			return left.verdict(c) && right.verdict(c)
+		}
+	}
+	return whole
+}
+
+func blank(t *rapid.T) string {
+	return rapid.SampledFrom([]string{" ", "  ", "\t", "\n"}).Draw(t, "blank")
+}
+
+func operands(above map[string]sentence, depth int) *rapid.Generator[sentence] {
+	return rapid.Custom(func(t *rapid.T) sentence {
+		kind := rapid.IntRange(0, 5).Draw(t, "kind")
+		switch {
+		case depth > 0 && kind == 0:
+			inner := sentences(above, depth-1).Draw(t, "inner")
+			return sentence{"(" + inner.text + rapid.SampledFrom([]string{")", " )"}).Draw(t, "close"), inner.verdict}
+		case depth > 0 && kind == 1:
+			inner := operands(above, depth-1).Draw(t, "negated")
+			return sentence{"not" + blank(t) + inner.text, func(c authn.Caller) bool { return !inner.verdict(c) }}
+		}
+		return atoms(above).Draw(t, "atom")
+	})
+}
+
+// policies are texts of files whose rules refer to earlier ones, with what they mean.
+func policies() *rapid.Generator[map[string]sentence] {
+	return rapid.Custom(func(t *rapid.T) map[string]sentence {
+		rules := map[string]sentence{}
+		for _, name := range []string{"admin_api", "deckhand:list_tags", "deckhand:show_tag", "deckhand:show_audit"} {
+			rules[name] = sentences(rules, 3).Draw(t, name)
+		}
+		return rules
+	})
+}
+
+func textOf(rules map[string]sentence) []byte {
+	texts := map[string]string{}
+	for name, rule := range rules {
+		texts[name] = rule.text
+	}
+	return asJSON(texts)
+}
+
+func asJSON(value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+func TestLaw_verdicts(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		rules, caller := policies().Draw(t, "rules"), callers().Draw(t, "caller")
+		policy, err := Parse(textOf(rules))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var passed []string
+		for name, rule := range rules {
+			if got, want := policy.Allows(name, caller), rule.verdict(caller); got != want {
+				t.Errorf("%s: %v, want %v", name, got, want)
+			}
+			if rule.verdict(caller) {
+				passed = append(passed, name)
+			}
+		}
+		for _, name := range passed {
+			if !slices.Contains(policy.Passed(caller), name) {
+				t.Errorf("%s is not among those that are passed", name)
+			}
+		}
+	})
+}
+
+// What Rules shows is a policy file that says the same.
+func TestLaw_printing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		policy, err := Parse(textOf(policies().Draw(t, "rules")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Parse(printed(policy))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(policy.Rules(), again.Rules()); diff != "" {
+			t.Error(diff)
+		}
+		caller := callers().Draw(t, "caller")
+		if diff := cmp.Diff(policy.Passed(caller), again.Passed(caller)); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func printed(policy *Policy) []byte {
+	texts := map[string]string{}
+	for _, r := range policy.Rules() {
+		texts[r.Name] = r.Expression
+	}
+	return asJSON(texts)
+}
+
+// The old form says what the new one says.
+func TestLaw_lists(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		lists := rapid.SliceOfN(rapid.SliceOfN(atoms(nil), 0, 3), 1, 3).Draw(t, "lists")
+		caller := callers().Draw(t, "caller")
+		want, texts := false, make([][]string, len(lists))
+		for i, list := range lists {
+			all := len(list) > 0
+			texts[i] = []string{}
+			for _, atom := range list {
+				all = all && atom.verdict(caller)
+				texts[i] = append(texts[i], atom.text)
+			}
+			want = want || all
+		}
+		value := asJSON(texts)
+		policy, err := Parse(fmt.Appendf(nil, `{"admin_api": %s}`, value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := policy.Allows(ListTags, caller); got != want {
+			t.Errorf("%s: %v, want %v", value, got, want)
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		"", "admin_api: role:admin\n", "deckhand:list_tags: '@'\nx: \"!\"\n", "- a", "a: rule:b\nb: rule:a\ndefault: rule:a\n",
+		`{"admin_api": [["role:a", "'b':%(user_id)s"], []], "deckhand:show_tag": "not (role:a or tenant:b) and @"}`,
+		"admin_api: role:ä%%%(project_id)s AND (NOT 1:2)\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		policy, err := Parse(text)
+		if err != nil {
+			if policy != nil || err.Error() == "" {
+				t.Errorf("%v with the error %q", policy, err)
+			}
+			return
+		}
+		again, err := Parse(printed(policy))
+		if err != nil {
+			t.Fatalf("%s\nprinted as %s: %v", text, printed(policy), err)
+		}
+		if diff := cmp.Diff(policy.Rules(), again.Rules()); diff != "" {
+			t.Error(diff)
+		}
+		for _, caller := range []authn.Caller{admin, viewer, nobody} {
+			if diff := cmp.Diff(policy.Passed(caller), again.Passed(caller)); diff != "" {
+				t.Error(diff)
+			}
+		}
+	})
+}

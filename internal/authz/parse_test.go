@@ -1,0 +1,279 @@
+package authz
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What real files look like: comments, quotes of all kinds, rules that others refer to, several forms side by side.
+func TestParse_realFiles(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"a generated sample, all in comments": "#\"admin_api\": \"role:admin\"\n\n# Lists revisions.\n# GET  /revisions\n" +
+			"#\"deckhand:list_revisions\": \"rule:admin_api\"\n",
+		"empty":             "",
+		"an empty document": "---\n",
+		"an empty mapping":  "{}",
+		"YAML": `---
+# site operators
+"admin_api": "role:admin or role:cloud_admin"
+"project_reader": "role:reader and project_id:%(project_id)s"
+deckhand:list_revisions: rule:admin_api or rule:project_reader
+'deckhand:show_revision': 'rule:admin_api or (role:reader and not user_name:guest)'
+deckhand:delete_revisions: "!"
+deckhand:list_validations: >-
+  rule:admin_api
+  or role:validator
+...
+`,
+		"with a directive": "%YAML 1.1\n---\nadmin_api: role:admin\n",
+		"JSON": `{
+	"context_is_admin":  "role:admin",
+	"admin_or_owner":  [["rule:context_is_admin"], ["project_id:%(project_id)s"]],
+	"default": "rule:admin_or_owner",
+	"deckhand:list_revisions": "",
+	"deckhand:show_revision": []
+}`,
+		"JSON of Windows":                "\ufeff{\r\n  \"admin_api\": \"role:admin\"\r\n}\r\n",
+		"YAML of Windows":                "\ufeffadmin_api: role:admin\r\ndeckhand:list_tags: \"@\"\r\n",
+		"JSON on a line":                 `{"admin_api":"role:admin","deckhand:list_revisions":"","deckhand:show_tag":[]}`,
+		"many alternatives":              "admin_api: role:admin" + strings.Repeat(" or (not role:a)", 2*maxNesting) + "\n",
+		"YAML in braces":                 "{admin_api: 'role:admin', \"deckhand:list_tags\": '@',\n}\n",
+		"anchors":                        "admin_api: &a role:admin\ndeckhand:list_tags: *a\n",
+		"default, which decides nothing": "default: \"!\"\n",
+	}
+	for name, text := range files {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if policy := parseFile(t, text); !policy.Allows(ListRevisions, admin) {
+				t.Error("an admin may not list revisions")
+			}
+		})
+	}
+}
+
+func TestParse_refusesExpression(t *testing.T) {
+	t.Parallel()
+	cases := map[string]string{
+		`"admin"`:                    `character 1: "admin" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
+		`" "`:                        `character 2: a check is missing at the end`,
+		`"role:"`:                    `character 1: "role:" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
+		`":x"`:                       `character 1: ":x" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
+		`role:ä and`:                 `character 11: a check is missing at the end`,
+		`or role:a`:                  `character 1: a check is missing before "or"`,
+		`not and role:a`:             `character 5: a check is missing before "and"`,
+		`(role:a`:                    `character 1: a ( without its )`,
+		`((role:a) and role:b`:       `character 1: a ( without its )`,
+		`role:a)`:                    `character 7: a ) without its (`,
+		`role:a and ()`:              `character 13: a check is missing before ")"`,
+		`role:a role:b`:              `character 8: "role:b" follows a check without "and" or "or" between them`,
+		`(role:a not role:b)`:        `character 9: "not" follows a check without "and" or "or" between them`,
+		`(role:a)or(role:b)`:         `character 2: "role:a)or(role:b": a ) inside a check; blanks must stand between it and the check`,
+		`role:a and http://h/%(id)s`: `character 12: http checks are not supported: no other server is asked who may do what`,
+		`https://h`:                  `character 1: https checks are not supported: no other server is asked who may do what`,
+		`project_id:%(project_id)`:   `character 1: "project_id:%(project_id": a % that begins no %(name)s; write %% for a percent sign`,
+		`project_id:%(project_id)d`:  `character 1: "project_id:%(project_id)d": a % that begins no %(name)s; write %% for a percent sign`,
+		`role:50%`:                   `character 1: "role:50%": a % that begins no %(name)s; write %% for a percent sign`,
+		`None:%(project_id)s`:        `character 1: the constant None is not supported: what a caller lacks matches nothing, not even None`,
+		`project_id:None`:            `character 1: the constant None is not supported: what a caller lacks matches nothing, not even None`,
+		`"'role:admin'"`:             `character 1: a quoted text must end before the colon, as in 'text':%(project_id)s, and quotes around a whole check are not read`,
+		`"':x"`:                      `character 1: a quoted text must end before the colon, as in 'text':%(project_id)s, and quotes around a whole check are not read`,
+		`a"b:c`:                      `character 1: a " in "a\"b", which is no key of a credential`,
+		`Role:admin`:                 `character 1: "Role" must be in small letters`,
+		`rule:nowhere`:               `refers to "nowhere", which nobody knows`,
+		`rule:list_tags`:             `refers to "list_tags", which nobody knows; did you mean "deckhand:list_tags"?`,
+		`rule:admin_appi`:            `refers to "admin_appi", which nobody knows; did you mean "admin_api"?`,
+		`rule:deckhand:list_revisions and not rule:deckhand:list_revisions`: `refers to itself: deckhand:list_revisions -> deckhand:list_revisions`,
+		`rule:deckhand:list_revisions`:                                      `refers to itself: deckhand:list_revisions -> deckhand:list_revisions`,
+		``:                                                                  `no expression; write "@" for always or "!" for never`,
+		`~`:                                                                 `no expression; write "@" for always or "!" for never`,
+		`!`:                                                                 `write "!" for never and "@" for always, in quotes: YAML drops a ! without`,
+		`! role:admin`:                                                      `write "!" for never and "@" for always, in quotes: YAML drops a ! without`,
+		"\n  !":                                                             `no expression; write "@" for always or "!" for never`,
+		`true`:                                                              `an expression must be a text or a list of lists of texts`,
+		`{a: b}`:                                                            `an expression must be a text or a list of lists of texts`,
+		`[[1]]`:                                                             `an expression must be a text or a list of lists of texts`,
+		`[[["role:a"]]]`:                                                    `an expression must be a text or a list of lists of texts`,
+		`["role:a or role:b"]`:                                              `an item of a list must be one check; write the whole expression as a text for more`,
+		`['']`:                                                              `"" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
+		`[["(role:a"]]`:                                                     `a ( in "(role", which is no key of a credential`,
+	}
+	for expression, want := range cases {
+		t.Run(expression, func(t *testing.T) {
+			t.Parallel()
+			_, err := Parse([]byte("deckhand:list_revisions: " + expression))
+			if diff := cmp.Diff(`line 1: rule "deckhand:list_revisions": `+want, fmt.Sprint(err)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestParse_listsAllThatIsWrong(t *testing.T) {
+	t.Parallel()
+	_, err := Parse([]byte(`# a file with one of each
+deckhand:list_revision: role:admin
+admin_api: rule:operators
+operators: role:ops or rule:deckhand:show_tag
+"deckhand:list_tags" : rule:nobody and rule:nobody
+  # a comment
+'strange name': role:x
+deckhand:create_tag: role:x or
+helper: rule:unused
+unused: role:x
+xyz: "@"
+deckhand:create_tag: role:y and
+`))
+	want := []string{
+		`The key 'deckhand:create_tag' stands twice in one mapping, at lines 8 and 12`,
+		`line 2: rule "deckhand:list_revision": nobody knows this rule, and no other rule of the file refers to it; did you mean "deckhand:list_revisions"?`,
+		`line 3: rule "admin_api": refers to itself: admin_api -> operators -> deckhand:show_tag -> admin_api`,
+		`line 5: rule "deckhand:list_tags": refers to "nobody", which nobody knows`,
+		`line 7: rule "strange name": a name of a rule is 1 to 200 bytes without blanks, parentheses and quotes`,
+		`line 8: rule "deckhand:create_tag": character 11: a check is missing at the end`,
+		`line 9: rule "helper": nobody knows this rule, and no other rule of the file refers to it`,
+		`line 11: rule "xyz": nobody knows this rule, and no other rule of the file refers to it`,
+	}
+	if diff := cmp.Diff(want, strings.Split(fmt.Sprint(err), "\n")); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParse_lines(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"{\n\t\"admin_api\": \"role:admin\",\n\t\"deckhand:list_tags\" : [[\"rol\"]]\n}\n",
+		"---\nadmin_api: role:admin\ndeckhand:list_tags:\n- - rol\n",
+		"# deckhand:list_tags: x\r\n\r\n'deckhand:list_tags': ['rol']\r\n",
+		"{\n  admin_api: role:admin\n  , deckhand:list_tags: [rol]\n}",
+	} {
+		_, err := Parse([]byte(text))
+		want := `line 3: rule "deckhand:list_tags": "rol" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`
+		if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestParse_refusesFile(t *testing.T) {
+	t.Parallel()
+	const tooLarge = "the file has more than 50000 keys and values, nests them deeper than 100, or grows beyond 4194304 bytes by its aliases"
+	cases := map[string]struct{ text, want string }{
+		"a list":         {"- role:admin\n", "the file must be a mapping of names of rules to expressions"},
+		"a JSON list":    {"[]", "the file must be a mapping of names of rules to expressions"},
+		"a text":         {"role:admin", "the file must be a mapping of names of rules to expressions"},
+		"two documents":  {"admin_api: role:a\n---\nadmin_api: role:b\n", "line 2: a second document begins; the file must be one"},
+		"no YAML":        {"admin_api: [\n", "line 1: did not find expected node content"},
+		"an at sign":     {"admin_api: role:a\ndeckhand:list_tags: @\n", "line 2: found character that cannot start any token"},
+		"UTF-16":         {"\xff\xfea\x00", "the body is UTF-16; send it as UTF-8"},
+		"too many bytes": {strings.Repeat("#", MaxSize+1), "the file has more than 1048576 bytes"},
+		"too many rules": {many(MaxRules+1, func(i int) string { return fmt.Sprintf("r%d: '@'\n", i) }), "the file has more than 1000 rules"},
+		"too deep":       {"admin_api: " + strings.Repeat("[", 200) + strings.Repeat("]", 200), tooLarge},
+		"too many keys":  {many(60_000, func(i int) string { return fmt.Sprintf("%d: \n", i) }), tooLarge},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Parse([]byte(c.text))
+			if diff := cmp.Diff(c.want, fmt.Sprint(err)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func many(n int, line func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(line(i))
+	}
+	return b.String()
+}
+
+func TestParse_longCircle(t *testing.T) {
+	t.Parallel()
+	_, err := Parse([]byte(many(500, func(i int) string { return fmt.Sprintf("r%d: rule:r%d\n", i, (i+1)%500) })))
+	want := `line 1: rule "r0": refers to itself: r0 -> r1 -> r2 -> r3 -> r4 -> r5 -> r6 -> r7 -> r8 -> r9 -> (489 more) -> r499 -> r0`
+	if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParse_nesting(t *testing.T) {
+	t.Parallel()
+	nested := func(n int) string {
+		return "admin_api: " + strings.Repeat("(", n-1) + "role:a" + strings.Repeat(")", n-1)
+	}
+	chain := func(n int) string {
+		return many(n-2, func(i int) string { return fmt.Sprintf("r%03d: rule:r%03d\n", i, i+1) }) +
+			fmt.Sprintf("r%03d: role:a\nadmin_api: rule:r000\n", n-2)
+	}
+	parseFile(t, nested(maxNesting))
+	parseFile(t, chain(maxNesting-1)) // all others refer to admin_api
+	for want, text := range map[string]string{
+		"character 101: nested deeper than 100":     nested(maxNesting + 1),
+		"refers to others over more than 100 steps": chain(maxNesting),
+		"character 401: nested deeper than 100":     "admin_api: " + strings.Repeat("not ", maxNesting) + "role:a",
+	} {
+		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.200v, want %s", err, want)
+		}
+	}
+}
+
+// Nothing within the bounds may take long to read or to ask about.
+func TestParse_boundedTime(t *testing.T) {
+	t.Parallel()
+	const size = MaxSize / 4 // what grows faster than its input is seen as well
+	fill := func(unit string) string { return strings.Repeat(unit, size/len(unit)) }
+	long := strings.Repeat("x", 190)
+	files := map[string]string{
+		"parentheses":   "admin_api: '" + fill("(") + "'",
+		"closing":       "admin_api: 'role:a" + fill(")") + "'",
+		"nots":          "admin_api: '" + fill("not ") + "'",
+		"words":         "admin_api: '" + fill("a ") + "'",
+		"one word":      "admin_api: '" + fill("a") + "'",
+		"a long role":   "admin_api: 'role:" + fill("ä") + "'",
+		"percent signs": "admin_api: 'role:" + fill("%%") + "'",
+		"targets":       "admin_api: 'role:" + fill("%(user_id)s") + "'",
+		"alternatives":  "admin_api: 'role:b" + fill(" or role:a") + "'",
+		"unknown rules": "admin_api: '@" + many(size/14, func(i int) string { return fmt.Sprintf(" or rule:%d", i) }) + "'",
+		"strangers":     many(900, func(i int) string { return fmt.Sprintf("%s%d: '@'\n", long, i) }),
+		"misspelt":      many(900, func(i int) string { return fmt.Sprintf("deckhand:list_%d: rule:list_%dx\n", i, i) }),
+		"blank lines":   fill("\n"),
+		"quotes":        fill("'"),
+		"keys":          many(10_000, func(i int) string { return fmt.Sprintf("%d: \n", i) }),
+		"doubling": "r98: role:a\nadmin_api: rule:r1\n" +
+			many(97, func(i int) string { return fmt.Sprintf("r%d: not rule:r%d and not rule:r%d\n", i+1, i+2, i+2) }),
+		"all refer to all": many(150, func(i int) string {
+			return fmt.Sprintf("r%d: '@%s'\n", i, many(150, func(j int) string { return fmt.Sprintf(" or rule:r%d", j) }))
+		}),
+		"a long circle, refused where it closes": many(999, func(i int) string {
+			return fmt.Sprintf("r%d: rule:r%d%s\n", i, (i+1)%999, many(20, func(j int) string { return fmt.Sprintf(" or rule:r%d", i-min(i, j+1)) }))
+		}),
+	}
+	for name, text := range files {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if len(text) > MaxSize {
+				t.Fatalf("%d bytes", len(text))
+			}
+			began := time.Now()
+			policy, err := Parse([]byte(text))
+			if err == nil {
+				policy.Passed(admin)
+			}
+			if took := time.Since(began); took > 10*time.Second {
+				t.Errorf("took %v", took)
+			}
+			if err != nil && len(err.Error()) > 100_000 {
+				t.Errorf("an error of %d bytes", len(err.Error()))
+			}
+			t.Log(time.Since(began), fmt.Sprintf("%.100v", err))
+		})
+	}
+}

@@ -1,0 +1,167 @@
+package authz
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/authn"
+)
+
+var (
+	admin  = authn.Caller{UserID: "u1", UserName: "ada", ProjectID: "p1", DomainID: "d1", Roles: []string{"Admin"}}
+	viewer = authn.Caller{UserID: "u2", UserName: "bob", ProjectID: "p2", Roles: []string{"reader", "Site_Viewer"}}
+	nobody = authn.Caller{}
+)
+
+// parse reads a policy in which list_revisions is an expression.
+func parse(t *testing.T, expression string) *Policy {
+	t.Helper()
+	return parseFile(t, "deckhand:list_revisions: "+expression+"\n")
+}
+
+func parseFile(t *testing.T, text string) *Policy {
+	t.Helper()
+	policy, err := Parse([]byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return policy
+}
+
+func TestPolicy_Allows(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name, expression string
+		want             [3]bool // admin, reader, nobody
+	}{
+		{"always", `"@"`, [3]bool{true, true, true}},
+		{"never", `"!"`, [3]bool{}},
+		{"the empty text", `""`, [3]bool{true, true, true}},
+		{"the empty text in single quotes", `''`, [3]bool{true, true, true}},
+		{"a role", `role:admin`, [3]bool{true, false, false}},
+		{"a role in other letters", `"role:SITE_viewer"`, [3]bool{false, true, false}},
+		{"another rule", `rule:admin_api`, [3]bool{true, false, false}},
+		{"another rule with a colon", `rule:deckhand:show_revision`, [3]bool{true, false, false}},
+		{"not", `not role:admin`, [3]bool{false, true, true}},
+		{"not twice", `not NOT role:admin`, [3]bool{true, false, false}},
+		{"not binds to the next check", `not role:admin and role:reader`, [3]bool{false, true, false}},
+		{"not of parentheses", `not (role:admin or role:reader)`, [3]bool{false, false, true}},
+		{"and before or", `role:admin or role:reader and role:none`, [3]bool{true, false, false}},
+		{"and before or, the other way", `role:none and role:reader or role:admin`, [3]bool{true, false, false}},
+		{"parentheses", `(role:admin or role:reader) and not role:admin`, [3]bool{false, true, false}},
+		{"parentheses with blanks", `( role:admin   or ( role:reader ) )`, [3]bool{true, true, false}},
+		{"operators in capitals", `NOT role:admin AND role:x OR role:reader`, [3]bool{false, true, false}},
+		{"line breaks", "|\n  role:admin\n  or\trole:reader\n", [3]bool{true, true, false}},
+		{"a user", `user_id:u1`, [3]bool{true, false, false}},
+		{"a user by another name of the key", `user:u1`, [3]bool{true, false, false}},
+		{"a user's name", `user_name:bob`, [3]bool{false, true, false}},
+		{"a project", `project_id:p2`, [3]bool{false, true, false}},
+		{"a tenant", `tenant:p2`, [3]bool{false, true, false}},
+		{"a domain", `domain_id:d1`, [3]bool{true, false, false}},
+		{"credentials are compared letter by letter", `user_name:Bob`, [3]bool{}},
+		{"the caller's own project", `project_id:%(project_id)s`, [3]bool{true, true, false}},
+		{"the caller's own id", `user_id:%(user_id)s`, [3]bool{true, true, false}},
+		{"text around a target", `"'xp1y':x%(project_id)sy"`, [3]bool{true, false, false}},
+		{"a percent sign", `"'x%':x%%"`, [3]bool{true, true, true}},
+		{"a target that is not there", `project_id:%(target.project.id)s`, [3]bool{}},
+		{"a text and a target", `"'p1':%(project_id)s"`, [3]bool{true, false, false}},
+		{"a text in double quotes", `'"p1":%(project_id)s'`, [3]bool{true, false, false}},
+		{"a number", `"1:1"`, [3]bool{true, true, true}},
+		{"a truth value", `True:%(user.enabled)s`, [3]bool{}},
+		{"a role of the target", `role:%(project_id)s`, [3]bool{}},
+		{"among the roles", `roles:reader`, [3]bool{false, true, false}},
+		{"an unknown key", `is_admin:True`, [3]bool{}},
+		{"not an unknown key", `not is_admin:True`, [3]bool{true, true, true}},
+		{"a key with dots", `token.project.domain.id:default`, [3]bool{}},
+		{"a list", `[["role:admin"], ["role:reader", "project_id:p2"]]`, [3]bool{true, true, false}},
+		{"a list of texts", `["role:admin", "role:none"]`, [3]bool{true, false, false}},
+		{"a list without lists", `[]`, [3]bool{true, true, true}},
+		{"a list of lists without checks", `[[], []]`, [3]bool{}},
+		{"a list with one empty list", `[[], ["@"]]`, [3]bool{true, true, true}},
+		{"a list over lines", "\n  - - role:reader\n    - tenant:p2\n", [3]bool{false, true, false}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			policy := parse(t, c.expression)
+			var got [3]bool
+			for i, caller := range []authn.Caller{admin, viewer, nobody} {
+				got[i] = policy.Allows(ListRevisions, caller)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestPolicy_Allows_unregistered(t *testing.T) {
+	t.Parallel()
+	policy := parseFile(t, "helper: '@'\ndeckhand:list_tags: rule:helper\n")
+	got := map[string]bool{}
+	for _, name := range []string{"helper", "deckhand:nothing", "", ListTags} {
+		got[name] = policy.Allows(name, admin)
+	}
+	want := map[string]bool{"helper": false, "deckhand:nothing": false, "": false, ListTags: true}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestPolicy_Passed(t *testing.T) {
+	t.Parallel()
+	policy := parseFile(t, `
+helper: role:reader
+deckhand:list_tags: rule:helper
+deckhand:list_revisions: "@"
+`)
+	if diff := cmp.Diff([]string{ListRevisions, ListTags}, policy.Passed(viewer)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff([]string{}, Default().Passed(viewer)); diff != "" {
+		t.Error(diff)
+	}
+	if got := Default().Passed(admin); len(got) != len(registered) {
+		t.Errorf("an admin passes %v", got)
+	}
+}
+
+func TestDefault(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff(registered, Default().Rules()); diff != "" {
+		t.Error(diff)
+	}
+	for _, r := range registered {
+		if r.Name != AdminAPI && !strings.HasPrefix(r.Name, "deckhand:") || r.Description == "" {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+func TestPolicy_Rules(t *testing.T) {
+	t.Parallel()
+	policy := parseFile(t, `
+b: [["role:x", "not:y"], "role:z"]
+a: not (rule:b or role:X) AND (@ or !)
+deckhand:show_audit: rule:a and ((role:x or role:y))
+default: "rule:a"
+`)
+	var got []string
+	for _, r := range policy.Rules() {
+		if !slices.Contains(registered, r) {
+			got = append(got, r.Name+" = "+r.Expression)
+		}
+	}
+	want := []string{
+		"deckhand:show_audit = rule:a and (role:x or role:y)",
+		"a = not (rule:b or role:X) and (@ or !)",
+		"b = role:x and not:y or role:z",
+		"default = rule:a",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,80 @@
+package authz
+
+// AdminAPI is the rule that all others refer to unless a policy file says otherwise.
+const AdminAPI = "admin_api"
+
+// The rules of the reference (spec/api.md §10).
+const (
+	CreateCleartextDocuments = "deckhand:create_cleartext_documents"
+	CreateEncryptedDocuments = "deckhand:create_encrypted_documents"
+	ListCleartextDocuments   = "deckhand:list_cleartext_documents"
+	ListEncryptedDocuments   = "deckhand:list_encrypted_documents"
+	ShowRevision             = "deckhand:show_revision"
+	ListRevisions            = "deckhand:list_revisions"
+	DeleteRevisions          = "deckhand:delete_revisions"
+	ShowRevisionDeepDiff     = "deckhand:show_revision_deepdiff"
+	ShowRevisionDiff         = "deckhand:show_revision_diff"
+	CreateTag                = "deckhand:create_tag"
+	ShowTag                  = "deckhand:show_tag"
+	ListTags                 = "deckhand:list_tags"
+	DeleteTag                = "deckhand:delete_tag"
+	DeleteTags               = "deckhand:delete_tags"
+	CreateValidation         = "deckhand:create_validation"
+	ListValidations          = "deckhand:list_validations"
+	ShowValidation           = "deckhand:show_validation"
+)
+
+// The rules of what Purser adds and no rule of the reference covers.
+const (
+	PruneRevisions = "deckhand:prune_revisions"
+	ShowAudit      = "deckhand:show_audit"
+	ShowMetrics    = "deckhand:show_metrics"
+)
+
+// Rule is a rule as whoever runs a server sees it.
+type Rule struct {
+	Name        string
+	Description string // the routes that need it; "" for a helper that only other rules of a file refer to
+	Expression  string // in the one form of String, whatever form the file has it in
+}
+
+// byAdmins is what a rule says if the file does not.
+const byAdmins = "rule:" + AdminAPI
+
+// registered are the rules that there are, with their defaults. Paths are below /api/v1.0.
+var registered = []Rule{
+	{AdminAPI, "what the other rules refer to unless the policy file says otherwise", "role:admin"},
+	{
+		CreateCleartextDocuments,
+		"PUT /buckets/{bucket}/documents, PUT /changesets, POST /rollback/{revision}", byAdmins,
+	},
+	{
+		CreateEncryptedDocuments,
+		"the same, once a document is encrypted (for a rollback: one of the latest revision)", byAdmins,
+	},
+	{
+		ListCleartextDocuments,
+		"GET /revisions/{revision}/documents, .../rendered-documents, .../rendered-documents/explain, .../graph, " +
+			".../schemas and .../docs", byAdmins,
+	},
+	{
+		ListEncryptedDocuments,
+		"encrypted documents in the same and in a deep diff; who does not pass it gets the others", byAdmins,
+	},
+	{ShowRevision, "GET /revisions/{revision} and .../status", byAdmins},
+	{ListRevisions, "GET /revisions", byAdmins},
+	{DeleteRevisions, "DELETE /revisions", byAdmins},
+	{PruneRevisions, "POST /revisions/prune", byAdmins},
+	{ShowRevisionDeepDiff, "GET /revisions/{revision}/deepdiff/{other}", byAdmins},
+	{ShowRevisionDiff, "GET /revisions/{revision}/diff/{other}", byAdmins},
+	{CreateTag, "POST /revisions/{revision}/tags/{tag}", byAdmins},
+	{ShowTag, "GET /revisions/{revision}/tags/{tag}", byAdmins},
+	{ListTags, "GET /revisions/{revision}/tags", byAdmins},
+	{DeleteTag, "DELETE /revisions/{revision}/tags/{tag}", byAdmins},
+	{DeleteTags, "DELETE /revisions/{revision}/tags", byAdmins},
+	{CreateValidation, "POST /revisions/{revision}/validations/{name}", byAdmins},
+	{ListValidations, "GET /revisions/{revision}/validations, .../detail and .../{name}", byAdmins},
+	{ShowValidation, "GET /revisions/{revision}/validations/{name}/entries/{entry}", byAdmins},
+	{ShowAudit, "GET /audit", byAdmins},
+	{ShowMetrics, "GET /metrics, which is not below /api/v1.0", byAdmins},
+}

@@ -1,0 +1,104 @@
+package authz
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"purser/internal/authn"
+)
+
+// template is a text in which %(name)s stands for something of the target, and %% for a percent sign.
+type template struct {
+	written string
+	parts   []part
+}
+
+// part is a piece of text or, if target is not empty, the name of what stands in its place.
+type part struct{ text, target string }
+
+var errPercent = errors.New("a % that begins no %(name)s; write %% for a percent sign")
+
+func parseTemplate(written string) (template, error) {
+	t := template{written: written}
+	rest := written
+	for {
+		text, behind, found := strings.Cut(rest, "%")
+		t.parts = append(t.parts, part{text: text})
+		if !found {
+			return t, checkText(t.parts)
+		}
+		next, behind, err := parseTarget(behind)
+		if err != nil {
+			return t, err
+		}
+		t.parts, rest = append(t.parts, next), behind
+	}
+}
+
+// parseTarget reads what follows a percent sign.
+func parseTarget(text string) (next part, behind string, err error) {
+	if behind, ok := strings.CutPrefix(text, "%"); ok {
+		return part{text: "%"}, behind, nil
+	}
+	name, behind, closed := strings.Cut(text, ")s")
+	name, opened := strings.CutPrefix(name, "(")
+	if !opened || !closed || name == "" || strings.ContainsAny(name, "()%") {
+		return part{}, "", errPercent
+	}
+	return part{target: name}, behind, nil
+}
+
+func checkText(parts []part) error {
+	for _, p := range parts {
+		if i := strings.IndexAny(p.text, "()"); i >= 0 {
+			return fmt.Errorf("a %c inside a check; blanks must stand between it and the check", p.text[i])
+		}
+	}
+	return nil
+}
+
+// fill gives the text for a caller, who is the target as well (spec/api.md §10). It is not ok where the target does
+// not have what the template asks for.
+func (t template) fill(caller authn.Caller) (text string, ok bool) {
+	if len(t.parts) == 1 {
+		return t.parts[0].text, true
+	}
+	var b strings.Builder
+	for _, p := range t.parts {
+		value := p.text
+		if p.target != "" {
+			if value = target(caller, p.target); value == "" {
+				return "", false
+			}
+		}
+		b.WriteString(value)
+	}
+	return b.String(), true
+}
+
+func target(caller authn.Caller, name string) string {
+	switch name {
+	case "project_id":
+		return caller.ProjectID
+	case "user_id":
+		return caller.UserID
+	}
+	return ""
+}
+
+// credential gives what a caller has under a name, "" if that is nothing. A check's value is never empty, so that it
+// does not match.
+func credential(caller authn.Caller, key string) string {
+	switch key {
+	case "user_id", "user":
+		return caller.UserID
+	case "user_name":
+		return caller.UserName
+	case "project_id", "tenant":
+		return caller.ProjectID
+	case "domain_id", "domain":
+		return caller.DomainID
+	}
+	return ""
+}

@@ -1,0 +1,78 @@
+package authz
+
+import (
+	"errors"
+	"strings"
+	"unicode"
+)
+
+var (
+	errValue = errors.New("an expression must be a text or a list of lists of texts")
+	errEmpty = errors.New(`no expression; write "@" for always or "!" for never`)
+	errItem  = errors.New("an item of a list must be one check; write the whole expression as a text for more")
+)
+
+// parseValue reads an expression in any form that a file may have it in.
+func parseValue(value any) (check, error) {
+	switch v := value.(type) {
+	case nil:
+		return nil, errEmpty
+	case string:
+		return parseText(v)
+	case []any:
+		return parseList(v)
+	}
+	return nil, errValue
+}
+
+// parseList reads the old form, in which an outer list stands for "or" and inner ones for "and". An outer list without
+// items is always, inner ones without items count for nothing, and never if there are no others.
+func parseList(list []any) (check, error) {
+	if len(list) == 0 {
+		return always{}, nil
+	}
+	var parts orCheck
+	for _, item := range list {
+		inner, isList := item.([]any)
+		if !isList {
+			inner = []any{item}
+		}
+		part, err := parseInner(inner)
+		if err != nil {
+			return nil, err
+		}
+		if len(part) > 0 {
+			parts = append(parts, simplest(part, part))
+		}
+	}
+	if len(parts) == 0 {
+		return never{}, nil
+	}
+	return simplest(parts, parts), nil
+}
+
+func parseInner(list []any) (parts andCheck, err error) {
+	for _, item := range list {
+		text, ok := item.(string)
+		if !ok {
+			return nil, errValue
+		}
+		if strings.ContainsFunc(text, unicode.IsSpace) {
+			return nil, errItem
+		}
+		part, err := parseCheck(text)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
+
+// simplest gives the only part there is, or else all of them joined.
+func simplest(parts []check, joined check) check {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return joined
+}
