@@ -132,6 +132,9 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if stale, ok := errors.AsType[*revisions.Stale](err); ok {
 		setHead(w, stale.Head.Revision, stale.Head.Epoch)
 	}
+	if f.RetryAfter > 0 {
+		setRetryAfter(w, f.RetryAfter)
+	}
 	observed(r).failure = f.Type
 	body, status := envelopeOf(r, f)
 	s.write(w, r, status, body)

@@ -8,6 +8,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Kind is what went wrong, independent of any protocol.
@@ -58,7 +59,9 @@ type Fault struct {
 	Reason   string         // "" means Unspecified
 	Messages []Message      // what details.messageList shows; nil means Message once
 	Metadata map[string]any // what a program can go on with; nil means nothing
-	cause    error
+	// RetryAfter is how long to wait before the same request may succeed; 0 means that nothing is known.
+	RetryAfter time.Duration
+	cause      error
 }
 
 // New makes a fault with a formatted message; %w keeps the wrapped error reachable and its text in the message.

@@ -1,0 +1,117 @@
+// Package budget bounds what one request may cost, and what all requests that run together may.
+//
+// Costs are counted where the work is done, while it is done: in steps, each about a nanosecond of one core, and in
+// bytes that are held in memory. A request begins with a fixed sum. Reading or rendering documents grants more, in
+// proportion to their size, so that a large site can be worked on and a small request cannot cost much.
+//
+// A request that turns out to be large waits for one of a few permits before it goes on; so the small ones always find
+// a free core, and the memory of all is bounded:
+//
+//	begin ─► small: held ≤ 8 MiB, spent ≤ 0.2 s ─► permit ─► large: up to the request's own limits ─► end
+//
+// A budget travels in the context. Code that does the work takes a Meter from it, one for each goroutine.
+package budget
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"purser/internal/fault"
+)
+
+const (
+	// Second is one second of one core, in steps.
+	Second = 1_000_000_000
+	// MiB is a unit of memory, in bytes.
+	MiB = 1 << 20
+)
+
+// What a request may spend.
+const (
+	maxSteps = 2 * Second
+	maxBytes = 256 * MiB
+	// For each byte of documents that are read or rendered.
+	stepsPerByte = Second / 2 / MiB
+	bytesPerByte = 16
+	// What it may spend before it needs a permit.
+	smallSteps = Second / 5
+	smallBytes = 8 * MiB
+)
+
+// Budget is what one request has spent and may spend. It is safe for concurrent use.
+type Budget struct {
+	pool *Pool
+
+	steps, bytes       atomic.Int64 // spent; held
+	maxSteps, maxBytes atomic.Int64
+	large              atomic.Bool // it has a permit
+
+	mu    sync.Mutex // held while a permit is waited for
+	ended bool
+}
+
+// Grant allows more work and memory for documents of so many bytes that are read or rendered.
+func (b *Budget) Grant(bytes int) {
+	b.maxSteps.Add(int64(bytes) * stepsPerByte)
+	b.maxBytes.Add(int64(bytes) * bytesPerByte)
+}
+
+// Spent returns the steps that were counted, and the bytes that are held.
+func (b *Budget) Spent() (steps, bytes int64) { return b.steps.Load(), b.bytes.Load() }
+
+// check returns the fault of having spent too much, and waits for a permit where the request has become large.
+func (b *Budget) check(ctx context.Context) error {
+	steps, bytes := b.Spent()
+	switch {
+	case steps > b.maxSteps.Load():
+		return exceeded("it takes more than %.1f s of work", float64(b.maxSteps.Load())/Second)
+	case bytes > b.maxBytes.Load():
+		return exceeded("it takes more than %d MiB of memory", b.maxBytes.Load()/MiB)
+	case b.large.Load() || steps <= smallSteps && bytes <= smallBytes:
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.large.Load() || b.ended {
+		return nil
+	}
+	if err := b.pool.acquire(ctx); err != nil {
+		return err
+	}
+	b.large.Store(true)
+	return nil
+}
+
+// end gives the permit back.
+func (b *Budget) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
+	if b.large.Swap(false) {
+		b.pool.release()
+	}
+}
+
+func exceeded(format string, args ...any) error {
+	return &Exceeded{fault.New(fault.TooLarge, "HTTPPayloadTooLarge", format, args...)}
+}
+
+// Exceeded is the error of a request that has spent its budget, a fault of kind TooLarge.
+type Exceeded struct{ fault *fault.Fault }
+
+func (e *Exceeded) Error() string { return e.fault.Error() }
+
+// Unwrap returns the fault.
+func (e *Exceeded) Unwrap() error { return e.fault }
+
+// About makes the fault of an exceeded budget say what was being worked on. Other errors are returned as they are.
+func About(err error, format string, args ...any) error {
+	spent, ok := err.(*Exceeded) //nolint:errorlint // only the one that nothing has been added to
+	if !ok {
+		return err
+	}
+	return fault.New(spent.fault.Kind, spent.fault.Type, "%s: %w; simplify it, or send it in parts",
+		fmt.Sprintf(format, args...), err)
+}

@@ -1,0 +1,115 @@
+package budget_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"purser/internal/budget"
+	"purser/internal/fault"
+)
+
+func TestMeter_Spend(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		granted, steps, bytes int
+		refused               string
+	}{
+		"within":             {0, 2 * budget.Second, 256 * budget.MiB, ""},
+		"too much work":      {0, 2*budget.Second + 1, 0, "more than 2.0 s of work"},
+		"too much memory":    {0, 0, 256*budget.MiB + 1, "more than 256 MiB of memory"},
+		"granted":            {2 * budget.MiB, 29 * budget.Second / 10, 288 * budget.MiB, ""},
+		"more than granted":  {budget.MiB, 26 * budget.Second / 10, 0, "more than 2.5 s of work"},
+		"more memory than 1": {budget.MiB, 0, 272*budget.MiB + 1, "more than 272 MiB of memory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+			defer end()
+			budget.From(ctx).Grant(c.granted)
+			m := budget.NewMeter(ctx)
+			m.Charge(c.steps)
+			err := m.Hold(c.bytes)
+			if _, is := errors.AsType[*budget.Exceeded](err); is != (c.refused != "") {
+				t.Fatalf("spend: %v", err)
+			}
+			if c.refused == "" {
+				return
+			}
+			about := budget.About(err, "document %s", "x")
+			if fault.KindOf(about) != fault.TooLarge || !strings.Contains(about.Error(), "document x: it takes "+c.refused) {
+				t.Errorf("refused with %v", about)
+			}
+		})
+	}
+}
+
+// What is counted step by step is all counted.
+func TestMeter_Check(t *testing.T) {
+	t.Parallel()
+	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+	defer end()
+	m := budget.NewMeter(ctx)
+	for range 1000 {
+		if err := m.Spend(777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := m.Hold(5); err != nil {
+		t.Fatal(err)
+	}
+	m.Release(2)
+	if steps, bytes := budget.From(ctx).Spent(); steps != 777_000 || bytes != 3 {
+		t.Errorf("spent %d steps, holds %d bytes", steps, bytes)
+	}
+}
+
+// Small requests run beside a large one; a second large one waits for the first, or gives up.
+func TestPool_large(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		pool := budget.NewPool(1, time.Second)
+		spend := func(ctx context.Context, steps int) error {
+			m := budget.NewMeter(ctx)
+			m.Charge(steps)
+			return m.Check()
+		}
+		first, endFirst := pool.Begin(t.Context())
+		if err := spend(first, budget.Second); err != nil {
+			t.Fatal(err)
+		}
+		small, endSmall := pool.Begin(t.Context())
+		defer endSmall()
+		if err := spend(small, budget.Second/10); err != nil {
+			t.Fatalf("a small request beside a large one: %v", err)
+		}
+		second, endSecond := pool.Begin(t.Context())
+		defer endSecond()
+		err := spend(second, budget.Second)
+		f, _ := errors.AsType[*fault.Fault](err)
+		if fault.KindOf(err) != fault.Unavailable || f.RetryAfter != time.Second {
+			t.Fatalf("a second large request: %v", err)
+		}
+		waited := make(chan error)
+		go func() { waited <- spend(second, 1) }()
+		synctest.Wait()
+		endFirst()
+		if err := <-waited; err != nil {
+			t.Errorf("after the first has ended: %v", err)
+		}
+	})
+}
+
+// A request whose client has gone ends.
+func TestMeter_gone(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("gone")
+	cancel(gone)
+	if err := budget.NewMeter(ctx).Check(); !errors.Is(err, gone) {
+		t.Errorf("%v", err)
+	}
+}

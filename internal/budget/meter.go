@@ -1,0 +1,51 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+)
+
+// Meter counts the work of one goroutine. It hands what it has counted to the budget now and then, so that counting
+// costs next to nothing. It is not safe for concurrent use.
+type Meter struct {
+	ctx     context.Context //nolint:containedctx // it lives as long as one piece of work
+	budget  *Budget
+	pending int64
+}
+
+// often is how many steps a meter counts before it looks at the budget and the context.
+const often = 100_000
+
+// NewMeter returns a meter for the budget of a context.
+func NewMeter(ctx context.Context) *Meter { return &Meter{ctx: ctx, budget: From(ctx)} }
+
+// Charge counts steps that were done. Whoever charges in a loop without an end of its own also calls Check.
+func (m *Meter) Charge(steps int) { m.pending += int64(steps) }
+
+// Spend counts steps and returns an error as Check does, but looks only now and then.
+func (m *Meter) Spend(steps int) error {
+	if m.pending += int64(steps); m.pending < often {
+		return nil
+	}
+	return m.Check()
+}
+
+// Check returns an error if the request has spent more than it may (*Exceeded), or if nobody waits for it any more: then
+// the cause of the context's end. It may wait for a permit.
+func (m *Meter) Check() error {
+	m.budget.steps.Add(m.pending)
+	m.pending = 0
+	if m.ctx.Err() != nil {
+		return fmt.Errorf("give up: %w", context.Cause(m.ctx))
+	}
+	return m.budget.check(m.ctx)
+}
+
+// Hold counts bytes that are kept in memory until they are released, and returns an error as Check does.
+func (m *Meter) Hold(bytes int) error {
+	m.budget.bytes.Add(int64(bytes))
+	return m.Check()
+}
+
+// Release gives back bytes that are no longer needed.
+func (m *Meter) Release(bytes int) { m.budget.bytes.Add(-int64(bytes)) }

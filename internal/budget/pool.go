@@ -1,0 +1,71 @@
+package budget
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"purser/internal/fault"
+)
+
+// Pool is what all requests share: the permits of large ones. They are given out in the order in which they are asked
+// for. It is safe for concurrent use.
+type Pool struct {
+	permits  *semaphore.Weighted
+	patience time.Duration
+}
+
+// NewPool returns a pool for a number of large requests at once, each of which waits for its permit for as long as
+// patience.
+func NewPool(permits int64, patience time.Duration) *Pool {
+	return &Pool{semaphore.NewWeighted(max(1, permits)), patience}
+}
+
+// Permits returns how many large requests may run at once on this machine: half of the cores stay free for small ones,
+// and the large ones take no more than so many bytes together.
+func Permits(bytes int64) int64 {
+	return max(1, min(int64(runtime.GOMAXPROCS(0))/2, bytes/maxBytes))
+}
+
+// Begin returns a context with a budget of its own for a request. end must be called when nothing more is spent.
+func (p *Pool) Begin(ctx context.Context) (_ context.Context, end func()) {
+	b := &Budget{pool: p}
+	b.maxSteps.Store(maxSteps)
+	b.maxBytes.Store(maxBytes)
+	return context.WithValue(ctx, key{}, b), b.end
+}
+
+// acquire waits for a permit. Fault: Unavailable.
+func (p *Pool) acquire(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, p.patience)
+	defer cancel()
+	if err := p.permits.Acquire(waiting, 1); err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("wait for other large requests: %w", context.Cause(ctx))
+		}
+		busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
+			"Other large requests have kept the server busy for %v; nothing was stored, send the request again", p.patience)
+		busy.RetryAfter = p.patience
+		return busy
+	}
+	return nil
+}
+
+func (p *Pool) release() { p.permits.Release(1) }
+
+type key struct{}
+
+// shared is the pool of work that no request is behind, such as tests.
+var shared = NewPool(1<<30, time.Minute) //nolint:gochecknoglobals // it bounds nothing
+
+// From returns the budget in a context, or a new one that shares nothing with others if there is none.
+func From(ctx context.Context) *Budget {
+	if b, ok := ctx.Value(key{}).(*Budget); ok {
+		return b
+	}
+	ctx, _ = shared.Begin(ctx)
+	return ctx.Value(key{}).(*Budget) //nolint:forcetypeassert // just put there
+}
