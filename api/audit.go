@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"purser/internal/queries"
 	"purser/internal/revisions"
 )
 
@@ -66,27 +67,38 @@ func (w *auditWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (s *server) record(r *http.Request, status int) {
 	const patience = 5 * time.Second
 	seen := observed(r)
-	if seen.rule == "" || seen.caller.UserID == "" || status == http.StatusTooManyRequests || seen.idle {
+	if seen.rule == "" || seen.caller.UserID == "" || status == http.StatusTooManyRequests || seen.idle ||
+		seen.audited {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience)
 	defer cancel()
-	deed := s.deed(r, seen, status)
-	if err := s.Audit.Record(ctx, deed); err != nil {
-		s.Log.ErrorContext(ctx, "A CHANGE CANNOT BE RECORDED IN THE AUDIT", "error", err.Error(), "user", deed.UserID,
-			"end_user", deed.EndUser, "method", deed.Method, "target", deed.Target, "revision", deed.Revision,
-			"status", status, "remote", deed.Remote, "request", deed.Request)
+	event := s.auditEvent(r, status)
+	if err := s.Audit.Record(ctx, event); err != nil {
+		s.Log.ErrorContext(ctx, "A CHANGE CANNOT BE RECORDED IN THE AUDIT", "error", err.Error(), "user", event.UserID,
+			"end_user", event.EndUser, "method", event.Method, "target", event.Target, "revision", event.Revision,
+			"status", status, "remote", event.Remote, "request", event.Request)
 	}
 }
 
-func (s *server) deed(r *http.Request, seen *observation, status int) revisions.Deed {
+// auditOf returns the event that is stored with a change whose answer has a status, nil if no caller is known.
+func (s *server) auditOf(r *http.Request, status int) *revisions.AuditEvent {
+	if caller(r).UserID == "" {
+		return nil
+	}
+	event := s.auditEvent(r, status)
+	return &event
+}
+
+func (s *server) auditEvent(r *http.Request, status int) revisions.AuditEvent {
+	seen := observed(r)
 	const longest = 2000
 	target := []rune(strings.ToValidUTF8(r.URL.RequestURI(), "\uFFFD"))
 	remote, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		remote = r.RemoteAddr
 	}
-	return revisions.Deed{
+	return revisions.AuditEvent{
 		At: s.Now(), UserID: seen.caller.UserID, UserName: seen.caller.UserName, Project: seen.caller.ProjectID,
 		EndUser: endUser(r), Rule: seen.rule, Method: r.Method, Target: string(target[:min(len(target), longest)]),
 		Revision: seen.revision, Status: status, Error: seen.failure, Remote: remote, Request: seen.id,
@@ -97,8 +109,8 @@ func (s *server) deed(r *http.Request, seen *observation, status int) revisions.
 func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	const usual, most = 100, 1000
 	q := readQuery(r)
-	query := revisions.DeedQuery{
-		Page:     revisions.Page{Offset: q.count("offset", 0), Limit: q.count("limit", usual)},
+	query := queries.AuditQuery{
+		Page:     queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", usual)},
 		Revision: int64(q.count("revision", 0)), User: q.text("user"), Since: q.time("since"), Until: q.time("until"),
 	}
 	if query.Limit > most {
@@ -107,11 +119,11 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	if err := q.error(); err != nil {
 		return err
 	}
-	deeds, more, err := s.Audit.Deeds(r.Context(), query)
+	events, more, err := s.Audit.AuditEvents(r.Context(), query)
 	if err != nil {
 		return err
 	}
-	view := auditView{list: listOf(deeds, deedViewOf)}
+	view := auditView{list: listOf(events, eventViewOf)}
 	view.Next, view.Prev = pages(r, query.Page, more)
 	s.write(w, r, http.StatusOK, view)
 	return nil
@@ -133,13 +145,13 @@ func (q *query) time(parameter string) time.Time {
 }
 
 type auditView struct {
-	list[deedView]
+	list[eventView]
 
 	Next *string `json:"next"`
 	Prev *string `json:"prev"`
 }
 
-type deedView struct {
+type eventView struct {
 	ID       int64    `json:"id"`
 	At       *string  `json:"at"`
 	User     userView `json:"user"`
@@ -155,8 +167,8 @@ type deedView struct {
 	Request  string   `json:"request"`
 }
 
-func deedViewOf(d revisions.Deed) deedView {
-	view := deedView{
+func eventViewOf(d revisions.AuditEvent) eventView {
+	view := eventView{
 		ID: d.ID, At: timeText(d.At), User: userView{d.UserID, optional(d.UserName)}, Project: optional(d.Project),
 		EndUser: optional(d.EndUser), Rule: d.Rule, Method: d.Method, Target: d.Target, Status: d.Status,
 		Error: optional(d.Error), Remote: d.Remote, Request: d.Request,

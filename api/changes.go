@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -15,10 +16,10 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.take(w, r, readQuery(r), func(body []byte, media document.Media, terms revisions.Terms) (
+	return s.putDocuments(w, r, readQuery(r), func(body []byte, media document.Media, options revisions.Options) (
 		revisions.Written, error,
 	) {
-		return s.Service.Put(r.Context(), bucket, body, media, terms)
+		return s.Service.Put(r.Context(), bucket, body, media, options)
 	})
 }
 
@@ -26,21 +27,23 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	buckets := bucketNames(q)
-	return s.take(w, r, q, func(body []byte, media document.Media, terms revisions.Terms) (revisions.Written, error) {
-		return s.Service.PutChangeSet(r.Context(), buckets, body, media, terms)
+	return s.putDocuments(w, r, q, func(body []byte, media document.Media, options revisions.Options) (
+		revisions.Written, error,
+	) {
+		return s.Service.PutChangeSet(r.Context(), buckets, body, media, options)
 	})
 }
 
-// take reads the documents of a request and answers with what they were put to.
-func (s *server) take(w http.ResponseWriter, r *http.Request, q *query,
-	put func(body []byte, media document.Media, terms revisions.Terms) (revisions.Written, error),
+// putDocuments reads the documents of a request and answers with what they were put to.
+func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
+	put func(body []byte, media document.Media, options revisions.Options) (revisions.Written, error),
 ) error {
-	terms, err := s.change(r, q)
+	options, err := s.change(r, q, http.StatusOK)
 	if err != nil {
 		return err
 	}
 	written, err := s.ingest(w, r, func(body []byte, media document.Media) (revisions.Written, error) {
-		return put(body, media, terms)
+		return put(body, media, options)
 	})
 	if err != nil {
 		return err
@@ -82,13 +85,14 @@ func bucketNames(q *query) (names []string) {
 	return names
 }
 
-// change reads the terms of a change that can be tried.
-func (s *server) change(r *http.Request, q *query) (revisions.Terms, error) {
+// change reads the options of a change, whose answer has a status if it is made.
+func (s *server) change(r *http.Request, q *query, status int) (revisions.Options, error) {
 	dryRun := q.flag("dry-run", false)
-	terms, err := s.terms(r, q)
-	terms.DryRun, terms.CleartextOnly = dryRun, !s.mayEncrypt(r)
+	options, err := s.options(r, q)
+	options.DryRun, options.CleartextOnly = dryRun, !s.mayEncrypt(r)
+	options.Audit = s.auditOf(r, status)
 	observed(r).idle = dryRun
-	return terms, err
+	return options, err
 }
 
 // writeWritten answers with the documents of the buckets that were filled, or with what would be done.
@@ -111,6 +115,7 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written re
 // writePreview tells the newest revision, and of a dry run what would be done; it tells whether that was all.
 func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written revisions.Written) bool {
 	setHead(w, written.Revision, written.Epoch)
+	observed(r).audited = written.Audited
 	if observed(r).idle = !written.Changed; written.Changed {
 		observed(r).revision = written.Revision
 	}
@@ -141,18 +146,18 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	terms, err := s.change(r, readQuery(r))
+	options, err := s.change(r, readQuery(r), http.StatusCreated)
 	if err != nil {
 		return err
 	}
-	written, err := s.Service.Rollback(r.Context(), target, terms)
+	written, err := s.Service.Rollback(r.Context(), target, options)
 	if err != nil {
 		return err
 	}
 	if s.writePreview(w, r, written) {
 		return nil
 	}
-	s.write(w, r, http.StatusCreated, s.revisionView(r, revisions.Described{Shown: written.Shown}))
+	s.write(w, r, http.StatusCreated, s.revisionView(r, queries.Described{Shown: written.Shown}))
 	return nil
 }
 
@@ -162,11 +167,11 @@ func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
 	if q.flag("dry-run", false) {
 		q.fail("dry-run", "Deleting everything cannot be tried; GET /revisions lists what would go.")
 	}
-	terms, err := s.terms(r, q)
+	options, err := s.options(r, q)
 	if err != nil {
 		return err
 	}
-	if err := s.Service.Purge(r.Context(), terms); err != nil {
+	if err := s.Service.Purge(r.Context(), options); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -180,14 +185,14 @@ func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
 	if keep < 0 {
 		q.fail("keep", "It must say how many of the newest revisions are to be kept.")
 	}
-	terms, err := s.change(r, q)
+	options, err := s.change(r, q, http.StatusOK)
 	if err != nil {
 		return err
 	}
-	pruned, err := s.Service.Prune(r.Context(), keep, terms)
+	pruned, err := s.Service.Prune(r.Context(), keep, options)
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, pruneViewOf(pruned, terms.DryRun))
+	s.write(w, r, http.StatusOK, pruneViewOf(pruned, options.DryRun))
 	return nil
 }

@@ -84,27 +84,27 @@ func expected(r *http.Request) (revisions.Expected, error) {
 // longestMessage is how many characters the reason for a change may have.
 const longestMessage = 1000
 
-// terms reads on what terms a change is to be made, and by whom.
-func (s *server) terms(r *http.Request, q *query) (revisions.Terms, error) {
+// options reads the conditions of a change, and by whom it is made.
+func (s *server) options(r *http.Request, q *query) (revisions.Options, error) {
 	expected, err := expected(r)
 	if err != nil {
-		return revisions.Terms{}, err
+		return revisions.Options{}, err
 	}
 	message, name := r.Header.Get("X-Purser-Message"), "X-Purser-Message header"
 	if message == "" {
 		message, name = q.text("message"), "message parameter"
 	}
 	if err := q.error(); err != nil {
-		return revisions.Terms{}, err
+		return revisions.Options{}, err
 	}
 	switch n := utf8.RuneCountInString(message); {
 	case !utf8.ValidString(message):
-		return revisions.Terms{}, fault.New(fault.Invalid, "HTTPBadRequest", "The %s is no UTF-8 text.", name)
+		return revisions.Options{}, fault.New(fault.Invalid, "HTTPBadRequest", "The %s is no UTF-8 text.", name)
 	case n > longestMessage:
-		return revisions.Terms{}, fault.New(fault.Invalid, "HTTPBadRequest",
+		return revisions.Options{}, fault.New(fault.Invalid, "HTTPBadRequest",
 			"The %s has %d characters, but at most %d are kept with a revision.", name, n, longestMessage)
 	}
-	return revisions.Terms{Reason: revisions.Reason{User: s.user(r), Message: message}, Expected: expected}, nil
+	return revisions.Options{Reason: revisions.Reason{User: s.user(r), Message: message}, Expected: expected}, nil
 }
 
 // user is who the client says it acts for, or else itself.

@@ -7,12 +7,13 @@ import (
 
 	"purser/internal/diff"
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 )
 
 // deepView shows a deep diff as the reference does: modified buckets with what became of their documents (spec/api.md
 // §6.2).
-func deepView(found []revisions.DeepDifference) map[string]any {
+func deepView(found []queries.DeepDifference) map[string]any {
 	view := map[string]any{}
 	for _, bucket := range found {
 		view[bucket.Bucket] = bucket.Difference.String()
@@ -126,7 +127,7 @@ func tuple(texts ...string) string {
 
 // patchText shows a deep diff as a list of JSON patches, one for each document (RFC 6902). What is patched is the
 // document as {schema, metadata, data}, of an encrypted one without its data.
-func patchText(found []revisions.DeepDifference) []byte {
+func patchText(found []queries.DeepDifference) []byte {
 	text := []byte("[")
 	for _, bucket := range found {
 		for _, d := range bucket.Documents {
@@ -183,7 +184,7 @@ func whole(doc *revisions.Stored, hidden bool) document.Mapping {
 }
 
 // unifiedText shows a deep diff as a unified diff of the documents' canonical YAML.
-func unifiedText(before, after int64, found []revisions.DeepDifference) []byte {
+func unifiedText(before, after int64, found []queries.DeepDifference) []byte {
 	var text strings.Builder
 	for _, bucket := range found {
 		for _, d := range bucket.Documents {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"purser/internal/fault"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 )
 
@@ -13,7 +14,7 @@ func (s *server) diff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	buckets, err := s.Service.Diff(r.Context(), before, after)
+	buckets, err := s.Queries.Diff(r.Context(), before, after)
 	if err != nil {
 		return err
 	}
@@ -31,7 +32,7 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	found, err := s.Service.DeepDiff(r.Context(), before, after, form != formDeep, !s.seesEncrypted(r))
+	found, err := s.Queries.DeepDiff(r.Context(), before, after, form != formDeep, !s.seesEncrypted(r))
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
@@ -49,7 +50,7 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 // compared resolves the two revisions of a comparison, of which each may be 0.
 func (s *server) compared(r *http.Request) (before, after int64, err error) {
 	for _, parameter := range []string{"revision", "other"} {
-		if id := revisionName(r, parameter); !revisions.IsRevision(id) {
+		if id := revisionName(r, parameter); !queries.IsRevision(id) {
 			return 0, 0, fault.New(fault.Invalid, "InvalidInputException",
 				"Failed to process request due to invalid input: %s", revisions.Brief(id))
 		}

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/rendering"
-	"purser/internal/revisions"
 )
 
 // explanationText shows an explanation to a person: the documents that had a part in it, with numbers, and the data as
 // a tree, with the way of each value beside it.
-func explanationText(e revisions.Explanation) string {
+func explanationText(e queries.Explanation) string {
 	t := explanationTree{Explanation: e, numbers: map[int]int{}}
 	t.number(e.Document)
 	t.grow("", e.Leaves, 0)
@@ -22,7 +22,7 @@ func explanationText(e revisions.Explanation) string {
 }
 
 type explanationTree struct {
-	revisions.Explanation
+	queries.Explanation
 
 	documents []int       // in the order of their numbers
 	numbers   map[int]int // by document

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/rendering"
 	"purser/internal/revisions"
 )
@@ -59,7 +60,7 @@ type stepView struct {
 	Value        *trailView    `json:"value,omitempty"` // that was put in the place of the pattern
 }
 
-func explanationViewOf(e revisions.Explanation) explanationView {
+func explanationViewOf(e queries.Explanation) explanationView {
 	view := explanationView{
 		Document: nameOf(e.Documents[e.Document]), Parents: []documentName{}, Leaves: make([]leafView, len(e.Leaves)),
 	}
@@ -76,7 +77,7 @@ func explanationViewOf(e revisions.Explanation) explanationView {
 	return view
 }
 
-func trailViewOf(e revisions.Explanation, trail rendering.Trail) trailView {
+func trailViewOf(e queries.Explanation, trail rendering.Trail) trailView {
 	view := trailView{
 		From:  writtenView{nameOf(e.Documents[trail.Document]), optional(trail.Path)},
 		Steps: make([]stepView, len(trail.Steps)), Omitted: trail.Omitted,
@@ -87,7 +88,7 @@ func trailViewOf(e revisions.Explanation, trail rendering.Trail) trailView {
 	return view
 }
 
-func stepViewOf(e revisions.Explanation, step rendering.Step) stepView {
+func stepViewOf(e queries.Explanation, step rendering.Step) stepView {
 	view := stepView{Kind: step.Kind.String(), Document: nameOf(e.Documents[step.Document]), Path: step.To}
 	switch step.Kind {
 	case rendering.Inherited:

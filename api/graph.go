@@ -6,6 +6,7 @@ import (
 	"net/url"
 
 	"purser/internal/picture"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 )
 
@@ -13,7 +14,7 @@ import (
 func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	kind := graphType(r, q)
-	focus := revisions.Focus{Name: q.text("focus"), Depth: q.count("depth", nearby)}
+	focus := queries.Focus{Name: q.text("focus"), Depth: q.count("depth", nearby)}
 	if err := q.error(); err != nil {
 		return err
 	}
@@ -21,7 +22,7 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.Service.Graph(r.Context(), id, focus)
+	found, err := s.Queries.Graph(r.Context(), id, focus)
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func graphType(r *http.Request, q *query) string {
 
 const formSVG = "svg"
 
-func graphText(revision int64, focus revisions.Focus, found revisions.Graph) string {
+func graphText(revision int64, focus queries.Focus, found queries.Graph) string {
 	title := fmt.Sprintf("Revision %d", revision)
 	if focus.Name != "" {
 		title += fmt.Sprintf(": %s, depth %d", revisions.Brief(focus.Name), focus.Depth)
@@ -71,8 +72,8 @@ func graphText(revision int64, focus revisions.Focus, found revisions.Graph) str
 
 // writeSVG answers with a picture. Its ETag is that of the text it is made from, so that a client which has it costs no
 // layout.
-func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64, focus revisions.Focus,
-	found revisions.Graph,
+func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64, focus queries.Focus,
+	found queries.Graph,
 ) error {
 	if err := picture.Fits(found.Graph); err != nil {
 		return err

@@ -2,8 +2,8 @@ package api
 
 import (
 	"purser/internal/fault"
+	"purser/internal/queries"
 	"purser/internal/rendering"
-	"purser/internal/revisions"
 )
 
 // graphView is how the documents of a revision depend on each other.
@@ -46,7 +46,7 @@ type copyView struct {
 	To   []string `json:"dest"`
 }
 
-func graphViewOf(revision int64, found revisions.Graph) graphView {
+func graphViewOf(revision int64, found queries.Graph) graphView {
 	view := graphView{
 		Revision: revision, Layers: listed(found.Layers), Unordered: listed(found.Unordered),
 		Nodes: []nodeView{}, Edges: []edgeView{}, Problems: listed(found.Problems),

@@ -104,6 +104,15 @@ func (s *server) recoverer(next http.Handler) http.Handler {
 	})
 }
 
+// budgeted gives each request a budget of its own.
+func (s *server) budgeted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, end := s.Pool.Begin(r.Context())
+		defer end()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
 // observer gives each request an id, logs a line for it and counts it.
 type observer struct {
 	log      *slog.Logger
@@ -134,7 +143,8 @@ type observation struct {
 	caller   authn.Caller
 	rule     string // that the caller has to pass, where there is one
 	revision int64  // that was made or that the request is about, 0 if neither
-	idle     bool   // it changes nothing: a dry run, or what was so already
+	idle     bool   // it changes nothing: a dry run, or a state that was there already
+	audited  bool   // the audit event is stored with the change
 	failure  string // the error's type, empty if there is none
 	notes    []string
 }

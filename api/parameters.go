@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"purser/internal/fault"
-	"purser/internal/revisions"
+	"purser/internal/queries"
 )
 
 // query reads the parameters of a request. The first one that is wrong is the fault; parameters that nothing asks for
@@ -127,11 +127,11 @@ func (q *query) flag(parameter string, absent bool) bool {
 // sortKey is a sort key with the names that it goes by.
 type sortKey struct {
 	name string
-	key  revisions.SortKey
+	key  queries.SortKey
 }
 
 // sort reads the keys to sort by, the most significant first.
-func (q *query) sort(known []sortKey) (keys []revisions.SortKey) {
+func (q *query) sort(known []sortKey) (keys []queries.SortKey) {
 	for _, value := range q.texts("sort") {
 		i := slices.IndexFunc(known, func(k sortKey) bool { return k.name == value })
 		if i < 0 {
@@ -158,28 +158,28 @@ func (q *query) backwards() bool {
 // revisionKeys are what revisions can be sorted by.
 func revisionKeys() []sortKey {
 	return []sortKey{
-		{"id", revisions.ByNumber}, {"createdAt", revisions.ByTime}, {"created_at", revisions.ByTime},
+		{"id", queries.ByNumber}, {"createdAt", queries.ByTime}, {"created_at", queries.ByTime},
 	}
 }
 
 // documentKeys are what documents can be sorted by.
 func documentKeys() []sortKey {
 	return append(revisionKeys(),
-		sortKey{"schema", revisions.BySchema}, sortKey{"metadata.name", revisions.ByName}, sortKey{"name", revisions.ByName},
-		sortKey{"metadata.layeringDefinition.layer", revisions.ByLayer}, sortKey{"layer", revisions.ByLayer},
-		sortKey{"metadata.layeringDefinition.abstract", revisions.ByAbstract},
-		sortKey{"status.bucket", revisions.ByBucket}, sortKey{"bucket_name", revisions.ByBucket},
-		sortKey{"status.revision", revisions.ByRevision},
+		sortKey{"schema", queries.BySchema}, sortKey{"metadata.name", queries.ByName}, sortKey{"name", queries.ByName},
+		sortKey{"metadata.layeringDefinition.layer", queries.ByLayer}, sortKey{"layer", queries.ByLayer},
+		sortKey{"metadata.layeringDefinition.abstract", queries.ByAbstract},
+		sortKey{"status.bucket", queries.ByBucket}, sortKey{"bucket_name", queries.ByBucket},
+		sortKey{"status.revision", queries.ByRevision},
 	)
 }
 
 // selection reads which documents of a revision are wanted (spec/api.md §5.2).
-func (s *server) selection(q *query) revisions.Selection {
-	selection := revisions.Selection{
+func (s *server) selection(q *query) queries.Selection {
+	selection := queries.Selection{
 		Schemas: q.texts("schema"), Names: q.texts("metadata.name"), Buckets: q.texts("status.bucket"),
 		Layers: given(q.texts("metadata.layeringDefinition.layer")), Labels: labels(q.texts("metadata.label")),
 		Abstract: booleans(q.texts("metadata.layeringDefinition.abstract")), NoPolicy: s.Compat,
-		Sort: q.sort(documentKeys()), Backwards: q.backwards(), Page: revisions.Page{Limit: q.limit()},
+		Sort: q.sort(documentKeys()), Backwards: q.backwards(), Page: queries.Page{Limit: q.limit()},
 	}
 	if !s.Compat {
 		selection.Offset = q.count("offset", 0)
@@ -197,14 +197,14 @@ func given(values []string) []string {
 }
 
 // labels reads k=v; what has no value is no label.
-func labels(values []string) []revisions.Label {
+func labels(values []string) []queries.Label {
 	if values == nil {
 		return nil
 	}
-	labels := []revisions.Label{}
+	labels := []queries.Label{}
 	for _, value := range values {
 		if parts := strings.Split(value, "="); len(parts) > 1 {
-			labels = append(labels, revisions.Label{Key: parts[0], Value: parts[1]})
+			labels = append(labels, queries.Label{Key: parts[0], Value: parts[1]})
 		}
 	}
 	return labels
@@ -228,9 +228,9 @@ func booleans(values []string) []bool {
 }
 
 // revisionQuery reads which revisions are wanted (spec/api.md §4.1). limit and offset are not the reference's (§0 C5).
-func (s *server) revisionQuery(q *query) revisions.Query {
-	query := revisions.Query{
-		Tags: q.texts("tag"), Sort: q.sort(revisionKeys()), Page: revisions.Page{Limit: -1},
+func (s *server) revisionQuery(q *query) queries.Query {
+	query := queries.Query{
+		Tags: q.texts("tag"), Sort: q.sort(revisionKeys()), Page: queries.Page{Limit: -1},
 	}
 	query.Backwards = q.backwards() && len(query.Sort) > 0
 	if !s.Compat {

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"sync"
 
+	"purser/internal/cache"
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 )
 
@@ -63,7 +65,7 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view 
 }
 
 // writeRevision answers with a revision, by whose ETag a change can be made conditional.
-func (s *server) writeRevision(w http.ResponseWriter, r *http.Request, described revisions.Described) {
+func (s *server) writeRevision(w http.ResponseWriter, r *http.Request, described queries.Described) {
 	s.writeOf(w, r, http.StatusOK, s.revisionView(r, described), fmt.Sprintf("%d-%d.", described.ID, described.Epoch))
 }
 
@@ -198,9 +200,9 @@ func (d *documentStream) add(doc *revisions.Stored, revision int64) {
 	} else {
 		d.out = append(d.out, "---\n"...)
 		if revision == doc.Revision {
-			d.out = append(d.out, d.texts.of(textKey{doc, true}, d.yamlWithStatus)...)
+			d.out = append(d.out, d.yamlOf(textKey{doc, true})...)
 		} else {
-			d.out = d.appendStatus(append(d.out, d.texts.of(textKey{doc, false}, d.yaml)...), doc, revision)
+			d.out = d.appendStatus(append(d.out, d.yamlOf(textKey{doc, false})...), doc, revision)
 		}
 	}
 	d.count++
@@ -210,10 +212,6 @@ func (d *documentStream) add(doc *revisions.Stored, revision int64) {
 func (d *documentStream) yaml(doc *revisions.Stored) []byte {
 	d.text = append(appendDocument(append(d.text[:0], '{'), doc), '}')
 	return document.AppendYAML(make([]byte, 0, len(d.text)*3/2), d.text)
-}
-
-func (d *documentStream) yamlWithStatus(doc *revisions.Stored) []byte {
-	return d.appendStatus(d.yaml(doc), doc, doc.Revision)
 }
 
 func (d *documentStream) appendStatus(out []byte, doc *revisions.Stored, revision int64) []byte {
@@ -227,14 +225,9 @@ func (d *documentStream) end() {
 	}
 }
 
-// textCache keeps the YAML of documents that are answered again and again: those of a bucket that is PUT with few
-// changes, which the store keeps in memory and gives out as the very same values.
-type textCache struct {
-	mu    sync.Mutex
-	limit int // in bytes
-	size  int
-	texts map[textKey][]byte
-}
+// textCache keeps the YAML of documents that are answered again and again: those that a cache keeps too, and returns as
+// the very same values.
+type textCache = cache.Cache[textKey, []byte]
 
 // textKey names the text of a document, with its status as it is stored or without any.
 type textKey struct {
@@ -243,31 +236,17 @@ type textKey struct {
 	status bool
 }
 
-func newTextCache(limit int) *textCache {
-	return &textCache{limit: limit, texts: map[textKey][]byte{}}
-}
-
-// of returns the text of a document, made now if it is not kept. Only what the store keeps too is worth keeping.
-func (c *textCache) of(key textKey, write func(*revisions.Stored) []byte) []byte {
-	if !key.Kept {
-		return write(key.Stored)
-	}
-	c.mu.Lock()
-	text, ok := c.texts[key]
-	c.mu.Unlock()
-	if ok {
+// yamlOf returns the text of a document, written now if it is not kept.
+func (d *documentStream) yamlOf(key textKey) []byte {
+	if text, ok := d.texts.Get(key); ok {
 		return text
 	}
-	text = write(key.Stored)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if known, ok := c.texts[key]; ok {
-		return known
+	text := d.yaml(key.Stored)
+	if key.status {
+		text = d.appendStatus(text, key.Stored, key.Revision)
 	}
-	if c.size += len(text); c.size > c.limit {
-		c.size = len(text)
-		clear(c.texts) // what is in use comes back at once
+	if key.Shared {
+		d.texts.Add(key, text, cap(text))
 	}
-	c.texts[key] = text
 	return text
 }

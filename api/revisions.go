@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -17,7 +18,7 @@ func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) error {
 	if err := q.error(); err != nil {
 		return err
 	}
-	found, err := s.Service.List(r.Context(), query)
+	found, err := s.Queries.List(r.Context(), query)
 	if err != nil {
 		return err
 	}
@@ -31,7 +32,7 @@ func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	described, err := s.Service.Describe(r.Context(), id)
+	described, err := s.Queries.Describe(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 	if err := q.error(); err != nil {
 		return err
 	}
-	return s.selected(w, r, selection, s.Service.Documents)
+	return s.selected(w, r, selection, s.Queries.Documents)
 }
 
 // GET /api/v1.0/revisions/{revision}/rendered-documents
@@ -57,12 +58,12 @@ func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	selection.Abstract = nil // which no rendered document is
-	return s.selected(w, r, selection, s.Service.Rendered)
+	return s.selected(w, r, selection, s.Queries.Rendered)
 }
 
 // selected answers with the documents of a revision that a selection asks for.
-func (s *server) selected(w http.ResponseWriter, r *http.Request, selection revisions.Selection,
-	read func(context.Context, int64, revisions.Selection) (revisions.Selected, error),
+func (s *server) selected(w http.ResponseWriter, r *http.Request, selection queries.Selection,
+	read func(context.Context, int64, queries.Selection) (queries.Selected, error),
 ) error {
 	selection.Cleartext = !s.seesEncrypted(r)
 	id, err := s.revision(r)
@@ -70,7 +71,7 @@ func (s *server) selected(w http.ResponseWriter, r *http.Request, selection revi
 		return asHTTPNotFound(err)
 	}
 	if r.Header.Get("If-None-Match") != "" {
-		epoch, err := s.Service.Epoch(r.Context(), id)
+		epoch, err := s.Queries.Epoch(r.Context(), id)
 		if err != nil {
 			return asHTTPNotFound(err)
 		}
@@ -83,7 +84,7 @@ func (s *server) selected(w http.ResponseWriter, r *http.Request, selection revi
 		return asHTTPNotFound(err)
 	}
 	w.Header().Set("Vary", "Accept")
-	if !found.Passing && unchanged(w, r, s.documentsTag(r, id, found.Epoch)) {
+	if !found.Provisional && unchanged(w, r, s.documentsTag(r, id, found.Epoch)) {
 		return nil
 	}
 	if !s.Compat {
@@ -100,7 +101,7 @@ func (s *server) documentsTag(r *http.Request, revision, epoch int64) string {
 }
 
 // setLinks tells where the pages around this one are (spec/api.md §0 C5).
-func setLinks(w http.ResponseWriter, r *http.Request, page revisions.Page, more bool) {
+func setLinks(w http.ResponseWriter, r *http.Request, page queries.Page, more bool) {
 	next, previous := pages(r, page, more)
 	for _, link := range []struct {
 		url *string
@@ -113,7 +114,7 @@ func setLinks(w http.ResponseWriter, r *http.Request, page revisions.Page, more 
 }
 
 // pages gives the URLs of the pages around one, nil where there is none.
-func pages(r *http.Request, page revisions.Page, more bool) (next, previous *string) {
+func pages(r *http.Request, page queries.Page, more bool) (next, previous *string) {
 	if page.Limit == 0 {
 		return nil, nil // from nowhere to nowhere
 	}
@@ -152,7 +153,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	shown, err := s.Service.Status(r.Context(), id)
+	shown, err := s.Queries.Status(r.Context(), id)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -88,7 +89,7 @@ type revisionView struct {
 	ValidationPolicies []policyView               `json:"validationPolicies"`
 }
 
-func (s *server) revisionView(r *http.Request, described revisions.Described) revisionView {
+func (s *server) revisionView(r *http.Request, described queries.Described) revisionView {
 	shown := described.Shown
 	return revisionView{
 		Buckets: listed(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
@@ -127,10 +128,8 @@ func (s *server) revisionItem(r *http.Request, shown revisions.Shown) revisionIt
 
 // revisionList is a page of revisions; the reference knows neither pages nor purges (spec/api.md §0 C5).
 type revisionList struct {
-	list[revisionItem]
+	paged[revisionItem]
 
-	Next   **string   `json:"next,omitempty"`
-	Prev   **string   `json:"prev,omitempty"`
 	Purged *purgeView `json:"purged,omitempty"`
 }
 
@@ -141,10 +140,9 @@ type purgeView struct {
 	Message *string `json:"message"`
 }
 
-func (s *server) revisionList(r *http.Request, query revisions.Query, found revisions.Listed) revisionList {
-	view := revisionList{list: listOf(found.Revisions, func(shown revisions.Shown) revisionItem {
-		return s.revisionItem(r, shown)
-	})}
+func (s *server) revisionList(r *http.Request, query queries.Query, found queries.Listed) revisionList {
+	view := revisionList{}
+	view.list = listOf(found.Revisions, func(shown revisions.Shown) revisionItem { return s.revisionItem(r, shown) })
 	if s.Compat {
 		return view
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/revisions"
+	"purser/internal/queries"
 	"purser/internal/schemadocs"
 )
 
@@ -16,11 +16,11 @@ func (s *server) listSchemas(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	schemas, err := s.Service.Schemas(r.Context(), id)
+	schemas, err := s.Queries.Schemas(r.Context(), id)
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, listOf(schemas, func(schema revisions.Schema) schemaItem {
+	s.write(w, r, http.StatusOK, listOf(schemas, func(schema queries.Schema) schemaItem {
 		return schemaItemOf(r, id, schema)
 	}))
 	return nil
@@ -70,13 +70,13 @@ func (s *server) showSchemaDocs(w http.ResponseWriter, r *http.Request) error {
 }
 
 // schema finds the schema that the path names.
-func (s *server) schema(r *http.Request) (revisions.Schema, error) {
+func (s *server) schema(r *http.Request) (queries.Schema, error) {
 	id, err := s.revision(r)
 	if err != nil {
-		return revisions.Schema{}, err
+		return queries.Schema{}, err
 	}
 	parts := []string{revisionName(r, "namespace"), revisionName(r, "kind"), revisionName(r, "version")}
-	return s.Service.Schema(r.Context(), id, strings.Join(parts, "/"))
+	return s.Queries.Schema(r.Context(), id, strings.Join(parts, "/"))
 }
 
 type schemaItem struct {
@@ -87,7 +87,7 @@ type schemaItem struct {
 	Docs     string        `json:"docs"`
 }
 
-func schemaItemOf(r *http.Request, revision int64, schema revisions.Schema) schemaItem {
+func schemaItemOf(r *http.Request, revision int64, schema queries.Schema) schemaItem {
 	item := schemaItem{Name: schema.Kind, Source: "builtin", URL: revisionURL(r, revision) + "/schemas/" + schema.Kind}
 	item.Docs = item.URL + "/docs"
 	if schema.By != nil {

@@ -11,14 +11,18 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"purser/internal/authz"
+	"purser/internal/budget"
+	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/picture"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 )
 
 // Config is what the interface is served from. All fields must be set.
 type Config struct {
 	Service *revisions.Service
+	Queries *queries.Service
 	// Layout makes SVG of graphs.
 	Layout *picture.Layout
 	// Ping tells whether the database answers.
@@ -32,7 +36,8 @@ type Config struct {
 	OpenAPI   []byte
 	Now       func() time.Time
 
-	Audit  revisions.Audit
+	Audit  queries.Audit
+	Pool   *budget.Pool // that requests share
 	Access Access
 	Bounds Bounds
 }
@@ -40,7 +45,7 @@ type Config struct {
 type server struct {
 	Config
 
-	texts      *textCache
+	texts      *textCache   // of documents that are answered again and again
 	exposition http.Handler // of the metrics
 	bounds     *bounds
 }
@@ -48,10 +53,10 @@ type server struct {
 // New returns the handler of the whole interface.
 func New(config Config) http.Handler {
 	s := &server{
-		config, newTextCache(config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
+		config, cache.New[textKey, []byte](config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
 	}
 	router := chi.NewRouter()
-	router.Use(newObserver(config).middleware, s.audited, s.recoverer, routeEscaped, s.checkBody)
+	router.Use(newObserver(config).middleware, s.audited, s.recoverer, s.budgeted, routeEscaped, s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute(r)) })
 	for _, route := range s.routes() {
 		if route.pattern != metricsPath || !config.Access.MetricsElsewhere {

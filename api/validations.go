@@ -10,6 +10,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/queries"
 	"purser/internal/validations"
 )
 
@@ -19,7 +20,7 @@ func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	summaries, err := s.Service.Validations(r.Context(), id)
+	summaries, err := s.Queries.Validations(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -31,15 +32,19 @@ func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 
 // GET /api/v1.0/revisions/{revision}/validations/detail
 func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) error {
+	page, err := s.entryPage(r)
+	if err != nil {
+		return err
+	}
 	id, err := s.revision(r)
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	entries, err := s.Service.Entries(r.Context(), id, "")
+	found, err := s.Queries.Entries(r.Context(), id, "", page)
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	s.write(w, r, http.StatusOK, listOf(entries, func(entry validations.Entry) entryView {
+	s.write(w, r, http.StatusOK, pagedOf(s, r, page, found, func(entry validations.Entry) entryView {
 		view := s.entryView(r, id, entry)
 		view.ID = &entry.ID
 		return view
@@ -47,17 +52,50 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 	return nil
 }
 
+// maxEntries is how many entries an answer lists unless limit says something else.
+const maxEntries = 1000
+
+// entryPage reads which entries are wanted. The reference knows no pages (spec/api.md §0 C5).
+func (s *server) entryPage(r *http.Request) (queries.Page, error) {
+	if s.Compat {
+		return queries.Page{Limit: -1}, nil
+	}
+	q := readQuery(r)
+	page := queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", maxEntries)}
+	return page, q.error()
+}
+
+// pagedOf shows a page of entries, each by a view. It may have fewer entries than were asked for.
+func pagedOf[V any](s *server, r *http.Request, page queries.Page, found queries.Entries,
+	view func(validations.Entry) V,
+) paged[V] {
+	shown := paged[V]{list: listOf(found.Entries, view)}
+	if s.Compat {
+		return shown
+	}
+	next, previous := pages(r, page, found.More)
+	if n := len(found.Entries); found.More && n < page.Limit && n > 0 {
+		next = pageURL(r, page.Offset+n, page.Limit)
+	}
+	shown.Next, shown.Prev = &next, &previous
+	return shown
+}
+
 // GET /api/v1.0/revisions/{revision}/validations/{name}
 func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
+	page, err := s.entryPage(r)
+	if err != nil {
+		return err
+	}
 	id, validation, err := s.validation(r)
 	if err != nil {
 		return err
 	}
-	entries, err := s.Service.Statuses(r.Context(), id, validation)
+	found, err := s.Queries.Statuses(r.Context(), id, validation, page)
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, listOf(entries, func(entry validations.Entry) entryItem {
+	s.write(w, r, http.StatusOK, pagedOf(s, r, page, found, func(entry validations.Entry) entryItem {
 		return entryItem{entry.ID, entry.Status}
 	}))
 	return nil
@@ -77,7 +115,7 @@ func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && !errors.Is(err, strconv.ErrRange) { // beyond all numbers there is no entry
 		return fault.New(fault.Invalid, "HTTPBadRequest", "The {entry_id} parameter must be an integer.")
 	}
-	entry, err := s.Service.Entry(r.Context(), id, validation, position)
+	entry, err := s.Queries.Entry(r.Context(), id, validation, position)
 	if err != nil {
 		return err
 	}

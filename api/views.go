@@ -76,6 +76,14 @@ func listOf[T, V any](items []T, view func(T) V) list[V] {
 	return list[V]{len(views), views}
 }
 
+// paged is a list with where the pages around it are; nil where there are no pages.
+type paged[T any] struct {
+	list[T]
+
+	Next **string `json:"next,omitempty"`
+	Prev **string `json:"prev,omitempty"`
+}
+
 // entryItem is an entry in the listing of one validation.
 type entryItem struct {
 	ID     int    `json:"id"`

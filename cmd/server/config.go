@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"purser/api"
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/store"
 	"purser/internal/store/local"
@@ -94,6 +95,11 @@ func (f limitFlags) bounds(anonymous bool) api.Bounds {
 		bounds.Rate, bounds.Ingests = 0, 0
 	}
 	return bounds
+}
+
+// pool is what all requests share. A large one waits as long for its turn as it may take to arrive.
+func (f limitFlags) pool() *budget.Pool {
+	return budget.NewPool(budget.Permits(f.IngestMemory), f.ReadTimeout)
 }
 
 func (f limitFlags) validate() error {

@@ -16,8 +16,10 @@ import (
 
 	"purser"
 	"purser/api"
+	"purser/internal/cache"
 	"purser/internal/picture"
 	"purser/internal/propertygroups"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/validations"
@@ -96,7 +98,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, registry *promet
 	if err := store.Migrate(ctx, url); err != nil {
 		return nil, nil, fmt.Errorf("migrate the database: %w", err)
 	}
-	kept, err := store.Open(ctx, url)
+	kept, err := store.Open(ctx, url, store.Options{CacheSize: c.CacheSize, Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)
 	}
@@ -107,13 +109,18 @@ func (c *serveCommand) handler(ctx context.Context, url string, registry *promet
 	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		poolCollector(kept))
+	engine := validations.NewEngine(propertygroups.Extension{})
+	rendered := cache.New[revisions.RenderKey, revisions.Rendering](c.CacheSize)
 	service := revisions.NewService(revisions.Config{
-		Store: store.NewCached(kept, c.CacheSize), Engine: validations.NewEngine(propertygroups.Extension{}),
-		Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,
-		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
+		Store: kept, Engine: engine, Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,
+		Rendered: rendered, Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
+	})
+	questions := queries.NewService(queries.Config{
+		Store: kept, Renderer: revisions.Renderer{Engine: engine, Vault: keyset, Defaults: c.ClientVersion},
+		Rendered: rendered, Compat: c.Compat == "deckhand", Now: time.Now,
 	})
 	handler := api.New(api.Config{
-		Service: service, Layout: picture.NewLayout(pictures), Ping: kept.Ping, Limits: c.document(),
+		Service: service, Queries: questions, Pool: c.pool(), Layout: picture.NewLayout(pictures), Ping: kept.Ping, Limits: c.document(),
 		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: log,
 		Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 		Audit: kept, Access: admission, Bounds: c.bounds(admission.Anonymous),

@@ -1,17 +1,22 @@
-// Package revisions holds the use cases of the service: filling buckets, one or several at once, rolling back, reading
-// and comparing revisions and their documents, tags, posting and reading validations, and the verdict on a revision.
+// Package revisions changes a site: it fills buckets, one or several at once, rolls back, and keeps what belongs to
+// revisions (tags, posted results). Package queries answers questions about them.
 //
-// A payload is decoded and checked outside of any lock, then planned against the newest state and appended in one
-// transaction that succeeds only if that state is still the newest; else it is planned again. A rollback is planned and
-// appended in the same way, from the difference to its target; a dry run ends before the append.
+// A change is a sequence of values. Each step takes values and returns new ones; nothing that was returned is modified
+// afterwards:
 //
-//	body ─split─► segments ─decode what is unknown─► documents ─┐
-//	                                    target ─compare─────────┴─plan─► change ─judge─► change ─append─► revision
-//	                                                                ▲                      │        │
-//	                                                                └──── state moved ─────┼────────┘
-//	                                                                                       └─► preview
+//	body ─parse─► Payload ─┐
+//	                       ├─plan─► Diff ─┬─judge─► Judgement ─┬─► Commit ─append─► revision
+//	Store.Snapshot(need) ──┘              │                    │
+//	                                      └───── preview ◄─────┘
 //
-// Invariants: revision numbers are given without gaps and follow the order of commits, and only a prune takes some
-// away; a document identity is live in at most one bucket; every revision has a schema validation that speaks for all
-// of its documents; a PUT that changes nothing writes nothing; a dry run writes nothing at all.
+// plan and judge are pure: they know no store. What they need of the site is a Need, which is read in one round trip and
+// at one moment; where the first snapshot shows that more is needed, the second one replaces it. A rollback is another
+// way to make a Diff.
+//
+// Everything expensive happens before a caller's turn to write. Append stores a Commit if nothing that it depends on has
+// changed since its snapshot, and gives it the next numbers; else the change is planned again, with all that is decoded.
+//
+// Invariants: revision numbers are gapless and in the order of commits, and only a prune removes some; a document
+// identity is live in at most one bucket; the schema validation of a revision covers all of its documents; a PUT that
+// changes nothing writes nothing; a dry run writes nothing at all.
 package revisions

@@ -2,253 +2,133 @@ package revisions
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
-	"sync/atomic"
 
-	"purser/internal/document"
 	"purser/internal/validations"
 )
 
-// judgement works out the schema validation of a change: what its documents, and those elsewhere that its DataSchemas
-// govern, are found to be (spec/api.md §7.1, §0 C1, D1).
-type judgement struct {
-	service  *Service
-	change   *Change
-	versions validations.ClientVersions
-	gone     map[int64]bool             // documents that are no longer live
-	failing  map[int64]validations.Rule // documents of the new revision that fail, by id
+// judge works out what is wrong with the revision that a diff makes: its schema validation, and those validations of
+// the whole revision that its policies require (spec/api.md §7.1, §0 C1, D1, D3, D4). It knows no store.
+type judge struct {
+	engine   *validations.Engine
+	vault    Vault
+	defaults validations.ClientVersions
+	compat   bool
 }
 
-// judge fills in the checks, the failures and the number of entries of a change.
-func (s *Service) judge(ctx context.Context, change *Change) error {
-	j := &judgement{
-		service: s, change: change, gone: map[int64]bool{},
-		failing: map[int64]validations.Rule{},
-	}
-	for _, doc := range change.Removed {
-		j.gone[doc.ID] = true
-	}
-	if err := j.inherit(ctx); err != nil {
-		return err
-	}
-	if err := j.readVersions(ctx); err != nil {
-		return err
-	}
-	subjects, err := j.subjects(ctx)
-	if err != nil {
-		return err
-	}
-	if err := j.check(ctx, subjects); err != nil {
-		return err
-	}
-	return j.record(ctx)
+func (s *Service) judge() judge { return judge{s.Engine, s.Vault, s.ClientVersions, s.Compat} }
+
+// Judgement is what was found about a diff.
+type Judgement struct {
+	Checks   []Check // that were made now
+	Failures []Failure
+	Entries  int // of the schema validation
+	// Results are the outcomes of the validations of the whole revision.
+	Results []validations.Result
+	// ClientVersions are those that the revision was judged with.
+	ClientVersions validations.ClientVersions
+	// Policies are in force once the change is made, in order of place.
+	Policies []validations.Policy
+	// Rendered is the rendered revision, nil unless a policy required it.
+	Rendered *Rendering
+	// Exact tells that it holds for the newest revision of its snapshot only.
+	Exact bool
+	// Settles tells that the documents that govern others, or the failing documents, change.
+	Settles bool
 }
 
-// inherit takes over the failures of the newest revision whose documents are still there.
-func (j *judgement) inherit(ctx context.Context) error {
-	failures, err := j.service.Store.Failures(ctx, j.change.Against.Revision)
+// failed reports whether an entry of the schema validation is a failure.
+func (j Judgement) failed() bool {
+	return slices.ContainsFunc(j.Failures, func(f Failure) bool { return !f.Rule.IsZero() })
+}
+
+// judge judges a diff of a snapshot that holds what need asked for.
+func (j judge) judge(ctx context.Context, snapshot Snapshot, diff Diff) (Judgement, error) {
+	versions, err := j.clientVersions(ctx, snapshot, diff)
 	if err != nil {
-		return fmt.Errorf("read the newest revision's failures: %w", err)
+		return Judgement{}, err
 	}
-	for _, failure := range failures {
-		if !j.gone[failure.Document] && !failure.Rule.IsZero() {
-			j.failing[failure.Document] = failure.Rule
+	subjects := j.subjects(snapshot, diff, versions)
+	checks, err := j.check(ctx, snapshot, diff, subjects, versions)
+	if err != nil {
+		return Judgement{}, err
+	}
+	failing := failing(snapshot, diff, subjects, checks)
+	made := Judgement{
+		Checks: checks.made, ClientVersions: versions, Policies: policiesAfter(snapshot.Policies, diff),
+		Settles: settles(snapshot, diff, failing),
+	}
+	made.Failures, made.Entries = entries(snapshot, diff, failing)
+	return j.validateWhole(ctx, snapshot, diff, made)
+}
+
+// need returns what judging a diff needs beyond what planning it does. It may grow as the snapshot does.
+func (j judge) need(ctx context.Context, snapshot Snapshot, diff Diff) (Need, error) {
+	need := Need{Evidence: true, Kinds: kinds(diff.Added)}
+	if !diff.Changes {
+		return Need{}, nil
+	}
+	if requiresWhole(policiesAfter(snapshot.Policies, diff)) || layered(versionsAfter(snapshot, diff)) {
+		need.Documents = true
+		if snapshot.Documents == nil && snapshot.Live > 0 {
+			return need, nil
 		}
 	}
-	return nil
-}
-
-// subjects are the documents to check: the new ones, and all whose DataSchema came, went or changed, or judges by
-// client versions that did.
-func (j *judgement) subjects(ctx context.Context) ([]*Stored, error) {
-	subjects := j.change.Added
-	kinds := map[string]bool{}
-	for _, doc := range slices.Concat(j.change.Added, j.change.Removed) {
-		if validations.Registers(doc.Document) {
-			kinds[doc.Name] = true
-		}
-	}
-	if err := j.addVersioned(ctx, kinds); err != nil || len(kinds) == 0 {
-		return subjects, err
-	}
-	governed, err := j.service.Store.OfKinds(ctx, slices.Collect(maps.Keys(kinds)))
+	versions, err := j.clientVersions(ctx, snapshot, diff)
 	if err != nil {
-		return nil, fmt.Errorf("find the documents that DataSchemas govern: %w", err)
+		return need, err
 	}
-	for _, doc := range governed {
-		if !j.gone[doc.ID] {
-			subjects = append(slices.Clip(subjects), doc)
-		}
-	}
-	return subjects, nil
+	need.Schemas = versions.Digest() != snapshot.Newest.ClientVersions
+	governed := j.governed(snapshot, diff, versions)
+	need.Governed = sorted(governed)
+	need.Kinds = append(need.Kinds, need.Governed...)
+	need.Checks = j.recorded(snapshot, diff, versions)
+	return need, nil
 }
 
-// rules are the schemas in force for the subjects once the change is made.
-func (j *judgement) rules(ctx context.Context, subjects []*Stored) (
-	validations.Rules, map[document.Digest][]byte, error,
-) {
-	kinds := map[string]bool{}
+// kinds returns the schemas of documents, each once.
+func kinds(documents []*Stored) []string {
+	set := map[string]bool{}
+	for _, doc := range documents {
+		set[doc.Schema] = true
+	}
+	return sorted(set)
+}
+
+// failing returns the rules by which documents of the new revision fail, by document: what is known of the newest
+// revision, and what was found about the subjects.
+func failing(snapshot Snapshot, diff Diff, subjects []*Stored, checks checks) map[int64]validations.Rule {
+	gone, failing := ids(diff.Removed), map[int64]validations.Rule{}
+	for _, failure := range snapshot.Failures {
+		if !gone[failure.Document] && !failure.Rule.IsZero() {
+			failing[failure.Document] = failure.Rule
+		}
+	}
 	for _, doc := range subjects {
-		kinds[doc.Schema] = true
-	}
-	live, err := j.service.Store.Registered(ctx, slices.Collect(maps.Keys(kinds)))
-	if err != nil {
-		return validations.Rules{}, nil, fmt.Errorf("find DataSchemas: %w", err)
-	}
-	rules := validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: j.service.Compat}
-	texts := map[document.Digest][]byte{}
-	for _, doc := range j.change.Added {
-		texts[doc.Digest] = doc.Data
-		live = append(live, doc)
-	}
-	live = slices.DeleteFunc(slices.Clone(live), func(doc *Stored) bool { return j.gone[doc.ID] })
-	for _, doc := range registering(live) {
-		rules.Registered[doc.Name] = j.service.Engine.RuleOf(doc.Digest, doc.Data, j.versions)
-	}
-	return rules, texts, nil
-}
-
-// check judges the subjects: by what is known of the same content and rule, else by checking now.
-func (j *judgement) check(ctx context.Context, subjects []*Stored) error {
-	rules, texts, err := j.rules(ctx, subjects)
-	if err != nil {
-		return err
-	}
-	tasks := newTasks(subjects, rules)
-	for _, doc := range subjects {
-		delete(j.failing, doc.ID)
-	}
-	findings, err := j.service.Store.Checked(ctx, tasks.pairs)
-	if err != nil {
-		return fmt.Errorf("look up earlier checks: %w", err)
-	}
-	if err := j.checkNew(ctx, tasks, findings, texts); err != nil {
-		return err
-	}
-	for doc, pair := range tasks.pairOf {
-		if len(findings[pair.Name()]) > 0 {
-			j.failing[doc.ID] = pair.Rule
+		delete(failing, doc.ID)
+		if pair, checked := checks.of[doc]; checked && len(checks.findings[pair.Name()]) > 0 {
+			failing[doc.ID] = pair.Rule
 		}
 	}
-	return nil
+	return failing
 }
 
-// tasks are the checks that subjects need, each pair of content and rule once.
-type tasks struct {
-	pairs  []Pair
-	pairOf map[*Stored]Pair
-	of     map[Pair]*Stored // a document with the content
-}
-
-func newTasks(subjects []*Stored, rules validations.Rules) tasks {
-	t := tasks{pairOf: make(map[*Stored]Pair, len(subjects)), of: make(map[Pair]*Stored, len(subjects))}
-	for _, doc := range subjects {
-		rule, ok := rules.For(doc.Document)
-		if !ok {
+// settles reports whether a change modifies what later changes of other buckets are judged by.
+func settles(snapshot Snapshot, diff Diff, failing map[int64]validations.Rule) bool {
+	before := 0
+	for _, failure := range snapshot.Failures {
+		if failure.Rule.IsZero() {
 			continue
 		}
-		pair := Pair{doc.Digest, rule}
-		t.pairOf[doc] = pair
-		if t.of[pair] == nil {
-			t.of[pair] = doc
-			t.pairs = append(t.pairs, pair)
+		before++
+		if failing[failure.Document] != failure.Rule {
+			return true
 		}
 	}
-	return t
+	return before != len(failing) || slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), governs)
 }
 
-// checkNew makes the checks whose outcome is not known, adds them to findings and keeps them with the change.
-func (j *judgement) checkNew(ctx context.Context, t tasks, findings map[validations.Pair][]validations.Finding,
-	texts map[document.Digest][]byte,
-) error {
-	todo := slices.DeleteFunc(slices.Clone(t.pairs), func(pair Pair) bool {
-		_, known := findings[pair.Name()]
-		return known
-	})
-	checkers, err := j.checkers(ctx, todo, texts)
-	if err != nil {
-		return err
-	}
-	unknown := make([]*Stored, len(todo))
-	for i, pair := range todo {
-		unknown[i] = t.of[pair]
-	}
-	secrets, err := j.service.openerOf(ctx, unknown)
-	if err != nil {
-		return err
-	}
-	checks := make([]Check, len(todo))
-	var kept atomic.Int64
-	err = j.service.forEach(ctx, len(todo), func(i int) {
-		findings := secrets.check(ctx, checkers[todo[i].Rule], unknown[i])
-		checks[i] = Check{Pair: todo[i], Findings: bounded(findings, &kept)}
-	})
-	if err != nil {
-		return fmt.Errorf("check documents: %w", err)
-	}
-	for _, check := range checks {
-		findings[check.Name()] = check.Findings
-	}
-	j.change.Checks = checks
-	return nil
-}
-
-// bounded keeps all findings until those of one change are many megabytes, then the first of each check, cut short.
-func bounded(findings []validations.Finding, kept *atomic.Int64) []validations.Finding {
-	const budget, short = 16 << 20, 256
-	size := 0
-	for _, finding := range findings {
-		size += len(finding.Message) + len(finding.SchemaPath)
-	}
-	if kept.Add(int64(size)) <= budget || len(findings) == 0 {
-		return findings
-	}
-	first := findings[0]
-	if len(first.Message) > short {
-		first.Message = strings.ToValidUTF8(first.Message[:short], "") + "…"
-	}
-	return []validations.Finding{first}
-}
-
-// checkers gets the checkers of the rules that are to be applied, compiling those that were not used lately.
-func (j *judgement) checkers(ctx context.Context, todo []Pair, texts map[document.Digest][]byte) (
-	map[validations.Rule]validations.Checker, error,
-) {
-	checkers := map[validations.Rule]validations.Checker{}
-	var missing []validations.Rule
-	for _, pair := range todo {
-		rule := pair.Rule
-		if checkers[rule] != nil || slices.Contains(missing, rule) {
-			continue
-		}
-		if checker, ok := j.service.Engine.Checker(rule); ok {
-			checkers[rule] = checker
-		} else if text, ok := texts[rule.Schema]; ok {
-			checkers[rule] = j.service.Engine.Compile(rule, text, j.versions)
-		} else {
-			missing = append(missing, rule)
-		}
-	}
-	if len(missing) == 0 {
-		return checkers, nil
-	}
-	stored, err := j.service.Store.Contents(ctx, schemasOf(missing))
-	if err != nil {
-		return nil, fmt.Errorf("read DataSchemas: %w", err)
-	}
-	for _, rule := range missing {
-		checkers[rule] = j.service.Engine.Compile(rule, stored[rule.Schema], j.versions)
-	}
-	return checkers, nil
-}
-
-func schemasOf(rules []validations.Rule) []document.Digest {
-	schemas := make([]document.Digest, len(rules))
-	for i, rule := range rules {
-		schemas[i] = rule.Schema
-	}
-	return schemas
+// governs reports whether other documents are judged by this one.
+func governs(doc *Stored) bool {
+	return doc.Schema == validations.DataSchemaKind || namesVersions(doc) || isPolicy(doc) || isLayeringPolicy(doc)
 }

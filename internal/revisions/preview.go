@@ -1,8 +1,6 @@
 package revisions
 
 import (
-	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -15,15 +13,15 @@ import (
 type Preview struct {
 	Shown // the newest revision as it would be afterwards
 
-	Changed   bool // whether that is a new one
+	Changed   bool // that is a new one
 	Buckets   []BucketDifference
 	Documents []DocumentDifference
 	Findings  []Finding
-	// Results are those of the internal validations that policies ask for beyond that of the schemas.
+	// Results are the outcomes of the validations of the whole revision that policies require.
 	Results []validations.Result
 }
 
-// Finding is a document of the revision that its schema validation finds fault with, or has a note about.
+// Finding is a document of the revision that its schema validation has a failure or a note about.
 type Finding struct {
 	document.Identity
 
@@ -32,139 +30,137 @@ type Finding struct {
 	Errors []json.RawMessage
 }
 
-// rehearse works out all of a change and stores nothing.
-func (s *Service) rehearse(ctx context.Context, d draft, kind Kind, terms Terms) (Written, error) {
-	change, worth, err := s.judged(ctx, d, kind, terms)
+// previewNeed returns what describing the failures of a snapshot needs.
+func previewNeed(snapshot Snapshot) Need {
+	need := Need{Kinds: kinds(snapshot.Failing)}
+	byID := byID(snapshot.Failing)
+	for _, failure := range snapshot.Failures {
+		if doc := byID[failure.Document]; doc != nil && !failure.Rule.IsZero() {
+			need.Checks = append(need.Checks, Pair{doc.Digest, failure.Rule})
+		}
+	}
+	return need
+}
+
+// preview returns the answer to a dry run.
+func (s *Service) preview(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options) (
+	Written, error,
+) {
+	findings, err := previewFindings(snapshot, diff, judgement)
 	if err != nil {
 		return Written{}, err
 	}
 	preview := &Preview{
-		Changed: worth, Documents: documentDifferences(change.Removed, change.Added), Results: change.Results,
+		Changed: diff.Changes, Documents: DocumentDifferences(diff.Removed, diff.Added), Results: judgement.Results,
+		Buckets: previewBuckets(snapshot.Occupied, diff), Findings: findings,
 	}
-	if preview.Buckets, err = s.previewBuckets(ctx, &change); err != nil {
-		return Written{}, err
-	}
-	if preview.Shown, err = s.previewVerdict(ctx, &change, worth); err != nil {
-		return Written{}, err
-	}
-	if preview.Findings, err = s.previewFindings(ctx, &change); err != nil {
-		return Written{}, err
-	}
-	now, err := s.Store.Buckets(ctx, nil)
 	switch {
-	case err != nil:
-		return Written{}, fmt.Errorf("look whether the site has changed: %w", err)
-	case now.Head != change.Against.Head: // what was read is not of one moment
-		return Written{}, ErrMoved
+	case diff.Changes:
+		revision := newRevision(snapshot, diff, judgement, kind, options, s.Now())
+		preview.Shown = s.verdict(snapshot.Epoch, revision, judgement)
+	case snapshot.Newest.ID > 0:
+		policies := InForce(snapshot.Policies, snapshot.Revision)
+		verdict := Weigh(s.Compat, policies, snapshot.Newest, snapshot.Outcomes, s.Now())
+		preview.Shown = Shown{snapshot.Newest, verdict, snapshot.Epoch}
 	}
-	return Written{Revision: change.Against.Revision, Epoch: change.Against.Epoch, Preview: preview}, nil
+	return Written{Revision: snapshot.Revision, Epoch: snapshot.Epoch, Preview: preview}, nil
 }
 
-func (s *Service) previewBuckets(ctx context.Context, change *Change) ([]BucketDifference, error) {
-	before, err := s.Store.Occupied(ctx, change.Against.Revision)
-	if err != nil {
-		return nil, fmt.Errorf("find the buckets: %w", err)
-	}
-	slices.Sort(change.Emptied)
-	after := slices.DeleteFunc(slices.Concat(before, change.Opened), func(bucket string) bool {
-		_, emptied := slices.BinarySearch(change.Emptied, bucket)
-		return emptied
+// previewBuckets returns how a diff modifies each bucket.
+func previewBuckets(before []string, diff Diff) []BucketDifference {
+	after := slices.DeleteFunc(slices.Concat(before, diff.Opened), func(bucket string) bool {
+		return slices.Contains(diff.Emptied, bucket)
 	})
 	slices.Sort(after)
-	return bucketDifferences(before, after, change.Removed, change.Added), nil
+	return BucketDifferences(before, after, diff.Removed, diff.Added)
 }
 
-// previewVerdict weighs the new revision, about which nobody can have reported anything yet.
-func (s *Service) previewVerdict(ctx context.Context, change *Change, worth bool) (Shown, error) {
-	standing, err := s.Store.Standing(ctx, []int64{change.Against.Revision})
-	switch {
-	case err != nil:
-		return Shown{}, fmt.Errorf("read the newest revision: %w", err)
-	case !worth && len(standing.Revisions) == 0:
-		return Shown{}, nil
-	case !worth:
-		return s.weighed(standing)[0], nil
-	}
-	verdict := s.verdict(policiesAfter(change, standing), change.Revision, outcomesOf(change.Results), s.Now())
-	return Shown{change.Revision, verdict, change.Against.Epoch}, nil
-}
-
-// outcomesOf are what results say to a verdict.
-func outcomesOf(results []validations.Result) (outcomes []validations.Outcome) {
-	for _, result := range results {
-		outcomes = append(outcomes, validations.OutcomeOf(result))
-	}
-	return outcomes
-}
-
-// policiesAfter are the ValidationPolicies in force once a change of the newest revision is made.
-func policiesAfter(change *Change, newest Standing) []validations.Policy {
-	removed := map[document.Identity]bool{}
-	for _, doc := range change.Removed {
-		removed[doc.Identity] = true
-	}
-	versions := slices.DeleteFunc(newest.Policies, func(v PolicyVersion) bool { return removed[v.Identity] })
-	for _, doc := range change.Added {
-		if isPolicy(doc) {
-			policy := validations.ParsePolicy(doc.Identity, doc.Data)
-			versions = append(versions, PolicyVersion{Policy: policy, Place: doc.Place})
-		}
-	}
-	slices.SortFunc(versions, func(a, b PolicyVersion) int { return cmp.Compare(a.Place, b.Place) })
-	var policies []validations.Policy
-	for _, version := range versions {
-		policies = append(policies, version.Policy)
-	}
-	return policies
-}
-
-// previewFindings words the entries of the change's schema validation that are no plain success.
-func (s *Service) previewFindings(ctx context.Context, change *Change) ([]Finding, error) {
-	about, err := s.subjectsOf(ctx, change)
-	if err != nil {
-		return nil, err
-	}
+// previewFindings describes the entries of a schema validation that are more than a plain success.
+func previewFindings(snapshot Snapshot, diff Diff, judgement Judgement) ([]Finding, error) {
+	about := byID(slices.Concat(snapshot.Failing, diff.Result, diff.Added))
 	var rows []FailedEntry
-	for _, failure := range change.Failures {
+	for _, failure := range judgement.Failures {
 		if doc := about[failure.Document]; doc != nil {
 			rows = append(rows, FailedEntry{failure, doc})
 		}
 	}
-	worded, err := s.word(ctx, rows, change, true)
+	found := map[validations.Pair][]validations.Finding{}
+	for pair, findings := range snapshot.Checks {
+		found[pair] = findings
+	}
+	for _, check := range judgement.Checks {
+		found[check.Name()] = check.Findings
+	}
+	texts := map[document.Digest][]byte{}
+	for _, doc := range slices.Concat(snapshot.Schemas, diff.Added) {
+		texts[doc.Digest] = doc.Data
+	}
+	errs, err := Describe(rows, found, texts, true)
 	if err != nil {
 		return nil, err
 	}
 	findings := make([]Finding, len(rows))
 	for i, row := range rows {
-		findings[i] = Finding{
-			Identity: row.About.Identity, Bucket: row.About.Bucket, Failed: !row.Rule.IsZero(),
-			Errors: worded[i].errors,
-		}
+		findings[i] = Finding{row.About.Identity, row.About.Bucket, !row.Rule.IsZero(), errs[i]}
 	}
 	return findings, nil
 }
 
-// subjectsOf finds the documents that a change's failures are about, by id.
-func (s *Service) subjectsOf(ctx context.Context, change *Change) (map[int64]*Stored, error) {
-	about := map[int64]*Stored{}
-	for _, doc := range slices.Concat(change.Result, change.Added) {
-		about[doc.ID] = doc
+// byID returns documents by their ids.
+func byID(documents []*Stored) map[int64]*Stored {
+	byID := make(map[int64]*Stored, len(documents))
+	for _, doc := range documents {
+		byID[doc.ID] = doc
 	}
-	var elsewhere []int64
-	for _, failure := range change.Failures {
-		if about[failure.Document] == nil {
-			elsewhere = append(elsewhere, failure.Document)
+	return byID
+}
+
+// FailedEntry is a Failure with the document it is about.
+type FailedEntry struct {
+	Failure
+
+	About *Stored
+}
+
+// Describe returns the errors of entries that are more than a plain success: findings by check, and the texts of the
+// schemas by digest. With details each error shows its part of the document, and the schema, until they are many
+// megabytes; each entry can be asked for alone.
+func Describe(rows []FailedEntry, findings map[validations.Pair][]validations.Finding,
+	texts map[document.Digest][]byte, details bool,
+) ([][]json.RawMessage, error) {
+	const maxDetailed = 32 << 20
+	size := 0
+	entries := make([][]json.RawMessage, len(rows))
+	for i, row := range rows {
+		doc, text := row.About.Document, validations.RuleText(row.Rule)
+		if text == nil {
+			text = texts[row.Rule.Schema]
+		}
+		found := findings[validations.PairOf(doc.Digest, row.Rule)]
+		reports, err := validations.Report(doc, text, found, details && size < maxDetailed)
+		if err != nil {
+			return nil, fmt.Errorf("word the findings: %w", err)
+		}
+		if entries[i], err = appendJSON([]json.RawMessage{}, reports); err != nil {
+			return nil, err
+		}
+		if entries[i], err = appendJSON(entries[i], row.Notes); err != nil {
+			return nil, err
+		}
+		for _, text := range entries[i] {
+			size += len(text)
 		}
 	}
-	if len(elsewhere) == 0 {
-		return about, nil
+	return entries, nil
+}
+
+func appendJSON[T any](list []json.RawMessage, items []T) ([]json.RawMessage, error) {
+	for _, item := range items {
+		text, err := json.Marshal(item)
+		if err != nil {
+			return nil, fmt.Errorf("write an entry: %w", err)
+		}
+		list = append(list, text)
 	}
-	versions, err := s.Store.Versions(ctx, elsewhere)
-	if err != nil {
-		return nil, fmt.Errorf("read the documents that fail: %w", err)
-	}
-	for _, doc := range versions {
-		about[doc.ID] = doc
-	}
-	return about, nil
+	return list, nil
 }

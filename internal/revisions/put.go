@@ -1,66 +1,143 @@
 package revisions
 
 import (
-	"bytes"
 	"context"
+	"fmt"
 
 	"purser/internal/document"
 	"purser/internal/fault"
 )
 
 // Put makes the documents of a body the content of a bucket; those it leaves out are deleted (spec/api.md §3). Faults:
-// Invalid for what cannot be read or is no document, TooLarge beyond limits, Conflict for an identity that lives in
-// another bucket or twice in the body, a second LayeringPolicy, or a site that does not stop changing, Stale for terms
-// that do not hold, Forbidden for encrypted documents that the terms do not allow, and Unimplemented for those without
-// a vault. Nothing is stored with a fault.
-func (s *Service) Put(ctx context.Context, bucket string, body []byte, media document.Media, terms Terms) (
+// Invalid for a body that cannot be read or holds something that is not a document, TooLarge beyond limits, Conflict for
+// an identity that is live in another bucket or twice in the body, a second LayeringPolicy, or a site that does not stop
+// changing, Stale for options that do not hold, Forbidden for encrypted documents that the options do not allow, and
+// Unimplemented for those without a vault. Nothing is stored with a fault.
+func (s *Service) Put(ctx context.Context, bucket string, body []byte, media document.Media, options Options) (
 	Written, error,
 ) {
-	segments, err := s.split(body, media)
+	payload, err := s.parse(ctx, body, media, bucket, []string{bucket})
 	if err != nil {
 		return Written{}, err
 	}
-	in := newIngest(s, segments, []string{bucket})
-	in.cleartextOnly = terms.CleartextOnly
-	for i := range in.owners {
-		in.owners[i] = bucket
-	}
-	return s.carryOut(ctx, in, Put, terms)
+	return s.put(ctx, payload, Put, options)
 }
 
 // PutChangeSet makes the documents of a body the content of several buckets at once: each names its own under
 // status.bucket, as documents read from the service do. Buckets that are named become empty if the body has no document
 // of theirs. Faults: those of Put; Invalid also for a document that names no bucket.
-func (s *Service) PutChangeSet(ctx context.Context, buckets []string, body []byte, media document.Media, terms Terms) (
-	Written, error,
-) {
-	segments, err := s.split(body, media)
+func (s *Service) PutChangeSet(ctx context.Context, buckets []string, body []byte, media document.Media,
+	options Options,
+) (Written, error) {
+	payload, err := s.parse(ctx, body, media, "", buckets)
 	if err != nil {
 		return Written{}, err
 	}
-	if len(segments) == 0 && len(buckets) == 0 {
+	if len(payload.Items) == 0 && len(payload.Buckets) == 0 {
 		return Written{}, fault.New(fault.Invalid, "HTTPBadRequest", "The change set is about no bucket: it has no "+
 			"document, each of which would name its bucket under status.bucket, and ?buckets= names none to be emptied.")
 	}
-	for i := range segments {
-		segments[i].Digest = segments[i].Digest.ForBucket()
-	}
-	in := newIngest(s, segments, buckets)
-	in.cleartextOnly = terms.CleartextOnly
-	return s.carryOut(ctx, in, ChangeSet, terms)
+	return s.put(ctx, payload, ChangeSet, options)
 }
 
-func (s *Service) split(body []byte, media document.Media) ([]document.Segment, error) {
-	began := s.Now()
-	segments, err := document.Split(body, media, s.Limits)
+func (s *Service) put(ctx context.Context, payload Payload, kind Kind, options Options) (Written, error) {
+	payload.CleartextOnly = options.CleartextOnly
+	payload, err := s.decodeAll(ctx, payload)
 	if err != nil {
-		return nil, err
+		return Written{}, err
 	}
-	s.observe("split", began)
-	if len(segments) == 0 && media == document.YAML && len(bytes.TrimSpace(body)) > 0 {
-		// A file whose line breaks were lost on the way is one long comment.
-		return nil, fault.New(fault.Invalid, "HTTPBadRequest",
-			"The body holds no document, only comments. To delete all documents of a bucket, PUT an empty body to it.")
+	return s.change(ctx, payloadSource{s, payload}, kind, options)
+}
+
+// decodeAll decodes what the buckets of a payload do not know, as far as they are known here; what has changed since is
+// decoded once the snapshot shows it. Which buckets a change set is about may only turn out on the way: then it stops
+// after a few documents, for those that follow may be known once that bucket is read.
+func (s *Service) decodeAll(ctx context.Context, payload Payload) (Payload, error) {
+	const maxRounds, growth = 16, 4
+	most := max(1, len(payload.Items))
+	if payload.namesBuckets() {
+		most = 1
 	}
-	return segments, nil
+	for round := 1; ; round++ {
+		snapshot, err := s.recall(ctx, payload.Buckets)
+		if err != nil {
+			return payload, err
+		}
+		decoded, err := s.decodeUnknown(ctx, payload, snapshot, most)
+		if err != nil || decoded.undecoded() == payload.undecoded() {
+			return decoded, err
+		}
+		if len(decoded.Buckets) == len(payload.Buckets) {
+			most *= growth
+		}
+		if round == maxRounds { // with so many buckets there is little to gain
+			most = len(payload.Items)
+		}
+		payload = decoded
+	}
+}
+
+// recall returns buckets as they were when they were last seen here, or else as they are now.
+func (s *Service) recall(ctx context.Context, buckets []string) (Snapshot, error) {
+	if snapshot, ok := s.Store.Recall(buckets); ok {
+		return snapshot, nil
+	}
+	snapshot, err := s.Store.Snapshot(ctx, Need{Buckets: buckets})
+	if err != nil {
+		return snapshot, fmt.Errorf("read buckets: %w", err)
+	}
+	return snapshot, nil
+}
+
+// payloadSource makes a change of a payload.
+type payloadSource struct {
+	service *Service
+	payload Payload
+}
+
+func (p payloadSource) need() Need { return p.payload.need() }
+
+func (p payloadSource) decoded(ctx context.Context, snapshot Snapshot) (source, error) {
+	payload, err := p.service.decodeUnknown(ctx, p.payload, snapshot, len(p.payload.Items))
+	return payloadSource{p.service, payload}, err
+}
+
+func (p payloadSource) plan(ctx context.Context, snapshot Snapshot) (Diff, error) {
+	diff, err := p.payload.plan(snapshot, p.service.Compat)
+	if err != nil {
+		return diff, err
+	}
+	return p.service.seal(ctx, snapshot, diff)
+}
+
+// Rollback makes a new revision with the documents of an earlier one, or with none for 0, and writes only what differs
+// from the newest. It always makes one, also where nothing differs (spec/api.md §6.3). Faults: NotFound, Gone, Stale,
+// Conflict, Forbidden.
+func (s *Service) Rollback(ctx context.Context, target int64, options Options) (Written, error) {
+	return s.change(ctx, rollbackSource{s, target, options.CleartextOnly}, Rollback, options)
+}
+
+// rollbackSource makes a change of the target of a rollback.
+type rollbackSource struct {
+	service       *Service
+	target        int64
+	cleartextOnly bool
+}
+
+func (r rollbackSource) need() Need {
+	return Need{Target: &r.target, Evidence: true, Documents: r.cleartextOnly}
+}
+
+func (r rollbackSource) decoded(context.Context, Snapshot) (source, error) { return r, nil }
+
+func (r rollbackSource) plan(ctx context.Context, snapshot Snapshot) (Diff, error) {
+	if len(snapshot.Comparison.Missing) > 0 {
+		return Diff{}, Absent(ctx, r.service.Store, r.target)
+	}
+	if r.cleartextOnly {
+		if err := refuseSecrets(snapshot); err != nil {
+			return Diff{}, err
+		}
+	}
+	return planRollback(snapshot), nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store/storetest"
 )
@@ -36,7 +37,7 @@ func TestService_Rendered_shared(t *testing.T) {
 				if reader%3 == 0 {
 					go cancel()
 				}
-				selected, err := service.Rendered(ctx, revision, all())
+				selected, err := service.questions.Rendered(ctx, revision, all())
 				switch {
 				case reader%3 == 0 && errors.Is(err, context.Canceled):
 				case err != nil:
@@ -56,8 +57,8 @@ func TestService_Rendered_selection(t *testing.T) {
 	t.Parallel()
 	service := open(t, storetest.URL(t))
 	revision := put(t, service, "a", layers+widget("p", 1)+widget("q", 2)+widget("r", 3)).Revision
-	names := func(selection revisions.Selection) string {
-		selected, err := service.Rendered(t.Context(), revision, selection)
+	names := func(selection queries.Selection) string {
+		selected, err := service.questions.Rendered(t.Context(), revision, selection)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,16 +68,16 @@ func TestService_Rendered_selection(t *testing.T) {
 		}
 		return strings.Join(names, " ")
 	}
-	unlimited := revisions.Page{Limit: -1}
+	unlimited := queries.Page{Limit: -1}
 	for _, c := range []struct {
-		selection revisions.Selection
+		selection queries.Selection
 		want      string
 	}{
-		{revisions.Selection{Page: unlimited}, "lp p q r"},
-		{revisions.Selection{Sort: []revisions.SortKey{revisions.ByName}, Backwards: true, Page: unlimited}, "r q p lp"},
-		{revisions.Selection{Schemas: []string{"acme"}, Page: revisions.Page{Offset: 1, Limit: 1}}, "q"},
-		{revisions.Selection{Schemas: []string{"acm", "acme/Widget/v1/"}, Page: unlimited}, ""},
-		{revisions.Selection{Page: unlimited}, "lp p q r"},
+		{queries.Selection{Page: unlimited}, "lp p q r"},
+		{queries.Selection{Sort: []queries.SortKey{queries.ByName}, Backwards: true, Page: unlimited}, "r q p lp"},
+		{queries.Selection{Schemas: []string{"acme"}, Page: queries.Page{Offset: 1, Limit: 1}}, "q"},
+		{queries.Selection{Schemas: []string{"acm", "acme/Widget/v1/"}, Page: unlimited}, ""},
+		{queries.Selection{Page: unlimited}, "lp p q r"},
 	} {
 		if got := names(c.selection); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.selection, got, c.want)
@@ -88,7 +89,7 @@ func TestService_Rendered_selection(t *testing.T) {
 func TestService_Prune_concurrent(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	services := []*revisions.Service{open(t, url), open(t, url)}
+	services := []site{open(t, url), open(t, url)}
 	put(t, services[0], "keep", widget("kept", 1))
 	if _, err := services[0].Tag(t.Context(), 1, "good", nil); err != nil {
 		t.Fatal(err)
@@ -99,7 +100,7 @@ func TestService_Prune_concurrent(t *testing.T) {
 		group.Go(func() {
 			for round := range rounds {
 				body := []byte(widget(fmt.Sprintf("w%d", w), round))
-				written, err := services[w%2].Put(t.Context(), fmt.Sprintf("b%d", w), body, document.YAML, revisions.Terms{})
+				written, err := services[w%2].Put(t.Context(), fmt.Sprintf("b%d", w), body, document.YAML, revisions.Options{})
 				if err != nil || !written.Changed {
 					t.Errorf("writer %d, round %d: %+v %v", w, round, written, err)
 				}
@@ -108,7 +109,7 @@ func TestService_Prune_concurrent(t *testing.T) {
 	}
 	group.Go(func() {
 		for range rounds {
-			if _, err := services[0].Prune(t.Context(), 2, revisions.Terms{}); err != nil {
+			if _, err := services[0].Prune(t.Context(), 2, revisions.Options{}); err != nil {
 				t.Errorf("prune: %v", err)
 			}
 		}

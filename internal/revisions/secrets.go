@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"strings"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/secrets"
-	"purser/internal/validations"
 )
 
-// Vault keeps what encrypted documents say. The documents themselves say a reference in its place, so that nothing that
-// reads, compares, checks or shows them can tell more. A *secrets.Keyring is one.
+// Vault seals the data of encrypted documents. The documents themselves hold a reference in its place, so that nothing
+// that reads, compares, checks or shows them can reveal more. A *secrets.Keyring is one.
 type Vault interface {
 	secrets.Sealer
 
-	// Digest tells contents of one place apart, and nothing else about them.
+	// Digest identifies contents of one place, and reveals nothing else about them.
 	Digest(place secrets.Place, content []byte) document.Digest
 	// Prefix is what every text begins with that is sealed now.
 	Prefix(ctx context.Context) []byte
@@ -30,8 +30,8 @@ const site = "default"
 
 func placeOf(id document.Identity) secrets.Place { return secrets.Place{Site: site, Identity: id} }
 
-// conceal puts a reference in the place of what an encrypted document says, which stays beside it until it is sealed.
-// Nothing in it is no secret (spec/api.md §9). What was read of the document may be put back.
+// conceal replaces the data of an encrypted document by a reference; the data stays beside it until it is sealed. Empty
+// data is no secret (spec/api.md §9). A reference that the document was read with may be put back.
 func (s *Service) conceal(entry document.Entry, doc *document.Document) (*document.Document, error) {
 	value, err := document.ParseJSON(doc.Data)
 	switch {
@@ -42,7 +42,8 @@ func (s *Service) conceal(entry document.Entry, doc *document.Document) (*docume
 	case s.Vault == nil:
 		return nil, encryptedFault(entry, doc)
 	}
-	doc.Segment, doc.Notes = document.Digest{}, nil // neither may tell of what is hidden
+	hidden := *doc
+	hidden.Segment, hidden.Notes = document.Digest{}, nil // either could reveal something
 	place := placeOf(doc.Identity)
 	reference := secrets.Reference(place, s.Vault.Digest(place, doc.Digest[:]))
 	if secrets.IsReference(value) {
@@ -50,20 +51,25 @@ func (s *Service) conceal(entry document.Entry, doc *document.Document) (*docume
 		if own := reference[:strings.LastIndexByte(reference, '/')+1]; !strings.HasPrefix(given, own) {
 			return nil, foreignReference(entry, doc)
 		}
-		return doc, nil
+		return &hidden, nil
 	}
-	doc.Secret = doc.Data
-	doc.Data = document.AppendJSON(nil, reference)
-	doc.Digest = document.DigestOf(reference)
-	return doc, nil
+	hidden.Secret, hidden.Data = doc.Data, document.AppendJSON(nil, reference)
+	hidden.Digest = document.DigestOf(reference)
+	return &hidden, nil
 }
 
-// inClear is a document whose secret is empty, and which is stored like any other.
+// inClear makes a document whose secret is empty, which is stored like any other.
 func inClear(entry document.Entry) (*document.Document, error) {
 	root, _ := entry.Value.(document.Mapping)
 	metadata, _ := root.At("metadata").(document.Mapping)
 	entry.Value = root.With("metadata", metadata.With("storagePolicy", "cleartext"))
-	return document.New(entry)
+	return document.New(entry) //nolint:wrapcheck // a fault of the document
+}
+
+func encryptedFault(e document.Entry, doc *document.Document) error {
+	return fault.New(fault.Unimplemented, "HTTPNotImplemented", "Document %s (document %d, from line %d) has "+
+		"storagePolicy: encrypted, and this server has no keyset to seal it with: start it with --secrets-keyset. It "+
+		"refuses secrets rather than store them in clear. Nothing was stored.", doc.Identity, e.Index, e.Line)
 }
 
 func foreignReference(e document.Entry, doc *document.Document) error {
@@ -73,153 +79,117 @@ func foreignReference(e document.Entry, doc *document.Document) error {
 		doc.Identity, e.Index, e.Line)
 }
 
-// refers tells whether a document's data is a reference to what it says.
+// refers reports whether a document's data is a reference to a secret.
 func refers(doc *Stored) bool {
 	return bytes.HasPrefix(doc.Data, []byte(`"secret://`)) && doc.Traits().Encrypted
 }
 
-// seal seals what a change brings in. Of documents that were put back by reference the secret must be there.
-func (s *Service) seal(ctx context.Context, change *Change) error {
-	var fresh, known []*Stored
-	for _, doc := range change.Added {
+// seal returns a diff whose new secrets are sealed. The secrets of documents that were put back by reference must be in
+// the store.
+func (s *Service) seal(ctx context.Context, snapshot Snapshot, diff Diff) (Diff, error) {
+	sealed := make(map[*Stored]*Stored, len(diff.Added))
+	var fresh []*Stored
+	for _, doc := range diff.Added {
 		switch {
 		case !refers(doc) || doc.Sealed != nil:
 		case doc.Secret != nil:
 			fresh = append(fresh, doc)
+		case snapshot.Contents[doc.Digest].Sealed == nil:
+			return diff, fault.New(fault.Invalid, "HTTPBadRequest", "The data of document %s is a reference to a secret that "+
+				"is not kept (any more). Put the secret itself there. Nothing was stored.", doc.Identity)
 		default:
-			known = append(known, doc)
+			text := *doc.Document
+			text.Sealed = snapshot.Contents[doc.Digest].Sealed
+			sealed[doc] = doc.with(text)
 		}
 	}
-	errs := make([]error, len(fresh))
-	err := s.forEach(ctx, len(fresh), func(i int) {
-		fresh[i].Sealed, errs[i] = s.Vault.Seal(ctx, placeOf(fresh[i].Identity), fresh[i].Secret)
+	texts := make([]document.Document, len(fresh))
+	err := forEach(ctx, len(fresh), func(_ *budget.Meter, i int) (err error) {
+		texts[i] = *fresh[i].Document
+		texts[i].Sealed, err = s.Vault.Seal(ctx, placeOf(fresh[i].Identity), fresh[i].Secret)
+		return err //nolint:wrapcheck // wrapped below
 	})
-	for _, failed := range errs {
-		if err == nil {
-			err = failed
+	if err != nil {
+		return diff, fmt.Errorf("seal secrets: %w", err)
+	}
+	for i, doc := range fresh {
+		sealed[doc] = doc.with(texts[i])
+	}
+	return diff.replacing(sealed), nil
+}
+
+// withoutSecrets returns the diff without the secrets in clear.
+func (d Diff) withoutSecrets() Diff {
+	sealed := map[*Stored]*Stored{}
+	for _, doc := range d.Added {
+		if doc.Secret != nil {
+			text := *doc.Document
+			text.Secret = nil
+			sealed[doc] = doc.with(text)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("seal secrets: %w", err)
-	}
-	return s.checkKnown(ctx, known)
+	return d.replacing(sealed)
 }
 
-func (s *Service) checkKnown(ctx context.Context, documents []*Stored) error {
-	sealed, err := s.sealedOf(ctx, documents)
-	if err != nil {
-		return err
-	}
-	for _, doc := range documents {
-		if sealed[doc.Digest] == nil {
-			return fault.New(fault.Invalid, "HTTPBadRequest", "The data of document %s is a reference to a secret that is not "+
-				"kept (any more). Put the secret itself there. Nothing was stored.", doc.Identity)
-		}
-	}
-	return nil
-}
-
-// sealedOf reads the sealed texts of documents, by the digest of their contents.
-func (s *Service) sealedOf(ctx context.Context, documents []*Stored) (map[document.Digest][]byte, error) {
-	digests := make([]document.Digest, 0, len(documents))
-	for _, doc := range documents {
-		digests = append(digests, doc.Digest)
-	}
-	sealed, err := s.Store.Sealed(ctx, digests)
-	if err != nil {
-		return nil, fmt.Errorf("read sealed secrets: %w", err)
-	}
-	return sealed, nil
-}
-
-// opener opens secrets that were read beforehand.
-type opener struct {
-	vault  Vault
-	sealed map[document.Digest][]byte
-}
-
-// openerOf reads what is needed to open the secrets of documents.
-func (s *Service) openerOf(ctx context.Context, documents []*Stored) (*opener, error) {
-	var stored []*Stored
-	for _, doc := range documents {
-		if refers(doc) && doc.Secret == nil && doc.Sealed == nil {
-			stored = append(stored, doc)
-		}
-	}
-	sealed, err := s.sealedOf(ctx, stored)
-	return &opener{s.Vault, sealed}, err
-}
-
-// open returns what a document says, in clear.
-func (o *opener) open(ctx context.Context, doc *Stored) ([]byte, error) {
-	sealed := doc.Sealed
+// open returns the data of a document in clear.
+func open(ctx context.Context, vault Vault, doc *Stored) ([]byte, error) {
 	switch {
 	case !refers(doc):
 		return doc.Data, nil
 	case doc.Secret != nil:
 		return doc.Secret, nil
-	case sealed == nil:
-		sealed = o.sealed[doc.Digest]
-	}
-	if o.vault == nil || sealed == nil {
+	case vault == nil || doc.Sealed == nil:
 		return nil, fault.New(fault.Internal, "SecretUnopened",
 			"The secret of document %s cannot be opened: this server has no keyset (--secrets-keyset)", doc.Identity)
 	}
-	text, err := o.vault.Open(ctx, placeOf(doc.Identity), sealed)
+	text, err := vault.Open(ctx, placeOf(doc.Identity), doc.Sealed)
 	if err != nil {
 		return nil, fmt.Errorf("open a secret: %w", err)
 	}
 	return text, nil
 }
 
-// resolver gives the values that references in documents stand for. What could not be opened is told by failed.
-func (s *Service) resolver(ctx context.Context, documents []*Stored) (
-	resolve func(reference string) (any, bool), failed func() error, err error,
-) {
-	byReference := map[string]*Stored{}
+// resolver opens the secrets that references in documents stand for, each when it is asked for.
+type resolver struct {
+	ctx         context.Context //nolint:containedctx // it lives as long as one rendering
+	vault       Vault
+	byReference map[string]*Stored
+	failure     error // of the last secret that could not be opened
+}
+
+func newResolver(ctx context.Context, vault Vault, documents []*Stored) *resolver {
+	r := &resolver{ctx: ctx, vault: vault, byReference: map[string]*Stored{}}
 	for _, doc := range documents {
-		if refers(doc) {
-			reference, err := document.ParseJSON(doc.Data)
-			if text, ok := reference.(string); ok && err == nil {
-				byReference[text] = doc
-			}
+		if !refers(doc) {
+			continue
+		}
+		reference, err := document.ParseJSON(doc.Data)
+		if text, ok := reference.(string); ok && err == nil {
+			r.byReference[text] = doc
 		}
 	}
-	if len(byReference) == 0 {
-		return nil, func() error { return nil }, nil
+	return r
+}
+
+// resolve returns the function that rendering calls, nil if there is nothing to resolve.
+func (r *resolver) resolve() func(reference string) (any, bool) {
+	if len(r.byReference) == 0 {
+		return nil
 	}
-	o, err := s.openerOf(ctx, documents)
-	if err != nil {
-		return nil, nil, err
-	}
-	var failure error
-	resolve = func(reference string) (any, bool) {
-		doc := byReference[reference]
+	return func(reference string) (any, bool) {
+		doc := r.byReference[reference]
 		if doc == nil {
 			return nil, false
 		}
-		text, err := o.open(ctx, doc)
+		text, err := open(r.ctx, r.vault, doc)
 		var value any
 		if err == nil {
 			value, err = document.ParseJSON(text)
 		}
 		if err != nil {
-			failure = err
+			r.failure = err
 			return nil, false
 		}
 		return value, true
 	}
-	return resolve, func() error { return failure }, nil
-}
-
-// check checks what a document says; of one that is encrypted nothing is told but that it fails a rule.
-func (o *opener) check(ctx context.Context, checker validations.Checker, doc *Stored) []validations.Finding {
-	if !refers(doc) {
-		return checker.Check(doc.Data)
-	}
-	text, err := o.open(ctx, doc)
-	if err != nil {
-		return []validations.Finding{{Message: validations.Unopened, Instance: []string{}, SchemaPath: "."}}
-	}
-	return validations.Concealed(checker.Check(text))
 }

@@ -5,106 +5,50 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"purser/internal/budget"
+	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/validations"
 )
 
-// Config is what a Service is made of. All fields must be set.
+// Config is what a Service is made of. All fields but Vault and ClientVersions must be set.
 type Config struct {
 	Store  Store
 	Engine *validations.Engine
 	Limits document.Limits
-	// CacheSize is how many bytes of rendered documents are kept in memory.
-	CacheSize int
+	// Rendered keeps rendered revisions.
+	Rendered *RenderCache
 	// Vault keeps secrets; nil refuses them.
 	Vault Vault
-	// ClientVersions hold for the plugins of which no document of a revision says the version.
+	// ClientVersions are those of plugins that no document of a revision names.
 	ClientVersions validations.ClientVersions
-	// Compat switches rows C1-C5 of spec/api.md §0 to the reference's behaviour.
+	// Compat selects the reference's behaviour in rows C1-C5 of spec/api.md §0.
 	Compat bool
 	Now    func() time.Time
-	// Observe is told how long each phase of an ingest took: split, decode, plan, check, store.
+	// Observe receives the duration of each phase of a change: split, decode, plan, check, store.
 	Observe func(phase string, took time.Duration)
 }
 
-// Service answers for the revisions of one site. It is safe for concurrent use.
+// RenderCache keeps rendered revisions by what they were rendered from.
+type RenderCache = cache.Cache[RenderKey, Rendering]
+
+// Service changes the revisions of one site. It is safe for concurrent use.
 type Service struct {
 	Config
 
-	writer     chan struct{} // holds a token while nobody plans and appends
-	workers    chan struct{} // holds a token for each worker that may decode or check
-	renditions *renditions
+	turn chan struct{} // holds a token while no change of this process is being appended
 }
 
 // NewService returns a service over a store.
 func NewService(config Config) *Service {
-	s := &Service{
-		Config:     config,
-		writer:     make(chan struct{}, 1),
-		workers:    make(chan struct{}, runtime.GOMAXPROCS(0)),
-		renditions: newRenditions(config.CacheSize),
-	}
-	s.writer <- struct{}{}
-	for range cap(s.workers) {
-		s.workers <- struct{}{}
-	}
+	s := &Service{Config: config, turn: make(chan struct{}, 1)}
+	s.turn <- struct{}{}
 	return s
-}
-
-// forEach runs work for 0 to n-1 on as many workers as all requests together have processors. It ends early with the
-// context. Small amounts of work are not worth a goroutine. A panic of one worker is the error of this call alone.
-func (s *Service) forEach(ctx context.Context, n int, work func(i int)) error {
-	const worthSharing = 8
-	if n < worthSharing {
-		return s.work(ctx, 0, n, work)
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	size := (n + cap(s.workers) - 1) / cap(s.workers)
-	for start := 0; start < n; start += size {
-		group.Go(func() (err error) {
-			defer func() {
-				if p := recover(); p != nil {
-					err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-				}
-			}()
-			return s.work(ctx, start, min(start+size, n), work)
-		})
-	}
-	return group.Wait()
-}
-
-func (s *Service) work(ctx context.Context, start, end int, work func(i int)) error {
-	for start < end {
-		next, err := s.turn(ctx, start, end, work)
-		if err != nil {
-			return err
-		}
-		start = next
-	}
-	return ctx.Err()
-}
-
-// turn works for a while, and then lets others. It returns where it got to.
-func (s *Service) turn(ctx context.Context, start, end int, work func(i int)) (next int, err error) {
-	select {
-	case <-s.workers:
-	case <-ctx.Done():
-		return start, ctx.Err()
-	}
-	defer func() { s.workers <- struct{}{} }()
-	const while = 20 * time.Millisecond
-	began := s.Now()
-	for next = start; next < end && ctx.Err() == nil; next++ {
-		if next > start && s.Now().Sub(began) > while {
-			break
-		}
-		work(next)
-	}
-	return next, ctx.Err()
 }
 
 // observe reports a phase that began at a time, and returns the time at which the next begins.
@@ -112,4 +56,33 @@ func (s *Service) observe(phase string, began time.Time) time.Time {
 	now := s.Now()
 	s.Observe(phase, now.Sub(began))
 	return now
+}
+
+// forEach calls work for 0 to n-1 on all processors, each with a meter of the goroutine that calls it, until one returns
+// an error. A panic becomes an error of this call alone.
+func forEach(ctx context.Context, n int, work func(m *budget.Meter, i int) error) error {
+	const fewest = 8 // that are worth a second goroutine
+	workers := min(runtime.GOMAXPROCS(0), (n+fewest-1)/fewest)
+	group, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range workers {
+		group.Go(func() (err error) {
+			defer func() {
+				if p := recover(); p != nil {
+					err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+				}
+			}()
+			meter := budget.NewMeter(ctx)
+			for i := next.Add(1) - 1; i < int64(n); i = next.Add(1) - 1 {
+				if err := work(meter, int(i)); err != nil {
+					return err
+				}
+				if ctx.Err() != nil {
+					break
+				}
+			}
+			return meter.Check()
+		})
+	}
+	return group.Wait() //nolint:wrapcheck // errors of the work, which says what it did
 }

@@ -13,8 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/store/storetest"
@@ -23,18 +25,33 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// open returns a service of its own over the database at url, as another server would have it.
-func open(t *testing.T, url string) *revisions.Service {
+type questions = queries.Service
+
+// site is a server's services over one database.
+type site struct {
+	*revisions.Service
+	*questions
+}
+
+// open returns services of their own over the database at url, as another server would have them.
+func open(t *testing.T, url string) site {
 	t.Helper()
-	kept, err := store.Open(t.Context(), url)
+	const cacheSize = 1 << 20
+	kept, err := store.Open(t.Context(), url, store.Options{CacheSize: cacheSize, Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(kept.Close)
-	return revisions.NewService(revisions.Config{
-		Store: store.NewCached(kept, 1<<20), Engine: validations.NewEngine(),
-		Limits: document.DefaultLimits(), CacheSize: 1 << 20, Now: time.Now, Observe: func(string, time.Duration) {},
-	})
+	engine, rendered := validations.NewEngine(), cache.New[revisions.RenderKey, revisions.Rendering](cacheSize)
+	return site{
+		revisions.NewService(revisions.Config{
+			Store: kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
+			Observe: func(string, time.Duration) {},
+		}),
+		queries.NewService(queries.Config{
+			Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered, Now: time.Now,
+		}),
+	}
 }
 
 // widget writes a document whose data is x.
@@ -49,9 +66,9 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-func put(t failer, s *revisions.Service, bucket, body string) revisions.Written {
+func put(t failer, s site, bucket, body string) revisions.Written {
 	t.Helper()
-	written, err := s.Put(context.Background(), bucket, []byte(body), document.YAML, revisions.Terms{})
+	written, err := s.Put(context.Background(), bucket, []byte(body), document.YAML, revisions.Options{})
 	if err != nil {
 		t.Fatalf("PUT %s: %v", bucket, err)
 	}
@@ -59,10 +76,10 @@ func put(t failer, s *revisions.Service, bucket, body string) revisions.Written 
 }
 
 // all selects all documents in their order.
-func all() revisions.Selection { return revisions.Selection{Page: revisions.Page{Limit: -1}} }
+func all() queries.Selection { return queries.Selection{Page: queries.Page{Limit: -1}} }
 
 // shown lists the documents of a revision as "bucket/name=data@revision".
-func shown(t failer, s *revisions.Service, revision int64) []string {
+func shown(t failer, s site, revision int64) []string {
 	t.Helper()
 	documents, err := s.Documents(context.Background(), revision, all())
 	if err != nil {
@@ -120,9 +137,9 @@ func (m *model) lines() (lines []string) {
 func TestService_Put_model(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	services := []*revisions.Service{open(t, url), open(t, url)}
+	services := []site{open(t, url), open(t, url)}
 	rapid.Check(t, func(t *rapid.T) {
-		if err := services[0].Purge(context.Background(), revisions.Terms{}); err != nil {
+		if err := services[0].Purge(context.Background(), revisions.Options{}); err != nil {
 			t.Fatalf("purge: %v", err)
 		}
 		m := &model{buckets: map[string]map[string]version{}}
@@ -151,7 +168,7 @@ func TestService_Put_model(t *testing.T) {
 func TestService_Put_concurrent(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	services := []*revisions.Service{open(t, url), open(t, url)}
+	services := []site{open(t, url), open(t, url)}
 	const writers, rounds = 8, 6
 	var group sync.WaitGroup
 	for w := range writers {
@@ -162,7 +179,7 @@ func TestService_Put_concurrent(t *testing.T) {
 		})
 	}
 	group.Wait()
-	list, err := services[0].List(t.Context(), revisions.Query{Page: revisions.Page{Limit: -1}})
+	list, err := services[0].List(t.Context(), queries.Query{Page: queries.Page{Limit: -1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,14 +200,14 @@ func TestService_Put_concurrent(t *testing.T) {
 func TestService_Put_sameIdentity(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	services := []*revisions.Service{open(t, url), open(t, url)}
+	services := []site{open(t, url), open(t, url)}
 	const writers = 8
 	outcomes := make([]error, writers)
 	var group sync.WaitGroup
 	for w := range writers {
 		group.Go(func() {
 			bucket := fmt.Sprintf("bucket-%d", w)
-			_, outcomes[w] = services[w%2].Put(t.Context(), bucket, []byte(widget("same", w)), document.YAML, revisions.Terms{})
+			_, outcomes[w] = services[w%2].Put(t.Context(), bucket, []byte(widget("same", w)), document.YAML, revisions.Options{})
 		})
 	}
 	group.Wait()
@@ -223,7 +240,7 @@ func TestService_Put_cancelled(t *testing.T) {
 			body.WriteString(widget(fmt.Sprintf("w%d", i), attempt))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(attempt)*3*time.Millisecond)
-		_, err := service.Put(ctx, "a", []byte(body.String()), document.YAML, revisions.Terms{})
+		_, err := service.Put(ctx, "a", []byte(body.String()), document.YAML, revisions.Options{})
 		cancel()
 		latest, latestErr := service.Resolve(t.Context(), "latest")
 		if latestErr != nil {
@@ -259,12 +276,12 @@ func TestService_Put_judgesElsewhere(t *testing.T) {
 		{"docs", widget("w1", 5), []string{"success"}},
 	} {
 		written := put(t, service, step.bucket, step.body)
-		entries, err := service.Entries(t.Context(), written.Revision, validations.SchemaValidation)
+		entries, err := service.Entries(t.Context(), written.Revision, validations.SchemaValidation, all().Page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, entry := range entries {
+		for _, entry := range entries.Entries {
 			got = append(got, entry.Status)
 		}
 		if diff := cmp.Diff(step.entries, got); diff != "" {

@@ -6,39 +6,11 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/validations"
 )
 
-// Tags returns the tags of a revision, sorted by name. Faults: NotFound, Gone.
-func (s *Service) Tags(ctx context.Context, revision int64) ([]Tag, error) {
-	return s.tags(ctx, revision)
-}
-
-// ShowTag returns one tag of a revision. Faults: NotFound for the revision, then for the tag; Gone.
-func (s *Service) ShowTag(ctx context.Context, revision int64, name string) (Tag, error) {
-	tags, err := s.tags(ctx, revision, name)
-	if err != nil {
-		return Tag{}, err
-	}
-	if len(tags) == 0 {
-		return Tag{}, unknownTag(revision, name)
-	}
-	return tags[0], nil
-}
-
-// tags reads tags of a revision, which must exist.
-func (s *Service) tags(ctx context.Context, revision int64, names ...string) ([]Tag, error) {
-	tags, err := s.Store.Tags(ctx, revision, names...)
-	if err != nil {
-		return nil, fmt.Errorf("read tags: %w", err)
-	}
-	if len(tags) > 0 {
-		return tags, nil
-	}
-	_, err = s.Epoch(ctx, revision)
-	return nil, err
-}
-
-func unknownTag(revision int64, name string) error {
+// UnknownTag is the fault of a tag that a revision does not have.
+func UnknownTag(revision int64, name string) error {
 	return fault.New(fault.NotFound, "RevisionTagNotFound", "The requested tag '%s' for revision %d was not found", name,
 		revision)
 }
@@ -55,12 +27,12 @@ func (s *Service) Tag(ctx context.Context, revision int64, name string, data any
 	}
 	tag := Tag{Name: name, Data: document.AppendJSON(nil, data)}
 	if err := s.Store.Tag(ctx, revision, tag); err != nil {
-		return Tag{}, fmt.Errorf("store tag: %w", s.explained(ctx, revision, err))
+		return Tag{}, fmt.Errorf("store tag: %w", Explained(ctx, s.Store, revision, err))
 	}
 	return tag, nil
 }
 
-// Untag takes a tag from a revision. Faults: NotFound for the revision, then for the tag; Gone.
+// Untag removes a tag from a revision. Faults: NotFound for the revision, then for the tag; Gone.
 func (s *Service) Untag(ctx context.Context, revision int64, name string) error {
 	had, err := s.Store.Untag(ctx, revision, name)
 	if err != nil {
@@ -69,19 +41,67 @@ func (s *Service) Untag(ctx context.Context, revision int64, name string) error 
 	if had > 0 {
 		return nil
 	}
-	if _, err := s.Epoch(ctx, revision); err != nil {
+	if err := s.exists(ctx, revision); err != nil {
 		return err
 	}
-	return unknownTag(revision, name)
+	return UnknownTag(revision, name)
 }
 
-// UntagAll takes all tags from a revision, also if there are none. Faults: NotFound, Gone.
+// UntagAll removes all tags of a revision, also if there are none. Faults: NotFound, Gone.
 func (s *Service) UntagAll(ctx context.Context, revision int64) error {
-	if _, err := s.Epoch(ctx, revision); err != nil {
+	if err := s.exists(ctx, revision); err != nil {
 		return err
 	}
 	if _, err := s.Store.Untag(ctx, revision); err != nil {
 		return fmt.Errorf("delete tags: %w", err)
 	}
 	return nil
+}
+
+// exists returns nil if a revision exists. Faults: NotFound, Gone.
+func (s *Service) exists(ctx context.Context, revision int64) error {
+	around, err := s.Store.Around(ctx, revision)
+	switch {
+	case err != nil:
+		return fmt.Errorf("find revision %d: %w", revision, err)
+	case !around.Exists:
+		return Absent(ctx, s.Store, revision)
+	}
+	return nil
+}
+
+// Post appends a result that another service reports about a revision (spec/api.md §8.1). body is the parsed request.
+// Faults: Invalid, Forbidden for a reserved name, NotFound, Gone.
+func (s *Service) Post(ctx context.Context, revision int64, name string, body any) (validations.Result, error) {
+	result, err := validations.ParseResult(name, body, s.Compat)
+	if err != nil {
+		return validations.Result{}, err //nolint:wrapcheck // a fault of the body
+	}
+	result.CreatedAt = s.Now().UTC()
+	if err := s.Store.AddResult(ctx, revision, result); err != nil {
+		return validations.Result{}, fmt.Errorf("store validation result: %w", Explained(ctx, s.Store, revision, err))
+	}
+	return result, nil
+}
+
+// Purge deletes all revisions and everything that belongs to them, and keeps who did it and why. Fault: Stale.
+func (s *Service) Purge(ctx context.Context, options Options) error {
+	if err := s.Store.Purge(ctx, Purge{options.Reason, s.Now().UTC()}, options.Expected); err != nil {
+		return fmt.Errorf("purge: %w", err)
+	}
+	return nil
+}
+
+// Prune deletes all revisions but the newest keep and those with tags, and whatever none of the remaining needs; a dry
+// run only reports it. Faults: Invalid for less than one to keep, Stale.
+func (s *Service) Prune(ctx context.Context, keep int, options Options) (Pruned, error) {
+	if keep < 1 {
+		return Pruned{}, fault.New(fault.Invalid, "HTTPInvalidParam",
+			"The \"keep\" parameter is invalid. At least the newest revision must be kept; DELETE /revisions deletes all.")
+	}
+	pruned, err := s.Store.Prune(ctx, keep, options)
+	if err != nil {
+		return Pruned{}, fmt.Errorf("prune: %w", err)
+	}
+	return pruned, nil
 }

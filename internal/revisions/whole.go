@@ -15,102 +15,78 @@ import (
 	"purser/internal/validations"
 )
 
-// validateWhole makes those validations of the whole revision that its policies ask for: whether its documents fit
-// together, and whether they render to what passes their schemas (spec/api.md §0 D3, D4).
-func (s *Service) validateWhole(ctx context.Context, change *Change) error {
-	if !change.Against.Policed && !slices.ContainsFunc(change.Added, isPolicy) {
-		return nil
-	}
-	newest, err := s.Store.Standing(ctx, []int64{change.Against.Revision})
-	if err != nil {
-		return fmt.Errorf("read the policies in force: %w", err)
-	}
-	required := validations.Required(policiesAfter(change, newest))
-	fits := slices.Contains(required, validations.PolicyValidation)
-	renders := slices.Contains(required, validations.RenderingValidation)
-	if !fits && !renders {
-		return nil
-	}
-	documents, err := s.documentsAfter(ctx, change)
-	if err != nil {
-		return err
-	}
-	if fits {
-		problems, err := rendering.Examine(ctx, contentsOf(documents))
-		if err != nil {
-			return fmt.Errorf("examine documents: %w", err)
-		}
-		change.Results = append(change.Results, ownResult(change, validations.PolicyValidation, problems...))
-	}
-	if renders {
-		return s.validateRendering(ctx, change, documents)
-	}
-	return nil
-}
-
 func isPolicy(doc *Stored) bool { return strings.HasPrefix(doc.Schema, validations.PolicyPrefix) }
 
-// documentsAfter are all documents once a change is made.
-func (s *Service) documentsAfter(ctx context.Context, change *Change) ([]*Stored, error) {
-	var found Selected
-	if change.Against.Revision > 0 {
-		var err error
-		found, err = s.Store.Documents(ctx, change.Against.Revision, Selection{Page: Page{Limit: -1}})
-		if fault.KindOf(err) == fault.NotFound { // purged meanwhile
-			return nil, ErrMoved
+// policiesAfter returns the ValidationPolicies in force once a change is made, in order of place.
+func policiesAfter(newest []PolicyVersion, diff Diff) []validations.Policy {
+	removed := map[document.Identity]bool{}
+	for _, doc := range diff.Removed {
+		removed[doc.Identity] = true
+	}
+	versions := slices.DeleteFunc(slices.Clone(newest), func(v PolicyVersion) bool { return removed[v.Identity] })
+	for _, doc := range diff.Added {
+		if isPolicy(doc) {
+			policy := validations.ParsePolicy(doc.Identity, doc.Data)
+			versions = append(versions, PolicyVersion{Policy: policy, Place: doc.Place})
 		}
+	}
+	slices.SortFunc(versions, func(a, b PolicyVersion) int { return cmp.Compare(a.Place, b.Place) })
+	var policies []validations.Policy
+	for _, version := range versions {
+		policies = append(policies, version.Policy)
+	}
+	return policies
+}
+
+// requiresWhole reports whether policies require a validation of the whole revision.
+func requiresWhole(policies []validations.Policy) bool {
+	required := validations.Required(policies)
+	return slices.Contains(required, validations.PolicyValidation) ||
+		slices.Contains(required, validations.RenderingValidation)
+}
+
+// validateWhole returns a judgement with the outcomes of those validations of the whole revision that its policies
+// require: whether its documents fit together, and whether they render to documents that match their schemas
+// (spec/api.md §0 D3, D4).
+func (j judge) validateWhole(ctx context.Context, snapshot Snapshot, diff Diff, made Judgement) (Judgement, error) {
+	required := validations.Required(made.Policies)
+	made.Exact = requiresWhole(made.Policies) || layered(versionsAfter(snapshot, diff))
+	documents := after(snapshot.Documents, diff)
+	if slices.Contains(required, validations.PolicyValidation) {
+		problems, err := rendering.Examine(ctx, Contents(documents))
 		if err != nil {
-			return nil, fmt.Errorf("read the newest documents: %w", err)
+			return made, fmt.Errorf("examine documents: %w", err)
 		}
+		made.Results = append(made.Results, internalResult(validations.PolicyValidation, problems...))
 	}
-	gone := map[int64]bool{}
-	for _, doc := range change.Removed {
-		gone[doc.ID] = true
+	if !slices.Contains(required, validations.RenderingValidation) {
+		return made, nil
 	}
-	documents := slices.DeleteFunc(found.Documents, func(doc *Stored) bool { return gone[doc.ID] })
-	documents = append(documents, change.Added...)
-	slices.SortFunc(documents, byPlace)
-	return documents, nil
-}
-
-func contentsOf(documents []*Stored) []*document.Document {
-	contents := make([]*document.Document, len(documents))
-	for i, doc := range documents {
-		contents[i] = doc.Document
-	}
-	return contents
-}
-
-// validateRendering renders the revision, which is kept for those who will ask for it.
-func (s *Service) validateRendering(ctx context.Context, change *Change, documents []*Stored) error {
-	documents, passing, err := s.withPolicy(ctx, change.Revision.ID, documents)
-	if err != nil {
-		return err
-	}
-	rendered, err := s.renderDocuments(ctx, documents, passing)
+	renderer := Renderer{j.engine, j.vault, j.defaults}
+	rendered, err := renderer.Render(ctx, snapshot.Revision+1, documents, snapshot.Fallback)
 	var problems []*fault.Fault
-	var problem *fault.Fault
+	problem, isFault := errors.AsType[*fault.Fault](cmp.Or(err, rendered.Fault))
 	switch {
-	case err == nil && rendered.fault == nil:
-		change.rendered = &rendered
-	case errors.As(cmp.Or(err, rendered.fault), &problem) && problem.Kind != fault.Unavailable:
+	case err == nil && rendered.Fault == nil:
+		made.Rendered = &rendered
+	case isFault && isOfDocuments(problem):
 		problems = append(problems, problem)
 	default:
-		return err
+		return made, err
 	}
-	change.Results = append(change.Results, ownResult(change, validations.RenderingValidation, problems...))
-	return nil
+	made.Results = append(made.Results, internalResult(validations.RenderingValidation, problems...))
+	return made, nil
 }
 
-// ownResult is what one of the server's own validations found.
-func ownResult(change *Change, name string, problems ...*fault.Fault) validations.Result {
+// internalResult is the outcome of a validation that the server makes, without its time.
+func internalResult(name string, problems ...*fault.Fault) validations.Result {
 	result := validations.Result{
 		Name: name, Status: validations.Success.String(), Validator: []byte(`{"name":"deckhand","version":"1.0"}`),
-		Errors: []byte("[]"), CreatedAt: change.Revision.CreatedAt,
+		Errors: []byte("[]"),
 	}
 	var messages []fault.Message
 	for _, problem := range problems {
-		messages = append(messages, messagesOf(problem)...)
+		messages = append(messages, MessagesOf(problem)...)
 	}
 	if len(messages) == 0 {
 		return result
@@ -122,8 +98,8 @@ func ownResult(change *Change, name string, problems ...*fault.Fault) validation
 	return result
 }
 
-// messagesOf words a fault as items of an entry's errors, each with the name of what is wrong.
-func messagesOf(problem *fault.Fault) []fault.Message {
+// MessagesOf returns a fault as items of an entry's errors, each with the name of what is wrong.
+func MessagesOf(problem *fault.Fault) []fault.Message {
 	messages := slices.Clone(problem.Messages)
 	if len(messages) == 0 {
 		messages = []fault.Message{{Message: problem.Message, Error: true}}
@@ -133,4 +109,9 @@ func messagesOf(problem *fault.Fault) []fault.Message {
 		messages[i].Level, messages[i].Kind = "Error", "ValidationMessage"
 	}
 	return messages
+}
+
+// HasLayeringPolicy reports whether a LayeringPolicy is among documents.
+func HasLayeringPolicy(documents []*Stored) bool {
+	return slices.ContainsFunc(documents, isLayeringPolicy)
 }

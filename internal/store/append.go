@@ -3,9 +3,12 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"purser/internal/document"
 	"purser/internal/revisions"
@@ -13,11 +16,22 @@ import (
 )
 
 const (
-	knownContents = `SELECT digest FROM contents WHERE site = $1 AND digest = ANY($2)`
+	// lockHead comes first, so that no two transactions that change the site wait for each other's rows.
+	lockHead = headState + ` FOR UPDATE`
 
+	lastChange = `SELECT coalesce(max(changed), 0) FROM buckets WHERE site = $1 AND bucket = ANY($2)`
+
+	// closeDocuments ends versions if the head is the expected one ($5).
 	closeDocuments = `UPDATE documents d SET until = $2, fork = n.fork
 		FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
-		WHERE d.site = $1 AND d.id = n.id AND d.until IS NULL`
+		WHERE d.site = $1 AND d.id = n.id AND d.until IS NULL
+			AND (SELECT s.head FROM sites s WHERE s.site = $1) = $5::bigint`
+
+	insertContent = `INSERT INTO contents (site, digest, passed, body, sealed) VALUES ($1, $2, $3, $4, $5)`
+
+	insertDocument = `INSERT INTO documents (site, id, place, since, bucket, schema, layer, name, content, segment,
+			metadata, notes, abstract, labels, encrypted)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
 
 	insertChecks = `INSERT INTO checks (site, pair, findings)
 		SELECT $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
@@ -36,107 +50,201 @@ const (
 
 	emptyBuckets = `UPDATE occupancies SET until = $3 WHERE site = $1 AND bucket = ANY($2) AND until IS NULL`
 
-	// lockHead comes first, so that no two transactions that change the site wait for each other's rows.
-	lockHead = `SELECT true FROM sites WHERE site = $1 AND epoch = $2 AND prunes = $3 AND head = $4 FOR UPDATE`
-
-	advanceHead = `UPDATE sites SET head = head + 1, documents = documents + $2, live = live + $3 WHERE site = $1`
+	advanceHead = `UPDATE sites SET head = head + 1, documents = documents + $2, live = live + $3,
+		settled = CASE WHEN $4 THEN head + 1 ELSE settled END WHERE site = $1`
 )
 
-// Append implements revisions.Store. Large parts go by COPY, the others in two batches; the site's counter is held from
-// the beginning and moves last.
-func (s *Store) Append(ctx context.Context, change revisions.Change) error {
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		known, err := s.begin(ctx, tx, change)
-		if err != nil {
-			return err
-		}
-		recorded, err := s.copyContents(ctx, tx, change, known)
-		if err != nil {
-			return err
-		}
-		if err := s.copyDocuments(ctx, tx, change); err != nil {
-			return err
-		}
-		if err := s.conclude(ctx, tx, change, recorded); err != nil || !outgrows(change) {
-			return err
-		}
-		_, err = tx.Exec(ctx, `ANALYZE documents, contents, buckets`)
-		return err //nolint:wrapcheck // explained below
+// maxInserted is the number of documents up to which a batch of inserts is faster than COPY, which takes two round trips
+// for each table.
+const maxInserted = 16
+
+// Append implements revisions.Store. It takes two round trips, and two for each table that many rows are copied into:
+//
+//	begin, lock the site's counters, close versions, find known contents ─► (COPY) ─► write the rest, commit
+func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored revisions.Commit, err error) {
+	err = s.within(ctx, s.deadlines.Append, func(ctx context.Context) error {
+		return s.sharing(ctx, func() error {
+			stored, err = s.append(ctx, commit)
+			if hasCode(err, uniqueViolation, serializationFailure, deadlockDetected) {
+				return fmt.Errorf("%w: %w", revisions.ErrMoved, err)
+			}
+			s.lost(err)
+			return explained(err)
+		})
 	})
-	if hasCode(err, uniqueViolation, serializationFailure, deadlockDetected) {
-		return fmt.Errorf("%w: %w", revisions.ErrMoved, err)
+	if err == nil {
+		s.keepBuckets(stored)
 	}
-	return s.dbFault(err)
+	return stored, err
 }
 
-// outgrows tells whether a change makes the site so much larger that plans which were made for its former size may read
-// all of it. Postgres would notice by itself, but only after a minute.
-func outgrows(change revisions.Change) bool {
-	const many = 4000
-	return len(change.Added) >= many && len(change.Added) >= change.Against.Live
+func (s *Store) append(ctx context.Context, commit revisions.Commit) (revisions.Commit, error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return commit, err //nolint:wrapcheck // explained by Append
+	}
+	defer conn.Release()
+	a := appending{store: s, conn: conn.Conn(), commit: commit}
+	if err := a.run(ctx); err != nil {
+		a.rollback(ctx)
+		return a.commit, err
+	}
+	return a.commit, nil
 }
 
-// begin makes sure that the site still stands where the change was planned, ends the versions that are deleted or
-// replaced, before their successors come, and finds which of the contents to add are there already.
-func (s *Store) begin(ctx context.Context, tx pgx.Tx, change revisions.Change) (map[document.Digest]bool, error) {
-	known := map[document.Digest]bool{}
-	against := change.Against
-	batch := &pgx.Batch{}
-	batch.Queue(lockHead, s.site, against.Epoch, against.Prunes, against.Revision).Query(func(rows pgx.Rows) error {
-		found, err := pgx.CollectRows(rows, pgx.RowTo[bool])
-		if err == nil && len(found) == 0 {
-			err = revisions.ErrMoved
-		}
+// appending is one transaction that appends a commit.
+type appending struct {
+	store  *Store
+	conn   *pgx.Conn
+	commit revisions.Commit // with the numbers that it gets
+}
+
+func (a *appending) run(ctx context.Context) error {
+	known, err := a.begin(ctx)
+	if err != nil {
 		return err
-	})
-	if len(change.Removed) > 0 {
-		ids, forks := make([]int64, len(change.Removed)), make([]int64, len(change.Removed))
-		for i, doc := range change.Removed {
-			ids[i], forks[i] = doc.ID, fork(doc.Revision, change.Revision.ID)
-		}
-		batch.Queue(closeDocuments, s.site, change.Revision.ID, ids, forks)
 	}
-	if len(change.Added) > 0 {
-		digests := make([]document.Digest, len(change.Added))
-		for i, doc := range change.Added {
-			digests[i] = doc.Digest
-		}
-		batch.Queue(knownContents, s.site, byteas(digests)).Query(func(rows pgx.Rows) error {
-			var digest []byte
-			_, err := pgx.ForEachRow(rows, []any{&digest}, func() error {
-				known[document.Digest(digest)] = true
-				return nil
-			})
-			return err //nolint:wrapcheck // wrapped by the caller
+	batch := &pgx.Batch{}
+	recorded, err := a.addContents(ctx, batch, known)
+	if err != nil {
+		return err
+	}
+	if err := a.addDocuments(ctx, batch); err != nil {
+		return err
+	}
+	if err := a.conclude(batch, recorded); err != nil {
+		return err
+	}
+	return a.conn.SendBatch(ctx, batch).Close() //nolint:wrapcheck // explained by Append
+}
+
+// rollback ends a transaction that failed. A connection on which that fails is closed, and not used again.
+func (a *appending) rollback(ctx context.Context) {
+	if a.conn.IsClosed() || a.conn.PgConn().TxStatus() == 'I' {
+		return
+	}
+	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeout(ctx, a.store.deadlines.Ready)
+	defer cancel()
+	if _, err := a.conn.Exec(ctx, "ROLLBACK"); err != nil {
+		_ = a.conn.Close(ctx)
+	}
+}
+
+// begin starts the transaction, locks the site's counters and makes sure that what the commit depends on has not changed.
+// It ends the versions that are deleted or replaced, before their successors come, and returns which of the contents to
+// add are known.
+func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Content, error) {
+	site, diff := a.store.site, a.commit.Diff
+	var head revisions.Head
+	var changed int64
+	known := map[document.Digest]revisions.Content{}
+	names := make([]string, len(a.commit.Against))
+	for i, bucket := range a.commit.Against {
+		names[i] = bucket.Name
+	}
+	batch := &pgx.Batch{}
+	batch.Queue("BEGIN")
+	batch.Queue(lockHead, site).QueryRow(func(row pgx.Row) error { return row.Scan(headFields(&head)...) })
+	batch.Queue(lastChange, site, names).QueryRow(func(row pgx.Row) error { return row.Scan(&changed) })
+	closed := a.queueClose(batch)
+	if len(diff.Added) > 0 {
+		batch.Queue(knownContents, site, byteas(digestsOf(diff.Added))).Query(func(rows pgx.Rows) error {
+			return scanContents(rows, known)
 		})
 	}
-	return known, tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // wrapped by the caller
+	if err := a.conn.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, err //nolint:wrapcheck // explained by Append
+	}
+	moved := head.Revision != a.commit.Base.Revision
+	var err error
+	if a.commit, err = a.commit.On(head, changed); err != nil {
+		return nil, err //nolint:wrapcheck // ErrMoved
+	}
+	if moved { // nothing was closed, for it would have got another number
+		batch = &pgx.Batch{}
+		closed = a.queueClose(batch)
+		if err := a.conn.SendBatch(ctx, batch).Close(); err != nil {
+			return nil, err //nolint:wrapcheck // explained by Append
+		}
+	}
+	if *closed != int64(len(diff.Removed)) {
+		return nil, revisions.ErrMoved
+	}
+	return known, nil
 }
 
-// conclude writes all that is small, and moves the site's counter.
-func (s *Store) conclude(ctx context.Context, tx pgx.Tx, change revisions.Change,
-	recorded map[revisions.Pair]bool,
-) error {
-	batch := &pgx.Batch{}
-	if err := s.queueChecks(batch, change.Checks, recorded); err != nil {
+// queueClose ends the versions that the commit removes; closed is how many there were, once the batch was sent.
+func (a *appending) queueClose(batch *pgx.Batch) (closed *int64) {
+	removed, number := a.commit.Diff.Removed, a.commit.Base.Revision+1
+	ids, forks := make([]int64, len(removed)), make([]int64, len(removed))
+	for i, doc := range removed {
+		ids[i], forks[i] = doc.ID, fork(doc.Revision, number)
+	}
+	closed = new(int64)
+	if len(removed) > 0 {
+		batch.Queue(closeDocuments, a.store.site, number, ids, forks, a.commit.Base.Revision).
+			Exec(func(tag pgconn.CommandTag) error {
+				*closed = tag.RowsAffected()
+				return nil
+			})
+	}
+	return closed
+}
+
+func digestsOf(documents []*revisions.Stored) []document.Digest {
+	digests := make([]document.Digest, len(documents))
+	for i, doc := range documents {
+		digests[i] = doc.Digest
+	}
+	return digests
+}
+
+// conclude queues all that is small, moves the site's counters, and commits.
+func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool) error {
+	s, commit := a.store, a.commit
+	if err := s.queueChecks(batch, commit.Checks, recorded); err != nil {
 		return err
 	}
-	if len(change.Failures) > 0 {
-		if err := s.queueFailures(batch, change); err != nil {
+	if len(commit.Failures) > 0 {
+		if err := s.queueFailures(batch, commit); err != nil {
 			return err
 		}
 	}
-	s.queueRevision(batch, change)
-	for _, result := range change.Results {
-		s.queueResult(batch, change.Revision.ID, result)
+	s.queueRevision(batch, commit)
+	for _, result := range commit.Results {
+		s.queueResult(batch, commit.Revision.ID, result)
 	}
-	added := len(change.Added)
-	batch.Queue(advanceHead, s.site, added, added-len(change.Removed))
-	return tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // wrapped by the caller
+	if commit.Audit != nil {
+		event := *commit.Audit
+		event.Revision = commit.Revision.ID
+		s.queueEvent(batch, event)
+	}
+	added := len(commit.Diff.Added)
+	batch.Queue(advanceHead, s.site, added, added-len(commit.Diff.Removed), commit.Settles)
+	if outgrows(commit) {
+		batch.Queue(`ANALYZE documents, contents, buckets`)
+	}
+	batch.Queue("COMMIT").Exec(func(tag pgconn.CommandTag) error {
+		if tag.String() != "COMMIT" {
+			return errNotCommitted
+		}
+		return nil
+	})
+	return nil
 }
 
-func (s *Store) queueRevision(batch *pgx.Batch, change revisions.Change) {
-	r := change.Revision
+var errNotCommitted = errors.New("the transaction was rolled back")
+
+// outgrows reports whether a change makes the site so much larger that plans which were made for its former size may
+// read all of it. Postgres would notice by itself, but only after a minute.
+func outgrows(commit revisions.Commit) bool {
+	const many = 4000
+	return len(commit.Diff.Added) >= many && len(commit.Diff.Added) >= commit.Base.Live
+}
+
+func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit) {
+	r, diff := commit.Revision, commit.Diff
 	var origin *int64
 	if r.Kind == revisions.Rollback {
 		origin = &r.Origin
@@ -146,11 +254,11 @@ func (s *Store) queueRevision(batch *pgx.Batch, change revisions.Change) {
 	if len(r.Buckets) > 0 {
 		batch.Queue(changeBuckets, s.site, r.Buckets, r.ID)
 	}
-	if len(change.Opened) > 0 {
-		batch.Queue(openBuckets, s.site, change.Opened, r.ID)
+	if len(diff.Opened) > 0 {
+		batch.Queue(openBuckets, s.site, diff.Opened, r.ID)
 	}
-	if len(change.Emptied) > 0 {
-		batch.Queue(emptyBuckets, s.site, change.Emptied, r.ID)
+	if len(diff.Emptied) > 0 {
+		batch.Queue(emptyBuckets, s.site, diff.Emptied, r.ID)
 	}
 }
 
@@ -186,12 +294,12 @@ func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded
 	return nil
 }
 
-func (s *Store) queueFailures(batch *pgx.Batch, change revisions.Change) error {
-	entries := make([]int32, len(change.Failures))
-	documents := make([]int64, len(change.Failures))
-	rules, versions := make([][]byte, len(change.Failures)), make([][]byte, len(change.Failures))
-	notes := make([]*string, len(change.Failures))
-	for i, failure := range change.Failures {
+func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
+	n := len(commit.Failures)
+	entries, documents := make([]int32, n), make([]int64, n)
+	rules, versions := make([][]byte, n), make([][]byte, n)
+	notes := make([]*string, n)
+	for i, failure := range commit.Failures {
 		entries[i], documents[i] = int32(failure.Entry), failure.Document //nolint:gosec // bounded by the documents of a body
 		rules[i], versions[i] = orNull(failure.Rule.Schema), orNull(failure.Rule.Versions)
 		if len(failure.Notes) > 0 {
@@ -202,6 +310,21 @@ func (s *Store) queueFailures(batch *pgx.Batch, change revisions.Change) error {
 			notes[i] = new(string(text))
 		}
 	}
-	batch.Queue(insertFailures, s.site, change.Revision.ID, entries, documents, rules, versions, notes)
+	batch.Queue(insertFailures, s.site, commit.Revision.ID, entries, documents, rules, versions, notes)
 	return nil
+}
+
+// keepBuckets puts the buckets of a stored payload into the cache. A rollback has not read them.
+func (s *Store) keepBuckets(commit revisions.Commit) {
+	if commit.Revision.Kind == revisions.Rollback {
+		return
+	}
+	of := revisions.GroupByBucket(commit.Diff.Result)
+	for _, bucket := range commit.Against {
+		changed := bucket.Changed
+		if _, written := slices.BinarySearch(commit.Revision.Buckets, bucket.Name); written {
+			changed = commit.Revision.ID
+		}
+		s.keep(commit.Base.Epoch, bucket.Name, changed, of[bucket.Name])
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -20,17 +21,19 @@ const (
 
 	checksByPair = `SELECT pair, findings FROM checks WHERE site = $1 AND pair = ANY($2)`
 
-	failuresOf = `SELECT entry, document, rule, client_versions FROM failures
-		WHERE site = $1 AND revision = $2 ORDER BY entry`
+	// whichEntries are the conditions of a queries.EntryQuery on failures f.
+	whichEntries = `f.site = $1 AND f.revision = $2 AND f.entry >= $3::bigint AND ($4::bigint = 0 OR f.entry < $4)
+		AND (f.rule IS NOT NULL OR NOT $5) ORDER BY f.entry LIMIT nullif($6, 0)`
 
-	failedEntries = `SELECT f.entry, f.rule, f.client_versions, f.notes, ` + documentColumns + `, c.body FROM failures f
+	failuresOf = `SELECT f.entry, f.document, f.rule, f.client_versions FROM failures f WHERE ` + whichEntries
+
+	failedEntries = `SELECT f.entry, f.rule, f.client_versions, f.notes, ` + documentColumns + `, c.body, NULL::bytea
+		FROM failures f
 		JOIN documents d ON d.site = f.site AND d.id = f.document
-		JOIN contents c ON c.site = d.site AND c.digest = d.content
-		WHERE f.site = $1 AND f.revision = $2 AND f.entry >= $3::bigint AND (f.rule IS NOT NULL OR NOT $4)
-		ORDER BY f.entry LIMIT nullif($5, 0)`
+		JOIN contents c ON c.site = d.site AND c.digest = d.content WHERE ` + whichEntries
 )
 
-// Checked implements revisions.Store.
+// Checked implements queries.Store.
 func (s *Store) Checked(ctx context.Context, pairs []revisions.Pair) (
 	map[validations.Pair][]validations.Finding, error,
 ) {
@@ -38,16 +41,24 @@ func (s *Store) Checked(ctx context.Context, pairs []revisions.Pair) (
 	if len(pairs) == 0 {
 		return outcomes, nil
 	}
-	contents := make([]document.Digest, len(pairs))
-	names := make([]validations.Pair, len(pairs))
+	return outcomes, s.read(ctx, func(ctx context.Context) error {
+		batch := &pgx.Batch{}
+		queueChecked(batch, s.site, pairs, outcomes)
+		return s.pool.SendBatch(ctx, batch).Close()
+	})
+}
+
+// queueChecked reads the outcomes of checks: those that are recorded with their content, and all others.
+func queueChecked(batch *pgx.Batch, site string, pairs []revisions.Pair,
+	outcomes map[validations.Pair][]validations.Finding,
+) {
+	contents, names := make([]document.Digest, len(pairs)), make([]validations.Pair, len(pairs))
 	for i, pair := range pairs {
 		contents[i], names[i] = pair.Content, pair.Name()
 	}
 	scan := func(rows pgx.Rows) error { return scanChecks(rows, outcomes) }
-	batch := &pgx.Batch{}
-	batch.Queue(checksByContent, s.site, byteas(contents), byteas(names)).Query(scan)
-	batch.Queue(checksByPair, s.site, byteas(names)).Query(scan)
-	return outcomes, s.dbFault(s.pool.SendBatch(ctx, batch).Close())
+	batch.Queue(checksByContent, site, byteas(contents), byteas(names)).Query(scan)
+	batch.Queue(checksByPair, site, byteas(names)).Query(scan)
 }
 
 func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Finding) error {
@@ -65,16 +76,19 @@ func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Findi
 	return err //nolint:wrapcheck // explained by the caller
 }
 
-// Failures implements revisions.Store.
-func (s *Store) Failures(ctx context.Context, revision int64) ([]revisions.Failure, error) {
-	return collect(ctx, s, func(row pgx.CollectableRow) (f revisions.Failure, err error) {
-		err = row.Scan(&f.Entry, &f.Document, digestField{&f.Rule.Schema}, digestField{&f.Rule.Versions})
-		return f, err //nolint:wrapcheck // explained by collect
-	}, failuresOf, s.site, revision)
+// Failures implements queries.Store.
+func (s *Store) Failures(ctx context.Context, revision int64, query queries.EntryQuery) ([]revisions.Failure, error) {
+	return collect(ctx, s, scanFailure, failuresOf, s.site, revision, query.From, query.To, query.FailuresOnly,
+		query.Limit)
 }
 
-// FailedEntries implements revisions.Store.
-func (s *Store) FailedEntries(ctx context.Context, revision int64, wanted revisions.Wanted) (
+func scanFailure(row pgx.CollectableRow) (f revisions.Failure, err error) {
+	err = row.Scan(&f.Entry, &f.Document, digestField{&f.Rule.Schema}, digestField{&f.Rule.Versions})
+	return f, err //nolint:wrapcheck // explained by the callers
+}
+
+// FailedEntries implements queries.Store.
+func (s *Store) FailedEntries(ctx context.Context, revision int64, query queries.EntryQuery) (
 	[]revisions.FailedEntry, error,
 ) {
 	return collect(ctx, s, func(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
@@ -90,7 +104,7 @@ func (s *Store) FailedEntries(ctx context.Context, revision int64, wanted revisi
 			err = json.Unmarshal(notes, &f.Notes)
 		}
 		return f, err //nolint:wrapcheck // explained by collect
-	}, failedEntries, s.site, revision, wanted.From, wanted.FailuresOnly, wanted.Limit)
+	}, failedEntries, s.site, revision, query.From, query.To, query.FailuresOnly, query.Limit)
 }
 
 // prefixed is a row whose first columns go to destinations of their own.

@@ -21,56 +21,68 @@ var (
 	}
 )
 
-// copyContents adds the contents that are new, with the check that each of them passed. It returns the checks that are
+// addContents adds the contents that are new, each with the check that it passed, and returns the checks that are
 // recorded by that.
-func (s *Store) copyContents(ctx context.Context, tx pgx.Tx, change revisions.Change, known map[document.Digest]bool) (
+func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map[document.Digest]revisions.Content) (
 	map[revisions.Pair]bool, error,
 ) {
-	passed := make(map[document.Digest]revisions.Pair, len(change.Checks))
-	for _, check := range change.Checks {
+	passed := make(map[document.Digest]revisions.Pair, len(a.commit.Checks))
+	for _, check := range a.commit.Checks {
 		if len(check.Findings) == 0 {
 			passed[check.Content] = check.Pair
 		}
 	}
 	var added []*revisions.Stored
 	recorded := make(map[revisions.Pair]bool, len(passed))
-	for _, doc := range change.Added {
-		if known[doc.Digest] {
+	for _, doc := range a.commit.Diff.Added {
+		if _, stored := known[doc.Digest]; stored {
 			continue
 		}
-		known[doc.Digest] = true
+		known[doc.Digest] = revisions.Content{}
 		added = append(added, doc)
 		if pair, ok := passed[doc.Digest]; ok {
 			recorded[pair] = true
 		}
 	}
-	if len(added) == 0 {
-		return recorded, nil
-	}
 	// In the order of the index, pages are filled one after the other.
 	slices.SortFunc(added, func(a, b *revisions.Stored) int { return bytes.Compare(a.Digest[:], b.Digest[:]) })
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"contents"}, contentColumns, pgx.CopyFromSlice(len(added),
-		func(i int) ([]any, error) {
-			var check []byte
-			if pair, ok := passed[added[i].Digest]; ok {
-				name := pair.Name()
-				check = name[:]
-			}
-			return []any{s.site, added[i].Digest[:], check, s.body.pack(added[i].Data), added[i].Sealed}, nil
-		}))
-	return recorded, err //nolint:wrapcheck // wrapped by the caller
+	err := a.addRows(ctx, batch, "contents", contentColumns, insertContent, len(added), func(i int) ([]any, error) {
+		var check []byte
+		if pair, ok := passed[added[i].Digest]; ok {
+			name := pair.Name()
+			check = name[:]
+		}
+		return []any{
+			a.store.site, added[i].Digest[:], check, a.store.body.pack(added[i].Data), added[i].Sealed,
+		}, nil
+	})
+	return recorded, err
 }
 
-// copyDocuments adds the new versions.
-func (s *Store) copyDocuments(ctx context.Context, tx pgx.Tx, change revisions.Change) error {
-	if len(change.Added) == 0 {
-		return nil
+// addDocuments adds the new versions.
+func (a *appending) addDocuments(ctx context.Context, batch *pgx.Batch) error {
+	added := a.commit.Diff.Added
+	return a.addRows(ctx, batch, "documents", versionColumns, insertDocument, len(added), func(i int) ([]any, error) {
+		return a.store.versionRow(added[i])
+	})
+}
+
+// addRows adds rows to a table: a few with the batch, many by COPY.
+func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, table string, columns []string, insert string, n int,
+	row func(i int) ([]any, error),
+) error {
+	if n > maxInserted {
+		_, err := a.conn.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(n, row))
+		return err //nolint:wrapcheck // explained by Append
 	}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"documents"}, versionColumns, pgx.CopyFromSlice(len(change.Added),
-		func(i int) ([]any, error) {
-			return s.versionRow(change.Added[i])
-		}))
-	return err //nolint:wrapcheck // wrapped by the caller
+	for i := range n {
+		values, err := row(i)
+		if err != nil {
+			return err
+		}
+		batch.Queue(insert, values...)
+	}
+	return nil
 }
 
 func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
@@ -90,6 +102,14 @@ func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
 	}
 	return []any{
 		s.site, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:], segment,
-		doc.Metadata, notes, traits.Abstract, labels, traits.Encrypted,
+		string(doc.Metadata), text(notes), traits.Abstract, text(labels), traits.Encrypted,
 	}, nil
+}
+
+// text is JSON text as a column takes it, nil for none.
+func text(json []byte) *string {
+	if json == nil {
+		return nil
+	}
+	return new(string(json))
 }

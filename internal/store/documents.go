@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 )
 
@@ -16,43 +17,19 @@ import (
 const (
 	documentColumns = `d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata,
 		d.notes`
-	documentFields = 12 // with the content's body
-	withContent    = `SELECT ` + documentColumns + `, c.body
+	documentFields = 13 // with the content's body and its sealed secret
+	withContent    = `SELECT ` + documentColumns + `, c.body, c.sealed
 		FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content `
 )
 
-const (
-	liveOfBuckets = withContent + `WHERE d.site = $1 AND d.bucket = ANY($2) AND d.until IS NULL ORDER BY d.place`
+const fallbackPolicy = withContent + `WHERE d.site = $1 AND d.schema LIKE 'deckhand/LayeringPolicy/%'
+	ORDER BY d.since > $2, d.since DESC LIMIT 1`
 
-	liveOfKinds = withContent + `WHERE d.site = $1 AND d.schema = ANY($2) AND d.until IS NULL ORDER BY d.place`
-
-	liveRegistered = withContent + `WHERE d.site = $1 AND d.schema = 'deckhand/DataSchema/v1' AND d.name = ANY($2)
-		AND d.until IS NULL ORDER BY d.place`
-
-	liveClaims = `SELECT ` + documentColumns + `, NULL::bytea FROM documents d
-		JOIN unnest($2::text[], $3::text[], $4::text[]) AS k (schema, layer, name)
-			ON d.schema = k.schema AND d.layer = k.layer AND d.name = k.name
-		WHERE d.site = $1 AND d.until IS NULL
-		UNION ALL
-		SELECT ` + documentColumns + `, NULL::bytea FROM documents d
-		WHERE d.site = $1 AND d.until IS NULL AND d.schema LIKE 'deckhand/LayeringPolicy/%'`
-
-	liveNoted = `SELECT ` + documentColumns + `, NULL::bytea FROM documents d
-		WHERE d.site = $1 AND d.until IS NULL AND d.notes IS NOT NULL`
-
-	livePositions = `SELECT d.id, d.place FROM documents d WHERE d.site = $1 AND d.until IS NULL ORDER BY d.place`
-
-	fallbackPolicy = withContent + `WHERE d.site = $1 AND d.schema LIKE 'deckhand/LayeringPolicy/%'
-		ORDER BY d.since > $2, d.since DESC LIMIT 1`
-
-	versionsByID = withContent + `WHERE d.site = $1 AND d.id = ANY($2)`
-)
-
-// Documents implements revisions.Store.
-func (s *Store) Documents(ctx context.Context, revision int64, selection revisions.Selection) (
-	revisions.Selected, error,
+// Documents implements queries.Store.
+func (s *Store) Documents(ctx context.Context, revision int64, selection queries.Selection) (
+	queries.Selected, error,
 ) {
-	var selected revisions.Selected
+	var selected queries.Selected
 	exists := false
 	query := s.ofRevision(revision, selection)
 	found, err := collect(ctx, s, func(row pgx.CollectableRow) (*revisions.Stored, error) {
@@ -73,17 +50,29 @@ func (s *Store) Documents(ctx context.Context, revision int64, selection revisio
 	return selected, nil
 }
 
-// Noted implements revisions.Store.
-func (s *Store) Noted(ctx context.Context) ([]*revisions.Stored, error) {
-	return collect(ctx, s, s.scanDocument, liveNoted, s.site)
+// Select implements queries.Store.
+func (s *Store) Select(ctx context.Context, revision int64, selection queries.Selection) (ids []int64, err error) {
+	exists := false
+	query := s.idsOfRevision(revision, selection)
+	found, err := collect(ctx, s, func(row pgx.CollectableRow) (id *int64, err error) {
+		err = row.Scan(&exists, &id)
+		return id, err //nolint:wrapcheck // explained by collect
+	}, query.sql.String(), query.args...)
+	switch {
+	case err != nil:
+		return nil, err
+	case !exists:
+		return nil, revisions.UnknownRevision(strconv.FormatInt(revision, 10))
+	}
+	for _, id := range found {
+		if id != nil {
+			ids = append(ids, *id)
+		}
+	}
+	return ids, nil
 }
 
-// Positions implements revisions.Store.
-func (s *Store) Positions(ctx context.Context) ([]revisions.Position, error) {
-	return collect(ctx, s, pgx.RowToStructByPos[revisions.Position], livePositions, s.site)
-}
-
-// FallbackPolicy implements revisions.Store.
+// FallbackPolicy implements queries.Store.
 func (s *Store) FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error) {
 	found, err := collect(ctx, s, s.scanDocument, fallbackPolicy, s.site, revision)
 	if err != nil || len(found) == 0 {
@@ -92,38 +81,13 @@ func (s *Store) FallbackPolicy(ctx context.Context, revision int64) (*revisions.
 	return found[0], nil
 }
 
-// Versions implements revisions.Store.
-func (s *Store) Versions(ctx context.Context, ids []int64) ([]*revisions.Stored, error) {
-	return collect(ctx, s, s.scanDocument, versionsByID, s.site, ids)
-}
-
-// OfKinds implements revisions.Store.
-func (s *Store) OfKinds(ctx context.Context, schemas []string) ([]*revisions.Stored, error) {
-	return collect(ctx, s, s.scanDocument, liveOfKinds, s.site, schemas)
-}
-
-// Registered implements revisions.Store.
-func (s *Store) Registered(ctx context.Context, names []string) ([]*revisions.Stored, error) {
-	return collect(ctx, s, s.scanDocument, liveRegistered, s.site, names)
-}
-
-// Claims implements revisions.Store.
-func (s *Store) Claims(ctx context.Context, identities []document.Identity) ([]*revisions.Stored, error) {
-	schemas := make([]string, len(identities))
-	layers := make([]string, len(identities))
-	names := make([]string, len(identities))
-	for i, id := range identities {
-		schemas[i], layers[i], names[i] = id.Schema, id.Layer, id.Name
-	}
-	return collect(ctx, s, s.scanDocument, liveClaims, s.site, schemas, layers, names)
-}
-
-// scanDocument reads a row of documentColumns and a body, which is null where the content was not asked for.
+// scanDocument reads a row of documentColumns, a body and a sealed secret, which are null where the content was not asked
+// for.
 func (s *Store) scanDocument(row pgx.CollectableRow) (*revisions.Stored, error) {
 	doc := &revisions.Stored{Document: &document.Document{}}
 	var content, segment, notes, body []byte
 	err := row.Scan(&doc.ID, &doc.Place, &doc.Revision, &doc.Bucket, &doc.Schema, &doc.Layer, &doc.Name, &content,
-		&segment, &doc.Metadata, &notes, &body)
+		&segment, &doc.Metadata, &notes, &body, &doc.Sealed)
 	if err != nil {
 		return nil, fmt.Errorf("read a document: %w", err)
 	}
@@ -142,7 +106,7 @@ func (s *Store) scanDocument(row pgx.CollectableRow) (*revisions.Stored, error) 
 
 const contentsByDigest = `SELECT digest, body FROM contents WHERE site = $1 AND digest = ANY($2)`
 
-// Contents implements revisions.Store.
+// Contents implements queries.Store.
 func (s *Store) Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error) {
 	texts := make(map[document.Digest][]byte, len(digests))
 	if len(digests) == 0 {

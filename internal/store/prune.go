@@ -60,12 +60,12 @@ var errDryRun = errors.New("dry run")
 
 // Prune implements revisions.Store. It holds the site's counters, so that no revision is appended that rests on what
 // goes.
-func (s *Store) Prune(ctx context.Context, keep int, terms revisions.Terms) (revisions.Pruned, error) {
+func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) (revisions.Pruned, error) {
 	var pruned revisions.Pruned
-	err := s.retry(ctx, func() error {
+	err := s.retry(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 			var err error
-			if pruned, err = s.prune(ctx, tx, keep, terms.Expected); err == nil && terms.DryRun {
+			if pruned, err = s.prune(ctx, tx, keep, options.Expected); err == nil && options.DryRun {
 				err = errDryRun
 			}
 			return err
@@ -81,7 +81,7 @@ func (s *Store) prune(ctx context.Context, tx pgx.Tx, keep int, expected revisio
 	pruned revisions.Pruned, err error,
 ) {
 	var head revisions.Head
-	if err := tx.QueryRow(ctx, lockSite, s.site).Scan(headFields(&head)...); err != nil {
+	if err := tx.QueryRow(ctx, lockHead, s.site).Scan(headFields(&head)...); err != nil {
 		return pruned, fmt.Errorf("lock the site: %w", err)
 	}
 	if err := expected.Check(head); err != nil {

@@ -23,9 +23,7 @@ var purge = []string{
 }
 
 const (
-	lockSite = headState + ` FOR UPDATE`
-
-	resetSite = `UPDATE sites SET epoch = epoch + 1, head = 0, documents = 0, live = 0, purged_at = $2, purged_by = $3,
+	resetSite = `UPDATE sites SET epoch = epoch + 1, head = 0, documents = 0, live = 0, settled = 0, purged_at = $2, purged_by = $3,
 		purge_message = $4 WHERE site = $1`
 
 	lastPurge = `SELECT purged_at, purged_by, purge_message FROM sites WHERE site = $1 AND purged_at IS NOT NULL`
@@ -33,10 +31,10 @@ const (
 
 // Purge implements revisions.Store.
 func (s *Store) Purge(ctx context.Context, p revisions.Purge, expected revisions.Expected) error {
-	return s.retry(ctx, func() error {
+	return s.retry(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 			var head revisions.Head
-			if err := tx.QueryRow(ctx, lockSite, s.site).Scan(headFields(&head)...); err != nil {
+			if err := tx.QueryRow(ctx, lockHead, s.site).Scan(headFields(&head)...); err != nil {
 				return err //nolint:wrapcheck // explained by the caller
 			}
 			if err := expected.Check(head); err != nil {
@@ -52,14 +50,7 @@ func (s *Store) Purge(ctx context.Context, p revisions.Purge, expected revisions
 	}, foreignKeyViolation) // somebody tagged a revision meanwhile
 }
 
-// Purged implements revisions.Store.
-func (s *Store) Purged(ctx context.Context) (*revisions.Purge, error) {
-	found, err := collect(ctx, s, func(row pgx.CollectableRow) (p revisions.Purge, err error) {
-		err = row.Scan(&p.At, &p.User, &p.Message)
-		return p, err //nolint:wrapcheck // explained by collect
-	}, lastPurge, s.site)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return &found[0], nil
+func scanPurge(row pgx.CollectableRow) (p revisions.Purge, err error) {
+	err = row.Scan(&p.At, &p.User, &p.Message)
+	return p, err //nolint:wrapcheck // explained by the caller
 }

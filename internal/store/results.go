@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -16,18 +17,24 @@ import (
 const (
 	insertReported = `INSERT INTO reported (site, revision, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 
-	insertResult = `INSERT INTO results (site, revision, name, status, validator, errors, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)`
+	insertResult = `INSERT INTO results (site, revision, name, status, validator, errors, created_at, message)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
-	resultsOf = `SELECT name, status, validator, errors, created_at FROM results
+	reportedOf = `SELECT id, name, status, created_at, length(errors) FROM results
 		WHERE site = $1 AND revision = $2 AND ($3 = '' OR name = $3) ORDER BY id`
 
-	// latestResults takes the newest of each name; errors are read of failures only, for their first message.
-	latestResults = `SELECT n.revision, n.name, r.status, r.created_at, CASE WHEN r.status <> 'success' THEN r.errors END
+	errorsOf = `SELECT id, errors FROM results WHERE site = $1 AND revision = $2 AND id = ANY($3)`
+
+	// latestResults takes the newest of each name; a condition on n follows. Errors are read only of failures whose first
+	// message is not known.
+	latestResults = `SELECT n.revision, n.name, r.status, r.created_at, coalesce(r.message, ''),
+			CASE WHEN r.status <> 'success' AND r.message IS NULL THEN r.errors END
 		FROM reported n CROSS JOIN LATERAL (
-			SELECT status, created_at, errors FROM results
+			SELECT status, created_at, message, errors FROM results
 			WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) r
-		WHERE n.site = $1 AND n.revision = ANY($2)`
+		WHERE n.site = $1 AND `
+
+	latestOfRevisions = latestResults + `n.revision = ANY($2)`
 
 	worstResults = `SELECT name, min(status) FROM results WHERE site = $1 AND revision = $2 GROUP BY name`
 
@@ -40,7 +47,7 @@ const (
 
 // AddResult implements revisions.Store.
 func (s *Store) AddResult(ctx context.Context, revision int64, r validations.Result) error {
-	err := s.retry(ctx, func() error {
+	err := s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
 		batch := &pgx.Batch{} // one transaction, one round trip
 		s.queueResult(batch, revision, r)
 		return s.pool.SendBatch(ctx, batch).Close()
@@ -53,53 +60,72 @@ func (s *Store) AddResult(ctx context.Context, revision int64, r validations.Res
 
 func (s *Store) queueResult(batch *pgx.Batch, revision int64, r validations.Result) {
 	batch.Queue(insertReported, s.site, revision, r.Name)
-	batch.Queue(insertResult, s.site, revision, r.Name, r.Status, string(r.Validator), string(r.Errors), r.CreatedAt)
+	batch.Queue(insertResult, s.site, revision, r.Name, r.Status, string(r.Validator), string(r.Errors), r.CreatedAt,
+		validations.OutcomeOf(r).Message)
 }
 
-// Results implements revisions.Store.
-func (s *Store) Results(ctx context.Context, revision int64, name string) ([]validations.Result, error) {
-	return collect(ctx, s, func(row pgx.CollectableRow) (r validations.Result, err error) {
-		err = row.Scan(&r.Name, &r.Status, &r.Validator, &r.Errors, &r.CreatedAt)
+// Reported implements queries.Store.
+func (s *Store) Reported(ctx context.Context, revision int64, name string) ([]queries.Reported, error) {
+	return collect(ctx, s, func(row pgx.CollectableRow) (r queries.Reported, err error) {
+		err = row.Scan(&r.ID, &r.Name, &r.Status, &r.CreatedAt, &r.Size)
 		r.CreatedAt = r.CreatedAt.UTC()
 		return r, err //nolint:wrapcheck // explained by collect
-	}, resultsOf, s.site, revision, name)
+	}, reportedOf, s.site, revision, name)
 }
 
-// Standing implements revisions.Store.
-func (s *Store) Standing(ctx context.Context, numbers []int64) (revisions.Standing, error) {
-	var standing revisions.Standing
+// ResultErrors implements queries.Store.
+func (s *Store) ResultErrors(ctx context.Context, revision int64, ids []int64) (map[int64][]byte, error) {
+	errs := make(map[int64][]byte, len(ids))
+	_, err := collect(ctx, s, func(row pgx.CollectableRow) (id int64, err error) {
+		var text []byte
+		err = row.Scan(&id, &text)
+		errs[id] = text
+		return id, err //nolint:wrapcheck // explained by collect
+	}, errorsOf, s.site, revision, ids)
+	return errs, err
+}
+
+// Evidence implements queries.Store.
+func (s *Store) Evidence(ctx context.Context, numbers []int64) (evidence queries.Evidence, err error) {
 	tags := map[int64][]string{}
-	err := s.snapshot(ctx, func(batch *pgx.Batch) {
-		standing.Outcomes = map[int64][]validations.Outcome{}
-		batch.Queue(siteEpoch, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(&standing.Epoch) })
-		batch.Queue(revisionsByNumber, s.site, numbers).Query(into(&standing.Revisions, scanRevision))
-		batch.Queue(policiesOf, s.site, numbers).Query(into(&standing.Policies, s.scanPolicy))
-		batch.Queue(latestResults, s.site, numbers).Query(func(rows pgx.Rows) error {
-			return scanOutcomes(rows, standing.Outcomes)
-		})
+	err = s.readFirst(ctx, func(ctx context.Context) error {
+		evidence = queries.Evidence{Outcomes: map[int64][]validations.Outcome{}}
 		clear(tags)
+		batch := &pgx.Batch{}
+		batch.Queue("BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ")
+		batch.Queue(siteEpoch, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(&evidence.Epoch) })
+		batch.Queue(revisionsByNumber, s.site, numbers).Query(into(&evidence.Revisions, scanRevision))
+		batch.Queue(policiesOf, s.site, numbers).Query(into(&evidence.Policies, s.scanPolicy))
+		batch.Queue(latestOfRevisions, s.site, numbers).Query(func(rows pgx.Rows) error {
+			return scanOutcomes(rows, evidence.Outcomes)
+		})
 		batch.Queue(tagNames, s.site, numbers).Query(func(rows pgx.Rows) error { return scanTagNames(rows, tags) })
+		batch.Queue("COMMIT")
+		return s.pool.SendBatch(ctx, batch).Close()
 	})
-	for i := range standing.Revisions {
-		standing.Revisions[i].Tags = tags[standing.Revisions[i].ID]
+	for i := range evidence.Revisions {
+		evidence.Revisions[i].Tags = tags[evidence.Revisions[i].ID]
 	}
-	return standing, err
+	return evidence, err
 }
 
 func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error {
 	var revision int64
-	var name, status string
+	var name, status, message string
 	var at time.Time
 	var errs []byte
-	_, err := pgx.ForEachRow(rows, []any{&revision, &name, &status, &at, &errs}, func() error {
-		result := validations.Result{Name: name, Status: status, Errors: errs, CreatedAt: at.UTC()}
-		outcomes[revision] = append(outcomes[revision], validations.OutcomeOf(result))
+	_, err := pgx.ForEachRow(rows, []any{&revision, &name, &status, &at, &message, &errs}, func() error {
+		outcome := validations.OutcomeOf(validations.Result{Name: name, Status: status, Errors: errs, CreatedAt: at.UTC()})
+		if errs == nil {
+			outcome.Message = message
+		}
+		outcomes[revision] = append(outcomes[revision], outcome)
 		return nil
 	})
 	return err //nolint:wrapcheck // explained by the caller
 }
 
-// WorstResults implements revisions.Store.
+// WorstResults implements queries.Store.
 func (s *Store) WorstResults(ctx context.Context, revision int64) (map[string]string, error) {
 	found, err := collect(ctx, s, pgx.RowToStructByPos[validations.Summary], worstResults, s.site, revision)
 	worst := make(map[string]string, len(found))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/queries"
 	"purser/internal/revisions"
 )
 
@@ -15,11 +16,11 @@ const (
 
 	siteEpoch = `SELECT epoch FROM sites WHERE site = $1`
 
-	revisionsByNumber = `SELECT r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message,
-			coalesce(r.origin, 0), EXISTS (
-			SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
-			r.client_versions
-		FROM revisions r WHERE r.site = $1 AND r.revision = ANY($2) ORDER BY r.revision`
+	revisionColumns = `r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, coalesce(r.origin, 0),
+		EXISTS (SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
+		r.client_versions`
+
+	revisionsByNumber = `SELECT ` + revisionColumns + ` FROM revisions r WHERE r.site = $1 AND r.revision = ANY($2) ORDER BY r.revision`
 
 	aroundRevision = `SELECT ` + headColumns + `,
 			EXISTS (SELECT FROM revisions r WHERE r.site = s.site AND r.revision = $2),
@@ -37,12 +38,12 @@ func (s *Store) number(ctx context.Context, sql string, args ...any) (int64, err
 	return found[0], nil
 }
 
-// Latest implements revisions.Store.
+// Latest implements queries.Store.
 func (s *Store) Latest(ctx context.Context) (int64, error) {
 	return s.number(ctx, latestRevision, s.site)
 }
 
-// Around implements revisions.Store.
+// Around implements revisions.Store and queries.Store.
 func (s *Store) Around(ctx context.Context, revision int64) (revisions.Neighbourhood, error) {
 	found, err := collect(ctx, s, func(row pgx.CollectableRow) (n revisions.Neighbourhood, err error) {
 		err = row.Scan(append(headFields(&n.Head), &n.Exists, &n.Previous, &n.Next)...)
@@ -66,10 +67,26 @@ func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 	return r, err
 }
 
-// List implements revisions.Store.
-func (s *Store) List(ctx context.Context, query revisions.Query) ([]int64, error) {
+// List implements queries.Store.
+func (s *Store) List(ctx context.Context, query queries.Query) (numbers []int64, purged *revisions.Purge, err error) {
+	q := listed(s.site, query)
+	err = s.snapshot(ctx, func(batch *pgx.Batch) {
+		batch.Queue(q.sql.String(), q.args...).Query(into(&numbers, pgx.RowTo[int64]))
+		batch.Queue(lastPurge, s.site).Query(func(rows pgx.Rows) error {
+			found, err := pgx.CollectRows(rows, scanPurge)
+			if len(found) > 0 {
+				purged = &found[0]
+			}
+			return err //nolint:wrapcheck // explained by snapshot
+		})
+	})
+	return numbers, purged, err
+}
+
+// listed returns the statement for the numbers of revisions.
+func listed(site string, query queries.Query) *statement {
 	q := &statement{}
-	q.add("SELECT revision FROM revisions r WHERE site = ", q.arg(s.site))
+	q.add("SELECT revision FROM revisions r WHERE site = ", q.arg(site))
 	if query.Tags != nil {
 		q.add(" AND revision IN (SELECT t.revision FROM tags t WHERE t.site = r.site AND t.tag = ANY(",
 			q.arg(query.Tags), "))")
@@ -81,7 +98,7 @@ func (s *Store) List(ctx context.Context, query revisions.Query) ([]int64, error
 	q.add(" ORDER BY ")
 	for _, key := range query.Sort {
 		column := "revision"
-		if key == revisions.ByTime {
+		if key == queries.ByTime {
 			column = "created_at"
 		}
 		q.add(column, direction, ", ")
@@ -94,5 +111,5 @@ func (s *Store) List(ctx context.Context, query revisions.Query) ([]int64, error
 		q.add(" LIMIT ", strconv.Itoa(query.Limit))
 	}
 	q.add(" OFFSET ", q.arg(query.Offset))
-	return collect(ctx, s, pgx.RowTo[int64], q.sql.String(), q.args...)
+	return q
 }

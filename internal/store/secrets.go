@@ -13,30 +13,12 @@ import (
 
 //nolint:gosec // SQL, and no credentials
 const (
-	sealedByDigest = `SELECT digest, sealed FROM contents WHERE site = $1 AND digest = ANY($2) AND sealed IS NOT NULL`
-
 	outdatedSecrets = `SELECT digest, body, sealed FROM contents
 		WHERE site = $1 AND sealed IS NOT NULL AND digest > $3 AND substring(sealed, 1, length($2::bytea)) <> $2::bytea
 		ORDER BY digest LIMIT $4`
 
 	resealContent = `UPDATE contents SET sealed = $4 WHERE site = $1 AND digest = $2 AND sealed = $3`
 )
-
-// Sealed implements revisions.Store.
-func (s *Store) Sealed(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error) {
-	sealed := make(map[document.Digest][]byte, len(digests))
-	if len(digests) == 0 {
-		return sealed, nil
-	}
-	found, err := collect(ctx, s, func(row pgx.CollectableRow) (c content, err error) {
-		err = row.Scan(digestField{&c.digest}, &c.text)
-		return c, err //nolint:wrapcheck // explained by collect
-	}, sealedByDigest, s.site, byteas(digests))
-	for _, c := range found {
-		sealed[c.digest] = c.text
-	}
-	return sealed, err
-}
 
 // Outdated implements revisions.Store.
 func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) (
@@ -59,6 +41,8 @@ func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Dige
 
 // Reseal implements revisions.Store.
 func (s *Store) Reseal(ctx context.Context, content revisions.SealedContent, sealed []byte) error {
-	_, err := s.pool.Exec(ctx, resealContent, s.site, content.Digest[:], content.Sealed, sealed)
-	return s.dbFault(err)
+	return s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
+		_, err := s.pool.Exec(ctx, resealContent, s.site, content.Digest[:], content.Sealed, sealed)
+		return err //nolint:wrapcheck // explained by retry
+	})
 }

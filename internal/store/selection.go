@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/revisions"
+	"purser/internal/queries"
 	"purser/internal/validations"
 )
 
@@ -36,14 +36,35 @@ const selectVersion = "SELECT " + documentColumns + ", d.abstract"
 //
 // Each arm looks into one index, with equal keys that a lateral join hands to it one by one. OFFSET 0 keeps the planner
 // from taking another way, to which statistics that are old, or not there yet, would lead it.
-func (s *Store) ofRevision(revision int64, selection revisions.Selection) *statement {
-	q := &statement{}
+func (s *Store) ofRevision(revision int64, selection queries.Selection) *statement {
+	q, where, order := s.selected(revision, selection, "s.epoch, s.found, "+documentColumns+", c.body, c.sealed")
+	if where == "" && selection.Names == nil && selection.Limit < 0 {
+		q.add(" LEFT JOIN contents c ON c.site = $1 AND c.digest = d.content")
+	} else { // few, of many
+		q.add(" LEFT JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c ON true")
+	}
+	q.add(" ORDER BY ", order)
+	return q
+}
+
+// idsOfRevision selects whether a revision exists, with the ids of its documents.
+func (s *Store) idsOfRevision(revision int64, selection queries.Selection) *statement {
+	q, _, order := s.selected(revision, selection, "s.found, d.id")
+	q.add(" ORDER BY ", order)
+	return q
+}
+
+// selected begins a statement that selects columns of the site s and of documents d of a revision.
+func (s *Store) selected(revision int64, selection queries.Selection, columns string) (
+	q *statement, where, order string,
+) {
+	q = &statement{}
 	q.arg(s.site)   // $1
 	q.arg(revision) // $2
-	where, order := q.filters(selection), q.order(selection)
+	where, order = q.filters(selection), q.order(selection)
 	q.add(`WITH s AS (SELECT epoch, head,
 			EXISTS (SELECT FROM revisions r WHERE r.site = $1 AND r.revision = $2) AS found FROM sites WHERE site = $1)
-		SELECT s.epoch, s.found, `, documentColumns, `, c.body FROM s LEFT JOIN (`, selectVersion, ` FROM (`)
+		SELECT `, columns, ` FROM s LEFT JOIN (`, selectVersion, ` FROM (`)
 	if selection.Names != nil {
 		q.armsByName(revision, selection.Names, where)
 	} else {
@@ -53,14 +74,8 @@ func (s *Store) ofRevision(revision int64, selection revisions.Selection) *state
 	if selection.Limit >= 0 {
 		q.add(" LIMIT ", q.arg(selection.Limit))
 	}
-	q.add(" OFFSET ", q.arg(selection.Offset), ") d ON true LEFT JOIN ")
-	if where == "" && selection.Names == nil && selection.Limit < 0 {
-		q.add("contents c ON c.site = $1 AND c.digest = d.content")
-	} else { // few, of many
-		q.add("LATERAL (SELECT body FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c ON true")
-	}
-	q.add(" ORDER BY ", order)
-	return q
+	q.add(" OFFSET ", q.arg(selection.Offset), ") d ON true")
+	return q, where, order
 }
 
 // each selects, for each row of a table, the versions that fulfil a condition on it.
@@ -86,7 +101,7 @@ func (q *statement) armsByName(revision int64, names []string, where string) {
 
 // armsByInterval takes the versions valid in the revision: the live ones by schema or by bucket, and those at its
 // nodes.
-func (q *statement) armsByInterval(revision int64, selection revisions.Selection, where string) {
+func (q *statement) armsByInterval(revision int64, selection queries.Selection, where string) {
 	live := "d.until IS NULL AND d.since <= $2" + where
 	if selection.Schemas != nil || selection.Buckets != nil {
 		q.add(selectVersion, " FROM documents d WHERE d.site = $1 AND ", live)
@@ -108,7 +123,7 @@ func (q *statement) armsByInterval(revision int64, selection revisions.Selection
 func (q *statement) nodes(list []int64) string { return "unnest(" + q.arg(list) + "::bigint[]) n" }
 
 // filters gives the conditions on documents (spec/api.md §5.2), but for their names.
-func (q *statement) filters(selection revisions.Selection) string {
+func (q *statement) filters(selection queries.Selection) string {
 	var conditions strings.Builder
 	and := func(parts ...string) {
 		conditions.WriteString(" AND ")
@@ -161,7 +176,7 @@ func (q *statement) schemas(schemas []string) string {
 }
 
 // labels writes what the labels of a document must contain, nothing that could for no label at all.
-func labels(wanted []revisions.Label) any {
+func labels(wanted []queries.Label) any {
 	if len(wanted) == 0 {
 		return nil
 	}
@@ -176,28 +191,28 @@ func labels(wanted []revisions.Label) any {
 }
 
 // documentColumn is the column that a sort key stands for.
-func documentColumn(key revisions.SortKey) string {
+func documentColumn(key queries.SortKey) string {
 	switch key {
-	case revisions.ByNumber:
+	case queries.ByNumber:
 		return "id"
-	case revisions.ByTime, revisions.ByRevision:
+	case queries.ByTime, queries.ByRevision:
 		return "since"
-	case revisions.BySchema:
+	case queries.BySchema:
 		return "schema"
-	case revisions.ByName:
+	case queries.ByName:
 		return "name"
-	case revisions.ByLayer:
+	case queries.ByLayer:
 		return "layer"
-	case revisions.ByAbstract:
+	case queries.ByAbstract:
 		return "abstract"
-	case revisions.ByBucket:
+	case queries.ByBucket:
 		return "bucket"
 	}
 	return "place"
 }
 
 // order gives the columns to sort by; documents that are equal in them keep their order in the revision.
-func (q *statement) order(selection revisions.Selection) string {
+func (q *statement) order(selection queries.Selection) string {
 	direction := ""
 	if selection.Backwards {
 		direction = " DESC"

@@ -14,33 +14,68 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/semaphore"
 
+	"purser/internal/cache"
 	"purser/internal/fault"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 )
 
 // defaultSite is the one site that is served so far.
 const defaultSite = "default"
 
+// Deadlines are how long a call to the database may take, by its kind.
+type Deadlines struct {
+	Ready  time.Duration // whether the database answers
+	Read   time.Duration // one question
+	Write  time.Duration // a small write: a tag, a result, an audit event
+	Append time.Duration // a revision
+	Sweep  time.Duration // a prune or a purge
+}
+
+// DefaultDeadlines are those of a server.
+func DefaultDeadlines() Deadlines {
+	return Deadlines{
+		Ready: 2 * time.Second, Read: 15 * time.Second, Write: 15 * time.Second, Append: time.Minute,
+		Sweep: 10 * time.Minute,
+	}
+}
+
+// Options are what a Store is opened with.
+type Options struct {
+	// CacheSize is how many bytes of documents of buckets are kept in memory.
+	CacheSize int
+	Deadlines Deadlines
+}
+
 // Store is a site in Postgres. It is safe for concurrent use.
 type Store struct {
-	pool *pgxpool.Pool
-	site string
-	body *codec
+	pool      *pgxpool.Pool
+	site      string
+	body      *codec
+	deadlines Deadlines
+	buckets   *cache.Cache[string, bucketEntry]
+	// general is what all calls share but those that must always find a connection: readiness, audit, verdicts.
+	general *semaphore.Weighted
 
 	recorder recorder
 }
 
-var _ revisions.Store = (*Store)(nil)
+var (
+	_ revisions.Store = (*Store)(nil)
+	_ queries.Store   = (*Store)(nil)
+	_ queries.Audit   = (*Store)(nil)
+)
 
 // Open returns the store of the default site in a database that Migrate has brought up to date. A pool_max_conns in the
-// URL decides how many connections it may have; without, there are enough for posted results to be committed in groups.
-func Open(ctx context.Context, url string) (*Store, error) {
+// URL sets the number of connections; without, there are enough for posted results to be committed in groups.
+func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the database's URL: %w", err)
 	}
-	const enough = 24
+	const enough, reserved = 24, 4
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = enough
 	}
@@ -58,7 +93,11 @@ func Open(ctx context.Context, url string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
-	return &Store{pool: pool, site: defaultSite, body: body}, nil
+	return &Store{
+		pool: pool, site: defaultSite, body: body, deadlines: options.Deadlines,
+		buckets: cache.New[string, bucketEntry](options.CacheSize),
+		general: semaphore.NewWeighted(int64(max(1, config.MaxConns-reserved))),
+	}, nil
 }
 
 // Close gives the connections back; it waits for those in use.
@@ -67,15 +106,44 @@ func (s *Store) Close() { s.pool.Close() }
 // Stat returns the state of the pool of connections.
 func (s *Store) Stat() *pgxpool.Stat { return s.pool.Stat() }
 
-// Ping tells whether the database answers.
+// Ping returns an error if the database does not answer in time.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := s.pool.Ping(ctx); err != nil {
-		return fmt.Errorf("reach the database: %w", err)
-	}
-	return nil
+	return s.within(ctx, s.deadlines.Ready, func(ctx context.Context) error {
+		if err := s.pool.Ping(ctx); err != nil {
+			return fmt.Errorf("reach the database: %w", err)
+		}
+		return nil
+	})
 }
 
-// The Postgres errors that tell of a conflict with another transaction.
+// within does work that must end before a deadline. Fault: Unavailable if it does not.
+func (s *Store) within(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := do(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return unavailable("The database did not answer within %v, and whether anything was stored is not known; a PUT can "+
+			"safely be sent again", limit).Because(err)
+	}
+	return err
+}
+
+// sharing does work with one of the connections that all calls share.
+func (s *Store) sharing(ctx context.Context, do func() error) error {
+	if err := s.general.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("wait for a connection: %w", err)
+	}
+	defer s.general.Release(1)
+	return do()
+}
+
+func unavailable(format string, args ...any) *fault.Fault {
+	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable", format, args...)
+	f.RetryAfter = time.Second
+	return f
+}
+
+// The Postgres errors of a conflict with another transaction.
 const (
 	uniqueViolation      = "23505"
 	foreignKeyViolation  = "23503"
@@ -91,35 +159,41 @@ func hasCode(err error, codes ...string) bool {
 	return slices.Contains(codes, pgErr.Code)
 }
 
-// dbFault makes a lost database a fault that the caller may try again after; other errors stay what they are.
-func (s *Store) dbFault(err error) error {
-	if !s.lost(err) {
+// explained makes a lost connection a fault, after which the caller may try again; other errors stay what they are.
+func explained(err error) error {
+	if !isLost(err) {
 		return err
 	}
-	return fault.New(fault.Unavailable, "HTTPServiceUnavailable",
-		"The database does not answer, and whether anything was stored is not known; a PUT can safely be sent again").
-		Because(err)
+	return unavailable("The database does not answer, and whether anything was stored is not known; a PUT can safely be " +
+		"sent again").Because(err)
 }
 
-// lost tells whether an error says that the connection broke. Then those at rest are broken too, and are thrown away.
-func (s *Store) lost(err error) bool {
+// isLost reports whether an error says that the connection broke.
+func isLost(err error) bool {
 	var dial *pgconn.ConnectError
 	var network net.Error
 	const adminShutdown, crashShutdown, cannotConnectNow, tooManyConnections = "57P01", "57P02", "57P03", "53300"
 	switch {
 	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return false
-	case errors.As(err, &dial), errors.As(err, &network), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF),
-		pgconn.SafeToRetry(err), hasCode(err, adminShutdown, crashShutdown, cannotConnectNow, tooManyConnections):
-		s.pool.Reset()
-		return true
 	}
-	return false
+	return errors.As(err, &dial) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, io.EOF) || pgconn.SafeToRetry(err) ||
+		hasCode(err, adminShutdown, crashShutdown, cannotConnectNow, tooManyConnections)
+}
+
+// lost reports whether an error says that the connection broke. Those at rest are broken too then, and are replaced.
+func (s *Store) lost(err error) bool {
+	if !isLost(err) {
+		return false
+	}
+	s.pool.Reset()
+	return true
 }
 
 // snapshot runs queries that change nothing, all of them on the state of one moment and in one round trip.
 func (s *Store) snapshot(ctx context.Context, queue func(batch *pgx.Batch)) error {
-	return s.read(func() error {
+	return s.read(ctx, func(ctx context.Context) error {
 		batch := &pgx.Batch{}
 		batch.Queue("BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ")
 		queue(batch)
@@ -128,39 +202,53 @@ func (s *Store) snapshot(ctx context.Context, queue func(batch *pgx.Batch)) erro
 	})
 }
 
-// read does what changes nothing. A connection that has broken at rest, as all do when Postgres is started again, is
-// not the caller's concern.
-func (s *Store) read(do func() error) error {
-	err := do()
-	if s.lost(err) {
-		err = do()
-	}
-	return s.dbFault(err)
+// read does what changes nothing, before a deadline. It tries once more on a connection that has broken at rest, as all
+// do when Postgres is started again.
+func (s *Store) read(ctx context.Context, do func(ctx context.Context) error) error {
+	return s.within(ctx, s.deadlines.Read, func(ctx context.Context) error {
+		return s.sharing(ctx, func() error { return s.again(ctx, do) })
+	})
 }
 
-// retry does again what another transaction got in the way of, a few times; codes are further errors that tell of that.
-func (s *Store) retry(ctx context.Context, do func() error, codes ...string) error {
-	const attempts, wait = 6, 4 * time.Millisecond
-	for attempt := range attempts {
-		err := do()
-		if !hasCode(err, append(codes, serializationFailure, deadlockDetected)...) {
-			return s.dbFault(err)
-		}
-		select {
-		case <-time.After(rand.N(wait << attempt)): //nolint:gosec // jitter needs no secrecy
-		case <-ctx.Done():
-			return fmt.Errorf("wait to try again: %w", ctx.Err())
-		}
+// readFirst is read for what must always find a connection.
+func (s *Store) readFirst(ctx context.Context, do func(ctx context.Context) error) error {
+	return s.within(ctx, s.deadlines.Read, func(ctx context.Context) error { return s.again(ctx, do) })
+}
+
+func (s *Store) again(ctx context.Context, do func(ctx context.Context) error) error {
+	err := do(ctx)
+	if s.lost(err) {
+		err = do(ctx)
 	}
-	return fault.New(fault.Unavailable, "HTTPServiceUnavailable",
-		"Other requests kept getting in the way; nothing was stored, send the request again")
+	return explained(err)
+}
+
+// retry does a small write again if another transaction got in its way, a few times; codes are further errors of that.
+func (s *Store) retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error, codes ...string,
+) error {
+	const attempts, wait = 6, 4 * time.Millisecond
+	return s.within(ctx, limit, func(ctx context.Context) error {
+		for attempt := range attempts {
+			err := do(ctx)
+			if !hasCode(err, append(codes, serializationFailure, deadlockDetected)...) {
+				s.lost(err)
+				return explained(err)
+			}
+			select {
+			case <-time.After(rand.N(wait << attempt)): //nolint:gosec // jitter needs no secrecy
+			case <-ctx.Done():
+				return fmt.Errorf("wait to try again: %w", ctx.Err())
+			}
+		}
+		return unavailable("Other requests kept getting in the way; nothing was stored, send the request again")
+	})
 }
 
 // collect runs a query that changes nothing and gathers what scan makes of each row.
 func collect[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T, error), sql string, args ...any) (
 	items []T, err error,
 ) {
-	err = s.read(func() error {
+	err = s.read(ctx, func(ctx context.Context) error {
 		rows, err := s.pool.Query(ctx, sql, args...)
 		if err == nil {
 			items, err = pgx.CollectRows(rows, scan)

@@ -20,7 +20,7 @@ func TestOpen_poolParameters(t *testing.T) {
 	if err := store.Migrate(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), url)
+	s, err := store.Open(t.Context(), url, store.Options{Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ const (
 	deleteTags = `DELETE FROM tags WHERE site = $1 AND revision = $2 AND ($3::text[] IS NULL OR tag = ANY($3))`
 )
 
-// Tags implements revisions.Store.
+// Tags implements queries.Store.
 func (s *Store) Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
 	return collect(ctx, s, func(row pgx.CollectableRow) (tag revisions.Tag, err error) {
 		err = row.Scan(&tag.Name, &tag.Data)
@@ -32,14 +32,14 @@ func (s *Store) Tags(ctx context.Context, revision int64, names ...string) ([]re
 	}, tagsOf, s.site, revision, names)
 }
 
-// Tagged implements revisions.Store.
+// Tagged implements queries.Store.
 func (s *Store) Tagged(ctx context.Context, tag string) (int64, error) {
 	return s.number(ctx, taggedRevision, s.site, tag)
 }
 
 // Tag implements revisions.Store.
 func (s *Store) Tag(ctx context.Context, revision int64, tag revisions.Tag) error {
-	err := s.retry(ctx, func() error {
+	err := s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
 		_, err := s.pool.Exec(ctx, upsertTag, s.site, revision, tag.Name, string(tag.Data))
 		return err //nolint:wrapcheck // explained by the caller
 	})
@@ -51,7 +51,7 @@ func (s *Store) Tag(ctx context.Context, revision int64, tag revisions.Tag) erro
 
 // Untag implements revisions.Store.
 func (s *Store) Untag(ctx context.Context, revision int64, names ...string) (had int, err error) {
-	err = s.retry(ctx, func() error {
+	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
 		var tag pgconn.CommandTag
 		tag, err := s.pool.Exec(ctx, deleteTags, s.site, revision, names)
 		had = int(tag.RowsAffected())

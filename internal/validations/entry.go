@@ -3,7 +3,6 @@ package validations
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -29,42 +28,47 @@ type Summary struct {
 const neverRegistered = `The result for this validation was never externally registered so its status defaulted to ` +
 	`"failure".`
 
-// Overlay shows entries in the light of the policies in force: those that no policy lists are marked as ignored, and
-// one failed entry stands for each validation that is listed and missing (spec/api.md §8.6). IDs count in the result.
+// Overlay returns entries as they are under the policies in force: those that no policy lists are marked as ignored, the
+// first of them with an explanation for each policy (spec/api.md §8.6). An explanation says the same of all of them, and
+// stands once.
 func Overlay(policies []Policy, entries []Entry) []Entry {
 	if len(policies) == 0 {
-		return numbered(entries)
+		return entries
 	}
 	required := shortest(policies)
-	explanations := explanations(policies)
-	shown := make([]Entry, 0, len(entries)+len(required))
-	present := map[string]bool{}
+	explanations, first := explanations(policies), -1
+	shown := make([]Entry, 0, len(entries))
 	for _, entry := range entries {
-		present[entry.Name] = true
 		if requirement, listed := required[entry.Name]; listed {
 			entry = withExpiry(entry, requirement)
 		} else {
 			entry.Status = ignoredStatus(entry.Status)
-			entry.Errors = slices.Concat(entry.Errors, explanations)
+			if entry.Errors = slices.Concat(entry.Errors, explanations); first < 0 {
+				first = entry.ID
+				explanations = []json.RawMessage{messageItem(fmt.Sprintf(ignoredToo, first))}
+			}
 		}
 		shown = append(shown, entry)
 	}
-	for _, name := range slices.Sorted(maps.Keys(required)) {
+	return shown
+}
+
+// ignoredToo is the explanation of ignored entries after the first.
+const ignoredToo = "The result for this validation has been ignored, for the reasons given in entry %d of this list."
+
+// Unreported returns the names, sorted, of the validations that a policy lists and that are not present.
+func Unreported(policies []Policy, present map[string]bool) (missing []string) {
+	for name := range shortest(policies) {
 		if !present[name] {
-			shown = append(shown, missing(name))
+			missing = append(missing, name)
 		}
 	}
-	return numbered(shown)
+	slices.Sort(missing)
+	return missing
 }
 
-func numbered(entries []Entry) []Entry {
-	for i := range entries {
-		entries[i].ID = i
-	}
-	return entries
-}
-
-func missing(name string) Entry {
+// MissingEntry is the failed entry that stands for a validation that a policy lists and nobody reported.
+func MissingEntry(name string) Entry {
 	return Entry{Name: name, Status: Failure.String(), Errors: []json.RawMessage{messageItem(neverRegistered)}}
 }
 

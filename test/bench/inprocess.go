@@ -9,8 +9,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"purser/internal/cache"
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/store"
 	"purser/internal/validations"
 	"purser/internal/validations/jsonschema"
 )
@@ -81,10 +84,28 @@ func decodeOne(segment document.Segment, limits document.Limits, checker validat
 
 func cores() int { return runtime.GOMAXPROCS(0) }
 
-// newService makes the service of the same parts as the server's own. It keeps nothing that it renders.
+// openStore opens the store at a URL, with a cache of the server's size.
+func openStore(ctx context.Context, url string) (*store.Store, error) {
+	const cacheSize = 16 << 20
+	return store.Open(ctx, url, store.Options{CacheSize: cacheSize, Deadlines: store.DefaultDeadlines()})
+}
+
+// newService makes the service that changes a site of the same parts as the server's own.
 func newService(kept revisions.Store, engine *validations.Engine) *revisions.Service {
 	return revisions.NewService(revisions.Config{
-		Store: kept, Engine: engine, Limits: document.DefaultLimits(), Now: time.Now,
+		Store: kept, Engine: engine, Limits: document.DefaultLimits(), Now: time.Now, Rendered: forgetful(),
 		Observe: func(string, time.Duration) {},
 	})
+}
+
+// newQueries makes the service that answers questions. It keeps nothing that it renders.
+func newQueries(kept queries.Store, engine *validations.Engine) *queries.Service {
+	return queries.NewService(queries.Config{
+		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: forgetful(), Now: time.Now,
+	})
+}
+
+// forgetful is a cache that keeps nothing.
+func forgetful() *revisions.RenderCache {
+	return cache.New[revisions.RenderKey, revisions.Rendering](0)
 }

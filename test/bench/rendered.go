@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/validations"
@@ -16,7 +17,7 @@ import (
 // frozen is a store that has read the documents of a revision already, so that what is measured is what is done with
 // them.
 type frozen struct {
-	revisions.Store
+	queries.Store
 
 	documents []*revisions.Stored
 }
@@ -27,11 +28,11 @@ func (frozen) Around(context.Context, int64) (revisions.Neighbourhood, error) {
 }
 
 // Documents returns them all.
-func (f frozen) Documents(context.Context, int64, revisions.Selection) (revisions.Selected, error) {
-	return revisions.Selected{Documents: f.documents}, nil
+func (f frozen) Documents(context.Context, int64, queries.Selection) (queries.Selected, error) {
+	return queries.Selected{Documents: f.documents}, nil
 }
 
-func everything() revisions.Selection { return revisions.Selection{Page: revisions.Page{Limit: -1}} }
+func everything() queries.Selection { return queries.Selection{Page: queries.Page{Limit: -1}} }
 
 // rendered is a server that has taken in a layered site, with what it rests on in process.
 type rendered struct {
@@ -70,11 +71,11 @@ func (b *bench) rendered(ctx context.Context) (err error) {
 
 // take takes the site in as the server would, and reads it again.
 func (r *rendered) take(ctx context.Context) (err error) {
-	if r.kept, err = store.Open(ctx, r.db.Config().ConnString()); err != nil {
+	if r.kept, err = openStore(ctx, r.db.Config().ConnString()); err != nil {
 		return fmt.Errorf("open the store: %w", err)
 	}
 	service := newService(r.kept, r.engine)
-	written, err := service.Put(ctx, "site", r.body, document.YAML, revisions.Terms{})
+	written, err := service.Put(ctx, "site", r.body, document.YAML, revisions.Options{})
 	if err != nil {
 		return fmt.Errorf("take the site in: %w", err)
 	}
@@ -108,7 +109,7 @@ func (r *rendered) stop(err error) error {
 }
 
 // render renders and validates a revision to so many documents, and keeps nothing of it.
-func render(ctx context.Context, service *revisions.Service, revision int64, visible int) func() error {
+func render(ctx context.Context, service *queries.Service, revision int64, visible int) func() error {
 	return func() error {
 		selected, err := service.Rendered(ctx, revision, everything())
 		if err != nil {
@@ -121,8 +122,8 @@ func render(ctx context.Context, service *revisions.Service, revision int64, vis
 	}
 }
 
-func (r *rendered) render(ctx context.Context, kept revisions.Store, engine *validations.Engine) func() error {
-	return render(ctx, newService(kept, engine), r.revision, r.visible)
+func (r *rendered) render(ctx context.Context, kept queries.Store, engine *validations.Engine) func() error {
+	return render(ctx, newQueries(kept, engine), r.revision, r.visible)
 }
 
 // unvalidated renders only.

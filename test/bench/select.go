@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"purser/internal/revisions"
+	"purser/internal/queries"
 )
 
 // often is how many turns a round has of what takes less than a millisecond.
@@ -17,7 +17,7 @@ const often = 50
 func (k *keyed) filter(ctx context.Context, revision int64, schema bool) func() error {
 	return func() error {
 		doc := k.another()
-		selection := revisions.Selection{Names: []string{doc.name}, Page: revisions.Page{Limit: -1}}
+		selection := queries.Selection{Names: []string{doc.name}, Page: queries.Page{Limit: -1}}
 		if schema {
 			selection.Schemas = []string{doc.schema}
 		}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"purser/internal/revisions"
+	"purser/internal/queries"
 	"purser/internal/store"
 	"purser/internal/validations"
 )
@@ -22,8 +22,8 @@ const whole = 2
 type wide struct {
 	*server
 
-	kept    *store.Store       // the server's database, in process
-	service *revisions.Service // on it
+	kept    *store.Store     // the server's database, in process
+	service *queries.Service // on it
 	site    *site
 	few     *bucket // those that change
 	many    *bucket // the others
@@ -116,10 +116,10 @@ const manual = `ALTER TABLE documents SET (autovacuum_enabled = false);
 
 // open makes the service on the server's database, of the same parts as the server's own.
 func (w *wide) open(ctx context.Context) (err error) {
-	if w.kept, err = store.Open(ctx, w.db.Config().ConnString()); err != nil {
+	if w.kept, err = openStore(ctx, w.db.Config().ConnString()); err != nil {
 		return fmt.Errorf("open the store: %w", err)
 	}
-	w.service = newService(store.NewCached(w.kept, 16*mebibyte), validations.NewEngine())
+	w.service = newQueries(w.kept, validations.NewEngine())
 	if w.newest, err = w.kept.Latest(ctx); err != nil {
 		return fmt.Errorf("find the newest revision: %w", err)
 	}

@@ -12,8 +12,10 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/store/storetest"
@@ -53,20 +55,25 @@ func TestPostValidation(t *testing.T) {
 
 func putAndRender(t *testing.T, body []byte) error {
 	t.Helper()
-	kept, err := store.Open(t.Context(), storetest.URL(t))
+	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{CacheSize: 1 << 20, Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(kept.Close)
+	engine := validations.NewEngine()
+	rendered := cache.New[revisions.RenderKey, revisions.Rendering](1 << 20)
 	service := revisions.NewService(revisions.Config{
-		Store: store.NewCached(kept, 1<<20), Engine: validations.NewEngine(),
-		Limits: document.DefaultLimits(), CacheSize: 1 << 20, Now: time.Now, Observe: func(string, time.Duration) {},
+		Store: kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
+		Observe: func(string, time.Duration) {},
 	})
-	put, err := service.Put(t.Context(), "site", body, document.JSON, revisions.Terms{})
+	questions := queries.NewService(queries.Config{
+		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered, Now: time.Now,
+	})
+	put, err := service.Put(t.Context(), "site", body, document.JSON, revisions.Options{})
 	if err != nil {
 		return err
 	}
-	_, err = service.Rendered(t.Context(), put.Revision, revisions.Selection{Page: revisions.Page{Limit: -1}})
+	_, err = questions.Rendered(t.Context(), put.Revision, queries.Selection{Page: queries.Page{Limit: -1}})
 	return err
 }
 

@@ -11,8 +11,10 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/propertygroups"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/store/storetest"
@@ -109,21 +111,26 @@ func dataSchema(schema any) []byte {
 func TestPropertyGroups_put(t *testing.T) {
 	t.Parallel()
 	names := files(t, "cases/property-groups/*.yaml")
-	kept, err := store.Open(t.Context(), storetest.URL(t))
+	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{CacheSize: 1 << 20, Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(kept.Close)
+	engine := validations.NewEngine(propertygroups.Extension{})
+	rendered := cache.New[revisions.RenderKey, revisions.Rendering](1 << 20)
 	service := revisions.NewService(revisions.Config{
-		Store: store.NewCached(kept, 1<<20), Engine: validations.NewEngine(propertygroups.Extension{}),
-		Limits: document.DefaultLimits(), CacheSize: 1 << 20, Now: time.Now, Observe: func(string, time.Duration) {},
+		Store: kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
+		Observe: func(string, time.Duration) {},
+	})
+	questions := queries.NewService(queries.Config{
+		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered, Now: time.Now,
 	})
 	for _, name := range names {
 		for _, c := range groupCases(t, name) {
-			if err := service.Purge(t.Context(), revisions.Terms{}); err != nil {
+			if err := service.Purge(t.Context(), revisions.Options{}); err != nil {
 				t.Fatal(err)
 			}
-			got := putCase(t, service, c)
+			got := putCase(t, service, questions, c)
 			want := []string{c.schemaError}
 			if c.schemaError == "" {
 				want = nil
@@ -140,7 +147,7 @@ func TestPropertyGroups_put(t *testing.T) {
 }
 
 // putCase stores a case as a DataSchema, a document and client versions, and returns the messages that are recorded.
-func putCase(t *testing.T, service *revisions.Service, c groupCase) (messages []string) {
+func putCase(t *testing.T, service *revisions.Service, questions *queries.Service, c groupCase) (messages []string) {
 	t.Helper()
 	frame := func(schema, name string, data any) []byte {
 		return document.AppendJSON(nil, document.Mapping{
@@ -158,15 +165,15 @@ func putCase(t *testing.T, service *revisions.Service, c groupCase) (messages []
 	if c.versions != nil {
 		body += ",\n" + string(frame(validations.ClientVersionsKind, "versions", c.versions))
 	}
-	put, err := service.Put(t.Context(), "site", []byte(body+"]"), document.JSON, revisions.Terms{})
+	put, err := service.Put(t.Context(), "site", []byte(body+"]"), document.JSON, revisions.Options{})
 	if err != nil {
 		t.Fatalf("%s: %v", c.id, err)
 	}
-	entries, err := service.Entries(t.Context(), put.Revision, validations.SchemaValidation)
+	found, err := questions.Entries(t.Context(), put.Revision, validations.SchemaValidation, queries.Page{Limit: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, entry := range entries {
+	for _, entry := range found.Entries {
 		for _, text := range entry.Errors {
 			var said struct {
 				Message string `json:"message"`

@@ -7,21 +7,23 @@ import (
 	"purser/internal/fault"
 )
 
-// Terms are what a change is made on.
-type Terms struct {
+// Options are the conditions of a change.
+type Options struct {
 	Reason
 
 	Expected Expected
-	// DryRun only tells what would happen.
+	// DryRun only reports what would happen.
 	DryRun bool
 	// CleartextOnly refuses to store encrypted documents.
 	CleartextOnly bool
+	// Audit is recorded with the revision, with its number filled in; nil records nothing.
+	Audit *AuditEvent
 }
 
 // Expected are the states of which the newest must be one; nil allows any.
 type Expected []Version
 
-// Version is a state of the site that somebody has seen.
+// Version is a state of the site that a client has seen.
 type Version struct {
 	Revision int64 // negative for any but 0
 	Epoch    int64 // 0 for any
@@ -64,12 +66,9 @@ func (e Expected) Check(head Head) error {
 	return stale.Because(&Stale{head})
 }
 
-// Stale is what the fault of a change that was meant for another state knows of the newest one.
+// Stale is the cause of the fault of a change that expected another state. It carries the newest one.
 type Stale struct{ Head Head }
 
 func (s *Stale) Error() string {
 	return "the newest revision is " + strconv.FormatInt(s.Head.Revision, 10)
 }
-
-// mayNotEncrypt is the reference's answer to who may not store encrypted documents (spec/api.md §10).
-const mayNotEncrypt = "Policy doesn't allow deckhand:create_encrypted_documents to be performed"

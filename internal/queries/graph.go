@@ -1,4 +1,4 @@
-package revisions
+package queries
 
 import (
 	"context"
@@ -6,14 +6,15 @@ import (
 
 	"purser/internal/fault"
 	"purser/internal/rendering"
+	"purser/internal/revisions"
 )
 
-// Graph is how the documents of a revision depend on each other, with the documents that the Index of a vertex names.
+// Graph is how the documents of a revision depend on each other. The Index of a vertex is a position in Documents.
 type Graph struct {
 	*rendering.Graph
 
-	Documents []*Stored
-	Problems  []fault.Message // what keeps the documents from fitting together
+	Documents []*revisions.Stored
+	Problems  []fault.Message // why the documents do not fit together
 }
 
 // Focus is a part of a graph: that around the document with this name, up to so many edges away.
@@ -25,11 +26,11 @@ type Focus struct {
 // Graph returns how the documents of a revision depend on each other, whether it renders or not. Faults: NotFound for
 // the revision (RevisionNotFound) or the document in focus (DocumentNotFound), Gone, TooLarge.
 func (s *Service) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
-	documents, _, err := s.unrendered(ctx, id, false)
+	documents, err := s.unrendered(ctx, id, false)
 	if err != nil {
 		return Graph{}, err
 	}
-	graph, err := rendering.Dependencies(ctx, contentsOf(documents))
+	graph, err := rendering.Dependencies(ctx, revisions.Contents(documents))
 	if err != nil {
 		return Graph{}, fmt.Errorf("find the dependencies of revision %d: %w", id, err)
 	}
@@ -40,7 +41,7 @@ func (s *Service) Graph(ctx context.Context, id int64, focus Focus) (Graph, erro
 	}
 	var problems []fault.Message
 	for _, problem := range graph.Problems {
-		problems = append(problems, messagesOf(problem)...)
+		problems = append(problems, revisions.MessagesOf(problem)...)
 	}
 	return Graph{graph, documents, problems}, nil
 }

@@ -2,14 +2,12 @@ package revisions
 
 import (
 	"cmp"
-	"context"
-	"fmt"
 	"slices"
 
 	"purser/internal/document"
 )
 
-// Difference is what became of something from one revision to another.
+// Difference is how something differs between two revisions.
 type Difference uint8
 
 // The differences.
@@ -21,7 +19,7 @@ const (
 	Moved // to another bucket; of documents only
 )
 
-// String gives the word that the API uses.
+// String returns the word that the API uses.
 func (d Difference) String() string {
 	switch d {
 	case Unmodified:
@@ -38,56 +36,26 @@ func (d Difference) String() string {
 	return "unknown"
 }
 
-// BucketDifference is what became of a bucket.
+// BucketDifference is the difference of a bucket.
 type BucketDifference struct {
 	Bucket     string
 	Difference Difference
 }
 
-// Diff tells how the buckets differ that have documents in one of two revisions, sorted by name; 0 is the revision
-// without any. The higher number is the newer one, whatever their order (spec/api.md §6.1). Faults: NotFound, Gone.
-func (s *Service) Diff(ctx context.Context, a, b int64) ([]BucketDifference, error) {
-	found, err := s.compare(ctx, a, b)
-	if err != nil {
-		return nil, err
-	}
-	return found.buckets(a, b), nil
-}
-
-// buckets tells what became of each bucket from the older of two revisions that were compared to the newer.
-func (c Comparison) buckets(before, after int64) []BucketDifference {
-	if before > after {
-		return bucketDifferences(c.After, c.Before, c.Come, c.Gone)
-	}
-	return bucketDifferences(c.Before, c.After, c.Gone, c.Come)
-}
-
-// compare tells how two revisions differ, both of which must exist or be 0.
-func (s *Service) compare(ctx context.Context, before, after int64) (Comparison, error) {
-	found, err := s.Store.Compare(ctx, before, after)
-	if err != nil {
-		return found, fmt.Errorf("compare revisions: %w", err)
-	}
-	if len(found.Missing) > 0 {
-		return found, s.absent(ctx, found.Missing[0])
-	}
-	return found, nil
-}
-
-// bucketDifferences tells what became of each bucket, from those that have documents before and after, and from what
-// only one side has.
-func bucketDifferences(before, after []string, gone, come []*Stored) []BucketDifference {
-	balance := map[string]map[says]int{}
-	weigh := func(documents []*Stored, step int) {
+// BucketDifferences returns the difference of each bucket that has documents on one of two sides, sorted by name: before
+// and after are the sorted names of these, gone and come what only the one or the other side has.
+func BucketDifferences(before, after []string, gone, come []*Stored) []BucketDifference {
+	balance := map[string]map[contents]int{}
+	count := func(documents []*Stored, step int) {
 		for _, doc := range documents {
 			if balance[doc.Bucket] == nil {
-				balance[doc.Bucket] = map[says]int{}
+				balance[doc.Bucket] = map[contents]int{}
 			}
-			balance[doc.Bucket][says{doc.Digest, string(doc.Metadata)}] += step
+			balance[doc.Bucket][contents{doc.Digest, string(doc.Metadata)}] += step
 		}
 	}
-	weigh(gone, -1)
-	weigh(come, +1)
+	count(gone, -1)
+	count(come, +1)
 	names := slices.Concat(before, after)
 	slices.Sort(names)
 	differences := []BucketDifference{}
@@ -108,13 +76,13 @@ func bucketDifferences(before, after []string, gone, come []*Stored) []BucketDif
 	return differences
 }
 
-// says is what a document says, whatever its identity is.
-type says struct {
+// contents is all of a document but its identity.
+type contents struct {
 	data     document.Digest
 	metadata string
 }
 
-func balanced(balance map[says]int) bool {
+func balanced(balance map[contents]int) bool {
 	for _, surplus := range balance {
 		if surplus != 0 {
 			return false
@@ -123,8 +91,7 @@ func balanced(balance map[says]int) bool {
 	return true
 }
 
-// DocumentDifference is what became of a document. Of one that was created there is no Before, of a deleted one no
-// After.
+// DocumentDifference is the difference of a document. A created one has no Before, a deleted one no After.
 type DocumentDifference struct {
 	document.Identity
 
@@ -132,7 +99,7 @@ type DocumentDifference struct {
 	Before, After *Stored
 }
 
-// Bucket is where the document is, or was last.
+// Bucket returns the bucket that the document is in, or was in last.
 func (d DocumentDifference) Bucket() string {
 	if d.After != nil {
 		return d.After.Bucket
@@ -140,9 +107,9 @@ func (d DocumentDifference) Bucket() string {
 	return d.Before.Bucket
 }
 
-// documentDifferences tells what became of each document that only one side has, or that the sides have in different
-// versions, sorted by bucket and identity.
-func documentDifferences(gone, come []*Stored) []DocumentDifference {
+// DocumentDifferences returns the difference of each document that only one side has, or that the sides have in
+// different versions, sorted by bucket and identity.
+func DocumentDifferences(gone, come []*Stored) []DocumentDifference {
 	byIdentity := map[document.Identity]*DocumentDifference{}
 	of := func(doc *Stored) *DocumentDifference {
 		if byIdentity[doc.Identity] == nil {

@@ -1,15 +1,16 @@
-package revisions
+package queries
 
 import (
 	"purser/internal/document"
+	"purser/internal/revisions"
 	"purser/internal/secrets"
 )
 
 // redacted are documents of which secrets show only what tells them apart: data and the paths of substitutions are
 // hashed of those that are encrypted or that substitutions brought secrets to (spec/api.md §9, spec/rendering.md §9.3,
 // §11.4, R13).
-func redacted(documents []*Stored) []*Stored {
-	shown := make([]*Stored, len(documents))
+func redacted(documents []*revisions.Stored) []*revisions.Stored {
+	shown := make([]*revisions.Stored, len(documents))
 	for i, doc := range documents {
 		if shown[i] = doc; doc.Tainted || doc.Traits().Encrypted {
 			shown[i] = redact(doc)
@@ -18,7 +19,7 @@ func redacted(documents []*Stored) []*Stored {
 	return shown
 }
 
-func redact(doc *Stored) *Stored {
+func redact(doc *revisions.Stored) *revisions.Stored {
 	data, err := document.ParseJSON(doc.Data)
 	metadata, err2 := document.ParseJSON(doc.Metadata)
 	if err != nil || err2 != nil {
@@ -36,7 +37,7 @@ func redact(doc *Stored) *Stored {
 	same, text := *doc, document.Document{Identity: doc.Identity, Digest: doc.Digest}
 	text.Data = document.AppendJSON(nil, secrets.Redacted(data))
 	text.Metadata = document.Canonical(root)
-	same.Document, same.Kept = &text, false
+	same.Document, same.Shared = &text, false
 	return &same
 }
 

@@ -1,7 +1,7 @@
-package revisions
+package queries
 
-// Selection says which documents of a revision are wanted, and in which order (spec/api.md §5.2). Of a filter that is
-// nil nothing is asked; a document passes any other if it has one of its values, so none passes an empty one.
+// Selection restricts the documents of a revision, and orders them (spec/api.md §5.2). A filter that is nil does not
+// restrict; a document passes any other if it has one of its values, so none passes an empty one.
 type Selection struct {
 	Schemas   []string // full schemas, namespace/kind or namespace
 	Names     []string
@@ -20,7 +20,7 @@ type Selection struct {
 // Label is a label with its value.
 type Label struct{ Key, Value string }
 
-// Query says which revisions are wanted, and in which order (spec/api.md §4.1).
+// Query restricts revisions, and orders them (spec/api.md §4.1).
 type Query struct {
 	Tags      []string // any of these; nil for all
 	Sort      []SortKey
@@ -34,7 +34,7 @@ type Page struct {
 	Limit  int // negative for no limit
 }
 
-// SortKey is what a list can be sorted by.
+// SortKey is a property that a list can be sorted by.
 type SortKey uint8
 
 // The sort keys; documents know all of them, revisions the first two.
@@ -48,3 +48,9 @@ const (
 	ByBucket
 	ByRevision // the one that brought the document
 )
+
+// restricts reports whether a selection leaves out or reorders rendered documents, apart from its page.
+func (s Selection) restricts() bool {
+	return s.Schemas != nil || s.Names != nil || s.Layers != nil || s.Buckets != nil || s.Labels != nil || s.NoPolicy ||
+		len(s.Sort) > 0
+}

@@ -1,0 +1,121 @@
+package queries
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"slices"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+)
+
+// DeepDifference is the difference of a bucket, down to its rendered documents. A document that moved is a deleted one in
+// the one bucket and a created one in the other.
+type DeepDifference struct {
+	revisions.BucketDifference
+
+	Documents []revisions.DocumentDifference
+}
+
+// DeepDiff returns the difference of two revisions, down to their rendered documents; 0 is the revision without any. Of
+// buckets the higher number is the newer one, as for Diff. Documents count as modified if what was submitted differs
+// (spec/api.md §6.2), or, with all, if they are rendered differently. cleartext leaves encrypted documents out. Faults:
+// NotFound, Gone, those of rendering.
+func (s *Service) DeepDiff(ctx context.Context, before, after int64, all, cleartext bool) ([]DeepDifference, error) {
+	found, err := s.compare(ctx, before, after)
+	if err != nil {
+		return nil, err
+	}
+	older, err := s.readable(ctx, revisions.RenderKey{Epoch: found.Epoch, Revision: before, Cleartext: cleartext})
+	if err != nil {
+		return nil, err
+	}
+	newer, err := s.readable(ctx, revisions.RenderKey{Epoch: found.Epoch, Revision: after, Cleartext: cleartext})
+	if err != nil {
+		return nil, err
+	}
+	var gone, come map[string][]*revisions.Stored
+	if all {
+		gone, come = revisions.GroupByBucket(notIn(older, newer)), revisions.GroupByBucket(notIn(newer, older))
+	} else {
+		gone, come = revisions.GroupByBucket(rendered(found.Gone, older)), revisions.GroupByBucket(rendered(found.Come, newer))
+	}
+	differences := []DeepDifference{}
+	for _, bucket := range bucketDifferences(found, before, after) {
+		documents := revisions.DocumentDifferences(gone[bucket.Bucket], come[bucket.Bucket])
+		if !all {
+			documents = pairedByName(documents)
+		}
+		differences = append(differences, DeepDifference{bucket, documents})
+	}
+	return differences, nil
+}
+
+// pairedByName makes of a document that was deleted, and one of its schema and name that was created in another layer,
+// one that was modified (spec/api.md §6.2).
+func pairedByName(differences []revisions.DocumentDifference) []revisions.DocumentDifference {
+	deleted := map[document.Identity]*revisions.Stored{}
+	for _, d := range differences {
+		if d.Difference == revisions.Deleted {
+			deleted[document.Identity{Schema: d.Schema, Name: d.Name}] = d.Before
+		}
+	}
+	var paired []revisions.DocumentDifference
+	used := map[*revisions.Stored]bool{}
+	for _, d := range differences {
+		before := deleted[document.Identity{Schema: d.Schema, Name: d.Name}]
+		if d.Difference == revisions.Created && before != nil && !used[before] {
+			used[before] = true
+			d.Difference, d.Before = revisions.Modified, before
+		}
+		paired = append(paired, d)
+	}
+	return slices.DeleteFunc(paired, func(d revisions.DocumentDifference) bool { return d.Difference == revisions.Deleted && used[d.Before] })
+}
+
+// readable are the rendered documents of a revision, whether they pass their schemas or not; 0 has none.
+func (s *Service) readable(ctx context.Context, key revisions.RenderKey) ([]*revisions.Stored, error) {
+	if key.Revision == 0 {
+		return nil, nil
+	}
+	rendered, err := s.rendered(ctx, key)
+	return rendered.Documents, err
+}
+
+// rendered are the rendered forms of versions; those that nobody reads have none.
+func rendered(versions, readable []*revisions.Stored) []*revisions.Stored {
+	byID := make(map[int64]*revisions.Stored, len(readable))
+	for _, doc := range readable {
+		byID[doc.ID] = doc
+	}
+	var forms []*revisions.Stored
+	for _, version := range versions {
+		if form := byID[version.ID]; form != nil {
+			forms = append(forms, form)
+		}
+	}
+	return forms
+}
+
+// notIn are the rendered documents that others do not have, or not in the same bucket and saying the same. Their
+// digests are those of what they say when they are rendered.
+func notIn(documents, others []*revisions.Stored) []*revisions.Stored {
+	byIdentity := make(map[document.Identity]*revisions.Stored, len(others))
+	for _, doc := range others {
+		byIdentity[doc.Identity] = doc
+	}
+	var different []*revisions.Stored
+	for _, doc := range documents {
+		other := byIdentity[doc.Identity]
+		if other != nil && other.Bucket == doc.Bucket && bytes.Equal(other.Metadata, doc.Metadata) &&
+			bytes.Equal(other.Data, doc.Data) {
+			continue
+		}
+		same, text := *doc, *doc.Document
+		text.Digest = sha256.Sum256(doc.Data)
+		same.Document, same.Shared = &text, false
+		different = append(different, &same)
+	}
+	return different
+}

@@ -1,0 +1,174 @@
+package queries
+
+import (
+	"context"
+	"fmt"
+
+	"purser/internal/revisions"
+)
+
+// Documents returns the documents of a revision that a selection asks for. Faults: NotFound, Gone.
+func (s *Service) Documents(ctx context.Context, id int64, selection Selection) (Selected, error) {
+	limit := selection.Limit
+	if limit >= 0 {
+		selection.Limit++ // one more shows whether there are more
+	}
+	selected, err := s.Store.Documents(ctx, id, selection)
+	if err != nil {
+		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, id, err))
+	}
+	if limit >= 0 && len(selected.Documents) > limit {
+		selected.More, selected.Documents = true, selected.Documents[:limit]
+	}
+	if selection.Redacted {
+		selected.Documents = redacted(selected.Documents)
+	}
+	return selected, nil
+}
+
+// Rendered returns the rendered documents of a revision that a selection asks for; without a sort key they come in the
+// order of rendering (spec/api.md §5.3). The selection has no influence on how they are rendered. Faults: NotFound, Gone;
+// those of rendering; Invalid, with D002, if one does not match its schema.
+func (s *Service) Rendered(ctx context.Context, id int64, selection Selection) (Selected, error) {
+	epoch, err := s.Epoch(ctx, id)
+	if err != nil {
+		return Selected{}, err
+	}
+	rendered, err := s.rendered(ctx, revisions.RenderKey{Epoch: epoch, Revision: id, Cleartext: selection.Cleartext})
+	if err != nil {
+		return Selected{}, err
+	}
+	if rendered.Fault != nil {
+		return Selected{}, rendered.Fault
+	}
+	documents := rendered.Documents
+	if selection.restricts() {
+		if documents, err = s.selectRendered(ctx, id, selection, documents); err != nil {
+			return Selected{}, err
+		}
+	}
+	selected := page(documents, selection.Page)
+	if selection.Redacted {
+		selected.Documents = redacted(selected.Documents)
+	}
+	selected.Epoch, selected.Provisional = epoch, rendered.Provisional
+	return selected, nil
+}
+
+// selectRendered returns those of a revision's rendered documents that a selection asks for, in its order.
+func (s *Service) selectRendered(ctx context.Context, id int64, selection Selection, rendered []*revisions.Stored) (
+	[]*revisions.Stored, error,
+) {
+	selection.Page = Page{Limit: -1}
+	ids, err := s.Store.Select(ctx, id, selection)
+	if err != nil {
+		return nil, fmt.Errorf("select documents: %w", revisions.Explained(ctx, s.Store, id, err))
+	}
+	if len(selection.Sort) == 0 {
+		return inOrder(ids, rendered), nil
+	}
+	byID := make(map[int64]*revisions.Stored, len(rendered))
+	for _, doc := range rendered {
+		byID[doc.ID] = doc
+	}
+	var selected []*revisions.Stored
+	for _, id := range ids {
+		if doc := byID[id]; doc != nil {
+			selected = append(selected, doc)
+		}
+	}
+	return selected, nil
+}
+
+// inOrder returns those of some documents that have one of the ids, in the order of the documents.
+func inOrder(ids []int64, documents []*revisions.Stored) (selected []*revisions.Stored) {
+	wanted := make(map[int64]bool, len(ids))
+	for _, id := range ids {
+		wanted[id] = true
+	}
+	for _, doc := range documents {
+		if wanted[doc.ID] {
+			selected = append(selected, doc)
+		}
+	}
+	return selected
+}
+
+// page cuts a page out of documents.
+func page(documents []*revisions.Stored, page Page) Selected {
+	documents = documents[min(page.Offset, len(documents)):]
+	if page.Limit < 0 || page.Limit >= len(documents) {
+		return Selected{Documents: documents}
+	}
+	return Selected{Documents: documents[:page.Limit], More: true}
+}
+
+// rendered returns a revision as it is rendered, from the cache if it is there.
+func (s *Service) rendered(ctx context.Context, key revisions.RenderKey) (revisions.Rendering, error) {
+	rendered, err := s.Config.Rendered.Do(ctx, key, func(ctx context.Context) (revisions.Rendering, int, error) {
+		return s.render(ctx, key)
+	})
+	if err != nil {
+		return revisions.Rendering{}, fmt.Errorf("render revision %d: %w", key.Revision, err)
+	}
+	return rendered, nil
+}
+
+// render renders a revision. Its size is negative if the outcome must not be kept.
+func (s *Service) render(ctx context.Context, key revisions.RenderKey) (revisions.Rendering, int, error) {
+	documents, err := s.allDocuments(ctx, key.Revision, key.Cleartext)
+	if err != nil {
+		return revisions.Rendering{}, 0, err
+	}
+	fallback, err := s.fallback(ctx, key.Revision, documents)
+	if err != nil {
+		return revisions.Rendering{}, 0, err
+	}
+	rendered, err := s.Renderer.Render(ctx, key.Revision, documents, fallback)
+	if rendered.Provisional {
+		return rendered, -1, err
+	}
+	return rendered, rendered.Size, err
+}
+
+func (s *Service) allDocuments(ctx context.Context, id int64, cleartext bool) ([]*revisions.Stored, error) {
+	found, err := s.Store.Documents(ctx, id, Selection{Cleartext: cleartext, Page: Page{Limit: -1}})
+	if err != nil {
+		return nil, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, id, err))
+	}
+	return found.Documents, nil
+}
+
+// unrendered returns what a revision is rendered from, without encrypted documents if only cleartext ones are wanted.
+func (s *Service) unrendered(ctx context.Context, id int64, cleartext bool) ([]*revisions.Stored, error) {
+	documents, err := s.allDocuments(ctx, id, cleartext)
+	if err != nil {
+		return nil, err
+	}
+	fallback, err := s.fallback(ctx, id, documents)
+	return revisions.WithPolicy(documents, fallback), err
+}
+
+// fallback returns the LayeringPolicy of documents that hold none, nil if they hold one or there never was one.
+func (s *Service) fallback(ctx context.Context, id int64, documents []*revisions.Stored) (*revisions.Stored, error) {
+	if revisions.HasLayeringPolicy(documents) {
+		return nil, nil
+	}
+	fallback, err := s.Store.FallbackPolicy(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("find a layering policy: %w", err)
+	}
+	return fallback, nil
+}
+
+// Epoch returns the number of purges before a revision, which must exist. Faults: NotFound, Gone.
+func (s *Service) Epoch(ctx context.Context, id int64) (int64, error) {
+	around, err := s.Store.Around(ctx, id)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("find revision %d: %w", id, err)
+	case !around.Exists:
+		return 0, revisions.Absent(ctx, s.Store, id)
+	}
+	return around.Epoch, nil
+}

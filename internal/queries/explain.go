@@ -1,0 +1,34 @@
+package queries
+
+import (
+	"context"
+	"fmt"
+
+	"purser/internal/document"
+	"purser/internal/rendering"
+	"purser/internal/revisions"
+)
+
+// Explanation says where the data of a rendered document comes from. Its documents are positions in Documents.
+type Explanation struct {
+	*rendering.Explanation
+
+	Documents []*revisions.Stored // of the revision
+}
+
+// Explain returns where the data of one document of a revision comes from, or the part of it at a path and below it; "."
+// is all. An identity without a layer is the document that services read; cleartext leaves encrypted ones out. Faults:
+// NotFound, Gone; those of rendering.
+func (s *Service) Explain(ctx context.Context, id int64, identity document.Identity, path string, cleartext bool) (
+	Explanation, error,
+) {
+	documents, err := s.unrendered(ctx, id, cleartext)
+	if err != nil {
+		return Explanation{}, err
+	}
+	explained, err := s.Renderer.Explain(ctx, documents, identity, path)
+	if err != nil {
+		return Explanation{}, fmt.Errorf("explain a document of revision %d: %w", id, err)
+	}
+	return Explanation{explained, documents}, nil
+}

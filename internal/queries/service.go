@@ -1,0 +1,108 @@
+package queries
+
+import (
+	"context"
+	"time"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Config is what a Service is made of. All fields but the Renderer's Vault and Defaults must be set.
+type Config struct {
+	Store    Store
+	Renderer revisions.Renderer
+	// Rendered keeps rendered revisions.
+	Rendered *revisions.RenderCache
+	// Compat selects the reference's behaviour in rows C1-C5 of spec/api.md §0.
+	Compat bool
+	Now    func() time.Time
+}
+
+// Service answers questions about the revisions of one site. It is safe for concurrent use.
+type Service struct{ Config }
+
+// NewService returns a service over a store.
+func NewService(config Config) *Service { return &Service{config} }
+
+// Store reads revisions. Faults: NotFound for a revision that does not exist, Unavailable if the database does not
+// answer. What a method returns must not be modified: it may be shared.
+type Store interface {
+	// Latest returns the newest revision's number, 0 if there is none.
+	Latest(ctx context.Context) (int64, error)
+	// Tagged returns the newest revision with a tag, 0 if there is none.
+	Tagged(ctx context.Context, tag string) (int64, error)
+	// Around describes what exists around a revision number.
+	Around(ctx context.Context, revision int64) (revisions.Neighbourhood, error)
+	// List returns the numbers of the revisions that a query asks for, in its order, and the last purge, nil if there was
+	// none.
+	List(ctx context.Context, query Query) ([]int64, *revisions.Purge, error)
+	// Evidence returns those of the revisions that exist, in order of number, and what their verdicts rest on.
+	Evidence(ctx context.Context, revisions []int64) (Evidence, error)
+	// Tags returns those of a revision's tags that have one of the names, all of them if none is named, sorted.
+	Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error)
+
+	// Documents returns the documents of a revision that a selection asks for, in its order.
+	Documents(ctx context.Context, revision int64, selection Selection) (Selected, error)
+	// Select returns the ids of the documents that Documents returns.
+	Select(ctx context.Context, revision int64, selection Selection) ([]int64, error)
+	// FallbackPolicy returns the LayeringPolicy of a revision that has none: the newest one that was written until
+	// then, or else the newest of all, even if it was removed since; nil if there never was one (spec/api.md §0 D14).
+	FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error)
+	// Compare returns the difference of two revisions; 0 is a revision without documents.
+	Compare(ctx context.Context, before, after int64) (revisions.Comparison, error)
+
+	// Failures returns the entries of a revision's schema validation that are more than a plain success, in order.
+	Failures(ctx context.Context, revision int64, query EntryQuery) ([]revisions.Failure, error)
+	// FailedEntries is Failures with the documents they are about, and with notes.
+	FailedEntries(ctx context.Context, revision int64, query EntryQuery) ([]revisions.FailedEntry, error)
+	// Checked returns the outcomes of those checks that were made before, by the name of the pair.
+	Checked(ctx context.Context, pairs []revisions.Pair) (map[validations.Pair][]validations.Finding, error)
+	// Contents returns the texts of contents by digest; those that do not exist are left out.
+	Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error)
+	// Reported returns the results posted about a revision in order, without their errors; only those of a name if it is
+	// not empty.
+	Reported(ctx context.Context, revision int64, name string) ([]Reported, error)
+	// ResultErrors returns the errors of posted results by id, as JSON lists.
+	ResultErrors(ctx context.Context, revision int64, ids []int64) (map[int64][]byte, error)
+	// WorstResults returns the alphabetically smallest status posted under each name, which is the worst one.
+	WorstResults(ctx context.Context, revision int64) (map[string]string, error)
+}
+
+// Audit keeps audit events for ever. Fault: Unavailable if the database does not answer.
+type Audit interface {
+	// Record adds an event, which gets its id there.
+	Record(ctx context.Context, event revisions.AuditEvent) error
+	// AuditEvents returns a page of the events that a query asks for, the newest first, and whether there are more behind
+	// it.
+	AuditEvents(ctx context.Context, query AuditQuery) (events []revisions.AuditEvent, more bool, err error)
+}
+
+// AuditQuery restricts audit events. Zero fields do not restrict.
+type AuditQuery struct {
+	Page
+
+	Revision     int64
+	User         string    // the id or the name of a user
+	Since, Until time.Time // from the one on, before the other
+}
+
+// Evidence is what the verdicts on revisions rest on.
+type Evidence struct {
+	Epoch     int64 // number of purges before
+	Revisions []revisions.Revision
+	// Policies are the ValidationPolicies in force in any of the revisions, in order of place.
+	Policies []revisions.PolicyVersion
+	// Outcomes are the latest posted results of each name, by revision.
+	Outcomes map[int64][]validations.Outcome
+}
+
+// Selected are documents of a revision.
+type Selected struct {
+	Documents []*revisions.Stored
+	More      bool  // there are others behind the limit
+	Epoch     int64 // number of purges before
+	// Provisional tells that the same question may have another answer later.
+	Provisional bool
+}

@@ -1,0 +1,327 @@
+package queries
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// EntryQuery restricts the entries of a schema validation that are more than a plain success.
+type EntryQuery struct {
+	From, To     int  // positions, without To; To 0 is no end
+	Limit        int  // how many at most; 0 is no limit
+	FailuresOnly bool // leave out those that have only notes
+}
+
+// Reported is a posted result without its errors.
+type Reported struct {
+	ID        int64
+	Name      string
+	Status    string
+	CreatedAt time.Time
+	Size      int // of the errors, in bytes
+}
+
+// Entries is a page of entries.
+type Entries struct {
+	Entries []validations.Entry
+	More    bool // there are others behind them
+}
+
+// Validations returns one line for each validation of a revision, sorted by name (spec/api.md §8.2).
+func (s *Service) Validations(ctx context.Context, id int64) ([]validations.Summary, error) {
+	evidence, err := s.evidence(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	worst, err := s.Store.WorstResults(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read validation results: %w", err)
+	}
+	policies := revisions.InForce(evidence.Policies, id)
+	for _, name := range internalNames(policies) {
+		worst[name] = statusWord(evidence.Revisions[0].Failed)
+	}
+	return validations.Summarize(policies, worst), nil
+}
+
+func statusWord(failed bool) string {
+	if failed {
+		return validations.Failure.String()
+	}
+	return validations.Success.String()
+}
+
+// internalNames are the names of the schema validation: its alias too where a policy uses it (spec/api.md §0 D2).
+func internalNames(policies []validations.Policy) []string {
+	names := []string{validations.SchemaValidation}
+	for _, required := range validations.Required(policies) {
+		if required == validations.SchemaValidationAlias {
+			names = append(names, required)
+		}
+	}
+	return names
+}
+
+// Statuses returns a page of the entries of one validation without their errors (spec/api.md §8.4). An unknown name has
+// none.
+func (s *Service) Statuses(ctx context.Context, id int64, name string, page Page) (Entries, error) {
+	list, err := s.entryList(ctx, id, name)
+	if err != nil {
+		return Entries{}, err
+	}
+	from, to := list.window(page)
+	entries, err := s.statuses(ctx, list, from, to)
+	if err != nil {
+		return Entries{}, err
+	}
+	return Entries{validations.Overlay(list.policies, entries), to < list.length()}, nil
+}
+
+// Entries returns a page of the entries of all validations of a revision in order of creation, or of one if name is not
+// empty, with their errors (spec/api.md §8.3). It ends early where the errors are many megabytes.
+func (s *Service) Entries(ctx context.Context, id int64, name string, page Page) (Entries, error) {
+	list, err := s.entryList(ctx, id, name)
+	if err != nil {
+		return Entries{}, err
+	}
+	from, to := list.window(page)
+	to = list.affordable(from, to)
+	entries, err := s.statuses(ctx, list, from, to)
+	if err != nil {
+		return Entries{}, err
+	}
+	if err := s.addErrors(ctx, list, entries, from); err != nil {
+		return Entries{}, err
+	}
+	return Entries{validations.Overlay(list.policies, entries), to < list.length()}, nil
+}
+
+// Entry returns one entry of a validation by its position. Faults: NotFound.
+func (s *Service) Entry(ctx context.Context, id int64, name string, position int) (validations.Entry, error) {
+	if position >= 0 {
+		found, err := s.Entries(ctx, id, name, Page{Offset: position, Limit: 1})
+		if err != nil {
+			return validations.Entry{}, err
+		}
+		if len(found.Entries) > 0 {
+			return found.Entries[0], nil
+		}
+	}
+	return validations.Entry{}, fault.New(fault.NotFound, "ValidationNotFound",
+		"The requested validation entry %d was not found for validation name %s and revision ID %d", position, name, id)
+}
+
+// entryList is the list of a revision's entries, most of which are made when they are asked for: those of the schema
+// validation under each of its names, then those of posted results, then one for each validation that a policy lists and
+// nobody reported.
+type entryList struct {
+	revision revisions.Revision
+	policies []validations.Policy
+	internal []string
+	reported []Reported
+	missing  []string
+}
+
+func (s *Service) entryList(ctx context.Context, id int64, name string) (list entryList, err error) {
+	evidence, err := s.evidence(ctx, id)
+	if err != nil {
+		return list, err
+	}
+	list.revision, list.policies = evidence.Revisions[0], revisions.InForce(evidence.Policies, id)
+	if list.reported, err = s.Store.Reported(ctx, id, name); err != nil {
+		return list, fmt.Errorf("read validation results: %w", err)
+	}
+	present := map[string]bool{}
+	for _, result := range list.reported {
+		present[result.Name] = true
+	}
+	for _, internal := range internalNames(list.policies) {
+		if present[internal] = true; name == "" || name == internal {
+			list.internal = append(list.internal, internal)
+		}
+	}
+	for _, missing := range validations.Unreported(list.policies, present) {
+		if name == "" || name == missing {
+			list.missing = append(list.missing, missing)
+		}
+	}
+	return list, nil
+}
+
+// made returns the number of entries of the schema validation.
+func (l entryList) made() int { return len(l.internal) * l.revision.Entries }
+
+func (l entryList) length() int { return l.made() + len(l.reported) + len(l.missing) }
+
+// window returns the positions of a page.
+func (l entryList) window(page Page) (from, to int) {
+	from, to = min(page.Offset, l.length()), l.length()
+	if page.Limit >= 0 && page.Limit < to-from {
+		to = from + page.Limit
+	}
+	return from, to
+}
+
+// affordable returns the end of a page from a position whose errors are not more than some megabytes, unless the first
+// entry has more.
+func (l entryList) affordable(from, to int) int {
+	const maxSize = 8 << 20
+	size := 0
+	for at := max(from, l.made()); at < min(to, l.made()+len(l.reported)); at++ {
+		size += l.reported[at-l.made()].Size
+		if size > maxSize && at > from {
+			return at
+		}
+	}
+	return to
+}
+
+// statuses returns the entries of a window without their errors, as they are without policies.
+func (s *Service) statuses(ctx context.Context, list entryList, from, to int) ([]validations.Entry, error) {
+	entries := make([]validations.Entry, 0, to-from)
+	for at := from; at < to; at++ {
+		entry := list.at(at)
+		if entry.ID = at; entry.Errors == nil {
+			entry.Errors = []json.RawMessage{}
+		}
+		entries = append(entries, entry)
+	}
+	if from >= list.made() || !list.revision.Failed {
+		return entries, nil
+	}
+	failures, err := s.Store.Failures(ctx, list.revision.ID, list.query(from, to))
+	if err != nil {
+		return nil, fmt.Errorf("read failures: %w", err)
+	}
+	for _, failure := range failures {
+		for _, at := range list.positions(failure.Entry) {
+			if at >= from && at < to && !failure.Rule.IsZero() {
+				entries[at-from].Status = validations.Failure.String()
+			}
+		}
+	}
+	return entries, nil
+}
+
+// query returns which stored entries a window needs: those of its part, or all if it is about more than one name.
+func (l entryList) query(from, to int) EntryQuery {
+	if len(l.internal) > 1 {
+		return EntryQuery{}
+	}
+	return EntryQuery{From: from, To: to}
+}
+
+// positions returns where a stored entry is in the list, once for each name of the schema validation.
+func (l entryList) positions(entry int) (positions []int) {
+	if entry < l.revision.Entries { // a purge may have come in between
+		for nth := range l.internal {
+			positions = append(positions, nth*l.revision.Entries+entry)
+		}
+	}
+	return positions
+}
+
+// addErrors sets the errors of the entries of a window that begins at a position. The entries are the caller's own.
+func (s *Service) addErrors(ctx context.Context, list entryList, entries []validations.Entry, from int) error {
+	to := from + len(entries)
+	if from < list.made() {
+		described, err := s.describe(ctx, list.revision.ID, list.query(from, to), true)
+		if err != nil {
+			return err
+		}
+		for _, stored := range described {
+			for _, at := range list.positions(stored.entry) {
+				if at >= from && at < to {
+					entries[at-from].Errors = stored.errors
+				}
+			}
+		}
+	}
+	return s.addReported(ctx, list, entries, from)
+}
+
+// addReported sets the errors of those entries that were posted.
+func (s *Service) addReported(ctx context.Context, list entryList, entries []validations.Entry, from int) error {
+	first := max(from, list.made())
+	last := min(from+len(entries), list.made()+len(list.reported))
+	var ids []int64
+	for at := first; at < last; at++ {
+		ids = append(ids, list.reported[at-list.made()].ID)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	errs, err := s.Store.ResultErrors(ctx, list.revision.ID, ids)
+	if err != nil {
+		return fmt.Errorf("read the errors of validation results: %w", err)
+	}
+	for i, id := range ids {
+		entry := &entries[first-from+i]
+		if text := errs[id]; text != nil {
+			if err := json.Unmarshal(text, &entry.Errors); err != nil {
+				return fmt.Errorf("read the errors of a result: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// described is an entry of the schema validation that is more than a plain success.
+type described struct {
+	entry  int
+	errors []json.RawMessage
+}
+
+// describe returns those entries of a revision's schema validation that a query asks for, with their errors.
+func (s *Service) describe(ctx context.Context, revision int64, query EntryQuery, details bool) ([]described, error) {
+	rows, err := s.Store.FailedEntries(ctx, revision, query)
+	if err != nil {
+		return nil, fmt.Errorf("read failed entries: %w", err)
+	}
+	var pairs []revisions.Pair
+	var schemas []document.Digest
+	for _, row := range rows {
+		pairs = append(pairs, revisions.Pair{Content: row.About.Digest, Rule: row.Rule})
+		if validations.RuleText(row.Rule) == nil && !slices.Contains(schemas, row.Rule.Schema) {
+			schemas = append(schemas, row.Rule.Schema)
+		}
+	}
+	findings, err := s.Store.Checked(ctx, pairs)
+	if err != nil {
+		return nil, fmt.Errorf("read findings: %w", err)
+	}
+	texts, err := s.Store.Contents(ctx, schemas)
+	if err != nil {
+		return nil, fmt.Errorf("read DataSchemas: %w", err)
+	}
+	errs, err := revisions.Describe(rows, findings, texts, details)
+	entries := make([]described, len(errs))
+	for i := range errs {
+		entries[i] = described{rows[i].Entry, errs[i]}
+	}
+	return entries, err //nolint:wrapcheck // says what was done
+}
+
+// at returns the entry at a position as far as it is known without reading failures.
+func (l entryList) at(position int) validations.Entry {
+	switch made := l.made(); {
+	case position < made:
+		return validations.Entry{
+			Name: l.internal[position/l.revision.Entries], Status: validations.Success.String(),
+			CreatedAt: l.revision.CreatedAt,
+		}
+	case position < made+len(l.reported):
+		result := l.reported[position-made]
+		return validations.Entry{Name: result.Name, Status: result.Status, CreatedAt: result.CreatedAt}
+	default:
+		return validations.MissingEntry(l.missing[position-made-len(l.reported)])
+	}
+}

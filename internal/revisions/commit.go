@@ -1,0 +1,269 @@
+package revisions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"purser/internal/fault"
+	"purser/internal/validations"
+)
+
+// Commit is a change that was planned and judged, as it is stored.
+type Commit struct {
+	Base     Head // what its numbers were made for
+	Revision Revision
+	Diff     Diff
+
+	Checks   []Check
+	Failures []Failure
+	Results  []validations.Result
+
+	Against []Bucket // the buckets that it was planned against
+	Exact   bool     // it holds for the base only
+	Settles bool     // changes that were planned before it must be planned again
+	Audit   *AuditEvent
+}
+
+// newCommit puts a commit together.
+func newCommit(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options, now time.Time) Commit {
+	c := Commit{
+		Base: snapshot.Head, Diff: diff.withoutSecrets(), Against: snapshot.Buckets, Audit: options.Audit,
+		Checks: judgement.Checks, Failures: judgement.Failures, Settles: judgement.Settles,
+		Exact: diff.Exact || judgement.Exact || options.Expected != nil ||
+			slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), governs),
+		Revision: newRevision(snapshot, diff, judgement, kind, options, now),
+	}
+	for _, result := range judgement.Results {
+		result.CreatedAt = c.Revision.CreatedAt
+		c.Results = append(c.Results, result)
+	}
+	return c
+}
+
+func newRevision(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options, now time.Time) Revision {
+	revision := Revision{
+		ID: snapshot.Revision + 1, CreatedAt: now.UTC(), Kind: kind, Reason: options.Reason, Buckets: diff.Buckets,
+		Entries: judgement.Entries, Failed: judgement.failed(), ClientVersions: judgement.ClientVersions.Digest(),
+	}
+	if kind == Rollback {
+		revision.Origin = snapshot.Comparison.Target
+	}
+	return revision
+}
+
+// On returns the commit with the numbers that it gets on a head; changed is the last revision that changed one of its
+// buckets. ErrMoved if something that the commit depends on has changed since its base. New identities are not among
+// that: the store refuses a second live document of one.
+func (c Commit) On(head Head, changed int64) (Commit, error) {
+	base := c.Base
+	switch {
+	case head.Epoch != base.Epoch || head.Prunes != base.Prunes,
+		max(changed, head.Settled) > base.Revision,
+		c.Exact && head.Revision != base.Revision:
+		return c, ErrMoved
+	}
+	c.Base, c.Diff, c.Revision.ID = head, c.Diff.rebased(base, head), head.Revision+1
+	if shift := head.LastDocument - base.LastDocument; shift != 0 {
+		c.Failures = slices.Clone(c.Failures)
+		for i := range c.Failures {
+			if c.Failures[i].Document > base.LastDocument {
+				c.Failures[i].Document += shift
+			}
+		}
+	}
+	return c, nil
+}
+
+// Written is the outcome of a change.
+type Written struct {
+	Revision  int64     // the newest revision afterwards; 0 if there is none
+	Epoch     int64     // number of purges before it
+	Documents []*Stored // of the buckets that were filled, in the order of the payload
+	Buckets   []string  // that were written, sorted
+	Changed   bool      // a revision was made
+	Audited   bool      // the audit event was recorded with it
+	Shown     Shown     // that revision
+	Preview   *Preview  // of a dry run, which makes none
+}
+
+// source is what a change is made from: a payload, or the target of a rollback. It is a value.
+type source interface {
+	// need returns what planning needs of the site.
+	need() Need
+	// decoded returns the source with everything decoded that a snapshot does not know.
+	decoded(ctx context.Context, snapshot Snapshot) (source, error)
+	// plan returns the diff that the change makes to a snapshot.
+	plan(ctx context.Context, snapshot Snapshot) (Diff, error)
+}
+
+// How often a change is planned again when others are appended first, and how long it waits before that.
+const (
+	maxAttempts   = 60
+	patientUntil  = 3 // from this attempt on, it keeps the turn to write while it plans
+	firstWait     = 5 * time.Millisecond
+	maxWait       = 80 * time.Millisecond // those that wait longer would lose again and again
+	maxSnapshots  = 8                     // that one plan reads
+	retryAfterAll = time.Second
+)
+
+// change makes a revision of a source, if that changes anything. Faults: those of planning; Stale if the newest revision
+// is not one that the options expect; Conflict with a site that does not stop changing. Nothing is stored with a fault.
+func (s *Service) change(ctx context.Context, from source, kind Kind, options Options) (Written, error) {
+	wait := firstWait
+	for attempt := range maxAttempts {
+		var written Written
+		var err error
+		from, written, err = s.attempt(ctx, from, kind, options, attempt >= patientUntil)
+		if !errors.Is(err, ErrMoved) {
+			return written, err
+		}
+		select {
+		case <-time.After(wait + rand.N(wait)): //nolint:gosec // jitter needs no secrecy
+			wait = min(2*wait, maxWait)
+		case <-ctx.Done():
+			return Written{}, fmt.Errorf("wait to plan again: %w", context.Cause(ctx))
+		}
+	}
+	moving := fault.New(fault.Conflict, "HTTPConflict",
+		"Other changes came first %d times in a row; nothing was stored, send the request again", maxAttempts)
+	moving.RetryAfter = retryAfterAll
+	return Written{}, moving
+}
+
+// attempt plans a change against the newest state and appends it. It returns the source with what it has decoded.
+func (s *Service) attempt(ctx context.Context, from source, kind Kind, options Options, patient bool) (
+	source, Written, error,
+) {
+	if patient {
+		if err := s.takeTurn(ctx); err != nil {
+			return from, Written{}, err
+		}
+		defer s.endTurn()
+	}
+	from, snapshot, diff, err := s.prepare(ctx, from, options)
+	if err != nil {
+		return from, Written{}, err
+	}
+	began := s.Now()
+	judgement, err := s.judged(ctx, snapshot, diff)
+	if err != nil {
+		return from, Written{}, err
+	}
+	s.observe("check", began)
+	switch {
+	case options.DryRun:
+		written, err := s.preview(snapshot, diff, judgement, kind, options)
+		return from, written, err
+	case !diff.Changes:
+		s.Store.Remember(snapshot, diff.Result)
+		return from, Written{Revision: snapshot.Revision, Epoch: snapshot.Epoch, Documents: diff.Result}, nil
+	}
+	commit := newCommit(snapshot, diff, judgement, kind, options, s.Now())
+	if !patient {
+		if err := s.takeTurn(ctx); err != nil {
+			return from, Written{}, err
+		}
+		defer s.endTurn()
+	}
+	written, err := s.append(ctx, commit, judgement)
+	return from, written, err
+}
+
+// prepare reads what a change needs and plans it. It reads again only where what it has read, or decoded since, shows
+// that more is needed.
+func (s *Service) prepare(ctx context.Context, from source, options Options) (source, Snapshot, Diff, error) {
+	need, _ := from.need().with(Need{Preview: options.DryRun, Evidence: options.DryRun})
+	for range maxSnapshots {
+		snapshot, err := s.Store.Snapshot(ctx, need)
+		if err != nil {
+			return from, snapshot, Diff{}, fmt.Errorf("read the site: %w", err)
+		}
+		if err := options.Expected.Check(snapshot.Head); err != nil {
+			return from, snapshot, Diff{}, err
+		}
+		if from, err = from.decoded(ctx, snapshot); err != nil {
+			return from, snapshot, Diff{}, err
+		}
+		var grown bool
+		if need, grown = need.with(from.need()); grown {
+			continue
+		}
+		began := s.Now()
+		diff, more, err := s.planned(ctx, from, snapshot, options)
+		if err != nil {
+			return from, snapshot, Diff{}, err
+		}
+		s.observe("plan", began)
+		if need, grown = need.with(more); !grown {
+			return from, snapshot, diff, nil
+		}
+	}
+	return from, Snapshot{}, Diff{}, ErrMoved // what is needed changes with every snapshot
+}
+
+// planned plans a change and returns what judging it needs as well.
+func (s *Service) planned(ctx context.Context, from source, snapshot Snapshot, options Options) (Diff, Need, error) {
+	diff, err := from.plan(ctx, snapshot)
+	if err != nil {
+		return diff, Need{}, err
+	}
+	more, err := s.judge().need(ctx, snapshot, diff)
+	if err != nil {
+		return diff, more, err
+	}
+	if options.DryRun {
+		more, _ = more.with(previewNeed(snapshot))
+	}
+	return diff, more, nil
+}
+
+// judged judges a diff that changes something.
+func (s *Service) judged(ctx context.Context, snapshot Snapshot, diff Diff) (Judgement, error) {
+	if !diff.Changes {
+		return Judgement{}, nil
+	}
+	return s.judge().judge(ctx, snapshot, diff)
+}
+
+func (s *Service) takeTurn(ctx context.Context) error {
+	select {
+	case <-s.turn:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait to write: %w", context.Cause(ctx))
+	}
+}
+
+func (s *Service) endTurn() { s.turn <- struct{}{} }
+
+// append stores a commit and keeps what was rendered for those who will ask for it.
+func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement) (Written, error) {
+	began := s.Now()
+	stored, err := s.Store.Append(ctx, commit)
+	if err != nil {
+		return Written{}, fmt.Errorf("append revision: %w", err)
+	}
+	s.observe("store", began)
+	if rendered := judgement.Rendered; rendered != nil {
+		s.Rendered.Add(RenderKey{stored.Base.Epoch, stored.Revision.ID, false}, *rendered, rendered.Size)
+	}
+	return Written{
+		Revision: stored.Revision.ID, Epoch: stored.Base.Epoch, Documents: stored.Diff.Result,
+		Buckets: stored.Revision.Buckets, Changed: true, Audited: stored.Audit != nil,
+		Shown: s.verdict(stored.Base.Epoch, stored.Revision, judgement),
+	}, nil
+}
+
+// verdict weighs a revision that nobody can have reported anything about yet.
+func (s *Service) verdict(epoch int64, revision Revision, judgement Judgement) Shown {
+	var outcomes []validations.Outcome
+	for _, result := range judgement.Results {
+		result.CreatedAt = revision.CreatedAt
+		outcomes = append(outcomes, validations.OutcomeOf(result))
+	}
+	return Shown{revision, Weigh(s.Compat, judgement.Policies, revision, outcomes, s.Now()), epoch}
+}

@@ -1,0 +1,117 @@
+package revisions
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/validations"
+)
+
+// decode decodes items of a payload on all processors. It fails with the fault that the reference would find first.
+func (s *Service) decode(ctx context.Context, payload Payload, positions []int) ([]Item, error) {
+	decoded, faults := make([]Item, len(positions)), make([]decodeFaults, len(positions))
+	err := forEach(ctx, len(positions), func(_ *budget.Meter, i int) error {
+		decoded[i], faults[i] = s.decodeItem(payload.Items[positions[i]], payload.CleartextOnly)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("decode documents: %w", err)
+	}
+	return decoded, firstFault(decoded, faults)
+}
+
+// decodeItem decodes one item and makes it a document. At most one of the faults is set.
+func (s *Service) decodeItem(item Item, cleartextOnly bool) (Item, decodeFaults) {
+	entry, err := document.Decode(item.Segment, s.Limits)
+	switch {
+	case err != nil:
+		return item, decodeFaults{parse: err}
+	case !entry.IsDocument():
+		return item, decodeFaults{invalid: true}
+	}
+	if err := validations.Sanity(entry); err != nil {
+		return item, decodeFaults{sanity: err}
+	}
+	if item.Document, err = document.New(entry); err != nil {
+		return item, decodeFaults{parse: err}
+	}
+	if item.Bucket == "" {
+		if item.Bucket, err = bucketOf(entry, item.Document); err != nil {
+			return item, decodeFaults{bucket: err}
+		}
+	}
+	if item.Document.Traits().Encrypted {
+		if cleartextOnly {
+			return item, decodeFaults{secret: mayNotEncrypt()}
+		}
+		if item.Document, err = s.conceal(entry, item.Document); err != nil {
+			return item, decodeFaults{secret: err}
+		}
+	}
+	return item, decodeFaults{}
+}
+
+// bucketOf returns the bucket that a document of a change set names.
+func bucketOf(e document.Entry, doc *document.Document) (string, error) {
+	bucket, isText := document.Locate(e.Value, []string{"status", "bucket"}).(string)
+	if isText {
+		return bucket, validations.CheckName(bucket, fmt.Sprintf(
+			"The status.bucket of document %s (document %d, from line %d)", doc.Identity, e.Index, e.Line))
+	}
+	return "", fault.New(fault.Invalid, "HTTPBadRequest",
+		"Document %s (document %d, from line %d) names no bucket. In a change set each document must say which bucket it is "+
+			"for, as status: {bucket: NAME}. Nothing was stored.", doc.Identity, e.Index, e.Line)
+}
+
+// decodeFaults are the ways in which one document can fail, at most one of which is set.
+type decodeFaults struct {
+	parse   error
+	invalid bool
+	sanity  error
+	bucket  error
+	secret  error
+}
+
+// firstFault returns the fault that the reference finds first among those of several documents: what cannot be parsed,
+// then what is no mapping, then the first document that fails its sanity checks; nil if there is none.
+func firstFault(items []Item, faults []decodeFaults) error {
+	var later [3]error
+	var invalid []string
+	for i, f := range faults {
+		if f.parse != nil {
+			return f.parse
+		}
+		if f.invalid {
+			invalid = append(invalid, strconv.Itoa(items[i].Segment.Index))
+		}
+		for kind, err := range [...]error{f.sanity, f.bucket, f.secret} {
+			if later[kind] == nil {
+				later[kind] = err
+			}
+		}
+	}
+	if len(invalid) > 0 {
+		return invalidEntries(invalid)
+	}
+	for _, err := range later {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func invalidEntries(indexes []string) error {
+	const maxShown = 100
+	list := strings.Join(indexes[:min(len(indexes), maxShown)], ",")
+	if len(indexes) > maxShown {
+		list += ",…"
+	}
+	return fault.New(fault.Invalid, "HTTPBadRequest",
+		"Expected a list of valid objects. Invalid entries found at following indexes: %s.", list)
+}

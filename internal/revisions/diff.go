@@ -1,0 +1,75 @@
+package revisions
+
+import (
+	"slices"
+)
+
+// Diff is how a change modifies the site that a snapshot shows. New versions have the numbers that they get if nothing
+// else is stored before them.
+type Diff struct {
+	Added   []*Stored
+	Removed []*Stored // deleted, replaced or moved
+	Opened  []string  // buckets that had no documents, and have some
+	Emptied []string  // buckets that had documents, and have none
+	Buckets []string  // that the revision names as written, sorted
+	// Result is what a payload left in its buckets, in order of the payload. It is nil for a rollback.
+	Result []*Stored
+	// Exact tells that the diff holds for the newest revision of its snapshot only.
+	Exact bool
+	// Changes tells that it makes a revision.
+	Changes bool
+}
+
+// numbered returns a new version with its id, and the place that it has unless it succeeds another version.
+func numbered(head Head, n int, doc Stored) *Stored {
+	doc.ID = head.LastDocument + int64(n) + 1
+	doc.Place, doc.Revision = doc.ID, head.Revision+1
+	doc.Shared = true // once it is stored
+	return &doc
+}
+
+// touched returns the buckets in which documents are added or removed, sorted.
+func touched(added, removed []*Stored) []string {
+	var buckets []string
+	for _, doc := range slices.Concat(added, removed) {
+		buckets = append(buckets, doc.Bucket)
+	}
+	slices.Sort(buckets)
+	return slices.Compact(buckets)
+}
+
+// rebased returns the diff with the numbers that it gets on another head.
+func (d Diff) rebased(from, to Head) Diff {
+	if from.Revision == to.Revision && from.LastDocument == to.LastDocument {
+		return d
+	}
+	moved := make(map[*Stored]*Stored, len(d.Added))
+	shift := to.LastDocument - from.LastDocument
+	for _, doc := range d.Added {
+		same := *doc
+		same.ID, same.Revision = doc.ID+shift, to.Revision+1
+		if doc.Place > from.LastDocument {
+			same.Place += shift
+		}
+		moved[doc] = &same
+	}
+	return d.replacing(moved)
+}
+
+// replacing returns the diff with other values for some of the new versions.
+func (d Diff) replacing(by map[*Stored]*Stored) Diff {
+	if len(by) == 0 {
+		return d
+	}
+	replace := func(list []*Stored) []*Stored {
+		list = slices.Clone(list)
+		for i, doc := range list {
+			if other := by[doc]; other != nil {
+				list[i] = other
+			}
+		}
+		return list
+	}
+	d.Added, d.Result = replace(d.Added), replace(d.Result)
+	return d
+}

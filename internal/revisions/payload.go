@@ -1,0 +1,133 @@
+package revisions
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// maxBuckets bounds the buckets of a change set.
+const maxBuckets = 10_000
+
+// Payload is the documents of a request. Those whose text a bucket knows need no decoding.
+type Payload struct {
+	Items   []Item
+	Buckets []string // that are replaced, each once
+	// CleartextOnly refuses encrypted documents.
+	CleartextOnly bool
+}
+
+// Item is one document of a payload.
+type Item struct {
+	Segment  document.Segment
+	Bucket   string             // empty while only the undecoded document names it
+	Document *document.Document // nil where it is not decoded
+}
+
+// parse splits a body into a payload that replaces buckets, none of it decoded. Without a bucket for them, documents
+// name their own.
+func (s *Service) parse(ctx context.Context, body []byte, media document.Media, bucket string, buckets []string) (
+	Payload, error,
+) {
+	budget.From(ctx).Grant(len(body))
+	began := s.Now()
+	segments, err := document.Split(body, media, s.Limits)
+	if err != nil {
+		return Payload{}, err //nolint:wrapcheck // a fault of the body
+	}
+	s.observe("split", began)
+	if len(segments) == 0 && media == document.YAML && len(bytes.TrimSpace(body)) > 0 {
+		// A file whose line breaks were lost on the way is one long comment.
+		return Payload{}, fault.New(fault.Invalid, "HTTPBadRequest",
+			"The body holds no document, only comments. To delete all documents of a bucket, PUT an empty body to it.")
+	}
+	payload := Payload{Items: make([]Item, len(segments))}
+	for i, segment := range segments {
+		if bucket == "" {
+			segment.Digest = segment.Digest.ForBucket()
+		}
+		payload.Items[i] = Item{Segment: segment, Bucket: bucket}
+	}
+	var grown bool
+	payload.Buckets = merged(nil, buckets, &grown)
+	return payload, nil
+}
+
+// unknown returns the positions of the first items that are neither decoded nor known to a snapshot, at most so many.
+func (p Payload) unknown(snapshot Snapshot, most int) (positions []int) {
+	known := snapshot.texts()
+	for i, item := range p.Items {
+		if len(positions) == most {
+			break
+		}
+		if item.Document == nil && known(item.Segment.Digest) == nil {
+			positions = append(positions, i)
+		}
+	}
+	return positions
+}
+
+// undecoded returns the number of items that are not decoded.
+func (p Payload) undecoded() (count int) {
+	for _, item := range p.Items {
+		if item.Document == nil {
+			count++
+		}
+	}
+	return count
+}
+
+// namesBuckets reports whether the documents themselves name their buckets.
+func (p Payload) namesBuckets() bool {
+	return slices.ContainsFunc(p.Items, func(item Item) bool { return item.Bucket == "" })
+}
+
+// with returns the payload with items decoded, and with the buckets that they name.
+func (p Payload) with(positions []int, decoded []Item) (Payload, error) {
+	p.Items = slices.Clone(p.Items)
+	var buckets []string
+	for i, position := range positions {
+		p.Items[position] = decoded[i]
+		buckets = append(buckets, decoded[i].Bucket)
+	}
+	var grown bool
+	if p.Buckets = merged(p.Buckets, buckets, &grown); len(p.Buckets) > maxBuckets {
+		return p, document.TooLarge("the change set has more than %d buckets; send it in parts", maxBuckets)
+	}
+	return p, nil
+}
+
+// decodeUnknown decodes what a snapshot does not know. Which buckets the payload is about may only turn out on the way:
+// then it stops after a few documents, for those that follow may be known once that bucket is read.
+func (s *Service) decodeUnknown(ctx context.Context, payload Payload, snapshot Snapshot, most int) (Payload, error) {
+	positions := payload.unknown(snapshot, most)
+	if len(positions) == 0 {
+		return payload, nil
+	}
+	began := s.Now()
+	decoded, err := s.decode(ctx, payload, positions)
+	if err != nil {
+		return payload, err
+	}
+	s.observe("decode", began)
+	return payload.with(positions, decoded)
+}
+
+// need returns what planning the payload needs of the site.
+func (p Payload) need() Need {
+	need := Need{Buckets: p.Buckets}
+	for _, item := range p.Items {
+		if item.Document == nil {
+			continue
+		}
+		need.Identities = append(need.Identities, item.Document.Identity)
+		need.Contents = append(need.Contents, item.Document.Digest)
+		need.Kinds = append(need.Kinds, item.Document.Schema)
+	}
+	need.Evidence = len(need.Identities) > 0
+	return need
+}

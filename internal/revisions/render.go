@@ -1,0 +1,230 @@
+package revisions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/rendering"
+	"purser/internal/validations"
+)
+
+// Rendering is a revision as services read it. It is never modified.
+type Rendering struct {
+	Documents []*Stored // in order of output; their digests are those of what was submitted
+	Fault     error     // of rendered documents that do not match their schemas, nil if all do
+	Size      int       // in bytes, about
+	// Provisional tells that a later rendering may give other documents: the LayeringPolicy is younger than the revision.
+	Provisional bool
+}
+
+// RenderKey identifies a rendering; revision numbers begin again after a purge.
+type RenderKey struct {
+	Epoch, Revision int64
+	Cleartext       bool // without encrypted documents
+}
+
+// Render renders the documents of a revision and checks the outcome. fallback is the LayeringPolicy to use if none is
+// among them, nil for none. Faults: those of rendering.
+func (r Renderer) Render(ctx context.Context, revision int64, documents []*Stored, fallback *Stored) (
+	out Rendering, err error,
+) {
+	documents, policy := withPolicy(documents, fallback)
+	computed, err := compute(ctx, r.Vault, documents, rendering.Options{})
+	if err != nil {
+		return Rendering{}, err
+	}
+	out = Rendering{Documents: computed.Documents, Provisional: policy != nil && policy.Revision > revision}
+	for _, doc := range out.Documents {
+		const overhead = 512 // of a document's structures, roughly
+		out.Size += len(doc.Data) + len(doc.Metadata) + overhead
+	}
+	err = r.validate(ctx, computed)
+	if fault.KindOf(err) == fault.Invalid {
+		out.Fault, err = err, nil // which the rendering has for good
+	}
+	return out, err
+}
+
+// Renderer renders revisions and checks them by the DataSchemas among their documents.
+type Renderer struct {
+	Engine *validations.Engine
+	Vault  Vault
+	// Defaults are the versions of client plugins that no document names.
+	Defaults validations.ClientVersions
+}
+
+// withPolicy adds a LayeringPolicy to documents that have none. It returns the policy that was added, nil if none was.
+func withPolicy(documents []*Stored, fallback *Stored) (with []*Stored, added *Stored) {
+	if fallback == nil || HasLayeringPolicy(documents) {
+		return documents, nil
+	}
+	return append(slices.Clip(documents), fallback), fallback
+}
+
+// WithPolicy returns documents with a LayeringPolicy to use if none is among them.
+func WithPolicy(documents []*Stored, fallback *Stored) []*Stored {
+	documents, _ = withPolicy(documents, fallback)
+	return documents
+}
+
+// computed are rendered documents, with where substitutions wrote in those whose data was put together by rendering.
+type computed struct {
+	Documents []*Stored
+	written   map[*Stored][][]string // by document, also by one into which nothing was written
+}
+
+// compute renders documents and returns those that services read. All but the data is as it was submitted, the digest
+// too.
+func compute(ctx context.Context, vault Vault, stored []*Stored, options rendering.Options) (computed, error) {
+	resolver := newResolver(ctx, vault, stored)
+	options.Resolve = resolver.resolve()
+	rendered, err := rendering.Render(ctx, Contents(stored), options)
+	if resolver.failure != nil {
+		return computed{}, resolver.failure
+	}
+	if err != nil {
+		return computed{}, err //nolint:wrapcheck // a fault of the documents
+	}
+	out := computed{make([]*Stored, len(rendered)), map[*Stored][][]string{}}
+	err = forEach(ctx, len(rendered), func(_ *budget.Meter, i int) error {
+		doc := *stored[rendered[i].Index]
+		if rendered[i].Computed {
+			text := *doc.Document
+			text.Data = document.AppendJSON(nil, rendered[i].Data)
+			doc.Document = &text
+		}
+		doc.Shared, doc.Tainted = true, rendered[i].Secret
+		out.Documents[i] = &doc
+		return nil
+	})
+	if err != nil {
+		return computed{}, fmt.Errorf("write rendered documents: %w", err)
+	}
+	for i, doc := range out.Documents {
+		if rendered[i].Computed {
+			out.written[doc] = rendered[i].Brought
+		}
+	}
+	return out, nil
+}
+
+// validate checks rendered documents by the built-in schemas and the DataSchemas among them (spec/api.md §7.2, §0 D15).
+// Their metadata needs no check: it is as it was taken in. Fault: Invalid, with a D002 for each finding.
+func (r Renderer) validate(ctx context.Context, rendered computed) error {
+	schemas, err := r.registered(ctx, rendered)
+	if err != nil {
+		return err
+	}
+	rules := validations.Rules{Registered: map[string]validations.Rule{}}
+	byRule, byDocument := map[validations.Rule]*registered{}, map[*Stored]*registered{}
+	for i := range schemas {
+		schema := &schemas[i]
+		rules.Registered[schema.Name], byRule[schema.rule], byDocument[schema.Stored] = schema.rule, schema, schema
+	}
+	outcomes := make([]outcome, len(rendered.Documents))
+	err = forEach(ctx, len(outcomes), func(_ *budget.Meter, i int) error {
+		doc := rendered.Documents[i]
+		rule, ok := rules.ForRendered(doc.Document)
+		if schema := byDocument[doc]; !ok || schema != nil && !validations.IsUnusable(schema.checker) {
+			return nil // a DataSchema that compiles is as it must be
+		}
+		checker, _ := r.Engine.Checker(rule)
+		text := validations.RuleText(rule)
+		if schema := byRule[rule]; schema != nil {
+			checker, text = schema.checker, schema.Data
+		}
+		outcomes[i] = outcome{text, checker.Check(doc.Data), validations.IsUnusable(checker)}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("check rendered documents: %w", err)
+	}
+	return invalidRendered(rendered, outcomes)
+}
+
+// outcome is what was found about a rendered document.
+type outcome struct {
+	rule      []byte // the text of the schema
+	findings  []validations.Finding
+	unchecked bool // the schema cannot be used
+}
+
+// registered is a DataSchema in force with what checks by it.
+type registered struct {
+	*Stored
+
+	rule    validations.Rule
+	checker validations.Checker
+}
+
+// registered returns the DataSchemas in force among rendered documents.
+func (r Renderer) registered(ctx context.Context, rendered computed) (schemas []registered, err error) {
+	for _, doc := range Registering(rendered.Documents) {
+		schemas = append(schemas, registered{Stored: doc})
+	}
+	versions := ReadClientVersions(rendered.Documents, r.Defaults)
+	err = forEach(ctx, len(schemas), func(_ *budget.Meter, i int) error {
+		schema := &schemas[i]
+		digest := schema.Digest
+		if _, differs := rendered.written[schema.Stored]; differs { // the digest is that of what was submitted
+			if value, err := document.ParseJSON(schema.Data); err == nil {
+				digest = document.DigestOf(value)
+			}
+		}
+		schema.rule = r.Engine.RuleOf(digest, schema.Data, versions)
+		checker, known := r.Engine.Checker(schema.rule)
+		if !known {
+			checker = r.Engine.Compile(schema.rule, schema.Data, versions)
+		}
+		schema.checker = checker
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compile DataSchemas: %w", err)
+	}
+	return schemas, nil
+}
+
+// invalidRendered returns the fault of what was found, nil if nothing was.
+func invalidRendered(rendered computed, outcomes []outcome) error {
+	const maxDetailed = 8 << 20 // bytes of messages with all details
+	size := 0
+	var messages []fault.Message
+	for i, doc := range rendered.Documents {
+		found := outcomes[i]
+		errs, err := validations.ReportRendered(doc.Document, found.rule, found.findings, size < maxDetailed,
+			rendered.written[doc])
+		if err != nil {
+			return fmt.Errorf("word the findings: %w", err)
+		}
+		if found.unchecked {
+			errs = append(errs, validations.Unchecked(doc.Document))
+		}
+		for _, e := range errs {
+			size += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
+			messages = append(messages, validations.D002(e))
+		}
+	}
+	if len(messages) == 0 {
+		return nil
+	}
+	invalid := fault.New(fault.Invalid, "InvalidDocumentFormat", "The provided documents failed schema validation")
+	invalid.Reason, invalid.Messages = "Validation", messages
+	return invalid
+}
+
+// Explain explains where the data of a document comes from; see rendering.Explain.
+func (r Renderer) Explain(ctx context.Context, documents []*Stored, id document.Identity, path string) (
+	*rendering.Explanation, error,
+) {
+	resolver := newResolver(ctx, r.Vault, documents)
+	explained, err := rendering.Explain(ctx, Contents(documents), id, path, rendering.Options{Resolve: resolver.resolve()})
+	if resolver.failure != nil {
+		return nil, resolver.failure
+	}
+	return explained, err //nolint:wrapcheck // a fault of the documents
+}

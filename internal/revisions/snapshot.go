@@ -1,0 +1,189 @@
+package revisions
+
+import (
+	"maps"
+	"slices"
+
+	"purser/internal/document"
+	"purser/internal/validations"
+)
+
+// Head is the newest state of the site, as its counters describe it.
+type Head struct {
+	Epoch        int64 // number of purges
+	Prunes       int64 // number of prunes, each of which may have deleted contents
+	Revision     int64 // the newest revision, 0 if there is none
+	LastDocument int64 // the last document id that was used
+	Live         int   // number of documents of the newest revision
+	// Settled is the last revision in which the documents that govern others, or the set of failing documents, changed.
+	Settled int64
+}
+
+// Bucket is the newest state of a bucket.
+type Bucket struct {
+	Name      string
+	Changed   int64 // the revision that changed it last, 0 if it never had a document
+	Documents []*Stored
+
+	byText map[document.Digest]*Stored // Documents by the text that they were read from
+}
+
+// NewBucket returns a bucket with its documents.
+func NewBucket(name string, changed int64, documents []*Stored) Bucket {
+	b := Bucket{name, changed, documents, make(map[document.Digest]*Stored, len(documents))}
+	for _, doc := range documents {
+		if !doc.Segment.IsZero() {
+			b.byText[doc.Segment] = doc
+		}
+	}
+	return b
+}
+
+// Need lists what of the site is to be read. The zero value is the head alone.
+type Need struct {
+	Buckets    []string            // with their documents
+	Identities []document.Identity // live documents that have one of them, and the live LayeringPolicy
+	Contents   []document.Digest   // which of these the store has
+	Kinds      []string            // live DataSchemas that are registered for these schemas
+	Schemas    bool                // all live DataSchemas
+	Governed   []string            // live documents of these schemas
+	Checks     []Pair              // outcomes of those that were made before
+	Evidence   bool                // what a change is judged by: policies, failures, client versions, the newest revision
+	Documents  bool                // all live documents, and the LayeringPolicy to use if none is among them
+	Preview    bool                // what the answer to a dry run is about: occupied buckets, failing documents
+	Target     *int64              // the difference of the newest revision from this one, and the order of all documents
+}
+
+// with returns the union of two needs, and whether it is larger than n.
+func (n Need) with(more Need) (union Need, grown bool) {
+	union = n
+	union.Buckets = merged(n.Buckets, more.Buckets, &grown)
+	union.Identities = merged(n.Identities, more.Identities, &grown)
+	union.Contents = merged(n.Contents, more.Contents, &grown)
+	union.Kinds = merged(n.Kinds, more.Kinds, &grown)
+	union.Governed = merged(n.Governed, more.Governed, &grown)
+	union.Checks = merged(n.Checks, more.Checks, &grown)
+	for _, flag := range []struct{ has, wants *bool }{
+		{&union.Schemas, &more.Schemas}, {&union.Evidence, &more.Evidence}, {&union.Documents, &more.Documents},
+		{&union.Preview, &more.Preview},
+	} {
+		grown = grown || *flag.wants && !*flag.has
+		*flag.has = *flag.has || *flag.wants
+	}
+	if more.Target != nil && n.Target == nil {
+		union.Target, grown = more.Target, true
+	}
+	return union, grown
+}
+
+// merged appends what a list does not have yet, and sets grown if there is anything.
+func merged[T comparable](list, more []T, grown *bool) []T {
+	if len(more) == 0 {
+		return list
+	}
+	known := make(map[T]bool, len(list)+len(more))
+	for _, item := range list {
+		known[item] = true
+	}
+	list = slices.Clip(list)
+	for _, item := range more {
+		if !known[item] {
+			known[item] = true
+			list, *grown = append(list, item), true
+		}
+	}
+	return list
+}
+
+// Snapshot is the site at one moment, as far as a Need asked for it.
+type Snapshot struct {
+	Head
+
+	Buckets  []Bucket // in the order in which they were named
+	Claims   []*Stored
+	Contents map[document.Digest]Content
+	Schemas  []*Stored // DataSchemas in order of place
+	Governed []*Stored
+	Checks   map[validations.Pair][]validations.Finding
+
+	Newest         Revision // zero if there is none
+	Policies       []PolicyVersion
+	Outcomes       []validations.Outcome // posted about the newest revision
+	Failures       []Failure             // of the newest revision
+	ClientVersions []*Stored             // live documents that name client versions, in order of place
+
+	Documents []*Stored // in order of place
+	Fallback  *Stored   // the LayeringPolicy to use if no live one exists; nil if there never was one
+
+	Occupied []string  // buckets that have documents, sorted
+	Failing  []*Stored // the documents that Failures are about
+
+	Comparison *Comparison
+	Noted      []*Stored  // live documents with notes, without their contents
+	Positions  []Position // of all live documents, in order
+}
+
+// Content is what the store knows of a content.
+type Content struct {
+	Sealed []byte // the sealed secret behind a reference, nil if it is none
+}
+
+// Position is where a live document is in the order of a revision.
+type Position struct{ ID, Place int64 }
+
+// Pair is a check: of a content by a rule.
+type Pair struct {
+	Content document.Digest
+	Rule    validations.Rule
+}
+
+// Name returns the name by which the outcome of the check is kept.
+func (p Pair) Name() validations.Pair { return validations.PairOf(p.Content, p.Rule) }
+
+// Check is the outcome of a check; no findings are a success.
+type Check struct {
+	Pair
+
+	Findings []validations.Finding
+}
+
+// Failure is an entry of a revision's schema validation that is more than a plain success.
+type Failure struct {
+	Entry    int
+	Document int64
+	Rule     validations.Rule // zero if there are only notes
+	Notes    []document.Note
+}
+
+// PolicyVersion is a ValidationPolicy and the revisions in which it is in force: from Since on, before Until.
+type PolicyVersion struct {
+	validations.Policy
+
+	Place        int64
+	Since, Until int64 // Until is 0 while it is in force
+}
+
+// Comparison is the difference of two revisions, without the contents of what only the older has.
+type Comparison struct {
+	Head
+
+	Target        int64     // the second of the two
+	Missing       []int64   // of the two, those that do not exist
+	Gone, Come    []*Stored // what only the one has, and what only the other, in order of place
+	Before, After []string  // the buckets that have documents, sorted
+}
+
+// texts returns a function that finds the document that was read from a text in one of the buckets, nil if none was.
+func (s Snapshot) texts() func(text document.Digest) *Stored {
+	if len(s.Buckets) == 1 {
+		return func(text document.Digest) *Stored { return s.Buckets[0].byText[text] }
+	}
+	all := map[document.Digest]*Stored{}
+	for _, bucket := range s.Buckets {
+		maps.Copy(all, bucket.byText)
+	}
+	return func(text document.Digest) *Stored { return all[text] }
+}
+
+// sorted returns the keys of a set in order.
+func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
