@@ -1,8 +1,10 @@
 package queries
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"purser/internal/revisions"
 )
@@ -59,39 +61,18 @@ func (s *Service) Rendered(ctx context.Context, id int64, selection Selection) (
 func (s *Service) selectRendered(ctx context.Context, id int64, selection Selection, rendered []*revisions.Stored) (
 	[]*revisions.Stored, error,
 ) {
-	selection.Page = Page{Limit: -1}
-	ids, err := s.Store.Select(ctx, id, selection)
+	ranks, err := s.Store.Select(ctx, id, selection)
 	if err != nil {
 		return nil, fmt.Errorf("select documents: %w", revisions.Explained(ctx, s.Store, id, err))
 	}
-	if len(selection.Sort) == 0 {
-		return inOrder(ids, rendered), nil
-	}
-	byID := make(map[int64]*revisions.Stored, len(rendered))
-	for _, doc := range rendered {
-		byID[doc.ID] = doc
-	}
 	var selected []*revisions.Stored
-	for _, id := range ids {
-		if doc := byID[id]; doc != nil {
+	for _, doc := range rendered {
+		if _, wanted := ranks[doc.ID]; wanted {
 			selected = append(selected, doc)
 		}
 	}
+	slices.SortStableFunc(selected, func(a, b *revisions.Stored) int { return cmp.Compare(ranks[a.ID], ranks[b.ID]) })
 	return selected, nil
-}
-
-// inOrder returns those of some documents that have one of the ids, in the order of the documents.
-func inOrder(ids []int64, documents []*revisions.Stored) (selected []*revisions.Stored) {
-	wanted := make(map[int64]bool, len(ids))
-	for _, id := range ids {
-		wanted[id] = true
-	}
-	for _, doc := range documents {
-		if wanted[doc.ID] {
-			selected = append(selected, doc)
-		}
-	}
-	return selected
 }
 
 // page cuts a page out of documents.

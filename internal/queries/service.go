@@ -45,8 +45,9 @@ type Store interface {
 
 	// Documents returns the documents of a revision that a selection asks for, in its order.
 	Documents(ctx context.Context, revision int64, selection Selection) (Selected, error)
-	// Select returns the ids of the documents that Documents returns.
-	Select(ctx context.Context, revision int64, selection Selection) ([]int64, error)
+	// Select returns the ids of the documents that a selection without a page asks for, each with its rank by the sort
+	// keys: documents that are equal in all of them share one.
+	Select(ctx context.Context, revision int64, selection Selection) (ranks map[int64]int, err error)
 	// FallbackPolicy returns the LayeringPolicy of a revision that has none: the newest one that was written until
 	// then, or else the newest of all, even if it was removed since; nil if there never was one (spec/api.md §0 D14).
 	FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error)

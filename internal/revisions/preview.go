@@ -77,7 +77,7 @@ func previewBuckets(before []string, diff Diff) []BucketDifference {
 
 // previewFindings describes the entries of a schema validation that are more than a plain success.
 func previewFindings(snapshot Snapshot, diff Diff, judgement Judgement) ([]Finding, error) {
-	about := byID(slices.Concat(snapshot.Failing, diff.Result, diff.Added))
+	about := byID(slices.Concat(snapshot.Failing, snapshot.Governed, diff.Result, diff.Added))
 	var rows []FailedEntry
 	for _, failure := range judgement.Failures {
 		if doc := about[failure.Document]; doc != nil {

@@ -51,12 +51,16 @@ func (s *Store) Documents(ctx context.Context, revision int64, selection queries
 }
 
 // Select implements queries.Store.
-func (s *Store) Select(ctx context.Context, revision int64, selection queries.Selection) (ids []int64, err error) {
-	exists := false
-	query := s.idsOfRevision(revision, selection)
-	found, err := collect(ctx, s, func(row pgx.CollectableRow) (id *int64, err error) {
-		err = row.Scan(&exists, &id)
-		return id, err //nolint:wrapcheck // explained by collect
+func (s *Store) Select(ctx context.Context, revision int64, selection queries.Selection) (map[int64]int, error) {
+	exists, ranks := false, map[int64]int{}
+	query := s.ranksOfRevision(revision, selection)
+	_, err := collect(ctx, s, func(row pgx.CollectableRow) (_ struct{}, err error) {
+		var id *int64
+		var rank int
+		if err = row.Scan(&exists, &id, &rank); id != nil {
+			ranks[*id] = rank
+		}
+		return struct{}{}, err //nolint:wrapcheck // explained by collect
 	}, query.sql.String(), query.args...)
 	switch {
 	case err != nil:
@@ -64,12 +68,7 @@ func (s *Store) Select(ctx context.Context, revision int64, selection queries.Se
 	case !exists:
 		return nil, revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	}
-	for _, id := range found {
-		if id != nil {
-			ids = append(ids, *id)
-		}
-	}
-	return ids, nil
+	return ranks, nil
 }
 
 // FallbackPolicy implements queries.Store.

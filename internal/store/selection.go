@@ -47,10 +47,14 @@ func (s *Store) ofRevision(revision int64, selection queries.Selection) *stateme
 	return q
 }
 
-// idsOfRevision selects whether a revision exists, with the ids of its documents.
-func (s *Store) idsOfRevision(revision int64, selection queries.Selection) *statement {
-	q, _, order := s.selected(revision, selection, "s.found, d.id")
-	q.add(" ORDER BY ", order)
+// ranksOfRevision selects whether a revision exists, with the ids of its documents and their ranks by the sort keys.
+func (s *Store) ranksOfRevision(revision int64, selection queries.Selection) *statement {
+	rank := "0"
+	if keys := sortColumns(selection); len(keys) > 0 {
+		rank = "dense_rank() OVER (ORDER BY " + strings.Join(keys, ", ") + ")"
+	}
+	selection.Page = queries.Page{Limit: -1}
+	q, _, _ := s.selected(revision, selection, "s.found, d.id, "+rank)
 	return q
 }
 
@@ -211,18 +215,22 @@ func documentColumn(key queries.SortKey) string {
 	return "place"
 }
 
-// order gives the columns to sort by; documents that are equal in them keep their order in the revision.
+// order returns the columns to sort by; documents that are equal in them keep their order in the revision.
 func (q *statement) order(selection queries.Selection) string {
+	if len(selection.Sort) == 0 && selection.Backwards {
+		return "place DESC"
+	}
+	return strings.Join(append(sortColumns(selection), "place"), ", ")
+}
+
+// sortColumns returns the columns of the sort keys.
+func sortColumns(selection queries.Selection) (columns []string) {
 	direction := ""
 	if selection.Backwards {
 		direction = " DESC"
 	}
-	if len(selection.Sort) == 0 {
-		return "place" + direction
-	}
-	var columns []string
 	for _, key := range selection.Sort {
 		columns = append(columns, documentColumn(key)+direction)
 	}
-	return strings.Join(append(columns, "place"), ", ")
+	return columns
 }

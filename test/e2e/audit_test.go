@@ -145,14 +145,20 @@ func TestAudit_knowsWhatIsAcknowledged(t *testing.T) {
 	}
 }
 
-// A change counts also where it cannot be recorded, and is in the log then.
+// A revision is stored together with its audit event, or not at all. Other changes count also where they cannot be
+// recorded, and are in the log then.
 func TestAudit_cannotRecord(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin")
 	s := k.startWith(t, "")
-	s.exec(t, "ALTER TABLE audit RENAME TO lost")
 	r := request{method: "PUT", path: "buckets/a/documents", body: widget("w", "\n  a: 1"), header: k.as("admin")}
 	s.send(t, r).is(t, http.StatusOK)
+	s.exec(t, "ALTER TABLE audit RENAME TO lost")
+	r.body = widget("w", "\n  a: 2")
+	s.send(t, r).is(t, http.StatusInternalServerError)
+	s.send(t, request{path: "revisions/2/status", header: k.as("admin")}).is(t, http.StatusNotFound)
+	tag := request{method: "POST", path: "revisions/1/tags/good", header: k.as("admin")}
+	s.send(t, tag).is(t, http.StatusCreated)
 	eventually(t, "the log says so", func() bool {
 		return strings.Contains(s.log.text(), "A CHANGE CANNOT BE RECORDED IN THE AUDIT")
 	})
