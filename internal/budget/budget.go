@@ -84,11 +84,18 @@ func (b *Budget) check(ctx context.Context) error {
 	return nil
 }
 
-// end gives the permit back.
+// end gives the permit back for good.
 func (b *Budget) end() {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.ended = true
+	b.mu.Unlock()
+	b.yield()
+}
+
+// yield gives the permit back.
+func (b *Budget) yield() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.large.Swap(false) {
 		b.pool.release()
 	}

@@ -113,3 +113,39 @@ func TestMeter_gone(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Work that requests share has a sum of its own; a request that waits for it gives its permit back meanwhile.
+func TestBegin(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, end := budget.NewPool(1, time.Second).Begin(t.Context())
+		defer end()
+		large := func(ctx context.Context) error {
+			m := budget.NewMeter(ctx)
+			m.Charge(budget.Second)
+			return m.Check()
+		}
+		if err := large(ctx); err != nil {
+			t.Fatal(err)
+		}
+		shared, endShared := budget.Begin(ctx)
+		if err := large(shared); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("a second permit: %v", err)
+		}
+		budget.Yield(ctx)
+		budget.Yield(ctx)
+		if err := budget.NewMeter(shared).Check(); err != nil {
+			t.Errorf("after the first yielded: %v", err)
+		}
+		if err := budget.NewMeter(ctx).Check(); fault.KindOf(err) != fault.Unavailable {
+			t.Errorf("the first goes on without a permit: %v", err)
+		}
+		endShared()
+		if err := budget.NewMeter(ctx).Check(); err != nil {
+			t.Errorf("after the shared work: %v", err)
+		}
+		if steps, _ := budget.From(ctx).Spent(); steps != budget.Second {
+			t.Errorf("the request has spent %d steps", steps)
+		}
+	})
+}

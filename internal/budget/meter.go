@@ -30,8 +30,8 @@ func (m *Meter) Spend(steps int) error {
 	return m.Check()
 }
 
-// Check returns an error if the request has spent more than it may (*Exceeded), or if nobody waits for it any more: then
-// the cause of the context's end. It may wait for a permit.
+// Check returns an error if the request has spent more than it may (*Exceeded), or if nobody waits for it any more:
+// then the cause of the context's end. It may wait for a permit.
 func (m *Meter) Check() error {
 	m.budget.steps.Add(m.pending)
 	m.pending = 0

@@ -38,6 +38,14 @@ func (p *Pool) Begin(ctx context.Context) (_ context.Context, end func()) {
 	return context.WithValue(ctx, key{}, b), b.end
 }
 
+// Begin returns a context with a new budget in the same pool as the one in ctx: for work that several requests share,
+// so that none of them pays for it. end must be called when nothing more is spent.
+func Begin(ctx context.Context) (_ context.Context, end func()) { return From(ctx).pool.Begin(ctx) }
+
+// Yield gives back the permit of the budget in ctx, if it has one, before the request waits for work that may need one
+// itself. The next check of a large budget waits for a permit again.
+func Yield(ctx context.Context) { From(ctx).yield() }
+
 // acquire waits for a permit. Fault: Unavailable.
 func (p *Pool) acquire(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, p.patience)
