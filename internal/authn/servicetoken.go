@@ -13,12 +13,14 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"purser/internal/files"
 )
 
 const (
 	signInEvery   = 5 * time.Second  // at most: Keystone locks users out whose password is wrong too often
 	beforeItEnds  = 10 * time.Second // a service token is replaced
-	largestSecret = 64 << 10         // bytes
+	maxSecretFile = 64 << 10         // bytes
 )
 
 // serviceToken is the token by which Purser itself is known to Keystone.
@@ -125,7 +127,7 @@ func (c *KeystoneCredential) request() ([]byte, error) {
 	if (c.User == "") == (c.ApplicationCredential == "") {
 		return nil, errors.New("either a user or an application credential is needed")
 	}
-	text, _, err := readPrivate(c.SecretFile, largestSecret)
+	text, err := files.ReadPrivate(c.SecretFile, maxSecretFile)
 	if err != nil {
 		return nil, fmt.Errorf("read the secret: %w", err)
 	}

@@ -25,6 +25,7 @@ var (
 	errNoKeyset = errors.New(`this is no keyset file of Purser's, {"aead": …, "digest": …} with a Tink keyset in each`)
 	errNeedsKMS = errors.New("the keyset is encrypted by a KMS: name its key with --secrets-kms")
 	errNoKMS    = errors.New("the keyset is not encrypted, but --secrets-kms names a key that it should be encrypted by")
+	errEmpty    = errors.New("it is empty")
 	errNoSuch   = errors.New("this is no Tink keyset")
 )
 
@@ -93,6 +94,9 @@ func isEncrypted(text json.RawMessage) bool {
 }
 
 func parseEnvelope(text []byte) (e envelope, err error) {
+	if len(text) == 0 {
+		return envelope{}, errEmpty
+	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if decoder.Decode(&e) != nil || decoder.More() || e.AEAD == nil || e.Digest == nil {

@@ -1,14 +1,13 @@
 package secrets
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/keyset"
 	"github.com/tink-crypto/tink-go/v2/tink"
+
+	"purser/internal/files"
 )
 
 // Create makes a keyset file with a key for each purpose, mode 0600, and its directory, mode 0700, if that is missing.
@@ -23,7 +22,10 @@ func Create(path string, kms tink.AEAD) error {
 	if err != nil {
 		return err
 	}
-	return createFile(path, text)
+	if err := files.Create(path, text); err != nil {
+		return fmt.Errorf("make the keyset file: %w", err)
+	}
+	return nil
 }
 
 // Rotate adds a key to a keyset file and makes it the one that seals from now on; it returns its id. All older keys
@@ -34,31 +36,29 @@ func Create(path string, kms tink.AEAD) error {
 // Rotations at the same time happen one after the other. The new key is safely on disk before anybody can seal with it.
 // After an error, every key that was there still is.
 func Rotate(path string, kms tink.AEAD) (primary uint32, err error) {
-	path, err = filepath.EvalSymlinks(path) // or the new file would replace a link to it
+	path, unlock, err := files.Lock(path)
 	if err != nil {
-		return 0, fmt.Errorf("find the keyset file: %w", err)
+		return 0, fmt.Errorf("rotate the keyset file: %w", err)
 	}
-	unlock, err := lock(filepath.Dir(path))
+	defer unlock()
+	text, err := files.ReadPrivate(path, maxFileSize)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("rotate the keyset file %w", err)
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	e, info, err := readEnvelope(path)
+	r := rotation{path: path, kms: kms}
+	if r.envelope, err = parseEnvelope(text); err == nil {
+		primary, err = r.run()
+	}
 	if err != nil {
-		return 0, err
-	}
-	r := rotation{path, e, info, kms}
-	if primary, err = r.run(); err != nil {
 		return 0, fmt.Errorf("rotate the keyset file %s: %w", path, err)
 	}
 	return primary, nil
 }
 
-// rotation is the work on one file, whose directory is locked.
+// rotation is the work on one file, which is locked.
 type rotation struct {
 	path string
 	envelope
-	was os.FileInfo
 	kms tink.AEAD
 }
 
@@ -101,17 +101,5 @@ func (r *rotation) write(manager *keyset.Manager) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(r.path, text, r.was)
-}
-
-func readEnvelope(path string) (envelope, os.FileInfo, error) {
-	text, info, err := readFile(path)
-	if err != nil {
-		return envelope{}, nil, err
-	}
-	e, err := parseEnvelope(text)
-	if err != nil {
-		return envelope{}, nil, fmt.Errorf("read the keyset file %s: %w", path, err)
-	}
-	return e, info, nil
+	return files.Replace(r.path, text)
 }
