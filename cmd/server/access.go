@@ -91,7 +91,7 @@ func (f *authFlags) authenticator(log *slog.Logger) (authn.Authenticator, error)
 			URL: f.URL, Credential: f.credential(), Client: http.DefaultClient, Now: time.Now, Log: log,
 		})
 	}
-	return authn.Nobody{}, nil
+	return authn.NoAuth{}, nil
 }
 
 func (f *keystoneFlags) credential() authn.KeystoneCredential {
