@@ -49,7 +49,7 @@ func install(path string, text []byte, old fs.FileInfo, put func(temporary, path
 	if err := put(file.Name(), path); err != nil {
 		return err
 	}
-	return syncDirectory(dir)
+	return SyncDirectory(dir)
 }
 
 // resemble gives a file the mode of an old one, and its owner and group if they differ.
@@ -69,7 +69,8 @@ func resemble(file *os.File, old fs.FileInfo) error {
 	return errors.Join(err, file.Chmod(old.Mode().Perm()))
 }
 
-func syncDirectory(path string) error {
+// SyncDirectory makes changes of the names in a directory last through a power cut.
+func SyncDirectory(path string) error {
 	directory, err := os.Open(path) //nolint:gosec // the operator names the file
 	if err != nil {
 		return err //nolint:wrapcheck // wrapped by install
