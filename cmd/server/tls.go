@@ -11,7 +11,7 @@ import (
 	"purser/internal/files"
 )
 
-// tlsFlags say how connections are protected.
+// tlsFlags name the certificates and keys of TLS.
 type tlsFlags struct {
 	TLSCert     string `name:"tls-cert"      help:"Certificate to serve with over TLS, and those between it and its authority, as PEM; read again when it changes." type:"path"` //nolint:lll // a tag
 	TLSKey      string `name:"tls-key"       help:"Its private key, as PEM." type:"path"`

@@ -17,14 +17,14 @@ import (
 	"purser/internal/files"
 )
 
-// Keyring is the Sealer that works with the keys of a file, which it reads again when they have changed.
+// Keyring is a Sealer with the keys of a file, which it reads again when the file has changed.
 type Keyring struct {
 	file *files.Watched[*keys]
 }
 
 var _ Sealer = (*Keyring)(nil)
 
-// Options say how a keyring is opened.
+// Options are the options of Open.
 type Options struct {
 	Create bool             // make the file if there is none; for a server with a private database
 	KMS    tink.AEAD        // decrypts the keysets (secrets/vault); nil: they are in cleartext
@@ -56,7 +56,7 @@ func Open(ctx context.Context, path string, options Options) (*Keyring, error) {
 	return &Keyring{file}, nil
 }
 
-// create makes the file, unless another server was faster.
+// create makes the file, unless another server has done so meanwhile.
 func create(path string, options Options) error {
 	err := Create(path, options.KMS)
 	if err == nil {
@@ -69,14 +69,14 @@ func create(path string, options Options) error {
 }
 
 const (
-	maxFileSize = 1 << 20          // bytes; far above what thousands of keys need
-	retryAfter  = 10 * time.Second // a KMS that does not answer costs a request some seconds
+	maxFileSize = 1 << 20          // bytes; thousands of keys need much less
+	retryAfter  = 10 * time.Second // a KMS that does not answer delays a request by some seconds
 )
 
 var errOtherDigest = errors.New(
 	`its "digest" is another one than before, by which every content would look changed; only "aead" can be rotated`)
 
-// watch reads the keys of a file. A later file with another digest key is refused.
+// watch reads the keys of a file, now and when it has changed. It refuses changes of the digest key.
 func watch(path string, options Options) (*files.Watched[*keys], error) {
 	var digestKey []byte
 	return files.Watch(files.Source[*keys]{
@@ -112,13 +112,13 @@ func parseKeys(text []byte, kms tink.AEAD) (*keys, error) {
 	return e.keys(kms)
 }
 
-// The names of what a place is encoded for; the numbers are the versions of the encoding.
+// The purposes of an encoded place, with the versions of the encoding.
 const (
 	sealPurpose   = "purser seal 1"
 	digestPurpose = "purser digest 1"
 )
 
-// Seal encrypts a clear text with the primary key, bound to its place. It is 45 bytes longer then.
+// Seal encrypts a cleartext with the primary key and binds it to its place. The result is 45 bytes longer.
 func (k *Keyring) Seal(_ context.Context, place Place, cleartext []byte) ([]byte, error) {
 	sealed, err := k.file.Current().aead.Encrypt(cleartext, place.encode(sealPurpose))
 	if err != nil {
@@ -127,7 +127,8 @@ func (k *Keyring) Seal(_ context.Context, place Place, cleartext []byte) ([]byte
 	return sealed, nil
 }
 
-// Open decrypts what Seal returned for the same place, with whichever key it was. The error is *Unopened.
+// Open decrypts a text that Seal returned for the same place, with the key that it was sealed with. The error is
+// *Unopened.
 func (k *Keyring) Open(_ context.Context, place Place, sealed []byte) ([]byte, error) {
 	id, ok := keyOf(sealed)
 	if !ok {
@@ -146,12 +147,11 @@ func (k *Keyring) Open(_ context.Context, place Place, sealed []byte) ([]byte, e
 	return cleartext, nil
 }
 
-// Forget has nothing to do: a sealed text is all there is of a secret.
+// Forget does nothing: a secret is stored in its sealed text only.
 func (k *Keyring) Forget(context.Context, []byte) error { return nil }
 
-// Digest returns the keyed digest of the content of a place: equal for equal content of the same place, whichever key
-// is primary, and for nothing else. content is the canonical JSON text or a digest of it (document.Document's is one),
-// as the caller likes, but always the same.
+// Digest returns the keyed digest of the content of a place. Digests are equal only for equal contents of the same place,
+// whichever key is primary. content is the canonical JSON text or a digest of it, always of the same kind.
 func (k *Keyring) Digest(place Place, content []byte) document.Digest {
 	mac := hmac.New(sha256.New, k.file.Current().digestKey)
 	mac.Write(place.encode(digestPurpose))
@@ -159,17 +159,17 @@ func (k *Keyring) Digest(place Place, content []byte) document.Digest {
 	return document.Digest(mac.Sum(nil))
 }
 
-// Prefix returns the five bytes that every text begins with that is sealed now: what begins otherwise needs resealing.
+// Prefix returns the first five bytes of texts that are sealed with the primary key. Others need resealing.
 func (k *Keyring) Prefix(context.Context) []byte { return k.file.Current().prefix() }
 
-// NeedsReseal tells whether a sealed text is not under the primary key.
+// NeedsReseal reports whether a text is not sealed with the primary key.
 func (k *Keyring) NeedsReseal(_ context.Context, sealed []byte) bool {
 	id, ok := keyOf(sealed)
 	return !ok || id != k.file.Current().primary
 }
 
-// Reseal returns a sealed text under the primary key: itself if it is already, and then unopened. The error is
-// *Unopened if it does not open.
+// Reseal seals a text with the primary key. It returns the text itself, without opening it, if that key has sealed it.
+// The error is *Unopened if the text does not open.
 func (k *Keyring) Reseal(ctx context.Context, place Place, sealed []byte) ([]byte, error) {
 	if !k.NeedsReseal(ctx, sealed) {
 		return sealed, nil
