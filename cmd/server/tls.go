@@ -71,7 +71,8 @@ func (f *tlsFlags) config(certificate, key, clientCA []byte) (*tls.Config, error
 	return config, nil
 }
 
-// forwardSecret returns the cipher suites of TLS 1.2 with forward secrecy; all of TLS 1.3 have it, and cannot be chosen.
+// forwardSecret returns the cipher suites of TLS 1.2 with forward secrecy; all of TLS 1.3 have it, and cannot be
+// chosen.
 func forwardSecret() []uint16 {
 	return []uint16{
 		tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,

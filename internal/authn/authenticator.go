@@ -35,8 +35,8 @@ const (
 	maxText  = 255      // bytes of a name, an id or a role, as Keystone has it
 )
 
-// checkToken rejects texts that are no kind of token before any work is done for them. The others are safe in the header
-// of a request.
+// checkToken rejects texts that are no kind of token before any work is done for them. The others are safe in the
+// header of a request.
 func checkToken(token string) error {
 	switch {
 	case token == "":

@@ -15,8 +15,8 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// OIDCConfig configures the issuer whose tokens are accepted, and the claims that describe a caller. A claim is named by
-// its path with dots between the parts: realm_access.roles. A name that has dots itself is found too.
+// OIDCConfig configures the issuer whose tokens are accepted, and the claims that describe a caller. A claim is named
+// by its path with dots between the parts: realm_access.roles. A name that has dots itself is found too.
 type OIDCConfig struct {
 	Issuer       string // URL, exactly as the tokens name it
 	Audience     string // the client id; must be among the audiences of a token
@@ -30,9 +30,9 @@ type OIDCConfig struct {
 	Log    *slog.Logger
 }
 
-// OIDC authenticates by the JSON Web Tokens, ID tokens and access tokens alike, that an OpenID Connect issuer has signed
-// for an audience. The issuer is first asked when a token comes, so Purser starts without it. An accepted token is not
-// verified again for a minute, and a wrong one not for some seconds.
+// OIDC authenticates by the JSON Web Tokens, ID tokens and access tokens alike, that an OpenID Connect issuer has
+// signed for an audience. The issuer is first asked when a token comes, so Purser starts without it. An accepted token
+// is not verified again for a minute, and a wrong one not for some seconds.
 type OIDC struct {
 	claims OIDCConfig
 	keys   *issuerKeys

@@ -39,8 +39,8 @@ const (
 	tokenLength = len(tokenPrefix) + 43
 )
 
-// NewToken returns a random token, prs_ and 43 characters of base64url, for the user only, and its entry for AppendToken,
-// which also checks it. A zero expires means never.
+// NewToken returns a random token, prs_ and 43 characters of base64url, for the user only, and its entry for
+// AppendToken, which also checks it. A zero expires means never.
 func NewToken(user, project string, roles []string, created, expires time.Time) (token string, entry Token) {
 	const idBytes = 6
 	var random [tokenBytes + idBytes]byte

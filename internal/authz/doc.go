@@ -17,10 +17,10 @@
 // In a NAME of a role and in a VALUE, %(project_id)s and %(user_id)s stand for the caller's own, %% for a percent sign.
 //
 // Invariants:
-//   - An unknown value matches nothing: a key that no caller has, a credential that this caller lacks, an attribute that
-//     targets lack, a rule that is not registered.
+//   - An unknown value matches nothing: a key that no caller has, a credential that this caller lacks, an attribute
+//     that targets lack, a rule that is not registered.
 //   - A Policy is immutable, has every rule that it refers to, and no cycle. Allows evaluates each rule at most once.
 //   - The cost of a file is bounded: MaxSize, MaxRules, maxNesting.
-//   - A file is used as a whole or not at all. Where the reference takes an expression that it cannot parse for "never",
-//     Parse returns an error.
+//   - A file is used as a whole or not at all. Where the reference takes an expression that it cannot parse for
+//     "never", Parse returns an error.
 package authz

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxNesting bounds the depth of parentheses and "not", and the length of a chain of rules that refer to each other: the
-// evaluation recurses into both.
+// maxNesting bounds the depth of parentheses and "not", and the length of a chain of rules that refer to each other:
+// the evaluation recurses into both.
 const maxNesting = 100
 
 // parseText parses an expression in the form of a text.

@@ -76,7 +76,8 @@ func (b *builder) names(wanted func(*rule) bool) (names []string) {
 func everyRule(*rule) bool        { return true }
 func registeredOnly(r *rule) bool { return r.registered }
 
-// suggestion returns a question for the rule with the most similar name, disregarding the prefix; "" if none is similar.
+// suggestion returns a question for the rule with the most similar name, disregarding the prefix; "" if none is
+// similar.
 func (b *builder) suggestion(name string, candidates func(*rule) bool) string {
 	const prefix, maxLength = "deckhand:", 60 // longer names are seldom misspelt and slow to compare
 	best, nearest := "", len(strings.TrimPrefix(name, prefix))/3+1

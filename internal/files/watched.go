@@ -61,8 +61,8 @@ func Watch[V any](source Source[V]) (*Watched[V], error) {
 	return w, nil
 }
 
-// Current returns the value, after a look at the files if the last one is at least Interval ago. Callers that come while
-// another one looks get the value from before.
+// Current returns the value, after a look at the files if the last one is at least Interval ago. Callers that come
+// while another one looks get the value from before.
 func (w *Watched[V]) Current() V {
 	if w.looking.TryLock() {
 		w.lookIfDue(w.source.Now())
@@ -128,7 +128,7 @@ func (w *Watched[V]) parse(texts [][]byte, sum digest, now time.Time) error {
 	if err == nil {
 		w.value.Store(&value)
 	}
-	return err //nolint:wrapcheck // Parse knows what it parsed
+	return err
 }
 
 // report tells what is wrong with the files, or that nothing is any more, unless it was the same at the last look.

@@ -9,8 +9,9 @@
 //	         ├─► compare contents without opening them
 //	         └─► Reference: secret://…, shown in answers
 //
-// A keyset file holds two keysets in Tink's format, {"aead": …, "digest": …}: in cleartext, in a file that only its owner
-// can read, or encrypted with a key of a KMS. Rotate adds a primary key to the first and never changes the second.
+// A keyset file holds two keysets in Tink's format, {"aead": …, "digest": …}: in cleartext, in a file that only its
+// owner can read, or encrypted with a key of a KMS. Rotate adds a primary key to the first and never changes the
+// second.
 //
 // Invariants:
 //   - A sealed text opens only for the site and document that it was sealed for, and only if it was not modified.

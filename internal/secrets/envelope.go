@@ -14,8 +14,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// envelope is the content of a keyset file: two keysets in Tink's JSON form, {"primaryKeyId": …, "key": […]} in cleartext
-// or {"encryptedKeyset": …, "keysetInfo": …} encrypted by a KMS.
+// envelope is the content of a keyset file: two keysets in Tink's JSON form, {"primaryKeyId": …, "key": […]} in
+// cleartext or {"encryptedKeyset": …, "keysetInfo": …} encrypted by a KMS.
 type envelope struct {
 	AEAD   json.RawMessage `json:"aead"`
 	Digest json.RawMessage `json:"digest"`

@@ -150,8 +150,8 @@ func (k *Keyring) Open(_ context.Context, place Place, sealed []byte) ([]byte, e
 // Forget does nothing: a secret is stored in its sealed text only.
 func (k *Keyring) Forget(context.Context, []byte) error { return nil }
 
-// Digest returns the keyed digest of the content of a place. Digests are equal only for equal contents of the same place,
-// whichever key is primary. content is the canonical JSON text or a digest of it, always of the same kind.
+// Digest returns the keyed digest of the content of a place. Digests are equal only for equal contents of the same
+// place, whichever key is primary. content is the canonical JSON text or a digest of it, always of the same kind.
 func (k *Keyring) Digest(place Place, content []byte) document.Digest {
 	mac := hmac.New(sha256.New, k.file.Current().digestKey)
 	mac.Write(place.encode(digestPurpose))

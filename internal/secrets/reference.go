@@ -15,8 +15,8 @@ const (
 )
 
 // Reference returns the text that answers show in place of a secret: secret://SITE/SCHEMA/LAYER/NAME/DIGEST with each
-// part URL-escaped. DIGEST is the first 16 hex digits of the keyed digest (Keyring.Digest), so the reference changes only
-// with the content and reveals nothing of it.
+// part URL-escaped. DIGEST is the first 16 hex digits of the keyed digest (Keyring.Digest), so the reference changes
+// only with the content and reveals nothing of it.
 func Reference(place Place, digest document.Digest) string {
 	parts := []string{place.Site, place.Schema, place.Layer, place.Name, hex.EncodeToString(digest[:shortDigest])}
 	for i, part := range parts {

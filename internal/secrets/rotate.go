@@ -11,8 +11,8 @@ import (
 )
 
 // Create makes a keyset file with a key for each purpose, mode 0600, and its directory, mode 0700, if that is missing.
-// kms encrypts the keys; nil leaves them in cleartext. It never overwrites a file: the error is os.ErrExist if the name is
-// taken.
+// kms encrypts the keys; nil leaves them in cleartext. It never overwrites a file: the error is os.ErrExist if the name
+// is taken.
 func Create(path string, kms tink.AEAD) error {
 	e, err := newEnvelope(kms)
 	if err != nil {
@@ -28,9 +28,9 @@ func Create(path string, kms tink.AEAD) error {
 	return nil
 }
 
-// Rotate adds a key to a keyset file, makes it the primary one and returns its id. The older keys stay, to open the texts
-// that they sealed, and so does the key of the digests. Running servers notice within a second. Servers with a copy of
-// the file need the new one before they read a text that was sealed with the new key.
+// Rotate adds a key to a keyset file, makes it the primary one and returns its id. The older keys stay, to open the
+// texts that they sealed, and so does the key of the digests. Running servers notice within a second. Servers with a
+// copy of the file need the new one before they read a text that was sealed with the new key.
 //
 // Concurrent rotations run one after the other. The new key is on disk before any server can seal with it. An error
 // leaves all keys in the file.
@@ -61,8 +61,8 @@ type rotation struct {
 	kms tink.AEAD
 }
 
-// run writes the file twice. If the new key were the primary one at once, a server could seal with it before the directory
-// is on disk; a power cut would then bring the old file back, and the sealed text could not be opened.
+// run writes the file twice. If the new key were the primary one at once, a server could seal with it before the
+// directory is on disk; a power cut would then bring the old file back, and the sealed text could not be opened.
 func (r *rotation) run() (primary uint32, err error) {
 	if _, err := r.keys(r.kms); err != nil {
 		return 0, err

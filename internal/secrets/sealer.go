@@ -11,8 +11,8 @@ import (
 // Sealer turns secrets into texts that are safe to store. A Keyring encrypts the cleartext; a service such as Barbican
 // would store it and return a reference.
 //
-// A Sealer is safe for concurrent use: a caller with many documents can hide the latency of a service by calling it from
-// several goroutines.
+// A Sealer is safe for concurrent use: a caller with many documents can hide the latency of a service by calling it
+// from several goroutines.
 type Sealer interface {
 	// Seal returns the text to store in place of the cleartext of a place. Sealing twice returns two different texts.
 	Seal(ctx context.Context, place Place, cleartext []byte) (sealed []byte, err error)
@@ -34,8 +34,8 @@ type Place struct {
 // String returns the name of a place for errors: [acme/Widget/v1, site] w1 of site default.
 func (p Place) String() string { return fmt.Sprintf("%s of site %s", p.Identity, p.Site) }
 
-// encode returns a purpose and a place, each part after its length, so that different ones have different encodings even
-// with data appended.
+// encode returns a purpose and a place, each part after its length, so that different ones have different encodings
+// even with data appended.
 func (p Place) encode(purpose string) []byte {
 	parts := [...]string{purpose, p.Site, p.Schema, p.Layer, p.Name}
 	size := 0
@@ -49,8 +49,8 @@ func (p Place) encode(purpose string) []byte {
 	return encoded
 }
 
-// IsEmpty reports whether a document value is an empty payload: "", {}, [] or null, but not 0 or false. Empty payloads are
-// stored in cleartext and their storagePolicy is shown as cleartext (spec/api.md §9).
+// IsEmpty reports whether a document value is an empty payload: "", {}, [] or null, but not 0 or false. Empty payloads
+// are stored in cleartext and their storagePolicy is shown as cleartext (spec/api.md §9).
 func IsEmpty(value any) bool {
 	switch v := value.(type) {
 	case nil:

@@ -1,5 +1,5 @@
-// Package vault encrypts keysets with a key of HashiCorp Vault's transit engine, by Tink's extension for it. It is apart
-// from package secrets so that only programs that use it depend on Vault's client.
+// Package vault encrypts keysets with a key of HashiCorp Vault's transit engine, by Tink's extension for it. It is
+// apart from package secrets so that only programs that use it depend on Vault's client.
 package vault
 
 import (
@@ -19,9 +19,9 @@ const timeout = 5 * time.Second
 var errURI = errors.New(
 	"a KMS key is named hcvault://HOST[:PORT]/MOUNT/keys/NAME, as in hcvault://vault:8200/transit/keys/purser")
 
-// Key returns the key that a URI such as hcvault://vault:8200/transit/keys/purser names. It is used over https, with the
-// token in VAULT_TOKEN and Vault's other variables (VAULT_CACERT, VAULT_NAMESPACE, VAULT_CLIENT_CERT, …). Key does not
-// contact Vault yet.
+// Key returns the key that a URI such as hcvault://vault:8200/transit/keys/purser names. It is used over https, with
+// the token in VAULT_TOKEN and Vault's other variables (VAULT_CACERT, VAULT_NAMESPACE, VAULT_CLIENT_CERT, …). Key does
+// not contact Vault yet.
 func Key(uri string) (tink.AEAD, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "hcvault" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {

@@ -12,7 +12,8 @@ import (
 	"syscall"
 )
 
-// account is the user that Postgres runs as: our own, or an unprivileged one if that is root, as whom it refuses to run.
+// account is the user that Postgres runs as: our own, or an unprivileged one if that is root, as whom it refuses to
+// run.
 type account struct {
 	uid, gid int
 	other    bool // not ours

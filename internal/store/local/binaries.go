@@ -55,7 +55,8 @@ func probe(ctx context.Context, dirs []string) (found []installation) {
 	return found
 }
 
-// pick chooses the installation for the cluster in data: one of the major version that made it, 0 if it is not made yet.
+// pick chooses the installation for the cluster in data: one of the major version that made it, 0 if it is not made
+// yet.
 func pick(found []installation, major int, data string) (installation, error) {
 	for _, in := range found {
 		if in.major == major || major == 0 && in.major >= minVersion {

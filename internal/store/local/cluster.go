@@ -65,7 +65,7 @@ func start(ctx context.Context, dir string, cfg config) (*Cluster, error) {
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	c.log.Info("private postgres runs", "directory", c.data, "version", c.bin.major)
+	c.log.InfoContext(ctx, "private postgres runs", "directory", c.data, "version", c.bin.major)
 	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go c.supervise(ctx)
 	return c, nil

@@ -21,14 +21,14 @@
 //   - Only the holder of the lock touches postgres/. So a postmaster that runs on it was left over by a server that is
 //     gone: it is stopped, and another one is started.
 //   - postgres/ is complete or missing: initdb works beside it and the result is renamed.
-//   - There is no TCP port. Whoever can open the socket is trusted; only the account that Postgres runs as and root can,
-//     because the directories have mode 0700.
+//   - There is no TCP port. Whoever can open the socket is trusted; only the account that Postgres runs as and root
+//     can, because the directories have mode 0700.
 //   - Postgres never runs as root: started by root it runs as the owner of the cluster, for a new one as the user
 //     postgres or else nobody.
 //   - Postgres has a session of its own: Ctrl-C at the terminal reaches Purser alone, which drains before it calls
 //     Stop.
 //   - Until Stop, a Postgres that ends is started again, after a pause that grows if it soon ends again.
-//   - On Linux Postgres does not outlive this process, however that dies. On other systems, and where the kernel was too
-//     late, the next Start finds a postmaster left over through /proc; without /proc Postgres itself refuses to start
-//     beside it, and the error shows its log.
+//   - On Linux Postgres does not outlive this process, however that dies. On other systems, and where the kernel was
+//     too late, the next Start finds a postmaster left over through /proc; without /proc Postgres itself refuses to
+//     start beside it, and the error shows its log.
 package local

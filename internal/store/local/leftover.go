@@ -63,8 +63,8 @@ func runsIn(pid int, dir string) bool {
 	return wantErr == nil && err == nil && os.SameFile(want, got)
 }
 
-// removeStale removes a lock file of a postmaster that does not run, if its number is now that of a zombie or of another
-// process: Postgres would refuse to start. It removes other stale ones itself.
+// removeStale removes a lock file of a postmaster that does not run, if its number is now that of a zombie or of
+// another process: Postgres would refuse to start. It removes other stale ones itself.
 func removeStale(file string) error {
 	pid := pidIn(file)
 	if pid == 0 || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
