@@ -72,7 +72,7 @@ func NewKeystone(config KeystoneConfig) (*Keystone, error) {
 	}, nil
 }
 
-// Authenticate implements Authenticator. While Keystone does not answer, what it said within the last minute counts.
+// Authenticate implements Authenticator. While Keystone does not answer, its answers of the last minute are used.
 func (k *Keystone) Authenticate(ctx context.Context, token string) (Caller, error) {
 	if err := checkToken(token); err != nil {
 		return Caller{}, err

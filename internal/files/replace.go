@@ -29,7 +29,8 @@ func Replace(path string, text []byte) error {
 	return install(path, text, old, os.Rename)
 }
 
-// install writes a text to a temporary file, like an old one if that is not nil, and gives it its name by put.
+// install writes a text to a temporary file, with the owner and mode of old unless that is nil, and moves it to path by
+// put.
 func install(path string, text []byte, old fs.FileInfo, put func(temporary, path string) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -52,7 +53,7 @@ func install(path string, text []byte, old fs.FileInfo, put func(temporary, path
 	return SyncDirectory(dir)
 }
 
-// resemble gives a file the mode of an old one, and its owner and group if they differ.
+// resemble sets the mode of a file to that of an old one, and its owner and group if they differ.
 func resemble(file *os.File, old fs.FileInfo) error {
 	if old == nil {
 		return nil

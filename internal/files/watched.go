@@ -131,7 +131,7 @@ func (w *Watched[V]) parse(texts [][]byte, sum digest, now time.Time) error {
 	return err
 }
 
-// report tells what is wrong with the files, or that nothing is any more, unless it was the same at the last look.
+// report calls Report with the error of a look, or with nil after one, unless the look before had the same result.
 func (w *Watched[V]) report(err error) {
 	complaint := ""
 	if err != nil {
@@ -162,7 +162,7 @@ func (w *Watched[V]) read() (texts [][]byte, modified time.Time, err error) {
 	return texts, modified, nil
 }
 
-// digestOf tells texts apart without keeping them: some are keys.
+// digestOf returns a digest by which texts are compared; the texts, some of which are keys, are not kept.
 func digestOf(texts [][]byte) digest {
 	sums := make([]byte, 0, len(texts)*sha256.Size)
 	for _, text := range texts {
