@@ -13,7 +13,7 @@ import (
 	"purser/internal/authz"
 )
 
-// authFlags say who is let in, and to what.
+// authFlags configure authentication and authorization.
 type authFlags struct {
 	Auth           string `help:"How clients say who they are: none (everybody is an admin), tokens (of a file), oidc, keystone." enum:"none,tokens,oidc,keystone" default:"none"` //nolint:lll // a tag
 	InsecureNoAuth bool   `help:"Let everybody who reaches the listener do everything, also from other machines."`
@@ -53,7 +53,7 @@ func (f *authFlags) validate() error {
 var errOpenToAll = errors.New("this listener can be reached from other machines, and --auth=none lets everybody do " +
 	"everything: choose --auth=tokens, oidc or keystone, or listen on 127.0.0.1, or say --insecure-no-auth")
 
-// checkListener refuses to serve everybody who can reach this machine without asking who it is.
+// checkListener refuses an address that other machines can reach if there is no authentication.
 func (f *authFlags) checkListener(address net.Addr) error {
 	if f.Auth != "none" || f.InsecureNoAuth {
 		return nil
@@ -64,7 +64,7 @@ func (f *authFlags) checkListener(address net.Addr) error {
 	return fmt.Errorf("listen on %s: %w", address, errOpenToAll)
 }
 
-// openAccess makes what decides who is let in. Nobody is asked before the first request comes.
+// openAccess opens the policy and the authenticator. It contacts no issuer before the first request comes.
 func (f *authFlags) openAccess(log *slog.Logger) (api.Access, error) {
 	rules, err := authz.Open(f.PolicyFile, log, time.Now)
 	if err != nil {
@@ -91,7 +91,7 @@ func (f *authFlags) authenticator(log *slog.Logger) (authn.Authenticator, error)
 			URL: f.URL, Credential: f.credential(), Client: http.DefaultClient, Now: time.Now, Log: log,
 		})
 	}
-	return authn.Nobody{}, nil
+	return authn.NoAuth{}, nil
 }
 
 func (f *keystoneFlags) credential() authn.KeystoneCredential {

@@ -16,13 +16,13 @@ import (
 	"purser/internal/secrets/vault"
 )
 
-// keysetFlags say which keys seal what encrypted documents say.
+// keysetFlags name the keys that seal encrypted documents.
 type keysetFlags struct {
 	SecretsKeyset string `help:"File with the keys that seal what encrypted documents say; only its owner may read it. With a private Postgres it is made under the state directory." type:"path" placeholder:"FILE"` //nolint:lll // a tag
 	SecretsKMS    string `help:"Key of a KMS that the keyset file is encrypted by, such as hcvault://HOST/transit/keys/NAME." name:"secrets-kms" placeholder:"URI"`                                                   //nolint:lll // a tag
 }
 
-// kms is the key that the keyset is encrypted by, nil if it is not.
+// kms returns the key that the keyset is encrypted with, nil if it is not encrypted.
 func (f keysetFlags) kms() (tink.AEAD, error) {
 	if f.SecretsKMS == "" {
 		return nil, nil //nolint:nilnil // none is asked for
@@ -34,11 +34,12 @@ func (f keysetFlags) kms() (tink.AEAD, error) {
 	return key, nil
 }
 
-// open opens the keyset; nil if there is none. own is where to make one, "" if that is not to be done.
-func (f keysetFlags) open(ctx context.Context, own string, log *slog.Logger) (revisions.Vault, error) {
+// open opens the keyset that the flags name, or else the usual one, which it makes if there is none. It returns nil if
+// neither is named.
+func (f keysetFlags) open(ctx context.Context, usual string, log *slog.Logger) (revisions.Vault, error) {
 	path := f.SecretsKeyset
 	if path == "" {
-		path = own
+		path = usual
 	}
 	if path == "" {
 		return nil, nil //nolint:nilnil // none is asked for
@@ -56,18 +57,18 @@ func (f keysetFlags) open(ctx context.Context, own string, log *slog.Logger) (re
 	return keyring, nil
 }
 
-// ownKeyset is where the keyset lies beside a private Postgres.
-func (f databaseFlags) ownKeyset() string {
+// defaultKeyset returns the path of the keyset of a server with a private Postgres, "" for others.
+func (f databaseFlags) defaultKeyset() string {
 	if f.DatabaseURL != "" {
 		return ""
 	}
 	return filepath.Join(f.StateDir, "secrets.json")
 }
 
-// resealEvery is how soon a rotation of keys is noticed.
+// resealEvery is the interval of looking for a new primary key.
 const resealEvery = 10 * time.Second
 
-// keepResealed seals secrets with the newest key in the background, until it is stopped.
+// keepResealed reseals secrets with the primary key in the background, until stop is called.
 func keepResealed(ctx context.Context, service *revisions.Service, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
@@ -78,7 +79,7 @@ func keepResealed(ctx context.Context, service *revisions.Service, log *slog.Log
 	}
 }
 
-// secretsCommand looks after the keyset.
+// secretsCommand makes and rotates keysets.
 type secretsCommand struct {
 	New    newKeysetCommand    `cmd:"" help:"Make a keyset file."`
 	Rotate rotateKeysetCommand `cmd:"" help:"Add a key, with which everything is sealed from then on. Servers that run notice, and seal again what they have; the old keys stay in the file."` //nolint:lll // a tag

@@ -102,7 +102,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, registry *promet
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)
 	}
-	keyset, err := c.keysetFlags.open(ctx, c.ownKeyset(), log)
+	keyset, err := c.keysetFlags.open(ctx, c.defaultKeyset(), log)
 	if err != nil {
 		kept.Close()
 		return nil, nil, err

@@ -11,7 +11,7 @@ import (
 	"purser/internal/authn"
 )
 
-// tokenCommand is about the tokens of --auth=tokens.
+// tokenCommand makes tokens for --auth=tokens.
 type tokenCommand struct {
 	New newTokenCommand `cmd:"" help:"Make a token, put its hash into the tokens file and print the token, this once."`
 }
@@ -25,7 +25,7 @@ type newTokenCommand struct {
 	Expires    *lifetime `help:"How long it counts, such as 90d or 12h; for ever without it."         env:"-"`
 }
 
-// output is where a command prints what it was asked for.
+// output is the standard output of a command.
 type output struct{ io.Writer }
 
 // Run is called by kong.
@@ -49,15 +49,15 @@ func (c *newTokenCommand) Run(stdout output, stderr io.Writer) error {
 	return nil
 }
 
-// lifetime is a duration that can be told in days.
+// lifetime is a duration that may be given in days.
 type lifetime time.Duration
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (l *lifetime) UnmarshalText(text []byte) error {
-	const day, most = 24 * time.Hour, 100 * 365 // days
+	const day, maxDays = 24 * time.Hour, 100 * 365
 	if days, ok := strings.CutSuffix(string(text), "d"); ok {
 		n, err := strconv.Atoi(days)
-		if err != nil || n <= 0 || n > most {
+		if err != nil || n <= 0 || n > maxDays {
 			return errors.New("a number of days such as 90d is expected")
 		}
 		*l = lifetime(n) * lifetime(day)

@@ -8,15 +8,15 @@ import (
 	"purser/internal/fault"
 )
 
-// Authenticator finds out whose a token is. It is safe for concurrent use. The token is what the client sent, without
-// the scheme (Bearer); it may be any text, and is empty where the client sent none. An error is a *Rejected or a fault
-// of kind Unavailable. The Caller is the receiver's own: changing its Roles changes nobody else's.
+// Authenticator turns a token into its caller. It is safe for concurrent use. The token is the text that the client
+// sent after the scheme (Bearer), or empty if it sent none. An error is a *Rejected or a fault of kind Unavailable. The
+// Roles of the Caller are a copy that may be changed.
 type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (Caller, error)
 }
 
-// Rejected is the error for a credential that counts for nothing. The answer is a 401 that must not show the Reason,
-// which is for the log: it names no more than an issuer's public settings and the id of a token.
+// Rejected is the error for an invalid credential. The answer is a 401 that must not show the Reason, which is for the
+// log: it names no more than an issuer's public settings and the id of a token.
 type Rejected struct {
 	Reason string
 }
@@ -25,23 +25,23 @@ func (r *Rejected) Error() string { return "rejected: " + r.Reason }
 
 func rejected(reason string) error { return &Rejected{Reason: reason} }
 
-// unavailable is the fault where it cannot be told whose a token is. The cause is for the log only.
+// unavailable returns the fault for a token that cannot be checked now. The cause is for the log only.
 func unavailable(cause error, message string) error {
 	return fault.New(fault.Unavailable, "HTTPServiceUnavailable", "%s", message).Because(cause)
 }
 
 const (
-	longestToken = 16 << 10 // bytes; a signed token with hundreds of roles has half of it
-	longestText  = 255      // bytes of a name, an id or a role, as Keystone has it
+	maxToken = 16 << 10 // bytes; a signed token with hundreds of roles has half of it
+	maxText  = 255      // bytes of a name, an id or a role, as Keystone has it
 )
 
-// checkToken refuses what cannot be a token of any kind before anything is done with it. What is left can stand in the
+// checkToken rejects texts that are no kind of token before any work is done for them. The others are safe in the
 // header of a request.
 func checkToken(token string) error {
 	switch {
 	case token == "":
 		return rejected("no token")
-	case len(token) > longestToken:
+	case len(token) > maxToken:
 		return rejected("a token of more than 16 KiB")
 	}
 	for i := range len(token) {
@@ -52,7 +52,7 @@ func checkToken(token string) error {
 	return nil
 }
 
-// checkCaller refuses a caller who is nobody, or who says what cannot stand in a header or a log line.
+// checkCaller rejects a caller without a user, or with a text that is not safe in a header or a log line.
 func checkCaller(c Caller) (Caller, error) {
 	if c.UserID == "" {
 		return Caller{}, rejected("it names no user")
@@ -66,7 +66,7 @@ func checkCaller(c Caller) (Caller, error) {
 }
 
 func isPlain(text string) bool {
-	if len(text) > longestText || !utf8.ValidString(text) {
+	if len(text) > maxText || !utf8.ValidString(text) {
 		return false
 	}
 	for _, r := range text {

@@ -1,6 +1,6 @@
 package authn
 
-// Caller is who a request comes from. All that is unknown is empty.
+// Caller is the user that a request comes from. Fields that the credential does not set are empty.
 type Caller struct {
 	UserID    string
 	UserName  string

@@ -16,9 +16,9 @@ func TestCheckToken(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ token, reason string }{
 		"usual":    {"prs_abc.DEF-123~+/=", ""},
-		"longest":  {strings.Repeat("a", longestToken), ""},
+		"longest":  {strings.Repeat("a", maxToken), ""},
 		"empty":    {"", "no token"},
-		"too long": {strings.Repeat("a", longestToken+1), "16 KiB"},
+		"too long": {strings.Repeat("a", maxToken+1), "16 KiB"},
 		"blank":    {"two words", "characters"},
 		"newline":  {"a\r\nX-Roles: admin", "characters"},
 		"NUL":      {"a\x00", "characters"},
@@ -49,8 +49,8 @@ func TestCheckCaller(t *testing.T) {
 		"role":           {Caller{UserID: "u", Roles: []string{"a\x1b[31m"}}, "printed"},
 		"not UTF-8":      {Caller{UserID: "u", ProjectID: "\xff"}, "printed"},
 		"turned around":  {Caller{UserID: "u\u202e"}, "printed"},
-		"too long":       {Caller{UserID: strings.Repeat("u", longestText+1)}, "too long"},
-		"as long as can": {Caller{UserID: strings.Repeat("u", longestText)}, ""},
+		"too long":       {Caller{UserID: strings.Repeat("u", maxText+1)}, "too long"},
+		"as long as can": {Caller{UserID: strings.Repeat("u", maxText)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,11 +66,11 @@ func TestCheckCaller(t *testing.T) {
 	}
 }
 
-func TestNobody_Authenticate(t *testing.T) {
+func TestNoAuth_Authenticate(t *testing.T) {
 	t.Parallel()
 	want := Caller{UserID: "noauth", UserName: "noauth", ProjectID: "noauth", Roles: []string{"admin"}}
 	for _, token := range []string{"", "anything", "a\nb"} {
-		got, err := Nobody{}.Authenticate(t.Context(), token)
+		got, err := NoAuth{}.Authenticate(t.Context(), token)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Error(err, diff)
 		}

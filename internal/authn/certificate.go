@@ -10,8 +10,8 @@ import (
 // give nobody a role.
 const rolePrefix = "role:"
 
-// FromCertificate returns whose a client certificate is. The certificate must have been verified against those
-// authorities that may vouch for clients; only its time is checked again, because connections outlive handshakes.
+// FromCertificate returns the caller that a client certificate names. The certificate must have been verified against
+// the authorities for clients; only its validity period is checked again, because connections outlive handshakes.
 //
 // The user is the subject's common name, or else the first URI, or else the first DNS name. The roles are the
 // organizational units of the form role:NAME, as policies write them: OU=role:admin. An error is a *Rejected.

@@ -4,11 +4,11 @@ import (
 	"time"
 )
 
-// claims are what a token says, once its signature was checked.
+// claims is the payload of a token whose signature was verified.
 type claims map[string]any
 
-// checkTime refuses tokens from the future, for which the library gives clocks five minutes. That they have not expired
-// it has seen to.
+// checkTime rejects tokens from the future, for which the library allows clocks to differ by five minutes. The library
+// has checked that they have not expired.
 func (c claims) checkTime(now time.Time) error {
 	if _, isLogout := c["events"]; isLogout { // OpenID Connect Back-Channel Logout §2.4
 		return rejected("it is a token for another purpose")

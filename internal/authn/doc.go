@@ -1,18 +1,18 @@
-// Package authn finds out who a request comes from.
+// Package authn authenticates callers.
 //
 // An Authenticator turns the text of a token into a Caller: Tokens looks it up in a file of hashes, OIDC checks the
-// signature of an issuer, Keystone asks a Keystone v3, Nobody takes everybody for an admin. FromCertificate does the
+// signature of an issuer, Keystone asks a Keystone v3, NoAuth makes everybody an admin. FromCertificate does the
 // same for a TLS client certificate that the listener has verified.
 //
 // Invariants:
-//   - An error is either a *Rejected (the caller's credential counts for nothing: 401) or a fault of kind Unavailable
-//     (whoever could tell does not answer: 503). Nothing else is returned.
-//   - Nothing of a token stands in an error or in the log, and nothing of what Keystone answers, which names tokens.
-//   - All that a Caller says is printable text of bounded length, so that it can stand in a header and in a log line.
-//   - Rejecting is cheap: what is too long or has the wrong form is not hashed, what was rejected a moment ago is not
-//     asked again, and however many wrong tokens come, an issuer hears of them at a bounded rate.
-//   - What was withdrawn counts a bounded time longer, if its issuer answers: a second for a token of a file, a minute
-//     for one of Keystone, eleven minutes for those that a withdrawn key has signed.
-//   - Nobody waits for a lock that is held while hashing, checking a signature, reading a file or asking somebody.
-//   - Nothing runs while no request is answered, except the rest of a fetch that a request began.
+//   - An error is either a *Rejected (the credential is invalid: 401) or a fault of kind Unavailable (the issuer does
+//     not answer: 503). No other error is returned.
+//   - No error and no log line holds a part of a token, or of Keystone's answers, which name tokens.
+//   - The texts of a Caller are printable and of bounded length, so they are safe in a header and in a log line.
+//   - Rejecting is cheap: a token that is too long or malformed is not hashed, one that was rejected a moment ago is
+//     not validated again, and the rate at which wrong tokens reach an issuer is bounded.
+//   - A revoked credential is accepted for a bounded time while its issuer answers: a second for a token of a file, a
+//     minute for one of Keystone, eleven minutes for those that a withdrawn key has signed.
+//   - No lock is held while hashing, checking a signature or asking an issuer.
+//   - No goroutine runs between requests, except to finish a fetch that a request began.
 package authn

@@ -16,7 +16,7 @@ import (
 	"purser/internal/document"
 )
 
-// KeystoneConfig says which Keystone knows the tokens, and as whom Purser asks it.
+// KeystoneConfig configures validation by a Keystone.
 type KeystoneConfig struct {
 	URL        string // with or without /v3 at its end
 	Credential KeystoneCredential
@@ -36,21 +36,23 @@ type KeystoneCredential struct {
 	SecretFile string // holds the password or the secret, private to its owner; read again whenever it is needed
 }
 
-// Keystone accepts the tokens of a Keystone v3. It asks about each token at most once a minute, and about a wrong one
+// Keystone authenticates by the tokens of a Keystone v3. It validates each token at most once a minute, and a wrong one
 // at most once in some seconds. A caller's DomainID is the user's.
 type Keystone struct {
-	address string // of tokens
+	address string // of the token resource
 	client  *http.Client
-	memory  *memory
+	cache   *tokenCache
 	service *serviceToken
 	asking  singleflight.Group
 
-	strangers, acquaintances *lane
+	// A flood of unknown tokens does not hold up those that were accepted before.
+	unknownTokens, knownTokens *limiter
 }
 
 var _ Authenticator = (*Keystone)(nil)
 
-// NewKeystone asks nobody yet; an error is one of the configuration, or of the secret's file.
+// NewKeystone returns an authenticator that contacts Keystone when the first token comes. An error is about the
+// configuration or the file with the secret.
 func NewKeystone(config KeystoneConfig) (*Keystone, error) {
 	if err := checkURL(config.URL); err != nil {
 		return nil, fmt.Errorf("address of Keystone: %w", err)
@@ -65,23 +67,23 @@ func NewKeystone(config KeystoneConfig) (*Keystone, error) {
 		return nil, fmt.Errorf("service credential for Keystone: %w", err)
 	}
 	return &Keystone{
-		address: address, client: client, memory: newMemory(config.Now), service: service,
-		strangers: newLane(config.Now), acquaintances: newLane(config.Now),
+		address: address, client: client, cache: newTokenCache(config.Now), service: service,
+		unknownTokens: newLimiter(config.Now), knownTokens: newLimiter(config.Now),
 	}, nil
 }
 
-// Authenticate implements Authenticator. While Keystone does not answer, what it said within the last minute counts.
+// Authenticate implements Authenticator. While Keystone does not answer, its answers of the last minute are used.
 func (k *Keystone) Authenticate(ctx context.Context, token string) (Caller, error) {
 	if err := checkToken(token); err != nil {
 		return Caller{}, err
 	}
-	hash := hashed(token)
-	if caller, known, err := k.memory.recall(hash); known {
+	hash := hashOfToken(token)
+	if caller, known, err := k.cache.lookup(hash); known {
 		return caller, err
 	}
 	answer := k.asking.DoChan(string(hash[:]), func() (any, error) {
 		// Others may wait for the same answer, so it does not end with the request that asked first.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
 		return k.ask(ctx, token, hash)
 	})
@@ -97,51 +99,51 @@ func (k *Keystone) Authenticate(ctx context.Context, token string) (Caller, erro
 
 func noAnswer(cause error) error { return unavailable(cause, "Keystone does not answer") }
 
-// ask finds out whose a token is, and remembers it.
+// ask validates a token within the limits and stores the result.
 func (k *Keystone) ask(ctx context.Context, token string, hash document.Digest) (Caller, error) {
-	if caller, known, err := k.memory.recall(hash); known {
+	if caller, known, err := k.cache.lookup(hash); known {
 		return caller, err
 	}
-	lane := k.strangers
-	if k.memory.wasAccepted(hash) {
-		lane = k.acquaintances
+	limits := k.unknownTokens
+	if k.cache.wasAccepted(hash) {
+		limits = k.knownTokens
 	}
-	leave, err := lane.enter(ctx)
+	release, err := limits.acquire(ctx)
 	if err != nil {
 		return Caller{}, unavailable(err, "Too many tokens are being checked")
 	}
-	defer leave()
+	defer release()
 	caller, ends, err := k.validate(ctx, token)
-	k.memory.learn(hash, caller, ends, err)
+	k.cache.store(hash, caller, ends, err)
 	return caller, err
 }
 
-// errServiceToken is Keystone's answer to a service token that it does not accept any more.
+// errServiceToken is the error for a service token that Keystone no longer accepts.
 var errServiceToken = errors.New("Keystone refuses Purser's own token")
 
-// validate asks Keystone, and once more if the service token has ended before its time.
+// validate looks a token up, a second time if Keystone has revoked the service token.
 func (k *Keystone) validate(ctx context.Context, token string) (Caller, time.Time, error) {
-	own, err := k.service.current(ctx, "")
+	service, err := k.service.current(ctx, "")
 	if err != nil {
 		return Caller{}, time.Time{}, noAnswer(err)
 	}
-	caller, ends, err := k.lookUp(ctx, own, token)
+	caller, ends, err := k.lookUp(ctx, service, token)
 	if !errors.Is(err, errServiceToken) {
 		return caller, ends, err
 	}
-	if own, err = k.service.current(ctx, own); err != nil {
+	if service, err = k.service.current(ctx, service); err != nil {
 		return Caller{}, time.Time{}, noAnswer(err)
 	}
-	return k.lookUp(ctx, own, token)
+	return k.lookUp(ctx, service, token)
 }
 
 // lookUp is GET /v3/auth/tokens of Keystone's identity API. The bodies of its errors are not read: they name the token.
-func (k *Keystone) lookUp(ctx context.Context, own, token string) (Caller, time.Time, error) {
+func (k *Keystone) lookUp(ctx context.Context, service, token string) (Caller, time.Time, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, k.address+"?nocatalog", http.NoBody)
 	if err != nil {
 		return Caller{}, time.Time{}, noAnswer(err)
 	}
-	request.Header.Set("X-Auth-Token", own)
+	request.Header.Set("X-Auth-Token", service)
 	request.Header.Set("X-Subject-Token", token)
 	response, err := k.client.Do(request)
 	if err != nil {
@@ -154,7 +156,7 @@ func (k *Keystone) lookUp(ctx context.Context, own, token string) (Caller, time.
 		if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
 			return Caller{}, time.Time{}, noAnswer(errors.New("the answer is no JSON"))
 		}
-		return answer.caller(k.memory.now())
+		return answer.caller(k.cache.now())
 	case http.StatusNotFound:
 		return Caller{}, time.Time{}, rejected("Keystone does not know it")
 	case http.StatusUnauthorized:

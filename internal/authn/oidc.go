@@ -15,8 +15,8 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 )
 
-// OIDCConfig says whose tokens count and what they say of a caller. A claim is named by its path, with dots between its
-// parts: realm_access.roles. A name that has dots itself is found too.
+// OIDCConfig configures the issuer whose tokens are accepted, and the claims that describe a caller. A claim is named
+// by its path with dots between the parts: realm_access.roles. A name that has dots itself is found too.
 type OIDCConfig struct {
 	Issuer       string // URL, exactly as the tokens name it
 	Audience     string // the client id; must be among the audiences of a token
@@ -30,13 +30,13 @@ type OIDCConfig struct {
 	Log    *slog.Logger
 }
 
-// OIDC accepts the JSON Web Tokens, ID tokens and access tokens alike, that an OpenID Connect issuer has signed for an
-// audience. The issuer is first asked when a token comes, so Purser starts without it. A good token is not verified
-// again for a minute, and a wrong one not for some seconds.
+// OIDC authenticates by the JSON Web Tokens, ID tokens and access tokens alike, that an OpenID Connect issuer has
+// signed for an audience. The issuer is first asked when a token comes, so Purser starts without it. An accepted token
+// is not verified again for a minute, and a wrong one not for some seconds.
 type OIDC struct {
 	claims OIDCConfig
-	keys   *keyring
-	memory *memory // a signature takes a hundred times as long to check as a hash to look up
+	keys   *issuerKeys
+	cache  *tokenCache // checking a signature takes a hundred times as long as a lookup
 	rules  *oidc.Config
 }
 
@@ -45,7 +45,7 @@ var _ Authenticator = (*OIDC)(nil)
 // skew is by how much the clocks of an issuer and of Purser may differ.
 const skew = 30 * time.Second
 
-// NewOIDC asks nobody yet; an error is one of the configuration.
+// NewOIDC returns an authenticator. An error is about the configuration.
 func NewOIDC(config OIDCConfig) (*OIDC, error) {
 	if err := checkURL(config.Issuer); err != nil {
 		return nil, fmt.Errorf("OpenID Connect issuer: %w", err)
@@ -62,8 +62,8 @@ func NewOIDC(config OIDCConfig) (*OIDC, error) {
 	}
 	return &OIDC{
 		claims: config,
-		keys:   newKeyring(config.Issuer, bounded(config.Client), config.Now, config.Log),
-		memory: newMemory(config.Now),
+		keys:   newIssuerKeys(config.Issuer, bounded(config.Client), config.Now, config.Log),
+		cache:  newTokenCache(config.Now),
 		rules: &oidc.Config{
 			ClientID:             config.Audience,
 			SupportedSigningAlgs: algorithms(),
@@ -72,7 +72,7 @@ func NewOIDC(config OIDCConfig) (*OIDC, error) {
 	}, nil
 }
 
-// algorithms are those with a public key. A symmetric one would take a key that everybody knows for a secret.
+// algorithms returns the asymmetric ones. With a symmetric one, the issuer's public key would be the secret.
 func algorithms() []string {
 	return []string{
 		oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512,
@@ -85,53 +85,53 @@ func (o *OIDC) Authenticate(ctx context.Context, token string) (Caller, error) {
 	if err := checkToken(token); err != nil {
 		return Caller{}, err
 	}
-	head, err := headOf(token)
+	header, err := parseHeader(token)
 	if err != nil {
 		return Caller{}, err
 	}
-	hash := hashed(token)
-	if caller, known, err := o.memory.recall(hash); known {
+	hash := hashOfToken(token)
+	if caller, known, err := o.cache.lookup(hash); known {
 		return caller, err
 	}
-	caller, expires, err := o.verify(ctx, token, head)
-	o.memory.learn(hash, caller, expires, err)
+	caller, expires, err := o.verify(ctx, token, header)
+	o.cache.store(hash, caller, expires, err)
 	return caller, err
 }
 
-// verify returns whose a token is, and when it ends.
-func (o *OIDC) verify(ctx context.Context, token string, head head) (Caller, time.Time, error) {
-	keys, err := o.keys.candidates(ctx, head.KeyID, head.Algorithm)
+// verify returns the token's caller and expiry.
+func (o *OIDC) verify(ctx context.Context, token string, header header) (Caller, time.Time, error) {
+	keys, err := o.keys.candidates(ctx, header.KeyID, header.Algorithm)
 	if err != nil {
 		return Caller{}, time.Time{}, err
 	}
 	verifier := oidc.NewVerifier(o.claims.Issuer, &oidc.StaticKeySet{PublicKeys: keys}, o.rules)
 	verified, err := verifier.Verify(ctx, token)
 	if err != nil {
-		return Caller{}, time.Time{}, rejected(whyNot(err))
+		return Caller{}, time.Time{}, rejected(reasonOf(err))
 	}
-	var said claims
-	if err := verified.Claims(&said); err != nil {
+	var payload claims
+	if err := verified.Claims(&payload); err != nil {
 		return Caller{}, time.Time{}, rejected("its claims cannot be read")
 	}
-	if err := said.checkTime(o.claims.Now()); err != nil {
+	if err := payload.checkTime(o.claims.Now()); err != nil {
 		return Caller{}, time.Time{}, err
 	}
-	caller, err := said.caller(&o.claims)
+	caller, err := payload.caller(&o.claims)
 	return caller, verified.Expiry.Add(skew), err
 }
 
-// head is what a token says of itself, before its signature was checked.
-type head struct {
+// header is the header of a token, which is not verified yet.
+type header struct {
 	Algorithm string `json:"alg"`
 	KeyID     string `json:"kid"`
 	Type      string `json:"typ"`
 }
 
-// headOf refuses whatever no key could make good, at the cost of reading a few bytes.
-func headOf(token string) (h head, err error) {
+// parseHeader rejects tokens that no key can verify, at the cost of decoding a few bytes.
+func parseHeader(token string) (h header, err error) {
 	first, rest, _ := strings.Cut(token, ".")
 	if strings.Count(rest, ".") != 1 {
-		return head{}, rejected("it is no JSON Web Token")
+		return header{}, rejected("it is no JSON Web Token")
 	}
 	text, err := base64.RawURLEncoding.DecodeString(first)
 	if err == nil {
@@ -139,17 +139,17 @@ func headOf(token string) (h head, err error) {
 	}
 	switch {
 	case err != nil:
-		return head{}, rejected("it is no JSON Web Token")
+		return header{}, rejected("it is no JSON Web Token")
 	case !slices.Contains(algorithms(), h.Algorithm):
-		return head{}, rejected("it is not signed with a private key")
+		return header{}, rejected("it is not signed with a private key")
 	case !slices.Contains([]string{"", "jwt", "at+jwt", "application/at+jwt"}, strings.ToLower(h.Type)):
-		return head{}, rejected("it is a token for another purpose")
+		return header{}, rejected("it is a token for another purpose")
 	}
 	return h, nil
 }
 
-// whyNot says what is wrong with a token without the library's words, which show pieces of it.
-func whyNot(err error) string {
+// reasonOf explains the error of a verification without its text, which shows parts of the token.
+func reasonOf(err error) string {
 	if _, ok := errors.AsType[*oidc.TokenExpiredError](err); ok {
 		return "it is expired"
 	}

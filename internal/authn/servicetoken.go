@@ -13,15 +13,17 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
+
+	"purser/internal/files"
 )
 
 const (
 	signInEvery   = 5 * time.Second  // at most: Keystone locks users out whose password is wrong too often
 	beforeItEnds  = 10 * time.Second // a service token is replaced
-	largestSecret = 64 << 10         // bytes
+	maxSecretFile = 64 << 10         // bytes
 )
 
-// serviceToken is the token by which Purser itself is known to Keystone.
+// serviceToken signs Purser in to Keystone and keeps the token.
 type serviceToken struct {
 	address    string
 	client     *http.Client
@@ -29,29 +31,29 @@ type serviceToken struct {
 	now        func() time.Time
 	log        *slog.Logger
 
-	state     atomic.Pointer[serviceState] // replaced only by the one who signs in
+	state     atomic.Pointer[serviceState] // replaced only while signing in
 	signingIn singleflight.Group
 }
 
-// serviceState does not change.
+// serviceState is the result of a sign-in. It is immutable.
 type serviceState struct {
 	token string // empty: none
 	ends  time.Time
 	tried time.Time // zero: never
-	err   error     // of the last try
+	err   error     // of the last attempt
 }
 
-// current returns a token that is not the refused one, and signs in if there is no such token.
+// current returns a service token other than the refused one. It signs in if there is none.
 func (s *serviceToken) current(ctx context.Context, refused string) (string, error) {
-	if known := s.state.Load(); s.counts(known, refused) {
+	if known := s.state.Load(); s.isUsable(known, refused) {
 		return known.token, nil
 	}
 	done := s.signingIn.DoChan("", func() (any, error) {
 		known := s.state.Load()
-		if s.counts(known, refused) || !known.tried.IsZero() && s.now().Sub(known.tried) < signInEvery {
+		if s.isUsable(known, refused) || !known.tried.IsZero() && s.now().Sub(known.tried) < signInEvery {
 			return nil, nil
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
 		token, ends, err := s.signIn(ctx)
 		s.store(ctx, known, &serviceState{token: token, ends: ends, tried: s.now(), err: err})
@@ -64,7 +66,7 @@ func (s *serviceToken) current(ctx context.Context, refused string) (string, err
 	}
 	known := s.state.Load()
 	switch {
-	case s.counts(known, refused):
+	case s.isUsable(known, refused):
 		return known.token, nil
 	case known.err != nil:
 		return "", known.err
@@ -72,7 +74,7 @@ func (s *serviceToken) current(ctx context.Context, refused string) (string, err
 	return "", errServiceToken
 }
 
-func (s *serviceToken) counts(known *serviceState, refused string) bool {
+func (s *serviceToken) isUsable(known *serviceState, refused string) bool {
 	return known.token != "" && known.token != refused && s.now().Add(beforeItEnds).Before(known.ends)
 }
 
@@ -120,12 +122,12 @@ func (s *serviceToken) signIn(ctx context.Context) (token string, ends time.Time
 	return token, ends, nil
 }
 
-// request is what one signs in with.
+// request returns the body of a sign-in.
 func (c *KeystoneCredential) request() ([]byte, error) {
 	if (c.User == "") == (c.ApplicationCredential == "") {
 		return nil, errors.New("either a user or an application credential is needed")
 	}
-	text, _, err := readPrivate(c.SecretFile, largestSecret)
+	text, err := files.ReadPrivate(c.SecretFile, maxSecretFile)
 	if err != nil {
 		return nil, fmt.Errorf("read the secret: %w", err)
 	}

@@ -22,7 +22,7 @@ import (
 //     expires: 2027-01-31T12:00:00Z # may be left out: never
 //     sha256: 9c1185a5c5e9fc54612808977ee8f548b2258d31aa11aa11aa11aa11aa11aa11
 //
-// Who reads the file learns no token from it: a hash of 256 random bits cannot be turned back, so a fast one will do.
+// The file reveals no token: 256 random bits cannot be found from their hash, so a fast one is enough.
 type Token struct {
 	ID      string
 	User    string
@@ -34,12 +34,12 @@ type Token struct {
 }
 
 const (
-	tokenPrefix = "prs_" // by which scanners for leaked secrets find one
+	tokenPrefix = "prs_" // lets scanners find leaked tokens
 	tokenBytes  = 32
 	tokenLength = len(tokenPrefix) + 43
 )
 
-// NewToken makes a random token. Its text, prs_ and 43 characters of base64url, is for the user only; the entry is for
+// NewToken returns a random token, prs_ and 43 characters of base64url, for the user only, and its entry for
 // AppendToken, which also checks it. A zero expires means never.
 func NewToken(user, project string, roles []string, created, expires time.Time) (token string, entry Token) {
 	const idBytes = 6
@@ -53,8 +53,8 @@ func NewToken(user, project string, roles []string, created, expires time.Time) 
 	}
 }
 
-// parseTokens reads a token file: a YAML list of entries. It is strict, because a misspelt key could make a token live
-// forever.
+// parseTokens parses a token file: a YAML list of entries. It is strict: with a misspelt key, a token might never
+// expire.
 func parseTokens(text []byte) ([]Token, error) {
 	value, err := document.ParseOne(text, document.YAML, document.DefaultLimits())
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/document"
+	"purser/internal/files"
 )
 
 // hash is 64 digits that YAML takes for no number.
@@ -97,7 +98,7 @@ func TestTokens_Authenticate_readsChanges(t *testing.T) {
 	if accepted(bob) {
 		t.Error("the file is looked at more than once a second")
 	}
-	c.advance(lookEvery)
+	c.advance(files.Interval)
 	if !accepted(bob) || !accepted(alice) {
 		t.Error("a token that was added does not count after a second")
 	}
@@ -113,7 +114,7 @@ func TestTokens_Authenticate_readsChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			c.advance(lookEvery)
+			c.advance(files.Interval)
 			if !accepted(alice) || !accepted(bob) {
 				t.Error("a file that cannot be used took its tokens away")
 			}
@@ -126,11 +127,11 @@ func TestTokens_Authenticate_readsChanges(t *testing.T) {
 	if err := os.WriteFile(path, good, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c.advance(lookEvery)
+	c.advance(files.Interval)
 	if !accepted(alice) || accepted(bob) {
 		t.Error("a revoked token counts, or another does not")
 	}
-	if !strings.Contains(j.String(), "can be used again") {
+	if text := j.String(); !strings.HasSuffix(text, "tokens=1\n") || !strings.Contains(text, "was read again") {
 		t.Error("nothing says that the file is fine again:", j)
 	}
 }
@@ -145,7 +146,7 @@ func TestTokens_Authenticate_complainsAgain(t *testing.T) {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
-		c.advance(lookEvery)
+		c.advance(files.Interval)
 		if _, err := tokens.Authenticate(t.Context(), alice); err != nil {
 			t.Error(err)
 		}
@@ -164,7 +165,7 @@ func TestTokens_Authenticate_whileItChanges(t *testing.T) {
 	for range 4 {
 		running.Go(func() {
 			for range 200 {
-				c.advance(lookEvery / 10)
+				c.advance(files.Interval / 10)
 				if _, err := tokens.Authenticate(context.Background(), alice); err != nil {
 					t.Error(err)
 				}
@@ -184,11 +185,11 @@ func TestOpenTokens_refuses(t *testing.T) {
 		want string
 	}{
 		"missing":    {func(string) error { return nil }, "no such file"},
-		"directory":  {func(p string) error { return os.Mkdir(p, 0o700) }, "no regular file"},
-		"named pipe": {func(p string) error { return syscall.Mkfifo(p, 0o600) }, "no regular file"},
+		"directory":  {func(p string) error { return os.Mkdir(p, 0o700) }, "not a regular file"},
+		"named pipe": {func(p string) error { return syscall.Mkfifo(p, 0o600) }, "not a regular file"},
 		"group":      {func(p string) error { return os.WriteFile(p, nil, 0o640) }, "chmod 600"},
 		"others":     {func(p string) error { return os.WriteFile(p, nil, 0o604) }, "chmod 600"},
-		"too large":  {func(p string) error { return os.WriteFile(p, make([]byte, largestTokenFile+1), 0o600) }, "more than"},
+		"too large":  {func(p string) error { return os.WriteFile(p, make([]byte, maxTokenFile+1), 0o600) }, "more than"},
 		"broken":     {func(p string) error { return os.WriteFile(p, []byte("a: b"), 0o600) }, "a list of tokens"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -309,7 +310,7 @@ func TestAppendToken_keepsOwner(t *testing.T) {
 	}
 	added(t, path, "bob", time.Time{})
 	info, err := os.Stat(path)
-	if err != nil || stateOf(info).user != owner || stateOf(info).group != owner {
+	if stat, ok := info.Sys().(*syscall.Stat_t); err != nil || !ok || stat.Uid != owner || stat.Gid != owner {
 		t.Error("the file was taken from its owner:", err)
 	}
 }

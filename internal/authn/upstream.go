@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	patience      = 10 * time.Second // with somebody who is asked about a token
-	largestAnswer = 1 << 20          // bytes of what they answer
+	askTimeout = 10 * time.Second // of a request to an issuer
+	maxAnswer  = 1 << 20          // bytes of its answer
 )
 
-// bounded returns a client that neither waits forever nor reads without end, whatever the given one does. It follows no
-// redirect: that would carry the tokens in a request's header to whomever the answer names.
+// bounded returns a copy of a client with a timeout and a limit on the size of answers. It follows no redirects, which
+// would send the tokens in a request's header to whatever host the answer names.
 func bounded(client *http.Client) *http.Client {
 	c := *client
 	if c.Transport == nil {
@@ -22,24 +22,24 @@ func bounded(client *http.Client) *http.Client {
 	}
 	c.Transport = boundedTransport{c.Transport}
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	if c.Timeout <= 0 || c.Timeout > patience {
-		c.Timeout = patience
+	if c.Timeout <= 0 || c.Timeout > askTimeout {
+		c.Timeout = askTimeout
 	}
 	return &c
 }
 
 type boundedTransport struct{ http.RoundTripper }
 
-// RoundTrip implements http.RoundTripper. To read more of the answer than is allowed is an error.
+// RoundTrip implements http.RoundTripper. Reading more than maxAnswer of the body is an error.
 func (t boundedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := t.RoundTripper.RoundTrip(request)
 	if err == nil {
-		response.Body = http.MaxBytesReader(nil, response.Body, largestAnswer)
+		response.Body = http.MaxBytesReader(nil, response.Body, maxAnswer)
 	}
 	return response, err //nolint:wrapcheck // a decorator
 }
 
-// checkURL refuses what is no address of a service.
+// checkURL returns an error for a text that is not the address of a service.
 func checkURL(text string) error {
 	address, err := url.Parse(text)
 	switch {
@@ -53,12 +53,12 @@ func checkURL(text string) error {
 	return nil
 }
 
-// brief cuts an error's text, which may hold a whole page that a proxy answered with.
+// brief shortens an error's text, which may hold a whole page that a proxy answered with.
 func brief(err error) string {
-	const most = 300
+	const maxBytes = 300
 	text := err.Error()
-	if len(text) > most {
-		text = text[:most] + "…"
+	if len(text) > maxBytes {
+		text = text[:maxBytes] + "…"
 	}
 	return text
 }

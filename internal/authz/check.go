@@ -13,7 +13,7 @@ var (
 		"and quotes around a whole check are not read")
 )
 
-// parseCheck reads one check, which has no operators around it.
+// parseCheck parses a single check, without operators.
 func parseCheck(text string) (check, error) {
 	switch text {
 	case "@":
@@ -43,7 +43,7 @@ func parseCheck(text string) (check, error) {
 	return parseGeneric(kind, t)
 }
 
-// parseGeneric reads a check whose kind is a constant or the key of a credential.
+// parseGeneric parses a check whose kind is a constant or the key of a credential.
 func parseGeneric(kind string, value template) (check, error) {
 	if kind == "None" || value.written == "None" {
 		return nil, errNone
@@ -61,7 +61,7 @@ func parseGeneric(kind string, value template) (check, error) {
 	return credentialCheck{key: kind, value: value}, nil
 }
 
-// parseLiteral reads the constants of Python that make sense here: quoted texts, whole numbers and truth values.
+// parseLiteral parses the Python constants that are useful here: quoted texts, integers and booleans.
 func parseLiteral(kind string) (text string, isLiteral bool, err error) {
 	if kind[0] == '\'' || kind[0] == '"' {
 		end := len(kind) - 1
@@ -74,11 +74,11 @@ func parseLiteral(kind string) (text string, isLiteral bool, err error) {
 	return kind, isNumber || kind == "True" || kind == "False", nil
 }
 
-// quote shows a text of a policy file in a message, the beginning if it is long.
+// quote quotes a text of a policy file for a message, and shortens a long one.
 func quote(text string) string {
-	const most = 80
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most]) + "…"
+	const maxLength = 80
+	if utf8.RuneCountInString(text) > maxLength {
+		text = string([]rune(text)[:maxLength]) + "…"
 	}
 	return fmt.Sprintf("%q", text)
 }

@@ -11,8 +11,7 @@ import (
 	"purser/internal/fault"
 )
 
-// decode reads the one document of a file, without regard to what it says; its Value is nil if the file is empty. Its
-// Notes are keys that stand in it twice.
+// decode decodes the one document of a file; its Value is nil if the file is empty. Its Notes name duplicate keys.
 func decode(text []byte) (document.Entry, error) {
 	if len(text) > MaxSize {
 		return document.Entry{}, fmt.Errorf("the file has more than %d bytes", MaxSize)
@@ -32,7 +31,7 @@ func decode(text []byte) (document.Entry, error) {
 	return entry, inFile(err, limits)
 }
 
-// mediaOf tells what to read a file as. YAML reads most of JSON, too, but not all.
+// mediaOf returns the media type of a file. A YAML parser reads most of JSON but not all.
 func mediaOf(text []byte) document.Media {
 	if json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 		return document.JSON
@@ -40,8 +39,7 @@ func mediaOf(text []byte) document.Media {
 	return document.YAML
 }
 
-// inFile says what is wrong in the words of a file; those for the body of a request name settings that do not count
-// here.
+// inFile rewrites an error for a file. Errors for the body of a request name settings that do not apply to files.
 func inFile(err error, limits document.Limits) error {
 	switch {
 	case err == nil:

@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// check is a part of an expression. As text it is in the form that a policy file has it in; reading that gives a check
-// with the same verdicts.
+// check is an expression or a part of one. Parsing its String gives an equivalent check.
 type check interface {
 	fmt.Stringer
-	passes(q *question) bool
+	passes(e *evaluation) bool
 }
 
-// All checks that there are.
+// The checks.
 type (
 	always    struct{}
 	never     struct{}
@@ -36,35 +35,35 @@ type (
 	orCheck  []check
 )
 
-func (always) passes(*question) bool         { return true }
-func (never) passes(*question) bool          { return false }
-func (c *ruleCheck) passes(q *question) bool { return q.follows(c.rule) }
-func (c notCheck) passes(q *question) bool   { return !c.check.passes(q) }
+func (always) passes(*evaluation) bool         { return true }
+func (never) passes(*evaluation) bool          { return false }
+func (c *ruleCheck) passes(e *evaluation) bool { return e.allows(c.rule) }
+func (c notCheck) passes(e *evaluation) bool   { return !c.check.passes(e) }
 
-func (c roleCheck) passes(q *question) bool {
-	name, ok := c.name.fill(q.caller)
-	return ok && slices.Contains(q.roles, strings.ToLower(name))
+func (c roleCheck) passes(e *evaluation) bool {
+	name, ok := c.name.fill(e.caller)
+	return ok && slices.Contains(e.roles, strings.ToLower(name))
 }
 
-func (c credentialCheck) passes(q *question) bool {
-	value, ok := c.value.fill(q.caller)
+func (c credentialCheck) passes(e *evaluation) bool {
+	value, ok := c.value.fill(e.caller)
 	if c.key == "roles" {
-		return ok && slices.Contains(q.caller.Roles, value)
+		return ok && slices.Contains(e.caller.Roles, value)
 	}
-	return ok && value == credential(q.caller, c.key)
+	return ok && value == credential(e.caller, c.key)
 }
 
-func (c literalCheck) passes(q *question) bool {
-	value, ok := c.value.fill(q.caller)
+func (c literalCheck) passes(e *evaluation) bool {
+	value, ok := c.value.fill(e.caller)
 	return ok && value == c.text
 }
 
-func (c andCheck) passes(q *question) bool {
-	return !slices.ContainsFunc(c, func(part check) bool { return !part.passes(q) })
+func (c andCheck) passes(e *evaluation) bool {
+	return !slices.ContainsFunc(c, func(part check) bool { return !part.passes(e) })
 }
 
-func (c orCheck) passes(q *question) bool {
-	return slices.ContainsFunc(c, func(part check) bool { return part.passes(q) })
+func (c orCheck) passes(e *evaluation) bool {
+	return slices.ContainsFunc(c, func(part check) bool { return part.passes(e) })
 }
 
 func (always) String() string            { return "@" }
@@ -93,7 +92,7 @@ func joined(parts []check, operator string, write func(check) string) string {
 	return strings.Join(texts, operator)
 }
 
-// operand writes a part so that "not" and "and" take it as a whole.
+// operand formats an operand of "not" and "and", in parentheses if it needs them.
 func operand(c check) string {
 	switch c.(type) {
 	case andCheck, orCheck:

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/files"
 )
 
 const (
@@ -24,6 +26,7 @@ const (
 type stand struct {
 	*File
 	t     *testing.T
+	path  string
 	clock time.Time
 	logs  bytes.Buffer
 }
@@ -32,9 +35,9 @@ type stand struct {
 func newStand(t *testing.T, text string) *stand {
 	t.Helper()
 	s := &stand{t: t, clock: time.Now().Truncate(time.Second)}
-	path := filepath.Join(t.TempDir(), "policy.yaml")
-	s.write(path, text, -time.Minute)
-	file, err := Open(path, slog.New(slog.NewTextHandler(&s.logs, nil)), func() time.Time { return s.clock })
+	s.path = filepath.Join(t.TempDir(), "policy.yaml")
+	s.write(s.path, text, -time.Minute)
+	file, err := Open(s.path, slog.New(slog.NewTextHandler(&s.logs, nil)), func() time.Time { return s.clock })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,7 +245,7 @@ func TestFile_concurrently(t *testing.T) {
 	file, err := Open(path, slog.New(slog.DiscardHandler), func() time.Time {
 		ticks.Lock()
 		defer ticks.Unlock()
-		clock = clock.Add(lookEvery)
+		clock = clock.Add(files.Interval)
 		return clock
 	})
 	if err != nil {

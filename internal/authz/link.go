@@ -6,58 +6,58 @@ import (
 	"strings"
 )
 
-// link leads every reference to the rule that it names.
-func (r *reader) link() {
-	r.each(func(from *rule) {
+// link resolves every reference to the rule that it names.
+func (b *builder) link() {
+	b.each(func(from *rule) {
 		missing := map[string]bool{}
 		for _, reference := range from.references {
 			name := reference.name
-			if reference.rule = r.rules[name]; reference.rule == nil && !missing[name] && !r.problems.full() {
+			if reference.rule = b.rules[name]; reference.rule == nil && !missing[name] && !b.problems.full() {
 				missing[name] = true
-				r.problems.addf(from, "refers to %s, which nobody knows%s", quote(name), r.suggestion(name, everyRule))
+				b.problems.addf(from, "refers to %s, which nobody knows%s", quote(name), b.suggestion(name, everyRule))
 			}
 		}
 	})
 }
 
-// refuseStrangers finds rules of the file that no route and no other rule asks about, which are mostly misspelt.
-func (r *reader) refuseStrangers() {
-	asked := map[*rule]bool{}
-	r.each(func(from *rule) {
+// refuseUnused reports the rules of the file that no route and no other rule uses. Most are misspelt.
+func (b *builder) refuseUnused() {
+	used := map[*rule]bool{}
+	b.each(func(from *rule) {
 		for _, reference := range from.references {
 			if reference.rule != from {
-				asked[reference.rule] = true
+				used[reference.rule] = true
 			}
 		}
 	})
-	r.each(func(stranger *rule) {
-		if !stranger.registered && !asked[stranger] && stranger.name != fallback {
-			r.problems.addf(stranger, "nobody knows this rule, and no other rule of the file refers to it%s",
-				r.suggestion(stranger.name, registeredOnly))
+	b.each(func(unused *rule) {
+		if !unused.registered && !used[unused] && unused.name != fallback {
+			b.problems.addf(unused, "nobody knows this rule, and no other rule of the file refers to it%s",
+				b.suggestion(unused.name, registeredOnly))
 		}
 	})
 }
 
-// refuseCircles finds rules that refer to themselves by way of others, and chains that are too long to follow.
-func (r *reader) refuseCircles() {
-	w := walk{heights: map[*rule]int{}, problems: &r.problems}
-	r.each(func(from *rule) { w.height(from) })
-	r.each(func(from *rule) {
+// refuseCycles reports rules that refer to themselves by way of others, and chains of references that are too long.
+func (b *builder) refuseCycles() {
+	w := walk{heights: map[*rule]int{}, problems: &b.problems}
+	b.each(func(from *rule) { w.height(from) })
+	b.each(func(from *rule) {
 		if !w.circular && w.heights[from] == maxNesting+1 { // those beyond refer to one of these
-			r.problems.addf(from, "refers to others over more than %d steps", maxNesting)
+			b.problems.addf(from, "refers to others over more than %d steps", maxNesting)
 		}
 	})
 }
 
-// walk goes down the references of rules, each rule once.
+// walk follows the references of rules depth first, each rule once.
 type walk struct {
-	heights  map[*rule]int // of the chain below a rule that has been walked
-	path     []*rule       // to where the walk is
+	heights  map[*rule]int // of the rules that were visited
+	path     []*rule       // to the current rule
 	circular bool
 	problems *problems
 }
 
-// height is how many rules the longest chain from here on has.
+// height returns the number of rules in the longest chain that begins with a rule.
 func (w *walk) height(from *rule) int {
 	if height, done := w.heights[from]; done {
 		return height
@@ -76,15 +76,15 @@ func (w *walk) height(from *rule) int {
 	return height + 1
 }
 
-// refuse reports a circle at the first of its rules that stands in the file; defaults alone make none.
-func (w *walk) refuse(way []*rule) {
+// refuse reports a cycle at the first of its rules that is in the file; the defaults have none.
+func (w *walk) refuse(cycle []*rule) {
 	w.circular = true
-	first := max(0, slices.IndexFunc(way, func(r *rule) bool { return r.place.line > 0 }))
-	way = slices.Concat(way[first:], way[:first])
-	w.problems.addf(way[0], "refers to itself: %s", circle(way))
+	first := max(0, slices.IndexFunc(cycle, func(r *rule) bool { return r.location.line > 0 }))
+	cycle = slices.Concat(cycle[first:], cycle[:first])
+	w.problems.addf(cycle[0], "refers to itself: %s", formatCycle(cycle))
 }
 
-// next lists the rules that a rule refers to, each once.
+// next returns the rules that a rule refers to, each once.
 func next(from *rule) (rules []*rule) {
 	seen := map[*rule]bool{nil: true}
 	for _, reference := range from.references {
@@ -96,16 +96,16 @@ func next(from *rule) (rules []*rule) {
 	return rules
 }
 
-// circle writes a way from the first rule back to it; the middle of a long one is left out.
-func circle(way []*rule) string {
-	const most = 10
-	names := make([]string, 0, most+1)
-	for i, r := range way {
-		if i < most || i == len(way)-1 {
+// formatCycle returns the names from the first rule back to it, without the middle of a long cycle.
+func formatCycle(cycle []*rule) string {
+	const maxNames = 10
+	names := make([]string, 0, maxNames+1)
+	for i, r := range cycle {
+		if i < maxNames || i == len(cycle)-1 {
 			names = append(names, r.name)
-		} else if i == most {
-			names = append(names, fmt.Sprintf("(%d more)", len(way)-1-most))
+		} else if i == maxNames {
+			names = append(names, fmt.Sprintf("(%d more)", len(cycle)-1-maxNames))
 		}
 	}
-	return strings.Join(append(names, way[0].name), " -> ")
+	return strings.Join(append(names, cycle[0].name), " -> ")
 }

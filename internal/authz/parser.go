@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxNesting is how deep parentheses and "not" may be nested, and how long a chain of rules may be that refer to each
-// other; evaluating goes down both.
+// maxNesting bounds the depth of parentheses and "not", and the length of a chain of rules that refer to each other:
+// the evaluation recurses into both.
 const maxNesting = 100
 
-// parseText reads an expression in the form of a text.
+// parseText parses an expression in the form of a text.
 func parseText(text string) (check, error) {
 	if text == "" {
 		return always{}, nil
@@ -30,7 +30,7 @@ func parseText(text string) (check, error) {
 	return parsed, nil
 }
 
-// tokenKind is what a token is to the grammar.
+// tokenKind is a terminal of the grammar.
 type tokenKind uint8
 
 const (
@@ -46,10 +46,10 @@ const (
 type token struct {
 	kind tokenKind
 	text string
-	at   int // byte of the text where it begins
+	at   int // its first byte in the text
 }
 
-// parser reads an expression from left to right, one token ahead.
+// parser is a recursive descent parser with one token of lookahead.
 type parser struct {
 	text  string
 	at    int
@@ -57,8 +57,7 @@ type parser struct {
 	depth int
 }
 
-// advance goes to the next token. Blanks end a word; parentheses are tokens at its beginning and end, where no word of
-// its own can have any.
+// advance reads the next token. A word ends at white space; parentheses at its beginning and end are tokens.
 func (p *parser) advance() {
 	p.at += len(p.text[p.at:]) - len(strings.TrimLeftFunc(p.text[p.at:], unicode.IsSpace))
 	p.now = token{at: p.at}
@@ -112,7 +111,7 @@ func (p *parser) and() (check, error) {
 	return andCheck(parts), err
 }
 
-// chain reads one part or more with an operator between them.
+// chain parses one or more parts with an operator between them.
 func (p *parser) chain(operator tokenKind, part func() (check, error)) (parts []check, err error) {
 	for {
 		next, err := part()
@@ -127,7 +126,7 @@ func (p *parser) chain(operator tokenKind, part func() (check, error)) (parts []
 	}
 }
 
-// operand reads a check, what is in parentheses, or one of both behind "not".
+// operand parses a check, an expression in parentheses, or "not" and one of these.
 func (p *parser) operand() (check, error) {
 	if p.depth++; p.depth > maxNesting {
 		return nil, p.refuse("nested deeper than %d", maxNesting)
@@ -175,7 +174,7 @@ func (p *parser) group() (check, error) {
 	return inner, nil
 }
 
-// refuse says what is wrong at the token that is read now.
+// refuse returns an error at the current token.
 func (p *parser) refuse(format string, args ...any) error {
 	return fmt.Errorf("character %d: %w", 1+utf8.RuneCountInString(p.text[:p.now.at]), fmt.Errorf(format, args...))
 }

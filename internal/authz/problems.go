@@ -11,10 +11,10 @@ import (
 // maxProblems is how many problems of a file are listed.
 const maxProblems = 100
 
-// problems are what is wrong with a file.
+// problems collects the problems of a file.
 type problems struct {
 	list []problem
-	more int // that are not listed
+	more int // number of those that are not in the list
 }
 
 type problem struct {
@@ -22,7 +22,7 @@ type problem struct {
 	err  error
 }
 
-// full tells whether one more would only be counted.
+// full reports whether further problems are only counted.
 func (p *problems) full() bool { return len(p.list) >= maxProblems }
 
 func (p *problems) add(line int, err error) {
@@ -33,16 +33,16 @@ func (p *problems) add(line int, err error) {
 	p.list = append(p.list, problem{line, err})
 }
 
-// addf adds what is wrong with a rule.
+// addf adds a problem of a rule.
 func (p *problems) addf(r *rule, format string, args ...any) {
 	where := "rule " + quote(r.name)
-	if r.place.line > 0 {
-		where = fmt.Sprintf("line %d: %s", r.place.line, where)
+	if r.location.line > 0 {
+		where = fmt.Sprintf("line %d: %s", r.location.line, where)
 	}
-	p.add(r.place.line, fmt.Errorf("%s: %w", where, fmt.Errorf(format, args...)))
+	p.add(r.location.line, fmt.Errorf("%s: %w", where, fmt.Errorf(format, args...)))
 }
 
-// err joins all in the order of the file; nil if there are none.
+// err joins the problems in the order of the file; it returns nil if there are none.
 func (p *problems) err() error {
 	slices.SortStableFunc(p.list, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
 	errs := make([]error, 0, len(p.list)+1)
@@ -56,15 +56,15 @@ func (p *problems) err() error {
 }
 
 // each visits all rules in the order of their names, so that messages come in the same order every time.
-func (r *reader) each(visit func(*rule)) {
-	for _, name := range r.names(everyRule) {
-		visit(r.rules[name])
+func (b *builder) each(visit func(*rule)) {
+	for _, name := range b.names(everyRule) {
+		visit(b.rules[name])
 	}
 }
 
-// names lists rules by name.
-func (r *reader) names(wanted func(*rule) bool) (names []string) {
-	for name, candidate := range r.rules {
+// names returns the names of some rules in order.
+func (b *builder) names(wanted func(*rule) bool) (names []string) {
+	for name, candidate := range b.rules {
 		if wanted(candidate) {
 			names = append(names, name)
 		}
@@ -76,12 +76,13 @@ func (r *reader) names(wanted func(*rule) bool) (names []string) {
 func everyRule(*rule) bool        { return true }
 func registeredOnly(r *rule) bool { return r.registered }
 
-// suggestion names the rule that somebody may have meant, with or without the prefix; "" if none is near.
-func (r *reader) suggestion(name string, candidates func(*rule) bool) string {
-	const prefix, longest = "deckhand:", 60 // comparing long names takes long, and nobody misspells them
+// suggestion returns a question for the rule with the most similar name, disregarding the prefix; "" if none is
+// similar.
+func (b *builder) suggestion(name string, candidates func(*rule) bool) string {
+	const prefix, maxLength = "deckhand:", 60 // longer names are seldom misspelt and slow to compare
 	best, nearest := "", len(strings.TrimPrefix(name, prefix))/3+1
-	for _, candidate := range r.names(candidates) {
-		if max(len(name), len(candidate)) > longest || candidate == name {
+	for _, candidate := range b.names(candidates) {
+		if max(len(name), len(candidate)) > maxLength || candidate == name {
 			continue
 		}
 		d := distance(strings.TrimPrefix(name, prefix), strings.TrimPrefix(candidate, prefix))
@@ -95,7 +96,7 @@ func (r *reader) suggestion(name string, candidates func(*rule) bool) string {
 	return fmt.Sprintf("; did you mean %s?", quote(best))
 }
 
-// distance counts the bytes to add, remove or change that make one text of the other.
+// distance returns the Levenshtein distance of two texts, in bytes.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -31,50 +31,50 @@ const (
 	ShowMetrics    = "deckhand:show_metrics"
 )
 
-// Rule is a rule as whoever runs a server sees it.
+// Rule describes a rule for operators.
 type Rule struct {
 	Name        string
 	Description string // the routes that need it; "" for a helper that only other rules of a file refer to
-	Expression  string // in the one form of String, whatever form the file has it in
+	Expression  string // in the canonical form of check.String
 }
 
-// byAdmins is what a rule says if the file does not.
-const byAdmins = "rule:" + AdminAPI
+// adminsOnly is the default of most rules.
+const adminsOnly = "rule:" + AdminAPI
 
-// registered are the rules that there are, with their defaults. Paths are below /api/v1.0.
+// registered has the rules that routes use, with their defaults. Paths are below /api/v1.0.
 var registered = []Rule{
 	{AdminAPI, "what the other rules refer to unless the policy file says otherwise", "role:admin"},
 	{
 		CreateCleartextDocuments,
-		"PUT /buckets/{bucket}/documents, PUT /changesets, POST /rollback/{revision}", byAdmins,
+		"PUT /buckets/{bucket}/documents, PUT /changesets, POST /rollback/{revision}", adminsOnly,
 	},
 	{
 		CreateEncryptedDocuments,
-		"the same, once a document is encrypted (for a rollback: one of the latest revision)", byAdmins,
+		"the same, once a document is encrypted (for a rollback: one of the latest revision)", adminsOnly,
 	},
 	{
 		ListCleartextDocuments,
 		"GET /revisions/{revision}/documents, .../rendered-documents, .../rendered-documents/explain, .../graph, " +
-			".../schemas and .../docs", byAdmins,
+			".../schemas and .../docs", adminsOnly,
 	},
 	{
 		ListEncryptedDocuments,
-		"encrypted documents in the same and in a deep diff; who does not pass it gets the others", byAdmins,
+		"encrypted documents in the same and in a deep diff; who does not pass it gets the others", adminsOnly,
 	},
-	{ShowRevision, "GET /revisions/{revision} and .../status", byAdmins},
-	{ListRevisions, "GET /revisions", byAdmins},
-	{DeleteRevisions, "DELETE /revisions", byAdmins},
-	{PruneRevisions, "POST /revisions/prune", byAdmins},
-	{ShowRevisionDeepDiff, "GET /revisions/{revision}/deepdiff/{other}", byAdmins},
-	{ShowRevisionDiff, "GET /revisions/{revision}/diff/{other}", byAdmins},
-	{CreateTag, "POST /revisions/{revision}/tags/{tag}", byAdmins},
-	{ShowTag, "GET /revisions/{revision}/tags/{tag}", byAdmins},
-	{ListTags, "GET /revisions/{revision}/tags", byAdmins},
-	{DeleteTag, "DELETE /revisions/{revision}/tags/{tag}", byAdmins},
-	{DeleteTags, "DELETE /revisions/{revision}/tags", byAdmins},
-	{CreateValidation, "POST /revisions/{revision}/validations/{name}", byAdmins},
-	{ListValidations, "GET /revisions/{revision}/validations, .../detail and .../{name}", byAdmins},
-	{ShowValidation, "GET /revisions/{revision}/validations/{name}/entries/{entry}", byAdmins},
-	{ShowAudit, "GET /audit", byAdmins},
-	{ShowMetrics, "GET /metrics, which is not below /api/v1.0", byAdmins},
+	{ShowRevision, "GET /revisions/{revision} and .../status", adminsOnly},
+	{ListRevisions, "GET /revisions", adminsOnly},
+	{DeleteRevisions, "DELETE /revisions", adminsOnly},
+	{PruneRevisions, "POST /revisions/prune", adminsOnly},
+	{ShowRevisionDeepDiff, "GET /revisions/{revision}/deepdiff/{other}", adminsOnly},
+	{ShowRevisionDiff, "GET /revisions/{revision}/diff/{other}", adminsOnly},
+	{CreateTag, "POST /revisions/{revision}/tags/{tag}", adminsOnly},
+	{ShowTag, "GET /revisions/{revision}/tags/{tag}", adminsOnly},
+	{ListTags, "GET /revisions/{revision}/tags", adminsOnly},
+	{DeleteTag, "DELETE /revisions/{revision}/tags/{tag}", adminsOnly},
+	{DeleteTags, "DELETE /revisions/{revision}/tags", adminsOnly},
+	{CreateValidation, "POST /revisions/{revision}/validations/{name}", adminsOnly},
+	{ListValidations, "GET /revisions/{revision}/validations, .../detail and .../{name}", adminsOnly},
+	{ShowValidation, "GET /revisions/{revision}/validations/{name}/entries/{entry}", adminsOnly},
+	{ShowAudit, "GET /audit", adminsOnly},
+	{ShowMetrics, "GET /metrics, which is not below /api/v1.0", adminsOnly},
 }

@@ -8,13 +8,13 @@ import (
 	"purser/internal/authn"
 )
 
-// template is a text in which %(name)s stands for something of the target, and %% for a percent sign.
+// template is a text in which %(name)s stands for an attribute of the target, and %% for a percent sign.
 type template struct {
 	written string
 	parts   []part
 }
 
-// part is a piece of text or, if target is not empty, the name of what stands in its place.
+// part is a literal text or, if target is not empty, an attribute of the target.
 type part struct{ text, target string }
 
 var errPercent = errors.New("a % that begins no %(name)s; write %% for a percent sign")
@@ -36,7 +36,7 @@ func parseTemplate(written string) (template, error) {
 	}
 }
 
-// parseTarget reads what follows a percent sign.
+// parseTarget parses the text after a percent sign.
 func parseTarget(text string) (next part, behind string, err error) {
 	if behind, ok := strings.CutPrefix(text, "%"); ok {
 		return part{text: "%"}, behind, nil
@@ -58,8 +58,8 @@ func checkText(parts []part) error {
 	return nil
 }
 
-// fill gives the text for a caller, who is the target as well (spec/api.md §10). It is not ok where the target does
-// not have what the template asks for.
+// fill returns the text for a caller, who is also the target (spec/api.md §10). It is not ok if the target lacks an
+// attribute.
 func (t template) fill(caller authn.Caller) (text string, ok bool) {
 	if len(t.parts) == 1 {
 		return t.parts[0].text, true
@@ -87,7 +87,7 @@ func target(caller authn.Caller, name string) string {
 	return ""
 }
 
-// credential gives what a caller has under a name, "" if that is nothing. A check's value is never empty, so that it
+// credential returns a credential of a caller, "" if it is unknown. The value of a check is never empty, so that this
 // does not match.
 func credential(caller authn.Caller, key string) string {
 	switch key {

@@ -12,7 +12,7 @@ var (
 	errItem  = errors.New("an item of a list must be one check; write the whole expression as a text for more")
 )
 
-// parseValue reads an expression in any form that a file may have it in.
+// parseValue parses an expression in any of its forms in a file.
 func parseValue(value any) (check, error) {
 	switch v := value.(type) {
 	case nil:
@@ -25,8 +25,8 @@ func parseValue(value any) (check, error) {
 	return nil, errValue
 }
 
-// parseList reads the old form, in which an outer list stands for "or" and inner ones for "and". An outer list without
-// items is always, inner ones without items count for nothing, and never if there are no others.
+// parseList parses the old form, in which an outer list means "or" and inner ones "and". An empty outer list means
+// always. Empty inner lists are ignored; if there are no others, the result is never.
 func parseList(list []any) (check, error) {
 	if len(list) == 0 {
 		return always{}, nil
@@ -69,7 +69,7 @@ func parseInner(list []any) (parts andCheck, err error) {
 	return parts, nil
 }
 
-// simplest gives the only part there is, or else all of them joined.
+// simplest returns the only part, or all of them joined if there are more.
 func simplest(parts []check, joined check) check {
 	if len(parts) == 1 {
 		return parts[0]

@@ -14,8 +14,8 @@ import (
 // entryOverhead is what an entry takes besides its value: roughly, a map slot, a list element and a key.
 const entryOverhead = 128
 
-// Cache is a cache bounded in bytes. It is safe for concurrent use. Values are shared between all who ask for them and
-// must not be changed.
+// Cache is a cache bounded in bytes. It is safe for concurrent use. Values are shared by its callers and must not be
+// changed.
 type Cache[K comparable, V any] struct {
 	mu       sync.Mutex
 	maxBytes int

@@ -24,7 +24,7 @@ type call[V any] struct {
 //
 // compute runs in a goroutine of its own. Its context has the values of the first caller's and a new budget in the same
 // pool; it is cancelled once every waiting caller's context has ended. A panic of compute is an error of its callers.
-// A caller that holds a permit for large requests gives it back while it waits, for compute may need one.
+// A caller that holds a permit for large requests gives it back while it waits, because compute may need one.
 func (c *Cache[K, V]) Do(ctx context.Context, key K, compute func(context.Context) (value V, size int, err error)) (
 	V, error,
 ) {
@@ -61,7 +61,7 @@ func (c *Cache[K, V]) join(ctx context.Context, key K, compute func(context.Cont
 	return found.value, pending
 }
 
-// run computes a value for all who wait for it.
+// run computes a value for the callers that wait for it.
 func (c *Cache[K, V]) run(ctx context.Context, key K, pending *call[V],
 	compute func(context.Context) (V, int, error),
 ) {
@@ -92,7 +92,7 @@ func (c *Cache[K, V]) finish(key K, pending *call[V], value V, size int, err err
 	}
 }
 
-// leave cancels a call that nobody waits for any more. Whoever asks next starts another.
+// leave cancels a call without waiting callers. The next caller starts another one.
 func (c *Cache[K, V]) leave(key K, pending *call[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

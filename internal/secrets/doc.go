@@ -1,23 +1,23 @@
-// Package secrets seals the data of documents with storagePolicy: encrypted before they reach the database, and opens
-// it again for whoever may see it (spec/api.md §9).
+// Package secrets encrypts (seals) the data of documents with storagePolicy: encrypted before it reaches the database,
+// and decrypts (opens) it for callers who may see it (spec/api.md §9).
 //
 //	             place ──┐
 //	clear text ──────────┼── Seal ──► sealed text ──► database ──► Open ──► clear text
 //	   │                 │            (key id, nonce, ciphertext)   │
 //	   └── Digest ◄──────┘                                          └── *Unopened: lost key, or damaged or moved
 //	         │
-//	         ├─► is this content another one? (asked without opening anything)
-//	         └─► Reference: secret://… is what answers show
+//	         ├─► compare contents without opening them
+//	         └─► Reference: secret://…, shown in answers
 //
-// Two keysets live in one file, {"aead": …, "digest": …}, each as Tink writes it: in the clear in a file that nobody
-// else can read, or encrypted by a key of a KMS. Rotate adds a primary key to the first and never touches the second.
+// A keyset file holds two keysets in Tink's format, {"aead": …, "digest": …}: in cleartext, in a file that only its
+// owner can read, or encrypted with a key of a KMS. Rotate adds a primary key to the first and never changes the
+// second.
 //
 // Invariants:
-//   - A sealed text opens only for the site and document that it was sealed for, and only unchanged.
-//   - A digest says whether the same document of the same site has the same content, over every rotation; without the
-//     key it says nothing, not even that two documents share a password.
-//   - A key that has sealed something stays in the file until somebody takes it out: nothing here removes one, and a
-//     file is replaced whole or not at all.
-//   - No error and no log line holds a clear text or a key, not even in part.
-//   - A Keyring serves any number of goroutines, and goes on with the keys it has when its file breaks.
+//   - A sealed text opens only for the site and document that it was sealed for, and only if it was not modified.
+//   - Digests of a document of a site are equal if and only if its contents are, across rotations; without the key they
+//     reveal nothing, not even that two documents share a password.
+//   - A key stays in the file until an operator removes it: this package removes none, and replaces files atomically.
+//   - No error and no log line holds a part of a cleartext or of a key.
+//   - A Keyring is safe for concurrent use, and keeps its keys when its file becomes unusable.
 package secrets

@@ -14,8 +14,8 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// envelope is the keyset file: two keysets in Tink's JSON form, {"primaryKeyId": …, "key": […]} in the clear or
-// {"encryptedKeyset": …, "keysetInfo": …} under the key of a KMS.
+// envelope is the content of a keyset file: two keysets in Tink's JSON form, {"primaryKeyId": …, "key": […]} in
+// cleartext or {"encryptedKeyset": …, "keysetInfo": …} encrypted by a KMS.
 type envelope struct {
 	AEAD   json.RawMessage `json:"aead"`
 	Digest json.RawMessage `json:"digest"`
@@ -25,11 +25,11 @@ var (
 	errNoKeyset = errors.New(`this is no keyset file of Purser's, {"aead": …, "digest": …} with a Tink keyset in each`)
 	errNeedsKMS = errors.New("the keyset is encrypted by a KMS: name its key with --secrets-kms")
 	errNoKMS    = errors.New("the keyset is not encrypted, but --secrets-kms names a key that it should be encrypted by")
+	errEmpty    = errors.New("it is empty")
 	errNoSuch   = errors.New("this is no Tink keyset")
 )
 
-// newEnvelope makes both keysets. XChaCha20-Poly1305 has a nonce of 192 bits, so no number of secrets is too many for
-// one key.
+// newEnvelope makes both keysets. XChaCha20-Poly1305 has a nonce of 192 bits, so a key can seal any number of secrets.
 func newEnvelope(kms tink.AEAD) (e envelope, err error) {
 	if e.AEAD, err = fresh(aead.XChaCha20Poly1305KeyTemplate(), kms); err != nil {
 		return e, err
@@ -46,7 +46,7 @@ func fresh(template *tinkpb.KeyTemplate, kms tink.AEAD) (json.RawMessage, error)
 	return pack(handle, kms)
 }
 
-// pack writes a keyset, encrypted unless kms is nil.
+// pack serializes a keyset, encrypted unless kms is nil.
 func pack(handle *keyset.Handle, kms tink.AEAD) (json.RawMessage, error) {
 	var text bytes.Buffer
 	if kms == nil {
@@ -61,8 +61,8 @@ func pack(handle *keyset.Handle, kms tink.AEAD) (json.RawMessage, error) {
 	return text.Bytes(), nil
 }
 
-// unpack reads what pack wrote. What is wrong with a keyset in the clear is not told in detail: Tink's and JSON's
-// errors quote what they read.
+// unpack parses the result of pack. Its errors about a keyset in cleartext have no details, because those of Tink and
+// encoding/json quote their input.
 func unpack(text json.RawMessage, kms tink.AEAD) (*keyset.Handle, error) {
 	reader := keyset.NewJSONReader(bytes.NewReader(text))
 	switch encrypted := isEncrypted(text); {
@@ -93,6 +93,9 @@ func isEncrypted(text json.RawMessage) bool {
 }
 
 func parseEnvelope(text []byte) (e envelope, err error) {
+	if len(text) == 0 {
+		return envelope{}, errEmpty
+	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if decoder.Decode(&e) != nil || decoder.More() || e.AEAD == nil || e.Digest == nil {

@@ -4,115 +4,139 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tink-crypto/tink-go/v2/tink"
 
 	"purser/internal/document"
+	"purser/internal/files"
 )
 
-// Keyring is the Sealer that works with the keys of a file.
+// Keyring is a Sealer with the keys of a file, which it reads again when the file has changed.
 type Keyring struct {
-	path string
-	kms  tink.AEAD
-	now  func() time.Time
-	log  *slog.Logger
-	keys atomic.Pointer[keys]
-
-	watch sync.Mutex  // held while the file is looked at; guards what follows
-	seen  os.FileInfo // the state of the file that keys are from
-	next  time.Time   // before which the file is not looked at again
-	ill   bool        // the file could not be used when it was last looked at
+	file *files.Watched[*keys]
 }
 
 var _ Sealer = (*Keyring)(nil)
 
-// Options say how a keyring is opened.
+// Options are the options of Open.
 type Options struct {
 	Create bool             // make the file if there is none; for a server with a private database
-	KMS    tink.AEAD        // decrypts the keysets (secrets/vault); nil: they are in the cleartext
+	KMS    tink.AEAD        // decrypts the keysets (secrets/vault); nil: they are in cleartext
 	Now    func() time.Time // nil: time.Now
-	Log    *slog.Logger     // told when the file changes or breaks; nil: nobody is
+	Log    *slog.Logger     // for changes of the file, good and bad; nil: none
 }
 
-// Open reads a keyset file. The error says what is wrong with it and what to do about it.
+// Open reads a keyset file. The error explains what is wrong with it and how to mend it.
 func Open(ctx context.Context, path string, options Options) (*Keyring, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	k := &Keyring{path: path, kms: options.KMS, now: options.Now, log: options.Log}
-	if k.now == nil {
-		k.now = time.Now
+	if options.Now == nil {
+		options.Now = time.Now
 	}
-	if k.log == nil {
-		k.log = slog.New(slog.DiscardHandler)
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
 	}
-	loaded, info, err := load(path, k.kms)
+	file, err := watch(path, options)
 	if options.Create && errors.Is(err, os.ErrNotExist) {
-		loaded, info, err = k.create(ctx)
+		if err := create(path, options); err != nil {
+			return nil, err
+		}
+		file, err = watch(path, options)
 	}
+	if err != nil {
+		return nil, fmt.Errorf("keyset file %w", err)
+	}
+	return &Keyring{file}, nil
+}
+
+// create makes the file, unless another server has done so meanwhile.
+func create(path string, options Options) error {
+	err := Create(path, options.KMS)
+	if err == nil {
+		options.Log.Info("keyset file made: back it up, without it no secret opens", slog.String("path", path))
+	}
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+const (
+	maxFileSize = 1 << 20          // bytes; thousands of keys need much less
+	retryAfter  = 10 * time.Second // a KMS that does not answer delays a request by some seconds
+)
+
+var errOtherDigest = errors.New(
+	`its "digest" is another one than before, by which every content would look changed; only "aead" can be rotated`)
+
+// watch reads the keys of a file, now and when it has changed. It refuses changes of the digest key.
+func watch(path string, options Options) (*files.Watched[*keys], error) {
+	var digestKey []byte
+	return files.Watch(files.Source[*keys]{
+		Paths: []string{path}, MaxBytes: maxFileSize, Private: true, Now: options.Now, Retry: retryAfter,
+		Parse: func(texts [][]byte) (*keys, error) {
+			loaded, err := parseKeys(texts[0], options.KMS)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", path, err)
+			}
+			if digestKey != nil && subtle.ConstantTimeCompare(loaded.digestKey, digestKey) == 0 {
+				return nil, fmt.Errorf("%s: %w", path, errOtherDigest)
+			}
+			digestKey = loaded.digestKey
+			return loaded, nil
+		},
+		Report: func(loaded *keys, err error) {
+			if err != nil {
+				options.Log.Error("the changed keyset file cannot be used: the old keys stay in use until it can",
+					slog.String("path", path), slog.String("error", err.Error()))
+				return
+			}
+			options.Log.Info("keyset file read again", slog.String("path", path),
+				slog.Uint64("primary_key", uint64(loaded.primary)), slog.Int("keys", len(loaded.enabled)))
+		},
+	})
+}
+
+func parseKeys(text []byte, kms tink.AEAD) (*keys, error) {
+	e, err := parseEnvelope(text)
 	if err != nil {
 		return nil, err
 	}
-	k.keys.Store(loaded)
-	k.seen, k.next = info, k.now().Add(healthyPause)
-	return k, nil
+	return e.keys(kms)
 }
 
-// create makes the file, unless another server was faster, and reads it.
-func (k *Keyring) create(ctx context.Context) (*keys, os.FileInfo, error) {
-	switch err := Create(k.path, k.kms); {
-	case err == nil:
-		k.log.LogAttrs(ctx, slog.LevelInfo, "keyset file made: back it up, without it no secret opens",
-			slog.String("path", k.path))
-	case !errors.Is(err, os.ErrExist):
-		return nil, nil, err
-	}
-	return load(k.path, k.kms)
-}
-
-func load(path string, kms tink.AEAD) (*keys, os.FileInfo, error) {
-	e, info, err := readEnvelope(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	k, err := e.keys(kms)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the keyset file %s: %w", path, err)
-	}
-	return k, info, nil
-}
-
-// The names of what a place is encoded for; the numbers are the versions of the encoding.
+// The purposes of an encoded place, with the versions of the encoding.
 const (
 	sealPurpose   = "purser seal 1"
 	digestPurpose = "purser digest 1"
 )
 
-// Seal encrypts a clear text with the primary key, bound to its place. It is 45 bytes longer then.
-func (k *Keyring) Seal(ctx context.Context, place Place, cleartext []byte) ([]byte, error) {
-	sealed, err := k.current(ctx).aead.Encrypt(cleartext, place.encode(sealPurpose))
+// Seal encrypts a cleartext with the primary key and binds it to its place. The result is 45 bytes longer.
+func (k *Keyring) Seal(_ context.Context, place Place, cleartext []byte) ([]byte, error) {
+	sealed, err := k.file.Current().aead.Encrypt(cleartext, place.encode(sealPurpose))
 	if err != nil {
 		return nil, fmt.Errorf("seal the secret of document %s: %w", place, err)
 	}
 	return sealed, nil
 }
 
-// Open decrypts what Seal returned for the same place, with whichever key it was. The error is *Unopened.
-func (k *Keyring) Open(ctx context.Context, place Place, sealed []byte) ([]byte, error) {
+// Open decrypts a text that Seal returned for the same place, with the key that it was sealed with. The error is
+// *Unopened.
+func (k *Keyring) Open(_ context.Context, place Place, sealed []byte) ([]byte, error) {
 	id, ok := keyOf(sealed)
 	if !ok {
 		return nil, &Unopened{Place: place, Cause: Damaged}
 	}
-	at := k.current(ctx)
+	at := k.file.Current()
 	if !at.enabled[id] {
-		if at = k.latest(ctx); !at.enabled[id] { // another server may have rotated a moment ago
+		if at = k.file.Latest(); !at.enabled[id] { // another server may have rotated a moment ago
 			return nil, &Unopened{Place: place, Cause: LostKey, Key: id}
 		}
 	}
@@ -123,30 +147,29 @@ func (k *Keyring) Open(ctx context.Context, place Place, sealed []byte) ([]byte,
 	return cleartext, nil
 }
 
-// Forget has nothing to do: a sealed text is all there is of a secret.
+// Forget does nothing: a secret is stored in its sealed text only.
 func (k *Keyring) Forget(context.Context, []byte) error { return nil }
 
-// Digest returns the keyed digest of the content of a place: equal for equal content of the same place, whichever key
-// is primary, and for nothing else. content is the canonical JSON text or a digest of it (document.Document's is one),
-// as the caller likes, but always the same.
+// Digest returns the keyed digest of the content of a place. Digests are equal only for equal contents of the same
+// place, whichever key is primary. content is the canonical JSON text or a digest of it, always of the same kind.
 func (k *Keyring) Digest(place Place, content []byte) document.Digest {
-	mac := hmac.New(sha256.New, k.keys.Load().digestKey)
+	mac := hmac.New(sha256.New, k.file.Current().digestKey)
 	mac.Write(place.encode(digestPurpose))
 	mac.Write(content)
 	return document.Digest(mac.Sum(nil))
 }
 
-// Prefix returns the five bytes that every text begins with that is sealed now: what begins otherwise needs resealing.
-func (k *Keyring) Prefix(ctx context.Context) []byte { return k.current(ctx).prefix() }
+// Prefix returns the first five bytes of texts that are sealed with the primary key. Others need resealing.
+func (k *Keyring) Prefix(context.Context) []byte { return k.file.Current().prefix() }
 
-// NeedsReseal tells whether a sealed text is not under the primary key.
-func (k *Keyring) NeedsReseal(ctx context.Context, sealed []byte) bool {
+// NeedsReseal reports whether a text is not sealed with the primary key.
+func (k *Keyring) NeedsReseal(_ context.Context, sealed []byte) bool {
 	id, ok := keyOf(sealed)
-	return !ok || id != k.current(ctx).primary
+	return !ok || id != k.file.Current().primary
 }
 
-// Reseal returns a sealed text under the primary key: itself if it is already, and then unopened. The error is
-// *Unopened if it does not open.
+// Reseal seals a text with the primary key. It returns the text itself, without opening it, if that key has sealed it.
+// The error is *Unopened if the text does not open.
 func (k *Keyring) Reseal(ctx context.Context, place Place, sealed []byte) ([]byte, error) {
 	if !k.NeedsReseal(ctx, sealed) {
 		return sealed, nil

@@ -18,6 +18,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/files"
 )
 
 var passphrase = Place{"default", document.Identity{Schema: "deckhand/Passphrase/v1", Layer: "site", Name: "ceph"}}
@@ -119,7 +120,7 @@ func TestKeyring_laws(t *testing.T) {
 				},
 				"rotate": func(t *rapid.T) {
 					rotate(t, path)
-					hands.advance(rapid.SampledFrom([]time.Duration{0, healthyPause}).Draw(t, "pause"))
+					hands.advance(rapid.SampledFrom([]time.Duration{0, files.Interval}).Draw(t, "pause"))
 				},
 				"restart": func(t *rapid.T) { k = openKeyring(t, path, Options{Now: hands.now}) },
 				"reseal": func(t *rapid.T) {
@@ -278,7 +279,7 @@ func TestKeyring_rereads(t *testing.T) {
 		if k.NeedsReseal(t.Context(), sealed) {
 			t.Error("noticed at once")
 		}
-		hands.advance(healthyPause)
+		hands.advance(files.Interval)
 		if !k.NeedsReseal(t.Context(), sealed) {
 			t.Error("not noticed")
 		}
@@ -319,7 +320,7 @@ func TestKeyring_rereads(t *testing.T) {
 					t.Fatal(err)
 				}
 				for range 3 {
-					hands.advance(healthyPause)
+					hands.advance(files.Interval)
 					opened, err := k.Open(t.Context(), passphrase, sealed)
 					if err != nil || string(opened) != "hunter2" || k.Digest(passphrase, opened) != digest {
 						t.Errorf("opened as %q, %v", opened, err)
@@ -335,7 +336,7 @@ func TestKeyring_rereads(t *testing.T) {
 					t.Fatal(err)
 				}
 				id := rotate(t, path)
-				hands.advance(illPause)
+				hands.advance(retryAfter)
 				if got, _ := keyOf(seal(t, k, passphrase, nil)); got != id {
 					t.Errorf("the mended file is not read: %s", log)
 				}
@@ -349,7 +350,7 @@ func TestKeyring_rereads(t *testing.T) {
 		if err := os.Truncate(path, 0); err != nil {
 			t.Fatal(err)
 		}
-		hands.advance(healthyPause)
+		hands.advance(files.Interval)
 		for range 10 {
 			k.Open(t.Context(), passphrase, sealed)
 		}
@@ -385,12 +386,12 @@ func TestKeyring_concurrent(t *testing.T) {
 				if _, err := Rotate(path, nil); err != nil {
 					t.Error(err)
 				}
-				hands.advance(healthyPause)
+				hands.advance(files.Interval)
 			}
 		})
 	}
 	work.Wait()
-	if n := len(k.latest(t.Context()).enabled); n != 21 {
+	if n := len(k.file.Latest().enabled); n != 21 {
 		t.Errorf("%d keys are left of 21: a rotation lost another one's", n)
 	}
 }

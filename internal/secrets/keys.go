@@ -14,12 +14,12 @@ import (
 	"purser/internal/document"
 )
 
-// keys are what a keyset file holds, ready for use. They never change.
+// keys are the keys of a keyset file. They are immutable.
 type keys struct {
 	aead      tink.AEAD
 	primary   uint32
-	enabled   map[uint32]bool // the ids of the keys that open
-	digestKey []byte          // from which digests are made; 32 bytes
+	enabled   map[uint32]bool // by the ids of the keys
+	digestKey []byte          // of Digest; 32 bytes
 }
 
 var (
@@ -28,10 +28,10 @@ var (
 	errUnfitPRF  = errors.New("its primary key is not for a PRF of at least 32 bytes, such as HMAC_SHA256_PRF")
 )
 
-// Each use of the digest key has a name of its own, so that their results have nothing to do with each other.
+// digestKeyPurpose separates this use of the digest keyset from others.
 const digestKeyPurpose = "purser digest key 1"
 
-// keys reads both keysets. It asks the KMS, if there is one, for each.
+// keys reads both keysets, each of which is a request to the KMS, if there is one.
 func (e envelope) keys(kms tink.AEAD) (*keys, error) {
 	handle, err := unpack(e.AEAD, kms)
 	if err != nil {
@@ -66,7 +66,7 @@ func newKeys(handle *keyset.Handle) (*keys, error) {
 	return k, nil
 }
 
-// digestKeyOf derives the key of the digests once, after which making one cannot fail.
+// digestKeyOf derives the key of the digests once, so that making a digest cannot fail.
 func digestKeyOf(handle *keyset.Handle) ([]byte, error) {
 	set, err := prf.NewPRFSet(handle)
 	if err != nil {
@@ -79,10 +79,10 @@ func digestKeyOf(handle *keyset.Handle) ([]byte, error) {
 	return key, nil
 }
 
-// prefixSize is what every sealed text begins with: the byte 1 and the id of its key (Tink's wire format).
+// prefixSize is the size of the prefix of sealed texts: the byte 1 and the id of the key (Tink's wire format).
 const prefixSize = 5
 
-// keyOf returns the id of the key that a text was sealed with; false if no text that was sealed begins so.
+// keyOf returns the id of the key that a text was sealed with, and false for a text without a prefix.
 func keyOf(sealed []byte) (uint32, bool) {
 	if len(sealed) < prefixSize || sealed[0] != 1 {
 		return 0, false

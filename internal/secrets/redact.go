@@ -9,9 +9,9 @@ import (
 	"purser/internal/document"
 )
 
-// Redacted is what answers show of a value with cleartext-secrets=false: the lower-case hex SHA-256 of its JSON text as
-// Python's json.dumps writes it (spec/api.md §9, spec/rendering.md §9.3). Everything but ASCII is escaped, members
-// stand in written order, and a string is hashed with its quotes.
+// Redacted returns the text that answers show in place of a value with cleartext-secrets=false: the hex SHA-256 of its
+// JSON text as Python's json.dumps writes it (spec/api.md §9, spec/rendering.md §9.3). That escapes everything but
+// ASCII, keeps the order of members and quotes strings.
 func Redacted(value any) string {
 	sum := sha256.Sum256(appendPython(nil, value))
 	return hex.EncodeToString(sum[:])

@@ -10,13 +10,13 @@ import (
 
 const (
 	referenceScheme = "secret://"
-	// shortDigest is how many bytes of a digest a reference shows: enough to see that a secret changed.
+	// shortDigest is the number of bytes of a digest in a reference: enough to show that a secret changed.
 	shortDigest = 8
 )
 
-// Reference is what answers show in place of a secret: secret://SITE/SCHEMA/LAYER/NAME/DIGEST, each part URL-escaped,
-// the last one the first 16 hex digits of the keyed digest (Keyring.Digest). So it needs no opening, stays the same
-// while the content does, and tells nothing about it.
+// Reference returns the text that answers show in place of a secret: secret://SITE/SCHEMA/LAYER/NAME/DIGEST with each
+// part URL-escaped. DIGEST is the first 16 hex digits of the keyed digest (Keyring.Digest), so the reference changes
+// only with the content and reveals nothing of it.
 func Reference(place Place, digest document.Digest) string {
 	parts := []string{place.Site, place.Schema, place.Layer, place.Name, hex.EncodeToString(digest[:shortDigest])}
 	for i, part := range parts {
@@ -25,8 +25,7 @@ func Reference(place Place, digest document.Digest) string {
 	return referenceScheme + strings.Join(parts, "/")
 }
 
-// IsReference tells whether a document value is a text that Reference may have written. Whether it is the reference of
-// a certain document, a comparison with that one's tells.
+// IsReference reports whether a document value has the form of a Reference, of whatever document.
 func IsReference(value any) bool {
 	s, _ := value.(string)
 	rest, ok := strings.CutPrefix(s, referenceScheme)
@@ -47,7 +46,7 @@ func isShortDigest(s string) bool {
 	return err == nil && len(digest) == shortDigest && s == strings.ToLower(s)
 }
 
-// PlaceOf reads the place out of what Reference wrote.
+// PlaceOf returns the place in a Reference, and false for other texts.
 func PlaceOf(reference string) (Place, bool) {
 	if !IsReference(reference) {
 		return Place{}, false

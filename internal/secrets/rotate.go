@@ -1,19 +1,18 @@
 package secrets
 
 import (
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/tink-crypto/tink-go/v2/aead"
 	"github.com/tink-crypto/tink-go/v2/keyset"
 	"github.com/tink-crypto/tink-go/v2/tink"
+
+	"purser/internal/files"
 )
 
 // Create makes a keyset file with a key for each purpose, mode 0600, and its directory, mode 0700, if that is missing.
-// kms encrypts the keys; nil leaves them in the clear. It never overwrites: the error is os.ErrExist if anything has
-// the name already.
+// kms encrypts the keys; nil leaves them in cleartext. It never overwrites a file: the error is os.ErrExist if the name
+// is taken.
 func Create(path string, kms tink.AEAD) error {
 	e, err := newEnvelope(kms)
 	if err != nil {
@@ -23,47 +22,47 @@ func Create(path string, kms tink.AEAD) error {
 	if err != nil {
 		return err
 	}
-	return createFile(path, text)
+	if err := files.Create(path, text); err != nil {
+		return fmt.Errorf("make the keyset file: %w", err)
+	}
+	return nil
 }
 
-// Rotate adds a key to a keyset file and makes it the one that seals from now on; it returns its id. All older keys
-// stay, to open what they sealed, and so does the key of the digests. Running servers notice within a second. Those
-// that have a copy of the file on another machine must get the new one before they meet a text that was sealed with the
-// new key.
+// Rotate adds a key to a keyset file, makes it the primary one and returns its id. The older keys stay, to open the
+// texts that they sealed, and so does the key of the digests. Running servers notice within a second. Servers with a
+// copy of the file need the new one before they read a text that was sealed with the new key.
 //
-// Rotations at the same time happen one after the other. The new key is safely on disk before anybody can seal with it.
-// After an error, every key that was there still is.
+// Concurrent rotations run one after the other. The new key is on disk before any server can seal with it. An error
+// leaves all keys in the file.
 func Rotate(path string, kms tink.AEAD) (primary uint32, err error) {
-	path, err = filepath.EvalSymlinks(path) // or the new file would replace a link to it
+	path, unlock, err := files.Lock(path)
 	if err != nil {
-		return 0, fmt.Errorf("find the keyset file: %w", err)
+		return 0, fmt.Errorf("rotate the keyset file: %w", err)
 	}
-	unlock, err := lock(filepath.Dir(path))
+	defer unlock()
+	text, err := files.ReadPrivate(path, maxFileSize)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("rotate the keyset file %w", err)
 	}
-	defer func() { err = errors.Join(err, unlock()) }()
-	e, info, err := readEnvelope(path)
+	r := rotation{path: path, kms: kms}
+	if r.envelope, err = parseEnvelope(text); err == nil {
+		primary, err = r.run()
+	}
 	if err != nil {
-		return 0, err
-	}
-	r := rotation{path, e, info, kms}
-	if primary, err = r.run(); err != nil {
 		return 0, fmt.Errorf("rotate the keyset file %s: %w", path, err)
 	}
 	return primary, nil
 }
 
-// rotation is the work on one file, whose directory is locked.
+// rotation is the rotation of one file, which is locked.
 type rotation struct {
 	path string
 	envelope
-	was os.FileInfo
 	kms tink.AEAD
 }
 
-// run writes the file twice. If the new key came with being the primary one, a server could seal with it and the power
-// fail before the directory is on disk: the old file would be back, the new key gone and the sealed text with it.
+// run writes the file twice. If the new key were the primary one at once, a server could seal with it before the
+// directory is on disk; a power cut would then bring the old file back, and the sealed text could not be opened.
 func (r *rotation) run() (primary uint32, err error) {
 	if _, err := r.keys(r.kms); err != nil {
 		return 0, err
@@ -85,7 +84,7 @@ func (r *rotation) run() (primary uint32, err error) {
 	return primary, r.write(manager)
 }
 
-// write puts the manager's keys into the file, after a trial whether they can be read again.
+// write writes the manager's keys to the file, after checking that they can be read again.
 func (r *rotation) write(manager *keyset.Manager) error {
 	handle, err := manager.Handle()
 	if err != nil {
@@ -101,17 +100,5 @@ func (r *rotation) write(manager *keyset.Manager) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(r.path, text, r.was)
-}
-
-func readEnvelope(path string) (envelope, os.FileInfo, error) {
-	text, info, err := readFile(path)
-	if err != nil {
-		return envelope{}, nil, err
-	}
-	e, err := parseEnvelope(text)
-	if err != nil {
-		return envelope{}, nil, fmt.Errorf("read the keyset file %s: %w", path, err)
-	}
-	return e, info, nil
+	return files.Replace(r.path, text)
 }

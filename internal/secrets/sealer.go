@@ -8,34 +8,34 @@ import (
 	"purser/internal/document"
 )
 
-// Sealer keeps secrets. Tink's way of it (Keyring) turns a clear text into a sealed one; a service such as Barbican
-// keeps the clear text and gives a reference to it as the sealed one.
+// Sealer turns secrets into texts that are safe to store. A Keyring encrypts the cleartext; a service such as Barbican
+// would store it and return a reference.
 //
-// The methods are safe for concurrent use: a caller with many documents hides the latency of a service by calling from
-// several goroutines. A Keyring needs a few microseconds a document, so there is nothing to gain by batches.
+// A Sealer is safe for concurrent use: a caller with many documents can hide the latency of a service by calling it
+// from several goroutines.
 type Sealer interface {
-	// Seal returns what to store in place of the clear text of a place. Sealing twice gives two different texts.
+	// Seal returns the text to store in place of the cleartext of a place. Sealing twice returns two different texts.
 	Seal(ctx context.Context, place Place, cleartext []byte) (sealed []byte, err error)
 
-	// Open returns the clear text. The error is *Unopened if this text does not open at this place and never will with
-	// the keys at hand; any other error may pass.
+	// Open returns the cleartext. The error is *Unopened if the text cannot be opened at this place with the present
+	// keys; any other error may be temporary.
 	Open(ctx context.Context, place Place, sealed []byte) (cleartext []byte, err error)
 
-	// Forget is called after the last document with a sealed text was removed for good.
+	// Forget is called after the last document with a sealed text was purged.
 	Forget(ctx context.Context, sealed []byte) error
 }
 
-// Place is where a secret belongs: a document of a site.
+// Place is the document of a site that a secret belongs to.
 type Place struct {
 	Site string
 	document.Identity
 }
 
-// String names a place in errors: [acme/Widget/v1, site] w1 of site default.
+// String returns the name of a place for errors: [acme/Widget/v1, site] w1 of site default.
 func (p Place) String() string { return fmt.Sprintf("%s of site %s", p.Identity, p.Site) }
 
-// encode writes a purpose, with its version, and a place so that no two pairs of them give the same bytes, whatever
-// follows: each part after its length.
+// encode returns a purpose and a place, each part after its length, so that different ones have different encodings
+// even with data appended.
 func (p Place) encode(purpose string) []byte {
 	parts := [...]string{purpose, p.Site, p.Schema, p.Layer, p.Name}
 	size := 0
@@ -49,8 +49,8 @@ func (p Place) encode(purpose string) []byte {
 	return encoded
 }
 
-// IsEmpty tells whether a document value is an empty payload, "", {}, [] or null, but not 0 or false: these are stored
-// in the clear and their storagePolicy is shown as cleartext (spec/api.md §9).
+// IsEmpty reports whether a document value is an empty payload: "", {}, [] or null, but not 0 or false. Empty payloads
+// are stored in cleartext and their storagePolicy is shown as cleartext (spec/api.md §9).
 func IsEmpty(value any) bool {
 	switch v := value.(type) {
 	case nil:

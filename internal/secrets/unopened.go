@@ -6,16 +6,16 @@ import (
 	"purser/internal/fault"
 )
 
-// Cause is why a sealed text does not open.
+// Cause is the reason why a sealed text does not open.
 type Cause uint8
 
 // The causes.
 const (
 	LostKey Cause = iota // the key it was sealed with is not in the keyset, or is disabled there
-	Damaged              // it is not what Seal returned for this place
+	Damaged              // Seal did not return it for this place
 )
 
-// Unopened is the error for a sealed text that does not open. It says which document's, and nothing of its content.
+// Unopened is the error for a sealed text that does not open. It names the document and reveals nothing of its content.
 type Unopened struct {
 	Place Place
 	Cause Cause
@@ -31,7 +31,7 @@ func (u *Unopened) Error() string {
 		"another document or site", u.Place)
 }
 
-// Unwrap gives the fault that answers show: an internal one, for nothing that the caller does can mend it.
+// Unwrap returns the fault to answer with: an internal one, because the caller cannot do anything about it.
 func (u *Unopened) Unwrap() error {
 	return fault.New(fault.Internal, "SecretUnopened", "%s", u.Error())
 }

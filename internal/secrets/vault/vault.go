@@ -1,5 +1,5 @@
-// Package vault encrypts keysets by a key of HashiCorp Vault's transit engine, through Tink's own extension. It stands
-// apart from package secrets, so that only the program that wires it has Vault's client in it.
+// Package vault encrypts keysets with a key of HashiCorp Vault's transit engine, by Tink's extension for it. It is
+// apart from package secrets so that only programs that use it depend on Vault's client.
 package vault
 
 import (
@@ -13,15 +13,15 @@ import (
 	"github.com/tink-crypto/tink-go/v2/tink"
 )
 
-// patience is how long Vault may take for an answer: a keyset is read again while a request waits.
-const patience = 5 * time.Second
+// timeout is that of requests to Vault. It is short because a request may wait while a keyset is read again.
+const timeout = 5 * time.Second
 
 var errURI = errors.New(
 	"a KMS key is named hcvault://HOST[:PORT]/MOUNT/keys/NAME, as in hcvault://vault:8200/transit/keys/purser")
 
-// Key returns the key that a URI such as hcvault://vault:8200/transit/keys/purser names. It is reached over https, with
-// the token in VAULT_TOKEN and Vault's other variables (VAULT_CACERT, VAULT_NAMESPACE, VAULT_CLIENT_CERT, …). Nothing
-// is asked of Vault yet.
+// Key returns the key that a URI such as hcvault://vault:8200/transit/keys/purser names. It is used over https, with
+// the token in VAULT_TOKEN and Vault's other variables (VAULT_CACERT, VAULT_NAMESPACE, VAULT_CLIENT_CERT, …). Key does
+// not contact Vault yet.
 func Key(uri string) (tink.AEAD, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "hcvault" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -32,7 +32,7 @@ func Key(uri string) (tink.AEAD, error) {
 		return nil, fmt.Errorf("read Vault's variables: %w", config.Error)
 	}
 	config.Address, config.AgentAddress = "https://"+u.Host, ""
-	config.Timeout, config.MaxRetries = patience, 0
+	config.Timeout, config.MaxRetries = timeout, 0
 	client, err := api.NewClient(config)
 	if err != nil {
 		return nil, fmt.Errorf("make a client of Vault: %w", err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
@@ -13,29 +12,25 @@ import (
 	"syscall"
 )
 
-// account is whom Postgres runs as: ourselves, or someone unprivileged when we are root, as whom it refuses to run.
+// account is the user that Postgres runs as: our own, or an unprivileged one if that is root, as whom it refuses to
+// run.
 type account struct {
 	uid, gid int
-	other    bool // not ourselves
+	other    bool // not ours
 }
 
+// accountFor returns the owner of the cluster if we are root; for a new one the user postgres, or else nobody.
 func accountFor(at layout) (account, error) {
 	if os.Geteuid() != 0 {
 		return account{uid: os.Geteuid(), gid: os.Getegid()}, nil
 	}
-	info, err := os.Stat(at.data)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return account{}, fmt.Errorf("look at the cluster: %w", err)
-	}
-	if err == nil {
+	if info, err := os.Stat(at.data); err == nil {
 		if uid, gid := ownerOf(info); uid > 0 {
 			return account{uid: uid, gid: gid, other: true}, nil
 		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return account{}, fmt.Errorf("look at the cluster: %w", err)
 	}
-	return unprivileged()
-}
-
-func unprivileged() (account, error) {
 	found, err := user.Lookup("postgres")
 	if err != nil {
 		found, err = user.Lookup("nobody")
@@ -44,23 +39,23 @@ func unprivileged() (account, error) {
 		return account{}, errors.New("no user postgres or nobody to run Postgres as, which root must not:" +
 			" make one, start Purser as another user, or name a server with --database-url")
 	}
-	uid, err := strconv.Atoi(found.Uid)
-	gid, err2 := strconv.Atoi(found.Gid)
-	if err := errors.Join(err, err2); err != nil {
+	uid, uidErr := strconv.Atoi(found.Uid)
+	gid, gidErr := strconv.Atoi(found.Gid)
+	if err := errors.Join(uidErr, gidErr); err != nil {
 		return account{}, fmt.Errorf("user %s: %w", found.Username, err)
 	}
 	return account{uid: uid, gid: gid, other: true}, nil
 }
 
-// own gives a file that we made to the account.
-func (a account) own(path string) error {
+// chown gives a file that we made to the account.
+func (a account) chown(path string) error {
 	if !a.other {
 		return nil
 	}
-	return os.Lchown(path, a.uid, a.gid) //nolint:wrapcheck // names the path already
+	return os.Lchown(path, a.uid, a.gid) //nolint:wrapcheck // it names the path
 }
 
-// name is how people call the account.
+// name returns the name of the account, its number if it has none.
 func (a account) name() string {
 	id := strconv.Itoa(a.uid)
 	if found, err := user.LookupId(id); err == nil {
@@ -69,12 +64,11 @@ func (a account) name() string {
 	return id
 }
 
-// command prepares one of Postgres's programs to run as the account, in a session of its own and in the state
-// directory: our own working directory may be closed to the account.
+// command returns one of Postgres's programs, to run as the account, in a session of its own and in the state
+// directory: the account may be unable to enter our working directory.
 func (c *Cluster) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.bin.dir, name), args...) //nolint:gosec // from pick
-	cmd.Dir = c.dir
-	cmd.Env = environment()
+	cmd.Dir, cmd.Env = c.dir, environment()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if c.user.other {
 		//nolint:gosec // ids that the system gave out
@@ -83,8 +77,8 @@ func (c *Cluster) command(ctx context.Context, name string, args ...string) *exe
 	return cmd
 }
 
-// environment is the little of ours that Postgres needs. PG* variables would change what it does, and the secrets
-// among ours are none of its business.
+// environment returns the few of our variables that Postgres needs. PG* variables would change its behaviour, and
+// others hold secrets.
 func environment() []string {
 	env := []string{"LC_ALL=C"} // messages in English, and no locale that this machine lacks
 	for _, name := range []string{"PATH", "TMPDIR", "LD_LIBRARY_PATH"} {
@@ -95,7 +89,7 @@ func environment() []string {
 	return env
 }
 
-// checkAccess finds out by trying whether the account can enter the state directory.
+// checkAccess tries whether the account can enter the state directory.
 func (c *Cluster) checkAccess(ctx context.Context) error {
 	err := c.command(ctx, "postgres", "--version").Run()
 	if errors.Is(err, syscall.EACCES) {

@@ -12,13 +12,13 @@ import (
 	"sync"
 )
 
-// The one database and role of a private cluster, and the port that gives its socket the name.
+// The one database and role of a private cluster, and the port, which is a part of its socket's name.
 const (
 	database = "purser"
 	port     = "5432"
 )
 
-// Cluster is a running private Postgres. All methods may be called from several goroutines.
+// Cluster is a running private Postgres. It is safe for concurrent use.
 type Cluster struct {
 	config
 	layout
@@ -26,14 +26,14 @@ type Cluster struct {
 	bin  installation
 	lock *os.File
 
-	current    *postmaster   // nil: none runs; belongs to supervise, to Stop once supervised is closed
+	current    *postmaster   // nil: none runs; used by supervise, and by Stop once that has returned
 	supervised chan struct{} // closed when supervise has returned
 	cancel     context.CancelFunc
-	once       sync.Once
-	stopped    error // what Stop answers
+	stopOnce   sync.Once
+	stopErr    error
 }
 
-// config is what a caller decides; the last two are for tests.
+// config has the choices of a caller; the last two are for tests.
 type config struct {
 	log      *slog.Logger
 	settings []string
@@ -41,9 +41,9 @@ type config struct {
 	outlive  bool // leave Postgres running when this process dies
 }
 
-// Start makes the cluster in the state directory dir if there is none yet, starts it, and returns when it answers and
-// the database exists. Each of settings (name=value) is a setting of Postgres that wins over those made here. ctx
-// bounds the start alone; the cluster runs until Stop.
+// Start makes the cluster in the state directory dir if there is none yet, starts it, and returns when the database is
+// ready. Each of settings (name=value) is a setting of Postgres that overrides those made here. ctx bounds the start
+// alone; the cluster runs until Stop.
 func Start(ctx context.Context, dir string, log *slog.Logger, settings ...string) (*Cluster, error) {
 	return start(ctx, dir, config{log: log, settings: settings, search: search})
 }
@@ -57,7 +57,7 @@ func start(ctx context.Context, dir string, cfg config) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	lock, err := claim(at.dir, user)
+	lock, err := lockDir(at.dir, user)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +65,13 @@ func start(ctx context.Context, dir string, cfg config) (*Cluster, error) {
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	c.run() //nolint:contextcheck // the cluster outlives the start
+	c.log.InfoContext(ctx, "private postgres runs", "directory", c.data, "version", c.bin.major)
+	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	go c.supervise(ctx)
 	return c, nil
 }
 
-// open does what a start needs, in order; it leaves nothing running behind when it fails.
+// open takes the steps of a start. If it fails, nothing is left running.
 func (c *Cluster) open(ctx context.Context) error {
 	major, err := c.major()
 	if err != nil {
@@ -84,19 +86,17 @@ func (c *Cluster) open(ctx context.Context) error {
 	if err := makeSocketDir(c.socket, c.user); err != nil {
 		return err
 	}
-	if err := c.initialise(ctx); err != nil {
-		return err
+	if major == 0 {
+		if err := c.initialise(ctx); err != nil {
+			return err
+		}
 	}
-	c.current, err = c.firstUp(ctx)
-	return err
-}
-
-// run hands the started cluster over to its supervisor, which outlives the context of Start.
-func (c *Cluster) run() {
-	ctx, cancel := context.WithCancel(context.Background())
-	c.cancel = cancel
-	c.log.Info("private postgres runs", "directory", c.data, "version", c.bin.major)
-	go c.supervise(ctx)
+	for pause := minPause; ; pause *= 2 {
+		c.current, err = c.up(ctx)
+		if !errors.Is(err, errOrphans) || pause > maxPause || !sleep(ctx, pause) {
+			return err
+		}
+	}
 }
 
 // URL returns the connection string of the cluster's database, for pgx and everything built on it.
@@ -104,7 +104,7 @@ func (c *Cluster) URL() string { return c.url(database) }
 
 func (c *Cluster) url(name string) string {
 	u := url.URL{Scheme: "postgres", Path: "/" + name}
-	// Every part is given, so that no PG* variable of the environment changes where this leads.
+	// Every part is given, so that no PG* variable of the environment has an effect.
 	query := url.Values{"host": {c.socket}, "port": {port}, "user": {database}, "sslmode": {"disable"}}.Encode()
 	u.RawQuery = strings.ReplaceAll(query, "+", "%20") // pgx reads a plus as a plus, as libpq does
 	return u.String()
@@ -112,21 +112,20 @@ func (c *Cluster) url(name string) string {
 
 // Stop shuts Postgres down: open transactions are rolled back, what is committed is written, the lock is released.
 // When ctx ends before that, Postgres is stopped as in a crash, which loses nothing either, and an error says so.
-// Calling Stop again gives the same answer.
+// Later calls return the same error.
 func (c *Cluster) Stop(ctx context.Context) error {
-	c.once.Do(func() { c.stopped = c.down(ctx) })
-	return c.stopped
+	c.stopOnce.Do(func() { c.stopErr = c.stop(ctx) })
+	return c.stopErr
 }
 
-func (c *Cluster) down(ctx context.Context) error {
+func (c *Cluster) stop(ctx context.Context) (err error) {
 	c.cancel()
 	<-c.supervised
-	var err error
 	if c.current != nil {
 		err = c.current.shutdown(ctx)
 	}
 	if filepath.Dir(c.socket) != c.dir {
-		_ = os.Remove(c.socket) // tidies the temp directory; the next start makes it again
+		_ = os.Remove(c.socket) // in the temporary directory; the next start makes it again
 	}
 	if closing := c.lock.Close(); closing != nil {
 		err = errors.Join(err, fmt.Errorf("release state directory: %w", closing))

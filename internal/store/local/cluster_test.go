@@ -167,6 +167,23 @@ func TestCluster_Stop(t *testing.T) {
 	ask(t, mustStart(t, dir), "SELECT 'recovered'")
 }
 
+// A start that was given up still gives Postgres the time to write what it has.
+func TestPostmaster_abandon(t *testing.T) {
+	t.Parallel()
+	c := mustStart(t, stateDir(t))
+	c.cancel()
+	<-c.supervised
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	c.current.abandon(ended)
+	if diff := cmp.Diff("exit status 0", c.current.cmd.ProcessState.String()); diff != "" {
+		t.Error(diff)
+	}
+	if text, err := os.ReadFile(c.output); err != nil || strings.Contains(string(text), "immediate shutdown") {
+		t.Errorf("stopped as in a crash: %v\n%s", err, text)
+	}
+}
+
 // inetSockets returns the TCP and UDP sockets that a process has open, as their links in /proc.
 func inetSockets(t *testing.T, pid int) []string {
 	t.Helper()

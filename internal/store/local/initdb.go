@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"purser/internal/files"
 )
 
 // major returns the version that made the cluster, 0 if there is no cluster yet.
@@ -29,34 +31,33 @@ func (c *Cluster) major() (int, error) {
 	return major, nil
 }
 
-// initialise makes the cluster unless there is one. A kill on the way leaves only a directory that the next call
-// removes.
+// initialise makes the cluster beside its place and renames it. If it is interrupted, the next call removes the rest.
 func (c *Cluster) initialise(ctx context.Context) error {
-	if _, err := os.Lstat(c.data); err == nil {
-		return nil
-	}
 	c.removePartial()
-	partial, err := os.MkdirTemp(c.dir, "postgres.new")
+	partial, err := os.MkdirTemp(c.dir, partialPrefix)
 	if err != nil {
 		return fmt.Errorf("make cluster: %w", err)
 	}
-	defer c.removePartial() // nothing is left of it after the rename
+	defer c.removePartial() // after the rename there is nothing
 	if err := c.initdb(ctx, partial); err != nil {
 		return err
 	}
 	if err := os.Rename(partial, c.data); err != nil {
 		return fmt.Errorf("make cluster: %w", err)
 	}
-	return syncDir(c.dir)
+	if err := files.SyncDirectory(c.dir); err != nil {
+		return fmt.Errorf("make cluster: %w", err)
+	}
+	return nil
 }
 
 func (c *Cluster) initdb(ctx context.Context, dir string) error {
-	if err := c.user.own(dir); err != nil {
+	if err := c.user.chown(dir); err != nil {
 		return fmt.Errorf("make cluster: %w", err)
 	}
 	cmd := c.command(ctx, "initdb", "--pgdata="+dir, "--username="+database, "--encoding=UTF8", "--locale=C",
 		"--data-checksums", "--auth-local=trust", "--auth-host=reject")
-	// The postgres that initdb runs goes with it: it is of the same session.
+	// This also ends the postgres that initdb runs, which is in the same session.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
@@ -69,30 +70,18 @@ func (c *Cluster) initdb(ctx context.Context, dir string) error {
 	return nil
 }
 
-// removePartial removes what interrupted calls left. What cannot be removed is in nobody's way: names are never
-// re-used.
+// partialPrefix begins the names of clusters that are being made.
+const partialPrefix = "postgres.new"
+
+// removePartial removes what interrupted calls left. It only logs failures, because names are not used again.
 func (c *Cluster) removePartial() {
-	left, _ := filepath.Glob(filepath.Join(globEscape(c.dir), "postgres.new*"))
-	for _, dir := range left {
-		if err := os.RemoveAll(dir); err != nil {
+	entries, _ := os.ReadDir(c.dir)
+	for _, entry := range entries {
+		if !strings.HasPrefix(entry.Name(), partialPrefix) {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(c.dir, entry.Name())); err != nil {
 			c.log.Warn("remove an unfinished cluster", "error", err)
 		}
 	}
-}
-
-// globEscape returns a pattern that matches just path.
-func globEscape(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
-}
-
-// syncDir makes a rename in dir last through a power cut, as initdb did with the files.
-func syncDir(dir string) error {
-	f, err := os.Open(dir) //nolint:gosec // the state directory
-	if err != nil {
-		return fmt.Errorf("make cluster: %w", err)
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("make cluster: %w", err)
-	}
-	return nil
 }

@@ -15,18 +15,18 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// poll is the time between two looks at something that tells us nothing by itself.
+// poll is the interval of polling.
 const poll = 20 * time.Millisecond
 
 // postmaster is one run of Postgres as a child of ours.
 type postmaster struct {
 	cmd    *exec.Cmd
 	began  time.Time
-	offset int64         // in the log file, where its words begin
-	exited chan struct{} // closed when it has ended and been waited for; then cmd may be read
+	offset int64         // of its first line in the log file
+	exited chan struct{} // closed after cmd.Wait
 }
 
-// arguments of postgres; where a setting comes twice, the last one counts.
+// arguments returns the command line of postgres. Of a setting that comes twice, the last one is in force.
 func (c *Cluster) arguments() []string {
 	settings := append([]string{
 		"listen_addresses=",
@@ -50,7 +50,7 @@ func (c *Cluster) arguments() []string {
 	return args
 }
 
-// launch starts Postgres and does not wait for it to answer.
+// launch starts Postgres and does not wait until it is ready.
 func (c *Cluster) launch() (*postmaster, error) {
 	output, offset, err := openLog(c.output)
 	if err != nil {
@@ -71,8 +71,8 @@ func (c *Cluster) launch() (*postmaster, error) {
 	return p, nil
 }
 
-// run holds on to one thread for as long as Postgres runs: for the kernel a child's parent is the thread that made
-// it, and it must not take the end of an idle thread for the death of the parent.
+// run keeps one thread for as long as Postgres runs: to the kernel, the thread that started a child is its parent, and
+// the end of an idle thread would be the death of the parent.
 func (p *postmaster) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -81,11 +81,19 @@ func (p *postmaster) run(started chan<- error) {
 	if err != nil {
 		return
 	}
-	_ = p.cmd.Wait() // how it ended is in cmd.ProcessState
+	_ = p.cmd.Wait() // cmd.ProcessState has the result
 	close(p.exited)
 }
 
-// shutdown stops Postgres and waits for its end: with a checkpoint if there is time for it, else as in a crash.
+// abandon stops a Postgres that did not become ready. It takes a while of its own for that, for ctx may have ended.
+func (p *postmaster) abandon(ctx context.Context) {
+	const grace = 5 * time.Second
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
+	defer cancel()
+	_ = p.shutdown(ctx) // the start has failed for another reason
+}
+
+// shutdown stops Postgres and waits for its end: with a checkpoint if ctx lasts that long, else as in a crash.
 func (p *postmaster) shutdown(ctx context.Context) error {
 	_ = p.cmd.Process.Signal(syscall.SIGINT) // fails only when it has ended
 	select {
@@ -103,28 +111,28 @@ func (p *postmaster) shutdown(ctx context.Context) error {
 	return fmt.Errorf("stop postgres without a checkpoint, it will recover at the next start: %w", ctx.Err())
 }
 
-// waitReady returns when the database can be used, or with the reason why it never will.
+// waitReady returns when the database is ready, or an error if it never will be.
 func (c *Cluster) waitReady(ctx context.Context, p *postmaster) error {
 	tick := time.NewTicker(10 * time.Second)
 	defer tick.Stop()
 	for {
 		err := c.ensureDatabase(ctx)
-		if err == nil || hopeless(err) {
+		if err == nil || isPermanent(err) {
 			return err
 		}
 		select {
 		case <-tick.C: // recovery after a crash can take its time
 			c.log.WarnContext(ctx, "private postgres does not answer yet", "error", err, "log", c.output)
 		case <-p.exited:
-			return fmt.Errorf("postgres ended while it started: %s%w", p.cmd.ProcessState, c.lastWords(p))
+			return fmt.Errorf("postgres ended while it started: %s%w", p.cmd.ProcessState, c.lastWordsOf(p))
 		case <-ctx.Done():
-			return fmt.Errorf("wait for postgres: %w (%w)%w", ctx.Err(), err, c.lastWords(p))
+			return fmt.Errorf("wait for postgres: %w (%w)%w", ctx.Err(), err, c.lastWordsOf(p))
 		case <-time.After(poll):
 		}
 	}
 }
 
-// ensureDatabase makes Purser's database unless it is there.
+// ensureDatabase creates Purser's database if it does not exist.
 func (c *Cluster) ensureDatabase(ctx context.Context) (err error) {
 	conn, err := pgx.Connect(ctx, c.url("postgres"))
 	if err != nil {
@@ -145,21 +153,18 @@ func (c *Cluster) ensureDatabase(ctx context.Context) (err error) {
 	return nil
 }
 
-// hopeless tells what Postgres will answer again from what passes: that it starts, stops or lacks room (classes 57,
-// 53).
-func hopeless(err error) bool {
-	var answer *pgconn.PgError
-	if !errors.As(err, &answer) {
-		return false
-	}
-	return !strings.HasPrefix(answer.Code, "57") && !strings.HasPrefix(answer.Code, "53")
+// isPermanent reports whether Postgres will answer the same again. It does not if it starts, stops or lacks resources
+// (classes 57 and 53).
+func isPermanent(err error) bool {
+	answer, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && !strings.HasPrefix(answer.Code, "57") && !strings.HasPrefix(answer.Code, "53")
 }
 
-// openLog opens Postgres's log at its end. A long one is put aside first, so that the two never take much room.
+// openLog opens Postgres's log and returns its size. It renames a long one first, so that the two stay small.
 func openLog(path string) (*os.File, int64, error) {
-	const long = 8 << 20
-	if info, err := os.Lstat(path); err == nil && info.Size() > long {
-		_ = os.Rename(path, path+".old") // else it grows on, which is not worth a refusal to start
+	const maxSize = 8 << 20
+	if info, err := os.Lstat(path); err == nil && info.Size() > maxSize {
+		_ = os.Rename(path, path+".old") // if this fails, the log grows on
 	}
 	//nolint:gosec // in the state directory
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)

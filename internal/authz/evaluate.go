@@ -10,7 +10,7 @@ import (
 // Policy is a set of rules, those of a policy file and the defaults of the others. It never changes.
 type Policy struct {
 	rules map[string]*rule
-	order []*rule // the registered ones as they are listed, then helpers by name
+	order []*rule // as Rules lists them
 }
 
 // rule is a rule of a policy.
@@ -20,37 +20,37 @@ type rule struct {
 	expression  check
 	references  []*ruleCheck // of the expression
 	registered  bool
-	place       place // in the file; zero if the rule is not in it
-	index       int   // in the policy's order
+	location    location // in the file; zero if the rule is a default
+	index       int      // in the policy's order
 }
 
-// Default is the policy of a server without a policy file.
+// Default returns the policy of a server without a policy file.
 func Default() *Policy {
 	policy, err := Parse(nil)
 	if err != nil {
-		panic("access: the default rules: " + err.Error())
+		panic("authz: the default rules: " + err.Error())
 	}
 	return policy
 }
 
-// Allows tells whether a caller passes a rule. Nobody passes one that is not registered.
+// Allows reports whether a rule allows a caller. A rule that is not registered allows nobody.
 func (p *Policy) Allows(name string, caller authn.Caller) bool {
 	asked, ok := p.rules[name]
-	return ok && asked.registered && p.ask(caller).follows(asked)
+	return ok && asked.registered && p.evaluate(caller).allows(asked)
 }
 
-// Passed lists the registered rules that a caller passes, in the order of Rules; empty and not nil if there are none.
+// Passed returns the registered rules that allow a caller, in the order of Rules; it is never nil.
 func (p *Policy) Passed(caller authn.Caller) []string {
-	passed, q := []string{}, p.ask(caller)
+	passed, e := []string{}, p.evaluate(caller)
 	for _, r := range p.order {
-		if r.registered && q.follows(r) {
+		if r.registered && e.allows(r) {
 			passed = append(passed, r.name)
 		}
 	}
 	return passed
 }
 
-// Rules lists the rules in force: the registered ones in a fixed order, then the helpers of the file by name.
+// Rules returns the rules in force: the registered ones in a fixed order, then the helpers of the file by name.
 func (p *Policy) Rules() []Rule {
 	rules := make([]Rule, len(p.order))
 	for i, r := range p.order {
@@ -59,8 +59,8 @@ func (p *Policy) Rules() []Rule {
 	return rules
 }
 
-// question is one caller's; it evaluates each rule at most once, because rules may refer to others many times.
-type question struct {
+// evaluation is the evaluation of rules for one caller. It evaluates each rule at most once, however many refer to it.
+type evaluation struct {
 	caller   authn.Caller
 	roles    []string // in lower case
 	verdicts []verdict
@@ -74,26 +74,26 @@ const (
 	allowed
 )
 
-func (p *Policy) ask(caller authn.Caller) *question {
-	q := &question{caller: caller, roles: make([]string, len(caller.Roles)), verdicts: make([]verdict, len(p.order))}
+func (p *Policy) evaluate(caller authn.Caller) *evaluation {
+	e := &evaluation{caller: caller, roles: make([]string, len(caller.Roles)), verdicts: make([]verdict, len(p.order))}
 	for i, role := range caller.Roles {
-		q.roles[i] = strings.ToLower(role)
+		e.roles[i] = strings.ToLower(role)
 	}
-	return q
+	return e
 }
 
-// follows gives a rule's verdict.
-func (q *question) follows(r *rule) bool {
-	if q.verdicts[r.index] == unknown {
-		q.verdicts[r.index] = denied
-		if r.expression.passes(q) {
-			q.verdicts[r.index] = allowed
+// allows reports whether a rule allows the caller.
+func (e *evaluation) allows(r *rule) bool {
+	if e.verdicts[r.index] == unknown {
+		e.verdicts[r.index] = denied
+		if r.expression.passes(e) {
+			e.verdicts[r.index] = allowed
 		}
 	}
-	return q.verdicts[r.index] == allowed
+	return e.verdicts[r.index] == allowed
 }
 
-// sorted puts rules into the order in which a policy lists them.
+// sorted returns the rules in the order in which a policy lists them.
 func sorted(rules map[string]*rule) []*rule {
 	order := make([]*rule, 0, len(rules))
 	for _, known := range registered {

@@ -23,46 +23,47 @@ import (
 )
 
 const (
-	fetchEvery = 5 * time.Second  // at most, however many tokens name a key that is not known
-	keysFor    = 10 * time.Minute // after which withdrawn keys no longer count, if the issuer answers
-	mostTries  = 8                // keys that a signature is checked with
+	fetchEvery  = 5 * time.Second  // at most, however many tokens name an unknown key
+	keysFor     = 10 * time.Minute // how long withdrawn keys are accepted, if the issuer answers
+	maxKeyTries = 8                // keys that one signature is checked with
 )
 
-// keyring has the public keys of an issuer. The library's own key set asks the issuer anew for every signature that it
-// cannot verify, and never forgets a key that the issuer has withdrawn.
-type keyring struct {
+// issuerKeys has the public keys of an issuer, fetched on demand. No library's key set does what is needed: go-oidc's
+// asks the issuer for every signature that it cannot verify, and never forgets a withdrawn key; jwkset's makes every
+// request with an unknown key wait for its rate limit and then fetch, and needs a goroutine to forget withdrawn keys.
+type issuerKeys struct {
 	issuer string
 	client *http.Client
 	now    func() time.Time
 	log    *slog.Logger
 
-	state    atomic.Pointer[keyState] // replaced only by the one who fetches
+	state    atomic.Pointer[keyState] // replaced only while fetching
 	fetching singleflight.Group
 }
 
-// keyState is what is known of an issuer at one time; it does not change.
+// keyState is the result of a fetch. It is immutable.
 type keyState struct {
 	keys    []jose.JSONWebKey
 	fetched time.Time // zero: never
 	tried   time.Time // zero: never
-	err     error     // of the last try
+	err     error     // of the last attempt
 }
 
-func newKeyring(issuer string, client *http.Client, now func() time.Time, log *slog.Logger) *keyring {
-	k := &keyring{issuer: issuer, client: client, now: now, log: log}
+func newIssuerKeys(issuer string, client *http.Client, now func() time.Time, log *slog.Logger) *issuerKeys {
+	k := &issuerKeys{issuer: issuer, client: client, now: now, log: log}
 	k.state.Store(&keyState{})
 	return k
 }
 
-// candidates returns the keys that a token may be signed with. An empty id fits every key. Keys that are not fresh go
-// on to count until the issuer answers: while it does not, it makes no new tokens either.
-func (k *keyring) candidates(ctx context.Context, id, algorithm string) ([]crypto.PublicKey, error) {
+// candidates returns the keys that a token may be signed with. An empty id matches every key. Old keys are used until
+// the issuer answers: while it does not, it issues no tokens either.
+func (k *issuerKeys) candidates(ctx context.Context, id, algorithm string) ([]crypto.PublicKey, error) {
 	known := k.state.Load()
-	if fit := known.fitting(id, algorithm); len(fit) > 0 {
+	if keys := known.matching(id, algorithm); len(keys) > 0 {
 		if k.since(known.fetched) >= keysFor && k.mayFetch(known) {
 			k.fetchOnce(ctx)
 		}
-		return fit, nil
+		return keys, nil
 	}
 	if k.mayFetch(known) {
 		select {
@@ -72,8 +73,8 @@ func (k *keyring) candidates(ctx context.Context, id, algorithm string) ([]crypt
 		}
 		known = k.state.Load()
 	}
-	if fit := known.fitting(id, algorithm); len(fit) > 0 {
-		return fit, nil
+	if keys := known.matching(id, algorithm); len(keys) > 0 {
+		return keys, nil
 	}
 	if known.err != nil {
 		return nil, unavailable(known.err, "The issuer of the token does not answer")
@@ -81,21 +82,21 @@ func (k *keyring) candidates(ctx context.Context, id, algorithm string) ([]crypt
 	return nil, rejected("it is signed with a key that the issuer does not have")
 }
 
-func (k *keyring) since(t time.Time) time.Duration { return k.now().Sub(t) }
+func (k *issuerKeys) since(t time.Time) time.Duration { return k.now().Sub(t) }
 
-func (k *keyring) mayFetch(known *keyState) bool {
+func (k *issuerKeys) mayFetch(known *keyState) bool {
 	return known.tried.IsZero() || k.since(known.tried) >= fetchEvery
 }
 
-// fetchOnce fetches the keys if nobody else is about it or has just done so; the channel tells when that is done. What
-// others wait for does not end with the request that began it.
-func (k *keyring) fetchOnce(ctx context.Context) <-chan singleflight.Result {
+// fetchOnce starts a fetch, unless one is under way or has just ended. It does not end with the request that began it,
+// for others may wait for the channel too.
+func (k *issuerKeys) fetchOnce(ctx context.Context) <-chan singleflight.Result {
 	return k.fetching.DoChan("", func() (any, error) {
 		known := k.state.Load()
 		if !k.mayFetch(known) {
 			return nil, nil
 		}
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
 		keys, err := k.fetch(ctx)
 		k.store(ctx, known, keys, err)
@@ -103,7 +104,7 @@ func (k *keyring) fetchOnce(ctx context.Context) <-chan singleflight.Result {
 	})
 }
 
-func (k *keyring) store(ctx context.Context, known *keyState, keys []jose.JSONWebKey, err error) {
+func (k *issuerKeys) store(ctx context.Context, known *keyState, keys []jose.JSONWebKey, err error) {
 	next := &keyState{keys: keys, fetched: k.now(), tried: k.now(), err: err}
 	if err != nil {
 		next.keys, next.fetched = known.keys, known.fetched
@@ -118,25 +119,25 @@ func (k *keyring) store(ctx context.Context, known *keyState, keys []jose.JSONWe
 	}
 }
 
-// fetch asks the issuer where its keys are, and for them.
-func (k *keyring) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
+// fetch discovers the address of the issuer's keys and fetches them.
+func (k *issuerKeys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	provider, err := oidc.NewProvider(oidc.ClientContext(ctx, k.client), k.issuer)
 	if err != nil {
 		return nil, fmt.Errorf("discover the issuer: %w", err)
 	}
-	var said struct {
+	var metadata struct {
 		Keys string `json:"jwks_uri"`
 	}
-	if err := provider.Claims(&said); err != nil {
+	if err := provider.Claims(&metadata); err != nil {
 		return nil, fmt.Errorf("discover the issuer: %w", err)
 	}
-	if strings.HasPrefix(k.issuer, "https:") && !strings.HasPrefix(said.Keys, "https:") {
+	if strings.HasPrefix(k.issuer, "https:") && !strings.HasPrefix(metadata.Keys, "https:") {
 		return nil, errors.New("the issuer's jwks_uri is not https, as the issuer is")
 	}
-	return k.fetchKeys(ctx, said.Keys)
+	return k.fetchKeys(ctx, metadata.Keys)
 }
 
-func (k *keyring) fetchKeys(ctx context.Context, address string) ([]jose.JSONWebKey, error) {
+func (k *issuerKeys) fetchKeys(ctx context.Context, address string) ([]jose.JSONWebKey, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("fetch the issuer's keys: %w", err)
@@ -156,7 +157,7 @@ func (k *keyring) fetchKeys(ctx context.Context, address string) ([]jose.JSONWeb
 	return parseKeys(text)
 }
 
-// parseKeys reads a JSON Web Key Set. Keys of a kind that is not known, or that are none for signatures, are left out
+// parseKeys parses a JSON Web Key Set. It leaves out keys of unknown types and keys that are not for signatures
 // (RFC 7517 §5).
 func parseKeys(text []byte) (keys []jose.JSONWebKey, err error) {
 	var set struct {
@@ -177,20 +178,20 @@ func parseKeys(text []byte) (keys []jose.JSONWebKey, err error) {
 	return keys, nil
 }
 
-// fitting returns the keys with an id that an algorithm can use.
-func (s *keyState) fitting(id, algorithm string) (fit []crypto.PublicKey) {
+// matching returns the keys with an id that an algorithm can use.
+func (s *keyState) matching(id, algorithm string) (keys []crypto.PublicKey) {
 	for _, key := range s.keys {
 		if id != "" && key.KeyID != id || key.Algorithm != "" && key.Algorithm != algorithm {
 			continue
 		}
-		if slices.Contains(families(key.Key), algorithm[:2]) && len(fit) < mostTries {
-			fit = append(fit, key.Key)
+		if slices.Contains(families(key.Key), algorithm[:2]) && len(keys) < maxKeyTries {
+			keys = append(keys, key.Key)
 		}
 	}
-	return fit
+	return keys
 }
 
-// families are the beginnings of the algorithms that a public key serves; none for a key of another kind.
+// families returns the prefixes of the algorithms that a public key can verify; none for a key of an unknown type.
 func families(key crypto.PublicKey) []string {
 	switch key.(type) {
 	case *rsa.PublicKey:

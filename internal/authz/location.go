@@ -5,27 +5,27 @@ import (
 	"strings"
 )
 
-// place is where a file says something about a rule.
-type place struct {
-	line int    // counts from 1; 0 if it is not known
-	rest string // what follows the name on the line
+// location is the line of a file that begins with the name of a rule.
+type location struct {
+	line int    // counts from 1; 0 if it is unknown
+	rest string // the line after the name
 }
 
-// placesOf finds the lines that begin with the name of a rule, for messages. The YAML reader gives values only; names
-// that are written in an unusual way are not found.
-func placesOf(text []byte) map[string]place {
-	places, number := map[string]place{}, 0
+// locate returns the lines that begin with the name of a rule, for messages: the YAML reader returns values only. It
+// does not find names that are written in an unusual way.
+func locate(text []byte) map[string]location {
+	locations, number := map[string]location{}, 0
 	for line := range bytes.Lines(text) {
 		number++
 		name, rest, ok := nameAt(strings.TrimLeft(string(line), " \t{,"))
-		if _, seen := places[name]; ok && !seen {
-			places[name] = place{number, strings.TrimSpace(rest)}
+		if _, seen := locations[name]; ok && !seen {
+			locations[name] = location{number, strings.TrimSpace(rest)}
 		}
 	}
-	return places
+	return locations
 }
 
-// nameAt cuts a line behind the key that it begins with.
+// nameAt cuts a line after the key that it begins with.
 func nameAt(line string) (name, rest string, ok bool) {
 	line = strings.TrimRight(line, "\r\n")
 	if line != "" && (line[0] == '"' || line[0] == '\'') {

@@ -43,13 +43,13 @@ func TestOpen_refuses(t *testing.T) {
 		mode       fs.FileMode
 		want       string
 	}{
-		{"group can read", good, 0o640, "is open to others (mode 0640): chmod 600 PATH"},
-		{"others can read", good, 0o604, "is open to others (mode 0604): chmod 600 PATH"},
-		{"others can write", good, 0o602, "is open to others (mode 0602): chmod 600 PATH"},
-		{"empty", "", 0o600, "PATH is empty"},
+		{"group can read", good, 0o640, "PATH: it is open to others (mode 0640): chmod 600 PATH"},
+		{"others can read", good, 0o604, "PATH: it is open to others (mode 0604): chmod 600 PATH"},
+		{"others can write", good, 0o602, "PATH: it is open to others (mode 0602): chmod 600 PATH"},
+		{"empty", "", 0o600, "PATH: it is empty"},
 		{"a space", " ", 0o600, errNoKeyset.Error()},
 		{"null", "null", 0o600, errNoKeyset.Error()},
-		{"too large", strings.Repeat(" ", largestFile) + good, 0o600, "too large"},
+		{"too large", strings.Repeat(" ", maxFileSize) + good, 0o600, "has more than 1048576 bytes"},
 		{"no JSON", "hunter2", 0o600, errNoKeyset.Error()},
 		{"cut off", good[:len(good)/2], 0o600, errNoKeyset.Error()},
 		{"twice", good + good, 0o600, errNoKeyset.Error()},
@@ -81,7 +81,7 @@ func TestOpen_refuses(t *testing.T) {
 	}
 	t.Run("a directory", func(t *testing.T) {
 		t.Parallel()
-		wantRefused(t, directory(t), "is a directory", value)
+		wantRefused(t, directory(t), "is not a regular file", value)
 	})
 	t.Run("a pipe", func(t *testing.T) {
 		t.Parallel()
@@ -89,7 +89,7 @@ func TestOpen_refuses(t *testing.T) {
 		if err := syscall.Mkfifo(path, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		wantRefused(t, path, "is no regular file", value)
+		wantRefused(t, path, "is not a regular file", value)
 	})
 	t.Run("no file", func(t *testing.T) {
 		t.Parallel()
@@ -330,8 +330,8 @@ func TestOpen_kms(t *testing.T) {
 				t.Error(err)
 			}
 			k := openKeyring(t, path, Options{KMS: kms})
-			if !bytes.Equal(before, k.Prefix(t.Context())) || len(k.keys.Load().enabled) != keys {
-				t.Errorf("after %d writes there are %d keys, and texts begin with %x", left, len(k.keys.Load().enabled), k.Prefix(t.Context()))
+			if !bytes.Equal(before, k.Prefix(t.Context())) || len(k.file.Current().enabled) != keys {
+				t.Errorf("after %d writes there are %d keys, and texts begin with %x", left, len(k.file.Current().enabled), k.Prefix(t.Context()))
 			}
 		}
 	})

@@ -1,0 +1,102 @@
+package authn
+
+import (
+	"crypto/sha256"
+	"errors"
+	"slices"
+	"time"
+
+	"purser/internal/cache"
+	"purser/internal/document"
+)
+
+const (
+	acceptedFor      = time.Minute     // the longest time that a revoked token is still accepted
+	rejectedFor      = 5 * time.Second // the longest time that a token which has become valid is still rejected
+	maxAcceptedBytes = 8 << 20         // some 20,000 tokens
+	maxRejectedBytes = 4 << 20         // about as many
+)
+
+// tokenCache keeps the results of authentication for a short time, by the hash of the token. Wrong tokens, of which
+// anybody can send any number, are kept apart from valid ones and cannot displace them.
+type tokenCache struct {
+	now      func() time.Time
+	accepted *cache.Cache[document.Digest, accepted]
+	rejected *cache.Cache[document.Digest, rejection]
+}
+
+type accepted struct {
+	caller  Caller
+	until   time.Time // when to authenticate again
+	expires time.Time // the token's end
+}
+
+// size returns roughly the bytes that an entry takes.
+func (a accepted) size() int {
+	const fixed, header = 200, 16
+	size := fixed + len(a.caller.UserID) + len(a.caller.UserName) + len(a.caller.ProjectID) + len(a.caller.DomainID)
+	for _, role := range a.caller.Roles {
+		size += header + len(role)
+	}
+	return size
+}
+
+type rejection struct {
+	err   error
+	until time.Time
+}
+
+func newTokenCache(now func() time.Time) *tokenCache {
+	return &tokenCache{
+		now:      now,
+		accepted: cache.New[document.Digest, accepted](maxAcceptedBytes),
+		rejected: cache.New[document.Digest, rejection](maxRejectedBytes),
+	}
+}
+
+func hashOfToken(token string) document.Digest { return sha256.Sum256([]byte(token)) }
+
+// lookup returns a result that is recent enough; otherwise known is false.
+func (c *tokenCache) lookup(token document.Digest) (caller Caller, known bool, err error) {
+	if a, ok := c.accepted.Get(token); ok && c.now().Before(a.until) {
+		a.caller.Roles = slices.Clone(a.caller.Roles)
+		return a.caller, true, nil
+	}
+	if r, ok := c.rejected.Get(token); ok && c.now().Before(r.until) {
+		return Caller{}, true, r.err
+	}
+	return Caller{}, false, nil
+}
+
+// wasAccepted reports whether a token was accepted before and has not expired since.
+func (c *tokenCache) wasAccepted(token document.Digest) bool {
+	a, ok := c.accepted.Get(token)
+	return ok && c.now().Before(a.expires)
+}
+
+// store keeps a result, unless the error says that the issuer did not answer.
+func (c *tokenCache) store(token document.Digest, caller Caller, expires time.Time, err error) {
+	_, isRejected := errors.AsType[*Rejected](err)
+	switch {
+	case err == nil:
+		c.accept(token, caller, expires)
+	case isRejected:
+		c.reject(token, err)
+	}
+}
+
+func (c *tokenCache) accept(token document.Digest, caller Caller, expires time.Time) {
+	until := c.now().Add(acceptedFor)
+	if expires.Before(until) {
+		until = expires
+	}
+	caller.Roles = slices.Clone(caller.Roles)
+	entry := accepted{caller, until, expires}
+	c.accepted.Add(token, entry, entry.size())
+}
+
+func (c *tokenCache) reject(token document.Digest, err error) {
+	const size = 200
+	c.accepted.Remove(token)
+	c.rejected.Add(token, rejection{err, c.now().Add(rejectedFor)}, size)
+}

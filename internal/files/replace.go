@@ -1,0 +1,96 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Create writes a file that only its owner can read, and its directory if that is missing. The error is fs.ErrExist if
+// anything has the name already.
+func Create(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("make the directory of %s: %w", path, err)
+	}
+	return install(path, text, nil, os.Link)
+}
+
+// Replace puts a text in the place of a file, which keeps its owner and mode: so root can change the files of a server
+// that is not. A file that was not there becomes one that only its owner can read. Readers find the old text or the new
+// one, also after a power cut; when Replace returns, the new one.
+func Replace(path string, text []byte) error {
+	old, err := os.Stat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("replace the file: %w", about(path, err))
+	}
+	return install(path, text, old, os.Rename)
+}
+
+// install writes a text to a temporary file, with the owner and mode of old unless that is nil, and moves it to path by
+// put.
+func install(path string, text []byte, old fs.FileInfo, put func(temporary, path string) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("write %s: %w", path, err)
+		}
+	}()
+	dir := filepath.Dir(path)
+	file, err := os.CreateTemp(dir, ".new-*") // mode 0600
+	if err != nil {
+		return err //nolint:wrapcheck // wrapped above
+	}
+	defer os.Remove(file.Name()) //nolint:errcheck // after a rename it is gone
+	_, err = file.Write(text)
+	if err = errors.Join(err, resemble(file, old), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := put(file.Name(), path); err != nil {
+		return err
+	}
+	return SyncDirectory(dir)
+}
+
+// resemble sets the mode of a file to that of an old one, and its owner and group if they differ.
+func resemble(file *os.File, old fs.FileInfo) error {
+	if old == nil {
+		return nil
+	}
+	now, err := file.Stat()
+	if err != nil {
+		return err //nolint:wrapcheck // wrapped by install
+	}
+	was, known := old.Sys().(*syscall.Stat_t)
+	is, same := now.Sys().(*syscall.Stat_t)
+	if known && same && (was.Uid != is.Uid || was.Gid != is.Gid) {
+		err = file.Chown(int(was.Uid), int(was.Gid))
+	}
+	return errors.Join(err, file.Chmod(old.Mode().Perm()))
+}
+
+// SyncDirectory makes changes of the names in a directory last through a power cut.
+func SyncDirectory(path string) error {
+	directory, err := os.Open(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return err //nolint:wrapcheck // wrapped by install
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}
+
+// Lock keeps other processes from changing a file until unlock is called, if they lock it too. It returns the path of
+// the file itself where a symbolic link leads to it: to replace it by that of the link would replace the link.
+func Lock(path string) (target string, unlock func(), err error) {
+	if target, err = filepath.EvalSymlinks(path); err != nil {
+		target = path
+	}
+	directory, err := os.Open(filepath.Dir(target))
+	if err != nil {
+		return "", nil, fmt.Errorf("lock the directory of %s: %w", path, err)
+	}
+	if err := syscall.Flock(int(directory.Fd()), syscall.LOCK_EX); err != nil {
+		return "", nil, errors.Join(fmt.Errorf("lock the directory of %s: %w", path, err), directory.Close())
+	}
+	return target, func() { _ = directory.Close() }, nil
+}
