@@ -307,7 +307,7 @@ func (s *Service) describe(ctx context.Context, revision int64, query EntryQuery
 	for i := range errs {
 		entries[i] = described{rows[i].Entry, errs[i]}
 	}
-	return entries, err //nolint:wrapcheck // says what was done
+	return entries, err
 }
 
 // at returns the entry at a position as far as it is known without reading failures.

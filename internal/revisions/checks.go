@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 
 	"purser/internal/budget"
-	"purser/internal/document"
 	"purser/internal/validations"
 )
 
@@ -205,13 +204,4 @@ func Registering(documents []*Stored) (registering []*Stored) {
 		}
 	}
 	return registering
-}
-
-// digests returns the digests of documents' contents.
-func digests(documents []*Stored) []document.Digest {
-	list := make([]document.Digest, len(documents))
-	for i, doc := range documents {
-		list[i] = doc.Digest
-	}
-	return list
 }

@@ -37,7 +37,7 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 	began := s.Now()
 	segments, err := document.Split(body, media, s.Limits)
 	if err != nil {
-		return Payload{}, err //nolint:wrapcheck // a fault of the body
+		return Payload{}, err
 	}
 	s.observe("split", began)
 	if len(segments) == 0 && media == document.YAML && len(bytes.TrimSpace(body)) > 0 {

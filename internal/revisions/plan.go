@@ -43,7 +43,7 @@ func (p Payload) match(snapshot Snapshot) (Diff, error) {
 	for _, item := range p.Items {
 		current := known(item.Segment.Digest)
 		if item.Document != nil {
-			current = diff.next(snapshot.Head, byIdentity, item)
+			current = next(&diff, snapshot.Head, byIdentity, item)
 		}
 		if bucket, twice := seen[current.Place]; twice {
 			return Diff{}, duplicate(current.Identity, bucket)
@@ -75,20 +75,20 @@ func (p Payload) identities(snapshot Snapshot) map[document.Identity]*Stored {
 }
 
 // next returns the version that a decoded document has from now on: the stored one if its contents are the same, else
-// a new one, which it adds.
-func (d *Diff) next(head Head, byIdentity map[document.Identity]*Stored, item Item) *Stored {
+// a new one, which it adds to the diff under construction.
+func next(diff *Diff, head Head, byIdentity map[document.Identity]*Stored, item Item) *Stored {
 	old, fresh := byIdentity[item.Document.Identity], Stored{Document: item.Document, Bucket: item.Bucket}
 	if old != nil && sameVersion(old, &fresh) {
 		reread := *old.Document
 		reread.Segment, reread.Notes = item.Document.Segment, item.Document.Notes // so that this text is known the next time
 		return old.with(reread)
 	}
-	added := numbered(head, len(d.Added), fresh)
+	added := numbered(head, len(diff.Added), fresh)
 	if old != nil {
 		added.Place = old.Place
-		d.Removed = append(d.Removed, old)
+		diff.Removed = append(diff.Removed, old)
 	}
-	d.Added = append(d.Added, added)
+	diff.Added = append(diff.Added, added)
 	byIdentity[item.Document.Identity] = added
 	return added
 }

@@ -3,6 +3,7 @@ package revisions
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"purser/internal/document"
@@ -85,9 +86,7 @@ func previewFindings(snapshot Snapshot, diff Diff, judgement Judgement) ([]Findi
 		}
 	}
 	found := map[validations.Pair][]validations.Finding{}
-	for pair, findings := range snapshot.Checks {
-		found[pair] = findings
-	}
+	maps.Copy(found, snapshot.Checks)
 	for _, check := range judgement.Checks {
 		found[check.Name()] = check.Findings
 	}

@@ -87,7 +87,7 @@ func compute(ctx context.Context, vault Vault, stored []*Stored, options renderi
 		return computed{}, resolver.failure
 	}
 	if err != nil {
-		return computed{}, err //nolint:wrapcheck // a fault of the documents
+		return computed{}, err
 	}
 	out := computed{make([]*Stored, len(rendered)), map[*Stored][][]string{}}
 	err = forEach(ctx, len(rendered), func(_ *budget.Meter, i int) error {
@@ -226,5 +226,5 @@ func (r Renderer) Explain(ctx context.Context, documents []*Stored, id document.
 	if resolver.failure != nil {
 		return nil, resolver.failure
 	}
-	return explained, err //nolint:wrapcheck // a fault of the documents
+	return explained, err
 }

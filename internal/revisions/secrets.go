@@ -63,7 +63,7 @@ func inClear(entry document.Entry) (*document.Document, error) {
 	root, _ := entry.Value.(document.Mapping)
 	metadata, _ := root.At("metadata").(document.Mapping)
 	entry.Value = root.With("metadata", metadata.With("storagePolicy", "cleartext"))
-	return document.New(entry) //nolint:wrapcheck // a fault of the document
+	return document.New(entry)
 }
 
 func encryptedFault(e document.Entry, doc *document.Document) error {
@@ -107,7 +107,7 @@ func (s *Service) seal(ctx context.Context, snapshot Snapshot, diff Diff) (Diff,
 	err := forEach(ctx, len(fresh), func(_ *budget.Meter, i int) (err error) {
 		texts[i] = *fresh[i].Document
 		texts[i].Sealed, err = s.Vault.Seal(ctx, placeOf(fresh[i].Identity), fresh[i].Secret)
-		return err //nolint:wrapcheck // wrapped below
+		return err
 	})
 	if err != nil {
 		return diff, fmt.Errorf("seal secrets: %w", err)

@@ -51,12 +51,8 @@ func NewService(config Config) *Service {
 	return s
 }
 
-// observe reports a phase that began at a time, and returns the time at which the next begins.
-func (s *Service) observe(phase string, began time.Time) time.Time {
-	now := s.Now()
-	s.Observe(phase, now.Sub(began))
-	return now
-}
+// observe reports a phase that began at a time and ends now.
+func (s *Service) observe(phase string, began time.Time) { s.Observe(phase, s.Now().Sub(began)) }
 
 // forEach calls work for 0 to n-1 on all processors, each with a meter of the goroutine that calls it, until one returns
 // an error. A panic becomes an error of this call alone.
@@ -84,5 +80,5 @@ func forEach(ctx context.Context, n int, work func(m *budget.Meter, i int) error
 			return meter.Check()
 		})
 	}
-	return group.Wait() //nolint:wrapcheck // errors of the work, which says what it did
+	return group.Wait()
 }

@@ -75,7 +75,7 @@ func (s *Service) exists(ctx context.Context, revision int64) error {
 func (s *Service) Post(ctx context.Context, revision int64, name string, body any) (validations.Result, error) {
 	result, err := validations.ParseResult(name, body, s.Compat)
 	if err != nil {
-		return validations.Result{}, err //nolint:wrapcheck // a fault of the body
+		return validations.Result{}, err
 	}
 	result.CreatedAt = s.Now().UTC()
 	if err := s.Store.AddResult(ctx, revision, result); err != nil {

@@ -27,12 +27,6 @@ const (
 		WHERE d.site = $1 AND d.id = n.id AND d.until IS NULL
 			AND (SELECT s.head FROM sites s WHERE s.site = $1) = $5::bigint`
 
-	insertContent = `INSERT INTO contents (site, digest, passed, body, sealed) VALUES ($1, $2, $3, $4, $5)`
-
-	insertDocument = `INSERT INTO documents (site, id, place, since, bucket, schema, layer, name, content, segment,
-			metadata, notes, abstract, labels, encrypted)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
-
 	insertChecks = `INSERT INTO checks (site, pair, findings)
 		SELECT $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
 
@@ -159,7 +153,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	moved := head.Revision != a.commit.Base.Revision
 	var err error
 	if a.commit, err = a.commit.On(head, changed); err != nil {
-		return nil, err //nolint:wrapcheck // ErrMoved
+		return nil, err
 	}
 	if moved { // nothing was closed, for it would have got another number
 		batch = &pgx.Batch{}

@@ -13,11 +13,27 @@ import (
 	"purser/internal/revisions"
 )
 
+// table is a table that rows are added to, with the statement that adds one.
+type table struct {
+	name    string
+	columns []string
+	insert  string
+}
+
 var (
-	contentColumns = []string{"site", "digest", "passed", "body", "sealed"}
-	versionColumns = []string{
-		"site", "id", "place", "since", "bucket", "schema", "layer", "name", "content", "segment", "metadata", "notes",
-		"abstract", "labels", "encrypted",
+	contentTable = table{
+		"contents", []string{"site", "digest", "passed", "body", "sealed"},
+		`INSERT INTO contents (site, digest, passed, body, sealed) VALUES ($1, $2, $3, $4, $5)`,
+	}
+	documentTable = table{
+		"documents",
+		[]string{
+			"site", "id", "place", "since", "bucket", "schema", "layer", "name", "content", "segment", "metadata", "notes",
+			"abstract", "labels", "encrypted",
+		},
+		`INSERT INTO documents (site, id, place, since, bucket, schema, layer, name, content, segment, metadata, notes,
+				abstract, labels, encrypted)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 	}
 )
 
@@ -46,7 +62,7 @@ func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map
 	}
 	// In the order of the index, pages are filled one after the other.
 	slices.SortFunc(added, func(a, b *revisions.Stored) int { return bytes.Compare(a.Digest[:], b.Digest[:]) })
-	err := a.addRows(ctx, batch, "contents", contentColumns, insertContent, len(added), func(i int) ([]any, error) {
+	err := a.addRows(ctx, batch, contentTable, len(added), func(i int) ([]any, error) {
 		var check []byte
 		if pair, ok := passed[added[i].Digest]; ok {
 			name := pair.Name()
@@ -62,17 +78,16 @@ func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map
 // addDocuments adds the new versions.
 func (a *appending) addDocuments(ctx context.Context, batch *pgx.Batch) error {
 	added := a.commit.Diff.Added
-	return a.addRows(ctx, batch, "documents", versionColumns, insertDocument, len(added), func(i int) ([]any, error) {
+	return a.addRows(ctx, batch, documentTable, len(added), func(i int) ([]any, error) {
 		return a.store.versionRow(added[i])
 	})
 }
 
 // addRows adds rows to a table: a few with the batch, many by COPY.
-func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, table string, columns []string, insert string, n int,
-	row func(i int) ([]any, error),
+func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, to table, n int, row func(i int) ([]any, error),
 ) error {
 	if n > maxInserted {
-		_, err := a.conn.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromSlice(n, row))
+		_, err := a.conn.CopyFrom(ctx, pgx.Identifier{to.name}, to.columns, pgx.CopyFromSlice(n, row))
 		return err //nolint:wrapcheck // explained by Append
 	}
 	for i := range n {
@@ -80,7 +95,7 @@ func (a *appending) addRows(ctx context.Context, batch *pgx.Batch, table string,
 		if err != nil {
 			return err
 		}
-		batch.Queue(insert, values...)
+		batch.Queue(to.insert, values...)
 	}
 	return nil
 }
