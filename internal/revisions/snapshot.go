@@ -64,7 +64,9 @@ func (n Need) with(more Need) (union Need, grown bool) {
 	union.Governed = merged(n.Governed, more.Governed, &grown)
 	union.Checks = merged(n.Checks, more.Checks, &grown)
 	for _, flag := range []struct{ has, wants *bool }{
-		{&union.Schemas, &more.Schemas}, {&union.Evidence, &more.Evidence}, {&union.Documents, &more.Documents},
+		{&union.Schemas, &more.Schemas},
+		{&union.Evidence, &more.Evidence},
+		{&union.Documents, &more.Documents},
 		{&union.Preview, &more.Preview},
 	} {
 		grown = grown || *flag.wants && !*flag.has

@@ -22,7 +22,8 @@ type table struct {
 
 var (
 	contentTable = table{
-		"contents", []string{"site", "digest", "passed", "body", "sealed"},
+		"contents",
+		[]string{"site", "digest", "passed", "body", "sealed"},
 		`INSERT INTO contents (site, digest, passed, body, sealed) VALUES ($1, $2, $3, $4, $5)`,
 	}
 	documentTable = table{
