@@ -16,8 +16,9 @@ const mostProblems = 200
 // that are not found or cannot be parents, replacements of nothing, substitution sources that do not exist, and cycles
 // (spec/api.md §0 D3). Rendering stops at the first; here all are told that can be found without the others mended.
 func Examine(ctx context.Context, documents []*document.Document) ([]*fault.Fault, error) {
-	x := &examination{run: newRun(ctx, Options{Limit: DefaultLimit})}
-	nodes, err := x.read(documents)
+	x := &examination{run: newRun(ctx, documents, Options{})}
+	defer x.end()
+	nodes, err := x.readAll(documents)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (x *examination) examine(nodes []*node) error {
 	}
 	chooseSources(nodes)
 	x.missingSources(nodes)
-	_, cycle := newGraph(nodes, x.sources).order(nodes)
+	_, cycle := newGraph(x.meter, nodes, x.sources).order(nodes)
 	return x.note(cycle)
 }
 

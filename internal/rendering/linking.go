@@ -16,6 +16,12 @@ type linking struct {
 	missing  map[string]int  // vertices of what is missing
 }
 
+// What vertices and edges take in memory.
+const (
+	vertexSize = 160
+	edgeSize   = 96
+)
+
 // found are the documents that a selector finds, of many only the first.
 type found []*node
 
@@ -74,7 +80,7 @@ func (l *linking) declared() layers {
 func (l *linking) parents() error {
 	f := newFamily(l.meter, nil, l.nodes)
 	for _, child := range f.children {
-		if err := l.check(child); err != nil {
+		if err := l.check(child, ""); err != nil {
 			return err
 		}
 		l.parent(f, child)
@@ -119,6 +125,7 @@ func (l *linking) unordered(n *node) bool { return n.rank >= len(l.graph.Layers)
 
 // dependencies makes vertices and edges.
 func (l *linking) dependencies() error {
+	l.hold(vertexSize * len(l.nodes))
 	for at, n := range l.nodes {
 		n.place = at
 		l.graph.Vertices = append(l.graph.Vertices, vertexOf(n))
@@ -129,7 +136,7 @@ func (l *linking) dependencies() error {
 			v := &l.graph.Vertices[at]
 			v.Replaced, v.ReplacedBy = true, n.replacedBy.place
 		}
-		if err := l.check(n); err != nil {
+		if err := l.check(n, ""); err != nil {
 			return err
 		}
 		l.descends(n)
@@ -189,7 +196,8 @@ func (l *linking) substitutes(n *node) {
 			l.graph.Edges = append(l.graph.Edges, Edge{From: n.place, To: to, Kind: Substitution})
 		}
 		l.graph.Edges[at].Copies = append(l.graph.Edges[at].Copies, copied(s))
-		l.charge(len(s.destinations))
+		l.charge(2*lookupCost + copyCost*len(s.destinations))
+		l.hold(2 * (edgeSize + wordSize*len(s.destinations)))
 	}
 }
 
@@ -209,7 +217,8 @@ func (l *linking) absentParent(child *node) int {
 		v.Selector = append(v.Selector, Pair{wanted.key, strings.TrimPrefix(wanted.value, `"`)})
 		labels.WriteString(quote(wanted.key) + quote(wanted.value))
 	}
-	l.charge(labels.Len())
+	l.charge(lookupCost + runeCost*labels.Len())
+	l.hold(2*vertexSize + 2*labels.Len() + 4*wordSize*len(child.selector))
 	return l.absent(v, key{child.Schema, ""}, labels.String())
 }
 

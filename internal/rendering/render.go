@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 )
 
@@ -47,10 +48,9 @@ type Rendered struct {
 // Faults: Invalid and Conflict where the documents do not fit together, TooLarge beyond limits. When the context ends,
 // its cause is the error.
 func Render(ctx context.Context, documents []*document.Document, options Options) ([]Rendered, error) {
-	if options.Limit == 0 {
-		options.Limit = DefaultLimit
-	}
-	order, err := newRun(ctx, options).render(documents)
+	r := newRun(ctx, documents, options)
+	defer r.end()
+	order, err := r.render(documents)
 	if err != nil {
 		return nil, err
 	}
@@ -72,11 +72,21 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 type run struct {
 	*engine
 
-	options Options
-	sources sources
+	options    Options
+	sources    sources
+	explaining bool // what happens to values is noted
 }
 
-func newRun(ctx context.Context, options Options) *run {
+// newRun begins a rendering. It grants the request the work that documents of that size may cost.
+func newRun(ctx context.Context, documents []*document.Document, options Options) *run {
+	size := 0
+	for _, d := range documents {
+		size += len(d.Metadata) + len(d.Data)
+	}
+	budget.From(ctx).Grant(size)
+	if options.Limit == 0 {
+		options.Limit = DefaultLimit
+	}
 	return &run{engine: newEngine(newMeter(ctx, options.Limit)), options: options}
 }
 
@@ -94,7 +104,7 @@ func (r *run) render(documents []*document.Document) ([]*node, error) {
 
 // ordered reads documents and brings them into the order in which they can be computed.
 func (r *run) ordered(documents []*document.Document) ([]*node, error) {
-	nodes, err := r.read(documents)
+	nodes, err := r.readAll(documents)
 	if err != nil {
 		return nil, err
 	}
@@ -124,12 +134,12 @@ func (r *run) plan(nodes []*node) ([]*node, error) {
 		return nil, err
 	}
 	chooseSources(nodes)
-	return newGraph(nodes, r.sources).order(nodes)
+	return newGraph(r.meter, nodes, r.sources).order(nodes)
 }
 
 // compute brings a document into its final form; what it depends on has its own already (spec/rendering.md §8).
 func (r *run) compute(n *node) error {
-	if err := r.check(n); err != nil {
+	if err := r.check(n, ""); err != nil {
 		return err
 	}
 	n.secret = n.encrypted
@@ -140,7 +150,7 @@ func (r *run) compute(n *node) error {
 	if err != nil {
 		return err
 	}
-	t := newTree(r.engine, base)
+	t := newTree(r.engine, base, n.history)
 	if err := r.layer(t, n); err != nil {
 		return err
 	}
@@ -152,10 +162,13 @@ func (r *run) compute(n *node) error {
 			return err
 		}
 		for _, d := range n.substitutions[i].destinations {
-			n.brought = append(n.brought, d.path.within())
+			n.brought = r.appendPlace(n.brought, d.path)
 		}
 	}
 	n.data, n.read, n.computed = t.freeze(), true, true
+	if err := r.check(n, ""); err != nil {
+		return err
+	}
 	return r.take(n, t.size)
 }
 
@@ -179,4 +192,15 @@ func (r *run) base(n *node) (any, error) {
 		return r.value(n.ancestor())
 	}
 	return r.value(n)
+}
+
+// appendPlace appends where a path leads to a list of such places.
+func (r *run) appendPlace(places [][]string, p *path) [][]string {
+	if len(places) == cap(places) { // append copies it
+		r.charge(copyCost * len(places))
+		r.hold(listSize * (2*len(places) + 1))
+	}
+	r.charge(visitCost * len(p.steps))
+	r.hold(wordSize * len(p.steps))
+	return append(places, p.within())
 }
