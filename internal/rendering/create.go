@@ -84,7 +84,7 @@ func (t *tree) createItem(from spot, a *array, p *path, i int) (spot, error) {
 
 // pad appends empty mappings to the array at a spot.
 func (t *tree) pad(s spot, a *array, missing int) error {
-	t.charge(visitCost * missing)
+	t.charge(2 * visitCost * missing)
 	t.hold(2 * wordSize * missing) // half of it is room that append may leave
 	a.held += 2 * wordSize * missing
 	if err := t.grow(int64(missing)*(t.measure(blankMapping).size+itemText), s.depth+1); err != nil {

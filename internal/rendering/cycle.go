@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// mostShown is how many edges of a cycle a message lists.
-const mostShown = 100
+// maxShown is how many edges of a cycle a message lists.
+const maxShown = 100
 
 // cycleFault names one cycle of a graph that has some (spec/rendering.md §7.2).
 func (g *graph) cycleFault() error {
 	cycle := g.cycle()
 	var said []string
 	var documents []*node
-	for _, e := range cycle[:min(mostShown, len(cycle))] {
+	for _, e := range cycle[:min(maxShown, len(cycle))] {
 		said = append(said, fmt.Sprintf("(%s, %s, 'reverse')", triple(g.nodes[e.dependent]), triple(g.nodes[e.dependency])))
 		documents = append(documents, g.nodes[e.dependent])
 	}

@@ -73,6 +73,7 @@ func (r *run) writeTo(t *tree, s *substitute, d *destination) error {
 	}
 	if d.pattern == "" {
 		for _, at := range spots {
+			t.charge(spotCost)
 			if err := t.write(at, s.value, s.place); err != nil {
 				return err
 			}

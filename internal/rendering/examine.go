@@ -67,7 +67,7 @@ func (x *examination) note(err error) error {
 // rankable leaves out the documents whose layers are not known, and notes them. Without a LayeringPolicy none are left.
 func (x *examination) rankable(nodes []*node) (layers, []*node, error) {
 	for {
-		layers, err := layersOf(nodes)
+		layers, err := x.layersOf(nodes)
 		if err == nil {
 			return layers, nodes, nil
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"purser/internal/document"
@@ -198,6 +199,9 @@ func (r *run) explain(n *node, asked *path) (*Explanation, error) {
 	if err := x.follow(data, asked.steps, &place{}); err != nil {
 		return nil, err
 	}
+	if err := x.stopped(); err != nil {
+		return nil, err
+	}
 	if len(x.leaves) == 0 {
 		return nil, x.nothing(data, asked)
 	}
@@ -262,7 +266,7 @@ func (x *explainer) leaf(value any, at *place) error {
 	isSecret, depth := x.secrecy(x.node.at(slices.Clone(steps)))
 	leaf := Leaf{Value: value, Secret: isSecret, At: x.text(steps[:min(depth, len(steps))])}
 	if last := len(x.leaves) - 1; isSecret && last >= 0 && x.leaves[last].Secret && x.leaves[last].At == leaf.At {
-		return x.stopped(leaf.At) // another part of one secret
+		return x.stopped() // another part of one secret
 	}
 	for _, s := range steps[:min(depth, len(steps))] {
 		leaf.Parts = append(leaf.Parts, s.String())
@@ -271,15 +275,15 @@ func (x *explainer) leaf(value any, at *place) error {
 	leaf.Trail = x.trail(x.node.at(steps))
 	x.told += len(leaf.Steps) + x.nested
 	x.leaves = append(x.leaves, leaf)
-	return x.stopped(leaf.At)
+	return x.stopped()
 }
 
-// stopped returns the error of a spent budget at a leaf.
-func (x *explainer) stopped(at string) error {
+// stopped returns the error of a spent budget.
+func (x *explainer) stopped() error {
 	if x.err == nil {
 		return nil
 	}
-	return x.check(x.node, ", the explanation of "+shorten(at))
+	return x.check(x.node, ", explanation of value "+strconv.Itoa(len(x.leaves)))
 }
 
 // nothing says how far a path leads.

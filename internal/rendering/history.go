@@ -90,6 +90,9 @@ func (m *meter) indexed(h *history) *changesAt {
 	}
 	h.index = &changesAt{}
 	for i := range h.changes {
+		if m.err != nil {
+			break
+		}
 		at := h.index
 		for _, s := range h.changes[i].at.steps() {
 			m.charge(lookupCost + len(s.key)/bytesPerRun)

@@ -105,7 +105,7 @@ func (t *tree) spread(spots []spot) error {
 	value := t.frozen(spots[0].value())
 	spots[0].in.set(spots[0].at, value)
 	for _, s := range spots[1:] {
-		t.charge(2 * visitCost)
+		t.charge(spotCost)
 		if err := t.put(s, value); err != nil {
 			return err
 		}

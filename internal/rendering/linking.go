@@ -7,9 +7,8 @@ import (
 
 // linking puts a Graph together. It decides as rendering does where rendering decides, and goes on where that gives up.
 type linking struct {
-	*meter
+	*run
 
-	sources  sources
 	graph    *Graph
 	nodes    []*node         // at their vertices
 	selected map[*node]found // by the children whose parents are in doubt
@@ -30,7 +29,7 @@ const mostFound = 10
 
 func newLinking(r *run, nodes []*node) *linking {
 	l := &linking{
-		meter: r.meter, sources: r.sources, graph: &Graph{}, nodes: nodes, selected: map[*node]found{},
+		run: r, graph: &Graph{}, nodes: nodes, selected: map[*node]found{},
 		missing: map[string]int{},
 	}
 	for _, n := range nodes { // what an examination found out
@@ -70,7 +69,7 @@ func (l *linking) rank() {
 func (l *linking) declared() layers {
 	for _, n := range l.nodes {
 		if strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy") {
-			return layerOrder(n.document)
+			return l.layerOrder(n)
 		}
 	}
 	return nil

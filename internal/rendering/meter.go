@@ -59,8 +59,9 @@ func (m *meter) charge(steps int) {
 }
 
 // hold counts bytes that are kept in memory, or no longer are if there are less than none. Whoever is about to keep many
-// looks at err before.
+// looks at err before. To allocate a byte, and to have it collected, costs about a step.
 func (m *meter) hold(bytes int) {
+	m.charge(max(0, bytes))
 	if m.pending += bytes; m.pending >= maxPending {
 		m.flush()
 	}

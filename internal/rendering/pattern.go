@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -36,6 +37,7 @@ type pattern struct {
 	literal      string // what it matches, if it matches but one text
 	instructions int    // about as many as its program has
 	reach        int    // how many bytes it looks at from where it matches, at most
+	inLine       bool   // it looks at no more than a line
 	err          error
 }
 
@@ -60,7 +62,7 @@ func newPattern(written string) *pattern {
 		return &pattern{err: fmt.Errorf("the pattern '%s' is none of RE2's (https://github.com/google/re2/wiki/Syntax): %w",
 			shorten(written), err)}
 	}
-	p := &pattern{instructions: 1 + instructions(parsed), reach: reach(parsed)}
+	p := &pattern{instructions: 1 + instructions(parsed), reach: reach(parsed), inLine: !crossesLines(parsed)}
 	if p.instructions > maxInstructions {
 		return &pattern{err: fmt.Errorf("the pattern '%s' is too large", shorten(written))}
 	}
@@ -112,6 +114,31 @@ func reach(re *syntax.Regexp) int {
 	return min(n, unbounded)
 }
 
+// crossesLines reports whether a part of an expression matches the end of a line.
+func crossesLines(re *syntax.Regexp) bool {
+	switch re.Op { //nolint:exhaustive // all others match what their parts do
+	case syntax.OpAnyChar:
+		return true
+	case syntax.OpLiteral:
+		return slices.Contains(re.Rune, '\n')
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 {
+			if re.Rune[i] <= '\n' && '\n' <= re.Rune[i+1] {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(re.Sub, crossesLines)
+}
+
+// longestLine returns the length of the longest line of a text.
+func longestLine(text string) (longest int) {
+	for line := range strings.Lines(text) {
+		longest = max(longest, len(line))
+	}
+	return longest
+}
+
 // afford charges for a search through a text, before it is made.
 func (e *engine) afford(p *pattern, text string) error {
 	cost := matchCost + len(text)*p.instructions*instructionCost
@@ -131,7 +158,11 @@ func (e *engine) matches(p *pattern, text string) ([][]int, error) {
 	if err := e.afford(p, text); err != nil {
 		return nil, err
 	}
-	again := matchCost + min(p.reach, len(text))*p.instructions*instructionCost
+	reach := min(p.reach, len(text))
+	if p.inLine && reach > longestLine(text) {
+		reach = longestLine(text)
+	}
+	again := matchCost + reach*p.instructions*instructionCost
 	most := min(maxMatches, 1+maxMatching/again)
 	found := p.re.FindAllStringIndex(text, most)
 	e.charge(again * len(found))

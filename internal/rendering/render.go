@@ -74,7 +74,8 @@ type run struct {
 
 	options    Options
 	sources    sources
-	explaining bool // what happens to values is noted
+	policies   map[*node]layers // what LayeringPolicies declare, those that were read
+	explaining bool             // what happens to values is noted
 }
 
 // newRun begins a rendering. It grants the request the work that documents of that size may cost.
@@ -87,7 +88,9 @@ func newRun(ctx context.Context, documents []*document.Document, options Options
 	if options.Limit == 0 {
 		options.Limit = DefaultLimit
 	}
-	return &run{engine: newEngine(newMeter(ctx, options.Limit)), options: options}
+	return &run{
+		engine: newEngine(newMeter(ctx, options.Limit)), options: options, policies: map[*node]layers{},
+	}
 }
 
 // render computes documents in their order.
@@ -123,7 +126,7 @@ func (r *run) computeAll(order []*node) error {
 // plan finds out how the documents depend on each other, and returns them in an order in which each comes after those
 // it depends on. Checks come in the order of spec/rendering.md §11.6.
 func (r *run) plan(nodes []*node) ([]*node, error) {
-	layers, err := layersOf(nodes)
+	layers, err := r.layersOf(nodes)
 	if err != nil {
 		return nil, err
 	}

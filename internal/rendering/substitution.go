@@ -89,6 +89,9 @@ func (r *run) read(source, n *node, s *substitution) (found substitute, err erro
 			found.value, cause = nil, ". Details: "+s.path.broken.Error()
 		}
 	}
+	if r.err != nil {
+		return found, r.check(n, fmt.Sprintf(", substitution from %s of %s", shorten(s.written), source.Identity))
+	}
 	if found.value == nil && !r.options.Lenient {
 		return found, refuse("SubstitutionSourceDataNotFound", []*node{n, source},
 			"Required substitution source secret was not found at path %s in source document %s which is referenced by "+

@@ -58,6 +58,12 @@ type spot struct {
 	place *place
 }
 
+// What a spot costs, and takes in memory.
+const (
+	spotCost = 50
+	spotSize = 56
+)
+
 func (s spot) value() any { return s.in.get(s.at) }
 
 var (
@@ -127,6 +133,7 @@ func (t *tree) spots(steps []step) ([]spot, error) {
 				return nil, t.err
 			}
 		}
+		t.hold(-spotSize * len(next))
 		if found = next; len(found) == 0 {
 			break
 		}
@@ -138,7 +145,9 @@ func (t *tree) spots(steps []step) ([]spot, error) {
 func (t *tree) follow(found []spot, from spot, s step) []spot {
 	c := t.own(from)
 	start, end := t.reach(c, s)
-	t.charge(2 * visitCost * (1 + end - start))
+	t.charge(spotCost * (1 + end - start))
+	t.hold(spotSize * (end - start))
+	found = slices.Grow(found, end-start)
 	for at := start; at < end && t.err == nil; at++ {
 		if c.get(at) != (absent{}) {
 			found = append(found, t.below(from, c, at))
