@@ -90,8 +90,8 @@ func (t *tree) pad(s spot, a *array, missing int) error {
 	if err := t.grow(int64(missing)*(t.measure(blankMapping).size+itemText), s.depth+1); err != nil {
 		return err
 	}
+	t.noteChange(change{kind: itemsMade, at: s.place, index: len(a.items)})
 	for range missing {
-		t.note(containerMade, s.place.index(len(a.items)), nil)
 		a.items = append(a.items, blankMapping)
 	}
 	return t.err

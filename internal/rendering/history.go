@@ -24,7 +24,7 @@ type change struct {
 	kind  changeKind
 	at    *place // as the data was then
 	from  *place // where the value was read: see the kinds
-	index int    // of the item that was removed
+	index int    // of the item that was removed, or the first that was made
 	// Of an inserted text: whether anything of the value that was inserted is secret, once that was asked for.
 	secret, followed bool
 }
@@ -35,6 +35,7 @@ const (
 	valueWritten  changeKind = iota // a value, read in the document's own data or in the source's
 	valueSpread                     // what stands at another place of the same data
 	containerMade                   // an empty container
+	itemsMade                       // empty mappings at the end of a list
 	textInserted                    // a value into a text; it was read in the source's data, at nil if it is a container
 	itemRemoved                     // an item of a list, so that those behind it moved up
 )
@@ -150,6 +151,10 @@ func (m *meter) back(p *position) *change {
 			return c
 		case textInserted:
 			return c
+		case itemsMade:
+			if p.made = len(p.steps) == depth+1 && p.steps[depth].index >= c.index; p.made {
+				return c
+			}
 		case itemRemoved:
 			if len(p.steps) > depth && p.steps[depth].index >= c.index {
 				p.steps[depth].index++
