@@ -49,7 +49,7 @@ func (m *meter) pairs(before, after document.Mapping) []pair {
 	return all
 }
 
-// areScalars tells whether no item of a list is a list or mapping: what Python can hash.
+// areScalars reports whether no item of a list is a list or mapping: what Python can hash.
 func areScalars(list []any) bool {
 	for _, item := range list {
 		switch item.(type) {

@@ -33,7 +33,7 @@ const (
 	maxLayers    = 60
 )
 
-// Fits tells whether a graph is small enough for a picture. Fault: TooLarge.
+// Fits reports whether a graph is small enough for a picture. Fault: TooLarge.
 func Fits(g *rendering.Graph) error {
 	inhabited := map[int]bool{}
 	for _, v := range g.Vertices {

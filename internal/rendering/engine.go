@@ -32,14 +32,14 @@ type lookup struct {
 }
 
 const (
-	fewMembers      = 16 // that are never indexed
-	fewSearches     = 16 // that cost less than an index
+	minIndexed      = 16 // members; smaller mappings are never indexed
+	minSearches     = 16 // before an index is built
 	notFound    int = -1
 )
 
 func (l *lookup) find(members document.Mapping, key string) int {
-	if len(members) > fewMembers && l.at == nil {
-		if l.searched++; l.searched > fewSearches {
+	if len(members) > minIndexed && l.at == nil {
+		if l.searched++; l.searched > minSearches {
 			l.build(members)
 		}
 	}
@@ -68,7 +68,7 @@ func (l *lookup) build(members document.Mapping) {
 
 // find returns the position of a key in an immutable mapping, notFound if there is none.
 func (e *engine) find(m document.Mapping, key string) int {
-	if len(m) <= fewMembers {
+	if len(m) <= minIndexed {
 		e.charge(visitCost * len(m))
 		return new(lookup).find(m, key)
 	}
@@ -159,7 +159,7 @@ func (e *engine) first(value any, steps []step) (any, bool) {
 }
 
 // locate is first, and returns the place of the value too: that of the text, if it is a character of one. at is the
-// place of the value that it begins with, nil if nobody asks for places.
+// place of the value that it begins with, nil if places are not noted.
 func (e *engine) locate(value any, steps []step, at *place) (any, *place, bool) {
 	if len(steps) == 0 {
 		return value, at, true

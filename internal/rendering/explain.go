@@ -86,18 +86,18 @@ func (k StepKind) String() string {
 
 // So much is explained at once.
 const (
-	maxLeaves  = 10_000
-	maxTold    = 50_000 // steps of all leaves
-	maxNested  = 100    // steps of the values that were put into one leaf
-	maxSimilar = 10     // documents that may have been meant
+	maxLeaves   = 10_000
+	maxAllSteps = 50_000 // steps of all leaves
+	maxNested   = 100    // steps of the values that were put into one leaf
+	maxSimilar  = 10     // documents that may have been meant
 )
 
 // Explain renders one document with what it depends on, and tells where every leaf comes from that is at a path or
 // below it; "." is all of them. The others need not render. If the identity says no layer, it is the document that
 // services read of those with the schema and name, or else the most specific one.
 //
-// Faults: those of Render; NotFound where there is no such document or nothing at the path, Invalid for what is no
-// path, TooLarge for more than 10,000 leaves.
+// Faults: those of Render; NotFound where there is no such document or nothing at the path, Invalid for a
+// malformed path, TooLarge for more than 10,000 leaves.
 func Explain(ctx context.Context, documents []*document.Document, id document.Identity, at string, options Options) (
 	*Explanation, error,
 ) {
@@ -191,7 +191,7 @@ func (r *run) explain(n *node, asked *path) (*Explanation, error) {
 		heir = heir.ancestor()
 		explanation.Parents = append(explanation.Parents, heir.index)
 	}
-	if n.encrypted { // not even its keys are told
+	if n.encrypted { // not even its keys are shown
 		explanation.Leaves = []Leaf{{Trail: Trail{Document: n.index, Path: "."}, At: ".", Secret: true}}
 		return explanation, nil
 	}
@@ -216,8 +216,8 @@ type explainer struct {
 	node   *node
 	leaves []Leaf
 	texts  map[*path]string // of the paths of actions
-	told   int              // steps
-	nested int              // of the values that were put into the leaf that is told of
+	steps  int              // of all leaves
+	nested int              // of the values that were put into the current leaf
 }
 
 // follow goes where a path leads to, and then to all leaves.
@@ -257,10 +257,10 @@ func (x *explainer) collect(value any, at *place) error {
 
 // leaf explains one leaf.
 func (x *explainer) leaf(value any, at *place) error {
-	if len(x.leaves) == maxLeaves || x.told > maxTold {
+	if len(x.leaves) == maxLeaves || x.steps > maxAllSteps {
 		return about(document.TooLarge("Document %s has more values at that path than are explained at once "+
 			"(%d, of %d steps together): ask for a part of them, with a longer path",
-			x.node.Identity, maxLeaves, maxTold), x.node)
+			x.node.Identity, maxLeaves, maxAllSteps), x.node)
 	}
 	steps := at.steps()
 	isSecret, depth := x.secrecy(x.node.at(slices.Clone(steps)))
@@ -273,7 +273,7 @@ func (x *explainer) leaf(value any, at *place) error {
 	}
 	x.nested = 0
 	leaf.Trail = x.trail(x.node.at(steps))
-	x.told += len(leaf.Steps) + x.nested
+	x.steps += len(leaf.Steps) + x.nested
 	x.leaves = append(x.leaves, leaf)
 	return x.stopped()
 }

@@ -24,8 +24,8 @@ const (
 // found are the documents that a selector finds, of many only the first.
 type found []*node
 
-// mostFound is how many documents of those that one selector finds are shown.
-const mostFound = 10
+// maxShownParents is how many of the documents that one selector finds are shown.
+const maxShownParents = 10
 
 func newLinking(r *run, nodes []*node) *linking {
 	l := &linking{
@@ -92,7 +92,7 @@ func (l *linking) parents() error {
 	return nil
 }
 
-// replaces tells whether a document stands in for its parent (spec/rendering.md §5).
+// replaces reports whether a document stands in for its parent (spec/rendering.md §5).
 func (*linking) replaces(n *node) bool {
 	return n.replacement && n.parent != nil && n.parent.key() == n.key()
 }
@@ -109,7 +109,7 @@ func (l *linking) parent(f *family, child *node) {
 		doubt = doubt || l.unordered(candidate) || !fits(child, candidate) ||
 			nearest != nil && nearest.rank == candidate.rank
 		nearest = candidate
-		if len(all) < mostFound {
+		if len(all) < maxShownParents {
 			all = append(all, candidate)
 		}
 	}

@@ -28,7 +28,7 @@ const (
 	nodeSize   = 512 // a node, and its entries in maps
 )
 
-// maxPending is how many bytes may be held before the budget is told.
+// maxPending is how many bytes may be held before they are counted in the budget.
 const maxPending = 1 << 16
 
 // maxDepth bounds how deep rendered data may be nested, far beyond what documents may be on their way in: whatever walks

@@ -51,13 +51,13 @@ func (n *node) key() key { return key{n.Schema, n.Name} }
 // brief names a document without its layer, as some of the reference's messages do.
 func (n *node) brief() string { return fmt.Sprintf("[%s] %s", n.Schema, n.Name) }
 
-// layered tells whether the document takes its parent's data (spec/rendering.md §8 step 2).
+// layered reports whether the document takes its parent's data (spec/rendering.md §8 step 2).
 func (n *node) layered() bool { return n.parent != nil && len(n.actions) > 0 && !n.control }
 
-// changes tells whether there is anything to compute.
+// changes reports whether there is anything to compute.
 func (n *node) changes() bool { return n.layered() || len(n.substitutions) > 0 && !n.control }
 
-// returned tells whether services read the document (spec/rendering.md §7.4).
+// returned reports whether services read the document (spec/rendering.md §7.4).
 func (n *node) returned() bool { return !n.abstract && n.replacedBy == nil }
 
 // ancestor is the document whose data counts as the parent's: the parent, or what replaces it (spec/rendering.md §7.1).

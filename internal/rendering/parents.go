@@ -66,7 +66,7 @@ func (f *family) selectParents() error {
 	return f.ambiguity(doubtful)
 }
 
-// selectParent takes the candidate in the nearest layer above, and tells whether the candidates are as they must be.
+// selectParent takes the candidate in the nearest layer above, and reports whether the candidates are as they must be.
 func (f *family) selectParent(child *node) bool {
 	for _, candidate := range f.candidates(child) {
 		if !f.matches(child, candidate) {

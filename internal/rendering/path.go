@@ -97,7 +97,7 @@ func (e *engine) actionPath(written string) *path {
 	return e.path(rest)
 }
 
-// endsStep tells whether a step of a path is over where rest begins.
+// endsStep reports whether a step of a path is over where rest begins.
 func endsStep(rest string) bool { return rest == "" || rest[0] == '.' || rest[0] == '[' }
 
 // path parses a path once a rendering.

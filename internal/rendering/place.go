@@ -6,7 +6,7 @@ import (
 	"purser/internal/document"
 )
 
-// place is where a value stands in a document's data, written from its end. A nil place is one that nobody asks for;
+// place is where a value stands in a document's data, written from its end. It is nil where places are not noted; then
 // those below it are nil too.
 type place struct {
 	in *place // nil for the root

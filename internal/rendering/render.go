@@ -29,14 +29,14 @@ type Options struct {
 // Rendered is a document that services read (spec/rendering.md §7.4). All but its data is as it was submitted.
 type Rendered struct {
 	Index int // of the document in the input
-	// Computed tells whether the data was put together here. If not, Data is not set: the document's own text and digest
+	// Computed reports whether the data was put together here. If not, Data is not set: the document's own text and digest
 	// say what it says.
 	Computed bool
 	Data     any // immutable, and shared with other documents
 	// Brought is where in the data substitutions wrote, also those of documents that it inherits from: what stands there,
-	// or below, is not to be told of in messages (spec/rendering.md §0 R14).
+	// or below, must not be shown in messages (spec/rendering.md §0 R14).
 	Brought [][]string
-	// Secret tells whether the document is encrypted, or got something from one that is: by substitutions
+	// Secret reports whether the document is encrypted, or got something from one that is: by substitutions
 	// (spec/rendering.md §9.3), or from its parent, which the reference does not mind.
 	Secret bool
 }

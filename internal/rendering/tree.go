@@ -71,7 +71,7 @@ var (
 	errTooDeep  = fmt.Errorf("the data gets nested deeper than %d", maxDepth)
 )
 
-// newTree begins a tree with a value. A history notes what is changed; nil if nobody asks.
+// newTree begins a tree with a value. Changes are noted in the history unless it is nil.
 func newTree(e *engine, value any, h *history) *tree {
 	t := &tree{engine: e, root: &array{items: []any{value}}, size: e.measure(value).size, history: h}
 	t.top.in = t.root
@@ -81,7 +81,7 @@ func newTree(e *engine, value any, h *history) *tree {
 	return t
 }
 
-// isMapping tells whether a value of a tree is a mapping.
+// isMapping reports whether a value of a tree is a mapping.
 func isMapping(value any) bool {
 	switch value.(type) {
 	case document.Mapping, *object:

@@ -106,7 +106,7 @@ func anyValue(depth int) *rapid.Generator[any] {
 			return m
 		case "wide":
 			m := document.Mapping{}
-			for i := range rapid.IntRange(fewMembers-1, fewMembers+5).Draw(t, "width") {
+			for i := range rapid.IntRange(minIndexed-1, minIndexed+5).Draw(t, "width") {
 				m = append(m, document.Member{Key: fmt.Sprintf("k%d", i), Value: anyValue(0).Draw(t, "member")})
 			}
 			return m
