@@ -34,7 +34,7 @@ type node struct {
 	place      int   // in the graph; notFound until it is mentioned
 	neededBy   *node // the last one that got an edge to it
 
-	brought [][]string // where in the rendered data substitutions wrote, those of its ancestors too
+	destinations [][]string // places that substitutions wrote to, those of its ancestors too
 
 	secret   bool     // it holds what an encrypted document says
 	history  *history // nil unless a document is explained

@@ -33,9 +33,9 @@ type Rendered struct {
 	// say what it says.
 	Computed bool
 	Data     any // immutable, and shared with other documents
-	// Brought is where in the data substitutions wrote, also those of documents that it inherits from: what stands there,
-	// or below, must not be shown in messages (spec/rendering.md §0 R14).
-	Brought [][]string
+	// Destinations are the places in the data that substitutions wrote to, those of its ancestors too. Messages must not
+	// show what is there or below (spec/rendering.md §0 R14).
+	Destinations [][]string
 	// Secret reports whether the document is encrypted, or got something from one that is: by substitutions
 	// (spec/rendering.md §9.3), or from its parent, which the reference does not mind.
 	Secret bool
@@ -61,7 +61,7 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 		}
 		out := Rendered{Index: n.index, Computed: n.computed, Secret: n.secret}
 		if n.computed {
-			out.Data, out.Brought = n.data, n.brought
+			out.Data, out.Destinations = n.data, n.destinations
 		}
 		rendered = append(rendered, out)
 	}
@@ -158,14 +158,14 @@ func (r *run) compute(n *node) error {
 		return err
 	}
 	if n.layered() {
-		n.brought, n.secret = slices.Clip(n.ancestor().brought), n.secret || n.ancestor().secret
+		n.destinations, n.secret = slices.Clip(n.ancestor().destinations), n.secret || n.ancestor().secret
 	}
 	for i := range n.substitutions {
 		if err := r.substitute(t, n, i); err != nil {
 			return err
 		}
 		for _, d := range n.substitutions[i].destinations {
-			n.brought = r.appendPlace(n.brought, d.path)
+			n.destinations = r.appendPlace(n.destinations, d.path)
 		}
 	}
 	n.data, n.read, n.computed = t.freeze(), true, true

@@ -141,7 +141,7 @@ func (s *Service) computed(ctx context.Context, stored []*Stored, options render
 	}
 	for i, doc := range out {
 		if rendered[i].Computed {
-			brought[doc] = rendered[i].Brought
+			brought[doc] = rendered[i].Destinations
 		}
 	}
 	return out, nil
