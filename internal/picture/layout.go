@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -92,13 +93,13 @@ func (l *Layout) SVG(ctx context.Context, text string) ([]byte, error) {
 		return nil, budget.About(err, "lay out a picture")
 	}
 	defer m.Release(maxSVG)
-	limited, cancel := context.WithTimeout(ctx, maxTime)
+	ending, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
-	svg, err := run(limited, program, text)
+	svg, err := run(ending, program, text, maxMemory)
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("lay out: %w", context.Cause(ctx))
-	case limited.Err() != nil:
+	case ending.Err() != nil:
 		return nil, tooLarge("Laying it out takes more than %v", maxTime)
 	case errors.Is(err, errFull):
 		return nil, tooLarge("It would have more than %d bytes", maxSVG)
@@ -108,12 +109,13 @@ func (l *Layout) SVG(ctx context.Context, text string) ([]byte, error) {
 	return svg, err
 }
 
-// limits is a shell's program that runs another one within limits of memory and time. Systems that do not know one of
-// them go without.
-var limits = fmt.Sprintf(`ulimit -v %d 2>/dev/null; ulimit -t %d 2>/dev/null; exec "$0" -Tsvg`, maxMemory, maxCPU)
+// limited is a shell's command that runs a program within limits of memory and time, where the system knows them.
+const limited = `ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; exec "$0" -Tsvg`
 
-func run(ctx context.Context, program, text string) ([]byte, error) {
-	command := exec.CommandContext(ctx, "/bin/sh", "-c", limits, program)
+// run lays out a text with so many KiB of memory.
+func run(ctx context.Context, program, text string, memory int) ([]byte, error) {
+	//nolint:gosec // the program is the one that the server's PATH leads to
+	command := exec.CommandContext(ctx, "/bin/sh", "-c", limited, program, strconv.Itoa(memory), strconv.Itoa(maxCPU))
 	svg, messages := &limitedBuffer{room: maxSVG}, &limitedBuffer{room: 1 << 10}
 	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(text), svg, messages
 	// With SERVER_NAME Graphviz opens no file that a text may name.
@@ -123,7 +125,7 @@ func run(ctx context.Context, program, text string) ([]byte, error) {
 		if svg.full {
 			return nil, errFull
 		}
-		if bytes.Contains(messages.text, []byte("out of memory")) || stopped(command.ProcessState) {
+		if bytes.Contains(messages.text, []byte("memory allocation failure")) || stopped(command.ProcessState) {
 			return nil, errKilled
 		}
 		return nil, fmt.Errorf("run %s: %w: %s", program, err, messages.text)

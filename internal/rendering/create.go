@@ -31,7 +31,7 @@ func (t *tree) create(p *path) (spot, error) {
 }
 
 // blankMapping and blankList fill the places that are made.
-var blankMapping, blankList any = document.Mapping{}, []any{} //nolint:gochecknoglobals // one value for all, immutable
+var blankMapping, blankList any = document.Mapping{}, []any{}
 
 // createMember makes the member of an object at a spot that step i of a path leads to.
 func (t *tree) createMember(from spot, o *object, p *path, i int) (spot, error) {

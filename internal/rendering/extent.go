@@ -6,8 +6,8 @@ import (
 	"purser/internal/document"
 )
 
-// extent is how large a value is: about as many bytes as its JSON text has, how deep it is nested, and how many bytes are
-// held for what a tree owns of it.
+// extent is how large a value is: about as many bytes as its JSON text has, how deep it is nested, and how many bytes
+// are held for what a tree owns of it.
 type extent struct {
 	size  int64
 	depth int

@@ -167,7 +167,8 @@ func (t *tree) delete(p *path) error {
 // actionFault says why an action cannot be done.
 func (r *run) actionFault(n *node, number int, cause error) error {
 	a := n.actions[number]
-	if limit := r.limitFault(n, cause, ", action %d (%s %s)", number+1, a.method, shorten(text(a.stored.At("path")))); limit != nil {
+	written := shorten(text(a.stored.At("path")))
+	if limit := r.limitFault(n, cause, ", action %d (%s %s)", number+1, a.method, written); limit != nil {
 		return limit
 	}
 	if errors.Is(cause, errMethod) {

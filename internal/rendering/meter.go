@@ -31,12 +31,12 @@ const (
 // maxPending is how many bytes may be held before they are counted in the budget.
 const maxPending = 1 << 16
 
-// maxDepth bounds how deep rendered data may be nested, far beyond what documents may be on their way in: whatever walks
-// it later may recurse.
+// maxDepth bounds how deep rendered data may be nested, far beyond what submitted documents may be: whatever walks it
+// later may recurse.
 const maxDepth = 1000
 
-// meter counts what one rendering spends of its request's budget. It keeps the first error: work is charged in the midst
-// of loops, which end early once err is set, and check returns the error between two operations.
+// meter counts what one rendering spends of its request's budget. It keeps the first error: loops charge work and end
+// early once err is set, and check returns the error between two operations.
 type meter struct {
 	spent    *budget.Meter
 	err      error // of the budget, or the cause of the context's end
@@ -58,8 +58,8 @@ func (m *meter) charge(steps int) {
 	}
 }
 
-// hold counts bytes that are kept in memory, or no longer are if there are less than none. Whoever is about to keep many
-// looks at err before. To allocate a byte, and to have it collected, costs about a step.
+// hold counts bytes that are kept in memory; less than none are released. Whoever allocates many holds them first, and
+// looks at err. To allocate a byte, and to have it collected, costs about a step.
 func (m *meter) hold(bytes int) {
 	m.charge(max(0, bytes))
 	if m.pending += bytes; m.pending >= maxPending {
@@ -67,7 +67,7 @@ func (m *meter) hold(bytes int) {
 	}
 }
 
-// holdBriefly counts bytes that are kept until the next operation.
+// holdBriefly counts bytes that are kept only until the current operation ends.
 func (m *meter) holdBriefly(bytes int) {
 	m.hold(bytes)
 	m.hold(-bytes)
