@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 
+	"purser/internal/budget"
 	"purser/internal/diff"
 	"purser/internal/document"
 	"purser/internal/queries"
@@ -13,17 +15,21 @@ import (
 
 // deepView shows a deep diff as the reference does: modified buckets with what became of their documents (spec/api.md
 // §6.2).
-func deepView(found []queries.DeepDifference) map[string]any {
+func deepView(ctx context.Context, found []queries.DeepDifference) (map[string]any, error) {
 	view := map[string]any{}
 	for _, bucket := range found {
 		view[bucket.Bucket] = bucket.Difference.String()
 	}
 	for _, bucket := range found {
 		if bucket.Difference == revisions.Modified {
-			view[freeKey(view, bucket.Bucket+" diff")] = bucketDiffOf(bucket.Documents)
+			changes, err := bucketDiffOf(ctx, bucket.Documents)
+			if err != nil {
+				return nil, err
+			}
+			view[freeKey(view, bucket.Bucket+" diff")] = changes
 		}
 	}
-	return view
+	return view, nil
 }
 
 // freeKey is a key that no bucket is named like.
@@ -63,7 +69,7 @@ type documentChanged struct {
 	Metadata json.RawMessage `json:"metadata_changed"`
 }
 
-func bucketDiffOf(documents []revisions.DocumentDifference) bucketDiff {
+func bucketDiffOf(ctx context.Context, documents []revisions.DocumentDifference) (bucketDiff, error) {
 	var view bucketDiff
 	changes := documentChanges{Details: map[string]documentChanged{}}
 	for _, d := range documents {
@@ -78,22 +84,35 @@ func bucketDiffOf(documents []revisions.DocumentDifference) bucketDiff {
 				key = tuple(d.Schema, d.Name, d.Layer)
 			}
 			changes.Count++
-			changes.Details[key] = documentChangedOf(d)
+			changed, err := documentChangedOf(ctx, d)
+			if err != nil {
+				return view, err
+			}
+			changes.Details[key] = changed
 		}
 	}
 	if changes.Count > 0 {
 		view.Changed = &changes
 	}
-	return view
+	return view, nil
 }
 
-func documentChangedOf(d revisions.DocumentDifference) documentChanged {
+func documentChangedOf(ctx context.Context, d revisions.DocumentDifference) (documentChanged, error) {
 	data := json.RawMessage(`{"encrypted":true}`)
 	if !encrypted(d) {
-		data = document.AppendJSON(nil, diff.Deep(parsed(d.Before.Data), parsed(d.After.Data)))
+		changes, err := diff.Deep(ctx, parsed(d.Before.Data), parsed(d.After.Data))
+		if err != nil {
+			return documentChanged{}, tooLargeToCompare(d, err)
+		}
+		data = document.AppendJSON(nil, changes)
 	}
-	metadata := diff.Deep(parsed(d.Before.Metadata), parsed(d.After.Metadata))
-	return documentChanged{data, document.AppendJSON(nil, metadata)}
+	metadata, err := diff.Deep(ctx, parsed(d.Before.Metadata), parsed(d.After.Metadata))
+	return documentChanged{data, document.AppendJSON(nil, metadata)}, tooLargeToCompare(d, err)
+}
+
+// tooLargeToCompare names the document in the fault of a spent budget.
+func tooLargeToCompare(d revisions.DocumentDifference, err error) error {
+	return budget.About(err, "compare document %s", d.Identity)
 }
 
 // encrypted tells whether a document is or was a secret, or holds one: then neither side's data is shown.
@@ -127,11 +146,14 @@ func tuple(texts ...string) string {
 
 // patchText shows a deep diff as a list of JSON patches, one for each document (RFC 6902). What is patched is the
 // document as {schema, metadata, data}, of an encrypted one without its data.
-func patchText(found []queries.DeepDifference) []byte {
+func patchText(ctx context.Context, found []queries.DeepDifference) ([]byte, error) {
 	text := []byte("[")
 	for _, bucket := range found {
 		for _, d := range bucket.Documents {
-			patch := patchOf(d)
+			patch, err := patchOf(ctx, d)
+			if err != nil {
+				return nil, tooLargeToCompare(d, err)
+			}
 			if len(patch) == 0 { // nothing but the order of keys
 				continue
 			}
@@ -149,7 +171,7 @@ func patchText(found []queries.DeepDifference) []byte {
 			})
 		}
 	}
-	return append(text, "]\n"...)
+	return append(text, "]\n"...), nil
 }
 
 func layer(d revisions.DocumentDifference) any {
@@ -159,17 +181,17 @@ func layer(d revisions.DocumentDifference) any {
 	return d.Layer
 }
 
-func patchOf(d revisions.DocumentDifference) []any {
+func patchOf(ctx context.Context, d revisions.DocumentDifference) ([]any, error) {
 	hidden := encrypted(d)
 	switch {
 	case d.Before == nil:
 		return []any{document.Mapping{
 			{Key: "op", Value: "add"}, {Key: "path", Value: ""}, {Key: "value", Value: whole(d.After, hidden)},
-		}}
+		}}, nil
 	case d.After == nil:
-		return []any{document.Mapping{{Key: "op", Value: "remove"}, {Key: "path", Value: ""}}}
+		return []any{document.Mapping{{Key: "op", Value: "remove"}, {Key: "path", Value: ""}}}, nil
 	}
-	return diff.Patch(whole(d.Before, hidden), whole(d.After, hidden))
+	return diff.Patch(ctx, whole(d.Before, hidden), whole(d.After, hidden))
 }
 
 // whole is a document as one value.
@@ -184,19 +206,23 @@ func whole(doc *revisions.Stored, hidden bool) document.Mapping {
 }
 
 // unifiedText shows a deep diff as a unified diff of the documents' canonical YAML.
-func unifiedText(before, after int64, found []queries.DeepDifference) []byte {
+func unifiedText(ctx context.Context, before, after int64, found []queries.DeepDifference) ([]byte, error) {
 	var text strings.Builder
 	for _, bucket := range found {
 		for _, d := range bucket.Documents {
 			hidden := encrypted(d)
-			text.WriteString(diff.Unified(title(before, d.Before), title(after, d.After),
-				canonicalYAML(d.Before, hidden), canonicalYAML(d.After, hidden)))
+			changes, err := diff.Unified(ctx, title(before, d.Before), title(after, d.After),
+				canonicalYAML(d.Before, hidden), canonicalYAML(d.After, hidden))
+			if err != nil {
+				return nil, tooLargeToCompare(d, err)
+			}
+			text.WriteString(changes)
 			if hidden && d.Difference == revisions.Modified && d.Before.Digest != d.After.Digest {
 				fmt.Fprintf(&text, "Encrypted data of %s changed\n", title(after, d.After))
 			}
 		}
 	}
-	return []byte(text.String())
+	return []byte(text.String()), nil
 }
 
 // title names one side of a unified diff.

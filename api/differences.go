@@ -38,11 +38,23 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch form {
 	case formPatch:
-		s.writeText(w, r, typePatch, patchText(found))
+		text, err := patchText(r.Context(), found)
+		if err != nil {
+			return err
+		}
+		s.writeText(w, r, typePatch, text)
 	case formUnified:
-		s.writeText(w, r, typeText, unifiedText(before, after, found))
+		text, err := unifiedText(r.Context(), before, after, found)
+		if err != nil {
+			return err
+		}
+		s.writeText(w, r, typeText, text)
 	default:
-		s.write(w, r, http.StatusOK, deepView(found))
+		view, err := deepView(r.Context(), found)
+		if err != nil {
+			return err
+		}
+		s.write(w, r, http.StatusOK, view)
 	}
 	return nil
 }

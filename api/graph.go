@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -28,7 +29,11 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch kind {
 	case typeGraph:
-		s.writeText(w, r, kind, []byte(graphText(id, focus, found)))
+		text, err := graphText(r.Context(), id, focus, found)
+		if err != nil {
+			return err
+		}
+		s.writeText(w, r, kind, []byte(text))
 	case typeSVG:
 		return s.writeSVG(w, r, id, focus, found)
 	default:
@@ -60,12 +65,12 @@ func graphType(r *http.Request, q *query) string {
 
 const formSVG = "svg"
 
-func graphText(revision int64, focus queries.Focus, found queries.Graph) string {
+func graphText(ctx context.Context, revision int64, focus queries.Focus, found queries.Graph) (string, error) {
 	title := fmt.Sprintf("Revision %d", revision)
 	if focus.Name != "" {
 		title += fmt.Sprintf(": %s, depth %d", revisions.Brief(focus.Name), focus.Depth)
 	}
-	return picture.Text(found.Graph, title, func(name string) string {
+	return picture.Text(ctx, found.Graph, title, func(name string) string {
 		return "?" + url.Values{"focus": {name}, "format": {formSVG}}.Encode()
 	})
 }
@@ -78,7 +83,10 @@ func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64
 	if err := picture.Fits(found.Graph); err != nil {
 		return err
 	}
-	text := graphText(revision, focus, found)
+	text, err := graphText(r.Context(), revision, focus, found)
+	if err != nil {
+		return err
+	}
 	tag := `"` + digest(typeSVG+"\n"+text) + `"`
 	if has(r, tag) && unchanged(w, r, tag) {
 		return nil

@@ -12,8 +12,8 @@ func (h hunk) shared() int { return min(h.iEnd-h.i, h.jEnd-h.j) }
 func positional[T any](before, after []T) []hunk { return []hunk{{0, len(before), 0, len(after)}} }
 
 // alignOrPair aligns two lists, or takes them by position if that makes no more changes, as deepdiff does.
-func alignOrPair[T comparable](before, after []T) []hunk {
-	aligned, paired := align(before, after), positional(before, after)
+func alignOrPair[T comparable](m *meter, before, after []T) []hunk {
+	aligned, paired := align(m, before, after), positional(before, after)
 	if changes(aligned, before, after) >= changes(paired, before, after) {
 		return paired
 	}
@@ -36,7 +36,13 @@ func changes[T comparable](hunks []hunk, before, after []T) int {
 
 // align finds what two lists have in common as Python's difflib.SequenceMatcher does (without junk): the longest run of
 // equal items, the earliest of several, and so on at either side of it. It returns what lies between the runs.
-func align[T comparable](before, after []T) []hunk {
+func align[T comparable](spent *meter, before, after []T) []hunk {
+	size := entrySize * (len(before) + len(after))
+	spent.charge(entryCost * (len(before) + len(after)))
+	if spent.hold(size); spent.err != nil {
+		return nil
+	}
+	defer spent.hold(-size)
 	m := matcher{
 		places:   make([][]int, len(before)),
 		previous: make([]int, len(after)+1),
@@ -51,6 +57,7 @@ func align[T comparable](before, after []T) []hunk {
 		m.places[i] = places[item]
 	}
 	m.divide(positional(before, after)[0])
+	spent.charge(matchCost * (stepsPerItem*(len(before)+len(after)) - m.steps))
 	if m.steps < 0 {
 		return trim(before, after)
 	}

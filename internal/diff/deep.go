@@ -1,6 +1,10 @@
 package diff
 
-import "purser/internal/document"
+import (
+	"context"
+
+	"purser/internal/document"
+)
 
 // Deep says how two values differ as python-deepdiff 7 and 8 print it in their text view, with types by their names
 // (spec/api.md §6.2); equal values give an empty mapping. Categories are left out where they are empty:
@@ -14,17 +18,22 @@ import "purser/internal/document"
 //
 // The index of what changed is the old list's (deepdiff 6: the new one's). Two differences that deepdiff hides are
 // shown: list items 1, 1.0 and True are not the same, and keys that begin with two underscores count.
-func Deep(before, after any) document.Mapping {
-	r := report{room: mostPathBytes}
+//
+// Fault: TooLarge, *budget.Exceeded.
+func Deep(ctx context.Context, before, after any) (document.Mapping, error) {
+	m := newMeter(ctx)
+	r := report{meter: m, room: maxPathBytes}
 	r.compare([]byte("root"), before, after)
 	if r.room < 0 {
-		r = report{values: document.Mapping{changed("root", before, after)}}
+		r = report{meter: m, values: document.Mapping{m.changed("root", before, after)}}
 	}
-	return r.categories()
+	return r.categories(), m.end()
 }
 
 // report collects what Deep finds, by category.
 type report struct {
+	*meter
+
 	keysAdded, keysRemoved   []any // paths
 	itemsAdded, itemsRemoved document.Mapping
 	types, values            document.Mapping
@@ -33,14 +42,15 @@ type report struct {
 
 // at is the path of a change, paid for.
 func (r *report) at(path []byte) string {
-	if r.room -= len(path); r.room < 0 {
+	if r.room -= len(path); r.room < 0 || r.err != nil {
 		return ""
 	}
+	r.hold(changeSize + len(path))
 	return string(path)
 }
 
 func (r *report) compare(path []byte, before, after any) {
-	if r.room < 0 {
+	if r.charge(valueCost); r.room < 0 || r.err != nil {
 		return
 	}
 	oldType, newType := typeName(before), typeName(after)
@@ -61,14 +71,15 @@ func (r *report) compare(path []byte, before, after any) {
 		is, _ := after.([]any)
 		r.lists(path, was, is)
 	default:
-		if identity(before) != identity(after) {
-			r.values = append(r.values, changed(r.at(path), before, after))
+		if r.compareTexts(before, after); r.identity(before) != r.identity(after) {
+			r.values = append(r.values, r.changed(r.at(path), before, after))
 		}
 	}
 }
 
 func (r *report) mappings(path []byte, before, after document.Mapping) {
-	for _, p := range pairs(before, after) {
+	for _, p := range r.pairs(before, after) {
+		r.charge(byteCost * len(p.key))
 		place := appendKey(path, p.key)
 		switch {
 		case !p.was:
@@ -85,7 +96,7 @@ func (r *report) mappings(path []byte, before, after document.Mapping) {
 func (r *report) lists(path []byte, before, after []any) {
 	hunks := positional(before, after)
 	if areScalars(before) && areScalars(after) {
-		hunks = alignOrPair(identities(before), identities(after))
+		hunks = alignOrPair(r.meter, r.identities(before), r.identities(after))
 	}
 	for _, h := range hunks {
 		shared := h.shared()

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,39 @@ func parse(t *testing.T, text string) any {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return value
+}
+
+// failer is what fails a test, rapid's too.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+func deep(t failer, before, after any) document.Mapping {
+	t.Helper()
+	result, err := Deep(context.Background(), before, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func patchOf(t failer, before, after any) []any {
+	t.Helper()
+	operations, err := Patch(context.Background(), before, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return operations
+}
+
+func unified(t failer, oldName, newName, before, after string) string {
+	t.Helper()
+	text, err := Unified(context.Background(), oldName, newName, before, after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 func TestDeep(t *testing.T) {
@@ -59,7 +93,7 @@ func TestDeep(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := string(document.AppendJSON(nil, Deep(parse(t, c.before), parse(t, c.after))))
+			got := string(document.AppendJSON(nil, deep(t, parse(t, c.before), parse(t, c.after))))
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -94,13 +128,13 @@ func TestDeep_numbers(t *testing.T) {
 		{"1000", "1e3", "type_changes"},
 	} {
 		got := document.Mapping{{Key: "{}"}}
-		if result := Deep(c.before, c.after); len(result) > 0 {
+		if result := deep(t, c.before, c.after); len(result) > 0 {
 			got = result
 		}
 		if got[0].Key != c.want {
 			t.Errorf("%s and %s: %s, want %s", c.before, c.after, got[0].Key, c.want)
 		}
-		if aligned := Deep([]any{c.before}, []any{c.after}); len(aligned) > 0 && aligned[0].Key != c.want || len(aligned) == 0 && c.want != "{}" {
+		if aligned := deep(t, []any{c.before}, []any{c.after}); len(aligned) > 0 && aligned[0].Key != c.want || len(aligned) == 0 && c.want != "{}" {
 			t.Errorf("%s and %s as items: %v, want %s", c.before, c.after, aligned, c.want)
 		}
 	}
@@ -117,11 +151,11 @@ func TestDeep_boundedPaths(t *testing.T) {
 		other = append(other, document.Member{Key: key, Value: false})
 	}
 	before, after := document.Mapping{{Key: long, Value: inner}}, document.Mapping{{Key: long, Value: other}}
-	want := document.Mapping{{Key: "values_changed", Value: document.Mapping{changed("root", before, after)}}}
-	if diff := cmp.Diff(want, Deep(before, after)); diff != "" {
+	want := document.Mapping{{Key: "values_changed", Value: document.Mapping{newMeter(t.Context()).changed("root", before, after)}}}
+	if diff := cmp.Diff(want, deep(t, before, after)); diff != "" {
 		t.Errorf("(-want +got)\n%.500s", diff)
 	}
-	operations := Patch(before, after)
+	operations := patchOf(t, before, after)
 	if len(operations) != 1 || operations[0].(document.Mapping).At("path") != "" {
 		t.Errorf("%d operations", len(operations))
 	}

@@ -26,7 +26,12 @@ type pair struct {
 }
 
 // pairs returns the keys of two mappings: those of the first in its order, then those that only the second has.
-func pairs(before, after document.Mapping) []pair {
+func (m *meter) pairs(before, after document.Mapping) []pair {
+	m.charge(entryCost * (len(before) + len(after)))
+	if m.hold(entrySize * (len(before) + len(after))); m.err != nil {
+		return nil
+	}
+	defer m.hold(-entrySize * (len(before) + len(after)))
 	all := make([]pair, 0, len(before))
 	places := make(map[string]int, len(before))
 	for i, member := range before {
@@ -44,7 +49,7 @@ func pairs(before, after document.Mapping) []pair {
 	return all
 }
 
-// areScalars tells whether no item of a list is a list or mapping: what Python can hash.
+// areScalars reports whether no item of a list is a list or mapping: what Python can hash.
 func areScalars(list []any) bool {
 	for _, item := range list {
 		switch item.(type) {

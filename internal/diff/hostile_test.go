@@ -1,6 +1,8 @@
 package diff
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -8,14 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/fault"
 )
 
-// Eight times as much to compare takes some eight times as long, whatever it is; with effort that grows with the square
-// it would be 64 times.
-//
-//nolint:paralleltest // it measures
-func TestDiff_boundedTime(t *testing.T) {
+// Eight times as much to compare counts as some eight times as much work, whatever it is; with effort that grows with the
+// square it would be 64 times.
+func TestDiff_boundedWork(t *testing.T) {
+	t.Parallel()
 	const few, times = 2_000, 8
 	for name, f := range map[string]func(n int) (before, after any){
 		"nothing in common":   func(n int) (any, any) { return items(n, 0, n), items(n, n, n) },
@@ -40,25 +43,63 @@ func TestDiff_boundedTime(t *testing.T) {
 		"numbers in a muddle": func(n int) (any, any) { return []any{exponents(n, 998)}, []any{shuffled(n, 3, 3)} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			small, large := time.Hour, time.Hour
-			for range 10 { // what else the machine does only adds to the time
-				small, large = min(small, effort(f, few)), min(large, effort(f, few*times))
-				if large <= 4*times*max(small, 2*time.Millisecond) {
-					return
-				}
+			t.Parallel()
+			small, large := effort(t, f, few), effort(t, f, few*times)
+			if large > 2*times*small {
+				t.Errorf("%d take %d steps, and %d times as many %d", few, small, times, large)
 			}
-			t.Errorf("%d take %v, and %d times as many %v", few, small, times, large)
 		})
 	}
 }
 
-// effort is the time that comparing values takes.
-func effort(f func(n int) (before, after any), n int) time.Duration {
+// effort is how many steps it takes to compare values.
+func effort(t *testing.T, f func(n int) (before, after any), n int) int64 {
+	t.Helper()
+	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+	defer end()
 	before, after := f(n)
-	began := time.Now()
-	Deep(before, after)
-	Patch(before, after)
-	return time.Since(began)
+	_, deepErr := Deep(ctx, before, after)
+	_, patchErr := Patch(ctx, before, after)
+	if err := errors.Join(deepErr, patchErr); err != nil {
+		t.Fatal(err)
+	}
+	steps, _ := budget.From(ctx).Spent()
+	return steps
+}
+
+// What has been spent before is missing: the comparison ends, with the fault.
+func TestDiff_exceeds(t *testing.T) {
+	t.Parallel()
+	for name, compare := range map[string]func(ctx context.Context) error{
+		"deep": func(ctx context.Context) error {
+			_, err := Deep(ctx, shuffled(100_000, 100, 1), shuffled(100_000, 100, 2))
+			return err
+		},
+		"patch": func(ctx context.Context) error {
+			_, err := Patch(ctx, wrapped(shuffled(100_000, 100, 1)), wrapped(shuffled(100_000, 100, 2)))
+			return err
+		},
+		"unified": func(ctx context.Context) error {
+			_, err := Unified(ctx, "a", "b", lines(100_000, "a"), lines(100_000, "b"))
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+			defer end()
+			if err := budget.NewMeter(ctx).Spend(2*budget.Second - budget.Second/100); err != nil {
+				t.Fatal(err)
+			}
+			err := compare(ctx)
+			if _, is := errors.AsType[*budget.Exceeded](err); !is || fault.KindOf(err) != fault.TooLarge {
+				t.Errorf("compared with %v", err)
+			}
+			if steps, _ := budget.From(ctx).Spent(); steps > 2*budget.Second+budget.Second/5 {
+				t.Errorf("it took %d steps", steps)
+			}
+		})
+	}
 }
 
 // items counts up, beginning again after so many.

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"context"
 	"slices"
 
 	"purser/internal/document"
@@ -12,21 +13,28 @@ import (
 //	[{op: replace, path: /a/b, value: 1}, {op: remove, path: /l/4}, {op: add, path: /l/2, value: x}]
 //
 // Lists are worked on from their ends, so every index is the one of the list as it was.
-func Patch(before, after any) []any {
-	p := patch{numbers: numbering{known: map[string]int{}, items: map[*any]int{}}, room: mostPathBytes}
-	p.numbers.number(before)
-	p.numbers.number(after)
+//
+// Fault: TooLarge, *budget.Exceeded.
+func Patch(ctx context.Context, before, after any) ([]any, error) {
+	m := newMeter(ctx)
+	numbers := &numbering{meter: m, known: map[string]int{}, items: map[*any]int{}}
+	p := patch{meter: m, numbers: numbers, room: maxPathBytes}
+	numbers.number(before)
+	numbers.number(after)
 	p.compare(nil, before, after)
 	if p.room < 0 {
-		p = patch{room: mostPathBytes}
+		p = patch{meter: m, room: maxPathBytes}
 		p.put("replace", nil, after)
 	}
-	return p.operations
+	m.hold(-numbers.size)
+	return p.operations, m.end()
 }
 
 // patch collects operations.
 type patch struct {
-	numbers    numbering
+	*meter
+
+	numbers    *numbering
 	operations []any
 	room       int // bytes that paths may still take
 }
@@ -41,13 +49,14 @@ func (p *patch) remove(path []byte) {
 
 // operation adds an operation, its path paid for.
 func (p *patch) operation(path []byte, operation document.Mapping) {
-	if p.room -= len(path); p.room >= 0 {
+	if p.room -= len(path); p.room >= 0 && p.err == nil {
+		p.hold(changeSize + len(path))
 		p.operations = append(p.operations, operation.With("path", string(path)))
 	}
 }
 
 func (p *patch) compare(path []byte, before, after any) {
-	if p.room < 0 {
+	if p.charge(valueCost); p.room < 0 || p.err != nil {
 		return
 	}
 	switch was := before.(type) {
@@ -62,7 +71,7 @@ func (p *patch) compare(path []byte, before, after any) {
 			return
 		}
 	default:
-		if before == after {
+		if p.compareTexts(before, after); before == after {
 			return
 		}
 	}
@@ -70,7 +79,8 @@ func (p *patch) compare(path []byte, before, after any) {
 }
 
 func (p *patch) mappings(path []byte, before, after document.Mapping) {
-	for _, pair := range pairs(before, after) {
+	for _, pair := range p.pairs(before, after) {
+		p.charge(byteCost * len(pair.key))
 		place := appendToken(path, pair.key)
 		switch {
 		case !pair.was:
@@ -102,7 +112,7 @@ func (p *patch) lists(path []byte, before, after []any) {
 // than one operation.
 func (p *patch) hunks(before, after []any) []hunk {
 	if areScalars(before) && areScalars(after) {
-		return alignOrPair(p.numbers.of(before), p.numbers.of(after))
+		return alignOrPair(p.meter, p.numbers.of(before), p.numbers.of(after))
 	}
-	return align(p.numbers.of(before), p.numbers.of(after))
+	return align(p.meter, p.numbers.of(before), p.numbers.of(after))
 }

@@ -34,7 +34,7 @@ func TestPatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := string(document.AppendJSON(nil, Patch(parse(t, c.before), parse(t, c.after))))
+			got := string(document.AppendJSON(nil, patchOf(t, parse(t, c.before), parse(t, c.after))))
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -51,7 +51,7 @@ func TestPatch_applies(t *testing.T) {
 		if rapid.Bool().Draw(t, "related") {
 			after = mutate(t, before)
 		}
-		operations := Patch(before, after)
+		operations := patchOf(t, before, after)
 		got := before
 		for _, operation := range operations {
 			got = apply(t, got, operation.(document.Mapping))
@@ -69,11 +69,11 @@ func TestDeep_emptyIfEqual(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		before := values(3).Draw(t, "before")
-		if result := Deep(before, plain(before)); len(result) > 0 {
+		if result := deep(t, before, plain(before)); len(result) > 0 {
 			t.Fatalf("with itself: %s", document.AppendJSON(nil, result))
 		}
 		after := mutate(t, before)
-		result := Deep(before, after)
+		result := deep(t, before, after)
 		if same := canonical(plain(before)) == canonical(plain(after)); same != (len(result) == 0) {
 			t.Fatalf("same: %v, result: %s", same, document.AppendJSON(nil, result))
 		}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// mostPathBytes bounds all paths of one comparison together: thousands of changes below a key of a megabyte would fill
+// maxPathBytes bounds all paths of one comparison together: thousands of changes below a key of a megabyte would fill
 // gigabytes. Beyond it the two values are one change.
-const mostPathBytes = 16 << 20
+const maxPathBytes = 16 << 20
 
 // appendKey appends ['key'], or ["it's"], which is all that deepdiff does about quotes.
 func appendKey(path []byte, key string) []byte {

@@ -8,6 +8,7 @@ import (
 
 // categories puts the report together.
 func (r *report) categories() document.Mapping {
+	r.charge(entryCost * (len(r.itemsRemoved) + len(r.itemsAdded)))
 	r.meet()
 	result := document.Mapping{}
 	for _, category := range []struct {
@@ -58,12 +59,12 @@ func (r *report) meet() {
 }
 
 // changed is the entry of a value that changed within its type.
-func changed(path string, before, after any) document.Member {
+func (m *meter) changed(path string, before, after any) document.Member {
 	entry := document.Mapping{{Key: "new_value", Value: after}, {Key: "old_value", Value: before}}
 	was, _ := before.(string)
 	is, _ := after.(string)
 	if strings.Contains(was, "\n") || strings.Contains(is, "\n") {
-		if lines := lineDiff(was, is); lines != "" {
+		if lines := m.lineDiff(was, is); lines != "" {
 			entry = append(entry, document.Member{Key: "diff", Value: lines})
 		}
 	}

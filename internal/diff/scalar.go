@@ -31,17 +31,20 @@ func typeName(value any) string {
 }
 
 // identity is the same for scalars that are equal and of one type.
-func identity(scalar any) any {
+func (m *meter) identity(scalar any) any {
 	if n, ok := scalar.(document.Number); ok {
+		m.charge(valueCost + byteCost*len(n))
 		return numeralOf(n)
 	}
 	return scalar
 }
 
-func identities(list []any) []any {
+func (m *meter) identities(list []any) []any {
+	m.charge(valueCost * len(list))
 	all := make([]any, len(list))
 	for i, item := range list {
-		all[i] = identity(item)
+		m.compareTexts(item, nil) // to be entered in an index
+		all[i] = m.identity(item)
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -23,19 +24,40 @@ const contextLines = 3
 //	\ No newline at end of file
 //
 // The effort is bounded: of texts with more than some hundred changes the middle counts as one.
-func Unified(oldName, newName, before, after string) string {
-	if before == after {
-		return ""
+//
+// Fault: TooLarge, *budget.Exceeded.
+func Unified(ctx context.Context, oldName, newName, before, after string) (string, error) {
+	m := newMeter(ctx)
+	if m.compareTexts(before, after); before == after {
+		return "", m.end()
 	}
-	was, is := cutLines(before), cutLines(after)
-	return writeUnified(oldName, newName, was, is, compareLines(was, is))
+	was, is := m.cutLines(before), m.cutLines(after)
+	hunks := compareLines(m, was, is)
+	if m.err != nil {
+		return "", m.end()
+	}
+	text := m.writeUnified(oldName, newName, was, is, hunks)
+	m.hold(len(text))
+	return text, m.end()
 }
 
-func cutLines(text string) []string {
+func (m *meter) cutLines(text string) []string {
+	lines := strings.Count(text, "\n") + 1
+	m.charge(len(text) + lineCost*lines)
+	if m.hold(wordSize * lines); m.err != nil {
+		return nil
+	}
+	defer m.hold(-wordSize * lines)
 	return slices.AppendSeq(make([]string, 0, strings.Count(text, "\n")+1), strings.Lines(text))
 }
 
-func compareLines(before, after []string) []hunk {
+// wordSize is what the header of a text takes in memory.
+const wordSize = 16
+
+func compareLines(m *meter, before, after []string) []hunk {
+	if m.charge(2 * lineCost * (len(before) + len(after))); m.err != nil {
+		return nil
+	}
 	var hunks []hunk
 	for _, d := range lcs.DiffLines(before, after) {
 		hunks = append(hunks, hunk{d.Start, d.End, d.ReplStart, d.ReplEnd})
@@ -45,14 +67,16 @@ func compareLines(before, after []string) []hunk {
 
 // writeUnified writes hunks out as a unified diff. The library has a writer too, which (v0.4.1) misnumbers the new
 // lines of every hunk behind one of several changes.
-func writeUnified(oldName, newName string, before, after []string, hunks []hunk) string {
+func (m *meter) writeUnified(oldName, newName string, before, after []string, hunks []hunk) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "--- %s\n+++ %s\n", oldName, newName)
 	for len(hunks) > 0 {
 		n := together(hunks)
+		m.charge(lineCost)
 		writeHunks(&text, before, after, hunks[:n])
 		hunks = hunks[n:]
 	}
+	m.charge(text.Len())
 	return text.String()
 }
 
@@ -108,24 +132,38 @@ const shortText = 200
 
 // lineDiff is what Python's difflib.unified_diff says of two strings cut into lines, how they end being no difference:
 // word for word if they are short.
-func lineDiff(before, after string) string {
-	was, is := splitLines(before), splitLines(after)
-	if slices.Equal(was, is) {
+func (m *meter) lineDiff(before, after string) string {
+	was, is := m.splitLines(before), m.splitLines(after)
+	if m.err != nil || slices.Equal(was, is) {
 		return ""
 	}
 	compare := align[string]
 	if max(len(was), len(is)) >= shortText {
 		compare = compareLines
 	}
-	return strings.TrimSuffix(writeUnified("", "", was, is, compare(was, is)), "\n")
+	hunks := compare(m, was, is)
+	if m.err != nil {
+		return ""
+	}
+	text := m.writeUnified("", "", was, is, hunks)
+	m.hold(len(text))
+	return strings.TrimSuffix(text, "\n")
 }
 
+// splitCost is what it takes to get ready to cut a text.
+const splitCost = 10_000
+
 // splitLines cuts a text where Python's str.splitlines does; every line gets a line break at its end.
-func splitLines(text string) []string {
+func (m *meter) splitLines(text string) []string {
+	m.charge(splitCost + byteCost*len(text))
+	if m.hold(len(text)); m.err != nil {
+		return nil
+	}
+	defer m.hold(-len(text))
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\x1c", "\n", "\x1d", "\n",
 		"\x1e", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
 	}
-	return cutLines(text)
+	return m.cutLines(text)
 }

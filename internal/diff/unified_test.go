@@ -27,7 +27,7 @@ func TestUnified(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := Unified("old", "new", c.before, c.after); got != c.want {
+			if got := unified(t, "old", "new", c.before, c.after); got != c.want {
 				t.Errorf("(-want +got)\n%.2000s", cmp.Diff(c.want[:min(len(c.want), 1000)], got[:min(len(got), 1000)]))
 			}
 		})
@@ -43,7 +43,7 @@ func TestUnified_applies(t *testing.T) {
 			return strings.Join(lines, "\n") + rapid.SampledFrom([]string{"", "\n"}).Draw(t, "end")
 		})
 		before, after := text.Draw(t, "before"), text.Draw(t, "after")
-		if got := follow(t, before, Unified("a", "b", before, after)); got != after {
+		if got := follow(t, before, unified(t, "a", "b", before, after)); got != after {
 			t.Fatalf("%q, want %q", got, after)
 		}
 	})

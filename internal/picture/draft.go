@@ -1,10 +1,12 @@
 package picture
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/emicklei/dot"
 
+	"purser/internal/budget"
 	"purser/internal/rendering"
 )
 
@@ -28,8 +30,37 @@ type table struct {
 	node     dot.Node
 }
 
+// What drawing costs, in steps of about a nanosecond, and takes in memory.
+const (
+	elementCost = 5_000 // to draw a document or an edge
+	elementSize = 2_000 // of a node or an edge, until the text is written
+	byteCost    = 100   // to write a byte of a text: it is quoted, escaped and copied
+)
+
 // Text draws a graph as Graphviz text. link gives the address of a document's own picture, by its name as in a Focus.
-func Text(g *rendering.Graph, title string, link func(name string) string) string {
+// Fault: TooLarge, of a spent budget.
+func Text(ctx context.Context, g *rendering.Graph, title string, link func(name string) string) (string, error) {
+	m := budget.NewMeter(ctx)
+	elements := len(g.Vertices) + len(g.Edges)
+	m.Charge(elementCost * elements)
+	if err := m.Hold(elementSize * elements); err != nil {
+		return "", tooMuch(err, g)
+	}
+	defer m.Release(elementSize * elements)
+	text := draw(g, title, link)
+	m.Charge(byteCost * len(text))
+	if err := m.Hold(len(text)); err != nil {
+		return "", tooMuch(err, g)
+	}
+	return text, nil
+}
+
+// tooMuch says what was drawn when a budget was spent.
+func tooMuch(err error, g *rendering.Graph) error {
+	return budget.About(err, "draw %d documents and %d dependencies", len(g.Vertices), len(g.Edges))
+}
+
+func draw(g *rendering.Graph, title string, link func(name string) string) string {
 	d := &draft{
 		Graph: g, link: link, root: dot.NewGraph(dot.Directed).ID("revision"), home: make([]*table, len(g.Vertices)),
 	}

@@ -44,8 +44,8 @@ func (d *draft) edge(e rendering.Edge, colour string) {
 	if !constraint {
 		drawn.Attr("constraint", "false")
 	}
-	tooltip := literal(d.said(e))
-	drawn.AttributesMap.Attrs("tooltip", tooltip, "edgetooltip", tooltip)
+	text := literal(d.tooltip(e))
+	drawn.AttributesMap.Attrs("tooltip", text, "edgetooltip", text)
 	switch e.Kind {
 	case rendering.Parent:
 		drawn.AttributesMap.Attrs("color", "#20508c", "penwidth", "1.6", "arrowsize", "0.8", "weight", "4")
@@ -64,8 +64,8 @@ func (d *draft) edge(e rendering.Edge, colour string) {
 	}
 }
 
-// said describes an edge in full.
-func (d *draft) said(e rendering.Edge) string {
+// tooltip describes an edge in full.
+func (d *draft) tooltip(e rendering.Edge) string {
 	var b strings.Builder
 	from, to := d.Vertices[e.From], d.Vertices[e.To]
 	switch {

@@ -39,8 +39,9 @@ func printable(text string) string {
 // are. Lines begin at the left.
 func literal(text string) dot.Literal {
 	lines := strings.Split(text, "\n")
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;")
 	for i, line := range lines {
-		lines[i] = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;").Replace(printable(line))
+		lines[i] = quoted.Replace(printable(line))
 	}
 	return dot.Literal(`"` + strings.Join(lines, `\l`) + `"`)
 }

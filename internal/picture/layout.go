@@ -1,32 +1,40 @@
 package picture
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/rendering"
 )
 
 const (
-	// mostTime is how long one picture may take to lay out.
-	mostTime = 10 * time.Second
-	// mostSVG is how many bytes one picture may have.
-	mostSVG = 32 << 20
+	// maxTime is how long one picture may take to lay out, and maxCPU how many seconds of a core.
+	maxTime = 10 * time.Second
+	maxCPU  = 10
+	// maxMemory is how many KiB of address space Graphviz may use. It needs about 50 MiB for the largest pictures, and
+	// 100 MiB for its libraries.
+	maxMemory = 512 << 10
+	// maxSVG is how many bytes one picture may have.
+	maxSVG = 32 << 20
 	// What Graphviz lays out in about four seconds and 50 MB, unless it is wild. An edge costs as much as it passes
 	// layers.
-	mostDocuments = 5000
-	mostPassed    = 10000
-	mostLayers    = 60
+	maxDocuments = 5000
+	maxPassed    = 10000
+	maxLayers    = 60
 )
 
-// Fits tells whether a graph is small enough for a picture. Fault: TooLarge.
+// Fits reports whether a graph is small enough for a picture. Fault: TooLarge.
 func Fits(g *rendering.Graph) error {
 	inhabited := map[int]bool{}
 	for _, v := range g.Vertices {
@@ -41,9 +49,9 @@ func Fits(g *rendering.Graph) error {
 		what      string
 		has, most int
 	}{
-		{"documents", len(g.Vertices), mostDocuments},
-		{"layers", len(inhabited), mostLayers},
-		{"dependencies, counted again for each layer that they pass,", passed, mostPassed},
+		{"documents", len(g.Vertices), maxDocuments},
+		{"layers", len(inhabited), maxLayers},
+		{"dependencies, counted again for each layer that they pass,", passed, maxPassed},
 	} {
 		if limit.has > limit.most {
 			return tooLarge("It has %d %s and at most %d are drawn", limit.has, limit.what, limit.most)
@@ -80,24 +88,36 @@ func (l *Layout) SVG(ctx context.Context, text string) ([]byte, error) {
 		return nil, fmt.Errorf("wait for another picture: %w", context.Cause(ctx))
 	}
 	defer func() { l.free <- struct{}{} }()
-	limited, cancel := context.WithTimeout(ctx, mostTime)
+	m := budget.NewMeter(ctx) // of the buffer that grows with what the program writes
+	if err := m.Hold(maxSVG); err != nil {
+		return nil, budget.About(err, "lay out a picture")
+	}
+	defer m.Release(maxSVG)
+	ending, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
-	svg, err := run(limited, program, text)
+	svg, err := run(ending, program, text, maxMemory)
 	switch {
 	case ctx.Err() != nil:
 		return nil, fmt.Errorf("lay out: %w", context.Cause(ctx))
-	case limited.Err() != nil:
-		return nil, tooLarge("Laying it out takes more than %v", mostTime)
+	case ending.Err() != nil:
+		return nil, tooLarge("Laying it out takes more than %v", maxTime)
 	case errors.Is(err, errFull):
-		return nil, tooLarge("It would have more than %d bytes", mostSVG)
+		return nil, tooLarge("It would have more than %d bytes", maxSVG)
+	case errors.Is(err, errKilled):
+		return nil, tooLarge("Laying it out takes more than %d s of a processor or %d MiB of memory", maxCPU, maxMemory>>10)
 	}
 	return svg, err
 }
 
-func run(ctx context.Context, program, text string) ([]byte, error) {
-	command := exec.CommandContext(ctx, program, "-Tsvg")
-	svg, said := &limitedBuffer{room: mostSVG}, &limitedBuffer{room: 1 << 10}
-	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(text), svg, said
+// limited is a shell's command that runs a program within limits of memory and time, where the system knows them.
+const limited = `ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; exec "$0" -Tsvg`
+
+// run lays out a text with so many KiB of memory.
+func run(ctx context.Context, program, text string, memory int) ([]byte, error) {
+	//nolint:gosec // the program is the one that the server's PATH leads to
+	command := exec.CommandContext(ctx, "/bin/sh", "-c", limited, program, strconv.Itoa(memory), strconv.Itoa(maxCPU))
+	svg, messages := &limitedBuffer{room: maxSVG}, &limitedBuffer{room: 1 << 10}
+	command.Stdin, command.Stdout, command.Stderr = strings.NewReader(text), svg, messages
 	// With SERVER_NAME Graphviz opens no file that a text may name.
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C.UTF-8", "SERVER_NAME=purser"}
 	command.WaitDelay = time.Second
@@ -105,12 +125,24 @@ func run(ctx context.Context, program, text string) ([]byte, error) {
 		if svg.full {
 			return nil, errFull
 		}
-		return nil, fmt.Errorf("run %s: %w: %s", program, err, said.text)
+		if bytes.Contains(messages.text, []byte("memory allocation failure")) || stopped(command.ProcessState) {
+			return nil, errKilled
+		}
+		return nil, fmt.Errorf("run %s: %w: %s", program, err, messages.text)
 	}
 	return svg.text, nil
 }
 
-var errFull = errors.New("there is no more room")
+var (
+	errFull   = errors.New("there is no more room")
+	errKilled = errors.New("the program exceeded a limit")
+)
+
+// stopped reports whether a program was ended by a signal, which is how the limits end it.
+func stopped(state *os.ProcessState) bool {
+	status, ok := state.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled()
+}
 
 // limitedBuffer keeps what is written to it, up to its room.
 type limitedBuffer struct {

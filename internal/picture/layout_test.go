@@ -45,6 +45,16 @@ func TestLayout_SVG_brokenText(t *testing.T) {
 	}
 }
 
+// A program that needs more memory than it may have ends, and is said to have needed too much.
+func TestRun_memory(t *testing.T) {
+	t.Parallel()
+	needGraphviz(t)
+	const few = 20_000 // KiB
+	if _, err := run(t.Context(), "dot", endless(), few); !errors.Is(err, errKilled) {
+		t.Errorf("got %v, want %v", err, errKilled)
+	}
+}
+
 func TestLimitedBuffer(t *testing.T) {
 	t.Parallel()
 	b := &limitedBuffer{room: 10}

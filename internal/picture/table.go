@@ -120,7 +120,7 @@ func (d *draft) address(v rendering.Vertex) string {
 
 // described says all about a document.
 func described(v rendering.Vertex) string {
-	said := []string{v.String()}
+	traits := []string{v.String()}
 	for _, trait := range []struct {
 		name string
 		has  bool
@@ -133,10 +133,10 @@ func described(v rendering.Vertex) string {
 		{"encrypted", v.Encrypted},
 	} {
 		if trait.has {
-			said = append(said, trait.name)
+			traits = append(traits, trait.name)
 		}
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(traits, ", ")
 }
 
 func selector(v rendering.Vertex) string {

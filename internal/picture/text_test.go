@@ -84,7 +84,7 @@ func TestText_hostileNames(t *testing.T) {
 		`"`, `\`, `\"`, `a\Nb\\c\l`, `</table>>`, `<b>x</b>`, `&lt;`, `&`, `&#92;`, `'];x[shape=star`, `--> <!--`, `]]>`,
 		"<script>alert(1)</script>", `"onload="alert(1)`, `javascript:alert(1)`, "ünïcödé €", `\E\G\T`, `}`, `%3`,
 	}
-	svg, err := NewLayout(1).SVG(t.Context(), Text(graphOf(names...), `a "title" \N <b>`, link))
+	svg, err := NewLayout(1).SVG(t.Context(), textOf(t, graphOf(names...), `a "title" \N <b>`, link))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestText_hostileNames(t *testing.T) {
 func TestText_control(t *testing.T) {
 	t.Parallel()
 	needGraphviz(t)
-	svg, err := NewLayout(1).SVG(t.Context(), Text(graphOf("a\x01\x1b\x7f\u202eb", "one\ntwo", "c"), "t", link))
+	svg, err := NewLayout(1).SVG(t.Context(), textOf(t, graphOf("a\x01\x1b\x7f\u202eb", "one\ntwo", "c"), "t", link))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,9 +129,9 @@ func TestText_isTheSame(t *testing.T) {
 	for i := range names {
 		names[i] = strconv.Itoa(i)
 	}
-	want := Text(graphOf(names...), "t", link)
+	want := textOf(t, graphOf(names...), "t", link)
 	for range 10 {
-		if diff := cmp.Diff(want, Text(graphOf(names...), "t", link)); diff != "" {
+		if diff := cmp.Diff(want, textOf(t, graphOf(names...), "t", link)); diff != "" {
 			t.Fatalf("drawn again (-want +got):\n%s", diff)
 		}
 	}
@@ -139,11 +139,11 @@ func TestText_isTheSame(t *testing.T) {
 
 func TestFits(t *testing.T) {
 	t.Parallel()
-	documents, edges, layers := graphOf(make([]string, mostDocuments+1)...), graphOf("a", "b"), graphOf("a")
-	for range mostPassed {
+	documents, edges, layers := graphOf(make([]string, maxDocuments+1)...), graphOf("a", "b"), graphOf("a")
+	for range maxPassed {
 		edges.Edges = append(edges.Edges, rendering.Edge{To: 1})
 	}
-	for rank := range mostLayers {
+	for rank := range maxLayers {
 		layers.Vertices = append(layers.Vertices, rendering.Vertex{Rank: rank + 1})
 	}
 	for name, c := range map[string]struct {
@@ -185,8 +185,27 @@ func TestText_columns(t *testing.T) {
 			}
 			g.Vertices = append(g.Vertices, v)
 		}
-		if got := strings.Count(Text(g, "t", link), "subgraph"); got != len(g.Vertices) {
+		if got := strings.Count(textOf(t, g, "t", link), "subgraph"); got != len(g.Vertices) {
 			t.Errorf("%04b: %d clusters, want %d", has, got, len(g.Vertices))
 		}
+	}
+}
+
+func textOf(t *testing.T, g *rendering.Graph, title string, link func(name string) string) string {
+	t.Helper()
+	text, err := Text(t.Context(), g, title, link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// A graph that is far too large is not drawn.
+func TestText_exceeds(t *testing.T) {
+	t.Parallel()
+	g := &rendering.Graph{Vertices: make([]rendering.Vertex, 200_000)}
+	_, err := Text(t.Context(), g, "t", link)
+	if fault.KindOf(err) != fault.TooLarge || !strings.Contains(err.Error(), "draw 200000 documents and 0 dependencies: it takes more than") {
+		t.Errorf("drawn with %v", err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 )
 
@@ -63,8 +64,8 @@ func BenchmarkCompute(b *testing.B) {
 		"1000 documents": layered(b, 1_000), "1 action": broad(b, 1), "50 actions": broad(b, 50),
 	} {
 		b.Run(name, func(b *testing.B) {
-			r := newRun(b.Context(), Options{Limit: DefaultLimit})
-			nodes, err := r.read(documents)
+			r := newRun(b.Context(), documents, Options{})
+			nodes, err := r.readAll(documents)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -75,10 +76,10 @@ func BenchmarkCompute(b *testing.B) {
 				}
 			}
 			for b.Loop() {
-				again := newRun(b.Context(), Options{Limit: DefaultLimit})
+				again := newRun(b.Context(), documents, Options{})
 				again.sources = r.sources
 				for i, n := range nodes {
-					n.parent, n.replacedBy, n.place, n.neededBy = nil, nil, notThere, nil
+					n.parent, n.replacedBy, n.place, n.neededBy = nil, nil, notFound, nil
 					n.namesakes.original, n.namesakes.source = nil, nil
 					n.data, n.computed = values[i], false
 				}
@@ -99,11 +100,12 @@ func BenchmarkCompute(b *testing.B) {
 func TestRender_growth(t *testing.T) {
 	t.Parallel()
 	effort := func(documents []*document.Document) int64 {
-		r := newRun(t.Context(), Options{Limit: DefaultLimit})
-		if _, err := r.render(documents); err != nil {
+		ctx := budgeted(t)
+		if _, err := Render(ctx, documents, Options{}); err != nil {
 			t.Fatal(err)
 		}
-		return mostWork - r.work
+		steps, _ := budget.From(ctx).Spent()
+		return steps
 	}
 	few, many := effort(layered(t, 500)), effort(layered(t, 5_000))
 	one, fifty := effort(broad(t, 1)), effort(broad(t, 50))

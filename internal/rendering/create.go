@@ -10,15 +10,15 @@ import (
 // create makes a place for a value where a path leads to none: missing mappings on the way, and lists that are filled
 // up with empty mappings (spec/rendering.md §8.7).
 func (t *tree) create(p *path) (spot, error) {
-	at := t.top()
+	at := t.top
 	for i, s := range p.steps {
 		var next spot
 		var err error
 		switch c := t.own(at).(type) {
 		case *object:
-			next, err = t.createMember(c, p, i, at.depth+1)
+			next, err = t.createMember(at, c, p, i)
 		case *array:
-			next, err = t.createItem(c, p, i, at.depth+1)
+			next, err = t.createItem(at, c, p, i)
 		default:
 			err = fmt.Errorf("%s holds %s, in which there is no %s", p.upTo(i), kindOf(at.value()), s)
 		}
@@ -30,7 +30,11 @@ func (t *tree) create(p *path) (spot, error) {
 	return at, nil
 }
 
-func (t *tree) createMember(o *object, p *path, i, depth int) (spot, error) {
+// blankMapping and blankList fill the places that are made.
+var blankMapping, blankList any = document.Mapping{}, []any{}
+
+// createMember makes the member of an object at a spot that step i of a path leads to.
+func (t *tree) createMember(from spot, o *object, p *path, i int) (spot, error) {
 	key := p.steps[i].key
 	switch p.steps[i].kind {
 	case byIndex, anyItem:
@@ -39,32 +43,56 @@ func (t *tree) createMember(o *object, p *path, i, depth int) (spot, error) {
 		key = "*" // as the reference does
 	case byKey:
 	}
-	if at := t.seek(o, key); at != notThere {
-		return spot{o, at, depth}, nil
+	if at := t.seek(o, key); at != notFound {
+		return t.below(from, o, at), nil
 	}
 	if strings.Contains(key, ".") {
 		return spot{}, fmt.Errorf("%s does not exist, and a key with a dot in it is not created", p.upTo(i+1))
 	}
-	var empty any = document.Mapping{}
+	blank := blankMapping
 	if i+1 < len(p.steps) && p.steps[i+1].kind == byIndex {
-		empty = []any{}
+		blank = blankList
 	}
-	return t.add(o, key, t.blank(empty), depth)
+	if err := t.add(o, key, blank, from.depth+1); err != nil {
+		return spot{}, err
+	}
+	created := t.below(from, o, len(o.members)-1)
+	t.note(containerMade, created.place, nil)
+	return created, nil
 }
 
-func (t *tree) createItem(a *array, p *path, i, depth int) (spot, error) {
+// maxBeyond is how far beyond the end of a list an index may be that creates items.
+const maxBeyond = 10_000
+
+// createItem makes the item of an array at a spot that step i of a path leads to, and those before it.
+func (t *tree) createItem(from spot, a *array, p *path, i int) (spot, error) {
 	s := p.steps[i]
 	if s.kind != byIndex || s.index < 0 {
 		return spot{}, fmt.Errorf("%s holds a list of %d, in which there is no %s", p.upTo(i), len(a.items), s)
 	}
+	if s.index-len(a.items) > maxBeyond {
+		return spot{}, fmt.Errorf("%s holds a list of %d, and %s is more than %d beyond its end", p.upTo(i), len(a.items), s,
+			maxBeyond)
+	}
 	if missing := s.index + 1 - len(a.items); missing > 0 {
-		if err := t.grow(int64(missing)*(t.measure(document.Mapping{}).size+itemSize), depth); err != nil {
+		if err := t.pad(from, a, missing); err != nil {
 			return spot{}, err
 		}
-		t.charge(missing)
-		for range missing {
-			a.items = append(a.items, t.blank(document.Mapping{}))
-		}
 	}
-	return spot{a, s.index, depth}, nil
+	return t.below(from, a, s.index), nil
+}
+
+// pad appends empty mappings to the array at a spot.
+func (t *tree) pad(s spot, a *array, missing int) error {
+	t.charge(2 * visitCost * missing)
+	t.hold(2 * wordSize * missing) // half of it is room that append may leave
+	a.held += 2 * wordSize * missing
+	if err := t.grow(int64(missing)*(t.measure(blankMapping).size+itemText), s.depth+1); err != nil {
+		return err
+	}
+	t.noteChange(change{kind: itemsMade, at: s.place, index: len(a.items)})
+	for range missing {
+		a.items = append(a.items, blankMapping)
+	}
+	return t.err
 }

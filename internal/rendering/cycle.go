@@ -5,24 +5,24 @@ import (
 	"strings"
 )
 
-// mostShown is how many edges of a cycle a message lists.
-const mostShown = 100
+// maxShown is how many edges of a cycle a message lists.
+const maxShown = 100
 
 // cycleFault names one cycle of a graph that has some (spec/rendering.md §7.2).
 func (g *graph) cycleFault() error {
 	cycle := g.cycle()
-	var said []string
+	var shown []string
 	var documents []*node
-	for _, e := range cycle[:min(mostShown, len(cycle))] {
-		said = append(said, fmt.Sprintf("(%s, %s, 'reverse')", triple(g.nodes[e.dependent]), triple(g.nodes[e.dependency])))
+	for _, e := range cycle[:min(maxShown, len(cycle))] {
+		shown = append(shown, fmt.Sprintf("(%s, %s, 'reverse')", triple(g.nodes[e.dependent]), triple(g.nodes[e.dependency])))
 		documents = append(documents, g.nodes[e.dependent])
 	}
-	if more := len(cycle) - len(said); more > 0 {
-		said = append(said, fmt.Sprintf("and %d more", more))
+	if more := len(cycle) - len(shown); more > 0 {
+		shown = append(shown, fmt.Sprintf("and %d more", more))
 	}
 	return refuse("SubstitutionDependencyCycle", documents,
 		"Cannot determine substitution order as a dependency cycle exists for the following documents: [%s]",
-		strings.Join(said, ", "))
+		strings.Join(shown, ", "))
 }
 
 func triple(n *node) string {

@@ -82,8 +82,9 @@ type Copied struct {
 //
 // Fault: TooLarge beyond limits. When the context ends, its cause is the error.
 func Dependencies(ctx context.Context, documents []*document.Document) (*Graph, error) {
-	x := &examination{run: newRun(ctx, Options{Limit: DefaultLimit})}
-	nodes, err := x.read(documents)
+	x := &examination{run: newRun(ctx, documents, Options{})}
+	defer x.end()
+	nodes, err := x.readAll(documents)
 	if err != nil {
 		return nil, err
 	}

@@ -249,7 +249,7 @@ func TestDependencies_manyCandidates(t *testing.T) {
 		fmt.Fprintf(&b, "global p%d | labels {k: p}\nsite c%d | parent {k: p} | merge .\n", i, i)
 	}
 	g, err := Dependencies(t.Context(), sketch(t, b.String()))
-	if err != nil || len(g.Edges) != 1000*mostFound {
+	if err != nil || len(g.Edges) != 1000*maxShownParents {
 		t.Errorf("%d edges, %v", len(g.Edges), err)
 	}
 }

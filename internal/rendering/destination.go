@@ -20,6 +20,7 @@ type destination struct {
 
 func (r *run) destination(stored document.Mapping) destination {
 	d := destination{written: text(stored.At("path")), pattern: text(stored.At("pattern")), depth: -1}
+	r.hold(destinationSize)
 	if strings.HasPrefix(d.written, ".") || d.written == "$" || strings.HasPrefix(d.written, "$.") {
 		d.path = r.path(d.written)
 	} else {
@@ -34,25 +35,32 @@ func (r *run) destination(stored document.Mapping) destination {
 	return d
 }
 
+// destinationSize is what a destination takes in memory.
+const destinationSize = 96
+
 // errPattern says that there is no text in which a pattern could be replaced.
 var errPattern = errors.New("no text to replace the pattern in")
 
-// said is a value with the text that stands for it in patterns, which is made when it is first asked for.
-type said struct {
+// substitute is a value that a substitution read.
+type substitute struct {
 	value any
-	text  string
-	done  bool
+	place *place // in the source's data
+	text  string // that stands for it in patterns, made when it is first asked for
+	ready bool   // text is made
 }
 
-// bring writes a value to a destination.
-func (r *run) bring(t *tree, s *said, d *destination) error {
+// writeTo writes a value to a destination.
+func (r *run) writeTo(t *tree, s *substitute, d *destination) error {
 	if d.path.broken != nil {
 		return d.path.broken
 	}
 	if d.pattern == "" && len(d.path.steps) == 0 {
-		return t.update(t.passed(s.value))
+		return t.writeRoot(s.value, s.place)
 	}
-	spots := t.spots(d.path.steps)
+	spots, err := t.spots(d.path.steps)
+	if err != nil {
+		return err
+	}
 	if len(spots) == 0 {
 		if d.pattern != "" && !d.recursive {
 			return fmt.Errorf("%w: there is nothing at that path", errPattern)
@@ -64,9 +72,9 @@ func (r *run) bring(t *tree, s *said, d *destination) error {
 		spots = []spot{created}
 	}
 	if d.pattern == "" {
-		value := t.passed(s.value)
 		for _, at := range spots {
-			if err := t.put(at, value); err != nil {
+			t.charge(spotCost)
+			if err := t.write(at, s.value, s.place); err != nil {
 				return err
 			}
 		}
@@ -78,49 +86,38 @@ func (r *run) bring(t *tree, s *said, d *destination) error {
 	return t.spread(spots)
 }
 
-// update writes a value to the root: a mapping over the members of one, anything else as a whole (R6).
-func (t *tree) update(value any) error {
-	over, ok := bare(value).(document.Mapping)
-	if !ok || !isMapping(t.top().value()) {
-		return t.put(t.top(), value)
+// writeRoot writes a value to the root: a mapping over the members of one, anything else as a whole (R6).
+func (t *tree) writeRoot(value any, from *place) error {
+	if over, ok := value.(document.Mapping); ok && isMapping(t.top.value()) {
+		return t.update(t.top, over, from, t.write)
 	}
-	o, _ := t.own(t.top()).(*object)
-	for i := range over {
-		at := t.seek(o, over[i].Key)
-		var err error
-		if at == notThere {
-			_, err = t.add(o, over[i].Key, over[i].Value, 1)
-		} else {
-			err = t.put(spot{o, at, 1}, over[i].Value)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.write(t.top, value, from)
 }
 
 // replace replaces a pattern in the text at a spot, or in those below it (spec/rendering.md §8.9).
-func (r *run) replace(t *tree, at spot, s *said, d *destination) error {
+func (r *run) replace(t *tree, at spot, s *substitute, d *destination) error {
 	p, err := r.compile(d.pattern)
 	if err != nil {
 		return err
 	}
-	if !s.done {
-		r.charge(int(r.measure(s.value).size))
-		s.text, s.done = plain(s.value), true
+	if err := r.spell(s); err != nil {
+		return err
 	}
-	rw := rewriting{tree: t, pattern: p, written: d.pattern, value: s.value, with: s.text, depth: d.depth}
-	switch v := bare(at.value()).(type) {
+	rw := rewriting{tree: t, pattern: p, written: d.pattern, from: s.place, with: s.text, depth: d.depth}
+	if isFilled(s.value) {
+		rw.from = nil
+	}
+	switch v := at.value().(type) {
 	case string:
 		changed, err := rw.string(v)
 		if err != nil {
 			return err
 		}
-		return t.put(at, t.inserted(at.value(), changed, s.value))
+		t.note(textInserted, at.place, rw.from)
+		return t.put(at, changed)
 	case document.Mapping, []any, *object, *array:
 		if d.recursive {
-			changed, differs, err := rw.container(v, 0)
+			changed, differs, err := rw.container(v, at.place, 0)
 			if differs && err == nil {
 				at.in.set(at.at, changed)
 			}
@@ -128,4 +125,31 @@ func (r *run) replace(t *tree, at spot, s *said, d *destination) error {
 		}
 	}
 	return fmt.Errorf("%w: there is %s", errPattern, kindOf(at.value()))
+}
+
+// spell makes the text of a substitute.
+func (r *run) spell(s *substitute) error {
+	if s.ready {
+		return nil
+	}
+	size := int(r.measure(s.value).size)
+	r.charge(runeCost * size)
+	r.hold(size)
+	if r.err != nil {
+		return r.err
+	}
+	s.text, s.ready = plain(s.value), true
+	r.hold(max(0, len(s.text)-size))
+	return r.err
+}
+
+// isFilled reports whether a value is a container with something in it.
+func isFilled(value any) bool {
+	switch v := value.(type) {
+	case document.Mapping:
+		return len(v) > 0
+	case []any:
+		return len(v) > 0
+	}
+	return false
 }

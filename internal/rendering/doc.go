@@ -9,12 +9,15 @@
 //
 // Invariants:
 //   - What comes out depends on nothing but the documents; their order decides only the order of the output, and which
-//     of several errors is told (spec/rendering.md §0 R1).
+//     of several errors is reported (spec/rendering.md §0 R1).
 //   - Values are immutable and shared: a child holds what it does not change of its parent, a destination holds its
-//     source's value. Only a tree writes, into containers that it copied for itself, and nobody sees it before it is
-//     frozen. So nothing that one document does shows in another.
+//     source's value. Only a tree writes, into containers that it copied for itself and freezes before anyone else sees
+//     them. So nothing that one document does shows in another.
 //   - A document that is not computed is not even parsed, unless another one reads it.
-//   - Work, size and depth are bounded before they are spent, and a context that ends stops the work.
+//   - Steps and bytes are counted in the request's budget while they are spent; the size and depth of rendered data are
+//     bounded too. A context that ends stops the work.
+//   - To explain a document, every change of its data is noted in a history beside it, which is read backwards. Values
+//     themselves are the same as when documents are rendered.
 //   - Every refusal is a fault that names the documents it is about, by the reference's class and text
 //     (spec/rendering.md §3-§9), never with a value of their data.
 package rendering

@@ -11,8 +11,6 @@ type engine struct {
 	lookups  map[*document.Member]*lookup // by the first member of a large mapping
 	mappings map[*document.Member]extent  // of large mappings
 	lists    map[*any]extent              // of large lists
-
-	tracing bool // leaves are traced
 }
 
 func newEngine(m *meter) *engine {
@@ -34,14 +32,14 @@ type lookup struct {
 }
 
 const (
-	fewMembers      = 16 // that are never indexed
-	fewSearches     = 16 // that cost less than an index
-	notThere    int = -1
+	minIndexed      = 16 // members; smaller mappings are never indexed
+	minSearches     = 16 // before an index is built
+	notFound    int = -1
 )
 
 func (l *lookup) find(members document.Mapping, key string) int {
-	if len(members) > fewMembers && l.at == nil {
-		if l.searched++; l.searched > fewSearches {
+	if len(members) > minIndexed && l.at == nil {
+		if l.searched++; l.searched > minSearches {
 			l.build(members)
 		}
 	}
@@ -49,49 +47,58 @@ func (l *lookup) find(members document.Mapping, key string) int {
 		if at, found := l.at[key]; found {
 			return at
 		}
-		return notThere
+		return notFound
 	}
 	for at := range members {
-		if members[at].Key == key && members[at].Value != (removed{}) {
+		if members[at].Key == key && members[at].Value != (absent{}) {
 			return at
 		}
 	}
-	return notThere
+	return notFound
 }
 
 func (l *lookup) build(members document.Mapping) {
 	l.at = make(map[string]int, len(members))
 	for at := range members {
-		if members[at].Value != (removed{}) {
+		if members[at].Value != (absent{}) {
 			l.at[members[at].Key] = at
 		}
 	}
 }
 
-// find returns the position of a key in an immutable mapping, notThere if there is none.
+// find returns the position of a key in an immutable mapping, notFound if there is none.
 func (e *engine) find(m document.Mapping, key string) int {
-	if len(m) <= fewMembers {
-		e.charge(1)
+	if len(m) <= minIndexed {
+		e.charge(visitCost * len(m))
 		return new(lookup).find(m, key)
 	}
 	known := e.lookups[&m[0]]
+	e.charge(lookupCost)
 	if known == nil {
 		known = &lookup{}
 		e.lookups[&m[0]] = known
+		e.hold(entrySize)
 	}
-	if known.at == nil {
-		e.charge(len(m))
+	return e.search(known, m, key)
+}
+
+// search finds a key with a lookup, and counts what that costs.
+func (e *engine) search(l *lookup, m document.Mapping, key string) int {
+	if l.at != nil {
+		e.charge(lookupCost + len(key)/bytesPerRun)
+		return l.find(m, key)
 	}
-	return known.find(m, key)
+	at := l.find(m, key)
+	e.charge(visitCost * len(m))
+	if l.at != nil { // just built
+		e.charge(lookupCost * len(m))
+		e.hold(entrySize * len(m))
+	}
+	return at
 }
 
 // seek is find in an object of a tree.
-func (e *engine) seek(o *object, key string) int {
-	if o.at == nil {
-		e.charge(len(o.members))
-	}
-	return o.find(o.members, key)
-}
+func (e *engine) seek(o *object, key string) int { return e.search(&o.lookup, o.members, key) }
 
 // reach tells which members of a container a step leads to: those from one position up to another.
 func (e *engine) reach(container any, s step) (from, to int) {
@@ -139,7 +146,7 @@ func (s step) items(length int) (from, to int) {
 }
 
 func only(at int) (from, to int) {
-	if at == notThere {
+	if at == notFound {
 		return 0, 0
 	}
 	return at, at + 1
@@ -147,21 +154,28 @@ func only(at int) (from, to int) {
 
 // first returns the first value at a path, in document order, and whether there is one.
 func (e *engine) first(value any, steps []step) (any, bool) {
+	found, _, ok := e.locate(value, steps, nil)
+	return found, ok
+}
+
+// locate is first, and returns the place of the value too: that of the text, if it is a character of one. at is the
+// place of the value that it begins with, nil if places are not noted.
+func (e *engine) locate(value any, steps []step, at *place) (any, *place, bool) {
 	if len(steps) == 0 {
-		return value, true
+		return value, at, true
 	}
-	if text, ok := bare(value).(string); ok {
+	if text, ok := value.(string); ok {
 		character, found := e.character(text, steps)
-		return like(value, character), found
+		return character, at, found
 	}
 	from, to := e.reach(value, steps[0])
-	e.charge(to - from)
-	for at := from; at < to; at++ {
-		if found, ok := e.first(item(value, at), steps[1:]); ok {
-			return found, true
+	e.charge(visitCost * (to - from))
+	for i := from; i < to && e.err == nil; i++ {
+		if found, there, ok := e.locate(item(value, i), steps[1:], at.item(value, i)); ok {
+			return found, there, true
 		}
 	}
-	return nil, false
+	return nil, nil, false
 }
 
 // item is the value at a position of an immutable container.
@@ -177,7 +191,7 @@ func (e *engine) character(text string, steps []step) (any, bool) {
 	if steps[0].kind != byIndex {
 		return nil, false
 	}
-	e.charge(len(text))
+	e.charge(runeCost * len(text))
 	runes := []rune(text)
 	from, to := steps[0].items(len(runes))
 	if from == to {

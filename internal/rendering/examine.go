@@ -9,15 +9,16 @@ import (
 	"purser/internal/fault"
 )
 
-// mostProblems is how many problems an examination tells of.
-const mostProblems = 200
+// maxProblems is how many problems an examination reports.
+const maxProblems = 200
 
-// Examine tells what keeps documents from fitting together: no LayeringPolicy, layers that it does not know, parents
+// Examine reports what keeps documents from fitting together: no LayeringPolicy, layers that it does not know, parents
 // that are not found or cannot be parents, replacements of nothing, substitution sources that do not exist, and cycles
-// (spec/api.md §0 D3). Rendering stops at the first; here all are told that can be found without the others mended.
+// (spec/api.md §0 D3). Rendering stops at the first; here all are reported that can be found while the others remain.
 func Examine(ctx context.Context, documents []*document.Document) ([]*fault.Fault, error) {
-	x := &examination{run: newRun(ctx, Options{Limit: DefaultLimit})}
-	nodes, err := x.read(documents)
+	x := &examination{run: newRun(ctx, documents, Options{})}
+	defer x.end()
+	nodes, err := x.readAll(documents)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (x *examination) examine(nodes []*node) error {
 	}
 	chooseSources(nodes)
 	x.missingSources(nodes)
-	_, cycle := newGraph(nodes, x.sources).order(nodes)
+	_, cycle := newGraph(x.meter, nodes, x.sources).order(nodes)
 	return x.note(cycle)
 }
 
@@ -57,7 +58,7 @@ func (x *examination) note(err error) error {
 		return nil
 	case !errors.As(err, &problem):
 		return err
-	case len(x.problems) < mostProblems:
+	case len(x.problems) < maxProblems:
 		x.problems = append(x.problems, problem)
 	}
 	return nil
@@ -66,7 +67,7 @@ func (x *examination) note(err error) error {
 // rankable leaves out the documents whose layers are not known, and notes them. Without a LayeringPolicy none are left.
 func (x *examination) rankable(nodes []*node) (layers, []*node, error) {
 	for {
-		layers, err := layersOf(nodes)
+		layers, err := x.layersOf(nodes)
 		if err == nil {
 			return layers, nodes, nil
 		}
@@ -75,7 +76,7 @@ func (x *examination) rankable(nodes []*node) (layers, []*node, error) {
 		}
 		before := len(nodes)
 		last := x.problems[len(x.problems)-1]
-		if last.Type == "InvalidDocumentLayer" && len(x.problems) < mostProblems {
+		if last.Type == "InvalidDocumentLayer" && len(x.problems) < maxProblems {
 			nodes = slices.DeleteFunc(nodes, func(n *node) bool {
 				return slices.Contains(last.Messages[0].Documents, n.named())
 			})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"purser/internal/document"
@@ -85,26 +86,24 @@ func (k StepKind) String() string {
 
 // So much is explained at once.
 const (
-	mostLeaves = 10_000
-	mostTold   = 50_000 // steps of all leaves
-	mostNested = 100    // steps of the values that were put into one leaf
-	fewSimilar = 10     // documents that may have been meant
+	maxLeaves   = 10_000
+	maxAllSteps = 50_000 // steps of all leaves
+	maxNested   = 100    // steps of the values that were put into one leaf
+	maxSimilar  = 10     // documents that may have been meant
 )
 
 // Explain renders one document with what it depends on, and tells where every leaf comes from that is at a path or
 // below it; "." is all of them. The others need not render. If the identity says no layer, it is the document that
 // services read of those with the schema and name, or else the most specific one.
 //
-// Faults: those of Render; NotFound where there is no such document or nothing at the path, Invalid for what is no
-// path, TooLarge for more than 10,000 leaves.
+// Faults: those of Render; NotFound where there is no such document or nothing at the path, Invalid for a
+// malformed path, TooLarge for more than 10,000 leaves.
 func Explain(ctx context.Context, documents []*document.Document, id document.Identity, at string, options Options) (
 	*Explanation, error,
 ) {
-	if options.Limit == 0 {
-		options.Limit = DefaultLimit
-	}
-	r := newRun(ctx, options)
-	r.tracing = true
+	r := newRun(ctx, documents, options)
+	defer r.end()
+	r.explaining = true
 	asked := r.path(at)
 	if asked.broken != nil {
 		return nil, fault.New(fault.Invalid, "HTTPInvalidParam", `The "path" parameter is invalid. %w`, asked.broken)
@@ -143,7 +142,7 @@ func noDocument(nodes []*node, id document.Identity) error {
 	}
 	var similar []string
 	for _, n := range nodes {
-		if (n.Name == id.Name || n.Schema == id.Schema) && len(similar) < fewSimilar {
+		if (n.Name == id.Name || n.Schema == id.Schema) && len(similar) < maxSimilar {
 			similar = append(similar, n.Identity.String())
 		}
 	}
@@ -159,6 +158,7 @@ func noDocument(nodes []*node, id document.Identity) error {
 func (r *run) lineage(order []*node, of func(*node) bool) (lineage []*node) {
 	needed := map[*node]bool{}
 	for _, n := range slices.Backward(order) {
+		r.charge(lookupCost * (1 + 2*len(n.substitutions)))
 		if !needed[n] && !of(n) {
 			continue
 		}
@@ -191,12 +191,15 @@ func (r *run) explain(n *node, asked *path) (*Explanation, error) {
 		heir = heir.ancestor()
 		explanation.Parents = append(explanation.Parents, heir.index)
 	}
-	if n.encrypted { // not even its keys are told
+	if n.encrypted { // not even its keys are shown
 		explanation.Leaves = []Leaf{{Trail: Trail{Document: n.index, Path: "."}, At: ".", Secret: true}}
 		return explanation, nil
 	}
-	x := &explainer{run: r, node: n}
+	x := &explainer{run: r, node: n, texts: map[*path]string{}}
 	if err := x.follow(data, asked.steps, &place{}); err != nil {
+		return nil, err
+	}
+	if err := x.stopped(); err != nil {
 		return nil, err
 	}
 	if len(x.leaves) == 0 {
@@ -212,8 +215,9 @@ type explainer struct {
 
 	node   *node
 	leaves []Leaf
-	told   int // steps
-	nested int // of the values that were put into the leaf that is told of
+	texts  map[*path]string // of the paths of actions
+	steps  int              // of all leaves
+	nested int              // of the values that were put into the current leaf
 }
 
 // follow goes where a path leads to, and then to all leaves.
@@ -222,23 +226,20 @@ func (x *explainer) follow(value any, steps []step, at *place) error {
 		return x.collect(value, at)
 	}
 	from, to := x.reach(value, steps[0])
+	x.charge(visitCost * (to - from))
 	for i := from; i < to; i++ {
-		if err := x.follow(item(value, i), steps[1:], below(value, i, at)); err != nil {
+		if err := x.follow(item(value, i), steps[1:], at.item(value, i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// below is the place of an item of a container.
-func below(container any, i int, at *place) *place {
-	if m, ok := container.(document.Mapping); ok {
-		return &place{at, step{kind: byKey, key: m[i].Key}}
-	}
-	return &place{at, step{kind: byIndex, index: i}}
-}
-
+// collect explains all leaves of a value.
 func (x *explainer) collect(value any, at *place) error {
+	if !isFilled(value) {
+		return x.leaf(value, at)
+	}
 	length := 0
 	switch v := value.(type) {
 	case document.Mapping:
@@ -246,39 +247,43 @@ func (x *explainer) collect(value any, at *place) error {
 	case []any:
 		length = len(v)
 	}
-	if length == 0 {
-		return x.leaf(value, at)
-	}
 	for i := range length {
-		if err := x.collect(item(value, i), below(value, i, at)); err != nil {
+		if err := x.collect(item(value, i), at.item(value, i)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// leaf explains one leaf.
 func (x *explainer) leaf(value any, at *place) error {
-	if err := x.check(x.node); err != nil {
-		return err
-	}
-	if len(x.leaves) == mostLeaves || x.told > mostTold {
+	if len(x.leaves) == maxLeaves || x.steps > maxAllSteps {
 		return about(document.TooLarge("Document %s has more values at that path than are explained at once "+
 			"(%d, of %d steps together): ask for a part of them, with a longer path",
-			x.node.Identity, mostLeaves, mostTold), x.node)
+			x.node.Identity, maxLeaves, maxAllSteps), x.node)
 	}
-	from := originOf(value)
-	if from.secret {
-		at = from.around(at)
-		if last := len(x.leaves) - 1; last >= 0 && x.leaves[last].Secret && x.leaves[last].At == at.String() {
-			return nil // another part of one secret
-		}
+	steps := at.steps()
+	isSecret, depth := x.secrecy(x.node.at(slices.Clone(steps)))
+	leaf := Leaf{Value: value, Secret: isSecret, At: x.text(steps[:min(depth, len(steps))])}
+	if last := len(x.leaves) - 1; isSecret && last >= 0 && x.leaves[last].Secret && x.leaves[last].At == leaf.At {
+		return x.stopped() // another part of one secret
 	}
-	leaf := Leaf{At: at.String(), Parts: at.parts(), Value: bare(value), Secret: from.secret}
+	for _, s := range steps[:min(depth, len(steps))] {
+		leaf.Parts = append(leaf.Parts, s.String())
+	}
 	x.nested = 0
-	leaf.Trail = x.trail(x.node, from)
-	x.told += len(leaf.Steps) + x.nested
+	leaf.Trail = x.trail(x.node.at(steps))
+	x.steps += len(leaf.Steps) + x.nested
 	x.leaves = append(x.leaves, leaf)
-	return nil
+	return x.stopped()
+}
+
+// stopped returns the error of a spent budget.
+func (x *explainer) stopped() error {
+	if x.err == nil {
+		return nil
+	}
+	return x.check(x.node, ", explanation of value "+strconv.Itoa(len(x.leaves)))
 }
 
 // nothing says how far a path leads.
@@ -286,7 +291,7 @@ func (x *explainer) nothing(data any, asked *path) error {
 	there := 0
 	for there < len(asked.steps) {
 		value, _ := x.first(data, asked.steps[:there])
-		_, isText := bare(value).(string)
+		_, isText := value.(string)
 		if _, found := x.first(data, asked.steps[:there+1]); !found || isText { // no character is explained
 			break
 		}

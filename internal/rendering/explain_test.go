@@ -200,7 +200,7 @@ func TestExplain_isBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if leaf := explained.Leaves[0]; len(leaf.Steps) != mostSteps || leaf.Omitted != 300-mostSteps || documents[leaf.Document].Name != "d0" {
+	if leaf := explained.Leaves[0]; len(leaf.Steps) != maxSteps || leaf.Omitted != 300-maxSteps || documents[leaf.Document].Name != "d0" {
 		t.Errorf("%d steps and %d more from %s", len(leaf.Steps), leaf.Omitted, documents[leaf.Document].Name)
 	}
 }
@@ -253,7 +253,7 @@ func apply(t *rapid.T, documents []*document.Document, trail Trail) any {
 
 // renderedAt is what a step read.
 func renderedAt(t *rapid.T, documents []*document.Document, s Step) any {
-	r := newRun(t.Context(), Options{Limit: DefaultLimit})
+	r := newRun(t.Context(), documents, Options{})
 	order, err := r.render(documents)
 	must(t, err)
 	data, err := r.value(find(order, documents[s.Source].Identity))

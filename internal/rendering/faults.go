@@ -30,7 +30,7 @@ func about(f *fault.Fault, documents ...*node) *fault.Fault {
 
 // kindOf says what a value is without saying it: values may be secrets.
 func kindOf(value any) string {
-	switch bare(value).(type) {
+	switch value.(type) {
 	case nil:
 		return "null"
 	case bool:

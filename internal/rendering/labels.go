@@ -9,14 +9,21 @@ import (
 // label is one pair of a document's labels or of a parentSelector. Values of any kind compare by what they say (R11).
 type label struct{ key, value string }
 
+// length is how many bytes a label has.
+func (l label) length() int { return len(l.key) + len(l.value) }
+
 // null is the comparable form of null, which selects documents without the label too (spec/rendering.md §4).
 const null = "null"
 
-func labelsOf(value any) []label {
+func (m *meter) labelsOf(value any) []label {
 	members := mapping(value)
+	m.hold(2 * entrySize * len(members)) // in an index too
 	labels := make([]label, 0, len(members))
-	for _, m := range members {
-		labels = append(labels, label{m.Key, equalText(m.Value)})
+	for _, member := range members {
+		text := equalText(member.Value)
+		m.charge(2*lookupCost + parseCost*len(text))
+		m.hold(len(text))
+		labels = append(labels, label{member.Key, text})
 	}
 	return labels
 }

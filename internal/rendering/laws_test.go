@@ -122,8 +122,8 @@ func textsOf(documents []*document.Document) (texts []string) {
 // isolated renders each document with nothing but what it depends on, which must give the same; and one that does not
 // say that anything should be done to it must stay what it is.
 func isolated(t *rapid.T, documents []*document.Document, want map[string]string) {
-	r := newRun(t.Context(), Options{Limit: DefaultLimit})
-	nodes, err := r.read(documents)
+	r := newRun(t.Context(), documents, Options{})
+	nodes, err := r.readAll(documents)
 	must(t, err)
 	_, err = r.plan(nodes)
 	must(t, err)

@@ -2,6 +2,7 @@ package rendering
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"purser/internal/document"
@@ -13,6 +14,9 @@ type action struct {
 	path   *path
 	stored document.Mapping // for messages
 }
+
+// actionSize is what an action takes in memory.
+const actionSize = 64
 
 func (r *run) action(stored document.Mapping) action {
 	return action{method: text(stored.At("method")), path: r.actionPath(text(stored.At("path"))), stored: stored}
@@ -33,12 +37,13 @@ func (r *run) layer(t *tree, n *node) error {
 		return err
 	}
 	for i, a := range n.actions {
-		if err := r.check(n); err != nil {
-			return err
-		}
+		r.charge(changeCost)
 		t.begin(event{node: n, number: i})
 		if err := t.apply(a, own); err != nil {
-			return r.actionFault(n, a, err)
+			return r.actionFault(n, i, err)
+		}
+		if r.err != nil {
+			return r.actionFault(n, i, r.err)
 		}
 	}
 	return nil
@@ -50,35 +55,46 @@ func (t *tree) apply(a action, own any) error {
 	}
 	switch a.method {
 	case "merge":
-		return t.write(a.path, own, t.merge)
+		return t.copy(a.path, own, t.merge)
 	case "replace":
-		return t.write(a.path, own, t.put)
+		return t.copy(a.path, own, t.write)
 	case "delete":
 		return t.delete(a.path)
 	}
 	return errMethod
 }
 
-// write brings what the child has at a path to that path: merged with what is there, or in its place
+// copy writes what the child has at a path to that path: merged with what is there, or in its place
 // (spec/rendering.md §8.2, §8.3).
-func (t *tree) write(p *path, own any, bring func(s spot, value any) error) error {
-	value, _ := t.first(own, p.steps)
-	if bare(value) == nil {
+func (t *tree) copy(p *path, own any, write func(s spot, value any, from *place) error) error {
+	value, from, _ := t.locate(own, p.steps, t.top.place)
+	if value == nil {
 		return errMissing
 	}
-	value = t.passed(value)
-	spots := t.spots(p.steps)
+	spots, err := t.spots(p.steps)
+	if err != nil {
+		return err
+	}
 	if len(spots) == 0 {
 		created, err := t.create(p)
 		if err != nil {
 			return err
 		}
-		return t.put(created, value)
+		return t.write(created, value, from)
 	}
-	if err := bring(spots[0], value); err != nil {
+	if err := write(spots[0], value, from); err != nil {
 		return err
 	}
 	return t.spread(spots)
+}
+
+// write puts a value in the place of what stands at a spot, and notes where it was read.
+func (t *tree) write(s spot, value any, from *place) error {
+	if err := t.put(s, value); err != nil {
+		return err
+	}
+	t.note(valueWritten, s.place, from)
+	return nil
 }
 
 // spread writes what stands at the first of some spots to all others.
@@ -86,38 +102,45 @@ func (t *tree) spread(spots []spot) error {
 	if len(spots) == 1 {
 		return nil
 	}
-	value := frozen(spots[0].value())
+	value := t.frozen(spots[0].value())
 	spots[0].in.set(spots[0].at, value)
 	for _, s := range spots[1:] {
-		t.charge(1)
+		t.charge(spotCost)
 		if err := t.put(s, value); err != nil {
 			return err
 		}
+		t.note(valueSpread, s.place, spots[0].place)
 	}
 	return nil
 }
 
 // merge lays a value over what stands at a spot: mappings member by member, all else in its place.
-func (t *tree) merge(s spot, value any) error {
-	over, ok := bare(value).(document.Mapping)
+func (t *tree) merge(s spot, value any, from *place) error {
+	over, ok := value.(document.Mapping)
 	if !ok || !isMapping(s.value()) {
-		return t.put(s, value)
+		return t.write(s, value, from)
 	}
+	return t.update(s, over, from, t.merge)
+}
+
+// update writes the members of a mapping to the mapping at a spot: new ones are added, the others written.
+func (t *tree) update(s spot, over document.Mapping, from *place, write func(spot, any, *place) error) error {
 	if len(over) == 0 {
 		return nil
 	}
 	o, _ := t.own(s).(*object)
 	for i := range over {
-		at := t.seek(o, over[i].Key)
-		if at == notThere {
-			if _, err := t.add(o, over[i].Key, over[i].Value, s.depth+1); err != nil {
+		key, value, read := over[i].Key, over[i].Value, from.key(over[i].Key)
+		if at := t.seek(o, key); at != notFound {
+			if err := write(t.below(s, o, at), value, read); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := t.merge(spot{o, at, s.depth + 1}, over[i].Value); err != nil {
+		if err := t.add(o, key, value, s.depth+1); err != nil {
 			return err
 		}
+		t.note(valueWritten, s.place.key(key), read)
 	}
 	return nil
 }
@@ -125,10 +148,14 @@ func (t *tree) merge(s spot, value any) error {
 // delete takes out what a path leads to (spec/rendering.md §8.4, R2).
 func (t *tree) delete(p *path) error {
 	if len(p.steps) == 0 {
-		return t.put(t.top(), t.blank(document.Mapping{}))
+		t.note(containerMade, t.top.place, nil)
+		return t.put(t.top, document.Mapping{})
 	}
-	spots := t.spots(p.steps)
-	if len(spots) == 0 || bare(spots[0].value()) == nil {
+	spots, err := t.spots(p.steps)
+	if err != nil {
+		return err
+	}
+	if len(spots) == 0 || spots[0].value() == nil {
 		return errMissing
 	}
 	for _, s := range slices.Backward(spots) { // for those behind it move up
@@ -138,8 +165,10 @@ func (t *tree) delete(p *path) error {
 }
 
 // actionFault says why an action cannot be done.
-func (r *run) actionFault(n *node, a action, cause error) error {
-	if limit := r.limitFault(n, cause); limit != nil {
+func (r *run) actionFault(n *node, number int, cause error) error {
+	a := n.actions[number]
+	written := shorten(text(a.stored.At("path")))
+	if limit := r.limitFault(n, cause, ", action %d (%s %s)", number+1, a.method, written); limit != nil {
 		return limit
 	}
 	if errors.Is(cause, errMethod) {
@@ -165,9 +194,12 @@ func (n *node) origin() *node {
 	return n
 }
 
-// limitFault is the fault of data that gets too large, nil if the cause is another one.
-func (r *run) limitFault(n *node, cause error) error {
+// limitFault is the fault of data that gets too large, or of a spent budget, nil if the cause is another one. The part
+// of the document that was worked on follows its name.
+func (r *run) limitFault(n *node, cause error, part string, args ...any) error {
 	switch {
+	case r.err != nil:
+		return r.check(n, fmt.Sprintf(part, args...))
 	case errors.Is(cause, errTooLarge):
 		return r.tooLarge(n)
 	case errors.Is(cause, errTooDeep), errors.Is(cause, errTooMuchWork):

@@ -7,24 +7,29 @@ import (
 
 // linking puts a Graph together. It decides as rendering does where rendering decides, and goes on where that gives up.
 type linking struct {
-	*meter
+	*run
 
-	sources  sources
 	graph    *Graph
 	nodes    []*node         // at their vertices
 	selected map[*node]found // by the children whose parents are in doubt
 	missing  map[string]int  // vertices of what is missing
 }
 
+// What vertices and edges take in memory.
+const (
+	vertexSize = 160
+	edgeSize   = 96
+)
+
 // found are the documents that a selector finds, of many only the first.
 type found []*node
 
-// mostFound is how many documents of those that one selector finds are shown.
-const mostFound = 10
+// maxShownParents is how many of the documents that one selector finds are shown.
+const maxShownParents = 10
 
 func newLinking(r *run, nodes []*node) *linking {
 	l := &linking{
-		meter: r.meter, sources: r.sources, graph: &Graph{}, nodes: nodes, selected: map[*node]found{},
+		run: r, graph: &Graph{}, nodes: nodes, selected: map[*node]found{},
 		missing: map[string]int{},
 	}
 	for _, n := range nodes { // what an examination found out
@@ -64,7 +69,7 @@ func (l *linking) rank() {
 func (l *linking) declared() layers {
 	for _, n := range l.nodes {
 		if strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy") {
-			return layerOrder(n.document)
+			return l.layerOrder(n)
 		}
 	}
 	return nil
@@ -74,7 +79,7 @@ func (l *linking) declared() layers {
 func (l *linking) parents() error {
 	f := newFamily(l.meter, nil, l.nodes)
 	for _, child := range f.children {
-		if err := l.check(child); err != nil {
+		if err := l.check(child, ""); err != nil {
 			return err
 		}
 		l.parent(f, child)
@@ -87,7 +92,7 @@ func (l *linking) parents() error {
 	return nil
 }
 
-// replaces tells whether a document stands in for its parent (spec/rendering.md §5).
+// replaces reports whether a document stands in for its parent (spec/rendering.md §5).
 func (*linking) replaces(n *node) bool {
 	return n.replacement && n.parent != nil && n.parent.key() == n.key()
 }
@@ -104,7 +109,7 @@ func (l *linking) parent(f *family, child *node) {
 		doubt = doubt || l.unordered(candidate) || !fits(child, candidate) ||
 			nearest != nil && nearest.rank == candidate.rank
 		nearest = candidate
-		if len(all) < mostFound {
+		if len(all) < maxShownParents {
 			all = append(all, candidate)
 		}
 	}
@@ -119,6 +124,7 @@ func (l *linking) unordered(n *node) bool { return n.rank >= len(l.graph.Layers)
 
 // dependencies makes vertices and edges.
 func (l *linking) dependencies() error {
+	l.hold(vertexSize * len(l.nodes))
 	for at, n := range l.nodes {
 		n.place = at
 		l.graph.Vertices = append(l.graph.Vertices, vertexOf(n))
@@ -129,7 +135,7 @@ func (l *linking) dependencies() error {
 			v := &l.graph.Vertices[at]
 			v.Replaced, v.ReplacedBy = true, n.replacedBy.place
 		}
-		if err := l.check(n); err != nil {
+		if err := l.check(n, ""); err != nil {
 			return err
 		}
 		l.descends(n)
@@ -189,7 +195,8 @@ func (l *linking) substitutes(n *node) {
 			l.graph.Edges = append(l.graph.Edges, Edge{From: n.place, To: to, Kind: Substitution})
 		}
 		l.graph.Edges[at].Copies = append(l.graph.Edges[at].Copies, copied(s))
-		l.charge(len(s.destinations))
+		l.charge(2*lookupCost + copyCost*len(s.destinations))
+		l.hold(2 * (edgeSize + wordSize*len(s.destinations)))
 	}
 }
 
@@ -209,7 +216,8 @@ func (l *linking) absentParent(child *node) int {
 		v.Selector = append(v.Selector, Pair{wanted.key, strings.TrimPrefix(wanted.value, `"`)})
 		labels.WriteString(quote(wanted.key) + quote(wanted.value))
 	}
-	l.charge(labels.Len())
+	l.charge(lookupCost + runeCost*labels.Len())
+	l.hold(2*vertexSize + 2*labels.Len() + 4*wordSize*len(child.selector))
 	return l.absent(v, key{child.Schema, ""}, labels.String())
 }
 

@@ -2,45 +2,104 @@ package rendering
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/fault"
 )
 
-// mostWork bounds the steps of one rendering. A step is a member of a container that is copied or visited, or one
-// instruction of a pattern at one character: some nanoseconds.
-const mostWork = 1 << 31
+// What work costs, in steps of about a nanosecond, and how much memory values take, in bytes.
+const (
+	parseCost   = 25  // to parse a byte of JSON text
+	visitCost   = 10  // to visit, measure or compare a member or an item
+	copyCost    = 5   // to copy a member or an item
+	lookupCost  = 100 // to find or enter a key in a map
+	changeCost  = 500 // to begin an action, or to write to a destination
+	runeCost    = 30  // to read or write a character of a text
+	bytesPerRun = 8   // of a text that are searched, copied or compared within a step
 
-// deepest bounds how deep rendered data may be nested, far beyond what documents may be on their way in: whatever walks
-// it later may recurse.
-const deepest = 1000
+	wordSize   = 16 // an interface, or the header of a string
+	listSize   = 24 // the header of a list
+	memberSize = 32
+	objectSize = 96  // an object or array of a tree, and its interface
+	entrySize  = 64  // an entry of a map, besides its value
+	nodeSize   = 512 // a node, and its entries in maps
+)
 
-// meter counts what a rendering has spent. Work is charged where it is done, and checked between two operations, each
-// of which is bounded by the size of one document.
+// maxPending is how many bytes may be held before they are counted in the budget.
+const maxPending = 1 << 16
+
+// maxDepth bounds how deep rendered data may be nested, far beyond what submitted documents may be: whatever walks it
+// later may recurse.
+const maxDepth = 1000
+
+// meter counts what one rendering spends of its request's budget. It keeps the first error: loops charge work and end
+// early once err is set, and check returns the error between two operations.
 type meter struct {
-	ctx   context.Context //nolint:containedctx // it lives as long as one call of Render
-	work  int64           // steps left
-	limit int64           // bytes that all data may take
-	room  int64           // of which are left
+	spent    *budget.Meter
+	err      error // of the budget, or the cause of the context's end
+	pending  int   // bytes that are held but not yet counted in the budget
+	metadata int   // bytes that are held until the rendering ends
+
+	limit int64 // bytes that all rendered data may take, as JSON text
+	room  int64 // of which are left
 }
 
 func newMeter(ctx context.Context, limit int64) *meter {
-	return &meter{ctx: ctx, work: mostWork, limit: limit, room: limit}
+	return &meter{spent: budget.NewMeter(ctx), limit: limit, room: limit}
 }
 
-// charge notes work that is done.
-func (m *meter) charge(steps int) { m.work -= int64(steps) }
+// charge counts steps of work.
+func (m *meter) charge(steps int) {
+	if err := m.spent.Spend(steps); err != nil && m.err == nil {
+		m.err = err
+	}
+}
 
-// check stops a rendering that nobody waits for any more, or that takes too long.
-func (m *meter) check(n *node) error {
-	if m.ctx.Err() != nil {
-		return fmt.Errorf("render documents: %w", context.Cause(m.ctx))
+// hold counts bytes that are kept in memory; less than none are released. Whoever allocates many holds them first, and
+// looks at err. To allocate a byte, and to have it collected, costs about a step.
+func (m *meter) hold(bytes int) {
+	m.charge(max(0, bytes))
+	if m.pending += bytes; m.pending >= maxPending {
+		m.flush()
 	}
-	if m.work < 0 {
-		return about(document.TooLarge("Rendering these documents takes too much work; it was given up at document %s",
-			n.Identity), n)
+}
+
+// holdBriefly counts bytes that are kept only until the current operation ends.
+func (m *meter) holdBriefly(bytes int) {
+	m.hold(bytes)
+	m.hold(-bytes)
+}
+
+func (m *meter) flush() {
+	if err := m.spent.Hold(m.pending); err != nil && m.err == nil {
+		m.err = err
 	}
-	return nil
+	m.pending = 0
+}
+
+// end counts what is still pending, and releases what only the rendering needed.
+func (m *meter) end() {
+	m.hold(-m.metadata)
+	m.flush()
+	m.metadata = 0
+}
+
+// check returns the error that stops the work on a document; doing names the part that was worked on.
+func (m *meter) check(n *node, doing string) error {
+	if m.err == nil {
+		m.err = m.spent.Check()
+	}
+	if m.err == nil {
+		return nil
+	}
+	err := budget.About(m.err, "render document %s%s", n.Identity, doing)
+	if f, ok := errors.AsType[*fault.Fault](err); ok && f.Kind == fault.TooLarge {
+		return about(f, n)
+	}
+	return fmt.Errorf("render documents: %w", err)
 }
 
 // take reserves the room that a document's data needs.

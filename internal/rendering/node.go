@@ -31,14 +31,15 @@ type node struct {
 	replacedBy *node
 	namesakes  *namesakes
 	twin       *node // another one of its schema and name
-	place      int   // in the graph; notThere until it is mentioned
+	place      int   // in the graph; notFound until it is mentioned
 	neededBy   *node // the last one that got an edge to it
 
-	brought [][]string // where in the rendered data substitutions wrote, those of its ancestors too
+	destinations [][]string // places that substitutions wrote to, those of its ancestors too
 
-	secret   bool // it holds what an encrypted document says
-	data     any  // its own data, later the rendered data
-	read     bool // data is set
+	secret   bool     // it holds what an encrypted document says
+	history  *history // nil unless a document is explained
+	data     any      // its own data, later the rendered data
+	read     bool     // data is set
 	computed bool
 }
 
@@ -50,13 +51,13 @@ func (n *node) key() key { return key{n.Schema, n.Name} }
 // brief names a document without its layer, as some of the reference's messages do.
 func (n *node) brief() string { return fmt.Sprintf("[%s] %s", n.Schema, n.Name) }
 
-// layered tells whether the document takes its parent's data (spec/rendering.md §8 step 2).
+// layered reports whether the document takes its parent's data (spec/rendering.md §8 step 2).
 func (n *node) layered() bool { return n.parent != nil && len(n.actions) > 0 && !n.control }
 
-// changes tells whether there is anything to compute.
+// changes reports whether there is anything to compute.
 func (n *node) changes() bool { return n.layered() || len(n.substitutions) > 0 && !n.control }
 
-// returned tells whether services read the document (spec/rendering.md §7.4).
+// returned reports whether services read the document (spec/rendering.md §7.4).
 func (n *node) returned() bool { return !n.abstract && n.replacedBy == nil }
 
 // ancestor is the document whose data counts as the parent's: the parent, or what replaces it (spec/rendering.md §7.1).
@@ -67,12 +68,15 @@ func (n *node) ancestor() *node {
 	return n.parent
 }
 
-// read reads the metadata of all documents.
-func (r *run) read(documents []*document.Document) ([]*node, error) {
+// readAll reads the metadata of all documents.
+func (r *run) readAll(documents []*document.Document) ([]*node, error) {
 	nodes := make([]*node, 0, len(documents))
 	all := make([]node, len(documents)) // beside each other in memory
 	kin := make([]namesakes, 0, len(documents))
 	r.sources = make(sources, len(documents))
+	if r.hold(nodeSize * len(documents)); r.err != nil {
+		return nil, fmt.Errorf("read documents: %w", r.err)
+	}
 	for i, d := range documents {
 		n := &all[i]
 		n.Identity, n.document, n.index = d.Identity, d, i
@@ -82,17 +86,17 @@ func (r *run) read(documents []*document.Document) ([]*node, error) {
 			same = &kin[len(kin)-1]
 			r.sources[n.key()] = same
 		}
-		if !same.add(n) {
+		added, compared := same.add(n)
+		if r.charge(4*lookupCost + visitCost*compared); !added {
 			continue
 		}
-		r.charge(len(d.Metadata))
-		value, err := document.ParseJSON(d.Metadata)
-		if err != nil {
+		value, size, err := r.parse(d.Metadata)
+		if r.metadata += size; err != nil {
 			return nil, fmt.Errorf("read metadata of document %s: %w", d.Identity, err)
 		}
 		metadata, _ := value.(document.Mapping)
 		r.fill(n, metadata)
-		if err := r.check(n); err != nil {
+		if err := r.check(n, ""); err != nil {
 			return nil, err
 		}
 		nodes = append(nodes, n)
@@ -107,10 +111,14 @@ func (r *run) fill(n *node, metadata document.Mapping) {
 	n.control = strings.HasPrefix(text(metadata.At("schema")), "metadata/Control")
 	n.replacement = metadata.At("replacement") == true
 	n.encrypted = metadata.At("storagePolicy") == "encrypted"
-	n.labels = labelsOf(metadata.At("labels"))
-	n.selector = labelsOf(layering.At("parentSelector"))
-	n.rank, n.place = -1, notThere
+	n.labels = r.labelsOf(metadata.At("labels"))
+	n.selector = r.labelsOf(layering.At("parentSelector"))
+	n.rank, n.place = -1, notFound
+	if r.explaining {
+		n.history = &history{}
+	}
 	for _, item := range list(layering.At("actions")) {
+		r.hold(actionSize)
 		n.actions = append(n.actions, r.action(mapping(item)))
 	}
 	for _, item := range list(metadata.At("substitutions")) {
@@ -123,8 +131,7 @@ func (r *run) value(n *node) (any, error) {
 	if n.read {
 		return n.data, nil
 	}
-	r.charge(len(n.document.Data))
-	data, err := document.ParseJSON(n.document.Data)
+	data, _, err := r.parse(n.document.Data)
 	if err != nil {
 		return nil, fmt.Errorf("read data of document %s: %w", n.Identity, err)
 	}
@@ -132,9 +139,6 @@ func (r *run) value(n *node) (any, error) {
 		if data, err = r.decrypt(n, data); err != nil {
 			return nil, err
 		}
-	}
-	if r.tracing {
-		data = r.written(n, data)
 	}
 	n.data, n.read = data, true
 	return n.data, nil

@@ -11,7 +11,7 @@ type graph struct {
 // edge says that one document, by its place, needs another one.
 type edge struct{ dependent, dependency int }
 
-func newGraph(nodes []*node, sources sources) *graph {
+func newGraph(m *meter, nodes []*node, sources sources) *graph {
 	g := &graph{}
 	need := func(dependent, dependency *node) {
 		if dependency.neededBy != dependent { // all edges of a document are found in one go
@@ -20,6 +20,7 @@ func newGraph(nodes []*node, sources sources) *graph {
 		}
 	}
 	for _, n := range nodes {
+		m.charge(lookupCost * (1 + 2*len(n.substitutions)))
 		if n.parent != nil {
 			need(n, n.ancestor())
 		}
@@ -33,7 +34,7 @@ func newGraph(nodes []*node, sources sources) *graph {
 }
 
 func (g *graph) enter(n *node) int {
-	if n.place == notThere {
+	if n.place == notFound {
 		n.place = len(g.nodes)
 		g.nodes = append(g.nodes, n)
 	}
@@ -69,7 +70,7 @@ func (g *graph) order(nodes []*node) ([]*node, error) {
 		ordered = append(ordered, g.nodes[at])
 	}
 	for _, n := range nodes {
-		if n.place == notThere {
+		if n.place == notFound {
 			ordered = append(ordered, n)
 		}
 	}

@@ -17,6 +17,7 @@ type family struct {
 }
 
 func newFamily(m *meter, layers layers, nodes []*node) *family {
+	m.charge(2 * lookupCost * len(nodes))
 	f := &family{
 		meter: m, layers: layers,
 		labelled: map[label][]*node{}, entered: map[string]int{},
@@ -38,6 +39,7 @@ func newFamily(m *meter, layers layers, nodes []*node) *family {
 	for i, n := range members {
 		n.position = i
 		for _, pair := range n.labels {
+			m.charge(lookupCost + pair.length()/bytesPerRun)
 			f.labelled[pair] = append(f.labelled[pair], n)
 		}
 	}
@@ -48,7 +50,7 @@ func newFamily(m *meter, layers layers, nodes []*node) *family {
 func (f *family) selectParents() error {
 	var doubtful []*node
 	for _, child := range f.children {
-		if err := f.check(child); err != nil {
+		if err := f.check(child, ""); err != nil {
 			return err
 		}
 		if !f.selectParent(child) {
@@ -64,7 +66,7 @@ func (f *family) selectParents() error {
 	return f.ambiguity(doubtful)
 }
 
-// selectParent takes the candidate in the nearest layer above, and tells whether the candidates are as they must be.
+// selectParent takes the candidate in the nearest layer above, and reports whether the candidates are as they must be.
 func (f *family) selectParent(child *node) bool {
 	for _, candidate := range f.candidates(child) {
 		if !f.matches(child, candidate) {
@@ -83,6 +85,7 @@ func (f *family) candidates(child *node) []*node {
 	var rarest []*node
 	found := false
 	for _, wanted := range child.selector {
+		f.charge(lookupCost + wanted.length()/bytesPerRun)
 		if with := f.labelled[wanted]; wanted.value != null && (!found || len(with) < len(rarest)) {
 			rarest, found = with, true
 		}
@@ -91,15 +94,18 @@ func (f *family) candidates(child *node) []*node {
 		for _, wanted := range child.selector {
 			rarest = append(rarest, f.labelled[wanted]...)
 		}
+		f.charge(lookupCost * len(rarest))
+		f.holdBriefly(2 * wordSize * len(rarest))
 		slices.SortFunc(rarest, func(a, b *node) int { return cmp.Compare(a.position, b.position) })
 		rarest = slices.Compact(rarest)
 	}
-	f.charge(len(rarest) * len(child.selector))
 	return rarest
 }
 
-func (*family) matches(child, candidate *node) bool {
+// matches reports whether a candidate has all labels that a child's selector wants.
+func (f *family) matches(child, candidate *node) bool {
 	for _, wanted := range child.selector {
+		f.charge(4*visitCost + wanted.length()/bytesPerRun)
 		at, labelled := slices.BinarySearchFunc(candidate.labels, wanted.key, func(l label, key string) int {
 			return cmp.Compare(l.key, key)
 		})
@@ -116,7 +122,7 @@ func fits(child, parent *node) bool { return parent.Schema == child.Schema && pa
 func (f *family) mismatch(doubtful []*node) error {
 	var child, parent *node
 	for _, c := range doubtful {
-		if err := f.check(c); err != nil {
+		if err := f.check(c, ""); err != nil {
 			return err
 		}
 		for _, candidate := range f.candidates(c) {

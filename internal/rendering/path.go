@@ -21,6 +21,9 @@ type step struct {
 	index int
 }
 
+// stepSize is what a step takes in memory.
+const stepSize = 40
+
 type stepKind uint8
 
 const (
@@ -65,6 +68,8 @@ func (p *path) within() []string {
 // upTo writes the beginning of a path for a message.
 func (p *path) upTo(steps int) string { return pathOf(p.steps[:steps]) }
 
+func (p *path) String() string { return pathOf(p.steps) }
+
 func pathOf(steps []step) string {
 	var b strings.Builder
 	for _, s := range steps {
@@ -92,21 +97,24 @@ func (e *engine) actionPath(written string) *path {
 	return e.path(rest)
 }
 
-// endsStep tells whether a step of a path is over where rest begins.
+// endsStep reports whether a step of a path is over where rest begins.
 func endsStep(rest string) bool { return rest == "" || rest[0] == '.' || rest[0] == '[' }
 
 // path parses a path once a rendering.
 func (e *engine) path(written string) *path {
+	e.charge(lookupCost + len(written)/bytesPerRun)
 	known := e.paths[written]
 	if known == nil {
 		known = parsePath(written)
 		e.paths[written] = known
+		e.charge(runeCost*len(written) + lookupCost*len(known.steps))
+		e.hold(2*entrySize + stepSize*cap(known.steps))
 	}
 	return known
 }
 
-// mostIndex bounds the lists that a path makes when it leads to where nothing is.
-const mostIndex = 1_000_000
+// maxIndex bounds the indexes that a path may have.
+const maxIndex = 1_000_000
 
 const pathHelp = "a path is made of .key, .'quoted key', [2], [-1], .* and [*]"
 
@@ -139,7 +147,7 @@ func (s *pathScanner) path() (steps []step, err error) {
 	}
 	rooted := s.accept("$")
 	for first := true; first || s.rest != ""; first = false {
-		if len(steps) == deepest {
+		if len(steps) == maxDepth {
 			return nil, s.refuse("it is too long")
 		}
 		next, err := s.step(first && !rooted)
@@ -172,8 +180,8 @@ func (s *pathScanner) bracket() (next step, err error) {
 		next.kind = anyItem
 	case number != "":
 		next.kind = byIndex
-		if next.index, err = strconv.Atoi(number); err != nil || max(next.index, -next.index) > mostIndex {
-			return step{}, s.refuse(fmt.Sprintf("an index is a number of at most %d", mostIndex))
+		if next.index, err = strconv.Atoi(number); err != nil || max(next.index, -next.index) > maxIndex {
+			return step{}, s.refuse(fmt.Sprintf("an index is a number of at most %d", maxIndex))
 		}
 		s.accept(number)
 	default:

@@ -95,7 +95,7 @@ func TestActionPath(t *testing.T) {
 		"": ".", ".": ".", "$": ".", ".data": ".", "$.data": ".", ".data.a": ".a", "$.data[0]": ".[0]", "a": ".a",
 		".database": ".database", "data.a": ".data.a", ".data-x": ".data-x",
 	} {
-		e := newEngine(nil)
+		e := newEngine(newMeter(t.Context(), 1))
 		if p := e.actionPath(written); p.broken != nil || p.upTo(len(p.steps)) != want {
 			t.Errorf("%q: %s, %v, want %s", written, p.upTo(len(p.steps)), p.broken, want)
 		}

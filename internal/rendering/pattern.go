@@ -5,18 +5,28 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 )
 
 const (
-	// mostInstructions bounds the program that a pattern is compiled to.
-	mostInstructions = 10_000
-	// mostMatching bounds instructions times characters of one search, which cannot be stopped: a second or two.
-	mostMatching = 1 << 28
-	// bytesPerStep is how much of a text a search for another text gets through in the time of one step.
-	bytesPerStep = 8
+	// maxLength bounds a pattern, in bytes, and maxInstructions the program that it is compiled to.
+	maxLength       = 10_000
+	maxInstructions = 10_000
+	// maxMatching bounds the steps of one search through a text, which cannot be stopped, and maxMatches what it finds.
+	maxMatching = budget.Second
+	maxMatches  = 1 << 18
+
+	compileCost     = 300 // to compile an instruction
+	instructionCost = 6   // to run an instruction on a character
+	matchCost       = 200 // to begin to search, and to note a match
+	instructionSize = 300
+	matchSize       = listSize + wordSize
 )
 
 var errTooMuchWork = errors.New("a pattern takes too much work on a text of this length; make it simpler")
@@ -26,6 +36,8 @@ type pattern struct {
 	re           *regexp.Regexp
 	literal      string // what it matches, if it matches but one text
 	instructions int    // about as many as its program has
+	reach        int    // how many bytes it looks at from where it matches, at most
+	inLine       bool   // it looks at no more than a line
 	err          error
 }
 
@@ -33,21 +45,25 @@ type pattern struct {
 func (e *engine) compile(written string) (*pattern, error) {
 	known := e.patterns[written]
 	if known == nil {
-		e.charge(len(written))
 		known = newPattern(written)
 		e.patterns[written] = known
+		e.charge(compileCost * (len(written) + known.instructions))
+		e.hold(entrySize + instructionSize*known.instructions)
 	}
 	return known, known.err
 }
 
 func newPattern(written string) *pattern {
+	if len(written) > maxLength {
+		return &pattern{err: fmt.Errorf("the pattern '%s' is too large", shorten(written))}
+	}
 	parsed, err := syntax.Parse(written, syntax.Perl)
 	if err != nil {
 		return &pattern{err: fmt.Errorf("the pattern '%s' is none of RE2's (https://github.com/google/re2/wiki/Syntax): %w",
 			shorten(written), err)}
 	}
-	p := &pattern{instructions: 1 + instructions(parsed)}
-	if p.instructions > mostInstructions {
+	p := &pattern{instructions: 1 + instructions(parsed), reach: reach(parsed), inLine: !crossesLines(parsed)}
+	if p.instructions > maxInstructions {
 		return &pattern{err: fmt.Errorf("the pattern '%s' is too large", shorten(written))}
 	}
 	if p.re, err = regexp.Compile(written); err != nil {
@@ -71,19 +87,107 @@ func instructions(re *syntax.Regexp) int {
 	if re.Op == syntax.OpRepeat {
 		n *= 1 + max(re.Min, re.Max)
 	}
-	return min(n, 2*mostInstructions) // far from overflowing
+	return min(n, 2*maxInstructions) // far from overflowing
 }
 
-// afford charges for a search.
-func (e *engine) afford(p *pattern, text string) error {
-	cost := 1 + len(text)/bytesPerStep
-	if p.literal == "" {
-		if cost = len(text) * p.instructions; cost > mostMatching {
-			return errTooMuchWork
+// unbounded is the reach of a pattern that matches texts of any length.
+const unbounded = 1 << 40
+
+// reach returns how long a text an expression matches at most, in bytes, and one character around it.
+func reach(re *syntax.Regexp) int {
+	n := utf8.UTFMax
+	switch re.Op { //nolint:exhaustive // all others match what their parts do
+	case syntax.OpStar, syntax.OpPlus:
+		return unbounded
+	case syntax.OpLiteral:
+		n *= 1 + len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		n += reach(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		if re.Max < 0 {
+			return unbounded
+		}
+		n *= 1 + re.Max
+	}
+	return min(n, unbounded)
+}
+
+// crossesLines reports whether a part of an expression matches the end of a line.
+func crossesLines(re *syntax.Regexp) bool {
+	switch re.Op { //nolint:exhaustive // all others match what their parts do
+	case syntax.OpAnyChar:
+		return true
+	case syntax.OpLiteral:
+		return slices.Contains(re.Rune, '\n')
+	case syntax.OpCharClass:
+		for i := 0; i < len(re.Rune); i += 2 {
+			if re.Rune[i] <= '\n' && '\n' <= re.Rune[i+1] {
+				return true
+			}
 		}
 	}
+	return slices.ContainsFunc(re.Sub, crossesLines)
+}
+
+// longestLine returns the length of the longest line of a text.
+func longestLine(text string) (longest int) {
+	for line := range strings.Lines(text) {
+		longest = max(longest, len(line))
+	}
+	return longest
+}
+
+// afford charges for a search through a text, before it is made.
+func (e *engine) afford(p *pattern, text string) error {
+	cost := matchCost + len(text)*p.instructions*instructionCost
+	if cost > maxMatching {
+		return errTooMuchWork
+	}
 	e.charge(cost)
-	return nil
+	return e.err
+}
+
+// matches finds all matches of a pattern in a text. After each one, the search begins again behind it, and may look at
+// what it has seen before: that makes some patterns take time that grows with the square of the text.
+func (e *engine) matches(p *pattern, text string) ([][]int, error) {
+	if p.literal != "" {
+		return e.occurrences(text, p.literal)
+	}
+	if err := e.afford(p, text); err != nil {
+		return nil, err
+	}
+	reach := min(p.reach, len(text))
+	if p.inLine && reach > longestLine(text) {
+		reach = longestLine(text)
+	}
+	again := matchCost + reach*p.instructions*instructionCost
+	most := min(maxMatches, 1+maxMatching/again)
+	found := p.re.FindAllStringIndex(text, most)
+	e.charge(again * len(found))
+	e.holdBriefly(matchSize * len(found))
+	if len(found) == most {
+		return nil, errTooMuchWork
+	}
+	return found, e.err
+}
+
+// occurrences finds where a text stands in another one.
+func (e *engine) occurrences(text, part string) ([][]int, error) {
+	e.charge(visitCost + len(text)/bytesPerRun)
+	count := strings.Count(text, part)
+	e.charge(visitCost * count)
+	if e.holdBriefly(matchSize * count); e.err != nil {
+		return nil, e.err
+	}
+	found, bounds := make([][]int, count), make([]int, 2*count)
+	for i, at := 0, 0; i < count; i++ {
+		at += strings.Index(text[at:], part)
+		found[i] = append(bounds[2*i:2*i], at, at+len(part))
+		at += len(part)
+	}
+	return found, nil
 }
 
 // group searches a text and returns the group that is asked for: nil if it took no part, all of the text if nothing is

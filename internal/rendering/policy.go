@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/document"
 	"purser/internal/fault"
 )
 
@@ -13,20 +12,25 @@ type layers []string
 
 // String lists the layers as messages do.
 func (l layers) String() string {
-	if len(l) > mostShown {
-		return strings.Join(l[:mostShown], ", ") + ", …"
+	var shown []string
+	for _, layer := range l[:min(maxShown, len(l))] {
+		shown = append(shown, shorten(layer))
 	}
-	return strings.Join(l, ", ")
+	if len(l) > maxShown {
+		shown = append(shown, "…")
+	}
+	return strings.Join(shown, ", ")
 }
 
 // layersOf reads the first LayeringPolicy and gives every document its rank (spec/rendering.md §3).
-func layersOf(nodes []*node) (layers, error) {
+func (r *run) layersOf(nodes []*node) (layers, error) {
 	at := slices.IndexFunc(nodes, func(n *node) bool { return strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy") })
 	if at < 0 {
 		return nil, fault.New(fault.Conflict, "LayeringPolicyNotFound",
 			"Required LayeringPolicy was not found for layering")
 	}
-	declared := layerOrder(nodes[at].document)
+	declared := r.layerOrder(nodes[at])
+	r.charge(2 * lookupCost * (len(declared) + len(nodes)))
 	inhabited := make(map[string]bool, len(declared))
 	for _, layer := range declared {
 		inhabited[layer] = false
@@ -64,13 +68,18 @@ func rank(nodes []*node, declared layers, inhabited map[string]bool) layers {
 }
 
 // layerOrder is what a LayeringPolicy declares; a broken one declares what can be read of it.
-func layerOrder(policy *document.Document) (declared layers) {
-	data, err := document.ParseJSON(policy.Data)
-	if err != nil {
-		return nil
+func (r *run) layerOrder(policy *node) layers {
+	if declared, known := r.policies[policy]; known {
+		return declared
 	}
-	for _, layer := range list(mapping(data).At("layerOrder")) {
-		declared = append(declared, text(layer))
+	data, size, err := r.parse(policy.document.Data)
+	r.metadata += size
+	var declared layers
+	if err == nil {
+		for _, layer := range list(mapping(data).At("layerOrder")) {
+			declared = append(declared, text(layer))
+		}
 	}
+	r.policies[policy] = declared
 	return declared
 }

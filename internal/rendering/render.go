@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 )
 
@@ -28,14 +29,14 @@ type Options struct {
 // Rendered is a document that services read (spec/rendering.md §7.4). All but its data is as it was submitted.
 type Rendered struct {
 	Index int // of the document in the input
-	// Computed tells whether the data was put together here. If not, Data is not set: the document's own text and digest
+	// Computed reports whether the data was put together here. If not, Data is not set: the document's own text and digest
 	// say what it says.
 	Computed bool
 	Data     any // immutable, and shared with other documents
-	// Brought is where in the data substitutions wrote, also those of documents that it inherits from: what stands there,
-	// or below, is not to be told of in messages (spec/rendering.md §0 R14).
-	Brought [][]string
-	// Secret tells whether the document is encrypted, or got something from one that is: by substitutions
+	// Destinations are the places in the data that substitutions wrote to, those of its ancestors too. Messages must not
+	// show what is there or below (spec/rendering.md §0 R14).
+	Destinations [][]string
+	// Secret reports whether the document is encrypted, or got something from one that is: by substitutions
 	// (spec/rendering.md §9.3), or from its parent, which the reference does not mind.
 	Secret bool
 }
@@ -47,10 +48,9 @@ type Rendered struct {
 // Faults: Invalid and Conflict where the documents do not fit together, TooLarge beyond limits. When the context ends,
 // its cause is the error.
 func Render(ctx context.Context, documents []*document.Document, options Options) ([]Rendered, error) {
-	if options.Limit == 0 {
-		options.Limit = DefaultLimit
-	}
-	order, err := newRun(ctx, options).render(documents)
+	r := newRun(ctx, documents, options)
+	defer r.end()
+	order, err := r.render(documents)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 		}
 		out := Rendered{Index: n.index, Computed: n.computed, Secret: n.secret}
 		if n.computed {
-			out.Data, out.Brought = n.data, n.brought
+			out.Data, out.Destinations = n.data, n.destinations
 		}
 		rendered = append(rendered, out)
 	}
@@ -72,12 +72,25 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 type run struct {
 	*engine
 
-	options Options
-	sources sources
+	options    Options
+	sources    sources
+	policies   map[*node]layers // what LayeringPolicies declare, those that were read
+	explaining bool             // what happens to values is noted
 }
 
-func newRun(ctx context.Context, options Options) *run {
-	return &run{engine: newEngine(newMeter(ctx, options.Limit)), options: options}
+// newRun begins a rendering. It grants the request the work that documents of that size may cost.
+func newRun(ctx context.Context, documents []*document.Document, options Options) *run {
+	size := 0
+	for _, d := range documents {
+		size += len(d.Metadata) + len(d.Data)
+	}
+	budget.From(ctx).Grant(size)
+	if options.Limit == 0 {
+		options.Limit = DefaultLimit
+	}
+	return &run{
+		engine: newEngine(newMeter(ctx, options.Limit)), options: options, policies: map[*node]layers{},
+	}
 }
 
 // render computes documents in their order.
@@ -94,7 +107,7 @@ func (r *run) render(documents []*document.Document) ([]*node, error) {
 
 // ordered reads documents and brings them into the order in which they can be computed.
 func (r *run) ordered(documents []*document.Document) ([]*node, error) {
-	nodes, err := r.read(documents)
+	nodes, err := r.readAll(documents)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +126,7 @@ func (r *run) computeAll(order []*node) error {
 // plan finds out how the documents depend on each other, and returns them in an order in which each comes after those
 // it depends on. Checks come in the order of spec/rendering.md §11.6.
 func (r *run) plan(nodes []*node) ([]*node, error) {
-	layers, err := layersOf(nodes)
+	layers, err := r.layersOf(nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -124,12 +137,12 @@ func (r *run) plan(nodes []*node) ([]*node, error) {
 		return nil, err
 	}
 	chooseSources(nodes)
-	return newGraph(nodes, r.sources).order(nodes)
+	return newGraph(r.meter, nodes, r.sources).order(nodes)
 }
 
 // compute brings a document into its final form; what it depends on has its own already (spec/rendering.md §8).
 func (r *run) compute(n *node) error {
-	if err := r.check(n); err != nil {
+	if err := r.check(n, ""); err != nil {
 		return err
 	}
 	n.secret = n.encrypted
@@ -140,22 +153,25 @@ func (r *run) compute(n *node) error {
 	if err != nil {
 		return err
 	}
-	t := newTree(r.engine, base)
+	t := newTree(r.engine, base, n.history)
 	if err := r.layer(t, n); err != nil {
 		return err
 	}
 	if n.layered() {
-		n.brought, n.secret = slices.Clip(n.ancestor().brought), n.secret || n.ancestor().secret
+		n.destinations, n.secret = slices.Clip(n.ancestor().destinations), n.secret || n.ancestor().secret
 	}
 	for i := range n.substitutions {
 		if err := r.substitute(t, n, i); err != nil {
 			return err
 		}
 		for _, d := range n.substitutions[i].destinations {
-			n.brought = append(n.brought, d.path.within())
+			n.destinations = r.appendPlace(n.destinations, d.path)
 		}
 	}
 	n.data, n.read, n.computed = t.freeze(), true, true
+	if err := r.check(n, ""); err != nil {
+		return err
+	}
 	return r.take(n, t.size)
 }
 
@@ -179,4 +195,15 @@ func (r *run) base(n *node) (any, error) {
 		return r.value(n.ancestor())
 	}
 	return r.value(n)
+}
+
+// appendPlace appends where a path leads to a list of such places.
+func (r *run) appendPlace(places [][]string, p *path) [][]string {
+	if len(places) == cap(places) { // append copies it
+		r.charge(copyCost * len(places))
+		r.hold(listSize * (2*len(places) + 1))
+	}
+	r.charge(visitCost * len(p.steps))
+	r.hold(wordSize * len(p.steps))
+	return append(places, p.within())
 }

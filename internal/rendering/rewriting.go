@@ -12,58 +12,64 @@ type rewriting struct {
 
 	pattern *pattern
 	written string // the pattern; only texts that hold it as it is written are looked at (R8)
-	value   any    // that is put in its place
+	from    *place // where the value was read that is put in its place
 	with    string // the value as text
 	depth   int
 }
 
 // string replaces all matches in a text.
 func (r *rewriting) string(text string) (string, error) {
-	if err := r.afford(r.pattern, text); err != nil {
-		return "", err
+	matches, err := r.matches(r.pattern, text)
+	if err != nil || len(matches) == 0 {
+		return text, err
 	}
-	room := r.room - r.size
-	if literal := r.pattern.literal; literal != "" {
-		if int64(strings.Count(text, literal))*int64(len(r.with)-len(literal)) > room {
-			return "", errTooLarge
-		}
-		return strings.ReplaceAll(text, literal, r.with), nil
+	size := len(text) + len(matches)*len(r.with)
+	for _, match := range matches {
+		size -= match[1] - match[0]
 	}
-	changed := r.pattern.re.ReplaceAllStringFunc(text, func(match string) string {
-		if room -= int64(len(r.with) - len(match)); room < 0 {
-			return "" // nobody will see it
-		}
-		return r.with
-	})
-	if room < 0 {
+	if int64(size-len(text)) > r.room-r.size {
 		return "", errTooLarge
 	}
-	return changed, nil
+	r.charge(visitCost*len(matches) + size/bytesPerRun)
+	if r.hold(wordSize + size); r.err != nil {
+		return "", r.err
+	}
+	var changed strings.Builder
+	changed.Grow(size)
+	end := 0
+	for _, match := range matches {
+		changed.WriteString(text[end:match[0]])
+		changed.WriteString(r.with)
+		end = match[1]
+	}
+	changed.WriteString(text[end:])
+	return changed.String(), nil
 }
 
 // container goes through a container of some depth and returns it as it is then, and whether it changed.
-func (r *rewriting) container(value any, depth int) (now any, changed bool, err error) {
-	if depth == r.depth {
-		return value, false, nil
+func (r *rewriting) container(value any, at *place, depth int) (now any, changed bool, err error) {
+	if depth == r.depth || r.err != nil {
+		return value, false, r.err
 	}
 	switch v := value.(type) {
 	case document.Mapping:
-		return r.mapping(v, nil, depth)
+		return r.mapping(v, nil, at, depth)
 	case *object:
-		return r.mapping(v.members, v, depth)
+		return r.mapping(v.members, v, at, depth)
 	case []any:
-		return r.list(v, nil, depth)
+		return r.list(v, nil, at, depth)
 	case *array:
-		return r.list(v.items, v, depth)
+		return r.list(v.items, v, at, depth)
 	}
 	return value, false, nil
 }
 
 // mapping goes through the members of a mapping; own is it as an object of the tree, if it is one already.
-func (r *rewriting) mapping(members document.Mapping, own *object, depth int) (now any, changed bool, err error) {
-	r.charge(len(members))
+func (r *rewriting) mapping(members document.Mapping, own *object, at *place, depth int) (
+	now any, changed bool, err error,
+) {
 	for i := range members {
-		value, differs, err := r.member(members[i].Value, depth)
+		value, differs, err := r.member(members[i].Value, at.key(members[i].Key), depth)
 		if err != nil {
 			return nil, false, err
 		}
@@ -71,7 +77,7 @@ func (r *rewriting) mapping(members document.Mapping, own *object, depth int) (n
 			continue
 		}
 		if own == nil {
-			own = newObject(members)
+			own = r.newObject(members)
 		}
 		own.members[i].Value, changed = value, true
 	}
@@ -81,10 +87,9 @@ func (r *rewriting) mapping(members document.Mapping, own *object, depth int) (n
 	return own, changed, nil
 }
 
-func (r *rewriting) list(items []any, own *array, depth int) (now any, changed bool, err error) {
-	r.charge(len(items))
+func (r *rewriting) list(items []any, own *array, at *place, depth int) (now any, changed bool, err error) {
 	for i, item := range items {
-		value, differs, err := r.member(item, depth)
+		value, differs, err := r.member(item, at.index(i), depth)
 		if err != nil {
 			return nil, false, err
 		}
@@ -92,7 +97,7 @@ func (r *rewriting) list(items []any, own *array, depth int) (now any, changed b
 			continue
 		}
 		if own == nil {
-			own = newArray(items)
+			own = r.newArray(items)
 		}
 		own.items[i], changed = value, true
 	}
@@ -103,18 +108,20 @@ func (r *rewriting) list(items []any, own *array, depth int) (now any, changed b
 }
 
 // member rewrites a text that holds the pattern, and goes on into a container.
-func (r *rewriting) member(value any, depth int) (now any, changed bool, err error) {
-	text, ok := bare(value).(string)
+func (r *rewriting) member(value any, at *place, depth int) (now any, changed bool, err error) {
+	r.charge(visitCost)
+	text, ok := value.(string)
 	if !ok {
-		return r.container(value, depth+1)
+		return r.container(value, at, depth+1)
 	}
-	r.charge(len(text) / bytesPerStep)
+	r.charge(visitCost + len(text)/bytesPerRun)
 	if !strings.Contains(text, r.written) {
 		return value, false, nil
 	}
 	rewritten, err := r.string(text)
-	if err != nil {
-		return nil, false, err
+	if err != nil || rewritten == text {
+		return value, false, err
 	}
-	return r.inserted(value, rewritten, r.value), rewritten != text, r.grow(int64(len(rewritten)-len(text)), 0)
+	r.note(textInserted, at, r.from)
+	return rewritten, true, r.grow(int64(len(rewritten)-len(text)), 0)
 }

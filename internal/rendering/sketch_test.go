@@ -1,14 +1,25 @@
 package rendering
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 )
+
+// budgeted returns a context with the budget of a request.
+func budgeted(t testing.TB) context.Context {
+	t.Helper()
+	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+	t.Cleanup(end)
+	return ctx
+}
 
 // sketch writes documents down in short, one a line, below a LayeringPolicy of the layers global, type and site unless
 // a line brings another one:

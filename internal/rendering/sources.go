@@ -7,15 +7,16 @@ type namesakes struct {
 	source   *node // that substitutions read (spec/rendering.md §6)
 }
 
-// add adds a document, unless there is one in its layer: of those with one identity the first counts.
-func (s *namesakes) add(n *node) (added bool) {
+// add adds a document, unless there is one in its layer: of those with one identity the first counts. It returns how
+// many it was compared with, too.
+func (s *namesakes) add(n *node) (added bool, compared int) {
 	for twin := s.last; twin != nil; twin = twin.twin {
-		if twin.Layer == n.Layer {
-			return false
+		if compared++; twin.Layer == n.Layer {
+			return false, compared
 		}
 	}
 	n.namesakes, n.twin, s.last = s, s.last, n
-	return true
+	return true, compared
 }
 
 // sources are the documents that substitutions read, by schema and name.

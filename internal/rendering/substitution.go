@@ -18,7 +18,11 @@ type substitution struct {
 	destinations []destination
 }
 
+// substitutionSize is what a substitution takes in memory, with its edge in the graph.
+const substitutionSize = 256
+
 func (r *run) substitution(stored document.Mapping) substitution {
+	r.hold(substitutionSize)
 	src := mapping(stored.At("src"))
 	s := substitution{
 		source:  key{text(src.At("schema")), text(src.At("name"))},
@@ -48,48 +52,53 @@ func (r *run) substitute(t *tree, n *node, number int) error {
 		}
 		return noSource(n, s)
 	}
-	value, err := r.valueOf(source, n, s)
+	value, err := r.read(source, n, s)
 	if err != nil {
 		return err
 	}
 	n.secret = n.secret || source.secret
-	if value, err = r.part(value, s); err != nil {
-		return r.unknown(n, source, err)
+	if value.value, err = r.part(value.value, s); err != nil {
+		return r.substitutionFault(n, source, number, err)
 	}
-	said := said{value: value}
 	for i := range s.destinations {
-		if err := r.check(n); err != nil {
-			return err
-		}
-		d := &s.destinations[i]
+		r.charge(changeCost)
 		t.begin(event{n, number, source, i})
-		if err := r.bring(t, &said, d); err != nil {
-			return r.destinationFault(n, source, d, err)
+		err := r.writeTo(t, &value, &s.destinations[i])
+		if r.err != nil {
+			return r.check(n, fmt.Sprintf(", substitution %d to %s", number+1, shorten(s.destinations[i].written)))
+		}
+		if err != nil {
+			return r.destinationFault(n, source, number, i, err)
 		}
 	}
 	return nil
 }
 
-// valueOf reads a source: what stands at the path of a mapping, or the whole of anything else.
-func (r *run) valueOf(source, n *node, s *substitution) (any, error) {
-	value, err := r.value(source)
-	if err != nil {
-		return nil, err
+// read reads a source: what stands at the path of a mapping, or the whole of anything else.
+func (r *run) read(source, n *node, s *substitution) (found substitute, err error) {
+	if found.value, err = r.value(source); err != nil {
+		return found, err
+	}
+	if source.history != nil {
+		found.place = &place{}
 	}
 	cause := ""
-	if _, isMapping := bare(value).(document.Mapping); isMapping {
-		value, _ = r.first(value, s.path.steps)
+	if _, isMapping := found.value.(document.Mapping); isMapping {
+		found.value, found.place, _ = r.locate(found.value, s.path.steps, found.place)
 		if s.path.broken != nil {
-			value, cause = nil, ". Details: "+s.path.broken.Error()
+			found.value, cause = nil, ". Details: "+s.path.broken.Error()
 		}
 	}
-	if bare(value) == nil && !r.options.Lenient {
-		return nil, refuse("SubstitutionSourceDataNotFound", []*node{n, source},
+	if r.err != nil {
+		return found, r.check(n, fmt.Sprintf(", substitution from %s of %s", shorten(s.written), source.Identity))
+	}
+	if found.value == nil && !r.options.Lenient {
+		return found, refuse("SubstitutionSourceDataNotFound", []*node{n, source},
 			"Required substitution source secret was not found at path %s in source document %s which is referenced by "+
 				"destination document %s under its `metadata.substitutions`%s",
 			shorten(s.written), source.Identity, n.Identity, cause)
 	}
-	return value, nil
+	return found, nil
 }
 
 // noSource is the fault of a substitution from a document that is not there, or is abstract.
@@ -104,7 +113,7 @@ func (r *run) part(value any, s *substitution) (any, error) {
 	if s.pattern == "" {
 		return value, nil
 	}
-	whole, ok := bare(value).(string)
+	whole, ok := value.(string)
 	if !ok {
 		return nil, fmt.Errorf("src.pattern needs a string, but at %s there is %s", shorten(s.written), kindOf(value))
 	}
@@ -112,24 +121,25 @@ func (r *run) part(value any, s *substitution) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	part, err := r.group(p, whole, s.group)
-	return like(value, part), err
+	return r.group(p, whole, s.group)
 }
 
 // destinationFault says why a substitution cannot be made; a lenient rendering passes over it.
-func (r *run) destinationFault(n, source *node, d *destination, cause error) error {
+func (r *run) destinationFault(n, source *node, number, destination int, cause error) error {
 	if !errors.Is(cause, errPattern) || r.options.Lenient {
-		return r.unknown(n, source, cause)
+		return r.substitutionFault(n, source, number, cause)
 	}
+	d := &n.substitutions[number].destinations[destination]
 	return refuse("MissingDocumentPattern", []*node{n, source},
 		"The destination document's `data` section is missing the pattern %s specified under "+
 			"`substitutions.dest.pattern` at path %s, specified under `substitutions.dest.path`. Details: %w; the "+
 			"destination document is %s", shorten(d.pattern), shorten(d.written), cause, n.Identity)
 }
 
-// unknown is the class of all failures that have none of their own. The reference hides what they are (R9).
-func (r *run) unknown(n, source *node, cause error) error {
-	if limit := r.limitFault(n, cause); limit != nil {
+// substitutionFault is the fault of all failures that have no class of their own. The reference hides what they are
+// (R9).
+func (r *run) substitutionFault(n, source *node, number int, cause error) error {
+	if limit := r.limitFault(n, cause, ", substitution %d", number+1); limit != nil {
 		return limit
 	}
 	if r.options.Lenient {

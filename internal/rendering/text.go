@@ -11,7 +11,7 @@ import (
 // plain is a value as a pattern is replaced by it: a text as it is, all else as Python prints it (spec/rendering.md
 // §8.9).
 func plain(value any) string {
-	if s, ok := bare(value).(string); ok {
+	if s, ok := value.(string); ok {
 		return s
 	}
 	return repr(value)
@@ -21,7 +21,7 @@ func plain(value any) string {
 func repr(value any) string { return string(appendRepr(nil, value)) }
 
 func appendRepr(dst []byte, value any) []byte {
-	switch v := bare(value).(type) {
+	switch v := value.(type) {
 	case bool:
 		if v {
 			return append(dst, "True"...)

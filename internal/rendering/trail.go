@@ -2,64 +2,64 @@ package rendering
 
 import "slices"
 
-// mostSteps is how many steps of a trail are told.
-const mostSteps = 100
+// maxSteps is how many steps of a trail are shown.
+const maxSteps = 100
 
-// trail follows a leaf of a document back to where it was written.
-func (x *explainer) trail(at *node, o *origin) Trail {
+// trail follows a leaf back to where it was written.
+func (x *explainer) trail(p position) Trail {
 	var t Trail
-	for ; ; o = o.before {
-		for ; at != o.node; at = at.ancestor() {
-			x.add(&t, Step{Kind: Inherited, Document: at.index})
-		}
-		if o.kind == written {
-			if t.Path = "."; !at.encrypted {
-				t.Path = o.place.String()
-			}
-			break
-		}
-		x.add(&t, x.step(o, len(t.Steps) < mostSteps))
-		if o.before == nil {
-			break
-		}
-		if o.source != nil && o.kind == passed {
-			at = o.source
+	for !p.own && !p.made && x.err == nil {
+		n := p.node
+		c := x.back(&p)
+		switch {
+		case c != nil:
+			x.add(&t, x.step(c, len(t.Steps) < maxSteps))
+		case !p.own:
+			x.add(&t, Step{Kind: Inherited, Document: n.index})
 		}
 	}
-	t.Document = at.index
+	if t.Document = p.node.index; p.own {
+		if t.Path = "."; !p.node.encrypted {
+			t.Path = x.text(p.steps)
+		}
+	}
 	slices.Reverse(t.Steps)
 	return t
 }
 
 func (x *explainer) add(t *Trail, s Step) {
-	x.charge(1)
-	if len(t.Steps) == mostSteps {
+	x.charge(visitCost)
+	if len(t.Steps) == maxSteps {
 		t.Omitted++
 		return
 	}
+	x.hold(stepTextSize + len(s.From) + len(s.Part) + len(s.To) + len(s.Pattern)) // as often as they are shown
 	t.Steps = append(t.Steps, s)
 }
 
-// step is what an event did to a leaf; further tells whether a value that was inserted is followed too.
-func (x *explainer) step(o *origin, further bool) Step {
-	s := Step{Document: o.node.index, Number: o.number}
-	if o.source == nil {
-		a := o.node.actions[o.number]
-		s.Kind, s.To = methodStep(a.method), a.path.upTo(len(a.path.steps))
+// stepTextSize is what a step of a trail takes in memory, besides its texts.
+const stepTextSize = 128
+
+// step is what a change did to a leaf; further says whether a value that was inserted is followed too.
+func (x *explainer) step(c *change, further bool) Step {
+	s := Step{Document: c.node.index, Number: c.number}
+	if c.source == nil {
+		a := c.node.actions[c.number]
+		s.Kind, s.To = methodStep(a.method), x.textOf(a.path)
 		s.From = s.To
 		return s
 	}
-	by := &o.node.substitutions[o.number]
-	to := by.destinations[o.destination]
-	s.Kind, s.Source = Substituted, o.source.index
+	by := &c.node.substitutions[c.number]
+	to := by.destinations[c.destination]
+	s.Kind, s.Source = Substituted, c.source.index
 	s.From, s.Part, s.To, s.Pattern = by.written, by.pattern, to.written, to.pattern
-	if o.kind == inserted {
+	if c.kind == textInserted {
 		s.Kind = Inserted
-		if o.inserted != nil && further && x.nested < mostNested {
+		if c.from != nil && further && x.nested < maxNested {
 			x.nested++
-			way := x.trail(o.source, o.inserted)
-			x.nested += len(way.Steps)
-			s.Inserted = &way
+			inserted := x.trail(c.source.at(c.from.steps()))
+			x.nested += len(inserted.Steps)
+			s.Inserted = &inserted
 		}
 	}
 	return s
@@ -73,4 +73,57 @@ func methodStep(method string) StepKind {
 		return Deleted
 	}
 	return Merged
+}
+
+// text writes steps as a path.
+func (x *explainer) text(steps []step) string {
+	size := 0
+	for _, s := range steps {
+		size += wordSize + len(s.key)
+	}
+	x.charge(runeCost * size)
+	if x.hold(2 * size); x.err != nil {
+		return ""
+	}
+	return pathOf(steps)
+}
+
+// textOf is text for a path of an action, which many leaves may share.
+func (x *explainer) textOf(p *path) string {
+	known, ok := x.texts[p]
+	if !ok {
+		known = x.text(p.steps)
+		x.texts[p] = known
+	}
+	return known
+}
+
+// secrecy follows a leaf back and reports whether any document on its way is encrypted. depth is how many steps lead to
+// the whole secret that the leaf is a part of, where the last substitution wrote it.
+func (x *explainer) secrecy(p position) (secret bool, depth int) {
+	steps := len(p.steps)
+	depth = -1
+	for !p.own && !p.made && x.err == nil {
+		c := x.back(&p)
+		if c == nil {
+			continue
+		}
+		secret = secret || c.node.encrypted || c.source != nil && c.source.encrypted || x.insertsSecret(c)
+		if depth < 0 && c.kind == valueWritten && c.source != nil && c.source.secret {
+			depth = len(c.node.substitutions[c.number].destinations[c.destination].path.steps)
+		}
+	}
+	if secret = secret || p.own && p.node.encrypted; !secret || depth < 0 {
+		depth = steps
+	}
+	return secret, depth
+}
+
+// insertsSecret reports whether a change inserts a value into a text that is secret where it was read.
+func (x *explainer) insertsSecret(c *change) bool {
+	if c.kind == textInserted && c.from != nil && !c.followed {
+		c.followed = true
+		c.secret, _ = x.secrecy(c.source.at(c.from.steps()))
+	}
+	return c.secret
 }

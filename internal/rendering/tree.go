@@ -14,9 +14,11 @@ import (
 type tree struct {
 	*engine
 
-	root  *array // of one item
-	size  int64
-	event *event // that changes it now, if that is asked for
+	root    *array // of one item
+	top     spot
+	size    int64
+	history *history // nil unless the document is explained
+	event   *event   // that changes it now
 }
 
 // object is a mapping of a tree.
@@ -24,17 +26,18 @@ type object struct {
 	lookup
 
 	members document.Mapping
-	origin  *origin // if it is empty
+	gone    int // of the members
+	held    int // bytes
 }
 
 // array is a list of a tree.
 type array struct {
-	items  []any
-	origin *origin // if it is empty
+	items []any
+	held  int // bytes
 }
 
-// removed stands in the place of a member that was deleted, so that the others keep theirs.
-type removed struct{}
+// absent stands in the place of a member that was deleted, so that the others keep theirs.
+type absent struct{}
 
 // container is an object or an array.
 type container interface {
@@ -52,84 +55,120 @@ type spot struct {
 	in    container
 	at    int
 	depth int // how many containers it is in
+	place *place
 }
+
+// What a spot costs, and takes in memory.
+const (
+	spotCost = 50
+	spotSize = 56
+)
 
 func (s spot) value() any { return s.in.get(s.at) }
 
 var (
 	errTooLarge = errors.New("the rendered data gets too large")
-	errTooDeep  = fmt.Errorf("the data gets nested deeper than %d", deepest)
+	errTooDeep  = fmt.Errorf("the data gets nested deeper than %d", maxDepth)
 )
 
-func newTree(e *engine, value any) *tree {
-	return &tree{engine: e, root: &array{items: []any{value}}, size: e.measure(value).size}
+// newTree begins a tree with a value. Changes are noted in the history unless it is nil.
+func newTree(e *engine, value any, h *history) *tree {
+	t := &tree{engine: e, root: &array{items: []any{value}}, size: e.measure(value).size, history: h}
+	t.top.in = t.root
+	if h != nil {
+		t.top.place = &place{}
+	}
+	return t
 }
 
-// isMapping tells whether a value of a tree is a mapping.
+// isMapping reports whether a value of a tree is a mapping.
 func isMapping(value any) bool {
-	switch bare(value).(type) {
+	switch value.(type) {
 	case document.Mapping, *object:
 		return true
 	}
 	return false
 }
 
-func (t *tree) top() spot { return spot{in: t.root} }
-
-// own makes the container at a spot the tree's own. What is no container gives nil.
+// own makes the container at a spot the tree's own, and returns nil for any other value.
 func (t *tree) own(s spot) container {
-	switch v := bare(s.value()).(type) {
+	switch v := s.value().(type) {
 	case *object:
 		return v
 	case *array:
 		return v
 	case document.Mapping:
-		t.charge(len(v))
-		o := newObject(v)
-		o.origin = originOf(s.value())
+		o := t.newObject(v)
 		s.in.set(s.at, o)
 		return o
 	case []any:
-		t.charge(len(v))
-		a := newArray(v)
-		a.origin = originOf(s.value())
+		a := t.newArray(v)
 		s.in.set(s.at, a)
 		return a
 	}
 	return nil
 }
 
-func newObject(members document.Mapping) *object {
-	return &object{members: append(make(document.Mapping, 0, len(members)+1), members...)}
+func (t *tree) newObject(members document.Mapping) *object {
+	t.charge(copyCost * (len(members) + objectSize/bytesPerRun))
+	size := objectSize + memberSize*(len(members)+1)
+	t.hold(size)
+	return &object{members: append(make(document.Mapping, 0, len(members)+1), members...), held: size}
 }
 
-func newArray(items []any) *array { return &array{items: slices.Clone(items)} }
+func (t *tree) newArray(items []any) *array {
+	t.charge(copyCost * (len(items) + objectSize/bytesPerRun))
+	size := objectSize + wordSize*len(items)
+	t.hold(size)
+	return &array{slices.Clone(items), size}
+}
 
 // spots finds all places that a path leads to, in document order. The containers on the way become the tree's own.
-func (t *tree) spots(steps []step) []spot {
-	found := []spot{t.top()}
+func (t *tree) spots(steps []step) ([]spot, error) {
+	found := []spot{t.top}
 	for _, s := range steps {
 		var next []spot
 		for _, at := range found {
-			next = t.follow(next, at, s)
+			if next = t.follow(next, at, s); t.err != nil {
+				return nil, t.err
+			}
 		}
+		t.hold(-spotSize * len(next))
 		if found = next; len(found) == 0 {
 			break
 		}
 	}
-	return found
+	return found, nil
 }
 
 // follow appends where one step leads from a spot.
 func (t *tree) follow(found []spot, from spot, s step) []spot {
 	c := t.own(from)
 	start, end := t.reach(c, s)
-	for at := start; at < end; at++ {
-		if c.get(at) != (removed{}) {
-			found = append(found, spot{c, at, from.depth + 1})
+	t.charge(spotCost * (1 + end - start))
+	t.hold(spotSize * (end - start))
+	found = slices.Grow(found, end-start)
+	for at := start; at < end && t.err == nil; at++ {
+		if c.get(at) != (absent{}) {
+			found = append(found, t.below(from, c, at))
 		}
 	}
 	return found
+}
+
+// below is the spot of a member or an item of the container at another spot.
+func (t *tree) below(s spot, c container, at int) spot {
+	below := spot{in: c, at: at, depth: s.depth + 1}
+	if s.place == nil {
+		return below
+	}
+	t.hold(placeSize)
+	if o, ok := c.(*object); ok {
+		below.place = s.place.key(o.members[at].Key)
+	} else {
+		below.place = s.place.index(at)
+	}
+	return below
 }
 
 // grow accounts for a change of the data's size, before it is made.
@@ -137,10 +176,10 @@ func (t *tree) grow(bytes int64, depth int) error {
 	if t.size += bytes; t.size > t.room {
 		return errTooLarge
 	}
-	if depth > deepest {
+	if depth > maxDepth {
 		return errTooDeep
 	}
-	return nil
+	return t.err
 }
 
 // put writes a value, which must be immutable.
@@ -149,64 +188,69 @@ func (t *tree) put(s spot, value any) error {
 	if err := t.grow(is.size-was.size, s.depth+is.depth); err != nil {
 		return err
 	}
+	t.hold(-was.held)
 	s.in.set(s.at, value)
 	return nil
 }
 
 // add appends a member to an object that does not have its key.
-func (t *tree) add(o *object, key string, value any, depth int) (spot, error) {
+func (t *tree) add(o *object, key string, value any, depth int) error {
 	is := t.measure(value)
-	if err := t.grow(is.size+memberSize(key), depth+is.depth); err != nil {
-		return spot{}, err
+	if err := t.grow(is.size+memberText(key), depth+is.depth); err != nil {
+		return err
 	}
-	at := len(o.members)
+	t.charge(lookupCost)
+	t.hold(2 * memberSize) // half of it is room that append may leave
+	o.held += 2 * memberSize
 	o.members = append(o.members, document.Member{Key: key, Value: value})
-	if o.lookup.at != nil {
-		o.lookup.at[key] = at
+	if o.at != nil {
+		t.hold(entrySize)
+		o.at[key] = len(o.members) - 1
 	}
-	return spot{o, at, depth}, nil
+	return nil
 }
 
 // remove takes a member or an item out. The spots behind it in an array are no longer right.
 func (t *tree) remove(s spot) {
-	t.size -= t.measure(s.value()).size
+	was := t.measure(s.value())
+	t.size -= was.size
+	t.hold(-was.held)
 	switch c := s.in.(type) {
 	case *object:
 		gone := &c.members[s.at]
-		t.size -= memberSize(gone.Key)
-		if c.lookup.at != nil {
-			delete(c.lookup.at, gone.Key)
-		}
-		gone.Value, c.origin = removed{}, t.made()
+		t.charge(lookupCost)
+		t.size -= memberText(gone.Key)
+		delete(c.lookup.at, gone.Key)
+		gone.Value = absent{}
+		c.gone++
+		t.noteRemoval(s, c.gone == len(c.members))
 	case *array:
-		t.charge(len(c.items))
-		t.size -= itemSize
-		c.items, c.origin = slices.Delete(c.items, s.at, s.at+1), t.made()
+		t.charge(visitCost + wordSize*(len(c.items)-s.at)/bytesPerRun)
+		t.size -= itemText
+		c.items = slices.Delete(c.items, s.at, s.at+1)
+		t.noteRemoval(s, len(c.items) == 0)
 	}
 }
 
 // freeze ends the work on a tree and returns its data as an immutable value.
-func (t *tree) freeze() any { return frozen(t.root.items[0]) }
+func (t *tree) freeze() any { return t.frozen(t.root.items[0]) }
 
-func frozen(value any) any {
+// frozen makes an immutable value of a container that the tree owns, and no longer does.
+func (t *tree) frozen(value any) any {
 	switch v := value.(type) {
 	case *object:
+		t.charge(visitCost * len(v.members))
 		kept := v.members[:0]
 		for _, m := range v.members {
-			if m.Value != (removed{}) {
-				kept = append(kept, document.Member{Key: m.Key, Value: frozen(m.Value)})
+			if m.Value != (absent{}) {
+				kept = append(kept, document.Member{Key: m.Key, Value: t.frozen(m.Value)})
 			}
-		}
-		if len(kept) == 0 {
-			return v.origin.wrap(kept)
 		}
 		return kept
 	case *array:
+		t.charge(visitCost * len(v.items))
 		for i, item := range v.items {
-			v.items[i] = frozen(item)
-		}
-		if len(v.items) == 0 {
-			return v.origin.wrap(v.items)
+			v.items[i] = t.frozen(item)
 		}
 		return v.items
 	}

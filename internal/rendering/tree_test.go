@@ -22,38 +22,38 @@ func TestTree_laws(t *testing.T) {
 		before := slices.Concat(document.AppendJSON(nil, base), document.AppendJSON(nil, sources))
 
 		e := newEngine(newMeter(t.Context(), 1<<20))
-		tree, model := newTree(e, base), base
+		tree, model := newTree(e, base, nil), base
 		for range rapid.IntRange(1, 40).Draw(t, "changes") {
 			p := parsePath(rapid.SampledFrom(somePaths).Draw(t, "path"))
 			value := rapid.SampledFrom(sources).Draw(t, "value")
 			switch rapid.SampledFrom([]string{"put", "merge", "delete", "rewrite", "update"}).Draw(t, "change") {
 			case "put":
-				for _, s := range tree.spots(p.steps) {
+				for _, s := range spotsOf(t, tree, p) {
 					must(t, tree.put(s, value))
 				}
 				model = changed(model, p.steps, func(any) any { return value })
 			case "merge":
-				for _, s := range tree.spots(p.steps) {
-					must(t, tree.merge(s, value))
+				for _, s := range spotsOf(t, tree, p) {
+					must(t, tree.merge(s, value, nil))
 				}
 				model = changed(model, p.steps, func(was any) any { return merged(was, value) })
 			case "delete":
 				if len(p.steps) > 0 {
-					for _, s := range slices.Backward(tree.spots(p.steps)) {
+					for _, s := range slices.Backward(spotsOf(t, tree, p)) {
 						tree.remove(s)
 					}
 					model = deletedFrom(model, p.steps)
 				}
 			case "rewrite":
 				r := rewriting{tree: tree, pattern: newPattern("x+"), written: "x", with: "yz", depth: 2}
-				for _, s := range tree.spots(p.steps) {
-					now, _, err := r.container(s.value(), 0)
+				for _, s := range spotsOf(t, tree, p) {
+					now, _, err := r.container(s.value(), nil, 0)
 					must(t, err)
 					s.in.set(s.at, now)
 				}
 				model = changed(model, p.steps, func(was any) any { return replaced(was, 2) })
 			case "update":
-				must(t, tree.update(value))
+				must(t, tree.writeRoot(value, nil))
 				model = updated(model, value)
 			}
 		}
@@ -68,6 +68,13 @@ func TestTree_laws(t *testing.T) {
 			t.Errorf("what was\n%s\nis now\n%s", before, after)
 		}
 	})
+}
+
+func spotsOf(t *rapid.T, tree *tree, p *path) []spot {
+	t.Helper()
+	spots, err := tree.spots(p.steps)
+	must(t, err)
+	return spots
 }
 
 func must(t *rapid.T, err error) {
@@ -99,7 +106,7 @@ func anyValue(depth int) *rapid.Generator[any] {
 			return m
 		case "wide":
 			m := document.Mapping{}
-			for i := range rapid.IntRange(fewMembers-1, fewMembers+5).Draw(t, "width") {
+			for i := range rapid.IntRange(minIndexed-1, minIndexed+5).Draw(t, "width") {
 				m = append(m, document.Member{Key: fmt.Sprintf("k%d", i), Value: anyValue(0).Draw(t, "member")})
 			}
 			return m

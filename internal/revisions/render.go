@@ -106,7 +106,7 @@ func compute(ctx context.Context, vault Vault, stored []*Stored, options renderi
 	}
 	for i, doc := range out.Documents {
 		if rendered[i].Computed {
-			out.written[doc] = rendered[i].Brought
+			out.written[doc] = rendered[i].Destinations
 		}
 	}
 	return out, nil

@@ -540,3 +540,32 @@ func TestHostile_rendering(t *testing.T) {
 		t.Logf("at most %d MiB in memory", s.mostMemory(t)>>20)
 	})
 }
+
+// Some kilobytes of substitutions far beyond the ends of lists cost next to nothing: they are refused, in whatever form
+// the outcome is asked for.
+func TestRendering_farIndexes(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var substitutions []string
+	for i := range 60 {
+		substitutions = append(substitutions, from("s", ".v", fmt.Sprintf("{path: '.a%d[999999]'}", i)))
+	}
+	s.put(t, "site", layeringPolicy("lp")+secret("s", "{v: 1}")+docWith("acme/Widget/v1", "w", "{}", substitutes(substitutions...))).is(t, http.StatusOK)
+	for _, path := range []string{
+		"revisions/1/rendered-documents", explainPath("1", "acme/Widget/v1", "w"), "revisions/0/deepdiff/1",
+	} {
+		got := s.get(t, path)
+		got.fails(t, http.StatusBadRequest, "UnknownSubstitutionError")
+		want := "document [acme/Widget/v1, site] w. Details: .a0 holds a list of 0, and [999999] is more than 10000 beyond its end"
+		if message := fmt.Sprint(got.mapping(t)["message"]); !strings.Contains(message, want) {
+			t.Errorf("%s: %s, want %s", path, message, want)
+		}
+	}
+	// What is within the bound renders until the budget is spent.
+	for i := range substitutions {
+		substitutions[i] = from("s", ".v", fmt.Sprintf("{path: '.a%d[10000]'}", i))
+	}
+	s.put(t, "site", layeringPolicy("lp")+secret("s", "{v: 1}")+docWith("acme/Widget/v1", "w", "{}", substitutes(substitutions...))).is(t, http.StatusOK)
+	s.get(t, "revisions/2/rendered-documents?metadata.name=none").is(t, http.StatusOK)
+	s.get(t, explainPath("2", "acme/Widget/v1", "w")).fails(t, http.StatusRequestEntityTooLarge, "HTTPPayloadTooLarge", "ask for a part of them")
+}
