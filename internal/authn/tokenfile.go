@@ -1,6 +1,7 @@
 package authn
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -56,7 +57,7 @@ func NewToken(user, project string, roles []string, created, expires time.Time) 
 // parseTokens reads a token file: a YAML list of entries. It is strict, because a misspelt key could make a token live
 // forever.
 func parseTokens(text []byte) ([]Token, error) {
-	value, err := document.ParseOne(text, document.YAML, document.DefaultLimits())
+	value, err := document.ParseOne(context.Background(), text, document.YAML, document.DefaultLimits())
 	if err != nil {
 		return nil, err
 	}

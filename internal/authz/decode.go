@@ -2,6 +2,7 @@ package authz
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ func decode(text []byte) (document.Entry, error) {
 	}
 	limits := document.DefaultLimits()
 	limits.Values = maxValues
-	segments, err := document.Split(text, mediaOf(text), limits)
+	segments, err := document.Split(context.Background(), text, mediaOf(text), limits)
 	switch {
 	case err != nil:
 		return document.Entry{}, inFile(err, limits)
@@ -28,7 +29,7 @@ func decode(text []byte) (document.Entry, error) {
 	case len(segments) > 1:
 		return document.Entry{}, fmt.Errorf("line %d: a second document begins; the file must be one", segments[1].Line)
 	}
-	entry, err := document.Decode(segments[0], limits)
+	entry, err := document.Decode(context.Background(), segments[0], limits)
 	return entry, inFile(err, limits)
 }
 

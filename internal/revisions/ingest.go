@@ -127,7 +127,7 @@ func (in *ingest) unknown(most int) (todo []int) {
 
 func (in *ingest) decode(ctx context.Context, todo []int) error {
 	began := in.service.Now()
-	err := in.service.forEach(ctx, len(todo), func(i int) { in.decodeOne(todo[i]) })
+	err := in.service.forEach(ctx, len(todo), func(i int) { in.decodeOne(ctx, todo[i]) })
 	if err != nil {
 		return fmt.Errorf("decode documents: %w", err)
 	}
@@ -151,9 +151,9 @@ func (in *ingest) own(bucket string) {
 	in.owned[bucket] = true
 }
 
-func (in *ingest) decodeOne(i int) {
+func (in *ingest) decodeOne(ctx context.Context, i int) {
 	segment, f := in.segments[i], &in.faults[i]
-	entry, err := document.Decode(segment, in.service.Limits)
+	entry, err := document.Decode(ctx, segment, in.service.Limits)
 	switch {
 	case err != nil:
 		f.parse = err

@@ -16,7 +16,7 @@ import (
 func (s *Service) Put(ctx context.Context, bucket string, body []byte, media document.Media, terms Terms) (
 	Written, error,
 ) {
-	segments, err := s.split(body, media)
+	segments, err := s.split(ctx, body, media)
 	if err != nil {
 		return Written{}, err
 	}
@@ -34,7 +34,7 @@ func (s *Service) Put(ctx context.Context, bucket string, body []byte, media doc
 func (s *Service) PutChangeSet(ctx context.Context, buckets []string, body []byte, media document.Media, terms Terms) (
 	Written, error,
 ) {
-	segments, err := s.split(body, media)
+	segments, err := s.split(ctx, body, media)
 	if err != nil {
 		return Written{}, err
 	}
@@ -50,9 +50,9 @@ func (s *Service) PutChangeSet(ctx context.Context, buckets []string, body []byt
 	return s.carryOut(ctx, in, ChangeSet, terms)
 }
 
-func (s *Service) split(body []byte, media document.Media) ([]document.Segment, error) {
+func (s *Service) split(ctx context.Context, body []byte, media document.Media) ([]document.Segment, error) {
 	began := s.Now()
-	segments, err := document.Split(body, media, s.Limits)
+	segments, err := document.Split(ctx, body, media, s.Limits)
 	if err != nil {
 		return nil, err
 	}

@@ -283,7 +283,7 @@ func FuzzHTML(f *testing.F) {
 	}
 	limits := document.Limits{Body: 1 << 16, Documents: 10, Size: 1 << 16, Depth: 50, Values: 1_000}
 	f.Fuzz(func(t *testing.T, schema, name string) {
-		parsed, err := document.ParseOne([]byte(schema), document.YAML, limits)
+		parsed, err := document.ParseOne(t.Context(), []byte(schema), document.YAML, limits)
 		m, ok := parsed.(document.Mapping)
 		if err != nil || !ok {
 			t.Skip()

@@ -13,7 +13,7 @@ import (
 // page reads a schema from YAML.
 func page(t testing.TB, schema string) Page {
 	t.Helper()
-	value, err := document.ParseOne([]byte(schema), document.YAML, document.DefaultLimits())
+	value, err := document.ParseOne(t.Context(), []byte(schema), document.YAML, document.DefaultLimits())
 	if err != nil {
 		t.Fatalf("%s: %v", schema, err)
 	}

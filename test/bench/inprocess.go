@@ -18,7 +18,7 @@ import (
 // compile makes a kind's DataSchema into what checks its documents.
 func compile(k kind) (validations.Checker, error) {
 	limits := document.DefaultLimits()
-	value, err := document.ParseOne([]byte(k.schema), document.YAML, limits)
+	value, err := document.ParseOne(context.Background(), []byte(k.schema), document.YAML, limits)
 	if err != nil {
 		return nil, fmt.Errorf("read the DataSchema: %w", err)
 	}
@@ -36,7 +36,7 @@ func decodeAndCheck(ctx context.Context, body []byte, checker validations.Checke
 	[]*document.Document, error,
 ) {
 	limits := document.DefaultLimits()
-	segments, err := document.Split(body, document.YAML, limits)
+	segments, err := document.Split(context.Background(), body, document.YAML, limits)
 	if err != nil {
 		return nil, fmt.Errorf("split the body: %w", err)
 	}
@@ -62,7 +62,7 @@ var errNotValid = errors.New("a document of the site is not valid")
 func decodeOne(segment document.Segment, limits document.Limits, checker validations.Checker) (
 	*document.Document, error,
 ) {
-	entry, err := document.Decode(segment, limits)
+	entry, err := document.Decode(context.Background(), segment, limits)
 	if err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
 	}
