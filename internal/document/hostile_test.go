@@ -140,8 +140,10 @@ func TestDecode_budget(t *testing.T) {
 		want string
 	}{
 		"steps": {body.String(), " [s] n: it takes more than 2.0 s of work"},
-		"memory": {"%TAG !e! " + strings.Repeat("a", maxTagPrefix) + "\n---\n" + strings.Repeat("- !e!a b\n", 95_000),
-			"the body: it takes more than 256 MiB of memory"},
+		"memory": {
+			"%TAG !e! " + strings.Repeat("a", maxTagPrefix) + "\n---\n" + strings.Repeat("- !e!a b\n", 95_000),
+			"the body: it takes more than 256 MiB of memory",
+		},
 		"memory of a whole body": {"%YAML 1.1\n" + body.String()[:100_000], "[s] n: it takes more than 256 MiB of memory"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -112,8 +112,10 @@ func (c *conditioner) further(m document.Mapping, suffix string) []item {
 	if len(fault) > 0 {
 		rules = []item{{Text: fault}}
 	}
-	inner := &conditioner{table: c.table, in: c.in, path: tail(c.path + suffix), isTyped: c.isTyped,
-		depth: c.depth + 1, nesting: c.nesting + 1}
+	inner := &conditioner{
+		table: c.table, in: c.in, path: tail(c.path + suffix), isTyped: c.isTyped,
+		depth: c.depth + 1, nesting: c.nesting + 1,
+	}
 	return append(rules, inner.conditions(m)...)
 }
 

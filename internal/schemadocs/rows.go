@@ -36,8 +36,10 @@ func (t *table) rows(s *section, m document.Mapping, crossed []propertygroups.Cr
 	properties := mapping(m, "properties")
 	for i := range properties {
 		of := &properties[i]
-		t.row(s, depth, property{name: code(of.Key), step: "." + tail(of.Key), schema: of.Value,
-			presence: presence(required[of.Key]), lines: t.lines[of]})
+		t.row(s, depth, property{
+			name: code(of.Key), step: "." + tail(of.Key), schema: of.Value,
+			presence: presence(required[of.Key]), lines: t.lines[of],
+		})
 	}
 	said := make(map[string]bool)
 	for _, name := range order {
@@ -64,8 +66,10 @@ func presence(required string) string {
 // others adds rows for the properties that have no name.
 func (t *table) others(s *section, m document.Mapping, depth int) {
 	for _, of := range mapping(m, "patternProperties") {
-		t.row(s, depth, property{name: join(" ", plain("names matching"), code(of.Key)), step: "./" + tail(of.Key) + "/",
-			schema: of.Value, presence: "Optional"})
+		t.row(s, depth, property{
+			name: join(" ", plain("names matching"), code(of.Key)), step: "./" + tail(of.Key) + "/",
+			schema: of.Value, presence: "Optional",
+		})
 	}
 	held := m.At("additionalProperties")
 	if _, isBool := held.(bool); isBool || held == nil || len(s.Rows) == 0 && t.isSaid(held) {
