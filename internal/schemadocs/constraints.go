@@ -13,7 +13,8 @@ func (t *table) constraints(m document.Mapping, depth int) []inline {
 		return nil
 	}
 	said := []inline{
-		enumeration(m), interval(m), number(m, "multipleOf", "a multiple of "), counted(m, "Length", "character", "characters"),
+		enumeration(m), interval(m), number(m, "multipleOf", "a multiple of "),
+		counted(m, "Length", "character", "characters"),
 	}
 	if pattern, ok := m.At("pattern").(string); ok {
 		said = append(said, join("", plain("matches "), code(pattern)))

@@ -53,8 +53,10 @@ const (
 var files embed.FS
 
 var (
-	markdownPage = sync.OnceValue(func() *template.Template { return template.Must(template.ParseFS(files, "markdown.tmpl")) })
-	htmlPage     = sync.OnceValue(func() *html.Template { return html.Must(html.ParseFS(files, "html.tmpl")) })
+	markdownPage = sync.OnceValue(func() *template.Template {
+		return template.Must(template.ParseFS(files, "markdown.tmpl"))
+	})
+	htmlPage = sync.OnceValue(func() *html.Template { return html.Must(html.ParseFS(files, "html.tmpl")) })
 )
 
 // Markdown documents a schema. Tables are as GitHub has them; headings have the anchors that GitHub gives them.

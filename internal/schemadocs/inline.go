@@ -2,6 +2,7 @@ package schemadocs
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -102,23 +103,14 @@ func (s span) markdown(inTable bool) string {
 	if strings.HasPrefix(said, "`") || strings.HasSuffix(said, "`") {
 		said = " " + said + " "
 	}
-	fence := strings.Repeat("`", longestRun(said)+1)
+	fence := "`"
+	for strings.Contains(said, fence) {
+		fence += "`"
+	}
 	if inTable {
 		said = strings.ReplaceAll(said, "|", `\|`)
 	}
 	return fence + said + fence
-}
-
-// longestRun returns how many backticks stand in a row.
-func longestRun(s string) int {
-	longest, run := 0, 0
-	for i := range len(s) {
-		if run++; s[i] != '`' {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	return longest
 }
 
 // entities are written for what some reader of Markdown may take for HTML or for the border of a table's cell.
@@ -126,15 +118,17 @@ var entities = strings.NewReplacer( //nolint:gochecknoglobals // it never change
 	"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "&#124;",
 	`\`, `\\`, "`", "\\`", "*", `\*`, "[", `\[`, "]", `\]`, "~", `\~`)
 
+// The beginnings of lines that Markdown takes for something else, and those that people write as items of a list.
+var (
+	marker   = regexp.MustCompile(`^([-#+=]|\d+[.)])`)
+	listItem = regexp.MustCompile(`^\s*([-*+]|\d+[.)]) `)
+)
+
 // escape writes plain text as Markdown, wherever on a line that is.
 func escape(s string) string {
 	s = escapeUnderscores(entities.Replace(s))
-	if s != "" && strings.ContainsRune("#+-=", rune(s[0])) {
-		return `\` + s
-	}
-	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
-	if digits > 0 && digits < len(s) && strings.ContainsRune(".)", rune(s[digits])) {
-		return s[:digits] + `\` + s[digits:]
+	if mark := marker.FindString(s); mark != "" {
+		return mark[:len(mark)-1] + `\` + s[len(mark)-1:]
 	}
 	return s
 }
@@ -145,7 +139,7 @@ func escapeUnderscores(s string) string {
 	before := ' '
 	for i, r := range s {
 		after, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
-		if r == '_' && !(isWord(before) && isWord(after)) {
+		if r == '_' && (!isWord(before) || !isWord(after)) {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)
@@ -203,7 +197,7 @@ func visible(s string) string {
 	isHidden := func(r rune) bool {
 		return !unicode.IsGraphic(r) || r == utf8.RuneError || unicode.IsSpace(r) && r != ' '
 	}
-	if s == "" || strings.ContainsFunc(s, isHidden) || s[0] == ' ' || s[len(s)-1] == ' ' {
+	if s == "" || strings.TrimSpace(s) != s || strings.ContainsFunc(s, isHidden) {
 		return strconv.QuoteToGraphic(s)
 	}
 	return s
@@ -220,55 +214,34 @@ func sentence(s string) string {
 
 // paragraphs splits a text at its empty lines. Lines that look like a list's items stay lines.
 func paragraphs(s string) []inline {
-	var all []inline
-	var current inline
+	all := []inline{nil}
 	for line := range strings.Lines(cut(s, maxText)) {
-		said := prose(line)
+		said, last := prose(line), &all[len(all)-1]
 		switch {
 		case len(said) == 0:
-			if len(current) > 0 {
-				all = append(all, current)
-			}
-			current = nil
+			all = append(all, nil)
 			continue
-		case len(current) > 0 && looksLikeItem(line):
-			current = append(current, span{Font: "br"})
-		case len(current) > 0:
-			current = append(current, span{Text: "\n"})
+		case len(*last) > 0 && listItem.MatchString(line):
+			*last = append(*last, span{Font: "br"})
+		case len(*last) > 0:
+			*last = append(*last, span{Text: "\n"})
 		}
-		current = append(current, said...)
+		*last = append(*last, said...)
 	}
-	if len(current) > 0 {
-		all = append(all, current)
-	}
-	return all
+	return present(all)
 }
 
-func looksLikeItem(line string) bool {
-	line = strings.TrimLeft(line, " \t")
-	mark := strings.TrimLeft(line, "0123456789")
-	if len(mark) < len(line) {
-		return strings.HasPrefix(mark, ". ") || strings.HasPrefix(mark, ") ")
-	}
-	return strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "+ ")
-}
+// The texts that YAML reads as strings without quotes, and those of them that it does not.
+var (
+	word    = regexp.MustCompile(`^[A-Za-z/][\w./-]*$`)
+	notWord = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
+)
 
 // yamlOf writes a value as one would in YAML: strings without quotes where they are words.
 func yamlOf(value any) string {
 	s, ok := value.(string)
-	if !ok || !isPlainWord(s) {
-		return string(document.AppendJSON(nil, value))
+	if ok && word.MatchString(s) && !notWord.MatchString(s) {
+		return s
 	}
-	return s
-}
-
-// isPlainWord reports whether YAML reads an unquoted text as a string.
-func isPlainWord(s string) bool {
-	switch strings.ToLower(s) {
-	case "", "null", "true", "false", "yes", "no", "on", "off", "y", "n":
-		return false
-	}
-	first := s[0] | 0x20
-	rest := strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./")
-	return (first >= 'a' && first <= 'z' || s[0] == '/') && rest == ""
+	return string(document.AppendJSON(nil, value))
 }

@@ -1,6 +1,7 @@
 package schemadocs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -38,13 +39,15 @@ func (t *table) rows(s *section, m document.Mapping, crossed []propertygroups.Cr
 		of := &properties[i]
 		t.row(s, depth, property{
 			name: code(of.Key), step: "." + tail(of.Key), schema: of.Value,
-			presence: presence(required[of.Key]), lines: t.lines[of],
+			presence: cmp.Or(required[of.Key], "Optional"), lines: t.lines[of],
 		})
 	}
 	said := make(map[string]bool)
 	for _, name := range order {
 		if !said[name] && t.member(properties, name) == nil {
-			t.row(s, depth, property{name: code(name), isFree: true, presence: presence(required[name]), lines: undeclared[name]})
+			t.row(s, depth, property{
+				name: code(name), isFree: true, presence: cmp.Or(required[name], "Optional"), lines: undeclared[name],
+			})
 		}
 		said[name] = true
 	}
@@ -54,13 +57,6 @@ func (t *table) rows(s *section, m document.Mapping, crossed []propertygroups.Cr
 		s.After = append(s.After, leftOut(s.omitted, "property", "properties"))
 	}
 	s.trim()
-}
-
-func presence(required string) string {
-	if required == "" {
-		return "Optional"
-	}
-	return required
 }
 
 // others adds rows for the properties that have no name.
@@ -190,7 +186,8 @@ func (t *table) groups(s *section, m document.Mapping) []propertygroups.CrossLin
 	}
 	switch {
 	case len(terms) > 0:
-		g.Before = append(g.Before, item{Text: t.count(join("", plain("Terms used above: "), join("; ", terms...), plain(".")))})
+		said := join("", plain("Terms used above: "), join("; ", terms...), plain("."))
+		g.Before = append(g.Before, item{Text: t.count(said)})
 	case len(rules) == 0:
 		g.Before = []item{{Text: plain("None.")}}
 	}
@@ -273,33 +270,27 @@ func (t *table) cross(m document.Mapping, crossed []propertygroups.CrossLines, o
 // walk follows a path through properties, and the items of lists, as far as they have rows.
 func (t *table) walk(at document.Mapping, path []string) (found *document.Member, rest []string) {
 	for i, name := range path {
-		properties, _ := t.held(at, "properties")
-		member := t.member(properties, name)
+		member := t.member(t.held(at, "properties"), name)
 		if member == nil {
 			return found, path[i:]
 		}
 		found = member
 		at, _ = member.Value.(document.Mapping)
 		for range maxDepth {
-			items, ok := t.held(at, "items")
-			if !ok || isReference(at) {
-				break
+			if items := t.held(at, "items"); items != nil {
+				at = items
 			}
-			at = items
-		}
-		if isReference(at) {
-			at = nil
 		}
 	}
 	return found, nil
 }
 
-// held returns the mapping that a keyword holds.
-func (t *table) held(schema document.Mapping, keyword string) (document.Mapping, bool) {
-	member := t.member(schema, keyword)
-	if member == nil {
-		return nil, false
+// held returns the mapping that a keyword of a schema holds, nil if there is none or a $ref hides it.
+func (t *table) held(schema document.Mapping, keyword string) document.Mapping {
+	member, ref := t.member(schema, keyword), t.member(schema, "$ref")
+	if member == nil || ref != nil && ref.Value != nil {
+		return nil
 	}
-	m, ok := member.Value.(document.Mapping)
-	return m, ok
+	m, _ := member.Value.(document.Mapping)
+	return m
 }

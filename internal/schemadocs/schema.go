@@ -3,7 +3,6 @@ package schemadocs
 import (
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"purser/internal/document"
@@ -124,18 +123,14 @@ func typesOf(m document.Mapping) []string {
 	if named := types(m); len(named) > 0 {
 		return named
 	}
-	if values := list(m, "enum"); len(values) > 0 {
-		return typesOfValues(values)
-	}
-	return implied(m)
-}
-
-func typesOfValues(values []any) []string {
 	var found []string
-	for _, value := range values {
+	for _, value := range list(m, "enum") {
 		if t := typeOf(value); !slices.Contains(found, t) {
 			found = append(found, t)
 		}
+	}
+	if found == nil {
+		return implied(m)
 	}
 	return found
 }
@@ -201,21 +196,17 @@ func (t *table) member(m document.Mapping, name string) *document.Member {
 func (t *table) pointed(steps []string) (at any, ok bool) {
 	at = t.root
 	for _, step := range steps {
-		switch v := at.(type) {
-		case document.Mapping:
-			member := t.member(v, step)
-			if member == nil {
-				return nil, false
-			}
-			at = member.Value
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(v) {
-				return nil, false
-			}
-			at = v[i]
-		default:
+		m, isMapping := at.(document.Mapping)
+		of := t.member(m, step)
+		switch {
+		case of != nil:
+			at = of.Value
+		case isMapping:
 			return nil, false
+		default:
+			if at = document.Locate(at, []string{step}); at == nil {
+				return nil, false
+			}
 		}
 	}
 	return at, true

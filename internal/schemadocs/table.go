@@ -178,7 +178,7 @@ func (t *table) add(s *section) bool {
 	return true
 }
 
-// anchor returns the anchor of the next heading as GitHub makes it, so that links also work in Markdown shown elsewhere.
+// anchor returns the anchor of the next heading. It is the one that GitHub makes, so that links in Markdown work there.
 func (t *table) anchor(heading string) string {
 	slug := strings.Map(func(r rune) rune {
 		switch {
