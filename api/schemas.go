@@ -57,15 +57,15 @@ func (s *server) showSchemaDocs(w http.ResponseWriter, r *http.Request) error {
 	if by := schema.By; by != nil {
 		page.Source = fmt.Sprintf("registered in bucket %s, revision %d", by.Bucket, by.Revision)
 	}
-	if kind := preferred(r, typeMarkdown, typeMarkdown, typeHTML); kind == typeMarkdown {
-		s.writeText(w, r, kind, schemadocs.Markdown(page))
-		return nil
+	kind, write := preferred(r, typeMarkdown, typeMarkdown, typeHTML), schemadocs.Markdown
+	if kind == typeHTML {
+		write = schemadocs.HTML
 	}
-	text, err := schemadocs.HTML(page)
+	text, err := write(r.Context(), page)
 	if err != nil {
-		return fmt.Errorf("document the schema of %s: %w", schema.Kind, err)
+		return err
 	}
-	s.writeText(w, r, typeHTML, text)
+	s.writeText(w, r, kind, text)
 	return nil
 }
 

@@ -62,7 +62,7 @@ func (s *server) postTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	data, err := document.ParseOne(text, media, s.Limits)
+	data, err := document.ParseOne(r.Context(), text, media, s.Limits)
 	if err != nil {
 		return err
 	}

@@ -140,7 +140,7 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := document.ParseOne(text, media, s.Limits)
+	body, err := document.ParseOne(r.Context(), text, media, s.Limits)
 	if err != nil {
 		return err
 	}

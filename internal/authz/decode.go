@@ -2,6 +2,7 @@ package authz
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,13 +13,15 @@ import (
 )
 
 // decode decodes the one document of a file; its Value is nil if the file is empty. Its Notes name duplicate keys.
+//
+//nolint:contextcheck,nolintlint // no request pays for a file that all of them use
 func decode(text []byte) (document.Entry, error) {
 	if len(text) > MaxSize {
 		return document.Entry{}, fmt.Errorf("the file has more than %d bytes", MaxSize)
 	}
 	limits := document.DefaultLimits()
 	limits.Values = maxValues
-	segments, err := document.Split(text, mediaOf(text), limits)
+	segments, err := document.Split(context.Background(), text, mediaOf(text), limits)
 	switch {
 	case err != nil:
 		return document.Entry{}, inFile(err, limits)
@@ -27,7 +30,7 @@ func decode(text []byte) (document.Entry, error) {
 	case len(segments) > 1:
 		return document.Entry{}, fmt.Errorf("line %d: a second document begins; the file must be one", segments[1].Line)
 	}
-	entry, err := document.Decode(segments[0], limits)
+	entry, err := document.Decode(context.Background(), segments[0], limits)
 	return entry, inFile(err, limits)
 }
 

@@ -13,7 +13,7 @@ import (
 
 func parse(t *testing.T, text string) any {
 	t.Helper()
-	value, err := document.ParseOne([]byte(text), document.YAML, document.DefaultLimits())
+	value, err := document.ParseOne(t.Context(), []byte(text), document.YAML, document.DefaultLimits())
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

@@ -25,7 +25,7 @@ func BenchmarkSplit(b *testing.B) {
 	body := site(1000)
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		if _, err := Split(body, YAML, DefaultLimits()); err != nil {
+		if _, err := Split(b.Context(), body, YAML, DefaultLimits()); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -33,10 +33,10 @@ func BenchmarkSplit(b *testing.B) {
 
 func BenchmarkDecode(b *testing.B) {
 	body := site(1)
-	segments, _ := Split(body, YAML, DefaultLimits())
+	segments, _ := Split(b.Context(), body, YAML, DefaultLimits())
 	b.SetBytes(int64(len(body)))
 	for b.Loop() {
-		entry, err := Decode(segments[0], DefaultLimits())
+		entry, err := Decode(b.Context(), segments[0], DefaultLimits())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -47,8 +47,8 @@ func BenchmarkDecode(b *testing.B) {
 }
 
 func BenchmarkAppendYAML(b *testing.B) {
-	segments, _ := Split(site(1), YAML, DefaultLimits())
-	entry, _ := Decode(segments[0], DefaultLimits())
+	segments, _ := Split(b.Context(), site(1), YAML, DefaultLimits())
+	entry, _ := Decode(b.Context(), segments[0], DefaultLimits())
 	text := AppendJSON(nil, entry.Value)
 	b.SetBytes(int64(len(text)))
 	var out []byte
@@ -58,8 +58,8 @@ func BenchmarkAppendYAML(b *testing.B) {
 }
 
 func BenchmarkParseJSON(b *testing.B) {
-	segments, _ := Split(site(1), YAML, DefaultLimits())
-	entry, _ := Decode(segments[0], DefaultLimits())
+	segments, _ := Split(b.Context(), site(1), YAML, DefaultLimits())
+	entry, _ := Decode(b.Context(), segments[0], DefaultLimits())
 	text := AppendJSON(nil, entry.Value)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {

@@ -2,6 +2,8 @@ package document
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,6 +11,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"purser/internal/budget"
 )
 
 // Entry is one decoded document of a body, before any check of what it says.
@@ -33,50 +37,85 @@ func (e Entry) IsDocument() bool {
 	return ok && len(m) > 0
 }
 
-// Decode parses a segment. Faults: Invalid for what cannot be read or kept as JSON, TooLarge beyond limits; the message
-// names document, line and column as far as they are known.
-func Decode(s Segment, limits Limits) (Entry, error) {
-	if s.node == nil {
-		if err := limits.checkText(s); err != nil {
-			return Entry{}, err
-		}
+// Decode parses a segment. Faults: Invalid for what cannot be read or kept as JSON, TooLarge beyond limits or the
+// budget; the message names document, line and column as far as they are known. The memory that it needs is taken from
+// the budget until it returns.
+func Decode(ctx context.Context, s Segment, limits Limits) (Entry, error) {
+	if s.known != nil {
+		return s.known.entry, s.known.err
 	}
-	d := &decoder{segment: s, limits: limits, open: map[*yaml.Node]bool{}}
-	entry := Entry{Segment: s.Digest, Index: s.Index, Line: s.Line}
-	var err error
+	if err := limits.checkText(s); err != nil {
+		return Entry{}, err
+	}
+	d := &decoder{segment: s, limits: limits, meter: budget.NewMeter(ctx)}
+	defer d.release()
+	read := d.yaml
 	if s.media == JSON {
-		entry.Value, err = d.json()
-	} else {
-		entry.Value, err = d.yaml()
+		read = d.json
 	}
-	entry.Notes = d.notes
-	return entry, err
+	known := d.decode(read)
+	return known.entry, known.err
 }
 
 // decoder turns one parsed segment into a value, counting what it produces.
 type decoder struct {
 	segment Segment
 	limits  Limits
+	meter   *budget.Meter
 	notes   []Note
 	values  int
 	size    int
+	pending int                 // bytes of values that the budget does not know yet
+	held    int                 // bytes of values that it knows
 	open    map[*yaml.Node]bool // anchored nodes whose aliases are being expanded
 	name    string              // what the document calls itself, for messages
 }
 
-func (d *decoder) yaml() (any, error) {
-	node := d.segment.node
-	if node == nil {
-		found := 0
-		err := parseYAML(d.segment.Text, func(n *yaml.Node) bool { node, found = n, found+1; return found < 2 })
-		if err != nil {
-			return nil, Malformed("document %d%s", d.segment.Index, d.shiftLine(err))
-		}
-		if found > 1 {
-			return nil, Malformed("%s holds a border of documents behind a line break that is no line feed (LF); "+
-				"write the body with line feeds", d.segment.place())
-		}
+// What a value costs: the steps to make it, those of each byte of a number, and the bytes of memory besides its text.
+const (
+	valueSteps  = 400
+	numberSteps = 100
+	valueBytes  = 128
+	maxPending  = 64 << 10 // bytes after which the budget is told
+)
+
+// decode reads the segment and says of a budget that does not suffice which document needed it.
+func (d *decoder) decode(read func() (any, error)) decoded {
+	d.open = make(map[*yaml.Node]bool)
+	value, err := read()
+	if err == nil {
+		err = d.flush()
 	}
+	s := d.segment
+	if err != nil {
+		return decoded{Entry{}, budget.About(err, "%s%s", s.place(), d.name)}
+	}
+	return decoded{Entry{Value: value, Notes: d.notes, Segment: s.Digest, Index: s.Index, Line: s.Line}, nil}
+}
+
+func (d *decoder) release() { d.meter.Release(d.held) }
+
+func (d *decoder) yaml() (any, error) {
+	p := &parser{meter: d.meter}
+	defer p.release()
+	var node *yaml.Node
+	found := 0
+	err := p.parse(d.segment.Text, func(n *yaml.Node) bool { node, found = n, found+1; return found < 2 })
+	if syntax, ok := errors.AsType[*syntaxError](err); ok {
+		return nil, Malformed("document %d%s", d.segment.Index, d.shiftLine(syntax))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if found > 1 {
+		return nil, Malformed("%s holds a border of documents behind a line break that is no line feed (LF); "+
+			"write the body with line feeds", d.segment.place())
+	}
+	return d.root(node)
+}
+
+// root returns the value of a document.
+func (d *decoder) root(node *yaml.Node) (any, error) {
 	if node == nil || len(node.Content) == 0 {
 		return nil, nil
 	}
@@ -139,7 +178,24 @@ func (d *decoder) count(bytes, depth int) error {
 		return TooLarge("%s%s has more than %d bytes once its aliases are expanded (--max-document-size)",
 			d.segment.place(), d.name, d.limits.Size)
 	}
-	return nil
+	return d.spend(valueSteps, valueBytes)
+}
+
+// spend takes steps and bytes from the budget.
+func (d *decoder) spend(steps, bytes int) error {
+	d.pending += bytes
+	if d.pending < maxPending {
+		return d.meter.Spend(steps)
+	}
+	d.meter.Charge(steps)
+	return d.flush()
+}
+
+// flush tells the budget of all memory so far.
+func (d *decoder) flush() error {
+	bytes := d.pending
+	d.held, d.pending = d.held+bytes, 0
+	return d.meter.Hold(bytes)
 }
 
 func (d *decoder) value(n *yaml.Node, depth int) (any, error) {
@@ -162,7 +218,7 @@ func (d *decoder) value(n *yaml.Node, depth int) (any, error) {
 
 func (d *decoder) alias(n *yaml.Node, depth int) (any, error) {
 	if d.open[n.Alias] {
-		return nil, d.refuse(n, "the alias *%s stands inside what it refers to", n.Value)
+		return nil, d.refuse(n, "the alias *%s stands inside what it refers to", brief(n.Value))
 	}
 	d.open[n.Alias] = true
 	defer delete(d.open, n.Alias)
@@ -183,12 +239,15 @@ func (d *decoder) scalar(n *yaml.Node) (any, error) {
 	if err != nil {
 		return nil, d.refuse(n, "'%s': %w", brief(n.Value), err)
 	}
+	if looksNumeric(n.Value) {
+		return value, d.spend(numberSteps*min(len(n.Value), longestNumber), 0)
+	}
 	return value, nil
 }
 
 func (d *decoder) checkTag(n *yaml.Node, usual string) error {
 	if n.Style&yaml.TaggedStyle != 0 && n.ShortTag() != usual {
-		return d.refuse(n, "the tag %s is not read here; use plain YAML values", n.ShortTag())
+		return d.refuse(n, "the tag %s is not read here; use plain YAML values", brief(n.ShortTag()))
 	}
 	return nil
 }
@@ -332,19 +391,19 @@ func (b *mappingBuilder) set(key string, value any, line int) (first int) {
 }
 
 // ParseOne reads a body that must hold exactly one document, such as a posted validation; an empty one gives nil.
-func ParseOne(body []byte, media Media, limits Limits) (any, error) {
+func ParseOne(ctx context.Context, body []byte, media Media, limits Limits) (any, error) {
 	if media == JSON {
 		if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '[' {
 			return nil, Malformed("one mapping is expected here, not a list")
 		}
 	}
-	segments, err := Split(body, media, limits)
+	segments, err := Split(ctx, body, media, limits)
 	if err != nil || len(segments) == 0 {
 		return nil, err
 	}
 	if len(segments) > 1 {
 		return nil, Malformed("one document is expected here, but line %d begins another", segments[1].Line)
 	}
-	entry, err := Decode(segments[0], limits)
+	entry, err := Decode(ctx, segments[0], limits)
 	return entry.Value, err
 }

@@ -24,7 +24,11 @@ func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 	if err != nil {
 		return nil, Malformed("document %d: JSON: %w", d.segment.Index, err)
 	}
-	if err := d.count(int(tokens.InputOffset()-before), depth); err != nil {
+	bytes := int(tokens.InputOffset() - before)
+	if err := d.count(bytes, depth); err != nil {
+		return nil, err
+	}
+	if err := d.spend(bytes*byteSteps, bytes); err != nil {
 		return nil, err
 	}
 	switch t := token.(type) {
@@ -36,7 +40,8 @@ func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 	case json.Number:
 		number, err := jsonNumber(string(t))
 		if err != nil {
-			return nil, Malformed("document %d, line %d: '%s': %w", d.segment.Index, d.jsonLine(offset(tokens)), t, err)
+			return nil, Malformed("document %d, line %d: '%s': %w", d.segment.Index, d.jsonLine(offset(tokens)),
+				brief(string(t)), err)
 		}
 		return number, nil
 	}

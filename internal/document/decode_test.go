@@ -1,6 +1,7 @@
 package document
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -24,14 +25,18 @@ func requireRefusal(t *testing.T, value any, err error, part string) {
 
 func readAll(t *testing.T, body string, media Media) ([]any, []Note, error) {
 	t.Helper()
-	segments, err := Split([]byte(body), media, DefaultLimits())
+	return readAllIn(t.Context(), body, media)
+}
+
+func readAllIn(ctx context.Context, body string, media Media) ([]any, []Note, error) {
+	segments, err := Split(ctx, []byte(body), media, DefaultLimits())
 	if err != nil {
 		return nil, nil, err
 	}
 	var values []any
 	var notes []Note
 	for _, segment := range segments {
-		entry, err := Decode(segment, DefaultLimits())
+		entry, err := Decode(ctx, segment, DefaultLimits())
 		if err != nil {
 			return nil, nil, err
 		}
@@ -203,9 +208,9 @@ func TestDecode_limits(t *testing.T) {
 	}
 	limits := DefaultLimits()
 	limits.Documents = 2
-	segments, err := Split([]byte("--- 1\n--- 2\n--- 3\n"), YAML, limits)
+	segments, err := Split(t.Context(), []byte("--- 1\n--- 2\n--- 3\n"), YAML, limits)
 	requireRefusal(t, segments, err, "more than 2 documents (--max-documents)")
-	segments, err = Split([]byte("[1,2,3]"), JSON, limits)
+	segments, err = Split(t.Context(), []byte("[1,2,3]"), JSON, limits)
 	requireRefusal(t, segments, err, "more than 2 documents (--max-documents)")
 }
 

@@ -11,5 +11,6 @@
 //   - Data keeps its keys in the order they were written; its Digest is taken over the form with sorted keys, so the
 //     order of keys is no part of what a document says.
 //   - What JSON cannot carry never gets in: it is refused with the line and column where it stands.
-//   - Work and memory are bounded by Limits before they are spent, also for aliases and merge keys.
+//   - Work and memory are bounded by Limits, also for aliases and merge keys, and are paid for from the request's
+//     budget while they are spent: a text as the YAML library reads it (parse.go), values as they are made (decode.go).
 package document

@@ -6,14 +6,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"purser/internal/budget"
+	"purser/internal/fault"
 )
 
-// Nothing of four megabytes may keep the reader busy for long, whatever it is made of.
-func TestDecode_boundedTime(t *testing.T) {
+// Nothing of four megabytes costs more steps than documents of that size are granted, whatever it is made of; and the
+// memory is given back.
+func TestDecode_hostile(t *testing.T) {
 	t.Parallel()
 	const size = 4<<20 - 64
 	fill := func(unit string) string { return strings.Repeat(unit, size/len(unit)) }
-	inputs := map[string]string{
+	for name, input := range map[string]string{
 		"comments":        fill("#\n"),
 		"comment":         "a: 1 #" + fill("#"),
 		"comments inside": "a:\n" + fill("# x\n") + "  b: 1",
@@ -42,61 +46,188 @@ func TestDecode_boundedTime(t *testing.T) {
 		"carriage return": fill("\r"),
 		"indent":          indented(2000),
 		"digits":          "a: 1" + fill("9"),
+		"numbers":         "[" + fill(strings.Repeat("1", longestNumber)+", ") + "]",
 		"sexagesimal":     "a: 1" + strings.Repeat(":1", 199_000),
 		"duplicates":      "{" + strings.Repeat("a: 1, ", 49_000) + "}",
-	}
-	for name, input := range inputs {
+		"tag directives":  strings.Repeat("%TAG !a! b\n", 1_000) + "---\n[" + strings.Repeat("!a!a b,", 40_000) + "]",
+		"merge keys":      merges(400),
+		"alias bomb":      aliasBomb(40),
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			began := time.Now()
-			segments, err := Split([]byte(input), YAML, DefaultLimits())
-			for _, segment := range segments {
-				if err == nil {
-					_, err = Decode(segment, DefaultLimits())
-				}
+			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+			defer end()
+			_, _, err := readAllIn(ctx, input, YAML)
+			steps, bytes := budget.From(ctx).Spent()
+			if steps > 2*budget.Second {
+				t.Errorf("%d steps (outcome: %.100v)", steps, err)
 			}
-			if took := time.Since(began); took > 10*time.Second {
-				t.Errorf("took %v (outcome: %.100v)", took, err)
+			if bytes != 0 {
+				t.Errorf("%d bytes are not given back", bytes)
 			}
-			t.Logf("%v: %.150v", time.Since(began), err)
+			if err != nil && len(err.Error()) > 500 {
+				t.Errorf("a message of %d bytes", len(err.Error()))
+			}
 		})
 	}
 }
 
-// The cost of a JSON mapping grows with its keys, not with their square, on many lines and with duplicates too.
-func TestDecode_linearJSON(t *testing.T) {
-	t.Parallel()
-	const few, times = 3_000, 16 // the square would take 256 times as long
-	small, large := time.Hour, time.Hour
-	for range 10 { // what else the machine does only adds to the time
-		small, large = min(small, decodeJSON(t, few)), min(large, decodeJSON(t, few*times))
-		if large <= 5*times*small {
-			return
-		}
+// merges is a chain of mappings, each of which takes over the one before.
+func merges(n int) string {
+	var b strings.Builder
+	b.WriteString("a0: &a0 {k0: 1}\n")
+	for i := range n {
+		fmt.Fprintf(&b, "a%d: &a%d {<<: *a%d, k%d: 1}\n", i+1, i+1, i, i+1)
 	}
-	t.Errorf("%d keys take %v, and %d times as many %v", few, small, times, large)
+	return b.String()
 }
 
-// decodeJSON takes the time to decode a mapping.
-func decodeJSON(t *testing.T, keys int) time.Duration {
-	t.Helper()
+func aliasBomb(levels int) string {
+	var b strings.Builder
+	b.WriteString("a0: &a0 [x, x]\n")
+	for i := range levels {
+		fmt.Fprintf(&b, "a%d: &a%d [*a%d, *a%d]\n", i+1, i+1, i, i)
+	}
+	return b.String()
+}
+
+// Steps grow with the bytes, the separators and the values of a document.
+func TestDecode_steps(t *testing.T) {
+	t.Parallel()
+	const n = 10_000
+	const split = splitSteps + byteSteps // for each byte
+	pairs := "{" + strings.Repeat("\"k\": 5,", n-1) + "\"k\": 5}"
+	for name, c := range map[string]struct {
+		body  string
+		media Media
+		want  int
+	}{
+		"text":        {"'" + strings.Repeat("x", n) + "'", YAML, n*split + valueSteps},
+		"numbers":     {"[" + strings.Repeat("1.5,", n) + "]", YAML, 4*n*split + n*(markSteps+valueSteps+3*numberSteps)},
+		"items":       {"[" + strings.Repeat("a,", n) + "]", YAML, 2*n*split + n*(markSteps+valueSteps)},
+		"aliases":     {"[&a [b, b]" + strings.Repeat(",*a", n) + "]", YAML, 3*n*split + n*(markSteps+4*valueSteps)},
+		"duplicates":  {pairs, YAML, len(pairs)*split + n*(2*markSteps+2*valueSteps+numberSteps)},
+		"JSON pairs":  {pairs, JSON, len(pairs)*split + n*2*valueSteps},
+		"JSON items":  {"[{}" + strings.Repeat(",{}", n) + "]", JSON, 3*n*split + n*(itemSteps+valueSteps)},
+		"directive":   {"%TAG !e! " + strings.Repeat("a", 1000) + "\n--- '" + strings.Repeat("!", n) + "'", YAML, n * (split + 1000 + directiveSteps)},
+		"many, small": {strings.Repeat("---\na: b\n", n), YAML, 9*n*split + n*(4*markSteps+3*valueSteps)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+			defer end()
+			_, _, _ = readAllIn(ctx, c.body, c.media)
+			steps, _ := budget.From(ctx).Spent()
+			if want := int64(c.want); steps < want*9/10 || steps > want*11/10+100_000 {
+				t.Errorf("%d steps, want about %d", steps, want)
+			}
+		})
+	}
+}
+
+// A budget that is spent is a fault that names the document.
+func TestDecode_budget(t *testing.T) {
+	t.Parallel()
+	pair := func(i int) string {
+		return fmt.Sprintf("--- # %d\nschema: s\nmetadata: {name: n}\n%s", i, aliasBomb(13))
+	}
 	var body strings.Builder
-	for i := range keys {
-		fmt.Fprintf(&body, ",\n\"%d\": \"some words that make it longer\"", i%(keys-keys/8))
+	for i := range 1000 {
+		body.WriteString(pair(i))
 	}
-	segments, err := Split([]byte("[{"+body.String()[1:]+"}]"), JSON, DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
+	for name, c := range map[string]struct {
+		body string
+		want string
+	}{
+		"steps": {body.String(), " [s] n: it takes more than 2.0 s of work"},
+		"memory": {
+			"%TAG !e! " + strings.Repeat("a", maxTagPrefix) + "\n---\n" + strings.Repeat("- !e!a b\n", 95_000),
+			"the body: it takes more than 256 MiB of memory",
+		},
+		"memory of a whole body": {"%YAML 1.1\n" + body.String()[:100_000], "[s] n: it takes more than 256 MiB of memory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+			defer end()
+			_, _, err := readAllIn(ctx, c.body, YAML)
+			if fault.KindOf(err) != fault.TooLarge || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("refused with %.300v", err)
+			}
+			if steps, _ := budget.From(ctx).Spent(); steps > 2*budget.Second+budget.Second/10 {
+				t.Errorf("%d steps", steps)
+			}
+		})
 	}
-	began := time.Now()
-	entry, err := Decode(segments[0], DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
+}
+
+// The prefix of a %TAG directive is written out for every tag that uses it, so long ones are refused, wherever YAML may
+// find a directive.
+func TestSplit_tagPrefix(t *testing.T) {
+	t.Parallel()
+	directive := "%TAG !e! " + strings.Repeat("a", 400_000)
+	uses := "\n---\n" + strings.Repeat("- !e!b c\n", 6000)
+	for name, body := range map[string]string{
+		"first":            directive + uses,
+		"second":           "%TAG !f! a\n" + directive + uses,
+		"later":            "a: 1\n...\n" + directive + uses,
+		"after CR":         "--- a\n...\r" + directive + uses,
+		"after NEL":        "---\n# a\u0085" + directive + uses,
+		"after LS":         "---\n# a\u2028" + directive + uses,
+		"after a mark":     "--- a\n...\n\ufeff" + directive + uses,
+		"blanks":           "%TAG" + strings.Repeat(" ", 10_000) + directive[4:] + uses,
+		"a long handle":    "%TAG !" + strings.Repeat("e", 10_000) + directive[7:] + uses,
+		"behind a comment": "# a\n" + directive + uses,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+			defer end()
+			_, _, err := readAllIn(ctx, body, YAML)
+			requireRefusal(t, nil, err, "the prefix of a %TAG directive has more than 1000 bytes")
+			if steps, _ := budget.From(ctx).Spent(); steps > budget.Second/20 || len(err.Error()) > 300 {
+				t.Errorf("%d steps, a message of %d bytes", steps, len(err.Error()))
+			}
+		})
 	}
-	if len(entry.Notes) != mostNotes {
-		t.Errorf("%d notes, want %d", len(entry.Notes), mostNotes)
+}
+
+// Messages quote a brief part of a text only.
+func TestDecode_briefMessages(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", 1<<20)
+	for name, c := range map[string]struct {
+		body  string
+		media Media
+	}{
+		"tag of a scalar":  {"!" + long + " b", YAML},
+		"tag of a list":    {"!" + long + " [b]", YAML},
+		"tag of a mapping": {"!" + long + " {b: c}", YAML},
+		"unknown alias":    {"[*" + long + "]", YAML},
+		"own alias":        {"&" + long + " [*" + long + "]", YAML},
+		"number":           {strings.Repeat("1", 1<<20), YAML},
+		"key":              {"{? [" + long + "] : 1}", YAML},
+		"JSON number":      {"[{\"a\": " + strings.Repeat("1", 1<<20) + "}]", JSON},
+		"with a directive": {"%YAML 1.1\n--- [*" + long + "]", YAML},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, _, err := readAllIn(t.Context(), c.body, c.media); err == nil || len(err.Error()) > 500 {
+				t.Errorf("refused with %.600v", err)
+			}
+		})
 	}
-	return time.Since(began)
+}
+
+// Keys that stand twice are noted up to a number.
+func TestDecode_manyDuplicates(t *testing.T) {
+	t.Parallel()
+	for media, lines := range map[Media]string{YAML: ",\n  k: 1", JSON: ",\n  \"k\": 1"} {
+		_, notes, err := readAllIn(t.Context(), "[{"+strings.Repeat(lines, 1000)[1:]+"}]", media)
+		if err != nil || len(notes) != mostNotes {
+			t.Errorf("%d notes, want %d (%v)", len(notes), mostNotes, err)
+		}
+	}
 }
 
 func indented(depth int) string {

@@ -33,21 +33,26 @@ func (l Limits) checkText(s Segment) error {
 		return TooLarge("%s has %d bytes; the limit for one document is %d (--max-document-size)",
 			s.place(), len(s.Text), l.Size)
 	}
+	if marksOf(s.Text) > marksPerValue*l.Values {
+		return l.tooManyValues(s)
+	}
+	return nil
+}
+
+// marksOf counts the separators of a text.
+func marksOf(text []byte) int {
 	marks := 0
-	for i, c := range s.Text {
+	for i, c := range text {
 		switch c {
 		case '\n', ',', ':', '[', '{':
 			marks++
 		case '-', '?':
-			if i+1 < len(s.Text) && s.Text[i+1] <= ' ' { // hyphens of words are none
+			if i+1 < len(text) && text[i+1] <= ' ' { // hyphens of words are none
 				marks++
 			}
 		}
 	}
-	if marks > marksPerValue*l.Values {
-		return l.tooManyValues(s)
-	}
-	return nil
+	return marks
 }
 
 func (l Limits) tooManyValues(s Segment) error {

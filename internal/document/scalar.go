@@ -46,7 +46,7 @@ func resolvePlain(text string) (any, error) {
 		return nil, nil
 	}
 	switch c := text[0]; {
-	case c >= '0' && c <= '9', c == '+', c == '-', c == '.':
+	case looksNumeric(text):
 		return resolveNumeric(text)
 	case c == '~' || c == 'n' || c == 'N':
 		if text == "~" || text == "null" || text == "Null" || text == "NULL" {
@@ -59,6 +59,11 @@ func resolvePlain(text string) (any, error) {
 		return truth, nil
 	}
 	return text, nil
+}
+
+// looksNumeric reports whether a text begins as numbers and dates do.
+func looksNumeric(text string) bool {
+	return text != "" && strings.IndexByte("+-.0123456789", text[0]) >= 0
 }
 
 // longestNumber is how many characters a number may have; only shorter texts are matched against the patterns.
@@ -210,7 +215,7 @@ func resolveTagged(tag, text string) (any, error) {
 	case "!!timestamp":
 		return tag + " " + text, checkDate(text) // dates stay as they were written, tag and all
 	}
-	return nil, errors.New("the tag " + tag + " is not read here; use plain YAML values")
+	return nil, errors.New("the tag " + brief(tag) + " is not read here; use plain YAML values")
 }
 
 func taggedInteger(text string) (any, error) {

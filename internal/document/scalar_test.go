@@ -25,7 +25,7 @@ func TestResolve(t *testing.T) {
 	} {
 		t.Run(scalar, func(t *testing.T) {
 			t.Parallel()
-			got, err := ParseOne([]byte("k: "+scalar), YAML, DefaultLimits())
+			got, err := ParseOne(t.Context(), []byte("k: "+scalar), YAML, DefaultLimits())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestResolve_refused(t *testing.T) {
 	} {
 		t.Run(scalar, func(t *testing.T) {
 			t.Parallel()
-			value, err := ParseOne([]byte("k: "+scalar), YAML, DefaultLimits())
+			value, err := ParseOne(t.Context(), []byte("k: "+scalar), YAML, DefaultLimits())
 			requireRefusal(t, value, err, place)
 		})
 	}

@@ -38,7 +38,7 @@ func TestParseJSON_likeOthers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SliceOf(rapid.SampledFrom(strings.Split(`{ } [ ] , : "a" "b" "\n\u00e9" 1 -0.5 true null`, " "))).Draw(t, "tokens")
 		joined := []byte(strings.Join(text, ""))
-		value, err := ParseOne(joined, JSON, DefaultLimits())
+		value, err := ParseOne(t.Context(), joined, JSON, DefaultLimits())
 		if err != nil || value == nil {
 			_, _ = ParseJSON(joined) // must not panic
 			return

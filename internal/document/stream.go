@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"purser/internal/budget"
 	"purser/internal/fault"
 )
 
@@ -34,7 +36,13 @@ type Segment struct {
 	Digest Digest // of the text; zero where the text alone does not say what the document is
 
 	media Media
-	node  *yaml.Node // set where a directive forced the whole body through the parser
+	known *decoded // set where a directive forced the whole body through the parser
+}
+
+// decoded is what a segment says.
+type decoded struct {
+	entry Entry
+	err   error
 }
 
 // ForBucket gives the digest of a text that says itself what bucket the document is for. Where a request says that, the
@@ -54,14 +62,23 @@ func Malformed(format string, args ...any) *fault.Fault {
 		"The request body must be properly formatted YAML. Details: "+format, args...)
 }
 
-// Split cuts a body into the segments of its documents. Faults: Invalid for what is no text, TooLarge beyond limits.
-func Split(body []byte, media Media, limits Limits) ([]Segment, error) {
+// splitSteps is what a byte of a body costs to be cut and hashed.
+const splitSteps = 20
+
+// Split cuts a body into the segments of its documents. Faults: Invalid for what is no text, TooLarge beyond limits or
+// the budget.
+func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segment, error) {
+	meter := budget.NewMeter(ctx)
+	meter.Charge(len(body) * splitSteps)
+	if err := meter.Check(); err != nil {
+		return nil, budget.About(err, "the body")
+	}
 	if err := checkEncoding(body); err != nil {
 		return nil, err
 	}
-	segments, err := splitBy(media, body, limits)
+	segments, err := splitBy(meter, media, body, limits)
 	if err != nil {
-		return nil, err
+		return nil, budget.About(err, "the body")
 	}
 	if len(segments) > limits.Documents {
 		return nil, TooLarge("the body has more than %d documents (--max-documents); send it as several buckets",
@@ -70,7 +87,7 @@ func Split(body []byte, media Media, limits Limits) ([]Segment, error) {
 	for i := range segments {
 		segments[i].Index, segments[i].media = i+1, media
 		switch {
-		case segments[i].node != nil:
+		case segments[i].known != nil:
 		case media == JSON: // the same text may say something else in YAML
 			segments[i].Digest = sha256.Sum256(append([]byte("JSON "), segments[i].Text...))
 		default:
@@ -81,13 +98,13 @@ func Split(body []byte, media Media, limits Limits) ([]Segment, error) {
 }
 
 // splitBy splits a body up to one segment more than are allowed, so that others cost nothing.
-func splitBy(media Media, body []byte, limits Limits) ([]Segment, error) {
+func splitBy(meter *budget.Meter, media Media, body []byte, limits Limits) ([]Segment, error) {
 	if media == JSON {
-		return splitJSON(body, limits.Documents+1)
+		return splitJSON(meter, body, limits.Documents+1)
 	}
 	segments, whole := splitYAML(body, limits.Documents+1)
 	if whole {
-		return parseAll(body, limits)
+		return parseAll(meter, body, limits)
 	}
 	return segments, nil
 }
@@ -216,46 +233,41 @@ func isBlank(text []byte) bool {
 
 // parseAll reads a body that can only be understood as a whole. All of it is held to the limits of one document,
 // because it is parsed in one go.
-func parseAll(body []byte, limits Limits) ([]Segment, error) {
+func parseAll(meter *budget.Meter, body []byte, limits Limits) ([]Segment, error) {
 	if err := limits.checkText(Segment{Text: body, Line: 1, Index: 1}); err != nil {
 		return nil, TooLarge("a body with directives counts as one document: %w", err)
 	}
-	var segments []Segment
-	err := parseYAML(body, func(node *yaml.Node) bool {
-		segments = append(segments, Segment{Text: body, Line: 1, node: node})
-		return len(segments) <= limits.Documents
+	p := &parser{meter: meter}
+	defer p.release()
+	var nodes []*yaml.Node
+	err := p.parse(body, func(node *yaml.Node) bool {
+		nodes = append(nodes, node)
+		return len(nodes) <= limits.Documents
 	})
+	if syntax, ok := errors.AsType[*syntaxError](err); ok {
+		return nil, Malformed("%w", syntax)
+	}
 	if err != nil {
-		return nil, Malformed("%w", err)
+		return nil, err
+	}
+	segments := make([]Segment, len(nodes))
+	if len(nodes) > limits.Documents {
+		return segments, nil // which Split refuses
+	}
+	for i, node := range nodes {
+		segments[i] = Segment{Text: body, Line: 1, Index: i + 1}
+		d := &decoder{segment: segments[i], limits: limits, meter: meter}
+		segments[i].known = new(d.decode(func() (any, error) { return d.root(node) }))
 	}
 	return segments, nil
 }
 
-// parseYAML hands every document of a text to found, until that wants no more. A panic of the parser is an error of the
-// text.
-func parseYAML(text []byte, found func(*yaml.Node) bool) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("the YAML parser cannot read it: %v", r)
-		}
-	}()
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	for {
-		node := new(yaml.Node)
-		switch err := decoder.Decode(node); {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err //nolint:wrapcheck // wrapped by the callers, who know the place
-		}
-		if !found(node) {
-			return nil
-		}
-	}
-}
+// itemSteps is what an item of a JSON array costs, besides its text.
+const itemSteps = 500
 
-// splitJSON cuts an array of documents into its items; a single object is taken as an array of one.
-func splitJSON(body []byte, most int) ([]Segment, error) {
+// splitJSON cuts an array of documents into its items; a single object is taken as an array of one. The items are
+// copies, which the request holds until it ends.
+func splitJSON(meter *budget.Meter, body []byte, most int) ([]Segment, error) {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	if len(trimmed) == 0 {
 		return nil, nil
@@ -280,6 +292,10 @@ func splitJSON(body []byte, most int) ([]Segment, error) {
 		}
 		line, counted = line+bytes.Count(body[counted:offset(decoder)], []byte("\n")), offset(decoder)
 		segments = append(segments, Segment{Text: item, Line: line - bytes.Count(item, []byte("\n"))})
+		meter.Charge(itemSteps)
+		if err := meter.Hold(len(item)); err != nil {
+			return nil, err
+		}
 		if len(segments) == most {
 			return segments, nil
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Digest is a SHA-256 sum.
@@ -152,11 +151,19 @@ func holdsNUL(value any) bool {
 	return false
 }
 
+// maxBrief is how many characters of a text a message shows.
+const maxBrief = 64
+
 // brief cuts a text for a message.
-func brief(s string) string {
-	const n = 64
-	if utf8.RuneCountInString(s) <= n {
-		return s
+func brief(s string) string { return first(maxBrief, s) }
+
+// first returns the first n characters of a text.
+func first(n int, s string) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
 	}
-	return string([]rune(s)[:n]) + "…"
+	return s
 }

@@ -77,7 +77,7 @@ func TestAppendYAML_readsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := Mapping{{"v", values().Draw(t, "value")}}
 		text := AppendYAML(nil, AppendJSON(nil, value))
-		back, err := ParseOne(text, YAML, DefaultLimits())
+		back, err := ParseOne(t.Context(), text, YAML, DefaultLimits())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
@@ -136,17 +136,17 @@ func FuzzDecode(f *testing.F) {
 		if asJSON {
 			media = JSON
 		}
-		segments, err := Split(body, media, DefaultLimits())
+		segments, err := Split(t.Context(), body, media, DefaultLimits())
 		if err != nil {
 			return
 		}
 		for _, segment := range segments {
-			entry, err := Decode(segment, DefaultLimits())
+			entry, err := Decode(t.Context(), segment, DefaultLimits())
 			if err != nil {
 				continue
 			}
 			text := AppendYAML(nil, AppendJSON(nil, entry.Value))
-			back, err := ParseOne(bytes.Join([][]byte{[]byte("---\n"), text}, nil), YAML, unlimited)
+			back, err := ParseOne(t.Context(), bytes.Join([][]byte{[]byte("---\n"), text}, nil), YAML, unlimited)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}

@@ -19,13 +19,13 @@ func FuzzParse(f *testing.F) {
 	}
 	limits := document.Limits{Body: 1 << 16, Documents: 10, Size: 1 << 16, Depth: 50, Values: 1_000}
 	f.Fuzz(func(t *testing.T, schema, object, version string) {
-		parsed, err := document.ParseOne([]byte(schema), document.YAML, limits)
+		parsed, err := document.ParseOne(t.Context(), []byte(schema), document.YAML, limits)
 		if err != nil {
 			t.Skip()
 		}
 		Examine(parsed)
 		m, ok := parsed.(document.Mapping)
-		data, err := document.ParseOne([]byte(object), document.YAML, limits)
+		data, err := document.ParseOne(t.Context(), []byte(object), document.YAML, limits)
 		if o, isObject := data.(document.Mapping); ok && err == nil && isObject {
 			again(t, m, decoded(t, document.AppendJSON(nil, o)), Versions{"k": version})
 		}

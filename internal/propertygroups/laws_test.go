@@ -279,7 +279,7 @@ func TestLaw_references(t *testing.T) {
 		for i, item := range bare {
 			text := string(document.AppendJSON(nil, item))
 			text = strings.NewReplacer(`["g`, `["property_groups.g`, `,"g`, `,"property_groups.g`).Replace(text)
-			value, err := document.ParseOne([]byte(text), document.YAML, document.DefaultLimits())
+			value, err := document.ParseOne(t.Context(), []byte(text), document.YAML, document.DefaultLimits())
 			if err != nil {
 				t.Fatal(err)
 			}

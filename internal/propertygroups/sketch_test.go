@@ -14,7 +14,7 @@ import (
 // yamlValue reads YAML flow text.
 func yamlValue(t testing.TB, text string) any {
 	t.Helper()
-	value, err := document.ParseOne([]byte(text), document.YAML, document.DefaultLimits())
+	value, err := document.ParseOne(t.Context(), []byte(text), document.YAML, document.DefaultLimits())
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

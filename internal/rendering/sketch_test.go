@@ -127,7 +127,7 @@ func sketchOne(t testing.TB, line string) *document.Document {
 
 func yamlOf(t testing.TB, text string) any {
 	t.Helper()
-	value, err := document.ParseOne([]byte("value: "+text), document.YAML, document.DefaultLimits())
+	value, err := document.ParseOne(t.Context(), []byte("value: "+text), document.YAML, document.DefaultLimits())
 	if err != nil {
 		t.Fatalf("%q: %v", text, err)
 	}

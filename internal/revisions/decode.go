@@ -16,7 +16,10 @@ import (
 func (s *Service) decode(ctx context.Context, payload Payload, positions []int) ([]Item, error) {
 	decoded, faults := make([]Item, len(positions)), make([]decodeFaults, len(positions))
 	err := forEach(ctx, len(positions), func(_ *budget.Meter, i int) error {
-		decoded[i], faults[i] = s.decodeItem(payload.Items[positions[i]], payload.CleartextOnly)
+		decoded[i], faults[i] = s.decodeItem(ctx, payload.Items[positions[i]], payload.CleartextOnly)
+		if err := faults[i].parse; err != nil && !isOfBody(err) {
+			return err
+		}
 		return nil
 	})
 	if err != nil {
@@ -25,9 +28,15 @@ func (s *Service) decode(ctx context.Context, payload Payload, positions []int) 
 	return decoded, firstFault(decoded, faults)
 }
 
+// isOfBody reports whether an error says what is wrong with the body, and not that nobody waits for it any more.
+func isOfBody(err error) bool {
+	kind := fault.KindOf(err)
+	return kind == fault.Invalid || kind == fault.TooLarge
+}
+
 // decodeItem decodes one item and makes it a document. At most one of the faults is set.
-func (s *Service) decodeItem(item Item, cleartextOnly bool) (Item, decodeFaults) {
-	entry, err := document.Decode(item.Segment, s.Limits)
+func (s *Service) decodeItem(ctx context.Context, item Item, cleartextOnly bool) (Item, decodeFaults) {
+	entry, err := document.Decode(ctx, item.Segment, s.Limits)
 	switch {
 	case err != nil:
 		return item, decodeFaults{parse: err}

@@ -35,7 +35,7 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 ) {
 	budget.From(ctx).Grant(len(body))
 	began := s.Now()
-	segments, err := document.Split(body, media, s.Limits)
+	segments, err := document.Split(ctx, body, media, s.Limits)
 	if err != nil {
 		return Payload{}, err
 	}

@@ -1,16 +1,10 @@
 package schemadocs
 
 import (
-	"strings"
+	"fmt"
 
 	"purser/internal/document"
 )
-
-// item is an item of a list, with the list that is below it.
-type item struct {
-	text  string
-	below []item
-}
 
 // combinators say what is wanted of the schemas that they hold.
 var combinators = map[string]string{
@@ -20,146 +14,147 @@ var combinators = map[string]string{
 	"not":   "This must not hold:",
 }
 
-// conditions writes what a section's schema wants besides what its table says.
-func (w *writer) conditions(s *section) {
-	if _, isRef := reference(s.schema); isRef || isCombination(s.schema) {
-		return
-	}
-	items := w.conditionItems(s.schema, 0, false)
-	w.pending = 0
-	for _, c := range items {
-		w.paragraph(c.text)
-		for i, below := range c.below {
-			if i == 0 {
-				w.buf.WriteByte('\n')
-			}
-			w.item(below, "")
-		}
-	}
+// conditioner puts the conditions of one schema into words.
+type conditioner struct {
+	*table
+
+	in      *section
+	path    string
+	isTyped bool // the type of a value is known by then, so the other ones that pass are not mentioned
+	depth   int  // of the sections that are needed
+	nesting int  // of lists
+	options int  // that were numbered
 }
 
-func (w *writer) item(i item, indent string) {
-	w.buf.WriteString(indent + "* " + i.text + "\n")
-	for _, below := range i.below {
-		w.item(below, indent+"  ")
-	}
-}
-
-// conditionItems are the combinators and the dependencies of a schema. Where it is known by then of which type a value
-// is, nobody needs to be told which other ones pass.
-func (w *writer) conditionItems(m document.Mapping, depth int, isTyped bool) []item {
-	isTyped = isTyped || len(types(m)) > 0
+// conditions are the combinators and the dependencies of a schema.
+func (c *conditioner) conditions(m document.Mapping) []item {
+	c.isTyped = c.isTyped || len(types(m)) > 0
 	var items []item
 	for _, member := range m {
-		switch held := member.Value.(type) {
-		case []any:
-			if said, ok := combinators[member.Key]; ok && member.Key != "not" && len(held) > 0 {
-				items = append(items, item{said, w.branches(held, depth, isTyped)})
-			}
-		case document.Mapping:
-			switch member.Key {
-			case "not":
-				items = append(items, item{combinators["not"], w.branches([]any{held}, depth, isTyped)})
-			case "dependencies":
-				items = append(items, w.dependencies(held, depth, isTyped)...)
-			}
+		several, _ := member.Value.([]any)
+		held, isMapping := member.Value.(document.Mapping)
+		switch said := combinators[member.Key]; {
+		case said != "" && len(several) > 0 && member.Key != "not":
+			items = append(items, item{plain(said), c.alternatives(several)})
+		case member.Key == "not" && isMapping:
+			items = append(items, item{plain(said), c.branch(held, " (not)")})
+		case member.Key == "dependencies":
+			items = append(items, c.dependencies(held)...)
 		}
 	}
 	return items
 }
 
-func (w *writer) dependencies(held document.Mapping, depth int, isTyped bool) []item {
-	var items []item
-	for _, d := range held {
-		if w.hasEnough() {
-			return append(items, item{text: tooLong})
-		}
-		before := "If " + code(d.Key) + " is given, "
-		if needed, ok := d.Value.([]any); ok {
-			before += w.required(names(needed)) + "."
-			w.pending += len(before)
-			items = append(items, item{text: before})
-			continue
-		}
-		items = append(items, item{before + "this must hold as well:", w.branches([]any{d.Value}, depth, isTyped)})
-	}
-	return items
-}
-
-const tooLong = "Left out, because this page would be too long: what follows here."
-
-// hasEnough tells whether no more items are wanted, and counts one more.
-func (w *writer) hasEnough() bool {
-	w.items++
-	return w.items > maxItems || w.isFull()
-}
-
-func (w *writer) branches(schemas []any, depth int, isTyped bool) []item {
+func (c *conditioner) alternatives(schemas []any) []item {
 	var items []item
 	for _, schema := range schemas {
-		if w.hasEnough() || depth > maxNesting {
-			return append(items, item{text: tooLong})
+		if c.isFull() {
+			return append(items, tooLong()...)
 		}
-		branch := w.branch(schema, depth+1, isTyped)
-		w.pending += len(branch.text)
-		items = append(items, branch)
+		c.options++
+		items = append(items, c.branch(schema, fmt.Sprintf(" (option %d)", c.options))...)
 	}
 	return items
 }
 
-// branch says a schema in words, and what does not fit into them in a list below.
-func (w *writer) branch(schema any, depth int, isTyped bool) item {
-	m, _ := schema.(document.Mapping)
-	if s := w.moreOn(schema); s != nil {
-		return item{text: w.words(schema, 0) + ", see " + w.link(code(s.path), s)}
+func tooLong() []item {
+	return []item{{Text: plain("Left out, because this page would be too long: what follows here.")}}
+}
+
+func (c *conditioner) dependencies(held document.Mapping) []item {
+	var items []item
+	for _, d := range held {
+		if c.isFull() {
+			return append(items, tooLong()...)
+		}
+		before := join("", plain("If "), code(d.Key), plain(" is given, "))
+		if needed, ok := d.Value.([]any); ok {
+			items = append(items, item{Text: c.count(join("", before, required(names(needed)), plain(".")))})
+			continue
+		}
+		said := c.count(join("", before, plain("this must hold as well:")))
+		items = append(items, item{said, c.branch(d.Value, " (with "+tail(d.Key)+")")})
 	}
-	said := item{text: w.phrase(schema, isTyped)}
-	if _, isRef := reference(m); !isRef && !isCombination(m) {
-		said.below = append(groupItems(m), w.conditionItems(m, depth, isTyped)...)
+	return items
+}
+
+// branch says a schema in words, and what does not fit into them in a list below or in a section.
+func (c *conditioner) branch(schema any, suffix string) []item {
+	m, _ := schema.(document.Mapping)
+	if c.nesting > maxNesting || c.isFull() {
+		return tooLong()
+	}
+	if c.isNested(m) {
+		s := c.below(m, c.in, c.path+suffix, c.depth)
+		if s == nil {
+			return tooLong()
+		}
+		return []item{{Text: c.count(join("", c.words(m, 0), plain(", see "), code(s.path).linked(s)))}}
+	}
+	said := item{Text: c.count(c.phrase(schema))}
+	if !isReference(m) && !isCombination(m) {
+		said.Below = c.further(m, suffix)
 	}
 	switch {
-	case said.text == "" && len(said.below) == 1:
-		return said.below[0]
-	case said.text == "" && said.below == nil:
-		said.text = "anything"
-	case said.text == "":
-		said.text = "all of the following:"
+	case len(said.Text) == 0 && len(said.Below) == 1:
+		return said.Below
+	case len(said.Text) == 0 && said.Below == nil:
+		said.Text = plain("anything")
+	case len(said.Text) == 0:
+		said.Text = plain("all of the following:")
 	}
-	return said
+	return []item{said}
 }
 
-// phrase is what a schema without members and items of its own wants; empty if that is nothing.
-func (w *writer) phrase(schema any, isTyped bool) string {
+// further lists the property groups and the conditions of a schema that is said in a list.
+func (c *conditioner) further(m document.Mapping, suffix string) []item {
+	rules, _, fault := c.rules(m)
+	if len(fault) > 0 {
+		rules = []item{{Text: fault}}
+	}
+	inner := &conditioner{
+		table: c.table, in: c.in, path: tail(c.path + suffix), isTyped: c.isTyped,
+		depth: c.depth + 1, nesting: c.nesting + 1,
+	}
+	return append(rules, inner.conditions(m)...)
+}
+
+// isNested reports whether members or items of a schema need a section.
+func (c *conditioner) isNested(m document.Mapping) bool {
+	return !isReference(m) && (hasMembers(m) || len(list(m, "items")) > 0 ||
+		!c.isPlain(mapping(m, "items"), "", 1) || !c.isPlain(mapping(m, "additionalProperties"), "", 1))
+}
+
+// phrase says what a schema without members and items of its own wants; empty if that is nothing.
+func (c *conditioner) phrase(schema any) inline {
 	m, _ := schema.(document.Mapping)
-	isTyped = isTyped && isImplied(m)
-	var said []string
-	if words := w.words(schema, 0); words != "any" && words != various && !isTyped {
+	isTyped := c.isTyped && isImplied(m)
+	var said []inline
+	if words := c.words(schema, 0); words.String() != "any" && words.String() != various && !isTyped {
 		said = append(said, words)
 	}
-	if _, isRef := reference(m); isRef || m == nil {
-		return strings.Join(said, "")
+	if isReference(m) || m == nil {
+		return join("", said...)
 	}
-	if said = append(said, w.constraints(m, 0)...); !isTyped {
-		said = append(said, unchecked(m)...)
+	if said = append(said, c.constraints(m, 0)...); !isTyped {
+		said = append(said, unchecked(m))
 	}
 	if needed := names(list(m, "required")); len(needed) > 0 {
-		said = append(said, w.required(needed))
+		said = append(said, required(needed))
 	}
-	title, _ := m.At("title").(string)
-	description, _ := m.At("description").(string)
-	wanted := strings.Join(said, "; ")
-	if description != "" {
-		wanted = sentence(wanted)
+	wanted, described := join("; ", said...), prose(text(m, "description"))
+	if len(wanted) > 0 && len(described) > 0 {
+		wanted = append(wanted, plain(".")...)
 	}
-	return joined([]string{strong(sentence(oneLine(title))), wanted, text(description)})
+	return join(" ", strong(sentence(oneLine(text(m, "title")))), wanted, described)
 }
 
-func (w *writer) required(names []string) string {
-	if len(names) == 1 {
-		return code(names[0]) + " is required"
+func required(names []string) inline {
+	switch len(names) {
+	case 0:
+		return plain("nothing more is required")
+	case 1:
+		return append(code(names[0]), plain(" is required")...)
 	}
-	if len(names) == 0 {
-		return "nothing more is required"
-	}
-	return w.codes(names, " and ") + " are required"
+	return append(codes(names, " and "), plain(" are required")...)
 }

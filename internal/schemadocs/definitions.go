@@ -1,139 +1,80 @@
 package schemadocs
 
 import (
+	"slices"
 	"strings"
 
 	"purser/internal/document"
 )
 
-// target is what a reference within the schema points to.
+// target is what references within the schema point to.
 type target struct {
-	key     string // the same for all ways to write the pointer
 	name    string
-	section *section // nil if it is not planned
 	schema  any
 	isFound bool
-	scalar  string // its type, if it names one that has no parts
+	scalar  string   // its type, if it names one that has no parts
+	section *section // nil if there is none, or not yet
+	anchor  string   // of the section, once the table is complete
 }
 
-// define adds sections for the definitions, and for what else is referred to and has none.
-func (p *plan) define() {
-	c := &collector{seen: make(map[string]bool)}
-	c.schema(p.page.Schema)
-	definitions := mapping(p.page.Schema, "definitions")
-	if len(definitions) > 0 || p.needsTargets(c) {
-		p.definitions, p.anchor = len(p.sections), p.anchors.of("Definitions")
-	}
-	for _, m := range definitions {
-		p.definition(keyOf([]string{"definitions", m.Key}), m.Key, m.Value)
-		c.schema(m.Value)
-	}
-	for i := 0; i < len(c.fragments); i++ { //nolint:intrange // a target can bring more
-		fragment := c.fragments[i]
-		t := p.target(fragment)
-		if _, isKnown := p.byPointer[t.key]; t.isFound && t.section == nil && !isKnown {
-			t.section = p.definition(t.key, t.name, t.schema)
-			c.schema(t.schema)
-		}
-		m, _ := t.schema.(document.Mapping)
-		if named := types(m); len(named) == 1 && isScalar(named[0]) {
-			t.scalar = named[0]
-		}
-		p.targets[fragment] = t
-	}
-}
+var scalars = []string{"string", "number", "integer", "boolean", "null"}
 
-// needsTargets tells whether something is referred to that has no section.
-func (p *plan) needsTargets(c *collector) bool {
-	for _, fragment := range c.fragments {
-		if t := p.target(fragment); t.isFound && t.section == nil {
-			return true
-		}
-	}
-	return false
-}
-
-// definition adds the section of a definition, which may be no schema.
-func (p *plan) definition(key, name string, value any) *section {
-	s := &section{path: tail(visible(name)), heading: 3}
-	m, ok := value.(document.Mapping)
-	s.isMalformed = !ok
-	s = p.section(m, s, 0)
-	p.byPointer[key] = s
-	return s
-}
-
-// keyOf is the same for all ways to write a pointer.
-func keyOf(steps []string) string { return strings.Join(steps, "\x00") }
-
-func (p *plan) target(fragment string) target {
+// target returns the target of a reference. Those without a section get one at the end of the page.
+func (t *table) target(fragment string) *target {
 	steps, ok := pointerSteps(fragment)
 	if !ok {
-		return target{}
+		return new(target)
 	}
-	t := target{key: keyOf(steps), name: "#" + fragment}
+	name := "#" + fragment
 	if len(steps) == 2 && steps[0] == "definitions" {
-		t.name = steps[1]
+		name = steps[1]
 	}
-	if t.schema, t.isFound = p.finder.pointed(p.page.Schema, steps); !t.isFound {
-		return t
-	}
-	t.section = p.byPointer[t.key]
-	if m, isMapping := t.schema.(document.Mapping); t.section == nil && isMapping && len(m) > 0 {
-		t.section = p.exact[&m[0]]
-	}
-	return t
+	return t.targetAt(steps, name)
 }
 
-// collector finds the references of schemas, in the order in which they are written.
-type collector struct {
-	seen      map[string]bool
-	fragments []string
-	depth     int
+func (t *table) targetAt(steps []string, name string) *target {
+	key := strings.Join(steps, "\x00")
+	to, isKnown := t.targets[key]
+	if !isKnown {
+		to = &target{name: name}
+		to.schema, to.isFound = t.pointed(steps)
+		m, _ := to.schema.(document.Mapping)
+		if named := types(m); len(named) == 1 && slices.Contains(scalars, named[0]) {
+			to.scalar = named[0]
+		}
+		t.spend(1000, len(key)+len(name)+200)
+		t.targets[key] = to
+		t.queue = append(t.queue, to)
+	}
+	return to
 }
 
-func (c *collector) schema(value any) {
-	m, ok := value.(document.Mapping)
-	if !ok || c.depth > 10*maxDepth {
-		return
+// define adds sections for the definitions, and for the other targets that have none.
+func (t *table) define() {
+	for _, m := range mapping(t.root, "definitions") {
+		t.definition(t.targetAt([]string{"definitions", m.Key}, m.Key))
 	}
-	c.depth++
-	defer func() { c.depth-- }()
-	if ref, isRef := reference(m); isRef {
-		c.reference(ref)
-		return
+	for i := 0; i < len(t.queue); i++ { //nolint:intrange // a target can refer to more
+		to := t.queue[i]
+		if m, ok := to.schema.(document.Mapping); ok && len(m) > 0 && to.section == nil {
+			to.section = t.described[&m[0]]
+		}
+		if to.isFound && to.section == nil {
+			t.definition(to)
+		}
 	}
-	for _, member := range m {
-		c.keyword(member)
-	}
-}
-
-func (c *collector) reference(ref string) {
-	fragment, isLocal := strings.CutPrefix(ref, "#")
-	if (isLocal || ref == "") && !c.seen[fragment] {
-		c.seen[fragment] = true
-		c.fragments = append(c.fragments, fragment)
-	}
-}
-
-func (c *collector) keyword(m document.Member) {
-	switch m.Key {
-	case "additionalItems", "additionalProperties", "not":
-		c.schema(m.Value)
-	case "allOf", "anyOf", "oneOf", "items":
-		c.schema(m.Value)
-		c.list(m.Value)
-	case "properties", "patternProperties", "dependencies":
-		named, _ := m.Value.(document.Mapping)
-		for _, schema := range named {
-			c.schema(schema.Value)
+	for _, to := range t.queue {
+		if to.section != nil {
+			to.anchor = to.section.Anchor
 		}
 	}
 }
 
-func (c *collector) list(value any) {
-	schemas, _ := value.([]any)
-	for _, schema := range schemas {
-		c.schema(schema)
+func (t *table) definition(to *target) {
+	if !t.hasDefinitions {
+		t.hasDefinitions = true
+		t.add(&section{Level: 2, Heading: plain("Definitions")})
 	}
+	path := tail(visible(to.name))
+	to.section = t.section(to.schema, &section{Level: 3, Heading: code(path), path: path}, 0)
 }

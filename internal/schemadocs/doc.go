@@ -1,25 +1,34 @@
-// Package schemadocs documents a DataSchema for those who write documents of its kind: as Markdown, and as an HTML page
-// made from that Markdown (issue 5, spec/property-groups.md §6).
+// Package schemadocs documents a DataSchema for people who write documents of its kind, as Markdown and as an HTML page
+// (spec/property-groups.md §6).
 //
-// A page comes about in two steps. The plan (plan.go, rows.go, definitions.go) finds the sections: the schema itself,
-// what is nested in it and cannot be said in a table's row, and its definitions; it gives each an anchor (anchors.go)
-// and each property the lines that property groups say of it (groups.go). The writer (write.go, table.go,
-// conditions.go) then puts section by section into Markdown: types and constraints in words (words.go, constraints.go),
-// all names and texts escaped (escape.go).
+// One pass flattens the schema into a table: sections with rows and lists, each cell a few pieces of text (table.go,
+// rows.go, conditions.go, definitions.go). Types and constraints are put into words on the way (words.go,
+// constraints.go). Two templates then write the table; whatever a schema says is escaped there and nowhere else
+// (inline.go, markdown.tmpl, html.tmpl).
 //
 // What always holds:
 //
-//   - The package is pure: the same page gives the same bytes, and nothing is ever opened or fetched.
-//   - Nothing of the schema is markup: its descriptions are plain text. Every < is an entity, every link one of ours.
-//   - Any mapping can be documented, also one that is no schema; what is malformed is said in its place.
-//   - Draft 4 alone counts, as in checks: $schema, id and keywords of later drafts are ignored, $ref hides what is
-//     beside it.
-//   - A reference is a link and is never followed into a page, so those that come back to themselves end.
-//   - A page has at most about 1 MiB of Markdown and 4 MiB of HTML, whatever the schema; it says what it leaves out.
-//     Every link leads somewhere.
+//   - The same page gives the same bytes; nothing is opened or fetched.
+//   - Nothing in a schema is markup: descriptions are plain text, and every link leads to a heading of the page.
+//   - Any mapping can be documented. Malformed keywords are reported in their place.
+//   - As in checks, draft 4 counts: $schema, id and later keywords are ignored, $ref hides the keywords beside it.
+//   - A $ref becomes a link and is never expanded, so recursion ends.
+//   - A page has at most about maxPage bytes and says what it leaves out. The work is spent from the request's budget.
 package schemadocs
 
-import "purser/internal/document"
+import (
+	"bytes"
+	"context"
+	"embed"
+	"fmt"
+	html "html/template"
+	"io"
+	"sync"
+	"text/template"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+)
 
 // Page is what is documented.
 type Page struct {
@@ -30,16 +39,48 @@ type Page struct {
 
 // What a page holds at most. Sizes are in bytes.
 const (
-	maxMarkdown = 1 << 20 // roughly: what is begun is finished
-	maxHTML     = 4 << 20
-	maxSections = 20_000
-	maxRows     = 50_000
-	maxItems    = 20_000 // of lists of conditions
-	maxDepth    = 100    // of sections within one another
-	maxNesting  = 8      // of what is said in one row or list: array of array of …
-	maxText     = 4000   // of a description
-	maxCode     = 300    // of a name, a pattern, a default
-	maxValues   = 2000   // of an enumeration, a list of names
-	maxLines    = 50     // that property groups say of one property
-	maxPipes    = 500    // in code in tables: goldmark's time grows with their square
+	maxPage    = 2 << 20 // of either form, roughly: the row that was begun is finished
+	maxDepth   = 100     // of sections within one another
+	maxNesting = 8       // of what is said in one row or list: array of array of …
+	maxText    = 4000    // of a description
+	maxCode    = 300     // of a name, a pattern, a default
+	maxValues  = 2000    // of an enumeration, a list of names
+	maxLines   = 50      // that property groups say of one property
+	maxPath    = 200     // of the path in a heading
 )
+
+//go:embed markdown.tmpl html.tmpl
+var files embed.FS
+
+var (
+	markdownPage = sync.OnceValue(func() *template.Template {
+		return template.Must(template.ParseFS(files, "markdown.tmpl"))
+	})
+	htmlPage = sync.OnceValue(func() *html.Template { return html.Must(html.ParseFS(files, "html.tmpl")) })
+)
+
+// Markdown documents a schema. Tables are as GitHub has them; headings have the anchors that GitHub gives them.
+func Markdown(ctx context.Context, p Page) ([]byte, error) {
+	return write(ctx, p, maxPage, markdownPage())
+}
+
+// HTML documents a schema as a page of its own: it needs no other resource and runs no script.
+func HTML(ctx context.Context, p Page) ([]byte, error) { return write(ctx, p, maxPage, htmlPage()) }
+
+// executor is a template of either kind.
+type executor interface {
+	Execute(w io.Writer, data any) error
+}
+
+func write(ctx context.Context, page Page, limit int, with executor) ([]byte, error) {
+	t := newTable(budget.NewMeter(ctx), page, limit)
+	defer func() { t.meter.Release(t.memory) }()
+	if err := t.flatten(page); err != nil {
+		return nil, budget.About(err, "the documentation of %s", tail(oneLine(page.Name)))
+	}
+	var buf bytes.Buffer
+	if err := with.Execute(&buf, t); err != nil {
+		return nil, fmt.Errorf("write the documentation of %s: %w", tail(oneLine(page.Name)), err)
+	}
+	return buf.Bytes(), nil
+}

@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/fault"
 )
 
 const hostile = "a|b `c` <script>alert(1)</script> \n\n# [x](javascript:alert(1)) ![y](http://z) **b** _i_ &lt; \\| ~~s~~ " +
@@ -62,7 +64,7 @@ func TestMarkdown_escapes(t *testing.T) {
 		"\n \t":        "",
 		"ein Schlüßel": "ein Schlüßel",
 	} {
-		if diff := cmp.Diff(want, text(said)); diff != "" {
+		if diff := cmp.Diff(want, prose(said).Markdown()); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", said, diff)
 		}
 	}
@@ -76,7 +78,7 @@ func TestMarkdown_escapes(t *testing.T) {
 		"<script>":   "`<script>`",
 		"[a](b) _c_": "`[a](b) _c_`",
 	} {
-		if diff := cmp.Diff(want, code(said)); diff != "" {
+		if diff := cmp.Diff(want, code(said).Markdown()); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", said, diff)
 		}
 	}
@@ -93,7 +95,7 @@ func TestMarkdown_pipes(t *testing.T) {
 		}
 	}
 	made := htmlOf(t, page(t, schema))
-	if n := strings.Count(made, "<code>a|b</code>"); n != 2 || !strings.Contains(made, `matches a\|b;`) {
+	if n := strings.Count(made, "<code>a|b</code>"); n != 2 || !strings.Contains(made, `matches <code>a\|b</code>;`) {
 		t.Errorf("%d patterns in\n%s", n, made)
 	}
 }
@@ -127,15 +129,26 @@ additionalProperties: nonsense`)
 // bounded makes both pages, within the bounds.
 func bounded(t *testing.T, schema document.Mapping) (md string) {
 	t.Helper()
-	start := time.Now()
+	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+	defer end()
 	p := Page{Name: "acme/Widget/v1", Source: "built in", Schema: schema}
-	md = string(Markdown(p))
-	made := htmlOf(t, p)
-	if len(md) > maxMarkdown*5/4 || len(made) > maxHTML {
-		t.Errorf("%d bytes of Markdown, %d of HTML", len(md), len(made))
+	text, err := Markdown(ctx, p)
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Logf("%d bytes of Markdown, %d of HTML in %v", len(md), len(made), time.Since(start))
-	short, err := newPlan(p).html(maxHTML >> 6) // as much is left out, and looking at it takes no seconds
+	if md = string(text); len(md) > maxPage*5/4 {
+		t.Errorf("%d bytes of Markdown", len(md))
+	}
+	made, err := HTML(ctx, p)
+	if err != nil || len(made) > maxPage*5/4 {
+		t.Errorf("%d bytes of HTML (%v)", len(made), err)
+	}
+	steps, bytes := budget.From(ctx).Spent()
+	t.Logf("%d bytes of Markdown, %d of HTML, %d ms", len(md), len(made), steps/1e6)
+	if bytes != 0 {
+		t.Errorf("%d bytes are not released", bytes)
+	}
+	short, err := write(t.Context(), p, maxPage>>6, htmlPage()) // as much is left out, and looking at it takes no seconds
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +190,7 @@ func TestHTML_bounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if md := bounded(t, schema); len(md) > maxMarkdown && !strings.Contains(md, "Left out, because this page would be too long: ") {
+			if md := bounded(t, schema); len(md) > maxPage/2 && !strings.Contains(md, "Left out, because this page would be too long: ") {
 				t.Error("nothing is said of what is left out")
 			}
 		})
@@ -223,9 +236,13 @@ func TestHTML_deep(t *testing.T) {
 
 func TestMarkdown_leftOut(t *testing.T) {
 	t.Parallel()
-	written, _ := newPlan(Page{Schema: schemaWith("properties", many(1000, "p%d", func(int) any {
-		return schemaWith("required", []any{"a"})
-	}))}).write(10 << 10)
+	written, err := write(t.Context(), Page{Schema: document.Mapping{
+		{Key: "properties", Value: many(1000, "p%d", func(i int) any { return schemaWith("$ref", fmt.Sprintf("#/definitions/d%d", i)) })},
+		{Key: "definitions", Value: many(1000, "d%d", func(int) any { return schemaWith("type", "string") })},
+	}}, 10<<10, markdownPage())
+	if err != nil {
+		t.Fatal(err)
+	}
 	md := string(written)
 	_, said, _ := strings.Cut(md, "Left out, because this page would be too long: ")
 	left, said, _ := strings.Cut(said, " properties.\n")
@@ -235,6 +252,22 @@ func TestMarkdown_leftOut(t *testing.T) {
 	}
 	if row := rowOf(t, md, "`p1`"); strings.Contains(row, "](#") {
 		t.Errorf("a link to what is left out: %s", row)
+	}
+}
+
+// A page that costs more than the request may spend is refused.
+func TestHTML_budget(t *testing.T) {
+	t.Parallel()
+	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+	defer end()
+	meter := budget.NewMeter(ctx)
+	meter.Charge(2*budget.Second - 1000)
+	if err := meter.Check(); err != nil {
+		t.Fatal(err)
+	}
+	p := Page{Name: "acme/Widget/v1", Schema: schemaWith("properties", many(1000, "p%d", func(int) any { return document.Mapping{} }))}
+	if _, err := HTML(ctx, p); fault.KindOf(err) != fault.TooLarge || !strings.Contains(err.Error(), "the documentation of acme/Widget/v1") {
+		t.Errorf("refused with %v", err)
 	}
 }
 
@@ -250,7 +283,7 @@ func FuzzHTML(f *testing.F) {
 	}
 	limits := document.Limits{Body: 1 << 16, Documents: 10, Size: 1 << 16, Depth: 50, Values: 1_000}
 	f.Fuzz(func(t *testing.T, schema, name string) {
-		parsed, err := document.ParseOne([]byte(schema), document.YAML, limits)
+		parsed, err := document.ParseOne(t.Context(), []byte(schema), document.YAML, limits)
 		m, ok := parsed.(document.Mapping)
 		if err != nil || !ok {
 			t.Skip()

@@ -24,14 +24,14 @@ func golden(t *testing.T, cases map[string][2]string) {
 
 func TestMarkdown_head(t *testing.T) {
 	t.Parallel()
-	got := string(Markdown(Page{
+	got := markdownOf(t, Page{
 		Name: "acme/Widget/v1", Source: "registered by document a_b in bucket b, revision 3",
 		Schema: document.Mapping{
 			{Key: "title", Value: "A widget"},
 			{Key: "description", Value: "What one\nsays of it:\n- this\n- that\n\n\n  # no heading\n===\n"},
 			{Key: "type", Value: "string"},
 		},
-	}))
+	})
 	want := `# acme/Widget/v1
 
 This schema is registered by document a_b in bucket b, revision 3.

@@ -13,7 +13,7 @@ import (
 // page reads a schema from YAML.
 func page(t testing.TB, schema string) Page {
 	t.Helper()
-	value, err := document.ParseOne([]byte(schema), document.YAML, document.DefaultLimits())
+	value, err := document.ParseOne(t.Context(), []byte(schema), document.YAML, document.DefaultLimits())
 	if err != nil {
 		t.Fatalf("%s: %v", schema, err)
 	}
@@ -27,7 +27,7 @@ func page(t testing.TB, schema string) Page {
 // body is the Markdown without what every page begins with.
 func body(t testing.TB, schema string) string {
 	t.Helper()
-	md := string(Markdown(page(t, schema)))
+	md := markdownOf(t, page(t, schema))
 	said, ok := strings.CutPrefix(md, "# acme/Widget/v1\n\nThis schema is built in.\n\n")
 	if !ok {
 		t.Fatalf("another beginning: %.200s", md)
@@ -47,9 +47,18 @@ func rowOf(t testing.TB, md, cell string) string {
 	return ""
 }
 
+func markdownOf(t testing.TB, p Page) string {
+	t.Helper()
+	made, err := Markdown(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(made)
+}
+
 func htmlOf(t testing.TB, p Page) string {
 	t.Helper()
-	made, err := HTML(p)
+	made, err := HTML(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

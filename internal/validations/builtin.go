@@ -1,6 +1,7 @@
 package validations
 
 import (
+	"context"
 	"embed"
 	"fmt"
 
@@ -63,7 +64,7 @@ func mustLoad(name string) *schema {
 	if err != nil {
 		panic(fmt.Sprintf("validations: read built-in schema %s: %v", name, err))
 	}
-	value, err := document.ParseOne(text, document.YAML, document.DefaultLimits())
+	value, err := document.ParseOne(context.Background(), text, document.YAML, document.DefaultLimits())
 	if err != nil {
 		panic(fmt.Sprintf("validations: parse built-in schema %s: %v", name, err))
 	}

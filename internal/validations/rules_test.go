@@ -14,11 +14,11 @@ import (
 
 func entry(t *testing.T, body string) document.Entry {
 	t.Helper()
-	segments, err := document.Split([]byte(body), document.YAML, document.DefaultLimits())
+	segments, err := document.Split(t.Context(), []byte(body), document.YAML, document.DefaultLimits())
 	if err != nil || len(segments) != 1 {
 		t.Fatalf("%d segments, %v", len(segments), err)
 	}
-	e, err := document.Decode(segments[0], document.DefaultLimits())
+	e, err := document.Decode(t.Context(), segments[0], document.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

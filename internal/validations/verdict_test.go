@@ -13,7 +13,7 @@ import (
 
 func policy(t *testing.T, name, data string) Policy {
 	t.Helper()
-	value, err := document.ParseOne([]byte(data), document.YAML, document.DefaultLimits())
+	value, err := document.ParseOne(t.Context(), []byte(data), document.YAML, document.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

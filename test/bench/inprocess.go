@@ -19,9 +19,9 @@ import (
 )
 
 // compile makes a kind's DataSchema into what checks its documents.
-func compile(k kind) (validations.Checker, error) {
+func compile(ctx context.Context, k kind) (validations.Checker, error) {
 	limits := document.DefaultLimits()
-	value, err := document.ParseOne([]byte(k.schema), document.YAML, limits)
+	value, err := document.ParseOne(ctx, []byte(k.schema), document.YAML, limits)
 	if err != nil {
 		return nil, fmt.Errorf("read the DataSchema: %w", err)
 	}
@@ -39,7 +39,7 @@ func decodeAndCheck(ctx context.Context, body []byte, checker validations.Checke
 	[]*document.Document, error,
 ) {
 	limits := document.DefaultLimits()
-	segments, err := document.Split(body, document.YAML, limits)
+	segments, err := document.Split(ctx, body, document.YAML, limits)
 	if err != nil {
 		return nil, fmt.Errorf("split the body: %w", err)
 	}
@@ -50,7 +50,7 @@ func decodeAndCheck(ctx context.Context, body []byte, checker validations.Checke
 		group.Go(func() error {
 			for i := start; i < min(start+part, len(segments)) && ctx.Err() == nil; i++ {
 				var err error
-				if docs[i], err = decodeOne(segments[i], limits, checker); err != nil {
+				if docs[i], err = decodeOne(ctx, segments[i], limits, checker); err != nil {
 					return fmt.Errorf("document %d: %w", i, err)
 				}
 			}
@@ -62,10 +62,12 @@ func decodeAndCheck(ctx context.Context, body []byte, checker validations.Checke
 
 var errNotValid = errors.New("a document of the site is not valid")
 
-func decodeOne(segment document.Segment, limits document.Limits, checker validations.Checker) (
+func decodeOne(
+	ctx context.Context, segment document.Segment, limits document.Limits, checker validations.Checker,
+) (
 	*document.Document, error,
 ) {
-	entry, err := document.Decode(segment, limits)
+	entry, err := document.Decode(ctx, segment, limits)
 	if err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
 	}

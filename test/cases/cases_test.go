@@ -49,7 +49,7 @@ func TestScalars(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(c.Scalar, func(t *testing.T) {
 			t.Parallel()
-			value, err := document.ParseOne([]byte("k: "+c.Scalar), document.YAML, document.DefaultLimits())
+			value, err := document.ParseOne(t.Context(), []byte("k: "+c.Scalar), document.YAML, document.DefaultLimits())
 			if c.Refused {
 				if err == nil {
 					t.Fatalf("%q was read as %v, but must be refused", c.Scalar, value)

@@ -33,7 +33,7 @@ type groupCase struct {
 
 func groupCases(t *testing.T, name string) (cases []groupCase) {
 	t.Helper()
-	value, err := document.ParseOne(fileText(t, name), document.YAML, document.DefaultLimits())
+	value, err := document.ParseOne(t.Context(), fileText(t, name), document.YAML, document.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,7 +147,7 @@ func files(t *testing.T, pattern string) []string {
 
 func renderingCase(t *testing.T, name string) document.Mapping {
 	t.Helper()
-	value, err := document.ParseOne(fileText(t, name), document.YAML, document.DefaultLimits())
+	value, err := document.ParseOne(t.Context(), fileText(t, name), document.YAML, document.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,12 +209,12 @@ func fileText(t *testing.T, name string) []byte {
 
 func decode(t *testing.T, body []byte, media document.Media) (documents []*document.Document) {
 	t.Helper()
-	segments, err := document.Split(body, media, document.DefaultLimits())
+	segments, err := document.Split(t.Context(), body, media, document.DefaultLimits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, segment := range segments {
-		entry, err := document.Decode(segment, document.DefaultLimits())
+		entry, err := document.Decode(t.Context(), segment, document.DefaultLimits())
 		if err != nil {
 			t.Fatal(err)
 		}

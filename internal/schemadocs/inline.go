@@ -1,0 +1,247 @@
+package schemadocs
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"purser/internal/document"
+)
+
+// inline is text within a line, as pieces of one font each. The templates escape it.
+type inline []span
+
+type span struct {
+	Text   string
+	Font   string // "", "code", "strong", or "br" for the end of a line
+	anchor *string
+}
+
+// Anchor returns the anchor of the heading that the span links to, empty if it is no link.
+func (s span) Anchor() string {
+	if s.anchor == nil {
+		return ""
+	}
+	return *s.anchor
+}
+
+func plain(s string) inline { return styled(s, "") }
+
+// prose returns text from the schema, on one line.
+func prose(s string) inline { return plain(cut(oneLine(s), maxText)) }
+
+func strong(s string) inline { return styled(cut(oneLine(s), maxText), "strong") }
+
+func code(s string) inline { return styled(visible(cut(s, maxCode)), "code") }
+
+func styled(s, font string) inline {
+	if s == "" {
+		return nil
+	}
+	return inline{{Text: s, Font: font}}
+}
+
+// linked makes the last piece a link to a section, if there is one.
+func (t inline) linked(to *section) inline {
+	if to != nil {
+		t[len(t)-1].anchor = &to.Anchor
+	}
+	return t
+}
+
+// join connects the texts that are not empty.
+func join(separator string, texts ...inline) inline {
+	var joined inline
+	for _, t := range texts {
+		if len(joined) > 0 && len(t) > 0 {
+			joined = append(joined, plain(separator)...)
+		}
+		joined = append(joined, t...)
+	}
+	return joined
+}
+
+func (t inline) String() string {
+	var b strings.Builder
+	for _, s := range t {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+// Markdown returns the text as Markdown.
+func (t inline) Markdown() string { return t.markdown(false) }
+
+// Cell returns the text as Markdown for a cell of a table, where a pipe must be escaped even in code.
+func (t inline) Cell() string { return t.markdown(true) }
+
+func (t inline) markdown(inTable bool) string {
+	var b strings.Builder
+	for _, s := range t {
+		said := s.markdown(inTable)
+		if anchor := s.Anchor(); anchor != "" {
+			said = "[" + said + "](#" + anchor + ")"
+		}
+		b.WriteString(said)
+	}
+	return b.String()
+}
+
+func (s span) markdown(inTable bool) string {
+	switch {
+	case s.Font == "br":
+		return "\\\n"
+	case s.Font == "strong":
+		return "**" + escape(s.Text) + "**"
+	case s.Font != "code", inTable && strings.Contains(s.Text, `\|`): // which readers of Markdown disagree on
+		return escape(s.Text)
+	}
+	said := s.Text
+	if strings.HasPrefix(said, "`") || strings.HasSuffix(said, "`") {
+		said = " " + said + " "
+	}
+	fence := "`"
+	for strings.Contains(said, fence) {
+		fence += "`"
+	}
+	if inTable {
+		said = strings.ReplaceAll(said, "|", `\|`)
+	}
+	return fence + said + fence
+}
+
+// entities are written for what some reader of Markdown may take for HTML or for the border of a table's cell.
+var entities = strings.NewReplacer( //nolint:gochecknoglobals // it never changes
+	"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "&#124;",
+	`\`, `\\`, "`", "\\`", "*", `\*`, "[", `\[`, "]", `\]`, "~", `\~`)
+
+// The beginnings of lines that Markdown takes for something else, and those that people write as items of a list.
+var (
+	marker   = regexp.MustCompile(`^([-#+=]|\d+[.)])`)
+	listItem = regexp.MustCompile(`^\s*([-*+]|\d+[.)]) `)
+)
+
+// escape writes plain text as Markdown, wherever on a line that is.
+func escape(s string) string {
+	s = escapeUnderscores(entities.Replace(s))
+	if mark := marker.FindString(s); mark != "" {
+		return mark[:len(mark)-1] + `\` + s[len(mark)-1:]
+	}
+	return s
+}
+
+// escapeUnderscores leaves those within words as they are: there they mean nothing.
+func escapeUnderscores(s string) string {
+	var b strings.Builder
+	before := ' '
+	for i, r := range s {
+		after, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
+		if r == '_' && (!isWord(before) || !isWord(after)) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+		before = r
+	}
+	return b.String()
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// oneLine makes whitespace single spaces and drops invisible characters, such as those that turn the direction of text.
+func oneLine(s string) string {
+	var b strings.Builder
+	isSpace := true
+	for _, r := range strings.ToValidUTF8(cut(s, 2*maxText), "\uFFFD") {
+		switch {
+		case unicode.IsSpace(r):
+			if !isSpace {
+				b.WriteByte(' ')
+			}
+			isSpace = true
+		case unicode.IsGraphic(r), r == '\u200c', r == '\u200d': // the joiners of scripts and of emoji
+			b.WriteRune(r)
+			isSpace = false
+		}
+	}
+	return strings.TrimSuffix(b.String(), " ")
+}
+
+// cut shortens a text to n bytes and says so.
+func cut(s string, n int) string {
+	if len(s) <= n+40 { // which the remark would take
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return fmt.Sprintf("%s… (%d more bytes)", s[:n], len(s)-n)
+}
+
+// tail shortens a path from the front.
+func tail(path string) string {
+	if len(path) <= maxPath {
+		return path
+	}
+	from := len(path) - maxPath
+	for from < len(path) && !utf8.RuneStart(path[from]) {
+		from++
+	}
+	return "…" + path[from:]
+}
+
+// visible quotes a text of which not everything would be seen.
+func visible(s string) string {
+	isHidden := func(r rune) bool {
+		return !unicode.IsGraphic(r) || r == utf8.RuneError || unicode.IsSpace(r) && r != ' '
+	}
+	if s == "" || strings.TrimSpace(s) != s || strings.ContainsFunc(s, isHidden) {
+		return strconv.QuoteToGraphic(s)
+	}
+	return s
+}
+
+// sentence ends a text with a full stop, if it has no end.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" || strings.ContainsRune(".!?", rune(s[len(s)-1])) {
+		return s
+	}
+	return s + "."
+}
+
+// paragraphs splits a text at its empty lines. Lines that look like a list's items stay lines.
+func paragraphs(s string) []inline {
+	all := []inline{nil}
+	for line := range strings.Lines(cut(s, maxText)) {
+		said, last := prose(line), &all[len(all)-1]
+		switch {
+		case len(said) == 0:
+			all = append(all, nil)
+			continue
+		case len(*last) > 0 && listItem.MatchString(line):
+			*last = append(*last, span{Font: "br"})
+		case len(*last) > 0:
+			*last = append(*last, span{Text: "\n"})
+		}
+		*last = append(*last, said...)
+	}
+	return present(all)
+}
+
+// The texts that YAML reads as strings without quotes, and those of them that it does not.
+var (
+	word    = regexp.MustCompile(`^[A-Za-z/][\w./-]*$`)
+	notWord = regexp.MustCompile(`(?i)^(null|true|false|yes|no|on|off|y|n)$`)
+)
+
+// yamlOf writes a value as one would in YAML: strings without quotes where they are words.
+func yamlOf(value any) string {
+	s, ok := value.(string)
+	if ok && word.MatchString(s) && !notWord.MatchString(s) {
+		return s
+	}
+	return string(document.AppendJSON(nil, value))
+}
