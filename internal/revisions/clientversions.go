@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"purser/internal/budget"
 	"purser/internal/fault"
 	"purser/internal/validations"
 )
@@ -86,8 +87,16 @@ func (j *judgement) addVersioned(ctx context.Context, kinds map[string]bool) err
 	if err != nil {
 		return fmt.Errorf("find the DataSchemas that judge by client versions: %w", err)
 	}
+	meter := budget.NewMeter(ctx)
 	for _, doc := range schemas {
-		if validations.Registers(doc.Document) && j.service.Engine.NamesVersions(doc.Digest, doc.Data) {
+		if !validations.Registers(doc.Document) {
+			continue
+		}
+		named, err := j.service.Engine.NamesVersions(meter, doc.Digest, doc.Data)
+		if err != nil {
+			return budget.About(err, "compile DataSchema %s", doc.Name)
+		}
+		if named {
 			kinds[doc.Name] = true
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/validations"
@@ -127,7 +128,10 @@ func (in *ingest) unknown(most int) (todo []int) {
 
 func (in *ingest) decode(ctx context.Context, todo []int) error {
 	began := in.service.Now()
-	err := in.service.forEach(ctx, len(todo), func(i int) { in.decodeOne(todo[i]) })
+	err := in.service.countEach(ctx, len(todo), func(meter *budget.Meter, i int) error {
+		in.decodeOne(meter, todo[i])
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("decode documents: %w", err)
 	}
@@ -151,7 +155,7 @@ func (in *ingest) own(bucket string) {
 	in.owned[bucket] = true
 }
 
-func (in *ingest) decodeOne(i int) {
+func (in *ingest) decodeOne(meter *budget.Meter, i int) {
 	segment, f := in.segments[i], &in.faults[i]
 	entry, err := document.Decode(segment, in.service.Limits)
 	switch {
@@ -162,7 +166,8 @@ func (in *ingest) decodeOne(i int) {
 		f.invalid = true
 		return
 	}
-	if f.sanity = validations.Sanity(entry); f.sanity != nil {
+	if f.sanity = validations.Sanity(meter, entry); f.sanity != nil {
+		f.sanity = budget.About(f.sanity, "check document %d, from line %d", entry.Index, entry.Line)
 		return
 	}
 	doc, err := document.New(entry)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/validations"
 )
@@ -105,8 +106,13 @@ func (j *judgement) rules(ctx context.Context, subjects []*Stored) (
 		live = append(live, doc)
 	}
 	live = slices.DeleteFunc(slices.Clone(live), func(doc *Stored) bool { return j.gone[doc.ID] })
+	meter := budget.NewMeter(ctx)
 	for _, doc := range registering(live) {
-		rules.Registered[doc.Name] = j.service.Engine.RuleOf(doc.Digest, doc.Data, j.versions)
+		rule, err := j.service.Engine.RuleOf(meter, doc.Digest, doc.Data, j.versions)
+		if err != nil {
+			return validations.Rules{}, nil, budget.About(err, "compile DataSchema %s", doc.Name)
+		}
+		rules.Registered[doc.Name] = rule
 	}
 	return rules, texts, nil
 }
@@ -182,9 +188,10 @@ func (j *judgement) checkNew(ctx context.Context, t tasks, findings map[validati
 	}
 	checks := make([]Check, len(todo))
 	var kept atomic.Int64
-	err = j.service.forEach(ctx, len(todo), func(i int) {
-		findings := secrets.check(ctx, checkers[todo[i].Rule], unknown[i])
+	err = j.service.countEach(ctx, len(todo), func(meter *budget.Meter, i int) error {
+		findings, err := secrets.check(ctx, meter, checkers[todo[i].Rule], unknown[i])
 		checks[i] = Check{Pair: todo[i], Findings: bounded(findings, &kept)}
+		return budget.About(err, "check document %s by schema %s", unknown[i].Identity, unknown[i].Schema)
 	})
 	if err != nil {
 		return fmt.Errorf("check documents: %w", err)
@@ -219,6 +226,8 @@ func (j *judgement) checkers(ctx context.Context, todo []Pair, texts map[documen
 ) {
 	checkers := map[validations.Rule]validations.Checker{}
 	var missing []validations.Rule
+	var err error
+	meter := budget.NewMeter(ctx)
 	for _, pair := range todo {
 		rule := pair.Rule
 		if checkers[rule] != nil || slices.Contains(missing, rule) {
@@ -227,7 +236,9 @@ func (j *judgement) checkers(ctx context.Context, todo []Pair, texts map[documen
 		if checker, ok := j.service.Engine.Checker(rule); ok {
 			checkers[rule] = checker
 		} else if text, ok := texts[rule.Schema]; ok {
-			checkers[rule] = j.service.Engine.Compile(rule, text, j.versions)
+			if checkers[rule], err = j.service.Engine.Compile(meter, rule, text, j.versions); err != nil {
+				return nil, budget.About(err, "compile DataSchema %s", rule.Schema)
+			}
 		} else {
 			missing = append(missing, rule)
 		}
@@ -240,7 +251,9 @@ func (j *judgement) checkers(ctx context.Context, todo []Pair, texts map[documen
 		return nil, fmt.Errorf("read DataSchemas: %w", err)
 	}
 	for _, rule := range missing {
-		checkers[rule] = j.service.Engine.Compile(rule, stored[rule.Schema], j.versions)
+		if checkers[rule], err = j.service.Engine.Compile(meter, rule, stored[rule.Schema], j.versions); err != nil {
+			return nil, budget.About(err, "compile DataSchema %s", rule.Schema)
+		}
 	}
 	return checkers, nil
 }

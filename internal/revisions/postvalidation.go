@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/validations"
@@ -26,18 +27,20 @@ func (s *Service) validateRendered(ctx context.Context, documents []*Stored, bro
 	findings := make([][]validations.Finding, len(documents))
 	unchecked := make([]bool, len(documents))
 	texts := make([][]byte, len(documents))
-	err = s.forEach(ctx, len(documents), func(i int) {
+	err = s.countEach(ctx, len(documents), func(meter *budget.Meter, i int) (err error) {
 		doc := documents[i]
 		rule, ok := rules.ForRendered(doc.Document)
 		if schema := known[doc]; !ok || schema != nil && !validations.IsUnusable(schema.checker) {
-			return // a DataSchema that compiles is as it must be
+			return nil // a DataSchema that compiles is as it must be
 		}
 		checker, _ := s.Engine.Checker(rule)
 		texts[i] = validations.RuleText(rule)
 		if schema := byRule[rule]; schema != nil {
 			checker, texts[i] = schema.checker, schema.Data
 		}
-		findings[i], unchecked[i] = checker.Check(doc.Data), validations.IsUnusable(checker)
+		findings[i], err = checker.Check(meter, doc.Data)
+		unchecked[i] = validations.IsUnusable(checker)
+		return budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
 	})
 	if err != nil {
 		return fmt.Errorf("check rendered documents: %w", err)
@@ -61,7 +64,7 @@ func (s *Service) registered(ctx context.Context, documents []*Stored, computed 
 		schemas = append(schemas, registered{Stored: doc})
 	}
 	versions := s.versionsOf(documents)
-	err = s.forEach(ctx, len(schemas), func(i int) {
+	err = s.countEach(ctx, len(schemas), func(meter *budget.Meter, i int) (err error) {
 		schema := &schemas[i]
 		digest := schema.Digest
 		if _, differs := computed[schema.Stored]; differs { // that is of what was submitted
@@ -69,12 +72,14 @@ func (s *Service) registered(ctx context.Context, documents []*Stored, computed 
 				digest = document.DigestOf(value)
 			}
 		}
-		schema.rule = s.Engine.RuleOf(digest, schema.Data, versions)
-		checker, known := s.Engine.Checker(schema.rule)
-		if !known {
-			checker = s.Engine.Compile(schema.rule, schema.Data, versions)
+		schema.rule, err = s.Engine.RuleOf(meter, digest, schema.Data, versions)
+		if err == nil {
+			var known bool
+			if schema.checker, known = s.Engine.Checker(schema.rule); !known {
+				schema.checker, err = s.Engine.Compile(meter, schema.rule, schema.Data, versions)
+			}
 		}
-		schema.checker = checker
+		return budget.About(err, "compile DataSchema %s", schema.Name)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compile DataSchemas: %w", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/secrets"
@@ -213,13 +214,16 @@ func (s *Service) resolver(ctx context.Context, documents []*Stored) (
 }
 
 // check checks what a document says; of one that is encrypted nothing is told but that it fails a rule.
-func (o *opener) check(ctx context.Context, checker validations.Checker, doc *Stored) []validations.Finding {
+func (o *opener) check(ctx context.Context, meter *budget.Meter, checker validations.Checker, doc *Stored) (
+	[]validations.Finding, error,
+) {
 	if !refers(doc) {
-		return checker.Check(doc.Data)
+		return checker.Check(meter, doc.Data)
 	}
 	text, err := o.open(ctx, doc)
 	if err != nil {
-		return []validations.Finding{{Message: validations.Unopened, Instance: []string{}, SchemaPath: "."}}
+		return []validations.Finding{{Message: validations.Unopened, Instance: []string{}, SchemaPath: "."}}, nil
 	}
-	return validations.Concealed(checker.Check(text))
+	findings, err := checker.Check(meter, text)
+	return validations.Concealed(findings), err
 }

@@ -1,6 +1,7 @@
 package revisions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/validations"
 )
@@ -75,6 +77,18 @@ func (s *Service) forEach(ctx context.Context, n int, work func(i int)) error {
 		})
 	}
 	return group.Wait()
+}
+
+// countEach is forEach for work that is counted. It returns the first error.
+func (s *Service) countEach(ctx context.Context, n int, work func(meter *budget.Meter, i int) error) error {
+	errs := make([]error, n)
+	err := s.forEach(ctx, n, func(i int) {
+		meter := budget.NewMeter(ctx)
+		if errs[i] = work(meter, i); errs[i] == nil {
+			errs[i] = meter.Check()
+		}
+	})
+	return cmp.Or(append([]error{err}, errs...)...)
 }
 
 func (s *Service) work(ctx context.Context, start, end int, work func(i int)) error {

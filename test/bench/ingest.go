@@ -47,7 +47,7 @@ func (b *bench) ingests(ctx context.Context, k kind) (err error) {
 	}
 	defer func() { err = s.stop(err) }()
 	in := &ingester{server: s, site: newSite(k, b.docs), repeats: 5}
-	if in.checker, err = compile(k); err != nil {
+	if in.checker, err = compile(ctx, k); err != nil {
 		return err
 	}
 	if _, err := s.db.Exec(ctx, createCopyTable); err != nil {

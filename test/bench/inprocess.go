@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -16,14 +17,14 @@ import (
 )
 
 // compile makes a kind's DataSchema into what checks its documents.
-func compile(k kind) (validations.Checker, error) {
+func compile(ctx context.Context, k kind) (validations.Checker, error) {
 	limits := document.DefaultLimits()
 	value, err := document.ParseOne([]byte(k.schema), document.YAML, limits)
 	if err != nil {
 		return nil, fmt.Errorf("read the DataSchema: %w", err)
 	}
 	text := document.AppendJSON(nil, document.Locate(value, []string{"data"}))
-	checker, err := jsonschema.Compile(text, jsonschema.Options{Visits: 20_000})
+	checker, err := jsonschema.Compile(budget.NewMeter(ctx), text, jsonschema.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("compile the DataSchema: %w", err)
 	}
@@ -47,7 +48,7 @@ func decodeAndCheck(ctx context.Context, body []byte, checker validations.Checke
 		group.Go(func() error {
 			for i := start; i < min(start+part, len(segments)) && ctx.Err() == nil; i++ {
 				var err error
-				if docs[i], err = decodeOne(segments[i], limits, checker); err != nil {
+				if docs[i], err = decodeOne(budget.NewMeter(ctx), segments[i], limits, checker); err != nil {
 					return fmt.Errorf("document %d: %w", i, err)
 				}
 			}
@@ -59,24 +60,32 @@ func decodeAndCheck(ctx context.Context, body []byte, checker validations.Checke
 
 var errNotValid = errors.New("a document of the site is not valid")
 
-func decodeOne(segment document.Segment, limits document.Limits, checker validations.Checker) (
+func decodeOne(meter *budget.Meter, segment document.Segment, limits document.Limits, checker validations.Checker) (
 	*document.Document, error,
 ) {
 	entry, err := document.Decode(segment, limits)
 	if err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
 	}
-	if err := validations.Sanity(entry); err != nil {
+	if err := validations.Sanity(meter, entry); err != nil {
 		return nil, fmt.Errorf("check its frame: %w", err)
 	}
 	doc, err := document.New(entry)
 	if err != nil {
 		return nil, fmt.Errorf("make the document: %w", err)
 	}
-	if findings := checker.Check(doc.Data); len(findings) > 0 {
-		return nil, fmt.Errorf("%w: %s", errNotValid, findings[0].Message)
+	return doc, isValid(meter, checker, doc.Data)
+}
+
+func isValid(meter *budget.Meter, checker validations.Checker, data []byte) error {
+	findings, err := checker.Check(meter, data)
+	if err != nil {
+		return fmt.Errorf("check a document: %w", err)
 	}
-	return doc, nil
+	if len(findings) > 0 {
+		return fmt.Errorf("%w: %s", errNotValid, findings[0].Message)
+	}
+	return nil
 }
 
 func cores() int { return runtime.GOMAXPROCS(0) }

@@ -16,7 +16,7 @@ func TestSite(t *testing.T) {
 		t.Run(test.kind.name, func(t *testing.T) {
 			t.Parallel()
 			const n = 200
-			checker, err := compile(test.kind)
+			checker, err := compile(t.Context(), test.kind)
 			if err != nil {
 				t.Fatal(err)
 			}

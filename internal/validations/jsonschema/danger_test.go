@@ -59,7 +59,7 @@ const patience = 20 * time.Second
 func TestCompile_nestedCombinators(t *testing.T) {
 	t.Parallel()
 	for _, beside := range []string{"", `{"type":"null"},`} {
-		if _, err := Compile([]byte(nested(maxLevels, beside)), Options{}); err != nil {
+		if _, err := Compile(unmetered().meter, []byte(nested(maxLevels, beside)), Options{}); err != nil {
 			t.Errorf("%d levels are refused: %v", maxLevels, err)
 		}
 		for _, levels := range []int{17, 20, 40} {
@@ -94,7 +94,7 @@ func TestCompile_largeSchemas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			_, err := Compile([]byte(tt.schema), Options{})
+			_, err := Compile(unmetered().meter, []byte(tt.schema), Options{})
 			if usable := err == nil; usable != tt.usable {
 				t.Errorf("usable is %v, want %v: %v", usable, tt.usable, err)
 			}
@@ -133,7 +133,7 @@ func TestSchema_Check_largeData(t *testing.T) {
 			t.Parallel()
 			s := mustCompile(t, tt.schema)
 			start := time.Now()
-			found := s.Check([]byte(tt.data))
+			found := check(t, s, []byte(tt.data))
 			if took := time.Since(start); took > patience {
 				t.Errorf("it took %v", took)
 			}
@@ -150,7 +150,7 @@ func TestSchema_Check_largeData(t *testing.T) {
 func TestSchema_Check_longMessage(t *testing.T) {
 	t.Parallel()
 	data := `{"` + strings.Repeat("é", 10_000) + `":1}`
-	message := mustCompile(t, `{"type":"string"}`).Check([]byte(data))[0].Message
+	message := check(t, mustCompile(t, `{"type":"string"}`), []byte(data))[0].Message
 	if len(message) > maxMessage || !strings.HasSuffix(message, "é…") || !utf8.ValidString(message) {
 		t.Errorf("the message has %d bytes and ends in %q", len(message), message[len(message)-8:])
 	}

@@ -57,9 +57,6 @@ func (u *Unusable) Error() string {
 
 // Options are what compiling a schema depends on besides its text.
 type Options struct {
-	// Visits is how many schemas may at most be evaluated along one path from the root of the data to a leaf; 0 means
-	// 20,000.
-	Visits int
 	// Extensions add keywords, which are judged with the versions of client plugins.
 	Extensions     []Extension
 	ClientVersions map[string]string
@@ -67,12 +64,11 @@ type Options struct {
 
 // Limits that are the same for every schema.
 const (
-	defaultVisits = 20_000
-	maxDepth      = 100    // nesting of data and of schemas; documents are not deeper either
-	maxNodes      = 50_000 // values in one schema
-	maxLevels     = 16     // combinators within one another at one place of the data
-	maxSteps      = 64     // combinators and references in a row at one place of the data
-	maxPrograms   = 100_000
-	maxFindings   = 100
-	maxMessage    = 8 << 10
+	maxDepth    = 100    // nesting of data and of schemas; documents are not deeper either
+	maxNodes    = 50_000 // values in one schema
+	maxLevels   = 16     // combinators within one another at one place of the data
+	maxSteps    = 64     // combinators and references in a row at one place of the data
+	maxPrograms = 100_000
+	maxFindings = 100
+	maxMessage  = 8 << 10
 )

@@ -15,12 +15,13 @@ type pattern struct {
 }
 
 // readPattern translates a Python pattern into RE2. Whatever RE2 does not have is an error.
-func readPattern(written string) (pattern, error) {
+func readPattern(w work, written string) (pattern, error) {
 	runs := translate(written)
 	tree, err := syntax.Parse(runs, syntax.Perl)
 	if err != nil {
 		return pattern{}, fmt.Errorf("parse pattern: %w", err)
 	}
+	w.spend(len(written)*describeByte + instructions(tree)*programSteps)
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
 		return pattern{}, fmt.Errorf("compile pattern: %w", err)
@@ -93,4 +94,21 @@ func setsFlags(written string) bool {
 		}
 		rest = after
 	}
+}
+
+// instructions returns how many instructions a pattern compiles to, about: all that it repeats is there that many times.
+func instructions(tree *syntax.Regexp) int {
+	n := 1 + len(tree.Rune)
+	for _, sub := range tree.Sub {
+		n += instructions(sub)
+	}
+	if tree.Op == syntax.OpRepeat {
+		n *= max(1, tree.Min, tree.Max)
+	}
+	return n
+}
+
+// steps is what it takes to match the pattern with texts of so many bytes together.
+func (p *pattern) steps(texts, bytes int) int {
+	return texts*matchSteps + p.size*(bytes+texts)*matchByte
 }
