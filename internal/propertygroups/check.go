@@ -12,7 +12,7 @@ const (
 	// stepTime is what a step of a check takes, in the budget's steps: looking up a key, or going on to another item.
 	stepTime = 40
 	// wordTime is what a violation takes besides: its message.
-	wordTime = 20_000
+	wordTime = 10_000
 )
 
 // Violation is one way in which an object does not keep a rule (spec/property-groups.md §4). Its slices are not to be
@@ -141,7 +141,7 @@ func (c *check) report(r *rule, word func() string) {
 		c.more++
 		return
 	}
-	c.spend(wordTime / stepTime)
+	c.spend(wordTime/stepTime + len(c.way))
 	instance := make([]string, len(c.way))
 	for i, s := range c.way {
 		if instance[i] = s.key; s.isItem {

@@ -266,6 +266,7 @@ func (a *asserting) object(v map[string]any) {
 	if missing := a.missing(v, a.required); len(missing) > 0 {
 		a.refuse("required", strconv.Itoa(len(missing)))
 	}
+	a.spend(len(a.dependencies) * branchSteps)
 	for _, d := range a.dependencies {
 		if _, ok := v[d.key]; !ok {
 			continue

@@ -94,7 +94,8 @@ func (s *selection) addLeaves(v *santhosh.ValidationError) {
 // add puts a violation at its place, after its equals: those of one added keyword come in its order.
 func (s *selection) add(v *santhosh.ValidationError) {
 	s.total += countOf(v)
-	steps := compareSteps + (len(v.InstanceLocation)+len(v.KeywordLocation))*compareByte
+	steps := compareSteps*(1+strings.Count(v.InstanceLocation, "/")+strings.Count(v.KeywordLocation, "/")) +
+		(len(v.InstanceLocation)+len(v.KeywordLocation))/copyBytes
 	s.spend(steps)
 	if len(s.first) == maxFindings {
 		if order(v, s.first[maxFindings-1]) >= 0 {
@@ -155,7 +156,7 @@ func comparePaths(a, b string) int {
 func (s *Schema) describe(w work, found *selection, root *value, extent extent) []Finding {
 	var findings []Finding
 	for _, v := range found.first {
-		w.spend(describeSteps + (len(v.InstanceLocation)+len(v.KeywordLocation)+len(v.Message))*describeByte +
+		w.spend(describeSteps + (len(v.InstanceLocation)+len(v.KeywordLocation)+len(v.Message))*splitByte +
 			extent.bytes/copyBytes) // a text may be searched to its end for quotes
 		at, ok := s.locate(v, root)
 		if !ok {

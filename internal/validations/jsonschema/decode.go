@@ -15,7 +15,7 @@ import (
 type extent struct {
 	bytes int // of texts and keys
 	path  int // bytes of the longest path to a value
-	visit int // steps that each visit takes beyond the common ones, because a path or a key is long
+	key   int // bytes of the longest key
 }
 
 // decode reads data into the values that the library takes, with bounded numbers, and measures it.
@@ -43,15 +43,12 @@ func measure(w work, v any) (extent, error) {
 	if err := m.add(v, 0, 0); err != nil {
 		return extent{}, err
 	}
-	m.visit = m.path/locationBytes + m.key*escapeByte
 	return m.extent, nil
 }
 
 type measurer struct {
 	work
 	extent
-
-	key int // bytes of the longest key
 }
 
 // add measures v, which is at a depth and has a path of so many bytes.

@@ -96,7 +96,7 @@ func (p *printer) steps(v any) int {
 		switch {
 		case isInteger(v):
 		case strings.ContainsAny(string(v), "eE"):
-			return 2 * powerSteps
+			return printPower
 		default:
 			return 4 * numberSteps
 		}

@@ -44,10 +44,10 @@ func (g *graph) extend(extensions []Extension) {
 	if len(extensions) == 0 {
 		return
 	}
-	g.spend(len(g.byValue) * nodeSteps)
 	objects := map[*value]document.Mapping{}
 	whole := g.document.ordered(objects)
 	for _, extension := range extensions {
+		g.weigh(g.document, extension.Keywords())
 		found := extension.Examine(whole)
 		if g.findings = append(g.findings, found...); len(found) > 0 {
 			continue
@@ -66,6 +66,26 @@ func (g *graph) extend(extensions []Extension) {
 			}
 		}
 	}
+}
+
+// weigh counts what reading the keywords takes wherever they are: each value below one of them.
+func (g *graph) weigh(v *value, keywords []string) {
+	g.spend(lookupSteps)
+	for i, item := range v.items {
+		if v.kind == object && slices.Contains(keywords, v.keys[i]) {
+			g.spend(item.size() * extendSteps)
+		}
+		g.weigh(item, keywords)
+	}
+}
+
+// size returns how many values there are in the value, itself included.
+func (v *value) size() int {
+	n := 1
+	for _, item := range v.items {
+		n += item.size()
+	}
+	return n
 }
 
 // ordered returns the value as documents hold it, and notes the objects in it.

@@ -54,24 +54,30 @@ func wellFormed(t *testing.T, findings []Finding) {
 	}
 }
 
+const ordinarySchema = `{
+	"type": "object", "required": ["chart_name", "release", "values"], "additionalProperties": false,
+	"properties": {
+		"chart_name": {"type": "string", "pattern": "^[a-z-]+$"}, "release": {"type": "string"},
+		"values": {"type": "object", "additionalProperties": {"$ref": "#/definitions/pod"}}
+	},
+	"definitions": {"pod": {
+		"type": "object", "required": ["image"], "additionalProperties": false,
+		"properties": {
+			"image": {"type": "string"}, "replicas": {"type": "integer", "minimum": 0},
+			"labels": {"type": "array", "items": {"oneOf": [{"type": "string"}, {"type": "null"}]}}
+		}
+	}}
+}`
+
+// ordinaryData is a document of about 2 KB that passes.
+func ordinaryData() string {
+	return `{"chart_name":"neutron","release":"neutron","values":{` +
+		numbered(`"pod-%d":{"image":"docker.io/openstackhelm/neutron:ocata-newton","replicas":3,"labels":["control",null]}`, 18) + `}}`
+}
+
 // BenchmarkSchema_Check checks a document of about 2 KB that passes.
 func BenchmarkSchema_Check(b *testing.B) {
-	s := mustCompile(b, `{
-		"type": "object", "required": ["chart_name", "release", "values"], "additionalProperties": false,
-		"properties": {
-			"chart_name": {"type": "string", "pattern": "^[a-z-]+$"}, "release": {"type": "string"},
-			"values": {"type": "object", "additionalProperties": {"$ref": "#/definitions/pod"}}
-		},
-		"definitions": {"pod": {
-			"type": "object", "required": ["image"], "additionalProperties": false,
-			"properties": {
-				"image": {"type": "string"}, "replicas": {"type": "integer", "minimum": 0},
-				"labels": {"type": "array", "items": {"oneOf": [{"type": "string"}, {"type": "null"}]}}
-			}
-		}}
-	}`)
-	data := []byte(`{"chart_name":"neutron","release":"neutron","values":{` +
-		numbered(`"pod-%d":{"image":"docker.io/openstackhelm/neutron:ocata-newton","replicas":3,"labels":["control",null]}`, 18) + `}}`)
+	s, data := mustCompile(b, ordinarySchema), []byte(ordinaryData())
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {

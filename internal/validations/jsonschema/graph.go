@@ -22,6 +22,8 @@ type node struct {
 
 	hoisted bool // the library gets it as a definition, because something points at it
 	wrapped bool // and also gets a reference to that definition, where a schema applies it
+	inAllOf bool // it is in the list of an allOf
+	below   bool // it is applied to members or items
 
 	// Where the node stands in the graph of schemas that are evaluated at the same place of the data (loops.go).
 	state  searchState
@@ -105,6 +107,8 @@ func (n *node) finish() {
 	n.asserts.read(n)
 	for i := range n.edges {
 		e := &n.edges[i]
+		e.to.below = e.to.below || !e.inPlace()
+		e.to.inAllOf = e.to.inAllOf || e.keyword == "allOf"
 		e.to.label = max(e.to.label, len("/")+len(e.keyword)+len("/")+len(escape(e.label())))
 	}
 	if len(n.edges) <= fewKeys {

@@ -141,6 +141,7 @@ func (k *keywords) combine(ctx santhosh.ValidationContext, v any, wrong []error)
 
 // valid returns the indexes of the branches that v satisfies, up to enough of them.
 func (k *keywords) valid(ctx santhosh.ValidationContext, v any, branches []branch, enough int) []string {
+	k.run.spend(combineSteps)
 	outside := k.run.branch
 	k.run.branch = len(k.run.frames)
 	defer func() { k.run.branch = outside }()

@@ -14,14 +14,19 @@ type pattern struct {
 	size     int // steps of the compiled program, which is what a byte of text costs at most
 }
 
-// readPattern translates a Python pattern into RE2. Whatever RE2 does not have is an error.
+// readPattern translates a Python pattern into RE2. Whatever RE2 does not have is an error. One that is larger than all
+// patterns of a schema may be is not compiled.
 func readPattern(w work, written string) (pattern, error) {
 	runs := translate(written)
 	tree, err := syntax.Parse(runs, syntax.Perl)
 	if err != nil {
 		return pattern{}, fmt.Errorf("parse pattern: %w", err)
 	}
-	w.spend(len(written)*describeByte + instructions(tree)*programSteps)
+	size := instructions(tree)
+	if w.spend(len(written) * describeByte); size > maxPrograms {
+		return pattern{size: size}, nil // which no schema may have
+	}
+	w.spend(size * programSteps)
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
 		return pattern{}, fmt.Errorf("compile pattern: %w", err)
@@ -108,7 +113,5 @@ func instructions(tree *syntax.Regexp) int {
 	return n
 }
 
-// steps is what it takes to match the pattern with texts of so many bytes together.
-func (p *pattern) steps(texts, bytes int) int {
-	return texts*matchSteps + p.size*(bytes+texts)*matchByte
-}
+// steps is what it takes at most to match the pattern with a text of so many bytes.
+func (p *pattern) steps(bytes int) int { return matchSteps + p.size*(bytes+1)*matchByte }

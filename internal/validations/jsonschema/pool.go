@@ -61,7 +61,7 @@ const own = "purser"
 
 // instantiate lets the library compile the schema.
 func (s *Schema) instantiate(w work) (*instance, error) {
-	w.spend(len(s.prepared)*compileByte + len(s.nodes)*compileSteps)
+	w.spend(compileBase + len(s.nodes)*compileSteps + len(s.prepared)*compileByte)
 	i := &instance{run: new(run)}
 	c := santhosh.NewCompiler()
 	c.Draft = santhosh.Draft4

@@ -3,33 +3,39 @@ package jsonschema
 // What is counted, in steps of about a nanosecond. The figures were measured with the worst inputs that could be
 // thought of (cost_test.go holds them to it), so that ordinary checks take about half of what is counted.
 const (
-	visitSteps    = 700    // evaluating a schema against a value
-	depthSteps    = 6      // for each schema that leads to it: the library copies the list of them
-	memberSteps   = 120    // for each member or item of the value: the library makes a set of them
-	lookupSteps   = 40     // looking for a property
-	branchSteps   = 20     // passing over a branch that takes values of another type
-	keyBytes      = 8      // bytes of a key that are read in a step
-	escapeByte    = 6      // writing a byte of a key in a path
-	copyBytes     = 16     // bytes of texts that are searched in a step
-	errorSteps    = 500    // an error of the library
-	locationSteps = 70     // for each schema that leads to it: its path is written in as many parts
-	locationBytes = 4      // bytes of a path that are copied in a step
-	errorBytes    = 200    // of memory that an error takes, without its paths
-	numberSteps   = 600    // exact arithmetic with one number
-	powerSteps    = 12_000 // the same if it has an exponent
-	printSteps    = 100    // writing a value such that equal ones give the same text
-	matchSteps    = 100    // matching a pattern
-	matchByte     = 6      // the same for each byte and each instruction of the pattern
-	decodeSteps   = 150    // reading a value of JSON text
-	decodeByte    = 12     // the same for each of its bytes
-	compareSteps  = 100    // comparing the places of two errors
-	compareByte   = 8
-	describeSteps = 20_000 // describing a violation
-	describeByte  = 40     // for each byte of its paths and its message
-	nodeSteps     = 1_500  // reading a schema
-	compileSteps  = 90_000 // compiling it by the library
-	compileByte   = 150    // the same for each byte of what the library reads
-	programSteps  = 1_000  // compiling an instruction of a pattern
+	visitSteps    = 400     // evaluating a schema against a value
+	objectSteps   = 400     // the same, more, if the value is an object
+	belowSteps    = 350     // the same, more, if the value is a member or an item of that evaluated before
+	memberSteps   = 120     // the same for each member or item of the value, of which the library makes a set
+	depthSteps    = 6       // the same for each schema that leads to it: the library copies the list of them
+	lookupSteps   = 40      // looking for a property
+	keyBytes      = 8       // bytes of a key that are read in a step
+	escapeByte    = 6       // writing a byte of a key in a path
+	pathBytes     = 4       // bytes of a path that are copied in a step
+	copyBytes     = 8       // bytes that are compared or searched in a step
+	combineSteps  = 150     // beginning with the branches of anyOf, oneOf or not
+	branchSteps   = 10      // passing over a branch that takes values of another type
+	errorSteps    = 500     // an error of the library
+	locationSteps = 60      // the same for each schema that leads to it: its path is put together from as many parts
+	errorBytes    = 200     // memory that an error takes, without its paths
+	numberSteps   = 250     // exact arithmetic with one number
+	powerSteps    = 2_000   // the same, more, if it has an exponent
+	printSteps    = 100     // writing a value such that equal ones give the same text
+	printPower    = 12_000  // the same for a number with an exponent
+	matchSteps    = 30      // matching a pattern
+	matchByte     = 4       // the same for each byte and each instruction of the pattern
+	decodeSteps   = 150     // reading a value of JSON text
+	decodeByte    = 12      // the same for each of its bytes
+	compareSteps  = 30      // comparing a step of the places of two errors
+	describeSteps = 10_000  // describing a violation
+	splitByte     = 12      // the same for each byte of its paths
+	describeByte  = 20      // the same for each byte of its message
+	nodeSteps     = 1_500   // reading a schema
+	extendSteps   = 5_000   // reading a value below a keyword that others add
+	compileBase   = 150_000 // compiling by the library, whatever the schema
+	compileSteps  = 15_000  // the same for each schema in it
+	compileByte   = 40      // the same for each byte of what the library reads
+	programSteps  = 300     // compiling an instruction of a pattern
 )
 
 // price is what evaluating a schema takes before the schemas it leads to are evaluated and without its assertions.
@@ -42,7 +48,7 @@ type price struct {
 
 // setPrice notes what evaluating the schema takes, once it is known how the library gets it.
 func (n *node) setPrice() {
-	n.price = price{value: visitSteps, member: memberSteps}
+	n.price = price{value: visitSteps, object: objectSteps, member: memberSteps}
 	for i := range n.edges {
 		switch e := &n.edges[i]; e.keyword {
 		case "properties", "dependencies":
@@ -55,8 +61,12 @@ func (n *node) setPrice() {
 			n.price.member += memberSteps // the set is compared with that of each schema that holds
 		}
 	}
+	if n.below {
+		n.price.value += belowSteps
+	}
 	if n.wrapped {
 		n.price.value *= 2
+		n.price.object += objectSteps
 		n.price.member *= 2
 	}
 }

@@ -19,18 +19,24 @@ type run struct {
 // frame is the evaluation of a schema.
 type frame struct {
 	node     *node
-	location int // bytes of the library's path to it, at most
-	failed   bool
+	depth    int // schemas on the library's path to it, itself included
+	location int // bytes of that path, at most
+	errors   int
 }
 
 // enter counts and notes that a value is evaluated by a schema.
 func (r *run) enter(n *node, v any) {
-	location := n.label
+	f := frame{node: n, depth: 1 + btoi(n.wrapped), location: n.label}
 	if last := len(r.frames) - 1; last >= 0 {
-		location += r.frames[last].location
+		f.depth += r.frames[last].depth
+		f.location += r.frames[last].location
 	}
-	r.frames = append(r.frames, frame{node: n, location: location})
-	r.spend(n.price.of(v) + depthSteps*len(r.frames) + r.data.visit)
+	r.frames = append(r.frames, f)
+	steps := n.price.of(v) + depthSteps*f.depth
+	if n.below {
+		steps += r.data.path/pathBytes + r.data.key*escapeByte
+	}
+	r.spend(steps)
 }
 
 // leave notes that the evaluation which was entered last has ended.
@@ -47,35 +53,47 @@ func (r *run) fail(ctx santhosh.ValidationContext, keyword, message string) erro
 		return failed
 	}
 	r.locate(len(r.frames)-1, 1)
+	r.keep(len(message) + r.data.path)
 	return ctx.Error(keyword, "%s", message)
 }
 
-// mark counts the errors that the library makes of one below: in each schema on the way out that has not failed yet, one
-// that groups several, and one each for allOf and $ref that lead to it.
+// mark counts the errors that the library makes of one below, in each schema on the way out: one each where an allOf or a
+// reference leads to it, and one that groups all when there is a second.
 func (r *run) mark() {
-	for i := len(r.frames) - 1; i >= r.branch && !r.frames[i].failed; i-- {
-		r.frames[i].failed = true
-		r.locate(i, 2)
+	for i := len(r.frames) - 1; i >= r.branch; i-- {
+		f := &r.frames[i]
+		if f.errors++; f.errors > 1 {
+			if f.errors == 2 {
+				r.locate(i, 1)
+			}
+			return // those further out know already that it has failed
+		}
+		if errors := btoi(f.node.wrapped) + btoi(f.node.inAllOf); errors > 0 {
+			r.locate(i, errors)
+		}
 	}
 }
 
 // locate counts errors at a frame, each of which has a path that the library puts together from that of all frames.
 func (r *run) locate(at, errors int) {
 	f := &r.frames[at]
-	if f.node.wrapped {
-		errors++
-	}
-	parts := 2 * (at + 1) // there can be a reference between every two
-	r.spend(errors * (errorSteps + parts*(locationSteps+f.location/2/locationBytes) + r.data.path/locationBytes))
+	r.spend(errors * (errorSteps + f.depth*(locationSteps+f.location/2/pathBytes)))
 	if r.branch == 0 {
-		const often = 1 << 16
-		before := r.held / often
-		r.held += errors * (errorBytes + f.location)
-		if now := r.held / often; now > before {
-			r.hold((now - before) * often)
-		}
+		r.keep(errors * (errorBytes + f.location))
 	}
 }
 
+// keep counts bytes of errors, now and then: it takes longer than counting steps.
+func (r *run) keep(bytes int) {
+	before := r.held / often
+	r.held += bytes
+	if now := r.held / often; now > before {
+		r.hold((now - before) * often)
+	}
+}
+
+// often is how many bytes are counted at once.
+const often = 64 << 10
+
 // release gives back the memory of the errors.
-func (r *run) release() { r.meter.Release(r.held / (1 << 16) * (1 << 16)) }
+func (r *run) release() { r.meter.Release(r.held / often * often) }

@@ -29,7 +29,7 @@ func (w work) must(err error) {
 
 // matches reports whether the pattern matches anywhere in the text.
 func (w work) matches(p *pattern, text string) bool {
-	w.spend(p.steps(1, len(text)))
+	w.spend(p.steps(len(text)))
 	return p.compiled.MatchString(text)
 }
 
