@@ -50,10 +50,10 @@ type closed struct {
 }
 
 // read reads the keywords of n, which satisfies the metaschema.
-func (a *assertions) read(n *node) {
+func (a *assertions) read(w work, n *node) {
 	a.types, a.tuple = typesOf(n), -1
 	if v := n.raw.member("enum"); v != nil {
-		a.enum = newEnumeration(v)
+		a.enum = newEnumeration(w, v)
 	}
 	a.minimum, a.exclusiveMinimum = limit(n, "minimum"), holds(n, "exclusiveMinimum")
 	a.maximum, a.exclusiveMaximum = limit(n, "maximum"), holds(n, "exclusiveMaximum")

@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"errors"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"purser/internal/budget"
+	"purser/internal/fault"
 )
 
 // hostile is a schema and data that make checks dear in some way. n is how large.
@@ -31,6 +33,9 @@ func deep(key, end string) func(int) string {
 	}
 }
 
+// numbers is an object of n numbers.
+func numbers(n int) string { return "{" + numbered(`"k%d":1`, n) + "}" }
+
 func branches(format string) func(int) string {
 	return func(n int) string { return "[" + numbered(format, n) + "]" }
 }
@@ -51,7 +56,7 @@ func shapes() []hostile {
 		{"oneOf with types", constant(3000, in(`{"items":{"oneOf":`, branches(`{"type":"string","maxLength":%d}`), `}}`)), items("1"), 10000},
 		{"allOf that hold", constant(3000, in(`{"items":{"allOf":`, branches(`{"maximum":1%d}`), `}}`)), items("1"), 200},
 		{"allOf that fail", constant(3000, in(`{"items":{"allOf":`, branches(`{"minimum":1%d}`), `}}`)), items("1"), 60},
-		{"allOf of large objects", constant(1000, in(`{"allOf":`, branches(`{"maxProperties":1%06d}`), `}`)), func(n int) string { return "{" + numbered(`"k%d":1`, n) + "}" }, 2000},
+		{"allOf of large objects", constant(1000, in(`{"allOf":`, branches(`{"maxProperties":1%06d}`), `}`)), numbers, 2000},
 		{"not within not", constant(8, func(n int) string {
 			return strings.Repeat(`{"not":{"allOf":[{"not":`, n/2) + `{"type":"string"}` + strings.Repeat(`}]}}`, n/2)
 		}), items("1"), 1},
@@ -87,7 +92,7 @@ func shapes() []hostile {
 		{"deep leaves with long keys", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"number"}}`), func(n int) string { return deep(strings.Repeat("k", 1000), "["+repeat("1", n)+"]")(98) }, 3000},
 		{"a long key", always(`{"additionalProperties":{"items":{"type":"null"}}}`), func(n int) string { return `{"` + strings.Repeat("k", 100_000) + `":[` + repeat("1", n) + `]}` }, 100},
 		{"a long key in a schema", always(`{"properties":{"` + strings.Repeat("/", 30_000) + `":{"items":{"type":"null"}}}}`), func(n int) string { return `{"` + strings.Repeat("/", 30_000) + `":[` + repeat("1", n) + `]}` }, 100},
-		{"patterns of many keys", constant(1000, func(n int) string { return `{"patternProperties":{` + numbered(`"^a%d$":{}`, n) + `}}` }), func(n int) string { return "{" + numbered(`"k%d":1`, n) + "}" }, 2000},
+		{"patterns of many keys", constant(1000, func(n int) string { return `{"patternProperties":{` + numbered(`"^a%d$":{}`, n) + `}}` }), numbers, 2000},
 		{"patterns of many keys, closed", constant(1000, func(n int) string {
 			return `{"patternProperties":{` + numbered(`"a%db":{}`, n) + `},"additionalProperties":false}`
 		}), func(n int) string { return "{" + numbered(`"a%d":1`, n) + "}" }, 1000},
@@ -107,10 +112,10 @@ func shapes() []hostile {
 		{"numbers with exponents", always(`{"items":{"maximum":1.1e300,"minimum":-1.1e300,"multipleOf":1e-300}}`), items("1.3e299,1.7e-299,4.1e-320,1.7e308"), 2000},
 		{"numbers", always(`{"items":{"maximum":1000,"minimum":0,"multipleOf":0.01}}`), items("12.34"), 10000},
 		{"large required", constant(20000, in(`{"items":{"required":`, branches(`"a%d"`), `}}`)), items("{}"), 100},
-		{"large required of a large object", constant(20000, in(`{"required":`, branches(`"k%d"`), `}`)), func(n int) string { return "{" + numbered(`"k%d":1`, n) + "}" }, 20000},
+		{"large required of a large object", constant(20000, in(`{"required":`, branches(`"k%d"`), `}`)), numbers, 20000},
 		{"large properties", constant(9000, func(n int) string { return `{"items":{"properties":{` + numbered(`"a%d":{}`, n) + `}}}` }), items("{}"), 500},
 		{"every item fails", always(`{"items":{"type":"string"}}`), items("1"), 50000},
-		{"every member fails", always(`{"additionalProperties":{"type":"string"}}`), func(n int) string { return "{" + numbered(`"k%d":1`, n) + "}" }, 30000},
+		{"every member fails", always(`{"additionalProperties":{"type":"string"}}`), numbers, 30000},
 		{"every item fails in many ways", always(`{"items":{"allOf":[{"minimum":9},{"type":"string"},{"multipleOf":7},{"enum":[]},{"not":{}}],"type":"null","enum":[2]}}`), items("1"), 3000},
 		{"dependencies", constant(5000, func(n int) string { return `{"items":{"dependencies":{` + numbered(`"a%d":["b"]`, n) + `}}}` }), items(`{"a1":1}`), 500},
 		{"dependencies that fail", constant(3000, in(`{"dependencies":{"a":`, branches(`"b%d"`), `}}`)), always(`{"a":1}`), 1},
@@ -121,11 +126,10 @@ func shapes() []hostile {
 			return `{"items":{"additionalProperties":false,"patternProperties":{` + numbered(`"^a%d$":{}`, n) + `}}}`
 		}), func(n int) string { return "[" + repeat("{"+numbered(`"k%d":1`, 100)+"}", n) + "]" }, 100},
 		{"long texts that fail", always(`{"items":{"maxLength":1}}`), items(`"` + strings.Repeat("x", 10000) + `"`), 200},
-		{"many keys twice", always(`{"additionalProperties":{"type":"number"},"allOf":[{"additionalProperties":{}}]}`), func(n int) string { return "{" + numbered(`"k%d":1`, n) + "}" }, 20000},
+		{"many keys twice", always(`{"additionalProperties":{"type":"number"},"allOf":[{"additionalProperties":{}}]}`), numbers, 20000},
 		{"items of items", always(`{"items":{"items":{}}}`), items("[1,2,3,4]"), 10000},
 		{"brackets", always(`{}`), items("[]"), 100_000},
 		{"wrapped items", always(`{"items":{"type":"number"},"definitions":{"x":{"items":{"$ref":"#/items"}}},"additionalProperties":{"$ref":"#/definitions/x"}}`), items("1"), 30_000},
-		{"ordinary", always(ordinarySchema), always(ordinaryData()), 1},
 	}
 }
 
@@ -155,32 +159,123 @@ func counted(t *testing.T, work func(m *budget.Meter) error) (steps int64) {
 	return steps
 }
 
-func TestShapes(t *testing.T) {
-	for _, s := range shapes() {
-		var schema *Schema
-		text, data := []byte(s.schema(s.n)), []byte(s.data(s.n))
-		began := cpu()
-		steps := counted(t, func(m *budget.Meter) (err error) {
-			schema, err = Compile(m, text, Options{})
+// A step takes about as long whatever makes a check or a compilation dear, compared with an ordinary check.
+//
+//nolint:paralleltest // it measures what the process does
+func TestCost_steps(t *testing.T) {
+	const most = 4
+	ordinary, _ := hostile{schema: always(ordinarySchema), data: always(ordinaryData())}.measure(t)
+	for _, h := range shapes() {
+		t.Run(h.name, func(t *testing.T) {
+			took, steps := h.measure(t)
+			t.Logf("%.2f ns a step, %.2f in an ordinary check; counted %v", took, ordinary, steps)
+			if took > most*max(1, ordinary) {
+				t.Errorf("a step takes %.1f ns", took)
+			}
+		})
+	}
+}
+
+// measure returns how many nanoseconds of CPU a step takes, and what one compilation and check is counted as.
+func (h hostile) measure(t *testing.T) (perStep float64, once time.Duration) {
+	t.Helper()
+	const while = 30 * time.Millisecond
+	schema, data := []byte(h.schema(h.n)), []byte(h.data(h.n))
+	runtime.GC()
+	began := cpu()
+	var steps, rounds int64
+	for cpu()-began < while {
+		rounds++
+		steps += counted(t, func(m *budget.Meter) error {
+			s, err := Compile(m, schema, Options{})
+			if err == nil {
+				_, err = s.Check(m, data)
+			}
 			return err
 		})
-		took := cpu() - began
-		if schema == nil {
-			t.Errorf("%s: too dear to compile: %v, counted %v", s.name, took, time.Duration(steps))
-			continue
-		}
-		began = cpu()
-		rounds := 0
-		var all int64
-		for cpu()-began < 100*time.Millisecond {
-			rounds++
-			all += counted(t, func(m *budget.Meter) error {
-				_, err := schema.Check(m, data)
-				return err
-			})
-		}
-		checked := (cpu() - began)
-		t.Logf("%5.2f %5.2f | compile %8.2fms %8.2fms | check %9.3fms %9.3fms %s", float64(took)/float64(steps), float64(checked)/float64(all),
-			float64(took)/1e6, float64(steps)/1e6, float64(checked)/1e6/float64(rounds), float64(all)/1e6/float64(rounds), s.name)
+	}
+	return float64(cpu()-began) / float64(steps), time.Duration(steps / rounds)
+}
+
+// What is counted grows with the work.
+func TestCost_growth(t *testing.T) {
+	t.Parallel()
+	const doubling = `{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`
+	for name, c := range map[string]struct {
+		schema string
+		data   func(n int) string
+		n      int
+		factor float64 // from n to twice as much
+	}{
+		"items":         {`{"items":{"type":"number"}}`, items("1"), 1000, 2},
+		"failing items": {`{"items":{"type":"string"}}`, items("1"), 1000, 2},
+		"members":       {`{"additionalProperties":{"type":"number"}}`, numbers, 1000, 2},
+		"branches":      {`{"items":{"anyOf":[` + numbered(`{"required":["a%d"]}`, 100) + `]}}`, items("{}"), 100, 2},
+		"unique items":  {`{"uniqueItems":true}`, branches("%d"), 1000, 2},
+		"a long text":   {`{"pattern":"(a|b)*c"}`, func(n int) string { return `"` + strings.Repeat("a", n) + `"` }, 10_000, 2},
+		"patterns":      {`{"patternProperties":{` + numbered(`"a%d":{}`, 100) + `}}`, numbers, 1000, 2},
+		"depth":         {`{"additionalProperties":{"$ref":"#"}}`, deep("k", "1"), 40, 2},
+		"doubling":      {doubling, deep("a", "1"), 5, 32},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := mustCompile(t, c.schema)
+			steps := func(n int) float64 {
+				return float64(counted(t, func(m *budget.Meter) error {
+					_, err := s.Check(m, []byte(c.data(n)))
+					return err
+				}))
+			}
+			once, twice := steps(c.n), steps(2*c.n)
+			if grown := twice / once; grown < 0.7*c.factor || grown > 1.4*c.factor {
+				t.Errorf("%d take %.0f steps, and %d %.0f, which is %.1f times as much", c.n, once, 2*c.n, twice, grown)
+			}
+		})
+	}
+}
+
+// A check ends when it has taken what it may, wherever it is then.
+func TestCost_stops(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ schema, data string }{
+		"recursion that doubles": {
+			`{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, deep("a", "1")(99),
+		},
+		"recursion that doubles and fails": {
+			`{"maxProperties":0,"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, deep("a", "{}")(98),
+		},
+		"recursion through overlapping keywords": {
+			`{"properties":{"a":{"$ref":"#"}},"patternProperties":{"^a":{"$ref":"#"}}}`, deep("a", "1")(99),
+		},
+		"anyOf of 3000": {
+			`{"items":{"anyOf":[` + numbered(`{"required":["a%d"]}`, 3000) + `]}}`, items("{}")(100_000),
+		},
+		"a slow pattern": {`{"items":{"pattern":"(?:a?){400}b"}}`, items(`"` + strings.Repeat("a", 1000) + `"`)(10_000)},
+		"failing items":  {`{"items":{"type":"string"}}`, items("1")(3_000_000)},
+		"many patterns": {
+			`{"additionalProperties":false,"patternProperties":{` + numbered(`"^a%d$":{}`, 2000) + `}}`, numbers(100_000),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := mustCompile(t, c.schema)
+			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+			defer end()
+			found, err := s.Check(budget.NewMeter(ctx), []byte(c.data))
+			exceeded, ok := err.(*budget.Exceeded) //nolint:errorlint // it must not be wrapped
+			if !ok || found != nil {
+				t.Fatalf("%d findings, %v", len(found), err)
+			}
+			about := budget.About(exceeded, "check document %s", "x")
+			if fault.KindOf(about) != fault.TooLarge || !strings.Contains(about.Error(), "check document x: it takes more than") {
+				t.Errorf("refused with %v", about)
+			}
+			if _, bytes := budget.From(ctx).Spent(); bytes > 257*budget.MiB {
+				t.Errorf("it held %d bytes", bytes)
+			}
+			if found := check(t, s, []byte("null")); found != nil {
+				t.Errorf("after that it finds %v", found)
+			}
+		})
 	}
 }

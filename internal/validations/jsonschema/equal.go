@@ -16,10 +16,10 @@ type enumeration struct {
 	longest int // bytes of the longest print
 }
 
-func newEnumeration(v *value) *enumeration {
+func newEnumeration(w work, v *value) *enumeration {
 	e := &enumeration{prints: make(map[string]struct{}, len(v.items))}
 	for _, item := range v.items {
-		p := printer{most: math.MaxInt}
+		p := printer{work: w, most: math.MaxInt}
 		p.print(item.plain())
 		e.prints[p.String()] = struct{}{}
 		e.longest = max(e.longest, p.Len())
@@ -29,7 +29,7 @@ func newEnumeration(v *value) *enumeration {
 
 // has reports whether a value equals one that is allowed.
 func (e *enumeration) has(w work, v any) bool {
-	p := printer{most: e.longest, spend: w.spend}
+	p := printer{work: w, most: e.longest}
 	p.print(v)
 	_, ok := e.prints[p.String()]
 	return ok
@@ -42,7 +42,7 @@ func areUnique(w work, items []any) bool {
 	}
 	seen := make(map[string]struct{}, len(items))
 	for _, item := range items {
-		p := printer{most: math.MaxInt, spend: w.spend}
+		p := printer{work: w, most: math.MaxInt}
 		p.print(item)
 		if _, ok := seen[p.String()]; ok {
 			return false
@@ -55,19 +55,17 @@ func areUnique(w work, items []any) bool {
 // printer writes a value such that equal values, and no others, give the same text: numbers by their value, so that 1 is
 // 1.0, and objects in the order of their keys. It writes no more once it has written more than most bytes.
 type printer struct {
+	work
 	strings.Builder
 
-	most  int
-	spend func(steps int) // nil if nobody counts
+	most int
 }
 
 func (p *printer) print(v any) {
 	if p.Len() > p.most {
 		return
 	}
-	if p.spend != nil {
-		p.spend(p.steps(v))
-	}
+	p.spend(p.steps(v))
 	switch v := v.(type) {
 	case json.Number:
 		p.WriteString(exact(v))

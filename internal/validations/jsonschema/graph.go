@@ -103,8 +103,8 @@ func (e *edge) label() string {
 }
 
 // finish notes what is asked of the node again and again.
-func (n *node) finish() {
-	n.asserts.read(n)
+func (n *node) finish(w work) {
+	n.asserts.read(w, n)
 	for i := range n.edges {
 		e := &n.edges[i]
 		e.to.below = e.to.below || !e.inPlace()
@@ -166,7 +166,7 @@ func (g *graph) node(raw *value, parent *node, steps ...string) *node {
 	n := &node{id: len(g.nodes), raw: raw, parent: parent, steps: steps, label: len("/$ref")}
 	g.byValue[raw] = n
 	g.nodes = append(g.nodes, n)
-	defer n.finish()
+	defer n.finish(g.work)
 	if g.isRef(n) {
 		return n
 	}

@@ -26,7 +26,7 @@ func readPattern(w work, written string) (pattern, error) {
 	if w.spend(len(written) * describeByte); size > maxPrograms {
 		return pattern{size: size}, nil // which no schema may have
 	}
-	w.spend(size * programSteps)
+	w.spend(programBase + size*programSteps)
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
 		return pattern{}, fmt.Errorf("compile pattern: %w", err)

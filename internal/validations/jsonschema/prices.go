@@ -35,7 +35,8 @@ const (
 	compileBase   = 150_000 // compiling by the library, whatever the schema
 	compileSteps  = 15_000  // the same for each schema in it
 	compileByte   = 40      // the same for each byte of what the library reads
-	programSteps  = 300     // compiling an instruction of a pattern
+	programBase   = 10_000  // compiling a pattern
+	programSteps  = 400     // the same for each of its instructions
 )
 
 // price is what evaluating a schema takes before the schemas it leads to are evaluated and without its assertions.
