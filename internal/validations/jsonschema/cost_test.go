@@ -50,13 +50,13 @@ func constant(n int, of func(int) string) func(int) string { return always(of(n)
 func shapes() []hostile {
 	any3000 := constant(3000, in(`{"items":{"anyOf":`, branches(`{"required":["a%d"]}`), `}}`))
 	return []hostile{
-		{"anyOf of 3000", any3000, items("{}"), 200},
-		{"anyOf of 3000 properties", constant(3000, in(`{"items":{"anyOf":`, branches(`{"properties":{"a":{"enum":[%d]}}}`), `}}`)), items(`{"a":"x"}`), 100},
-		{"oneOf of 3000", constant(3000, in(`{"items":{"oneOf":`, branches(`{"minimum":%d}`), `}}`)), items("1"), 200},
-		{"oneOf with types", constant(3000, in(`{"items":{"oneOf":`, branches(`{"type":"string","maxLength":%d}`), `}}`)), items("1"), 10000},
-		{"allOf that hold", constant(3000, in(`{"items":{"allOf":`, branches(`{"maximum":1%d}`), `}}`)), items("1"), 200},
-		{"allOf that fail", constant(3000, in(`{"items":{"allOf":`, branches(`{"minimum":1%d}`), `}}`)), items("1"), 60},
-		{"allOf of large objects", constant(1000, in(`{"allOf":`, branches(`{"maxProperties":1%06d}`), `}`)), numbers, 2000},
+		{"anyOf of 3000", any3000, items("{}"), 40},
+		{"anyOf of 3000 properties", constant(3000, in(`{"items":{"anyOf":`, branches(`{"properties":{"a":{"enum":[%d]}}}`), `}}`)), items(`{"a":"x"}`), 20},
+		{"oneOf of 3000", constant(3000, in(`{"items":{"oneOf":`, branches(`{"minimum":%d}`), `}}`)), items("1"), 40},
+		{"oneOf with types", constant(3000, in(`{"items":{"oneOf":`, branches(`{"type":"string","maxLength":%d}`), `}}`)), items("1"), 2000},
+		{"allOf that hold", constant(3000, in(`{"items":{"allOf":`, branches(`{"maximum":1%d}`), `}}`)), items("1"), 30},
+		{"allOf that fail", constant(3000, in(`{"items":{"allOf":`, branches(`{"minimum":1%d}`), `}}`)), items("1"), 15},
+		{"allOf of large objects", constant(1000, in(`{"allOf":`, branches(`{"maxProperties":1%06d}`), `}`)), numbers, 500},
 		{"not within not", constant(8, func(n int) string {
 			return strings.Repeat(`{"not":{"allOf":[{"not":`, n/2) + `{"type":"string"}` + strings.Repeat(`}]}}`, n/2)
 		}), items("1"), 1},
@@ -85,17 +85,17 @@ func shapes() []hostile {
 				s += `"` + strconv.Itoa(i) + `":{"$ref":"#/definitions/` + strconv.Itoa(i+1) + `"},`
 			}
 			return s + `"` + strconv.Itoa(n) + `":{"maxProperties":0,"additionalProperties":{"$ref":"#"}}}}`
-		}), deep("k", `{"a":1}`), 98},
-		{"deep failing leaves", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"null"}}`), func(n int) string { return deep("k", "["+repeat("1", n)+"]")(98) }, 3000},
-		{"deep failing leaves with long keys", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"null"}}`), func(n int) string { return deep(strings.Repeat("k", 1000), "["+repeat("1", n)+"]")(98) }, 500},
-		{"deep failing leaves with odd keys", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"null"}}`), func(n int) string { return deep(strings.Repeat("/é", 300), "["+repeat("1", n)+"]")(98) }, 500},
+		}), deep("k", `{"a":1}`), 45},
+		{"deep failing leaves", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"null"}}`), func(n int) string { return deep("k", "["+repeat("1", n)+"]")(98) }, 500},
+		{"deep failing leaves with long keys", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"null"}}`), func(n int) string { return deep(strings.Repeat("k", 1000), "["+repeat("1", n)+"]")(98) }, 100},
+		{"deep failing leaves with odd keys", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"null"}}`), func(n int) string { return deep(strings.Repeat("/é", 300), "["+repeat("1", n)+"]")(98) }, 100},
 		{"deep leaves with long keys", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"number"}}`), func(n int) string { return deep(strings.Repeat("k", 1000), "["+repeat("1", n)+"]")(98) }, 3000},
 		{"a long key", always(`{"additionalProperties":{"items":{"type":"null"}}}`), func(n int) string { return `{"` + strings.Repeat("k", 100_000) + `":[` + repeat("1", n) + `]}` }, 100},
 		{"a long key in a schema", always(`{"properties":{"` + strings.Repeat("/", 30_000) + `":{"items":{"type":"null"}}}}`), func(n int) string { return `{"` + strings.Repeat("/", 30_000) + `":[` + repeat("1", n) + `]}` }, 100},
-		{"patterns of many keys", constant(1000, func(n int) string { return `{"patternProperties":{` + numbered(`"^a%d$":{}`, n) + `}}` }), numbers, 2000},
+		{"patterns of many keys", constant(1000, func(n int) string { return `{"patternProperties":{` + numbered(`"^a%d$":{}`, n) + `}}` }), numbers, 500},
 		{"patterns of many keys, closed", constant(1000, func(n int) string {
 			return `{"patternProperties":{` + numbered(`"a%db":{}`, n) + `},"additionalProperties":false}`
-		}), func(n int) string { return "{" + numbered(`"a%d":1`, n) + "}" }, 1000},
+		}), func(n int) string { return "{" + numbered(`"a%d":1`, n) + "}" }, 200},
 		{"patterns of long keys", constant(100, func(n int) string { return `{"patternProperties":{` + numbered(`"[ab]*c%d":{}`, n) + `}}` }), func(n int) string { return "{" + numbered(`"`+strings.Repeat("ab", 500)+`%d":1`, n) + "}" }, 50},
 		{"a slow pattern", always(`{"pattern":"(a|b|ab)*c{1000}"}`), func(n int) string { return `"` + strings.Repeat("ab", n) + `"` }, 10000},
 		{"a slow pattern with optional parts", always(`{"pattern":"(?:a?){400}b"}`), func(n int) string { return `"` + strings.Repeat("a", n) + `"` }, 20000},
@@ -114,17 +114,17 @@ func shapes() []hostile {
 		{"large required", constant(20000, in(`{"items":{"required":`, branches(`"a%d"`), `}}`)), items("{}"), 100},
 		{"large required of a large object", constant(20000, in(`{"required":`, branches(`"k%d"`), `}`)), numbers, 20000},
 		{"large properties", constant(9000, func(n int) string { return `{"items":{"properties":{` + numbered(`"a%d":{}`, n) + `}}}` }), items("{}"), 500},
-		{"every item fails", always(`{"items":{"type":"string"}}`), items("1"), 50000},
-		{"every member fails", always(`{"additionalProperties":{"type":"string"}}`), numbers, 30000},
+		{"every item fails", always(`{"items":{"type":"string"}}`), items("1"), 10000},
+		{"every member fails", always(`{"additionalProperties":{"type":"string"}}`), numbers, 10000},
 		{"every item fails in many ways", always(`{"items":{"allOf":[{"minimum":9},{"type":"string"},{"multipleOf":7},{"enum":[]},{"not":{}}],"type":"null","enum":[2]}}`), items("1"), 3000},
 		{"dependencies", constant(5000, func(n int) string { return `{"items":{"dependencies":{` + numbered(`"a%d":["b"]`, n) + `}}}` }), items(`{"a1":1}`), 500},
 		{"dependencies that fail", constant(3000, in(`{"dependencies":{"a":`, branches(`"b%d"`), `}}`)), always(`{"a":1}`), 1},
 		{"additional members with long messages", always(`{"items":{"additionalProperties":false}}`), func(n int) string {
 			return "[" + repeat("{"+numbered(`"`+strings.Repeat("x", 50)+`%d":1`, 1000)+"}", n) + "]"
-		}, 100},
+		}, 30},
 		{"additional members beside patterns", constant(1000, func(n int) string {
 			return `{"items":{"additionalProperties":false,"patternProperties":{` + numbered(`"^a%d$":{}`, n) + `}}}`
-		}), func(n int) string { return "[" + repeat("{"+numbered(`"k%d":1`, 100)+"}", n) + "]" }, 100},
+		}), func(n int) string { return "[" + repeat("{"+numbered(`"k%d":1`, 100)+"}", n) + "]" }, 20},
 		{"long texts that fail", always(`{"items":{"maxLength":1}}`), items(`"` + strings.Repeat("x", 10000) + `"`), 200},
 		{"many keys twice", always(`{"additionalProperties":{"type":"number"},"allOf":[{"additionalProperties":{}}]}`), numbers, 20000},
 		{"items of items", always(`{"items":{"items":{}}}`), items("[1,2,3,4]"), 10000},
@@ -179,7 +179,7 @@ func TestCost_steps(t *testing.T) {
 // measure returns how many nanoseconds of CPU a step takes, and what one compilation and check is counted as.
 func (h hostile) measure(t *testing.T) (perStep float64, once time.Duration) {
 	t.Helper()
-	const while = 30 * time.Millisecond
+	const while = 20 * time.Millisecond
 	schema, data := []byte(h.schema(h.n)), []byte(h.data(h.n))
 	runtime.GC()
 	began := cpu()
@@ -261,7 +261,9 @@ func TestCost_stops(t *testing.T) {
 			s := mustCompile(t, c.schema)
 			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
 			defer end()
-			found, err := s.Check(budget.NewMeter(ctx), []byte(c.data))
+			m := budget.NewMeter(ctx)
+			m.Charge(19 * budget.Second / 10) // enough is left for the others
+			found, err := s.Check(m, []byte(c.data))
 			exceeded, ok := err.(*budget.Exceeded) //nolint:errorlint // it must not be wrapped
 			if !ok || found != nil {
 				t.Fatalf("%d findings, %v", len(found), err)
