@@ -85,7 +85,8 @@ func (s *Service) previewVerdict(ctx context.Context, change *Change, worth bool
 	case !worth:
 		return s.weighed(standing)[0], nil
 	}
-	verdict := s.verdict(policiesAfter(change, standing), change.Revision, outcomesOf(change.Results), s.Now())
+	policies := policiesAfter(change, standing) //nolint:contextcheck // a policy has a budget of its own
+	verdict := s.verdict(policies, change.Revision, outcomesOf(change.Results), s.Now())
 	return Shown{change.Revision, verdict, change.Against.Epoch}, nil
 }
 

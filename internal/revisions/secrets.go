@@ -222,7 +222,8 @@ func (o *opener) check(ctx context.Context, meter *budget.Meter, checker validat
 	}
 	text, err := o.open(ctx, doc)
 	if err != nil {
-		return []validations.Finding{{Message: validations.Unopened, Instance: []string{}, SchemaPath: "."}}, nil
+		unopened := validations.Finding{Message: validations.Unopened, Instance: []string{}, SchemaPath: "."}
+		return []validations.Finding{unopened}, nil //nolint:nilerr // it is a finding
 	}
 	findings, err := checker.Check(meter, text)
 	return validations.Concealed(findings), err

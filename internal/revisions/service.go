@@ -88,7 +88,7 @@ func (s *Service) countEach(ctx context.Context, n int, work func(meter *budget.
 			errs[i] = meter.Check()
 		}
 	})
-	return cmp.Or(append([]error{err}, errs...)...)
+	return cmp.Or(append([]error{err}, errs...)...) //nolint:wrapcheck // they are our own
 }
 
 func (s *Service) work(ctx context.Context, start, end int, work func(i int)) error {

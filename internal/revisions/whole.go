@@ -25,7 +25,7 @@ func (s *Service) validateWhole(ctx context.Context, change *Change) error {
 	if err != nil {
 		return fmt.Errorf("read the policies in force: %w", err)
 	}
-	required := validations.Required(policiesAfter(change, newest))
+	required := validations.Required(policiesAfter(change, newest)) //nolint:contextcheck // a policy has its own budget
 	fits := slices.Contains(required, validations.PolicyValidation)
 	renders := slices.Contains(required, validations.RenderingValidation)
 	if !fits && !renders {

@@ -89,7 +89,7 @@ func (e *Engine) Compile(meter *budget.Meter, rule Rule, text []byte, versions C
 	if err == nil {
 		checker = usable
 	} else if _, ok := errors.AsType[*jsonschema.Unusable](err); !ok {
-		return nil, err //nolint:wrapcheck // as the contract says
+		return nil, err
 	}
 	e.keep(rule, compiled{checker, len(text)})
 	return checker, nil
@@ -97,7 +97,9 @@ func (e *Engine) Compile(meter *budget.Meter, rule Rule, text []byte, versions C
 
 // RuleOf returns the rule that a DataSchema is, given its digest and text, where there are these client versions. The
 // error is the meter's, as it came.
-func (e *Engine) RuleOf(meter *budget.Meter, schema document.Digest, text []byte, versions ClientVersions) (Rule, error) {
+func (e *Engine) RuleOf(meter *budget.Meter, schema document.Digest, text []byte, versions ClientVersions) (
+	Rule, error,
+) {
 	rule := Rule{Schema: schema}
 	if !e.isExtended(text) {
 		return rule, nil
@@ -160,7 +162,7 @@ func (u usable) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
 	if unusable, ok := errors.AsType[*jsonschema.Unusable](err); ok {
 		return unusable.Findings, nil
 	}
-	return nil, err //nolint:wrapcheck // as the contract says
+	return nil, err
 }
 
 // IsUnusable tells whether a checker is that of a DataSchema which cannot be used.

@@ -18,8 +18,8 @@ const sanityAdvice = "Ensure that each document has a metadata, schema and data 
 var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
 
 // Sanity checks that an entry is a document at all: the base schema and the schema of its metadata (spec/api.md
-// §2.1-2.3). It returns nil, the Invalid fault that carries one D001 message for each violation, or an error of the meter
-// as it came.
+// §2.1-2.3). It returns nil, the Invalid fault that carries one D001 message for each violation, or an error of the
+// meter as it came.
 func Sanity(meter *budget.Meter, e document.Entry) error {
 	root, _ := e.Value.(document.Mapping)
 	violations, err := checkBase(meter, root)
@@ -131,13 +131,15 @@ func checkLengths(root, metadata document.Mapping) (violations []violation) {
 }
 
 // violationsBy returns what is wrong with the part of a document at a path, by a schema.
-func violationsBy(meter *budget.Meter, by *schema, at string, part document.Mapping) (violations []violation, err error) {
+func violationsBy(meter *budget.Meter, by *schema, at string, part document.Mapping) (
+	violations []violation, err error,
+) {
 	findings, err := by.compiled.Check(meter, document.AppendJSON(nil, part))
 	for _, finding := range findings {
 		path := strings.Join(append([]string{at}, finding.Instance...), ".")
 		violations = append(violations, violation{path, finding.Message})
 	}
-	return violations, err //nolint:wrapcheck // the meter's, as it came
+	return violations, err
 }
 
 func sanityMessage(e document.Entry, v violation) fault.Message {

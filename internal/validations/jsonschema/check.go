@@ -17,8 +17,8 @@ import (
 
 // Check returns every violation, in an order that depends on schema and data alone; nil if the data passes. data is
 // compact JSON text whose keys are in the order they were written. Of more than 100 violations the first 99 are
-// returned, and one that says how many more there were. Text that is no JSON or that is nested deeper than 100 levels is
-// one violation.
+// returned, and one that says how many more there were. Text that is no JSON or that is nested deeper than 100 levels
+// is one violation.
 //
 // What it takes is counted while it is done. The error is the meter's, as it came.
 func (s *Schema) Check(meter *budget.Meter, data []byte) (findings []Finding, err error) {

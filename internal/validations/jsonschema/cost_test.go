@@ -2,8 +2,8 @@ package jsonschema
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -72,20 +72,11 @@ func shapes() []hostile {
 		}), always("1"), 1},
 		{"recursion that doubles", always(`{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`), deep("a", "1"), 13},
 		{"recursion that doubles and fails", always(`{"maxProperties":0,"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`), deep("a", "1"), 11},
-		{"deep recursion of references", constant(60, func(n int) string {
-			s := `{"$ref":"#/definitions/0","definitions":{`
-			for i := range n {
-				s += `"` + strconv.Itoa(i) + `":{"$ref":"#/definitions/` + strconv.Itoa(i+1) + `"},`
-			}
-			return s + `"` + strconv.Itoa(n) + `":{"additionalProperties":{"$ref":"#"}}}}`
-		}), func(n int) string { return deep("k", "["+repeat("1", 3)+"]")(n) }, 98},
-		{"deep recursion that fails", constant(60, func(n int) string {
-			s := `{"$ref":"#/definitions/0","definitions":{`
-			for i := range n {
-				s += `"` + strconv.Itoa(i) + `":{"$ref":"#/definitions/` + strconv.Itoa(i+1) + `"},`
-			}
-			return s + `"` + strconv.Itoa(n) + `":{"maxProperties":0,"additionalProperties":{"$ref":"#"}}}}`
-		}), deep("k", `{"a":1}`), 45},
+		{"deep recursion of references", always(chainTo(60, `{"additionalProperties":{"$ref":"#"}}`)), deep("k", "[1,1,1]"), 98},
+		{
+			"deep recursion that fails", always(chainTo(60, `{"maxProperties":0,"additionalProperties":{"$ref":"#"}}`)),
+			deep("k", `{"a":1}`), 45,
+		},
 		{"deep failing leaves", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"null"}}`), func(n int) string { return deep("k", "["+repeat("1", n)+"]")(98) }, 500},
 		{"deep failing leaves with long keys", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"null"}}`), func(n int) string { return deep(strings.Repeat("k", 1000), "["+repeat("1", n)+"]")(98) }, 100},
 		{"deep failing leaves with odd keys", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"null"}}`), func(n int) string { return deep(strings.Repeat("/é", 300), "["+repeat("1", n)+"]")(98) }, 100},
@@ -131,6 +122,11 @@ func shapes() []hostile {
 		{"brackets", always(`{}`), items("[]"), 100_000},
 		{"wrapped items", always(`{"items":{"type":"number"},"definitions":{"x":{"items":{"$ref":"#/items"}}},"additionalProperties":{"$ref":"#/definitions/x"}}`), items("1"), 30_000},
 	}
+}
+
+// chainTo is a chain whose last definition is the given one.
+func chainTo(n int, last string) string {
+	return strings.Replace(chain(n), fmt.Sprintf(`"%d":{}`, n), fmt.Sprintf(`"%d":%s`, n, last), 1)
 }
 
 func cpu() time.Duration {

@@ -52,8 +52,8 @@ func areUnique(w work, items []any) bool {
 	return true
 }
 
-// printer writes a value such that equal values, and no others, give the same text: numbers by their value, so that 1 is
-// 1.0, and objects in the order of their keys. It writes no more once it has written more than most bytes.
+// printer writes a value such that equal values, and no others, give the same text: numbers by their value, so that 1
+// is 1.0, and objects in the order of their keys. It writes no more once it has written more than most bytes.
 type printer struct {
 	work
 	strings.Builder

@@ -119,20 +119,20 @@ func (v *value) ordered(objects map[*value]document.Mapping) any {
 func (s *Schema) NamesVersions() bool { return s.namesVersions }
 
 // extended checks the keywords that extensions add. The library takes the violations along as texts.
-func (c *keywords) extended(ctx santhosh.ValidationContext, v any, wrong []error) []error {
+func (k *keywords) extended(ctx santhosh.ValidationContext, v any, wrong []error) []error {
 	value, ok := v.(map[string]any)
 	if !ok {
 		return wrong
 	}
-	for _, keyword := range c.node.added {
-		violations, err := keyword.Check(c.run.meter, value, c.schema.versions)
-		c.run.must(err)
+	for _, keyword := range k.node.added {
+		violations, err := keyword.Check(k.run.meter, value, k.schema.versions)
+		k.run.must(err)
 		for _, violation := range violations {
 			text, err := json.Marshal(violation)
 			if err != nil {
 				text = []byte(`{"message": "a violation that cannot be told"}`)
 			}
-			wrong = append(wrong, c.run.fail(ctx, own, string(text)))
+			wrong = append(wrong, k.run.fail(ctx, own, string(text)))
 		}
 	}
 	return wrong

@@ -1,6 +1,9 @@
 package jsonschema
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // searchState is how far the search for loops has come with a schema.
 type searchState uint8
@@ -20,10 +23,8 @@ func (g *graph) findLoops() {
 	if len(g.findings) > 0 {
 		return
 	}
-	for _, n := range g.nodes { // parents come first, so the outermost is named
-		if g.tooDeep(n) {
-			return
-		}
+	if i := slices.IndexFunc(g.nodes, (*node).isTooDeep); i >= 0 { // parents come first, so the outermost is named
+		g.refuseDepth(g.nodes[i])
 	}
 }
 
@@ -69,18 +70,14 @@ func (g *graph) refuseLoop(n *node) {
 	g.refuse(n, "$ref", m.String())
 }
 
-func (g *graph) tooDeep(n *node) bool {
-	var said string
-	switch {
-	case n.levels > maxLevels:
-		said = fmt.Sprintf("its combinators (allOf, anyOf, oneOf, not, dependencies) are nested %d deep at one place of the"+
-			" data, and %d is the most: simplify them", n.levels, maxLevels)
-	case n.length > maxSteps:
-		said = fmt.Sprintf("its combinators and references lead through %d schemas at one place of the data, and %d is the"+
-			" most: simplify them", n.length, maxSteps)
-	default:
-		return false
+func (n *node) isTooDeep() bool { return n.levels > maxLevels || n.length > maxSteps }
+
+func (g *graph) refuseDepth(n *node) {
+	said := fmt.Sprintf("its combinators and references lead through %d schemas at one place of the data, and %d is the"+
+		" most: simplify them", n.length, maxSteps)
+	if n.levels > maxLevels {
+		said = fmt.Sprintf("its combinators (allOf, anyOf, oneOf, not, dependencies) are nested %d deep at one place of"+
+			" the data, and %d is the most: simplify them", n.levels, maxLevels)
 	}
 	g.findings = append(g.findings, Finding{Message: said, Instance: n.place(), SchemaPath: "."})
-	return true
 }

@@ -101,7 +101,7 @@ func setsFlags(written string) bool {
 	}
 }
 
-// instructions returns how many instructions a pattern compiles to, about: all that it repeats is there that many times.
+// instructions returns about how many instructions a pattern compiles to: what it repeats is there that many times.
 func instructions(tree *syntax.Regexp) int {
 	n := 1 + len(tree.Rune)
 	for _, sub := range tree.Sub {

@@ -17,8 +17,8 @@ type Schema struct {
 	pool     pool
 }
 
-// Compile prepares a Draft 4 schema given as JSON text, and counts what that takes. A schema that cannot be used gives a
-// *Unusable error, any other error is of the meter.
+// Compile prepares a Draft 4 schema given as JSON text, and counts what that takes. A schema that cannot be used gives
+// a *Unusable error; any other error is the meter's, as it came.
 func Compile(meter *budget.Meter, schema []byte, options Options) (s *Schema, err error) {
 	defer stopped(&err)
 	w := work{meter}

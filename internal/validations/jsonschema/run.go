@@ -54,11 +54,11 @@ func (r *run) fail(ctx santhosh.ValidationContext, keyword, message string) erro
 	}
 	r.locate(len(r.frames)-1, 1)
 	r.keep(len(message) + r.data.path)
-	return ctx.Error(keyword, "%s", message)
+	return ctx.Error(keyword, "%s", message) //nolint:wrapcheck // as the library wants it
 }
 
-// mark counts the errors that the library makes of one below, in each schema on the way out: one each where an allOf or a
-// reference leads to it, and one that groups all when there is a second.
+// mark counts the errors that the library makes of one below, in each schema on the way out: one each where an allOf or
+// a reference leads to it, and one that groups all when there is a second.
 func (r *run) mark() {
 	for i := len(r.frames) - 1; i >= r.branch; i-- {
 		f := &r.frames[i]

@@ -1,13 +1,11 @@
 package jsonschema
 
-import (
-	"strconv"
-)
+import "strconv"
 
 // writer rewrites schemas for the library. What it keeps is listed, so that nothing else reaches the library: not id
-// and $schema, no later keywords, no texts. That is the keywords that apply schemas to members and items, allOf and
-// dependencies; and in each schema the one of this package. A schema that something points at becomes a definition, so that the
-// library never resolves a pointer that a user wrote.
+// and $schema, no later keywords, no texts. It keeps the keywords that apply schemas to members and items, allOf and
+// dependencies, and adds the keyword of this package to each schema. A schema that something points at becomes a
+// definition, so that the library never resolves a pointer that a user wrote.
 type writer struct{ hoisted map[int]*node }
 
 // hoist finds the schemas that the root reaches and that must become definitions: what references point to, and what
