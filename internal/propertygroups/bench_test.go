@@ -43,7 +43,7 @@ property_groups:
 	b.Run("check", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if found := g.Check(object, versions); found != nil {
+			if found := judge(b, g, object, versions); found != nil {
 				b.Fatal(sketch(found))
 			}
 		}
@@ -51,7 +51,7 @@ property_groups:
 	b.Run("check with violations", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if found := g.Check(object, nil); len(found) != 2 {
+			if found := judge(b, g, object, nil); len(found) != 2 {
 				b.Fatal(sketch(found))
 			}
 		}

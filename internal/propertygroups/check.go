@@ -3,13 +3,16 @@ package propertygroups
 import (
 	"fmt"
 	"strconv"
+
+	"purser/internal/budget"
 )
 
 const (
-	// MaxSteps is what a check may take in all: some tenths of a second.
-	MaxSteps = 5_000_000
-
 	maxViolations = 100
+	// stepTime is what a step of a check takes, in the budget's steps: looking up a key, or going on to another item.
+	stepTime = 40
+	// wordTime is what a violation takes besides: its message.
+	wordTime = 10_000
 )
 
 // Violation is one way in which an object does not keep a rule (spec/property-groups.md §4). Its slices are not to be
@@ -22,28 +25,27 @@ type Violation struct {
 }
 
 // Check judges an object, as encoding/json decodes it with UseNumber, and returns what violates the groups in declared
-// order. There are at most 100 violations, and then one that counts the others. An object that is too large for the
-// groups to be judged in MaxSteps is one violation.
-func (g *Groups) Check(object map[string]any, versions Versions) []Violation {
-	c := &check{object: object, versions: versions, steps: MaxSteps}
+// order. There are at most 100 violations, and then one that counts the others. What it takes is counted while it is
+// done; the error is the meter's, as it came.
+func (g *Groups) Check(meter *budget.Meter, object map[string]any, versions Versions) ([]Violation, error) {
+	c := &check{meter: meter, object: object, versions: versions}
 	c.run(g)
-	if c.isSpent() {
-		return []Violation{{[]string{}, g.rules[0].keyword[:1:1], "The data is too large for these property groups: " +
-			"judging them takes more than " + strconv.Itoa(MaxSteps) +
-			" steps. Make the lists shorter, or the groups fewer.", 0}}
+	if c.isStopped() {
+		return nil, c.err
 	}
 	if c.more > 0 {
 		said := fmt.Sprintf("The property groups are violated in %d more ways.", c.more)
 		c.found = append(c.found, Violation{[]string{}, g.rules[0].keyword[:1:1], said, c.more})
 	}
-	return c.found
+	return c.found, nil
 }
 
 // check is one check of an object.
 type check struct {
+	meter       *budget.Meter
+	err         error // of the meter
 	object      map[string]any
 	versions    Versions
-	steps       int    // left
 	here, items memo   // of the object itself, and of the item being judged
 	way         []step // to the value being judged
 	found       []Violation
@@ -57,7 +59,15 @@ type step struct {
 	isItem bool
 }
 
-func (c *check) isSpent() bool { return c.steps < 0 }
+// spend counts steps.
+func (c *check) spend(steps int) {
+	if c.err == nil {
+		c.err = c.meter.Spend(steps * stepTime)
+	}
+}
+
+// isStopped reports whether the check has taken more than it may; what it says then does not count.
+func (c *check) isStopped() bool { return c.err != nil }
 
 func (c *check) run(g *Groups) {
 	c.here.size, c.items.size = g.shared, g.shared
@@ -66,7 +76,7 @@ func (c *check) run(g *Groups) {
 		if c.supports(r) && r.isEnforced() {
 			c.judge(r, c.object, 0)
 		}
-		if c.isSpent() {
+		if c.isStopped() {
 			return
 		}
 	}
@@ -88,7 +98,7 @@ func (c *check) judge(r *rule, value any, n int) {
 // findList follows a path from its part n on to the first list with items, which `skip` parts lead to.
 func (c *check) findList(path []string, value any, n int) (list []any, skip int) {
 	for skip = n; ; skip++ {
-		c.steps--
+		c.spend(1)
 		if list, ok := value.([]any); ok && len(list) > 0 {
 			return list, skip
 		}
@@ -96,7 +106,7 @@ func (c *check) findList(path []string, value any, n int) (list []any, skip int)
 		if !ok || skip == len(path) {
 			return nil, 0
 		}
-		c.steps -= keySteps(path[skip])
+		c.spend(keySteps(path[skip]))
 		if value, ok = object[path[skip]]; !ok {
 			return nil, 0
 		}
@@ -107,7 +117,7 @@ func (c *check) findList(path []string, value any, n int) (list []any, skip int)
 func (c *check) judgeItems(r *rule, list []any, skip int) {
 	c.way = append(c.way, step{isItem: true})
 	for i, item := range list {
-		if c.isSpent() {
+		if c.isStopped() {
 			break
 		}
 		c.way[len(c.way)-1].index = i
@@ -131,6 +141,7 @@ func (c *check) report(r *rule, word func() string) {
 		c.more++
 		return
 	}
+	c.spend(wordTime/stepTime + len(c.way))
 	instance := make([]string, len(c.way))
 	for i, s := range c.way {
 		if instance[i] = s.key; s.isItem {

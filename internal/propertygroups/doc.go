@@ -16,8 +16,7 @@
 //   - Groups do not change once parsed. They can be used by many goroutines.
 //   - Groups form a directed acyclic graph. Whatever goes through it visits a group once, or stops after a fixed number
 //     of steps or bytes: thirty groups that refer twice to the next one have 2^30 ways through them.
-//   - A check takes at most Weight steps for each value of the object, and never more than a fixed number; beyond that
-//     it says so instead of an outcome.
+//   - What a check takes is counted while it is done. One that takes more than the request may spend has no outcome.
 //   - No message is longer than about 2 KiB, however long the names in it are.
 //
 // What is not known here: the schema library, where in a document the object stands, and what a client version is for.

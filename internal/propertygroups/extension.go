@@ -3,6 +3,7 @@ package propertygroups
 import (
 	"slices"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/validations"
 )
@@ -41,11 +42,16 @@ func (Extension) Examine(schema any) (findings []validations.Finding) {
 type keyword struct{ *Groups }
 
 // Check implements validations.Keyword.
-func (k keyword) Check(object map[string]any, versions map[string]string) []validations.Violation {
-	found := k.Groups.Check(object, versions)
+func (k keyword) Check(meter *budget.Meter, object map[string]any, versions map[string]string) (
+	[]validations.Violation, error,
+) {
+	found, err := k.Groups.Check(meter, object, versions)
+	if err != nil {
+		return nil, err
+	}
 	violations := make([]validations.Violation, len(found))
 	for i, v := range found {
 		violations[i] = validations.Violation(v)
 	}
-	return violations
+	return violations, nil
 }

@@ -7,7 +7,6 @@ type Versions map[string]string
 type Groups struct {
 	rules  []*rule // in declared order
 	shared int     // how many groups are referred to more than once
-	weight int
 }
 
 // rule is one entry of a keyword: what is enforced, or a term that another group refers to.
@@ -35,7 +34,6 @@ type group struct {
 	memo       int      // where its truth is remembered; negative if it is asked for once only
 	height     int      // groups on the longest way down, itself included; 0 until it is settled
 	common     []string // what all paths below have in common, each without its last part
-	weight     int      // steps per value to find its truth, if nothing is remembered
 }
 
 // operand is a path, or a group if there is one.
@@ -63,7 +61,3 @@ func (g *Groups) NamesVersions() bool {
 	}
 	return false
 }
-
-// Weight is how many steps a check may take for each value: the object itself and its members and items at any depth. A
-// step is some 20 to 100 ns. No check takes more than MaxSteps, whatever the weight.
-func (g *Groups) Weight() int { return g.weight }

@@ -1,11 +1,13 @@
 package propertygroups
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 )
 
@@ -130,11 +132,22 @@ func TestHostile(t *testing.T) {
 				t.Fatal(err)
 			}
 			parsed := time.Since(began)
-			found := g.Check(c.object, Versions{strings.Repeat("c", 1<<16): strings.Repeat("1", 5_000)})
+			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+			defer end()
+			meter := budget.NewMeter(ctx)
+			meter.Charge(17 * budget.Second / 10) // enough is left
+			versions := Versions{strings.Repeat("c", 1<<16): strings.Repeat("1", 5_000)}
+			found, err := g.Check(meter, c.object, versions)
+			if _, exceeded := errors.AsType[*budget.Exceeded](err); err != nil && !exceeded {
+				t.Fatal(err)
+			}
 			checked := time.Since(began) - parsed
+			_ = meter.Check()
+			steps, _ := budget.From(ctx).Spent()
 			d := g.Describe()
 			took := time.Since(began)
-			t.Logf("parsed in %v, checked in %v, described in %v; %d violations, %d lines", parsed, checked, took-parsed-checked, len(found), len(d.Properties))
+			t.Logf("parsed in %v, checked in %v (counted %v), described in %v; %d violations, %d lines", parsed, checked,
+				time.Duration(steps), took-parsed-checked, len(found), len(d.Properties))
 			if took > patience {
 				t.Errorf("took %v", took)
 			}
@@ -189,21 +202,34 @@ func short(t *testing.T, found []Violation, d Description) {
 	}
 }
 
-func TestGroups_Check_tooLarge(t *testing.T) {
+// What a check takes is counted: it grows with the object, and ends with the budget.
+func TestGroups_Check_counts(t *testing.T) {
 	t.Parallel()
 	g := mustParse(t, namedKeyword, []any{named("g", "or", thousand("l.p")...)})
-	found := sketch(g.Check(map[string]any{"l": repeated(100_000, map[string]any{"p": nil})}, nil))
-	const want = "/ property_groups: The data is too large for these property groups: judging them takes more than 5000000 steps. " +
-		"Make the lists shorter, or the groups fewer.\n"
-	if found != want {
-		t.Errorf("%s", found)
+	steps := func(items int) int64 {
+		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+		defer end()
+		meter := budget.NewMeter(ctx)
+		_, err := g.Check(meter, map[string]any{"l": repeated(items, map[string]any{"p": nil})}, nil)
+		if _, exceeded := errors.AsType[*budget.Exceeded](err); exceeded != (items > 10_000) {
+			t.Errorf("%d items: %v", items, err)
+		}
+		_ = meter.Check()
+		spent, _ := budget.From(ctx).Spent()
+		return spent
+	}
+	if few, more := steps(100), steps(400); more < 3*few || more > 5*few {
+		t.Errorf("100 items take %d steps, 400 take %d", few, more)
+	}
+	if most := steps(100_000); most > 3*budget.Second {
+		t.Errorf("it ended after %d steps", most)
 	}
 }
 
 func TestGroups_Check_manyViolations(t *testing.T) {
 	t.Parallel()
 	g := mustParse(t, namedKeyword, []any{named("g", "or", "l.a", "l.b")})
-	found := g.Check(map[string]any{"l": repeated(1_234, nil)}, nil)
+	found := judge(t, g, map[string]any{"l": repeated(1_234, nil)}, nil)
 	if len(found) != maxViolations+1 {
 		t.Fatalf("%d violations", len(found))
 	}
@@ -277,21 +303,5 @@ func TestParse_shortFaults(t *testing.T) {
 		if err == nil || len(err.Error()) > maxMessage+len("…") || !strings.HasSuffix(err.Error(), "…") {
 			t.Errorf("%.100v", err)
 		}
-	}
-}
-
-// The weight of a rule is enough for one that finds nothing and says so, and does not grow with the ways there are.
-func TestGroups_Weight(t *testing.T) {
-	t.Parallel()
-	all := mustParse(t, namedKeyword, []any{named("g", "and", "a", "a.b"), named("h", "xor", "a", "b")})
-	for _, object := range []map[string]any{{}, {"a": nil}, {"a": true}, {"a": map[string]any{"b": nil}}} {
-		c := &check{object: object, steps: MaxSteps}
-		c.run(all)
-		if took, most := MaxSteps-c.steps, all.Weight()*values(object); took > most {
-			t.Errorf("%v takes %d steps, and not %d", object, took, most)
-		}
-	}
-	if w := mustParse(t, namedKeyword, ladder(900, "or")).Weight(); w > 10_000 {
-		t.Errorf("the weight is %d", w)
 	}
 }

@@ -78,9 +78,6 @@ func (l *limit) admits(text string) bool {
 	})
 }
 
-// weight is how many steps asking takes.
-func (l *limit) weight() int { return len(l.versions) }
-
 // supports tells whether the rule's properties are known to the client. If not, each one that is specified is a
 // violation.
 func (c *check) supports(r *rule) bool {
@@ -88,21 +85,21 @@ func (c *check) supports(r *rule) bool {
 	if l == nil {
 		return true
 	}
-	c.steps -= l.weight()
+	c.spend(len(l.versions))
 	v, isKnown := c.versions[l.plugin]
 	if isKnown && l.admits(v) {
 		return true
 	}
 	said := make(map[string]bool)
 	w := pathWalk{visit: func(path []string) bool {
-		if c.steps--; c.specified(c.object, path) {
+		if c.spend(1); c.specified(c.object, path) {
 			if key := strings.Join(path, "\x00"); !said[key] {
 				said[key] = true
 				c.report(r, func() string { return l.violation(path, v, isKnown) })
 			}
 		}
-		return !c.isSpent()
-	}, step: func() { c.steps-- }}
+		return !c.isStopped()
+	}, step: func() { c.spend(1) }}
 	w.walk(r.group)
 	return false
 }

@@ -48,7 +48,6 @@ func Parse(schema document.Mapping) (*Groups, error) {
 			return nil, err
 		}
 	}
-	p.groups.weigh()
 	return p.groups, nil
 }
 

@@ -11,10 +11,7 @@ type settler struct {
 	open   []*group // from the rule's group down to where it is
 }
 
-const (
-	isOpen    = -1      // the height of a group in open
-	maxWeight = 1 << 40 // where weights stop growing
-)
+const isOpen = -1 // the height of a group in open
 
 // settle refuses a group that leads to itself, or too deep.
 func (s *settler) settle(g *group) error {
@@ -42,7 +39,7 @@ func (s *settler) settle(g *group) error {
 		return s.parser.refuse("Groups should refer to one another at most %d deep.", maxNesting)
 	}
 	s.open = s.open[:len(s.open)-1]
-	g.height, g.common, g.weight = height, commonPrefix(g.operands), weightOf(g.operands)
+	g.height, g.common = height, commonPrefix(g.operands)
 	return nil
 }
 
@@ -80,50 +77,4 @@ func commonPrefix(operands []operand) []string {
 		common = common[:n]
 	}
 	return common
-}
-
-func weightOf(operands []operand) int {
-	weight := 0
-	for _, o := range operands {
-		weight += o.weight()
-		if o.group != nil {
-			weight += o.group.weight
-		}
-		weight = min(weight, maxWeight)
-	}
-	return weight
-}
-
-// weight is how many steps an operand takes for each value, without the group that it refers to.
-func (o operand) weight() int {
-	if o.group != nil {
-		return 1
-	}
-	return 2 + keySteps(slices.MaxFunc(o.path, func(a, b string) int { return len(a) - len(b) }))
-}
-
-// weigh adds up what the rules cost. None costs more than all groups together, because the truth of those that are
-// referred to again and again is remembered.
-func (g *Groups) weigh() {
-	all := 0
-	for _, r := range g.rules {
-		for _, o := range r.group.operands {
-			all += o.weight()
-			if o.group != nil && !r.named {
-				all += o.group.weight
-			}
-		}
-	}
-	for _, r := range g.rules {
-		once := min(all, r.group.weight)
-		if r.isEnforced() {
-			g.weight += 2*once + 2 // once to find the truth, and once for the words
-			for _, part := range r.group.common {
-				g.weight += keySteps(part)
-			}
-		}
-		if r.limit != nil {
-			g.weight += once + r.limit.weight()
-		}
-	}
 }

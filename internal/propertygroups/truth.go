@@ -38,12 +38,12 @@ func (m *memo) remember(g *group, held bool) {
 
 // truth is that of an operand (spec/property-groups.md §2).
 func (c *check) truth(o operand, p place) bool {
-	c.steps--
+	c.spend(1)
 	if o.group == nil {
 		return c.specified(p.value, o.path[p.skip:])
 	}
 	held, known := p.memo.recall(o.group)
-	if !known && !c.isSpent() {
+	if !known && !c.isStopped() {
 		held = c.holds(o.group, p)
 		p.memo.remember(o.group, held)
 	}
@@ -91,18 +91,18 @@ func (c *check) count(operands []operand, p place, enough int) (n int) {
 
 // specified tells whether a path leads from a value to one that is not null, through any item of a list.
 func (c *check) specified(value any, path []string) bool {
-	c.steps--
+	c.spend(1)
 	if len(path) == 0 {
 		return value != nil
 	}
 	switch v := value.(type) {
 	case map[string]any:
-		c.steps -= keySteps(path[0])
+		c.spend(keySteps(path[0]))
 		child, ok := v[path[0]]
 		return ok && c.specified(child, path[1:])
 	case []any:
 		for _, item := range v {
-			if c.isSpent() {
+			if c.isStopped() {
 				break
 			}
 			if c.specified(item, path) {
@@ -114,4 +114,4 @@ func (c *check) specified(value any, path []string) bool {
 }
 
 // keySteps is how many steps more than one it takes to look up a key: it is read to its end.
-func keySteps(key string) int { return len(key) / 64 }
+func keySteps(key string) int { return len(key) / 512 }

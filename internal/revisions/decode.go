@@ -15,10 +15,12 @@ import (
 // decode decodes items of a payload on all processors. It fails with the fault that the reference would find first.
 func (s *Service) decode(ctx context.Context, payload Payload, positions []int) ([]Item, error) {
 	decoded, faults := make([]Item, len(positions)), make([]decodeFaults, len(positions))
-	err := forEach(ctx, len(positions), func(_ *budget.Meter, i int) error {
-		decoded[i], faults[i] = s.decodeItem(ctx, payload.Items[positions[i]], payload.CleartextOnly)
-		if err := faults[i].parse; err != nil && !isOfBody(err) {
-			return err
+	err := forEach(ctx, len(positions), func(meter *budget.Meter, i int) error {
+		decoded[i], faults[i] = s.decodeItem(ctx, meter, payload.Items[positions[i]], payload.CleartextOnly)
+		for _, err := range []error{faults[i].parse, faults[i].sanity} {
+			if err != nil && !isOfBody(err) {
+				return err
+			}
 		}
 		return nil
 	})
@@ -35,7 +37,9 @@ func isOfBody(err error) bool {
 }
 
 // decodeItem decodes one item and makes it a document. At most one of the faults is set.
-func (s *Service) decodeItem(ctx context.Context, item Item, cleartextOnly bool) (Item, decodeFaults) {
+func (s *Service) decodeItem(ctx context.Context, meter *budget.Meter, item Item, cleartextOnly bool) (
+	Item, decodeFaults,
+) {
 	entry, err := document.Decode(ctx, item.Segment, s.Limits)
 	switch {
 	case err != nil:
@@ -43,8 +47,8 @@ func (s *Service) decodeItem(ctx context.Context, item Item, cleartextOnly bool)
 	case !entry.IsDocument():
 		return item, decodeFaults{invalid: true}
 	}
-	if err := validations.Sanity(entry); err != nil {
-		return item, decodeFaults{sanity: err}
+	if err := validations.Sanity(meter, entry); err != nil {
+		return item, decodeFaults{sanity: budget.About(err, "document %d (from line %d)", entry.Index, entry.Line)}
 	}
 	if item.Document, err = document.New(entry); err != nil {
 		return item, decodeFaults{parse: err}

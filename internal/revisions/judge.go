@@ -44,18 +44,17 @@ func (j Judgement) failed() bool {
 
 // judge judges a diff of a snapshot that holds what need asked for.
 func (j judge) judge(ctx context.Context, snapshot Snapshot, diff Diff) (Judgement, error) {
-	versions, err := j.clientVersions(ctx, snapshot, diff)
+	scope, err := j.scope(ctx, snapshot, diff)
 	if err != nil {
 		return Judgement{}, err
 	}
-	subjects := j.subjects(snapshot, diff, versions)
-	checks, err := j.check(ctx, snapshot, diff, subjects, versions)
+	checks, findings, err := j.check(ctx, snapshot, scope)
 	if err != nil {
 		return Judgement{}, err
 	}
-	failing := failing(snapshot, diff, subjects, checks)
+	failing := failing(snapshot, diff, scope, findings)
 	made := Judgement{
-		Checks: checks.made, ClientVersions: versions, Policies: policiesAfter(snapshot.Policies, diff),
+		Checks: checks, ClientVersions: scope.versions, Policies: policiesAfter(snapshot.Policies, diff),
 		Settles: settles(snapshot, diff, failing),
 	}
 	made.Failures, made.Entries = entries(snapshot, diff, failing)
@@ -74,15 +73,14 @@ func (j judge) need(ctx context.Context, snapshot Snapshot, diff Diff) (Need, er
 			return need, nil
 		}
 	}
-	versions, err := j.clientVersions(ctx, snapshot, diff)
+	scope, err := j.scope(ctx, snapshot, diff)
 	if err != nil {
 		return need, err
 	}
-	need.Schemas = versions.Digest() != snapshot.Newest.ClientVersions
-	governed := j.governed(snapshot, diff, versions)
-	need.Governed = sorted(governed)
+	need.Schemas = scope.versions.Digest() != snapshot.Newest.ClientVersions
+	need.Governed = sorted(scope.governed)
 	need.Kinds = append(need.Kinds, need.Governed...)
-	need.Checks = j.recorded(snapshot, diff, versions)
+	need.Checks = scope.recorded(snapshot, diff)
 	return need, nil
 }
 
@@ -97,16 +95,17 @@ func kinds(documents []*Stored) []string {
 
 // failing returns the rules by which documents of the new revision fail, by document: what is known of the newest
 // revision, and what was found about the subjects.
-func failing(snapshot Snapshot, diff Diff, subjects []*Stored, checks checks) map[int64]validations.Rule {
+func failing(snapshot Snapshot, diff Diff, s scope, findings map[validations.Pair][]validations.Finding,
+) map[int64]validations.Rule {
 	gone, failing := ids(diff.Removed), map[int64]validations.Rule{}
 	for _, failure := range snapshot.Failures {
 		if !gone[failure.Document] && !failure.Rule.IsZero() {
 			failing[failure.Document] = failure.Rule
 		}
 	}
-	for _, doc := range subjects {
+	for _, doc := range s.subjects {
 		delete(failing, doc.ID)
-		if pair, checked := checks.of[doc]; checked && len(checks.findings[pair.Name()]) > 0 {
+		if pair, checked := s.pairs[doc]; checked && len(findings[pair.Name()]) > 0 {
 			failing[doc.ID] = pair.Rule
 		}
 	}

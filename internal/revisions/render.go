@@ -126,7 +126,7 @@ func (r Renderer) validate(ctx context.Context, rendered computed) error {
 		rules.Registered[schema.Name], byRule[schema.rule], byDocument[schema.Stored] = schema.rule, schema, schema
 	}
 	outcomes := make([]outcome, len(rendered.Documents))
-	err = forEach(ctx, len(outcomes), func(_ *budget.Meter, i int) error {
+	err = forEach(ctx, len(outcomes), func(meter *budget.Meter, i int) error {
 		doc := rendered.Documents[i]
 		rule, ok := rules.ForRendered(doc.Document)
 		if schema := byDocument[doc]; !ok || schema != nil && !validations.IsUnusable(schema.checker) {
@@ -137,8 +137,9 @@ func (r Renderer) validate(ctx context.Context, rendered computed) error {
 		if schema := byRule[rule]; schema != nil {
 			checker, text = schema.checker, schema.Data
 		}
-		outcomes[i] = outcome{text, checker.Check(doc.Data), validations.IsUnusable(checker)}
-		return nil
+		found, err := checker.Check(meter, doc.Data)
+		outcomes[i] = outcome{text, found, validations.IsUnusable(checker)}
+		return budget.About(err, "check rendered document %s by the schema of %s", doc.Identity, doc.Schema)
 	})
 	if err != nil {
 		return fmt.Errorf("check rendered documents: %w", err)
@@ -167,7 +168,7 @@ func (r Renderer) registered(ctx context.Context, rendered computed) (schemas []
 		schemas = append(schemas, registered{Stored: doc})
 	}
 	versions := ReadClientVersions(rendered.Documents, r.Defaults)
-	err = forEach(ctx, len(schemas), func(_ *budget.Meter, i int) error {
+	err = forEach(ctx, len(schemas), func(meter *budget.Meter, i int) error {
 		schema := &schemas[i]
 		digest := schema.Digest
 		if _, differs := rendered.written[schema.Stored]; differs { // the digest is that of what was submitted
@@ -175,13 +176,16 @@ func (r Renderer) registered(ctx context.Context, rendered computed) (schemas []
 				digest = document.DigestOf(value)
 			}
 		}
-		schema.rule = r.Engine.RuleOf(digest, schema.Data, versions)
+		var err error
+		if schema.rule, err = r.Engine.RuleOf(meter, digest, schema.Data, versions); err != nil {
+			return readingSchema(err, schema.Stored)
+		}
 		checker, known := r.Engine.Checker(schema.rule)
 		if !known {
-			checker = r.Engine.Compile(schema.rule, schema.Data, versions)
+			checker, err = r.Engine.Compile(meter, schema.rule, schema.Data, versions)
 		}
 		schema.checker = checker
-		return nil
+		return readingSchema(err, schema.Stored)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compile DataSchemas: %w", err)

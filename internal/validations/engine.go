@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/validations/jsonschema"
 )
@@ -27,8 +28,9 @@ type Violation = jsonschema.Violation
 
 // Checker checks JSON text as document.Document.Data holds it. It is safe for concurrent use.
 type Checker interface {
-	// Check returns every violation, nil if there is none.
-	Check(data []byte) []Finding
+	// Check returns every violation, nil if there is none. What it takes is counted while it is done. It returns no errors
+	// but the meter's, as they came: budget.About says which document and which schema were being worked on.
+	Check(meter *budget.Meter, data []byte) ([]Finding, error)
 }
 
 // What is kept of compiled DataSchemas for the next check: so many, and so many bytes of their texts, of which a
@@ -80,28 +82,37 @@ func (e *Engine) Checker(rule Rule) (checker Checker, ok bool) {
 }
 
 // Compile returns the checker of a DataSchema's text. Against one that cannot be used nothing is ever found: it is the
-// DataSchema itself that fails (spec/api.md §2.5).
-func (e *Engine) Compile(rule Rule, text []byte, versions ClientVersions) Checker {
+// DataSchema itself that fails (spec/api.md §2.5). What it takes is counted; the error is the meter's, as it came.
+func (e *Engine) Compile(meter *budget.Meter, rule Rule, text []byte, versions ClientVersions) (Checker, error) {
 	var checker Checker = silent{}
-	options := jsonschema.Options{Extensions: e.extensions, ClientVersions: versions}
-	if usable, err := jsonschema.Compile(text, options); err == nil {
+	usable, err := jsonschema.Compile(meter, text, jsonschema.Options{Extensions: e.extensions, ClientVersions: versions})
+	if err == nil {
 		checker = usable
+	} else if _, ok := errors.AsType[*jsonschema.Unusable](err); !ok {
+		return nil, err
 	}
 	e.keep(rule, compiled{checker, len(text)})
-	return checker
+	return checker, nil
 }
 
-// RuleOf returns the rule that a DataSchema is, given its digest and text, where there are these client versions.
-func (e *Engine) RuleOf(schema document.Digest, text []byte, versions ClientVersions) Rule {
+// RuleOf returns the rule that a DataSchema is, given its digest and text, where there are these client versions. The
+// error is the meter's, as it came.
+func (e *Engine) RuleOf(meter *budget.Meter, schema document.Digest, text []byte, versions ClientVersions) (
+	Rule, error,
+) {
 	rule := Rule{Schema: schema}
-	switch {
-	case !e.isExtended(text):
-	case len(versions) > 0 && e.NamesVersions(schema, text):
-		rule.Versions = versions.Digest()
-	default:
-		rule.Versions = noVersions() // not what was found before there were extensions
+	if !e.isExtended(text) {
+		return rule, nil
 	}
-	return rule
+	rule.Versions = noVersions() // not what was found before there were extensions
+	if len(versions) == 0 {
+		return rule, nil
+	}
+	named, err := e.NamesVersions(meter, schema, text)
+	if named {
+		rule.Versions = versions.Digest()
+	}
+	return rule, err
 }
 
 // noVersions names that an extension judged without client versions.
@@ -116,18 +127,21 @@ func (e *Engine) isExtended(text []byte) bool {
 	})
 }
 
-// NamesVersions tells whether checks by a DataSchema depend on client versions.
-func (e *Engine) NamesVersions(schema document.Digest, text []byte) bool {
+// NamesVersions tells whether checks by a DataSchema depend on client versions. The error is the meter's, as it came.
+func (e *Engine) NamesVersions(meter *budget.Meter, schema document.Digest, text []byte) (bool, error) {
 	if !e.isExtended(text) {
-		return false
+		return false, nil
 	}
 	rule := Rule{schema, noVersions()}
 	checker, ok := e.Checker(rule)
 	if !ok {
-		checker = e.Compile(rule, text, nil)
+		var err error
+		if checker, err = e.Compile(meter, rule, text, nil); err != nil {
+			return false, err
+		}
 	}
 	versioned, ok := checker.(interface{ NamesVersions() bool })
-	return ok && versioned.NamesVersions()
+	return ok && versioned.NamesVersions(), nil
 }
 
 func (e *Engine) keep(rule Rule, c compiled) {
@@ -143,12 +157,12 @@ func (e *Engine) keep(rule Rule, c compiled) {
 // usable checks that data is a schema that can be used.
 type usable struct{ extensions []Extension }
 
-func (u usable) Check(data []byte) []Finding {
-	_, err := jsonschema.Compile(data, jsonschema.Options{Extensions: u.extensions})
+func (u usable) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
+	_, err := jsonschema.Compile(meter, data, jsonschema.Options{Extensions: u.extensions})
 	if unusable, ok := errors.AsType[*jsonschema.Unusable](err); ok {
-		return unusable.Findings
+		return unusable.Findings, nil
 	}
-	return nil
+	return nil, err
 }
 
 // IsUnusable tells whether a checker is that of a DataSchema which cannot be used.
@@ -160,4 +174,4 @@ func IsUnusable(checker Checker) bool {
 // silent finds nothing.
 type silent struct{}
 
-func (silent) Check([]byte) []Finding { return nil }
+func (silent) Check(*budget.Meter, []byte) ([]Finding, error) { return nil, nil }

@@ -1,11 +1,13 @@
 package validations
 
 import (
+	"context"
 	"math"
 	"time"
 
 	"github.com/sosodev/duration"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 )
 
@@ -30,7 +32,9 @@ type Requirement struct {
 
 // ParsePolicy reads a stored ValidationPolicy. It takes what it can from a broken one, which then cannot be met.
 func ParsePolicy(id document.Identity, data []byte) Policy {
-	policy := Policy{Identity: id, Broken: len(builtins["deckhand/ValidationPolicy/v1"].compiled.Check(data)) > 0}
+	// The schema is small, and what the policy takes was counted when it was taken in; so it has a budget of its own here.
+	findings, err := builtins["deckhand/ValidationPolicy/v1"].compiled.Check(budget.NewMeter(context.Background()), data)
+	policy := Policy{Identity: id, Broken: err != nil || len(findings) > 0}
 	value, err := document.ParseJSON(data)
 	if err != nil {
 		policy.Broken = true

@@ -12,7 +12,7 @@ import (
 const DataSchemaKind = "deckhand/DataSchema/v1"
 
 // engineVersion is part of every Pair: raise it when checks come to judge or word anything differently.
-const engineVersion = "1"
+const engineVersion = "2"
 
 // Rule names what checks a document: the text of a schema and, where the outcome depends on them, the versions of
 // client plugins.

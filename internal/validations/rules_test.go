@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 )
@@ -28,7 +29,7 @@ func entry(t *testing.T, body string) document.Entry {
 func doc(t *testing.T, body string) *document.Document {
 	t.Helper()
 	e := entry(t, body)
-	if err := Sanity(e); err != nil {
+	if err := Sanity(budget.NewMeter(t.Context()), e); err != nil {
 		t.Fatal(err)
 	}
 	d, err := document.New(e)
@@ -68,7 +69,7 @@ func TestSanity(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := Sanity(entry(t, c.body))
+			err := Sanity(budget.NewMeter(t.Context()), entry(t, c.body))
 			var got []string
 			if f, ok := errors.AsType[*fault.Fault](err); ok {
 				for _, message := range f.Messages {
@@ -123,16 +124,30 @@ func TestRules_For(t *testing.T) {
 	}
 }
 
+func check(t *testing.T, schema, data []byte) []Finding {
+	t.Helper()
+	meter := budget.NewMeter(t.Context())
+	checker, err := NewEngine().Compile(meter, Rule{}, schema, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings, err := checker.Check(meter, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return findings
+}
+
 // An unusable DataSchema is a finding about itself and finds nothing in others.
 func TestEngine_unusable(t *testing.T) {
 	t.Parallel()
 	engine := NewEngine()
 	text := []byte(`{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`)
 	judge, ok := engine.Checker(Rule{Schema: usability.digest})
-	if findings := judge.Check(text); !ok || len(findings) == 0 || !strings.Contains(findings[0].Message, "file:///etc/passwd") {
+	if findings, _ := judge.Check(budget.NewMeter(t.Context()), text); !ok || len(findings) == 0 || !strings.Contains(findings[0].Message, "file:///etc/passwd") {
 		t.Errorf("findings about the schema: %v", findings)
 	}
-	if findings := engine.Compile(Rule{}, text, nil).Check([]byte(`{"a":1}`)); findings != nil {
+	if findings := check(t, text, []byte(`{"a":1}`)); findings != nil {
 		t.Errorf("findings about data: %v", findings)
 	}
 }
@@ -140,7 +155,7 @@ func TestEngine_unusable(t *testing.T) {
 func TestReport(t *testing.T) {
 	t.Parallel()
 	schema := []byte(`{"properties":{"a":{"type":"integer","enum":[1]},"b":{"maximum":100}},"required":["c"]}`)
-	findings := NewEngine().Compile(Rule{}, schema, nil).Check([]byte(`{"a":"secret","b":177}`))
+	findings := check(t, schema, []byte(`{"a":"secret","b":177}`))
 	substituted := framed(", substitutions: [{src: {schema: a/B/v1, name: n, path: .}, dest: [{path: '.a'}]}]")
 	for name, c := range map[string]struct {
 		body          string

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/validations/jsonschema"
 )
 
 const sanityAdvice = "Ensure that each document has a metadata, schema and data section. Each document must pass the " +
@@ -18,12 +18,16 @@ const sanityAdvice = "Ensure that each document has a metadata, schema and data 
 var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
 
 // Sanity checks that an entry is a document at all: the base schema and the schema of its metadata (spec/api.md
-// §2.1-2.3). It returns nil or the Invalid fault that carries one D001 message for each violation.
-func Sanity(e document.Entry) error {
+// §2.1-2.3). It returns nil, the Invalid fault that carries one D001 message for each violation, or an error of the
+// meter as it came.
+func Sanity(meter *budget.Meter, e document.Entry) error {
 	root, _ := e.Value.(document.Mapping)
-	violations := checkBase(root)
-	if len(violations) == 0 {
-		violations = checkMetadata(root)
+	violations, err := checkBase(meter, root)
+	if err == nil && len(violations) == 0 {
+		violations, err = checkMetadata(meter, root)
+	}
+	if err != nil {
+		return err
 	}
 	if len(violations) == 0 {
 		return nil
@@ -39,21 +43,21 @@ func Sanity(e document.Entry) error {
 // violation is one thing wrong with a document's frame.
 type violation struct{ path, message string }
 
-func checkBase(root document.Mapping) []violation {
+func checkBase(meter *budget.Meter, root document.Mapping) ([]violation, error) {
 	subject := document.Mapping{
 		{Key: "schema", Value: root.At("schema")},
 		{Key: "metadata", Value: root.At("metadata")},
 		{Key: "data", Value: nil}, // any value that could be read is allowed
 	}
-	violations := violationsOf("", baseSchema.compiled.Check(document.AppendJSON(nil, subject)))
+	violations, err := violationsBy(meter, baseSchema, "", subject)
 	// The reference looks at the schema before it looks at the metadata.
 	slices.SortStableFunc(violations, func(a, b violation) int {
 		return -strings.Compare(a.path, b.path) // .schema, then .metadata and what is below it
 	})
-	return violations
+	return violations, err
 }
 
-func checkMetadata(root document.Mapping) []violation {
+func checkMetadata(meter *budget.Meter, root document.Mapping) ([]violation, error) {
 	metadata, _ := root.At("metadata").(document.Mapping)
 	kind, _ := metadata.At("schema").(string)
 	matched := metadataVersion.FindStringSubmatch(kind)
@@ -61,20 +65,20 @@ func checkMetadata(root document.Mapping) []violation {
 		return []violation{{
 			path:    ".metadata.schema",
 			message: fmt.Sprintf("Invalid metadata schema %q specified: nothing may follow its version.", brief(kind)),
-		}}
+		}}, nil
 	}
 	if matched[2] != "v1" {
 		return []violation{{
 			path:    ".metadata.schema",
 			message: fmt.Sprintf("Invalid metadata schema metadata/%s version %s specified.", matched[1], matched[2]),
-		}}
+		}}, nil
 	}
 	checker := documentSchema
 	if matched[1] == "Control" {
 		checker = controlSchema
 	}
-	violations := violationsOf(".metadata", checker.compiled.Check(document.AppendJSON(nil, metadata)))
-	return slices.Concat(violations, checkLengths(root, metadata), checkPatterns(metadata))
+	violations, err := violationsBy(meter, checker, ".metadata", metadata)
+	return slices.Concat(violations, checkLengths(root, metadata), checkPatterns(metadata)), err
 }
 
 // checkPatterns refuses the patterns of substitutions that cannot be used (spec/rendering.md §0 R7).
@@ -126,12 +130,16 @@ func checkLengths(root, metadata document.Mapping) (violations []violation) {
 	return violations
 }
 
-func violationsOf(root string, findings []jsonschema.Finding) (violations []violation) {
+// violationsBy returns what is wrong with the part of a document at a path, by a schema.
+func violationsBy(meter *budget.Meter, by *schema, at string, part document.Mapping) (
+	violations []violation, err error,
+) {
+	findings, err := by.compiled.Check(meter, document.AppendJSON(nil, part))
 	for _, finding := range findings {
-		path := strings.Join(append([]string{root}, finding.Instance...), ".")
+		path := strings.Join(append([]string{at}, finding.Instance...), ".")
 		violations = append(violations, violation{path, finding.Message})
 	}
-	return violations
+	return violations, err
 }
 
 func sanityMessage(e document.Entry, v violation) fault.Message {

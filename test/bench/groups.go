@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"purser/internal/budget"
 	"purser/internal/propertygroups"
 	"purser/internal/validations"
 )
@@ -17,17 +18,21 @@ const (
 )
 
 // groups measures row 14.
-func (b *bench) groups(context.Context) error {
+func (b *bench) groups(ctx context.Context) error {
 	b.sayf("row 14: checking a document with and without property groups")
 	engine := validations.NewEngine(propertygroups.Extension{})
 	data := groupedData()
 	check := func(groups int) func() error {
 		text := groupedSchema(groups)
-		checker := engine.Compile(validations.Rule{Schema: sha256.Sum256(text)}, text, nil)
+		rule := validations.Rule{Schema: sha256.Sum256(text)}
+		checker, err := engine.Compile(budget.NewMeter(ctx), rule, text, nil)
 		return func() error {
+			if err != nil {
+				return fmt.Errorf("compile the DataSchema: %w", err)
+			}
 			for range checksATurn {
-				if findings := checker.Check(data); len(findings) > 0 {
-					return fmt.Errorf("%w: %s", errNotValid, findings[0].Message)
+				if err := isValid(budget.NewMeter(ctx), checker, data); err != nil {
+					return err
 				}
 			}
 			return nil

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"purser/internal/budget"
 	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/queries"
@@ -26,7 +27,7 @@ func compile(ctx context.Context, k kind) (validations.Checker, error) {
 		return nil, fmt.Errorf("read the DataSchema: %w", err)
 	}
 	text := document.AppendJSON(nil, document.Locate(value, []string{"data"}))
-	checker, err := jsonschema.Compile(text, jsonschema.Options{Visits: 20_000})
+	checker, err := jsonschema.Compile(budget.NewMeter(ctx), text, jsonschema.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("compile the DataSchema: %w", err)
 	}
@@ -62,26 +63,33 @@ func decodeAndCheck(ctx context.Context, body []byte, checker validations.Checke
 
 var errNotValid = errors.New("a document of the site is not valid")
 
-func decodeOne(
-	ctx context.Context, segment document.Segment, limits document.Limits, checker validations.Checker,
-) (
+func decodeOne(ctx context.Context, segment document.Segment, limits document.Limits, checker validations.Checker) (
 	*document.Document, error,
 ) {
+	meter := budget.NewMeter(ctx)
 	entry, err := document.Decode(ctx, segment, limits)
 	if err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
 	}
-	if err := validations.Sanity(entry); err != nil {
+	if err := validations.Sanity(meter, entry); err != nil {
 		return nil, fmt.Errorf("check its frame: %w", err)
 	}
 	doc, err := document.New(entry)
 	if err != nil {
 		return nil, fmt.Errorf("make the document: %w", err)
 	}
-	if findings := checker.Check(doc.Data); len(findings) > 0 {
-		return nil, fmt.Errorf("%w: %s", errNotValid, findings[0].Message)
+	return doc, isValid(meter, checker, doc.Data)
+}
+
+func isValid(meter *budget.Meter, checker validations.Checker, data []byte) error {
+	findings, err := checker.Check(meter, data)
+	if err != nil {
+		return fmt.Errorf("check a document: %w", err)
 	}
-	return doc, nil
+	if len(findings) > 0 {
+		return fmt.Errorf("%w: %s", errNotValid, findings[0].Message)
+	}
+	return nil
 }
 
 func cores() int { return runtime.GOMAXPROCS(0) }

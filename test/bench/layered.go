@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/validations"
 )
@@ -54,4 +55,4 @@ func substitutions(documents []*document.Document) (n int) {
 // unchecked finds nothing.
 type unchecked struct{}
 
-func (unchecked) Check([]byte) []validations.Finding { return nil }
+func (unchecked) Check(*budget.Meter, []byte) ([]validations.Finding, error) { return nil, nil }

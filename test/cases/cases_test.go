@@ -15,6 +15,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/validations"
 )
@@ -97,9 +98,17 @@ func TestMessages(t *testing.T) {
 	for _, c := range file.Cases {
 		t.Run(string(c.Schema), func(t *testing.T) {
 			t.Parallel()
-			engine := validations.NewEngine()
+			meter := budget.NewMeter(t.Context())
+			checker, err := validations.NewEngine().Compile(meter, validations.Rule{}, canonical(t, c.Schema), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			findings, err := checker.Check(meter, canonical(t, c.Data))
+			if err != nil {
+				t.Fatal(err)
+			}
 			var got []message
-			for _, finding := range engine.Compile(validations.Rule{}, canonical(t, c.Schema), nil).Check(canonical(t, c.Data)) {
+			for _, finding := range findings {
 				path := strings.Join(append([]string{".data"}, finding.Instance...), ".")
 				got = append(got, message{finding.Message, path, finding.SchemaPath})
 			}

@@ -11,6 +11,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"purser/internal/budget"
 	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/propertygroups"
@@ -61,11 +62,16 @@ func TestPropertyGroups(t *testing.T) {
 			t.Run(c.id, func(t *testing.T) {
 				t.Parallel()
 				engine := validations.NewEngine(propertygroups.Extension{})
+				meter := budget.NewMeter(t.Context())
 				schema := document.AppendJSON(nil, c.schema)
 				if c.schemaError != "" {
 					usable, _ := engine.Checker(ruleOfSchemas(t))
 					var got []string
-					for _, finding := range usable.Check(schema) {
+					findings, err := usable.Check(meter, schema)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, finding := range findings {
 						got = append(got, finding.Message)
 					}
 					if !slices.Contains(got, c.schemaError) {
@@ -75,8 +81,16 @@ func TestPropertyGroups(t *testing.T) {
 				}
 				said := &document.Document{Data: document.AppendJSON(nil, c.versions)}
 				versions := validations.ReadClientVersions([]*document.Document{said}, nil)
+				checker, err := engine.Compile(meter, validations.Rule{}, schema, versions)
+				if err != nil {
+					t.Fatal(err)
+				}
+				findings, err := checker.Check(meter, document.AppendJSON(nil, c.data))
+				if err != nil {
+					t.Fatal(err)
+				}
 				var got []string
-				for _, f := range engine.Compile(validations.Rule{}, schema, versions).Check(document.AppendJSON(nil, c.data)) {
+				for _, f := range findings {
 					instance := strings.Join(append([]string{""}, f.Instance...), "/")
 					got = append(got, instance+" "+strings.ReplaceAll(f.SchemaPath, ".", "/")+" "+f.Message)
 				}

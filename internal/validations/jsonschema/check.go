@@ -2,41 +2,43 @@ package jsonschema
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 	"strings"
 
 	santhosh "github.com/santhosh-tekuri/jsonschema/v5"
+
+	"purser/internal/budget"
 )
 
 // Check returns every violation, in an order that depends on schema and data alone; nil if the data passes. data is
 // compact JSON text whose keys are in the order they were written. Of more than 100 violations the first 99 are
-// returned, and one that says how many more there were. Safe for concurrent use.
+// returned, and one that says how many more there were. Text that is no JSON or that is nested deeper than 100 levels
+// is one violation.
 //
-// Text that is no JSON, that is nested deeper than 100 levels or that would take this schema too long is one violation.
-func (s *Schema) Check(data []byte) []Finding {
-	plain, w, err := decode(data)
+// What it takes is counted while it is done. The error is the meter's, as it came.
+func (s *Schema) Check(meter *budget.Meter, data []byte) (findings []Finding, err error) {
+	defer stopped(&err)
+	w := work{meter}
+	plain, extent, err := decode(w, data)
 	if err != nil {
-		return unchecked(err)
+		return unchecked(err), nil
 	}
-	return s.check(plain, w, func() (*value, error) { return parse(data, -1) })
+	return s.check(w, plain, extent, func() (*value, error) { return parse(w, data, -1) }), nil
 }
-
-var errTooLong = errors.New("it is too large for a schema with so many alternatives")
 
 func unchecked(err error) []Finding {
 	return []Finding{{Message: "the data cannot be checked: " + err.Error(), Instance: []string{}, SchemaPath: "."}}
 }
 
 // check is Check for decoded data; tree gives the same data as an ordered tree, which only violations need.
-func (s *Schema) check(plain any, w *weight, tree func() (*value, error)) []Finding {
-	if s.costs.time(w) > maxTime {
-		return unchecked(errTooLong)
-	}
-	violations, err := s.validate(plain)
-	if err == nil && len(violations) == 0 {
+func (s *Schema) check(w work, plain any, extent extent, tree func() (*value, error)) []Finding {
+	found, err := s.validate(w, plain, extent)
+	if err == nil && found.total == 0 {
 		return nil
 	}
 	var root *value
@@ -46,43 +48,81 @@ func (s *Schema) check(plain any, w *weight, tree func() (*value, error)) []Find
 	if err != nil {
 		return unchecked(err)
 	}
-	return s.describe(violations, root)
+	return s.describe(w, found, root, extent)
 }
 
 // validate runs the library and returns the violations it found.
-func (s *Schema) validate(plain any) ([]*santhosh.ValidationError, error) {
-	var violations []*santhosh.ValidationError
-	if s.dangling {
-		s.alone.Lock()
-		defer func() {
-			s.reached = nil
-			s.alone.Unlock()
-		}()
+func (s *Schema) validate(w work, plain any, extent extent) (*selection, error) {
+	i, err := s.take(w)
+	if err != nil {
+		return nil, err
 	}
-	err := s.library.Validate(plain)
-	var found *santhosh.ValidationError
-	switch {
-	case errors.As(err, &found):
-		violations = leaves(found, nil)
-	case err != nil:
+	defer s.put(i)
+	*i.run = run{work: w, data: extent, frames: i.run.frames[:0]}
+	defer i.run.release()
+	found := &selection{work: w}
+	err = i.library.Validate(plain)
+	if failed, ok := errors.AsType[*santhosh.ValidationError](err); ok {
+		found.addLeaves(failed)
+	} else if err != nil {
 		return nil, fmt.Errorf("validate: %w", err)
 	}
-	if s.dangling {
-		violations = append(violations, s.reached...)
+	for _, v := range i.run.reached {
+		found.add(v)
 	}
-	slices.SortStableFunc(violations, order) // those of one added keyword come in its order
-	return violations, nil
+	return found, nil
 }
 
-// leaves appends the violations below v, which are those that no other caused.
-func leaves(v *santhosh.ValidationError, to []*santhosh.ValidationError) []*santhosh.ValidationError {
+// selection is the violations that are described: the first ones in order, since each gives a finding at least.
+type selection struct {
+	work
+
+	first []*santhosh.ValidationError
+	total int // findings of all of them
+}
+
+// addLeaves adds the violations below v, which are those that no other caused.
+func (s *selection) addLeaves(v *santhosh.ValidationError) {
 	if len(v.Causes) == 0 {
-		return append(to, v)
+		s.add(v)
 	}
 	for _, cause := range v.Causes {
-		to = leaves(cause, to)
+		s.addLeaves(cause)
 	}
-	return to
+}
+
+// add puts a violation at its place, after its equals: those of one added keyword come in its order.
+func (s *selection) add(v *santhosh.ValidationError) {
+	s.total += countOf(v)
+	steps := compareSteps*(1+strings.Count(v.InstanceLocation, "/")+strings.Count(v.KeywordLocation, "/")) +
+		(len(v.InstanceLocation)+len(v.KeywordLocation))/copyBytes
+	s.spend(steps)
+	if len(s.first) == maxFindings {
+		if order(v, s.first[maxFindings-1]) >= 0 {
+			return
+		}
+		s.first = s.first[:maxFindings-1]
+	}
+	s.spend(bits.Len(maxFindings) * steps)
+	at, _ := slices.BinarySearchFunc(s.first, v, func(other, v *santhosh.ValidationError) int {
+		return cmp.Or(order(other, v), -1)
+	})
+	s.first = slices.Insert(s.first, at, v)
+}
+
+// countOf returns how many findings a violation is.
+func countOf(v *santhosh.ValidationError) int {
+	n := 1
+	switch v.KeywordLocation[strings.LastIndexByte(v.KeywordLocation, '/')+1:] {
+	case "required":
+		n, _ = strconv.Atoi(v.Message)
+	case own:
+		var said Violation
+		if json.Unmarshal([]byte(v.Message), &said) == nil {
+			n = said.More
+		}
+	}
+	return max(1, n)
 }
 
 // order sorts violations by their place in the data, then by the keyword; the library goes through maps.
@@ -113,34 +153,27 @@ func comparePaths(a, b string) int {
 }
 
 // describe puts violations of the data root into words.
-func (s *Schema) describe(violations []*santhosh.ValidationError, root *value) []Finding {
+func (s *Schema) describe(w work, found *selection, root *value, extent extent) []Finding {
 	var findings []Finding
-	total := 0
-	for _, v := range violations {
-		if len(findings) >= maxFindings && !strings.HasSuffix(v.KeywordLocation, "/required") &&
-			!strings.HasSuffix(v.KeywordLocation, "/"+own) {
-			total++ // only these two stand for several
-			continue
-		}
+	for _, v := range found.first {
+		w.spend(describeSteps + (len(v.InstanceLocation)+len(v.KeywordLocation)+len(v.Message))*splitByte +
+			extent.bytes/copyBytes) // a text may be searched to its end for quotes
 		at, ok := s.locate(v, root)
 		if !ok {
-			total++
 			findings = append(findings, Finding{Message: v.Message, Instance: []string{}, SchemaPath: "."})
 			continue
 		}
-		if len(findings) >= maxFindings || at.untold() > 0 {
-			total += at.count()
-			continue
-		}
-		said := at.words()
-		total += len(said)
-		for _, each := range said {
+		for _, said := range at.words(w, maxFindings) {
+			w.spend(len(said) * describeByte)
 			findings = append(findings, Finding{
-				Message: each, Instance: at.instance, SchemaPath: "." + strings.Join(at.schema, "."), Names: at.keyword == own,
+				Message: said, Instance: at.instance, SchemaPath: "." + strings.Join(at.schema, "."), Names: at.keyword == own,
 			})
 		}
+		if len(findings) >= maxFindings {
+			break
+		}
 	}
-	return atMost(findings, total)
+	return atMost(findings, found.total)
 }
 
 // atMost cuts findings, of which there were total, down to maxFindings.
@@ -149,7 +182,7 @@ func atMost(findings []Finding, total int) []Finding {
 		return findings
 	}
 	const shown = maxFindings - 1
-	return append(findings[:shown:shown], Finding{
+	return append(slices.Clip(findings[:min(shown, len(findings))]), Finding{
 		Message: fmt.Sprintf("and %d more", total-shown), Instance: []string{}, SchemaPath: ".",
 	})
 }

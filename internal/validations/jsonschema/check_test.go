@@ -1,16 +1,37 @@
 package jsonschema
 
 import (
+	"context"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/budget"
 )
+
+// unmetered counts work that has a budget of its own.
+func unmetered() work { return work{budget.NewMeter(context.Background())} }
+
+// fataler is what a failed test is told to: *testing.T, *testing.B and *rapid.T.
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+func check(t fataler, s *Schema, data []byte) []Finding {
+	t.Helper()
+	found, err := s.Check(unmetered().meter, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
 
 func mustCompile(t testing.TB, schema string) *Schema {
 	t.Helper()
-	s, err := Compile([]byte(schema), Options{})
+	s, err := Compile(unmetered().meter, []byte(schema), Options{})
 	if err != nil {
 		t.Fatalf("compile %s: %v", schema, err)
 	}
@@ -122,7 +143,7 @@ func TestSchema_Check(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, lines(mustCompile(t, tt.schema).Check([]byte(tt.data)))); diff != "" {
+			if diff := cmp.Diff(tt.want, lines(check(t, mustCompile(t, tt.schema), []byte(tt.data)))); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
@@ -178,7 +199,7 @@ func TestSchema_Check_references(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, lines(mustCompile(t, tt.schema).Check([]byte(tt.data)))); diff != "" {
+			if diff := cmp.Diff(tt.want, lines(check(t, mustCompile(t, tt.schema), []byte(tt.data)))); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
@@ -199,12 +220,12 @@ func TestSchema_Check_dialect(t *testing.T) {
 		"definitions": {"a": {"id": "http://third/", "type": "string"}}
 	}`
 	s := mustCompile(t, schema)
-	got := lines(s.Check([]byte(`{"id": "x", "definitions": {"id": 1, "$ref": "http://elsewhere", "pattern": "(?!"}, "other": "y"}`)))
+	got := lines(check(t, s, []byte(`{"id": "x", "definitions": {"id": 1, "$ref": "http://elsewhere", "pattern": "(?!"}, "other": "y"}`)))
 	if diff := cmp.Diff([]string(nil), got); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 	want := []string{"id | .properties.id.type | 1 is not of type 'string'", "other | .properties.other.type | 2 is not of type 'string'"}
-	if diff := cmp.Diff(want, lines(s.Check([]byte(`{"id": 1, "other": 2}`)))); diff != "" {
+	if diff := cmp.Diff(want, lines(check(t, s, []byte(`{"id": 1, "other": 2}`)))); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 }
@@ -212,12 +233,12 @@ func TestSchema_Check_dialect(t *testing.T) {
 func TestSchema_Check_concurrent(t *testing.T) {
 	t.Parallel()
 	s := mustCompile(t, `{"items": {"oneOf": [{"type": "integer"}, {"$ref": "#/nowhere"}]}}`)
-	want := s.Check([]byte(`[1, "a"]`))
+	want := check(t, s, []byte(`[1, "a"]`))
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for range 50 {
-				if diff := cmp.Diff(want, s.Check([]byte(`[1, "a"]`))); diff != "" {
+				if diff := cmp.Diff(want, check(t, s, []byte(`[1, "a"]`))); diff != "" {
 					t.Errorf("findings (-want +got):\n%s", diff)
 				}
 			}

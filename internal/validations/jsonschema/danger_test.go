@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -53,13 +52,10 @@ func numberedPairs(n int) string {
 	return b.String()
 }
 
-// patience is far beyond what anything here takes, and far below what a schema that multiplies would.
-const patience = 20 * time.Second
-
 func TestCompile_nestedCombinators(t *testing.T) {
 	t.Parallel()
 	for _, beside := range []string{"", `{"type":"null"},`} {
-		if _, err := Compile([]byte(nested(maxLevels, beside)), Options{}); err != nil {
+		if _, err := Compile(unmetered().meter, []byte(nested(maxLevels, beside)), Options{}); err != nil {
 			t.Errorf("%d levels are refused: %v", maxLevels, err)
 		}
 		for _, levels := range []int{17, 20, 40} {
@@ -81,9 +77,10 @@ func TestCompile_largeSchemas(t *testing.T) {
 	}{
 		"properties":            {`{"properties":{` + numbered(`"a%d":{"type":"string"}`, 10_000) + `}}`, true},
 		"patterns":              {`{"patternProperties":{` + numbered(`"^a%d$":{}`, 2000) + `}}`, true},
+		"a pattern too large":   {`{"pattern":"` + strings.Repeat("(a", 1000) + strings.Repeat("b)", 1000) + `{1000}"}`, false},
 		"patterns too large":    {`{"patternProperties":{` + numbered(`"a{1000}b%d":{}`, 500) + `}}`, false},
-		"each property open":    {`{"properties":{` + numbered(`"a%d":{}`, 9000) + `},"allOf":[` + repeat(`{"additionalProperties":{}}`, 3000) + `]}`, false},
-		"each property at once": {`{"properties":{` + numbered(`"a%d":{"$ref":"#/definitions/b"}`, 9000) + `},"definitions":{"b":{"allOf":[` + repeat(`{}`, 9000) + `]}}}`, false},
+		"each property open":    {`{"properties":{` + numbered(`"a%d":{}`, 9000) + `},"allOf":[` + repeat(`{"additionalProperties":{}}`, 3000) + `]}`, true},
+		"each property at once": {`{"properties":{` + numbered(`"a%d":{"$ref":"#/definitions/b"}`, 9000) + `},"definitions":{"b":{"allOf":[` + repeat(`{}`, 9000) + `]}}}`, true},
 		"long chain":            {chain(15_000), false},
 		"binary tree":           {`{"properties":{"left":{"$ref":"#"},"right":{"$ref":"#"}}}`, true},
 		"two halves of a tree":  {`{"allOf":[{"properties":{"left":{"$ref":"#"}}},{"properties":{"right":{"$ref":"#"}}}]}`, true},
@@ -93,13 +90,9 @@ func TestCompile_largeSchemas(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			start := time.Now()
-			_, err := Compile([]byte(tt.schema), Options{})
+			_, err := Compile(unmetered().meter, []byte(tt.schema), Options{})
 			if usable := err == nil; usable != tt.usable {
 				t.Errorf("usable is %v, want %v: %v", usable, tt.usable, err)
-			}
-			if took := time.Since(start); took > patience {
-				t.Errorf("it took %v", took)
 			}
 		})
 	}
@@ -107,13 +100,11 @@ func TestCompile_largeSchemas(t *testing.T) {
 
 func TestSchema_Check_largeData(t *testing.T) {
 	t.Parallel()
-	const tooLarge = "the data cannot be checked: it is too large for a schema with so many alternatives"
 	tests := []struct{ name, schema, data, last string }{
 		{"every item fails", `{"items":{"type":"string"}}`, "[" + repeat("1", 199_999) + "]", "and 199900 more"},
 		{"every item lacks two keys", `{"items":{"required":["a","b"]}}`, "[" + repeat("{}", 10_000) + "]", "and 19901 more"},
 		{"many required", `{"required":[` + numbered(`"x%d"`, 20_000) + `]}`, "{}", "and 19901 more"},
-		{"many values, many alternatives", `{"items":{"enum":[` + numbered("%d.5", 40_000) + `]}}`, "[" + repeat("1", 50_000) + "]", tooLarge},
-		{"a long text, a large pattern", `{"pattern":"(a|b|ab)*c{1000}"}`, `"` + strings.Repeat("ab", 500_000) + `"`, tooLarge},
+		{"many values, many alternatives", `{"items":{"enum":[` + numbered("%d.5", 40_000) + `]}}`, "[" + repeat("1", 50_000) + "]", "and 49901 more"},
 		{
 			"a pattern that backtracking would not survive", `{"pattern":"^(x+x+)+y"}`, `"` + strings.Repeat("x", 100) + `"`,
 			"'" + strings.Repeat("x", 100) + "' does not match '^(x+x+)+y'",
@@ -132,11 +123,7 @@ func TestSchema_Check_largeData(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := mustCompile(t, tt.schema)
-			start := time.Now()
-			found := s.Check([]byte(tt.data))
-			if took := time.Since(start); took > patience {
-				t.Errorf("it took %v", took)
-			}
+			found := check(t, s, []byte(tt.data))
 			if len(found) == 0 || len(found) > maxFindings {
 				t.Fatalf("%d findings", len(found))
 			}
@@ -150,7 +137,7 @@ func TestSchema_Check_largeData(t *testing.T) {
 func TestSchema_Check_longMessage(t *testing.T) {
 	t.Parallel()
 	data := `{"` + strings.Repeat("é", 10_000) + `":1}`
-	message := mustCompile(t, `{"type":"string"}`).Check([]byte(data))[0].Message
+	message := check(t, mustCompile(t, `{"type":"string"}`), []byte(data))[0].Message
 	if len(message) > maxMessage || !strings.HasSuffix(message, "é…") || !utf8.ValidString(message) {
 		t.Errorf("the message has %d bytes and ends in %q", len(message), message[len(message)-8:])
 	}

@@ -11,71 +11,87 @@ import (
 	"strings"
 )
 
-// weight is how much data there is at each depth, the root being depth 0.
-type weight struct {
-	values [maxDepth + 2]int // the last is always 0
-	bytes  [maxDepth + 1]int // of strings and of keys
-	depth  int               // the deepest level that has a value
+// extent is how large data is, as far as the cost of a check depends on it.
+type extent struct {
+	bytes int // of texts and keys
+	path  int // bytes of the longest path to a value
+	key   int // bytes of the longest key
 }
 
-// decode reads data into the values that the library takes, with bounded numbers, and weighs it.
-func decode(data []byte) (any, *weight, error) {
+// decode reads data into the values that the library takes, with bounded numbers, and measures it.
+func decode(w work, data []byte) (any, extent, error) {
+	w.spend(len(data) * decodeByte)
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
 	var v any
 	if err := decoder.Decode(&v); err != nil {
-		return nil, nil, fmt.Errorf("it is no JSON text: %w", err)
+		return nil, extent{}, fmt.Errorf("it is no JSON text: %w", err)
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, nil, errors.New("there is more after its end")
+		return nil, extent{}, errors.New("there is more after its end")
 	}
-	w := new(weight)
-	v, err := w.add(v, 0)
-	return v, w, err
+	if n, ok := v.(json.Number); ok {
+		v = bounded(n)
+	}
+	measured, err := measure(w, v)
+	return v, measured, err
 }
 
-// add weighs v, which is at depth, and returns it with bounded numbers; maps and slices are changed in place.
-func (w *weight) add(v any, depth int) (any, error) {
-	if depth > maxDepth {
-		return nil, errTooDeep
+// measure bounds the numbers in a value, changing its maps and slices, and returns its extent.
+func measure(w work, v any) (extent, error) {
+	m := measurer{work: w}
+	if err := m.add(v, 0, 0); err != nil {
+		return extent{}, err
 	}
-	w.values[depth]++
-	w.depth = max(w.depth, depth)
+	return m.extent, nil
+}
+
+type measurer struct {
+	work
+	extent
+}
+
+// add measures v, which is at a depth and has a path of so many bytes.
+func (m *measurer) add(v any, depth, path int) error {
+	if depth > maxDepth {
+		return errTooDeep
+	}
+	m.spend(decodeSteps)
+	m.path = max(m.path, path)
 	switch v := v.(type) {
 	case string:
-		w.bytes[depth] += len(v)
-	case json.Number:
-		return bounded(v), nil
+		m.bytes += len(v)
 	case []any:
-		return v, w.addItems(v, depth)
+		return m.addItems(v, depth+1, path+len("/000000"))
 	case map[string]any:
-		return v, w.addMembers(v, depth)
+		return m.addMembers(v, depth+1, path+len("/"))
 	}
-	return v, nil
+	return nil
 }
 
-func (w *weight) addItems(items []any, depth int) error {
+func (m *measurer) addItems(items []any, depth, path int) error {
 	for i, item := range items {
-		changed, err := w.add(item, depth+1)
-		if err != nil {
-			return err
+		if n, ok := item.(json.Number); ok {
+			items[i] = bounded(n)
 		}
-		if _, ok := item.(json.Number); ok {
-			items[i] = changed
+		if err := m.add(item, depth, path); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (w *weight) addMembers(members map[string]any, depth int) error {
+func (m *measurer) addMembers(members map[string]any, depth, path int) error {
 	for key, item := range members {
-		w.bytes[depth] += len(key)
-		changed, err := w.add(item, depth+1)
-		if err != nil {
-			return err
+		m.bytes += len(key)
+		m.key = max(m.key, len(key))
+		if n, ok := item.(json.Number); ok {
+			if changed := bounded(n); changed != n {
+				members[key] = changed
+			}
 		}
-		if n, ok := item.(json.Number); ok && n != changed {
-			members[key] = changed
+		if err := m.add(item, depth, path+len(key)); err != nil {
+			return err
 		}
 	}
 	return nil

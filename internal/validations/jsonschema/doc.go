@@ -6,14 +6,13 @@
 //	text → value (value.go)      an ordered tree; order matters to the wording alone
 //	     → metaschema (meta.go)  is it a Draft 4 schema at all?
 //	     → graph (graph.go)      its schemas and how they lead to one another (refs.go, pattern.go)
-//	     → budget (loops.go,     does it come back to itself, does it multiply, and how much work can one check
-//	       budget.go, states.go) cost at most?
+//	     → loops (loops.go)      does it come back to itself at the same place?
 //	     → extension.go          keywords that others add
-//	     → library (prepare.go,  a rewritten schema that holds only what the library shall see; some keywords it
-//	       write.go)             leaves to this package (keywords.go, equal.go)
+//	     → library (pool.go,     a rewritten schema that holds only what the library shall see: the keywords that apply
+//	       write.go)             schemas. All others this package evaluates (keywords.go, assertions.go, equal.go)
 //
-// and a check of data through these: decode and weigh (decode.go), run the library (check.go), and, only if something
-// failed, find each violation's place (locate.go) and put it into words (wording.go, repr.go).
+// and a check of data through these: decode and measure (decode.go), run the library (check.go, run.go), and, only if
+// something failed, find each violation's place (locate.go) and put it into words (wording.go, repr.go).
 //
 // What always holds:
 //
@@ -21,8 +20,8 @@
 //     id changes nothing. 1.0 is no integer and true is no number.
 //   - Nothing is ever opened: a schema may refer to itself alone.
 //   - A reference that points nowhere is no fault of the schema until a check reaches it.
-//   - Whatever would make the library slow is refused before the library sees it, in the schema by Compile and in the
-//     data by Check: the cost of a check is bounded by a figure known in advance.
+//   - What compiling and checking take is counted while they run (prices.go), and when it is more than the request may
+//     spend they end at once (work.go). What would end the process is refused before: loops and deep nesting.
 //   - The same schema and data give the same findings in the same order.
 //
 // Where it differs from Python: patterns are RE2's (no lookarounds, no back-references; \d, \w and \s are ASCII),
@@ -57,9 +56,6 @@ func (u *Unusable) Error() string {
 
 // Options are what compiling a schema depends on besides its text.
 type Options struct {
-	// Visits is how many schemas may at most be evaluated along one path from the root of the data to a leaf; 0 means
-	// 20,000.
-	Visits int
 	// Extensions add keywords, which are judged with the versions of client plugins.
 	Extensions     []Extension
 	ClientVersions map[string]string
@@ -67,12 +63,11 @@ type Options struct {
 
 // Limits that are the same for every schema.
 const (
-	defaultVisits = 20_000
-	maxDepth      = 100    // nesting of data and of schemas; documents are not deeper either
-	maxNodes      = 50_000 // values in one schema
-	maxLevels     = 16     // combinators within one another at one place of the data
-	maxSteps      = 64     // combinators and references in a row at one place of the data
-	maxPrograms   = 100_000
-	maxFindings   = 100
-	maxMessage    = 8 << 10
+	maxDepth    = 100    // nesting of data and of schemas; documents are not deeper either
+	maxNodes    = 50_000 // values in one schema
+	maxLevels   = 16     // combinators within one another at one place of the data
+	maxSteps    = 64     // combinators and references in a row at one place of the data
+	maxPrograms = 100_000
+	maxFindings = 100
+	maxMessage  = 8 << 10
 )

@@ -3,120 +3,145 @@ package jsonschema
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-func isAllowed(v any, allowed []any) bool {
-	return slices.ContainsFunc(allowed, func(each any) bool { return equal(v, each) })
+// enumeration is the values that an enum allows.
+type enumeration struct {
+	prints  map[string]struct{}
+	longest int // bytes of the longest print
 }
 
-// equal compares two values: numbers by what they are worth, so that 1 is 1.0, and objects in any order.
-func equal(a, b any) bool {
-	switch a := a.(type) {
-	case json.Number:
-		b, ok := b.(json.Number)
-		return ok && equalNumbers(a, b)
-	case []any:
-		b, ok := b.([]any)
-		return ok && slices.EqualFunc(a, b, equal)
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		return ok && equalMembers(a, b)
-	default:
-		switch b.(type) {
-		case []any, map[string]any: // which cannot be compared with ==
-			return false
-		}
-		return a == b
+func newEnumeration(w work, v *value) *enumeration {
+	e := &enumeration{prints: make(map[string]struct{}, len(v.items))}
+	for _, item := range v.items {
+		p := printer{work: w, most: math.MaxInt}
+		p.print(item.plain())
+		e.prints[p.String()] = struct{}{}
+		e.longest = max(e.longest, p.Len())
 	}
+	return e
 }
 
-func equalMembers(a, b map[string]any) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for key, item := range a {
-		if other, ok := b[key]; !ok || !equal(item, other) {
-			return false
-		}
-	}
-	return true
+// has reports whether a value equals one that is allowed.
+func (e *enumeration) has(w work, v any) bool {
+	p := printer{work: w, most: e.longest}
+	p.print(v)
+	_, ok := e.prints[p.String()]
+	return ok
 }
 
-func equalNumbers(a, b json.Number) bool {
-	if a == b {
-		return true
-	}
-	x, _ := a.Float64()
-	y, _ := b.Float64()
-	return x == y && worth(a) == worth(b) // exact comparison is slow, and floats tell most numbers apart
-}
-
-// worth writes a bounded number in the one way that all of its equals share.
-func worth(n json.Number) string {
-	if isInteger(n) && n != "-0" {
-		return string(n)
-	}
-	r, ok := new(big.Rat).SetString(string(n))
-	if !ok {
-		return string(n)
-	}
-	return r.RatString()
-}
-
-// areUnique says whether no two items are equal. It takes time in proportion to their size whatever they are.
-func areUnique(items []any) bool {
+// areUnique reports whether no two items are equal. It takes time in proportion to their size whatever they are.
+func areUnique(w work, items []any) bool {
 	if len(items) < 2 {
 		return true
 	}
 	seen := make(map[string]struct{}, len(items))
 	for _, item := range items {
-		var b strings.Builder
-		fingerprint(&b, item)
-		if _, ok := seen[b.String()]; ok {
+		p := printer{work: w, most: math.MaxInt}
+		p.print(item)
+		if _, ok := seen[p.String()]; ok {
 			return false
 		}
-		seen[b.String()] = struct{}{}
+		seen[p.String()] = struct{}{}
 	}
 	return true
 }
 
-// fingerprint writes v such that equal values, and no others, give the same text.
-func fingerprint(b *strings.Builder, v any) {
+// printer writes a value such that equal values, and no others, give the same text: numbers by their value, so that 1
+// is 1.0, and objects in the order of their keys. It writes no more once it has written more than most bytes.
+type printer struct {
+	work
+	strings.Builder
+
+	most int
+}
+
+func (p *printer) print(v any) {
+	if p.Len() > p.most {
+		return
+	}
+	p.spend(p.steps(v))
 	switch v := v.(type) {
 	case json.Number:
-		b.WriteString(worth(v))
+		p.WriteString(exact(v))
 	case string:
-		b.WriteString(strconv.Quote(v))
+		p.text(v)
 	case []any:
-		b.WriteByte('[')
+		p.WriteByte('[')
 		for _, item := range v {
-			fingerprint(b, item)
-			b.WriteByte(',')
+			p.print(item)
+			p.WriteByte(',')
 		}
-		b.WriteByte(']')
+		p.WriteByte(']')
 	case map[string]any:
-		fingerprintMembers(b, v)
+		p.members(v)
 	default:
-		fmt.Fprint(b, v)
+		fmt.Fprint(p, v)
 	}
 }
 
-func fingerprintMembers(b *strings.Builder, members map[string]any) {
+// steps is what writing v takes, without the values in it.
+func (p *printer) steps(v any) int {
+	switch v := v.(type) {
+	case string:
+		return printSteps + min(len(v), p.most)*decodeByte
+	case json.Number:
+		switch {
+		case isInteger(v):
+		case strings.ContainsAny(string(v), "eE"):
+			return printPower
+		default:
+			return 4 * numberSteps
+		}
+	case map[string]any:
+		return printSteps * (1 + 2*len(v))
+	}
+	return printSteps
+}
+
+// text writes a text, which is not looked at if it is too long to be written.
+func (p *printer) text(s string) {
+	if len(s) > p.most {
+		p.WriteString(s[:p.most+1])
+		return
+	}
+	p.WriteString(strconv.Quote(s))
+}
+
+func (p *printer) members(members map[string]any) {
 	keys := make([]string, 0, len(members))
 	for key := range members {
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)
-	b.WriteByte('{')
+	p.WriteByte('{')
 	for _, key := range keys {
-		b.WriteString(strconv.Quote(key))
-		b.WriteByte(':')
-		fingerprint(b, members[key])
-		b.WriteByte(',')
+		p.print(key)
+		p.WriteByte(':')
+		p.print(members[key])
+		p.WriteByte(',')
 	}
-	b.WriteByte('}')
+	p.WriteByte('}')
+}
+
+// exact writes a bounded number in the one way that all of its equals share.
+func exact(n json.Number) string {
+	if isInteger(n) && n != "-0" {
+		return string(n)
+	}
+	return rational(n).RatString()
+}
+
+// rational returns a bounded number as exact arithmetic takes it.
+func rational(n json.Number) *big.Rat {
+	r, ok := new(big.Rat).SetString(string(n))
+	if !ok {
+		panic(fmt.Sprintf("jsonschema: %q is no number", n)) // nothing but JSON numbers comes here
+	}
+	return r
 }

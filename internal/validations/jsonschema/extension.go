@@ -6,6 +6,7 @@ import (
 
 	santhosh "github.com/santhosh-tekuri/jsonschema/v5"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 )
 
@@ -23,12 +24,11 @@ type Extension interface {
 
 // Keyword is what the keywords of one schema object say. It is safe for concurrent use.
 type Keyword interface {
-	// Check judges an object, whose numbers are json.Number, and bounds its own work to a second or two.
-	Check(object map[string]any, versions map[string]string) []Violation
+	// Check judges an object, whose numbers are json.Number, and counts what that takes. It returns no errors but the
+	// meter's.
+	Check(meter *budget.Meter, object map[string]any, versions map[string]string) ([]Violation, error)
 	// NamesVersions tells whether the outcome may depend on client versions.
 	NamesVersions() bool
-	// Weight is how many steps, of some 50 ns, a check may take for each value of the object, at any depth.
-	Weight() int
 }
 
 // Violation is one way in which an object breaks a Keyword. Its message shows nothing but names of the schema.
@@ -47,6 +47,7 @@ func (g *graph) extend(extensions []Extension) {
 	objects := map[*value]document.Mapping{}
 	whole := g.document.ordered(objects)
 	for _, extension := range extensions {
+		g.weigh(g.document, extension.Keywords())
 		found := extension.Examine(whole)
 		if g.findings = append(g.findings, found...); len(found) > 0 {
 			continue
@@ -61,11 +62,30 @@ func (g *graph) extend(extensions []Extension) {
 				g.findings = append(g.findings, Finding{Message: err.Error(), Instance: n.place(), SchemaPath: "."})
 			case keyword != nil:
 				n.added = append(n.added, keyword)
-				n.alone = n.cost()
 				g.namesVersions = g.namesVersions || keyword.NamesVersions()
 			}
 		}
 	}
+}
+
+// weigh counts what reading the keywords takes wherever they are: each value below one of them.
+func (g *graph) weigh(v *value, keywords []string) {
+	g.spend(lookupSteps)
+	for i, item := range v.items {
+		if v.kind == object && slices.Contains(keywords, v.keys[i]) {
+			g.spend(item.size() * extendSteps)
+		}
+		g.weigh(item, keywords)
+	}
+}
+
+// size returns how many values there are in the value, itself included.
+func (v *value) size() int {
+	n := 1
+	for _, item := range v.items {
+		n += item.size()
+	}
+	return n
 }
 
 // ordered returns the value as documents hold it, and notes the objects in it.
@@ -99,30 +119,23 @@ func (v *value) ordered(objects map[*value]document.Mapping) any {
 func (s *Schema) NamesVersions() bool { return s.namesVersions }
 
 // extended checks the keywords that extensions add. The library takes the violations along as texts.
-func (c *checks) extended(ctx santhosh.ValidationContext, v any, wrong []error) []error {
+func (k *keywords) extended(ctx santhosh.ValidationContext, v any, wrong []error) []error {
 	value, ok := v.(map[string]any)
 	if !ok {
 		return wrong
 	}
-	for _, keyword := range c.added {
-		for _, violation := range keyword.Check(value, c.schema.versions) {
+	for _, keyword := range k.node.added {
+		violations, err := keyword.Check(k.run.meter, value, k.schema.versions)
+		k.run.must(err)
+		for _, violation := range violations {
 			text, err := json.Marshal(violation)
 			if err != nil {
 				text = []byte(`{"message": "a violation that cannot be told"}`)
 			}
-			wrong = append(wrong, ctx.Error(own, "%s", text))
+			wrong = append(wrong, k.run.fail(ctx, own, string(text)))
 		}
 	}
 	return wrong
-}
-
-// untold is how many violations one of an added keyword stands for without telling them.
-func (v *violation) untold() int {
-	var said Violation
-	if v.keyword != own || json.Unmarshal([]byte(v.note), &said) != nil {
-		return 0
-	}
-	return said.More
 }
 
 // addedTo reads a violation of an added keyword out of what the library says, and moves to its place. Its path tells of

@@ -6,8 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 )
+
+const stepsOfForbids = 1000
 
 // forbids is an extension with one keyword, which lists members that an object may not have.
 type forbids struct{}
@@ -45,17 +48,21 @@ func (forbids) Examine(schema any) (findings []Finding) {
 
 type forbidden []string
 
-func (f forbidden) Check(object map[string]any, versions map[string]string) (violations []Violation) {
+func (f forbidden) Check(meter *budget.Meter, object map[string]any, versions map[string]string) (
+	violations []Violation, err error,
+) {
 	for _, name := range f {
+		if err := meter.Spend(stepsOfForbids); err != nil {
+			return nil, err
+		}
 		if _, there := object[name]; there {
 			violations = append(violations, Violation{[]string{name}, []string{"forbids", name}, name + " is forbidden by " + versions["law"], 0})
 		}
 	}
-	return violations
+	return violations, nil
 }
 
 func (forbidden) NamesVersions() bool { return true }
-func (forbidden) Weight() int         { return 1 }
 
 func TestCompile_extensions(t *testing.T) {
 	t.Parallel()
@@ -70,14 +77,14 @@ func TestCompile_extensions(t *testing.T) {
 		"definitions": {"b": {"forbids": ["c"]}}
 	}`
 	options := Options{Extensions: []Extension{forbids{}}, ClientVersions: map[string]string{"law": "1"}}
-	s, err := Compile([]byte(schema), options)
+	s, err := Compile(unmetered().meter, []byte(schema), options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !s.NamesVersions() {
 		t.Error("it names versions, but does not say so")
 	}
-	got := s.Check([]byte(`{"y": 1, "x": 1, "list": [{}, {"z": 1}, 5, {"z": {}}], "either": {"a": 1}, "forbids": 2, "by": {"b": 1, "c": 1}}`))
+	got := check(t, s, []byte(`{"y": 1, "x": 1, "list": [{}, {"z": 1}, 5, {"z": {}}], "either": {"a": 1}, "forbids": 2, "by": {"b": 1, "c": 1}}`))
 	want := []string{
 		"x | .forbids.x | x is forbidden by 1",
 		"y | .forbids.y | y is forbidden by 1",
@@ -95,14 +102,14 @@ func TestCompile_extensions(t *testing.T) {
 			t.Errorf("whether it shows names alone: %v of %s", finding.Names, finding.Message)
 		}
 	}
-	if _, err := Compile([]byte(schema), Options{}); err != nil {
+	if _, err := Compile(unmetered().meter, []byte(schema), Options{}); err != nil {
 		t.Errorf("without the extension: %v", err)
 	}
 }
 
 func TestCompile_extensionsExamine(t *testing.T) {
 	t.Parallel()
-	_, err := Compile([]byte(`{"definitions": {"unreferenced": {"forbids": 5}}}`), Options{Extensions: []Extension{forbids{}}})
+	_, err := Compile(unmetered().meter, []byte(`{"definitions": {"unreferenced": {"forbids": 5}}}`), Options{Extensions: []Extension{forbids{}}})
 	unusable, ok := errors.AsType[*Unusable](err)
 	if !ok {
 		t.Fatalf("compile gives %v, want an *Unusable", err)

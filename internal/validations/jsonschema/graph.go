@@ -14,16 +14,19 @@ type node struct {
 	steps   []string // from the parent, or from the document's root if there is none
 	edges   []edge
 	index   map[string]int // of many edges: the position by keyword and name
-	alone   cost           // what evaluating it costs, without what it leads to
+	label   int            // bytes of the longest path that leads to it from a schema that applies it
+	price   price
 	ref     *ref
-	pattern *pattern // of the keyword of that name
+	asserts assertions
 	added   []Keyword
 
 	hoisted bool // the library gets it as a definition, because something points at it
+	wrapped bool // and also gets a reference to that definition, where a schema applies it
+	inAllOf bool // it is in the list of an allOf
+	below   bool // it is applied to members or items
 
 	// Where the node stands in the graph of schemas that are evaluated at the same place of the data (loops.go).
-	rank   int // its parents there have higher ones
-	visits float64
+	state  searchState
 	levels int
 	length int
 }
@@ -75,17 +78,17 @@ func (e *edge) inPlace() bool {
 	return false
 }
 
-// child returns the schema at keyword and name, or nil.
-func (n *node) child(keyword, name string) *node {
+// child returns the edge at keyword and name as the library knows them, or nil.
+func (n *node) child(keyword, name string) *edge {
 	if n.index != nil {
 		if i, ok := n.index[keyword+"/"+name]; ok {
-			return n.edges[i].to
+			return &n.edges[i]
 		}
 		return nil
 	}
 	for i := range n.edges {
 		if e := &n.edges[i]; e.keyword == keyword && e.label() == name {
-			return e.to
+			return e
 		}
 	}
 	return nil
@@ -100,8 +103,14 @@ func (e *edge) label() string {
 }
 
 // finish notes what is asked of the node again and again.
-func (n *node) finish() {
-	n.alone = n.cost()
+func (n *node) finish(w work) {
+	n.asserts.read(w, n)
+	for i := range n.edges {
+		e := &n.edges[i]
+		e.to.below = e.to.below || !e.inPlace()
+		e.to.inAllOf = e.to.inAllOf || e.keyword == "allOf"
+		e.to.label = max(e.to.label, len("/")+len(e.keyword)+len("/")+len(escape(e.label())))
+	}
 	if len(n.edges) <= fewKeys {
 		return
 	}
@@ -123,6 +132,8 @@ func (n *node) place(more ...string) []string {
 
 // graph is all schemas of a document.
 type graph struct {
+	work
+
 	document *value
 	meta     *Schema // what each schema must satisfy; nil for the metaschema itself
 	nodes    []*node // parents before children
@@ -134,8 +145,8 @@ type graph struct {
 }
 
 // read makes the graph of a document that satisfies the metaschema. What makes it unusable is in findings.
-func read(document *value, meta *Schema) *graph {
-	g := &graph{document: document, meta: meta, byValue: make(map[*value]*node)}
+func read(w work, document *value, meta *Schema) *graph {
+	g := &graph{work: w, document: document, meta: meta, byValue: make(map[*value]*node)}
 	g.node(document, nil)
 	g.resolve()
 	return g
@@ -151,10 +162,11 @@ func (g *graph) node(raw *value, parent *node, steps ...string) *node {
 	if n, ok := g.byValue[raw]; ok {
 		return n
 	}
-	n := &node{id: len(g.nodes), raw: raw, parent: parent, steps: steps, rank: unranked}
+	g.spend(nodeSteps)
+	n := &node{id: len(g.nodes), raw: raw, parent: parent, steps: steps, label: len("/$ref")}
 	g.byValue[raw] = n
 	g.nodes = append(g.nodes, n)
-	defer n.finish()
+	defer n.finish(g.work)
 	if g.isRef(n) {
 		return n
 	}
@@ -162,7 +174,7 @@ func (g *graph) node(raw *value, parent *node, steps ...string) *node {
 		if shape, ok := applicators[keyword]; ok {
 			g.apply(n, keyword, shape, raw.items[i])
 		} else if keyword == "pattern" {
-			n.pattern = g.pattern(n, raw.items[i].text, keyword)
+			n.asserts.pattern = g.pattern(n, raw.items[i].text, keyword)
 		}
 	}
 	return n
@@ -206,7 +218,10 @@ func (g *graph) applyNamed(n *node, keyword string, held *value) {
 
 // pattern reads a pattern, or refuses the schema and returns nil.
 func (g *graph) pattern(n *node, written, keyword string, more ...string) *pattern {
-	p, err := readPattern(written)
+	if g.programs > maxPrograms {
+		return nil
+	}
+	p, err := readPattern(g.work, written)
 	if err != nil {
 		m := new(message).quote(written).add(" is no pattern that can be used here: patterns need RE2 syntax, which has no" +
 			" lookarounds and no back-references")
@@ -214,9 +229,7 @@ func (g *graph) pattern(n *node, written, keyword string, more ...string) *patte
 		return nil
 	}
 	if g.programs += p.size; g.programs > maxPrograms {
-		if g.programs-p.size <= maxPrograms {
-			g.refuse(n, keyword, "the schema's patterns are too large together", more...)
-		}
+		g.refuse(n, keyword, "the schema's patterns are too large together", more...)
 		return nil
 	}
 	return &p

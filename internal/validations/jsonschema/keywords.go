@@ -9,56 +9,58 @@ import (
 	santhosh "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// keywords makes the keywords that this package evaluates in the library's stead:
+// compiler makes the keywords that this package evaluates in the library's stead, of each schema:
 //
-//	type                as Python has it: the library takes 1.0 as an integer, and leaves a schema whose type is wrong
-//	enum, uniqueItems   fast, and bounded: the library compares numbers by writing out their digits each time
+//	assertions          (assertions.go)
 //	anyOf, oneOf, not   in order, no further than needed, and without keeping what failed inside them
-//	a $ref to nowhere   noted when it is reached
+//	$ref                one to nowhere is noted when it is reached
 //	what others add     (extension.go)
-type keywords struct {
+type compiler struct {
 	schema *Schema
-	nodes  []*node
+	run    *run
 }
 
 // Compile implements the library's extension point.
-func (k keywords) Compile(ctx santhosh.CompilerContext, m map[string]any) (santhosh.ExtSchema, error) {
+func (c compiler) Compile(ctx santhosh.CompilerContext, m map[string]any) (santhosh.ExtSchema, error) {
 	id, ok := schemaNumber(m[own])
 	if !ok {
-		return nil, nil //nolint:nilnil // which the library takes for "no such keyword here"
+		return nil, nil // which the library takes for "no such keyword here"
 	}
-	n := k.nodes[id]
+	n := c.schema.nodes[id]
 	if n.ref != nil {
-		k.schema.dangling = true
-		return nowhere{k.schema}, nil
+		return c.reference(ctx, n.ref)
 	}
-	c := &checks{
-		schema: k.schema, types: typesOf(n), enum: n.raw.member("enum"), unique: holds(n, "uniqueItems"), added: n.added,
-	}
-	if c.enum != nil {
-		c.allowed = c.enum.plain().([]any) //nolint:forcetypeassert // the metaschema wants an array
-	}
-	return c, c.compile(ctx, n)
+	k := &keywords{schema: c.schema, run: c.run, node: n}
+	return k, k.compile(ctx)
 }
 
-func holds(n *node, keyword string) bool {
-	v := n.raw.member(keyword)
-	return v != nil && v.kind == boolean && v.text == "true"
+func (c compiler) reference(ctx santhosh.CompilerContext, ref *ref) (santhosh.ExtSchema, error) {
+	if ref.to == nil {
+		return reference{run: c.run}, nil
+	}
+	to, err := ctx.CompileRef(definition(ref.to), "$ref", true)
+	if err != nil {
+		return nil, fmt.Errorf("compile $ref: %w", err)
+	}
+	return reference{c.run, to}, nil
 }
 
-func typesOf(n *node) []string {
-	v := n.raw.member("type")
-	switch {
-	case v == nil:
-		return nil
-	case v.kind == text:
-		return []string{v.text}
+// reference evaluates a $ref.
+type reference struct {
+	run *run
+	to  *santhosh.Schema // nil if it points nowhere
+}
+
+// Validate implements the library's extension point. Reaching a reference that points nowhere is no failure of the data
+// but a finding all the same, wherever it is: so it is noted, and passes.
+func (r reference) Validate(ctx santhosh.ValidationContext, v any) error {
+	defer r.run.leave()
+	if r.to != nil {
+		return ctx.Validate(r.to, "$ref", v, "") //nolint:wrapcheck // as the library wants it
 	}
-	types := make([]string, len(v.items))
-	for i, item := range v.items {
-		types[i] = item.text
-	}
-	return types
+	r.run.locate(len(r.run.frames)-1, 1)
+	r.run.reached = append(r.run.reached, ctx.Error("$ref", "nowhere"))
+	return nil
 }
 
 // branch is a schema below anyOf, oneOf or not.
@@ -68,28 +70,25 @@ type branch struct {
 	types  []string // that it takes; nil if any
 }
 
-// checks are the keywords of one schema.
-type checks struct {
+// keywords are those of one schema.
+type keywords struct {
 	schema              *Schema
-	types               []string
-	enum                *value
-	allowed             []any
-	unique              bool
+	run                 *run
+	node                *node
 	anyOf, oneOf, notAt []branch
-	added               []Keyword
 }
 
-func (c *checks) compile(ctx santhosh.CompilerContext, n *node) error {
-	for i := range n.edges {
-		e := &n.edges[i]
+func (k *keywords) compile(ctx santhosh.CompilerContext) error {
+	for i := range k.node.edges {
+		e := &k.node.edges[i]
 		var to *[]branch
 		switch e.keyword {
 		case "anyOf":
-			to = &c.anyOf
+			to = &k.anyOf
 		case "oneOf":
-			to = &c.oneOf
+			to = &k.oneOf
 		case "not":
-			to = &c.notAt
+			to = &k.notAt
 		default:
 			continue
 		}
@@ -98,60 +97,59 @@ func (c *checks) compile(ctx santhosh.CompilerContext, n *node) error {
 		if err != nil {
 			return fmt.Errorf("compile %s: %w", path, err)
 		}
-		*to = append(*to, branch{path, schema, typesOf(e.to.resolved())})
+		*to = append(*to, branch{path, schema, e.to.resolved().asserts.types})
 	}
 	return nil
 }
 
-// Validate implements the library's extension point. A message to the library is never empty: it would take the error
-// for a wrapper.
-func (c *checks) Validate(ctx santhosh.ValidationContext, v any) error {
-	var wrong []error
-	if c.types != nil && !isOfTypes(v, c.types) {
-		wrong = append(wrong, ctx.Error("type", "type"))
-	}
-	if c.enum != nil && !isAllowed(v, c.allowed) {
-		wrong = append(wrong, ctx.Error("enum", "enum"))
-	}
-	if items, ok := v.([]any); ok && c.unique && !areUnique(items) {
-		wrong = append(wrong, ctx.Error("uniqueItems", "uniqueItems"))
-	}
-	wrong = c.extended(ctx, v, c.combine(ctx, v, wrong))
-	switch len(wrong) {
-	case 0:
+// Validate implements the library's extension point. It is the last that the library does with the schema.
+func (k *keywords) Validate(ctx santhosh.ValidationContext, v any) error {
+	defer k.run.leave()
+	a := asserting{run: k.run, assertions: &k.node.asserts, ctx: ctx}
+	a.value(v)
+	wrong := k.extended(ctx, v, k.combine(ctx, v, a.wrong))
+	switch {
+	case len(wrong) == 0:
 		return nil
-	case 1:
+	case len(wrong) == 1:
 		return wrong[0]
+	case k.run.branch > 0:
+		return failed
 	}
 	return santhosh.ValidationError{}.Group(ctx.Error("", "several"), wrong...) //nolint:wrapcheck // as it wants
 }
 
 // combine evaluates the combinators. What reached a reference to nowhere is known to be valid only for want of a
 // schema, so oneOf and not say nothing then.
-func (c *checks) combine(ctx santhosh.ValidationContext, v any, wrong []error) []error {
-	if c.anyOf != nil && len(valid(ctx, v, c.anyOf, 1)) == 0 {
-		wrong = append(wrong, ctx.Error("anyOf", "anyOf"))
+func (k *keywords) combine(ctx santhosh.ValidationContext, v any, wrong []error) []error {
+	if k.anyOf != nil && len(k.valid(ctx, v, k.anyOf, 1)) == 0 {
+		wrong = append(wrong, k.run.fail(ctx, "anyOf", "anyOf"))
 	}
-	before := len(c.schema.reached)
-	if c.oneOf != nil {
-		indexes := valid(ctx, v, c.oneOf, len(c.oneOf))
-		if len(indexes) != 1 && len(c.schema.reached) == before {
-			wrong = append(wrong, ctx.Error("oneOf", "oneOf %s", strings.Join(indexes, " ")))
+	before := len(k.run.reached)
+	if k.oneOf != nil {
+		indexes := k.valid(ctx, v, k.oneOf, len(k.oneOf))
+		if len(indexes) != 1 && len(k.run.reached) == before {
+			wrong = append(wrong, k.run.fail(ctx, "oneOf", "oneOf "+strings.Join(indexes, " ")))
 		}
 	}
-	before = len(c.schema.reached)
-	if c.notAt != nil && len(valid(ctx, v, c.notAt, 1)) > 0 && len(c.schema.reached) == before {
-		wrong = append(wrong, ctx.Error("not", "not"))
+	before = len(k.run.reached)
+	if k.notAt != nil && len(k.valid(ctx, v, k.notAt, 1)) > 0 && len(k.run.reached) == before {
+		wrong = append(wrong, k.run.fail(ctx, "not", "not"))
 	}
 	return wrong
 }
 
 // valid returns the indexes of the branches that v satisfies, up to enough of them.
-func valid(ctx santhosh.ValidationContext, v any, branches []branch, enough int) []string {
+func (k *keywords) valid(ctx santhosh.ValidationContext, v any, branches []branch, enough int) []string {
+	k.run.spend(combineSteps)
+	outside := k.run.branch
+	k.run.branch = len(k.run.frames)
+	defer func() { k.run.branch = outside }()
 	var indexes []string
 	for i, b := range branches {
+		k.run.spend(branchSteps)
 		if b.types != nil && !isOfTypes(v, b.types) {
-			continue // what most branches differ in; a violation is slow to make, and would be thrown away
+			continue // what most branches differ in
 		}
 		if ctx.Validate(b.schema, b.path, v, "") == nil {
 			if indexes = append(indexes, strconv.Itoa(i)); len(indexes) == enough {
@@ -162,43 +160,12 @@ func valid(ctx santhosh.ValidationContext, v any, branches []branch, enough int)
 	return indexes
 }
 
-func isOfTypes(v any, types []string) bool {
-	for _, t := range types {
-		if isOfType(v, t) {
-			return true
-		}
+// schemaNumber reads an integer of a schema that the library decoded.
+func schemaNumber(v any) (int, bool) {
+	n, ok := v.(json.Number)
+	if !ok {
+		return 0, false
 	}
-	return false
-}
-
-func isOfType(v any, t string) bool {
-	var ok bool
-	switch t {
-	case "null":
-		ok = v == nil
-	case "boolean":
-		_, ok = v.(bool)
-	case "string":
-		_, ok = v.(string)
-	case "array":
-		_, ok = v.([]any)
-	case "object":
-		_, ok = v.(map[string]any)
-	case "number":
-		_, ok = v.(json.Number)
-	case "integer":
-		n, is := v.(json.Number)
-		ok = is && isInteger(n)
-	}
-	return ok
-}
-
-// nowhere stands for a reference that points nowhere. Reaching it is no failure of the data but a finding all the
-// same, wherever it is: so it is noted, and passes.
-type nowhere struct{ schema *Schema }
-
-// Validate implements the library's extension point. The check holds the schema alone.
-func (n nowhere) Validate(ctx santhosh.ValidationContext, _ any) error {
-	n.schema.reached = append(n.schema.reached, ctx.Error("$ref", "nowhere"))
-	return nil
+	i, err := strconv.Atoi(string(n))
+	return i, err == nil
 }

@@ -30,7 +30,7 @@ type walk struct {
 // locate finds the place of a violation. It fails only if the library says something unexpected.
 func (s *Schema) locate(v *santhosh.ValidationError, root *value) (*violation, bool) {
 	steps := split(v.KeywordLocation)
-	w := &walk{violation: violation{node: s.root, value: root, note: v.Message}, keys: split(v.InstanceLocation)}
+	w := &walk{violation: violation{node: s.nodes[0], value: root, note: v.Message}, keys: split(v.InstanceLocation)}
 	w.instance = []string{}
 	w.unnamed = s.moves(steps) - len(w.keys)
 	for len(steps) > 0 {
@@ -55,14 +55,14 @@ func (w *walk) step(steps []string) int {
 	}
 	shape := applicators[steps[0]]
 	if shape&(list|named) != 0 && len(steps) > 1 {
-		if to := w.node.child(steps[0], steps[1]); to != nil {
-			w.enter(to, steps[0], steps[1])
+		if e := w.node.child(steps[0], steps[1]); e != nil {
+			w.enter(e)
 			return 2
 		}
 	}
 	if shape&single != 0 && len(steps) > 1 {
-		if to := w.node.child(steps[0], ""); to != nil {
-			w.enter(to, steps[0], "")
+		if e := w.node.child(steps[0], ""); e != nil {
+			w.enter(e)
 			return 1
 		}
 	}
@@ -83,26 +83,26 @@ func (w *walk) follow() int {
 	return 1
 }
 
-func (w *walk) enter(to *node, keyword, name string) {
-	w.schema = append(w.schema, keyword)
-	switch keyword {
+func (w *walk) enter(e *edge) {
+	w.schema = append(w.schema, e.keyword)
+	switch e.keyword {
 	case "patternProperties":
-		w.schema = append(w.schema, w.node.writtenPattern(to))
+		w.schema = append(w.schema, e.name)
 		w.move("", false)
 	case "properties":
-		w.schema = append(w.schema, name)
-		w.move(name, true)
+		w.schema = append(w.schema, e.name)
+		w.move(e.name, true)
 	case "items", "additionalItems", "additionalProperties":
-		if name != "" {
-			w.schema = append(w.schema, name)
+		if e.name != "" {
+			w.schema = append(w.schema, e.name)
 		}
 		w.move("", false)
 	case "not":
 	default:
-		w.schema = append(w.schema, name)
+		w.schema = append(w.schema, e.name)
 	}
-	w.node = to
-	w.entered = keyword == "anyOf" || keyword == "oneOf" || keyword == "not" // compiled from their definition
+	w.node = e.to
+	w.entered = e.keyword == "anyOf" || e.keyword == "oneOf" || e.keyword == "not" // compiled from their definition
 }
 
 // move goes to a member or an item of the value: the one named, if known, or the one the instance location has next.
@@ -130,18 +130,9 @@ func (w *walk) isUnnamed(name string, known bool) bool {
 	return w.value != nil && w.value.kind == object && w.value.member("") != nil
 }
 
-func (n *node) writtenPattern(to *node) string {
-	for i := range n.edges {
-		if e := &n.edges[i]; e.to == to && e.pattern != nil {
-			return e.name
-		}
-	}
-	return ""
-}
-
 // moves counts the steps that a keyword location takes inside the data.
 func (s *Schema) moves(steps []string) int {
-	w := &walk{violation: violation{node: s.root}}
+	w := &walk{violation: violation{node: s.nodes[0]}}
 	for len(steps) > 0 {
 		taken := w.step(steps)
 		if taken == 0 {

@@ -1,52 +1,49 @@
 package jsonschema
 
-import "fmt"
-
-// States of node.rank before it is known.
-const (
-	unranked = -1
-	ranking  = -2
+import (
+	"fmt"
+	"slices"
 )
 
-// rankAll orders the schemas by what they evaluate at the same place of the data, and refuses those that come back to
-// themselves there, those nested too deep and those that multiply: 17 doublings keep the library busy for seconds.
-func (g *graph) rankAll(options Options) {
-	next := 0
+// searchState is how far the search for loops has come with a schema.
+type searchState uint8
+
+const (
+	unseen searchState = iota
+	open               // the search has not left what it leads to
+	done
+)
+
+// findLoops refuses the schemas that come back to themselves at the same place of the data, and those nested so deep
+// there that the library would run out of stack.
+func (g *graph) findLoops() {
 	for _, n := range g.nodes {
-		g.rank(n, &next)
+		g.search(n)
 	}
 	if len(g.findings) > 0 {
 		return
 	}
-	for _, n := range g.nodes { // parents come first, so the outermost is named
-		if g.tooDeep(n) {
-			return
-		}
-		if n.visits > float64(options.Visits) {
-			g.refuseCost(n, options)
-			return
-		}
+	if i := slices.IndexFunc(g.nodes, (*node).isTooDeep); i >= 0 { // parents come first, so the outermost is named
+		g.refuseDepth(g.nodes[i])
 	}
 }
 
-// rank gives n its rank and adds up what it costs at one place of the data.
-func (g *graph) rank(n *node, next *int) {
-	if n.rank != unranked {
+// search finds how deep the schemas are that n leads to at the same place of the data.
+func (g *graph) search(n *node) {
+	if n.state != unseen {
 		return
 	}
-	n.rank, n.visits = ranking, 1
+	n.state = open
 	n.eachInPlace(func(to *node, combinator bool) {
-		if to.rank == ranking {
+		if to.state == open {
 			g.refuseLoop(n)
 			return
 		}
-		g.rank(to, next)
-		n.visits += to.visits
+		g.search(to)
 		n.levels = max(n.levels, to.levels+btoi(combinator))
 		n.length = max(n.length, to.length+1)
 	})
-	n.rank = *next
-	*next++
+	n.state = done
 }
 
 // eachInPlace calls f for every schema that n evaluates against the same value as itself.
@@ -73,26 +70,14 @@ func (g *graph) refuseLoop(n *node) {
 	g.refuse(n, "$ref", m.String())
 }
 
-func (g *graph) tooDeep(n *node) bool {
-	var said string
-	switch {
-	case n.levels > maxLevels:
-		said = fmt.Sprintf("its combinators (allOf, anyOf, oneOf, not, dependencies) are nested %d deep at one place of the"+
-			" data, and %d is the most: simplify them", n.levels, maxLevels)
-	case n.length > maxSteps:
-		said = fmt.Sprintf("its combinators and references lead through %d schemas at one place of the data, and %d is the"+
-			" most: simplify them", n.length, maxSteps)
-	default:
-		return false
+func (n *node) isTooDeep() bool { return n.levels > maxLevels || n.length > maxSteps }
+
+func (g *graph) refuseDepth(n *node) {
+	said := fmt.Sprintf("its combinators and references lead through %d schemas at one place of the data, and %d is the"+
+		" most: simplify them", n.length, maxSteps)
+	if n.levels > maxLevels {
+		said = fmt.Sprintf("its combinators (allOf, anyOf, oneOf, not, dependencies) are nested %d deep at one place of"+
+			" the data, and %d is the most: simplify them", n.levels, maxLevels)
 	}
 	g.findings = append(g.findings, Finding{Message: said, Instance: n.place(), SchemaPath: "."})
-	return true
-}
-
-func (g *graph) refuseCost(n *node, options Options) {
-	g.findings = append(g.findings, Finding{
-		Message: fmt.Sprintf("its combinators (allOf, anyOf, oneOf, not, dependencies and $ref) multiply to more than %d"+
-			" evaluations: simplify them", options.Visits),
-		Instance: n.place(), SchemaPath: ".",
-	})
 }

@@ -14,13 +14,19 @@ type pattern struct {
 	size     int // steps of the compiled program, which is what a byte of text costs at most
 }
 
-// readPattern translates a Python pattern into RE2. Whatever RE2 does not have is an error.
-func readPattern(written string) (pattern, error) {
+// readPattern translates a Python pattern into RE2. Whatever RE2 does not have is an error. One that is larger than all
+// patterns of a schema may be is not compiled.
+func readPattern(w work, written string) (pattern, error) {
 	runs := translate(written)
 	tree, err := syntax.Parse(runs, syntax.Perl)
 	if err != nil {
 		return pattern{}, fmt.Errorf("parse pattern: %w", err)
 	}
+	size := instructions(tree)
+	if w.spend(len(written) * describeByte); size > maxPrograms {
+		return pattern{size: size}, nil // which no schema may have
+	}
+	w.spend(programBase + size*programSteps)
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
 		return pattern{}, fmt.Errorf("compile pattern: %w", err)
@@ -94,3 +100,18 @@ func setsFlags(written string) bool {
 		rest = after
 	}
 }
+
+// instructions returns about how many instructions a pattern compiles to: what it repeats is there that many times.
+func instructions(tree *syntax.Regexp) int {
+	n := 1 + len(tree.Rune)
+	for _, sub := range tree.Sub {
+		n += instructions(sub)
+	}
+	if tree.Op == syntax.OpRepeat {
+		n *= max(1, tree.Min, tree.Max)
+	}
+	return n
+}
+
+// steps is what it takes at most to match the pattern with a text of so many bytes.
+func (p *pattern) steps(bytes int) int { return matchSteps + p.size*(bytes+1)*matchByte }

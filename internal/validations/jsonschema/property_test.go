@@ -40,12 +40,12 @@ func TestProperty_places(t *testing.T) {
 			schema, data = members{"properties": members{key: schema}}, members{key: data}
 			path = ".properties." + key + path
 		}
-		s, err := Compile(marshal(t, schema), Options{})
+		s, err := Compile(unmetered().meter, marshal(t, schema), Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := []Finding{{Message: "1 is not of type 'null'", Instance: keys, SchemaPath: path + ".type"}}
-		if diff := cmp.Diff(want, s.Check(marshal(t, data))); diff != "" {
+		if diff := cmp.Diff(want, check(t, s, marshal(t, data))); diff != "" {
 			t.Errorf("findings (-want +got):\n%s", diff)
 		}
 	})
@@ -58,11 +58,11 @@ func TestProperty_equality(t *testing.T) {
 		v := anyJSON().Draw(t, "value")
 		data := marshal(t, v)
 		is := func(schema members, data []byte) bool {
-			s, err := Compile(marshal(t, schema), Options{})
+			s, err := Compile(unmetered().meter, marshal(t, schema), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return s.Check(data) == nil
+			return check(t, s, data) == nil
 		}
 		enum := members{"enum": []any{v}}
 		if !is(enum, data) || is(members{"not": enum}, data) {
@@ -84,11 +84,11 @@ func TestProperty_wrapping(t *testing.T) {
 		}).Draw(t, "schema")
 		data := marshal(t, anyJSON().Draw(t, "data"))
 		check := func(schema string) []Finding {
-			s, err := Compile([]byte(schema), Options{})
+			s, err := Compile(unmetered().meter, []byte(schema), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return s.Check(data)
+			return check(t, s, data)
 		}
 		want := check(inner)
 		if diff := cmp.Diff(want, check(`{"$ref":"#/definitions/a","definitions":{"a":`+inner+`}}`)); diff != "" {

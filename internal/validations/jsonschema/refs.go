@@ -46,6 +46,7 @@ func (g *graph) resolve() {
 
 // target returns the schema that a fragment points to, or nil.
 func (g *graph) target(fragment string) *node {
+	g.spend(lookupSteps*(1+strings.Count(fragment, "/")) + len(fragment)*describeByte)
 	steps, ok := pointer(fragment)
 	if !ok {
 		return nil
@@ -59,7 +60,7 @@ func (g *graph) target(fragment string) *node {
 	if n, ok := g.byValue[at]; ok {
 		return n
 	}
-	if found := g.meta.checkSchema(at, steps); len(found) > 0 {
+	if found := g.meta.checkSchema(g.work, at, steps); len(found) > 0 {
 		g.findings = append(g.findings, found...)
 		return nil
 	}

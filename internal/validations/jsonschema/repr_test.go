@@ -31,7 +31,7 @@ func TestMessage_repr(t *testing.T) {
 		`{"k'":{"n":[null,-0]}}`: `{"k'": {'n': [None, -0]}}`,
 	}
 	for data, want := range tests {
-		v, err := parse([]byte(data), -1)
+		v, err := parse(unmetered(), []byte(data), -1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestReadPattern(t *testing.T) {
 		{`^(?:a|b$)`, []string{"ax", "b"}, []string{"bx"}},
 	}
 	for _, tt := range tests {
-		p, err := readPattern(tt.written)
+		p, err := readPattern(unmetered(), tt.written)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestReadPattern(t *testing.T) {
 		}
 	}
 	for _, written := range []string{`(?!a)`, `(?<=a)b`, `(a)\1`, `(`, `[`, `a{2000}`, `\`} {
-		if _, err := readPattern(written); err == nil {
+		if _, err := readPattern(unmetered(), written); err == nil {
 			t.Errorf("%s is taken as a pattern", written)
 		}
 	}
@@ -89,7 +89,7 @@ func TestPattern_sameOnceTranslated(t *testing.T) {
 		"a | .patternProperties.a$.type | 1 is not of type 'null'",
 		`a | .patternProperties.a(?:\n?\z).type | 1 is not of type 'string'`,
 	}
-	if diff := cmp.Diff(want, lines(s.Check([]byte(`{"a":1}`)))); diff != "" {
+	if diff := cmp.Diff(want, lines(check(t, s, []byte(`{"a":1}`)))); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 }

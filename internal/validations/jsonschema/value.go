@@ -103,6 +103,8 @@ var errTooDeep = fmt.Errorf("it is nested deeper than %d levels", maxDepth)
 
 // parser reads values from a stream of tokens under limits.
 type parser struct {
+	work
+
 	tokens *json.Decoder
 	left   int // values that may still come; negative means no limit
 }
@@ -110,8 +112,9 @@ type parser struct {
 var errTooMany = fmt.Errorf("it has more than %d values", maxNodes)
 
 // parse reads one JSON text of at most limit values; a negative limit means any number.
-func parse(data []byte, limit int) (*value, error) {
-	p := parser{tokens: json.NewDecoder(bytes.NewReader(data)), left: limit}
+func parse(w work, data []byte, limit int) (*value, error) {
+	w.spend(len(data) * decodeByte)
+	p := parser{work: w, tokens: json.NewDecoder(bytes.NewReader(data)), left: limit}
 	p.tokens.UseNumber()
 	v, err := p.value(0)
 	if err != nil {
@@ -184,6 +187,7 @@ func (p *parser) object(depth int) (*value, error) {
 
 // token returns the next token, which must be there.
 func (p *parser) token() (json.Token, error) {
+	p.spend(decodeSteps)
 	token, err := p.tokens.Token()
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF

@@ -14,30 +14,21 @@ func (v *violation) held() *value {
 	return &value{kind: null}
 }
 
-// missing returns the required keys that are not there.
-func (v *violation) missing() []*value {
-	return slices.DeleteFunc(slices.Clone(v.held().items), func(key *value) bool {
-		return v.value.member(key.text) != nil
-	})
-}
-
-// count is how many messages the violation has.
-func (v *violation) count() int {
-	if v.keyword == "required" {
-		return len(v.missing())
-	}
-	return max(1, v.untold())
-}
-
 // words returns what python-jsonschema 4.10 says of the violation: one message, but for required, which has one for
-// each key.
-func (v *violation) words() []string {
+// each key, of which only the first are returned.
+func (v *violation) words(w work, most int) []string {
 	if v.keyword != "required" {
-		return []string{v.message().String()} // which may move v
+		return []string{v.message(w).String()} // which may move v
 	}
 	var said []string
-	for _, key := range v.missing() {
-		said = append(said, new(message).repr(key).add(" is a required property").String())
+	for _, key := range v.held().items {
+		w.spend(lookupSteps + len(key.text)/keyBytes)
+		if v.value.member(key.text) != nil {
+			continue
+		}
+		if said = append(said, new(message).repr(key).add(" is a required property").String()); len(said) == most {
+			break
+		}
 	}
 	return said
 }
@@ -64,7 +55,7 @@ var middles = map[string]string{
 	"pattern":    " does not match ",
 }
 
-func (v *violation) message() *message {
+func (v *violation) message(w work) *message {
 	m := new(message)
 	if end, ok := ends[v.keyword]; ok {
 		return m.repr(v.value).add(end)
@@ -82,7 +73,7 @@ func (v *violation) message() *message {
 	case "oneOf":
 		return v.oneOf(m)
 	case "additionalProperties":
-		return v.additionalProperties(m)
+		return v.additionalProperties(w, m)
 	case "additionalItems":
 		return v.additionalItems(m)
 	case "dependencies":
@@ -126,17 +117,18 @@ func (v *violation) oneOf(m *message) *message {
 	return m.repr(v.value).add(" is valid under each of ").series(append(valid[1:], valid[0]))
 }
 
-func (v *violation) additionalProperties(m *message) *message {
-	extras := v.extras()
+func (v *violation) additionalProperties(w work, m *message) *message {
+	extras := v.extras(w)
 	patterns := v.node.raw.member("patternProperties")
 	if patterns == nil {
 		return unexpected(m.add("Additional properties are not allowed ("), extras)
 	}
-	slices.SortFunc(extras, func(a, b *value) int { return strings.Compare(a.text, b.text) })
 	verb := " do"
 	if len(extras) == 1 {
 		verb = " does"
 	}
+	w.spend((len(extras) + len(patterns.keys)) * compareSteps * 10)
+	slices.SortFunc(extras, func(a, b *value) int { return strings.Compare(a.text, b.text) })
 	var known []*value
 	for _, key := range slices.Sorted(slices.Values(patterns.keys)) {
 		known = append(known, &value{kind: text, text: key})
@@ -145,14 +137,10 @@ func (v *violation) additionalProperties(m *message) *message {
 }
 
 // extras returns the keys that neither properties nor patternProperties know, in the order written.
-func (v *violation) extras() []*value {
-	open := opening{}
-	for i := range v.node.edges {
-		open.read(&v.node.edges[i])
-	}
+func (v *violation) extras(w work) []*value {
 	var extras []*value
 	for _, key := range v.value.keys {
-		if !open.knows(key) {
+		if !v.node.asserts.closed.knows(w, key) {
 			extras = append(extras, &value{kind: text, text: key})
 		}
 	}
@@ -160,7 +148,7 @@ func (v *violation) extras() []*value {
 }
 
 func (v *violation) additionalItems(m *message) *message {
-	return unexpected(m.add("Additional items are not allowed ("), v.value.items[v.node.tuple():])
+	return unexpected(m.add("Additional items are not allowed ("), v.value.items[v.node.asserts.tuple:])
 }
 
 func unexpected(m *message, extras []*value) *message {

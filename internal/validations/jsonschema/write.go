@@ -1,13 +1,11 @@
 package jsonschema
 
-import (
-	"encoding/json"
-	"strconv"
-)
+import "strconv"
 
 // writer rewrites schemas for the library. What it keeps is listed, so that nothing else reaches the library: not id
-// and $schema, no later keywords, no texts. A schema that something points at becomes a definition, so that the
-// library never resolves a pointer that a user wrote.
+// and $schema, no later keywords, no texts. It keeps the keywords that apply schemas to members and items, allOf and
+// dependencies, and adds the keyword of this package to each schema. A schema that something points at becomes a
+// definition, so that the library never resolves a pointer that a user wrote.
 type writer struct{ hoisted map[int]*node }
 
 // hoist finds the schemas that the root reaches and that must become definitions: what references point to, and what
@@ -45,6 +43,7 @@ func (w *writer) add(n *node) {
 // place writes n where a schema applies it.
 func (w *writer) place(n *node) map[string]any {
 	if n.hoisted {
+		n.wrapped = true
 		return map[string]any{"$ref": definition(n)}
 	}
 	return w.schema(n)
@@ -54,66 +53,15 @@ func definition(n *node) string { return "#/definitions/s" + strconv.Itoa(n.id) 
 
 // schema writes n itself.
 func (w *writer) schema(n *node) map[string]any {
-	out := make(map[string]any)
-	switch {
-	case n.ref == nil:
-	case n.ref.to == nil:
-		out[own] = n.id
-		return out
-	default:
-		out["$ref"] = definition(n.ref.to)
+	out := map[string]any{own: n.id, "format": own + strconv.Itoa(n.id)}
+	if n.ref != nil {
 		return out
 	}
-	for i, keyword := range n.raw.keys {
-		w.keyword(out, n, keyword, n.raw.items[i])
-	}
-	if len(n.added) > 0 {
-		out[own] = n.id
+	if items := n.raw.member("items"); items != nil && items.kind == array {
+		out["items"] = make([]any, len(items.items)) // an empty one is not allowed, so there are edges to fill it
 	}
 	for i := range n.edges {
 		w.edge(out, &n.edges[i])
-	}
-	return out
-}
-
-// maxCount stands for any larger length or count, which the library would read wrongly.
-const maxCount = 1<<31 - 1
-
-// keyword writes a keyword that holds no schemas.
-func (w *writer) keyword(out map[string]any, n *node, keyword string, held *value) {
-	switch keyword {
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "required":
-		out[keyword] = held.plain()
-	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties":
-		if i, err := strconv.Atoi(held.text); err != nil || i > maxCount {
-			out[keyword] = maxCount
-		} else {
-			out[keyword] = i
-		}
-	case "pattern":
-		out[keyword] = n.pattern.runs
-	case "additionalProperties", "additionalItems":
-		if held.kind == boolean {
-			out[keyword] = held.text == "true"
-		}
-	case "items":
-		if held.kind == array { // an empty one is not allowed, so there are edges to fill it
-			out[keyword] = make([]any, len(held.items))
-		}
-	case "dependencies":
-		out[keyword] = required(held)
-	case "type", "enum", "uniqueItems", "anyOf", "oneOf", "not":
-		out[own] = n.id
-	}
-}
-
-// required returns the dependencies that are lists of keys.
-func required(held *value) map[string]any {
-	out := make(map[string]any)
-	for i, name := range held.keys {
-		if held.items[i].kind == array {
-			out[name] = held.items[i].plain()
-		}
 	}
 	return out
 }
@@ -147,14 +95,4 @@ func put(out map[string]any, keyword, name string, schema any) {
 		out[keyword] = members
 	}
 	members[name] = schema
-}
-
-// schemaNumber reads an integer of a schema that the library decoded.
-func schemaNumber(v any) (int, bool) {
-	n, ok := v.(json.Number)
-	if !ok {
-		return 0, false
-	}
-	i, err := strconv.Atoi(string(n))
-	return i, err == nil
 }

@@ -1,0 +1,141 @@
+package revisions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/validations"
+)
+
+// scope is what a diff makes it necessary to check, and by what.
+type scope struct {
+	versions validations.ClientVersions // that the new revision is judged with
+	governed map[string]bool            // document schemas whose DataSchemas, or the client versions they use, change
+	subjects []*Stored                  // documents to check: the new ones, then those of the governed schemas
+	pairs    map[*Stored]Pair           // the check of each subject that has a rule
+	texts    map[validations.Rule][]byte
+}
+
+// scope returns the scope of a diff as far as a snapshot shows it.
+func (j judge) scope(ctx context.Context, snapshot Snapshot, diff Diff) (s scope, err error) {
+	if s.versions, err = j.clientVersions(ctx, snapshot, diff); err != nil {
+		return s, err
+	}
+	meter := budget.NewMeter(ctx)
+	if s.governed, err = j.governed(meter, snapshot, diff, s.versions); err != nil {
+		return s, err
+	}
+	gone := ids(diff.Removed)
+	s.subjects = slices.Clone(diff.Added)
+	for _, doc := range snapshot.Governed {
+		if s.governed[doc.Schema] && !gone[doc.ID] {
+			s.subjects = append(s.subjects, doc)
+		}
+	}
+	rules := validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: j.compat}
+	s.texts = map[validations.Rule][]byte{}
+	for _, doc := range Registering(after(snapshot.Schemas, diff)) {
+		rule, err := j.engine.RuleOf(meter, doc.Digest, doc.Data, s.versions)
+		if err != nil {
+			return s, readingSchema(err, doc)
+		}
+		rules.Registered[doc.Name], s.texts[rule] = rule, doc.Data
+	}
+	s.pairs = make(map[*Stored]Pair, len(s.subjects))
+	for _, doc := range s.subjects {
+		if rule, ok := rules.For(doc.Document); ok {
+			s.pairs[doc] = Pair{doc.Digest, rule}
+		}
+	}
+	return s, meter.Check()
+}
+
+// governed returns the document schemas by whose DataSchemas documents must be checked again.
+func (j judge) governed(meter *budget.Meter, snapshot Snapshot, diff Diff, versions validations.ClientVersions) (
+	map[string]bool, error,
+) {
+	kinds := map[string]bool{}
+	for _, doc := range slices.Concat(diff.Added, diff.Removed) {
+		if validations.Registers(doc.Document) {
+			kinds[doc.Name] = true
+		}
+	}
+	if versions.Digest() == snapshot.Newest.ClientVersions {
+		return kinds, nil
+	}
+	for _, doc := range snapshot.Schemas {
+		if !validations.Registers(doc.Document) {
+			continue
+		}
+		names, err := j.engine.NamesVersions(meter, doc.Digest, doc.Data)
+		if err != nil {
+			return nil, readingSchema(err, doc)
+		}
+		if names {
+			kinds[doc.Name] = true
+		}
+	}
+	return kinds, nil
+}
+
+// readingSchema says which DataSchema was being worked on when a budget was spent.
+func readingSchema(err error, doc *Stored) error {
+	return budget.About(err, "read the DataSchema %s", doc.Name) //nolint:wrapcheck // a fault that says what was done
+}
+
+// recorded returns the checks whose outcomes the store may have: those of contents that it has.
+func (s scope) recorded(snapshot Snapshot, diff Diff) (pairs []Pair) {
+	for i, doc := range s.subjects {
+		pair, checked := s.pairs[doc]
+		if _, stored := snapshot.Contents[doc.Digest]; checked && (stored || i >= len(diff.Added)) {
+			pairs = append(pairs, pair)
+		}
+	}
+	return pairs
+}
+
+// todo returns a document for each check whose outcome a snapshot does not show.
+func (s scope) todo(snapshot Snapshot) (documents []*Stored) {
+	planned := map[Pair]bool{}
+	for _, doc := range s.subjects {
+		pair, checked := s.pairs[doc]
+		if _, known := snapshot.Checks[pair.Name()]; checked && !known && !planned[pair] {
+			planned[pair] = true
+			documents = append(documents, doc)
+		}
+	}
+	return documents
+}
+
+// checkers returns what checks documents by their rules. Each rule that was not used lately is compiled once.
+func (j judge) checkers(ctx context.Context, s scope, documents []*Stored) (
+	map[validations.Rule]validations.Checker, error,
+) {
+	checkers := map[validations.Rule]validations.Checker{}
+	var unknown []*Stored // a document of each rule
+	for _, doc := range documents {
+		rule := s.pairs[doc].Rule
+		if _, known := checkers[rule]; known {
+			continue
+		}
+		checker, known := j.engine.Checker(rule)
+		if checkers[rule] = checker; !known {
+			unknown = append(unknown, doc)
+		}
+	}
+	compiled := make([]validations.Checker, len(unknown))
+	err := forEach(ctx, len(unknown), func(meter *budget.Meter, i int) (err error) {
+		rule := s.pairs[unknown[i]].Rule
+		compiled[i], err = j.engine.Compile(meter, rule, s.texts[rule], s.versions)
+		return budget.About(err, "compile the DataSchema %s", unknown[i].Schema)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compile DataSchemas: %w", err)
+	}
+	for i, doc := range unknown {
+		checkers[s.pairs[doc].Rule] = compiled[i]
+	}
+	return checkers, nil
+}

@@ -1,0 +1,282 @@
+package jsonschema
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"purser/internal/budget"
+	"purser/internal/fault"
+)
+
+// hostile is a schema and data that make checks dear in some way. n is how large.
+type hostile struct {
+	name         string
+	schema, data func(n int) string
+	n            int
+}
+
+func always(s string) func(int) string { return func(int) string { return s } }
+
+func items(item string) func(int) string {
+	return func(n int) string { return "[" + repeat(item, n) + "]" }
+}
+
+// deep is n objects within one another, below a key.
+func deep(key, end string) func(int) string {
+	return func(n int) string {
+		return strings.Repeat(`{"`+key+`":`, n) + end + strings.Repeat("}", n)
+	}
+}
+
+// numbers is an object of n numbers.
+func numbers(n int) string { return "{" + numbered(`"k%d":1`, n) + "}" }
+
+func branches(format string) func(int) string {
+	return func(n int) string { return "[" + numbered(format, n) + "]" }
+}
+
+func in(before string, of func(int) string, after string) func(int) string {
+	return func(n int) string { return before + of(n) + after }
+}
+
+func constant(n int, of func(int) string) func(int) string { return always(of(n)) }
+
+// shapes are the worst that could be thought of, each in one way.
+func shapes() []hostile {
+	any3000 := constant(3000, in(`{"items":{"anyOf":`, branches(`{"required":["a%d"]}`), `}}`))
+	return []hostile{
+		{"anyOf of 3000", any3000, items("{}"), 40},
+		{"anyOf of 3000 properties", constant(3000, in(`{"items":{"anyOf":`, branches(`{"properties":{"a":{"enum":[%d]}}}`), `}}`)), items(`{"a":"x"}`), 20},
+		{"oneOf of 3000", constant(3000, in(`{"items":{"oneOf":`, branches(`{"minimum":%d}`), `}}`)), items("1"), 40},
+		{"oneOf with types", constant(3000, in(`{"items":{"oneOf":`, branches(`{"type":"string","maxLength":%d}`), `}}`)), items("1"), 2000},
+		{"allOf that hold", constant(3000, in(`{"items":{"allOf":`, branches(`{"maximum":1%d}`), `}}`)), items("1"), 30},
+		{"allOf that fail", constant(3000, in(`{"items":{"allOf":`, branches(`{"minimum":1%d}`), `}}`)), items("1"), 15},
+		{"allOf of large objects", constant(1000, in(`{"allOf":`, branches(`{"maxProperties":1%06d}`), `}`)), numbers, 500},
+		{"not within not", constant(8, func(n int) string {
+			return strings.Repeat(`{"not":{"allOf":[{"not":`, n/2) + `{"type":"string"}` + strings.Repeat(`}]}}`, n/2)
+		}), items("1"), 1},
+		{"doubling", doubling, always("1"), 15},
+		{"doubling allOf that fails", func(n int) string { return strings.ReplaceAll(doubling(n), "anyOf", "allOf") }, always("1"), 13},
+		{"doubling oneOf in anyOf", func(n int) string { return strings.ReplaceAll(doubling(n), "anyOf", "oneOf") }, always(`"x"`), 15},
+		{"nested anyOf of 8", constant(8, func(int) string {
+			s := `{"type":"string"}`
+			for range 4 {
+				s = `{"anyOf":[` + repeat(s, 8) + `]}`
+			}
+			return s
+		}), always("1"), 1},
+		{"recursion that doubles", always(`{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`), deep("a", "1"), 13},
+		{"recursion that doubles and fails", always(`{"maxProperties":0,"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`), deep("a", "1"), 11},
+		{"deep recursion of references", always(chainTo(60, `{"additionalProperties":{"$ref":"#"}}`)), deep("k", "[1,1,1]"), 98},
+		{
+			"deep recursion that fails", always(chainTo(60, `{"maxProperties":0,"additionalProperties":{"$ref":"#"}}`)),
+			deep("k", `{"a":1}`), 45,
+		},
+		{"deep failing leaves", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"null"}}`), func(n int) string { return deep("k", "["+repeat("1", n)+"]")(98) }, 500},
+		{"deep failing leaves with long keys", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"null"}}`), func(n int) string { return deep(strings.Repeat("k", 1000), "["+repeat("1", n)+"]")(98) }, 100},
+		{"deep failing leaves with odd keys", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"null"}}`), func(n int) string { return deep(strings.Repeat("/é", 300), "["+repeat("1", n)+"]")(98) }, 100},
+		{"deep leaves with long keys", always(`{"additionalProperties":{"$ref":"#"},"items":{"type":"number"}}`), func(n int) string { return deep(strings.Repeat("k", 1000), "["+repeat("1", n)+"]")(98) }, 3000},
+		{"a long key", always(`{"additionalProperties":{"items":{"type":"null"}}}`), func(n int) string { return `{"` + strings.Repeat("k", 100_000) + `":[` + repeat("1", n) + `]}` }, 100},
+		{"a long key in a schema", always(`{"properties":{"` + strings.Repeat("/", 30_000) + `":{"items":{"type":"null"}}}}`), func(n int) string { return `{"` + strings.Repeat("/", 30_000) + `":[` + repeat("1", n) + `]}` }, 100},
+		{"patterns of many keys", constant(1000, func(n int) string { return `{"patternProperties":{` + numbered(`"^a%d$":{}`, n) + `}}` }), numbers, 500},
+		{"patterns of many keys, closed", constant(1000, func(n int) string {
+			return `{"patternProperties":{` + numbered(`"a%db":{}`, n) + `},"additionalProperties":false}`
+		}), func(n int) string { return "{" + numbered(`"a%d":1`, n) + "}" }, 200},
+		{"patterns of long keys", constant(100, func(n int) string { return `{"patternProperties":{` + numbered(`"[ab]*c%d":{}`, n) + `}}` }), func(n int) string { return "{" + numbered(`"`+strings.Repeat("ab", 500)+`%d":1`, n) + "}" }, 50},
+		{"a slow pattern", always(`{"pattern":"(a|b|ab)*c{1000}"}`), func(n int) string { return `"` + strings.Repeat("ab", n) + `"` }, 10000},
+		{"a slow pattern with optional parts", always(`{"pattern":"(?:a?){400}b"}`), func(n int) string { return `"` + strings.Repeat("a", n) + `"` }, 20000},
+		{"a slow pattern with many states", always(`{"pattern":"[ab]*a[ab]{400}c"}`), func(n int) string { return `"` + strings.Repeat("ab", n) + `"` }, 20000},
+		{"a pattern that begins with a text", always(`{"items":{"pattern":"^[a-z]+$"}}`), items(`"abcdefgh"`), 20000},
+		{"a large enum", constant(20000, in(`{"items":{"enum":`, branches("%d"), `}}`)), items("-5"), 30000},
+		{"an enum of floats", constant(5000, in(`{"items":{"enum":`, branches("0.1000000000000000000000000000%d"), `}}`)), items("0.1"), 10000},
+		{"an enum and numbers with exponents", always(`{"items":{"enum":[1]}}`), items("1.7e308,4.1e-320"), 3000},
+		{"an enum of a large value", always(`{"enum":[[]],"uniqueItems":true}`), items(`{"a":"b","c":[1,2]}`), 1},
+		{"uniqueItems", always(`{"uniqueItems":true}`), func(n int) string { return "[" + numbered(`{"a":%d,"b":"xyz"}`, n) + "]" }, 10000},
+		{"uniqueItems of long texts", always(`{"uniqueItems":true}`), func(n int) string { return "[" + numbered(`"`+strings.Repeat(`\u0001`, 1000)+`%d"`, n) + "]" }, 500},
+		{"uniqueItems of numbers", always(`{"uniqueItems":true}`), func(n int) string { return "[" + numbered(`%de-300`, n) + "]" }, 3000},
+		{"uniqueItems with many keys", always(`{"uniqueItems":true}`), func(n int) string { return "[{" + numbered(`"k%d":1`, n) + "},1]" }, 30000},
+		{"numbers with exponents", always(`{"items":{"maximum":1.1e300,"minimum":-1.1e300,"multipleOf":1e-300}}`), items("1.3e299,1.7e-299,4.1e-320,1.7e308"), 2000},
+		{"numbers", always(`{"items":{"maximum":1000,"minimum":0,"multipleOf":0.01}}`), items("12.34"), 10000},
+		{"large required", constant(20000, in(`{"items":{"required":`, branches(`"a%d"`), `}}`)), items("{}"), 100},
+		{"large required of a large object", constant(20000, in(`{"required":`, branches(`"k%d"`), `}`)), numbers, 20000},
+		{"large properties", constant(9000, func(n int) string { return `{"items":{"properties":{` + numbered(`"a%d":{}`, n) + `}}}` }), items("{}"), 500},
+		{"every item fails", always(`{"items":{"type":"string"}}`), items("1"), 10000},
+		{"every member fails", always(`{"additionalProperties":{"type":"string"}}`), numbers, 10000},
+		{"every item fails in many ways", always(`{"items":{"allOf":[{"minimum":9},{"type":"string"},{"multipleOf":7},{"enum":[]},{"not":{}}],"type":"null","enum":[2]}}`), items("1"), 3000},
+		{"dependencies", constant(5000, func(n int) string { return `{"items":{"dependencies":{` + numbered(`"a%d":["b"]`, n) + `}}}` }), items(`{"a1":1}`), 500},
+		{"dependencies that fail", constant(3000, in(`{"dependencies":{"a":`, branches(`"b%d"`), `}}`)), always(`{"a":1}`), 1},
+		{"additional members with long messages", always(`{"items":{"additionalProperties":false}}`), func(n int) string {
+			return "[" + repeat("{"+numbered(`"`+strings.Repeat("x", 50)+`%d":1`, 1000)+"}", n) + "]"
+		}, 30},
+		{"additional members beside patterns", constant(1000, func(n int) string {
+			return `{"items":{"additionalProperties":false,"patternProperties":{` + numbered(`"^a%d$":{}`, n) + `}}}`
+		}), func(n int) string { return "[" + repeat("{"+numbered(`"k%d":1`, 100)+"}", n) + "]" }, 20},
+		{"long texts that fail", always(`{"items":{"maxLength":1}}`), items(`"` + strings.Repeat("x", 10000) + `"`), 200},
+		{"many keys twice", always(`{"additionalProperties":{"type":"number"},"allOf":[{"additionalProperties":{}}]}`), numbers, 20000},
+		{"items of items", always(`{"items":{"items":{}}}`), items("[1,2,3,4]"), 10000},
+		{"brackets", always(`{}`), items("[]"), 100_000},
+		{"wrapped items", always(`{"items":{"type":"number"},"definitions":{"x":{"items":{"$ref":"#/items"}}},"additionalProperties":{"$ref":"#/definitions/x"}}`), items("1"), 30_000},
+	}
+}
+
+// chainTo is a chain whose last definition is the given one.
+func chainTo(n int, last string) string {
+	return strings.Replace(chain(n), fmt.Sprintf(`"%d":{}`, n), fmt.Sprintf(`"%d":%s`, n, last), 1)
+}
+
+func cpu() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		panic(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// counted runs work and returns what it has counted.
+func counted(t *testing.T, work func(m *budget.Meter) error) (steps int64) {
+	t.Helper()
+	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+	defer end()
+	m := budget.NewMeter(ctx)
+	err := work(m)
+	if _, exceeded := errors.AsType[*budget.Exceeded](err); err != nil && !exceeded {
+		t.Fatal(err)
+	}
+	_ = m.Check()
+	steps, bytes := budget.From(ctx).Spent()
+	if err == nil && bytes != 0 {
+		t.Errorf("holds %d bytes", bytes)
+	}
+	return steps
+}
+
+// A step takes about as long whatever makes a check or a compilation dear, compared with an ordinary check.
+//
+//nolint:paralleltest // it measures what the process does
+func TestCost_steps(t *testing.T) {
+	most := 4.0
+	if underRace { // which slows some code down far more than other
+		most = 15
+	}
+	ordinary, _ := hostile{schema: always(ordinarySchema), data: always(ordinaryData())}.measure(t)
+	for _, h := range shapes() {
+		t.Run(h.name, func(t *testing.T) {
+			took, steps := h.measure(t)
+			t.Logf("%.2f ns a step, %.2f in an ordinary check; counted %v", took, ordinary, steps)
+			if took > most*max(1, ordinary) {
+				t.Errorf("a step takes %.1f ns", took)
+			}
+		})
+	}
+}
+
+// measure returns how many nanoseconds of CPU a step takes, and what one compilation and check is counted as.
+func (h hostile) measure(t *testing.T) (perStep float64, once time.Duration) {
+	t.Helper()
+	const while = 10 * time.Millisecond
+	schema, data := []byte(h.schema(h.n)), []byte(h.data(h.n))
+	runtime.GC()
+	began := cpu()
+	var steps, rounds int64
+	for cpu()-began < while {
+		rounds++
+		steps += counted(t, func(m *budget.Meter) error {
+			s, err := Compile(m, schema, Options{})
+			if err == nil {
+				_, err = s.Check(m, data)
+			}
+			return err
+		})
+	}
+	return float64(cpu()-began) / float64(steps), time.Duration(steps / rounds)
+}
+
+// What is counted grows with the work.
+func TestCost_growth(t *testing.T) {
+	t.Parallel()
+	const doubling = `{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`
+	for name, c := range map[string]struct {
+		schema string
+		data   func(n int) string
+		n      int
+		factor float64 // from n to twice as much
+	}{
+		"items":         {`{"items":{"type":"number"}}`, items("1"), 1000, 2},
+		"failing items": {`{"items":{"type":"string"}}`, items("1"), 1000, 2},
+		"members":       {`{"additionalProperties":{"type":"number"}}`, numbers, 1000, 2},
+		"branches":      {`{"items":{"anyOf":[` + numbered(`{"required":["a%d"]}`, 100) + `]}}`, items("{}"), 100, 2},
+		"unique items":  {`{"uniqueItems":true}`, branches("%d"), 1000, 2},
+		"a long text":   {`{"pattern":"(a|b)*c"}`, func(n int) string { return `"` + strings.Repeat("a", n) + `"` }, 10_000, 2},
+		"patterns":      {`{"patternProperties":{` + numbered(`"a%d":{}`, 100) + `}}`, numbers, 1000, 2},
+		"depth":         {`{"additionalProperties":{"$ref":"#"}}`, deep("k", "1"), 40, 2},
+		"doubling":      {doubling, deep("a", "1"), 5, 32},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := mustCompile(t, c.schema)
+			steps := func(n int) float64 {
+				return float64(counted(t, func(m *budget.Meter) error {
+					_, err := s.Check(m, []byte(c.data(n)))
+					return err
+				}))
+			}
+			once, twice := steps(c.n), steps(2*c.n)
+			if grown := twice / once; grown < 0.7*c.factor || grown > 1.4*c.factor {
+				t.Errorf("%d take %.0f steps, and %d %.0f, which is %.1f times as much", c.n, once, 2*c.n, twice, grown)
+			}
+		})
+	}
+}
+
+// A check ends when it has taken what it may, wherever it is then.
+func TestCost_stops(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ schema, data string }{
+		"recursion that doubles": {
+			`{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, deep("a", "1")(99),
+		},
+		"recursion that doubles and fails": {
+			`{"maxProperties":0,"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`, deep("a", "{}")(98),
+		},
+		"recursion through overlapping keywords": {
+			`{"properties":{"a":{"$ref":"#"}},"patternProperties":{"^a":{"$ref":"#"}}}`, deep("a", "1")(99),
+		},
+		"anyOf of 3000": {
+			`{"items":{"anyOf":[` + numbered(`{"required":["a%d"]}`, 3000) + `]}}`, items("{}")(100_000),
+		},
+		"a slow pattern": {`{"items":{"pattern":"(?:a?){400}b"}}`, items(`"` + strings.Repeat("a", 1000) + `"`)(10_000)},
+		"failing items":  {`{"items":{"type":"string"}}`, items("1")(3_000_000)},
+		"many patterns": {
+			`{"additionalProperties":false,"patternProperties":{` + numbered(`"^a%d$":{}`, 2000) + `}}`, numbers(100_000),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := mustCompile(t, c.schema)
+			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+			defer end()
+			m := budget.NewMeter(ctx)
+			m.Charge(19 * budget.Second / 10) // enough is left for the others
+			found, err := s.Check(m, []byte(c.data))
+			exceeded, ok := err.(*budget.Exceeded) //nolint:errorlint // it must not be wrapped
+			if !ok || found != nil {
+				t.Fatalf("%d findings, %v", len(found), err)
+			}
+			about := budget.About(exceeded, "check document %s", "x")
+			if fault.KindOf(about) != fault.TooLarge || !strings.Contains(about.Error(), "check document x: it takes more than") {
+				t.Errorf("refused with %v", about)
+			}
+			if _, bytes := budget.From(ctx).Spent(); bytes > 257*budget.MiB {
+				t.Errorf("it held %d bytes", bytes)
+			}
+			if found := check(t, s, []byte("null")); found != nil {
+				t.Errorf("after that it finds %v", found)
+			}
+		})
+	}
+}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package jsonschema
+
+// underRace says that the race detector slows the tests down.
+const underRace = false
