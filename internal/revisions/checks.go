@@ -28,7 +28,7 @@ func (j judge) check(ctx context.Context, snapshot Snapshot, s scope) (
 		doc, pair := todo[i], s.pairs[todo[i]]
 		found, err := j.findings(ctx, meter, checkers[pair.Rule], doc)
 		if err != nil {
-			return budget.About(err, "check document %s by the schema of %s", doc.Identity, doc.Schema)
+			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)
 		}
 		made[i] = Check{pair, bounded(found, &size)}
 		return nil

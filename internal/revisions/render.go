@@ -139,7 +139,7 @@ func (r Renderer) validate(ctx context.Context, rendered computed) error {
 		}
 		found, err := checker.Check(meter, doc.Data)
 		outcomes[i] = outcome{text, found, validations.IsUnusable(checker)}
-		return budget.About(err, "check rendered document %s by the schema of %s", doc.Identity, doc.Schema)
+		return budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
 	})
 	if err != nil {
 		return fmt.Errorf("check rendered documents: %w", err)

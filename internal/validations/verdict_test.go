@@ -105,9 +105,11 @@ func TestOverlay(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	entries := []Entry{
-		{Name: SchemaValidation, Status: "success", CreatedAt: at},
-		{Name: "x-validation", Status: "success", CreatedAt: at},
-		{Name: "y-validation", Status: "failure", CreatedAt: at},
+		{ID: 7, Name: SchemaValidation, Status: "success", CreatedAt: at},
+		{ID: 8, Name: "x-validation", Status: "success", CreatedAt: at},
+		{ID: 9, Name: "y-validation", Status: "failure", CreatedAt: at},
+		{ID: 10, Name: "w-validation", Status: "success", CreatedAt: at},
+		{ID: 11, Name: "w-validation", Status: "failure", CreatedAt: at},
 	}
 	policies := []Policy{
 		policy(t, "a", "validations: [{name: x-validation, expiresAfter: P1D}, {name: deckhand-schema-validation}]"),
@@ -119,10 +121,11 @@ func TestOverlay(t *testing.T) {
 			`not found in the validations for ValidationPolicy [deckhand/ValidationPolicy/v1, None] ` + name + `: ` + names + `."}`
 	}
 	want := []Entry{
-		{ID: 0, Name: SchemaValidation, Status: "success", CreatedAt: at},
-		{ID: 1, Name: "x-validation", Status: "success", CreatedAt: at, ExpiresAfter: "PT1H", ExpiresAt: at.Add(time.Hour)},
-		{ID: 2, Name: "y-validation", Status: "ignored [failure]", CreatedAt: at},
-		{ID: 3, Name: "z-validation", Status: "failure"},
+		{ID: 7, Name: SchemaValidation, Status: "success", CreatedAt: at},
+		{ID: 8, Name: "x-validation", Status: "success", CreatedAt: at, ExpiresAfter: "PT1H", ExpiresAt: at.Add(time.Hour)},
+		{ID: 9, Name: "y-validation", Status: "ignored [failure]", CreatedAt: at},
+		{ID: 10, Name: "w-validation", Status: "ignored [success]", CreatedAt: at},
+		{ID: 11, Name: "w-validation", Status: "ignored [failure]", CreatedAt: at},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Entry{}, "Errors")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -133,12 +136,25 @@ func TestOverlay(t *testing.T) {
 			errs = append(errs, string(item))
 		}
 	}
+	again := `{"message":"The result for this validation has been ignored, for the reasons given in entry 9 of this list."}`
 	wantErrs := []string{
 		explanation("a", "x-validation, deckhand-schema-validation"), explanation("b", "x-validation, z-validation"),
-		`{"message":"The result for this validation was never externally registered so its status defaulted to \"failure\"."}`,
+		again, again,
 	}
 	if diff := cmp.Diff(wantErrs, errs); diff != "" {
 		t.Errorf("errors (-want +got)\n%s", diff)
+	}
+}
+
+func TestUnreported(t *testing.T) {
+	t.Parallel()
+	policies := []Policy{
+		policy(t, "a", "validations: [{name: z-validation}, {name: x-validation}]"),
+		policy(t, "b", "validations: [{name: x-validation}, {name: a-validation}]"),
+	}
+	got := Unreported(policies, map[string]bool{"x-validation": true, "other": true})
+	if diff := cmp.Diff([]string{"a-validation", "z-validation"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
