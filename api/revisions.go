@@ -90,8 +90,10 @@ func (s *server) selected(w http.ResponseWriter, r *http.Request, selection quer
 	if !s.Compat {
 		setLinks(w, r, selection.Page, found.More)
 	}
-	s.writeDocuments(w, r, found.Documents, func(doc *revisions.Stored) int64 { return doc.Revision })
-	return nil
+	each := func(do func([]*revisions.Stored) error) error {
+		return s.Queries.Each(r.Context(), selection, found, do)
+	}
+	return s.writeDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision })
 }
 
 // documentsTag names the documents of a revision in one form, for those who may see as much. Which of them were asked
