@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"purser/internal/budget"
 	"purser/internal/fault"
 	"purser/internal/revisions"
 )
@@ -23,6 +24,9 @@ func (s *Service) Documents(ctx context.Context, id int64, selection Selection) 
 	selected, err := s.Store.Documents(ctx, id, first)
 	if err != nil {
 		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, id, err))
+	}
+	if err := hold(ctx, selected.Documents); err != nil {
+		return Selected{}, err
 	}
 	if len(selected.Documents) < first.Limit {
 		return s.redacted(selected, selection), nil
@@ -181,7 +185,20 @@ func (s *Service) allDocuments(ctx context.Context, id int64, cleartext bool) ([
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, id, err))
 	}
-	return found.Documents, nil
+	return found.Documents, hold(ctx, found.Documents)
+}
+
+// hold counts documents in the request's budget, and grants it what work on them takes.
+func hold(ctx context.Context, documents []*revisions.Stored) error {
+	size := 0
+	for _, doc := range documents {
+		size += revisions.Size(doc.Document)
+	}
+	budget.From(ctx).Grant(size)
+	if err := budget.NewMeter(ctx).Hold(size); err != nil {
+		return fmt.Errorf("hold %d documents: %w", len(documents), err)
+	}
+	return nil
 }
 
 // unrendered returns what a revision is rendered from, without encrypted documents if only cleartext ones are wanted.

@@ -257,10 +257,9 @@ func (r *snapshotReader) finish() revisions.Snapshot {
 
 // keep puts a bucket into the cache, and returns it. The documents must not be known to anybody else yet.
 func (s *Store) keep(epoch int64, name string, changed int64, documents []*revisions.Stored) revisions.Bucket {
-	const overhead = 512 // of a document's structures, roughly
 	size := 0
 	for _, doc := range documents {
-		size += len(doc.Data) + len(doc.Metadata) + len(doc.Sealed) + overhead
+		size += revisions.Size(doc.Document)
 	}
 	bucket := revisions.NewBucket(name, changed, documents)
 	if changed > 0 {
