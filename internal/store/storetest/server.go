@@ -73,6 +73,18 @@ func stop() error {
 	return s.close()
 }
 
+// Serve starts a Postgres for other processes, which find it by Variable, unless that names one already. stop ends it.
+func Serve() (url string, stop func() error, err error) {
+	if url := os.Getenv(Variable); url != "" {
+		return url, func() error { return nil }, nil
+	}
+	s := &server{}
+	if err := s.startCluster(); err != nil {
+		return "", nil, err
+	}
+	return s.url, s.close, nil
+}
+
 func open() (*server, error) {
 	s := &server{url: os.Getenv(Variable), template: newName()}
 	if s.url == "" {

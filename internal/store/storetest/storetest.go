@@ -10,7 +10,7 @@
 //
 // The databases are copies of one that is migrated once in a test binary. They live in the server that
 // PURSER_TEST_DATABASE_URL names, whose role must be allowed to create databases, or else in a private cluster, which
-// is started when the first test asks and does without fsync.
+// is started when the first test asks and does without fsync. Command withpostgres starts one for many test binaries.
 //
 // Main stops the cluster after the tests, drops what they left, and fails the binary for goroutines that still run. A
 // binary that is killed takes its cluster along (on Linux); the directory it leaves is removed by a later one.
