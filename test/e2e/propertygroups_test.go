@@ -170,8 +170,8 @@ func TestPropertyGroups_bounded(t *testing.T) {
 	path := "[" + strings.Repeat("x, ", 999) + "x]"
 	schema := "{properties_groups_schema: [{OR: [" + path + ", [list, y, z]]}]}"
 	items := "{list: [" + strings.Repeat("{y: [{z: 1}]}, ", 10_000) + "]}"
-	many := "---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, name: acme/Widget/v1}\ndata:\n  property_groups:\n"+
-		indentLines(groups.String())+widget("w", "{"+members.String()+"}")
+	many := "---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, name: acme/Widget/v1}\ndata:\n  property_groups:\n" +
+		indentLines(groups.String()) + widget("w", "{"+members.String()+"}")
 	s.affords(t, func() {
 		s.put(t, "many", many).is(t, http.StatusOK)
 		s.isOutcomes(t, "1", "success", "success")
