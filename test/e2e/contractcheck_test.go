@@ -79,7 +79,7 @@ func checkContract(base string, a answer) error {
 
 func (c *contract) checkRequest(input *openapi3filter.RequestValidationInput, a answer) error {
 	if err := openapi3filter.ValidateRequest(context.Background(), input); err != nil {
-		return err //nolint:wrapcheck // wrapped by checkContract
+		return err
 	}
 	described := input.Route.Operation.RequestBody
 	if described == nil || a.body == "" && !described.Value.Required {
@@ -95,7 +95,7 @@ func (c *contract) checkAnswer(input *openapi3filter.RequestValidationInput, a a
 		Options: &openapi3filter.Options{IncludeResponseStatus: true, ExcludeResponseBody: true},
 	}
 	if err := openapi3filter.ValidateResponse(context.Background(), response); err != nil {
-		return err //nolint:wrapcheck // wrapped by checkContract
+		return err
 	}
 	content := input.Route.Operation.Responses.Status(a.status).Value.Content
 	switch {

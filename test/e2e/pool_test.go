@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 
@@ -92,16 +93,18 @@ func startLasting(t *testing.T) *server {
 	return s
 }
 
+// A server that is given back is as empty as a new one when the next test gets it.
 func TestPool(t *testing.T) {
 	t.Parallel()
-	var first *server
-	t.Run("one test", func(t *testing.T) {
-		first = borrow(t)
-		first.put(t, "b", widget("w", "{}")).isNames(t, "w@1")
-	})
-	t.Run("the next", func(t *testing.T) {
-		s := borrow(t)
-		s.get(t, "revisions/latest").is(t, http.StatusNotFound)
-		s.put(t, "b", widget("w", "{}")).isNames(t, "w@1")
-	})
+	s := startFresh(t)
+	s.put(t, "b", widget("w", "{}")).isNames(t, "w@1")
+	s.report(t, 1, "a-validation", "success")
+	if err := s.empty(); err != nil {
+		t.Fatal(err)
+	}
+	s.get(t, "revisions/latest").is(t, http.StatusNotFound)
+	s.put(t, "c", widget("w", "{}")).isNames(t, "w@1")
+	if text := s.get(t, "revisions/1/validations").text; strings.Contains(text, "a-validation") {
+		t.Errorf("a result from before is still there:\n%s", text)
+	}
 }
