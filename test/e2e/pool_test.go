@@ -98,13 +98,13 @@ func TestPool(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
 	s.put(t, "b", widget("w", "{}")).isNames(t, "w@1")
-	s.report(t, 1, "a-validation", "success")
+	s.report(t, 1, "b-validation", "success")
 	if err := s.empty(); err != nil {
 		t.Fatal(err)
 	}
 	s.get(t, "revisions/latest").is(t, http.StatusNotFound)
 	s.put(t, "c", widget("w", "{}")).isNames(t, "w@1")
-	if text := s.get(t, "revisions/1/validations").text; strings.Contains(text, "a-validation") {
+	if text := s.get(t, "revisions/1/validations").text; strings.Contains(text, "b-validation") {
 		t.Errorf("a result from before is still there:\n%s", text)
 	}
 }
