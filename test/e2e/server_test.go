@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -96,15 +97,25 @@ func begin(t *testing.T, built func() (string, error), client *http.Client, args
 		process: invoke(context.WithoutCancel(t.Context()), path, args...), client: client,
 		log: &logs{serving: make(chan string, 1)}, ended: make(chan struct{}),
 	}
-	s.process.Stderr = s.log
-	if err := s.process.Start(); err != nil {
+	s.process.Stderr, s.process.SysProcAttr = s.log, withParent()
+	started := make(chan error)
+	go s.run(started)
+	if err := <-started; err != nil {
 		t.Fatal(err)
 	}
-	go func() {
+	return s
+}
+
+// run starts the process and waits for its end on one thread, which is its parent for the kernel.
+func (s *server) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := s.process.Start()
+	started <- err
+	if err == nil {
 		_ = s.process.Wait() // how it ended is in ProcessState
 		close(s.ended)
-	}()
-	return s
+	}
 }
 
 // ready waits until the server answers.
