@@ -92,13 +92,24 @@ func routeEscaped(next http.Handler) http.Handler {
 	})
 }
 
-// recoverer turns a panic into an internal error of this one request.
+// recoverer turns a panic into an internal error of this one request. Once the answer has begun it ends the connection
+// instead, so that the client does not take half an answer for a whole one.
 func (s *server) recoverer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
-			if p := recover(); p != nil {
-				s.fail(w, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			p := recover()
+			if p == nil {
+				return
 			}
+			err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			seen := observed(r)
+			if !seen.begun() {
+				s.fail(w, r, err)
+				return
+			}
+			seen.aborted = true
+			seen.note(err.Error())
+			panic(http.ErrAbortHandler)
 		}()
 		next.ServeHTTP(w, r)
 	})
@@ -147,6 +158,8 @@ type observation struct {
 	audited  bool   // the audit event is stored with the change
 	failure  string // the error's type, empty if there is none
 	notes    []string
+	answer   middleware.WrapResponseWriter
+	aborted  bool // the connection was ended in the middle of the answer
 }
 
 type observationKey struct{}
@@ -160,15 +173,18 @@ func observed(r *http.Request) *observation {
 
 func (o *observation) note(text string) { o.notes = append(o.notes, text) }
 
+// begun reports whether the client was sent the status already.
+func (o *observation) begun() bool { return o.answer != nil && o.answer.Status() != 0 }
+
 func (o *observer) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := o.now()
-		seen := &observation{id: requestID()}
-		r = r.WithContext(context.WithValue(r.Context(), observationKey{}, seen))
 		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		seen := &observation{id: requestID(), answer: answer}
+		r = r.WithContext(context.WithValue(r.Context(), observationKey{}, seen))
 		setContextHeaders(answer.Header(), r, seen.id)
+		defer func() { o.record(r, answer, o.now().Sub(began), seen) }()
 		next.ServeHTTP(answer, r)
-		o.record(r, answer, o.now().Sub(began), seen)
 	})
 }
 
@@ -201,7 +217,7 @@ func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 		return
 	}
 	level := slog.LevelInfo
-	if status >= http.StatusInternalServerError {
+	if status >= http.StatusInternalServerError || seen.aborted {
 		level = slog.LevelError
 	}
 	attributes := []slog.Attr{
