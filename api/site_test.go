@@ -19,8 +19,11 @@ import (
 	"purser/api"
 	"purser/internal/authn"
 	"purser/internal/authz"
+	"purser/internal/budget"
+	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/picture"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/store/storetest"
@@ -39,7 +42,7 @@ type site struct {
 // newSite makes a site; changes are made to its configuration first.
 func newSite(t *testing.T, changes ...func(*api.Config)) site {
 	t.Helper()
-	kept, err := store.Open(t.Context(), storetest.URL(t))
+	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,15 +53,19 @@ func newSite(t *testing.T, changes ...func(*api.Config)) site {
 	}
 	log := new(bytes.Buffer)
 	limits := document.DefaultLimits()
+	engine, rendered := validations.NewEngine(), cache.New[revisions.RenderKey, revisions.Rendering](1<<20)
 	service := revisions.NewService(revisions.Config{
-		Store: store.NewCached(kept, 1<<20), Engine: validations.NewEngine(), Limits: limits, CacheSize: 1 << 20,
-		Now: time.Now, Observe: func(string, time.Duration) {},
+		Store: kept, Engine: engine, Limits: limits, Rendered: rendered, Now: time.Now,
+		Observe: func(string, time.Duration) {},
+	})
+	questions := queries.NewService(queries.Config{
+		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered, Now: time.Now,
 	})
 	config := api.Config{
-		Service: service, Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20,
+		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20,
 		Log: slog.New(slog.NewJSONHandler(log, nil)), Registry: prometheus.NewRegistry(),
 		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept,
-		Access: api.Access{Authenticator: authn.Nobody{}, Anonymous: true, Rules: rules},
+		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
 		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute},
 	}
 	for _, change := range changes {
