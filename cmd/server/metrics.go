@@ -11,7 +11,7 @@ import (
 // phases counts the time that ingests spend in each of their phases.
 func phases(registry *prometheus.Registry) func(phase string, took time.Duration) {
 	histogram := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "purser_ingest_phase_seconds", Help: "Time an ingest spent in a phase: split, decode, plan, check, store.",
+		Name: "purser_ingest_phase_seconds", Help: "Time a change spent in a phase: split, decode, plan, check, store; turn is how long others waited for it.",
 		Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10),
 	}, []string{"phase"})
 	registry.MustRegister(histogram)

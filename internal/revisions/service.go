@@ -30,7 +30,8 @@ type Config struct {
 	// Compat selects the reference's behaviour in rows C1-C5 of spec/api.md §0.
 	Compat bool
 	Now    func() time.Time
-	// Observe receives the duration of each phase of a change: split, decode, plan, check, store.
+	// Observe receives the duration of each phase of a change: split, decode, plan, check, store; and turn, which
+	// is how long it kept others from being stored.
 	Observe func(phase string, took time.Duration)
 }
 

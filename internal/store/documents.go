@@ -55,10 +55,14 @@ func (s *Store) Select(ctx context.Context, revision int64, selection queries.Se
 	exists, described := false, []queries.Outline{}
 	query := s.describeRevision(revision, selection)
 	_, err := collect(ctx, s, func(row pgx.CollectableRow) (_ struct{}, err error) {
-		var id *int64
+		var id, size, sealed *int64
 		var doc queries.Outline
-		if err = row.Scan(&exists, &id, &doc.Rank, &doc.Size); id != nil {
-			doc.ID = *id
+		var head []byte
+		if err = row.Scan(&exists, &id, &doc.Rank, &size, &head, &sealed); id != nil && size != nil {
+			doc.ID, doc.Size = *id, unpackedSize(head, int(*size))
+			if sealed != nil {
+				doc.Size += int(*sealed)
+			}
 			described = append(described, doc)
 		}
 		return struct{}{}, err //nolint:wrapcheck // explained by collect
