@@ -97,7 +97,7 @@ func TestNewCommit(t *testing.T) {
 			exact: true},
 		{name: "a DataSchema", body: dataSchema("integer"), exact: true, settles: true},
 		{name: "client versions", body: clientVersions("{p: '1'}"), exact: true, settles: true},
-		{name: "a ValidationPolicy", body: validationPolicy("v"), exact: true, settles: true},
+		{name: "a ValidationPolicy", body: validationPolicy("v-validation"), exact: true, settles: true},
 		{name: "a LayeringPolicy", body: layeringPolicy("lp"), exact: true, settles: true},
 		{name: "a failing document", site: failing, body: widget("w1", "{x: 1}"), settles: true},
 		{name: "a document that passes", site: failing, body: widget("w1", "{x: y}")},

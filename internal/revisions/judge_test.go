@@ -389,7 +389,7 @@ func TestJudge_validateWhole(t *testing.T) {
 		want     map[string]string
 		rendered bool
 	}{
-		{"nothing required", validationPolicy("other"), widget("w", "{}"), map[string]string{}, false},
+		{"nothing required", validationPolicy("other-validation"), widget("w", "{}"), map[string]string{}, false},
 		{"fits and renders", both + layeringPolicy("lp"), widget("w", "{}"), map[string]string{
 			validations.PolicyValidation: "success", validations.RenderingValidation: "success",
 		}, true},
@@ -438,18 +438,18 @@ func TestJudge_validateWhole(t *testing.T) {
 func TestPoliciesAfter(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
-	put(t, s, "a", validationPolicy("old")+widget("w", "{}"))
+	put(t, s, "a", validationPolicy("old-validation")+widget("w", "{}"))
 	for body, want := range map[string]int{
 		widget("w", "{}"): 0,
-		validationPolicy("new") + widget("w", "{}"):            1,
-		validationPolicy("old") + widget("w", "{y: 1}"):        1,
-		validationPolicy("old") + control("a/B/v1", "x", "{}"): 1,
+		validationPolicy("new-validation") + widget("w", "{}"):            1,
+		validationPolicy("old-validation") + widget("w", "{y: 1}"):        1,
+		validationPolicy("old-validation") + control("a/B/v1", "x", "{}"): 1,
 	} {
 		got := judged(t, s, "a", body).judgement.Policies
 		if len(got) != want {
 			t.Errorf("policies %+v, want %d", got, want)
 		}
-		if strings.Contains(body, "new") && got[0].Requirements[0].Name != "new" {
+		if strings.Contains(body, "new") && got[0].Requirements[0].Name != "new-validation" {
 			t.Errorf("policies %+v, want the new one", got)
 		}
 	}
