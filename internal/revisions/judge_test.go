@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -113,6 +114,35 @@ func TestJudge_judge_mended(t *testing.T) {
 		if got.judgement.failed() || !got.judgement.Settles || got.judgement.Entries != 1 {
 			t.Errorf("%s: %+v", name, got.judgement)
 		}
+	}
+}
+
+// Notes about documents elsewhere are no failures, and settle nothing.
+func TestJudge_judge_notes(t *testing.T) {
+	t.Parallel()
+	s, _ := service()
+	put(t, s, "a", widget("noted", "{x: 1, x: 2}"))
+	if got := judged(t, s, "b", widget("w", "{}")).judgement; got.Settles || got.failed() || got.Entries != 1 {
+		t.Errorf("judgement %+v", got)
+	}
+}
+
+// What is wrong with reading a schema ends the judgement, wherever it is read.
+func TestJudge_judge_schemaUnread(t *testing.T) {
+	t.Parallel()
+	s, _ := service(keyword{})
+	s.ClientVersions = validations.ClientVersions{"p": "1"}
+	put(t, s, "a", versioned())
+	change := judged(t, s, "b", clientVersions(`{p: "2"}`))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("gone")
+	cancel(gone)
+	s.Engine = validations.NewEngine(keyword{})
+	if _, err := s.judge().judge(ctx, change.snapshot, change.diff); !errors.Is(err, gone) {
+		t.Errorf("error %v, want the cause of the context's end", err)
+	}
+	if _, err := s.judge().need(ctx, change.snapshot, change.diff); !errors.Is(err, gone) {
+		t.Errorf("error %v, want the cause of the context's end", err)
 	}
 }
 
@@ -280,27 +310,40 @@ func TestJudge_judge_budget(t *testing.T) {
 	}
 }
 
-// Compiling a DataSchema, and reading one, are named too.
+// Compiling a DataSchema, and reading one for its client versions, are named too.
 func TestJudge_judge_budgetOfSchema(t *testing.T) {
 	t.Parallel()
-	s, _ := service(keyword{})
-	put(t, s, "a", dataSchema("string"))
-	s.Engine = validations.NewEngine(keyword{}) // which has compiled nothing
-	pool := budget.NewPool(1, 0)
-	ctx, end := pool.Begin(t.Context())
-	defer end()
-	p := payloadSource{s, payload(t, s, "b", widget("w", "{x: y}"), "b")}
-	_, snapshot, diff, err := s.prepare(ctx, p, Options{})
-	if err != nil {
-		t.Fatal(err)
+	var properties strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&properties, "p%d: {type: string}, ", i)
 	}
-	budget.NewMeter(ctx).Charge(1)
-	meter := budget.NewMeter(ctx)
-	if err := meter.Spend(100 * budget.Second); err == nil {
-		t.Fatal("the budget is not spent")
+	large := strings.Replace(dataSchema("string"), "{x: {", "{"+properties.String()+"x: {", 1)
+	for name, c := range map[string]struct {
+		schema string
+		want   string
+	}{
+		"compiling": {large, "compile the DataSchema acme/Widget/v1: it takes more than"},
+		"reading": {strings.Replace(large, "data: {", `data: {versioned: "1", `, 1),
+			"read the DataSchema acme/Widget/v1: it takes more than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := service(keyword{})
+			s.ClientVersions = validations.ClientVersions{"p": "1"}
+			put(t, s, "a", c.schema)
+			change := judged(t, s, "b", widget("w", "{x: y}"))
+			s.Engine = validations.NewEngine(keyword{}) // which has compiled nothing
+			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+			defer end()
+			nearly := budget.NewMeter(ctx)
+			nearly.Charge(2*budget.Second - 1)
+			if err := nearly.Check(); err != nil {
+				t.Fatal(err)
+			}
+			_, err := s.judge().judge(ctx, change.snapshot, change.diff)
+			wantFault(t, err, fault.TooLarge, c.want)
+		})
 	}
-	_, err = s.judge().judge(ctx, snapshot, diff)
-	wantFault(t, err, fault.TooLarge, "it takes more than")
 }
 
 // A panic while one document is checked ends the call, and nothing else.
