@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -46,11 +47,12 @@ func (s *Service) Validations(ctx context.Context, id int64) ([]validations.Summ
 	if err != nil {
 		return nil, fmt.Errorf("read validation results: %w", err)
 	}
-	policies := revisions.InForce(evidence.Policies, id)
+	policies, statuses := revisions.InForce(evidence.Policies, id), map[string]string{}
+	maps.Copy(statuses, worst)
 	for _, name := range internalNames(policies) {
-		worst[name] = statusWord(evidence.Revisions[0].Failed)
+		statuses[name] = statusWord(evidence.Revisions[0].Failed)
 	}
-	return validations.Summarize(policies, worst), nil
+	return validations.Summarize(policies, statuses), nil
 }
 
 func statusWord(failed bool) string {

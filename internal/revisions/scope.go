@@ -85,11 +85,13 @@ func readingSchema(err error, doc *Stored) error {
 	return budget.About(err, "read the DataSchema %s", doc.Name) //nolint:wrapcheck // a fault that says what was done
 }
 
-// recorded returns the checks whose outcomes the store may have: those of contents that it has.
+// recorded returns the checks whose outcomes the store may have: those of contents that it has. It has all that a
+// rollback restores.
 func (s scope) recorded(snapshot Snapshot, diff Diff) (pairs []Pair) {
+	isRollback := diff.Result == nil
 	for i, doc := range s.subjects {
 		pair, checked := s.pairs[doc]
-		if _, stored := snapshot.Contents[doc.Digest]; checked && (stored || i >= len(diff.Added)) {
+		if _, stored := snapshot.Contents[doc.Digest]; checked && (stored || isRollback || i >= len(diff.Added)) {
 			pairs = append(pairs, pair)
 		}
 	}
