@@ -62,8 +62,8 @@ func (w *auditWriter) Write(text []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *auditWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// record adds a request and the status of its answer to the audit. It leaves out requests that could change nothing, and
-// those without a caller or beyond the rate, of which there may be any number.
+// record adds a request and the status of its answer to the audit. It leaves out requests that could change nothing,
+// and those without a caller or beyond the rate, of which there may be any number.
 func (s *server) record(r *http.Request, status int) {
 	const patience = 5 * time.Second
 	info := infoOf(r)

@@ -55,8 +55,8 @@ func (b *bounds) countRequest(w http.ResponseWriter, r *http.Request, caller aut
 		rateWindow)
 }
 
-// beginIngest waits for memory for an upload of documents; end gives it back. Faults: Throttled if the user has too many
-// uploads in progress, Unavailable if there is no memory in time.
+// beginIngest waits for memory for an upload of documents; end gives it back. Faults: Throttled if the user has too
+// many uploads in progress, Unavailable if there is no memory in time.
 func (b *bounds) beginIngest(w http.ResponseWriter, r *http.Request, size int64) (end func(), err error) {
 	user := callerOf(r).UserID
 	if !b.enter(user) {
@@ -74,8 +74,8 @@ func (b *bounds) beginIngest(w http.ResponseWriter, r *http.Request, size int64)
 	}, nil
 }
 
-// reserve waits for memory. If a body had to wait, the time in which it must arrive starts again, because it could not be
-// read before.
+// reserve waits for memory. If a body had to wait, the time in which it must arrive starts again, because it could not
+// be read before.
 func (b *bounds) reserve(w http.ResponseWriter, r *http.Request, size int64) error {
 	if b.memory.TryAcquire(size) {
 		return nil

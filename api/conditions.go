@@ -14,8 +14,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// setHead sets the newest revision as the ETag, for the If-Match of the next change. The ETag includes the epoch, because
-// revision numbers start again after a purge.
+// setHead sets the newest revision as the ETag, for the If-Match of the next change. The ETag includes the epoch,
+// because revision numbers start again after a purge.
 func setHead(w http.ResponseWriter, revision, epoch int64) {
 	w.Header().Set("ETag", fmt.Sprintf(`"%d-%d"`, revision, epoch))
 }

@@ -75,8 +75,8 @@ func graphText(ctx context.Context, revision int64, focus queries.Focus, found q
 	})
 }
 
-// writeSVG answers with a picture. Its ETag is computed from the text that it is laid out from, so a client that has the
-// picture costs no layout.
+// writeSVG answers with a picture. Its ETag is computed from the text that it is laid out from, so a client that has
+// the picture costs no layout.
 func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64, focus queries.Focus,
 	found queries.Graph,
 ) error {

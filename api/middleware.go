@@ -220,7 +220,8 @@ func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 
 const otherMethod = "other"
 
-// methodLabel returns the method as a label of metrics. All unknown methods share one, so that clients cannot add labels.
+// methodLabel returns the method as a label of metrics. All unknown methods share one, so that clients cannot add
+// labels.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPost, http.MethodDelete, http.MethodOptions:

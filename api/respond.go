@@ -37,8 +37,8 @@ func negotiate(r *http.Request, offered ...string) string {
 	return preferred(r, typeXYAML, append(offered, typeXYAML, typeYAML, typeJSON)...)
 }
 
-// preferred returns the offered media type that Accept prefers, the first of several. It returns usual if there is none,
-// and for */*.
+// preferred returns the offered media type that Accept prefers, the first of several. It returns usual if there is
+// none, and for */*.
 func preferred(r *http.Request, usual string, offered ...string) string {
 	best, bestQuality := usual, 0.0
 	for header := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
@@ -130,8 +130,8 @@ const flushSize = 1 << 20
 // buffers holds the buffers of streams for reuse.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// writeDocuments answers with documents, as a stream of YAML documents or as a JSON array. revision returns the revision
-// that a document's status shows.
+// writeDocuments answers with documents, as a stream of YAML documents or as a JSON array. revision returns the
+// revision that a document's status shows.
 func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request, documents []*revisions.Stored,
 	revision func(*revisions.Stored) int64,
 ) {
