@@ -6,12 +6,15 @@ VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unkno
 # Pinned in a module of its own; the first run compiles it (about two minutes), later ones take it from Go's cache.
 LINT = go tool -modfile=tools/lint/go.mod golangci-lint
 
+# One Postgres for all packages that are under test at the same time.
+WITH_POSTGRES = go run ./internal/store/storetest/withpostgres
+
 TESTFLAGS  =
 BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-.PHONY: help run test bench lint fmt fuzz build need-go need-cc need-postgres
+.PHONY: help run test test-packages test-server bench lint fmt fuzz build need-go need-cc need-postgres
 
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -22,7 +25,14 @@ run: need-go need-postgres build ## build the server and start it, with what it 
 	@exec $(SERVER) $(if $(filter 0,$(shell id -u)),,--state-dir .state)
 
 test: need-go need-cc need-postgres ## all tests, with the race detector (TESTFLAGS="-run Put")
-	go test -race -timeout 15m $(TESTFLAGS) ./...
+	@$(WITH_POSTGRES) $(MAKE) --no-print-directory --keep-going test-packages test-server
+
+test-packages:
+	go test -race -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -v '/test/e2e$$')
+
+# These tests only make requests and check answers. The server that they build and run has the race detector.
+test-server:
+	go test -timeout 15m $(TESTFLAGS) ./test/e2e
 
 bench: need-go need-postgres ## measure speed as ratios, in a table (BENCHFLAGS=-smoke: only that it works)
 	go run ./test/bench $(BENCHFLAGS)

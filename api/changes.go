@@ -48,8 +48,7 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
 	if err != nil {
 		return err
 	}
-	s.writeWritten(w, r, written)
-	return nil
+	return s.writeWritten(w, r, written)
 }
 
 // ingest waits for memory, reads a body of documents and puts them.
@@ -97,20 +96,20 @@ func (s *server) change(r *http.Request, q *query, status int) (revisions.Option
 }
 
 // writeWritten answers with the documents of the buckets that were written, or with the preview of a dry run.
-func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written revisions.Written) {
+func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written revisions.Written) error {
 	if s.writePreview(w, r, written) {
-		return
+		return nil
 	}
 	documents := s.visible(written.Documents)
 	if len(documents) > 0 || !written.Changed {
-		s.writeDocuments(w, r, documents, func(*revisions.Stored) int64 { return written.Revision })
-		return
+		return s.writeDocuments(w, r, all(documents), func(*revisions.Stored) int64 { return written.Revision })
 	}
 	var texts [][]byte
 	for _, bucket := range written.Buckets {
 		texts = append(texts, statusOnly(bucket, written.Revision))
 	}
 	s.writeStream(w, r, texts)
+	return nil
 }
 
 // writePreview sets the ETag of the newest revision. For a dry run it answers with the preview and returns true.

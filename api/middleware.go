@@ -91,13 +91,24 @@ func routeEscaped(next http.Handler) http.Handler {
 	})
 }
 
-// recoverer answers with an internal error if the handler panics.
+// recoverer answers with an internal error if the handler panics. If the answer has begun, it closes the connection
+// instead, so that the client does not take half an answer for a whole one.
 func (s *server) recoverer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
-			if p := recover(); p != nil {
-				s.fail(w, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			p := recover()
+			if p == nil {
+				return
 			}
+			err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			info := infoOf(r)
+			if !info.begun() {
+				s.fail(w, r, err)
+				return
+			}
+			info.aborted = true
+			info.note(err.Error())
+			panic(http.ErrAbortHandler)
 		}()
 		next.ServeHTTP(w, r)
 	})
@@ -144,6 +155,8 @@ type requestInfo struct {
 	revision int64    // the revision that was made or requested, if any
 	audited  bool     // the audit event was stored with the change
 	notes    []string // errors, for the log
+	answer   middleware.WrapResponseWriter
+	aborted  bool // the connection was closed in the middle of the answer
 	// unchanged is set by requests that turned out to change nothing: dry runs, and uploads of what is already there.
 	unchanged bool
 	errorType string // of the answer, if it is an error
@@ -160,15 +173,18 @@ func infoOf(r *http.Request) *requestInfo {
 
 func (o *requestInfo) note(text string) { o.notes = append(o.notes, text) }
 
+// begun reports whether the status has been sent.
+func (o *requestInfo) begun() bool { return o.answer != nil && o.answer.Status() != 0 }
+
 func (o *observer) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := o.now()
-		info := &requestInfo{id: requestID()}
-		r = r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info))
 		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		info := &requestInfo{id: requestID(), answer: answer}
+		r = r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info))
 		setContextHeaders(answer.Header(), r, info.id)
+		defer func() { o.record(r, answer, o.now().Sub(began), info) }()
 		next.ServeHTTP(answer, r)
-		o.record(r, answer, o.now().Sub(began), info)
 	})
 }
 
@@ -201,7 +217,7 @@ func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 		return
 	}
 	level := slog.LevelInfo
-	if status >= http.StatusInternalServerError {
+	if status >= http.StatusInternalServerError || info.aborted {
 		level = slog.LevelError
 	}
 	attributes := []slog.Attr{

@@ -130,13 +130,13 @@ const flushSize = 1 << 20
 // buffers holds the buffers of streams for reuse.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// writeDocuments answers with documents, as a stream of YAML documents or as a JSON array. revision returns the
-// revision that a document's status shows.
-func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request, documents []*revisions.Stored,
-	revision func(*revisions.Stored) int64,
-) {
+// writeDocuments answers with documents, as a stream of YAML documents or as a JSON array. each passes some of them at
+// a time to its argument; revision returns the revision that a document's status shows. An answer that cannot be
+// completed closes the connection.
+func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request,
+	each func(do func([]*revisions.Stored) error) error, revision func(*revisions.Stored) int64,
+) error {
 	kind := negotiate(r)
-	w.Header().Set("Content-Type", kind)
 	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds no other type
 	stream := documentStream{json: kind == typeJSON, texts: s.texts, out: (*buffer)[:0]}
 	defer func() {
@@ -145,20 +145,44 @@ func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request, document
 	}()
 	stream.begin()
 	flushed := false
-	for _, doc := range documents {
-		stream.add(doc, revision(doc))
-		if len(stream.out) >= flushSize {
-			if _, err := w.Write(stream.out); err != nil {
-				return
-			}
-			stream.out, flushed = stream.out[:0], true
+	flush := func() error {
+		if !flushed {
+			w.Header().Set("Content-Type", kind)
 		}
+		flushed = true
+		_, err := w.Write(stream.out)
+		stream.out = stream.out[:0]
+		return err //nolint:wrapcheck // a client that went away needs no answer
+	}
+	err := each(func(documents []*revisions.Stored) error {
+		for _, doc := range documents {
+			stream.add(doc, revision(doc))
+			if len(stream.out) >= flushSize {
+				if err := flush(); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil && flushed:
+		infoOf(r).note(err.Error())
+		panic(http.ErrAbortHandler)
+	case err != nil:
+		return err
 	}
 	stream.end()
 	if !flushed {
 		w.Header().Set("Content-Length", strconv.Itoa(len(stream.out)))
 	}
-	_, _ = w.Write(stream.out) // the client may have gone
+	_ = flush()
+	return nil
+}
+
+// all returns an iterator that passes all documents at once.
+func all(documents []*revisions.Stored) func(do func([]*revisions.Stored) error) error {
+	return func(do func([]*revisions.Stored) error) error { return do(documents) }
 }
 
 // writeStream answers with a stream of texts that are not stored documents.

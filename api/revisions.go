@@ -90,8 +90,10 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 	if !s.Compat {
 		setLinks(w, r, selection.Page, found.More)
 	}
-	s.writeDocuments(w, r, found.Documents, func(doc *revisions.Stored) int64 { return doc.Revision })
-	return nil
+	each := func(do func([]*revisions.Stored) error) error {
+		return s.Queries.Each(r.Context(), selection, found, do)
+	}
+	return s.writeDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision })
 }
 
 // documentsTag returns the ETag of a list of documents. It depends on the media type, the query and whether the caller

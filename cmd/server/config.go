@@ -73,6 +73,8 @@ type limitFlags struct {
 	CacheSize     int           `help:"Bytes of documents kept in memory."     default:"16777216"`
 	IngestMemory  int64         `help:"Bytes that bodies of documents may have together; others wait." default:"268435456"`
 
+	LargeMemory int64 `help:"Bytes that requests with much work may have together, in steps of 256 MiB; others wait." default:"268435456"` //nolint:lll // a tag
+
 	RequestRate int `help:"Requests a second that one user may send, on average over 10s; 0: any number. Not with --auth=none." default:"200"` //nolint:lll // a tag
 	UserIngests int `help:"Bodies of documents that one user may have under way; 0: any number. Not with --auth=none."         default:"16"`   //nolint:lll // a tag
 }
@@ -83,7 +85,7 @@ func (f limitFlags) document() document.Limits {
 	}
 }
 
-var errLimits = errors.New("the limits (--max-…, --ingest-memory) and timeouts (--…-timeout) must be greater than " +
+var errLimits = errors.New("the limits (--max-…, --…-memory) and timeouts (--…-timeout) must be greater than " +
 	"zero, --cache-size, --request-rate and --user-ingests not below it")
 
 // bounds are those of the interface. Where everybody is the same user, there is nobody to be kept from the others.
@@ -99,13 +101,13 @@ func (f limitFlags) bounds(anonymous bool) api.Bounds {
 
 // pool is what all requests share. A large one waits as long for its turn as it may take to arrive.
 func (f limitFlags) pool() *budget.Pool {
-	return budget.NewPool(budget.Permits(f.IngestMemory), f.ReadTimeout)
+	return budget.NewPool(budget.Permits(f.LargeMemory), f.ReadTimeout)
 }
 
 func (f limitFlags) validate() error {
 	limits := []int64{
 		f.MaxBody, int64(f.MaxDocuments), int64(f.MaxDocumentSize), int64(f.MaxDepth), int64(f.MaxValues),
-		int64(f.CacheSize) + 1, f.IngestMemory, int64(f.RequestRate) + 1, int64(f.UserIngests) + 1,
+		int64(f.CacheSize) + 1, f.IngestMemory, f.LargeMemory, int64(f.RequestRate) + 1, int64(f.UserIngests) + 1,
 		int64(f.HeaderTimeout), int64(f.ReadTimeout), int64(f.WriteTimeout),
 	}
 	for _, limit := range limits {

@@ -16,6 +16,7 @@ import (
 
 	"purser"
 	"purser/api"
+	"purser/internal/budget"
 	"purser/internal/cache"
 	"purser/internal/picture"
 	"purser/internal/propertygroups"
@@ -78,11 +79,11 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	return c.serve(ctx, listening, handler, api.Metrics(registry), log)
 }
 
-// boundMemory lets the collector rest while the heap is small and work harder once large bodies are under way. GOGC and
-// GOMEMLIMIT in the environment win.
+// boundMemory lets the collector rest while the heap is small and work harder as it nears what all requests together may
+// use. GOGC and GOMEMLIMIT in the environment win.
 func (c *serveCommand) boundMemory() {
-	const rest = 200
-	soft := 4*c.MaxBody + 2*int64(c.CacheSize)
+	const rest, small, caches = 200, 128 << 20, 3
+	soft := c.IngestMemory + budget.Permits(c.LargeMemory)*budget.MaxBytes + caches*int64(c.CacheSize) + small
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(rest)
 	}

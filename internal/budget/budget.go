@@ -31,7 +31,8 @@ const (
 // What a request may spend.
 const (
 	maxSteps = 2 * Second
-	maxBytes = 256 * MiB
+	// MaxBytes is what a request may hold in memory, apart from what documents grant.
+	MaxBytes = 256 * MiB
 	// For each byte of documents that are read or rendered.
 	stepsPerByte = Second / 2 / MiB
 	bytesPerByte = 16

@@ -27,14 +27,14 @@ func NewPool(permits int64, patience time.Duration) *Pool {
 // Permits returns how many large requests may run at once on this machine: half of the cores stay free for small ones,
 // and the large ones take no more than so many bytes together.
 func Permits(bytes int64) int64 {
-	return max(1, min(int64(runtime.GOMAXPROCS(0))/2, bytes/maxBytes))
+	return max(1, min(int64(runtime.GOMAXPROCS(0))/2, bytes/MaxBytes))
 }
 
 // Begin returns a context with a budget of its own for a request. end must be called when nothing more is spent.
 func (p *Pool) Begin(ctx context.Context) (_ context.Context, end func()) {
 	b := &Budget{pool: p}
 	b.maxSteps.Store(maxSteps)
-	b.maxBytes.Store(maxBytes)
+	b.maxBytes.Store(MaxBytes)
 	return context.WithValue(ctx, key{}, b), b.end
 }
 

@@ -6,26 +6,89 @@ import (
 	"fmt"
 	"slices"
 
+	"purser/internal/budget"
+	"purser/internal/fault"
 	"purser/internal/revisions"
 )
 
-// Documents returns the documents of a revision that a selection asks for. Faults: NotFound, Gone.
+// firstRead is how many documents are read before it is known how large the others are.
+const firstRead = 32
+
+// Documents returns the documents of a revision that a selection asks for. Of many only the first are read: Each reads
+// the others. Faults: NotFound, Gone.
 func (s *Service) Documents(ctx context.Context, id int64, selection Selection) (Selected, error) {
-	limit := selection.Limit
-	if limit >= 0 {
-		selection.Limit++ // one more shows whether there are more
+	first := selection
+	if first.Limit = firstRead + 1; selection.Limit >= 0 {
+		first.Limit = min(selection.Limit, firstRead) + 1 // one more shows whether there are more
 	}
-	selected, err := s.Store.Documents(ctx, id, selection)
+	selected, err := s.Store.Documents(ctx, id, first)
 	if err != nil {
 		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, id, err))
 	}
-	if limit >= 0 && len(selected.Documents) > limit {
-		selected.More, selected.Documents = true, selected.Documents[:limit]
+	if err := hold(ctx, selected.Documents); err != nil {
+		return Selected{}, err
 	}
+	if len(selected.Documents) < first.Limit {
+		return s.redacted(selected, selection), nil
+	}
+	selected.Documents = selected.Documents[:first.Limit-1]
+	if selected.More = true; selection.Limit != first.Limit-1 {
+		err = s.addRest(ctx, id, selection, &selected)
+	}
+	return s.redacted(selected, selection), err
+}
+
+// addRest describes the documents behind those that were read, up to the limit.
+func (s *Service) addRest(ctx context.Context, id int64, selection Selection, selected *Selected) error {
+	limit := selection.Limit
+	if limit >= 0 {
+		selection.Limit++
+	}
+	all, err := s.Store.Select(ctx, id, selection)
+	if err != nil {
+		return fmt.Errorf("select documents: %w", revisions.Explained(ctx, s.Store, id, err))
+	}
+	if selected.More = limit >= 0 && len(all) > limit; selected.More {
+		all = all[:limit]
+	}
+	selected.Rest = all[min(len(selected.Documents), len(all)):]
+	return nil
+}
+
+func (*Service) redacted(selected Selected, selection Selection) Selected {
 	if selection.Redacted {
 		selected.Documents = redacted(selected.Documents)
 	}
-	return selected, nil
+	return selected
+}
+
+// Each calls do for the selected documents, some at a time, and reads them as it goes: never more than some megabytes.
+// Fault: Gone if they are deleted meanwhile.
+func (s *Service) Each(ctx context.Context, selection Selection, selected Selected,
+	do func(documents []*revisions.Stored) error,
+) error {
+	const maxRead = 4 << 20
+	if err := do(selected.Documents); err != nil {
+		return err
+	}
+	one := func(doc *revisions.Stored) error {
+		return do(s.redacted(Selected{Documents: []*revisions.Stored{doc}}, selection).Documents)
+	}
+	for rest := selected.Rest; len(rest) > 0; {
+		var ids []int64
+		size := 0
+		for len(rest) > 0 && (size == 0 || size+rest[0].Size <= maxRead) {
+			ids, size, rest = append(ids, rest[0].ID), size+rest[0].Size+1, rest[1:]
+		}
+		found, err := s.Store.Versions(ctx, ids, one)
+		switch {
+		case err != nil:
+			return fmt.Errorf("read documents: %w", err)
+		case found < len(ids):
+			return fault.New(fault.Gone, "RevisionPruned", "The revision was deleted while it was being read")
+		}
+	}
+	return nil
 }
 
 // Rendered returns the rendered documents of a revision that a selection asks for; without a sort key they come in the
@@ -61,9 +124,14 @@ func (s *Service) Rendered(ctx context.Context, id int64, selection Selection) (
 func (s *Service) selectRendered(ctx context.Context, id int64, selection Selection, rendered []*revisions.Stored) (
 	[]*revisions.Stored, error,
 ) {
-	ranks, err := s.Store.Select(ctx, id, selection)
+	selection.Page = Page{Limit: -1}
+	found, err := s.Store.Select(ctx, id, selection)
 	if err != nil {
 		return nil, fmt.Errorf("select documents: %w", revisions.Explained(ctx, s.Store, id, err))
+	}
+	ranks := make(map[int64]int, len(found))
+	for _, doc := range found {
+		ranks[doc.ID] = doc.Rank
 	}
 	var selected []*revisions.Stored
 	for _, doc := range rendered {
@@ -117,7 +185,20 @@ func (s *Service) allDocuments(ctx context.Context, id int64, cleartext bool) ([
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, id, err))
 	}
-	return found.Documents, nil
+	return found.Documents, hold(ctx, found.Documents)
+}
+
+// hold counts documents in the request's budget, and grants it what work on them takes.
+func hold(ctx context.Context, documents []*revisions.Stored) error {
+	size := 0
+	for _, doc := range documents {
+		size += revisions.Size(doc.Document)
+	}
+	budget.From(ctx).Grant(size)
+	if err := budget.NewMeter(ctx).Hold(size); err != nil {
+		return fmt.Errorf("hold %d documents: %w", len(documents), err)
+	}
+	return nil
 }
 
 // unrendered returns what a revision is rendered from, without encrypted documents if only cleartext ones are wanted.

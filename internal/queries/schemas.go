@@ -39,9 +39,10 @@ func (s *Service) Schemas(ctx context.Context, id int64) ([]Schema, error) {
 
 // dataSchemas returns the DataSchemas of a revision as they are rendered.
 func (s *Service) dataSchemas(ctx context.Context, id int64) ([]*revisions.Stored, error) {
-	found, err := s.Documents(ctx, id, Selection{Schemas: []string{validations.DataSchemaKind}, Page: Page{Limit: -1}})
+	selection := Selection{Schemas: []string{validations.DataSchemaKind}, Page: Page{Limit: -1}}
+	found, err := s.Store.Documents(ctx, id, selection)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read DataSchemas: %w", revisions.Explained(ctx, s.Store, id, err))
 	}
 	if !slices.ContainsFunc(found.Documents, func(doc *revisions.Stored) bool { return !doc.Traits().Final() }) {
 		return found.Documents, nil

@@ -45,9 +45,11 @@ type Store interface {
 
 	// Documents returns the documents of a revision that a selection asks for, in its order.
 	Documents(ctx context.Context, revision int64, selection Selection) (Selected, error)
-	// Select returns the ids of the documents that a selection without a page asks for, each with its rank by the sort
-	// keys: documents that are equal in all of them share one.
-	Select(ctx context.Context, revision int64, selection Selection) (ranks map[int64]int, err error)
+	// Select outlines the documents that Documents returns.
+	Select(ctx context.Context, revision int64, selection Selection) ([]Outline, error)
+	// Versions calls do for versions of documents, in the order of their ids, and returns how many exist. It reads the
+	// contents as they are stored first, and unpacks them one by one.
+	Versions(ctx context.Context, ids []int64, do func(*revisions.Stored) error) (found int, err error)
 	// FallbackPolicy returns the LayeringPolicy of a revision that has none: the newest one that was written until
 	// then, or else the newest of all, even if it was removed since; nil if there never was one (spec/api.md §0 D14).
 	FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error)
@@ -99,11 +101,19 @@ type Evidence struct {
 	Outcomes map[int64][]validations.Outcome
 }
 
+// Outline is a document without its content.
+type Outline struct {
+	ID   int64
+	Rank int // by the sort keys; documents that are equal in all of them share one
+	Size int // of the content as it is stored, in bytes
+}
+
 // Selected are documents of a revision.
 type Selected struct {
-	Documents []*revisions.Stored
-	More      bool  // there are others behind the limit
-	Epoch     int64 // number of purges before
+	Documents []*revisions.Stored // as far as they have been read
+	Rest      []Outline           // the others, in order
+	More      bool                // there are others behind the limit
+	Epoch     int64               // number of purges before
 	// Provisional tells that the same question may have another answer later.
 	Provisional bool
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
@@ -253,11 +254,17 @@ func (s *Service) addReported(ctx context.Context, list entryList, entries []val
 	first := max(from, list.made())
 	last := min(from+len(entries), list.made()+len(list.reported))
 	var ids []int64
+	size := 0
 	for at := first; at < last; at++ {
-		ids = append(ids, list.reported[at-list.made()].ID)
+		result := list.reported[at-list.made()]
+		ids, size = append(ids, result.ID), size+result.Size
 	}
 	if len(ids) == 0 {
 		return nil
+	}
+	const copies = 4 // of the errors: as they are read, as items, as JSON, as YAML
+	if err := budget.NewMeter(ctx).Hold(copies * size); err != nil {
+		return fmt.Errorf("hold the errors of validation results: %w", err)
 	}
 	errs, err := s.Store.ResultErrors(ctx, list.revision.ID, ids)
 	if err != nil {

@@ -17,6 +17,11 @@ func (s *Service) decode(ctx context.Context, payload Payload, positions []int) 
 	decoded, faults := make([]Item, len(positions)), make([]decodeFaults, len(positions))
 	err := forEach(ctx, len(positions), func(meter *budget.Meter, i int) error {
 		decoded[i], faults[i] = s.decodeItem(ctx, meter, payload.Items[positions[i]], payload.CleartextOnly)
+		if doc := decoded[i].Document; doc != nil {
+			if err := meter.Hold(Size(doc)); err != nil {
+				return budget.About(err, "keep document %s", doc.Identity)
+			}
+		}
 		for _, err := range []error{faults[i].parse, faults[i].sanity} {
 			if err != nil && !isOfBody(err) {
 				return err

@@ -3,6 +3,7 @@ package revisions
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"slices"
 
 	"purser/internal/budget"
@@ -34,6 +35,9 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 	Payload, error,
 ) {
 	budget.From(ctx).Grant(len(body))
+	if err := budget.NewMeter(ctx).Hold(len(body)); err != nil {
+		return Payload{}, fmt.Errorf("hold the body: %w", err)
+	}
 	began := s.Now()
 	segments, err := document.Split(ctx, body, media, s.Limits)
 	if err != nil {

@@ -122,12 +122,12 @@ type FailedEntry struct {
 }
 
 // Describe returns the errors of entries that are more than a plain success: findings by check, and the texts of the
-// schemas by digest. With details each error shows its part of the document, and the schema, until they are many
+// schemas by digest. With details each error shows its part of the document, and the schema, until they are some
 // megabytes; each entry can be asked for alone.
 func Describe(rows []FailedEntry, findings map[validations.Pair][]validations.Finding,
 	texts map[document.Digest][]byte, details bool,
 ) ([][]json.RawMessage, error) {
-	const maxDetailed = 32 << 20
+	const maxDetailed = 8 << 20
 	size := 0
 	entries := make([][]json.RawMessage, len(rows))
 	for i, row := range rows {

@@ -39,8 +39,7 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*Store
 	}
 	out = Rendering{Documents: computed.Documents, Provisional: policy != nil && policy.Revision > revision}
 	for _, doc := range out.Documents {
-		const overhead = 512 // of a document's structures, roughly
-		out.Size += len(doc.Data) + len(doc.Metadata) + overhead
+		out.Size += Size(doc.Document)
 	}
 	err = r.validate(ctx, computed)
 	if fault.KindOf(err) == fault.Invalid {

@@ -81,13 +81,19 @@ func all() queries.Selection { return queries.Selection{Page: queries.Page{Limit
 // shown lists the documents of a revision as "bucket/name=data@revision".
 func shown(t failer, s site, revision int64) []string {
 	t.Helper()
-	documents, err := s.Documents(context.Background(), revision, all())
+	found, err := s.Documents(context.Background(), revision, all())
 	if err != nil {
 		t.Fatalf("documents of %d: %v", revision, err)
 	}
-	lines := make([]string, 0, len(documents.Documents))
-	for _, doc := range documents.Documents {
-		lines = append(lines, fmt.Sprintf("%s/%s=%s@%d", doc.Bucket, doc.Name, doc.Data, doc.Revision))
+	lines := []string{}
+	err = s.Each(context.Background(), all(), found, func(documents []*revisions.Stored) error {
+		for _, doc := range documents {
+			lines = append(lines, fmt.Sprintf("%s/%s=%s@%d", doc.Bucket, doc.Name, doc.Data, doc.Revision))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("documents of %d: %v", revision, err)
 	}
 	return lines
 }

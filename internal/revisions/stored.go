@@ -42,6 +42,12 @@ func Contents(documents []*Stored) []*document.Document {
 	return contents
 }
 
+// Size returns about how many bytes a document takes in memory.
+func Size(doc *document.Document) int {
+	const overhead = 512 // of its structures, and of those that refer to it
+	return len(doc.Data) + len(doc.Metadata) + len(doc.Sealed) + len(doc.Secret) + overhead
+}
+
 // GroupByBucket groups documents by their buckets, each list in the order of the whole.
 func GroupByBucket(documents []*Stored) map[string][]*Stored {
 	of := map[string][]*Stored{}

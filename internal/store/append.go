@@ -21,7 +21,11 @@ const (
 
 	lastChange = `SELECT coalesce(max(changed), 0) FROM buckets WHERE site = $1 AND bucket = ANY($2)`
 
-	// closeDocuments ends versions if the head is the expected one ($5).
+	// closeDocument ends a version if the head is the expected one ($5).
+	closeDocument = `UPDATE documents SET until = $2, fork = $4 WHERE site = $1 AND id = $3 AND until IS NULL
+		AND (SELECT s.head FROM sites s WHERE s.site = $1) = $5::bigint`
+
+	// closeDocuments is closeDocument for many.
 	closeDocuments = `UPDATE documents d SET until = $2, fork = n.fork
 		FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
 		WHERE d.site = $1 AND d.id = n.id AND d.until IS NULL
@@ -170,18 +174,22 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 
 // queueClose ends the versions that the commit removes; closed is how many there were, once the batch was sent.
 func (a *appending) queueClose(batch *pgx.Batch) (closed *int64) {
-	removed, number := a.commit.Diff.Removed, a.commit.Base.Revision+1
+	removed, base, site := a.commit.Diff.Removed, a.commit.Base.Revision, a.store.site
 	ids, forks := make([]int64, len(removed)), make([]int64, len(removed))
 	for i, doc := range removed {
-		ids[i], forks[i] = doc.ID, fork(doc.Revision, number)
+		ids[i], forks[i] = doc.ID, fork(doc.Revision, base+1)
 	}
 	closed = new(int64)
-	if len(removed) > 0 {
-		batch.Queue(closeDocuments, a.store.site, number, ids, forks, a.commit.Base.Revision).
-			Exec(func(tag pgconn.CommandTag) error {
-				*closed = tag.RowsAffected()
-				return nil
-			})
+	count := func(tag pgconn.CommandTag) error {
+		*closed += tag.RowsAffected()
+		return nil
+	}
+	if len(removed) > maxInserted {
+		batch.Queue(closeDocuments, site, base+1, ids, forks, base).Exec(count)
+		return closed
+	}
+	for i := range removed {
+		batch.Queue(closeDocument, site, base+1, ids[i], forks[i], base).Exec(count)
 	}
 	return closed
 }

@@ -51,14 +51,15 @@ func (s *Store) Documents(ctx context.Context, revision int64, selection queries
 }
 
 // Select implements queries.Store.
-func (s *Store) Select(ctx context.Context, revision int64, selection queries.Selection) (map[int64]int, error) {
-	exists, ranks := false, map[int64]int{}
-	query := s.ranksOfRevision(revision, selection)
+func (s *Store) Select(ctx context.Context, revision int64, selection queries.Selection) ([]queries.Outline, error) {
+	exists, described := false, []queries.Outline{}
+	query := s.describeRevision(revision, selection)
 	_, err := collect(ctx, s, func(row pgx.CollectableRow) (_ struct{}, err error) {
 		var id *int64
-		var rank int
-		if err = row.Scan(&exists, &id, &rank); id != nil {
-			ranks[*id] = rank
+		var doc queries.Outline
+		if err = row.Scan(&exists, &id, &doc.Rank, &doc.Size); id != nil {
+			doc.ID = *id
+			described = append(described, doc)
 		}
 		return struct{}{}, err //nolint:wrapcheck // explained by collect
 	}, query.sql.String(), query.args...)
@@ -68,7 +69,29 @@ func (s *Store) Select(ctx context.Context, revision int64, selection queries.Se
 	case !exists:
 		return nil, revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	}
-	return ranks, nil
+	return described, nil
+}
+
+const versionsByID = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($2::bigint[]) WITH ORDINALITY k (id, n)
+	CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.id = k.id OFFSET 0) d
+	CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
+	ORDER BY k.n`
+
+// Versions implements queries.Store.
+func (s *Store) Versions(ctx context.Context, ids []int64, do func(*revisions.Stored) error) (found int, err error) {
+	packed, err := collect(ctx, s, scanPacked, versionsByID, s.site, ids)
+	if err != nil {
+		return 0, err
+	}
+	for _, doc := range packed {
+		if err := s.unpack(doc); err != nil {
+			return 0, err
+		}
+		if err := do(doc); err != nil {
+			return 0, err
+		}
+	}
+	return len(packed), nil
 }
 
 // FallbackPolicy implements queries.Store.
@@ -83,10 +106,19 @@ func (s *Store) FallbackPolicy(ctx context.Context, revision int64) (*revisions.
 // scanDocument reads a row of documentColumns, a body and a sealed secret, which are null where the content was not asked
 // for.
 func (s *Store) scanDocument(row pgx.CollectableRow) (*revisions.Stored, error) {
+	doc, err := scanPacked(row)
+	if err != nil {
+		return nil, err
+	}
+	return doc, s.unpack(doc)
+}
+
+// scanPacked is scanDocument without unpacking the content.
+func scanPacked(row pgx.CollectableRow) (*revisions.Stored, error) {
 	doc := &revisions.Stored{Document: &document.Document{}}
-	var content, segment, notes, body []byte
+	var content, segment, notes []byte
 	err := row.Scan(&doc.ID, &doc.Place, &doc.Revision, &doc.Bucket, &doc.Schema, &doc.Layer, &doc.Name, &content,
-		&segment, &doc.Metadata, &notes, &body, &doc.Sealed)
+		&segment, &doc.Metadata, &notes, &doc.Data, &doc.Sealed)
 	if err != nil {
 		return nil, fmt.Errorf("read a document: %w", err)
 	}
@@ -97,10 +129,15 @@ func (s *Store) scanDocument(row pgx.CollectableRow) (*revisions.Stored, error) 
 			return nil, fmt.Errorf("read the notes of %s: %w", doc.Identity, err)
 		}
 	}
-	if doc.Data, err = s.body.unpack(body); err != nil {
-		return nil, fmt.Errorf("read %s: %w", doc.Identity, err)
-	}
 	return doc, nil
+}
+
+// unpack decompresses the content of a document that nobody else knows yet.
+func (s *Store) unpack(doc *revisions.Stored) (err error) {
+	if doc.Data, err = s.body.unpack(doc.Data); err != nil {
+		return fmt.Errorf("read %s: %w", doc.Identity, err)
+	}
+	return nil
 }
 
 const contentsByDigest = `SELECT digest, body FROM contents WHERE site = $1 AND digest = ANY($2)`

@@ -47,14 +47,16 @@ func (s *Store) ofRevision(revision int64, selection queries.Selection) *stateme
 	return q
 }
 
-// ranksOfRevision selects whether a revision exists, with the ids of its documents and their ranks by the sort keys.
-func (s *Store) ranksOfRevision(revision int64, selection queries.Selection) *statement {
+// describeRevision selects whether a revision exists, with the ids of its documents, their ranks by the sort keys, and
+// the sizes of their contents.
+func (s *Store) describeRevision(revision int64, selection queries.Selection) *statement {
 	rank := "0"
 	if keys := sortColumns(selection); len(keys) > 0 {
 		rank = "dense_rank() OVER (ORDER BY " + strings.Join(keys, ", ") + ")"
 	}
-	selection.Page = queries.Page{Limit: -1}
-	q, _, _ := s.selected(revision, selection, "s.found, d.id, "+rank)
+	q, _, order := s.selected(revision, selection, "s.found, d.id, "+rank+", coalesce(c.size, 0)")
+	q.add(` LEFT JOIN LATERAL (SELECT octet_length(body) + coalesce(octet_length(sealed), 0) AS size FROM contents
+		WHERE site = $1 AND digest = d.content OFFSET 0) c ON true ORDER BY `, order)
 	return q
 }
 

@@ -20,27 +20,37 @@ const (
 		LEFT JOIN buckets b ON b.site = $1 AND b.bucket = k.bucket ORDER BY k.n`
 
 	// changedBuckets reads the documents of those buckets that are not as they are known: at the revision that changed
-	// them last, in an epoch.
-	changedBuckets = `SELECT ` + documentColumns + `, c.body, c.sealed
-		FROM unnest($2::text[], $3::bigint[], $4::bigint[]) AS k (bucket, epoch, changed)
-		JOIN sites s ON s.site = $1
-		JOIN buckets b ON b.site = $1 AND b.bucket = k.bucket AND (b.changed <> k.changed OR s.epoch <> k.epoch)
-		JOIN documents d ON d.site = $1 AND d.bucket = k.bucket AND d.until IS NULL
-		JOIN contents c ON c.site = $1 AND c.digest = d.content ORDER BY d.place`
+	// them last, in an epoch. For OFFSET 0 see ofRevision.
+	changedBuckets = `SELECT ` + documentColumns + `, c.body, c.sealed FROM (
+			SELECT k.bucket FROM unnest($2::text[], $3::bigint[], $4::bigint[]) AS k (bucket, epoch, changed)
+			JOIN sites s ON s.site = $1
+			JOIN buckets b ON b.site = $1 AND b.bucket = k.bucket AND (b.changed <> k.changed OR s.epoch <> k.epoch)
+			OFFSET 0) k
+		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
+			WHERE d.site = $1 AND d.bucket = k.bucket AND d.until IS NULL OFFSET 0) d
+		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
+		ORDER BY d.place`
 
 	knownContents = `SELECT digest, sealed FROM contents WHERE site = $1 AND digest = ANY($2)`
 
 	allLive = withContent + `WHERE d.site = $1 AND d.until IS NULL ORDER BY d.place`
 
-	liveOfKinds = withContent + `WHERE d.site = $1 AND d.schema = ANY($2) AND d.until IS NULL ORDER BY d.place`
+	liveOfKinds = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($2::text[]) k
+		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
+			WHERE d.site = $1 AND d.schema = k AND d.until IS NULL OFFSET 0) d
+		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
+		ORDER BY d.place`
 
-	liveRegistered = withContent + `WHERE d.site = $1 AND d.schema = 'deckhand/DataSchema/v1' AND d.name = ANY($2)
-		AND d.until IS NULL ORDER BY d.place`
+	liveRegistered = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($2::text[]) k
+		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
+			WHERE d.site = $1 AND d.name = k AND d.fork IS NULL AND d.schema = 'deckhand/DataSchema/v1' OFFSET 0) d
+		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
+		ORDER BY d.place`
 
-	liveClaims = `SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea FROM documents d
-		JOIN unnest($2::text[], $3::text[], $4::text[]) AS k (schema, layer, name)
-			ON d.schema = k.schema AND d.layer = k.layer AND d.name = k.name
-		WHERE d.site = $1 AND d.until IS NULL
+	liveClaims = `SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea
+		FROM unnest($2::text[], $3::text[], $4::text[]) AS k (schema, layer, name)
+		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.schema = k.schema
+			AND d.layer = k.layer AND d.name = k.name AND d.until IS NULL OFFSET 0) d
 		UNION ALL
 		SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea FROM documents d
 		WHERE d.site = $1 AND d.until IS NULL AND d.schema LIKE 'deckhand/LayeringPolicy/%'`
@@ -247,10 +257,9 @@ func (r *snapshotReader) finish() revisions.Snapshot {
 
 // keep puts a bucket into the cache, and returns it. The documents must not be known to anybody else yet.
 func (s *Store) keep(epoch int64, name string, changed int64, documents []*revisions.Stored) revisions.Bucket {
-	const overhead = 512 // of a document's structures, roughly
 	size := 0
 	for _, doc := range documents {
-		size += len(doc.Data) + len(doc.Metadata) + len(doc.Sealed) + overhead
+		size += revisions.Size(doc.Document)
 	}
 	bucket := revisions.NewBucket(name, changed, documents)
 	if changed > 0 {

@@ -112,7 +112,7 @@ func eachRoute(t *testing.T, visit func(route string, r request)) {
 	t.Helper()
 	parts := strings.NewReplacer("{bucket}", "b", "{revision}", "4711", "{other}", "4712", "{tag}", "t", "{name}", "v",
 		"{entry}", "0", "{namespace}", "acme", "{kind}", "Widget", "{version}", "v1")
-	for path, item := range mustContract(t).Paths.Map() {
+	for path, item := range mustContract(t).doc.Paths.Map() {
 		for method := range item.Operations() {
 			route := method + " " + path
 			r := request{method: method, path: parts.Replace(path), bad: true}
@@ -162,7 +162,7 @@ func TestAccess_contractNamesTheRules(t *testing.T) {
 	t.Parallel()
 	eachRoute(t, func(route string, _ request) {
 		method, path, _ := strings.Cut(route, " ")
-		operation := mustContract(t).Paths.Value(path).GetOperation(method)
+		operation := mustContract(t).doc.Paths.Value(path).GetOperation(method)
 		named, _ := operation.Extensions["x-rule"].(string)
 		want, guarded := ruleOf[route]
 		isOpen := operation.Security != nil && len(*operation.Security) == 0

@@ -8,9 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -208,15 +205,6 @@ func brief(text string) string {
 	text = string(bytes.ToValidUTF8([]byte(text), []byte("?")))
 	if len(text) > most {
 		return text[:most] + "…"
-	}
-	return text
-}
-
-// procFile reads a file that Linux keeps about a process; nil elsewhere.
-func procFile(pid int, name string) []byte {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name))
-	if err != nil {
-		return nil
 	}
 	return text
 }

@@ -41,7 +41,7 @@ func TestDryRun(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
-			s := start(t)
+			s := startFresh(t)
 			for i, c := range changes {
 				if s.isPredicted(t, c); t.Failed() {
 					t.Fatalf("at change %d: %s %s\n%s", i+1, c.method, c.path, c.body)

@@ -122,7 +122,7 @@ func TestHistory_user(t *testing.T) {
 
 func TestHistory_purge(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := startFresh(t)
 	purged := func() any { return s.get(t, "revisions").mapping(t)["purged"] }
 	is := func(user, message any) {
 		t.Helper()

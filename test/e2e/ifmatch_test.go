@@ -41,7 +41,7 @@ func TestConditions_ofChanges(t *testing.T) {
 	for name, c := range conditional() {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
-			s := start(t)
+			s := startFresh(t)
 			s.fillConditions(t)
 			old := s.etag(t, "revisions/2")
 			before := s.everything(t)
@@ -110,7 +110,7 @@ func TestConditions_ofNothingYet(t *testing.T) {
 // The answer to a change is what the next one can be made conditional with, whatever kind it is.
 func TestConditions_chain(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := startFresh(t)
 	etag := `"0"`
 	for i, c := range []change{
 		put("a", widget("w1", "{}")), set("", in("b", widget("w2", "{}"))), back("1"), put("a", widget("w1", "{}")), back("0"), put("a", ""),
@@ -133,7 +133,7 @@ func TestConditions_chain(t *testing.T) {
 
 func TestConditions_oneWriterWins(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := startFresh(t)
 	s.fillConditions(t)
 	const writers, rounds = 9, 4
 	for round := range rounds {

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -44,31 +43,19 @@ func newHouse(t *testing.T) *house {
 
 func (h *house) start(t *testing.T) {
 	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.server = &server{
-		process: exec.CommandContext(context.WithoutCancel(t.Context()), path,
-			"--listen", "127.0.0.1:0", "--log-format", "json", "--state-dir", h.state),
-		client: &http.Client{Transport: &http.Transport{}, Timeout: patience},
-		log:    &logs{serving: make(chan string, 1)},
-	}
-	h.process.Stderr = h.log
-	if err := h.process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	select {
-	case h.url = <-h.log.serving:
-	case <-time.After(2 * patience):
-		t.Fatalf("the server does not come up again\n%s", h.log.text())
-	}
+	h.server = begin(t, program, &http.Client{Transport: &http.Transport{}, Timeout: patience},
+		"--listen", "127.0.0.1:0", "--log-format", "json", "--state-dir", h.state)
+	h.ready(t)
 }
 
 // kill ends the server as a crash does.
-func (h *house) kill() {
+func (h *house) kill(t *testing.T) {
+	t.Helper()
 	_ = h.process.Process.Kill()
-	_ = h.process.Wait()
+	<-h.ended
+	if h.process.ProcessState.ExitCode() == raceExit {
+		t.Errorf("the server had a data race:\n%s", h.log.text())
+	}
 	h.client.CloseIdleConnections()
 }
 
@@ -140,7 +127,7 @@ func TestKill_server(t *testing.T) {
 		}
 		goal := l.size() + 25
 		eventually(t, "25 more ingests", func() bool { return l.size() >= goal })
-		h.kill()
+		h.kill(t)
 		writers.Wait()
 		h.start(t)
 	}
@@ -196,7 +183,7 @@ func TestState_secondServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := exec.CommandContext(t.Context(), path, "--listen", "127.0.0.1:0", "--state-dir", h.state)
+	second := invoke(t.Context(), path, "--listen", "127.0.0.1:0", "--state-dir", h.state)
 	out, err := second.CombinedOutput()
 	want := fmt.Sprintf("another Purser server (pid %d) uses", h.process.Process.Pid)
 	if err == nil || !strings.Contains(string(out), want) {

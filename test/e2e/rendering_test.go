@@ -493,7 +493,7 @@ func heavy(length int) string {
 
 func TestRendering_atOnce(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := startFresh(t)
 	const length = 300
 	for i := range 3 {
 		s.put(t, "a", strings.ReplaceAll(heavy(length), "{k0: 0}", fmt.Sprintf("{k0: %d}", i))).is(t, http.StatusOK)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -19,19 +18,6 @@ import (
 
 	"purser/internal/store/storetest"
 )
-
-// command runs a command of the built server, and returns what it said.
-func command(t *testing.T, args ...string) (string, error) {
-	t.Helper()
-	path, err := program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	said, err := exec.CommandContext(ctx, path, args...).CombinedOutput()
-	return string(said), err
-}
 
 // newKeyset makes a keyset file.
 func newKeyset(t *testing.T) string {

@@ -5,10 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os/exec"
-	"regexp"
-	"strconv"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -17,8 +17,8 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// patience is how long the server may take to start or stop; a busy machine needs a while.
-const patience = 30 * time.Second
+// patience is how long anything may take; only what hangs takes longer, however busy the machine is.
+const patience = 2 * time.Minute
 
 // server is a running server that nobody else talks to.
 type server struct {
@@ -27,48 +27,108 @@ type server struct {
 	process  *exec.Cmd
 	client   *http.Client
 	log      *logs
+	ended    chan struct{} // closed when the process has ended
+	unit     time.Duration // what a plain request costs it, once that was measured
 }
 
-// start runs the server with some flags, on a database of its own, for the time of a test.
+// start lends a server to a test; with flags it runs one of its own for the time of the test.
 func start(t *testing.T, flags ...string) *server {
 	t.Helper()
+	if len(flags) == 0 {
+		return borrow(t)
+	}
 	return startOn(t, storetest.URL(t), flags...)
+}
+
+// startFresh is for tests that look at what a server was never asked before, or that leave requests behind.
+func startFresh(t *testing.T) *server {
+	t.Helper()
+	return startOn(t, storetest.URL(t))
 }
 
 func startOn(t *testing.T, database string, flags ...string) *server {
 	t.Helper()
-	return startFor(t, &http.Client{Transport: &http.Transport{DisableCompression: true}, Timeout: patience}, database,
-		flags...)
+	return startFor(t, patientClient(), database, flags...)
 }
 
 // startFor runs a server that is talked to by a client of the test's own.
 func startFor(t *testing.T, client *http.Client, database string, flags ...string) *server {
 	t.Helper()
-	path, err := program()
+	return startAs(t, program, client, database, flags...)
+}
+
+// startLean runs a server without the race detector, for tests that measure its memory or its processor time.
+func startLean(t *testing.T, flags ...string) *server {
+	t.Helper()
+	return startAs(t, lean, patientClient(), storetest.URL(t), flags...)
+}
+
+func startAs(t *testing.T, built func() (string, error), client *http.Client, database string, flags ...string) *server {
+	t.Helper()
+	s := launch(t, built, client, database, flags...)
+	t.Cleanup(func() { s.stop(t) })
+	s.ready(t)
+	return s
+}
+
+func patientClient() *http.Client {
+	transport := &http.Transport{DisableCompression: true, ExpectContinueTimeout: patience}
+	return &http.Client{Transport: transport, Timeout: patience}
+}
+
+// launch starts the server on a database.
+func launch(t *testing.T, built func() (string, error), client *http.Client, database string, flags ...string) *server {
+	t.Helper()
+	s := begin(t, built, client, append([]string{
+		"serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--database-url", database,
+	}, flags...)...)
+	s.database = database
+	return s
+}
+
+// begin runs a command of the program that serves.
+func begin(t *testing.T, built func() (string, error), client *http.Client, args ...string) *server {
+	t.Helper()
+	path, err := built()
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := append([]string{
-		"serve", "--listen", "127.0.0.1:0", "--log-format", "json", "--database-url", database,
-	}, flags...)
 	s := &server{
-		database: database,
-		process:  exec.CommandContext(context.WithoutCancel(t.Context()), path, args...),
-		client:   client,
-		log:      &logs{serving: make(chan string, 1)},
+		process: invoke(context.WithoutCancel(t.Context()), path, args...), client: client,
+		log: &logs{serving: make(chan string, 1)}, ended: make(chan struct{}),
 	}
-	s.process.Stderr = s.log
-	if err := s.process.Start(); err != nil {
+	s.process.Stderr, s.process.SysProcAttr = s.log, withParent()
+	started := make(chan error)
+	go s.run(started)
+	if err := <-started; err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.stop(t) })
+	return s
+}
+
+// run starts the process and waits for its end on one thread, which is its parent for the kernel.
+func (s *server) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := s.process.Start()
+	started <- err
+	if err == nil {
+		_ = s.process.Wait() // how it ended is in ProcessState
+		close(s.ended)
+	}
+}
+
+// ready waits until the server answers.
+func (s *server) ready(t *testing.T) {
+	t.Helper()
 	select {
 	case s.url = <-s.log.serving:
+	case <-s.ended:
+		t.Fatalf("the server does not start: %v\n%s", s.process.ProcessState, s.log.text())
 	case <-time.After(patience):
 		t.Fatal("the server does not say that it serves")
 	}
 	s.get(t, "/readyz").is(t, http.StatusOK)
-	return s
 }
 
 // refusesToStart runs the server with flags for which it must end at once, and returns what it says.
@@ -97,16 +157,25 @@ func runProgram(t *testing.T, args ...string) (out string, code int) {
 // stop ends the server as an operator does; it must drain and exit with 0.
 func (s *server) stop(t *testing.T) {
 	t.Helper()
-	s.client.CloseIdleConnections()
-	_ = s.process.Process.Signal(syscall.SIGTERM)
-	hung := time.AfterFunc(patience, func() { _ = s.process.Process.Kill() })
-	defer hung.Stop()
-	if err := s.process.Wait(); err != nil {
-		t.Errorf("the server ended on SIGTERM with %v, want exit code 0", err)
+	if err := s.halt(); err != nil {
+		t.Error(err)
 	}
 	if t.Failed() {
 		t.Logf("what the server logged:\n%s", s.log.text())
 	}
+}
+
+// halt ends the server and says what is wrong with its end.
+func (s *server) halt() error {
+	s.client.CloseIdleConnections()
+	_ = s.process.Process.Signal(syscall.SIGTERM)
+	hung := time.AfterFunc(patience, func() { _ = s.process.Process.Kill() })
+	defer hung.Stop()
+	<-s.ended
+	if state := s.process.ProcessState; !state.Success() {
+		return fmt.Errorf("the server ended on SIGTERM with %v, want exit code 0", state)
+	}
+	return nil
 }
 
 // eventually waits until something is so.
@@ -124,6 +193,7 @@ type logs struct {
 	mutex   sync.Mutex
 	lines   bytes.Buffer
 	read    int // up to where it was listened to
+	forgot  int // up to where it is of no interest any more
 	serving chan string
 }
 
@@ -151,22 +221,12 @@ func (l *logs) Write(text []byte) (int, error) {
 func (l *logs) text() string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	return l.lines.String()
+	return string(l.lines.Bytes()[l.forgot:])
 }
 
-var peak = regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`)
-
-// mostMemory is the most resident memory, in bytes, that the server ever had; 0 where the system does not tell.
-func (s *server) mostMemory(t *testing.T) int {
-	t.Helper()
-	found := peak.FindSubmatch(procFile(s.process.Process.Pid, "status"))
-	if found == nil {
-		t.Log("this system does not tell how much memory a process has")
-		return 0
-	}
-	kilobytes, err := strconv.Atoi(string(found[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kilobytes << 10
+// forget leaves what was logged until now out of text.
+func (l *logs) forget() {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.forgot = l.read
 }

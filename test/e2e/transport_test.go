@@ -347,7 +347,7 @@ func TestRoutes_headIsGetWithoutBody(t *testing.T) {
 
 func TestOperation(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := startFresh(t)
 	want := map[string]any{"v1.0": map[string]any{"path": "/api/v1.0", "status": "stable"}}
 	if diff := cmp.Diff(want, s.get(t, "/versions").mapping(t)); diff != "" {
 		t.Errorf("versions (-want +got):\n%s", diff)

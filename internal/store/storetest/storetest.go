@@ -10,7 +10,7 @@
 //
 // The databases are copies of one that is migrated once in a test binary. They live in the server that
 // PURSER_TEST_DATABASE_URL names, whose role must be allowed to create databases, or else in a private cluster, which
-// is started when the first test asks and does without fsync.
+// is started when the first test asks and does without fsync. Command withpostgres starts one for many test binaries.
 //
 // Main stops the cluster after the tests, drops what they left, and fails the binary for goroutines that still run. A
 // binary that is killed takes its cluster along (on Linux); the directory it leaves is removed by a later one.
@@ -44,8 +44,8 @@ func Main(m *testing.M, options ...goleak.Option) {
 
 func run(m *testing.M, options []goleak.Option) int {
 	code := m.Run()
-	if err := stop(); err != nil {
-		fmt.Fprintln(os.Stderr, "storetest: stop the database server:", err)
+	if err := tidy(); err != nil {
+		fmt.Fprintln(os.Stderr, "storetest: after the tests:", err)
 		code = max(code, 1)
 	}
 	if code != 0 {
@@ -58,39 +58,66 @@ func run(m *testing.M, options []goleak.Option) int {
 	return 0
 }
 
+// AfterTests has Main call f after the tests, while databases can still be used. An error fails the binary.
+func AfterTests(f func() error) {
+	mutex.Lock()
+	defer mutex.Unlock()
+	after = append(after, f)
+}
+
 // URL returns the connection string of a migrated database that nobody else uses. It is dropped after the test,
 // whatever is connected then.
 func URL(t testing.TB) string {
 	t.Helper()
-	return create(t, " TEMPLATE ")
+	return forTest(t, " TEMPLATE ")
 }
 
 // Empty is URL with a database in which nothing is yet, not even a migration.
 func Empty(t testing.TB) string {
 	t.Helper()
-	return create(t, "")
+	return forTest(t, "")
 }
 
-// create makes a database, as a copy of the migrated one if template says so.
-func create(t testing.TB, template string) string {
+// Lasting returns the connection string of a migrated database that Main drops after the tests. It is for a server that
+// serves one test after the other.
+func Lasting() (string, error) {
+	url, drop, err := create(" TEMPLATE ")
+	if err == nil {
+		AfterTests(drop)
+	}
+	return url, err
+}
+
+// forTest makes a database that is dropped after the test.
+func forTest(t testing.TB, template string) string {
 	t.Helper()
-	s, err := shared()
+	url, drop, err := create(template)
 	if err != nil {
 		t.Fatalf("storetest: %v", err)
 	}
-	if template != "" {
-		template += s.template
-	}
-	name := newName()
-	if err := s.exec("CREATE DATABASE " + name + template); err != nil {
-		t.Fatalf("storetest: %v", err)
-	}
 	t.Cleanup(func() {
-		if err := s.exec("DROP DATABASE " + name + " WITH (FORCE)"); err != nil {
+		if err := drop(); err != nil {
 			t.Errorf("storetest: %v", err)
 		}
 	})
-	return withDatabase(s.url, name)
+	return url
+}
+
+// create makes a database, as a copy of the migrated one if template says so.
+func create(template string) (url string, drop func() error, err error) {
+	s, err := shared()
+	if err != nil {
+		return "", nil, err
+	}
+	if template != "" {
+		template += s.template + s.strategy
+	}
+	name := newName()
+	if err := s.exec("CREATE DATABASE " + name + template); err != nil {
+		return "", nil, err
+	}
+	drop = func() error { return s.exec("DROP DATABASE " + name + " WITH (FORCE)") }
+	return withDatabase(s.url, name), drop, nil
 }
 
 // newName returns a database name that no other test binary uses on the same server.
@@ -99,7 +126,18 @@ func newName() string {
 }
 
 // exec runs one statement in the database that the server was named with.
-func (s *server) exec(sql string) (err error) {
+func (s *server) exec(sql string) error {
+	return s.do(func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, sql)
+		if err != nil {
+			return fmt.Errorf("%s: %w", sql, err)
+		}
+		return nil
+	})
+}
+
+// do connects to the database that the server was named with.
+func (s *server) do(f func(context.Context, *pgx.Conn) error) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, s.url)
@@ -107,10 +145,7 @@ func (s *server) exec(sql string) (err error) {
 		return err //nolint:wrapcheck // says what it was about
 	}
 	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
-	if _, err := conn.Exec(ctx, sql); err != nil {
-		return fmt.Errorf("%s: %w", sql, err)
-	}
-	return nil
+	return f(ctx, conn)
 }
 
 // withDatabase returns the connection string, of either form, with another database name. The rest of a URL stays as

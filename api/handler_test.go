@@ -1,0 +1,271 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/api"
+)
+
+func TestHandler_negotiation(t *testing.T) {
+	t.Parallel()
+	s := filled(t, 1)
+	const xyaml, yaml, json = "application/x-yaml", "application/yaml", "application/json"
+	const text = "text/plain; charset=utf-8"
+	for _, c := range []struct{ path, accept, want string }{
+		{"revisions", "", xyaml},
+		{"revisions", "*/*", xyaml},
+		{"revisions", yaml, yaml},
+		{"revisions", json, json},
+		{"revisions", "application/json;q=0.5, application/yaml;q=0.9", yaml},
+		{"revisions", "application/yaml, application/json", yaml},
+		{"revisions", "application/json;q=0", xyaml},
+		{"revisions", "application/json;q=0.1, */*", xyaml},
+		{"revisions", "image/png", xyaml},
+		{"revisions", "not a type, application/json", json},
+		{"revisions", "APPLICATION/JSON", json},
+		{"revisions", text, xyaml},
+		{"revisions/1/documents", json, json},
+		{"revisions/1/documents", "text/html", xyaml},
+		{"revisions/1/status", "text/plain", text},
+		{"revisions/1/status", json, json},
+		{"revisions/9", json, json},
+		{"revisions/1/graph", "text/vnd.graphviz", "text/vnd.graphviz; charset=utf-8"},
+		{"/versions", json, json},
+		{"/openapi.yaml", json, yaml},
+		{"/nowhere", json, json},
+	} {
+		if got := s.get(t, c.path, "Accept", c.accept).Header.Get("Content-Type"); got != c.want {
+			t.Errorf("%s with Accept %q: %q, want %q", c.path, c.accept, got, c.want)
+		}
+	}
+	if got := s.get(t, "revisions", "Accept", "image/png", "Accept", json).Header.Get("Content-Type"); got != json {
+		t.Errorf("of two Accept headers: %q, want %q", got, json)
+	}
+}
+
+func TestHandler_contentType(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	for _, c := range []struct {
+		kind, encoding, body string
+		want                 int
+	}{
+		{"application/x-yaml", "", widget("w"), http.StatusOK},
+		{"application/yaml; charset=utf-8", "", widget("w"), http.StatusOK},
+		{"Application/JSON", "", "[]", http.StatusOK},
+		{"application/x-yaml", "identity", widget("w"), http.StatusOK},
+		{"", "", widget("w"), http.StatusBadRequest},
+		{"", "", "", http.StatusOK},
+		{"text/plain", "", widget("w"), http.StatusUnsupportedMediaType},
+		{"application/x-yaml", "br", widget("w"), http.StatusUnsupportedMediaType},
+		{"application/x-yaml", "gzip", widget("w"), http.StatusBadRequest},
+		{"application/json", "", "{", http.StatusBadRequest},
+	} {
+		header := append([]string{"Content-Encoding", c.encoding}, asJSON...)
+		if c.kind != "" {
+			header = append(header, "Content-Type", c.kind)
+		}
+		got := s.do(t, http.MethodPut, "buckets/b/documents", c.body, header...)
+		if got.StatusCode != c.want {
+			t.Errorf("%q as %q %s: %d, want %d\n%s", c.body, c.kind, c.encoding, got.StatusCode, c.want, got.text)
+		}
+	}
+}
+
+func TestHandler_methods(t *testing.T) {
+	t.Parallel()
+	s := filled(t, 1)
+	const revisions, tag = "DELETE, GET, OPTIONS", "DELETE, GET, OPTIONS, POST"
+	for _, c := range []struct {
+		method, path string
+		status       int
+		allow        string
+	}{
+		{http.MethodOptions, "revisions", http.StatusOK, revisions},
+		{http.MethodOptions, "revisions/1/tags/t", http.StatusOK, tag},
+		{http.MethodOptions, "buckets/b/documents", http.StatusOK, "OPTIONS, PUT"},
+		{http.MethodPatch, "revisions", http.StatusMethodNotAllowed, revisions},
+		{http.MethodTrace, "revisions", http.StatusMethodNotAllowed, revisions},
+		{"BREW", "revisions", http.StatusMethodNotAllowed, revisions},
+		{http.MethodGet, "buckets/b/documents", http.StatusMethodNotAllowed, "OPTIONS, PUT"},
+		{http.MethodHead, "revisions", http.StatusOK, ""},
+		{http.MethodHead, "revisions/9", http.StatusNotFound, ""},
+		{http.MethodGet, "revisions/", http.StatusOK, ""},
+		{http.MethodGet, "revisions//", http.StatusNotFound, ""},
+		{http.MethodOptions, "nowhere", http.StatusNotFound, ""},
+	} {
+		got := s.do(t, c.method, c.path, "", asJSON...)
+		if diff := cmp.Diff([]any{c.status, c.allow}, []any{got.StatusCode, got.Header.Get("Allow")}); diff != "" {
+			t.Errorf("%s %s: status and Allow (-want +got):\n%s", c.method, c.path, diff)
+		}
+	}
+	s.do(t, http.MethodPatch, "revisions", "", asJSON...).fails(t, http.StatusMethodNotAllowed, "HTTPMethodNotAllowed")
+}
+
+func TestHandler_errors(t *testing.T) {
+	t.Parallel()
+	s := filled(t, 1)
+	for path, want := range map[string]struct {
+		status    int
+		errorType string
+	}{
+		"nowhere":                    {http.StatusNotFound, "HTTPRouteNotFound"},
+		"revisions/9":                {http.StatusNotFound, "RevisionNotFound"},
+		"revisions/x":                {http.StatusNotFound, "RevisionNotFound"},
+		"revisions/1/tags/none":      {http.StatusNotFound, "RevisionTagNotFound"},
+		"revisions?limit=x":          {http.StatusBadRequest, "HTTPInvalidParam"},
+		"revisions?limit=1&limit=2":  {http.StatusBadRequest, "HTTPInvalidParam"},
+		"revisions?offset=-1":        {http.StatusBadRequest, "HTTPInvalidParam"},
+		"revisions?sort=weight":      {http.StatusBadRequest, "HTTPInvalidParam"},
+		"revisions/1/documents?sort": {http.StatusBadRequest, "HTTPInvalidParam"},
+		"audit?limit=1001":           {http.StatusBadRequest, "HTTPInvalidParam"},
+		"audit?since=yesterday":      {http.StatusBadRequest, "HTTPInvalidParam"},
+	} {
+		t.Run(strings.ReplaceAll(path, "/", "_"), func(t *testing.T) {
+			t.Parallel()
+			s.get(t, path, asJSON...).fails(t, want.status, want.errorType)
+		})
+	}
+}
+
+func TestHandler_conditionsOfReading(t *testing.T) {
+	t.Parallel()
+	s := filled(t, 1)
+	for _, path := range []string{"revisions", "revisions/1", "revisions/1/documents", "revisions/1/status", "/versions"} {
+		first := s.get(t, path).is(t, http.StatusOK)
+		etag := first.Header.Get("ETag")
+		if etag == "" || first.Header.Get("Vary") != "Accept" {
+			t.Errorf("%s: ETag %q, Vary %q", path, etag, first.Header.Get("Vary"))
+		}
+		for _, c := range []struct {
+			known string
+			want  int
+		}{
+			{etag, http.StatusNotModified},
+			{"W/" + etag, http.StatusNotModified},
+			{`"other", ` + etag, http.StatusNotModified},
+			{"*", http.StatusNotModified},
+			{`"other"`, http.StatusOK},
+			{strings.Trim(etag, `"`), http.StatusOK},
+		} {
+			got := s.get(t, path, "If-None-Match", c.known).is(t, c.want)
+			if c.want == http.StatusNotModified && (got.text != "" || got.Header.Get("ETag") != etag) {
+				t.Errorf("%s with %s: ETag %s and %q, want %s and no body", path, c.known, got.Header.Get("ETag"), got.text, etag)
+			}
+		}
+		if other := s.get(t, path, asJSON...).Header.Get("ETag"); other == etag {
+			t.Errorf("%s has the same ETag in another form", path)
+		}
+	}
+}
+
+func TestHandler_conditionsOfChanges(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	first := s.put(t, "a", widget("w"), "If-Match", `"0"`).is(t, http.StatusOK).Header.Get("ETag")
+	for _, c := range []struct {
+		match string
+		want  int
+	}{
+		{`"0"`, http.StatusPreconditionFailed},
+		{`"2"`, http.StatusPreconditionFailed},
+		{`"1-99"`, http.StatusPreconditionFailed},
+		{"1", http.StatusBadRequest},
+		{`"x"`, http.StatusBadRequest},
+		{`"01"`, http.StatusBadRequest},
+		{first, http.StatusOK},
+		{`W/"1"`, http.StatusOK},
+		{`"7", "1"`, http.StatusOK},
+		{"*", http.StatusOK},
+	} {
+		got := s.put(t, "a", widget("w"), "If-Match", c.match)
+		if got.StatusCode != c.want {
+			t.Errorf("If-Match: %s: %d, want %d\n%s", c.match, got.StatusCode, c.want, got.text)
+		}
+		if c.want != http.StatusBadRequest && got.Header.Get("ETag") != first {
+			t.Errorf("If-Match: %s: ETag %s, want %s", c.match, got.Header.Get("ETag"), first)
+		}
+	}
+}
+
+func TestHandler_bounds(t *testing.T) {
+	t.Parallel()
+
+	t.Run("the database does not answer", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t, down)
+		got := s.get(t, "/readyz", asJSON...)
+		got.is(t, http.StatusServiceUnavailable)
+		if strings.Contains(got.text, "deadline") || !strings.Contains(s.log.String(), "deadline") {
+			t.Errorf("the cause belongs into the log alone: %s\n%s", got.text, s.log)
+		}
+		s.get(t, "health").is(t, http.StatusNoContent)
+	})
+
+	t.Run("requests of one user", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t, func(config *api.Config) { config.Bounds.Rate = 1 })
+		var got response
+		const more = 30 // than one a second for ten seconds, even if the tenth second ends meanwhile
+		for range more {
+			if got = s.get(t, "revisions", asJSON...); got.StatusCode != http.StatusOK {
+				break
+			}
+		}
+		got.fails(t, http.StatusTooManyRequests, "HTTPTooManyRequests")
+		if got.Header.Get("Retry-After") == "" {
+			t.Error("it does not say when to come back")
+		}
+		s.get(t, "/readyz").is(t, http.StatusOK)
+	})
+
+	t.Run("bytes of a body", func(t *testing.T) {
+		t.Parallel()
+		body := widget("w")
+		s := newSite(t, func(config *api.Config) { config.Limits.Body = int64(len(body)) })
+		s.put(t, "a", body).is(t, http.StatusOK)
+		s.put(t, "a", body+"#", asJSON...).fails(t, http.StatusRequestEntityTooLarge, "HTTPPayloadTooLarge")
+	})
+}
+
+func TestHandler_paging(t *testing.T) {
+	t.Parallel()
+	s := filled(t, 4)
+	for _, c := range []struct {
+		query      string
+		ids        []any
+		next, prev string
+	}{
+		{"", []any{1., 2., 3., 4.}, "", ""},
+		{"?limit=2", []any{1., 2.}, "limit=2&offset=2", ""},
+		{"?limit=2&offset=2", []any{3., 4.}, "", "limit=2&offset=0"},
+		{"?limit=1&offset=1&sort=id&order=desc", []any{3.}, "limit=1&offset=2&order=desc&sort=id", "limit=1&offset=0&order=desc&sort=id"},
+		{"?offset=9", nil, "", "limit=9&offset=0"},
+	} {
+		listing := s.get(t, "revisions"+c.query, asJSON...).is(t, http.StatusOK).mapping(t)
+		var ids []any
+		results, _ := listing["results"].([]any)
+		for _, item := range results {
+			revision, _ := item.(map[string]any)
+			ids = append(ids, revision["id"])
+		}
+		got := []string{query(listing["next"]), query(listing["prev"])}
+		if diff := cmp.Diff([]any{c.ids, []string{c.next, c.prev}}, []any{ids, got}); diff != "" {
+			t.Errorf("%s: ids, next and prev (-want +got):\n%s", c.query, diff)
+		}
+	}
+}
+
+// query is the part of a link after the question mark.
+func query(link any) string {
+	if link == nil {
+		return ""
+	}
+	_, after, _ := strings.Cut(fmt.Sprint(link), "?")
+	return after
+}

@@ -1,0 +1,179 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"purser/api"
+	"purser/internal/authn"
+	"purser/internal/authz"
+	"purser/internal/budget"
+	"purser/internal/cache"
+	"purser/internal/document"
+	"purser/internal/picture"
+	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/store"
+	"purser/internal/store/storetest"
+	"purser/internal/validations"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// site is the handler of the interface over an empty database. Nothing listens.
+type site struct {
+	http.Handler
+
+	log *bytes.Buffer
+}
+
+// newSite makes a site; changes are made to its configuration first.
+func newSite(t *testing.T, changes ...func(*api.Config)) site {
+	t.Helper()
+	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: store.DefaultDeadlines()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(kept.Close)
+	rules, err := authz.Open("", slog.New(slog.DiscardHandler), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := new(bytes.Buffer)
+	limits := document.DefaultLimits()
+	engine, rendered := validations.NewEngine(), cache.New[revisions.RenderKey, revisions.Rendering](1<<20)
+	service := revisions.NewService(revisions.Config{
+		Store: kept, Engine: engine, Limits: limits, Rendered: rendered, Now: time.Now,
+		Observe: func(string, time.Duration) {},
+	})
+	questions := queries.NewService(queries.Config{
+		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered, Now: time.Now,
+	})
+	config := api.Config{
+		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20,
+		Log: slog.New(slog.NewJSONHandler(log, nil)), Registry: prometheus.NewRegistry(),
+		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept,
+		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
+		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute},
+	}
+	for _, change := range changes {
+		change(&config)
+	}
+	return site{api.New(config), log}
+}
+
+// response is an answer that was read.
+type response struct {
+	*http.Response
+
+	text string
+}
+
+// do makes a request; header holds names and values in turn.
+func (s site) do(t *testing.T, method, path, body string, header ...string) response {
+	t.Helper()
+	if !strings.HasPrefix(path, "/") {
+		path = "/api/v1.0/" + path
+	}
+	r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Add(header[i], header[i+1])
+	}
+	recorder := httptest.NewRecorder()
+	s.ServeHTTP(recorder, r)
+	got := recorder.Result()
+	text, err := io.ReadAll(got.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response{got, string(text)}
+}
+
+func (s site) get(t *testing.T, path string, header ...string) response {
+	t.Helper()
+	return s.do(t, http.MethodGet, path, "", header...)
+}
+
+func (s site) put(t *testing.T, bucket, body string, header ...string) response {
+	t.Helper()
+	return s.do(t, http.MethodPut, "buckets/"+bucket+"/documents", body,
+		append([]string{"Content-Type", "application/x-yaml"}, header...)...)
+}
+
+// filled is a site with revisions 1 to n, each of which adds a bucket.
+func filled(t *testing.T, n int) site {
+	t.Helper()
+	s := newSite(t)
+	for i := range n {
+		name := fmt.Sprintf("b%d", i+1)
+		s.put(t, name, widget(name)).is(t, http.StatusOK)
+	}
+	return s
+}
+
+// is ends the test unless the answer has this status.
+func (r response) is(t *testing.T, status int) response {
+	t.Helper()
+	if r.StatusCode != status {
+		t.Fatalf("status %d, want %d\n%s", r.StatusCode, status, r.text)
+	}
+	return r
+}
+
+// fails checks that the answer is this error, whole.
+func (r response) fails(t *testing.T, status int, errorType string) {
+	t.Helper()
+	r.is(t, status)
+	want := map[string]any{
+		"apiVersion": "v1.0", "code": fmt.Sprintf("%d %s", status, http.StatusText(status)), "kind": "Status",
+		"metadata": map[string]any{}, "reason": "Unspecified", "retry": status == http.StatusInternalServerError,
+		"status": "Failure",
+	}
+	got := r.mapping(t)
+	details, _ := got["details"].(map[string]any)
+	delete(got, "details")
+	delete(got, "message")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("envelope (-want +got):\n%s", diff)
+	}
+	list, _ := details["messageList"].([]any)
+	if diff := cmp.Diff([]any{errorType, float64(len(list))}, []any{details["errorType"], details["errorCount"]}); diff != "" {
+		t.Errorf("errorType and errorCount (-want +got):\n%s", diff)
+	}
+}
+
+// mapping reads a JSON answer.
+func (r response) mapping(t *testing.T) map[string]any {
+	t.Helper()
+	var read map[string]any
+	if err := json.Unmarshal([]byte(r.text), &read); err != nil {
+		t.Fatalf("%v\n%s", err, r.text)
+	}
+	return read
+}
+
+// widget writes a document.
+func widget(name string) string {
+	return fmt.Sprintf("---\nschema: acme/Widget/v1\nmetadata: {schema: metadata/Document/v1, name: %s, "+
+		"storagePolicy: cleartext, layeringDefinition: {layer: site}}\ndata: {}\n", name)
+}
+
+// asJSON is the header of requests whose answer is read by mapping.
+var asJSON = []string{"Accept", "application/json"}
+
+// down is a database that does not answer.
+func down(config *api.Config) {
+	config.Ping = func(context.Context) error { return context.DeadlineExceeded }
+}

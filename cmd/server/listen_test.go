@@ -1,0 +1,29 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// The timeouts end what slow clients hold; at the built server they could only be told from the defaults by a clock.
+func TestServeCommand_server(t *testing.T) {
+	t.Parallel()
+	command := serveCommand{limitFlags: limitFlags{HeaderTimeout: 1, ReadTimeout: 2, WriteTimeout: 3}}
+	log := new(bytes.Buffer)
+	server := command.server(http.NotFoundHandler(), slog.New(slog.NewTextHandler(log, nil)))
+	want := []time.Duration{1, 2, 3}
+	got := []time.Duration{server.ReadHeaderTimeout, server.ReadTimeout, server.WriteTimeout}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("timeouts for header, request and answer (-want +got):\n%s", diff)
+	}
+	server.ErrorLog.Print("http: panic serving")
+	if text := log.String(); !strings.Contains(text, "level=WARN") || !strings.Contains(text, "panic serving") {
+		t.Errorf("what net/http says is logged as %q", text)
+	}
+}

@@ -1,0 +1,97 @@
+package e2e_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// maxWork is how much work a hostile request may cause: so many times that of taking in 2 MB of plain documents.
+const maxWork = 20
+
+// affords runs requests that must cost the server little, whatever they ask. It counts processor time, as a multiple of
+// what the same server spends on a plain request, so that neither a slow machine nor a busy one makes a difference.
+// Nobody else may use the server meanwhile.
+func (s *server) affords(t *testing.T, do func()) {
+	t.Helper()
+	if s.unit == 0 {
+		s.unit = s.spends(t, func() { s.takePlain(t) })
+	}
+	if work := s.spends(t, do); work > maxWork*s.unit {
+		t.Errorf("it took %.1f times the work of 2 MB of plain documents, want at most %d", float64(work)/float64(s.unit), maxWork)
+	}
+}
+
+// takePlain has the server work through 2 MB without storing anything.
+func (s *server) takePlain(t *testing.T) {
+	t.Helper()
+	var plain strings.Builder
+	for i := range 200 {
+		plain.WriteString(widget(fmt.Sprintf("plain-%d", i), "\n"+strings.Repeat("  - {key: value, list: [1, 2]}\n", 330)))
+	}
+	s.send(t, request{
+		method: http.MethodPut, path: "buckets/plain/documents?dry-run=true", body: plain.String(), header: yamlBody(),
+	}).is(t, http.StatusOK)
+}
+
+// spends returns the processor time that the server and the programs it runs take for something.
+func (s *server) spends(t *testing.T, do func()) time.Duration {
+	t.Helper()
+	before := s.processorTime(t)
+	do()
+	return s.processorTime(t) - before
+}
+
+// processorTime is what the server has taken so far; 0 where the system does not tell.
+func (s *server) processorTime(t *testing.T) time.Duration {
+	t.Helper()
+	const tick = 10 * time.Millisecond // of all Linux systems
+	const before, fields = 11, 4       // utime, stime and those of the children, after the name and 11 others
+	_, text, _ := bytes.Cut(procFile(s.process.Process.Pid, "stat"), []byte(") "))
+	var taken time.Duration
+	for i, field := range strings.Fields(string(text)) {
+		if i < before || i >= before+fields {
+			continue
+		}
+		ticks, err := strconv.Atoi(field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken += time.Duration(ticks) * tick
+	}
+	return taken
+}
+
+var peak = regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`)
+
+// mostMemory is the most resident memory, in bytes, that the server ever had; 0 where the system does not tell. Only
+// that of a lean server means anything.
+func (s *server) mostMemory(t *testing.T) int {
+	t.Helper()
+	found := peak.FindSubmatch(procFile(s.process.Process.Pid, "status"))
+	if found == nil {
+		t.Log("this system does not tell how much memory a process has")
+		return 0
+	}
+	kilobytes, err := strconv.Atoi(string(found[1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
+}
+
+// procFile reads a file that Linux keeps about a process; nil elsewhere.
+func procFile(pid int, name string) []byte {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name))
+	if err != nil {
+		return nil
+	}
+	return text
+}

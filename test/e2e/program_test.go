@@ -1,0 +1,76 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// program is the path of the server, built with the race detector; lean that of one without, which takes the memory and
+// the time that the real one takes.
+var (
+	program = sync.OnceValues(func() (string, error) { return buildServer("server", "-race") })
+	lean    = sync.OnceValues(func() (string, error) { return buildServer("lean") })
+)
+
+// buildServer builds the server. It stays in the user's cache, because nobody is left to remove it after the last test;
+// each source tree has its own.
+func buildServer(name string, flags ...string) (string, error) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return "", fmt.Errorf("find the module: %w", err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	dir := filepath.Join(cache, "purser-e2e")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("make a place for the server: %w", err)
+	}
+	tree := fnv.New64a()
+	_, _ = tree.Write([]byte(root))
+	path := filepath.Join(dir, fmt.Sprintf("%s-%x", name, tree.Sum64()))
+	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
+	args := append(append([]string{"build"}, flags...), "-o", fresh, "purser/cmd/server")
+	if out, err := exec.CommandContext(context.Background(), "go", args...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the server: %w\n%s", err, out)
+	}
+	// Another run of these tests may be using the old one, which stays alive under no name.
+	return path, os.Rename(fresh, path)
+}
+
+const (
+	// raceExit is the exit code of a program that the race detector ended.
+	raceExit = 66
+	raceText = "WARNING: DATA RACE"
+)
+
+// invoke prepares a run of a built program. A data race ends it at once.
+func invoke(ctx context.Context, path string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GORACE=halt_on_error=1 atexit_sleep_ms=0 exitcode=%d", raceExit))
+	return cmd
+}
+
+// command runs a command of the program to its end and returns what it prints.
+func command(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	said, err := invoke(ctx, path, args...).CombinedOutput()
+	if strings.Contains(string(said), raceText) {
+		t.Errorf("%q has a data race:\n%s", args, said)
+	}
+	return string(said), err
+}

@@ -1,0 +1,106 @@
+package e2e_test
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/migrations"
+)
+
+var record = flag.Bool("record", false, "write what the site of the upgrade tests is in today's version of the schema")
+
+// oldSite is the site whose databases are in testdata/upgrade: what was PUT into which bucket, one revision after the
+// other. The first widget of revision 1 breaks the schema.
+func oldSite() []struct{ bucket, body string } {
+	return []struct{ bucket, body string }{
+		{"mop", sizes() + layeringPolicy("lp") + widget("w1", "{size: 1000}") + widget("w2", "{size: 2}")},
+		{"site", inLayer("site", docWith("acme/Gadget/v1", "g", "{x: 1}", labelled("a: b")))},
+		{"mop", sizes() + layeringPolicy("lp") + widget("w2", "{size: 3}")},
+		{"site", ""},
+		{"site", inLayer("site", docWith("acme/Gadget/v1", "g", "{x: 1}", labelled("a: b")))},
+	}
+}
+
+// oldDocuments is what the revisions of oldSite hold, without the documents that are never changed.
+var oldDocuments = [][]string{
+	{"mop/w1@1 map[size:1000]", "mop/w2@1 map[size:2]"},
+	{"mop/w1@1 map[size:1000]", "mop/w2@1 map[size:2]", "site/g@2 map[x:1]"},
+	{"mop/w2@3 map[size:3]", "site/g@2 map[x:1]"},
+	{"mop/w2@3 map[size:3]"},
+	{"mop/w2@3 map[size:3]", "site/g@5 map[x:1]"},
+}
+
+// A server brings a database of any earlier version up to date, and has all that was in it.
+func TestUpgrade(t *testing.T) {
+	t.Parallel()
+	for version := 1; version <= newestVersion(t); version++ {
+		t.Run(fmt.Sprintf("from version %d", version), func(t *testing.T) {
+			t.Parallel()
+			if *record && version == newestVersion(t) {
+				recordSite(t, version)
+			}
+			s := startOn(t, oldDatabase(t, version))
+			s.hasOldSite(t)
+			s.put(t, "site", oldSite()[4].body).isNames(t, "g@5")
+			s.put(t, "site", widget("new", "{size: 1}")).isNames(t, "new@6")
+			s.send(t, request{method: http.MethodPost, path: "rollback/2"}).is(t, http.StatusCreated)
+			s.isOldRevision(t, 7, "mop/w1@7 map[size:1000]", "mop/w2@7 map[size:2]", "site/g@7 map[x:1]")
+		})
+	}
+}
+
+// newestVersion is the number of migrations.
+func newestVersion(t *testing.T) int {
+	t.Helper()
+	files, err := fs.Glob(migrations.FS, "*.up.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(files)
+}
+
+// hasOldSite checks all revisions of oldSite, and what was posted about the first.
+func (s *server) hasOldSite(t *testing.T) {
+	t.Helper()
+	for i, documents := range oldDocuments {
+		s.isOldRevision(t, i+1, documents...)
+	}
+	var status []any
+	for _, item := range s.get(t, "revisions").results(t) {
+		revision, _ := item.(map[string]any)
+		status = append(status, revision["status"])
+	}
+	if diff := cmp.Diff([]any{"failed", "failed", "success", "success", "success"}, status); diff != "" {
+		t.Errorf("status of the revisions (-want +got):\n%s", diff)
+	}
+	got := map[any]any{}
+	for _, item := range s.get(t, "revisions/1/validations").results(t) {
+		validation, _ := item.(map[string]any)
+		got[validation["name"]] = validation["status"]
+	}
+	if diff := cmp.Diff(map[any]any{own: "failure", "a-validation": "success"}, got); diff != "" {
+		t.Errorf("validations of revision 1 (-want +got):\n%s", diff)
+	}
+}
+
+// isOldRevision checks the widgets and gadgets of a revision.
+func (s *server) isOldRevision(t *testing.T, revision int, want ...string) {
+	t.Helper()
+	var got []string
+	path := fmt.Sprintf("revisions/%d/documents?schema=acme/Widget/v1&schema=acme/Gadget/v1", revision)
+	for _, document := range s.get(t, path).is(t, http.StatusOK).documents(t) {
+		metadata, _ := document["metadata"].(map[string]any)
+		status, _ := document["status"].(map[string]any)
+		got = append(got, fmt.Sprintf("%v/%v@%v %v", status["bucket"], metadata["name"], status["revision"], document["data"]))
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("revision %d (-want +got):\n%s", revision, diff)
+	}
+}
