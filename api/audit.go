@@ -11,8 +11,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// audited records what comes of requests for changes, before the client hears of it: no change is acknowledged that the
-// audit does not know. A change that was made counts also if it cannot be recorded; then it stands in the log.
+// audited records the outcome of requests for changes before they are answered, so that no change is acknowledged that
+// the audit does not have. If recording fails, a change that was made is still acknowledged, and logged instead.
 func (s *server) audited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if isReading(r.Method) {
@@ -21,7 +21,7 @@ func (s *server) audited(next http.Handler) http.Handler {
 		}
 		answer := &auditWriter{ResponseWriter: w, record: func(status int) { s.record(r, status) }}
 		next.ServeHTTP(answer, r)
-		if answer.record != nil { // nothing was said, which is a 200
+		if answer.record != nil { // the handler wrote nothing: 200
 			answer.WriteHeader(http.StatusOK)
 		}
 	})
@@ -35,11 +35,11 @@ func isReading(method string) bool {
 	return false
 }
 
-// auditWriter tells the status of an answer before it is sent.
+// auditWriter calls record with the status of an answer before it is sent.
 type auditWriter struct {
 	http.ResponseWriter
 
-	record func(status int) // nil once it was called
+	record func(status int) // nil after it was called
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -62,13 +62,13 @@ func (w *auditWriter) Write(text []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *auditWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// record adds a request and the status of its answer to the audit, unless nothing could come of it: of requests from
-// nobody, or too many, there may be any number, and they stand in the log.
+// record adds a request and the status of its answer to the audit. It leaves out requests that could change nothing,
+// and those without a caller or beyond the rate, of which there may be any number.
 func (s *server) record(r *http.Request, status int) {
 	const patience = 5 * time.Second
-	seen := observed(r)
-	if seen.rule == "" || seen.caller.UserID == "" || status == http.StatusTooManyRequests || seen.idle ||
-		seen.audited {
+	info := infoOf(r)
+	if info.rule == "" || info.caller.UserID == "" || status == http.StatusTooManyRequests || info.unchanged ||
+		info.audited {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), patience)
@@ -81,9 +81,9 @@ func (s *server) record(r *http.Request, status int) {
 	}
 }
 
-// auditOf returns the event that is stored with a change whose answer has a status, nil if no caller is known.
+// auditOf returns the event to store with a change, whose answer will have this status; nil without a caller.
 func (s *server) auditOf(r *http.Request, status int) *revisions.AuditEvent {
-	if caller(r).UserID == "" {
+	if callerOf(r).UserID == "" {
 		return nil
 	}
 	event := s.auditEvent(r, status)
@@ -91,30 +91,30 @@ func (s *server) auditOf(r *http.Request, status int) *revisions.AuditEvent {
 }
 
 func (s *server) auditEvent(r *http.Request, status int) revisions.AuditEvent {
-	seen := observed(r)
-	const longest = 2000
+	info := infoOf(r)
+	const maxTarget = 2000
 	target := []rune(strings.ToValidUTF8(r.URL.RequestURI(), "\uFFFD"))
 	remote, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		remote = r.RemoteAddr
 	}
 	return revisions.AuditEvent{
-		At: s.Now(), UserID: seen.caller.UserID, UserName: seen.caller.UserName, Project: seen.caller.ProjectID,
-		EndUser: endUser(r), Rule: seen.rule, Method: r.Method, Target: string(target[:min(len(target), longest)]),
-		Revision: seen.revision, Status: status, Error: seen.failure, Remote: remote, Request: seen.id,
+		At: s.Now(), UserID: info.caller.UserID, UserName: info.caller.UserName, Project: info.caller.ProjectID,
+		EndUser: endUser(r), Rule: info.rule, Method: r.Method, Target: string(target[:min(len(target), maxTarget)]),
+		Revision: info.revision, Status: status, Error: info.errorType, Remote: remote, Request: info.id,
 	}
 }
 
 // GET /api/v1.0/audit
 func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
-	const usual, most = 100, 1000
+	const defaultLimit, maxLimit = 100, 1000
 	q := readQuery(r)
 	query := queries.AuditQuery{
-		Page:     queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", usual)},
+		Page:     queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", defaultLimit)},
 		Revision: int64(q.count("revision", 0)), User: q.text("user"), Since: q.time("since"), Until: q.time("until"),
 	}
-	if query.Limit > most {
-		q.fail("limit", "At most %d are shown at once.", most)
+	if query.Limit > maxLimit {
+		q.fail("limit", "At most %d are shown at once.", maxLimit)
 	}
 	if err := q.error(); err != nil {
 		return err
@@ -129,7 +129,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// time reads a time; zero if it is not given.
+// time returns the value of a parameter as a time, zero without one.
 func (q *query) time(parameter string) time.Time {
 	text := q.text(parameter)
 	if text == "" {

@@ -9,8 +9,8 @@ import (
 	"purser/internal/fault"
 )
 
-// authenticate finds out who a request comes from: whose its token is or, without one, whose certificate its connection
-// was opened with. Headers in which clients say who they are count for nothing.
+// authenticate returns the caller of a request, by its token or, without one, by the client certificate of its
+// connection. It ignores headers in which clients name themselves.
 func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
 	if s.Access.Anonymous { // whatever the token (spec/api.md §1.2)
 		return s.Access.Authenticator.Authenticate(r.Context(), "")
@@ -27,18 +27,18 @@ func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
 
 var errTwoTokens = &authn.Rejected{Reason: "two different tokens"}
 
-// tokenOf is the token of a request, empty if it has none. It may stand there twice, but not two of them.
+// tokenOf returns the token of a request, "" if it has none. Both headers may hold it, but not two different ones.
 func tokenOf(r *http.Request) (token string, err error) {
-	for _, given := range givenTokens(r.Header) {
-		if token != "" && given != token {
+	for _, sent := range sentTokens(r.Header) {
+		if token != "" && sent != token {
 			return "", errTwoTokens
 		}
-		token = given
+		token = sent
 	}
 	return token, nil
 }
 
-func givenTokens(header http.Header) (tokens []string) {
+func sentTokens(header http.Header) (tokens []string) {
 	for _, value := range header.Values("X-Auth-Token") {
 		if token := strings.TrimSpace(value); token != "" {
 			tokens = append(tokens, token)
@@ -53,21 +53,21 @@ func givenTokens(header http.Header) (tokens []string) {
 	return tokens
 }
 
-// challenge makes the answer to a request of which it is not known who it comes from (RFC 6750 §3).
+// challenge sets WWW-Authenticate and returns the fault of a request that could not be authenticated (RFC 6750 §3).
 func challenge(w http.ResponseWriter, r *http.Request, err error) error {
 	refused, ok := errors.AsType[*authn.Rejected](err)
 	if !ok {
-		return err // nobody could be asked: 503
+		return err // the issuer does not answer: 503
 	}
-	observed(r).note(refused.Error())
+	infoOf(r).note(refused.Error())
 	const realm = `Bearer realm="purser"`
 	hint, challenge := "The token is unknown, expired, or not meant for this server.", realm+`, error="invalid_token"`
 	switch {
 	case refused == errTwoTokens:
 		hint, challenge = "Authorization and X-Auth-Token hold different tokens.", realm+`, error="invalid_request"`
-	case len(givenTokens(r.Header)) == 0 && !hasCertificate(r):
+	case len(sentTokens(r.Header)) == 0 && !hasCertificate(r):
 		hint, challenge = "Send a token: Authorization: Bearer TOKEN, or X-Auth-Token: TOKEN.", realm
-	case len(givenTokens(r.Header)) == 0:
+	case len(sentTokens(r.Header)) == 0:
 		hint = "The client certificate is expired, or names no user."
 	}
 	w.Header().Set("WWW-Authenticate", challenge)

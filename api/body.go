@@ -22,7 +22,7 @@ var mediaTypes = map[string]document.Media{
 	"application/json":   document.JSON,
 }
 
-// checkBody refuses bodies of a kind that is not read here, before anything else is looked at (spec/api.md §1.3).
+// checkBody refuses bodies of unsupported content types, before anything else is checked (spec/api.md §1.3).
 func (s *server) checkBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hasBody := r.ContentLength != 0 // -1 for a body of unknown length
@@ -66,7 +66,7 @@ func mediaTypeOf(header string) string {
 	return strings.ToLower(strings.TrimSpace(raw))
 }
 
-// sizeOfBody is how many bytes a body may come to, decompressed. What is too large is refused without being read.
+// sizeOfBody returns the largest size that a body can have, decompressed: 0 if it will be refused without being read.
 func (s *server) sizeOfBody(r *http.Request) int64 {
 	switch {
 	case r.ContentLength > s.Limits.Body:
@@ -77,7 +77,7 @@ func (s *server) sizeOfBody(r *http.Request) int64 {
 	return r.ContentLength
 }
 
-// readBody reads the whole body, decompressed, under a limit.
+// readBody reads and decompresses the body. Fault: TooLarge beyond the limit.
 func (s *server) readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, document.Media, error) {
 	media := mediaTypes[mediaTypeOf(r.Header.Get("Content-Type"))]
 	if r.ContentLength > limit {
@@ -90,10 +90,10 @@ func (s *server) readBody(w http.ResponseWriter, r *http.Request, limit int64) (
 		if err != nil {
 			return nil, media, bodyFault(limit, fmt.Errorf("not gzip: %w", err))
 		}
-		// One byte more than allowed tells that there was more.
+		// One byte more than allowed shows that the body was larger.
 		source, size = io.LimitReader(unzipped, limit+1), 0
 	}
-	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // with room to notice the end without growing
+	buffer := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead)) // room to read EOF without growing
 	if _, err := buffer.ReadFrom(source); err != nil {
 		return nil, media, bodyFault(limit, err)
 	}

@@ -14,27 +14,27 @@ import (
 	"purser/internal/fault"
 )
 
-// Bounds keep one caller, or all together, from taking what the others need.
+// Bounds limit what one caller, and what all callers together, may have in progress.
 type Bounds struct {
-	Rate    int   // requests a second that one user may send, on average over ten seconds; 0: any number
-	Ingests int   // bodies of documents that one user may have under way at once; 0: any number
-	Memory  int64 // bytes that the bodies of documents under way may have together; at least 1
-	// Patience is how long a request waits for its share of the memory, and then may take to arrive.
+	Rate    int   // requests per second of one user, on average over ten seconds; 0: unlimited
+	Ingests int   // uploads of documents that one user may have in progress; 0: unlimited
+	Memory  int64 // bytes of all uploads in progress; at least 1
+	// Patience bounds how long a request waits for memory, and then how long its body may take to arrive.
 	Patience time.Duration
 }
 
-// bounds count what is under way.
+// bounds enforces Bounds.
 type bounds struct {
 	Bounds
 
-	rate   *httprate.RateLimiter // nil: none
+	rate   *httprate.RateLimiter // nil if the rate is unlimited
 	memory *semaphore.Weighted
 
 	mutex   sync.Mutex
-	ingests map[string]int // by user, those under way
+	ingests map[string]int // uploads in progress, by user
 }
 
-// rateWindow is what the rate is an average of, and how long one that was exceeded needs to be forgotten.
+// rateWindow is the time that a rate is averaged over. A user who has exceeded it can go on after that time.
 const rateWindow = 10 * time.Second
 
 func newBounds(config Bounds) *bounds {
@@ -46,7 +46,7 @@ func newBounds(config Bounds) *bounds {
 	return b
 }
 
-// countRequest refuses a request of a user who sends too many.
+// countRequest counts a request of a caller. Fault: Throttled if there are too many.
 func (b *bounds) countRequest(w http.ResponseWriter, r *http.Request, caller authn.Caller) error {
 	if b.rate == nil || !b.rate.OnLimit(w, r, caller.UserID) {
 		return nil
@@ -55,10 +55,10 @@ func (b *bounds) countRequest(w http.ResponseWriter, r *http.Request, caller aut
 		rateWindow)
 }
 
-// beginIngest waits until there is memory for a body of documents; end gives it back. It refuses the body if the user
-// has too many under way already, or if there is no memory in time.
+// beginIngest waits for memory for an upload of documents; end gives it back. Faults: Throttled if the user has too
+// many uploads in progress, Unavailable if there is no memory in time.
 func (b *bounds) beginIngest(w http.ResponseWriter, r *http.Request, size int64) (end func(), err error) {
-	user := caller(r).UserID
+	user := callerOf(r).UserID
 	if !b.enter(user) {
 		return nil, throttled(w, time.Second, "%d bodies of documents of this user are under way, the most that may be at "+
 			"once; send the next when one is answered", b.Ingests)
@@ -74,8 +74,8 @@ func (b *bounds) beginIngest(w http.ResponseWriter, r *http.Request, size int64)
 	}, nil
 }
 
-// reserve takes a share of the memory. The time in which a body must arrive begins anew for one that had to wait: it
-// could not be read before.
+// reserve waits for memory. If a body had to wait, the time in which it must arrive starts again, because it could not
+// be read before.
 func (b *bounds) reserve(w http.ResponseWriter, r *http.Request, size int64) error {
 	if b.memory.TryAcquire(size) {
 		return nil
@@ -90,12 +90,12 @@ func (b *bounds) reserve(w http.ResponseWriter, r *http.Request, size int64) err
 		return fault.New(fault.Unavailable, "HTTPServiceUnavailable",
 			"Bodies of other requests kept all memory that there is for them (--ingest-memory); nothing was stored")
 	}
-	// What cannot be told to wait longer, such as a recorder of tests, has no deadline.
+	// Writers without deadlines, such as those of tests, return an error.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(b.Patience))
 	return nil
 }
 
-// enter counts an ingest of a user, unless there are too many.
+// enter adds an upload of a user and reports whether that was allowed.
 func (b *bounds) enter(user string) bool {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()

@@ -34,7 +34,7 @@ func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// putDocuments reads the documents of a request and answers with what they were put to.
+// putDocuments reads the documents of a request, puts them and answers with the outcome.
 func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
 	put func(body []byte, media document.Media, options revisions.Options) (revisions.Written, error),
 ) error {
@@ -51,7 +51,7 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
 	return s.writeWritten(w, r, written)
 }
 
-// ingest reads a body of documents and puts them, once there is memory for it.
+// ingest waits for memory, reads a body of documents and puts them.
 func (s *server) ingest(w http.ResponseWriter, r *http.Request,
 	put func(body []byte, media document.Media) (revisions.Written, error),
 ) (revisions.Written, error) {
@@ -67,12 +67,13 @@ func (s *server) ingest(w http.ResponseWriter, r *http.Request,
 	return put(body, media)
 }
 
-// bucketNames reads the buckets that a change set is about whatever its documents are; one value may list several.
+// bucketNames reads the buckets that a change set replaces even if none of its documents is in them. A value may list
+// several, separated by commas.
 func bucketNames(q *query) (names []string) {
 	for _, value := range q.texts("buckets") {
 		for name := range strings.SplitSeq(value, ",") {
-			if len(names) == mostValues {
-				q.fail("buckets", "It names more than %d buckets.", mostValues)
+			if len(names) == maxParameterValues {
+				q.fail("buckets", "It names more than %d buckets.", maxParameterValues)
 				return nil
 			}
 			if err := validations.CheckName(name, "A name in it"); err != nil {
@@ -84,17 +85,17 @@ func bucketNames(q *query) (names []string) {
 	return names
 }
 
-// change reads the options of a change, whose answer has a status if it is made.
+// change reads the options of a change. If it is made, its answer will have the given status.
 func (s *server) change(r *http.Request, q *query, status int) (revisions.Options, error) {
 	dryRun := q.flag("dry-run", false)
 	options, err := s.options(r, q)
 	options.DryRun, options.CleartextOnly = dryRun, !s.mayEncrypt(r)
 	options.Audit = s.auditOf(r, status)
-	observed(r).idle = dryRun
+	infoOf(r).unchanged = dryRun
 	return options, err
 }
 
-// writeWritten answers with the documents of the buckets that were filled, or with what would be done.
+// writeWritten answers with the documents of the buckets that were written, or with the preview of a dry run.
 func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written revisions.Written) error {
 	if s.writePreview(w, r, written) {
 		return nil
@@ -111,12 +112,12 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written re
 	return nil
 }
 
-// writePreview tells the newest revision, and of a dry run what would be done; it tells whether that was all.
+// writePreview sets the ETag of the newest revision. For a dry run it answers with the preview and returns true.
 func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written revisions.Written) bool {
 	setHead(w, written.Revision, written.Epoch)
-	observed(r).audited = written.Audited
-	if observed(r).idle = !written.Changed; written.Changed {
-		observed(r).revision = written.Revision
+	infoOf(r).audited = written.Audited
+	if infoOf(r).unchanged = !written.Changed; written.Changed {
+		infoOf(r).revision = written.Revision
 	}
 	if written.Preview == nil {
 		return false
@@ -125,7 +126,7 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written re
 	return true
 }
 
-// visible leaves ValidationPolicies out where the reference does (spec/api.md §0 C4).
+// visible returns the documents to show: with Compat, all but ValidationPolicies (spec/api.md §0 C4).
 func (s *server) visible(documents []*revisions.Stored) []*revisions.Stored {
 	if !s.Compat {
 		return documents

@@ -14,49 +14,49 @@ import (
 	"purser/internal/revisions"
 )
 
-// setHead answers with the newest revision as the ETag, for the next change's If-Match. Numbers begin again after a
-// purge, so it tells their epoch too.
+// setHead sets the newest revision as the ETag, for the If-Match of the next change. The ETag includes the epoch,
+// because revision numbers start again after a purge.
 func setHead(w http.ResponseWriter, revision, epoch int64) {
 	w.Header().Set("ETag", fmt.Sprintf(`"%d-%d"`, revision, epoch))
 }
 
-// entityTag names one form of what a revision has to show: If-Match takes it for the revision, If-None-Match for the
-// form.
+// entityTag returns the ETag of one representation of a revision. If-Match compares the revision, If-None-Match all of
+// it.
 func entityTag(revision, epoch int64, form ...string) string {
 	return fmt.Sprintf(`"%d-%d.%s"`, revision, epoch, digest(strings.Join(form, "\n")))
 }
 
 func digest(text string) string {
-	const enough = 8
+	const size = 8 // collisions cost a client one stale answer
 	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:enough])
+	return hex.EncodeToString(sum[:size])
 }
 
-// unchanged sets the ETag of an answer, and gives that answer with a 304 if it is the one that the client has.
-func unchanged(w http.ResponseWriter, r *http.Request, tag string) bool {
+// notModified sets the ETag of an answer. If the client has that answer already, it answers with 304 and returns true.
+func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	w.Header().Set("ETag", tag)
 	w.Header().Set("Vary", "Accept")
-	if has(r, tag) || has(r, "*") {
+	if matchesETag(r, tag) || matchesETag(r, "*") {
 		w.WriteHeader(http.StatusNotModified)
 		return true
 	}
 	return false
 }
 
-// has tells whether If-None-Match names a tag.
-func has(r *http.Request, tag string) bool {
-	for known := range strings.SplitSeq(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
-		if strings.TrimPrefix(strings.TrimSpace(known), "W/") == tag {
+// matchesETag reports whether If-None-Match lists a tag.
+func matchesETag(r *http.Request, tag string) bool {
+	for listed := range strings.SplitSeq(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
+		if strings.TrimPrefix(strings.TrimSpace(listed), "W/") == tag {
 			return true
 		}
 	}
 	return false
 }
 
-// version is what If-Match may hold: a revision as ETags of this server name it.
+// version matches an item of If-Match: a revision, in the form of this server's ETags.
 var version = regexp.MustCompile(`^(?:W/)?"(0|[1-9]\d{0,17})(?:-(\d{1,18})(?:\.[0-9a-f]*)?)?"$`)
 
-// expected reads which revisions a change is meant for.
+// expected reads If-Match: the revisions that a change may be based on.
 func expected(r *http.Request) (revisions.Expected, error) {
 	values := r.Header.Values("If-Match")
 	if len(values) == 0 {
@@ -73,7 +73,7 @@ func expected(r *http.Request) (revisions.Expected, error) {
 			return nil, fault.New(fault.Invalid, "HTTPInvalidHeader", "The value provided for the \"If-Match\" header is "+
 				"invalid. It must be the newest revision you know, in quotes as in an ETag (If-Match: \"5\"), and not %q.", tag)
 		default:
-			revision, _ := strconv.ParseInt(parts[1], 10, 64) // of so few digits
+			revision, _ := strconv.ParseInt(parts[1], 10, 64) // it has at most 18 digits
 			epoch, _ := strconv.ParseInt(parts[2], 10, 64)
 			expected = append(expected, revisions.Version{Revision: revision, Epoch: epoch})
 		}
@@ -81,10 +81,10 @@ func expected(r *http.Request) (revisions.Expected, error) {
 	return expected, nil
 }
 
-// longestMessage is how many characters the reason for a change may have.
-const longestMessage = 1000
+// maxMessage bounds the message of a change, in characters.
+const maxMessage = 1000
 
-// options reads the conditions of a change, and by whom it is made.
+// options reads the precondition, the author and the message of a change.
 func (s *server) options(r *http.Request, q *query) (revisions.Options, error) {
 	expected, err := expected(r)
 	if err != nil {
@@ -100,14 +100,14 @@ func (s *server) options(r *http.Request, q *query) (revisions.Options, error) {
 	switch n := utf8.RuneCountInString(message); {
 	case !utf8.ValidString(message):
 		return revisions.Options{}, fault.New(fault.Invalid, "HTTPBadRequest", "The %s is no UTF-8 text.", name)
-	case n > longestMessage:
+	case n > maxMessage:
 		return revisions.Options{}, fault.New(fault.Invalid, "HTTPBadRequest",
-			"The %s has %d characters, but at most %d are kept with a revision.", name, n, longestMessage)
+			"The %s has %d characters, but at most %d are kept with a revision.", name, n, maxMessage)
 	}
 	return revisions.Options{Reason: revisions.Reason{User: s.user(r), Message: message}, Expected: expected}, nil
 }
 
-// user is who the client says it acts for, or else itself.
+// user returns the user to record with a revision: X-End-User or, without it, the caller.
 func (s *server) user(r *http.Request) string {
 	if name := endUser(r); name != "" {
 		return name
@@ -115,9 +115,9 @@ func (s *server) user(r *http.Request) string {
 	return s.callerName(r)
 }
 
-// endUser is who the client says it acts for. It is only kept, so what is odd in it is no reason to refuse a change.
+// endUser returns X-End-User, shortened. It is only recorded, so an invalid value does not fail the change.
 func endUser(r *http.Request) string {
-	const longest = 255
+	const maxLength = 255
 	name := []rune(strings.ToValidUTF8(r.Header.Get("X-End-User"), "\uFFFD"))
-	return string(name[:min(len(name), longest)])
+	return string(name[:min(len(name), maxLength)])
 }

@@ -13,8 +13,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// deepView shows a deep diff as the reference does: modified buckets with what became of their documents (spec/api.md
-// §6.2).
+// deepView returns a deep diff in the reference's form: modified buckets have a second member with the differences of
+// their documents (spec/api.md §6.2).
 func deepView(ctx context.Context, found []queries.DeepDifference) (map[string]any, error) {
 	view := map[string]any{}
 	for _, bucket := range found {
@@ -26,21 +26,21 @@ func deepView(ctx context.Context, found []queries.DeepDifference) (map[string]a
 			if err != nil {
 				return nil, err
 			}
-			view[freeKey(view, bucket.Bucket+" diff")] = changes
+			view[unusedKey(view, bucket.Bucket+" diff")] = changes
 		}
 	}
 	return view, nil
 }
 
-// freeKey is a key that no bucket is named like.
-func freeKey(view map[string]any, key string) string {
+// unusedKey appends to a key until it is not the name of a bucket.
+func unusedKey(view map[string]any, key string) string {
 	for view[key] != nil {
 		key += " diff"
 	}
 	return key
 }
 
-// bucketDiff is what became of the documents of a bucket.
+// bucketDiff lists the differences of a bucket's documents.
 type bucketDiff struct {
 	Added   *documentList    `json:"document_added,omitempty"`
 	Deleted *documentList    `json:"document_deleted,omitempty"`
@@ -49,7 +49,7 @@ type bucketDiff struct {
 
 type documentList struct {
 	Count   int         `json:"count"`
-	Details [][2]string `json:"details"` // schema and name
+	Details [][2]string `json:"details"` // schemas and names
 }
 
 func (l *documentList) with(d revisions.DocumentDifference) *documentList {
@@ -80,7 +80,7 @@ func bucketDiffOf(ctx context.Context, documents []revisions.DocumentDifference)
 			view.Deleted = view.Deleted.with(d)
 		case revisions.Modified, revisions.Moved, revisions.Unmodified:
 			key := tuple(d.Schema, d.Name)
-			if _, taken := changes.Details[key]; taken { // of the same name in another layer
+			if _, ok := changes.Details[key]; ok { // a document of that name in another layer
 				key = tuple(d.Schema, d.Name, d.Layer)
 			}
 			changes.Count++
@@ -110,18 +110,18 @@ func documentChangedOf(ctx context.Context, d revisions.DocumentDifference) (doc
 	return documentChanged{data, document.AppendJSON(nil, metadata)}, tooLargeToCompare(d, err)
 }
 
-// tooLargeToCompare names the document in the fault of a spent budget.
+// tooLargeToCompare names the document in the error of a spent budget.
 func tooLargeToCompare(d revisions.DocumentDifference, err error) error {
 	return budget.About(err, "compare document %s", d.Identity)
 }
 
-// encrypted tells whether a document is or was a secret, or holds one: then neither side's data is shown.
+// encrypted reports whether either version of a document is a secret or holds one. Then no data is shown.
 func encrypted(d revisions.DocumentDifference) bool {
 	secret := func(doc *revisions.Stored) bool { return doc != nil && (doc.Tainted || doc.Traits().Encrypted) }
 	return secret(d.Before) || secret(d.After)
 }
 
-// parsed is the value of stored JSON text, nil where there is none.
+// parsed returns the value of stored JSON text, nil if there is none.
 func parsed(text []byte) any {
 	value, err := document.ParseJSON(text)
 	if err != nil {
@@ -130,7 +130,7 @@ func parsed(text []byte) any {
 	return value
 }
 
-// tuple writes texts as Python prints a tuple of them.
+// tuple formats strings as Python prints a tuple of them.
 func tuple(texts ...string) string {
 	quoted := make([]string, len(texts))
 	for i, text := range texts {
@@ -144,8 +144,8 @@ func tuple(texts ...string) string {
 	return "(" + strings.Join(quoted, ", ") + ")"
 }
 
-// patchText shows a deep diff as a list of JSON patches, one for each document (RFC 6902). What is patched is the
-// document as {schema, metadata, data}, of an encrypted one without its data.
+// patchText returns a deep diff as a list of JSON patches (RFC 6902), one for each document. A patch applies to the
+// document as {schema, metadata, data}, or without data if it is encrypted.
 func patchText(ctx context.Context, found []queries.DeepDifference) ([]byte, error) {
 	text := []byte("[")
 	for _, bucket := range found {
@@ -154,7 +154,7 @@ func patchText(ctx context.Context, found []queries.DeepDifference) ([]byte, err
 			if err != nil {
 				return nil, tooLargeToCompare(d, err)
 			}
-			if len(patch) == 0 { // nothing but the order of keys
+			if len(patch) == 0 { // only the order of keys differs
 				continue
 			}
 			if len(text) > 1 {
@@ -186,16 +186,16 @@ func patchOf(ctx context.Context, d revisions.DocumentDifference) ([]any, error)
 	switch {
 	case d.Before == nil:
 		return []any{document.Mapping{
-			{Key: "op", Value: "add"}, {Key: "path", Value: ""}, {Key: "value", Value: whole(d.After, hidden)},
+			{Key: "op", Value: "add"}, {Key: "path", Value: ""}, {Key: "value", Value: documentValue(d.After, hidden)},
 		}}, nil
 	case d.After == nil:
 		return []any{document.Mapping{{Key: "op", Value: "remove"}, {Key: "path", Value: ""}}}, nil
 	}
-	return diff.Patch(ctx, whole(d.Before, hidden), whole(d.After, hidden))
+	return diff.Patch(ctx, documentValue(d.Before, hidden), documentValue(d.After, hidden))
 }
 
-// whole is a document as one value.
-func whole(doc *revisions.Stored, hidden bool) document.Mapping {
+// documentValue returns a document as one value, without its data if that is hidden.
+func documentValue(doc *revisions.Stored, hidden bool) document.Mapping {
 	value := document.Mapping{
 		{Key: "schema", Value: doc.Schema}, {Key: "metadata", Value: parsed(doc.Metadata)},
 	}
@@ -205,7 +205,7 @@ func whole(doc *revisions.Stored, hidden bool) document.Mapping {
 	return append(value, document.Member{Key: "data", Value: parsed(doc.Data)})
 }
 
-// unifiedText shows a deep diff as a unified diff of the documents' canonical YAML.
+// unifiedText returns a deep diff as a unified diff of the documents' canonical YAML.
 func unifiedText(ctx context.Context, before, after int64, found []queries.DeepDifference) ([]byte, error) {
 	var text strings.Builder
 	for _, bucket := range found {
@@ -225,7 +225,7 @@ func unifiedText(ctx context.Context, before, after int64, found []queries.DeepD
 	return []byte(text.String()), nil
 }
 
-// title names one side of a unified diff.
+// title returns the name of one side of a unified diff.
 func title(revision int64, doc *revisions.Stored) string {
 	if doc == nil {
 		return "/dev/null"
@@ -238,5 +238,5 @@ func canonicalYAML(doc *revisions.Stored, hidden bool) string {
 	if doc == nil {
 		return ""
 	}
-	return string(document.AppendYAML(nil, document.Canonical(whole(doc, hidden))))
+	return string(document.AppendYAML(nil, document.Canonical(documentValue(doc, hidden))))
 }

@@ -10,7 +10,7 @@ import (
 
 // GET /api/v1.0/revisions/{revision}/diff/{other}
 func (s *server) diff(w http.ResponseWriter, r *http.Request) error {
-	before, after, err := s.compared(r)
+	before, after, err := s.revisionPair(r)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	before, after, err := s.compared(r)
+	before, after, err := s.revisionPair(r)
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
@@ -59,8 +59,8 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// compared resolves the two revisions of a comparison, of which each may be 0.
-func (s *server) compared(r *http.Request) (before, after int64, err error) {
+// revisionPair resolves the two revisions of a comparison. Each may be 0, the revision without documents.
+func (s *server) revisionPair(r *http.Request) (before, after int64, err error) {
 	for _, parameter := range []string{"revision", "other"} {
 		if id := revisionName(r, parameter); !queries.IsRevision(id) {
 			return 0, 0, fault.New(fault.Invalid, "InvalidInputException",
@@ -81,7 +81,7 @@ const (
 	formUnified = "unified"
 )
 
-// diffForm is what format asks for, or else Accept.
+// diffForm returns the form that the parameter format or, without it, Accept asks for.
 func diffForm(r *http.Request) (string, error) {
 	q := readQuery(r)
 	switch form := q.text("format"); form {

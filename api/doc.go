@@ -1,6 +1,10 @@
-// Package api serves the revisions over HTTP: Airship Deckhand's wire (spec/api.md) and what Purser adds to it.
+// Package api serves revisions over HTTP: Airship Deckhand's API (spec/api.md) and Purser's additions to it.
 //
-// It translates and decides nothing: a handler parses, calls the service and writes a view. Faults become status codes
-// in errors.go, bodies are read in body.go, answers are written in respond.go, and what they look like stands in
-// views.go.
+// It decides nothing: a handler parses the request, calls a service and writes a view of the result.
+//
+//	middleware.go    routing, logging, metrics, recovery
+//	authorize.go     authentication and authorization of each request
+//	parameters.go    query parameters; body.go reads bodies, conditions.go preconditions and ETags
+//	errors.go        maps faults to status codes
+//	respond.go       content negotiation and answers; views.go and others define what they look like
 package api

@@ -10,7 +10,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// statusOf is where kinds of fault become status codes.
+// statusOf returns the status code of a kind of fault.
 func statusOf(kind fault.Kind) int {
 	switch kind {
 	case fault.Invalid:
@@ -46,7 +46,7 @@ func statusOf(kind fault.Kind) int {
 	return http.StatusInternalServerError
 }
 
-// envelope is the body of every error (spec/api.md §1.5). Clients know these keys and no others.
+// envelope is the body of every error (spec/api.md §1.5). Clients expect these keys and no others.
 type envelope struct {
 	APIVersion string         `json:"apiVersion"`
 	Code       string         `json:"code"`
@@ -65,7 +65,7 @@ type details struct {
 	MessageList []any  `json:"messageList"`
 }
 
-// plainMessage is an item of the message list where the fault has nothing but its message.
+// plainMessage is the only item of the message list if a fault has no Messages.
 type plainMessage struct {
 	Error   bool    `json:"error"`
 	Message *string `json:"message"`
@@ -102,7 +102,7 @@ func envelopeOf(r *http.Request, f *fault.Fault) (envelope, int) {
 	return e, status
 }
 
-// apiVersion is the first part of a path that looks like a version.
+// apiVersion returns the first part of a path that looks like a version.
 func apiVersion(path string) string {
 	for part := range strings.SplitSeq(path, "/") {
 		if strings.HasPrefix(part, "v") && strings.Contains(part, ".") {
@@ -112,10 +112,10 @@ func apiVersion(path string) string {
 	return "N/A"
 }
 
-// fail writes an error. Of errors that are no faults nothing is shown: they are logged.
+// fail answers with an error. Errors other than faults are logged, and the answer shows nothing of them.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil && errors.Is(err, r.Context().Err()) {
-		observed(r).note("client went away")
+		infoOf(r).note("client went away")
 		w.WriteHeader(statusClientGone)
 		return
 	}
@@ -125,9 +125,9 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 			"Something went wrong in the server; its log tells what, under the request id of this answer's X-Deckhand-Req")
 	}
 	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
-		observed(r).note(fullText(err, f))
+		infoOf(r).note(fullText(err, f))
 	} else {
-		observed(r).note(f.Type) // the message may quote what was sent
+		infoOf(r).note(f.Type) // the message may quote the request
 	}
 	if stale, ok := errors.AsType[*revisions.Stale](err); ok {
 		setHead(w, stale.Head.Revision, stale.Head.Epoch)
@@ -135,15 +135,15 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if f.RetryAfter > 0 {
 		setRetryAfter(w, f.RetryAfter)
 	}
-	observed(r).failure = f.Type
+	infoOf(r).errorType = f.Type
 	body, status := envelopeOf(r, f)
 	s.write(w, r, status, body)
 }
 
-// statusClientGone is what the log shows of a request whose client did not wait for the answer.
+// statusClientGone is logged as the status of a request whose client closed the connection before the answer.
 const statusClientGone = 499
 
-// fullText is an error with what a fault keeps from the answer.
+// fullText returns the text of an error with the cause of its fault, which answers do not show.
 func fullText(err error, f *fault.Fault) string {
 	if cause := f.Unwrap(); cause != nil {
 		return fmt.Sprintf("%v: %v", err, cause)
@@ -151,7 +151,7 @@ func fullText(err error, f *fault.Fault) string {
 	return err.Error()
 }
 
-// hinted makes a fault without a message, as the reference words it, with a hint in its message list.
+// hinted returns a fault without a message, as the reference has it, and with a hint in its message list.
 func hinted(kind fault.Kind, errorType, hint string) error {
 	f := fault.New(kind, errorType, "")
 	f.Messages = []fault.Message{{Message: hint, Error: true}}
@@ -163,7 +163,7 @@ func errNoRoute(r *http.Request) error {
 		"There is nothing at "+r.URL.Path+"; /openapi.yaml lists what there is.")
 }
 
-// asHTTPNotFound renames an unknown revision for the routes where the reference calls it so (spec/api.md §1.5).
+// asHTTPNotFound changes RevisionNotFound to HTTPNotFound, for the routes where the reference does (spec/api.md §1.5).
 func asHTTPNotFound(err error) error {
 	var f *fault.Fault
 	if errors.As(err, &f) && f.Type == "RevisionNotFound" {

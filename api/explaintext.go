@@ -12,8 +12,8 @@ import (
 	"purser/internal/rendering"
 )
 
-// explanationText shows an explanation to a person: the documents that had a part in it, with numbers, and the data as
-// a tree, with the way of each value beside it.
+// explanationText formats an explanation for people: a numbered list of the documents involved, and the data as a tree
+// with the origin of each value beside it.
 func explanationText(e queries.Explanation) string {
 	t := explanationTree{Explanation: e, numbers: map[int]int{}}
 	t.number(e.Document)
@@ -26,10 +26,10 @@ type explanationTree struct {
 
 	documents []int       // in the order of their numbers
 	numbers   map[int]int // by document
-	lines     [][2]string // what is there, and where it comes from
+	lines     [][2]string // the value and its origin
 }
 
-// number is the number that a document goes by, counted from 1.
+// number returns the number of a document in the list, which starts at 1.
 func (t *explanationTree) number(doc int) int {
 	if t.numbers[doc] == 0 {
 		t.documents = append(t.documents, doc)
@@ -53,10 +53,10 @@ func (t *explanationTree) legend() string {
 
 func (t *explanationTree) table() string { return columns(t.lines) }
 
-// grow adds the lines of leaves that have a beginning in common, so many parts of their paths.
+// grow adds the lines of leaves whose paths have their first parts, depth of them, in common.
 func (t *explanationTree) grow(indent string, leaves []rendering.Leaf, depth int) {
 	if len(leaves) == 1 && len(leaves[0].Parts) == depth { // the data is a single value
-		t.lines = append(t.lines, [2]string{valueText(leaves[0]), t.way(leaves[0].Trail, leaves[0].At)})
+		t.lines = append(t.lines, [2]string{valueText(leaves[0]), t.origin(leaves[0].Trail, leaves[0].At)})
 		return
 	}
 	for len(leaves) > 0 {
@@ -68,7 +68,7 @@ func (t *explanationTree) grow(indent string, leaves []rendering.Leaf, depth int
 		}
 		line := indent + branch + oneLine(strings.TrimPrefix(part, "."))
 		if len(leaves[0].Parts) == depth+1 {
-			t.lines = append(t.lines, [2]string{line + ": " + valueText(leaves[0]), t.way(leaves[0].Trail, leaves[0].At)})
+			t.lines = append(t.lines, [2]string{line + ": " + valueText(leaves[0]), t.origin(leaves[0].Trail, leaves[0].At)})
 		} else {
 			t.lines = append(t.lines, [2]string{line})
 			t.grow(indent+deeper, leaves[:end], depth+1)
@@ -77,20 +77,20 @@ func (t *explanationTree) grow(indent string, leaves []rendering.Leaf, depth int
 	}
 }
 
-// way says where a leaf was written and what happened to it then. The place is left out if it is where the leaf is now.
-func (t *explanationTree) way(trail rendering.Trail, now string) string {
+// origin describes where a leaf was written and each step since. It omits the path if that is still the leaf's own.
+func (t *explanationTree) origin(trail rendering.Trail, now string) string {
 	from := fmt.Sprintf("[%d]", t.number(trail.Document))
 	if trail.Path != "" && trail.Path != now {
 		from += " " + trail.Path
 	}
-	said := []string{from}
+	parts := []string{from}
 	if trail.Omitted > 0 {
-		said = append(said, fmt.Sprintf("%d more steps", trail.Omitted))
+		parts = append(parts, fmt.Sprintf("%d more steps", trail.Omitted))
 	}
 	for _, step := range trail.Steps {
-		said = append(said, t.step(step))
+		parts = append(parts, t.step(step))
 	}
-	return printable(strings.Join(said, ", "))
+	return printable(strings.Join(parts, ", "))
 }
 
 func (t *explanationTree) step(step rendering.Step) string {
@@ -113,7 +113,7 @@ func (t *explanationTree) step(step rendering.Step) string {
 	}
 	by := fmt.Sprintf("[%d] %s", t.number(step.Source), step.From)
 	if step.Inserted != nil {
-		by = t.way(*step.Inserted, "")
+		by = t.origin(*step.Inserted, "")
 	}
 	if strings.Contains(by, ", ") {
 		by = "(" + by + ")"
@@ -128,7 +128,7 @@ func part(step rendering.Step, of string) string {
 	return " the part " + step.Part + of
 }
 
-// valueText is a value in a line.
+// valueText formats a value on one line.
 func valueText(leaf rendering.Leaf) string {
 	if leaf.Secret {
 		return "(secret)"
@@ -139,23 +139,23 @@ func valueText(leaf rendering.Leaf) string {
 	return string(document.AppendJSON(nil, leaf.Value))
 }
 
-// isScalar tells whether a text would be taken for something else without quotes.
+// isScalar reports whether a text would be read as something other than a string without quotes.
 func isScalar(text string) bool {
 	_, err := document.ParseJSON([]byte(text))
 	return err == nil
 }
 
-// oneLine is a text as it fits into a line.
+// oneLine shortens a text and makes it printable.
 func oneLine(text string) string {
-	const most = 200
+	const maxLength = 200
 	text = printable(text)
-	if utf8.RuneCountInString(text) > most {
-		text = string([]rune(text)[:most]) + "…"
+	if utf8.RuneCountInString(text) > maxLength {
+		text = string([]rune(text)[:maxLength]) + "…"
 	}
 	return text
 }
 
-// printable quotes a text with characters that do not show as they are.
+// printable quotes a text that has unprintable characters.
 func printable(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		text = string(document.AppendJSON(nil, text))
@@ -169,12 +169,12 @@ func printable(text string) string {
 	return text
 }
 
-// columns aligns the second column as far as lines are not too long for that.
+// columns aligns the second column, except after a first column that is too long.
 func columns(rows [][2]string) string {
-	const widest = 60
+	const maxWidth = 60
 	width := 0
 	for _, row := range rows {
-		if n := utf8.RuneCountInString(row[0]); row[1] != "" && n <= widest {
+		if n := utf8.RuneCountInString(row[0]); row[1] != "" && n <= maxWidth {
 			width = max(width, n)
 		}
 	}

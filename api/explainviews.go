@@ -15,13 +15,13 @@ type explanationView struct {
 	Leaves   []leafView     `json:"leaves"`
 }
 
-// documentName tells which document of a revision something is about.
+// documentName identifies a document of a revision.
 type documentName struct {
 	Schema   string  `json:"schema"`
 	Name     string  `json:"name"`
 	Layer    *string `json:"layer"`
 	Bucket   string  `json:"bucket"`
-	Revision int64   `json:"revision"` // that brought it
+	Revision int64   `json:"revision"` // in which it last changed
 }
 
 func nameOf(doc *revisions.Stored) documentName {
@@ -30,7 +30,7 @@ func nameOf(doc *revisions.Stored) documentName {
 
 type leafView struct {
 	Path   string          `json:"path"`
-	Value  json.RawMessage `json:"value,omitempty"` // none of a secret
+	Value  json.RawMessage `json:"value,omitempty"` // absent if it is secret
 	Secret bool            `json:"secret,omitempty"`
 	trailView
 }
@@ -44,7 +44,7 @@ type trailView struct {
 type writtenView struct {
 	documentName
 
-	Path *string `json:"path"` // null of an empty container that the first step made
+	Path *string `json:"path"` // null for an empty container that the first step made
 }
 
 type stepView struct {
@@ -57,7 +57,7 @@ type stepView struct {
 	Part         string        `json:"part,omitempty"`
 	Path         string        `json:"path,omitempty"`
 	Pattern      string        `json:"pattern,omitempty"`
-	Value        *trailView    `json:"value,omitempty"` // that was put in the place of the pattern
+	Value        *trailView    `json:"value,omitempty"` // the value that replaced the pattern
 }
 
 func explanationViewOf(e queries.Explanation) explanationView {

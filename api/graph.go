@@ -15,7 +15,7 @@ import (
 func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	kind := graphType(r, q)
-	focus := queries.Focus{Name: q.text("focus"), Depth: q.count("depth", nearby)}
+	focus := queries.Focus{Name: q.text("focus"), Depth: q.count("depth", defaultDepth)}
 	if err := q.error(); err != nil {
 		return err
 	}
@@ -42,10 +42,10 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// nearby is how far from the document in focus a graph goes unless depth says something else.
-const nearby = 2
+// defaultDepth is how far from the document in focus a graph extends without the parameter depth.
+const defaultDepth = 2
 
-// graphType is the media type that format asks for, or else Accept.
+// graphType returns the media type that the parameter format or, without it, Accept asks for.
 func graphType(r *http.Request, q *query) string {
 	switch q.text("format") {
 	case "json":
@@ -75,8 +75,8 @@ func graphText(ctx context.Context, revision int64, focus queries.Focus, found q
 	})
 }
 
-// writeSVG answers with a picture. Its ETag is that of the text it is made from, so that a client which has it costs no
-// layout.
+// writeSVG answers with a picture. Its ETag is computed from the text that it is laid out from, so a client that has
+// the picture costs no layout.
 func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64, focus queries.Focus,
 	found queries.Graph,
 ) error {
@@ -88,17 +88,17 @@ func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64
 		return err
 	}
 	tag := `"` + digest(typeSVG+"\n"+text) + `"`
-	if has(r, tag) && unchanged(w, r, tag) {
+	if matchesETag(r, tag) && notModified(w, r, tag) {
 		return nil
 	}
 	svg, err := s.Layout.SVG(r.Context(), text)
 	if err != nil {
 		return err
 	}
-	if unchanged(w, r, tag) {
+	if notModified(w, r, tag) {
 		return nil
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'none'") // whatever a name may hold, it is not run
+	w.Header().Set("Content-Security-Policy", "default-src 'none'") // scripts in names must not run
 	deliver(w, http.StatusOK, typeSVG, svg)
 	return nil
 }

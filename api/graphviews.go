@@ -6,7 +6,7 @@ import (
 	"purser/internal/rendering"
 )
 
-// graphView is how the documents of a revision depend on each other.
+// graphView shows how the documents of a revision depend on each other.
 type graphView struct {
 	Revision  int64           `json:"revision"`
 	Layers    []string        `json:"layers"`
@@ -48,8 +48,8 @@ type copyView struct {
 
 func graphViewOf(revision int64, found queries.Graph) graphView {
 	view := graphView{
-		Revision: revision, Layers: listed(found.Layers), Unordered: listed(found.Unordered),
-		Nodes: []nodeView{}, Edges: []edgeView{}, Problems: listed(found.Problems),
+		Revision: revision, Layers: nonNil(found.Layers), Unordered: nonNil(found.Unordered),
+		Nodes: []nodeView{}, Edges: []edgeView{}, Problems: nonNil(found.Problems),
 	}
 	for id, v := range found.Vertices {
 		node := nodeViewOf(id, v)
@@ -61,7 +61,7 @@ func graphViewOf(revision int64, found queries.Graph) graphView {
 	for _, e := range found.Edges {
 		edge := edgeView{From: e.From, To: e.To, Kind: e.Kind.String(), Cyclic: e.Cyclic, Doubtful: e.Doubtful}
 		for _, c := range e.Copies {
-			edge.Copies = append(edge.Copies, copyView{c.From, listed(c.To)})
+			edge.Copies = append(edge.Copies, copyView{c.From, nonNil(c.To)})
 		}
 		view.Edges = append(view.Edges, edge)
 	}

@@ -12,7 +12,7 @@ import (
 	"purser/internal/validations"
 )
 
-// handler answers a request; a fault it returns becomes the answer instead.
+// handler answers a request, or returns the error to answer with.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
 // GET /versions
@@ -45,18 +45,18 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request) error {
 // GET /openapi.yaml
 func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", typeYAML)
-	_, _ = w.Write(s.OpenAPI) // a client that went away needs no answer
+	_, _ = w.Write(s.OpenAPI) // the client may have gone
 	return nil
 }
 
-// revision resolves the revision that a path names.
+// revision resolves the revision in the path.
 func (s *server) revision(r *http.Request) (id int64, err error) {
 	id, err = s.Queries.Resolve(r.Context(), revisionName(r, "revision"))
-	observed(r).revision = id
+	infoOf(r).revision = id
 	return id, err
 }
 
-// revisionOrEmpty is revision for the routes where 0 is the revision without documents.
+// revisionOrEmpty is revision for routes where 0 stands for the revision without documents.
 func (s *server) revisionOrEmpty(r *http.Request, parameter string) (int64, error) {
 	if revisionName(r, parameter) == "0" {
 		return 0, nil
@@ -64,21 +64,21 @@ func (s *server) revisionOrEmpty(r *http.Request, parameter string) (int64, erro
 	return s.Queries.Resolve(r.Context(), revisionName(r, parameter))
 }
 
-// revisionName is how a part of the path names a revision.
+// revisionName returns a part of the path that names a revision.
 func revisionName(r *http.Request, parameter string) string {
 	text := chi.URLParam(r, parameter)
 	name, err := url.PathUnescape(text)
 	if err != nil || !utf8.ValidString(name) || strings.ContainsRune(name, 0) {
-		return text // which names none
+		return text // it names no revision
 	}
 	return name
 }
 
-// pathName reads a part of the path that names something.
+// pathName returns a part of the path that is the name of a bucket, a tag or a validation.
 func pathName(r *http.Request, parameter string) (string, error) {
 	text, err := url.PathUnescape(chi.URLParam(r, parameter))
 	if err != nil {
-		text = "\xff" // whatever it is, it is no text
+		text = "\xff" // invalid, too
 	}
 	return text, validations.CheckName(text, "The {"+parameter+"} of the path")
 }

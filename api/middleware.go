@@ -20,20 +20,20 @@ import (
 	"purser/internal/fault"
 )
 
-// dispatch calls the method's handler for those who may; others get 405, and OPTIONS tells which there are (spec/api.md
-// §1.1).
+// dispatch authorizes a request and calls the handler of its method. Unknown methods get 405, and OPTIONS lists the
+// known ones (spec/api.md §1.1).
 func (s *server) dispatch(of methods) http.HandlerFunc {
-	allow, least := allowed(of), leastRule(of)
+	allow, fallback := allowHeader(of), fallbackRule(of)
 	return func(w http.ResponseWriter, r *http.Request) {
 		method := r.Method
 		if method == http.MethodHead {
-			method = http.MethodGet // net/http leaves the body out
+			method = http.MethodGet // net/http omits the body
 		}
-		called, exists := of[method]
-		if !exists {
-			called = endpoint{least, withoutMethod(method, allow)}
+		called, ok := of[method]
+		if !ok {
+			called = endpoint{fallback, methodNotAllowed(method, allow)}
 		}
-		err := s.admit(w, r, called.rule)
+		err := s.authorize(w, r, called.rule)
 		if err == nil {
 			err = called.handle(w, r)
 		}
@@ -46,8 +46,8 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 	}
 }
 
-// allowed lists the methods of a path for the Allow header.
-func allowed(of methods) string {
+// allowHeader lists the methods of a path.
+func allowHeader(of methods) string {
 	list := []string{http.MethodOptions}
 	for method := range of {
 		list = append(list, method)
@@ -56,8 +56,8 @@ func allowed(of methods) string {
 	return strings.Join(list, ", ")
 }
 
-// withoutMethod answers where a path does not know the method.
-func withoutMethod(method, allow string) handler {
+// methodNotAllowed returns the handler of a method that a path does not have.
+func methodNotAllowed(method, allow string) handler {
 	return func(w http.ResponseWriter, _ *http.Request) error {
 		w.Header().Set("Allow", allow)
 		if method == http.MethodOptions {
@@ -68,15 +68,14 @@ func withoutMethod(method, allow string) handler {
 	}
 }
 
-// prunedMeanwhile tells that a revision which was asked for by its name, and not by its number, was pruned after it was
-// found: there is another one of that name, or else none. A request without a body can be answered once more.
+// prunedMeanwhile reports whether a revision that was requested as latest or by a tag was pruned between resolving and
+// reading it, so that the request should be answered again. A body could not be read again.
 func prunedMeanwhile(r *http.Request, err error) bool {
 	named := strings.Contains(r.URL.Path, "/latest") || strings.Contains(r.URL.Path, "/tag:")
 	return named && r.ContentLength == 0 && fault.KindOf(err) == fault.Gone
 }
 
-// routeEscaped routes by the path as it was sent, so that each part is unescaped just once, and tolerates one trailing
-// slash.
+// routeEscaped routes by the escaped path, so that each part is unescaped once, and ignores one trailing slash.
 func routeEscaped(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.EscapedPath()
@@ -85,14 +84,14 @@ func routeEscaped(next http.Handler) http.Handler {
 		}
 		routing := chi.RouteContext(r.Context())
 		routing.RoutePath = path
-		if knownMethod(r.Method) == otherMethod {
-			routing.RouteMethod = http.MethodTrace // which no path knows; chi itself has no answer for invented ones
+		if methodLabel(r.Method) == otherMethod {
+			routing.RouteMethod = http.MethodTrace // no path has it; chi does not route unknown methods
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// recoverer turns a panic into an internal error of this one request. Once the answer has begun it ends the connection
+// recoverer answers with an internal error if the handler panics. If the answer has begun, it closes the connection
 // instead, so that the client does not take half an answer for a whole one.
 func (s *server) recoverer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -102,20 +101,20 @@ func (s *server) recoverer(next http.Handler) http.Handler {
 				return
 			}
 			err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-			seen := observed(r)
-			if !seen.begun() {
+			info := infoOf(r)
+			if !info.begun() {
 				s.fail(w, r, err)
 				return
 			}
-			seen.aborted = true
-			seen.note(err.Error())
+			info.aborted = true
+			info.note(err.Error())
 			panic(http.ErrAbortHandler)
 		}()
 		next.ServeHTTP(w, r)
 	})
 }
 
-// budgeted gives each request a budget of its own.
+// budgeted puts a budget into the context of each request.
 func (s *server) budgeted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, end := s.Pool.Begin(r.Context())
@@ -124,7 +123,7 @@ func (s *server) budgeted(next http.Handler) http.Handler {
 	})
 }
 
-// observer gives each request an id, logs a line for it and counts it.
+// observer gives each request an id, logs it and counts it.
 type observer struct {
 	log      *slog.Logger
 	now      func() time.Time
@@ -148,49 +147,50 @@ func newObserver(config Config) *observer {
 	return o
 }
 
-// observation is what is noted about a request while it is answered.
-type observation struct {
+// requestInfo collects what the log and the audit record about a request while it is answered.
+type requestInfo struct {
 	id       string
 	caller   authn.Caller
-	rule     string // that the caller has to pass, where there is one
-	revision int64  // that was made or that the request is about, 0 if neither
-	idle     bool   // it changes nothing: a dry run, or a state that was there already
-	audited  bool   // the audit event is stored with the change
-	failure  string // the error's type, empty if there is none
-	notes    []string
+	rule     string   // the authz rule that was checked, if any
+	revision int64    // the revision that was made or requested, if any
+	audited  bool     // the audit event was stored with the change
+	notes    []string // errors, for the log
 	answer   middleware.WrapResponseWriter
-	aborted  bool // the connection was ended in the middle of the answer
+	aborted  bool // the connection was closed in the middle of the answer
+	// unchanged is set by requests that turned out to change nothing: dry runs, and uploads of what is already there.
+	unchanged bool
+	errorType string // of the answer, if it is an error
 }
 
-type observationKey struct{}
+type requestInfoKey struct{}
 
-func observed(r *http.Request) *observation {
-	if o, ok := r.Context().Value(observationKey{}).(*observation); ok {
+func infoOf(r *http.Request) *requestInfo {
+	if o, ok := r.Context().Value(requestInfoKey{}).(*requestInfo); ok {
 		return o
 	}
-	return &observation{}
+	return &requestInfo{}
 }
 
-func (o *observation) note(text string) { o.notes = append(o.notes, text) }
+func (o *requestInfo) note(text string) { o.notes = append(o.notes, text) }
 
-// begun reports whether the client was sent the status already.
-func (o *observation) begun() bool { return o.answer != nil && o.answer.Status() != 0 }
+// begun reports whether the status has been sent.
+func (o *requestInfo) begun() bool { return o.answer != nil && o.answer.Status() != 0 }
 
 func (o *observer) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := o.now()
 		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		seen := &observation{id: requestID(), answer: answer}
-		r = r.WithContext(context.WithValue(r.Context(), observationKey{}, seen))
-		setContextHeaders(answer.Header(), r, seen.id)
-		defer func() { o.record(r, answer, o.now().Sub(began), seen) }()
+		info := &requestInfo{id: requestID(), answer: answer}
+		r = r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info))
+		setContextHeaders(answer.Header(), r, info.id)
+		defer func() { o.record(r, answer, o.now().Sub(began), info) }()
 		next.ServeHTTP(answer, r)
 	})
 }
 
 const healthPath = "/api/v1.0/health"
 
-// setContextHeaders answers with the request's id and what the client wants to recognise it by (spec/api.md §1.2).
+// setContextHeaders sets the request's id, and returns the headers by which clients track requests (spec/api.md §1.2).
 func setContextHeaders(header http.Header, r *http.Request, id string) {
 	if r.URL.Path == healthPath {
 		return
@@ -204,40 +204,41 @@ func setContextHeaders(header http.Header, r *http.Request, id string) {
 }
 
 func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter, took time.Duration,
-	seen *observation,
+	info *requestInfo,
 ) {
 	status := answer.Status()
 	if status == 0 {
 		status = http.StatusOK
 	}
 	route := chi.RouteContext(r.Context()).RoutePattern()
-	o.requests.WithLabelValues(route, knownMethod(r.Method), strconv.Itoa(status)).Inc()
-	o.latency.WithLabelValues(route, knownMethod(r.Method)).Observe(took.Seconds())
+	o.requests.WithLabelValues(route, methodLabel(r.Method), strconv.Itoa(status)).Inc()
+	o.latency.WithLabelValues(route, methodLabel(r.Method)).Observe(took.Seconds())
 	if r.URL.Path == healthPath && status == http.StatusNoContent {
 		return
 	}
 	level := slog.LevelInfo
-	if status >= http.StatusInternalServerError || seen.aborted {
+	if status >= http.StatusInternalServerError || info.aborted {
 		level = slog.LevelError
 	}
 	attributes := []slog.Attr{
 		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", status),
-		slog.Int("bytes", answer.BytesWritten()), slog.Duration("took", took), slog.String("request", seen.id),
+		slog.Int("bytes", answer.BytesWritten()), slog.Duration("took", took), slog.String("request", info.id),
 		slog.String("remote", r.RemoteAddr),
 	}
-	if seen.caller.UserID != "" {
-		attributes = append(attributes, slog.String("user", seen.caller.UserID))
+	if info.caller.UserID != "" {
+		attributes = append(attributes, slog.String("user", info.caller.UserID))
 	}
-	if len(seen.notes) > 0 {
-		attributes = append(attributes, slog.String("error", strings.Join(seen.notes, "; ")))
+	if len(info.notes) > 0 {
+		attributes = append(attributes, slog.String("error", strings.Join(info.notes, "; ")))
 	}
 	o.log.LogAttrs(r.Context(), level, "request", attributes...)
 }
 
 const otherMethod = "other"
 
-// knownMethod keeps invented methods from filling the metrics.
-func knownMethod(method string) string {
+// methodLabel returns the method as a label of metrics. All unknown methods share one, so that clients cannot add
+// labels.
+func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPost, http.MethodDelete, http.MethodOptions:
 		return method
@@ -245,7 +246,7 @@ func knownMethod(method string) string {
 	return otherMethod
 }
 
-// requestID is req- and a random UUID.
+// requestID returns req- and a random UUID, as the reference does.
 func requestID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails

@@ -13,8 +13,8 @@ import (
 	"purser/internal/queries"
 )
 
-// query reads the parameters of a request. The first one that is wrong is the fault; parameters that nothing asks for
-// are ignored, as the reference does.
+// query reads the query parameters of a request and keeps the first fault. Like the reference, it ignores unknown
+// parameters.
 type query struct {
 	values url.Values
 	fault  *fault.Fault
@@ -35,7 +35,7 @@ func (q *query) fail(parameter, what string, args ...any) {
 	}
 }
 
-// error is the fault, if there is one.
+// error returns the first fault, or nil.
 func (q *query) error() error {
 	if q.fault == nil {
 		return nil
@@ -43,14 +43,14 @@ func (q *query) error() error {
 	return q.fault
 }
 
-// mostValues is how many values a parameter may have.
-const mostValues = 500
+// maxParameterValues bounds the values of one parameter.
+const maxParameterValues = 500
 
-// texts returns the values of a parameter, nil if it is not there.
+// texts returns all values of a parameter, nil if it is absent.
 func (q *query) texts(parameter string) []string {
 	values := q.values[parameter]
-	if len(values) > mostValues {
-		q.fail(parameter, "It has %d values, but at most %d are allowed.", len(values), mostValues)
+	if len(values) > maxParameterValues {
+		q.fail(parameter, "It has %d values, but at most %d are allowed.", len(values), maxParameterValues)
 		return nil
 	}
 	for _, value := range values {
@@ -67,7 +67,7 @@ func (q *query) texts(parameter string) []string {
 	return values
 }
 
-// text returns the only value of a parameter, which is empty if it is not there.
+// text returns the value of a parameter that may be given once, "" if it is absent.
 func (q *query) text(parameter string) string {
 	values := q.texts(parameter)
 	if len(values) == 0 {
@@ -79,40 +79,40 @@ func (q *query) text(parameter string) string {
 	return values[0]
 }
 
-// count reads a whole number that is not negative.
+// count returns the value of a parameter as a number of at least 0.
 func (q *query) count(parameter string, absent int) int {
-	values, given := q.values[parameter]
-	if !given {
+	values, ok := q.values[parameter]
+	if !ok {
 		return absent
 	}
 	n, err := strconv.Atoi(values[0])
 	if err != nil || n < 0 || len(values) > 1 {
 		q.fail(parameter, "It must be given once, as a whole number that is not negative.")
 	}
-	return min(n, farthest)
+	return min(n, maxCount)
 }
 
-// farthest is more than there can be of anything, and no sum with it overflows.
-const farthest = 1 << 40
+// maxCount bounds all numbers in parameters. There is less of everything, and sums with it do not overflow.
+const maxCount = 1 << 40
 
-// limit reads how many documents are wanted, whatever the sign (spec/api.md §5.2); -1 if that is not said.
+// limit returns the absolute value of the parameter limit (spec/api.md §5.2), -1 if it is absent.
 func (q *query) limit() int {
-	values, given := q.values["limit"]
-	if !given {
+	values, ok := q.values["limit"]
+	if !ok {
 		return -1
 	}
 	n, err := strconv.Atoi(values[0])
 	if err != nil && !errors.Is(err, strconv.ErrRange) || len(values) > 1 {
 		q.fail("limit", "Query parameter limit must be of type <class 'int'>, and given once.")
 	}
-	return min(max(n, -n), farthest)
+	return min(max(n, -n), maxCount)
 }
 
-// flag reads a boolean in the words that the reference knows; the bare parameter is true.
+// flag returns the value of a parameter as a boolean, in the words that the reference accepts. An empty value is true.
 func (q *query) flag(parameter string, absent bool) bool {
-	values, given := q.values[parameter]
+	values, ok := q.values[parameter]
 	switch {
-	case !given:
+	case !ok:
 		return absent
 	case len(values) > 1:
 	case slices.Contains([]string{"", "true", "True", "t", "yes", "y", "1", "on"}, values[0]):
@@ -124,45 +124,45 @@ func (q *query) flag(parameter string, absent bool) bool {
 	return false
 }
 
-// sortKey is a sort key with the names that it goes by.
+// sortKey is a sort key and its name in the API.
 type sortKey struct {
 	name string
 	key  queries.SortKey
 }
 
-// sort reads the keys to sort by, the most significant first.
-func (q *query) sort(known []sortKey) (keys []queries.SortKey) {
+// sort returns the keys to sort by, the most significant first.
+func (q *query) sort(allowed []sortKey) (keys []queries.SortKey) {
 	for _, value := range q.texts("sort") {
-		i := slices.IndexFunc(known, func(k sortKey) bool { return k.name == value })
+		i := slices.IndexFunc(allowed, func(k sortKey) bool { return k.name == value })
 		if i < 0 {
 			var names []string
-			for _, k := range known {
+			for _, k := range allowed {
 				names = append(names, k.name)
 			}
 			q.fail("sort", "One can sort by %s, but not by %q.", strings.Join(names, ", "), value)
 			return nil
 		}
-		if key := known[i].key; !slices.Contains(keys, key) { // what is sorted already is not sorted again
+		if key := allowed[i].key; !slices.Contains(keys, key) { // a second time has no effect
 			keys = append(keys, key)
 		}
 	}
 	return keys
 }
 
-// backwards tells whether the order is to be a descending one; any word but desc is ascending.
+// backwards reports whether order is desc. Any other value means ascending.
 func (q *query) backwards() bool {
 	order := q.texts("order")
 	return len(order) > 0 && order[0] == "desc"
 }
 
-// revisionKeys are what revisions can be sorted by.
+// revisionKeys returns the keys that revisions can be sorted by.
 func revisionKeys() []sortKey {
 	return []sortKey{
 		{"id", queries.ByNumber}, {"createdAt", queries.ByTime}, {"created_at", queries.ByTime},
 	}
 }
 
-// documentKeys are what documents can be sorted by.
+// documentKeys returns the keys that documents can be sorted by.
 func documentKeys() []sortKey {
 	return append(revisionKeys(),
 		sortKey{"schema", queries.BySchema}, sortKey{"metadata.name", queries.ByName}, sortKey{"name", queries.ByName},
@@ -173,11 +173,11 @@ func documentKeys() []sortKey {
 	)
 }
 
-// selection reads which documents of a revision are wanted (spec/api.md §5.2).
+// selection reads the filters, order and page of a list of documents (spec/api.md §5.2).
 func (s *server) selection(q *query) queries.Selection {
 	selection := queries.Selection{
 		Schemas: q.texts("schema"), Names: q.texts("metadata.name"), Buckets: q.texts("status.bucket"),
-		Layers: given(q.texts("metadata.layeringDefinition.layer")), Labels: labels(q.texts("metadata.label")),
+		Layers: nonEmpty(q.texts("metadata.layeringDefinition.layer")), Labels: labels(q.texts("metadata.label")),
 		Abstract: booleans(q.texts("metadata.layeringDefinition.abstract")), NoPolicy: s.Compat,
 		Sort: q.sort(documentKeys()), Backwards: q.backwards(), Page: queries.Page{Limit: q.limit()},
 	}
@@ -188,15 +188,15 @@ func (s *server) selection(q *query) queries.Selection {
 	return selection
 }
 
-// given leaves out empty values, which are no layer; a document without a layer has none that one could ask for.
-func given(values []string) []string {
+// nonEmpty returns the values that are not empty. Documents without a layer cannot be selected by layer.
+func nonEmpty(values []string) []string {
 	if values == nil {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(values), func(value string) bool { return value == "" })
 }
 
-// labels reads k=v; what has no value is no label.
+// labels parses values of the form key=value and ignores others.
 func labels(values []string) []queries.Label {
 	if values == nil {
 		return nil
@@ -210,7 +210,7 @@ func labels(values []string) []queries.Label {
 	return labels
 }
 
-// booleans reads true and false in any letter case, and nothing else.
+// booleans parses true and false in any case and ignores other values.
 func booleans(values []string) []bool {
 	if values == nil {
 		return nil
@@ -227,7 +227,8 @@ func booleans(values []string) []bool {
 	return booleans
 }
 
-// revisionQuery reads which revisions are wanted (spec/api.md §4.1). limit and offset are not the reference's (§0 C5).
+// revisionQuery reads the filters, order and page of a list of revisions (spec/api.md §4.1). The reference has no pages
+// (§0 C5).
 func (s *server) revisionQuery(q *query) queries.Query {
 	query := queries.Query{
 		Tags: q.texts("tag"), Sort: q.sort(revisionKeys()), Page: queries.Page{Limit: -1},

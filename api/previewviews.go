@@ -7,21 +7,21 @@ import (
 	"purser/internal/revisions"
 )
 
-// previewView tells what a change would do.
+// previewView is the answer to a dry run.
 type previewView struct {
 	DryRun             bool                 `json:"dryRun"`
 	Changed            bool                 `json:"changed"`
-	Revision           *int64               `json:"revision"` // the newest afterwards; null if there is none
+	Revision           *int64               `json:"revision"` // the newest after the change; null if there is none
 	Status             string               `json:"status"`
 	Buckets            map[string]string    `json:"buckets"`
 	Documents          []documentDifference `json:"documents"`
 	Findings           []findingView        `json:"findings"`
 	ValidationPolicies []policyView         `json:"validationPolicies"`
-	Validations        []validationView     `json:"validations,omitempty"` // those reported, where no policy weighs them
+	Validations        []validationView     `json:"validations,omitempty"` // without a policy, those reported
 	Results            []resultView         `json:"results,omitempty"`
 }
 
-// resultView is what a validation of the whole revision found.
+// resultView is the result of a validation of the whole revision.
 type resultView struct {
 	Name   string          `json:"name"`
 	Status string          `json:"status"`
@@ -31,13 +31,13 @@ type resultView struct {
 type documentDifference struct {
 	Change string  `json:"change"`
 	Bucket string  `json:"bucket"`
-	From   string  `json:"from,omitempty"` // the bucket a document is moved from
+	From   string  `json:"from,omitempty"` // the bucket that a document moves from
 	Schema string  `json:"schema"`
 	Layer  *string `json:"layer"`
 	Name   string  `json:"name"`
 }
 
-// findingView is a document that the schema validation has something to say about.
+// findingView is the entry of a document in the schema validation.
 type findingView struct {
 	Bucket string            `json:"bucket"`
 	Schema string            `json:"schema"`
@@ -56,7 +56,7 @@ func (s *server) previewView(r *http.Request, preview *revisions.Preview) previe
 	if preview.ID > 0 {
 		view.Revision = &preview.ID
 	}
-	for i := range view.ValidationPolicies { // there is nothing to be found at their URLs
+	for i := range view.ValidationPolicies { // their URLs do not exist
 		view.ValidationPolicies[i].URL = ""
 		for j := range view.ValidationPolicies[i].Validations {
 			view.ValidationPolicies[i].Validations[j].URL = ""
@@ -93,7 +93,7 @@ func findingStatus(f revisions.Finding) string {
 	return "success"
 }
 
-// bucketViews shows what became of buckets (spec/api.md §6.1).
+// bucketViews maps the names of buckets to their differences (spec/api.md §6.1).
 func bucketViews(buckets []revisions.BucketDifference) map[string]string {
 	views := make(map[string]string, len(buckets))
 	for _, bucket := range buckets {

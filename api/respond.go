@@ -31,13 +31,14 @@ const (
 	typeMarkdown = "text/markdown"
 )
 
-// negotiate picks the media type of an answer: the first of what Accept likes best that is offered, else
-// application/x-yaml, as the reference always answers (spec/api.md §0 D11).
+// negotiate returns the media type of an answer: the offered type, YAML or JSON that Accept prefers. Otherwise it is
+// application/x-yaml, the reference's only type (spec/api.md §0 D11).
 func negotiate(r *http.Request, offered ...string) string {
 	return preferred(r, typeXYAML, append(offered, typeXYAML, typeYAML, typeJSON)...)
 }
 
-// preferred picks the first of what Accept likes best that is offered, else usual, which */* stands for too.
+// preferred returns the offered media type that Accept prefers, the first of several. It returns usual if there is
+// none, and for */*.
 func preferred(r *http.Request, usual string, offered ...string) string {
 	best, bestQuality := usual, 0.0
 	for header := range strings.SplitSeq(strings.Join(r.Header.Values("Accept"), ","), ",") {
@@ -59,26 +60,26 @@ func preferred(r *http.Request, usual string, offered ...string) string {
 	return best
 }
 
-// write answers with a view as one YAML document or JSON value. Of a GET, a client that has it already is told so.
+// write answers with a view as a YAML document or JSON value, or with 304 if the client of a GET has it already.
 func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view any) {
 	s.writeOf(w, r, status, view, "")
 }
 
-// writeRevision answers with a revision, by whose ETag a change can be made conditional.
+// writeRevision answers with a revision. Its ETag can be used for the If-Match of a change.
 func (s *server) writeRevision(w http.ResponseWriter, r *http.Request, described queries.Described) {
 	s.writeOf(w, r, http.StatusOK, s.revisionView(r, described), fmt.Sprintf("%d-%d.", described.ID, described.Epoch))
 }
 
-// writeOf is write with what the ETag begins with.
+// writeOf is write with a prefix of the ETag.
 func (s *server) writeOf(w http.ResponseWriter, r *http.Request, status int, view any, prefix string) {
 	s.writeAs(w, r, status, negotiate(r), view, prefix)
 }
 
-// writeAs is writeOf in a media type of its own, YAML or JSON.
+// writeAs is writeOf in a given media type, YAML or JSON.
 func (s *server) writeAs(w http.ResponseWriter, r *http.Request, status int, kind string, view any, prefix string) {
 	text, err := json.Marshal(view)
 	if err != nil {
-		observed(r).note("write the answer: " + err.Error())
+		infoOf(r).note("write the answer: " + err.Error())
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	}
@@ -97,13 +98,13 @@ func (s *server) writeText(w http.ResponseWriter, r *http.Request, kind string, 
 
 func (s *server) send(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte, prefix string) {
 	reading := r.Method == http.MethodGet || r.Method == http.MethodHead
-	if reading && status == http.StatusOK && unchanged(w, r, `"`+prefix+digest(kind+"\n"+string(text))+`"`) {
+	if reading && status == http.StatusOK && notModified(w, r, `"`+prefix+digest(kind+"\n"+string(text))+`"`) {
 		return
 	}
 	deliver(w, status, kind, text)
 }
 
-// deliver answers with a text that the client does not have.
+// deliver answers with a text, without comparing ETags.
 func deliver(w http.ResponseWriter, status int, kind string, text []byte) {
 	if strings.HasPrefix(kind, "text/") {
 		kind += "; charset=utf-8"
@@ -111,10 +112,10 @@ func deliver(w http.ResponseWriter, status int, kind string, text []byte) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // a client that went away needs no answer
+	_, _ = w.Write(text) // the client may have gone
 }
 
-// writeStatus answers with a verdict, as text if that is asked for.
+// writeStatus answers with a verdict, as text if Accept prefers that.
 func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.Shown) {
 	if negotiate(r, typeText) == typeText {
 		s.send(w, r, code, typeText, []byte(statusText(shown)), "")
@@ -123,20 +124,20 @@ func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, s
 	s.write(w, r, code, statusViewOf(shown))
 }
 
-// flushSize is how much of a stream of documents is gathered before it is sent, in bytes.
+// flushSize is the number of bytes after which a stream of documents is flushed.
 const flushSize = 1 << 20
 
-// buffers are those that streams are gathered in.
+// buffers holds the buffers of streams for reuse.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// writeDocuments answers with documents: as a stream of YAML documents, or as a JSON array. each calls its argument for
-// some of them at a time; revision is what the status of a document shows. An answer that cannot be completed ends the
-// connection.
+// writeDocuments answers with documents, as a stream of YAML documents or as a JSON array. each passes some of them at
+// a time to its argument; revision returns the revision that a document's status shows. An answer that cannot be
+// completed closes the connection.
 func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request,
 	each func(do func([]*revisions.Stored) error) error, revision func(*revisions.Stored) int64,
 ) error {
 	kind := negotiate(r)
-	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // nothing else is in there
+	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds no other type
 	stream := documentStream{json: kind == typeJSON, texts: s.texts, out: (*buffer)[:0]}
 	defer func() {
 		*buffer = stream.out
@@ -166,7 +167,7 @@ func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request,
 	})
 	switch {
 	case err != nil && flushed:
-		observed(r).note(err.Error())
+		infoOf(r).note(err.Error())
 		panic(http.ErrAbortHandler)
 	case err != nil:
 		return err
@@ -179,12 +180,12 @@ func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request,
 	return nil
 }
 
-// all calls a function once for all of some documents.
+// all returns an iterator that passes all documents at once.
 func all(documents []*revisions.Stored) func(do func([]*revisions.Stored) error) error {
 	return func(do func([]*revisions.Stored) error) error { return do(documents) }
 }
 
-// writeStream answers with a stream of what is no stored document.
+// writeStream answers with a stream of texts that are not stored documents.
 func (s *server) writeStream(w http.ResponseWriter, r *http.Request, texts [][]byte) {
 	kind := negotiate(r)
 	w.Header().Set("Content-Type", kind)
@@ -196,10 +197,10 @@ func (s *server) writeStream(w http.ResponseWriter, r *http.Request, texts [][]b
 			stream = document.AppendYAML(append(stream, "---\n"...), text)
 		}
 	}
-	_, _ = w.Write(stream) // a client that went away needs no answer
+	_, _ = w.Write(stream) // the client may have gone
 }
 
-// documentStream frames documents for either media type.
+// documentStream writes documents in either media type.
 type documentStream struct {
 	json  bool
 	texts *textCache
@@ -232,7 +233,7 @@ func (d *documentStream) add(doc *revisions.Stored, revision int64) {
 	d.count++
 }
 
-// yaml writes a document without its status.
+// yaml returns a document without its status.
 func (d *documentStream) yaml(doc *revisions.Stored) []byte {
 	d.text = append(appendDocument(append(d.text[:0], '{'), doc), '}')
 	return document.AppendYAML(make([]byte, 0, len(d.text)*3/2), d.text)
@@ -249,18 +250,18 @@ func (d *documentStream) end() {
 	}
 }
 
-// textCache keeps the YAML of documents that are answered again and again: those that a cache keeps too, and returns as
-// the very same values.
+// textCache caches the YAML of documents by pointer. Only documents that are cached themselves, and so keep their
+// pointers, are added.
 type textCache = cache.Cache[textKey, []byte]
 
-// textKey names the text of a document, with its status as it is stored or without any.
+// textKey identifies the text of a document with or without its stored status.
 type textKey struct {
 	*revisions.Stored
 
 	status bool
 }
 
-// yamlOf returns the text of a document, written now if it is not kept.
+// yamlOf returns the text of a document, from the cache if it is there.
 func (d *documentStream) yamlOf(key textKey) []byte {
 	if text, ok := d.texts.Get(key); ok {
 		return text

@@ -47,7 +47,7 @@ func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 	if err := q.error(); err != nil {
 		return err
 	}
-	return s.selected(w, r, selection, s.Queries.Documents)
+	return s.writeSelected(w, r, selection, s.Queries.Documents)
 }
 
 // GET /api/v1.0/revisions/{revision}/rendered-documents
@@ -57,12 +57,12 @@ func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
 	if err := q.error(); err != nil {
 		return err
 	}
-	selection.Abstract = nil // which no rendered document is
-	return s.selected(w, r, selection, s.Queries.Rendered)
+	selection.Abstract = nil // no rendered document is abstract
+	return s.writeSelected(w, r, selection, s.Queries.Rendered)
 }
 
-// selected answers with the documents of a revision that a selection asks for.
-func (s *server) selected(w http.ResponseWriter, r *http.Request, selection queries.Selection,
+// writeSelected answers with the selected documents of a revision.
+func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection queries.Selection,
 	read func(context.Context, int64, queries.Selection) (queries.Selected, error),
 ) error {
 	selection.Cleartext = !s.seesEncrypted(r)
@@ -75,7 +75,7 @@ func (s *server) selected(w http.ResponseWriter, r *http.Request, selection quer
 		if err != nil {
 			return asHTTPNotFound(err)
 		}
-		if tag := s.documentsTag(r, id, epoch); has(r, tag) && unchanged(w, r, tag) { // which nothing need be read for
+		if tag := s.documentsTag(r, id, epoch); matchesETag(r, tag) && notModified(w, r, tag) { // without reading documents
 			return nil
 		}
 	}
@@ -84,7 +84,7 @@ func (s *server) selected(w http.ResponseWriter, r *http.Request, selection quer
 		return asHTTPNotFound(err)
 	}
 	w.Header().Set("Vary", "Accept")
-	if !found.Provisional && unchanged(w, r, s.documentsTag(r, id, found.Epoch)) {
+	if !found.Provisional && notModified(w, r, s.documentsTag(r, id, found.Epoch)) {
 		return nil
 	}
 	if !s.Compat {
@@ -96,13 +96,13 @@ func (s *server) selected(w http.ResponseWriter, r *http.Request, selection quer
 	return s.writeDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision })
 }
 
-// documentsTag names the documents of a revision in one form, for those who may see as much. Which of them were asked
-// for is said by the URL.
+// documentsTag returns the ETag of a list of documents. It depends on the media type, the query and whether the caller
+// may read encrypted documents.
 func (s *server) documentsTag(r *http.Request, revision, epoch int64) string {
 	return entityTag(revision, epoch, "documents", negotiate(r), r.URL.RawQuery, strconv.FormatBool(s.seesEncrypted(r)))
 }
 
-// setLinks tells where the pages around this one are (spec/api.md §0 C5).
+// setLinks sets Link to the URLs of the next and previous pages (spec/api.md §0 C5).
 func setLinks(w http.ResponseWriter, r *http.Request, page queries.Page, more bool) {
 	next, previous := pages(r, page, more)
 	for _, link := range []struct {
@@ -115,10 +115,10 @@ func setLinks(w http.ResponseWriter, r *http.Request, page queries.Page, more bo
 	}
 }
 
-// pages gives the URLs of the pages around one, nil where there is none.
+// pages returns the URLs of the next and previous pages, nil if there is none.
 func pages(r *http.Request, page queries.Page, more bool) (next, previous *string) {
 	if page.Limit == 0 {
-		return nil, nil // from nowhere to nowhere
+		return nil, nil // an empty page has no neighbours
 	}
 	if more {
 		next = pageURL(r, page.Offset+page.Limit, page.Limit)

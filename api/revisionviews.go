@@ -43,7 +43,7 @@ func (s *server) policyViews(r *http.Request, shown revisions.Shown) []policyVie
 	return views
 }
 
-// revisionStatus is the word for a revision, which differs from that for a policy (spec/api.md §0 D8).
+// revisionStatus returns the status word of a revision, which differs from that of a policy (spec/api.md §0 D8).
 func revisionStatus(status validations.Status) string {
 	if status == validations.Success {
 		return "success"
@@ -51,7 +51,7 @@ func revisionStatus(status validations.Status) string {
 	return "failed"
 }
 
-// history is what is shown of how a revision came about; the reference shows none of it.
+// history shows how a revision was made. The reference shows none of it.
 type history struct {
 	Kind         string  `json:"kind"`
 	User         *string `json:"user"`
@@ -69,7 +69,7 @@ func historyOf(revision revisions.Revision) history {
 	return h
 }
 
-// optional shows an empty text as null.
+// optional returns nil, which is shown as null, for an empty text.
 func optional(text string) *string {
 	if text == "" {
 		return nil
@@ -92,15 +92,15 @@ type revisionView struct {
 func (s *server) revisionView(r *http.Request, described queries.Described) revisionView {
 	shown := described.Shown
 	return revisionView{
-		Buckets: listed(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
+		Buckets: nonNil(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
 		history: historyOf(shown.Revision), Tags: tagViews(described.TagData),
 		Status: revisionStatus(shown.Verdict.Status), URL: revisionURL(r, shown.ID),
 		ValidationPolicies: s.policyViews(r, shown),
 	}
 }
 
-// listed shows no list as an empty one.
-func listed[T any](list []T) []T {
+// nonNil returns an empty list for nil, which would be shown as null.
+func nonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}
@@ -120,20 +120,20 @@ type revisionItem struct {
 
 func (s *server) revisionItem(r *http.Request, shown revisions.Shown) revisionItem {
 	return revisionItem{
-		Buckets: listed(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
-		history: historyOf(shown.Revision), Tags: listed(shown.Tags),
+		Buckets: nonNil(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
+		history: historyOf(shown.Revision), Tags: nonNil(shown.Tags),
 		Status: revisionStatus(shown.Verdict.Status), ValidationPolicies: s.policyViews(r, shown),
 	}
 }
 
-// revisionList is a page of revisions; the reference knows neither pages nor purges (spec/api.md §0 C5).
+// revisionList is a page of revisions. The reference has no pages and does not show purges (spec/api.md §0 C5).
 type revisionList struct {
 	paged[revisionItem]
 
 	Purged *purgeView `json:"purged,omitempty"`
 }
 
-// purgeView tells when all revisions before were deleted, by whom and why.
+// purgeView shows when, by whom and why all earlier revisions were deleted.
 type purgeView struct {
 	At      *string `json:"at"`
 	User    *string `json:"user"`
@@ -154,11 +154,11 @@ func (s *server) revisionList(r *http.Request, query queries.Query, found querie
 	return view
 }
 
-// pruneView tells what a prune deletes.
+// pruneView shows what a prune deletes, or would delete.
 type pruneView struct {
 	DryRun    bool            `json:"dryRun"`
 	Revisions prunedRevisions `json:"revisions"`
-	Documents int             `json:"documents"` // versions of them
+	Documents int             `json:"documents"` // versions of documents
 	Contents  int             `json:"contents"`
 	Bytes     int64           `json:"bytes"`
 	Kept      int             `json:"kept"`

@@ -69,7 +69,7 @@ func (s *server) showSchemaDocs(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// schema finds the schema that the path names.
+// schema returns the schema in the path.
 func (s *server) schema(r *http.Request) (queries.Schema, error) {
 	id, err := s.revision(r)
 	if err != nil {

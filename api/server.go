@@ -19,16 +19,15 @@ import (
 	"purser/internal/revisions"
 )
 
-// Config is what the interface is served from. All fields must be set.
+// Config configures the handler. All fields must be set.
 type Config struct {
 	Service *revisions.Service
 	Queries *queries.Service
-	// Layout makes SVG of graphs.
-	Layout *picture.Layout
-	// Ping tells whether the database answers.
+	Layout  *picture.Layout
+	// Ping returns an error if the database does not answer.
 	Ping   func(context.Context) error
 	Limits document.Limits
-	// CacheSize is how many bytes of answers are kept in memory.
+	// CacheSize bounds the cache of documents as YAML text, in bytes.
 	CacheSize int
 	Compat    bool
 	Log       *slog.Logger
@@ -37,7 +36,7 @@ type Config struct {
 	Now       func() time.Time
 
 	Audit  queries.Audit
-	Pool   *budget.Pool // that requests share
+	Pool   *budget.Pool // of the requests' budgets
 	Access Access
 	Bounds Bounds
 }
@@ -45,12 +44,12 @@ type Config struct {
 type server struct {
 	Config
 
-	texts      *textCache   // of documents that are answered again and again
-	exposition http.Handler // of the metrics
+	texts      *textCache
+	exposition http.Handler // the metrics
 	bounds     *bounds
 }
 
-// New returns the handler of the whole interface.
+// New returns the handler of the whole API.
 func New(config Config) http.Handler {
 	s := &server{
 		config, cache.New[textKey, []byte](config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
@@ -66,12 +65,12 @@ func New(config Config) http.Handler {
 	return router
 }
 
-// Metrics shows the metrics of a registry to everybody.
+// Metrics returns a handler that serves the metrics of a registry without authentication.
 func Metrics(registry *prometheus.Registry) http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
 }
 
-// route is a path of the interface and the methods it knows.
+// route is a path of the API with its methods.
 type route struct {
 	pattern string
 	methods methods
@@ -79,9 +78,9 @@ type route struct {
 
 type methods map[string]endpoint
 
-// endpoint is a handler and the rule that its callers must pass (spec/api.md §1.1).
+// endpoint is a handler with the rule that its callers must pass (spec/api.md §1.1).
 type endpoint struct {
-	rule   string // of package authz, or open or known
+	rule   string // of package authz, or public or authenticated
 	handle handler
 }
 
@@ -91,12 +90,12 @@ func (s *server) routes() []route {
 	const v1 = "/api/v1.0"
 	const revision = v1 + "/revisions/{revision}"
 	return []route{
-		{"/versions", methods{"GET": {open, s.versions}}},
-		{"/readyz", methods{"GET": {open, s.ready}}},
+		{"/versions", methods{"GET": {public, s.versions}}},
+		{"/readyz", methods{"GET": {public, s.ready}}},
 		{metricsPath, methods{"GET": {authz.ShowMetrics, s.metrics}}},
-		{"/openapi.yaml", methods{"GET": {open, s.openAPI}}},
-		{v1 + "/health", methods{"GET": {open, s.health}}},
-		{v1 + "/whoami", methods{"GET": {known, s.whoami}}},
+		{"/openapi.yaml", methods{"GET": {public, s.openAPI}}},
+		{v1 + "/health", methods{"GET": {public, s.health}}},
+		{v1 + "/whoami", methods{"GET": {authenticated, s.whoami}}},
 		{v1 + "/audit", methods{"GET": {authz.ShowAudit, s.listAudit}}},
 		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {authz.CreateCleartextDocuments, s.putBucket}}},
 		{v1 + "/changesets", methods{"PUT": {authz.CreateCleartextDocuments, s.putChangeSet}}},
@@ -136,7 +135,7 @@ func (s *server) routes() []route {
 	}
 }
 
-// Routes lists the paths of the interface with their methods, for tests that hold them against openapi.yaml.
+// Routes returns the methods of each path of the API, for tests that compare them with openapi.yaml.
 func Routes() map[string][]string {
 	routes := map[string][]string{}
 	for _, route := range new(server).routes() {

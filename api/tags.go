@@ -49,7 +49,7 @@ func (s *server) showTag(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// maxTag is how many bytes the data of a tag may have; it is shown with the revision.
+// maxTag bounds the data of a tag, in bytes. It is part of every view of its revision.
 const maxTag = 64 << 10
 
 // POST /api/v1.0/revisions/{revision}/tags/{tag}
@@ -95,7 +95,7 @@ func (s *server) tag(r *http.Request) (revision int64, tag string, err error) {
 	return revision, tag, err
 }
 
-// tagViews shows tags as one mapping of their names to their data (spec/api.md §6.4).
+// tagViews maps the names of tags to their data (spec/api.md §6.4).
 func tagViews(tags []revisions.Tag) map[string]json.RawMessage {
 	views := make(map[string]json.RawMessage, len(tags))
 	for _, tag := range tags {

@@ -52,20 +52,20 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 	return nil
 }
 
-// maxEntries is how many entries an answer lists unless limit says something else.
-const maxEntries = 1000
+// defaultEntries is how many entries a page has without the parameter limit.
+const defaultEntries = 1000
 
-// entryPage reads which entries are wanted. The reference knows no pages (spec/api.md §0 C5).
+// entryPage reads the page of a list of entries. The reference has no pages (spec/api.md §0 C5).
 func (s *server) entryPage(r *http.Request) (queries.Page, error) {
 	if s.Compat {
 		return queries.Page{Limit: -1}, nil
 	}
 	q := readQuery(r)
-	page := queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", maxEntries)}
+	page := queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", defaultEntries)}
 	return page, q.error()
 }
 
-// pagedOf shows a page of entries, each by a view. It may have fewer entries than were asked for.
+// pagedOf returns the view of a page of entries, which may have fewer entries than its limit.
 func pagedOf[V any](s *server, r *http.Request, page queries.Page, found queries.Entries,
 	view func(validations.Entry) V,
 ) paged[V] {
@@ -109,10 +109,10 @@ func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 	}
 	text, err := url.PathUnescape(chi.URLParam(r, "entry"))
 	if err != nil {
-		text = "" // which is no number
+		text = "" // not a number
 	}
 	position, err := strconv.Atoi(text)
-	if err != nil && !errors.Is(err, strconv.ErrRange) { // beyond all numbers there is no entry
+	if err != nil && !errors.Is(err, strconv.ErrRange) { // no list has an entry so large a number
 		return fault.New(fault.Invalid, "HTTPBadRequest", "The {entry_id} parameter must be an integer.")
 	}
 	entry, err := s.Queries.Entry(r.Context(), id, validation, position)
@@ -127,8 +127,8 @@ func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// maxAttached is how many bytes may be attached to a revision at a time, as a result or to a tag.
-const maxAttached = 1 << 20
+// maxResult bounds the body of a posted result, in bytes.
+const maxResult = 1 << 20
 
 // POST /api/v1.0/revisions/{revision}/validations/{name}
 func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
@@ -136,7 +136,7 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxAttached))
+	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxResult))
 	if err != nil {
 		return err
 	}

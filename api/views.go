@@ -13,7 +13,7 @@ import (
 	"purser/internal/validations"
 )
 
-// timeFormat is naive UTC with microseconds, as Python prints it (spec/api.md §1.4).
+// timeFormat is UTC without a zone and with microseconds, as Python prints it (spec/api.md §1.4).
 const timeFormat = "2006-01-02T15:04:05.000000"
 
 func timeText(t time.Time) *string {
@@ -24,7 +24,7 @@ func timeText(t time.Time) *string {
 	return &text
 }
 
-// appendDocument appends the members of a document as it is shown, but for its status (spec/api.md §3.4).
+// appendDocument appends the members of a document's view except for its status (spec/api.md §3.4).
 func appendDocument(text []byte, doc *revisions.Stored) []byte {
 	text = append(append(text, `"data":`...), doc.Data...)
 	text = strconv.AppendInt(append(text, `,"id":`...), doc.ID, 10)
@@ -39,7 +39,7 @@ func appendStatus(text []byte, bucket string, revision int64) []byte {
 	})
 }
 
-// origin is the server as the client reached it.
+// origin returns the scheme and host by which the client reached the server.
 func origin(r *http.Request) string {
 	scheme := "http"
 	if r.TLS != nil {
@@ -56,18 +56,18 @@ func validationURL(r *http.Request, id int64, name string) string {
 	return revisionURL(r, id) + "/validations/" + url.PathEscape(name)
 }
 
-// statusOnly stands for the documents of a bucket that has none to show (spec/api.md §3.4).
+// statusOnly returns the item that stands for a bucket without documents (spec/api.md §3.4).
 func statusOnly(bucket string, revision int64) []byte {
 	return append(appendStatus([]byte("{"), bucket, revision), '}')
 }
 
-// list is the frame of every listing.
+// list is the view of every list.
 type list[T any] struct {
 	Count   int `json:"count"`
 	Results []T `json:"results"`
 }
 
-// listOf shows each item by a view.
+// listOf returns the list of the views of items.
 func listOf[T, V any](items []T, view func(T) V) list[V] {
 	views := make([]V, 0, len(items))
 	for _, item := range items {
@@ -76,7 +76,7 @@ func listOf[T, V any](items []T, view func(T) V) list[V] {
 	return list[V]{len(views), views}
 }
 
-// paged is a list with where the pages around it are; nil where there are no pages.
+// paged is a list with the URLs of the next and previous pages. Next and Prev are nil if lists have no pages.
 type paged[T any] struct {
 	list[T]
 
@@ -84,13 +84,13 @@ type paged[T any] struct {
 	Prev **string `json:"prev,omitempty"`
 }
 
-// entryItem is an entry in the listing of one validation.
+// entryItem is an entry in the list of one validation.
 type entryItem struct {
 	ID     int    `json:"id"`
 	Status string `json:"status"`
 }
 
-// entryView is an entry of a validation; which parts are shown depends on the route (spec/api.md §8.3-8.5).
+// entryView is an entry of a validation. Its optional parts depend on the route (spec/api.md §8.3-8.5).
 type entryView struct {
 	CreatedAt    *string           `json:"createdAt"`
 	Errors       []json.RawMessage `json:"errors"`
@@ -116,13 +116,13 @@ func (s *server) entryView(r *http.Request, revision int64, entry validations.En
 	return view
 }
 
-// statusView answers whether a revision may be used.
+// statusView is the verdict on a revision.
 type statusView struct {
 	Revision    int64            `json:"revision"`
 	Status      string           `json:"status"`
 	Policies    []policyView     `json:"policies"`
 	Ignored     []validationView `json:"ignored"`
-	Validations []validationView `json:"validations,omitempty"` // those reported, where no policy weighs them
+	Validations []validationView `json:"validations,omitempty"` // without a policy, those reported
 }
 
 func statusViewOf(shown revisions.Shown) statusView {
@@ -146,7 +146,8 @@ func validationViews(judged []validations.Judged) []validationView {
 	return views
 }
 
-// statusText is a verdict to read: the status alone on the first line, then what stands in the way.
+// statusText returns a verdict as text: the status on the first line, then a line for each validation that is not a
+// success.
 func statusText(shown revisions.Shown) string {
 	var b strings.Builder
 	b.WriteString(shown.Verdict.Status.String() + "\n")
@@ -155,16 +156,16 @@ func statusText(shown revisions.Shown) string {
 			b.WriteString(policy.Policy.Name + ": failure: the policy document is no valid ValidationPolicy\n")
 		}
 		for _, v := range policy.Validations {
-			obstacle(&b, v, " (policy "+policy.Policy.Name+")")
+			writeObstacle(&b, v, " (policy "+policy.Policy.Name+")")
 		}
 	}
 	for _, v := range shown.Verdict.Reported {
-		obstacle(&b, v, "")
+		writeObstacle(&b, v, "")
 	}
 	return b.String()
 }
 
-func obstacle(b *strings.Builder, v validations.Judged, policy string) {
+func writeObstacle(b *strings.Builder, v validations.Judged, policy string) {
 	if v.Status == validations.Success {
 		return
 	}
@@ -175,7 +176,7 @@ func obstacle(b *strings.Builder, v validations.Judged, policy string) {
 	b.WriteByte('\n')
 }
 
-// postedView is a result as it is given back to who posted it (spec/api.md §8.1).
+// postedView is the answer to a posted result (spec/api.md §8.1).
 type postedView struct {
 	Status    string          `json:"status"`
 	Validator json.RawMessage `json:"validator"`

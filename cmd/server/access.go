@@ -15,31 +15,31 @@ import (
 
 // authFlags configure authentication and authorization.
 type authFlags struct {
-	Auth           string `help:"How clients say who they are: none (everybody is an admin), tokens (of a file), oidc, keystone." enum:"none,tokens,oidc,keystone" default:"none"` //nolint:lll // a tag
-	InsecureNoAuth bool   `help:"Let everybody who reaches the listener do everything, also from other machines."`
-	PolicyFile     string `help:"Rules of who may do what, in the format of OpenStack's policy files; read again when it changes. Without it admins may do everything, others nothing." type:"path"` //nolint:lll // a tag
+	Auth           string `help:"How clients authenticate: none (everybody is an admin), tokens (in a file), oidc, keystone." enum:"none,tokens,oidc,keystone" default:"none"` //nolint:lll // a tag
+	InsecureNoAuth bool   `help:"Allow --auth=none on an address that other machines can reach."`
+	PolicyFile     string `help:"Rules of authorization, in the format of OpenStack's policy files; read again when it changes. Without it, admins may do everything and others nothing." type:"path"` //nolint:lll // a tag
 
-	TokensFile string `help:"With --auth=tokens: the tokens that count, made with 'purser-server token new'; read again when it changes." type:"path"` //nolint:lll // a tag
+	TokensFile string `help:"With --auth=tokens: the accepted tokens, made with 'purser-server token new'; read again when it changes." type:"path"` //nolint:lll // a tag
 
 	oidcFlags     `embed:"" prefix:"oidc-"`
 	keystoneFlags `embed:"" prefix:"keystone-"`
 }
 
 type oidcFlags struct {
-	Issuer       string `help:"With --auth=oidc: the OpenID Connect issuer, as tokens name it." placeholder:"URL"`
-	Audience     string `help:"Audience that tokens must be meant for."`
+	Issuer       string `help:"With --auth=oidc: the OpenID Connect issuer, as named in tokens." placeholder:"URL"`
+	Audience     string `help:"Audience that tokens must have."`
 	UserClaim    string `help:"Claim that names the user."                                                  default:"sub"`
 	RolesClaim   string `help:"Claim with the user's roles; realm_access.roles finds one within another." default:"roles"`
 	ProjectClaim string `help:"Claim that names the user's project."`
 }
 
 type keystoneFlags struct {
-	URL                   string `help:"With --auth=keystone: address of a Keystone v3."    placeholder:"URL"`
+	URL                   string `help:"With --auth=keystone: URL of a Keystone v3."    placeholder:"URL"`
 	User                  string `help:"User who may validate tokens."`
 	UserDomain            string `help:"Name of that user's domain."                        default:"Default"`
 	Project               string `help:"Project of that user."`
 	ProjectDomain         string `help:"Name of that project's domain."                     default:"Default"`
-	ApplicationCredential string `help:"Id of an application credential, in place of a user."`
+	ApplicationCredential string `help:"Id of an application credential, instead of a user."`
 	PasswordFile          string `help:"File with the password or the credential's secret." type:"path"`
 }
 

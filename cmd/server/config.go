@@ -17,13 +17,14 @@ import (
 	"purser/internal/store/local"
 )
 
-// databaseFlags say where the site is kept.
+// databaseFlags select the database.
 type databaseFlags struct {
-	DatabaseURL string `help:"Postgres (14 or newer) to keep the site in. Without it the server runs a private one of its own." placeholder:"postgres://…"` //nolint:lll // a tag
-	StateDir    string `help:"Where the private Postgres lives." default:"${statedir}" type:"path"`
+	DatabaseURL string `help:"Postgres (14 or newer) to store the site in. Without it, the server runs a private one." placeholder:"postgres://…"` //nolint:lll // a tag
+	StateDir    string `help:"Directory of the private Postgres." default:"${statedir}" type:"path"`
 }
 
-// open returns the URL of the database and what stops it, if it is the server's own.
+// open starts the private Postgres unless there is a URL. It returns the URL of the database, and a function that stops
+// what was started.
 func (f databaseFlags) open(ctx context.Context, log *slog.Logger) (url string, stop func(), err error) {
 	if f.DatabaseURL != "" {
 		return f.DatabaseURL, func() {}, nil
@@ -44,7 +45,7 @@ func stopCluster(cluster *local.Cluster, log *slog.Logger) {
 	}
 }
 
-// defaultStateDir is where the machine keeps the state of services, or of the user's programs.
+// defaultStateDir returns the usual place for the state of services if run as root, or else of the user's programs.
 func defaultStateDir() string {
 	if os.Geteuid() == 0 {
 		return "/var/lib/purser"
@@ -59,24 +60,24 @@ func defaultStateDir() string {
 	return filepath.Join(home, ".local", "state", "purser")
 }
 
-// limitFlags bound what a client may ask for.
+// limitFlags bound what requests may cost.
 type limitFlags struct {
-	MaxBody         int64 `help:"Bytes of a request body, decompressed."                          default:"33554432"`
-	MaxDocuments    int   `help:"Documents of a body."                                             default:"100000"`
-	MaxDocumentSize int   `help:"Bytes of one document, as written and with its aliases expanded." default:"4194304"`
-	MaxDepth        int   `help:"Nesting of one document."                                         default:"100"`
-	MaxValues       int   `help:"Keys and values of one document."                                 default:"100000"`
+	MaxBody         int64 `help:"Size of a request body in bytes, decompressed."                          default:"33554432"`
+	MaxDocuments    int   `help:"Documents in a body."                                             default:"100000"`
+	MaxDocumentSize int   `help:"Size of a document in bytes, as written and with its aliases expanded." default:"4194304"`
+	MaxDepth        int   `help:"Nesting of a document."                                         default:"100"`
+	MaxValues       int   `help:"Keys and values of a document, aliases expanded."                                 default:"100000"`
 
 	HeaderTimeout time.Duration `help:"Time for a request's header to arrive." default:"10s"`
 	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`
-	WriteTimeout  time.Duration `help:"Time for a request to be answered."     default:"5m"`
-	CacheSize     int           `help:"Bytes of documents kept in memory."     default:"16777216"`
-	IngestMemory  int64         `help:"Bytes that bodies of documents may have together; others wait." default:"268435456"`
+	WriteTimeout  time.Duration `help:"Time for an answer to be written."     default:"5m"`
+	CacheSize     int           `help:"Size in bytes of each of three caches: stored documents, rendered documents, YAML."     default:"16777216"`
+	IngestMemory  int64         `help:"Bytes of memory for all uploads of documents in progress; others wait." default:"268435456"`
 
-	LargeMemory int64 `help:"Bytes that requests with much work may have together, in steps of 256 MiB; others wait." default:"268435456"` //nolint:lll // a tag
+	LargeMemory int64 `help:"Bytes of memory for all large requests in progress, in steps of 256 MiB; others wait." default:"268435456"` //nolint:lll // a tag
 
-	RequestRate int `help:"Requests a second that one user may send, on average over 10s; 0: any number. Not with --auth=none." default:"200"` //nolint:lll // a tag
-	UserIngests int `help:"Bodies of documents that one user may have under way; 0: any number. Not with --auth=none."         default:"16"`   //nolint:lll // a tag
+	RequestRate int `help:"Requests per second of one user, on average over 10s; 0: unlimited. Not with --auth=none." default:"200"`           //nolint:lll // a tag
+	UserIngests int `help:"Uploads of documents that one user may have in progress; 0: unlimited. Not with --auth=none."         default:"16"` //nolint:lll // a tag
 }
 
 func (f limitFlags) document() document.Limits {
@@ -88,7 +89,7 @@ func (f limitFlags) document() document.Limits {
 var errLimits = errors.New("the limits (--max-…, --…-memory) and timeouts (--…-timeout) must be greater than " +
 	"zero, --cache-size, --request-rate and --user-ingests not below it")
 
-// bounds are those of the interface. Where everybody is the same user, there is nobody to be kept from the others.
+// bounds returns the bounds of the API. Without authentication there is only one user, and none of those per user.
 func (f limitFlags) bounds(anonymous bool) api.Bounds {
 	bounds := api.Bounds{
 		Rate: f.RequestRate, Ingests: f.UserIngests, Memory: f.IngestMemory, Patience: f.ReadTimeout,
@@ -99,7 +100,8 @@ func (f limitFlags) bounds(anonymous bool) api.Bounds {
 	return bounds
 }
 
-// pool is what all requests share. A large one waits as long for its turn as it may take to arrive.
+// pool returns the pool of the requests' budgets. A large request waits for a permit for as long as it may take to
+// arrive.
 func (f limitFlags) pool() *budget.Pool {
 	return budget.NewPool(budget.Permits(f.LargeMemory), f.ReadTimeout)
 }
@@ -118,10 +120,10 @@ func (f limitFlags) validate() error {
 	return nil
 }
 
-// logFlags say what is logged, and how.
+// logFlags configure the log.
 type logFlags struct {
 	LogFormat string     `help:"Log format: ${enum}."  enum:"text,json" default:"text"`
-	LogLevel  slog.Level `help:"Least severe level that is logged: debug, info, warn, error." default:"info"`
+	LogLevel  slog.Level `help:"Lowest level to log: debug, info, warn, error." default:"info"`
 }
 
 func (f logFlags) logger(w io.Writer) *slog.Logger {
@@ -132,7 +134,7 @@ func (f logFlags) logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// migrateCommand brings the database up to date.
+// migrateCommand migrates the database without serving.
 type migrateCommand struct {
 	databaseFlags `embed:""`
 	logFlags      `embed:""`

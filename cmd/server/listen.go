@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// listeners are where the server can be reached.
+// listeners are the server's open listeners.
 type listeners struct {
 	api     net.Listener
-	metrics net.Listener // nil: they are served with the rest
-	tls     *tls.Config  // of the api; nil: none
+	metrics net.Listener // nil if api serves them
+	tls     *tls.Config  // of api; nil without TLS
 }
 
-// listen opens the listeners, before anything is started that would have to be stopped again.
+// listen opens the listeners. It is called first, so that an address in use is reported before Postgres is started.
 func (c *serveCommand) listen(ctx context.Context, log *slog.Logger) (l listeners, err error) {
 	defer func() {
 		if err != nil {
@@ -58,15 +58,15 @@ func (l listeners) url() string {
 	return "http://" + l.api.Addr().String()
 }
 
-// serve answers requests until the context ends, then lets those under way finish.
+// serve serves until the context ends, then waits for requests in progress.
 func (c *serveCommand) serve(ctx context.Context, l listeners, handler, metrics http.Handler, log *slog.Logger) error {
 	server, failed := c.server(handler, log), make(chan error, 2)
 	if l.metrics != nil {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", metrics)
-		beside := c.server(mux, log)
-		defer func() { _ = beside.Close() }()
-		go func() { failed <- beside.Serve(l.metrics) }()
+		metricsServer := c.server(mux, log)
+		defer func() { _ = metricsServer.Close() }()
+		go func() { failed <- metricsServer.Serve(l.metrics) }()
 		log.InfoContext(ctx, "serving metrics", "url", "http://"+l.metrics.Addr().String()+"/metrics")
 	}
 	go func() { failed <- serveOn(server, l) }()
@@ -76,18 +76,18 @@ func (c *serveCommand) serve(ctx context.Context, l listeners, handler, metrics 
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	log.InfoContext(ctx, "stopping: requests under way may finish", "within", drainTime)
+	log.InfoContext(ctx, "stopping: waiting for requests in progress", "within", drainTime)
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	defer log.InfoContext(ctx, "stopped serving")
 	if err := server.Shutdown(drain); errors.Is(err, context.DeadlineExceeded) {
-		log.WarnContext(ctx, "some requests did not finish in time and were cut off")
+		log.WarnContext(ctx, "some requests did not finish in time and were aborted")
 		_ = server.Close()
 	}
 	return nil
 }
 
-// server is one that no client can keep waiting.
+// server returns an HTTP server with timeouts for slow clients.
 func (c *serveCommand) server(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: handler, ReadHeaderTimeout: c.HeaderTimeout, ReadTimeout: c.ReadTimeout, WriteTimeout: c.WriteTimeout,
@@ -103,5 +103,5 @@ func serveOn(server *http.Server, l listeners) error {
 	return server.ServeTLS(l.api, "", "") //nolint:wrapcheck // the same
 }
 
-// drainTime is how long requests may go on after the server is told to stop.
+// drainTime bounds how long the server waits for requests in progress when it stops.
 const drainTime = 10 * time.Second

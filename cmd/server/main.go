@@ -16,17 +16,17 @@ import (
 // version is set by the build (see the Makefile).
 var version = "development"
 
-const description = `Purser keeps the configuration documents of a site: every change becomes an immutable revision in
-Postgres, each revision is validated as it is taken in, and one request tells whether it may be used.
+const description = `Purser stores the configuration documents of a site: every change becomes an immutable revision in
+Postgres, validated on arrival, and one request answers whether a revision may be deployed.
 
 Every flag can also be set in the environment, as PURSER_ and the flag's name: PURSER_LISTEN, PURSER_DATABASE_URL.`
 
 // commands is the command line.
 type commands struct {
-	Serve   serveCommand     `cmd:"" default:"withargs" help:"Serve the API (what happens without a command)."`
-	Secrets secretsCommand   `cmd:"" help:"Make and rotate the keys of secrets."`
-	Migrate migrateCommand   `cmd:"" help:"Bring the database up to this version of Purser, then exit."`
-	Token   tokenCommand     `cmd:"" help:"Make tokens for --auth=tokens."`
+	Serve   serveCommand     `cmd:"" default:"withargs" help:"Serve the API (the default command)."`
+	Secrets secretsCommand   `cmd:"" help:"Create and rotate encryption keys."`
+	Migrate migrateCommand   `cmd:"" help:"Migrate the database to this version of Purser, then exit."`
+	Token   tokenCommand     `cmd:"" help:"Create tokens for --auth=tokens."`
 	Version kong.VersionFlag `help:"Print the version and exit." env:"-"`
 }
 
@@ -37,10 +37,10 @@ func main() {
 	os.Exit(code)
 }
 
-// exit is what kong's wish to end the process becomes, so that run can be tested.
+// exit is the exit code that kong asks for. run recovers it, so that it can be tested.
 type exit int
 
-// run is the whole program; it returns the exit code.
+// run runs the program and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		switch p := recover().(type) {

@@ -16,16 +16,16 @@ import (
 	"purser/internal/secrets/vault"
 )
 
-// keysetFlags name the keys that seal encrypted documents.
+// keysetFlags name the encryption keys of documents.
 type keysetFlags struct {
-	SecretsKeyset string `help:"File with the keys that seal what encrypted documents say; only its owner may read it. With a private Postgres it is made under the state directory." type:"path" placeholder:"FILE"` //nolint:lll // a tag
-	SecretsKMS    string `help:"Key of a KMS that the keyset file is encrypted by, such as hcvault://HOST/transit/keys/NAME." name:"secrets-kms" placeholder:"URI"`                                                   //nolint:lll // a tag
+	SecretsKeyset string `help:"File with the keys of encrypted documents; only its owner may be able to read it. With a private Postgres it is created in the state directory." type:"path" placeholder:"FILE"` //nolint:lll // a tag
+	SecretsKMS    string `help:"KMS key that encrypts the keyset file, such as hcvault://HOST/transit/keys/NAME." name:"secrets-kms" placeholder:"URI"`                                                          //nolint:lll // a tag
 }
 
-// kms returns the key that the keyset is encrypted with, nil if it is not encrypted.
+// kms returns the key that encrypts the keyset file, nil if it is not encrypted.
 func (f keysetFlags) kms() (tink.AEAD, error) {
 	if f.SecretsKMS == "" {
-		return nil, nil //nolint:nilnil // none is asked for
+		return nil, nil //nolint:nilnil // no keyset is configured
 	}
 	key, err := vault.Key(f.SecretsKMS)
 	if err != nil {
@@ -34,15 +34,15 @@ func (f keysetFlags) kms() (tink.AEAD, error) {
 	return key, nil
 }
 
-// open opens the keyset that the flags name, or else the usual one, which it makes if there is none. It returns nil if
-// neither is named.
-func (f keysetFlags) open(ctx context.Context, usual string, log *slog.Logger) (revisions.Vault, error) {
+// open opens the keyset that the flags name or, without one, the default keyset, which it creates if necessary. It
+// returns nil if there is neither.
+func (f keysetFlags) open(ctx context.Context, defaultPath string, log *slog.Logger) (revisions.Vault, error) {
 	path := f.SecretsKeyset
 	if path == "" {
-		path = usual
+		path = defaultPath
 	}
 	if path == "" {
-		return nil, nil //nolint:nilnil // none is asked for
+		return nil, nil //nolint:nilnil // no keyset is configured
 	}
 	kms, err := f.kms()
 	if err != nil {
@@ -57,7 +57,7 @@ func (f keysetFlags) open(ctx context.Context, usual string, log *slog.Logger) (
 	return keyring, nil
 }
 
-// defaultKeyset returns the path of the keyset of a server with a private Postgres, "" for others.
+// defaultKeyset returns the path of the keyset beside a private Postgres, "" without one.
 func (f databaseFlags) defaultKeyset() string {
 	if f.DatabaseURL != "" {
 		return ""
@@ -65,10 +65,10 @@ func (f databaseFlags) defaultKeyset() string {
 	return filepath.Join(f.StateDir, "secrets.json")
 }
 
-// resealEvery is the interval of looking for a new primary key.
+// resealEvery is how often the server looks for a new primary key.
 const resealEvery = 10 * time.Second
 
-// keepResealed reseals secrets with the primary key in the background, until stop is called.
+// keepResealed encrypts documents again in the background after a rotation, until stop is called.
 func keepResealed(ctx context.Context, service *revisions.Service, log *slog.Logger) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
@@ -79,15 +79,15 @@ func keepResealed(ctx context.Context, service *revisions.Service, log *slog.Log
 	}
 }
 
-// secretsCommand makes and rotates keysets.
+// secretsCommand creates and rotates keysets.
 type secretsCommand struct {
-	New    newKeysetCommand    `cmd:"" help:"Make a keyset file."`
-	Rotate rotateKeysetCommand `cmd:"" help:"Add a key, with which everything is sealed from then on. Servers that run notice, and seal again what they have; the old keys stay in the file."` //nolint:lll // a tag
+	New    newKeysetCommand    `cmd:"" help:"Create a keyset file."`
+	Rotate rotateKeysetCommand `cmd:"" help:"Add a key and use it from now on. Running servers notice and encrypt all documents again; the old keys stay in the file."` //nolint:lll // a tag
 }
 
 type keysetFile struct {
 	SecretsKeyset string `help:"The keyset file." type:"path" required:"" placeholder:"FILE"`
-	SecretsKMS    string `help:"Key of a KMS that the file is encrypted by." name:"secrets-kms" placeholder:"URI"`
+	SecretsKMS    string `help:"KMS key that encrypts the file." name:"secrets-kms" placeholder:"URI"`
 }
 
 func (f keysetFile) kms() (tink.AEAD, error) { return keysetFlags(f).kms() }
@@ -103,9 +103,9 @@ func (c *newKeysetCommand) Run(stderr io.Writer) error {
 		return err
 	}
 	if err := secrets.Create(c.SecretsKeyset, kms); err != nil {
-		return fmt.Errorf("make a keyset: %w", err)
+		return fmt.Errorf("create a keyset: %w", err)
 	}
-	_, err = fmt.Fprintf(stderr, "made %s; keep a copy of it: without it no secret can be opened\n", c.SecretsKeyset)
+	_, err = fmt.Fprintf(stderr, "created %s; keep a copy: without it no secret can be decrypted\n", c.SecretsKeyset)
 	return err //nolint:wrapcheck // of standard error
 }
 

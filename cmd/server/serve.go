@@ -29,11 +29,11 @@ import (
 // serveCommand serves the API until it is told to stop.
 type serveCommand struct {
 	Listen string `help:"Address to listen on." default:"127.0.0.1:9000"`
-	Compat string `help:"Behave like this service where Purser decided otherwise (spec rows C1-C5): deckhand." enum:"deckhand," default:""` //nolint:lll // a tag
+	Compat string `help:"Behave like Deckhand of 2020 where Purser differs (rows C1-C5 of docs/api.md): deckhand." enum:"deckhand," default:""` //nolint:lll // a tag
 
-	ClientVersion map[string]string `help:"Version of a client plugin that no purser/ClientVersions document names, for property groups; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"` //nolint:lll // a tag
+	ClientVersion map[string]string `help:"Version of a client plugin, for property groups, unless a purser/ClientVersions document names it; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"` //nolint:lll // a tag
 
-	MetricsListen string `help:"Address to serve /metrics on to everybody who reaches it, in place of --listen." placeholder:"ADDRESS"` //nolint:lll // a tag
+	MetricsListen string `help:"Address to serve /metrics on, without authentication, instead of --listen." placeholder:"ADDRESS"` //nolint:lll // a tag
 
 	databaseFlags `embed:""`
 	authFlags     `embed:""`
@@ -48,8 +48,8 @@ func (c *serveCommand) Validate() error {
 	return errors.Join(c.authFlags.validate(), c.tlsFlags.validate(), c.limitFlags.validate())
 }
 
-// pictures is how many are laid out at once, each by a program that keeps a processor busy for up to some seconds.
-const pictures = 2
+// maxLayouts bounds the pictures that are laid out at a time. Each keeps a core busy for up to some seconds.
+const maxLayouts = 2
 
 // Run is called by kong.
 func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
@@ -79,8 +79,8 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	return c.serve(ctx, listening, handler, api.Metrics(registry), log)
 }
 
-// boundMemory lets the collector rest while the heap is small and work harder as it nears what all requests together may
-// use. GOGC and GOMEMLIMIT in the environment win.
+// boundMemory lets the collector rest while the heap is small and work harder as it nears what all requests together
+// may use. GOGC and GOMEMLIMIT in the environment win.
 func (c *serveCommand) boundMemory() {
 	const rest, small, caches = 200, 128 << 20, 3
 	soft := c.IngestMemory + budget.Permits(c.LargeMemory)*budget.MaxBytes + caches*int64(c.CacheSize) + small
@@ -92,43 +92,43 @@ func (c *serveCommand) boundMemory() {
 	}
 }
 
-// handler wires store, service and interface over a migrated database.
+// handler migrates the database and returns the handler of the API, and a function that closes what it uses.
 func (c *serveCommand) handler(ctx context.Context, url string, registry *prometheus.Registry, admission api.Access,
 	log *slog.Logger,
 ) (http.Handler, func(), error) {
 	if err := store.Migrate(ctx, url); err != nil {
 		return nil, nil, fmt.Errorf("migrate the database: %w", err)
 	}
-	kept, err := store.Open(ctx, url, store.Options{CacheSize: c.CacheSize, Deadlines: store.DefaultDeadlines()})
+	db, err := store.Open(ctx, url, store.Options{CacheSize: c.CacheSize, Deadlines: store.DefaultDeadlines()})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)
 	}
 	keyset, err := c.keysetFlags.open(ctx, c.defaultKeyset(), log)
 	if err != nil {
-		kept.Close()
+		db.Close()
 		return nil, nil, err
 	}
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		poolCollector(kept))
+		poolCollector(db))
 	engine := validations.NewEngine(propertygroups.Extension{})
 	rendered := cache.New[revisions.RenderKey, revisions.Rendering](c.CacheSize)
 	service := revisions.NewService(revisions.Config{
-		Store: kept, Engine: engine, Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,
+		Store: db, Engine: engine, Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,
 		Rendered: rendered, Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
 	})
 	questions := queries.NewService(queries.Config{
-		Store: kept, Renderer: revisions.Renderer{Engine: engine, Vault: keyset, Defaults: c.ClientVersion},
+		Store: db, Renderer: revisions.Renderer{Engine: engine, Vault: keyset, Defaults: c.ClientVersion},
 		Rendered: rendered, Compat: c.Compat == "deckhand", Now: time.Now,
 	})
 	handler := api.New(api.Config{
-		Service: service, Queries: questions, Pool: c.pool(), Layout: picture.NewLayout(pictures), Ping: kept.Ping, Limits: c.document(),
+		Service: service, Queries: questions, Pool: c.pool(), Layout: picture.NewLayout(maxLayouts), Ping: db.Ping, Limits: c.document(),
 		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: log,
 		Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
-		Audit: kept, Access: admission, Bounds: c.bounds(admission.Anonymous),
+		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
 	stop := keepResealed(ctx, service, log)
 	return handler, func() {
 		stop()
-		kept.Close()
+		db.Close()
 	}, nil
 }

@@ -11,11 +11,11 @@ import (
 	"purser/internal/files"
 )
 
-// tlsFlags name the certificates and keys of TLS.
+// tlsFlags configure TLS.
 type tlsFlags struct {
-	TLSCert     string `name:"tls-cert"      help:"Certificate to serve with over TLS, and those between it and its authority, as PEM; read again when it changes." type:"path"` //nolint:lll // a tag
-	TLSKey      string `name:"tls-key"       help:"Its private key, as PEM." type:"path"`
-	TLSClientCA string `name:"tls-client-ca" help:"Authorities of client certificates, as PEM. Who shows such a certificate needs no token: CN is the user, each OU=role:NAME a role." type:"path"` //nolint:lll // a tag
+	TLSCert     string `name:"tls-cert"      help:"Certificate of the server and its intermediate certificates, as PEM; read again when it changes." type:"path"` //nolint:lll // a tag
+	TLSKey      string `name:"tls-key"       help:"Private key of the certificate, as PEM." type:"path"`
+	TLSClientCA string `name:"tls-client-ca" help:"Authorities of client certificates, as PEM. Clients with such a certificate need no token: CN is the user, each OU=role:NAME a role." type:"path"` //nolint:lll // a tag
 }
 
 func (f *tlsFlags) validate() error {
@@ -25,10 +25,10 @@ func (f *tlsFlags) validate() error {
 	return nil
 }
 
-const maxCertificateFile = 4 << 20 // bytes; a bundle of all public authorities has a twentieth
+const maxCertificateFile = 4 << 20 // bytes; a bundle of all public authorities has a twentieth of it
 
-// openTLS returns the configuration of connections, which are opened with the certificates as they are then; nil
-// without any. While a certificate and its key are being replaced, one after the other, the pair from before is used.
+// openTLS returns the configuration of connections, nil without a certificate. New connections use the current
+// certificates. While a certificate and its key are being replaced, one after the other, they use the previous pair.
 func (f *tlsFlags) openTLS(log *slog.Logger) (*tls.Config, error) {
 	if f.TLSCert == "" {
 		return nil, nil
@@ -38,7 +38,7 @@ func (f *tlsFlags) openTLS(log *slog.Logger) (*tls.Config, error) {
 		Parse: func(texts [][]byte) (*tls.Config, error) { return f.config(texts[0], texts[1], texts[2]) },
 		Report: func(_ *tls.Config, err error) {
 			if err != nil {
-				log.Error("the certificates have changed and cannot be used; those from before go on to be", "error", err)
+				log.Error("the certificates have changed and cannot be used; the previous ones stay in use", "error", err)
 				return
 			}
 			log.Info("the certificates have changed; new connections use them", "path", f.TLSCert)
@@ -52,7 +52,7 @@ func (f *tlsFlags) openTLS(log *slog.Logger) (*tls.Config, error) {
 	return base, nil
 }
 
-// config returns the configuration of connections with a certificate, its key and the authorities of clients.
+// config returns the configuration of connections for the contents of the three files.
 func (f *tlsFlags) config(certificate, key, clientCA []byte) (*tls.Config, error) {
 	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
@@ -65,14 +65,14 @@ func (f *tlsFlags) config(certificate, key, clientCA []byte) (*tls.Config, error
 	if f.TLSClientCA != "" {
 		config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, x509.NewCertPool()
 		if !config.ClientCAs.AppendCertsFromPEM(clientCA) {
-			return nil, fmt.Errorf("%s: it holds no certificate", f.TLSClientCA)
+			return nil, fmt.Errorf("%s has no certificate", f.TLSClientCA)
 		}
 	}
 	return config, nil
 }
 
-// forwardSecret returns the cipher suites of TLS 1.2 with forward secrecy; all of TLS 1.3 have it, and cannot be
-// chosen.
+// forwardSecret returns the cipher suites of TLS 1.2 with forward secrecy. Those of TLS 1.3 all have it and are not
+// configurable.
 func forwardSecret() []uint16 {
 	return []uint16{
 		tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,

@@ -11,18 +11,18 @@ import (
 	"purser/internal/authn"
 )
 
-// tokenCommand makes tokens for --auth=tokens.
+// tokenCommand creates tokens for --auth=tokens.
 type tokenCommand struct {
-	New newTokenCommand `cmd:"" help:"Make a token, put its hash into the tokens file and print the token, this once."`
+	New newTokenCommand `cmd:"" help:"Create a token, add its hash to the tokens file and print the token."`
 }
 
-// newTokenCommand makes a token.
+// newTokenCommand creates a token.
 type newTokenCommand struct {
-	TokensFile string    `help:"Where the server finds the hash; made if it is not there." required:"" type:"path"`
-	User       string    `help:"Whose token it is."                                       required:"" env:"-"`
+	TokensFile string    `help:"The server's tokens file; created if it does not exist." required:"" type:"path"`
+	User       string    `help:"The user."                                       required:"" env:"-"`
 	Role       []string  `help:"A role of the user; may be repeated."   env:"-" sep:"none" required:""`
 	Project    string    `help:"The user's project."                                                  env:"-"`
-	Expires    *lifetime `help:"How long it counts, such as 90d or 12h; for ever without it."         env:"-"`
+	Expires    *lifetime `help:"Lifetime of the token, such as 90d or 12h; unlimited without it."         env:"-"`
 }
 
 // output is the standard output of a command.
@@ -39,11 +39,11 @@ func (c *newTokenCommand) Run(stdout output, stderr io.Writer) error {
 	if err := authn.AppendToken(c.TokensFile, entry); err != nil {
 		return err
 	}
-	until := "for ever"
+	until := "does not expire"
 	if !expires.IsZero() {
-		until = "until " + expires.UTC().Format(time.RFC3339)
+		until = "is valid until " + expires.UTC().Format(time.RFC3339)
 	}
-	fmt.Fprintf(stderr, "Token %s of %s with %s counts %s. It is shown this once; delete its entry in %s to revoke it.\n",
+	fmt.Fprintf(stderr, "Token %s of %s with %s %s. It is not shown again; delete its entry in %s to revoke it.\n",
 		entry.ID, c.User, strings.Join(c.Role, ", "), until, c.TokensFile)
 	fmt.Fprintln(stdout, token)
 	return nil

@@ -1,8 +1,8 @@
-// Package fault holds the one error type that crosses package borders in Purser.
+// Package fault defines the errors that are shown to clients.
 //
-// A fault says what kind of thing went wrong (Kind, from which the status code follows in one place, api), what the
-// reference calls it on the wire (Type, spec/api.md §1.5) and what a person should read (Message). Everything that is
-// not a *Fault is an internal error: its text goes to the log, never into an answer.
+// A Fault has a Kind, which package api maps to a status code, a Type, which is the reference's name for the error
+// (spec/api.md §1.5), and a Message for people. Any other error is internal: its text is logged and never part of an
+// answer.
 package fault
 
 import (
@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// Kind is what went wrong, independent of any protocol.
+// Kind classifies faults, independently of any protocol.
 type Kind uint8
 
 // The kinds of fault.
 const (
-	Internal         Kind = iota // a bug or a broken dependency; never the caller's doing
-	Invalid                      // the request can never succeed as it is
-	NotFound                     // what was named does not exist
-	Gone                         // what was named did exist, and was removed for good
+	Internal         Kind = iota // a bug or a broken dependency
+	Invalid                      // the request is invalid and can never succeed
+	NotFound                     // the named object does not exist
+	Gone                         // the named object existed and was removed for good
 	Conflict                     // the request contradicts what is stored
-	Stale                        // the request is about a state that is no longer the newest
-	Unauthenticated              // it is not known who the caller is
+	Stale                        // the request is about a revision that is no longer the newest
+	Unauthenticated              // the caller is unknown
 	Forbidden                    // the caller may not do this
-	Throttled                    // the caller asks for too much in too short a time
+	Throttled                    // the caller sends too many requests
 	TooLarge                     // a limit was exceeded
 	Timeout                      // the client was too slow in sending its request
-	UnsupportedType              // the body is of a media type that is not read here
-	MethodNotAllowed             // the path does not know the method
-	Unimplemented                // a part of the interface that this version does not have
+	UnsupportedType              // the media type of the body is not supported
+	MethodNotAllowed             // the path does not have the method
+	Unimplemented                // the server does not support the request
 	Unavailable                  // a dependency does not answer; the same request may succeed later
 )
 
@@ -44,7 +44,7 @@ type Message struct {
 	Diagnostic any        `json:"diagnostic,omitempty"`
 }
 
-// Document names the document that a Message is about; a part that is missing is empty.
+// Document names the document that a Message is about. Unknown parts are empty.
 type Document struct {
 	Schema string `json:"schema"`
 	Name   string `json:"name"`
@@ -57,20 +57,20 @@ type Fault struct {
 	Type     string // errorType on the wire, such as RevisionNotFound
 	Message  string
 	Reason   string         // "" means Unspecified
-	Messages []Message      // what details.messageList shows; nil means Message once
-	Metadata map[string]any // what a program can go on with; nil means nothing
-	// RetryAfter is how long to wait before the same request may succeed; 0 means that nothing is known.
+	Messages []Message      // details.messageList; nil means one with Message
+	Metadata map[string]any // details for programs; may be nil
+	// RetryAfter is how long to wait before repeating the request; 0 if unknown.
 	RetryAfter time.Duration
 	cause      error
 }
 
-// New makes a fault with a formatted message; %w keeps the wrapped error reachable and its text in the message.
+// New returns a fault with a message formatted as by fmt.Errorf, including %w.
 func New(kind Kind, errorType, format string, args ...any) *Fault {
 	err := fmt.Errorf(format, args...)
 	return &Fault{Kind: kind, Type: errorType, Message: err.Error(), cause: errors.Unwrap(err)}
 }
 
-// Because keeps an error reachable for the log that the message must not show.
+// Because sets the cause, which is logged but not shown, and returns f.
 func (f *Fault) Because(cause error) *Fault {
 	f.cause = cause
 	return f
@@ -78,7 +78,7 @@ func (f *Fault) Because(cause error) *Fault {
 
 func (f *Fault) Error() string { return f.Message }
 
-// Unwrap returns the error that the message was made from, or nil.
+// Unwrap returns the cause, or the error wrapped in the message, or nil.
 func (f *Fault) Unwrap() error { return f.cause }
 
 // KindOf returns the kind of the first fault in err's chain, Internal if there is none.

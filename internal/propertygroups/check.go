@@ -9,24 +9,21 @@ import (
 
 const (
 	maxViolations = 100
-	// stepTime is what a step of a check takes, in the budget's steps: looking up a key, or going on to another item.
-	stepTime = 40
-	// wordTime is what a violation takes besides: its message.
-	wordTime = 10_000
+	// Costs in the budget's steps.
+	stepCost    = 40     // a step of a check: looking up a key, or the next item
+	messageCost = 10_000 // the message of a violation
 )
 
-// Violation is one way in which an object does not keep a rule (spec/property-groups.md §4). Its slices are not to be
-// changed.
+// Violation is one violation of a rule (spec/property-groups.md §4). Its slices must not be changed.
 type Violation struct {
-	Instance []string // from the object that was given to the object or item judged: keys and indices; never nil
-	Keyword  []string // from the schema object: "properties_groups_schema", "0", or "property_groups", "2", "either"
+	Instance []string // path from the checked object to the value with the violation: keys and indices; never nil
+	Keyword  []string // path from the schema object to the rule: "properties_groups_schema", "0", or "property_groups", "2", "either"
 	Message  string
-	More     int // of the last one, which says nothing else: so many violations are not told
+	More     int // set in the last violation only, which counts those that are not reported
 }
 
-// Check judges an object, as encoding/json decodes it with UseNumber, and returns what violates the groups in declared
-// order. There are at most 100 violations, and then one that counts the others. What it takes is counted while it is
-// done; the error is the meter's, as it came.
+// Check checks an object, in the form of encoding/json with UseNumber, and returns the violations in declared order: at
+// most 100, and then one that counts the others. The error is the meter's, unwrapped.
 func (g *Groups) Check(meter *budget.Meter, object map[string]any, versions Versions) ([]Violation, error) {
 	c := &check{meter: meter, object: object, versions: versions}
 	c.run(g)
@@ -34,8 +31,8 @@ func (g *Groups) Check(meter *budget.Meter, object map[string]any, versions Vers
 		return nil, c.err
 	}
 	if c.more > 0 {
-		said := fmt.Sprintf("The property groups are violated in %d more ways.", c.more)
-		c.found = append(c.found, Violation{[]string{}, g.rules[0].keyword[:1:1], said, c.more})
+		message := fmt.Sprintf("The property groups are violated in %d more ways.", c.more)
+		c.found = append(c.found, Violation{[]string{}, g.rules[0].keyword[:1:1], message, c.more})
 	}
 	return c.found, nil
 }
@@ -46,10 +43,10 @@ type check struct {
 	err         error // of the meter
 	object      map[string]any
 	versions    Versions
-	here, items memo   // of the object itself, and of the item being judged
-	way         []step // to the value being judged
+	here, items memo   // of the object itself, and of the current item
+	path        []step // to the current value
 	found       []Violation
-	more        int // violations beyond those found
+	more        int // violations that are not in found
 }
 
 // step is a key or, below a list, an index.
@@ -62,11 +59,11 @@ type step struct {
 // spend counts steps.
 func (c *check) spend(steps int) {
 	if c.err == nil {
-		c.err = c.meter.Spend(steps * stepTime)
+		c.err = c.meter.Spend(steps * stepCost)
 	}
 }
 
-// isStopped reports whether the check has taken more than it may; what it says then does not count.
+// isStopped reports whether the budget is exceeded. The results so far are invalid then.
 func (c *check) isStopped() bool { return c.err != nil }
 
 func (c *check) run(g *Groups) {
@@ -82,20 +79,21 @@ func (c *check) run(g *Groups) {
 	}
 }
 
-// judge judges a rule at a value that the first n parts of the rule's common prefix lead to, or for each item of the
-// first list further along it (spec/property-groups.md §2, "Where it is judged").
+// judge evaluates a rule at the value at the first n parts of the rule's common prefix or, if there is a list further
+// along the prefix, at each of its items (spec/property-groups.md §2, "Where it is judged").
 func (c *check) judge(r *rule, value any, n int) {
-	before := len(c.way)
+	before := len(c.path)
 	list, skip := c.findList(r.group.common, value, n)
 	if list != nil {
 		c.judgeItems(r, list, skip)
 	}
-	if c.way = c.way[:before]; list == nil {
+	if c.path = c.path[:before]; list == nil {
 		c.judgeOnce(r, place{value: value, skip: n, memo: &c.here})
 	}
 }
 
-// findList follows a path from its part n on to the first list with items, which `skip` parts lead to.
+// findList follows a path from its part n to the first list that is not empty. It returns the list and the number of
+// parts that lead to it.
 func (c *check) findList(path []string, value any, n int) (list []any, skip int) {
 	for skip = n; ; skip++ {
 		c.spend(1)
@@ -110,23 +108,23 @@ func (c *check) findList(path []string, value any, n int) (list []any, skip int)
 		if value, ok = object[path[skip]]; !ok {
 			return nil, 0
 		}
-		c.way = append(c.way, step{key: path[skip]})
+		c.path = append(c.path, step{key: path[skip]})
 	}
 }
 
 func (c *check) judgeItems(r *rule, list []any, skip int) {
-	c.way = append(c.way, step{isItem: true})
+	c.path = append(c.path, step{isItem: true})
 	for i, item := range list {
 		if c.isStopped() {
 			break
 		}
-		c.way[len(c.way)-1].index = i
+		c.path[len(c.path)-1].index = i
 		c.judge(r, item, skip)
 	}
 }
 
 func (c *check) judgeOnce(r *rule, p place) {
-	if len(c.way) > 0 {
+	if len(c.path) > 0 {
 		p.memo = &c.items
 		p.memo.next()
 	}
@@ -135,20 +133,20 @@ func (c *check) judgeOnce(r *rule, p place) {
 	}
 }
 
-// report adds a violation at the value being judged, or counts it if there are too many.
-func (c *check) report(r *rule, word func() string) {
+// report adds a violation at the current value, or counts it if there are too many.
+func (c *check) report(r *rule, text func() string) {
 	if len(c.found) == maxViolations {
 		c.more++
 		return
 	}
-	c.spend(wordTime/stepTime + len(c.way))
-	instance := make([]string, len(c.way))
-	for i, s := range c.way {
+	c.spend(messageCost/stepCost + len(c.path))
+	instance := make([]string, len(c.path))
+	for i, s := range c.path {
 		if instance[i] = s.key; s.isItem {
 			instance[i] = strconv.Itoa(s.index)
 		}
 	}
-	message := word()
+	message := text()
 	if r.named {
 		message = "Properties group '" + cut(r.name, maxName) + "': " + message
 	}

@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// maxLines is how many cross lines one property may have.
+// maxLines bounds the cross lines of one property.
 const maxLines = 20
 
-// crossLines tells each property what the rules say of it, properties in the order in which they are first mentioned.
+// crossLines returns the cross lines of all properties, in the order in which rules first mention them.
 func (g *Groups) crossLines() []CrossLines {
-	x := &crosser{left: maxDescription, at: make(map[string]int)}
+	x := &crossLineBuilder{left: maxDescription, index: make(map[string]int)}
 	for _, r := range g.rules {
 		if r.isEnforced() {
 			x.operands(r.group)
 		}
-		if r.limit != nil {
-			line := "Only with " + r.limit.clause() + "."
+		if r.support != nil {
+			line := "Only with " + r.support.clause() + "."
 			for i := range r.group.operands {
 				x.add(r.group.operands[i], line, false)
 			}
@@ -26,42 +26,42 @@ func (g *Groups) crossLines() []CrossLines {
 	return x.found
 }
 
-// crosser collects cross lines until there are enough.
-type crosser struct {
+// crossLineBuilder collects cross lines up to a number of bytes.
+type crossLineBuilder struct {
 	left  int            // bytes
-	at    map[string]int // position in found by joined path
+	index map[string]int // of found, by joined path
 	found []CrossLines
 }
 
-// operands says of each operand of a rule what it has to do with the others.
-func (x *crosser) operands(g *group) {
+// operands adds a line to each operand of a rule about its relation to the others.
+func (x *crossLineBuilder) operands(g *group) {
 	for i, o := range g.operands {
 		if x.left < 0 {
 			return
 		}
 		others := g.operands
 		if g.operator != or {
-			others = slices.Concat(few(g.operands[:i]), few(g.operands[i+1:]))
+			others = slices.Concat(cutOperands(g.operands[:i]), cutOperands(g.operands[i+1:]))
 		}
-		what := relation(g.operator, i == 0, len(g.operands) == 1)
-		if what == "" {
+		text := relation(g.operator, i == 0, len(g.operands) == 1)
+		if text == "" {
 			continue
 		}
 		if g.operator == dependsOn && i > 0 {
 			others = g.operands[:1]
 		}
 		if len(others) > 0 && len(g.operands) > 1 {
-			what += ": " + listed(others, nil)
+			text += ": " + listed(others, nil)
 		}
-		x.left -= 16                         // even if the line is there already
-		x.add(o, what+".", g.operator != or) // which names the operand itself among the others
+		x.left -= 16                         // even if the line exists already
+		x.add(o, text+".", g.operator != or) // or lists the operand itself, too
 	}
 }
 
 // few is no fewer operands than there is room for: each takes a byte at least.
-func few(operands []operand) []operand { return operands[:min(len(operands), maxList)] }
+func cutOperands(operands []operand) []operand { return operands[:min(len(operands), maxList)] }
 
-// relation is what an operand has to do with the others.
+// relation returns the words for an operand's relation to the others.
 func relation(op operator, isFirst, isAlone bool) string {
 	switch {
 	case isAlone:
@@ -80,8 +80,9 @@ func relation(op operator, isFirst, isAlone bool) string {
 	return ""
 }
 
-// add gives a line to an operand's path, or to all paths below; then it says first what they are part of, if asked to.
-func (x *crosser) add(o operand, line string, asPart bool) {
+// add adds a line to the operand's path or, if it is a group, to all paths of the group. With asPart, these lines begin
+// with the name of the group.
+func (x *crossLineBuilder) add(o operand, line string, asPart bool) {
 	if o.group == nil {
 		x.line(o.path, line)
 		return
@@ -98,12 +99,12 @@ func (x *crosser) add(o operand, line string, asPart bool) {
 	w.walk(o.group)
 }
 
-func (x *crosser) line(path []string, line string) {
+func (x *crossLineBuilder) line(path []string, line string) {
 	key := strings.Join(path, "\x00")
-	i, ok := x.at[key]
+	i, ok := x.index[key]
 	if !ok {
 		i = len(x.found)
-		x.at[key] = i
+		x.index[key] = i
 		x.found = append(x.found, CrossLines{Path: path})
 	}
 	lines := &x.found[i].Lines

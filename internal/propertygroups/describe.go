@@ -2,29 +2,29 @@ package propertygroups
 
 import "fmt"
 
-// Description is the groups of one schema object in words, for its documentation (spec/property-groups.md §6). It is
-// plain text without any markup.
+// Description describes the groups of one schema object, for its documentation (spec/property-groups.md §6), as plain
+// text without markup.
 type Description struct {
-	Rules      []Sentence // what is enforced, in declared order: "at least one of: a, b."
-	Terms      []Sentence // groups that others refer to, in declared order: "a and b", as a part of a sentence
+	Rules      []Sentence // enforced rules, in declared order: "at least one of: a, b."
+	Terms      []Sentence // groups that others refer to, in declared order: "a and b"
 	Properties []CrossLines
-	Omitted    int // rules and terms that are not described, because it would be too long
+	Omitted    int // rules and terms that are left out because the description would be too long
 }
 
-// Sentence is about one group. Name is empty if the group has none.
+// Sentence describes one group. Name is "" if the group has none.
 type Sentence struct{ Name, Text string }
 
-// CrossLines are the lines to show at a property, in declared order: "Exclusive with: b, (c and d)." The first part of
-// the path is a member of the schema object; lists on the way have no part. The path is not to be changed.
+// CrossLines are the lines to show with a property, in declared order: "Exclusive with: b, (c and d)." The first part
+// of the path is a member of the schema object; indices of lists are not part of it. The path must not be changed.
 type CrossLines struct {
 	Path  []string
 	Lines []string
 }
 
-// maxDescription is how many bytes the sentences of a description may have, and again how many the cross lines.
+// maxDescription bounds the sentences of a description, and its cross lines, in bytes.
 const maxDescription = 256 << 10
 
-// Describe puts the groups into words.
+// Describe returns a description of the groups.
 func (g *Groups) Describe() Description {
 	var d Description
 	size := 0
@@ -46,27 +46,27 @@ func (g *Groups) Describe() Description {
 
 func (r *rule) sentence() string {
 	switch {
-	case r.isTerm() && r.limit != nil:
-		return fmt.Sprintf("%s (%s)", r.group.phrase(), r.limit.clause())
+	case r.isTerm() && r.support != nil:
+		return fmt.Sprintf("%s (%s)", r.group.phrase(), r.support.clause())
 	case r.isTerm():
 		return r.group.phrase()
-	case !r.isEnforced() && r.limit.since:
-		return fmt.Sprintf("%s: %s.", listed(r.group.operands, nil), r.limit.clause())
+	case !r.isEnforced() && r.support.since:
+		return fmt.Sprintf("%s: %s.", listed(r.group.operands, nil), r.support.clause())
 	case !r.isEnforced():
-		return fmt.Sprintf("%s: only with %s.", listed(r.group.operands, nil), r.limit.clause())
+		return fmt.Sprintf("%s: only with %s.", listed(r.group.operands, nil), r.support.clause())
 	}
-	said := r.group.demand()
+	text := r.group.requirement()
 	if r.each > 0 {
-		said += " Judged for each item of " + dotted(r.group.common[:r.each]) + "."
+		text += " Judged for each item of " + dotted(r.group.common[:r.each]) + "."
 	}
-	if r.limit != nil {
-		said += " Only with " + r.limit.clause() + "."
+	if r.support != nil {
+		text += " Only with " + r.support.clause() + "."
 	}
-	return said
+	return text
 }
 
-// demand is what a group that is enforced asks for.
-func (g *group) demand() string {
+// requirement describes what an enforced group requires.
+func (g *group) requirement() string {
 	switch g.operator {
 	case and:
 		return fmt.Sprintf("all of: %s.", listed(g.operands, nil))
@@ -81,7 +81,7 @@ func (g *group) demand() string {
 	return t.String() + "."
 }
 
-// phrase is a group as others speak of it.
+// phrase describes a group as an operand of others.
 func (g *group) phrase() string {
 	t := new(text)
 	t.group(g)
@@ -89,10 +89,10 @@ func (g *group) phrase() string {
 }
 
 // clause names the versions: "client plugin keystone 1.2 or 2.0".
-func (l *limit) clause() string {
-	said := fmt.Sprintf("client plugin %s %s", cut(l.plugin, maxName), l.listed(" or "))
+func (l *support) clause() string {
+	text := fmt.Sprintf("client plugin %s %s", cut(l.plugin, maxName), l.listed(" or "))
 	if l.since {
-		said += " or newer"
+		text += " or newer"
 	}
-	return said
+	return text
 }

@@ -7,24 +7,24 @@ import (
 	"purser/internal/document"
 )
 
-// maxMalformed is how many faults of one schema document are told.
+// maxMalformed bounds the faults reported for one schema document.
 const maxMalformed = 100
 
-// Examine returns what is wrong with the groups anywhere in a schema document: the first fault of each object that
-// holds a keyword, referred to or not (spec/property-groups.md §5), and of no more than 100 objects.
+// Examine returns the first fault of each object in a schema document that has malformed groups, whether references
+// lead to the object or not (spec/property-groups.md §5), and of at most 100 objects.
 func Examine(schema any) []Malformed {
 	e := new(examiner)
 	e.schema(schema)
 	return e.found
 }
 
-// examiner walks a schema document. Its path is to the value that it is at.
+// examiner walks a schema document. Its path leads to the current value.
 type examiner struct {
 	path  []string
 	found []Malformed
 }
 
-// schema looks at what may be a schema, or hold some.
+// schema examines a value that may be a schema or contain schemas.
 func (e *examiner) schema(value any) {
 	switch v := value.(type) {
 	case document.Mapping:
@@ -42,11 +42,11 @@ func (e *examiner) schema(value any) {
 func (e *examiner) parse(object document.Mapping) {
 	if _, err := Parse(object); err != nil {
 		m := err.(*Malformed) //nolint:errorlint,forcetypeassert // Parse returns no other
-		e.note(m.Keyword, m.Message)
+		e.add(m.Keyword, m.Message)
 	}
 }
 
-func (e *examiner) note(keyword []string, message string) {
+func (e *examiner) add(keyword []string, message string) {
 	if len(e.found) < maxMalformed {
 		e.found = append(e.found, Malformed{
 			Path: append([]string{}, e.path...), Keyword: keyword, Message: message,
@@ -69,16 +69,16 @@ func (e *examiner) below(step string, value any) {
 	e.path = e.path[:len(e.path)-1]
 }
 
-// tooDeep notes once that not all was looked at.
+// tooDeep reports once that deeper schemas were not examined.
 func (e *examiner) tooDeep() {
 	p := parser{}
 	err := p.refuse("Schemas should be nested at most %d deep.", maxNesting)
 	if !slices.ContainsFunc(e.found, func(m Malformed) bool { return m.Message == err.Error() }) {
-		e.note(nil, err.Error())
+		e.add(nil, err.Error())
 	}
 }
 
-// keyword looks at what a keyword of a schema holds. What is a value of the data holds none, nor do groups.
+// keyword examines the value of a keyword, unless it cannot contain schemas.
 func (e *examiner) keyword(m document.Member) {
 	switch m.Key {
 	case "enum", "const", "default", "examples", expressionsKeyword, namedKeyword:
@@ -93,7 +93,7 @@ func (e *examiner) keyword(m document.Member) {
 	}
 }
 
-// named looks at schemas by name, where nothing is a keyword.
+// named examines a mapping from names to schemas.
 func (e *examiner) named(keyword string, schemas document.Mapping) {
 	e.path = append(e.path, keyword)
 	for _, m := range schemas {

@@ -8,7 +8,7 @@ import (
 	"purser/internal/document"
 )
 
-// What is said of expressions in several places.
+// Messages about expressions.
 const (
 	noOperatorKey = "Properties group schema key should be one of the operators: AND, OR, XOR."
 	noList        = "Schemas' values should be lists of properties names or nested schemas."
@@ -99,7 +99,7 @@ func (p *parser) operand(item any, depth int) (o operand, err error) {
 	return o, err
 }
 
-// path reads a path that is written as a list.
+// path reads a path in the form of a list.
 func (p *parser) path(item any) ([]string, error) {
 	parts, ok := item.([]any)
 	if !ok || len(parts) == 0 {
@@ -115,6 +115,6 @@ func (p *parser) path(item any) ([]string, error) {
 	if len(path) > maxParts {
 		return nil, p.refuse(tooManyParts, maxParts)
 	}
-	p.note(path)
+	p.addPath(path)
 	return path, nil
 }

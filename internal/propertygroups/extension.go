@@ -38,7 +38,7 @@ func (Extension) Examine(schema any) (findings []validations.Finding) {
 	return findings
 }
 
-// keyword is both keywords of one schema object.
+// keyword is the compiled form of both keywords of one schema object.
 type keyword struct{ *Groups }
 
 // Check implements validations.Keyword.

@@ -3,40 +3,40 @@ package propertygroups
 // Versions are the versions of client plugins, by plugin (spec/property-groups.md §2, "Versions").
 type Versions map[string]string
 
-// Groups are the property groups of one schema object, both keywords' (spec/property-groups.md §1).
+// Groups are the property groups of one schema object, from both keywords (spec/property-groups.md §1).
 type Groups struct {
 	rules  []*rule // in declared order
-	shared int     // how many groups are referred to more than once
+	shared int     // number of groups that are referred to more than once
 }
 
-// rule is one entry of a keyword: what is enforced, or a term that another group refers to.
+// rule is one entry of a keyword. It is enforced, or a term that another group refers to.
 type rule struct {
-	keyword []string // from the schema object: "property_groups", "2", "either"
+	keyword []string // path from the schema object: "property_groups", "2", "either"
 	name    string
 	named   bool
 	group   *group
-	limit   *limit // nil if it holds with any version
-	each    int    // parts of the group's common prefix up to the last one that the schema declares a list
+	support *support // nil if all client versions support it
+	each    int      // parts of the group's common prefix up to the last declared list
 }
 
-// isTerm tells whether only other groups give the rule's operator a meaning.
+// isTerm reports whether other groups refer to the rule's group, so that it is not enforced itself.
 func (r *rule) isTerm() bool { return r.group.references > 0 }
 
-// isEnforced tells whether the rule's operator must hold.
+// isEnforced reports whether the rule's operator must hold.
 func (r *rule) isEnforced() bool { return r.group.operator != noOperator && !r.isTerm() }
 
-// group is an operator over operands.
+// group is an operator with its operands.
 type group struct {
-	name       string // of a named group
+	name       string // "" for expressions
 	operator   operator
 	operands   []operand
 	references int      // by other groups
-	memo       int      // where its truth is remembered; negative if it is asked for once only
-	height     int      // groups on the longest way down, itself included; 0 until it is settled
-	common     []string // what all paths below have in common, each without its last part
+	memo       int      // index in memo; negative if the group is evaluated only once
+	height     int      // groups on the longest path down, including itself; 0 until analyzed
+	common     []string // common prefix of all paths below, each without its last part
 }
 
-// operand is a path, or a group if there is one.
+// operand is a group if that is set, or else a path.
 type operand struct {
 	path  []string
 	group *group
@@ -45,17 +45,17 @@ type operand struct {
 type operator uint8
 
 const (
-	noOperator operator = iota // of a group that only limits versions
+	noOperator operator = iota // a group that only restricts client versions
 	and
 	or
 	xor
 	dependsOn
 )
 
-// NamesVersions tells whether the outcome of a check may depend on client versions.
+// NamesVersions reports whether checks may depend on client versions.
 func (g *Groups) NamesVersions() bool {
 	for _, r := range g.rules {
-		if r.limit != nil {
+		if r.support != nil {
 			return true
 		}
 	}

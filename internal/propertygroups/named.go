@@ -11,11 +11,11 @@ import (
 func (p *parser) named(value any) error {
 	items, isList := value.([]any)
 	if m, ok := value.(document.Mapping); ok {
-		items = apart(m)
+		items = singletons(m)
 	} else if !isList {
 		return p.refuse("property_groups should be a list of named groups, found %s instead.", class(value))
 	}
-	p.know(items)
+	p.declareNames(items)
 	before := len(p.groups.rules)
 	for i, item := range items {
 		if p.at = []string{namedKeyword}; isList {
@@ -34,7 +34,7 @@ func (p *parser) named(value any) error {
 }
 
 // apart makes a one-key mapping of each member.
-func apart(m document.Mapping) []any {
+func singletons(m document.Mapping) []any {
 	items := make([]any, len(m))
 	for i := range m {
 		items[i] = m[i : i+1]
@@ -43,21 +43,21 @@ func apart(m document.Mapping) []any {
 }
 
 // know notes the names of all groups, so that references can come before what they refer to.
-func (p *parser) know(items []any) {
-	p.known = make(map[string]*group, len(items))
+func (p *parser) declareNames(items []any) {
+	p.groupsByName = make(map[string]*group, len(items))
 	for _, item := range items {
 		if m, ok := item.(document.Mapping); ok && len(m) == 1 {
-			p.known[m[0].Key] = &group{name: m[0].Key, memo: -1}
+			p.groupsByName[m[0].Key] = &group{name: m[0].Key, memo: -1}
 		}
 	}
 }
 
-// connect looks at the named groups together, once all are read.
+// connect analyzes the named groups once all are read.
 func (p *parser) connect(rules []*rule) error {
 	for _, r := range rules {
 		p.at = r.keyword
 		if r.isTerm() && r.group.operator == noOperator {
-			return p.noOperator(r.name) // it is true or false to nobody
+			return p.noOperator(r.name) // others need its truth value
 		}
 		if err := p.finish(r); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (p *parser) noOperator(name string) error {
 }
 
 func (p *parser) group(name string, body any) error {
-	g := p.known[name]
+	g := p.groupsByName[name]
 	if g.operands != nil {
 		return p.refuse("Group '%s' is declared twice.", name)
 	}
@@ -92,11 +92,11 @@ func (p *parser) group(name string, body any) error {
 	if err := p.entries(g, m.At("properties")); err != nil {
 		return err
 	}
-	limit, err := p.since(name, m)
+	support, err := p.supportedSince(name, m)
 	if err != nil {
 		return err
 	}
-	return p.add(&rule{name: name, named: true, group: g, limit: limit})
+	return p.add(&rule{name: name, named: true, group: g, support: support})
 }
 
 func (p *parser) keys(m document.Mapping) error {
@@ -116,7 +116,7 @@ func (p *parser) keys(m document.Mapping) error {
 
 func (p *parser) operator(g *group, m document.Mapping) error {
 	value, ok := m.Lookup("operator")
-	if !ok && limitsVersions(m) {
+	if !ok && hasVersions(m) {
 		return nil
 	}
 	word, _ := value.(string)
@@ -152,10 +152,10 @@ func (p *parser) noEntries(g *group) error {
 	return p.refuse("Properties of group '%s' should be a list of properties names or groups.", g.name)
 }
 
-// entry reads a reference or a dotted path.
+// entry reads an operand: a reference or a dotted path.
 func (p *parser) entry(g *group, entry string) (operand, error) {
 	name, explicit := strings.CutPrefix(entry, namedKeyword+".")
-	referred := p.known[name]
+	referred := p.groupsByName[name]
 	switch {
 	case explicit && referred == nil:
 		return operand{}, p.refuse("Group '%s' refers to unknown group '%s'.", g.name, name)
@@ -170,6 +170,6 @@ func (p *parser) entry(g *group, entry string) (operand, error) {
 		return operand{}, p.noEntries(g)
 	}
 	path := strings.Split(entry, ".")
-	p.note(path)
+	p.addPath(path)
 	return operand{path: path}, nil
 }

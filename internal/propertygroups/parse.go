@@ -15,21 +15,21 @@ const (
 
 // Limits of one schema object's groups.
 const (
-	maxNesting = 1000 // groups within or below one another
+	maxNesting = 1000 // of groups
 	maxParts   = 1000 // of a path
 )
 
-// Malformed says why a schema object's groups cannot be used (spec/property-groups.md §3).
+// Malformed is the error of groups that cannot be used (spec/property-groups.md §3).
 type Malformed struct {
-	Path    []string // to the schema object within the schema document; empty from Parse
+	Path    []string // from the schema document to the schema object; empty from Parse
 	Keyword []string // from that object to the group: "property_groups", "2", "either"
 	Message string
 }
 
 func (m *Malformed) Error() string { return m.Message }
 
-// Parse reads the groups of one schema object, which is given whole: what it declares decides which names are known.
-// It returns nil if the object has neither keyword, and a *Malformed error for the first fault in declared order.
+// Parse parses the groups of one schema object. Their names must agree with the properties that the object declares. It
+// returns nil if the object has neither keyword, and a *Malformed error for the first fault in declared order.
 func Parse(schema document.Mapping) (*Groups, error) {
 	if !holdsKeyword(schema) {
 		return nil, nil
@@ -63,32 +63,33 @@ func holdsKeyword(schema document.Mapping) bool {
 // parser reads the groups of one schema object.
 type parser struct {
 	groups   *Groups
-	declared *shape            // the schema object
-	at       []string          // the keyword's part that is being read
-	known    map[string]*group // the named groups, read or not
+	declared *shape            // of the schema object
+	at       []string          // path to what is being read
 	paths    [][]string        // of the rule that is being read
-	parts    map[string]string // of paths, each kept once: equal ones are compared in no time
+	parts    map[string]string // interned parts of paths, so that equal ones compare fast
+
+	groupsByName map[string]*group // read or not
 }
 
 // note keeps a path of the rule that is being read.
-func (p *parser) note(path []string) {
+func (p *parser) addPath(path []string) {
 	for i, part := range path {
-		kept, ok := p.parts[part]
+		interned, ok := p.parts[part]
 		if !ok {
-			kept = part
+			interned = part
 			p.parts[part] = part
 		}
-		path[i] = kept
+		path[i] = interned
 	}
 	p.paths = append(p.paths, path)
 }
 
 func (p *parser) refuse(format string, args ...any) error {
-	said := fmt.Sprintf("Properties group schema incorrectly specified. "+format, args...)
-	return &Malformed{Keyword: p.at, Message: cut(said, maxMessage)}
+	message := fmt.Sprintf("Properties group schema incorrectly specified. "+format, args...)
+	return &Malformed{Keyword: p.at, Message: cut(message, maxMessage)}
 }
 
-// add adds a rule whose group is read, once its paths are known to be possible.
+// add checks the paths of a rule against the declared properties and adds the rule.
 func (p *parser) add(r *rule) error {
 	r.keyword = slices.Clip(p.at) // callers may append to it
 	for _, path := range p.paths {
@@ -101,10 +102,10 @@ func (p *parser) add(r *rule) error {
 	return nil
 }
 
-// finish settles a rule's group, and notes which lists it is judged for.
+// finish analyzes a rule's group and finds the lists that the rule is checked for.
 func (p *parser) finish(r *rule) error {
-	s := settler{parser: p}
-	if err := s.settle(r.group); err != nil {
+	s := analyzer{parser: p}
+	if err := s.analyze(r.group); err != nil {
 		return err
 	}
 	r.each = p.declared.lists(r.group.common)
@@ -124,14 +125,14 @@ func (p *parser) single(value any) (document.Member, error) {
 }
 
 func (p *parser) unknownKeys(keys []string) error {
-	said := make([]string, len(keys))
+	names := make([]string, len(keys))
 	for i, key := range keys {
-		said[i] = quoted(key)
+		names[i] = quoted(key)
 	}
-	return p.refuse("Unknown key(s) [%s]", strings.Join(said, ", "))
+	return p.refuse("Unknown key(s) [%s]", strings.Join(names, ", "))
 }
 
-// quoted writes a text as Python's repr does, control characters aside.
+// quoted quotes a string as Python's repr does, except for control characters.
 func quoted(s string) string {
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
 		return `"` + strings.ReplaceAll(s, `\`, `\\`) + `"`
@@ -139,7 +140,7 @@ func quoted(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }
 
-// class names the type of a value as Python does.
+// class returns Python's name for the type of a value.
 func class(value any) string {
 	name := "dict"
 	switch v := value.(type) {

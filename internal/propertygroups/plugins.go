@@ -6,40 +6,38 @@ import (
 	"purser/internal/document"
 )
 
-// What limits versions is read here: API_VERSIONS of properties_groups_schema, and the keys of a named group.
-
-// apiVersions reads what API_VERSIONS holds.
+// apiVersions reads API_VERSIONS of properties_groups_schema.
 func (p *parser) apiVersions(value any) (*rule, error) {
 	m, ok := value.(document.Mapping)
 	if !ok {
 		return nil, p.refuse("API_VERSIONS should be a mapping, found %s instead.", class(value))
 	}
-	held := make(map[string]any)
+	members := make(map[string]any)
 	var unknown []string
 	for _, member := range m {
 		key := strings.ToUpper(member.Key)
-		_, twice := held[key]
+		_, twice := members[key]
 		if twice || key != "CLIENT_PLUGIN" && key != "VERSIONS" && key != "PROPERTIES" {
 			unknown = append(unknown, member.Key)
 			continue
 		}
-		held[key] = member.Value
+		members[key] = member.Value
 	}
-	switch plugin, ok := held["CLIENT_PLUGIN"].(string); {
-	case len(held) < 3:
+	switch plugin, ok := members["CLIENT_PLUGIN"].(string); {
+	case len(members) < 3:
 		return nil, p.refuse("API_VERSIONS requires CLIENT_PLUGIN, VERSIONS and PROPERTIES.")
 	case unknown != nil:
 		return nil, p.unknownKeys(unknown)
 	case !ok || plugin == "":
 		return nil, p.refuse("CLIENT_PLUGIN should be a client plugin name.")
 	default:
-		return p.limited(plugin, held["VERSIONS"], held["PROPERTIES"])
+		return p.versionRule(plugin, members["VERSIONS"], members["PROPERTIES"])
 	}
 }
 
-func (p *parser) limited(plugin string, versions, properties any) (*rule, error) {
-	limit := &limit{plugin: plugin}
-	if list, ok := versions.([]any); !ok || !limit.read(list) {
+func (p *parser) versionRule(plugin string, versions, properties any) (*rule, error) {
+	support := &support{plugin: plugin}
+	if list, ok := versions.([]any); !ok || !support.read(list) {
 		return nil, p.refuse("VERSIONS should be a list of versions.")
 	}
 	items, ok := properties.([]any)
@@ -53,18 +51,18 @@ func (p *parser) limited(plugin string, versions, properties any) (*rule, error)
 			return nil, err
 		}
 	}
-	return &rule{group: g, limit: limit}, nil
+	return &rule{group: g, support: support}, nil
 }
 
 const noSince = "client_plugin_supported should be a list of versions."
 
 // since reads a named group's versions; nil if it has none.
-func (p *parser) since(name string, m document.Mapping) (*limit, error) {
+func (p *parser) supportedSince(name string, m document.Mapping) (*support, error) {
 	plugin, ok := m.Lookup("client_plugin")
-	if !ok && !limitsVersions(m) {
+	if !ok && !hasVersions(m) {
 		return nil, nil
 	}
-	l := &limit{since: true}
+	l := &support{since: true}
 	if l.plugin, _ = plugin.(string); l.plugin == "" {
 		return nil, p.refuse("Group '%s' needs client_plugin.", name)
 	}
@@ -86,7 +84,7 @@ func (p *parser) since(name string, m document.Mapping) (*limit, error) {
 	return l, nil
 }
 
-func limitsVersions(m document.Mapping) bool {
+func hasVersions(m document.Mapping) bool {
 	_, supported := m.Lookup("client_plugin_supported")
 	_, since := m.Lookup("client_plugin_supported_since")
 	return supported || since

@@ -7,21 +7,21 @@ import (
 	"purser/internal/document"
 )
 
-// shape is what a schema declares of its members and items. Only what is certain counts (spec/property-groups.md §3,
+// shape is what a schema declares about members and items, as far as it is certain (spec/property-groups.md §3,
 // "Unknown property").
 type shape struct {
-	open         bool // other schemas have a say in what the members are
-	object, list bool // what values can be
+	open         bool // keywords such as $ref or allOf may declare other members
+	object, list bool // the possible types of values
 	properties   map[string]any
 	additional   any
 	items        any
-	known        map[string]*shape // of what lies below, by property name after a slash, or keyword
+	shapes       map[string]*shape // of subschemas, by keyword, or by a slash and a property name
 }
 
-// shapeOf reads a schema once, because many paths ask for it.
+// shapeOf returns the shape of a schema.
 func shapeOf(raw any) *shape {
 	schema, _ := raw.(document.Mapping)
-	s := &shape{known: make(map[string]*shape)}
+	s := &shape{shapes: make(map[string]*shape)}
 	var types any
 	for _, m := range schema {
 		switch m.Key {
@@ -38,7 +38,7 @@ func shapeOf(raw any) *shape {
 			s.open = true
 		}
 	}
-	switch t := types.(type) { // without it, the other keywords tell
+	switch t := types.(type) { // without a type, the other keywords decide
 	case string:
 		s.object, s.list = t == "object", t == "array"
 	case []any:
@@ -55,7 +55,8 @@ func (s *shape) declare(properties any) {
 	}
 }
 
-// walk follows a path as far as it is certain. If closed, there can be no member of the name that its part n is.
+// walk follows a path as far as the shape is certain. If closed is true, there can be no member with the name of part
+// n.
 func (s *shape) walk(path []string) (n int, closed bool) {
 	at := s
 	for n, part := range path {
@@ -72,7 +73,7 @@ func (s *shape) walk(path []string) (n int, closed bool) {
 	return len(path), false
 }
 
-// lists tells how many parts of a path lead to the last list on it; 0 if none is declared.
+// lists returns the number of parts that lead to the last declared list on a path, 0 if there is none.
 func (s *shape) lists(path []string) (n int) {
 	at := s
 	for i, part := range path {
@@ -93,7 +94,7 @@ func (s *shape) lists(path []string) (n int) {
 	return n
 }
 
-// declares tells whether an entry is the name or the dotted path of a property.
+// declares reports whether an entry is the name or the dotted path of a declared property.
 func (s *shape) declares(entry string) bool {
 	if _, ok := s.properties[entry]; ok {
 		return true
@@ -115,7 +116,7 @@ func (s *shape) declares(entry string) bool {
 	return true
 }
 
-// member returns what is declared of a member: nil if there can be none, and empty if it can be anything.
+// member returns the shape of a member: nil if there can be no such member, an empty one if nothing is declared.
 func (s *shape) member(name string) *shape {
 	if raw, ok := s.properties[name]; ok {
 		return s.below("/"+name, raw)
@@ -131,8 +132,8 @@ func (s *shape) member(name string) *shape {
 	return new(shape)
 }
 
-// element goes through the lists that a value can only be, to the schema of their items. It returns nil where the value
-// is nothing certain.
+// element returns the shape of the items if values can only be lists, or lists of lists. It returns nil if the type of
+// values is not certain.
 func (s *shape) element() (at *shape, isList bool) {
 	at = s
 	for range maxNesting {
@@ -153,10 +154,10 @@ func (s *shape) element() (at *shape, isList bool) {
 }
 
 func (s *shape) below(key string, raw any) *shape {
-	sub, ok := s.known[key]
+	sub, ok := s.shapes[key]
 	if !ok {
 		sub = shapeOf(raw)
-		s.known[key] = sub
+		s.shapes[key] = sub
 	}
 	return sub
 }

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Bytes of what is said at most.
+// Bounds of texts, in bytes.
 const (
 	maxMessage = 2 << 10
 	maxName    = 200 // of a group, a plugin, a version
 	maxList    = 600 // of properties or versions
 )
 
-// cut shortens a text to n bytes.
+// cut shortens a string to n bytes.
 func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -23,7 +23,7 @@ func cut(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// text is written up to maxList bytes; whoever writes stops once it is full, whatever there is still to write.
+// text is a buffer for up to maxList bytes. Writers should stop when it is full.
 type text struct{ b []byte }
 
 func (t *text) isFull() bool { return len(t.b) > maxList }
@@ -34,7 +34,7 @@ func (t *text) add(s string) {
 	t.b = append(t.b, s[:min(len(s), maxList+1-min(len(t.b), maxList+1))]...)
 }
 
-// operands writes those that are kept, with one separator before the second of them and another before later ones.
+// operands writes the operands that keep selects, with one separator before the second and another before later ones.
 func (t *text) operands(operands []operand, keep func(operand) bool, first, others string) {
 	separator := ""
 	for _, o := range operands {
@@ -64,7 +64,7 @@ func (t *text) operand(o operand) {
 	t.add(")")
 }
 
-// group writes a group as an operand, but for the parentheses.
+// group writes a group without parentheses.
 func (t *text) group(g *group) {
 	first, others := " and ", " and "
 	switch g.operator {
@@ -91,7 +91,7 @@ func (t *text) path(path []string) {
 	}
 }
 
-// listed is the operands that are kept; all of them if keep is nil.
+// listed returns a list of the operands that keep selects, of all if it is nil.
 func listed(operands []operand, keep func(operand) bool) string {
 	t := new(text)
 	t.operands(operands, keep, ", ", ", ")
@@ -104,7 +104,7 @@ func dotted(path []string) string {
 	return t.String()
 }
 
-func (l *limit) listed(separator string) string {
+func (l *support) listed(separator string) string {
 	var b strings.Builder
 	for i, v := range l.versions {
 		if b.Len() > maxList {

@@ -1,23 +1,23 @@
 package propertygroups
 
-// place is where a rule is judged: a value that the first parts of its paths lead to, and what is remembered of it.
+// place is a value that a rule is evaluated at.
 type place struct {
 	value any
-	skip  int
+	skip  int // parts of the rule's paths that lead to the value
 	memo  *memo
 }
 
-// memo remembers the truth of groups that are referred to more than once, at one place after another.
+// memo caches the truth values of groups that are referred to more than once, at one place at a time.
 type memo struct {
 	size int
-	at   int   // which place this is
-	held []int // by group: twice the place at which it was last judged, and one more if it held
+	at   int   // number of the current place
+	held []int // by group: twice the number of the place where it was last evaluated, plus one if it was true
 }
 
-// next forgets everything.
+// next moves to the next place and so clears the memo.
 func (m *memo) next() { m.at++ }
 
-func (m *memo) recall(g *group) (held, known bool) {
+func (m *memo) recall(g *group) (held, ok bool) {
 	if g.memo < 0 || m.held == nil || m.held[g.memo]>>1 != m.at {
 		return false, false
 	}
@@ -36,21 +36,21 @@ func (m *memo) remember(g *group, held bool) {
 	}
 }
 
-// truth is that of an operand (spec/property-groups.md §2).
+// truth evaluates an operand (spec/property-groups.md §2).
 func (c *check) truth(o operand, p place) bool {
 	c.spend(1)
 	if o.group == nil {
 		return c.specified(p.value, o.path[p.skip:])
 	}
-	held, known := p.memo.recall(o.group)
-	if !known && !c.isStopped() {
+	held, ok := p.memo.recall(o.group)
+	if !ok && !c.isStopped() {
 		held = c.holds(o.group, p)
 		p.memo.remember(o.group, held)
 	}
 	return held
 }
 
-// holds tells whether a group's operator does.
+// holds reports whether a group's operator holds.
 func (c *check) holds(g *group, p place) bool {
 	switch g.operator {
 	case and:
@@ -67,7 +67,7 @@ func (c *check) holds(g *group, p place) bool {
 	return true
 }
 
-// atLeast tells whether n operands are true; n is one or all.
+// atLeast reports whether at least n operands are true, where n is one or all.
 func (c *check) atLeast(n int, operands []operand, p place) bool {
 	for _, o := range operands {
 		if truth := c.truth(o, p); truth == (n == 1) {
@@ -77,11 +77,11 @@ func (c *check) atLeast(n int, operands []operand, p place) bool {
 	return n > 1
 }
 
-// count counts true operands, but none after enough of them.
-func (c *check) count(operands []operand, p place, enough int) (n int) {
+// count counts true operands up to limit.
+func (c *check) count(operands []operand, p place, limit int) (n int) {
 	for _, o := range operands {
 		if c.truth(o, p) {
-			if n++; n == enough {
+			if n++; n == limit {
 				break
 			}
 		}
@@ -89,7 +89,7 @@ func (c *check) count(operands []operand, p place, enough int) (n int) {
 	return n
 }
 
-// specified tells whether a path leads from a value to one that is not null, through any item of a list.
+// specified reports whether a path leads from a value to one that is not null, through any item of lists.
 func (c *check) specified(value any, path []string) bool {
 	c.spend(1)
 	if len(path) == 0 {
@@ -113,5 +113,5 @@ func (c *check) specified(value any, path []string) bool {
 	return false
 }
 
-// keySteps is how many steps more than one it takes to look up a key: it is read to its end.
+// keySteps returns the additional steps to look up a long key.
 func keySteps(key string) int { return len(key) / 512 }

@@ -2,7 +2,7 @@ package propertygroups
 
 import "fmt"
 
-// violation says how a group does not hold at a place (spec/property-groups.md §4).
+// violation returns the message about a group that does not hold at a place (spec/property-groups.md §4).
 func (c *check) violation(g *group, p place) string {
 	isTrue := func(o operand) bool { return c.truth(o, p) }
 	isFalse := func(o operand) bool { return !c.truth(o, p) }
@@ -22,8 +22,8 @@ func (c *check) violation(g *group, p place) string {
 	return fmt.Sprintf("At least one of the following properties must be specified: %s.", listed(g.operands, nil))
 }
 
-// violation says that the client does not support a property, as far as its version is known.
-func (l *limit) violation(path []string, version string, isKnown bool) string {
+// violation returns the message about a property that the client does not support. Its version may be unknown.
+func (l *support) violation(path []string, version string, isKnown bool) string {
 	plugin, supported := cut(l.plugin, maxName), "supported versions: "
 	if l.since {
 		supported = "supported since version "

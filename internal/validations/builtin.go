@@ -13,19 +13,19 @@ import (
 //go:embed schemas/*.yaml
 var schemaFiles embed.FS
 
-// schema is a schema in force: its text and what was compiled from it.
+// schema is a built-in schema.
 type schema struct {
 	digest   document.Digest
 	text     []byte
 	compiled *jsonschema.Schema
 }
 
-// The schemas that are part of the server (spec/api.md §2.1-2.4).
+// The built-in schemas (spec/api.md §2.1-2.4).
 var (
 	baseSchema     = mustLoad("base")
 	controlSchema  = mustLoad("control")
 	documentSchema = mustLoad("document")
-	usability      = mustLoad("dataschema")
+	dataSchema     = mustLoad("dataschema") // stands for the check that a DataSchema can be used
 
 	builtins = loadBuiltins() //nolint:gochecknoglobals // never changes after start
 )
@@ -46,10 +46,10 @@ func loadBuiltins() map[string]*schema {
 	return kinds
 }
 
-// builtinByDigest finds a built-in schema, or the stand-in for usability, by its digest.
+// builtinByDigest returns the built-in schema with a digest, nil if there is none.
 func builtinByDigest(digest document.Digest) *schema {
-	if digest == usability.digest {
-		return usability
+	if digest == dataSchema.digest {
+		return dataSchema
 	}
 	for _, s := range builtins {
 		if s.digest == digest {
@@ -59,7 +59,7 @@ func builtinByDigest(digest document.Digest) *schema {
 	return nil
 }
 
-// mustLoad reads an embedded schema; one that does not compile is a bug that the first start shows.
+// mustLoad reads and compiles an embedded schema.
 func mustLoad(name string) *schema {
 	text, err := schemaFiles.ReadFile("schemas/" + name + ".yaml")
 	if err != nil {
@@ -77,8 +77,7 @@ func mustLoad(name string) *schema {
 	return &schema{digest: document.DigestOf(value), text: json, compiled: compiled}
 }
 
-// BuiltIn returns the texts of the schemas that are part of the server, as JSON, by the schema of the documents that
-// they check.
+// BuiltIn returns the texts of the built-in schemas, as JSON, by the schema of the documents that they check.
 func BuiltIn() map[string][]byte {
 	texts := make(map[string][]byte, len(builtins))
 	for kind, s := range builtins {

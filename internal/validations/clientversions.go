@@ -6,21 +6,20 @@ import (
 	"purser/internal/document"
 )
 
-// ClientVersionsKind is the schema of documents that say which versions of client plugins a site has: plugin to version
-// (spec/property-groups.md §5).
+// ClientVersionsKind is the schema of documents that map client plugins to their versions (spec/property-groups.md §5).
 const ClientVersionsKind = "purser/ClientVersions/v1"
 
-// ClientVersions are the versions of client plugins that a revision is judged with, by plugin.
+// ClientVersions maps client plugins to their versions.
 type ClientVersions map[string]string
 
-// ReadClientVersions reads documents that say which versions there are; of several that name a plugin the first one
-// decides. For plugins that none of them names the defaults hold.
+// ReadClientVersions returns the versions that documents name. The first document that names a plugin decides; defaults
+// apply to plugins that none of them names.
 func ReadClientVersions(documents []*document.Document, defaults ClientVersions) ClientVersions {
 	versions := ClientVersions{}
 	for _, doc := range documents {
 		value, err := document.ParseJSON(doc.Data)
 		if err != nil {
-			continue // it says nothing; a stored text always is JSON
+			continue // does not happen: stored text is JSON
 		}
 		data, _ := value.(document.Mapping)
 		for _, member := range data {
@@ -29,7 +28,7 @@ func ReadClientVersions(documents []*document.Document, defaults ClientVersions)
 			}
 			switch version := member.Value.(type) {
 			case string:
-				if strings.TrimSpace(version) != "" { // else it says nothing, which its schema does not allow
+				if strings.TrimSpace(version) != "" { // its schema refuses blank versions
 					versions[member.Key] = version
 				}
 			case document.Number:
@@ -45,7 +44,7 @@ func ReadClientVersions(documents []*document.Document, defaults ClientVersions)
 	return versions
 }
 
-// Digest names the versions; it is zero if there are none.
+// Digest returns the digest of the versions, zero if there are none.
 func (v ClientVersions) Digest() document.Digest {
 	if len(v) == 0 {
 		return document.Digest{}

@@ -14,33 +14,32 @@ import (
 	"purser/internal/validations/jsonschema"
 )
 
-// Finding is one violation as it is kept: it depends on content and rule alone.
+// Finding is one violation of a rule. It depends on the content and the rule only, so it can be stored.
 type Finding = jsonschema.Finding
 
 // Extension adds keywords to the dialect of DataSchemas.
 type Extension = jsonschema.Extension
 
-// Keyword is what the keywords of an Extension say in one schema object.
+// Keyword is the compiled form of an Extension's keywords in one schema object.
 type Keyword = jsonschema.Keyword
 
 // Violation is one way in which an object breaks a Keyword.
 type Violation = jsonschema.Violation
 
-// Checker checks JSON text as document.Document.Data holds it. It is safe for concurrent use.
+// Checker checks the data of documents. It is safe for concurrent use.
 type Checker interface {
-	// Check returns every violation, nil if there is none. What it takes is counted while it is done. It returns no errors
-	// but the meter's, as they came: budget.About says which document and which schema were being worked on.
+	// Check returns all violations in JSON text of the form of document.Document.Data. It returns only errors of the
+	// meter, unwrapped, so that budget.About can add the document and the schema.
 	Check(meter *budget.Meter, data []byte) ([]Finding, error)
 }
 
-// What is kept of compiled DataSchemas for the next check: so many, and so many bytes of their texts, of which a
-// compiled one takes a multiple. Real sites register up to 140 schemas, a megabyte in all.
+// Bounds of the cache of compiled DataSchemas. Real sites register up to 140 schemas, a megabyte in all.
 const (
-	compiledSchemas = 1024
-	compiledSize    = 2 << 20
+	maxCompiled     = 1024
+	maxCompiledSize = 2 << 20 // bytes of their texts; compiled schemas need a multiple
 )
 
-// Engine turns rules into checkers. It is safe for concurrent use.
+// Engine compiles rules and caches their checkers. It is safe for concurrent use.
 type Engine struct {
 	extensions []Extension
 
@@ -49,17 +48,17 @@ type Engine struct {
 	size     int
 }
 
-// compiled is a checker and the size of the text it was made from.
+// compiled is a checker and the size of its schema's text.
 type compiled struct {
 	Checker
 
 	size int
 }
 
-// NewEngine returns an engine that has compiled nothing yet; DataSchemas have the keywords that extensions add.
+// NewEngine returns an engine for DataSchemas with the keywords of extensions.
 func NewEngine(extensions ...Extension) *Engine {
 	e := &Engine{extensions: extensions}
-	cache, err := simplelru.NewLRU(compiledSchemas, func(_ Rule, c compiled) { e.size -= c.size })
+	cache, err := simplelru.NewLRU(maxCompiled, func(_ Rule, c compiled) { e.size -= c.size })
 	if err != nil {
 		panic(fmt.Sprintf("validations: %v", err)) // only for a size below one
 	}
@@ -67,9 +66,9 @@ func NewEngine(extensions ...Extension) *Engine {
 	return e
 }
 
-// Checker returns the checker of a rule that is built in or was compiled lately; ok is false for any other.
+// Checker returns the checker of a built-in rule, or of one in the cache; ok is false for any other.
 func (e *Engine) Checker(rule Rule) (checker Checker, ok bool) {
-	if rule.Schema == usability.digest {
+	if rule.Schema == dataSchema.digest {
 		return usable{e.extensions}, true
 	}
 	if builtin := builtinByDigest(rule.Schema); builtin != nil {
@@ -81,8 +80,8 @@ func (e *Engine) Checker(rule Rule) (checker Checker, ok bool) {
 	return found.Checker, ok
 }
 
-// Compile returns the checker of a DataSchema's text. Against one that cannot be used nothing is ever found: it is the
-// DataSchema itself that fails (spec/api.md §2.5). What it takes is counted; the error is the meter's, as it came.
+// Compile returns the checker of a DataSchema's text and caches it. The checker of an unusable DataSchema finds
+// nothing; the DataSchema itself fails instead (spec/api.md §2.5). The error is the meter's, unwrapped.
 func (e *Engine) Compile(meter *budget.Meter, rule Rule, text []byte, versions ClientVersions) (Checker, error) {
 	var checker Checker = silent{}
 	usable, err := jsonschema.Compile(meter, text, jsonschema.Options{Extensions: e.extensions, ClientVersions: versions})
@@ -95,8 +94,7 @@ func (e *Engine) Compile(meter *budget.Meter, rule Rule, text []byte, versions C
 	return checker, nil
 }
 
-// RuleOf returns the rule that a DataSchema is, given its digest and text, where there are these client versions. The
-// error is the meter's, as it came.
+// RuleOf returns the rule of a DataSchema for client versions. The error is the meter's, unwrapped.
 func (e *Engine) RuleOf(meter *budget.Meter, schema document.Digest, text []byte, versions ClientVersions) (
 	Rule, error,
 ) {
@@ -104,7 +102,7 @@ func (e *Engine) RuleOf(meter *budget.Meter, schema document.Digest, text []byte
 	if !e.isExtended(text) {
 		return rule, nil
 	}
-	rule.Versions = noVersions() // not what was found before there were extensions
+	rule.Versions = noVersions() // distinct from rules of servers without extensions
 	if len(versions) == 0 {
 		return rule, nil
 	}
@@ -115,10 +113,10 @@ func (e *Engine) RuleOf(meter *budget.Meter, schema document.Digest, text []byte
 	return rule, err
 }
 
-// noVersions names that an extension judged without client versions.
+// noVersions returns the digest of an empty set of client versions, for schemas with keywords of an extension.
 func noVersions() document.Digest { return document.DigestOf(document.Mapping{}) }
 
-// isExtended tells whether a DataSchema may have keywords of an extension.
+// isExtended reports whether a DataSchema may have keywords of an extension.
 func (e *Engine) isExtended(text []byte) bool {
 	return slices.ContainsFunc(e.extensions, func(extension Extension) bool {
 		return slices.ContainsFunc(extension.Keywords(), func(keyword string) bool {
@@ -127,7 +125,7 @@ func (e *Engine) isExtended(text []byte) bool {
 	})
 }
 
-// NamesVersions tells whether checks by a DataSchema depend on client versions. The error is the meter's, as it came.
+// NamesVersions reports whether checks by a DataSchema depend on client versions. The error is the meter's, unwrapped.
 func (e *Engine) NamesVersions(meter *budget.Meter, schema document.Digest, text []byte) (bool, error) {
 	if !e.isExtended(text) {
 		return false, nil
@@ -149,12 +147,12 @@ func (e *Engine) keep(rule Rule, c compiled) {
 	defer e.mu.Unlock()
 	e.compiled.Remove(rule)
 	e.compiled.Add(rule, c)
-	for e.size += c.size; e.size > compiledSize; {
+	for e.size += c.size; e.size > maxCompiledSize; {
 		e.compiled.RemoveOldest()
 	}
 }
 
-// usable checks that data is a schema that can be used.
+// usable checks that the data of a DataSchema is a usable schema.
 type usable struct{ extensions []Extension }
 
 func (u usable) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
@@ -165,13 +163,13 @@ func (u usable) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
 	return nil, err
 }
 
-// IsUnusable tells whether a checker is that of a DataSchema which cannot be used.
+// IsUnusable reports whether a checker is that of an unusable DataSchema.
 func IsUnusable(checker Checker) bool {
 	_, ok := checker.(silent)
 	return ok
 }
 
-// silent finds nothing.
+// silent is the Checker of an unusable DataSchema. It finds nothing.
 type silent struct{}
 
 func (silent) Check(*budget.Meter, []byte) ([]Finding, error) { return nil, nil }

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Entry is one entry of a revision's validations as it is shown (spec/api.md §8.3-8.5).
+// Entry is one entry of a revision's validations, as the API shows it (spec/api.md §8.3-8.5).
 type Entry struct {
-	ID           int // position in the list it is part of; counts from 0
+	ID           int // position in its list; counts from 0
 	Name         string
 	Status       string
 	Errors       []json.RawMessage
-	CreatedAt    time.Time // zero for an entry that stands for a missing one
+	CreatedAt    time.Time // zero if the validation is missing
 	ExpiresAfter string    // ISO 8601 duration; "" if it does not expire
 	ExpiresAt    time.Time // zero if it does not expire
 }
@@ -28,14 +28,13 @@ type Summary struct {
 const neverRegistered = `The result for this validation was never externally registered so its status defaulted to ` +
 	`"failure".`
 
-// Overlay returns entries as they are under the policies in force: those that no policy lists are marked as ignored, the
-// first of them with an explanation for each policy (spec/api.md §8.6). An explanation says the same of all of them, and
-// stands once.
+// Overlay returns entries as they are under policies. It marks entries that no policy lists as ignored and adds an
+// explanation for each policy to the first of them (spec/api.md §8.6); the others refer to that one.
 func Overlay(policies []Policy, entries []Entry) []Entry {
 	if len(policies) == 0 {
 		return entries
 	}
-	required := shortest(policies)
+	required := strictest(policies)
 	explanations, first := explanations(policies), -1
 	shown := make([]Entry, 0, len(entries))
 	for _, entry := range entries {
@@ -56,9 +55,9 @@ func Overlay(policies []Policy, entries []Entry) []Entry {
 // ignoredToo is the explanation of ignored entries after the first.
 const ignoredToo = "The result for this validation has been ignored, for the reasons given in entry %d of this list."
 
-// Unreported returns the names, sorted, of the validations that a policy lists and that are not present.
+// Unreported returns the sorted names of validations that a policy lists and that are not present.
 func Unreported(policies []Policy, present map[string]bool) (missing []string) {
-	for name := range shortest(policies) {
+	for name := range strictest(policies) {
 		if !present[name] {
 			missing = append(missing, name)
 		}
@@ -67,7 +66,7 @@ func Unreported(policies []Policy, present map[string]bool) (missing []string) {
 	return missing
 }
 
-// MissingEntry is the failed entry that stands for a validation that a policy lists and nobody reported.
+// MissingEntry returns the failed entry of a validation that a policy lists and nobody reported.
 func MissingEntry(name string) Entry {
 	return Entry{Name: name, Status: Failure.String(), Errors: []json.RawMessage{messageItem(neverRegistered)}}
 }
@@ -80,17 +79,17 @@ func messageItem(message string) json.RawMessage {
 	return item
 }
 
-// mostNames is how many names of a policy a message lists.
-const mostNames = 100
+// maxNames bounds the names of a policy's validations in a message.
+const maxNames = 100
 
-// explanations say why a validation is ignored, one for each policy.
+// explanations returns a message for each policy that explains why a validation is ignored.
 func explanations(policies []Policy) (items []json.RawMessage) {
 	for _, policy := range policies {
 		var names []string
-		for _, requirement := range policy.Requirements[:min(len(policy.Requirements), mostNames)] {
+		for _, requirement := range policy.Requirements[:min(len(policy.Requirements), maxNames)] {
 			names = append(names, requirement.Name)
 		}
-		if len(policy.Requirements) > mostNames {
+		if len(policy.Requirements) > maxNames {
 			names = append(names, "…")
 		}
 		items = append(items, messageItem(fmt.Sprintf(
@@ -102,14 +101,14 @@ func explanations(policies []Policy) (items []json.RawMessage) {
 
 func ignoredStatus(status string) string { return "ignored [" + status + "]" }
 
-// shortest gives, for each validation that a policy lists, the requirement by which its success ends first.
-func shortest(policies []Policy) map[string]Requirement {
+// strictest returns, for each validation that a policy lists, the requirement with the earliest expiry.
+func strictest(policies []Policy) map[string]Requirement {
 	required := map[string]Requirement{}
 	for _, policy := range policies {
 		for _, requirement := range policy.Requirements {
-			known, listed := required[requirement.Name]
+			other, listed := required[requirement.Name]
 			expires := requirement.ExpiresAfter != ""
-			if !listed || expires && (known.ExpiresAfter == "" || requirement.lifetime < known.lifetime) {
+			if !listed || expires && (other.ExpiresAfter == "" || requirement.lifetime < other.lifetime) {
 				required[requirement.Name] = requirement
 			}
 		}
@@ -117,7 +116,7 @@ func shortest(policies []Policy) map[string]Requirement {
 	return required
 }
 
-// withExpiry tells when an entry's success ends.
+// withExpiry returns an entry with its expiry under a requirement.
 func withExpiry(entry Entry, requirement Requirement) Entry {
 	if at, expires := requirement.expiry(entry.CreatedAt); expires && !strings.HasPrefix(entry.Name, ReservedPrefix) {
 		entry.ExpiresAfter, entry.ExpiresAt = requirement.ExpiresAfter, at
@@ -125,10 +124,10 @@ func withExpiry(entry Entry, requirement Requirement) Entry {
 	return entry
 }
 
-// Summarize gives one line for each validation that was reported or is listed by a policy, sorted by name. worst holds
-// the worst status word reported under each name.
+// Summarize returns the summaries, sorted by name, of the validations that were reported or that a policy lists. worst
+// maps the names of those reported to their worst status.
 func Summarize(policies []Policy, worst map[string]string) []Summary {
-	required := shortest(policies)
+	required := strictest(policies)
 	summaries := make([]Summary, 0, len(worst)+len(required))
 	for name, status := range worst {
 		if _, listed := required[name]; len(policies) > 0 && !listed {

@@ -7,11 +7,11 @@ import (
 	"purser/internal/fault"
 )
 
-// MaxName is how many characters a name, schema, layer, bucket, tag or validation may have (spec/api.md §0 D16).
+// MaxName bounds the names of documents, schemas, layers, buckets, tags and validations, in characters (spec/api.md §0
+// D16).
 const MaxName = 255
 
-// CheckName refuses what cannot be the name of a bucket, a tag or a validation. what begins the message. Fault:
-// Invalid.
+// CheckName checks the name of a bucket, a tag or a validation. what is the subject of the message. Fault: Invalid.
 func CheckName(name, what string) error {
 	n := utf8.RuneCountInString(name)
 	switch {

@@ -14,25 +14,25 @@ import (
 // PolicyPrefix begins the schema of every ValidationPolicy, whatever its version.
 const PolicyPrefix = "deckhand/ValidationPolicy/"
 
-// Policy is a ValidationPolicy document: the validations that a revision needs to be fit for use.
+// Policy is a ValidationPolicy document. It lists the validations that a revision needs.
 type Policy struct {
 	document.Identity
 
 	Requirements []Requirement
-	// Broken says that the document does not say what a ValidationPolicy must say; it can never be met.
+	// Broken is set if the document violates its schema. Such a policy always fails.
 	Broken bool
 }
 
 // Requirement is one validation that a policy lists.
 type Requirement struct {
 	Name         string
-	ExpiresAfter string // ISO 8601 duration; "" means that a success stays one
+	ExpiresAfter string // ISO 8601 duration; "" if a success does not expire
 	lifetime     time.Duration
 }
 
-// ParsePolicy reads a stored ValidationPolicy. It takes what it can from a broken one, which then cannot be met.
+// ParsePolicy parses a stored ValidationPolicy. Of a broken one it returns the requirements that it can read.
 func ParsePolicy(id document.Identity, data []byte) Policy {
-	// The schema is small, and what the policy takes was counted when it was taken in; so it has a budget of its own here.
+	// The check needs no request's budget: the schema is small, and it was paid for when the policy was uploaded.
 	findings, err := builtins["deckhand/ValidationPolicy/v1"].compiled.Check(budget.NewMeter(context.Background()), data)
 	policy := Policy{Identity: id, Broken: err != nil || len(findings) > 0}
 	value, err := document.ParseJSON(data)
@@ -62,7 +62,7 @@ func ParsePolicy(id document.Identity, data []byte) Policy {
 	return policy
 }
 
-// span is a duration, or the longest that Go knows (292 years) if it is longer.
+// span converts a duration. Those that Go cannot represent become its longest, 292 years.
 func span(d *duration.Duration) time.Duration {
 	const hour, day, year = 3600, 24 * 3600, 365 * 24 * 3600
 	seconds := d.Years*year + d.Months*year/12 + d.Weeks*7*day + d.Days*day + d.Hours*hour + d.Minutes*60 + d.Seconds
@@ -72,7 +72,7 @@ func span(d *duration.Duration) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// expiry is when a success of a time stops being one; ok is false if it never does.
+// expiry returns when a success expires; ok is false if it does not.
 func (r Requirement) expiry(success time.Time) (at time.Time, ok bool) {
 	if r.ExpiresAfter == "" {
 		return time.Time{}, false
@@ -80,7 +80,7 @@ func (r Requirement) expiry(success time.Time) (at time.Time, ok bool) {
 	return success.Add(r.lifetime), true
 }
 
-// Required returns the names that any of the policies lists, in order of first mention.
+// Required returns the names of all validations that policies list, in order of first mention.
 func Required(policies []Policy) []string {
 	var names []string
 	seen := map[string]bool{}

@@ -22,26 +22,26 @@ type Error struct {
 	ValidationSchema json.RawMessage `json:"validation_schema"`
 }
 
-// Sanitized stands wherever a value might be a secret (spec/api.md §7.4).
+// Sanitized replaces values that may be secret (spec/api.md §7.4).
 const Sanitized = "Sanitized to avoid exposing secret."
 
-// maxSection bounds what one error shows of a document, in bytes.
+// maxSection bounds the part of a document in one error, in bytes.
 const maxSection = 64 << 10
 
-// leftOut stands for the large parts of errors where there are too many to show them all.
-const leftOut = `"Left out, because there are too many failures to show; ask for this entry alone."`
+// omitted replaces the large parts of errors if there are too many errors.
+const omitted = `"Left out, because there are too many failures to show; ask for this entry alone."`
 
-// Report words the findings of a rule about a document, so that no value that a substitution writes is shown. Without
-// details the section of the document and the schema are left out.
+// Report returns the errors for the findings of a rule in a document. They show no values that substitutions write and,
+// without details, neither the section of the document nor the schema.
 func Report(doc *document.Document, rule []byte, findings []Finding, details bool) ([]Error, error) {
 	return report(doc, rule, findings, details, secretsOf(doc))
 }
 
-// ReportRendered is Report for a rendered document: brought is where substitutions wrote, as keys and indexes.
-func ReportRendered(doc *document.Document, rule []byte, findings []Finding, details bool, brought [][]string) (
+// ReportRendered is Report for a rendered document. destinations are the paths that substitutions wrote to.
+func ReportRendered(doc *document.Document, rule []byte, findings []Finding, details bool, destinations [][]string) (
 	[]Error, error,
 ) {
-	return report(doc, rule, findings, details, secrets{doc.Traits().Encrypted, brought})
+	return report(doc, rule, findings, details, secrets{doc.Traits().Encrypted, destinations})
 }
 
 func report(doc *document.Document, rule []byte, findings []Finding, details bool, secrets secrets) ([]Error, error) {
@@ -61,20 +61,20 @@ func report(doc *document.Document, rule []byte, findings []Finding, details boo
 	}
 	errs := make([]Error, 0, len(findings))
 	for _, finding := range findings {
-		wrong := Error{
-			ErrorSection: json.RawMessage(leftOut), Layer: doc.Layer, Message: secrets.message(finding),
+		e := Error{
+			ErrorSection: json.RawMessage(omitted), Layer: doc.Layer, Message: secrets.message(finding),
 			Name: doc.Name, Path: strings.Join(append([]string{".data"}, finding.Instance...), "."),
-			Schema: doc.Schema, SchemaPath: finding.SchemaPath, ValidationSchema: json.RawMessage(leftOut),
+			Schema: doc.Schema, SchemaPath: finding.SchemaPath, ValidationSchema: json.RawMessage(omitted),
 		}
 		if details {
-			wrong.ErrorSection, wrong.ValidationSchema = section(whole, finding.Instance), bounded(rule)
+			e.ErrorSection, e.ValidationSchema = section(whole, finding.Instance), bounded(rule)
 		}
-		errs = append(errs, wrong)
+		errs = append(errs, e)
 	}
 	return errs, nil
 }
 
-// D002 words an error as it is told of a rendered document (spec/api.md §7.2).
+// D002 returns the message about an error in a rendered document (spec/api.md §7.2).
 func D002(e Error) fault.Message {
 	return fault.Message{
 		Message: e.Message, Error: true, Name: "D002", Level: "Error", Kind: "ValidationMessage",
@@ -85,7 +85,7 @@ func D002(e Error) fault.Message {
 	}
 }
 
-// Unchecked is the error of a rendered document whose DataSchema cannot be used (spec/rendering.md §0 R11).
+// Unchecked returns the error of a rendered document whose DataSchema is unusable (spec/rendering.md §0 R11).
 func Unchecked(doc *document.Document) Error {
 	const null = "null"
 	return Error{
@@ -96,7 +96,7 @@ func Unchecked(doc *document.Document) Error {
 	}
 }
 
-// section is the value around the one that a finding is about; around all data it is the document.
+// section returns the value that contains the one of a finding: the whole document if the finding is about all data.
 func section(whole document.Mapping, instance []string) json.RawMessage {
 	var around any = whole
 	if len(instance) > 0 {
@@ -112,7 +112,7 @@ func bounded(text []byte) json.RawMessage {
 	return text
 }
 
-// FirstMessage is what the first of a JSON list of errors says, "" if it says nothing.
+// FirstMessage returns the message of the first error of a JSON list, "" if it has none.
 func FirstMessage(list []byte) string {
 	var items []json.RawMessage
 	var item struct {
@@ -124,7 +124,7 @@ func FirstMessage(list []byte) string {
 	return ""
 }
 
-// secrets are the places of a document's data that may hold what nobody should read.
+// secrets are the places in a document's data that may hold secrets.
 type secrets struct {
 	everywhere bool
 	paths      [][]string
@@ -149,7 +149,7 @@ func (s secrets) scrub(data any) any {
 	return data
 }
 
-// namesKeysOnly are the keywords whose messages show no values, only keys.
+// namesKeysOnly lists the keywords whose messages contain keys but no values.
 var namesKeysOnly = []string{"required", "additionalProperties", "dependencies"}
 
 func (s secrets) message(f Finding) string {
@@ -174,10 +174,10 @@ func hasPrefix(path, prefix []string) bool {
 	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
 
-// Unopened is said of an encrypted document that cannot be checked.
+// Unopened is the message about an encrypted document that cannot be decrypted to be checked.
 const Unopened = "The document cannot be checked, because its secret cannot be opened with the keys at hand"
 
-// Concealed are findings about what is secret: that there are some, and of which rules.
+// Concealed returns findings with their rules but without their messages and places, for secret data.
 func Concealed(findings []Finding) []Finding {
 	var concealed []Finding
 	for _, finding := range findings {

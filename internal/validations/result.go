@@ -11,13 +11,13 @@ import (
 // Result is one validation result that another service posted (spec/api.md §8.1).
 type Result struct {
 	Name      string
-	Status    string // success or failure; any word with the reference's leniency
+	Status    string // success or failure; any word if ParseResult allowed it
 	Validator []byte // JSON text, as posted
 	Errors    []byte // JSON text of a list
 	CreatedAt time.Time
 }
 
-// OutcomeOf is what a result says to a verdict.
+// OutcomeOf returns the outcome that a result reports.
 func OutcomeOf(r Result) Outcome {
 	outcome := Outcome{Name: r.Name, At: r.CreatedAt}
 	if r.Status != Success.String() {
@@ -26,11 +26,11 @@ func OutcomeOf(r Result) Outcome {
 	return outcome
 }
 
-// maxStatus is how long a status may be where any word is taken.
+// maxStatus bounds the length of a status if any word is allowed, in bytes.
 const maxStatus = 8
 
-// ParseResult reads a posted result. With anyStatus the status may be any word of at most 8 characters and reserved
-// names are open, as in the reference (spec/api.md §0 D10). Faults: Invalid, Forbidden for a reserved name.
+// ParseResult parses a posted result. With anyStatus, as in the reference, the status may be any word of at most 8
+// characters, and the name may be reserved (spec/api.md §0 D10). Faults: Invalid, Forbidden for a reserved name.
 func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	if strings.HasPrefix(name, ReservedPrefix) && !anyStatus {
 		return Result{}, fault.New(fault.Forbidden, "HTTPForbidden",

@@ -8,26 +8,25 @@ import (
 	"purser/internal/document"
 )
 
-// DataSchemaKind is the schema of the documents that register schemas for other kinds (spec/api.md §2.5).
+// DataSchemaKind is the schema of documents that register the schemas of other documents (spec/api.md §2.5).
 const DataSchemaKind = "deckhand/DataSchema/v1"
 
-// engineVersion is part of every Pair: raise it when checks come to judge or word anything differently.
+// engineVersion is part of every Pair. Increase it when the outcome or the messages of checks change.
 const engineVersion = "2"
 
-// Rule names what checks a document: the text of a schema and, where the outcome depends on them, the versions of
-// client plugins.
+// Rule identifies what a document is checked by: a schema and, if it depends on them, the versions of client plugins.
 type Rule struct {
 	Schema   document.Digest
-	Versions document.Digest // zero where they do not matter
+	Versions document.Digest // zero if the schema does not depend on them
 }
 
-// IsZero tells whether it names nothing.
+// IsZero reports whether there is no rule.
 func (r Rule) IsZero() bool { return r == Rule{} }
 
-// Pair names one check: of one content by one rule.
+// Pair identifies one check, of a content by a rule.
 type Pair document.Digest
 
-// PairOf returns the name of the check of a content by a rule.
+// PairOf returns the Pair of a content and a rule.
 func PairOf(content document.Digest, rule Rule) Pair {
 	parts := [][]byte{[]byte(engineVersion), rule.Schema[:], content[:]}
 	if !rule.Versions.IsZero() {
@@ -36,18 +35,18 @@ func PairOf(content document.Digest, rule Rule) Pair {
 	return sha256.Sum256(bytes.Join(parts, nil))
 }
 
-// Rules are the schemas in force for a revision.
+// Rules are the schemas in force in a revision.
 type Rules struct {
-	// Registered holds the rule of the DataSchema registered for each document schema.
+	// Registered maps the schema of documents to the rule of the DataSchema registered for it.
 	Registered map[string]Rule
 	// ControlOnly limits checks to control documents, as the reference does (spec/api.md §0 C1).
 	ControlOnly bool
 }
 
-// For returns the rule that checks a document at ingest; ok is false if none does (spec/api.md §0 C1, D19).
+// For returns the rule for a submitted document; ok is false if there is none (spec/api.md §0 C1, D19).
 func (r Rules) For(doc *document.Document) (rule Rule, ok bool) {
 	if Registers(doc) {
-		return Rule{Schema: usability.digest}, true
+		return Rule{Schema: dataSchema.digest}, true
 	}
 	traits := doc.Traits()
 	if doc.Schema == DataSchemaKind || traits.Abstract || r.ControlOnly && !traits.Control {
@@ -63,10 +62,10 @@ func (r Rules) For(doc *document.Document) (rule Rule, ok bool) {
 	return rule, ok
 }
 
-// ForRendered returns the rule that checks a rendered document; ok is false if none does (spec/api.md §7.2).
+// ForRendered returns the rule for a rendered document; ok is false if there is none (spec/api.md §7.2).
 func (r Rules) ForRendered(doc *document.Document) (rule Rule, ok bool) {
 	if Registers(doc) {
-		return Rule{Schema: usability.digest}, true
+		return Rule{Schema: dataSchema.digest}, true
 	}
 	if builtin, ok := builtins[doc.Schema]; ok {
 		return Rule{Schema: builtin.digest}, true
@@ -77,8 +76,8 @@ func (r Rules) ForRendered(doc *document.Document) (rule Rule, ok bool) {
 
 var registeredName = regexp.MustCompile(`^[a-zA-Z]+/[a-zA-Z]+/v\d+$`)
 
-// Registers tells whether a DataSchema document is a validator at all: it is named like a document schema that is not
-// built in, and holds a mapping with something in it (spec/api.md §2.5, §0 D19).
+// Registers reports whether a document registers a DataSchema: it has the name of a document schema that is not built
+// in, and its data is a mapping that is not empty (spec/api.md §2.5, §0 D19).
 func Registers(doc *document.Document) bool {
 	if doc.Schema != DataSchemaKind || !registeredName.MatchString(doc.Name) || builtins[doc.Name] != nil {
 		return false
@@ -86,7 +85,7 @@ func Registers(doc *document.Document) bool {
 	return len(doc.Data) > len("{}") && doc.Data[0] == '{'
 }
 
-// RuleText returns the text of a built-in rule, nil for any other.
+// RuleText returns the text of a built-in rule's schema, nil for any other rule.
 func RuleText(rule Rule) []byte {
 	if builtin := builtinByDigest(rule.Schema); builtin != nil {
 		return builtin.text

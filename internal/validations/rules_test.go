@@ -106,7 +106,7 @@ func TestRules_For(t *testing.T) {
 		"another version built in":  {strings.Replace(passphrase, "Passphrase/v1", "Passphrase/v2", 1), Rule{}, Rule{}},
 		"control":                   {strings.Replace(control, "%", "deckhand/LayeringPolicy/v1", 1), Rule{Schema: builtins["deckhand/LayeringPolicy/v1"].digest}, Rule{Schema: builtins["deckhand/LayeringPolicy/v1"].digest}},
 		"internal schemas are none": {strings.Replace(control, "%", "deckhand/Base/v1", 1), Rule{}, Rule{}},
-		"data schema":               {schema("acme/Widget/v9", "{type: object}"), Rule{Schema: usability.digest}, Rule{Schema: usability.digest}},
+		"data schema":               {schema("acme/Widget/v9", "{type: object}"), Rule{Schema: dataSchema.digest}, Rule{Schema: dataSchema.digest}},
 		"template":                  {schema("template-widget", "{type: object}"), Rule{}, Rule{}},
 		"data schema without data":  {schema("acme/Widget/v1", "{}"), Rule{}, Rule{}},
 		"data schema of text":       {schema("acme/Widget/v1", "text"), Rule{}, Rule{}},
@@ -143,7 +143,7 @@ func TestEngine_unusable(t *testing.T) {
 	t.Parallel()
 	engine := NewEngine()
 	text := []byte(`{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`)
-	judge, ok := engine.Checker(Rule{Schema: usability.digest})
+	judge, ok := engine.Checker(Rule{Schema: dataSchema.digest})
 	if findings, _ := judge.Check(budget.NewMeter(t.Context()), text); !ok || len(findings) == 0 || !strings.Contains(findings[0].Message, "file:///etc/passwd") {
 		t.Errorf("findings about the schema: %v", findings)
 	}

@@ -17,9 +17,8 @@ const sanityAdvice = "Ensure that each document has a metadata, schema and data 
 
 var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
 
-// Sanity checks that an entry is a document at all: the base schema and the schema of its metadata (spec/api.md
-// §2.1-2.3). It returns nil, the Invalid fault that carries one D001 message for each violation, or an error of the
-// meter as it came.
+// Sanity checks that an entry is a document, by the base schema and the schema of its metadata (spec/api.md §2.1-2.3).
+// It returns an Invalid fault with a D001 message for each violation, or an error of the meter, unwrapped.
 func Sanity(meter *budget.Meter, e document.Entry) error {
 	root, _ := e.Value.(document.Mapping)
 	violations, err := checkBase(meter, root)
@@ -40,19 +39,19 @@ func Sanity(meter *budget.Meter, e document.Entry) error {
 	return refusal
 }
 
-// violation is one thing wrong with a document's frame.
+// violation is one violation of the base schema or the metadata's schema.
 type violation struct{ path, message string }
 
 func checkBase(meter *budget.Meter, root document.Mapping) ([]violation, error) {
 	subject := document.Mapping{
 		{Key: "schema", Value: root.At("schema")},
 		{Key: "metadata", Value: root.At("metadata")},
-		{Key: "data", Value: nil}, // any value that could be read is allowed
+		{Key: "data", Value: nil}, // any value is allowed
 	}
 	violations, err := violationsBy(meter, baseSchema, "", subject)
-	// The reference looks at the schema before it looks at the metadata.
+	// Like the reference, report .schema before .metadata and its members.
 	slices.SortStableFunc(violations, func(a, b violation) int {
-		return -strings.Compare(a.path, b.path) // .schema, then .metadata and what is below it
+		return -strings.Compare(a.path, b.path)
 	})
 	return violations, err
 }
@@ -81,15 +80,15 @@ func checkMetadata(meter *budget.Meter, root document.Mapping) ([]violation, err
 	return slices.Concat(violations, checkLengths(root, metadata), checkPatterns(metadata)), err
 }
 
-// checkPatterns refuses the patterns of substitutions that cannot be used (spec/rendering.md §0 R7).
+// checkPatterns checks that the patterns of substitutions compile (spec/rendering.md §0 R7).
 func checkPatterns(metadata document.Mapping) (violations []violation) {
-	const longest = 10_000
+	const maxPattern = 10_000 // bytes
 	check := func(path string, place any) {
 		m, _ := place.(document.Mapping)
 		pattern, _ := m.At("pattern").(string)
-		if len(pattern) > longest {
+		if len(pattern) > maxPattern {
 			violations = append(violations, violation{path, fmt.Sprintf("a pattern of %d bytes; at most %d are allowed",
-				len(pattern), longest)})
+				len(pattern), maxPattern)})
 		} else if _, err := regexp.Compile(pattern); err != nil {
 			violations = append(violations, violation{path, fmt.Sprintf("'%s' is no pattern of RE2 "+
 				"(https://github.com/google/re2/wiki/Syntax): %v", brief(pattern), err)})
@@ -130,7 +129,7 @@ func checkLengths(root, metadata document.Mapping) (violations []violation) {
 	return violations
 }
 
-// violationsBy returns what is wrong with the part of a document at a path, by a schema.
+// violationsBy checks the part of a document at a path by a schema.
 func violationsBy(meter *budget.Meter, by *schema, at string, part document.Mapping) (
 	violations []violation, err error,
 ) {
@@ -159,7 +158,7 @@ func sanityMessage(e document.Entry, v violation) fault.Message {
 	}
 }
 
-// brief is a name for a message: bounded, and empty where there is none.
+// brief returns a name shortened for a message, "" if value is not a string.
 func brief(value any) string {
 	text, _ := value.(string)
 	if runes := []rune(text); len(runes) > MaxName {

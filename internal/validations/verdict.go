@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// The internal validation of documents against their schemas, and another name for it (spec/api.md §0 D2).
+// The server's validation of documents against their schemas, and its alias (spec/api.md §0 D2).
 const (
 	SchemaValidation      = "deckhand-schema-validation"
 	SchemaValidationAlias = "deckhand-document-schema-validation"
 )
 
-// The internal validations of a whole revision, which are made if a ValidationPolicy asks for them: that its documents
-// fit together, and that it renders to documents that pass their schemas (spec/api.md §0 D3, D4).
+// The server's validations of a whole revision, performed if a ValidationPolicy lists them: that parents and sources of
+// documents exist, and that the rendered documents conform to their schemas (spec/api.md §0 D3, D4).
 const (
 	PolicyValidation    = "deckhand-policy-validation"
 	RenderingValidation = "deckhand-rendering-validation"
@@ -32,10 +32,10 @@ const (
 	Success Status = iota
 	Failure
 	Missing // required, but never reported
-	Expired // a success that is older than the policy lets it be
+	Expired // a success that is older than the policy allows
 )
 
-// String gives the word that the API uses.
+// String returns the word that the API uses.
 func (s Status) String() string {
 	switch s {
 	case Success:
@@ -50,8 +50,8 @@ func (s Status) String() string {
 	return "unknown"
 }
 
-// Outcome is what is known of one validation of a revision: for an external one the latest report, for an internal one
-// a failure if any entry failed (spec/api.md §0 D6).
+// Outcome is the outcome of one validation of a revision: the latest posted result or, for one of the server's own, a
+// failure if any entry failed (spec/api.md §0 D6).
 type Outcome struct {
 	Name    string
 	Status  Status // Success or Failure
@@ -59,70 +59,70 @@ type Outcome struct {
 	Message string // the first message of a failure
 }
 
-// Judged is one validation as a verdict sees it.
+// Judged is the status of one validation in a verdict.
 type Judged struct {
 	Name    string
 	Status  Status
 	Message string
 }
 
-// PolicyVerdict says whether a policy is met.
+// PolicyVerdict is the verdict of one policy.
 type PolicyVerdict struct {
 	Policy      Policy
 	Status      Status
 	Validations []Judged
 }
 
-// Verdict says whether a revision may be used.
+// Verdict is the verdict on a revision.
 type Verdict struct {
 	Status   Status
 	Policies []PolicyVerdict
-	// Ignored are the validations reported that no policy lists; empty without a policy.
+	// Ignored are the reported validations that no policy lists; empty without a policy.
 	Ignored []Judged
-	// Reported are all validations reported, if there is no policy to weigh them.
+	// Reported are all reported validations; empty with a policy.
 	Reported []Judged
 }
 
-// Judge weighs the outcomes of a revision at a time. With policies the revision is fit for use if every one is met; a
-// validation that is missing fails its policy, one that no policy lists is ignored. Without policies every validation
-// that was reported must have succeeded (spec/api.md §0 D5-D8).
+// Judge returns the verdict on a revision at a time. All policies must succeed: a missing validation fails its policy,
+// and one that no policy lists is ignored. Without policies, all reported validations must have succeeded (spec/api.md
+// §0 D5-D8).
 func Judge(policies []Policy, outcomes []Outcome, now time.Time) Verdict {
-	known := withAlias(policies, outcomes)
+	byName := withAlias(policies, outcomes)
 	if len(policies) == 0 {
-		verdict := Verdict{Reported: judgeAll(known)}
+		verdict := Verdict{Reported: judgeAll(byName)}
 		verdict.Status = worst(verdict.Reported)
 		return verdict
 	}
 	verdict := Verdict{}
 	for _, policy := range policies {
-		judged := judgePolicy(policy, known, now)
+		judged := judgePolicy(policy, byName, now)
 		verdict.Policies = append(verdict.Policies, judged)
 		verdict.Status = max(verdict.Status, judged.Status)
 	}
 	for _, name := range Required(policies) {
-		delete(known, name)
+		delete(byName, name)
 	}
-	verdict.Ignored = judgeAll(known)
+	verdict.Ignored = judgeAll(byName)
 	return verdict
 }
 
-// withAlias indexes outcomes by name; the alias of the schema validation is known if a policy asks for it.
+// withAlias maps outcomes by name. It adds the alias of the schema validation if a policy lists it.
 func withAlias(policies []Policy, outcomes []Outcome) map[string]Outcome {
-	known := make(map[string]Outcome, len(outcomes)+1)
+	byName := make(map[string]Outcome, len(outcomes)+1)
 	for _, outcome := range outcomes {
-		known[outcome.Name] = outcome
+		byName[outcome.Name] = outcome
 	}
-	if own, ok := known[SchemaValidation]; ok && slices.Contains(Required(policies), SchemaValidationAlias) {
-		own.Name = SchemaValidationAlias
-		known[SchemaValidationAlias] = own
+	if schema, ok := byName[SchemaValidation]; ok && slices.Contains(Required(policies), SchemaValidationAlias) {
+		schema.Name = SchemaValidationAlias
+		byName[SchemaValidationAlias] = schema
 	}
-	return known
+	return byName
 }
 
-func judgePolicy(policy Policy, known map[string]Outcome, now time.Time) PolicyVerdict {
+func judgePolicy(policy Policy, byName map[string]Outcome, now time.Time) PolicyVerdict {
 	verdict := PolicyVerdict{Policy: policy}
 	for _, requirement := range policy.Requirements {
-		outcome, reported := known[requirement.Name]
+		outcome, reported := byName[requirement.Name]
 		verdict.Validations = append(verdict.Validations, judge(requirement, outcome, reported, now))
 	}
 	verdict.Status = worst(verdict.Validations)
@@ -138,7 +138,7 @@ func judge(requirement Requirement, outcome Outcome, reported bool, now time.Tim
 		judged.Status = Missing
 		return judged
 	}
-	// The server's own validations say how the documents are, which no time changes.
+	// The server's own validations depend only on the documents, so they do not expire.
 	internal := strings.HasPrefix(outcome.Name, ReservedPrefix)
 	if at, ok := requirement.expiry(outcome.At); ok && !internal && outcome.Status == Success && now.After(at) {
 		judged.Status = Expired
@@ -146,9 +146,9 @@ func judge(requirement Requirement, outcome Outcome, reported bool, now time.Tim
 	return judged
 }
 
-func judgeAll(known map[string]Outcome) []Judged {
+func judgeAll(byName map[string]Outcome) []Judged {
 	var all []Judged
-	for _, outcome := range slices.SortedFunc(maps.Values(known), func(a, b Outcome) int {
+	for _, outcome := range slices.SortedFunc(maps.Values(byName), func(a, b Outcome) int {
 		return cmp.Compare(a.Name, b.Name)
 	}) {
 		all = append(all, Judged{Name: outcome.Name, Status: outcome.Status, Message: outcome.Message})
@@ -156,7 +156,7 @@ func judgeAll(known map[string]Outcome) []Judged {
 	return all
 }
 
-// worst is Success only if all are.
+// worst returns Success if all are, or else Failure.
 func worst(all []Judged) Status {
 	for _, judged := range all {
 		if judged.Status != Success {

@@ -79,7 +79,7 @@ func TestGroups_NamesVersions(t *testing.T) {
 	}
 }
 
-func TestLimit_admits(t *testing.T) {
+func TestSupport_admits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		version, listed string
@@ -104,8 +104,8 @@ func TestLimit_admits(t *testing.T) {
 		{"-1", "1", false, false},
 		{"1" + strings.Repeat(".0", maxName), "1", false, false},
 	} {
-		exactly := limit{versions: []version{versionOf(c.listed)}}
-		since := limit{versions: exactly.versions, since: true}
+		exactly := support{versions: []version{versionOf(c.listed)}}
+		since := support{versions: exactly.versions, since: true}
 		got := []bool{exactly.admits(c.version), since.admits(c.version)}
 		if diff := cmp.Diff([]bool{c.exactly, c.since}, got); diff != "" {
 			t.Errorf("%s, %s (-want +got)\n%s", c.version, c.listed, diff)

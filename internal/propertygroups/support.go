@@ -8,22 +8,23 @@ import (
 	"purser/internal/document"
 )
 
-// limit is which versions of a client plugin know the properties of a group (spec/property-groups.md §2, "Versions").
-type limit struct {
+// support lists the versions of a client plugin that support the properties of a group (spec/property-groups.md §2,
+// "Versions").
+type support struct {
 	plugin   string
 	versions []version
-	since    bool // the versions are the oldest, and not all, that do
+	since    bool // newer versions do, too
 }
 
-// version is a client version. Its parts are the digits of its numbers, without leading and trailing zeros; nil if it
-// is not numeric.
+// version is a client version. Its parts are its numbers without leading zeros, and without trailing parts that are
+// zero; nil if it is not numeric.
 type version struct {
 	text  string
 	parts []string
 }
 
-// read adds the versions of a list, and tells whether it is one of versions.
-func (l *limit) read(list []any) bool {
+// read adds the versions of a list and reports whether all items are versions.
+func (l *support) read(list []any) bool {
 	for _, item := range list {
 		var v version
 		switch item := item.(type) {
@@ -42,7 +43,7 @@ func (l *limit) read(list []any) bool {
 
 func versionOf(text string) version {
 	if len(text) > maxName {
-		return version{text: text} // each rule asks anew for the client's, which has to stay cheap
+		return version{text: text} // too long to parse for each rule
 	}
 	parts := strings.Split(strings.TrimPrefix(text, "v"), ".")
 	for i, part := range parts {
@@ -64,8 +65,8 @@ func (v version) compare(w version) int {
 	})
 }
 
-// admits tells whether a version knows the properties.
-func (l *limit) admits(text string) bool {
+// admits reports whether a version supports the properties.
+func (l *support) admits(text string) bool {
 	v := versionOf(text)
 	return slices.ContainsFunc(l.versions, func(w version) bool {
 		switch {
@@ -78,10 +79,10 @@ func (l *limit) admits(text string) bool {
 	})
 }
 
-// supports tells whether the rule's properties are known to the client. If not, each one that is specified is a
+// supports reports whether the client supports the rule's properties. If not, it reports each specified one as a
 // violation.
 func (c *check) supports(r *rule) bool {
-	l := r.limit
+	l := r.support
 	if l == nil {
 		return true
 	}
@@ -90,11 +91,11 @@ func (c *check) supports(r *rule) bool {
 	if isKnown && l.admits(v) {
 		return true
 	}
-	said := make(map[string]bool)
+	reported := make(map[string]bool)
 	w := pathWalk{visit: func(path []string) bool {
 		if c.spend(1); c.specified(c.object, path) {
-			if key := strings.Join(path, "\x00"); !said[key] {
-				said[key] = true
+			if key := strings.Join(path, "\x00"); !reported[key] {
+				reported[key] = true
 				c.report(r, func() string { return l.violation(path, v, isKnown) })
 			}
 		}
@@ -104,11 +105,11 @@ func (c *check) supports(r *rule) bool {
 	return false
 }
 
-// pathWalk visits the paths below a group, and each group but once.
+// pathWalk visits the paths below a group, and each group only once.
 type pathWalk struct {
-	visit func(path []string) (more bool)
-	step  func() // on the way to a group
-	seen  map[*group]bool
+	visit  func(path []string) (more bool)
+	step   func()          // called for each group
+	groups map[*group]bool // visited
 }
 
 func (w *pathWalk) walk(g *group) (more bool) {
@@ -120,13 +121,13 @@ func (w *pathWalk) walk(g *group) (more bool) {
 			continue
 		}
 		w.step()
-		if w.seen[o.group] {
+		if w.groups[o.group] {
 			continue
 		}
-		if w.seen == nil {
-			w.seen = make(map[*group]bool)
+		if w.groups == nil {
+			w.groups = make(map[*group]bool)
 		}
-		w.seen[o.group] = true
+		w.groups[o.group] = true
 		if !w.walk(o.group) {
 			return false
 		}

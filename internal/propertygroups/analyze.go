@@ -5,47 +5,47 @@ import (
 	"strings"
 )
 
-// settler finds out what depends on all that is below a group.
-type settler struct {
+// analyzer computes the height and the common prefix of groups, bottom up, and finds cycles.
+type analyzer struct {
 	parser *parser
-	open   []*group // from the rule's group down to where it is
+	path   []*group // from the rule's group down to the current one
 }
 
-const isOpen = -1 // the height of a group in open
+const inProgress = -1 // the height of a group in path
 
 // settle refuses a group that leads to itself, or too deep.
-func (s *settler) settle(g *group) error {
+func (s *analyzer) analyze(g *group) error {
 	if g.height > 0 {
 		return nil
 	}
-	if g.height == isOpen {
+	if g.height == inProgress {
 		return s.cycle(g)
 	}
-	g.height = isOpen
-	s.open = append(s.open, g)
+	g.height = inProgress
+	s.path = append(s.path, g)
 	height := 1
 	for _, o := range g.operands {
 		if o.group == nil {
 			continue
 		}
-		if len(s.open) <= maxNesting { // else it is refused below, without going deeper
-			if err := s.settle(o.group); err != nil {
+		if len(s.path) <= maxNesting { // otherwise it is refused below
+			if err := s.analyze(o.group); err != nil {
 				return err
 			}
 		}
 		height = max(height, 1+o.group.height)
 	}
-	if len(s.open) > maxNesting || height > maxNesting {
+	if len(s.path) > maxNesting || height > maxNesting {
 		return s.parser.refuse("Groups should refer to one another at most %d deep.", maxNesting)
 	}
-	s.open = s.open[:len(s.open)-1]
+	s.path = s.path[:len(s.path)-1]
 	g.height, g.common = height, commonPrefix(g.operands)
 	return nil
 }
 
-func (s *settler) cycle(g *group) error {
+func (s *analyzer) cycle(g *group) error {
 	var names []string
-	for _, member := range s.open[slices.Index(s.open, g):] {
+	for _, member := range s.path[slices.Index(s.path, g):] {
 		names = append(names, member.name)
 	}
 	for _, r := range s.parser.groups.rules {
@@ -53,11 +53,11 @@ func (s *settler) cycle(g *group) error {
 			s.parser.at = r.keyword
 		}
 	}
-	way := strings.Join(append(names, g.name), " -> ")
-	return s.parser.refuse("Group '%s' refers to itself: %s.", cut(g.name, maxName), way)
+	cycle := strings.Join(append(names, g.name), " -> ")
+	return s.parser.refuse("Group '%s' refers to itself: %s.", cut(g.name, maxName), cycle)
 }
 
-// commonPrefix is what all paths below the operands have in common, each without its last part.
+// commonPrefix returns the common prefix of all paths below operands, each without its last part.
 func commonPrefix(operands []operand) []string {
 	var common []string
 	for i, o := range operands {

@@ -1,0 +1,119 @@
+package api
+
+import (
+	"net/http"
+
+	"purser/internal/authn"
+	"purser/internal/authz"
+	"purser/internal/fault"
+)
+
+// Access configures authentication and authorization.
+type Access struct {
+	Authenticator authn.Authenticator
+	// Anonymous says that Authenticator returns the same caller for every token. Answers and revisions do not name it.
+	Anonymous bool
+	Rules     *authz.File
+	// MetricsElsewhere leaves /metrics to another listener.
+	MetricsElsewhere bool
+}
+
+// Pseudo rules of endpoints that need none of package authz.
+const (
+	public        = "public"        // everybody passes, without a token
+	authenticated = "authenticated" // every authenticated caller passes
+)
+
+// fallbackRule returns the rule for methods that a path does not have: public if the path is public for all of its
+// methods.
+func fallbackRule(of methods) string {
+	for _, endpoint := range of {
+		if endpoint.rule != public {
+			return authenticated
+		}
+	}
+	return public
+}
+
+// authorize authenticates the caller and checks that it passes a rule. As in the reference, 401 comes before 403, and
+// both come before anything is read or looked up (spec/api.md §10).
+func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) error {
+	if rule == public {
+		return nil
+	}
+	caller, err := s.authenticate(r)
+	if err != nil {
+		return challenge(w, r, err)
+	}
+	infoOf(r).caller = caller
+	if rule != authenticated {
+		infoOf(r).rule = rule
+	}
+	if !s.Access.Anonymous {
+		w.Header().Set("X-User-Name", caller.UserID)
+	}
+	if err := s.bounds.countRequest(w, r, caller); err != nil {
+		return err
+	}
+	if rule == authenticated || s.allows(r, rule) {
+		return nil
+	}
+	return forbidden(rule)
+}
+
+// callerOf returns the caller of a request, zero for a public endpoint.
+func callerOf(r *http.Request) authn.Caller { return infoOf(r).caller }
+
+// callerName returns the name of the caller, or its id if it has no name. It is empty if callers are anonymous.
+func (s *server) callerName(r *http.Request) string {
+	caller := callerOf(r)
+	switch {
+	case s.Access.Anonymous:
+		return ""
+	case caller.UserName != "":
+		return caller.UserName
+	}
+	return caller.UserID
+}
+
+// allows reports whether the caller passes a rule.
+func (s *server) allows(r *http.Request, rule string) bool {
+	return s.Access.Rules.Policy().Allows(rule, callerOf(r))
+}
+
+// seesEncrypted reports whether the caller may read encrypted documents.
+func (s *server) seesEncrypted(r *http.Request) bool {
+	return s.allows(r, authz.ListEncryptedDocuments)
+}
+
+// mayEncrypt reports whether the caller may upload encrypted documents.
+func (s *server) mayEncrypt(r *http.Request) bool {
+	return s.allows(r, authz.CreateEncryptedDocuments)
+}
+
+// forbidden returns the fault of a caller that does not pass a rule, in the reference's words.
+func forbidden(rule string) error {
+	return fault.New(fault.Forbidden, "HTTPForbidden", "Policy doesn't allow %s to be performed", rule)
+}
+
+// GET /api/v1.0/whoami
+func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
+	caller := callerOf(r)
+	s.write(w, r, http.StatusOK, whoamiView{
+		User: userView{caller.UserID, optional(caller.UserName)}, Project: optional(caller.ProjectID),
+		Roles: nonNil(caller.Roles), Rules: s.Access.Rules.Policy().Passed(caller),
+	})
+	return nil
+}
+
+type whoamiView struct {
+	User    userView `json:"user"`
+	Project *string  `json:"project"`
+	Roles   []string `json:"roles"`
+	Rules   []string `json:"rules"` // that the caller passes
+}
+
+type userView struct {
+	ID   string  `json:"id"`
+	Name *string `json:"name"`
+}
