@@ -96,9 +96,36 @@ func (s *site) Documents(_ context.Context, revision int64, selection Selection)
 	return Selected{Documents: documents, Epoch: s.epoch}, nil
 }
 
-func (s *site) Select(_ context.Context, _ int64, selection Selection) (map[int64]int, error) {
-	s.selections = append(s.selections, selection)
-	return s.ranks, nil
+func (s *site) Select(_ context.Context, revision int64, selection Selection) (outlines []Outline, err error) {
+	if selection.restricts() {
+		s.selections = append(s.selections, selection)
+	}
+	documents := s.documents[revision]
+	if selection.Limit >= 0 {
+		documents = documents[:min(selection.Limit, len(documents))]
+	}
+	for _, doc := range documents {
+		if rank, selected := s.ranks[doc.ID]; selected || !selection.restricts() {
+			outlines = append(outlines, Outline{ID: doc.ID, Rank: rank, Size: len(doc.Data)})
+		}
+	}
+	return outlines, nil
+}
+
+func (s *site) Versions(_ context.Context, ids []int64, do func(*revisions.Stored) error) (found int, err error) {
+	for _, id := range ids {
+		for _, documents := range s.documents {
+			for _, doc := range documents {
+				if doc.ID == id {
+					found++
+					if err := do(doc); err != nil {
+						return found, err
+					}
+				}
+			}
+		}
+	}
+	return found, nil
 }
 
 func (s *site) FallbackPolicy(context.Context, int64) (*revisions.Stored, error) { return nil, nil }

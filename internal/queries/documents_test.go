@@ -2,6 +2,7 @@ package queries
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func TestService_Documents(t *testing.T) {
 		limit, asked int
 		want         string
 		more         bool
-	}{{-1, -1, "[p q]", false}, {2, 3, "[p q]", false}, {1, 2, "[p]", true}, {0, 1, "[]", true}} {
+	}{{-1, firstRead + 1, "[p q]", false}, {2, 3, "[p q]", false}, {1, 2, "[p]", true}, {0, 1, "[]", true}} {
 		got, err := s.Documents(t.Context(), 1, Selection{Page: Page{Limit: c.limit}})
 		if err != nil {
 			t.Fatal(err)
@@ -63,6 +64,58 @@ func TestService_Documents(t *testing.T) {
 	_, err := s.Documents(t.Context(), 2, Selection{})
 	if fault.KindOf(err) != fault.NotFound || !strings.Contains(err.Error(), "The requested revision=2 was not found") {
 		t.Errorf("of a revision that does not exist: %v", err)
+	}
+}
+
+// Each gives all documents of a selection in their order, however many there are.
+func TestService_Each(t *testing.T) {
+	t.Parallel()
+	const count = 2*firstRead + 5
+	var body strings.Builder
+	for i := range count {
+		body.WriteString(widget(fmt.Sprintf("w%03d", i), "{}", cleartext))
+	}
+	site := &site{documents: map[int64][]*revisions.Stored{1: parsed(t, "a", body.String())}}
+	s := service(site)
+	for _, c := range []struct {
+		limit, want int
+		more        bool
+	}{
+		{-1, count, false},
+		{firstRead - 1, firstRead - 1, true},
+		{firstRead, firstRead, true},
+		{firstRead + 1, firstRead + 1, true},
+		{count - 1, count - 1, true},
+		{count, count, false},
+		{count + 1, count, false},
+	} {
+		selection := Selection{Page: Page{Limit: c.limit}}
+		found, err := s.Documents(t.Context(), 1, selection)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		err = s.Each(t.Context(), selection, found, func(documents []*revisions.Stored) error {
+			got = append(got, names(documents)...)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != c.want || found.More != c.more || !slices.IsSorted(got) {
+			t.Errorf("limit %d: %d documents, more %v; want %d, %v", c.limit, len(got), found.More, c.want, c.more)
+		}
+	}
+}
+
+// A revision that is deleted while it is read is gone, and what was read of it is no answer.
+func TestService_Each_gone(t *testing.T) {
+	t.Parallel()
+	s := service(&site{})
+	selected := Selected{Rest: []Outline{{ID: 1, Size: 2}}}
+	err := s.Each(t.Context(), Selection{}, selected, func([]*revisions.Stored) error { return nil })
+	if fault.KindOf(err) != fault.Gone {
+		t.Errorf("got %v, want Gone", err)
 	}
 }
 
