@@ -149,7 +149,7 @@ func (s *site) FailedEntries(_ context.Context, _ int64, query EntryQuery) (rows
 	s.queries = append(s.queries, query)
 	for _, row := range s.failures {
 		inside := row.Entry >= query.From && (query.To == 0 || row.Entry < query.To)
-		if inside && (query.Limit == 0 || len(rows) < query.Limit) && !(query.FailuresOnly && row.Rule.IsZero()) {
+		if inside && (query.Limit == 0 || len(rows) < query.Limit) && (!query.FailuresOnly || !row.Rule.IsZero()) {
 			rows = append(rows, row)
 		}
 	}

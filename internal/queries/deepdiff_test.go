@@ -109,18 +109,27 @@ func TestPairedByName(t *testing.T) {
 		want        []string
 	}{
 		{"none", nil, nil},
-		{"another layer", []revisions.DocumentDifference{of("global", revisions.Deleted), of("site", revisions.Created)},
-			[]string{"site modified"}},
-		{"created before deleted", []revisions.DocumentDifference{of("a", revisions.Created), of("b", revisions.Deleted)},
-			[]string{"a modified"}},
+		{
+			"another layer",
+			[]revisions.DocumentDifference{of("global", revisions.Deleted), of("site", revisions.Created)},
+			[]string{"site modified"},
+		},
+		{
+			"created before deleted",
+			[]revisions.DocumentDifference{of("a", revisions.Created), of("b", revisions.Deleted)},
+			[]string{"a modified"},
+		},
 		{"one deleted, two created", []revisions.DocumentDifference{
 			of("a", revisions.Deleted), of("b", revisions.Created), of("c", revisions.Created),
 		}, []string{"b modified", "c created"}},
 		{"two deleted, one created", []revisions.DocumentDifference{
 			of("a", revisions.Deleted), of("b", revisions.Deleted), of("c", revisions.Created),
 		}, []string{"a deleted", "c modified"}},
-		{"nothing to pair", []revisions.DocumentDifference{of("a", revisions.Modified), of("b", revisions.Created)},
-			[]string{"a modified", "b created"}},
+		{
+			"nothing to pair",
+			[]revisions.DocumentDifference{of("a", revisions.Modified), of("b", revisions.Created)},
+			[]string{"a modified", "b created"},
+		},
 	} {
 		var got []string
 		for _, d := range pairedByName(c.differences) {

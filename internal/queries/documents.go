@@ -96,8 +96,8 @@ func (s *Service) Each(ctx context.Context, selection Selection, selected Select
 }
 
 // Rendered returns the rendered documents of a revision that a selection asks for; without a sort key they come in the
-// order of rendering (spec/api.md §5.3). The selection has no influence on how they are rendered. Faults: NotFound, Gone;
-// those of rendering; Invalid, with D002, if one does not match its schema.
+// order of rendering (spec/api.md §5.3). The selection has no influence on how they are rendered. Faults: NotFound,
+// Gone; those of rendering; Invalid, with D002, if one does not match its schema.
 func (s *Service) Rendered(ctx context.Context, id int64, selection Selection) (Selected, error) {
 	epoch, err := s.Epoch(ctx, id)
 	if err != nil {

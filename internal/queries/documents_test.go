@@ -188,8 +188,13 @@ func TestService_Rendered_faults(t *testing.T) {
 func TestSelection_restricts(t *testing.T) {
 	t.Parallel()
 	for _, restricting := range []Selection{
-		{Schemas: []string{}}, {Names: []string{}}, {Layers: []string{}}, {Buckets: []string{}}, {Labels: []Label{}},
-		{NoPolicy: true}, {Sort: []SortKey{ByName}},
+		{Schemas: []string{}},
+		{Names: []string{}},
+		{Layers: []string{}},
+		{Buckets: []string{}},
+		{Labels: []Label{}},
+		{NoPolicy: true},
+		{Sort: []SortKey{ByName}},
 	} {
 		if !restricting.restricts() {
 			t.Errorf("%+v does not restrict", restricting)

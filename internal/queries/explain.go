@@ -16,9 +16,9 @@ type Explanation struct {
 	Documents []*revisions.Stored // of the revision
 }
 
-// Explain returns where the data of one document of a revision comes from, or the part of it at a path and below it; "."
-// is all. An identity without a layer is the document that services read; cleartext leaves encrypted ones out. Faults:
-// NotFound, Gone; those of rendering.
+// Explain returns where the data of one document of a revision comes from, or the part of it at a path and below it;
+// "." is all. An identity without a layer is the document that services read; cleartext leaves encrypted ones out.
+// Faults: NotFound, Gone; those of rendering.
 func (s *Service) Explain(ctx context.Context, id int64, identity document.Identity, path string, cleartext bool) (
 	Explanation, error,
 ) {

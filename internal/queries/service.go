@@ -37,6 +37,8 @@ func NewService(config Config) *Service {
 
 // Store reads revisions. Faults: NotFound for a revision that does not exist, Unavailable if the database does not
 // answer. What a method returns must not be modified: it may be shared.
+//
+//nolint:interfacebloat // one question each
 type Store interface {
 	// Latest returns the newest revision's number, 0 if there is none.
 	Latest(ctx context.Context) (int64, error)

@@ -123,8 +123,8 @@ func (s *Service) Entry(ctx context.Context, id int64, name string, position int
 }
 
 // entryList is the list of a revision's entries, most of which are made when they are asked for: those of the schema
-// validation under each of its names, then those of posted results, then one for each validation that a policy lists and
-// nobody reported.
+// validation under each of its names, then those of posted results, then one for each validation that a policy lists
+// and nobody reported.
 type entryList struct {
 	revision revisions.Revision
 	policies []validations.Policy

@@ -45,7 +45,9 @@ func newCommit(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, opt
 	return c
 }
 
-func newRevision(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options, now time.Time) Revision {
+func newRevision(
+	snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options, now time.Time,
+) Revision {
 	revision := Revision{
 		ID: snapshot.Revision + 1, CreatedAt: now.UTC(), Kind: kind, Reason: options.Reason, Buckets: diff.Buckets,
 		Entries: judgement.Entries, Failed: judgement.failed(), ClientVersions: judgement.ClientVersions.Digest(),
@@ -111,8 +113,9 @@ const (
 	retryAfterAll = time.Second
 )
 
-// change makes a revision of a source, if that changes anything. Faults: those of planning; Stale if the newest revision
-// is not one that the options expect; Conflict with a site that does not stop changing. Nothing is stored with a fault.
+// change makes a revision of a source, if that changes anything. Faults: those of planning; Stale if the newest
+// revision is not one that the options expect; Conflict with a site that does not stop changing. Nothing is stored
+// with a fault.
 func (s *Service) change(ctx context.Context, from source, kind Kind, options Options) (Written, error) {
 	wait := firstWait
 	for attempt := range maxAttempts {

@@ -82,7 +82,7 @@ func (j judge) governed(meter *budget.Meter, snapshot Snapshot, diff Diff, versi
 
 // readingSchema says which DataSchema was being worked on when a budget was spent.
 func readingSchema(err error, doc *Stored) error {
-	return budget.About(err, "read the DataSchema %s", doc.Name) //nolint:wrapcheck // a fault that says what was done
+	return budget.About(err, "read the DataSchema %s", doc.Name)
 }
 
 // recorded returns the checks whose outcomes the store may have: those of contents that it has. It has all that a
@@ -98,8 +98,8 @@ func (s scope) recorded(snapshot Snapshot, diff Diff) (pairs []Pair) {
 	return pairs
 }
 
-// todo returns a document for each check whose outcome a snapshot does not show.
-func (s scope) todo(snapshot Snapshot) (documents []*Stored) {
+// unchecked returns a document for each check whose outcome a snapshot does not show.
+func (s scope) unchecked(snapshot Snapshot) (documents []*Stored) {
 	planned := map[Pair]bool{}
 	for _, doc := range s.subjects {
 		pair, checked := s.pairs[doc]

@@ -68,7 +68,7 @@ func unpackedSize(head []byte, stored int) int {
 	if header.Decode(head) != nil || !header.HasFCS || header.FrameContentSize > largestBody {
 		return stored
 	}
-	return int(header.FrameContentSize) //nolint:gosec // bounded
+	return int(header.FrameContentSize)
 }
 
 // digestField reads a digest, of which null is the zero one.

@@ -76,7 +76,8 @@ func (s *Store) Select(ctx context.Context, revision int64, selection queries.Se
 	return described, nil
 }
 
-const versionsByID = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($2::bigint[]) WITH ORDINALITY k (id, n)
+const versionsByID = `SELECT ` + documentColumns + `, c.body, c.sealed
+	FROM unnest($2::bigint[]) WITH ORDINALITY k (id, n)
 	CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.id = k.id OFFSET 0) d
 	CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
 	ORDER BY k.n`
@@ -107,8 +108,8 @@ func (s *Store) FallbackPolicy(ctx context.Context, revision int64) (*revisions.
 	return found[0], nil
 }
 
-// scanDocument reads a row of documentColumns, a body and a sealed secret, which are null where the content was not asked
-// for.
+// scanDocument reads a row of documentColumns, a body and a sealed secret, which are null where the content was not
+// asked for.
 func (s *Store) scanDocument(row pgx.CollectableRow) (*revisions.Stored, error) {
 	doc, err := scanPacked(row)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -78,7 +79,7 @@ func TestHostile_atOnce(t *testing.T) {
 	}{
 		{"checks", 3, http.StatusRequestEntityTooLarge, func(i int) request { return putOf(fmt.Sprintf("wide-%d", i), wides(i)) }},
 		{"bodies", 8, http.StatusOK, func(i int) request {
-			return putOf(fmt.Sprintf("large-%d", i), strings.ReplaceAll(large.String(), "@", fmt.Sprint(i)))
+			return putOf(fmt.Sprintf("large-%d", i), strings.ReplaceAll(large.String(), "@", strconv.Itoa(i)))
 		}},
 		{"documents", 8, http.StatusOK, func(int) request { return getOf("revisions/latest/documents") }},
 		{"rendered documents", 8, http.StatusOK, func(int) request {
@@ -172,7 +173,7 @@ func TestConditions_twoServers(t *testing.T) {
 	servers := []*server{startOn(t, database), startOn(t, database)}
 	const rounds, writers = 10, 10
 	for round := range rounds {
-		newest := `"` + fmt.Sprint(round) + `"`
+		newest := `"` + strconv.Itoa(round) + `"`
 		statuses := make([]int, writers)
 		var all sync.WaitGroup
 		for w := range writers {
