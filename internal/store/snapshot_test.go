@@ -78,6 +78,7 @@ func TestStore_Snapshot_oneMoment(t *testing.T) {
 			}
 		})
 	}
+	defer group.Wait()
 	go func() {
 		group.Wait()
 		close(done)
