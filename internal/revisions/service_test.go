@@ -3,8 +3,12 @@ package revisions
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 )
@@ -98,4 +102,36 @@ func TestService_takeTurn(t *testing.T) {
 	if err := s.takeTurn(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// A large request that waits for its turn to write keeps no permit from the one that has the turn.
+func TestService_takeTurn_permit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := service()
+		pool := budget.NewPool(1, time.Hour)
+		large := func() context.Context {
+			ctx, end := pool.Begin(t.Context())
+			t.Cleanup(end)
+			return ctx
+		}
+		waits, writes := large(), large()
+		if err := budget.NewMeter(waits).Spend(budget.Second); err != nil {
+			t.Fatal(err)
+		}
+		<-s.turn
+		var group sync.WaitGroup
+		group.Go(func() {
+			_, err := s.Put(waits, "a", []byte(widget("w", "{}")), document.YAML, Options{})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		if err := budget.NewMeter(writes).Spend(budget.Second); err != nil {
+			t.Errorf("the one that writes: %v", err)
+		}
+		s.endTurn()
+		group.Wait()
+	})
 }
