@@ -14,7 +14,7 @@ import (
 
 func TestPage(t *testing.T) {
 	t.Parallel()
-	all := parsed(t, "a", widget("p", "{}", cleartext)+widget("q", "{}", cleartext)+widget("r", "{}", cleartext))
+	all := parsed(t, widget("p", "{}", cleartext)+widget("q", "{}", cleartext)+widget("r", "{}", cleartext))
 	for _, c := range []struct {
 		page Page
 		want string
@@ -41,7 +41,7 @@ func TestPage(t *testing.T) {
 func TestService_Documents(t *testing.T) {
 	t.Parallel()
 	site := &site{documents: map[int64][]*revisions.Stored{
-		1: parsed(t, "a", widget("p", "{}", cleartext)+widget("q", "{}", cleartext)),
+		1: parsed(t, widget("p", "{}", cleartext)+widget("q", "{}", cleartext)),
 	}}
 	s := service(site)
 	for _, c := range []struct {
@@ -71,7 +71,7 @@ func TestService_Rendered_select(t *testing.T) {
 	t.Parallel()
 	body := layeringPolicy + widget("p", "{}", cleartext) + widget("q", "{}", cleartext) + widget("r", "{}", cleartext)
 	site := &site{
-		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: parsed(t, "a", body)},
+		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: parsed(t, body)},
 		ranks: map[int64]int{2: 2, 3: 1, 4: 2}, epoch: 5,
 	}
 	s := service(site)
@@ -111,8 +111,8 @@ func TestService_Rendered_faults(t *testing.T) {
 	s := service(&site{
 		revisions: []revisions.Revision{{ID: 1}, {ID: 2}},
 		documents: map[int64][]*revisions.Stored{
-			1: parsed(t, "a", layeringPolicy+schema+widget("w", "{x: 1}", cleartext)),
-			2: parsed(t, "a", widget("w", "{x: 1}", cleartext)),
+			1: parsed(t, layeringPolicy+schema+widget("w", "{x: 1}", cleartext)),
+			2: parsed(t, widget("w", "{x: 1}", cleartext)),
 		},
 	})
 	all := Selection{Page: Page{Limit: -1}}
@@ -135,8 +135,13 @@ func TestService_Rendered_faults(t *testing.T) {
 func TestSelection_restricts(t *testing.T) {
 	t.Parallel()
 	for _, restricting := range []Selection{
-		{Schemas: []string{}}, {Names: []string{}}, {Layers: []string{}}, {Buckets: []string{}}, {Labels: []Label{}},
-		{NoPolicy: true}, {Sort: []SortKey{ByName}},
+		{Schemas: []string{}},
+		{Names: []string{}},
+		{Layers: []string{}},
+		{Buckets: []string{}},
+		{Labels: []Label{}},
+		{NoPolicy: true},
+		{Sort: []SortKey{ByName}},
 	} {
 		if !restricting.restricts() {
 			t.Errorf("%+v does not restrict", restricting)

@@ -21,7 +21,7 @@ import (
 func judgedSite(t testing.TB, policies ...revisions.PolicyVersion) *site {
 	t.Helper()
 	rule := validations.Rule{Schema: document.DigestOf("rule")}
-	docs := parsed(t, "a", widget("w1", "{}", cleartext)+widget("w2", "{}", cleartext)+widget("w3", "{x: 1}", cleartext))
+	docs := parsed(t, widget("w1", "{}", cleartext)+widget("w2", "{}", cleartext)+widget("w3", "{x: 1}", cleartext))
 	finding := validations.Finding{Message: "wrong", Instance: []string{"x"}, SchemaPath: ".properties.x.type"}
 	return &site{
 		revisions: []revisions.Revision{{ID: 1, CreatedAt: at(), Entries: 4, Failed: true}},
@@ -75,8 +75,13 @@ func TestService_Entries(t *testing.T) {
 	}{
 		{"all", nil, "", Page{Limit: -1}, append(slices.Clone(own), posted...), false, []int64{10, 11}},
 		{"the first", nil, "", Page{Limit: 1}, own[:1], true, nil},
-		{"the last of the schema validation and the first posted", nil, "", Page{Offset: 3, Limit: 2},
-			[]string{own[3], posted[0]}, true, []int64{10}},
+		{
+			"the last of the schema validation and the first posted", nil, "",
+			Page{Offset: 3, Limit: 2},
+			[]string{own[3], posted[0]},
+			true,
+			[]int64{10},
+		},
 		{"to the end", nil, "", Page{Offset: 5, Limit: 1}, posted[1:], false, []int64{11}},
 		{"behind the end", nil, "", Page{Offset: 6, Limit: 5}, nil, false, nil},
 		{"far behind the end", nil, "", Page{Offset: 1 << 40, Limit: -1}, nil, false, nil},
@@ -87,15 +92,28 @@ func TestService_Entries(t *testing.T) {
 		{"the alias without a policy", nil, alias, Page{Limit: -1}, nil, false, nil},
 		{"under both names", []revisions.PolicyVersion{all}, "", Page{Limit: 8}, both, true, nil},
 		{"the second name", []revisions.PolicyVersion{all}, "", Page{Offset: 5, Limit: 2}, both[5:7], true, nil},
-		{"the alias", []revisions.PolicyVersion{all}, alias, Page{Offset: 2, Limit: 1},
-			[]string{"2 " + alias + " failure: wrong"}, true, nil},
-		{"what is missing, and what is ignored", []revisions.PolicyVersion{policy("missing")}, "", Page{Offset: 4, Limit: -1},
+		{
+			"the alias",
+			[]revisions.PolicyVersion{all},
+			alias,
+			Page{Offset: 2, Limit: 1},
+			[]string{"2 " + alias + " failure: wrong"},
+			true, nil,
+		},
+		{
+			"what is missing, and what is ignored",
+			[]revisions.PolicyVersion{policy("missing")},
+			"",
+			Page{Offset: 4, Limit: -1},
 			[]string{
 				"4 tests ignored [failure]: posted, The result for this validation was externally registered but has been ignored",
 				"5 lint ignored [success]: The result for this validation has been ignored",
 				`6 missing failure: The result for this validation was never externally registered so its status ` +
 					`defaulted to "failure".`,
-			}, false, []int64{10, 11}},
+			},
+			false,
+			[]int64{10, 11},
+		},
 		{"a missing one by name", []revisions.PolicyVersion{policy("missing")}, "missing", Page{Limit: -1}, []string{
 			`0 missing failure: The result for this validation was never externally registered so its status ` +
 				`defaulted to "failure".`,
@@ -197,15 +215,21 @@ func TestService_Validations(t *testing.T) {
 		want     []validations.Summary
 	}{
 		{"without a policy", nil, []validations.Summary{
-			{Name: validations.SchemaValidation, Status: "failure"}, {Name: "lint", Status: "success"},
+			{Name: validations.SchemaValidation, Status: "failure"},
+			{Name: "lint", Status: "success"},
 			{Name: "tests", Status: "failure"},
 		}},
-		{"with one", []revisions.PolicyVersion{policy("lint", "missing", validations.SchemaValidationAlias)},
+		{
+			"with one",
+			[]revisions.PolicyVersion{policy("lint", "missing", validations.SchemaValidationAlias)},
 			[]validations.Summary{
-				{Name: validations.SchemaValidation, Status: "ignored [failure]"}, {Name: "lint", Status: "success"},
-				{Name: "missing", Status: "failure"}, {Name: "tests", Status: "ignored [failure]"},
+				{Name: validations.SchemaValidation, Status: "ignored [failure]"},
+				{Name: "lint", Status: "success"},
+				{Name: "missing", Status: "failure"},
+				{Name: "tests", Status: "ignored [failure]"},
 				{Name: validations.SchemaValidationAlias, Status: "failure"},
-			}},
+			},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -230,8 +230,8 @@ func (s *Service) judged(ctx context.Context, snapshot Snapshot, diff Diff) (Jud
 	return s.judge().judge(ctx, snapshot, diff)
 }
 
-// takeTurn waits for the turn to write. Meanwhile it gives back the permit of a large request, which the one that has the
-// turn may be waiting for.
+// takeTurn waits for the turn to write. Meanwhile it gives back the permit of a large request, which the one that has
+// the turn may be waiting for.
 func (s *Service) takeTurn(ctx context.Context) error {
 	select {
 	case <-s.turn:

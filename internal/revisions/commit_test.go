@@ -91,22 +91,30 @@ func TestNewCommit(t *testing.T) {
 		exact, settles bool
 	}{
 		{name: "nothing special", body: widget("w1", "{}")},
-		{name: "a revision is expected", body: widget("w1", "{}"), options: Options{Expected: Expected{{Revision: 1}}},
-			exact: true},
-		{name: "any revision is expected", body: widget("w1", "{}"), options: Options{Expected: Expected{{Revision: -1}}},
-			exact: true},
+		{
+			name: "a revision is expected", body: widget("w1", "{}"), options: Options{Expected: Expected{{Revision: 1}}},
+			exact: true,
+		},
+		{
+			name: "any revision is expected", body: widget("w1", "{}"), options: Options{Expected: Expected{{Revision: -1}}},
+			exact: true,
+		},
 		{name: "a DataSchema", body: dataSchema("integer"), exact: true, settles: true},
 		{name: "client versions", body: clientVersions("{p: '1'}"), exact: true, settles: true},
 		{name: "a ValidationPolicy", body: validationPolicy("v-validation"), exact: true, settles: true},
 		{name: "a LayeringPolicy", body: layeringPolicy("lp"), exact: true, settles: true},
 		{name: "a failing document", site: failing, body: widget("w1", "{x: 1}"), settles: true},
 		{name: "a document that passes", site: failing, body: widget("w1", "{x: y}")},
-		{name: "a validation of the whole", site: validationPolicy(validations.PolicyValidation), body: widget("w1", "{}"),
-			exact: true},
-		{name: "layered client versions", site: clientVersions("{}") + layeringPolicy("lp"),
+		{
+			name: "a validation of the whole", site: validationPolicy(validations.PolicyValidation), body: widget("w1", "{}"),
+			exact: true,
+		},
+		{
+			name: "layered client versions", site: clientVersions("{}") + layeringPolicy("lp"),
 			body: strings.Replace(clientVersions("{q: '1'}"), "name: versions",
 				"name: other\n  layeringDefinition: {layer: site, abstract: false, parentSelector: {k: v}}", 1),
-			exact: true, settles: true},
+			exact: true, settles: true,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -30,10 +30,20 @@ func TestBucketDifferences(t *testing.T) {
 		{"one more", same, same, nil, []*Stored{in("a", "x")}, []BucketDifference{{"a", Modified}}},
 		{"one less", same, same, []*Stored{in("a", "x")}, nil, []BucketDifference{{"a", Modified}}},
 		{"other contents", same, same, []*Stored{in("a", "x")}, []*Stored{in("a", "y")}, []BucketDifference{{"a", Modified}}},
-		{"renamed with equal contents", same, same, []*Stored{in("a", "x")}, []*Stored{in("a", "x")},
-			[]BucketDifference{{"a", Unmodified}}},
-		{"contents of another bucket", []string{"a", "b"}, []string{"a", "b"}, []*Stored{in("a", "x")},
-			[]*Stored{in("b", "x")}, []BucketDifference{{"a", Modified}, {"b", Modified}}},
+		{
+			"renamed with equal contents", same, same,
+			[]*Stored{in("a", "x")},
+			[]*Stored{in("a", "x")},
+			[]BucketDifference{{"a", Unmodified}},
+		},
+		{
+			"contents of another bucket",
+			[]string{"a", "b"},
+			[]string{"a", "b"},
+			[]*Stored{in("a", "x")},
+			[]*Stored{in("b", "x")},
+			[]BucketDifference{{"a", Modified}, {"b", Modified}},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -56,11 +66,11 @@ func TestDocumentDifferences(t *testing.T) {
 	}
 	var got []string
 	for _, d := range DocumentDifferences(gone, come) {
-		got = append(got, fmt.Sprintf("%s/%s %s %v %v", d.Bucket(), d.Name, d.Difference, d.Before != nil, d.After != nil))
+		got = append(got, fmt.Sprintf("%s/%s %s %v, %v", d.Bucket(), d.Name, d.Difference, d.Before != nil, d.After != nil))
 	}
 	want := []string{
-		"a/created created false true", "a/modified modified true true", "a/moved moved true true",
-		"b/deleted deleted true false",
+		"a/created created false, true", "a/modified modified true, true", "a/moved moved true, true",
+		"b/deleted deleted true, false",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("differences (-want +got)\n%s", diff)

@@ -51,36 +51,62 @@ func TestJudge_judge(t *testing.T) {
 	for _, c := range []judgeCase{
 		{name: "no schema", body: bad, entries: 1},
 		{name: "the registered schema", schemas: schema, body: good + bad, failing: []string{"bad"}, entries: 2, checked: 2},
-		{name: "one check of equal contents", schemas: schema, body: bad + widget("worse", "{x: 1}"),
-			failing: []string{"bad", "worse"}, entries: 2, checked: 1},
-		{name: "a check that was made before", schemas: schema, site: bad, body: widget("worse", "{x: 1}"),
-			failing: []string{"worse", "#2"}, entries: 2},
-		{name: "failing elsewhere is inherited", schemas: schema, site: good + bad, body: widget("w", "{x: z}"),
-			failing: []string{"#3"}, entries: 2, checked: 1},
-		{name: "failing elsewhere, and nothing left here", schemas: schema, site: bad, bucket: "c", body: "",
-			failing: nil, entries: 0},
-		{name: "a schema comes", site: good + bad, bucket: "schemas", body: schema, failing: []string{"bad"}, entries: 2,
-			checked: 3},
+		{
+			name: "one check of equal contents", schemas: schema, body: bad + widget("worse", "{x: 1}"),
+			failing: []string{"bad", "worse"}, entries: 2, checked: 1,
+		},
+		{
+			name: "a check that was made before", schemas: schema, site: bad, body: widget("worse", "{x: 1}"),
+			failing: []string{"worse", "#2"}, entries: 2,
+		},
+		{
+			name: "failing elsewhere is inherited", schemas: schema, site: good + bad, body: widget("w", "{x: z}"),
+			failing: []string{"#3"}, entries: 2, checked: 1,
+		},
+		{
+			name: "failing elsewhere, and nothing left here", schemas: schema, site: bad, bucket: "c", body: "",
+			failing: nil, entries: 0,
+		},
+		{
+			name: "a schema comes", site: good + bad, bucket: "schemas", body: schema, failing: []string{"bad"}, entries: 2,
+			checked: 3,
+		},
 		{name: "a schema goes", site: good + bad, schemas: schema, bucket: "schemas", entries: 1},
-		{name: "a schema is replaced", site: good + bad, schemas: schema, bucket: "schemas", body: dataSchema("integer"),
-			failing: []string{"good"}, entries: 2, checked: 3},
-		{name: "the first of two of one name goes", site: good + bad, schemas: first + dataSchema("integer"),
-			bucket: "schemas", body: dataSchema("integer"), failing: []string{"good"}, entries: 2, checked: 2},
-		{name: "the second of two of one name goes", site: good + bad, schemas: first + dataSchema("integer"),
-			bucket: "schemas", body: first, failing: []string{"bad"}, entries: 2, checked: 0},
-		{name: "a schema that cannot be used", site: bad, bucket: "schemas", body: unusable,
-			failing: []string{"acme/Widget/v1"}, entries: 1, checked: 2},
-		{name: "a schema that registers nothing", site: bad, bucket: "schemas",
-			body: control(validations.DataSchemaKind, "no kind", "{type: string}"), entries: 1},
-		{name: "an abstract document", schemas: schema, entries: 1,
-			body: strings.Replace(bad, "{layer: site}", "{layer: site, abstract: true}", 1)},
+		{
+			name: "a schema is replaced", site: good + bad, schemas: schema, bucket: "schemas", body: dataSchema("integer"),
+			failing: []string{"good"}, entries: 2, checked: 3,
+		},
+		{
+			name: "the first of two of one name goes", site: good + bad, schemas: first + dataSchema("integer"),
+			bucket: "schemas", body: dataSchema("integer"), failing: []string{"good"}, entries: 2, checked: 2,
+		},
+		{
+			name: "the second of two of one name goes", site: good + bad, schemas: first + dataSchema("integer"),
+			bucket: "schemas", body: first, failing: []string{"bad"}, entries: 2, checked: 0,
+		},
+		{
+			name: "a schema that cannot be used", site: bad, bucket: "schemas", body: unusable,
+			failing: []string{"acme/Widget/v1"}, entries: 1, checked: 2,
+		},
+		{
+			name: "a schema that registers nothing", site: bad, bucket: "schemas",
+			body: control(validations.DataSchemaKind, "no kind", "{type: string}"), entries: 1,
+		},
+		{
+			name: "an abstract document", schemas: schema, entries: 1,
+			body: strings.Replace(bad, "{layer: site}", "{layer: site, abstract: true}", 1),
+		},
 		{name: "a substituted document", schemas: schema, entries: 1, body: widget("bad", "{x: 1}",
 			"substitutions: [{src: {schema: s/S/v1, name: n, path: .}, dest: {path: .x}}]")},
-		{name: "a control document", body: control("deckhand/LayeringPolicy/v1", "lp", "{layers: []}"),
-			failing: []string{"lp"}, entries: 1, checked: 1},
-		{name: "compat checks control documents alone", schemas: schema, compat: true,
+		{
+			name: "a control document", body: control("deckhand/LayeringPolicy/v1", "lp", "{layers: []}"),
+			failing: []string{"lp"}, entries: 1, checked: 1,
+		},
+		{
+			name: "compat checks control documents alone", schemas: schema, compat: true,
 			body: bad + control("deckhand/LayeringPolicy/v1", "lp", "{layers: []}"), failing: []string{"lp"}, entries: 2,
-			checked: 1},
+			checked: 1,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -247,19 +273,31 @@ func TestJudge_clientVersions(t *testing.T) {
 		checked          int
 		exact, documents bool
 	}{
-		{name: "none", site: versioned() + w, body: widget("other", "{y: 1}"), want: validations.ClientVersions{},
-			failing: []string{"other", "#2"}, checked: 1},
-		{name: "defaults", defaults: validations.ClientVersions{"p": "1"}, site: versioned() + w,
-			body: widget("other", "{y: 1}"), want: validations.ClientVersions{"p": "1"}, checked: 1},
-		{name: "a document before the defaults", defaults: validations.ClientVersions{"p": "2", "q": "3"},
+		{
+			name: "none", site: versioned() + w, body: widget("other", "{y: 1}"), want: validations.ClientVersions{},
+			failing: []string{"other", "#2"}, checked: 1,
+		},
+		{
+			name: "defaults", defaults: validations.ClientVersions{"p": "1"}, site: versioned() + w,
+			body: widget("other", "{y: 1}"), want: validations.ClientVersions{"p": "1"}, checked: 1,
+		},
+		{
+			name: "a document before the defaults", defaults: validations.ClientVersions{"p": "2", "q": "3"},
 			site: versioned() + w, body: clientVersions(`{p: "1"}`), want: validations.ClientVersions{"p": "1", "q": "3"},
-			checked: 2},
-		{name: "rendered", site: versioned() + w, body: layeredVersions("merge, path: ."), exact: true,
-			want: validations.ClientVersions{"p": "1"}, checked: 3},
-		{name: "those that need no rendering, where it fails", site: versioned() + w + clientVersions(`{p: "1"}`),
-			body: layeredVersions("delete, path: .missing"), exact: true, want: validations.ClientVersions{"p": "1"}, checked: 2},
-		{name: "a schema that does not depend on them", site: dataSchema("integer") + w, body: clientVersions(`{p: "1"}`),
-			want: validations.ClientVersions{"p": "1"}, checked: 1},
+			checked: 2,
+		},
+		{
+			name: "rendered", site: versioned() + w, body: layeredVersions("merge, path: ."), exact: true,
+			want: validations.ClientVersions{"p": "1"}, checked: 3,
+		},
+		{
+			name: "those that need no rendering, where it fails", site: versioned() + w + clientVersions(`{p: "1"}`),
+			body: layeredVersions("delete, path: .missing"), exact: true, want: validations.ClientVersions{"p": "1"}, checked: 2,
+		},
+		{
+			name: "a schema that does not depend on them", site: dataSchema("integer") + w, body: clientVersions(`{p: "1"}`),
+			want: validations.ClientVersions{"p": "1"}, checked: 1,
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -323,8 +361,10 @@ func TestJudge_judge_budgetOfSchema(t *testing.T) {
 		want   string
 	}{
 		"compiling": {large, "compile the DataSchema acme/Widget/v1: it takes more than"},
-		"reading": {strings.Replace(large, "data: {", `data: {versioned: "1", `, 1),
-			"read the DataSchema acme/Widget/v1: it takes more than"},
+		"reading": {
+			strings.Replace(large, "data: {", `data: {versioned: "1", `, 1),
+			"read the DataSchema acme/Widget/v1: it takes more than",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

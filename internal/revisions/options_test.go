@@ -29,8 +29,12 @@ func TestExpected_Check(t *testing.T) {
 		{"none yet", Expected{{0, 0}}, Head{}, ""},
 		{"an older one", Expected{{4, 3}}, head, "If-Match asks for revision 4, but the newest is 5" + end},
 		{"older ones", Expected{{4, 3}, {3, 3}}, head, "If-Match asks for revision 4 or 3, but the newest is 5" + end},
-		{"of another epoch", Expected{{5, 2}}, head,
-			"If-Match asks for revision 5, but the newest is 5, and all revisions were deleted in between" + end},
+		{
+			"of another epoch",
+			Expected{{5, 2}},
+			head,
+			"If-Match asks for revision 5, but the newest is 5, and all revisions were deleted in between" + end,
+		},
 		{"any, but there is none", Expected{{-1, 0}}, Head{}, "If-Match asks for any revision, but there is none yet" + end},
 		{"nothing at all", Expected{}, head, "If-Match asks for any revision, but there is none yet" + end},
 	} {

@@ -61,17 +61,23 @@ func TestPayload_plan(t *testing.T) {
 		{planning{name: "the same text", buckets: filled, bucket: "a", body: w1 + w2}, planned{
 			Result: []string{"a/w1#1@1", "a/w2#2@2"},
 		}},
-		{planning{name: "the same contents in another order and writing", buckets: filled, bucket: "a",
-			body: w2 + "# again\n" + widget("w1", "{\"x\":   1}")}, planned{
+		{planning{
+			name: "the same contents in another order and writing", buckets: filled, bucket: "a",
+			body: w2 + "# again\n" + widget("w1", "{\"x\":   1}"),
+		}, planned{
 			Result: []string{"a/w2#2@2", "a/w1#1@1"},
 		}},
-		{planning{name: "changed data keeps its place", buckets: filled, bucket: "a", body: widget("w1", "{x: 3}") + w2},
+		{
+			planning{name: "changed data keeps its place", buckets: filled, bucket: "a", body: widget("w1", "{x: 3}") + w2},
 			planned{
 				Added: []string{"a/w1#3@1"}, Removed: []string{"a/w1#1@1"}, Result: []string{"a/w1#3@1", "a/w2#2@2"},
 				Buckets: []string{"a"}, Changes: true,
-			}},
-		{planning{name: "changed metadata keeps its place", buckets: filled, bucket: "a",
-			body: w1 + widget("w2", "{x: 2}", "labels: {k: v}")}, planned{
+			},
+		},
+		{planning{
+			name: "changed metadata keeps its place", buckets: filled, bucket: "a",
+			body: w1 + widget("w2", "{x: 2}", "labels: {k: v}"),
+		}, planned{
 			Added: []string{"a/w2#3@2"}, Removed: []string{"a/w2#2@2"}, Result: []string{"a/w1#1@1", "a/w2#3@2"},
 			Buckets: []string{"a"}, Changes: true,
 		}},
@@ -82,13 +88,17 @@ func TestPayload_plan(t *testing.T) {
 			Removed: []string{"a/w1#1@1", "a/w2#2@2"}, Emptied: []string{"a"}, Buckets: []string{"a"}, Changes: true,
 		}},
 		{planning{name: "nothing for a bucket that has nothing", buckets: filled, bucket: "b"}, planned{}},
-		{planning{name: "moved within a change set", buckets: []string{"a", w1, "b", w2},
-			body: inBucket("b", w1) + inBucket("a", w2)}, planned{
+		{planning{
+			name: "moved within a change set", buckets: []string{"a", w1, "b", w2},
+			body: inBucket("b", w1) + inBucket("a", w2),
+		}, planned{
 			Added: []string{"b/w1#3@1", "a/w2#4@2"}, Removed: []string{"a/w1#1@1", "b/w2#2@2"},
 			Result: []string{"b/w1#3@1", "a/w2#4@2"}, Buckets: []string{"a", "b"}, Changes: true,
 		}},
-		{planning{name: "moved into a bucket that opens, out of one that is named", buckets: []string{"a", w1},
-			named: []string{"a"}, body: inBucket("b", w1)}, planned{
+		{planning{
+			name: "moved into a bucket that opens, out of one that is named", buckets: []string{"a", w1},
+			named: []string{"a"}, body: inBucket("b", w1),
+		}, planned{
 			Added: []string{"b/w1#2@1"}, Removed: []string{"a/w1#1@1"}, Result: []string{"b/w1#2@1"},
 			Opened: []string{"b"}, Emptied: []string{"a"}, Buckets: []string{"a", "b"}, Changes: true,
 		}},
@@ -158,22 +168,40 @@ func TestPayload_plan_conflicts(t *testing.T) {
 		{planning{name: "known and changed", buckets: []string{"a", w1}, bucket: "a", body: w1 + other}, twice + "a"},
 		{planning{name: "in two buckets of a change set", body: inBucket("a", w1) + inBucket("b", w1)}, twice + "a"},
 		{planning{name: "live elsewhere", buckets: []string{"b", w1}, bucket: "a", body: other}, twice + "b"},
-		{planning{name: "live in a bucket that the change set leaves alone", buckets: []string{"c", w1},
-			body: inBucket("a", w1) + inBucket("b", widget("w2", "{}"))}, twice + "c"},
-		{planning{name: "second policy elsewhere", buckets: []string{"b", policy}, bucket: "a", body: layeringPolicy("new")},
-			second + "[deckhand/LayeringPolicy/v1, None] new cannot be created"},
-		{planning{name: "second policy in its bucket", buckets: []string{"a", policy}, bucket: "a",
-			body: policy + layeringPolicy("n1") + layeringPolicy("n2")},
-			second + "[deckhand/LayeringPolicy/v1, None] n1, [deckhand/LayeringPolicy/v1, None] n2 cannot"},
-		{planning{name: "policy renamed", buckets: []string{"a", policy}, bucket: "a", body: layeringPolicy("new")},
-			second + "[deckhand/LayeringPolicy/v1, None] new"},
-		{planning{name: "two policies at once", bucket: "a", body: policy + layeringPolicy("new")},
-			second + "[deckhand/LayeringPolicy/v1, None] new"},
-		{planning{name: "policy of another version", buckets: []string{"b", policy}, bucket: "a",
-			body: strings.Replace(policy, "Policy/v1", "Policy/v2", 1)},
-			second + "[deckhand/LayeringPolicy/v2, None] lp"},
-		{planning{name: "same policy elsewhere", buckets: []string{"b", policy}, bucket: "a", body: policy},
-			"[deckhand/LayeringPolicy/v1, None] lp already exists in bucket: b"},
+		{planning{
+			name: "live in a bucket that the change set leaves alone", buckets: []string{"c", w1},
+			body: inBucket("a", w1) + inBucket("b", widget("w2", "{}")),
+		}, twice + "c"},
+		{
+			planning{name: "second policy elsewhere", buckets: []string{"b", policy}, bucket: "a", body: layeringPolicy("new")},
+			second + "[deckhand/LayeringPolicy/v1, None] new cannot be created",
+		},
+		{
+			planning{
+				name: "second policy in its bucket", buckets: []string{"a", policy}, bucket: "a",
+				body: policy + layeringPolicy("n1") + layeringPolicy("n2"),
+			},
+			second + "[deckhand/LayeringPolicy/v1, None] n1, [deckhand/LayeringPolicy/v1, None] n2 cannot",
+		},
+		{
+			planning{name: "policy renamed", buckets: []string{"a", policy}, bucket: "a", body: layeringPolicy("new")},
+			second + "[deckhand/LayeringPolicy/v1, None] new",
+		},
+		{
+			planning{name: "two policies at once", bucket: "a", body: policy + layeringPolicy("new")},
+			second + "[deckhand/LayeringPolicy/v1, None] new",
+		},
+		{
+			planning{
+				name: "policy of another version", buckets: []string{"b", policy}, bucket: "a",
+				body: strings.Replace(policy, "Policy/v1", "Policy/v2", 1),
+			},
+			second + "[deckhand/LayeringPolicy/v2, None] lp",
+		},
+		{
+			planning{name: "same policy elsewhere", buckets: []string{"b", policy}, bucket: "a", body: policy},
+			"[deckhand/LayeringPolicy/v1, None] lp already exists in bucket: b",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -190,8 +218,10 @@ func TestPayload_plan_policyStays(t *testing.T) {
 	for _, c := range []planning{
 		{name: "joined", buckets: []string{"a", policy}, bucket: "a", body: policy + widget("w1", "{}")},
 		{name: "joined elsewhere", buckets: []string{"a", policy}, bucket: "b", body: widget("w1", "{}")},
-		{name: "changed", buckets: []string{"a", policy}, bucket: "a",
-			body: control("deckhand/LayeringPolicy/v1", "lp", "{layerOrder: [site]}") + widget("w1", "{}")},
+		{
+			name: "changed", buckets: []string{"a", policy}, bucket: "a",
+			body: control("deckhand/LayeringPolicy/v1", "lp", "{layerOrder: [site]}") + widget("w1", "{}"),
+		},
 		{name: "moved", buckets: []string{"a", policy}, named: []string{"a"}, body: inBucket("b", policy)},
 		{name: "removed", buckets: []string{"a", policy}, bucket: "a"},
 	} {

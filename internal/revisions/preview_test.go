@@ -63,7 +63,10 @@ func TestService_Put_preview(t *testing.T) {
 		{"nothing changed about a failure", []string{"s", dataSchema("string"), "a", bad}, "a", bad, previewed{
 			Revision: 2, Status: "failure", Buckets: []string{"a unmodified", "s unmodified"},
 		}},
-		{"documents of the payload", []string{"s", dataSchema("string"), "a", w1}, "a", bad + widget("n", "{x: 1, x: z}"),
+		{
+			"documents of the payload",
+			[]string{"s", dataSchema("string"), "a", w1},
+			"a", bad + widget("n", "{x: 1, x: z}"),
 			previewed{
 				Revision: 3, Status: "failure", Changed: true, Buckets: []string{"a modified", "s unmodified"},
 				Documents: []string{"a/bad created", "a/n created", "a/w1 deleted"},
@@ -71,7 +74,8 @@ func TestService_Put_preview(t *testing.T) {
 					"a/bad failed: " + message,
 					"a/n noted: The key \"x\" stands twice in one mapping; the last value counts.",
 				},
-			}},
+			},
+		},
 		{"documents that a schema governs", []string{"a", w1 + bad}, "s", dataSchema("string"), previewed{
 			Revision: 2, Status: "failure", Changed: true, Buckets: []string{"a unmodified", "s created"},
 			Documents: []string{"s/acme/Widget/v1 created"}, Findings: []string{"a/bad failed: " + message},

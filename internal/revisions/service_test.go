@@ -79,7 +79,7 @@ func TestService_prepare_growing(t *testing.T) {
 	s, m := service()
 	site := &restless{memory: m}
 	s.Store = site
-	_, _, _, err := s.prepare(t.Context(), growing{site}, Options{})
+	_, err := judgingSource(t.Context(), s, growing{site})
 	if !errors.Is(err, ErrMoved) || site.n != maxSnapshots {
 		t.Errorf("%v after %d snapshots, want ErrMoved after %d", err, site.n, maxSnapshots)
 	}

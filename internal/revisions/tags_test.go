@@ -3,7 +3,7 @@ package revisions
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,7 +33,7 @@ func (s *tagged) Around(_ context.Context, revision int64) (Neighbourhood, error
 
 func (s *tagged) Tag(_ context.Context, revision int64, tag Tag) error {
 	if revision != 1 && revision != 3 {
-		return UnknownRevision(fmt.Sprint(revision))
+		return UnknownRevision(strconv.FormatInt(revision, 10))
 	}
 	s.tags[tag.Name] = string(tag.Data)
 	return s.broken
@@ -51,7 +51,7 @@ func (s *tagged) Untag(_ context.Context, _ int64, names ...string) (had int, er
 
 func (s *tagged) AddResult(_ context.Context, revision int64, result validations.Result) error {
 	if revision != 1 {
-		return UnknownRevision(fmt.Sprint(revision))
+		return UnknownRevision(strconv.FormatInt(revision, 10))
 	}
 	s.results = append(s.results, result)
 	return s.broken

@@ -72,7 +72,7 @@ func TestStore_Append_afterAnother(t *testing.T) {
 	body := widget("p", 2) + widget("new", 1)
 	for _, c := range []struct {
 		name     string
-		between  func(t *testing.T, other site)
+		between  func(t failer, other site)
 		body     string
 		options  revisions.Options
 		attempts int
@@ -80,34 +80,62 @@ func TestStore_Append_afterAnother(t *testing.T) {
 		fault    string   // of the change; "" for none
 		failed   bool     // the revision fails
 	}{
-		{"another bucket", func(t *testing.T, other site) { put(t, other, "b", widget("q", 1)+widget("r", 1)) }, body,
-			revisions.Options{}, 1, []string{"a/p={\"x\":2}@3", "b/q={\"x\":1}@2", "b/r={\"x\":1}@2", "a/new={\"x\":1}@3"}, "",
-			false},
-		{"the same bucket", func(t *testing.T, other site) { put(t, other, "a", widget("p", 1)+widget("z", 1)) }, body,
-			revisions.Options{}, 2, []string{"a/p={\"x\":2}@3", "a/new={\"x\":1}@3"}, "", false},
-		{"a DataSchema", func(t *testing.T, other site) { put(t, other, "b", widgetSchema) }, body, revisions.Options{}, 2,
+		{
+			"another bucket", func(t failer, other site) { put(t, other, "b", widget("q", 1)+widget("r", 1)) }, body,
+			revisions.Options{},
+			1,
+			[]string{"a/p={\"x\":2}@3", "b/q={\"x\":1}@2", "b/r={\"x\":1}@2", "a/new={\"x\":1}@3"},
+			"",
+			false,
+		},
+		{
+			"the same bucket", func(t failer, other site) { put(t, other, "a", widget("p", 1)+widget("z", 1)) }, body,
+			revisions.Options{},
+			2,
+			[]string{"a/p={\"x\":2}@3", "a/new={\"x\":1}@3"},
+			"", false,
+		},
+		{
+			"a DataSchema", func(t failer, other site) { put(t, other, "b", widgetSchema) }, body,
+			revisions.Options{},
+			2,
 			[]string{"a/p={\"x\":2}@3", "b/acme/Widget/v1={\"properties\":{\"x\":{\"type\":\"string\"}}}@2", "a/new={\"x\":1}@3"},
-			"", true},
-		{"an expected revision", func(t *testing.T, other site) { put(t, other, "b", widget("q", 1)) }, body,
-			revisions.Options{Expected: revisions.Expected{{Revision: 1}}}, 1,
-			[]string{"a/p={\"x\":1}@1", "b/q={\"x\":1}@2"}, "HTTPPreconditionFailed", false},
-		{"any expected revision", func(t *testing.T, other site) { put(t, other, "b", widget("q", 1)) }, widget("p", 1) +
-			widget("new", 1), revisions.Options{Expected: revisions.Expected{{Revision: -1}}}, 2,
-			[]string{"a/p={\"x\":1}@1", "b/q={\"x\":1}@2", "a/new={\"x\":1}@3"}, "", false},
-		{"before a DataSchema", func(t *testing.T, other site) { put(t, other, "b", widget("q", 1)) }, widget("p", 1) +
+			"", true,
+		},
+		{
+			"an expected revision", func(t failer, other site) { put(t, other, "b", widget("q", 1)) }, body,
+			revisions.Options{Expected: revisions.Expected{{Revision: 1}}},
+			1,
+			[]string{"a/p={\"x\":1}@1", "b/q={\"x\":1}@2"},
+			"HTTPPreconditionFailed", false,
+		},
+		{
+			"any expected revision", func(t failer, other site) { put(t, other, "b", widget("q", 1)) }, widget("p", 1) +
+				widget("new", 1),
+			revisions.Options{Expected: revisions.Expected{{Revision: -1}}},
+			2,
+			[]string{"a/p={\"x\":1}@1", "b/q={\"x\":1}@2", "a/new={\"x\":1}@3"},
+			"", false,
+		},
+		{"before a DataSchema", func(t failer, other site) { put(t, other, "b", widget("q", 1)) }, widget("p", 1) +
 			widgetSchema, revisions.Options{}, 2, []string{
 			"a/p={\"x\":1}@1", "b/q={\"x\":1}@2", "a/acme/Widget/v1={\"properties\":{\"x\":{\"type\":\"string\"}}}@3",
 		}, "", true},
-		{"the same identity", func(t *testing.T, other site) { put(t, other, "b", widget("new", 7)) }, body,
-			revisions.Options{}, 1, []string{"a/p={\"x\":1}@1", "b/new={\"x\":7}@2"}, "DuplicateDocumentExists", false},
-		{"a purge", func(t *testing.T, other site) {
-			if err := other.Purge(t.Context(), revisions.Options{}); err != nil {
-				t.Fatal(err)
+		{
+			"the same identity", func(t failer, other site) { put(t, other, "b", widget("new", 7)) }, body,
+			revisions.Options{},
+			1,
+			[]string{"a/p={\"x\":1}@1", "b/new={\"x\":7}@2"},
+			"DuplicateDocumentExists", false,
+		},
+		{"a purge", func(t failer, other site) {
+			if err := other.Purge(context.Background(), revisions.Options{}); err != nil {
+				t.Fatalf("%v", err)
 			}
 		}, body, revisions.Options{}, 2, []string{"a/p={\"x\":2}@1", "a/new={\"x\":1}@1"}, "", false},
-		{"a prune that deletes nothing", func(t *testing.T, other site) {
-			if _, err := other.Prune(t.Context(), 1, revisions.Options{}); err != nil {
-				t.Fatal(err)
+		{"a prune that deletes nothing", func(t failer, other site) {
+			if _, err := other.Prune(context.Background(), 1, revisions.Options{}); err != nil {
+				t.Fatalf("%v", err)
 			}
 		}, body, revisions.Options{}, 1, []string{"a/p={\"x\":2}@2", "a/new={\"x\":1}@2"}, "", false},
 	} {

@@ -51,12 +51,15 @@ func startProxy(t *testing.T, conn string) (p *proxy, through string) {
 		_ = listener.Close()
 		group.Wait()
 	})
-	u := url.URL{Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
-		Path: "/" + config.Database, RawQuery: "sslmode=disable&pool_max_conns=1"}
+	u := url.URL{
+		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
+		Path: "/" + config.Database, RawQuery: "sslmode=disable&pool_max_conns=1",
+	}
 	return p, u.String()
 }
 
 func (p *proxy) serve(t *testing.T, client net.Conn) {
+	t.Helper()
 	defer client.Close()
 	server, err := net.Dial(p.network, p.address)
 	if err != nil {
