@@ -149,7 +149,8 @@ func (s *site) FailedEntries(_ context.Context, _ int64, query EntryQuery) (rows
 	s.queries = append(s.queries, query)
 	for _, row := range s.failures {
 		inside := row.Entry >= query.From && (query.To == 0 || row.Entry < query.To)
-		if inside && (query.Limit == 0 || len(rows) < query.Limit) && (!query.FailuresOnly || !row.Rule.IsZero()) {
+		passes := !query.FailuresOnly || !row.Rule.IsZero()
+		if inside && passes && (query.Limit == 0 || len(rows) < query.Limit) {
 			rows = append(rows, row)
 		}
 	}
@@ -191,8 +192,8 @@ func policy(names ...string) revisions.PolicyVersion {
 	return revisions.PolicyVersion{Policy: p, Since: 1}
 }
 
-// parsed returns the versions of the documents of a body, numbered from 1; bucket is that of all.
-func parsed(t testing.TB, bucket, body string) (documents []*revisions.Stored) {
+// parsed returns the versions of the documents of a body, numbered from 1, in bucket a.
+func parsed(t testing.TB, body string) (documents []*revisions.Stored) {
 	t.Helper()
 	segments, err := document.Split(t.Context(), []byte(body), document.YAML, document.DefaultLimits())
 	if err != nil {
@@ -207,7 +208,7 @@ func parsed(t testing.TB, bucket, body string) (documents []*revisions.Stored) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		documents = append(documents, &revisions.Stored{Document: doc, ID: int64(i + 1), Place: int64(i + 1), Bucket: bucket})
+		documents = append(documents, &revisions.Stored{Document: doc, ID: int64(i + 1), Place: int64(i + 1), Bucket: "a"})
 	}
 	return documents
 }

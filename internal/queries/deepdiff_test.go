@@ -26,9 +26,9 @@ func TestService_DeepDiff(t *testing.T) {
 	parent := global + ", labels: {k: v}"
 	child := strings.Replace(cleartext, "{layer: site}",
 		"{layer: site, parentSelector: {k: v}, actions: [{method: merge, path: .}]}", 1)
-	old := parsed(t, "a", layeringPolicy+widget("parent", "{x: 1}", parent)+widget("child", "{}", child)+
+	old := parsed(t, layeringPolicy+widget("parent", "{x: 1}", parent)+widget("child", "{}", child)+
 		widget("gone", "{}", cleartext)+widget("relayered", "{}", global)+widget("same", "{}", cleartext))
-	come := changedFrom(parsed(t, "a", widget("parent", "{x: 2}", parent)+widget("new", "{}", cleartext)+
+	come := changedFrom(parsed(t, widget("parent", "{x: 2}", parent)+widget("new", "{}", cleartext)+
 		widget("relayered", "{}", cleartext)), 10)
 	site := &site{
 		revisions: []revisions.Revision{{ID: 1}, {ID: 2}},
@@ -72,7 +72,7 @@ func TestService_DeepDiff(t *testing.T) {
 // Revision 0 has no documents and needs no rendering; the higher number is the newer one of the buckets.
 func TestService_DeepDiff_zero(t *testing.T) {
 	t.Parallel()
-	docs := parsed(t, "a", layeringPolicy+widget("w", "{}", cleartext))
+	docs := parsed(t, layeringPolicy+widget("w", "{}", cleartext))
 	site := &site{
 		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: docs},
 		compared: revisions.Comparison{Gone: docs, Before: []string{"a"}},

@@ -15,7 +15,7 @@ import (
 
 func TestPage(t *testing.T) {
 	t.Parallel()
-	all := parsed(t, "a", widget("p", "{}", cleartext)+widget("q", "{}", cleartext)+widget("r", "{}", cleartext))
+	all := parsed(t, widget("p", "{}", cleartext)+widget("q", "{}", cleartext)+widget("r", "{}", cleartext))
 	for _, c := range []struct {
 		page Page
 		want string
@@ -42,7 +42,7 @@ func TestPage(t *testing.T) {
 func TestService_Documents(t *testing.T) {
 	t.Parallel()
 	site := &site{documents: map[int64][]*revisions.Stored{
-		1: parsed(t, "a", widget("p", "{}", cleartext)+widget("q", "{}", cleartext)),
+		1: parsed(t, widget("p", "{}", cleartext)+widget("q", "{}", cleartext)),
 	}}
 	s := service(site)
 	for _, c := range []struct {
@@ -75,7 +75,7 @@ func TestService_Each(t *testing.T) {
 	for i := range count {
 		body.WriteString(widget(fmt.Sprintf("w%03d", i), "{}", cleartext))
 	}
-	site := &site{documents: map[int64][]*revisions.Stored{1: parsed(t, "a", body.String())}}
+	site := &site{documents: map[int64][]*revisions.Stored{1: parsed(t, body.String())}}
 	s := service(site)
 	for _, c := range []struct {
 		limit, want int
@@ -124,7 +124,7 @@ func TestService_Rendered_select(t *testing.T) {
 	t.Parallel()
 	body := layeringPolicy + widget("p", "{}", cleartext) + widget("q", "{}", cleartext) + widget("r", "{}", cleartext)
 	site := &site{
-		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: parsed(t, "a", body)},
+		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: parsed(t, body)},
 		ranks: map[int64]int{2: 2, 3: 1, 4: 2}, epoch: 5,
 	}
 	s := service(site)
@@ -164,8 +164,8 @@ func TestService_Rendered_faults(t *testing.T) {
 	s := service(&site{
 		revisions: []revisions.Revision{{ID: 1}, {ID: 2}},
 		documents: map[int64][]*revisions.Stored{
-			1: parsed(t, "a", layeringPolicy+schema+widget("w", "{x: 1}", cleartext)),
-			2: parsed(t, "a", widget("w", "{x: 1}", cleartext)),
+			1: parsed(t, layeringPolicy+schema+widget("w", "{x: 1}", cleartext)),
+			2: parsed(t, widget("w", "{x: 1}", cleartext)),
 		},
 	})
 	all := Selection{Page: Page{Limit: -1}}

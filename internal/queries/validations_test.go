@@ -21,7 +21,7 @@ import (
 func judgedSite(t testing.TB, policies ...revisions.PolicyVersion) *site {
 	t.Helper()
 	rule := validations.Rule{Schema: document.DigestOf("rule")}
-	docs := parsed(t, "a", widget("w1", "{}", cleartext)+widget("w2", "{}", cleartext)+widget("w3", "{x: 1}", cleartext))
+	docs := parsed(t, widget("w1", "{}", cleartext)+widget("w2", "{}", cleartext)+widget("w3", "{x: 1}", cleartext))
 	finding := validations.Finding{Message: "wrong", Instance: []string{"x"}, SchemaPath: ".properties.x.type"}
 	return &site{
 		revisions: []revisions.Revision{{ID: 1, CreatedAt: at(), Entries: 4, Failed: true}},

@@ -130,7 +130,8 @@ type changed struct {
 // judging plans and judges a PUT.
 func judging(ctx context.Context, t tester, s *Service, bucket, body string) (changed, error) {
 	t.Helper()
-	return judgingSource(ctx, s, payloadSource{s, payload(t, s, bucket, body, bucket)}) //nolint:contextcheck // The payload is decoded with the test's context.
+	p := payload(t, s, bucket, body, bucket) //nolint:contextcheck // decoded before the context matters
+	return judgingSource(ctx, s, payloadSource{s, p})
 }
 
 func judgingSource(ctx context.Context, s *Service, from source) (c changed, err error) {

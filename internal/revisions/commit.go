@@ -243,15 +243,25 @@ func (s *Service) judged(ctx context.Context, snapshot Snapshot, diff Diff) (Jud
 	return s.judge().judge(ctx, snapshot, diff)
 }
 
-// takeTurn waits until no other change of this process is being appended; end lets the next one begin.
+// takeTurn waits until no other change of this process is being appended; end lets the next one begin. Meanwhile it gives
+// back the permit of a large request, which the change that has the turn may be waiting for.
 func (s *Service) takeTurn(ctx context.Context) (end func(), err error) {
-	select {
-	case <-s.turn:
+	begin := func() func() {
 		began := s.Now()
 		return func() {
 			s.observe("turn", began)
 			s.turn <- struct{}{}
-		}, nil
+		}
+	}
+	select {
+	case <-s.turn:
+		return begin(), nil
+	default:
+	}
+	budget.Yield(ctx)
+	select {
+	case <-s.turn:
+		return begin(), nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait to write: %w", context.Cause(ctx))
 	}

@@ -66,11 +66,11 @@ func TestDocumentDifferences(t *testing.T) {
 	}
 	var got []string
 	for _, d := range DocumentDifferences(gone, come) {
-		got = append(got, fmt.Sprintf("%s/%s %s %v-%v", d.Bucket(), d.Name, d.Difference, d.Before != nil, d.After != nil))
+		got = append(got, fmt.Sprintf("%s/%s %s %v, %v", d.Bucket(), d.Name, d.Difference, d.Before != nil, d.After != nil))
 	}
 	want := []string{
-		"a/created created false-true", "a/modified modified true-true", "a/moved moved true-true",
-		"b/deleted deleted true-false",
+		"a/created created false, true", "a/modified modified true, true", "a/moved moved true, true",
+		"b/deleted deleted true, false",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("differences (-want +got)\n%s", diff)

@@ -102,9 +102,9 @@ func TestOpen(t *testing.T) {
 	s, m := service()
 	s.Vault = fakeVault{}
 	put(t, s, "a", secret("s1", "very")+widget("w", "{x: 1}"))
-	text, err := open(t.Context(), s.Vault, m.live[0])
-	if err != nil || string(text) != `"very"` {
-		t.Errorf("opened %s, %v", text, err)
+	opened, err := open(t.Context(), s.Vault, m.live[0])
+	if err != nil || string(opened) != `"very"` {
+		t.Errorf("opened %s, %v", opened, err)
 	}
 	if plain, err := open(t.Context(), nil, m.live[1]); err != nil || string(plain) != `{"x":1}` {
 		t.Errorf("opened %s, %v", plain, err)

@@ -55,12 +55,14 @@ func (s *Store) writePage(ctx context.Context, p *page) {
 	defer s.recorder.writing.Unlock()
 	defer close(p.written)
 	events := s.recorder.close(p)
-	p.err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		batch := &pgx.Batch{}
-		for _, event := range events {
-			s.queueEvent(batch, event)
-		}
-		return s.pool.SendBatch(ctx, batch).Close() // one transaction
+	p.err = s.within(ctx, s.deadlines.Write, func(ctx context.Context) error {
+		return s.attempt(ctx, func(ctx context.Context) error {
+			batch := &pgx.Batch{}
+			for _, event := range events {
+				s.queueEvent(batch, event)
+			}
+			return s.pool.SendBatch(ctx, batch).Close() // one transaction
+		})
 	})
 }
 

@@ -223,25 +223,31 @@ func (s *Store) again(ctx context.Context, do func(ctx context.Context) error) e
 	return explained(err)
 }
 
-// retry does a small write again if another transaction got in its way, a few times; codes are further errors of that.
+// retry does a write with one of the connections that all calls share; codes are errors after which it is done again
+// besides those of attempt.
 func (s *Store) retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error, codes ...string,
 ) error {
-	const attempts, wait = 6, 4 * time.Millisecond
 	return s.within(ctx, limit, func(ctx context.Context) error {
-		for attempt := range attempts {
-			err := do(ctx)
-			if !hasCode(err, append(codes, serializationFailure, deadlockDetected)...) {
-				s.lost(err)
-				return explained(err)
-			}
-			select {
-			case <-time.After(rand.N(wait << attempt)): //nolint:gosec // jitter needs no secrecy
-			case <-ctx.Done():
-				return fmt.Errorf("wait to try again: %w", ctx.Err())
-			}
-		}
-		return unavailable("Other requests kept getting in the way; nothing was stored, send the request again")
+		return s.sharing(ctx, func() error { return s.attempt(ctx, do, codes...) })
 	})
+}
+
+// attempt does a write again if another transaction got in its way, a few times; codes are further errors of that.
+func (s *Store) attempt(ctx context.Context, do func(ctx context.Context) error, codes ...string) error {
+	const attempts, wait = 6, 4 * time.Millisecond
+	for attempt := range attempts {
+		err := do(ctx)
+		if !hasCode(err, append(codes, serializationFailure, deadlockDetected)...) {
+			s.lost(err)
+			return explained(err)
+		}
+		select {
+		case <-time.After(rand.N(wait << attempt)): //nolint:gosec // jitter needs no secrecy
+		case <-ctx.Done():
+			return fmt.Errorf("wait to try again: %w", ctx.Err())
+		}
+	}
+	return unavailable("Other requests kept getting in the way; nothing was stored, send the request again")
 }
 
 // collect runs a query that changes nothing and gathers what scan makes of each row.

@@ -1,0 +1,140 @@
+package revisions
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// broken is a site that cannot be read.
+type broken struct{ *memory }
+
+func (broken) Recall([]string) (Snapshot, bool) { return Snapshot{}, false }
+
+func (broken) Snapshot(context.Context, Need) (Snapshot, error) {
+	return Snapshot{}, fault.New(fault.Unavailable, "HTTPServiceUnavailable", "no database")
+}
+
+func TestService_Put_unread(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	s.Store = broken{m}
+	_, err := s.Put(t.Context(), "a", []byte(widget("w", "{}")), document.YAML, Options{})
+	wantFault(t, err, fault.Unavailable, "no database")
+	_, err = s.Rollback(t.Context(), 0, Options{})
+	wantFault(t, err, fault.Unavailable, "no database")
+	_, err = s.PutChangeSet(t.Context(), nil, []byte("# no document"), document.YAML, Options{})
+	wantFault(t, err, fault.Invalid, "holds no document") // before anything is read
+}
+
+// unknowing is a site that knows no bucket by heart.
+type unknowing struct{ *memory }
+
+func (unknowing) Recall([]string) (Snapshot, bool) { return Snapshot{}, false }
+
+// Buckets that are not known here are read before anything is decoded.
+func TestService_Put_unknownBucket(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	put(t, s, "a", widget("w1", "{}"))
+	s.Store, m.needs = unknowing{m}, nil
+	if written := put(t, s, "a", widget("w1", "{}")); written.Changed || len(m.needs) != 2 {
+		t.Errorf("changed %v by %d snapshots", written.Changed, len(m.needs))
+	}
+}
+
+// restless is a site on which each snapshot shows another document that must be read.
+type restless struct {
+	*memory
+
+	n int
+}
+
+func (r *restless) Snapshot(ctx context.Context, need Need) (Snapshot, error) {
+	r.n++
+	return r.memory.Snapshot(ctx, need)
+}
+
+// growing is a change that needs more with each snapshot.
+type growing struct{ site *restless }
+
+func (g growing) need() Need {
+	return Need{Governed: []string{string(rune('a' + g.site.n))}}
+}
+
+func (g growing) decoded(context.Context, Snapshot) (source, error) { return g, nil }
+
+func (g growing) plan(context.Context, Snapshot) (Diff, error) { return Diff{}, nil }
+
+// A change whose needs grow with every snapshot is begun again, not read for ever.
+func TestService_prepare_growing(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	site := &restless{memory: m}
+	s.Store = site
+	_, err := judgingSource(t.Context(), s, growing{site})
+	if !errors.Is(err, ErrMoved) || site.n != maxSnapshots {
+		t.Errorf("%v after %d snapshots, want ErrMoved after %d", err, site.n, maxSnapshots)
+	}
+}
+
+// A caller that goes away while others write stops waiting for the turn.
+func TestService_takeTurn(t *testing.T) {
+	t.Parallel()
+	s, _ := service()
+	end, err := s.takeTurn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := errors.New("gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(gone)
+	if _, err := s.takeTurn(ctx); !errors.Is(err, gone) {
+		t.Errorf("error %v, want the cause of the context's end", err)
+	}
+	end()
+	if _, err := s.takeTurn(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A large request that waits for its turn to write keeps no permit from the one that has the turn.
+func TestService_takeTurn_permit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := service()
+		pool := budget.NewPool(1, time.Hour)
+		large := func() context.Context {
+			ctx, end := pool.Begin(t.Context())
+			t.Cleanup(end)
+			return ctx
+		}
+		waits, writes := large(), large()
+		if err := budget.NewMeter(waits).Spend(budget.Second); err != nil {
+			t.Fatal(err)
+		}
+		end, err := s.takeTurn(writes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var group sync.WaitGroup
+		group.Go(func() {
+			if _, err := s.Put(waits, "a", []byte(widget("w", "{}")), document.YAML, Options{}); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		if err := budget.NewMeter(writes).Spend(budget.Second); err != nil {
+			t.Errorf("the one that writes: %v", err)
+		}
+		end()
+		group.Wait()
+	})
+}

@@ -1,0 +1,167 @@
+package revisions
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/validations"
+)
+
+// tagged is a site of three revisions, the second of which was pruned, that keeps tags and results.
+type tagged struct {
+	Store
+
+	tags    map[string]string
+	results []validations.Result
+	broken  error
+}
+
+func (s *tagged) Around(_ context.Context, revision int64) (Neighbourhood, error) {
+	around := Neighbourhood{Head: Head{Revision: 3}, Exists: revision == 1 || revision == 3, Next: 3, Previous: 1}
+	if revision < 1 {
+		around.Previous = 0
+	}
+	return around, s.broken
+}
+
+func (s *tagged) Tag(_ context.Context, revision int64, tag Tag) error {
+	if revision != 1 && revision != 3 {
+		return UnknownRevision(strconv.FormatInt(revision, 10))
+	}
+	s.tags[tag.Name] = string(tag.Data)
+	return s.broken
+}
+
+func (s *tagged) Untag(_ context.Context, _ int64, names ...string) (had int, err error) {
+	for _, name := range names {
+		if _, ok := s.tags[name]; ok {
+			delete(s.tags, name)
+			had++
+		}
+	}
+	return had, s.broken
+}
+
+func (s *tagged) AddResult(_ context.Context, revision int64, result validations.Result) error {
+	if revision != 1 {
+		return UnknownRevision(strconv.FormatInt(revision, 10))
+	}
+	s.results = append(s.results, result)
+	return s.broken
+}
+
+func newTagged(broken error) (*Service, *tagged) {
+	s, _ := service()
+	store := &tagged{tags: map[string]string{}, broken: broken}
+	s.Store = store
+	return s, store
+}
+
+func TestService_Tag(t *testing.T) {
+	t.Parallel()
+	s, store := newTagged(nil)
+	for _, c := range []struct {
+		revision int64
+		data     any
+		want     string // of the stored tag
+		kind     fault.Kind
+		message  string
+	}{
+		{1, nil, "{}", 0, ""},
+		{1, document.Mapping{{Key: "b", Value: "x"}, {Key: "a", Value: nil}}, `{"b":"x","a":null}`, 0, ""},
+		{1, "text", "", fault.Invalid, `The requested tag data "text" must either be null or dictionary`},
+		{9, nil, "", fault.NotFound, "The requested revision=9 was not found"},
+		{2, nil, "", fault.Gone, "The requested revision=2 was pruned; the nearest that are left are 1 and 3"},
+	} {
+		tag, err := s.Tag(t.Context(), c.revision, "good", c.data)
+		if c.message != "" {
+			wantFault(t, err, c.kind, c.message)
+			continue
+		}
+		if err != nil || tag.Name != "good" || store.tags["good"] != c.want {
+			t.Errorf("tag %+v, %v, stored %s", tag, err, store.tags["good"])
+		}
+	}
+}
+
+func TestService_Untag(t *testing.T) {
+	t.Parallel()
+	s, store := newTagged(nil)
+	store.tags["good"] = "{}"
+	if err := s.Untag(t.Context(), 1, "good"); err != nil || len(store.tags) != 0 {
+		t.Errorf("tags %v, %v", store.tags, err)
+	}
+	wantFault(t, s.Untag(t.Context(), 1, "good"), fault.NotFound, "The requested tag 'good' for revision 1 was not found")
+	wantFault(t, s.Untag(t.Context(), 2, "good"), fault.Gone, "was pruned")
+	if err := s.UntagAll(t.Context(), 3); err != nil {
+		t.Error(err)
+	}
+	wantFault(t, s.UntagAll(t.Context(), 4), fault.NotFound, "revision=4")
+	broken, _ := newTagged(errors.New("out of order"))
+	for _, err := range []error{
+		broken.Untag(t.Context(), 1, "x"), broken.UntagAll(t.Context(), 1), broken.exists(t.Context(), 1),
+		Absent(t.Context(), broken.Store, 1),
+	} {
+		wantFault(t, err, fault.Internal, "out of order")
+	}
+}
+
+func TestService_Post(t *testing.T) {
+	t.Parallel()
+	s, store := newTagged(nil)
+	body := document.Mapping{
+		{Key: "status", Value: "success"}, {Key: "validator", Value: document.Mapping{{Key: "name", Value: "v"}}},
+	}
+	got, err := s.Post(t.Context(), 1, "tests", body)
+	if err != nil || got.CreatedAt != at() || len(store.results) != 1 || store.results[0].Name != "tests" {
+		t.Errorf("result %+v, %v", got, err)
+	}
+	_, err = s.Post(t.Context(), 2, "tests", body)
+	wantFault(t, err, fault.Gone, "was pruned")
+	_, err = s.Post(t.Context(), 1, "deckhand-tests", body)
+	wantFault(t, err, fault.Forbidden, "made by the server itself")
+	_, err = s.Prune(t.Context(), 0, Options{})
+	wantFault(t, err, fault.Invalid, "At least the newest revision must be kept")
+}
+
+func TestAbsent(t *testing.T) {
+	t.Parallel()
+	_, store := newTagged(nil)
+	for revision, want := range map[int64]string{
+		2: "was pruned; the nearest that are left are 1 and 3", 4: "=4 was not found", 0: "=0 was not found",
+		1: "=1 was not found", // which came back meanwhile
+	} {
+		if err := Absent(t.Context(), store, revision); !strings.Contains(err.Error(), want) {
+			t.Errorf("%d: %v, want %s", revision, err, want)
+		}
+	}
+	other := errors.New("other")
+	if err := Explained(t.Context(), store, 2, other); !errors.Is(err, other) {
+		t.Errorf("another error became %v", err)
+	}
+}
+
+func TestKind(t *testing.T) {
+	t.Parallel()
+	got := map[string]Kind{}
+	for _, word := range []string{"put", "changeset", "rollback"} {
+		kind, err := ParseKind(word)
+		if err != nil || kind.String() != word {
+			t.Errorf("%s: %v, %v", word, kind, err)
+		}
+		got[word] = kind
+	}
+	if diff := cmp.Diff(map[string]Kind{"put": Put, "changeset": ChangeSet, "rollback": Rollback}, got); diff != "" {
+		t.Errorf("kinds (-want +got)\n%s", diff)
+	}
+	if _, err := ParseKind("unknown"); err == nil || Kind(9).String() != "unknown" {
+		t.Errorf("an unknown kind: %v", err)
+	}
+}

@@ -1,0 +1,212 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/store"
+	"purser/internal/store/storetest"
+	"purser/internal/validations"
+)
+
+// lock keeps tables locked by another connection until release is called or the test ends.
+func lock(t *testing.T, url, mode string, tables ...string) (release func()) {
+	t.Helper()
+	tx, err := connect(t, url).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "LOCK TABLE "+strings.Join(tables, ", ")+" IN "+mode+" MODE"); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := tx.Rollback(context.Background()); err != nil && !errors.Is(err, pgx.ErrTxClosed) {
+			t.Error(err)
+		}
+	}
+}
+
+// calls are all methods of a Store that ask the database.
+func calls(s *store.Store) map[string]func(ctx context.Context) error {
+	zero := int64(0)
+	pairs := []revisions.Pair{{Content: document.DigestOf("content")}}
+	commit := revisions.Commit{Revision: revisions.Revision{ID: 1, CreatedAt: time.Now()}}
+	event := revisions.AuditEvent{At: time.Now()}
+	result := validations.Result{Name: "n", Status: "success", Validator: []byte("{}"), Errors: []byte("[]")}
+	return map[string]func(ctx context.Context) error{
+		"Snapshot": func(ctx context.Context) error {
+			_, err := s.Snapshot(ctx, revisions.Need{Target: &zero})
+			return err
+		},
+		"Append":      func(ctx context.Context) error { _, err := s.Append(ctx, commit); return err },
+		"Prune":       func(ctx context.Context) error { _, err := s.Prune(ctx, 1, revisions.Options{}); return err },
+		"Purge":       func(ctx context.Context) error { return s.Purge(ctx, revisions.Purge{At: time.Now()}, nil) },
+		"Around":      func(ctx context.Context) error { _, err := s.Around(ctx, 1); return err },
+		"Tag":         func(ctx context.Context) error { return s.Tag(ctx, 1, revisions.Tag{Name: "t", Data: []byte("{}")}) },
+		"Untag":       func(ctx context.Context) error { _, err := s.Untag(ctx, 1); return err },
+		"AddResult":   func(ctx context.Context) error { return s.AddResult(ctx, 1, result) },
+		"Outdated":    func(ctx context.Context) error { _, err := s.Outdated(ctx, nil, document.Digest{}, 1); return err },
+		"Reseal":      func(ctx context.Context) error { return s.Reseal(ctx, revisions.SealedContent{}, nil) },
+		"Latest":      func(ctx context.Context) error { _, err := s.Latest(ctx); return err },
+		"Tagged":      func(ctx context.Context) error { _, err := s.Tagged(ctx, "t"); return err },
+		"List":        func(ctx context.Context) error { _, _, err := s.List(ctx, queries.Query{}); return err },
+		"Evidence":    func(ctx context.Context) error { _, err := s.Evidence(ctx, []int64{1}); return err },
+		"Tags":        func(ctx context.Context) error { _, err := s.Tags(ctx, 1); return err },
+		"Documents":   func(ctx context.Context) error { _, err := s.Documents(ctx, 1, all()); return err },
+		"Select":      func(ctx context.Context) error { _, err := s.Select(ctx, 1, all()); return err },
+		"Fallback":    func(ctx context.Context) error { _, err := s.FallbackPolicy(ctx, 1); return err },
+		"Compare":     func(ctx context.Context) error { _, err := s.Compare(ctx, 0, 1); return err },
+		"Failures":    func(ctx context.Context) error { _, err := s.Failures(ctx, 1, queries.EntryQuery{}); return err },
+		"Failed":      func(ctx context.Context) error { _, err := s.FailedEntries(ctx, 1, queries.EntryQuery{}); return err },
+		"Checked":     func(ctx context.Context) error { _, err := s.Checked(ctx, pairs); return err },
+		"Contents":    func(ctx context.Context) error { _, err := s.Contents(ctx, []document.Digest{{1}}); return err },
+		"Reported":    func(ctx context.Context) error { _, err := s.Reported(ctx, 1, ""); return err },
+		"Errors":      func(ctx context.Context) error { _, err := s.ResultErrors(ctx, 1, []int64{1}); return err },
+		"Worst":       func(ctx context.Context) error { _, err := s.WorstResults(ctx, 1); return err },
+		"Record":      func(ctx context.Context) error { return s.Record(ctx, event) },
+		"AuditEvents": func(ctx context.Context) error { _, _, err := s.AuditEvents(ctx, queries.AuditQuery{}); return err },
+	}
+}
+
+// allTables are those of a site.
+func allTables() []string {
+	return []string{
+		"sites", "revisions", "buckets", "contents", "documents", "checks", "failures", "reported", "results", "occupancies",
+		"tags", "audit",
+	}
+}
+
+// brief are deadlines that end while the tables are locked.
+func brief() store.Deadlines {
+	const short = 50 * time.Millisecond
+	return store.Deadlines{Ready: short, Read: short, Write: short, Append: short, Sweep: short}
+}
+
+// A call ends at its deadline with a fault that says when to try again, and ends before with its caller.
+func TestStore_deadlines(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	release := lock(t, url, "ACCESS EXCLUSIVE", allTables()...)
+	hurried, patient := openStore(t, url, store.Options{Deadlines: brief()}), openStore(t, url, defaults())
+	t.Cleanup(release) // before the stores are closed
+	for name, call := range calls(hurried) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := call(t.Context())
+			wantUnavailable(t, err)
+			if !strings.Contains(err.Error(), "did not answer within 50ms") {
+				t.Errorf("error %q", err)
+			}
+		})
+	}
+	gone := errors.New("the client went away")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(gone)
+	for name, call := range calls(patient) {
+		t.Run(name+" without a caller", func(t *testing.T) {
+			t.Parallel()
+			if err := call(ctx); err == nil || fault.KindOf(err) == fault.Unavailable {
+				t.Errorf("error %v, want that of the context", err)
+			}
+		})
+	}
+}
+
+func wantUnavailable(t *testing.T, err error) {
+	t.Helper()
+	var f *fault.Fault
+	if !errors.As(err, &f) || f.Kind != fault.Unavailable || f.RetryAfter != time.Second {
+		t.Fatalf("error %v, want Unavailable with RetryAfter", err)
+	}
+}
+
+// A server that accepts connections and says nothing is not ready.
+func TestStore_Ping_silent(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	s := openStore(t, "postgres://u@"+silent.Addr().String()+"/d?sslmode=disable", store.Options{Deadlines: brief()})
+	wantUnavailable(t, s.Ping(t.Context()))
+}
+
+// waiting waits until a number of connections wait for a lock.
+func waiting(t *testing.T, conn *pgx.Conn, want int) {
+	t.Helper()
+	const blocked = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+	for n := 0; n < want; {
+		if err := conn.QueryRow(t.Context(), blocked).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// While all the connections that calls share wait for something, audit events, verdicts and readiness find one.
+func TestStore_reserved(t *testing.T) {
+	t.Parallel()
+	const connections, shared = 6, 2
+	for name, c := range map[string]struct {
+		table, mode string
+		call        func(ctx context.Context, s *store.Store) error
+	}{
+		"reads": {"buckets", "ACCESS EXCLUSIVE", func(ctx context.Context, s *store.Store) error {
+			_, err := s.Snapshot(ctx, revisions.Need{Buckets: []string{"a"}})
+			return err
+		}},
+		"appends": {"buckets", "ACCESS EXCLUSIVE", func(ctx context.Context, s *store.Store) error {
+			_, err := s.Append(ctx, revisions.Commit{Base: revisions.Head{Epoch: -1}, Exact: true})
+			return err
+		}},
+		"small writes": {"tags", "SHARE", func(ctx context.Context, s *store.Store) error {
+			return s.Tag(ctx, 1, revisions.Tag{Name: "t", Data: []byte("{}")})
+		}},
+		"results": {"results", "SHARE", func(ctx context.Context, s *store.Store) error {
+			return s.AddResult(ctx, 1, validations.Result{Name: "n", Validator: []byte("{}"), Errors: []byte("[]")})
+		}},
+		"purges": {"sites", "EXCLUSIVE", func(ctx context.Context, s *store.Store) error {
+			return s.Purge(ctx, revisions.Purge{At: time.Now()}, revisions.Expected{{Revision: 7}})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			url := storetest.URL(t)
+			put(t, open(t, url), "a", widget("w", 1))
+			s := openStore(t, separated(url)+"pool_max_conns=6", defaults())
+			release := lock(t, url, c.mode, c.table)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var group sync.WaitGroup
+			for range 3 * connections {
+				group.Go(func() { _ = c.call(ctx, s) })
+			}
+			waiting(t, connect(t, url), shared)
+			limited, end := context.WithTimeout(t.Context(), time.Minute)
+			defer end()
+			if err := s.Ping(limited); err != nil {
+				t.Errorf("ready: %v", err)
+			}
+			if _, err := s.Evidence(limited, []int64{1}); err != nil {
+				t.Errorf("verdict: %v", err)
+			}
+			if err := s.Record(limited, revisions.AuditEvent{At: time.Now()}); err != nil {
+				t.Errorf("audit: %v", err)
+			}
+			cancel()
+			release()
+			group.Wait()
+		})
+	}
+}

@@ -1,0 +1,151 @@
+package store_test
+
+import (
+	"net"
+	"net/url"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+	"purser/internal/store/storetest"
+)
+
+// proxy passes what a client and Postgres say to each other, and counts how often the client begins to speak after the
+// server did: each time it has waited for an answer.
+type proxy struct {
+	network, address string // of the server
+
+	mu       sync.Mutex
+	answered bool // the server spoke last
+	trips    int
+}
+
+// startProxy returns a proxy before a database, and the database's connection string through it.
+func startProxy(t *testing.T, conn string) (p *proxy, through string) {
+	t.Helper()
+	config, err := pgx.ParseConfig(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p = &proxy{answered: true}
+	p.network, p.address = pgconn.NetworkAddress(config.Host, config.Port)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	group.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			group.Go(func() { p.serve(t, client) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = listener.Close()
+		group.Wait()
+	})
+	u := url.URL{
+		Scheme: "postgres", User: url.UserPassword(config.User, config.Password), Host: listener.Addr().String(),
+		Path: "/" + config.Database, RawQuery: "sslmode=disable&pool_max_conns=1",
+	}
+	return p, u.String()
+}
+
+func (p *proxy) serve(t *testing.T, client net.Conn) {
+	t.Helper()
+	defer client.Close()
+	server, err := net.Dial(p.network, p.address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer server.Close()
+	var group sync.WaitGroup
+	group.Go(func() { p.pass(server, client, false) })
+	group.Go(func() { p.pass(client, server, true) })
+	group.Wait()
+}
+
+// pass hands on what one side says, and ends both connections with it.
+func (p *proxy) pass(to, from net.Conn, isAnswer bool) {
+	defer to.Close()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 {
+			p.count(isAnswer)
+			if _, err := to.Write(buffer[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (p *proxy) count(isAnswer bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !isAnswer && p.answered {
+		p.trips++
+	}
+	p.answered = isAnswer
+}
+
+// during returns how many round trips some work takes.
+func (p *proxy) during(work func()) int {
+	p.mu.Lock()
+	before := p.trips
+	p.mu.Unlock()
+	work()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.trips - before
+}
+
+// A change is read in one round trip, or two, and appended in two, audit included.
+func TestService_Put_roundTrips(t *testing.T) {
+	t.Parallel()
+	direct := storetest.URL(t)
+	p, through := startProxy(t, direct)
+	s := changing(openStore(t, through, defaults()))
+	change := func(body string) func() {
+		return func() {
+			event := revisions.AuditEvent{UserID: "u", Method: "PUT", Target: "/", Status: 200}
+			options := revisions.Options{Audit: &event}
+			if _, err := s.Put(t.Context(), "a", []byte(body), document.YAML, options); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	put(t, open(t, direct), "schemas", widgetSchema)
+	for n := range 2 {
+		bodies := func(w1, w2 int) string { return widget("w1", 10*n+w1) + widget("w2", 10*n+w2) + widget("w3", 0) }
+		change(bodies(1, 1))()
+		for _, c := range []struct {
+			name string
+			body string
+			max  int
+		}{
+			{"nothing changed", bodies(1, 1), 1},
+			{"one document changed", bodies(1, 2), 3},
+			{"one document changed back to contents that are known", bodies(1, 1), 4},
+			{"one document added", bodies(1, 1) + widget("w4", 10*n+3), 3},
+			{"one document removed", bodies(1, 1), 4},
+			{"nothing left", "", 4},
+		} {
+			trips := p.during(change(c.body))
+			if n > 0 && trips > c.max { // the first time statements are prepared
+				t.Errorf("%s: %d round trips, want at most %d", c.name, trips, c.max)
+			}
+		}
+	}
+}
