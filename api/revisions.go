@@ -79,7 +79,8 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 			return nil
 		}
 	}
-	found, err := read(r.Context(), id, selection)
+	ctx := r.Context()
+	found, err := read(ctx, id, selection)
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
@@ -91,7 +92,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 		setLinks(w, r, selection.Page, found.More)
 	}
 	each := func(do func([]*revisions.Stored) error) error {
-		return s.Queries.Each(r.Context(), selection, found, do)
+		return s.Queries.Each(ctx, selection, found, do)
 	}
 	return s.writeDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision })
 }

@@ -11,7 +11,8 @@ import (
 // phases registers a histogram of the time that changes spend in each phase, and returns a function that adds to it.
 func phases(registry *prometheus.Registry) func(phase string, took time.Duration) {
 	histogram := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "purser_ingest_phase_seconds", Help: "Time an ingest spent in a phase: split, decode, plan, check, store.",
+		Name:    "purser_ingest_phase_seconds",
+		Help:    "Time a change spent in a phase: split, decode, plan, check, store; turn is how long others waited for it.",
 		Buckets: prometheus.ExponentialBuckets(0.0001, 4, 10),
 	}, []string{"phase"})
 	registry.MustRegister(histogram)

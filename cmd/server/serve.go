@@ -121,7 +121,8 @@ func (c *serveCommand) handler(ctx context.Context, url string, registry *promet
 		Rendered: rendered, Compat: c.Compat == "deckhand", Now: time.Now,
 	})
 	handler := api.New(api.Config{
-		Service: service, Queries: questions, Pool: c.pool(), Layout: picture.NewLayout(maxLayouts), Ping: db.Ping, Limits: c.document(),
+		Service: service, Queries: questions, Pool: c.pool(), Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
+		Limits:    c.document(),
 		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: log,
 		Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),

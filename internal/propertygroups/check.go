@@ -17,7 +17,7 @@ const (
 // Violation is one violation of a rule (spec/property-groups.md §4). Its slices must not be changed.
 type Violation struct {
 	Instance []string // path from the checked object to the value with the violation: keys and indices; never nil
-	Keyword  []string // path from the schema object to the rule: "properties_groups_schema", "0", or "property_groups", "2", "either"
+	Keyword  []string // path from the schema object to the rule: "property_groups", "2", "either"
 	Message  string
 	More     int // set in the last violation only, which counts those that are not reported
 }

@@ -10,8 +10,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// DeepDifference is the difference of a bucket, down to its rendered documents. A document that moved is a deleted one in
-// the one bucket and a created one in the other.
+// DeepDifference is the difference of a bucket, down to its rendered documents. A document that moved is a deleted one
+// in the one bucket and a created one in the other.
 type DeepDifference struct {
 	revisions.BucketDifference
 
@@ -39,7 +39,8 @@ func (s *Service) DeepDiff(ctx context.Context, before, after int64, all, cleart
 	if all {
 		gone, come = revisions.GroupByBucket(notIn(older, newer)), revisions.GroupByBucket(notIn(newer, older))
 	} else {
-		gone, come = revisions.GroupByBucket(rendered(found.Gone, older)), revisions.GroupByBucket(rendered(found.Come, newer))
+		gone = revisions.GroupByBucket(rendered(found.Gone, older))
+		come = revisions.GroupByBucket(rendered(found.Come, newer))
 	}
 	differences := []DeepDifference{}
 	for _, bucket := range bucketDifferences(found, before, after) {
@@ -71,7 +72,9 @@ func pairedByName(differences []revisions.DocumentDifference) []revisions.Docume
 		}
 		paired = append(paired, d)
 	}
-	return slices.DeleteFunc(paired, func(d revisions.DocumentDifference) bool { return d.Difference == revisions.Deleted && used[d.Before] })
+	return slices.DeleteFunc(paired, func(d revisions.DocumentDifference) bool {
+		return d.Difference == revisions.Deleted && used[d.Before]
+	})
 }
 
 // readable are the rendered documents of a revision, whether they pass their schemas or not; 0 has none.

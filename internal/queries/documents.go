@@ -25,7 +25,11 @@ func (s *Service) Documents(ctx context.Context, id int64, selection Selection) 
 	if err != nil {
 		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, id, err))
 	}
-	if err := hold(ctx, selected.Documents); err != nil {
+	size := 0
+	for _, doc := range selected.Documents {
+		size += revisions.Size(doc.Document)
+	}
+	if err := hold(ctx, size); err != nil {
 		return Selected{}, err
 	}
 	if len(selected.Documents) < first.Limit {
@@ -92,8 +96,8 @@ func (s *Service) Each(ctx context.Context, selection Selection, selected Select
 }
 
 // Rendered returns the rendered documents of a revision that a selection asks for; without a sort key they come in the
-// order of rendering (spec/api.md §5.3). The selection has no influence on how they are rendered. Faults: NotFound, Gone;
-// those of rendering; Invalid, with D002, if one does not match its schema.
+// order of rendering (spec/api.md §5.3). The selection has no influence on how they are rendered. Faults: NotFound,
+// Gone; those of rendering; Invalid, with D002, if one does not match its schema.
 func (s *Service) Rendered(ctx context.Context, id int64, selection Selection) (Selected, error) {
 	epoch, err := s.Epoch(ctx, id)
 	if err != nil {
@@ -180,23 +184,33 @@ func (s *Service) render(ctx context.Context, key revisions.RenderKey) (revision
 	return rendered, rendered.Size, err
 }
 
+// allDocuments reads all documents of a revision, once the request may hold as much.
 func (s *Service) allDocuments(ctx context.Context, id int64, cleartext bool) ([]*revisions.Stored, error) {
-	found, err := s.Store.Documents(ctx, id, Selection{Cleartext: cleartext, Page: Page{Limit: -1}})
+	selection := Selection{Cleartext: cleartext, Page: Page{Limit: -1}}
+	outlines, err := s.Store.Select(ctx, id, selection)
+	if err != nil {
+		return nil, fmt.Errorf("select documents: %w", revisions.Explained(ctx, s.Store, id, err))
+	}
+	const overhead = 1 << 10 // of metadata and structures, roughly
+	size := 0
+	for _, doc := range outlines {
+		size += doc.Size + overhead
+	}
+	if err := hold(ctx, size); err != nil {
+		return nil, err
+	}
+	found, err := s.Store.Documents(ctx, id, selection)
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, id, err))
 	}
-	return found.Documents, hold(ctx, found.Documents)
+	return found.Documents, nil
 }
 
-// hold counts documents in the request's budget, and grants it what work on them takes.
-func hold(ctx context.Context, documents []*revisions.Stored) error {
-	size := 0
-	for _, doc := range documents {
-		size += revisions.Size(doc.Document)
-	}
+// hold counts the bytes of documents in the request's budget, and grants it what work on them takes.
+func hold(ctx context.Context, size int) error {
 	budget.From(ctx).Grant(size)
 	if err := budget.NewMeter(ctx).Hold(size); err != nil {
-		return fmt.Errorf("hold %d documents: %w", len(documents), err)
+		return budget.About(err, "read documents")
 	}
 	return nil
 }

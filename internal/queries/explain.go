@@ -16,19 +16,35 @@ type Explanation struct {
 	Documents []*revisions.Stored // of the revision
 }
 
-// Explain returns where the data of one document of a revision comes from, or the part of it at a path and below it; "."
-// is all. An identity without a layer is the document that services read; cleartext leaves encrypted ones out. Faults:
-// NotFound, Gone; those of rendering.
+// Explain returns where the data of one document of a revision comes from, or the part of it at a path and below it;
+// "." is all. An identity without a layer is the document that services read; cleartext leaves encrypted ones out.
+// Faults: NotFound, Gone; those of rendering.
 func (s *Service) Explain(ctx context.Context, id int64, identity document.Identity, path string, cleartext bool) (
 	Explanation, error,
 ) {
-	documents, err := s.unrendered(ctx, id, cleartext)
+	epoch, err := s.Epoch(ctx, id)
 	if err != nil {
 		return Explanation{}, err
 	}
-	explained, err := s.Renderer.Explain(ctx, documents, identity, path)
+	key := explanationKey{revisions.RenderKey{Epoch: epoch, Revision: id, Cleartext: cleartext}, identity, path}
+	explained, err := s.explanations.Do(ctx, key, func(ctx context.Context) (Explanation, int, error) {
+		documents, err := s.unrendered(ctx, id, cleartext)
+		if err != nil {
+			return Explanation{}, 0, err
+		}
+		explained, err := s.Renderer.Explain(ctx, documents, identity, path)
+		return Explanation{explained, documents}, -1, err
+	})
 	if err != nil {
 		return Explanation{}, fmt.Errorf("explain a document of revision %d: %w", id, err)
 	}
-	return Explanation{explained, documents}, nil
+	return explained, nil
+}
+
+// explanationKey is what an explanation is asked for.
+type explanationKey struct {
+	revisions.RenderKey
+
+	identity document.Identity
+	path     string
 }

@@ -26,6 +26,25 @@ type Focus struct {
 // Graph returns how the documents of a revision depend on each other, whether it renders or not. Faults: NotFound for
 // the revision (RevisionNotFound) or the document in focus (DocumentNotFound), Gone, TooLarge.
 func (s *Service) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
+	epoch, err := s.Epoch(ctx, id)
+	if err != nil {
+		return Graph{}, err
+	}
+	key := graphKey{revisions.RenderKey{Epoch: epoch, Revision: id}, focus}
+	return s.graphs.Do(ctx, key, func(ctx context.Context) (Graph, int, error) {
+		graph, err := s.graph(ctx, id, focus)
+		return graph, -1, err
+	})
+}
+
+// graphKey is what a graph is asked for.
+type graphKey struct {
+	revisions.RenderKey
+
+	focus Focus
+}
+
+func (s *Service) graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
 	documents, err := s.unrendered(ctx, id, false)
 	if err != nil {
 		return Graph{}, err

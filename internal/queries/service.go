@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -21,13 +22,23 @@ type Config struct {
 }
 
 // Service answers questions about the revisions of one site. It is safe for concurrent use.
-type Service struct{ Config }
+type Service struct {
+	Config
+
+	// Callers that ask the same at once share the answer; none is kept.
+	explanations *cache.Cache[explanationKey, Explanation]
+	graphs       *cache.Cache[graphKey, Graph]
+}
 
 // NewService returns a service over a store.
-func NewService(config Config) *Service { return &Service{config} }
+func NewService(config Config) *Service {
+	return &Service{config, cache.New[explanationKey, Explanation](0), cache.New[graphKey, Graph](0)}
+}
 
 // Store reads revisions. Faults: NotFound for a revision that does not exist, Unavailable if the database does not
 // answer. What a method returns must not be modified: it may be shared.
+//
+//nolint:interfacebloat // one question each
 type Store interface {
 	// Latest returns the newest revision's number, 0 if there is none.
 	Latest(ctx context.Context) (int64, error)
@@ -105,7 +116,7 @@ type Evidence struct {
 type Outline struct {
 	ID   int64
 	Rank int // by the sort keys; documents that are equal in all of them share one
-	Size int // of the content as it is stored, in bytes
+	Size int // of the content, in bytes
 }
 
 // Selected are documents of a revision.

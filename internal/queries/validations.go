@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -46,11 +47,12 @@ func (s *Service) Validations(ctx context.Context, id int64) ([]validations.Summ
 	if err != nil {
 		return nil, fmt.Errorf("read validation results: %w", err)
 	}
-	policies := revisions.InForce(evidence.Policies, id)
+	policies, statuses := revisions.InForce(evidence.Policies, id), map[string]string{}
+	maps.Copy(statuses, worst)
 	for _, name := range internalNames(policies) {
-		worst[name] = statusWord(evidence.Revisions[0].Failed)
+		statuses[name] = statusWord(evidence.Revisions[0].Failed)
 	}
-	return validations.Summarize(policies, worst), nil
+	return validations.Summarize(policies, statuses), nil
 }
 
 func statusWord(failed bool) string {
@@ -121,8 +123,8 @@ func (s *Service) Entry(ctx context.Context, id int64, name string, position int
 }
 
 // entryList is the list of a revision's entries, most of which are made when they are asked for: those of the schema
-// validation under each of its names, then those of posted results, then one for each validation that a policy lists and
-// nobody reported.
+// validation under each of its names, then those of posted results, then one for each validation that a policy lists
+// and nobody reported.
 type entryList struct {
 	revision revisions.Revision
 	policies []validations.Policy

@@ -17,15 +17,15 @@ import (
 func (j judge) check(ctx context.Context, snapshot Snapshot, s scope) (
 	made []Check, findings map[validations.Pair][]validations.Finding, err error,
 ) {
-	todo := s.todo(snapshot)
-	checkers, err := j.checkers(ctx, s, todo)
+	unchecked := s.unchecked(snapshot)
+	checkers, err := j.checkers(ctx, s, unchecked)
 	if err != nil {
 		return nil, nil, err
 	}
-	made = make([]Check, len(todo))
+	made = make([]Check, len(unchecked))
 	var size atomic.Int64
-	err = forEach(ctx, len(todo), func(meter *budget.Meter, i int) error {
-		doc, pair := todo[i], s.pairs[todo[i]]
+	err = forEach(ctx, len(unchecked), func(meter *budget.Meter, i int) error {
+		doc, pair := unchecked[i], s.pairs[unchecked[i]]
 		found, err := j.findings(ctx, meter, checkers[pair.Rule], doc)
 		if err != nil {
 			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)

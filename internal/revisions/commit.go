@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"purser/internal/budget"
 	"purser/internal/fault"
 	"purser/internal/validations"
 )
@@ -44,7 +45,9 @@ func newCommit(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, opt
 	return c
 }
 
-func newRevision(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options, now time.Time) Revision {
+func newRevision(
+	snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options, now time.Time,
+) Revision {
 	revision := Revision{
 		ID: snapshot.Revision + 1, CreatedAt: now.UTC(), Kind: kind, Reason: options.Reason, Buckets: diff.Buckets,
 		Entries: judgement.Entries, Failed: judgement.failed(), ClientVersions: judgement.ClientVersions.Digest(),
@@ -110,8 +113,9 @@ const (
 	retryAfterAll = time.Second
 )
 
-// change makes a revision of a source, if that changes anything. Faults: those of planning; Stale if the newest revision
-// is not one that the options expect; Conflict with a site that does not stop changing. Nothing is stored with a fault.
+// change makes a revision of a source, if that changes anything. Faults: those of planning; Stale if the newest
+// revision is not one that the options expect; Conflict with a site that does not stop changing. Nothing is stored
+// with a fault.
 func (s *Service) change(ctx context.Context, from source, kind Kind, options Options) (Written, error) {
 	wait := firstWait
 	for attempt := range maxAttempts {
@@ -139,10 +143,11 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 	source, Written, error,
 ) {
 	if patient {
-		if err := s.takeTurn(ctx); err != nil {
+		end, err := s.takeTurn(ctx)
+		if err != nil {
 			return from, Written{}, err
 		}
-		defer s.endTurn()
+		defer end()
 	}
 	from, snapshot, diff, err := s.prepare(ctx, from, options)
 	if err != nil {
@@ -164,10 +169,11 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 	}
 	commit := newCommit(snapshot, diff, judgement, kind, options, s.Now())
 	if !patient {
-		if err := s.takeTurn(ctx); err != nil {
+		end, err := s.takeTurn(ctx)
+		if err != nil {
 			return from, Written{}, err
 		}
-		defer s.endTurn()
+		defer end()
 	}
 	written, err := s.append(ctx, commit, judgement)
 	return from, written, err
@@ -177,11 +183,19 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 // that more is needed.
 func (s *Service) prepare(ctx context.Context, from source, options Options) (source, Snapshot, Diff, error) {
 	need, _ := from.need().with(Need{Preview: options.DryRun, Evidence: options.DryRun})
+	const perDocument = 4 << 10 // bytes, roughly
+	meter, live := budget.NewMeter(ctx), 0
 	for range maxSnapshots {
+		if need.Documents {
+			if err := meter.Hold(live * perDocument); err != nil {
+				return from, Snapshot{}, Diff{}, budget.About(err, "read all documents")
+			}
+		}
 		snapshot, err := s.Store.Snapshot(ctx, need)
 		if err != nil {
 			return from, snapshot, Diff{}, fmt.Errorf("read the site: %w", err)
 		}
+		live = snapshot.Live
 		if err := options.Expected.Check(snapshot.Head); err != nil {
 			return from, snapshot, Diff{}, err
 		}
@@ -229,16 +243,19 @@ func (s *Service) judged(ctx context.Context, snapshot Snapshot, diff Diff) (Jud
 	return s.judge().judge(ctx, snapshot, diff)
 }
 
-func (s *Service) takeTurn(ctx context.Context) error {
+// takeTurn waits until no other change of this process is being appended; end lets the next one begin.
+func (s *Service) takeTurn(ctx context.Context) (end func(), err error) {
 	select {
 	case <-s.turn:
-		return nil
+		began := s.Now()
+		return func() {
+			s.observe("turn", began)
+			s.turn <- struct{}{}
+		}, nil
 	case <-ctx.Done():
-		return fmt.Errorf("wait to write: %w", context.Cause(ctx))
+		return nil, fmt.Errorf("wait to write: %w", context.Cause(ctx))
 	}
 }
-
-func (s *Service) endTurn() { s.turn <- struct{}{} }
 
 // append stores a commit and keeps what was rendered for those who will ask for it.
 func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement) (Written, error) {

@@ -42,8 +42,8 @@ type BucketDifference struct {
 	Difference Difference
 }
 
-// BucketDifferences returns the difference of each bucket that has documents on one of two sides, sorted by name: before
-// and after are the sorted names of these, gone and come what only the one or the other side has.
+// BucketDifferences returns the difference of each bucket that has documents on one of two sides, sorted by name:
+// before and after are the sorted names of these, gone and come what only the one or the other side has.
 func BucketDifferences(before, after []string, gone, come []*Stored) []BucketDifference {
 	balance := map[string]map[contents]int{}
 	count := func(documents []*Stored, step int) {

@@ -9,12 +9,13 @@
 //	Store.Snapshot(need) ──┘              │                    │
 //	                                      └───── preview ◄─────┘
 //
-// plan and judge are pure: they know no store. What they need of the site is a Need, which is read in one round trip and
-// at one moment; where the first snapshot shows that more is needed, the second one replaces it. A rollback is another
-// way to make a Diff.
+// plan and judge are pure: they know no store. What they need of the site is a Need, which is read in one round trip
+// and at one moment; where the first snapshot shows that more is needed, the second one replaces it. A rollback is
+// another way to make a Diff.
 //
-// Everything expensive happens before a caller's turn to write. Append stores a Commit if nothing that it depends on has
-// changed since its snapshot, and gives it the next numbers; else the change is planned again, with all that is decoded.
+// Everything expensive happens before a caller's turn to write. Append stores a Commit if nothing that it depends on
+// has changed since its snapshot, and gives it the next numbers; else the change is planned again, with all that is
+// decoded.
 //
 // Invariants: revision numbers are gapless and in the order of commits, and only a prune removes some; a document
 // identity is live in at most one bucket; the schema validation of a revision covers all of its documents; a PUT that

@@ -9,10 +9,10 @@ import (
 )
 
 // Put makes the documents of a body the content of a bucket; those it leaves out are deleted (spec/api.md §3). Faults:
-// Invalid for a body that cannot be read or holds something that is not a document, TooLarge beyond limits, Conflict for
-// an identity that is live in another bucket or twice in the body, a second LayeringPolicy, or a site that does not stop
-// changing, Stale for options that do not hold, Forbidden for encrypted documents that the options do not allow, and
-// Unimplemented for those without a vault. Nothing is stored with a fault.
+// Invalid for a body that cannot be read or holds something that is not a document, TooLarge beyond limits, Conflict
+// for an identity that is live in another bucket or twice in the body, a second LayeringPolicy, or a site that does
+// not stop changing, Stale for options that do not hold, Forbidden for encrypted documents that the options do not
+// allow, and Unimplemented for those without a vault. Nothing is stored with a fault.
 func (s *Service) Put(ctx context.Context, bucket string, body []byte, media document.Media, options Options) (
 	Written, error,
 ) {

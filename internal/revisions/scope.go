@@ -82,22 +82,24 @@ func (j judge) governed(meter *budget.Meter, snapshot Snapshot, diff Diff, versi
 
 // readingSchema says which DataSchema was being worked on when a budget was spent.
 func readingSchema(err error, doc *Stored) error {
-	return budget.About(err, "read the DataSchema %s", doc.Name) //nolint:wrapcheck // a fault that says what was done
+	return budget.About(err, "read the DataSchema %s", doc.Name)
 }
 
-// recorded returns the checks whose outcomes the store may have: those of contents that it has.
+// recorded returns the checks whose outcomes the store may have: those of contents that it has. It has all that a
+// rollback restores.
 func (s scope) recorded(snapshot Snapshot, diff Diff) (pairs []Pair) {
+	isRollback := diff.Result == nil
 	for i, doc := range s.subjects {
 		pair, checked := s.pairs[doc]
-		if _, stored := snapshot.Contents[doc.Digest]; checked && (stored || i >= len(diff.Added)) {
+		if _, stored := snapshot.Contents[doc.Digest]; checked && (stored || isRollback || i >= len(diff.Added)) {
 			pairs = append(pairs, pair)
 		}
 	}
 	return pairs
 }
 
-// todo returns a document for each check whose outcome a snapshot does not show.
-func (s scope) todo(snapshot Snapshot) (documents []*Stored) {
+// unchecked returns a document for each check whose outcome a snapshot does not show.
+func (s scope) unchecked(snapshot Snapshot) (documents []*Stored) {
 	planned := map[Pair]bool{}
 	for _, doc := range s.subjects {
 		pair, checked := s.pairs[doc]

@@ -30,7 +30,8 @@ type Config struct {
 	// Compat selects the reference's behaviour in rows C1-C5 of spec/api.md §0.
 	Compat bool
 	Now    func() time.Time
-	// Observe receives the duration of each phase of a change: split, decode, plan, check, store.
+	// Observe receives the duration of each phase of a change: split, decode, plan, check, store; and turn, which
+	// is how long it kept others from being stored.
 	Observe func(phase string, took time.Duration)
 }
 
@@ -54,8 +55,8 @@ func NewService(config Config) *Service {
 // observe reports a phase that began at a time and ends now.
 func (s *Service) observe(phase string, began time.Time) { s.Observe(phase, s.Now().Sub(began)) }
 
-// forEach calls work for 0 to n-1 on all processors, each with a meter of the goroutine that calls it, until one returns
-// an error. A panic becomes an error of this call alone.
+// forEach calls work for 0 to n-1 on all processors, each with a meter of the goroutine that calls it, until one
+// returns an error. A panic becomes an error of this call alone.
 func forEach(ctx context.Context, n int, work func(m *budget.Meter, i int) error) error {
 	const fewest = 8 // that are worth a second goroutine
 	workers := min(runtime.GOMAXPROCS(0), (n+fewest-1)/fewest)

@@ -14,6 +14,8 @@ var ErrMoved = errors.New("the site changed meanwhile")
 
 // Store keeps the site. Faults: NotFound for a revision that does not exist, Unavailable if the database does not
 // answer. What a method returns must not be modified: it may be shared.
+//
+//nolint:interfacebloat // a change needs four of them; the others are one small write each
 type Store interface {
 	// Snapshot reads what is needed, all of it at one moment and in one round trip.
 	Snapshot(ctx context.Context, need Need) (Snapshot, error)
@@ -26,8 +28,8 @@ type Store interface {
 	// given. ErrMoved if something that it depends on has changed.
 	Append(ctx context.Context, commit Commit) (Commit, error)
 
-	// Prune deletes all revisions but the newest keep and those with tags, and whatever none of the remaining needs; a dry
-	// run only reports it. Stale unless the head is one that the options expect.
+	// Prune deletes all revisions but the newest keep and those with tags, and whatever none of the remaining needs; a
+	// dry run only reports it. Stale unless the head is one that the options expect.
 	Prune(ctx context.Context, keep int, options Options) (Pruned, error)
 	// Purge deletes everything; numbers begin again at 1. Stale unless the head is one that is expected.
 	Purge(ctx context.Context, purge Purge, expected Expected) error

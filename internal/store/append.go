@@ -52,8 +52,8 @@ const (
 		settled = CASE WHEN $4 THEN head + 1 ELSE settled END WHERE site = $1`
 )
 
-// maxInserted is the number of documents up to which a batch of inserts is faster than COPY, which takes two round trips
-// for each table.
+// maxInserted is the number of documents up to which a batch of inserts is faster than COPY, which takes two round
+// trips for each table.
 const maxInserted = 16
 
 // Append implements revisions.Store. It takes two round trips, and two for each table that many rows are copied into:
@@ -129,9 +129,9 @@ func (a *appending) rollback(ctx context.Context) {
 	}
 }
 
-// begin starts the transaction, locks the site's counters and makes sure that what the commit depends on has not changed.
-// It ends the versions that are deleted or replaced, before their successors come, and returns which of the contents to
-// add are known.
+// begin starts the transaction, locks the site's counters and makes sure that what the commit depends on has not
+// changed. It ends the versions that are deleted or replaced, before their successors come, and returns which of the
+// contents to add are known.
 func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Content, error) {
 	site, diff := a.store.site, a.commit.Diff
 	var head revisions.Head

@@ -62,6 +62,15 @@ func (c *codec) unpack(body []byte) ([]byte, error) {
 	return text, nil
 }
 
+// unpackedSize returns the size of a content, given the beginning and the size of what is stored of it.
+func unpackedSize(head []byte, stored int) int {
+	var header zstd.Header
+	if header.Decode(head) != nil || !header.HasFCS || header.FrameContentSize > largestBody {
+		return stored
+	}
+	return int(header.FrameContentSize)
+}
+
 // digestField reads a digest, of which null is the zero one.
 type digestField struct{ to *document.Digest }
 

@@ -55,10 +55,14 @@ func (s *Store) Select(ctx context.Context, revision int64, selection queries.Se
 	exists, described := false, []queries.Outline{}
 	query := s.describeRevision(revision, selection)
 	_, err := collect(ctx, s, func(row pgx.CollectableRow) (_ struct{}, err error) {
-		var id *int64
+		var id, size, sealed *int64
 		var doc queries.Outline
-		if err = row.Scan(&exists, &id, &doc.Rank, &doc.Size); id != nil {
-			doc.ID = *id
+		var head []byte
+		if err = row.Scan(&exists, &id, &doc.Rank, &size, &head, &sealed); id != nil && size != nil {
+			doc.ID, doc.Size = *id, unpackedSize(head, int(*size))
+			if sealed != nil {
+				doc.Size += int(*sealed)
+			}
 			described = append(described, doc)
 		}
 		return struct{}{}, err //nolint:wrapcheck // explained by collect
@@ -72,7 +76,8 @@ func (s *Store) Select(ctx context.Context, revision int64, selection queries.Se
 	return described, nil
 }
 
-const versionsByID = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($2::bigint[]) WITH ORDINALITY k (id, n)
+const versionsByID = `SELECT ` + documentColumns + `, c.body, c.sealed
+	FROM unnest($2::bigint[]) WITH ORDINALITY k (id, n)
 	CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.id = k.id OFFSET 0) d
 	CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
 	ORDER BY k.n`
@@ -103,8 +108,8 @@ func (s *Store) FallbackPolicy(ctx context.Context, revision int64) (*revisions.
 	return found[0], nil
 }
 
-// scanDocument reads a row of documentColumns, a body and a sealed secret, which are null where the content was not asked
-// for.
+// scanDocument reads a row of documentColumns, a body and a sealed secret, which are null where the content was not
+// asked for.
 func (s *Store) scanDocument(row pgx.CollectableRow) (*revisions.Stored, error) {
 	doc, err := scanPacked(row)
 	if err != nil {

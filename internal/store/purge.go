@@ -23,7 +23,8 @@ var purge = []string{
 }
 
 const (
-	resetSite = `UPDATE sites SET epoch = epoch + 1, head = 0, documents = 0, live = 0, settled = 0, purged_at = $2, purged_by = $3,
+	resetSite = `UPDATE sites SET epoch = epoch + 1, head = 0, documents = 0, live = 0, settled = 0,
+		purged_at = $2, purged_by = $3,
 		purge_message = $4 WHERE site = $1`
 
 	lastPurge = `SELECT purged_at, purged_by, purge_message FROM sites WHERE site = $1 AND purged_at IS NOT NULL`

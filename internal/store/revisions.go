@@ -20,7 +20,8 @@ const (
 		EXISTS (SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
 		r.client_versions`
 
-	revisionsByNumber = `SELECT ` + revisionColumns + ` FROM revisions r WHERE r.site = $1 AND r.revision = ANY($2) ORDER BY r.revision`
+	revisionsByNumber = `SELECT ` + revisionColumns + ` FROM revisions r
+		WHERE r.site = $1 AND r.revision = ANY($2) ORDER BY r.revision`
 
 	aroundRevision = `SELECT ` + headColumns + `,
 			EXISTS (SELECT FROM revisions r WHERE r.site = s.site AND r.revision = $2),

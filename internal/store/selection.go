@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/klauspost/compress/zstd"
+
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/validations"
@@ -41,7 +43,8 @@ func (s *Store) ofRevision(revision int64, selection queries.Selection) *stateme
 	if where == "" && selection.Names == nil && selection.Limit < 0 {
 		q.add(" LEFT JOIN contents c ON c.site = $1 AND c.digest = d.content")
 	} else { // few, of many
-		q.add(" LEFT JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c ON true")
+		q.add(` LEFT JOIN LATERAL (
+			SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c ON true`)
 	}
 	q.add(" ORDER BY ", order)
 	return q
@@ -54,9 +57,10 @@ func (s *Store) describeRevision(revision int64, selection queries.Selection) *s
 	if keys := sortColumns(selection); len(keys) > 0 {
 		rank = "dense_rank() OVER (ORDER BY " + strings.Join(keys, ", ") + ")"
 	}
-	q, _, order := s.selected(revision, selection, "s.found, d.id, "+rank+", coalesce(c.size, 0)")
-	q.add(` LEFT JOIN LATERAL (SELECT octet_length(body) + coalesce(octet_length(sealed), 0) AS size FROM contents
-		WHERE site = $1 AND digest = d.content OFFSET 0) c ON true ORDER BY `, order)
+	q, _, order := s.selected(revision, selection, "s.found, d.id, "+rank+", c.size, c.head, c.sealed")
+	q.add(` LEFT JOIN LATERAL (SELECT octet_length(body) AS size,
+			substring(body FROM 1 FOR `, strconv.Itoa(zstd.HeaderMaxSize), `) AS head, octet_length(sealed) AS sealed
+		FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c ON true ORDER BY `, order)
 	return q
 }
 

@@ -31,6 +31,8 @@ type Requirement struct {
 }
 
 // ParsePolicy parses a stored ValidationPolicy. Of a broken one it returns the requirements that it can read.
+//
+//nolint:contextcheck,nolintlint // no request pays for it
 func ParsePolicy(id document.Identity, data []byte) Policy {
 	// The check needs no request's budget: the schema is small, and it was paid for when the policy was uploaded.
 	findings, err := builtins["deckhand/ValidationPolicy/v1"].compiled.Check(budget.NewMeter(context.Background()), data)

@@ -224,18 +224,21 @@ func (b *bench) reportIngests(k kind, size int, turns []ingestTurn) {
 	if b.wants(3) {
 		store := medianOf(turns, func(t ingestTurn) time.Duration { return t.phases["store"] })
 		copied := medianOf(turns, func(t ingestTurn) time.Duration { return t.copied })
-		b.atLeast(3, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.copied, t.phases["store"]) }), 0.6,
+		b.atLeast(3, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.copied, t.phases["store"]) }), 0.5,
 			site+": speed of the store phase to COPY of the JSON texts",
 			fmt.Sprintf("%s, %s", short(store), short(copied)))
+		b.atMost(3, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.phases["turn"], t.phases["store"]) }), 1.5,
+			site+": time under the turn to write to the store phase",
+			short(medianOf(turns, func(t ingestTurn) time.Duration { return t.phases["turn"] })))
 	}
 }
 
 func (b *bench) reportAgain(site string, turns []ingestTurn) {
 	one := medianOf(turns, func(t ingestTurn) time.Duration { return t.one })
 	none := medianOf(turns, func(t ingestTurn) time.Duration { return t.none })
-	b.atLeast(2, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.cold, t.one) }), 15,
+	b.atLeast(2, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.cold, t.one) }), 25,
 		site+": one document changed, times faster than cold", short(one))
-	b.atLeast(2, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.cold, t.none) }), 25,
+	b.atLeast(2, medianOf(turns, func(t ingestTurn) float64 { return ratio(t.cold, t.none) }), 60,
 		site+": nothing changed, times faster than cold", short(none))
 	wrote := medianOf(turns, func(t ingestTurn) int64 { return t.transactions })
 	b.add(2, wrote == 0, "0", site+": nothing changed, transactions that wrote a row", strconv.FormatInt(wrote, 10))

@@ -1,4 +1,4 @@
-package revisions_test
+package store_test
 
 import (
 	"context"
@@ -22,8 +22,6 @@ import (
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
-
-func TestMain(m *testing.M) { storetest.Main(m) }
 
 type questions = queries.Service
 

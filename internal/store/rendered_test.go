@@ -1,4 +1,4 @@
-package revisions_test
+package store_test
 
 import (
 	"context"

@@ -1,0 +1,232 @@
+package queries
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"purser/internal/cache"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// at is the time of everything that the tests do.
+func at() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
+
+// site is a store that answers from plain lists. Methods that no test calls are those of a nil Store.
+type site struct {
+	Store
+
+	epoch     int64
+	revisions []revisions.Revision
+	policies  []revisions.PolicyVersion
+	outcomes  map[int64][]validations.Outcome
+	tags      map[string]int64
+	worst     map[string]string
+	documents map[int64][]*revisions.Stored
+	ranks     map[int64]int
+	failures  []revisions.FailedEntry
+	findings  map[validations.Pair][]validations.Finding
+	texts     map[document.Digest][]byte
+	reported  []Reported
+	errors    map[int64][]byte
+	compared  revisions.Comparison
+
+	selections []Selection  // that Documents and Select were asked for
+	queries    []EntryQuery // that Failures and FailedEntries were asked for
+	ids        []int64      // that ResultErrors was asked for
+}
+
+// service returns a service over a site.
+func service(s *site) *Service {
+	const cacheSize = 1 << 20
+	return NewService(Config{
+		Store: s, Renderer: revisions.Renderer{Engine: validations.NewEngine()},
+		Rendered: cache.New[revisions.RenderKey, revisions.Rendering](cacheSize), Now: at,
+	})
+}
+
+func (s *site) newest() int64 { return int64(len(s.revisions)) }
+
+func (s *site) Latest(context.Context) (int64, error) { return s.newest(), nil }
+
+func (s *site) Tagged(_ context.Context, tag string) (int64, error) { return s.tags[tag], nil }
+
+func (s *site) Around(_ context.Context, revision int64) (revisions.Neighbourhood, error) {
+	head := revisions.Head{Epoch: s.epoch, Revision: s.newest()}
+	return revisions.Neighbourhood{Head: head, Exists: 0 < revision && revision <= s.newest()}, nil
+}
+
+func (s *site) Evidence(_ context.Context, numbers []int64) (Evidence, error) {
+	evidence := Evidence{Epoch: s.epoch, Policies: s.policies, Outcomes: s.outcomes}
+	for _, revision := range s.revisions {
+		if slices.Contains(numbers, revision.ID) {
+			evidence.Revisions = append(evidence.Revisions, revision)
+		}
+	}
+	return evidence, nil
+}
+
+func (s *site) List(_ context.Context, query Query) ([]int64, *revisions.Purge, error) {
+	var numbers []int64
+	for _, revision := range s.revisions {
+		numbers = append(numbers, revision.ID)
+	}
+	numbers = append(numbers, s.newest()+1) // which is deleted before it is read
+	if query.Limit >= 0 {
+		numbers = numbers[:min(query.Limit, len(numbers))]
+	}
+	return numbers, nil, nil
+}
+
+func (s *site) Documents(_ context.Context, revision int64, selection Selection) (Selected, error) {
+	s.selections = append(s.selections, selection)
+	documents, ok := s.documents[revision]
+	if !ok {
+		return Selected{}, fault.New(fault.NotFound, "RevisionNotFound", "no revision %d", revision)
+	}
+	if selection.Limit >= 0 {
+		documents = documents[:min(selection.Limit, len(documents))]
+	}
+	return Selected{Documents: documents, Epoch: s.epoch}, nil
+}
+
+func (s *site) Select(_ context.Context, revision int64, selection Selection) (outlines []Outline, err error) {
+	if selection.restricts() {
+		s.selections = append(s.selections, selection)
+	}
+	documents := s.documents[revision]
+	if selection.Limit >= 0 {
+		documents = documents[:min(selection.Limit, len(documents))]
+	}
+	for _, doc := range documents {
+		if rank, selected := s.ranks[doc.ID]; selected || !selection.restricts() {
+			outlines = append(outlines, Outline{ID: doc.ID, Rank: rank, Size: len(doc.Data)})
+		}
+	}
+	return outlines, nil
+}
+
+func (s *site) Versions(_ context.Context, ids []int64, do func(*revisions.Stored) error) (found int, err error) {
+	for _, id := range ids {
+		for _, documents := range s.documents {
+			for _, doc := range documents {
+				if doc.ID == id {
+					found++
+					if err := do(doc); err != nil {
+						return found, err
+					}
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+func (s *site) FallbackPolicy(context.Context, int64) (*revisions.Stored, error) { return nil, nil }
+
+func (s *site) Compare(_ context.Context, _, after int64) (revisions.Comparison, error) {
+	compared := s.compared
+	compared.Target = after
+	return compared, nil
+}
+
+func (s *site) Failures(ctx context.Context, revision int64, query EntryQuery) ([]revisions.Failure, error) {
+	rows, err := s.FailedEntries(ctx, revision, query)
+	failures := make([]revisions.Failure, len(rows))
+	for i, row := range rows {
+		failures[i] = row.Failure
+	}
+	return failures, err
+}
+
+func (s *site) FailedEntries(_ context.Context, _ int64, query EntryQuery) (rows []revisions.FailedEntry, _ error) {
+	s.queries = append(s.queries, query)
+	for _, row := range s.failures {
+		inside := row.Entry >= query.From && (query.To == 0 || row.Entry < query.To)
+		if inside && (query.Limit == 0 || len(rows) < query.Limit) && (!query.FailuresOnly || !row.Rule.IsZero()) {
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+func (s *site) Checked(context.Context, []revisions.Pair) (map[validations.Pair][]validations.Finding, error) {
+	return s.findings, nil
+}
+
+func (s *site) Contents(_ context.Context, digests []document.Digest) (map[document.Digest][]byte, error) {
+	texts := maps.Clone(s.texts)
+	maps.DeleteFunc(texts, func(digest document.Digest, _ []byte) bool { return !slices.Contains(digests, digest) })
+	return texts, nil
+}
+
+func (s *site) Reported(_ context.Context, _ int64, name string) (found []Reported, _ error) {
+	for _, result := range s.reported {
+		if name == "" || result.Name == name {
+			found = append(found, result)
+		}
+	}
+	return found, nil
+}
+
+func (s *site) ResultErrors(_ context.Context, _ int64, ids []int64) (map[int64][]byte, error) {
+	s.ids = append(s.ids, ids...)
+	return s.errors, nil
+}
+
+func (s *site) WorstResults(context.Context, int64) (map[string]string, error) { return s.worst, nil }
+
+// policy returns a ValidationPolicy that is in force from the first revision on.
+func policy(names ...string) revisions.PolicyVersion {
+	p := validations.Policy{Identity: document.Identity{Schema: "deckhand/ValidationPolicy/v1", Name: "policy"}}
+	for _, name := range names {
+		p.Requirements = append(p.Requirements, validations.Requirement{Name: name})
+	}
+	return revisions.PolicyVersion{Policy: p, Since: 1}
+}
+
+// parsed returns the versions of the documents of a body, numbered from 1; bucket is that of all.
+func parsed(t testing.TB, bucket, body string) (documents []*revisions.Stored) {
+	t.Helper()
+	segments, err := document.Split(t.Context(), []byte(body), document.YAML, document.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, segment := range segments {
+		entry, err := document.Decode(t.Context(), segment, document.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := document.New(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents = append(documents, &revisions.Stored{Document: doc, ID: int64(i + 1), Place: int64(i + 1), Bucket: bucket})
+	}
+	return documents
+}
+
+const layeringPolicy = "---\nschema: deckhand/LayeringPolicy/v1\n" +
+	"metadata: {schema: metadata/Control/v1, name: lp}\ndata: {layerOrder: [global, site]}\n"
+
+// widget returns the text of a document; metadata is a further part of its metadata.
+func widget(name, data, metadata string) string {
+	return fmt.Sprintf("---\nschema: acme/Widget/v1\nmetadata: {schema: metadata/Document/v1, name: %s, %s}\ndata: %s\n",
+		name, metadata, data)
+}
+
+const cleartext = "storagePolicy: cleartext, layeringDefinition: {layer: site}"
+
+// names lists documents by their names.
+func names(documents []*revisions.Stored) (list []string) {
+	for _, doc := range documents {
+		list = append(list, doc.Name)
+	}
+	return list
+}

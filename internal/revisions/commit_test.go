@@ -1,0 +1,272 @@
+package revisions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/validations"
+)
+
+func TestCommit_On(t *testing.T) {
+	t.Parallel()
+	base := Head{Epoch: 2, Prunes: 1, Revision: 5, LastDocument: 7, Live: 7, Settled: 4}
+	later := Head{Epoch: 2, Prunes: 1, Revision: 8, LastDocument: 11, Live: 9, Settled: 5}
+	with := func(head Head, change func(*Head)) Head {
+		change(&head)
+		return head
+	}
+	for _, c := range []struct {
+		name    string
+		head    Head
+		changed int64
+		exact   bool
+		moved   bool
+	}{
+		{"same head", base, 5, false, false},
+		{"same head, exact", base, 5, true, false},
+		{"changes elsewhere", later, 5, false, false},
+		{"changes elsewhere, exact", later, 5, true, true},
+		{"a bucket changed", later, 6, false, true},
+		{"what governs changed", with(later, func(h *Head) { h.Settled = 6 }), 0, false, true},
+		{"a purge", with(base, func(h *Head) { h.Epoch++ }), 0, false, true},
+		{"a purge, and as many revisions since", with(later, func(h *Head) { h.Epoch++ }), 0, false, true},
+		{"a prune", with(base, func(h *Head) { h.Prunes++ }), 0, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			commit := Commit{Base: base, Exact: c.exact, Revision: Revision{ID: 6}}
+			got, err := commit.On(c.head, c.changed)
+			switch {
+			case c.moved:
+				if !errors.Is(err, ErrMoved) {
+					t.Errorf("error %v, want ErrMoved", err)
+				}
+			case err != nil || got.Revision.ID != c.head.Revision+1 || got.Base != c.head:
+				t.Errorf("revision %d on %+v, %v; want the one after the head", got.Revision.ID, got.Base, err)
+			}
+		})
+	}
+}
+
+// Numbers move by as many documents as came in between, in the failures of new documents too.
+func TestCommit_On_numbers(t *testing.T) {
+	t.Parallel()
+	base, head := Head{Revision: 5, LastDocument: 7}, Head{Revision: 8, LastDocument: 10}
+	added := version("a", "w", 8, 8)
+	commit := Commit{
+		Base: base, Diff: Diff{Added: []*Stored{added}, Result: []*Stored{added}},
+		Failures: []Failure{{Entry: 0, Document: 8}, {Entry: 1, Document: 7}, {Entry: 2, Document: 3}},
+	}
+	got, err := commit.On(head, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Failure{{Entry: 0, Document: 11}, {Entry: 1, Document: 7}, {Entry: 2, Document: 3}}
+	if diff := cmp.Diff(want, got.Failures); diff != "" {
+		t.Errorf("failures (-want +got)\n%s", diff)
+	}
+	if got.Diff.Added[0].ID != 11 || commit.Failures[0].Document != 8 || added.ID != 8 {
+		t.Errorf("id %d, and %d of the commit before", got.Diff.Added[0].ID, added.ID)
+	}
+}
+
+// A commit is exact or settles others for each of these reasons.
+func TestNewCommit(t *testing.T) {
+	t.Parallel()
+	failing := dataSchema("string")
+	for _, c := range []struct {
+		name           string
+		site           string // bucket a
+		body           string // bucket b
+		options        Options
+		exact, settles bool
+	}{
+		{name: "nothing special", body: widget("w1", "{}")},
+		{
+			name: "a revision is expected", body: widget("w1", "{}"), options: Options{Expected: Expected{{Revision: 1}}},
+			exact: true,
+		},
+		{
+			name: "any revision is expected", body: widget("w1", "{}"), options: Options{Expected: Expected{{Revision: -1}}},
+			exact: true,
+		},
+		{name: "a DataSchema", body: dataSchema("integer"), exact: true, settles: true},
+		{name: "client versions", body: clientVersions("{p: '1'}"), exact: true, settles: true},
+		{name: "a ValidationPolicy", body: validationPolicy("v-validation"), exact: true, settles: true},
+		{name: "a LayeringPolicy", body: layeringPolicy("lp"), exact: true, settles: true},
+		{name: "a failing document", site: failing, body: widget("w1", "{x: 1}"), settles: true},
+		{name: "a document that passes", site: failing, body: widget("w1", "{x: y}")},
+		{
+			name: "a validation of the whole", site: validationPolicy(validations.PolicyValidation), body: widget("w1", "{}"),
+			exact: true,
+		},
+		{
+			name: "layered client versions", site: clientVersions("{}") + layeringPolicy("lp"),
+			body: strings.Replace(clientVersions("{q: '1'}"), "name: versions",
+				"name: other\n  layeringDefinition: {layer: site, abstract: false, parentSelector: {k: v}}", 1),
+			exact: true, settles: true,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, m := service()
+			put(t, s, "a", c.site+widget("other", "{}"))
+			_, err := s.Put(t.Context(), "b", []byte(c.body), document.YAML, c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := m.commits[len(m.commits)-1]
+			if got.Exact != c.exact || got.Settles != c.settles {
+				t.Errorf("exact %v, settles %v; want %v, %v", got.Exact, got.Settles, c.exact, c.settles)
+			}
+		})
+	}
+}
+
+// Removing what governs others, and mending the last failing document, settle too.
+func TestNewCommit_removal(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	for i, step := range []struct {
+		bucket, body   string
+		exact, settles bool
+	}{
+		{"schemas", dataSchema("string"), true, true},
+		{"a", widget("w1", "{x: 1}"), false, true},
+		{"b", widget("w2", "{x: y}"), false, false},
+		{"a", widget("w1", "{x: 2}"), false, true}, // another version fails
+		{"a", widget("w1", "{x: y}"), false, true},
+		{"a", widget("w1", "{x: z}"), false, false},
+		{"schemas", "", true, true},
+	} {
+		put(t, s, step.bucket, step.body)
+		if got := m.commits[i]; got.Exact != step.exact || got.Settles != step.settles {
+			t.Errorf("step %d: exact %v, settles %v", i, got.Exact, got.Settles)
+		}
+	}
+}
+
+func TestNewCommit_revision(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	put(t, s, "p", validationPolicy(validations.PolicyValidation)+layeringPolicy("lp"))
+	event := &AuditEvent{UserID: "me"}
+	options := Options{Reason: Reason{"me", "because"}, Audit: event}
+	written, err := s.Put(t.Context(), "a", []byte(widget("w1", "{}")), document.YAML, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Revision{
+		ID: 2, CreatedAt: at(), Kind: Put, Buckets: []string{"a"}, Reason: options.Reason, Entries: 1,
+	}
+	commit := m.commits[1]
+	if diff := cmp.Diff(want, commit.Revision); diff != "" {
+		t.Errorf("revision (-want +got)\n%s", diff)
+	}
+	if len(commit.Results) != 1 || commit.Results[0].CreatedAt != at() {
+		t.Errorf("results %+v, want one of the revision's time", commit.Results)
+	}
+	if commit.Audit != event || !written.Audited || !written.Changed || written.Shown.ID != 2 {
+		t.Errorf("audit %v, written %+v", commit.Audit, written)
+	}
+}
+
+// A change whose bucket another one changed first is planned again, with all that it has decoded.
+func TestService_Put_again(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	put(t, s, "a", widget("w1", "{x: 1}")+widget("w2", "{x: 1}"))
+	m.before = func() { put(t, s, "a", widget("w2", "{x: 2}")) }
+	written := func() (w Written) {
+		synctest.Test(t, func(t *testing.T) {
+			other, _ := service()
+			other.Store = m
+			w = put(t, other, "a", widget("w1", "{x: 3}"))
+		})
+		return w
+	}()
+	if written.Revision != 3 || len(m.commits) != 4 {
+		t.Errorf("revision %d by %d commits, want 3 by the fourth", written.Revision, len(m.commits))
+	}
+	want := []string{`a acme/Widget/v1 w1 {"x":3}`}
+	if diff := cmp.Diff(want, m.shown()); diff != "" {
+		t.Errorf("documents (-want +got)\n%s", diff)
+	}
+}
+
+// moving is a site on which others always come first.
+type moving struct{ *memory }
+
+func (moving) Append(context.Context, Commit) (Commit, error) {
+	return Commit{}, fmt.Errorf("append: %w", ErrMoved)
+}
+
+func TestService_Put_neverFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, m := service()
+		s.Store = moving{m}
+		_, err := s.Put(t.Context(), "a", []byte(widget("w1", "{}")), document.YAML, Options{})
+		wantFault(t, err, fault.Conflict, "Other changes came first 60 times in a row")
+		if f := new(fault.Fault); !errors.As(err, &f) || f.RetryAfter != time.Second {
+			t.Errorf("error %#v, want one that may be tried again", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
+		defer cancel()
+		_, err = s.Put(ctx, "a", []byte(widget("w1", "{}")), document.YAML, Options{})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v after the client went away", err)
+		}
+		if len(s.turn) != 1 {
+			t.Error("the turn to write was not given back")
+		}
+	})
+}
+
+// A dry run is planned once, stores nothing, and waits for nobody's turn.
+func TestService_Put_dryRun(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	<-s.turn
+	written, err := s.Put(t.Context(), "a", []byte(widget("w1", "{}")), document.YAML, Options{DryRun: true})
+	if err != nil || written.Preview == nil || written.Changed || len(m.commits) != 0 {
+		t.Errorf("written %+v, %v, %d commits", written, err, len(m.commits))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Put(ctx, "a", []byte(widget("w1", "{}")), document.YAML, Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v while waiting for the turn", err)
+	}
+}
+
+// The site is read once for what comes new to a bucket that is known, unless that governs others.
+func TestService_Put_snapshots(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	put(t, s, "a", widget("w1", "{x: 1}")+widget("w2", "{x: 1}"))
+	for _, c := range []struct {
+		name string
+		body string
+		want int
+	}{
+		{"one changed", widget("w1", "{x: 2}") + widget("w2", "{x: 1}"), 1},
+		{"nothing changed", widget("w1", "{x: 2}") + widget("w2", "{x: 1}"), 1},
+		{"one removed, which nothing that was decoded showed", widget("w1", "{x: 2}"), 2},
+		{"a DataSchema, then what it governs, then what is known of that", widget("w1", "{x: 2}") + dataSchema("integer"), 3},
+	} {
+		m.needs = nil
+		put(t, s, "a", c.body)
+		if len(m.needs) != c.want {
+			t.Errorf("%s: %d snapshots, want %d", c.name, len(m.needs), c.want)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package revisions
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+func TestExpected_Check(t *testing.T) {
+	t.Parallel()
+	const end = "; nothing was changed. Look at what is new, then send the request again for the newest revision"
+	head := Head{Epoch: 3, Revision: 5}
+	for _, c := range []struct {
+		name     string
+		expected Expected
+		head     Head
+		want     string // of the fault's message; "" for none
+	}{
+		{"anything", nil, head, ""},
+		{"the newest", Expected{{5, 3}}, head, ""},
+		{"the newest of any epoch", Expected{{5, 0}}, head, ""},
+		{"one of several", Expected{{2, 3}, {5, 3}}, head, ""},
+		{"any", Expected{{-1, 0}}, head, ""},
+		{"none yet", Expected{{0, 0}}, Head{}, ""},
+		{"an older one", Expected{{4, 3}}, head, "If-Match asks for revision 4, but the newest is 5" + end},
+		{"older ones", Expected{{4, 3}, {3, 3}}, head, "If-Match asks for revision 4 or 3, but the newest is 5" + end},
+		{
+			"of another epoch",
+			Expected{{5, 2}},
+			head,
+			"If-Match asks for revision 5, but the newest is 5, and all revisions were deleted in between" + end,
+		},
+		{"any, but there is none", Expected{{-1, 0}}, Head{}, "If-Match asks for any revision, but there is none yet" + end},
+		{"nothing at all", Expected{}, head, "If-Match asks for any revision, but there is none yet" + end},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			err := c.expected.Check(c.head)
+			if c.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			wantFault(t, err, fault.Stale, c.want)
+			stale, ok := errors.AsType[*Stale](err)
+			if !ok || stale.Head != c.head || !strings.HasPrefix(stale.Error(), "the newest revision is ") {
+				t.Errorf("cause %v, want the head", stale)
+			}
+			f := new(fault.Fault)
+			if !errors.As(err, &f) || !cmp.Equal(f.Metadata, map[string]any{"revision": c.head.Revision}) {
+				t.Errorf("metadata %v", f.Metadata)
+			}
+		})
+	}
+}
+
+// A change that expects another revision is refused before anything is decoded that the bucket does not know.
+func TestService_Put_stale(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	put(t, s, "a", widget("w1", "{x: 1}"))
+	_, err := s.Put(t.Context(), "a", []byte(widget("w1", "{x: 2}")), document.YAML, Options{Expected: Expected{{7, 0}}})
+	wantFault(t, err, fault.Stale, "asks for revision 7, but the newest is 1")
+	if len(m.commits) != 1 {
+		t.Error("something was stored")
+	}
+}

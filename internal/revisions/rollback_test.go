@@ -1,0 +1,102 @@
+package revisions
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+func TestPlanRollback(t *testing.T) {
+	t.Parallel()
+	w1, w2, newer := widget("w1", "{x: 1}"), widget("w2", "{x: 2}"), widget("w1", "{x: 3}")
+	for _, c := range []struct {
+		name   string
+		bodies []string // that bucket a had, one revision each
+		target int64
+		want   planned
+	}{
+		{"to nothing", []string{w1 + w2}, 0, planned{
+			Removed: []string{"a/w1#1@1", "a/w2#2@2"}, Emptied: []string{"a"}, Buckets: []string{"a"},
+		}},
+		{"from nothing", []string{w1, ""}, 1, planned{
+			Added: []string{"a/w1#2@1"}, Opened: []string{"a"}, Buckets: []string{"a"},
+		}},
+		{"to the newest", []string{w1}, 1, planned{}},
+		{"to a changed document", []string{w1 + w2, newer + w2}, 1, planned{
+			Added: []string{"a/w1#4@1"}, Removed: []string{"a/w1#3@1"}, Buckets: []string{"a"},
+		}},
+		{"over a change that was taken back", []string{w1, newer, w1}, 1, planned{}},
+		{"to a document that came back in another place", []string{w1 + w2, w2, w2 + w1}, 1, planned{
+			Added: []string{"a/w1#4@1"}, Removed: []string{"a/w1#3@3"}, Buckets: []string{"a"},
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, _ := service()
+			for _, body := range c.bodies {
+				put(t, s, "a", body)
+			}
+			snapshot, err := s.Store.Snapshot(t.Context(), rollbackSource{s, c.target, false}.need())
+			if err != nil {
+				t.Fatal(err)
+			}
+			diff := planRollback(snapshot)
+			if !diff.Exact || !diff.Changes || diff.Result != nil {
+				t.Errorf("exact %v, changes %v, result %v", diff.Exact, diff.Changes, diff.Result)
+			}
+			c.want.Changes = true
+			if diff := cmp.Diff(c.want, plannedOf(diff)); diff != "" {
+				t.Errorf("plan (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPlanRollback_moved(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	put(t, s, "a", widget("w1", "{x: 1}"))
+	body := []byte(inBucket("b", widget("w1", "{x: 1}")))
+	if _, err := s.PutChangeSet(t.Context(), []string{"a"}, body, document.YAML, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Rollback(t.Context(), 1, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	want := planned{
+		Added: []string{"a/w1#3@1"}, Removed: []string{"b/w1#2@1"}, Opened: []string{"a"}, Emptied: []string{"b"},
+		Buckets: []string{"a", "b"}, Changes: true,
+	}
+	commit := m.commits[len(m.commits)-1]
+	if diff := cmp.Diff(want, plannedOf(commit.Diff)); diff != "" {
+		t.Errorf("plan (-want +got)\n%s", diff)
+	}
+	if got := commit.Revision; got.Kind != Rollback || got.Origin != 1 || got.Entries != 1 {
+		t.Errorf("revision %+v", got)
+	}
+}
+
+func TestService_Rollback_refused(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	s.Vault = fakeVault{}
+	put(t, s, "a", secret("s1", "very"))
+	put(t, s, "a", "")
+	_, err := s.Rollback(t.Context(), 7, Options{})
+	wantFault(t, err, fault.NotFound, "The requested revision=7 was not found")
+	_, err = s.Rollback(t.Context(), 1, Options{CleartextOnly: true})
+	wantFault(t, err, fault.Forbidden, "deckhand:create_encrypted_documents")
+	put(t, s, "a", secret("s1", "very"))
+	_, err = s.Rollback(t.Context(), 2, Options{CleartextOnly: true})
+	wantFault(t, err, fault.Forbidden, "deckhand:create_encrypted_documents")
+	if len(m.commits) != 3 {
+		t.Errorf("%d commits, want those of the PUTs", len(m.commits))
+	}
+	if _, err = s.Rollback(context.Background(), 2, Options{}); err != nil {
+		t.Errorf("roll back: %v", err)
+	}
+}

@@ -1,0 +1,199 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"purser/internal/store/storetest"
+)
+
+// maxPeak is how much memory a server may ever have, whatever is sent to it, in bytes.
+const maxPeak = 1 << 30
+
+// besides repeats a small change while something else keeps the server busy. It must always be made.
+func (s *server) besides(t *testing.T, busy func()) {
+	t.Helper()
+	done, other := make(chan struct{}), sync.WaitGroup{}
+	other.Go(func() {
+		for i := 0; ; i++ {
+			s.put(t, "other", widget("other", fmt.Sprintf("{x: %d}", i))).is(t, http.StatusOK)
+			select {
+			case <-done:
+				return
+			default:
+			}
+		}
+	})
+	busy()
+	close(done)
+	other.Wait()
+}
+
+// times sends a request many times at once, and returns the answers.
+func (s *server) times(t *testing.T, n int, of func(i int) request) []answer {
+	t.Helper()
+	answers := make([]answer, n)
+	var all sync.WaitGroup
+	for i := range answers {
+		all.Go(func() {
+			r := of(i)
+			r.bad = true // or not: the contract is too slow to check for what is sent here
+			var err error
+			if answers[i], err = s.try(t.Context(), r); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	return answers
+}
+
+// Whatever the largest requests are, many at once leave the server below a gigabyte, and let others be answered.
+func TestHostile_atOnce(t *testing.T) {
+	t.Parallel()
+	s := startLean(t)
+	s.put(t, "policy", layeringPolicy("lp")).is(t, http.StatusOK)
+	wide := "{type: array, items: {anyOf: [" + numbered("{required: [a%d]}, ", 3000) + "]}}"
+	s.put(t, "schemas", dataSchema("acme/Wide/v1", wide)).is(t, http.StatusOK)
+	wides := func(i int) string {
+		var documents strings.Builder
+		for k := range 12 {
+			documents.WriteString(doc("acme/Wide/v1", fmt.Sprintf("wide-%d-%d", i, k), "["+strings.Repeat("{},", 2_700)+"]"))
+		}
+		return documents.String()
+	}
+	var large strings.Builder
+	for i := range 600 {
+		large.WriteString(doc("acme/Large/v1", fmt.Sprintf("large-@-%d", i), "{"+numbered("key%d: value, ", 500)+"}"))
+	}
+	for _, c := range []struct {
+		name   string
+		n      int
+		status int
+		of     func(i int) request
+	}{
+		{"checks", 3, http.StatusRequestEntityTooLarge, func(i int) request { return putOf(fmt.Sprintf("wide-%d", i), wides(i)) }},
+		{"bodies", 8, http.StatusOK, func(i int) request {
+			return putOf(fmt.Sprintf("large-%d", i), strings.ReplaceAll(large.String(), "@", strconv.Itoa(i)))
+		}},
+		{"documents", 8, http.StatusOK, func(int) request { return getOf("revisions/latest/documents") }},
+		{"rendered documents", 8, http.StatusOK, func(int) request {
+			return getOf("revisions/latest/rendered-documents")
+		}},
+		{"graphs", 8, http.StatusOK, func(i int) request { return getOf(fmt.Sprintf("revisions/latest/graph?depth=%d", i)) }},
+		{"deep diffs", 8, http.StatusOK, func(int) request {
+			return getOf("revisions/2/deepdiff/latest?format=unified")
+		}},
+	} {
+		s.besides(t, func() {
+			for _, got := range s.times(t, c.n, c.of) {
+				if got.status != c.status && got.status != http.StatusServiceUnavailable {
+					t.Errorf("%s: status %d, want %d\n%.500s", c.name, got.status, c.status, got.text)
+				}
+			}
+		})
+		if peak := s.mostMemory(t); peak > maxPeak {
+			t.Errorf("%s: the server has had %d MiB, want at most %d", c.name, peak>>20, maxPeak>>20)
+		}
+	}
+}
+
+func putOf(bucket, documents string) request {
+	return request{method: http.MethodPut, path: "buckets/" + bucket + "/documents", body: documents, header: yamlBody()}
+}
+
+func getOf(path string) request { return request{method: http.MethodGet, path: path} }
+
+// Answers about validations do not grow with the product of policies and entries, nor with errors that they do not show.
+func TestHostile_validationLists(t *testing.T) {
+	t.Parallel()
+	s := startLean(t)
+	var policies, documents strings.Builder
+	var names []string
+	for i := range 100 {
+		names = append(names, fmt.Sprintf("v%d-validation", i))
+	}
+	for i := range 100 {
+		policies.WriteString(policy(fmt.Sprintf("policy-%d", i), names...))
+	}
+	for i := range 1000 {
+		documents.WriteString(widget(fmt.Sprintf("w%d", i), "{x: 1}"))
+	}
+	s.put(t, "policies", policies.String()).is(t, http.StatusOK)
+	s.put(t, "site", documents.String()).is(t, http.StatusOK)
+	detail := s.get(t, "revisions/latest/validations/detail").is(t, http.StatusOK)
+	if most := 2 << 20; len(detail.text) > most {
+		t.Errorf("validations/detail has %d bytes, want at most %d", len(detail.text), most)
+	}
+	big, err := json.Marshal(map[string]any{
+		"status": "failure", "validator": map[string]any{"name": "x"},
+		"errors": []any{map[string]any{"message": strings.Repeat("m", 450_000)}, map[string]any{"message": "second"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 50 {
+		s.post(t, fmt.Sprintf("revisions/latest/validations/big-%d", i%2), string(big)).is(t, http.StatusCreated)
+	}
+	s.affords(t, func() {
+		list := s.get(t, "revisions/latest/validations/big-1").is(t, http.StatusOK)
+		if most := 4 << 10; len(list.text) > most {
+			t.Errorf("the list has %d bytes, want at most %d", len(list.text), most)
+		}
+	})
+	// Pages of details end early where errors are large, and all of them together are everything.
+	entries, path := 0, "revisions/latest/validations/detail?limit=1000"
+	for pages := 0; path != ""; pages++ {
+		page := s.get(t, path).is(t, http.StatusOK)
+		if most := 16 << 20; len(page.text) > most || pages > 20 {
+			results, _ := page.mapping(t)["results"].([]any)
+			t.Fatalf("page %d has %d bytes, %d entries", pages, len(page.text), len(results))
+		}
+		found := page.mapping(t)
+		results, _ := found["results"].([]any)
+		entries += len(results)
+		next, _ := found["next"].(string)
+		_, path, _ = strings.Cut(next, "/api/v1.0/")
+	}
+	if want := 1000 + 50 + 100; entries != want {
+		t.Errorf("%d entries on all pages, want %d", entries, want)
+	}
+}
+
+// A change that was meant for another revision is refused as such, also if two servers are asked, and never for a
+// conflict that only the newer revision has.
+func TestConditions_twoServers(t *testing.T) {
+	t.Parallel()
+	database := storetest.URL(t)
+	servers := []*server{startOn(t, database), startOn(t, database)}
+	const rounds, writers = 10, 10
+	for round := range rounds {
+		newest := `"` + strconv.Itoa(round) + `"`
+		statuses := make([]int, writers)
+		var all sync.WaitGroup
+		for w := range writers {
+			all.Go(func() {
+				r := putOf(fmt.Sprintf("bucket-%d", w), widget(fmt.Sprintf("same-%d", round), fmt.Sprintf("{x: %d}", w)))
+				r.header["If-Match"] = newest
+				got, err := servers[w%2].try(t.Context(), r)
+				if err != nil {
+					t.Error(err)
+				}
+				statuses[w] = got.status
+			})
+		}
+		all.Wait()
+		counted := map[int]int{}
+		for _, status := range statuses {
+			counted[status]++
+		}
+		if counted[http.StatusOK] != 1 || counted[http.StatusPreconditionFailed] != writers-1 {
+			t.Errorf("round %d: %v, want one 200 and 412 for all others", round, counted)
+		}
+	}
+}
