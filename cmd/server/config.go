@@ -62,22 +62,22 @@ func defaultStateDir() string {
 
 // limitFlags bound what requests may cost.
 type limitFlags struct {
-	MaxBody         int64 `help:"Size of a request body in bytes, decompressed."                          default:"33554432"` //nolint:lll // a tag
-	MaxDocuments    int   `help:"Documents in a body."                                             default:"100000"`
-	MaxDocumentSize int   `help:"Size of a document in bytes, as written and with its aliases expanded." default:"4194304"` //nolint:lll // a tag
-	MaxDepth        int   `help:"Nesting of a document."                                         default:"100"`
-	MaxValues       int   `help:"Keys and values of a document, aliases expanded."                                 default:"100000"` //nolint:lll // a tag
+	MaxBody         int64 `help:"Size of a request body in bytes, decompressed."                     default:"33554432"`
+	MaxDocuments    int   `help:"Documents in a body."                                               default:"100000"`
+	MaxDocumentSize int   `help:"Size of a document in bytes, as written and with aliases expanded." default:"4194304"`
+	MaxDepth        int   `help:"Nesting of a document."                                             default:"100"`
+	MaxValues       int   `help:"Keys and values of a document, aliases expanded."                   default:"100000"`
 
 	HeaderTimeout time.Duration `help:"Time for a request's header to arrive." default:"10s"`
 	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`
-	WriteTimeout  time.Duration `help:"Time for an answer to be written."     default:"5m"`
-	CacheSize     int           `help:"Size in bytes of each of three caches: stored documents, rendered documents, YAML."     default:"16777216"` //nolint:lll // a tag
-	IngestMemory  int64         `help:"Bytes of memory for all uploads of documents in progress; others wait." default:"268435456"`                //nolint:lll // a tag
+	WriteTimeout  time.Duration `help:"Time for an answer to be written."      default:"5m"`
+	CacheSize     int           `help:"Size in bytes of each of three caches: stored documents, rendered documents, YAML." default:"16777216"` //nolint:lll // a tag
+	IngestMemory  int64         `help:"Bytes of memory for all uploads of documents in progress; others wait." default:"268435456"`            //nolint:lll // a tag
 
 	LargeMemory int64 `help:"Bytes of memory for all large requests in progress, in steps of 256 MiB; others wait." default:"268435456"` //nolint:lll // a tag
 
-	RequestRate int `help:"Requests per second of one user, on average over 10s; 0: unlimited. Not with --auth=none." default:"200"`           //nolint:lll // a tag
-	UserIngests int `help:"Uploads of documents that one user may have in progress; 0: unlimited. Not with --auth=none."         default:"16"` //nolint:lll // a tag
+	RequestRate int `help:"Requests per second of one user, on average over 10s; 0: unlimited. Not with --auth=none." default:"200"`   //nolint:lll // a tag
+	UserIngests int `help:"Uploads of documents that one user may have in progress; 0: unlimited. Not with --auth=none." default:"16"` //nolint:lll // a tag
 }
 
 func (f limitFlags) document() document.Limits {

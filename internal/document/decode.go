@@ -15,34 +15,34 @@ import (
 	"purser/internal/budget"
 )
 
-// Entry is one decoded document of a body, before any check of what it says.
+// Entry is one decoded document of a body, before its sanity checks.
 type Entry struct {
-	Value   any // a Mapping if it is a document at all
+	Value   any // a Mapping if the entry is a document
 	Notes   []Note
 	Segment Digest
 	Index   int // position among the body's documents; counts from 1
-	Line    int // of the body, where it begins
+	Line    int // first line in the body; counts from 1
 }
 
-// Note is something worth knowing about a document that is no failure (spec/api.md §0 D20).
+// Note is information about a document that is not an error (spec/api.md §0 D20).
 type Note struct {
 	Message string `json:"message"`
 	Error   bool   `json:"error"`
 	Level   string `json:"level"`
 }
 
-// IsDocument tells whether the entry is a mapping with something in it, which every document must be.
+// IsDocument reports whether the entry is a mapping that is not empty, as every document must be.
 func (e Entry) IsDocument() bool {
 	m, ok := e.Value.(Mapping)
 	return ok && len(m) > 0
 }
 
-// Decode parses a segment. Faults: Invalid for what cannot be read or kept as JSON, TooLarge beyond limits or the
-// budget; the message names document, line and column as far as they are known. The memory that it needs is taken from
-// the budget until it returns.
+// Decode parses a segment. Faults: Invalid if it cannot be parsed or represented as JSON, TooLarge beyond limits or the
+// budget. The message names the document, line and column as far as they are known. Decode holds its memory in the
+// budget until it returns.
 func Decode(ctx context.Context, s Segment, limits Limits) (Entry, error) {
-	if s.known != nil {
-		return s.known.entry, s.known.err
+	if s.decoded != nil {
+		return s.decoded.entry, s.decoded.err
 	}
 	if err := limits.checkText(s); err != nil {
 		return Entry{}, err
@@ -53,11 +53,11 @@ func Decode(ctx context.Context, s Segment, limits Limits) (Entry, error) {
 	if s.media == JSON {
 		read = d.json
 	}
-	known := d.decode(read)
-	return known.entry, known.err
+	result := d.decode(read)
+	return result.entry, result.err
 }
 
-// decoder turns one parsed segment into a value, counting what it produces.
+// decoder converts one parsed segment into a value and counts the values that it creates.
 type decoder struct {
 	segment Segment
 	limits  Limits
@@ -65,21 +65,21 @@ type decoder struct {
 	notes   []Note
 	values  int
 	size    int
-	pending int                 // bytes of values that the budget does not know yet
-	held    int                 // bytes of values that it knows
+	pending int                 // bytes of values that are not yet counted in the budget
+	held    int                 // bytes of values that are
 	open    map[*yaml.Node]bool // anchored nodes whose aliases are being expanded
-	name    string              // what the document calls itself, for messages
+	name    string              // of the document, for messages
 }
 
-// What a value costs: the steps to make it, those of each byte of a number, and the bytes of memory besides its text.
+// Costs in the budget.
 const (
-	valueSteps  = 400
-	numberSteps = 100
-	valueBytes  = 128
-	maxPending  = 64 << 10 // bytes after which the budget is told
+	valueSteps  = 400      // to create a value
+	numberSteps = 100      // for each byte of a number
+	valueBytes  = 128      // of a value, besides its text
+	maxPending  = 64 << 10 // bytes after which they are counted
 )
 
-// decode reads the segment and says of a budget that does not suffice which document needed it.
+// decode reads the segment. If the budget is exceeded, the error names the document.
 func (d *decoder) decode(read func() (any, error)) decoded {
 	d.open = make(map[*yaml.Node]bool)
 	value, err := read()
@@ -125,7 +125,7 @@ func (d *decoder) root(node *yaml.Node) (any, error) {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// shiftLine rewrites a parser's error, whose line counts from the segment, to count from the body.
+// shiftLine returns a parser's message with its line in the segment changed to the line in the body.
 func (d *decoder) shiftLine(err error) string {
 	text := err.Error()
 	found := yamlLine.FindStringSubmatch(text)
@@ -138,7 +138,7 @@ func (d *decoder) shiftLine(err error) string {
 
 func (d *decoder) line(line int) int { return d.segment.Line - 1 + line }
 
-// nameOf looks for what a document calls itself, so that an error deep inside can name it.
+// nameOf returns the schema and name of a document, for messages, "" if it has none.
 func nameOf(root *yaml.Node) string {
 	schema := memberNode(root, "schema")
 	name := memberNode(memberNode(root, "metadata"), "name")
@@ -165,7 +165,7 @@ func (d *decoder) refuse(n *yaml.Node, format string, args ...any) error {
 		fmt.Errorf(format, args...))
 }
 
-// count charges the limits for one more value of some bytes.
+// count counts one more value against the limits and the budget.
 func (d *decoder) count(bytes, depth int) error {
 	d.values++
 	d.size += bytes
@@ -181,7 +181,7 @@ func (d *decoder) count(bytes, depth int) error {
 	return d.spend(valueSteps, valueBytes)
 }
 
-// spend takes steps and bytes from the budget.
+// spend counts steps and bytes in the budget.
 func (d *decoder) spend(steps, bytes int) error {
 	d.pending += bytes
 	if d.pending < maxPending {
@@ -191,7 +191,7 @@ func (d *decoder) spend(steps, bytes int) error {
 	return d.flush()
 }
 
-// flush tells the budget of all memory so far.
+// flush counts all pending bytes in the budget.
 func (d *decoder) flush() error {
 	bytes := d.pending
 	d.held, d.pending = d.held+bytes, 0
@@ -240,13 +240,13 @@ func (d *decoder) scalar(n *yaml.Node) (any, error) {
 		return nil, d.refuse(n, "'%s': %w", brief(n.Value), err)
 	}
 	if looksNumeric(n.Value) {
-		return value, d.spend(numberSteps*min(len(n.Value), longestNumber), 0)
+		return value, d.spend(numberSteps*min(len(n.Value), maxNumber), 0)
 	}
 	return value, nil
 }
 
-func (d *decoder) checkTag(n *yaml.Node, usual string) error {
-	if n.Style&yaml.TaggedStyle != 0 && n.ShortTag() != usual {
+func (d *decoder) checkTag(n *yaml.Node, allowed string) error {
+	if n.Style&yaml.TaggedStyle != 0 && n.ShortTag() != allowed {
 		return d.refuse(n, "the tag %s is not read here; use plain YAML values", brief(n.ShortTag()))
 	}
 	return nil
@@ -295,10 +295,10 @@ func (d *decoder) mapping(n *yaml.Node, depth int) (any, error) {
 	return b.members, nil
 }
 
-// noteDuplicate notes a key that stands twice; of JSON text, lines are slow to tell.
+// noteDuplicate adds a note about a duplicate key. lines is called only if it is needed, because it is slow for JSON.
 func (d *decoder) noteDuplicate(key string, lines func() (first, second int)) {
-	if len(d.notes) >= mostNotes {
-		d.notes = append(d.notes[:mostNotes-1], Note{Level: "Info", Message: "More keys stand twice in one mapping."})
+	if len(d.notes) >= maxNotes {
+		d.notes = append(d.notes[:maxNotes-1], Note{Level: "Info", Message: "More keys stand twice in one mapping."})
 		return
 	}
 	first, second := lines()
@@ -307,10 +307,10 @@ func (d *decoder) noteDuplicate(key string, lines func() (first, second int)) {
 		brief(key), first, second)})
 }
 
-// mostNotes is how many notes a document may carry.
-const mostNotes = 10
+// maxNotes bounds the notes about a document.
+const maxNotes = 10
 
-// key gives the text of a mapping key: strings and integers only (spec/rendering.md R15).
+// key returns the text of a mapping key, which must be a string or an integer (spec/rendering.md R15).
 func (d *decoder) key(n *yaml.Node, depth int) (string, error) {
 	value, err := d.value(n, depth+1)
 	if err != nil {
@@ -334,7 +334,7 @@ func isMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Value == "<<" && (key.Style == 0 || key.ShortTag() == "!!merge")
 }
 
-// merges gives the members that a mapping takes over by <<, those that win later.
+// merges returns the members that a mapping gets by <<. Of members with the same key, the last one wins.
 func (d *decoder) merges(n *yaml.Node, depth int) (merged Mapping, err error) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if !isMerge(n.Content[i]) {
@@ -359,18 +359,18 @@ func (d *decoder) merges(n *yaml.Node, depth int) (merged Mapping, err error) {
 	return merged, nil
 }
 
-// mappingBuilder collects members; a key that comes again replaces the value and keeps its place.
+// mappingBuilder collects members. A duplicate key replaces the value and keeps the position.
 type mappingBuilder struct {
 	members Mapping
-	at      map[string]place
+	at      map[string]memberPosition
 }
 
-type place struct{ index, line int }
+type memberPosition struct{ index, line int }
 
 func newMappingBuilder(merged Mapping, size int) *mappingBuilder {
 	b := &mappingBuilder{
 		members: make(Mapping, 0, len(merged)+size),
-		at:      make(map[string]place, len(merged)+size),
+		at:      make(map[string]memberPosition, len(merged)+size),
 	}
 	for _, m := range merged {
 		b.set(m.Key, m.Value, 0)
@@ -378,19 +378,19 @@ func newMappingBuilder(merged Mapping, size int) *mappingBuilder {
 	return b
 }
 
-// set stores a member and returns the line of the same mapping's earlier member with that key, 0 if there is none.
+// set sets a member. It returns the line of an earlier member with that key in the same mapping, 0 if there is none.
 func (b *mappingBuilder) set(key string, value any, line int) (first int) {
-	if known, ok := b.at[key]; ok {
-		b.members[known.index].Value = value
-		b.at[key] = place{known.index, line}
-		return known.line
+	if earlier, ok := b.at[key]; ok {
+		b.members[earlier.index].Value = value
+		b.at[key] = memberPosition{earlier.index, line}
+		return earlier.line
 	}
-	b.at[key] = place{len(b.members), line}
+	b.at[key] = memberPosition{len(b.members), line}
 	b.members = append(b.members, Member{key, value})
 	return 0
 }
 
-// ParseOne reads a body that must hold exactly one document, such as a posted validation; an empty one gives nil.
+// ParseOne parses a body that must be exactly one document, such as a posted result. It returns nil for an empty body.
 func ParseOne(ctx context.Context, body []byte, media Media, limits Limits) (any, error) {
 	if media == JSON {
 		if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '[' {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// json decodes an item of a JSON array, which encoding/json has already found well formed.
+// json decodes an item of a JSON array, which splitJSON has found well formed.
 func (d *decoder) json() (any, error) {
 	tokens := json.NewDecoder(bytes.NewReader(d.segment.Text))
 	tokens.UseNumber()

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Identity is what makes a document one and the same over revisions (spec/api.md §3.2).
+// Identity identifies a document across revisions (spec/api.md §3.2).
 type Identity struct {
 	Schema string
 	Layer  string // "" if the document has none
 	Name   string
 }
 
-// String writes an identity as the reference's messages do: [acme/Widget/v1, site] w1.
+// String formats an identity as in the reference's messages: [acme/Widget/v1, site] w1.
 func (id Identity) String() string {
 	layer := id.Layer
 	if layer == "" {
@@ -22,7 +22,7 @@ func (id Identity) String() string {
 	return fmt.Sprintf("[%s, %s] %s", id.Schema, layer, id.Name)
 }
 
-// Document is a document that passed its sanity checks, in the form it is stored in.
+// Document is a document that passed its sanity checks, in the form that is stored.
 type Document struct {
 	Identity
 
@@ -30,39 +30,39 @@ type Document struct {
 	Data     []byte // JSON text, keys in written order
 	Digest   Digest // of Data's canonical form
 	Notes    []Note
-	Segment  Digest // of the text it was read from; zero if that does not matter
+	Segment  Digest // of the text that it was read from; zero if unknown
 
-	// Secret is what an encrypted document says as long as it is on its way in, and Sealed what is stored of it; Data is
-	// a reference to it then. Both are nil of what was read from the store.
+	// Secret is the data of an encrypted document that is being uploaded, and Sealed its encrypted form. Data is then a
+	// reference. Both are nil in documents from the store.
 	Secret, Sealed []byte
 
-	traits *Traits // nil where they have not been read from Metadata
+	traits *Traits // nil if they have to be read from Metadata
 }
 
-// Traits are the parts of a document's metadata that decide how it is treated.
+// Traits are the parts of a document's metadata that decide how it is processed.
 type Traits struct {
 	Abstract     bool
 	Control      bool
 	Encrypted    bool
-	Substituted  bool     // it has substitutions
-	Parented     bool     // it has a parentSelector
+	Substituted  bool     // has substitutions
+	Parented     bool     // has a parentSelector
 	Destinations []string // paths in Data that substitutions write to
-	Labels       Mapping  // those whose values are strings
+	Labels       Mapping  // only those with string values
 }
 
-// Final tells whether the document says already what its rendered form will say (spec/api.md §0 C1).
+// Final reports whether rendering leaves the document's data as it is (spec/api.md §0 C1).
 func (t Traits) Final() bool { return !t.Abstract && !t.Substituted && !t.Parented }
 
-// New makes a document of an entry that passed the sanity checks, with the defaults of spec/api.md §2.6 filled in.
-// Unknown top-level keys are left out, so that what was read from the service can be put back.
+// New converts an entry that passed its sanity checks into a document, with the defaults of spec/api.md §2.6. It
+// ignores unknown top-level keys, so that documents read from the server can be uploaded again.
 func New(e Entry) (*Document, error) {
 	root, _ := e.Value.(Mapping)
 	submitted := mapping(root.At("metadata"))
 	if holdsNUL(root.At("schema")) || holdsNUL(submitted) {
 		return nil, Malformed("document %d (from line %d): a NUL character in its schema or metadata", e.Index, e.Line)
 	}
-	data, given := root.Lookup("data")
-	if !given {
+	data, ok := root.Lookup("data")
+	if !ok {
 		data = Mapping{}
 	}
 	metadata := withDefaults(submitted)
@@ -90,10 +90,10 @@ func withDefaults(metadata Mapping) Mapping {
 		metadata = metadata.With("storagePolicy", "cleartext")
 	}
 	layering := mapping(metadata.At("layeringDefinition"))
-	if _, given := layering.Lookup("abstract"); !given {
+	if _, ok := layering.Lookup("abstract"); !ok {
 		metadata = metadata.With("layeringDefinition", layering.With("abstract", false))
 	}
-	if _, given := metadata.Lookup("replacement"); !given {
+	if _, ok := metadata.Lookup("replacement"); !ok {
 		metadata = metadata.With("replacement", false)
 	}
 	return metadata
@@ -116,7 +116,7 @@ func traitsOf(metadata Mapping) *Traits {
 	}
 }
 
-// Traits returns the traits of the document. Of stored metadata that cannot be read the most careful ones are assumed.
+// Traits returns the traits of the document, the most restrictive ones if stored metadata cannot be read.
 func (d *Document) Traits() Traits {
 	if d.traits != nil {
 		return *d.traits
@@ -152,7 +152,7 @@ func mapping(value any) Mapping {
 	return m
 }
 
-// IsFalsy tells what Python takes for false, which is how the reference asks whether a value is there.
+// IsFalsy reports whether Python would treat a value as false, as the reference does to test whether it is present.
 func IsFalsy(value any) bool {
 	switch v := value.(type) {
 	case nil:

@@ -46,7 +46,7 @@ func TestDecode_hostile(t *testing.T) {
 		"carriage return": fill("\r"),
 		"indent":          indented(2000),
 		"digits":          "a: 1" + fill("9"),
-		"numbers":         "[" + fill(strings.Repeat("1", longestNumber)+", ") + "]",
+		"numbers":         "[" + fill(strings.Repeat("1", maxNumber)+", ") + "]",
 		"sexagesimal":     "a: 1" + strings.Repeat(":1", 199_000),
 		"duplicates":      "{" + strings.Repeat("a: 1, ", 49_000) + "}",
 		"tag directives":  strings.Repeat("%TAG !a! b\n", 1_000) + "---\n[" + strings.Repeat("!a!a b,", 40_000) + "]",
@@ -224,8 +224,8 @@ func TestDecode_manyDuplicates(t *testing.T) {
 	t.Parallel()
 	for media, lines := range map[Media]string{YAML: ",\n  k: 1", JSON: ",\n  \"k\": 1"} {
 		_, notes, err := readAllIn(t.Context(), "[{"+strings.Repeat(lines, 1000)[1:]+"}]", media)
-		if err != nil || len(notes) != mostNotes {
-			t.Errorf("%d notes, want %d (%v)", len(notes), mostNotes, err)
+		if err != nil || len(notes) != maxNotes {
+			t.Errorf("%d notes, want %d (%v)", len(notes), maxNotes, err)
 		}
 	}
 }

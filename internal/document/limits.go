@@ -4,36 +4,36 @@ import (
 	"purser/internal/fault"
 )
 
-// Limits bound what one body may cost. They are checked before the cost is spent.
+// Limits bound one body. They are checked before the work is done.
 type Limits struct {
 	Body      int64 // bytes of a body, decompressed
-	Documents int   // documents of a body
-	Size      int   // bytes of one document: as written, and of its values with aliases expanded
-	Depth     int   // nesting of one document
-	Values    int   // keys and values of one document, aliases expanded
+	Documents int   // documents in a body
+	Size      int   // bytes of a document, as written and with its aliases expanded
+	Depth     int   // nesting of a document
+	Values    int   // keys and values of a document, with its aliases expanded
 }
 
-// DefaultLimits are far above what real sites need and far below what hurts.
+// DefaultLimits returns limits that are well above the needs of real sites.
 func DefaultLimits() Limits {
 	return Limits{Body: 32 << 20, Documents: 100_000, Size: 4 << 20, Depth: 100, Values: 100_000}
 }
 
-// TooLarge is the fault of exceeding a limit; every message names the limit and the setting that raises it.
+// TooLarge returns the fault of an exceeded limit. The message should name the limit and the flag that raises it.
 func TooLarge(format string, args ...any) *fault.Fault {
 	return fault.New(fault.TooLarge, "HTTPPayloadTooLarge", format, args...)
 }
 
-// marksPerValue is how many separators a value may have around it. Counting separators bounds the memory of the
-// YAML parser, which needs some 250 bytes a value, before it runs.
-const marksPerValue = 2
+// maxMarksPerValue bounds the separators of a text. Counting them before parsing bounds the memory of the YAML parser,
+// which needs some 250 bytes for each value.
+const maxMarksPerValue = 2
 
-// checkText refuses a segment that would be too expensive to parse.
+// checkText checks the limits of a segment's text before it is parsed.
 func (l Limits) checkText(s Segment) error {
 	if len(s.Text) > l.Size {
 		return TooLarge("%s has %d bytes; the limit for one document is %d (--max-document-size)",
 			s.place(), len(s.Text), l.Size)
 	}
-	if marksOf(s.Text) > marksPerValue*l.Values {
+	if marksOf(s.Text) > maxMarksPerValue*l.Values {
 		return l.tooManyValues(s)
 	}
 	return nil
@@ -47,7 +47,7 @@ func marksOf(text []byte) int {
 		case '\n', ',', ':', '[', '{':
 			marks++
 		case '-', '?':
-			if i+1 < len(text) && text[i+1] <= ' ' { // hyphens of words are none
+			if i+1 < len(text) && text[i+1] <= ' ' { // not the hyphen of a word
 				marks++
 			}
 		}

@@ -13,42 +13,41 @@ import (
 	"purser/internal/budget"
 )
 
-// What a YAML text costs to parse: the steps of a byte and of a separator, as measured, and the bytes of memory that
-// the nodes take for each separator besides their text.
+// Costs of parsing YAML in the budget, as measured.
 const (
-	byteSteps = 30
-	markSteps = 500
-	nodeBytes = 256
+	byteSteps = 30  // for each byte
+	markSteps = 500 // for each separator
+	nodeBytes = 256 // of memory for each separator, besides the text
 )
 
-// parser hands texts to the YAML library and pays for them while they are read.
+// parser parses texts with the YAML library and counts the costs while it reads.
 type parser struct {
 	meter *budget.Meter
 	held  int // bytes of the nodes
 }
 
-// release gives back the memory of all nodes.
+// release releases the memory of all nodes.
 func (p *parser) release() {
 	p.meter.Release(p.held)
 	p.held = 0
 }
 
-// hold takes memory for nodes.
+// hold counts the memory of nodes.
 func (p *parser) hold(bytes int) error {
 	p.held += bytes
 	return p.meter.Hold(bytes)
 }
 
-// syntaxError is what is wrong with a text, in the words of the YAML library.
+// syntaxError is an error of the YAML library about the text.
 type syntaxError struct{ text string }
 
 func (e *syntaxError) Error() string { return e.text }
 
-// maxSyntaxError is how much of the library's message is shown: it quotes names from the text.
+// maxSyntaxError bounds the library's message, in characters, because it quotes names from the text.
 const maxSyntaxError = 300
 
-// parse hands every document of a text to found, until that wants no more. It returns a *syntaxError where the text is
-// wrong, also where the library panics; other errors are those of the budget.
+// parse calls found for each document of a text, until it returns false. It returns a *syntaxError if the text is
+// invalid or the library panics; other errors are those of the budget.
 func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
 	if err := p.tags(text); err != nil {
 		return err
@@ -76,7 +75,7 @@ func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
 	}
 }
 
-// reader gives a text to the YAML library piece by piece and pays for each.
+// reader counts the costs of a text while the YAML library reads it.
 type reader struct {
 	parser *parser
 	text   []byte
@@ -96,15 +95,15 @@ func (r *reader) Read(p []byte) (n int, err error) {
 	return n, r.err
 }
 
-// Bounds of %TAG directives. The library writes the prefix out for every tag that uses it, and compares each tag with
-// every directive.
+// Bounds and costs of %TAG directives. The library copies the prefix for every tag that uses it, and compares each tag
+// with every directive.
 const (
 	maxTagPrefix   = 1000 // bytes
-	directiveSteps = 5    // to compare a handle with that of one directive
-	prefixCopies   = 3    // made of a prefix for a tag
+	directiveSteps = 5    // to compare a tag with one directive
+	prefixCopies   = 3    // of the prefix, for each tag
 )
 
-// tags pays for the %TAG directives of a text.
+// tags counts the costs of a text's %TAG directives.
 func (p *parser) tags(text []byte) error {
 	directives, longest := 0, 0
 	for at := 0; ; at += len("%TAG") {
@@ -130,11 +129,10 @@ func (p *parser) tags(text []byte) error {
 	return p.hold(uses * longest * prefixCopies)
 }
 
-// lineEnds are the last bytes of what YAML takes for the end of a line: LF, CR, NEL, LS and PS; and of a byte order
-// mark.
+// lineEnds are the last bytes of YAML's line breaks, which are LF, CR, NEL, LS and PS, and of a byte order mark.
 const lineEnds = "\n\r\x85\xa8\xa9\xbf"
 
-// prefixLength returns how long the prefix is that a directive gives to a handle.
+// prefixLength returns the length of a directive's prefix.
 func prefixLength(directive []byte) int {
 	isOver := func(r rune) bool { return r == '\n' || r == '\r' || r >= utf8.RuneSelf }
 	if end := bytes.IndexFunc(directive, isOver); end >= 0 {

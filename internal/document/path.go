@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// SplitPath cuts a path such as .a.b[0] into its parts; "." and "$" are the root, which has none.
+// SplitPath splits a path such as .a.b[0] into its parts. The root, "." or "$", has none.
 func SplitPath(path string) []string {
 	path = strings.TrimPrefix(path, "$")
 	path = strings.NewReplacer("[", ".", "]", "").Replace(path)
@@ -32,7 +32,7 @@ func Locate(value any, path []string) any {
 	return value
 }
 
-// Replace returns the value with what stands at a path replaced; where the path leads nowhere, value itself.
+// Replace returns a copy of a value with the value at a path replaced, or the value itself if the path leads nowhere.
 func Replace(value any, path []string, replacement any) any {
 	if len(path) == 0 {
 		return replacement

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// Number is a number as JSON text: an integer of at most 64 bits, or a float as Python prints it.
+// Number is a number in JSON text: an integer of at most 64 bits, or a float as Python prints it.
 type Number string
 
 var (
-	errNotFinite = errors.New("JSON has no number for it; quote it to keep the text")
-	errTooBig    = errors.New("integers have at most 64 bits here; quote it to keep the text")
-	errNoDate    = errors.New("this is no date of the calendar; quote it to keep the text")
-	errReserved  = errors.New("YAML 1.1 reserves this scalar; quote it to keep the text")
-	errNoNumber  = errors.New("this is no number")
-	errNoBoolean = errors.New("this is no boolean")
+	errNotFinite  = errors.New("JSON has no number for it; quote it to keep the text")
+	errTooBig     = errors.New("integers have at most 64 bits here; quote it to keep the text")
+	errNotDate    = errors.New("this is no date of the calendar; quote it to keep the text")
+	errReserved   = errors.New("YAML 1.1 reserves this scalar; quote it to keep the text")
+	errNotNumber  = errors.New("this is no number")
+	errNotBoolean = errors.New("this is no boolean")
 )
 
-// The patterns by which YAML 1.1 tells plain scalars apart, as PyYAML's safe loader has them.
+// The patterns of plain scalars in YAML 1.1, from PyYAML's safe loader.
 var (
 	integerPattern = regexp.MustCompile(
 		`^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)
@@ -40,7 +40,7 @@ var booleans = map[string]bool{
 	"on": true, "On": true, "ON": true, "off": false, "Off": false, "OFF": false,
 }
 
-// resolvePlain gives the value of an untagged plain scalar: nil, bool, Number or string (spec/rendering.md R17).
+// resolvePlain returns the value of an untagged plain scalar: nil, bool, Number or string (spec/rendering.md R17).
 func resolvePlain(text string) (any, error) {
 	if text == "" {
 		return nil, nil
@@ -61,17 +61,17 @@ func resolvePlain(text string) (any, error) {
 	return text, nil
 }
 
-// looksNumeric reports whether a text begins as numbers and dates do.
+// looksNumeric reports whether a text begins like a number or a date.
 func looksNumeric(text string) bool {
 	return text != "" && strings.IndexByte("+-.0123456789", text[0]) >= 0
 }
 
-// longestNumber is how many characters a number may have; only shorter texts are matched against the patterns.
-const longestNumber = 1024
+// maxNumber bounds the length of numbers. Longer texts are not matched against the patterns.
+const maxNumber = 1024
 
 func resolveNumeric(text string) (any, error) {
 	switch {
-	case len(text) > longestNumber:
+	case len(text) > maxNumber:
 		if strings.Trim(text, "+-0123456789abcdefABCDEFx_.:") == "" {
 			return nil, errTooBig
 		}
@@ -86,16 +86,16 @@ func resolveNumeric(text string) (any, error) {
 	return text, nil
 }
 
-// longestInteger is how many characters are looked at as an integer: 64 binary digits, and some zeros before them.
-const longestInteger = 128
+// maxInteger bounds the length of integers: 64 binary digits with some leading zeros.
+const maxInteger = 128
 
-// integer reads an integer in any of YAML 1.1's notations.
+// integer parses an integer in any notation of YAML 1.1.
 func integer(text string) (any, error) {
 	digits := strings.ReplaceAll(text, "_", "")
 	negative := strings.HasPrefix(digits, "-")
 	digits = strings.TrimLeft(digits, "+-")
-	if len(digits) > longestInteger {
-		return nil, errTooBig // before arithmetic that grows with the square of its length
+	if len(digits) > maxInteger {
+		return nil, errTooBig // before arithmetic with quadratic costs
 	}
 	value := new(big.Int)
 	var ok bool
@@ -112,7 +112,7 @@ func integer(text string) (any, error) {
 		_, ok = value.SetString(digits, 10)
 	}
 	if !ok {
-		return nil, errNoNumber
+		return nil, errNotNumber
 	}
 	if negative {
 		value.Neg(value)
@@ -123,7 +123,7 @@ func integer(text string) (any, error) {
 	return Number(value.String()), nil
 }
 
-// sexagesimal adds up 190:20:30, the first part in units of the largest.
+// sexagesimal sets sum to the value of a number in base 60, such as 190:20:30.
 func sexagesimal(sum *big.Int, text string) bool {
 	sixty := big.NewInt(60)
 	for part := range strings.SplitSeq(text, ":") {
@@ -150,7 +150,7 @@ func float(text string) (any, error) {
 	for part := range strings.SplitSeq(digits, ":") {
 		f, err := strconv.ParseFloat(part, 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) {
-			return nil, errNoNumber
+			return nil, errNotNumber
 		}
 		sum = sum*60 + f
 	}
@@ -160,7 +160,7 @@ func float(text string) (any, error) {
 	return formatFloat(sign * sum), nil
 }
 
-// formatFloat writes a float as Python's repr does, so that messages and texts agree with the reference's.
+// formatFloat formats a float like Python's repr, as the reference does.
 func formatFloat(f float64) Number {
 	exponent := strconv.FormatFloat(f, 'e', -1, 64)
 	if _, power, _ := strings.Cut(exponent, "e"); f != 0 {
@@ -175,7 +175,8 @@ func formatFloat(f float64) Number {
 	return Number(text)
 }
 
-// checkDate refuses what looks like a date or time but is none, as the reference's loader does. Real ones stay text.
+// checkDate checks that a text in the form of a date or time is a valid one, as the reference's loader does. Valid ones
+// stay text.
 func checkDate(text string) error {
 	parts := datePattern.FindStringSubmatch(text)
 	if parts == nil {
@@ -191,12 +192,12 @@ func checkDate(text string) error {
 	same := t.Year() == n[0] && int(t.Month()) == n[1] && t.Day() == n[2] &&
 		t.Hour() == n[3] && t.Minute() == n[4] && t.Second() == n[5]
 	if !same || n[0] == 0 {
-		return errNoDate
+		return errNotDate
 	}
 	return nil
 }
 
-// resolveTagged gives the value of a scalar with an explicit tag in its short form.
+// resolveTagged returns the value of a scalar with an explicit tag, given in its short form.
 func resolveTagged(tag, text string) (any, error) {
 	switch tag {
 	case "!!str", "!":
@@ -207,20 +208,20 @@ func resolveTagged(tag, text string) (any, error) {
 		if truth, ok := booleans[text]; ok {
 			return truth, nil
 		}
-		return nil, errNoBoolean
+		return nil, errNotBoolean
 	case "!!int":
 		return taggedInteger(text)
 	case "!!float":
 		return float(text)
 	case "!!timestamp":
-		return tag + " " + text, checkDate(text) // dates stay as they were written, tag and all
+		return tag + " " + text, checkDate(text) // dates stay as written, with their tag
 	}
 	return nil, errors.New("the tag " + brief(tag) + " is not read here; use plain YAML values")
 }
 
 func taggedInteger(text string) (any, error) {
 	if !integerPattern.MatchString(text) {
-		return nil, errNoNumber
+		return nil, errNotNumber
 	}
 	return integer(text)
 }

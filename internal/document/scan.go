@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// ParseJSON reads JSON text that this package wrote: limits have been kept, numbers are in their form, and no key comes
-// twice. The value shares the memory of one copy of the text. Other text gives an error, or a value of some kind.
+// ParseJSON parses JSON text that this package wrote, so it does not check limits, the form of numbers, or duplicate
+// keys. The value shares the memory of one copy of the text.
 func ParseJSON(text []byte) (value any, err error) {
 	s := scanner{in: string(text)}
 	defer func() {
-		if p := recover(); p != nil { // text that ends too early is found by reading beyond it
+		if p := recover(); p != nil { // also from reading beyond the end
 			value, err = nil, fmt.Errorf("JSON text is damaged at byte %d of %d", s.at, len(s.in))
 		}
 	}()
@@ -25,7 +25,7 @@ func ParseJSON(text []byte) (value any, err error) {
 
 var errDamaged = errors.New("damaged")
 
-// scanner walks JSON text once, from front to back. It panics where the text is damaged.
+// scanner parses JSON text in one pass. It panics if the text is damaged.
 type scanner struct {
 	in string
 	at int
@@ -77,7 +77,7 @@ func (s *scanner) number() Number {
 	return Number(s.in[start:s.at])
 }
 
-// more steps into a collection or over a comma, and tells whether an item follows.
+// more skips the opening bracket or a comma, and reports whether an item follows.
 func (s *scanner) more(first bool, end byte) bool {
 	if first {
 		s.at++

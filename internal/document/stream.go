@@ -19,7 +19,7 @@ import (
 	"purser/internal/fault"
 )
 
-// Media is the form a body is written in.
+// Media is the format of a body.
 type Media uint8
 
 // The media that Split reads.
@@ -31,22 +31,22 @@ const (
 // Segment is the text of one document of a body.
 type Segment struct {
 	Text   []byte
-	Line   int    // of the body, where the segment begins; counts from 1
+	Line   int    // first line in the body; counts from 1
 	Index  int    // position among the body's documents; counts from 1
-	Digest Digest // of the text; zero where the text alone does not say what the document is
+	Digest Digest // of the text; zero if the document depends on more than this text
 
-	media Media
-	known *decoded // set where a directive forced the whole body through the parser
+	media   Media
+	decoded *decoded // set if directives required to parse the whole body at once
 }
 
-// decoded is what a segment says.
+// decoded is the result of decoding a segment.
 type decoded struct {
 	entry Entry
 	err   error
 }
 
-// ForBucket gives the digest of a text that says itself what bucket the document is for. Where a request says that, the
-// same text may stand for a document of any bucket.
+// ForBucket returns the digest for a text that names the bucket of its document. It differs from the digest that the
+// same text has in a request that names the bucket.
 func (d Digest) ForBucket() Digest {
 	if d.IsZero() {
 		return d
@@ -56,16 +56,16 @@ func (d Digest) ForBucket() Digest {
 
 func (s Segment) place() string { return fmt.Sprintf("document %d (from line %d)", s.Index, s.Line) }
 
-// Malformed is the fault of a body that cannot be read, in the reference's wording (spec/api.md §1.3).
+// Malformed returns the fault of a body that cannot be parsed, in the reference's words (spec/api.md §1.3).
 func Malformed(format string, args ...any) *fault.Fault {
 	return fault.New(fault.Invalid, "HTTPBadRequest",
 		"The request body must be properly formatted YAML. Details: "+format, args...)
 }
 
-// splitSteps is what a byte of a body costs to be cut and hashed.
+// splitSteps is the cost of splitting and hashing a byte, in the budget's steps.
 const splitSteps = 20
 
-// Split cuts a body into the segments of its documents. Faults: Invalid for what is no text, TooLarge beyond limits or
+// Split splits a body into the segments of its documents. Faults: Invalid if it is not text, TooLarge beyond limits or
 // the budget.
 func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segment, error) {
 	meter := budget.NewMeter(ctx)
@@ -87,8 +87,8 @@ func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segm
 	for i := range segments {
 		segments[i].Index, segments[i].media = i+1, media
 		switch {
-		case segments[i].known != nil:
-		case media == JSON: // the same text may say something else in YAML
+		case segments[i].decoded != nil:
+		case media == JSON: // the same text may mean something else in YAML
 			segments[i].Digest = sha256.Sum256(append([]byte("JSON "), segments[i].Text...))
 		default:
 			segments[i].Digest = sha256.Sum256(segments[i].Text)
@@ -97,7 +97,7 @@ func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segm
 	return segments, nil
 }
 
-// splitBy splits a body up to one segment more than are allowed, so that others cost nothing.
+// splitBy splits a body into at most one segment more than are allowed.
 func splitBy(meter *budget.Meter, media Media, body []byte, limits Limits) ([]Segment, error) {
 	if media == JSON {
 		return splitJSON(meter, body, limits.Documents+1)
@@ -135,10 +135,10 @@ func checkEncoding(body []byte) error {
 
 func lineOf(body []byte, offset int) int { return 1 + bytes.Count(body[:offset], []byte("\n")) }
 
-// splitYAML cuts at lines that begin with --- or ..., which YAML knows as document borders wherever they stand at the
-// start of a line. whole reports that the body can only be understood as a whole: a line could be a directive, which
-// reaches beyond its document, or more than a comment stands behind an end marker.
-func splitYAML(body []byte, most int) (segments []Segment, whole bool) {
+// splitYAML splits a body at lines that begin with the document markers --- or .... whole is true if the body has to be
+// parsed as a whole instead: a line could be a directive, which affects the rest of the body, or more than a comment
+// follows an end marker.
+func splitYAML(body []byte, limit int) (segments []Segment, whole bool) {
 	if holdsDirective(body) {
 		return nil, true
 	}
@@ -151,14 +151,14 @@ func splitYAML(body []byte, most int) (segments []Segment, whole bool) {
 		start = end
 	}
 	begins, ends := newMarkers(body, "---"), newMarkers(body, "...")
-	for len(segments) < most {
+	for len(segments) < limit {
 		at := min(begins.at, ends.at)
 		cut(at)
 		switch at {
 		case len(body):
 			return segments, false
 		case ends.at:
-			// What follows the marker begins a document of its own; the marker itself belongs to none.
+			// The next document begins after the marker, which belongs to neither.
 			end := len(body)
 			if i := bytes.IndexByte(body[at:], '\n'); i >= 0 {
 				end = at + i
@@ -175,11 +175,11 @@ func splitYAML(body []byte, most int) (segments []Segment, whole bool) {
 	return segments, false
 }
 
-// markers finds the lines of a body that are a document marker, one after the other.
+// markers finds the lines of a body that begin with a document marker.
 type markers struct {
 	body   []byte
 	marker string
-	at     int // of the marker that was found, the end of the body if there is none
+	at     int // offset of the current marker, the end of the body if there is none
 }
 
 func newMarkers(body []byte, marker string) *markers {
@@ -208,7 +208,7 @@ func (m *markers) find(from int) {
 
 func startsLine(body []byte, at int) bool { return at == 0 || body[at-1] == '\n' }
 
-// holdsDirective tells whether a line begins with a percent sign.
+// holdsDirective reports whether a line begins with a percent sign.
 func holdsDirective(body []byte) bool {
 	for at := 0; ; at++ {
 		i := bytes.IndexByte(body[at:], '%')
@@ -221,7 +221,7 @@ func holdsDirective(body []byte) bool {
 	}
 }
 
-// isBlank tells whether a text holds no document: only white space and comments, and no --- that would begin one.
+// isBlank reports whether a text has no document, only white space and comments.
 func isBlank(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimLeft(line, " \t\r\n"); len(line) > 0 && line[0] != '#' {
@@ -231,8 +231,7 @@ func isBlank(text []byte) bool {
 	return true
 }
 
-// parseAll reads a body that can only be understood as a whole. All of it is held to the limits of one document,
-// because it is parsed in one go.
+// parseAll parses a body as a whole. The limits of one document apply to all of it.
 func parseAll(meter *budget.Meter, body []byte, limits Limits) ([]Segment, error) {
 	if err := limits.checkText(Segment{Text: body, Line: 1, Index: 1}); err != nil {
 		return nil, TooLarge("a body with directives counts as one document: %w", err)
@@ -252,22 +251,22 @@ func parseAll(meter *budget.Meter, body []byte, limits Limits) ([]Segment, error
 	}
 	segments := make([]Segment, len(nodes))
 	if len(nodes) > limits.Documents {
-		return segments, nil // which Split refuses
+		return segments, nil // Split refuses them
 	}
 	for i, node := range nodes {
 		segments[i] = Segment{Text: body, Line: 1, Index: i + 1}
 		d := &decoder{segment: segments[i], limits: limits, meter: meter}
-		segments[i].known = new(d.decode(func() (any, error) { return d.root(node) }))
+		segments[i].decoded = new(d.decode(func() (any, error) { return d.root(node) }))
 	}
 	return segments, nil
 }
 
-// itemSteps is what an item of a JSON array costs, besides its text.
+// itemSteps is the cost of an item of a JSON array besides its text, in the budget's steps.
 const itemSteps = 500
 
-// splitJSON cuts an array of documents into its items; a single object is taken as an array of one. The items are
-// copies, which the request holds until it ends.
-func splitJSON(meter *budget.Meter, body []byte, most int) ([]Segment, error) {
+// splitJSON splits an array of documents into its items. A single object counts as an array of one. The items are
+// copies, which stay counted in the budget until the request ends.
+func splitJSON(meter *budget.Meter, body []byte, limit int) ([]Segment, error) {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	if len(trimmed) == 0 {
 		return nil, nil
@@ -296,7 +295,7 @@ func splitJSON(meter *budget.Meter, body []byte, most int) ([]Segment, error) {
 		if err := meter.Hold(len(item)); err != nil {
 			return nil, err
 		}
-		if len(segments) == most {
+		if len(segments) == limit {
 			return segments, nil
 		}
 	}
@@ -311,8 +310,8 @@ func splitJSON(meter *budget.Meter, body []byte, most int) ([]Segment, error) {
 
 func offset(decoder *json.Decoder) int { return int(decoder.InputOffset()) }
 
-// loneSurrogate finds the first escape that is half of a character beyond U+FFFF without its other half, for which
-// encoding/json would put something else; -1 if there is none.
+// loneSurrogate returns the offset of the first escape that is half of a surrogate pair, which encoding/json would
+// replace; -1 if there is none.
 func loneSurrogate(body []byte) int {
 	for at := 0; at < len(body); {
 		i := bytes.IndexByte(body[at:], '\\')
@@ -333,7 +332,7 @@ func loneSurrogate(body []byte) int {
 	return -1
 }
 
-// escapedUnit reads a \u escape that text begins with, 0 if it does not.
+// escapedUnit returns the code unit of a \u escape at the beginning of text, 0 if there is none.
 func escapedUnit(text []byte) rune {
 	if len(text) < len(`\ud800`) || text[0] != '\\' || text[1] != 'u' {
 		return 0

@@ -13,14 +13,13 @@ type Digest [sha256.Size]byte
 
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// IsZero tells whether nothing was digested.
+// IsZero reports whether d is the zero Digest.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
-// Mapping is a mapping whose members keep the order they were written in. Values are nil, bool, Number, string, []any
-// and Mapping.
+// Mapping is a mapping with its members in written order. Values are nil, bool, Number, string, []any and Mapping.
 type Mapping []Member
 
-// Member is one key of a Mapping with its value.
+// Member is a key of a Mapping and its value.
 type Member struct {
 	Key   string
 	Value any
@@ -42,7 +41,7 @@ func (m Mapping) Lookup(key string) (any, bool) {
 	return nil, false
 }
 
-// With returns the mapping with a key set: in its place if it was there, else at the end. m itself stays as it was.
+// With returns a copy of m with a key set, which is added at the end if it is new.
 func (m Mapping) With(key string, value any) Mapping {
 	changed := slices.Clone(m)
 	if i := slices.IndexFunc(m, func(member Member) bool { return member.Key == key }); i >= 0 {
@@ -52,10 +51,10 @@ func (m Mapping) With(key string, value any) Mapping {
 	return append(changed, Member{key, value})
 }
 
-// AppendJSON appends a value as compact JSON text, mappings in written order.
+// AppendJSON appends a value as compact JSON text, with keys in written order.
 func AppendJSON(dst []byte, value any) []byte { return appendJSON(dst, value, false) }
 
-// Canonical returns a value as compact JSON text with sorted keys: equal for values that say the same.
+// Canonical returns a value as compact JSON text with sorted keys.
 func Canonical(value any) []byte { return appendJSON(nil, value, true) }
 
 // DigestOf returns the digest of a value's canonical form.
@@ -110,7 +109,7 @@ func appendMapping(dst []byte, m Mapping, sorted bool) []byte {
 
 func byKey(a, b Member) int { return cmp.Compare(a.Key, b.Key) }
 
-// appendString appends a JSON string in which only what must be is escaped.
+// appendString appends a JSON string with as few escapes as possible.
 func appendString(dst []byte, s string) []byte {
 	const hexDigits = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -138,7 +137,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// holdsNUL tells whether any key or string below a value holds the character U+0000.
+// holdsNUL reports whether a value has a key or string that contains U+0000.
 func holdsNUL(value any) bool {
 	switch v := value.(type) {
 	case string:
@@ -151,10 +150,10 @@ func holdsNUL(value any) bool {
 	return false
 }
 
-// maxBrief is how many characters of a text a message shows.
+// maxBrief bounds the texts that messages quote, in characters.
 const maxBrief = 64
 
-// brief cuts a text for a message.
+// brief shortens a text for a message.
 func brief(s string) string { return first(maxBrief, s) }
 
 // first returns the first n characters of a text.

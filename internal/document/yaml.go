@@ -8,27 +8,27 @@ import (
 	"unicode/utf8"
 )
 
-// AppendYAML appends compact JSON text, as this package writes it, as block YAML that ends with a line break. Any YAML
-// 1.1 or 1.2 parser reads the same values from it: what one of them would take for something else is quoted, and what
-// is not ASCII is escaped, because some clients guess the encoding of what they receive.
+// AppendYAML converts compact JSON text, as this package writes it, to block YAML that ends with a line break. All YAML
+// 1.1 and 1.2 parsers read the same values from it: strings that one of them would misread are quoted. Characters other
+// than ASCII are escaped, because some clients guess the encoding of answers.
 func AppendYAML(dst, json []byte) []byte {
 	w := yamlWriter{in: json, out: dst}
 	w.value(0, atLineStart)
 	return w.out
 }
 
-// where a value is about to be written.
+// position is the place where a value is written.
 type position uint8
 
 const (
-	atLineStart position = iota // of the whole text
-	afterKey                    // behind "key:"
-	afterDash                   // behind "-", where a mapping or list begins on the same line
+	atLineStart position = iota // at the beginning of the text
+	afterKey                    // after "key:"
+	afterDash                   // after "-", where a mapping or list begins on the same line
 )
 
 const indentWidth = 2
 
-// yamlWriter walks JSON text once, from front to back.
+// yamlWriter converts JSON text in one pass.
 type yamlWriter struct {
 	in     []byte
 	at     int
@@ -65,7 +65,7 @@ func (w *yamlWriter) indent(n int) {
 	}
 }
 
-// collection writes the mapping or list that begins here.
+// collection writes the mapping or list at the current offset.
 func (w *yamlWriter) collection(indent int, where position, end byte) {
 	if w.in[w.at+1] == end {
 		w.space(where)
@@ -116,8 +116,8 @@ func (w *yamlWriter) member(indent int) {
 	w.value(indent+indentWidth, afterKey)
 }
 
-// maxSimpleKey is how long parsers let a key be that is not announced with a question mark (they allow 1024 with
-// quotes and escapes, of which a character may need ten).
+// maxSimpleKey bounds keys without a question mark, in bytes. Parsers allow 1024, including quotes and escapes, which
+// may need ten for a character.
 const maxSimpleKey = 100
 
 // literal copies a number, true, false or null.
@@ -130,14 +130,14 @@ func (w *yamlWriter) literal() {
 	e := bytes.IndexByte(token, 'e')
 	if e > 0 && token[0] <= '9' && bytes.IndexByte(token, '.') < 0 {
 		w.out = append(w.out, token[:e]...)
-		w.out = append(w.out, ".0"...) // YAML 1.1 takes 1e-07 for a string
+		w.out = append(w.out, ".0"...) // 1e-07 is a string in YAML 1.1
 		token = token[e:]
 	}
 	w.out = append(w.out, token...)
 }
 
-// str reads the JSON string that begins here and tells whether it had escapes. What it returns holds until the next
-// call.
+// str reads the JSON string at the current offset and reports whether it had escapes. The string is valid until the
+// next call.
 func (w *yamlWriter) str() (s []byte, escaped bool) {
 	w.at++
 	start := w.at
@@ -154,7 +154,7 @@ func (w *yamlWriter) str() (s []byte, escaped bool) {
 	panic("document: JSON text that ends inside a string")
 }
 
-// unescape reads on in a string whose first escape has come.
+// unescape reads the rest of a string from its first escape on, and returns all of it.
 func (w *yamlWriter) unescape(start int) []byte {
 	text := w.buffer[:0]
 	text = append(text, w.in[start:w.at]...)
@@ -188,14 +188,14 @@ func (w *yamlWriter) unescape(start int) []byte {
 	return text
 }
 
-// codePoint reads the four digits behind \u; encoding/json writes no characters beyond them as escapes.
+// codePoint reads the four digits after \u. The JSON text has no escaped surrogate pairs.
 func (w *yamlWriter) codePoint() rune {
 	code, _ := strconv.ParseUint(string(w.in[w.at+1:w.at+5]), 16, 16)
 	w.at += 4
 	return rune(code)
 }
 
-// text writes a string value: as a block of lines where that is exact, else as one word.
+// text writes a string value, as a literal block if that preserves it, or on one line.
 func (w *yamlWriter) text(indent int) {
 	s, escaped := w.str()
 	if escaped && fitsBlock(s) {
@@ -205,7 +205,7 @@ func (w *yamlWriter) text(indent int) {
 	w.word(s)
 }
 
-// fitsBlock tells whether a literal block gives back exactly s.
+// fitsBlock reports whether a literal block preserves s in all parsers.
 func fitsBlock(s []byte) bool {
 	if bytes.IndexByte(s, '\n') < 0 || s[0] == ' ' || s[0] == '\n' {
 		return false
@@ -215,7 +215,7 @@ func fitsBlock(s []byte) bool {
 			return false
 		}
 	}
-	// A line of blanks only reads back differently in some parsers.
+	// Parsers differ about lines of blanks only.
 	return !bytes.Contains(s, []byte(" \n")) && s[len(s)-1] != ' '
 }
 
@@ -261,13 +261,13 @@ func (w *yamlWriter) word(s []byte) {
 	}
 }
 
-// The classes of bytes that matter for writing a word.
+// The classes of bytes in a string on one line.
 const (
 	special   uint8 = iota // must be escaped
 	printable              // needs quotes
-	between                // plain if a plain character follows it that is no blank and no comment
-	inside                 // plain, but cannot come first
-	digit                  // plain, and comes first in texts that are no number
+	between                // plain between plain characters, but not before a blank or comment
+	inside                 // plain, but not as the first character
+	digit                  // plain, but the string must not look like a number if it is first
 	letter                 // plain anywhere
 )
 
@@ -291,9 +291,9 @@ func classes() (table [256]uint8) {
 	return table
 }
 
-// isPlain tells whether every parser reads s, written without quotes, as this very string.
+// isPlain reports whether all parsers read s as the same string without quotes.
 func isPlain(s []byte) bool {
-	if len(s) == 0 || class[s[0]] < digit || class[s[len(s)-1]] < inside || class[s[0]] == digit && !isNoNumber(s) {
+	if len(s) == 0 || class[s[0]] < digit || class[s[len(s)-1]] < inside || class[s[0]] == digit && !isNotNumeric(s) {
 		return false
 	}
 	for i, c := range s {
@@ -304,9 +304,9 @@ func isPlain(s []byte) bool {
 	return len(s) > len("false") || !isWord(s)
 }
 
-// isNoNumber tells of a text that begins like a number that no parser takes it for one, or for a date: addresses,
-// paths, sentences. It need not know all of them.
-func isNoNumber(s []byte) bool {
+// isNotNumeric reports whether no parser reads a text that begins with a digit as a number or a date. It may return
+// false for such texts.
+func isNotNumeric(s []byte) bool {
 	switch {
 	case s[0] == '.':
 		return len(s) > len(".inf") && class[s[1]] == letter
@@ -316,7 +316,7 @@ func isNoNumber(s []byte) bool {
 	return bytes.Count(s, []byte(".")) > 1 || bytes.IndexByte(s, '/') >= 0 || bytes.IndexByte(s, ' ') >= 0
 }
 
-// isWord tells whether some parser takes s for a boolean or null.
+// isWord reports whether some parser reads s as a boolean or null.
 func isWord(s []byte) bool {
 	var lower [len("false")]byte
 	for i, c := range s {

@@ -159,5 +159,5 @@ func FuzzDecode(f *testing.F) {
 
 // unlimited are limits that no test reaches.
 var unlimited = Limits{
-	Documents: math.MaxInt - 1, Size: math.MaxInt, Depth: math.MaxInt, Values: math.MaxInt / marksPerValue,
+	Documents: math.MaxInt - 1, Size: math.MaxInt, Depth: math.MaxInt, Values: math.MaxInt / maxMarksPerValue,
 }

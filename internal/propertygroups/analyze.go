@@ -13,7 +13,7 @@ type analyzer struct {
 
 const inProgress = -1 // the height of a group in path
 
-// settle refuses a group that leads to itself, or too deep.
+// analyze analyzes a group and those below it. It refuses cycles and groups that are nested too deeply.
 func (s *analyzer) analyze(g *group) error {
 	if g.height > 0 {
 		return nil

@@ -33,7 +33,7 @@ func (p *parser) named(value any) error {
 	return p.connect(p.groups.rules[before:])
 }
 
-// apart makes a one-key mapping of each member.
+// singletons returns a one-key mapping for each member.
 func singletons(m document.Mapping) []any {
 	items := make([]any, len(m))
 	for i := range m {
@@ -42,7 +42,7 @@ func singletons(m document.Mapping) []any {
 	return items
 }
 
-// know notes the names of all groups, so that references can come before what they refer to.
+// declareNames creates all groups with their names, so that they can be referred to before they are read.
 func (p *parser) declareNames(items []any) {
 	p.groupsByName = make(map[string]*group, len(items))
 	for _, item := range items {

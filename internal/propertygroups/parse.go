@@ -71,7 +71,7 @@ type parser struct {
 	groupsByName map[string]*group // read or not
 }
 
-// note keeps a path of the rule that is being read.
+// addPath adds a path to the rule that is being read, and interns its parts.
 func (p *parser) addPath(path []string) {
 	for i, part := range path {
 		interned, ok := p.parts[part]

@@ -56,7 +56,7 @@ func (p *parser) versionRule(plugin string, versions, properties any) (*rule, er
 
 const noSince = "client_plugin_supported should be a list of versions."
 
-// since reads a named group's versions; nil if it has none.
+// supportedSince reads the client versions of a named group, nil if it has none.
 func (p *parser) supportedSince(name string, m document.Mapping) (*support, error) {
 	plugin, ok := m.Lookup("client_plugin")
 	if !ok && !hasVersions(m) {
