@@ -14,7 +14,7 @@ BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-.PHONY: help run test test-packages test-server bench lint fmt fuzz build need-go need-cc need-postgres
+.PHONY: help run test test-packages test-sequential test-server bench lint fmt fuzz build need-go need-cc need-postgres
 
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -24,11 +24,17 @@ help: ## list these targets (the default)
 run: need-go need-postgres build ## build the server and start it, with what it keeps in .state/ (as root: /var/lib/purser)
 	@exec $(SERVER) $(if $(filter 0,$(shell id -u)),,--state-dir .state)
 
-test: need-go need-cc need-postgres ## all tests, with the race detector (TESTFLAGS="-run Put")
-	@$(WITH_POSTGRES) $(MAKE) --no-print-directory --keep-going test-packages test-server
+test: need-go need-cc need-postgres ## all tests, with the race detector where it can find something (TESTFLAGS="-run Put")
+	@$(WITH_POSTGRES) $(MAKE) --no-print-directory --keep-going test-packages test-sequential test-server
+
+# These packages start no goroutines: the race detector would find nothing in them, at ten times the time.
+SEQUENTIAL = /internal/(diff|document|picture|propertygroups|rendering|schemadocs)$$
 
 test-packages:
-	go test -race -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -v '/test/e2e$$')
+	go test -race -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vE '/test/e2e$$|$(SEQUENTIAL)')
+
+test-sequential:
+	go test -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -E '$(SEQUENTIAL)')
 
 # These tests only make requests and check answers. The server that they build and run has the race detector.
 test-server:

@@ -243,8 +243,8 @@ func (s *Service) judged(ctx context.Context, snapshot Snapshot, diff Diff) (Jud
 	return s.judge().judge(ctx, snapshot, diff)
 }
 
-// takeTurn waits until no other change of this process is being appended; end lets the next one begin. Meanwhile it gives
-// back the permit of a large request, which the change that has the turn may be waiting for.
+// takeTurn waits until no other change of this process is being appended; end lets the next one begin. Meanwhile it
+// gives back the permit of a large request, which the change that has the turn may be waiting for.
 func (s *Service) takeTurn(ctx context.Context) (end func(), err error) {
 	begin := func() func() {
 		began := s.Now()

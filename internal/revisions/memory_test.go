@@ -70,7 +70,7 @@ func (m *memory) Snapshot(_ context.Context, need Need) (Snapshot, error) {
 	}
 	m.fillDocuments(&s, need)
 	if need.Evidence {
-		s.Newest, s.Failures, s.Policies = m.newest, m.failures, m.policies() //nolint:contextcheck // see validations.ParsePolicy
+		s.Newest, s.Failures, s.Policies = m.newest, m.failures, m.policies()
 		s.ClientVersions = m.that(namesVersions)
 	}
 	if need.Preview {

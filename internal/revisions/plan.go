@@ -118,7 +118,7 @@ func duplicate(id document.Identity, bucket string) error {
 func (p Payload) checkClaims(snapshot Snapshot, diff Diff) error {
 	claimed := map[document.Identity]bool{}
 	for _, doc := range diff.Added {
-		if doc.Place == doc.ID { // the others were in these buckets before
+		if doc.Place == doc.ID { // the others were in the buckets that are replaced
 			claimed[doc.Identity] = true
 		}
 	}
@@ -128,12 +128,8 @@ func (p Payload) checkClaims(snapshot Snapshot, diff Diff) error {
 	if err := checkSingleton(diff.Result, snapshot.Claims); err != nil {
 		return err
 	}
-	replaced := map[string]bool{}
-	for _, bucket := range p.Buckets {
-		replaced[bucket] = true
-	}
 	for _, claim := range snapshot.Claims {
-		if claimed[claim.Identity] && !replaced[claim.Bucket] {
+		if claimed[claim.Identity] {
 			return duplicate(claim.Identity, claim.Bucket)
 		}
 	}
