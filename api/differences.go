@@ -64,7 +64,7 @@ func (s *server) revisionPair(r *http.Request) (before, after int64, err error) 
 	for _, parameter := range []string{"revision", "other"} {
 		if id := revisionName(r, parameter); !queries.IsRevision(id) {
 			return 0, 0, fault.New(fault.Invalid, "InvalidInputException",
-				"Failed to process request due to invalid input: %s", revisions.Brief(id))
+				"Failed to process request due to invalid input: %s", revisions.Truncate(id))
 		}
 	}
 	if before, err = s.revisionOrEmpty(r, "revision"); err != nil {

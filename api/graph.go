@@ -68,7 +68,7 @@ const formSVG = "svg"
 func graphText(ctx context.Context, revision int64, focus queries.Focus, found queries.Graph) (string, error) {
 	title := fmt.Sprintf("Revision %d", revision)
 	if focus.Name != "" {
-		title += fmt.Sprintf(": %s, depth %d", revisions.Brief(focus.Name), focus.Depth)
+		title += fmt.Sprintf(": %s, depth %d", revisions.Truncate(focus.Name), focus.Depth)
 	}
 	return picture.Text(ctx, found.Graph, title, func(name string) string {
 		return "?" + url.Values{"focus": {name}, "format": {formSVG}}.Encode()

@@ -185,6 +185,6 @@ func pruneViewOf(pruned revisions.Pruned, dryRun bool) pruneView {
 	}
 	return pruneView{
 		DryRun: dryRun, Revisions: prunedRevisions{len(pruned.Revisions), ranges}, Documents: pruned.Documents,
-		Contents: pruned.Contents, Bytes: pruned.Bytes, Kept: pruned.Kept,
+		Contents: pruned.Contents, Bytes: pruned.Bytes, Kept: pruned.Remaining,
 	}
 }

@@ -6,9 +6,9 @@ import "fmt"
 // text without markup.
 type Description struct {
 	Rules      []Sentence // enforced rules, in declared order: "at least one of: a, b."
-	Terms      []Sentence // groups that others refer to, in declared order: "a and b"
+	Referenced []Sentence // groups that others refer to, in declared order: "a and b"
 	Properties []CrossLines
-	Omitted    int // rules and terms that are left out because the description would be too long
+	Omitted    int // rules and referenced groups that are left out because the description would be too long
 }
 
 // Sentence describes one group. Name is "" if the group has none.
@@ -35,7 +35,7 @@ func (g *Groups) Describe() Description {
 		}
 		s := Sentence{cut(r.name, maxName), r.sentence()}
 		if size += len(s.Text); r.isTerm() {
-			d.Terms = append(d.Terms, s)
+			d.Referenced = append(d.Referenced, s)
 		} else {
 			d.Rules = append(d.Rules, s)
 		}

@@ -32,7 +32,7 @@ property_groups:
 			{"since", "g: client plugin docker 1.2 or newer."},
 			{"alone", "at least one of: o."},
 		},
-		Terms: []Sentence{{"term", "l.m.x and l.m.y (client plugin nova 3 or newer)"}},
+		Referenced: []Sentence{{"term", "l.m.x and l.m.y (client plugin nova 3 or newer)"}},
 		Properties: []CrossLines{
 			{[]string{"a"}, []string{"Required together with: b.", "Exclusive with: c.d, (e and f).", "Only with client plugin keystone 1.2 or 2.0."}},
 			{[]string{"b"}, []string{"Required together with: a.", "Only with client plugin keystone 1.2 or 2.0."}},

@@ -191,7 +191,7 @@ func short(t *testing.T, found []Violation, d Description) {
 		}
 	}
 	size := 0
-	for _, s := range append(d.Rules, d.Terms...) {
+	for _, s := range append(d.Rules, d.Referenced...) {
 		size += len(s.Name) + len(s.Text)
 	}
 	for _, p := range d.Properties {

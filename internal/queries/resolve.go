@@ -28,7 +28,7 @@ func (s *Service) Resolve(ctx context.Context, id string) (int64, error) {
 		number = parseNumber(id)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("find revision %q: %w", revisions.Brief(id), err)
+		return 0, fmt.Errorf("find revision %q: %w", revisions.Truncate(id), err)
 	}
 	if number == 0 {
 		return 0, revisions.UnknownRevision(id)

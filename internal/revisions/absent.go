@@ -9,8 +9,8 @@ import (
 	"purser/internal/fault"
 )
 
-// Brief keeps what is quoted in messages short.
-func Brief(id string) string {
+// Truncate shortens what a message quotes to 64 bytes.
+func Truncate(id string) string {
 	const longest = 64
 	if len(id) > longest {
 		return strings.ToValidUTF8(id[:longest], "") + "…"
@@ -20,16 +20,16 @@ func Brief(id string) string {
 
 // UnknownRevision is the fault of asking for a revision that does not exist.
 func UnknownRevision(id string) error {
-	return fault.New(fault.NotFound, "RevisionNotFound", "The requested revision=%s was not found", Brief(id))
+	return fault.New(fault.NotFound, "RevisionNotFound", "The requested revision=%s was not found", Truncate(id))
 }
 
-// surroundings describes what exists around a revision number.
-type surroundings interface {
+// neighbours describes what exists around a revision number.
+type neighbours interface {
 	Around(ctx context.Context, revision int64) (Neighbourhood, error)
 }
 
 // Absent returns the fault of asking for a revision that does not exist: NotFound, or Gone if it was pruned.
-func Absent(ctx context.Context, store surroundings, revision int64) error {
+func Absent(ctx context.Context, store neighbours, revision int64) error {
 	id := strconv.FormatInt(revision, 10)
 	around, err := store.Around(ctx, revision)
 	switch {
@@ -50,7 +50,7 @@ func Absent(ctx context.Context, store surroundings, revision int64) error {
 }
 
 // Explained turns the fault of a revision that a store did not find into that of Absent.
-func Explained(ctx context.Context, store surroundings, revision int64, err error) error {
+func Explained(ctx context.Context, store neighbours, revision int64, err error) error {
 	if fault.KindOf(err) == fault.NotFound {
 		return Absent(ctx, store, revision)
 	}

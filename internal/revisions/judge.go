@@ -58,7 +58,7 @@ func (j judge) judge(ctx context.Context, snapshot Snapshot, diff Diff) (Judgeme
 		Settles: settles(snapshot, diff, failing),
 	}
 	made.Failures, made.Entries = entries(snapshot, diff, failing)
-	return j.validateWhole(ctx, snapshot, diff, made)
+	return j.validateRevision(ctx, snapshot, diff, made)
 }
 
 // need returns what judging a diff needs beyond what planning it does. It may grow as the snapshot does.
@@ -67,7 +67,7 @@ func (j judge) need(ctx context.Context, snapshot Snapshot, diff Diff) (Need, er
 	if !diff.Changes {
 		return Need{}, nil
 	}
-	if requiresWhole(policiesAfter(snapshot.Policies, diff)) || layered(versionsAfter(snapshot, diff)) {
+	if requiresRevisionValidation(policiesAfter(snapshot.Policies, diff)) || layered(versionsAfter(snapshot, diff)) {
 		need.Documents = true
 		if snapshot.Documents == nil && snapshot.Live > 0 {
 			return need, nil

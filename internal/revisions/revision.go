@@ -78,7 +78,7 @@ type Purge struct {
 // Pruned is what a prune deletes.
 type Pruned struct {
 	Revisions []int64 // in order
-	Kept      int     // how many remain
+	Remaining int     // revisions that were not pruned
 	Documents int     // versions of documents
 	Contents  int
 	Bytes     int64 // that these take in the database, without its overhead

@@ -23,7 +23,7 @@ func (s *Service) Tag(ctx context.Context, revision int64, name string, data any
 	}
 	if _, isMapping := data.(document.Mapping); !isMapping {
 		return Tag{}, fault.New(fault.Invalid, "RevisionTagBadFormat",
-			"The requested tag data %s must either be null or dictionary", Brief(string(document.AppendJSON(nil, data))))
+			"The requested tag data %s must either be null or dictionary", Truncate(string(document.AppendJSON(nil, data))))
 	}
 	tag := Tag{Name: name, Data: document.AppendJSON(nil, data)}
 	if err := s.Store.Tag(ctx, revision, tag); err != nil {

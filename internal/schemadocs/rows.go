@@ -181,7 +181,7 @@ func (t *table) groups(s *section, m document.Mapping) []propertygroups.CrossLin
 		g.Before = append(g.Before, item{Below: rules})
 	}
 	var terms []inline
-	for _, term := range said.Terms {
+	for _, term := range said.Referenced {
 		terms = append(terms, join(" = ", strong(term.Name), prose(term.Text)))
 	}
 	switch {

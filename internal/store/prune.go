@@ -94,7 +94,7 @@ func (s *Store) prune(ctx context.Context, tx pgx.Tx, keep int, expected revisio
 	batch.Queue(pruneFailures, s.site, pruned.Revisions)
 	batch.Queue(pruneRevisions, s.site, pruned.Revisions)
 	batch.Queue(pruneOccupancies, s.site)
-	batch.Queue(keptRevisions, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(&pruned.Kept) })
+	batch.Queue(keptRevisions, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(&pruned.Remaining) })
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return pruned, fmt.Errorf("prune revisions: %w", err)
 	}

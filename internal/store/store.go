@@ -75,9 +75,9 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the database's URL: %w", err)
 	}
-	const enough, reserved = 24, 4
+	const connections, reserved = 24, 4
 	if !strings.Contains(url, "pool_max_conns") {
-		config.MaxConns = enough
+		config.MaxConns = connections
 	}
 	// Every statement is meant for one plan by index, whatever its parameters; planning again would take longer than
 	// most of them run.

@@ -38,19 +38,19 @@ func policiesAfter(newest []PolicyVersion, diff Diff) []validations.Policy {
 	return policies
 }
 
-// requiresWhole reports whether policies require a validation of the whole revision.
-func requiresWhole(policies []validations.Policy) bool {
+// requiresRevisionValidation reports whether policies require a validation of the whole revision.
+func requiresRevisionValidation(policies []validations.Policy) bool {
 	required := validations.Required(policies)
 	return slices.Contains(required, validations.PolicyValidation) ||
 		slices.Contains(required, validations.RenderingValidation)
 }
 
-// validateWhole returns a judgement with the outcomes of those validations of the whole revision that its policies
+// validateRevision returns a judgement with the outcomes of those validations of the whole revision that its policies
 // require: whether its documents fit together, and whether they render to documents that match their schemas
 // (spec/api.md §0 D3, D4).
-func (j judge) validateWhole(ctx context.Context, snapshot Snapshot, diff Diff, made Judgement) (Judgement, error) {
+func (j judge) validateRevision(ctx context.Context, snapshot Snapshot, diff Diff, made Judgement) (Judgement, error) {
 	required := validations.Required(made.Policies)
-	made.Exact = requiresWhole(made.Policies) || layered(versionsAfter(snapshot, diff))
+	made.Exact = requiresRevisionValidation(made.Policies) || layered(versionsAfter(snapshot, diff))
 	documents := after(snapshot.Documents, diff)
 	if slices.Contains(required, validations.PolicyValidation) {
 		problems, err := rendering.Examine(ctx, Contents(documents))
