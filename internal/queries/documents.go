@@ -42,7 +42,7 @@ func (s *Service) Documents(ctx context.Context, id int64, selection Selection) 
 	return s.redacted(selected, selection), err
 }
 
-// addRest describes the documents behind those that were read, up to the limit.
+// addRest describes the documents after the ones that were read, up to the limit.
 func (s *Service) addRest(ctx context.Context, id int64, selection Selection, selected *Selected) error {
 	limit := selection.Limit
 	if limit >= 0 {
@@ -215,7 +215,7 @@ func hold(ctx context.Context, size int) error {
 	return nil
 }
 
-// unrendered returns what a revision is rendered from, without encrypted documents if only cleartext ones are wanted.
+// unrendered returns the documents to render for a revision, without encrypted ones if only cleartext is wanted.
 func (s *Service) unrendered(ctx context.Context, id int64, cleartext bool) ([]*revisions.Stored, error) {
 	documents, err := s.allDocuments(ctx, id, cleartext)
 	if err != nil {

@@ -37,7 +37,7 @@ func (s *Service) Graph(ctx context.Context, id int64, focus Focus) (Graph, erro
 	})
 }
 
-// graphKey is what a graph is asked for.
+// graphKey identifies a graph in the cache.
 type graphKey struct {
 	revisions.RenderKey
 

@@ -45,7 +45,7 @@ func IsRevision(id string) bool {
 // parseNumber reads a revision's number, 0 if there can be none with it.
 func parseNumber(id string) int64 {
 	number, err := strconv.ParseInt(id, 10, 64)
-	if err != nil || number < 1 || strconv.FormatInt(number, 10) != id { // +1 and 01 are no numbers of revisions
+	if err != nil || number < 1 || strconv.FormatInt(number, 10) != id { // +1 and 01 do not name revisions
 		return 0
 	}
 	return number

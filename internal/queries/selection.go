@@ -46,7 +46,7 @@ const (
 	ByLayer
 	ByAbstract
 	ByBucket
-	ByRevision // the one that brought the document
+	ByRevision // in which the document was added
 )
 
 // restricts reports whether a selection leaves out or reorders rendered documents, apart from its page.

@@ -10,7 +10,7 @@ import (
 	"purser/internal/validations"
 )
 
-// Config is what a Service is made of. All fields but the Renderer's Vault and Defaults must be set.
+// Config holds the dependencies and limits of a Service. All fields but the Renderer's Vault and Defaults must be set.
 type Config struct {
 	Store    Store
 	Renderer revisions.Renderer
@@ -102,7 +102,7 @@ type AuditQuery struct {
 	Since, Until time.Time // from the one on, before the other
 }
 
-// Evidence is what the verdicts on revisions rest on.
+// Evidence holds the facts that verdicts on revisions are derived from.
 type Evidence struct {
 	Epoch     int64 // number of purges before
 	Revisions []revisions.Revision

@@ -18,8 +18,8 @@ import (
 // EntryQuery restricts the entries of a schema validation that are more than a plain success.
 type EntryQuery struct {
 	From, To     int  // positions, without To; To 0 is no end
-	Limit        int  // how many at most; 0 is no limit
-	FailuresOnly bool // leave out those that have only notes
+	Limit        int  // maximum number of rows; 0 is no limit
+	FailuresOnly bool // leave out entries with notes only
 }
 
 // Reported is a posted result without its errors.

@@ -12,7 +12,7 @@ import (
 	"purser/internal/validations"
 )
 
-// check makes the checks of a scope whose outcomes a snapshot does not show, each once. It returns those, and the
+// check runs the checks of a scope that have no recorded outcome in a snapshot, each once. It returns those, and the
 // findings of all checks.
 func (j judge) check(ctx context.Context, snapshot Snapshot, s scope) (
 	made []Check, findings map[validations.Pair][]validations.Finding, err error,

@@ -45,7 +45,7 @@ func (j judge) clientVersions(ctx context.Context, snapshot Snapshot, diff Diff)
 	return ReadClientVersions(rendered, j.defaults), nil
 }
 
-// isOfDocuments reports whether a fault of rendering says what is wrong with the documents.
+// isOfDocuments reports whether a rendering fault was caused by the documents.
 func isOfDocuments(problem *fault.Fault) bool {
 	return problem.Kind != fault.Unavailable && problem.Kind != fault.Internal
 }

@@ -93,11 +93,11 @@ type Written struct {
 	Preview   *Preview  // of a dry run, which makes none
 }
 
-// source is what a change is made from: a payload, or the target of a rollback. It is a value.
+// source is the origin of a change: a payload, or the target of a rollback. It is a value.
 type source interface {
 	// need returns what planning needs of the site.
 	need() Need
-	// decoded returns the source with everything decoded that a snapshot does not know.
+	// decoded returns the source with all documents decoded that are not in a snapshot.
 	decoded(ctx context.Context, snapshot Snapshot) (source, error)
 	// plan returns the diff that the change makes to a snapshot.
 	plan(ctx context.Context, snapshot Snapshot) (Diff, error)
@@ -108,7 +108,7 @@ const (
 	maxAttempts   = 60
 	patientUntil  = 3 // from this attempt on, it keeps the turn to write while it plans
 	firstWait     = 5 * time.Millisecond
-	maxWait       = 80 * time.Millisecond // those that wait longer would lose again and again
+	maxWait       = 80 * time.Millisecond // longer waits would lose every race
 	maxSnapshots  = 8                     // that one plan reads
 	retryAfterAll = time.Second
 )
@@ -138,7 +138,8 @@ func (s *Service) change(ctx context.Context, from source, kind Kind, options Op
 	return Written{}, moving
 }
 
-// attempt plans a change against the newest state and appends it. It returns the source with what it has decoded.
+// attempt plans a change against the newest state and appends it. It returns the source with the documents that it
+// has decoded.
 func (s *Service) attempt(ctx context.Context, from source, kind Kind, options Options, patient bool) (
 	source, Written, error,
 ) {
@@ -216,7 +217,7 @@ func (s *Service) prepare(ctx context.Context, from source, options Options) (so
 			return from, snapshot, diff, nil
 		}
 	}
-	return from, Snapshot{}, Diff{}, ErrMoved // what is needed changes with every snapshot
+	return from, Snapshot{}, Diff{}, ErrMoved // the needs change with every snapshot
 }
 
 // planned plans a change and returns what judging it needs as well.
@@ -267,7 +268,7 @@ func (s *Service) takeTurn(ctx context.Context) (end func(), err error) {
 	}
 }
 
-// append stores a commit and keeps what was rendered for those who will ask for it.
+// append stores a commit and caches its rendered documents for later requests.
 func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement) (Written, error) {
 	began := s.Now()
 	stored, err := s.Store.Append(ctx, commit)

@@ -35,7 +35,7 @@ func (s *Service) decode(ctx context.Context, payload Payload, positions []int) 
 	return decoded, firstFault(decoded, faults)
 }
 
-// isOfBody reports whether an error says what is wrong with the body, and not that nobody waits for it any more.
+// isOfBody reports whether an error was caused by the body, rather than by the end of the request.
 func isOfBody(err error) bool {
 	kind := fault.KindOf(err)
 	return kind == fault.Invalid || kind == fault.TooLarge

@@ -12,7 +12,7 @@ type Diff struct {
 	Opened  []string  // buckets that had no documents, and have some
 	Emptied []string  // buckets that had documents, and have none
 	Buckets []string  // that the revision names as written, sorted
-	// Result is what a payload left in its buckets, in order of the payload. It is nil for a rollback.
+	// Result is the new content of a payload's buckets, in order of the payload. It is nil for a rollback.
 	Result []*Stored
 	// Exact tells that the diff holds for the newest revision of its snapshot only.
 	Exact bool

@@ -9,9 +9,9 @@
 //	Store.Snapshot(need) ──┘              │                    │
 //	                                      └───── preview ◄─────┘
 //
-// plan and judge are pure: they know no store. What they need of the site is a Need, which is read in one round trip
-// and at one moment; where the first snapshot shows that more is needed, the second one replaces it. A rollback is
-// another way to make a Diff.
+// plan and judge are pure functions, without access to a store. A Need names the parts of the site that they work on,
+// which are read in one round trip and at one moment; where the first snapshot shows that more is needed, a second one
+// replaces it. A rollback is another way to make a Diff.
 //
 // Everything expensive happens before a caller's turn to write. Append stores a Commit if nothing that it depends on
 // has changed since its snapshot, and gives it the next numbers; else the change is planned again, with all that is

@@ -7,8 +7,8 @@ import (
 	"purser/internal/validations"
 )
 
-// judge works out what is wrong with the revision that a diff makes: its schema validation, and those validations of
-// the whole revision that its policies require (spec/api.md §7.1, §0 C1, D1, D3, D4). It knows no store.
+// judge validates the revision that a diff makes: the documents by their schemas, and the whole revision as its
+// policies require (spec/api.md §7.1, §0 C1, D1, D3, D4). It has no access to a store.
 type judge struct {
 	engine   *validations.Engine
 	vault    Vault
@@ -18,14 +18,14 @@ type judge struct {
 
 func (s *Service) judge() judge { return judge{s.Engine, s.Vault, s.ClientVersions, s.Compat} }
 
-// Judgement is what was found about a diff.
+// Judgement is the outcome of validating a diff.
 type Judgement struct {
 	Checks   []Check // that were made now
 	Failures []Failure
 	Entries  int // of the schema validation
 	// Results are the outcomes of the validations of the whole revision.
 	Results []validations.Result
-	// ClientVersions are those that the revision was judged with.
+	// ClientVersions are the versions that the revision was judged with.
 	ClientVersions validations.ClientVersions
 	// Policies are in force once the change is made, in order of place.
 	Policies []validations.Policy

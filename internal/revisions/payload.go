@@ -14,7 +14,7 @@ import (
 // maxBuckets bounds the buckets of a change set.
 const maxBuckets = 10_000
 
-// Payload is the documents of a request. Those whose text a bucket knows need no decoding.
+// Payload is the documents of a request. Documents with the same text as in their bucket need no decoding.
 type Payload struct {
 	Items   []Item
 	Buckets []string // that are replaced, each once
@@ -45,7 +45,7 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 	}
 	s.observe("split", began)
 	if len(segments) == 0 && media == document.YAML && len(bytes.TrimSpace(body)) > 0 {
-		// A file whose line breaks were lost on the way is one long comment.
+		// A file that lost its line breaks on the way is one long comment.
 		return Payload{}, fault.New(fault.Invalid, "HTTPBadRequest",
 			"The body holds no document, only comments. To delete all documents of a bucket, PUT an empty body to it.")
 	}
@@ -105,8 +105,8 @@ func (p Payload) with(positions []int, decoded []Item) (Payload, error) {
 	return p, nil
 }
 
-// decodeUnknown decodes what a snapshot does not know. Which buckets the payload is about may only turn out on the way:
-// then it stops after a few documents, for those that follow may be known once that bucket is read.
+// decodeUnknown decodes the documents that are not in a snapshot. Decoding may show that the payload is about another
+// bucket: then it stops after a few documents, because the rest may be known once that bucket is read.
 func (s *Service) decodeUnknown(ctx context.Context, payload Payload, snapshot Snapshot, most int) (Payload, error) {
 	positions := payload.unknown(snapshot, most)
 	if len(positions) == 0 {

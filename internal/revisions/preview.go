@@ -10,7 +10,7 @@ import (
 	"purser/internal/validations"
 )
 
-// Preview is what a change would do.
+// Preview describes the revision that a change would make.
 type Preview struct {
 	Shown // the newest revision as it would be afterwards
 

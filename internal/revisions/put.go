@@ -49,9 +49,9 @@ func (s *Service) put(ctx context.Context, payload Payload, kind Kind, options O
 	return s.change(ctx, payloadSource{s, payload}, kind, options)
 }
 
-// decodeAll decodes what the buckets of a payload do not know, as far as they are known here; what has changed since is
-// decoded once the snapshot shows it. Which buckets a change set is about may only turn out on the way: then it stops
-// after a few documents, for those that follow may be known once that bucket is read.
+// decodeAll decodes the documents that are not in a payload's buckets, as far as those are cached; documents that have
+// changed since are decoded once the snapshot shows it. Decoding may show that a change set is about another bucket:
+// then it stops after a few documents, because the rest may be known once that bucket is read.
 func (s *Service) decodeAll(ctx context.Context, payload Payload) (Payload, error) {
 	const maxRounds, growth = 16, 4
 	most := max(1, len(payload.Items))

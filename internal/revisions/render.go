@@ -146,7 +146,7 @@ func (r Renderer) validate(ctx context.Context, rendered computed) error {
 	return invalidRendered(rendered, outcomes)
 }
 
-// outcome is what was found about a rendered document.
+// outcome is the result of checking a rendered document.
 type outcome struct {
 	rule      []byte // the text of the schema
 	findings  []validations.Finding
@@ -192,7 +192,7 @@ func (r Renderer) registered(ctx context.Context, rendered computed) (schemas []
 	return schemas, nil
 }
 
-// invalidRendered returns the fault of what was found, nil if nothing was.
+// invalidRendered returns a fault that lists failed checks of rendered documents, nil if there are none.
 func invalidRendered(rendered computed, outcomes []outcome) error {
 	const maxDetailed = 8 << 20 // bytes of messages with all details
 	size := 0

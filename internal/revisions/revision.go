@@ -51,7 +51,7 @@ type Revision struct {
 
 	Entries int  // of its schema validation
 	Failed  bool // whether one of these is a failure
-	// ClientVersions names those that it was judged with, zero if there were none.
+	// ClientVersions is the digest of the versions that it was judged with, zero if there were none.
 	ClientVersions document.Digest
 	Tags           []string
 }
@@ -75,7 +75,7 @@ type Purge struct {
 	At time.Time
 }
 
-// Pruned is what a prune deletes.
+// Pruned counts what a prune deletes.
 type Pruned struct {
 	Revisions []int64 // in order
 	Remaining int     // revisions that were not pruned

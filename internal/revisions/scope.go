@@ -9,7 +9,7 @@ import (
 	"purser/internal/validations"
 )
 
-// scope is what a diff makes it necessary to check, and by what.
+// scope holds the documents to check after a diff, and the rule for each.
 type scope struct {
 	versions validations.ClientVersions // that the new revision is judged with
 	governed map[string]bool            // document schemas whose DataSchemas, or the client versions they use, change
@@ -98,7 +98,7 @@ func (s scope) recorded(snapshot Snapshot, diff Diff) (pairs []Pair) {
 	return pairs
 }
 
-// unchecked returns a document for each check whose outcome a snapshot does not show.
+// unchecked returns a document for each check without an outcome in a snapshot.
 func (s scope) unchecked(snapshot Snapshot) (documents []*Stored) {
 	planned := map[Pair]bool{}
 	for _, doc := range s.subjects {

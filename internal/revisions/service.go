@@ -16,7 +16,7 @@ import (
 	"purser/internal/validations"
 )
 
-// Config is what a Service is made of. All fields but Vault and ClientVersions must be set.
+// Config holds the dependencies and limits of a Service. All fields but Vault and ClientVersions must be set.
 type Config struct {
 	Store  Store
 	Engine *validations.Engine

@@ -47,10 +47,10 @@ type Need struct {
 	Kinds      []string            // live DataSchemas that are registered for these schemas
 	Schemas    bool                // all live DataSchemas
 	Governed   []string            // live documents of these schemas
-	Checks     []Pair              // outcomes of those that were made before
-	Evidence   bool                // what a change is judged by: policies, failures, client versions, the newest revision
+	Checks     []Pair              // checks to look up the outcomes of
+	Evidence   bool                // to judge a change: policies, failures, client versions, the newest revision
 	Documents  bool                // all live documents, and the LayeringPolicy to use if none is among them
-	Preview    bool                // what the answer to a dry run is about: occupied buckets, failing documents
+	Preview    bool                // for the answer to a dry run: occupied buckets, failing documents
 	Target     *int64              // the difference of the newest revision from this one, and the order of all documents
 }
 
@@ -125,7 +125,7 @@ type Snapshot struct {
 	Positions  []Position // of all live documents, in order
 }
 
-// Content is what the store knows of a content.
+// Content describes a stored content.
 type Content struct {
 	Sealed []byte // the sealed secret behind a reference, nil if it is none
 }
@@ -170,7 +170,7 @@ type Comparison struct {
 	Head
 
 	Target        int64     // the second of the two
-	Missing       []int64   // of the two, those that do not exist
+	Missing       []int64   // the ones of the two that do not exist
 	Gone, Come    []*Stored // what only the one has, and what only the other, in order of place
 	Before, After []string  // the buckets that have documents, sorted
 }

@@ -17,7 +17,7 @@ var ErrMoved = errors.New("the site changed meanwhile")
 //
 //nolint:interfacebloat // a change needs four of them; the others are one small write each
 type Store interface {
-	// Snapshot reads what is needed, all of it at one moment and in one round trip.
+	// Snapshot reads the parts of the site that need names, in one transaction and one round trip.
 	Snapshot(ctx context.Context, need Need) (Snapshot, error)
 	// Recall returns buckets as they were when they were last read or written here, without asking the database; ok is
 	// false if one of them is not known.

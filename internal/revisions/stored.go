@@ -15,7 +15,7 @@ type Stored struct {
 	ID       int64
 	Place    int64 // orders the documents of a revision; all versions of an identity share one
 	Bucket   string
-	Revision int64 // the one that brought this version
+	Revision int64 // in which this version was added
 	Shared   bool  // a cache may return this very value again
 	Tainted  bool  // rendered with a secret in its data
 }
@@ -44,7 +44,7 @@ func Contents(documents []*Stored) []*document.Document {
 
 // Size returns about how many bytes a document takes in memory.
 func Size(doc *document.Document) int {
-	const overhead = 512 // of its structures, and of those that refer to it
+	const overhead = 512 // of its structures and of the references to it
 	return len(doc.Data) + len(doc.Metadata) + len(doc.Sealed) + len(doc.Secret) + overhead
 }
 

@@ -15,7 +15,7 @@ type Shown struct {
 	Epoch   int64 // number of purges before it
 }
 
-// Weigh returns the verdict on a revision by its policies and by what was reported about it.
+// Weigh returns the verdict on a revision, given its policies and the results reported for it.
 func Weigh(compat bool, policies []validations.Policy, revision Revision, reported []validations.Outcome, now time.Time,
 ) validations.Verdict {
 	outcomes := slices.Concat(reported, []validations.Outcome{schemaOutcome(revision)})

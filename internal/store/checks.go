@@ -107,7 +107,7 @@ func (s *Store) FailedEntries(ctx context.Context, revision int64, query queries
 	}, failedEntries, s.site, revision, query.From, query.To, query.FailuresOnly, query.Limit)
 }
 
-// prefixed is a row whose first columns go to destinations of their own.
+// prefixed is a row with leading columns that are scanned into separate destinations.
 type prefixed struct {
 	pgx.CollectableRow
 

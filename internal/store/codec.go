@@ -9,7 +9,7 @@ import (
 	"purser/internal/document"
 )
 
-// codec makes contents smaller on their way into the database. JSON text never begins like a zstd frame, so what a body
+// codec compresses contents in the database. JSON text never begins like a zstd frame, so what a body
 // is can be told from its first bytes.
 type codec struct {
 	encoder *zstd.Encoder
@@ -21,7 +21,7 @@ const (
 	worthCompressing = 256
 	// window bounds the memory of each encoder; contents are small.
 	window = 128 << 10
-	// largestBody is far above the limit on documents; it bounds what a corrupted row can ask for.
+	// largestBody is far above the limit on documents; it bounds the memory that a corrupted row can ask for.
 	largestBody = 1 << 30
 )
 

@@ -137,7 +137,7 @@ func scanPacked(row pgx.CollectableRow) (*revisions.Stored, error) {
 	return doc, nil
 }
 
-// unpack decompresses the content of a document that nobody else knows yet.
+// unpack decompresses the content of a document that is not shared yet.
 func (s *Store) unpack(doc *revisions.Stored) (err error) {
 	if doc.Data, err = s.body.unpack(doc.Data); err != nil {
 		return fmt.Errorf("read %s: %w", doc.Identity, err)

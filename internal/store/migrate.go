@@ -25,7 +25,7 @@ import (
 // number of servers may do it at once: one works, the others wait for it. A database that a newer Purser wrote, or in
 // which a migration was interrupted, is a fault of kind Unavailable and stays as it is.
 func Migrate(ctx context.Context, url string) error {
-	pool, err := pgxpool.ParseConfig(url) // which knows the pool's own parameters, that Postgres does not
+	pool, err := pgxpool.ParseConfig(url) // it accepts the pool's own parameters, Postgres does not
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
@@ -36,7 +36,7 @@ func Migrate(ctx context.Context, url string) error {
 	defer conns.close()
 	err = migrateUp(config)
 	if ctx.Err() != nil && err != nil {
-		return fmt.Errorf("migrate: %w", ctx.Err()) // what the closed connections gave is only noise
+		return fmt.Errorf("migrate: %w", ctx.Err()) // the errors of closed connections are only noise
 	}
 	return err
 }
@@ -71,7 +71,7 @@ func closeMigration(m *migrate.Migrate) error {
 	return nil
 }
 
-// explain turns what the library says after a migration into what an operator can act on. It comes after the attempt
+// explain turns the library's error after a migration into one that an operator can act on. It comes after the attempt
 // and not before: only under the library's lock does dirty mean interrupted rather than being worked on by another
 // server.
 func explain(m *migrate.Migrate, files source.Driver, cause error) error {
@@ -115,7 +115,7 @@ func newestVersion(files source.Driver) (uint, error) {
 	return version, nil
 }
 
-// connections knows every connection of a migration, because the library takes no context and forgets some on errors.
+// connections tracks every connection of a migration: the library takes no context and leaks some on errors.
 // Closing them ends whatever waits for an answer, such as the lock while another server migrates.
 type connections struct {
 	dial   func(context.Context, string, string) (net.Conn, error)

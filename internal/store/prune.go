@@ -55,7 +55,7 @@ const (
 	countPrune = `UPDATE sites SET prunes = prunes + 1 WHERE site = $1`
 )
 
-// errDryRun ends a transaction that was only to tell what it would do.
+// errDryRun rolls back the transaction of a dry run.
 var errDryRun = errors.New("dry run")
 
 // Prune implements revisions.Store. It holds the site's counters, so that no revision is appended that rests on what

@@ -185,7 +185,8 @@ func (q *statement) schemas(schemas []string) string {
 	return "(" + strings.Join(conditions, " OR ") + ")"
 }
 
-// labels writes what the labels of a document must contain, nothing that could for no label at all.
+// labels returns the mapping that a document's labels must contain; nil, which nothing contains, if two contradict each
+// other.
 func labels(wanted []queries.Label) any {
 	if len(wanted) == 0 {
 		return nil

@@ -209,7 +209,7 @@ func (r *snapshotReader) queueDocuments(batch *pgx.Batch, need revisions.Need) {
 	}
 }
 
-// queueEvidence reads what a change is judged by.
+// queueEvidence reads the policies, failures and client versions that a change is judged by.
 func (r *snapshotReader) queueEvidence(batch *pgx.Batch) {
 	site := r.store.site
 	batch.Queue(newestRevision, site).Query(func(rows pgx.Rows) error {
@@ -236,7 +236,7 @@ func scanContents(rows pgx.Rows, contents map[document.Digest]revisions.Content)
 	return err //nolint:wrapcheck // explained by the callers
 }
 
-// finish fills in the documents of buckets, and keeps those that were read.
+// finish adds the documents of buckets, and caches the ones that were read.
 func (r *snapshotReader) finish() revisions.Snapshot {
 	for i := range r.Buckets {
 		bucket := &r.Buckets[i]

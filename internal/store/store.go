@@ -42,7 +42,7 @@ func DefaultDeadlines() Deadlines {
 	}
 }
 
-// Options are what a Store is opened with.
+// Options configure a Store.
 type Options struct {
 	// CacheSize is how many bytes of documents of buckets are kept in memory.
 	CacheSize int
@@ -56,7 +56,7 @@ type Store struct {
 	body      *codec
 	deadlines Deadlines
 	buckets   *cache.Cache[string, bucketEntry]
-	// general is what all calls share but those that must always find a connection: readiness, audit, verdicts.
+	// general limits the connections of all calls except readiness, audit and verdicts, which must always find one.
 	general *semaphore.Weighted
 
 	recorder recorder
@@ -69,7 +69,7 @@ var (
 )
 
 // Open returns the store of the default site in a database that Migrate has brought up to date. A pool_max_conns in the
-// URL sets the number of connections; without, there are enough for posted results to be committed in groups.
+// URL sets the number of connections; the default is 24, so that posted results can be committed in groups.
 func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
