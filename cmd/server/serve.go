@@ -79,14 +79,11 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	return c.serve(ctx, listening, handler, api.Metrics(registry), log)
 }
 
-// boundMemory lets the collector rest while the heap is small and work harder as it nears what all requests together
-// may use. GOGC and GOMEMLIMIT in the environment win.
+// boundMemory makes the garbage collector work harder as the heap nears the memory that all requests together may use.
+// GOMEMLIMIT in the environment wins.
 func (c *serveCommand) boundMemory() {
-	const rest, small, caches = 200, 128 << 20, 3
+	const small, caches = 128 << 20, 3
 	soft := c.IngestMemory + budget.Permits(c.LargeMemory)*budget.MaxBytes + caches*int64(c.CacheSize) + small
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(rest)
-	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(soft)
 	}
