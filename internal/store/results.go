@@ -38,7 +38,7 @@ const (
 
 	worstResults = `SELECT name, min(status) FROM results WHERE site = $1 AND revision = $2 GROUP BY name`
 
-	policiesOf = `SELECT d.place, d.since, coalesce(d.until, 0), d.schema, d.layer, d.name, c.body
+	policiesOf = `SELECT d.place, d.since, coalesce(d.until, 0), d.schema, d.layer, d.name, d.content, c.body
 		FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content
 		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND EXISTS (
 			SELECT FROM unnest($2::bigint[]) r WHERE d.since <= r AND (d.until IS NULL OR d.until > r))
@@ -135,13 +135,30 @@ func (s *Store) WorstResults(ctx context.Context, revision int64) (map[string]st
 	return worst, err
 }
 
+// policyKey identifies a parsed policy: a document, and the digest of its content.
+type policyKey struct {
+	document.Identity
+
+	content string
+}
+
 func (s *Store) scanPolicy(row pgx.CollectableRow) (p revisions.PolicyVersion, err error) {
 	var id document.Identity
-	var body []byte
-	if err := row.Scan(&p.Place, &p.Since, &p.Until, &id.Schema, &id.Layer, &id.Name, &body); err != nil {
+	var digest, body []byte
+	if err := row.Scan(&p.Place, &p.Since, &p.Until, &id.Schema, &id.Layer, &id.Name, &digest, &body); err != nil {
 		return p, fmt.Errorf("read a validation policy: %w", err)
 	}
+	key := policyKey{id, string(digest)}
+	var known bool
+	if p.Policy, known = s.policies.Get(key); known {
+		return p, nil
+	}
 	data, err := s.body.unpack(body)
+	if err != nil {
+		return p, err
+	}
 	p.Policy = validations.ParsePolicy(id, data)
-	return p, err
+	const perByte, overhead = 8, 1024 // of a policy in memory: a requirement is named in some 20 bytes and takes 48 more
+	s.policies.Add(key, p.Policy, overhead+perByte*len(data))
+	return p, nil
 }

@@ -60,7 +60,7 @@ const (
 
 	livePositions = `SELECT d.id, d.place FROM documents d WHERE d.site = $1 AND d.until IS NULL ORDER BY d.place`
 
-	livePolicies = `SELECT d.place, d.since, 0::bigint, d.schema, d.layer, d.name, c.body
+	livePolicies = `SELECT d.place, d.since, 0::bigint, d.schema, d.layer, d.name, d.content, c.body
 		FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content
 		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND d.until IS NULL ORDER BY d.place`
 

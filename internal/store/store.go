@@ -20,6 +20,7 @@ import (
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/validations"
 )
 
 // defaultSite is the one site that is served so far.
@@ -49,6 +50,9 @@ type Options struct {
 	Deadlines Deadlines
 }
 
+// policiesSize is how many bytes of parsed ValidationPolicies are kept in memory: status asks for them each time.
+const policiesSize = 4 << 20
+
 // Store is a site in Postgres. It is safe for concurrent use.
 type Store struct {
 	pool      *pgxpool.Pool
@@ -56,6 +60,7 @@ type Store struct {
 	body      *codec
 	deadlines Deadlines
 	buckets   *cache.Cache[string, bucketEntry]
+	policies  *cache.Cache[policyKey, validations.Policy]
 	// general limits the connections of all calls except readiness, audit and verdicts, which must always find one.
 	general *semaphore.Weighted
 
@@ -95,8 +100,9 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	return &Store{
 		pool: pool, site: defaultSite, body: body, deadlines: options.Deadlines,
-		buckets: cache.New[string, bucketEntry](options.CacheSize),
-		general: semaphore.NewWeighted(int64(max(1, config.MaxConns-reserved))),
+		buckets:  cache.New[string, bucketEntry](options.CacheSize),
+		policies: cache.New[policyKey, validations.Policy](policiesSize),
+		general:  semaphore.NewWeighted(int64(max(1, config.MaxConns-reserved))),
 	}, nil
 }
 
