@@ -70,7 +70,7 @@ func (b *Budget) check(ctx context.Context) error {
 		return exceeded("it takes more than %.1f s of work", float64(b.maxSteps.Load())/Second)
 	case bytes > b.maxBytes.Load():
 		return exceeded("it takes more than %d MiB of memory", b.maxBytes.Load()/MiB)
-	case b.large.Load() || steps <= smallSteps && bytes <= smallBytes:
+	case b.large.Load() || steps <= smallSteps && bytes <= smallBytes || ctx.Value(exempt{}) != nil:
 		return nil
 	}
 	b.mu.Lock()

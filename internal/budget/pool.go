@@ -46,6 +46,12 @@ func Begin(ctx context.Context) (_ context.Context, end func()) { return From(ct
 // itself. The next check of a large budget waits for a permit again.
 func Yield(ctx context.Context) { From(ctx).yield() }
 
+// Exempt returns a context in which the budget of ctx needs no permit. It is for the one request that others wait for:
+// if it waited for theirs, nobody could go on.
+func Exempt(ctx context.Context) context.Context { return context.WithValue(ctx, exempt{}, true) }
+
+type exempt struct{}
+
 // acquire waits for a permit. Fault: Unavailable.
 func (p *Pool) acquire(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, p.patience)

@@ -144,11 +144,12 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 	source, Written, error,
 ) {
 	if patient {
-		end, err := s.takeTurn(ctx)
+		turn, end, err := s.takeTurn(ctx)
 		if err != nil {
 			return from, Written{}, err
 		}
 		defer end()
+		ctx = turn
 	}
 	from, snapshot, diff, err := s.prepare(ctx, from, options)
 	if err != nil {
@@ -170,11 +171,12 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 	}
 	commit := newCommit(snapshot, diff, judgement, kind, options, s.Now())
 	if !patient {
-		end, err := s.takeTurn(ctx)
+		turn, end, err := s.takeTurn(ctx)
 		if err != nil {
 			return from, Written{}, err
 		}
 		defer end()
+		ctx = turn
 	}
 	written, err := s.append(ctx, commit, judgement)
 	return from, written, err
@@ -244,28 +246,25 @@ func (s *Service) judged(ctx context.Context, snapshot Snapshot, diff Diff) (Jud
 	return s.judge().judge(ctx, snapshot, diff)
 }
 
-// takeTurn waits until no other change of this process is being appended; end lets the next one begin. Meanwhile it
-// gives back the permit of a large request, which the change that has the turn may be waiting for.
-func (s *Service) takeTurn(ctx context.Context) (end func(), err error) {
-	begin := func() func() {
-		began := s.Now()
-		return func() {
-			s.observe("turn", began)
-			s.turn <- struct{}{}
+// takeTurn waits until no other change of this process is being appended; end lets the next one begin. A large request
+// keeps no permit while it waits for the turn, and with the returned context it needs none while it has the turn: the
+// two would wait for each other.
+func (s *Service) takeTurn(ctx context.Context) (turn context.Context, end func(), err error) {
+	select {
+	case <-s.turn:
+	default:
+		budget.Yield(ctx)
+		select {
+		case <-s.turn:
+		case <-ctx.Done():
+			return ctx, nil, fmt.Errorf("wait to write: %w", context.Cause(ctx))
 		}
 	}
-	select {
-	case <-s.turn:
-		return begin(), nil
-	default:
-	}
-	budget.Yield(ctx)
-	select {
-	case <-s.turn:
-		return begin(), nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait to write: %w", context.Cause(ctx))
-	}
+	began := s.Now()
+	return budget.Exempt(ctx), func() {
+		s.observe("turn", began)
+		s.turn <- struct{}{}
+	}, nil
 }
 
 // append stores a commit and caches its rendered documents for later requests.

@@ -89,18 +89,18 @@ func TestService_prepare_growing(t *testing.T) {
 func TestService_takeTurn(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
-	end, err := s.takeTurn(t.Context())
+	_, end, err := s.takeTurn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	gone := errors.New("gone")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(gone)
-	if _, err := s.takeTurn(ctx); !errors.Is(err, gone) {
+	if _, _, err := s.takeTurn(ctx); !errors.Is(err, gone) {
 		t.Errorf("error %v, want the cause of the context's end", err)
 	}
 	end()
-	if _, err := s.takeTurn(t.Context()); err != nil {
+	if _, _, err := s.takeTurn(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -120,7 +120,7 @@ func TestService_takeTurn_permit(t *testing.T) {
 		if err := budget.NewMeter(waits).Spend(budget.Second); err != nil {
 			t.Fatal(err)
 		}
-		end, err := s.takeTurn(writes)
+		_, end, err := s.takeTurn(writes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,5 +136,29 @@ func TestService_takeTurn_permit(t *testing.T) {
 		}
 		end()
 		group.Wait()
+	})
+}
+
+// A change that becomes large while it has the turn to write does not wait for another large request.
+func TestService_takeTurn_exempt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := service()
+		pool := budget.NewPool(1, time.Hour)
+		other, end := pool.Begin(t.Context())
+		defer end()
+		if err := budget.NewMeter(other).Spend(budget.Second); err != nil {
+			t.Fatal(err)
+		}
+		mine, end := pool.Begin(t.Context())
+		defer end()
+		turn, endTurn, err := s.takeTurn(mine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer endTurn()
+		if err := budget.NewMeter(turn).Spend(budget.Second); err != nil {
+			t.Errorf("%v, want no wait", err)
+		}
 	})
 }
