@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -121,6 +122,14 @@ func encrypted(d revisions.DocumentDifference) bool {
 	return secret(d.Before) || secret(d.After)
 }
 
+// hiddenDiffer reports whether a document's data differs and is not shown.
+func hiddenDiffer(d revisions.DocumentDifference) bool {
+	if d.Before == nil || d.After == nil || !encrypted(d) {
+		return false
+	}
+	return d.Before.Digest != d.After.Digest || !bytes.Equal(d.Before.Data, d.After.Data)
+}
+
 // parsed returns the value of stored JSON text, nil if there is none.
 func parsed(text []byte) any {
 	value, err := document.ParseJSON(text)
@@ -145,7 +154,7 @@ func tuple(texts ...string) string {
 }
 
 // patchText returns a deep diff as a list of JSON patches (RFC 6902), one for each document. A patch applies to the
-// document as {schema, metadata, data}, or without data if it is encrypted.
+// document as {schema, metadata, data}, or without data if it is encrypted. It is empty if only hidden data differs.
 func patchText(ctx context.Context, found []queries.DeepDifference) ([]byte, error) {
 	text := []byte("[")
 	for _, bucket := range found {
@@ -154,7 +163,7 @@ func patchText(ctx context.Context, found []queries.DeepDifference) ([]byte, err
 			if err != nil {
 				return nil, tooLargeToCompare(d, err)
 			}
-			if len(patch) == 0 { // only the order of keys differs
+			if len(patch) == 0 && !hiddenDiffer(d) { // only the order of keys differs
 				continue
 			}
 			if len(text) > 1 {
@@ -217,7 +226,7 @@ func unifiedText(ctx context.Context, before, after int64, found []queries.DeepD
 				return nil, tooLargeToCompare(d, err)
 			}
 			text.WriteString(changes)
-			if hidden && d.Difference == revisions.Modified && d.Before.Digest != d.After.Digest {
+			if hiddenDiffer(d) {
 				fmt.Fprintf(&text, "Encrypted data of %s changed\n", title(after, d.After))
 			}
 		}

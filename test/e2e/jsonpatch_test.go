@@ -187,3 +187,34 @@ func TestDeepDiff_patches(t *testing.T) {
 		t.Errorf("nothing differs: %q, want an empty array", got)
 	}
 }
+
+// A document of which only hidden data differs is in the list, with nothing of the data.
+func TestDeepDiff_JSONPatch_hidden(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--secrets-keyset", newKeyset(t))
+	for _, x := range []string{"one", "two"} {
+		s.put(t, "a", layeringPolicy("lp")+`---
+schema: acme/Secret/v1
+metadata: {schema: metadata/Document/v1, name: secret, storagePolicy: encrypted, layeringDefinition: {layer: site}}
+data: `+x+`
+---
+schema: acme/Widget/v1
+metadata:
+  schema: metadata/Document/v1
+  name: reads
+  storagePolicy: cleartext
+  layeringDefinition: {layer: site}
+  substitutions: [{src: {schema: acme/Secret/v1, name: secret, path: .}, dest: {path: .x}}]
+data: {}
+`)
+	}
+	site := new("site")
+	want := []patchOfDocument{
+		{"a", "modified", "secret", "acme/Secret/v1", site, true, []operation{}},
+		{"a", "modified", "reads", "acme/Widget/v1", site, true, []operation{}},
+	}
+	got := s.patches(t, "1", "2")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
