@@ -14,10 +14,14 @@ import (
 // firstRead is how many documents are read before it is known how large the others are.
 const firstRead = 32
 
+// maxRead is how many bytes of documents are read at once to be written.
+const maxRead = 4 << 20
+
 // Documents returns the documents of a revision that a selection asks for. Of many only the first are read: Each reads
 // the others. Faults: NotFound, Gone.
 func (s *Service) Documents(ctx context.Context, id int64, selection Selection) (Selected, error) {
 	first := selection
+	first.MaxBytes = maxRead
 	if first.Limit = firstRead + 1; selection.Limit >= 0 {
 		first.Limit = min(selection.Limit, firstRead) + 1 // one more shows whether there are more
 	}
@@ -32,11 +36,14 @@ func (s *Service) Documents(ctx context.Context, id int64, selection Selection) 
 	if err := hold(ctx, size); err != nil {
 		return Selected{}, err
 	}
-	if len(selected.Documents) < first.Limit {
+	if !selected.More && len(selected.Documents) < first.Limit {
 		return s.redacted(selected, selection), nil
 	}
-	selected.Documents = selected.Documents[:first.Limit-1]
-	if selected.More = true; selection.Limit != first.Limit-1 {
+	if len(selected.Documents) == first.Limit {
+		selected.Documents = selected.Documents[:first.Limit-1]
+	}
+	selected.More = true
+	if len(selected.Documents) != selection.Limit {
 		err = s.addRest(ctx, id, selection, &selected)
 	}
 	return s.redacted(selected, selection), err
@@ -71,7 +78,6 @@ func (*Service) redacted(selected Selected, selection Selection) Selected {
 func (s *Service) Each(ctx context.Context, selection Selection, selected Selected,
 	do func(documents []*revisions.Stored) error,
 ) error {
-	const maxRead = 4 << 20
 	if err := do(selected.Documents); err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ type Outline struct {
 type Selected struct {
 	Documents []*revisions.Stored // as far as they have been read
 	Rest      []Outline           // the others, in order
-	More      bool                // there are others behind the limit
+	More      bool                // there are others behind the limit, or behind MaxBytes
 	Epoch     int64               // number of purges before
 	// Provisional tells that the same question may have another answer later.
 	Provisional bool

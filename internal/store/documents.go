@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/klauspost/compress/zstd"
 
 	"purser/internal/document"
 	"purser/internal/queries"
@@ -37,7 +38,7 @@ func (s *Store) Documents(ctx context.Context, revision int64, selection queries
 		if row.RawValues()[id] == nil {
 			return nil, row.Scan(append([]any{&selected.Epoch, &exists}, make([]any, documentFields)...)...)
 		}
-		return s.scanDocument(prefixed{row, []any{&selected.Epoch, &exists}})
+		return scanPacked(prefixed{row, []any{&selected.Epoch, &exists}})
 	}, query.sql.String(), query.args...)
 	switch {
 	case err != nil:
@@ -45,9 +46,25 @@ func (s *Store) Documents(ctx context.Context, revision int64, selection queries
 	case !exists:
 		return selected, revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	case found[0] != nil:
-		selected.Documents = found
+		selected.Documents, err = s.unpackFirst(found, selection.MaxBytes)
+		selected.More = len(selected.Documents) < len(found)
 	}
-	return selected, nil
+	return selected, err
+}
+
+// unpackFirst decompresses documents up to a number of bytes, but at least one; 0 is no limit.
+func (s *Store) unpackFirst(packed []*revisions.Stored, maxBytes int) ([]*revisions.Stored, error) {
+	size := 0
+	for i, doc := range packed {
+		size += unpackedSize(doc.Data[:min(len(doc.Data), zstd.HeaderMaxSize)], len(doc.Data)) + len(doc.Sealed)
+		if i > 0 && maxBytes > 0 && size > maxBytes {
+			return packed[:i], nil
+		}
+		if err := s.unpack(doc); err != nil {
+			return nil, err
+		}
+	}
+	return packed, nil
 }
 
 // Select implements queries.Store.

@@ -51,7 +51,7 @@ type Options struct {
 }
 
 // policiesSize is how many bytes of parsed ValidationPolicies are kept in memory: status asks for them each time.
-const policiesSize = 4 << 20
+const policiesSize = 32 << 20
 
 // Store is a site in Postgres. It is safe for concurrent use.
 type Store struct {

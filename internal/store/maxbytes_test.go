@@ -1,0 +1,31 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"purser/internal/queries"
+	"purser/internal/store/storetest"
+)
+
+// A selection with a limit in bytes ends before the document that exceeds it, whatever the document's size in the
+// database.
+func TestStore_Documents_maxBytes(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	const size = 1 << 20 // of each document, which compresses well
+	var body strings.Builder
+	for i := range 4 {
+		fmt.Fprintf(&body, "---\nschema: acme/W/v1\nmetadata: {schema: metadata/Document/v1, name: w%d, storagePolicy: cleartext, "+
+			"layeringDefinition: {layer: site}}\ndata: %s\n", i, strings.Repeat("x", size))
+	}
+	put(t, open(t, url), "a", body.String())
+	s := openStore(t, url, defaults())
+	for maxBytes, want := range map[int]int{0: 4, 1: 1, size: 1, 2*size + 100: 2, 5 * size: 4} {
+		selected, err := s.Documents(t.Context(), 1, queries.Selection{MaxBytes: maxBytes, Page: queries.Page{Limit: -1}})
+		if err != nil || len(selected.Documents) != want || selected.More != (want < 4) {
+			t.Errorf("at most %d bytes: %d documents, more %v, %v; want %d", maxBytes, len(selected.Documents), selected.More, err, want)
+		}
+	}
+}
