@@ -50,6 +50,12 @@ func allEntries(snapshot Snapshot, diff Diff, failing map[int64]validations.Rule
 	return failures
 }
 
+// hasEntries reports whether the newest revision of a snapshot has failures, or the new one has notes.
+func hasEntries(snapshot Snapshot, diff Diff) bool {
+	return len(notesAfter(snapshot, diff)) > 0 ||
+		slices.ContainsFunc(snapshot.Failures, func(f Failure) bool { return !f.Rule.IsZero() })
+}
+
 // notesAfter returns the notes of all documents of the new revision, by document.
 func notesAfter(snapshot Snapshot, diff Diff) map[int64][]document.Note {
 	notes := map[int64][]document.Note{}

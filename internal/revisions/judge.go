@@ -81,6 +81,8 @@ func (j judge) need(ctx context.Context, snapshot Snapshot, diff Diff) (Need, er
 	need.Governed = sorted(scope.governed)
 	need.Kinds = append(need.Kinds, need.Governed...)
 	need.Checks = scope.recorded(snapshot, diff)
+	lookedUp := snapshot.Checks != nil || len(need.Checks) == 0
+	need.Positions = diff.Result == nil && (hasEntries(snapshot, diff) || lookedUp && scope.mayFail(snapshot))
 	return need, nil
 }
 

@@ -82,6 +82,8 @@ func (m *memory) Snapshot(_ context.Context, need Need) (Snapshot, error) {
 	if need.Target != nil {
 		s.Comparison = m.compare(*need.Target)
 		s.Noted = m.that(func(doc *Stored) bool { return len(doc.Notes) > 0 })
+	}
+	if need.Positions {
 		for _, doc := range m.live {
 			s.Positions = append(s.Positions, Position{doc.ID, doc.Place})
 		}
@@ -107,7 +109,9 @@ func (m *memory) fillDocuments(s *Snapshot, need Need) {
 		return doc.Schema == validations.DataSchemaKind && (need.Schemas || slices.Contains(need.Kinds, doc.Name))
 	})
 	s.Governed = m.that(ofSchema(need.Governed...))
-	s.Checks = map[validations.Pair][]validations.Finding{}
+	if len(need.Checks) > 0 {
+		s.Checks = map[validations.Pair][]validations.Finding{}
+	}
 	for _, pair := range need.Checks {
 		if findings, known := m.checks[pair.Name()]; known {
 			s.Checks[pair.Name()] = findings

@@ -2,6 +2,7 @@ package revisions
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -98,5 +99,44 @@ func TestService_Rollback_refused(t *testing.T) {
 	}
 	if _, err = s.Rollback(context.Background(), 2, Options{}); err != nil {
 		t.Errorf("roll back: %v", err)
+	}
+}
+
+// A rollback lists the documents that fail or have notes by their position, whether they stay or come back.
+func TestService_Rollback_positions(t *testing.T) {
+	t.Parallel()
+	const good, bad, noted = "{x: 1}", "{x: text}", "{x: 1, x: 2}"
+	for _, c := range []struct {
+		name  string
+		stays string // the data of a document that the rollback does not touch
+		back  string // that of one that it restores
+		want  []string
+	}{
+		{"nothing", good, good, nil},
+		{"a failing document that stays", bad, good, []string{"1 stays"}},
+		{"a document with notes that stays", noted, good, []string{"1 stays"}},
+		{"a failing document that comes back", good, bad, []string{"2 back"}},
+		{"a document with notes that comes back", good, noted, []string{"2 back"}},
+		{"all", noted, bad, []string{"1 stays", "2 back"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, m := service()
+			put(t, s, "schemas", dataSchema("integer"))
+			put(t, s, "a", widget("stays", c.stays))
+			put(t, s, "b", widget("back", c.back))
+			put(t, s, "b", "")
+			if _, err := s.Rollback(t.Context(), 3, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			byID := byID(m.live)
+			var got []string
+			for _, failure := range m.failures {
+				got = append(got, fmt.Sprint(failure.Entry, " ", byID[failure.Document].Name))
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("entries (-want +got)\n%s", diff)
+			}
+		})
 	}
 }

@@ -98,6 +98,16 @@ func (s scope) recorded(snapshot Snapshot, diff Diff) (pairs []Pair) {
 	return pairs
 }
 
+// mayFail reports whether a check has findings in a snapshot, or no recorded outcome.
+func (s scope) mayFail(snapshot Snapshot) bool {
+	for _, pair := range s.pairs {
+		if found, known := snapshot.Checks[pair.Name()]; !known || len(found) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // unchecked returns a document for each check without an outcome in a snapshot.
 func (s scope) unchecked(snapshot Snapshot) (documents []*Stored) {
 	planned := map[Pair]bool{}

@@ -51,7 +51,8 @@ type Need struct {
 	Evidence   bool                // to judge a change: policies, failures, client versions, the newest revision
 	Documents  bool                // all live documents, and the LayeringPolicy to use if none is among them
 	Preview    bool                // for the answer to a dry run: occupied buckets, failing documents
-	Target     *int64              // the difference of the newest revision from this one, and the order of all documents
+	Positions  bool                // the order of all live documents
+	Target     *int64              // the difference of the newest revision from this one, and live documents with notes
 }
 
 // with returns the union of two needs, and whether it is larger than n.
@@ -68,6 +69,7 @@ func (n Need) with(more Need) (union Need, grown bool) {
 		{&union.Evidence, &more.Evidence},
 		{&union.Documents, &more.Documents},
 		{&union.Preview, &more.Preview},
+		{&union.Positions, &more.Positions},
 	} {
 		grown = grown || *flag.wants && !*flag.has
 		*flag.has = *flag.has || *flag.wants
@@ -106,7 +108,7 @@ type Snapshot struct {
 	Contents map[document.Digest]Content
 	Schemas  []*Stored // DataSchemas in order of place
 	Governed []*Stored
-	Checks   map[validations.Pair][]validations.Finding
+	Checks   map[validations.Pair][]validations.Finding // nil if none were asked for
 
 	Newest         Revision // zero if there is none
 	Policies       []PolicyVersion

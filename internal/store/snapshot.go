@@ -134,10 +134,12 @@ func (s *Store) queueSnapshot(batch *pgx.Batch, need revisions.Need) *snapshotRe
 			return err
 		})
 	}
+	if need.Positions {
+		batch.Queue(livePositions, s.site).Query(into(&r.Positions, pgx.RowToStructByPos[revisions.Position]))
+	}
 	if need.Target != nil {
 		r.Comparison = &revisions.Comparison{}
 		batch.Queue(liveNoted, s.site).Query(into(&r.Noted, s.scanDocument))
-		batch.Queue(livePositions, s.site).Query(into(&r.Positions, pgx.RowToStructByPos[revisions.Position]))
 		s.queueRollback(batch, r.Comparison, *need.Target)
 	}
 	return r

@@ -86,7 +86,7 @@ func TestStore_Snapshot_oneMoment(t *testing.T) {
 	zero := int64(0)
 	need := revisions.Need{
 		Buckets: []string{"a", "b"}, Schemas: true, Governed: []string{"acme/Widget/v1"}, Evidence: true, Documents: true,
-		Preview: true, Target: &zero, Identities: []document.Identity{{Schema: "acme/Widget/v1", Layer: "site", Name: "wa"}},
+		Preview: true, Positions: true, Target: &zero, Identities: []document.Identity{{Schema: "acme/Widget/v1", Layer: "site", Name: "wa"}},
 	}
 	readers := []*store.Store{openStore(t, url, defaults()), openStore(t, url, store.Options{Deadlines: store.DefaultDeadlines()})}
 	for read := 0; ; read++ {
