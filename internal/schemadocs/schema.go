@@ -1,7 +1,6 @@
 package schemadocs
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -210,21 +209,4 @@ func (t *table) pointed(steps []string) (at any, ok bool) {
 		}
 	}
 	return at, true
-}
-
-// pointerSteps splits the fragment of a reference as checks do: percent-escapes first, then ~1 and ~0.
-func pointerSteps(fragment string) ([]string, bool) {
-	fragment = strings.TrimLeft(fragment, "/")
-	if fragment == "" {
-		return nil, true
-	}
-	decoded, err := url.PathUnescape(fragment)
-	if err != nil {
-		return nil, false
-	}
-	steps := strings.Split(decoded, "/")
-	for i, step := range steps {
-		steps[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-	}
-	return steps, true
 }

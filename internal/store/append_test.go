@@ -236,7 +236,7 @@ func TestStore_Append_halfway(t *testing.T) {
 	url := storetest.URL(t)
 	s := openStore(t, separated(url)+"pool_max_conns=1", defaults())
 	service := changing(s)
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	if _, err := conn.Exec(t.Context(), "ALTER TABLE revisions ADD CONSTRAINT refusing CHECK (message <> 'refused')"); err != nil {
 		t.Fatal(err)
 	}

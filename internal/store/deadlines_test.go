@@ -23,7 +23,7 @@ import (
 // lock keeps tables locked by another connection until release is called or the test ends.
 func lock(t *testing.T, url, mode string, tables ...string) (release func()) {
 	t.Helper()
-	tx, err := connect(t, url).Begin(t.Context())
+	tx, err := storetest.Connect(t, url).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestStore_reserved(t *testing.T) {
 			for range 3 * connections {
 				group.Go(func() { _ = c.call(ctx, s) })
 			}
-			waiting(t, connect(t, url), shared)
+			waiting(t, storetest.Connect(t, url), shared)
 			limited, end := context.WithTimeout(t.Context(), time.Minute)
 			defer end()
 			if err := s.Ping(limited); err != nil {

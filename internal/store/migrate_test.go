@@ -16,17 +16,6 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// connect returns a connection that is closed with the test.
-func connect(t *testing.T, url string) *pgx.Conn {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	return conn
-}
-
 // state returns what the database says about its migrations.
 func state(t *testing.T, conn *pgx.Conn) (version int, dirty bool) {
 	t.Helper()
@@ -52,7 +41,7 @@ func TestMigrate(t *testing.T) {
 	t.Run("again", func(t *testing.T) {
 		t.Parallel()
 		url := storetest.URL(t)
-		conn := connect(t, url)
+		conn := storetest.Connect(t, url)
 		before, _ := state(t, conn)
 		if err := store.Migrate(t.Context(), url); err != nil {
 			t.Fatal(err)
@@ -78,7 +67,7 @@ func TestMigrate(t *testing.T) {
 		}
 		var others int
 		const sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-		if err := connect(t, url).QueryRow(t.Context(), sql+" AND backend_type = 'client backend'").Scan(&others); err != nil {
+		if err := storetest.Connect(t, url).QueryRow(t.Context(), sql+" AND backend_type = 'client backend'").Scan(&others); err != nil {
 			t.Fatal(err)
 		}
 		if others > 0 { // a backend notices a closed connection a moment later; what leaks is also found by goleak
@@ -94,7 +83,7 @@ func TestMigrate_refused(t *testing.T) {
 		t.Parallel()
 		for _, dirty := range []bool{false, true} {
 			url := storetest.URL(t)
-			conn := connect(t, url)
+			conn := storetest.Connect(t, url)
 			newest, _ := state(t, conn)
 			set(t, conn, 9999, dirty)
 			err := store.Migrate(t.Context(), url)
@@ -110,7 +99,7 @@ func TestMigrate_refused(t *testing.T) {
 	t.Run("interrupted migration", func(t *testing.T) {
 		t.Parallel()
 		url := storetest.URL(t)
-		conn := connect(t, url)
+		conn := storetest.Connect(t, url)
 		newest, _ := state(t, conn)
 		set(t, conn, newest, true)
 		err := store.Migrate(t.Context(), url)
@@ -142,7 +131,7 @@ func wantFault(t *testing.T, err error, kind fault.Kind, text string) {
 func TestMigrate_cancelled(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	if _, err := conn.Exec(t.Context(), "BEGIN; LOCK TABLE schema_migrations"); err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ const firstVersion = `
 func TestMigrate_fromFirstVersion(t *testing.T) {
 	t.Parallel()
 	url := storetest.Empty(t)
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	schema, err := migrations.FS.ReadFile("0001_init.up.sql")
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/jackc/pgx/v5"
 )
 
 // deeds are what the audit shows, the newest first: user, method, target below /api/v1.0, revision and status.
@@ -168,12 +167,5 @@ func TestAudit_cannotRecord(t *testing.T) {
 // exec changes the server's database behind its back.
 func (s *server) exec(t *testing.T, sql string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), s.database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	if _, err := conn.Exec(t.Context(), sql); err != nil {
-		t.Fatal(err)
-	}
+	execute(t, s.database, sql)
 }

@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -34,7 +33,7 @@ func oldDatabase(t *testing.T, version int) string {
 		t.Fatal(err)
 	}
 	url := storetest.Empty(t)
-	conn := connect(t, url)
+	conn := storetest.Connect(t, url)
 	statements := []string{
 		"CREATE TABLE schema_migrations (version bigint PRIMARY KEY, dirty boolean NOT NULL)",
 		fmt.Sprintf("INSERT INTO schema_migrations VALUES (%d, false)", version),
@@ -65,7 +64,7 @@ func recordSite(t *testing.T, version int) {
 		s.put(t, step.bucket, step.body).is(t, http.StatusOK)
 	}
 	s.report(t, 1, "a-validation", "success")
-	if err := os.WriteFile(siteFile(version), []byte(inserts(t, connect(t, s.database))), 0o600); err != nil {
+	if err := os.WriteFile(siteFile(version), []byte(inserts(t, storetest.Connect(t, s.database))), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -117,14 +116,4 @@ func texts(t *testing.T, conn *pgx.Conn, sql string) []string {
 		t.Fatal(err)
 	}
 	return list
-}
-
-func connect(t *testing.T, url string) *pgx.Conn {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close(context.Background()) })
-	return conn
 }

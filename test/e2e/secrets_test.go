@@ -1,7 +1,6 @@
 package e2e_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -208,11 +207,7 @@ func TestSecrets_leakNowhere(t *testing.T) {
 // dump reads all tables as text.
 func dump(t *testing.T, database string) map[string]string {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	conn := storetest.Connect(t, database)
 	rows, err := conn.Query(t.Context(), "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public'")
 	if err != nil {
 		t.Fatal(err)
@@ -239,11 +234,7 @@ func dump(t *testing.T, database string) map[string]string {
 // execute changes the database behind the server's back.
 func execute(t *testing.T, database, sql string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	conn := storetest.Connect(t, database)
 	if _, err := conn.Exec(t.Context(), sql); err != nil {
 		t.Fatal(err)
 	}

@@ -78,6 +78,17 @@ func Empty(t testing.TB) string {
 	return forTest(t, "")
 }
 
+// Connect returns a connection to a database that is closed after the test.
+func Connect(t testing.TB, url string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
 // Lasting returns the connection string of a migrated database that Main drops after the tests. It is for a server that
 // serves one test after the other.
 func Lasting() (string, error) {

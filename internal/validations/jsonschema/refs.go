@@ -47,7 +47,7 @@ func (g *graph) resolve() {
 // target returns the schema that a fragment points to, or nil.
 func (g *graph) target(fragment string) *node {
 	g.spend(lookupSteps*(1+strings.Count(fragment, "/")) + len(fragment)*describeByte)
-	steps, ok := pointer(fragment)
+	steps, ok := PointerSteps(fragment)
 	if !ok {
 		return nil
 	}
@@ -67,9 +67,9 @@ func (g *graph) target(fragment string) *node {
 	return g.node(at, nil, steps...)
 }
 
-// pointer splits the fragment of a reference into its steps, as Python does: percent-escapes first, then ~1 and ~0.
-// Leading slashes are gone already.
-func pointer(fragment string) ([]string, bool) {
+// PointerSteps splits the fragment of a reference, without its leading slashes, into its steps. It decodes
+// percent-escapes first, then ~1 and ~0, as Python does. ok is false if a percent-escape is malformed.
+func PointerSteps(fragment string) (steps []string, ok bool) {
 	if fragment == "" {
 		return nil, true
 	}
@@ -77,7 +77,7 @@ func pointer(fragment string) ([]string, bool) {
 	if err != nil {
 		return nil, false
 	}
-	steps := strings.Split(decoded, "/")
+	steps = strings.Split(decoded, "/")
 	for i, step := range steps {
 		steps[i] = unescape(step)
 	}
