@@ -100,8 +100,12 @@ func (s *server) recoverer(next http.Handler) http.Handler {
 			if p == nil {
 				return
 			}
-			err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 			info := infoOf(r)
+			if p == http.ErrAbortHandler { //nolint:errorlint // net/http compares it in the same way
+				info.aborted = true // the handler has noted why
+				panic(p)
+			}
+			err := fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 			if !info.begun() {
 				s.fail(w, r, err)
 				return
@@ -157,7 +161,7 @@ type requestInfo struct {
 	notes    []string // errors, for the log
 	answer   middleware.WrapResponseWriter
 	aborted  bool // the connection was closed in the middle of the answer
-	// unchanged is set by requests that turned out to change nothing: dry runs, and uploads of what is already there.
+	// unchanged reports that a request stored nothing: it was a dry run, or an upload of documents that are already stored.
 	unchanged bool
 	errorType string // of the answer, if it is an error
 }

@@ -29,7 +29,7 @@ func TestHandler_panic(t *testing.T) {
 	s.get(t, "/versions").is(t, http.StatusOK)
 }
 
-// brittle is a response whose body cannot be written.
+// brittle is a response writer that panics when the body is written.
 type brittle struct{ *httptest.ResponseRecorder }
 
 // Write implements http.ResponseWriter.
@@ -55,5 +55,32 @@ func TestHandler_panicAfterBeginning(t *testing.T) {
 		if !strings.Contains(s.log.String(), part) {
 			t.Errorf("the log does not tell %q: %s", part, s.log)
 		}
+	}
+}
+
+// gone is a response writer for a client that has closed the connection.
+type gone struct{ *httptest.ResponseRecorder }
+
+// Write implements http.ResponseWriter.
+func (gone) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
+
+// An answer whose client goes away ends with the connection. The log has the reason, without a stack.
+func TestHandler_clientGone(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const size = 2 << 20 // more than is written at once
+	s.put(t, "a", strings.Replace(widget("large"), "data: {}", "data: "+strings.Repeat("x", size), 1)).is(t, http.StatusOK)
+	s.log.Reset()
+	ended := func() (ended any) {
+		defer func() { ended = recover() }()
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/v1.0/revisions/1/documents", http.NoBody)
+		s.ServeHTTP(gone{httptest.NewRecorder()}, request)
+		return nil
+	}()
+	if err, _ := ended.(error); !errors.Is(err, http.ErrAbortHandler) {
+		t.Errorf("the handler ends with %v, want %v", ended, http.ErrAbortHandler)
+	}
+	if log := s.log.String(); !strings.Contains(log, "broken pipe") || strings.Contains(log, "goroutine") {
+		t.Errorf("the log says %s, want the reason alone", log)
 	}
 }
