@@ -81,7 +81,7 @@ func (s *server) record(r *http.Request, status int) {
 	}
 }
 
-// auditOf returns the event to store with a change, whose answer will have this status; nil without a caller.
+// auditOf returns the audit event of a change that will be answered with a status; nil if the caller is anonymous.
 func (s *server) auditOf(r *http.Request, status int) *revisions.AuditEvent {
 	if callerOf(r).UserID == "" {
 		return nil

@@ -34,7 +34,7 @@ type bounds struct {
 	ingests map[string]int // uploads in progress, by user
 }
 
-// rateWindow is the time that a rate is averaged over. A user who has exceeded it can go on after that time.
+// rateWindow is the time over which request rates are averaged, and after which a throttled user may try again.
 const rateWindow = 10 * time.Second
 
 func newBounds(config Bounds) *bounds {
@@ -55,8 +55,8 @@ func (b *bounds) countRequest(w http.ResponseWriter, r *http.Request, caller aut
 		rateWindow)
 }
 
-// beginIngest waits for memory for an upload of documents; end gives it back. Faults: Throttled if the user has too
-// many uploads in progress, Unavailable if there is no memory in time.
+// beginIngest reserves memory for an upload of documents; end releases it. Faults: Throttled if the user has too many
+// uploads in progress, Unavailable if no memory becomes free in time.
 func (b *bounds) beginIngest(w http.ResponseWriter, r *http.Request, size int64) (end func(), err error) {
 	user := callerOf(r).UserID
 	if !b.enter(user) {

@@ -140,7 +140,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	s.write(w, r, status, body)
 }
 
-// statusClientGone is logged as the status of a request whose client closed the connection before the answer.
+// statusClientGone is the status to log when the client closed the connection before it was answered.
 const statusClientGone = 499
 
 // fullText returns the text of an error with the cause of its fault, which answers do not show.

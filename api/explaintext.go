@@ -53,7 +53,7 @@ func (t *explanationTree) legend() string {
 
 func (t *explanationTree) table() string { return columns(t.lines) }
 
-// grow adds the lines of leaves whose paths have their first parts, depth of them, in common.
+// grow adds lines for leaves that share the first depth parts of their paths.
 func (t *explanationTree) grow(indent string, leaves []rendering.Leaf, depth int) {
 	if len(leaves) == 1 && len(leaves[0].Parts) == depth { // the data is a single value
 		t.lines = append(t.lines, [2]string{valueText(leaves[0]), t.origin(leaves[0].Trail, leaves[0].At)})

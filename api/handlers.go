@@ -56,7 +56,7 @@ func (s *server) revision(r *http.Request) (id int64, err error) {
 	return id, err
 }
 
-// revisionOrEmpty is revision for routes where 0 stands for the revision without documents.
+// revisionOrEmpty returns the revision that a parameter names; 0 names the empty revision before the first one.
 func (s *server) revisionOrEmpty(r *http.Request, parameter string) (int64, error) {
 	if revisionName(r, parameter) == "0" {
 		return 0, nil

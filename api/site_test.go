@@ -170,7 +170,7 @@ func widget(name string) string {
 		"storagePolicy: cleartext, layeringDefinition: {layer: site}}\ndata: {}\n", name)
 }
 
-// asJSON is the header of requests whose answer is read by mapping.
+// asJSON is the Accept header of requests for JSON.
 var asJSON = []string{"Accept", "application/json"}
 
 // down is a database that does not answer.

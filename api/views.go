@@ -56,7 +56,7 @@ func validationURL(r *http.Request, id int64, name string) string {
 	return revisionURL(r, id) + "/validations/" + url.PathEscape(name)
 }
 
-// statusOnly returns the item that stands for a bucket without documents (spec/api.md §3.4).
+// statusOnly returns the item to list for a bucket that has no documents (spec/api.md §3.4).
 func statusOnly(bucket string, revision int64) []byte {
 	return append(appendStatus([]byte("{"), bucket, revision), '}')
 }
