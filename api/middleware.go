@@ -161,7 +161,7 @@ type requestInfo struct {
 	notes    []string // errors, for the log
 	answer   middleware.WrapResponseWriter
 	aborted  bool // the connection was closed in the middle of the answer
-	// unchanged reports that a request stored nothing: it was a dry run, or an upload of documents that are already stored.
+	// unchanged reports that a request stored nothing: a dry run, or an upload of documents that are stored already.
 	unchanged bool
 	errorType string // of the answer, if it is an error
 }

@@ -175,7 +175,7 @@ func apply(t *rapid.T, value any, operation document.Mapping) any {
 	}
 	tokens := strings.Split(path[1:], "/")
 	for i := range tokens {
-		tokens[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(tokens[i])
+		tokens[i] = document.UnescapeStep(tokens[i])
 	}
 	changed, err := applyAt(value, tokens, operation)
 	if err != nil {

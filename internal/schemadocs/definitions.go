@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/validations/jsonschema"
 )
 
 // target is what references within the schema point to.
@@ -22,7 +21,7 @@ var scalars = []string{"string", "number", "integer", "boolean", "null"}
 
 // target returns the target of a reference. Those without a section get one at the end of the page.
 func (t *table) target(fragment string) *target {
-	steps, ok := jsonschema.PointerSteps(strings.TrimLeft(fragment, "/"))
+	steps, ok := document.PointerSteps(strings.TrimLeft(fragment, "/"))
 	if !ok {
 		return new(target)
 	}

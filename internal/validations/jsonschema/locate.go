@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	santhosh "github.com/santhosh-tekuri/jsonschema/v5"
+
+	"purser/internal/document"
 )
 
 // violation is where something is wrong.
@@ -153,7 +155,7 @@ func split(location string) []string {
 		if decoded, err := url.PathUnescape(step); err == nil {
 			step = decoded
 		}
-		steps[i] = unescape(step)
+		steps[i] = document.UnescapeStep(step)
 	}
 	return steps
 }

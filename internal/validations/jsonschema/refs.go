@@ -1,9 +1,10 @@
 package jsonschema
 
 import (
-	"net/url"
 	"strconv"
 	"strings"
+
+	"purser/internal/document"
 )
 
 // isRef reads the node's $ref if it has one. A null is none, as in Python.
@@ -47,7 +48,7 @@ func (g *graph) resolve() {
 // target returns the schema that a fragment points to, or nil.
 func (g *graph) target(fragment string) *node {
 	g.spend(lookupSteps*(1+strings.Count(fragment, "/")) + len(fragment)*describeByte)
-	steps, ok := PointerSteps(fragment)
+	steps, ok := document.PointerSteps(fragment)
 	if !ok {
 		return nil
 	}
@@ -65,27 +66,6 @@ func (g *graph) target(fragment string) *node {
 		return nil
 	}
 	return g.node(at, nil, steps...)
-}
-
-// PointerSteps splits the fragment of a reference, without its leading slashes, into its steps. It decodes
-// percent-escapes first, then ~1 and ~0, as Python does. ok is false if a percent-escape is malformed.
-func PointerSteps(fragment string) (steps []string, ok bool) {
-	if fragment == "" {
-		return nil, true
-	}
-	decoded, err := url.PathUnescape(fragment)
-	if err != nil {
-		return nil, false
-	}
-	steps = strings.Split(decoded, "/")
-	for i, step := range steps {
-		steps[i] = unescape(step)
-	}
-	return steps, true
-}
-
-func unescape(step string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
 }
 
 // step returns the member or the item at one step of a path, or nil.
