@@ -14,6 +14,7 @@ package budget
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -53,7 +54,8 @@ type Budget struct {
 	ended bool
 }
 
-// Grant allows more work and memory for documents of so many bytes that are read or rendered.
+// Grant allows more work and memory for documents of so many bytes that are read or rendered. A negative number takes
+// it back.
 func (b *Budget) Grant(bytes int) {
 	b.maxSteps.Add(int64(bytes) * stepsPerByte)
 	b.maxBytes.Add(int64(bytes) * bytesPerByte)
@@ -62,7 +64,10 @@ func (b *Budget) Grant(bytes int) {
 // Spent returns the steps that were counted, and the bytes that are held.
 func (b *Budget) Spent() (steps, bytes int64) { return b.steps.Load(), b.bytes.Load() }
 
-// check returns the fault of having spent too much, and waits for a permit where the request has become large.
+// ErrLarge is the error of a request that has become large and has no permit yet.
+var ErrLarge = errors.New("the request has become large")
+
+// check returns the fault of having spent too much, and ErrLarge where the request needs a permit.
 func (b *Budget) check(ctx context.Context) error {
 	steps, bytes := b.Spent()
 	switch {
@@ -73,6 +78,11 @@ func (b *Budget) check(ctx context.Context) error {
 	case b.large.Load() || steps <= smallSteps && bytes <= smallBytes || ctx.Value(exempt{}) != nil:
 		return nil
 	}
+	return ErrLarge
+}
+
+// admit waits for a permit, unless the budget has one or has ended.
+func (b *Budget) admit(ctx context.Context) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.large.Load() || b.ended {

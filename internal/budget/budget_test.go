@@ -67,6 +67,41 @@ func TestMeter_Check(t *testing.T) {
 	}
 }
 
+// What is read of documents is held, and grants what work on it takes; a request that becomes large by it waits for
+// nothing.
+func TestMeter_Read(t *testing.T) {
+	t.Parallel()
+	pool := budget.NewPool(1, time.Hour)
+	other, endOther := pool.Begin(t.Context())
+	defer endOther()
+	if err := budget.NewMeter(other).Admit(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := pool.Begin(t.Context())
+	defer end()
+	m := budget.NewMeter(ctx)
+	if err := m.Read(1, 8*budget.MiB); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Read(1, 1); !errors.Is(err, budget.ErrLarge) {
+		t.Errorf("beyond what is small: %v", err)
+	}
+	if err := budget.NewMeter(budget.Exempt(ctx)).Read(0, 0); err != nil {
+		t.Errorf("without the need for a permit: %v", err)
+	}
+	endOther()
+	if err := m.Admit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Read(0, 500*budget.MiB); err != nil {
+		t.Errorf("what is read is granted: %v", err)
+	}
+	m.Unread(500 * budget.MiB)
+	if err := m.Hold(500 * budget.MiB); fault.KindOf(err) != fault.TooLarge {
+		t.Errorf("what is read no more is granted no more: %v", err)
+	}
+}
+
 // Small requests run beside a large one; a second large one waits for the first, or gives up.
 func TestPool_large(t *testing.T) {
 	t.Parallel()

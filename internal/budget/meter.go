@@ -33,12 +33,38 @@ func (m *Meter) Spend(steps int) error {
 // Check returns an error if the request has spent more than it may (*Exceeded), or if nobody waits for it any more:
 // then the cause of the context's end. It may wait for a permit.
 func (m *Meter) Check() error {
+	err := m.look()
+	if err == ErrLarge { //nolint:errorlint // it is not wrapped
+		return m.Admit()
+	}
+	return err
+}
+
+func (m *Meter) look() error {
 	m.budget.steps.Add(m.pending)
 	m.pending = 0
 	if m.ctx.Err() != nil {
 		return fmt.Errorf("give up: %w", context.Cause(m.ctx))
 	}
 	return m.budget.check(m.ctx)
+}
+
+// Admit waits for a permit, even if the request is still small. Fault: Unavailable if there is none for too long.
+func (m *Meter) Admit() error { return m.budget.admit(m.ctx) }
+
+// Read counts a row of documents that was read, which grants what work on it takes: steps, and bytes in memory. It
+// returns an error as Check does, but ErrLarge where Check waits for a permit: whoever reads keeps others waiting.
+func (m *Meter) Read(steps, bytes int) error {
+	m.pending += int64(steps)
+	m.budget.Grant(bytes)
+	m.budget.bytes.Add(int64(bytes))
+	return m.look()
+}
+
+// Unread takes back what was counted of rows that are read again.
+func (m *Meter) Unread(bytes int) {
+	m.budget.Grant(-bytes)
+	m.Release(bytes)
 }
 
 // Hold counts bytes that are kept in memory until they are released, and returns an error as Check does.

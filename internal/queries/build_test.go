@@ -37,7 +37,8 @@ type site struct {
 	errors    map[int64][]byte
 	compared  revisions.Comparison
 
-	selections []Selection  // that Documents and Select were asked for
+	near       int          // how many documents are read where a selection has a limit in bytes; 0 for all
+	selections []Selection  // that Documents and Ranks were asked for
 	queries    []EntryQuery // that Failures and FailedEntries were asked for
 	ids        []int64      // that ResultErrors was asked for
 }
@@ -93,23 +94,19 @@ func (s *site) Documents(_ context.Context, revision int64, selection Selection)
 	if selection.Limit >= 0 {
 		documents = documents[:min(selection.Limit, len(documents))]
 	}
-	return Selected{Documents: documents, Epoch: s.epoch}, nil
-}
-
-func (s *site) Select(_ context.Context, revision int64, selection Selection) (outlines []Outline, err error) {
-	if selection.restricts() {
-		s.selections = append(s.selections, selection)
-	}
-	documents := s.documents[revision]
-	if selection.Limit >= 0 {
-		documents = documents[:min(selection.Limit, len(documents))]
-	}
-	for _, doc := range documents {
-		if rank, selected := s.ranks[doc.ID]; selected || !selection.restricts() {
-			outlines = append(outlines, Outline{ID: doc.ID, Rank: rank, Size: len(doc.Data)})
+	selected := Selected{Documents: documents, Epoch: s.epoch}
+	if selection.MaxBytes > 0 && s.near > 0 {
+		selected.Documents = documents[:min(s.near, len(documents))]
+		for _, doc := range documents[len(selected.Documents):] {
+			selected.Rest = append(selected.Rest, Outline{ID: doc.ID, Size: len(doc.Data)})
 		}
 	}
-	return outlines, nil
+	return selected, nil
+}
+
+func (s *site) Ranks(_ context.Context, _ int64, selection Selection) (map[int64]int, error) {
+	s.selections = append(s.selections, selection)
+	return s.ranks, nil
 }
 
 func (s *site) Versions(_ context.Context, ids []int64, do func(*revisions.Stored) error) (found int, err error) {

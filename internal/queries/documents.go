@@ -11,59 +11,22 @@ import (
 	"purser/internal/revisions"
 )
 
-// firstRead is how many documents are read before it is known how large the others are.
-const firstRead = 32
-
 // maxRead is how many bytes of documents are read at once to be written.
 const maxRead = 4 << 20
 
 // Documents returns the documents of a revision that a selection asks for. Of many only the first are read: Each reads
 // the others. Faults: NotFound, Gone.
 func (s *Service) Documents(ctx context.Context, id int64, selection Selection) (Selected, error) {
-	first := selection
-	first.MaxBytes = maxRead
-	if first.Limit = firstRead + 1; selection.Limit >= 0 {
-		first.Limit = min(selection.Limit, firstRead) + 1 // one more shows whether there are more
+	wanted := selection
+	wanted.MaxBytes = maxRead
+	if selection.Limit >= 0 {
+		wanted.Limit++ // one more shows whether there are more
 	}
-	selected, err := s.Store.Documents(ctx, id, first)
+	selected, err := s.Store.Documents(ctx, id, wanted)
 	if err != nil {
 		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, id, err))
 	}
-	size := 0
-	for _, doc := range selected.Documents {
-		size += revisions.Size(doc.Document)
-	}
-	if err := hold(ctx, size); err != nil {
-		return Selected{}, err
-	}
-	if !selected.More && len(selected.Documents) < first.Limit {
-		return s.redacted(selected, selection), nil
-	}
-	if len(selected.Documents) == first.Limit {
-		selected.Documents = selected.Documents[:first.Limit-1]
-	}
-	selected.More = true
-	if len(selected.Documents) != selection.Limit {
-		err = s.addRest(ctx, id, selection, &selected)
-	}
-	return s.redacted(selected, selection), err
-}
-
-// addRest describes the documents after the ones that were read, up to the limit.
-func (s *Service) addRest(ctx context.Context, id int64, selection Selection, selected *Selected) error {
-	limit := selection.Limit
-	if limit >= 0 {
-		selection.Limit++
-	}
-	all, err := s.Store.Select(ctx, id, selection)
-	if err != nil {
-		return fmt.Errorf("select documents: %w", revisions.Explained(ctx, s.Store, id, err))
-	}
-	if selected.More = limit >= 0 && len(all) > limit; selected.More {
-		all = all[:limit]
-	}
-	selected.Rest = all[min(len(selected.Documents), len(all)):]
-	return nil
+	return s.redacted(selected.first(selection.Limit), selection), nil
 }
 
 func (*Service) redacted(selected Selected, selection Selection) Selected {
@@ -73,11 +36,13 @@ func (*Service) redacted(selected Selected, selection Selection) Selected {
 	return selected
 }
 
-// Each calls do for the selected documents, some at a time, and reads them as it goes: never more than some megabytes.
-// Fault: Gone if they are deleted meanwhile.
+// Each calls do for the selected documents, some at a time, and reads them as it goes: never more than some megabytes,
+// for which it needs no permit. Fault: Gone if they are deleted meanwhile.
 func (s *Service) Each(ctx context.Context, selection Selection, selected Selected,
 	do func(documents []*revisions.Stored) error,
 ) error {
+	budget.Yield(ctx) // do may wait for a slow client
+	ctx = budget.Exempt(ctx)
 	if err := do(selected.Documents); err != nil {
 		return err
 	}
@@ -135,13 +100,9 @@ func (s *Service) selectRendered(ctx context.Context, id int64, selection Select
 	[]*revisions.Stored, error,
 ) {
 	selection.Page = Page{Limit: -1}
-	found, err := s.Store.Select(ctx, id, selection)
+	ranks, err := s.Store.Ranks(ctx, id, selection)
 	if err != nil {
 		return nil, fmt.Errorf("select documents: %w", revisions.Explained(ctx, s.Store, id, err))
-	}
-	ranks := make(map[int64]int, len(found))
-	for _, doc := range found {
-		ranks[doc.ID] = doc.Rank
 	}
 	var selected []*revisions.Stored
 	for _, doc := range rendered {
@@ -190,35 +151,13 @@ func (s *Service) render(ctx context.Context, key revisions.RenderKey) (revision
 	return rendered, rendered.Size, err
 }
 
-// allDocuments reads all documents of a revision, once the request may hold as much.
+// allDocuments reads all documents of a revision.
 func (s *Service) allDocuments(ctx context.Context, id int64, cleartext bool) ([]*revisions.Stored, error) {
-	selection := Selection{Cleartext: cleartext, Page: Page{Limit: -1}}
-	outlines, err := s.Store.Select(ctx, id, selection)
-	if err != nil {
-		return nil, fmt.Errorf("select documents: %w", revisions.Explained(ctx, s.Store, id, err))
-	}
-	const overhead = 1 << 10 // of metadata and structures, roughly
-	size := 0
-	for _, doc := range outlines {
-		size += doc.Size + overhead
-	}
-	if err := hold(ctx, size); err != nil {
-		return nil, err
-	}
-	found, err := s.Store.Documents(ctx, id, selection)
+	found, err := s.Store.Documents(ctx, id, Selection{Cleartext: cleartext, Page: Page{Limit: -1}})
 	if err != nil {
 		return nil, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, id, err))
 	}
 	return found.Documents, nil
-}
-
-// hold counts the bytes of documents in the request's budget, and grants it what work on them takes.
-func hold(ctx context.Context, size int) error {
-	budget.From(ctx).Grant(size)
-	if err := budget.NewMeter(ctx).Hold(size); err != nil {
-		return budget.About(err, "read documents")
-	}
-	return nil
 }
 
 // unrendered returns the documents to render for a revision, without encrypted ones if only cleartext is wanted.

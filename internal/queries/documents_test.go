@@ -49,7 +49,7 @@ func TestService_Documents(t *testing.T) {
 		limit, asked int
 		want         string
 		more         bool
-	}{{-1, firstRead + 1, "[p q]", false}, {2, 3, "[p q]", false}, {1, 2, "[p]", true}, {0, 1, "[]", true}} {
+	}{{-1, -1, "[p q]", false}, {2, 3, "[p q]", false}, {1, 2, "[p]", true}, {0, 1, "[]", true}} {
 		got, err := s.Documents(t.Context(), 1, Selection{Page: Page{Limit: c.limit}})
 		if err != nil {
 			t.Fatal(err)
@@ -70,21 +70,21 @@ func TestService_Documents(t *testing.T) {
 // Each gives all documents of a selection in their order, however many there are.
 func TestService_Each(t *testing.T) {
 	t.Parallel()
-	const count = 2*firstRead + 5
+	const near, count = 32, 69
 	var body strings.Builder
 	for i := range count {
 		body.WriteString(widget(fmt.Sprintf("w%03d", i), "{}", cleartext))
 	}
-	site := &site{documents: map[int64][]*revisions.Stored{1: parsed(t, body.String())}}
+	site := &site{documents: map[int64][]*revisions.Stored{1: parsed(t, body.String())}, near: near}
 	s := service(site)
 	for _, c := range []struct {
 		limit, want int
 		more        bool
 	}{
 		{-1, count, false},
-		{firstRead - 1, firstRead - 1, true},
-		{firstRead, firstRead, true},
-		{firstRead + 1, firstRead + 1, true},
+		{near - 1, near - 1, true},
+		{near, near, true},
+		{near + 1, near + 1, true},
 		{count - 1, count - 1, true},
 		{count, count, false},
 		{count + 1, count, false},

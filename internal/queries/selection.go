@@ -14,7 +14,7 @@ type Selection struct {
 	Redacted  bool    // show hashes in the place of secrets
 	Sort      []SortKey
 	Backwards bool
-	MaxBytes  int // stop before the document with which the data is larger, but not before the first; 0 is no limit
+	MaxBytes  int // outline the documents from the one on with which those that are read are larger; 0 is no limit
 	Page
 }
 

@@ -54,10 +54,12 @@ type Store interface {
 	// Tags returns those of a revision's tags that have one of the names, all of them if none is named, sorted.
 	Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error)
 
-	// Documents returns the documents of a revision that a selection asks for, in its order.
+	// Documents returns the documents of a revision that a selection asks for, in its order; beyond its MaxBytes it only
+	// outlines them.
 	Documents(ctx context.Context, revision int64, selection Selection) (Selected, error)
-	// Select outlines the documents that Documents returns.
-	Select(ctx context.Context, revision int64, selection Selection) ([]Outline, error)
+	// Ranks returns the ranks, by the sort keys, of the documents that Documents returns, by id; documents that are equal
+	// in all keys share one.
+	Ranks(ctx context.Context, revision int64, selection Selection) (map[int64]int, error)
 	// Versions calls do for versions of documents, in the order of their ids, and returns how many exist. It reads the
 	// contents as they are stored first, and unpacks them one by one.
 	Versions(ctx context.Context, ids []int64, do func(*revisions.Stored) error) (found int, err error)
@@ -115,7 +117,6 @@ type Evidence struct {
 // Outline is a document without its content.
 type Outline struct {
 	ID   int64
-	Rank int // by the sort keys; documents that are equal in all of them share one
 	Size int // of the content, in bytes
 }
 
@@ -123,8 +124,17 @@ type Outline struct {
 type Selected struct {
 	Documents []*revisions.Stored // as far as they have been read
 	Rest      []Outline           // the others, in order
-	More      bool                // there are others behind the limit, or behind MaxBytes
+	More      bool                // there are others behind the limit
 	Epoch     int64               // number of purges before
 	// Provisional tells that the same question may have another answer later.
 	Provisional bool
+}
+
+// first returns the first documents up to a limit, none if it is negative.
+func (s Selected) first(limit int) Selected {
+	if s.More = limit >= 0 && limit < len(s.Documents)+len(s.Rest); s.More {
+		s.Documents = s.Documents[:min(limit, len(s.Documents))]
+		s.Rest = s.Rest[:limit-len(s.Documents)]
+	}
+	return s
 }

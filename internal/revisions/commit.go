@@ -141,7 +141,7 @@ func (s *Service) change(ctx context.Context, from source, kind Kind, options Op
 // attempt plans a change against the newest state and appends it. It returns the source with the documents that it
 // has decoded.
 func (s *Service) attempt(ctx context.Context, from source, kind Kind, options Options, patient bool) (
-	source, Written, error,
+	_ source, written Written, err error,
 ) {
 	if patient {
 		turn, end, err := s.takeTurn(ctx)
@@ -152,6 +152,11 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 		ctx = turn
 	}
 	from, snapshot, diff, err := s.prepare(ctx, from, options)
+	defer func() {
+		if errors.Is(err, ErrMoved) {
+			snapshot.release(ctx)
+		}
+	}()
 	if err != nil {
 		return from, Written{}, err
 	}
@@ -163,7 +168,7 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 	s.observe("check", began)
 	switch {
 	case options.DryRun:
-		written, err := s.preview(snapshot, diff, judgement, kind, options)
+		written, err = s.preview(snapshot, diff, judgement, kind, options)
 		return from, written, err
 	case !diff.Changes:
 		s.Store.Remember(snapshot, diff.Result)
@@ -178,7 +183,7 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 		defer end()
 		ctx = turn
 	}
-	written, err := s.append(ctx, commit, judgement)
+	written, err = s.append(ctx, commit, judgement)
 	return from, written, err
 }
 
@@ -186,19 +191,13 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 // that more is needed.
 func (s *Service) prepare(ctx context.Context, from source, options Options) (source, Snapshot, Diff, error) {
 	need, _ := from.need().with(Need{Preview: options.DryRun, Evidence: options.DryRun})
-	const perDocument = 4 << 10 // bytes, roughly
-	meter, live := budget.NewMeter(ctx), 0
+	var snapshot Snapshot
 	for range maxSnapshots {
-		if need.Documents {
-			if err := meter.Hold(live * perDocument); err != nil {
-				return from, Snapshot{}, Diff{}, budget.About(err, "read all documents")
-			}
+		snapshot.release(ctx)
+		var err error
+		if snapshot, err = s.Store.Snapshot(ctx, need); err != nil {
+			return from, snapshot, Diff{}, fmt.Errorf("read the site: %w", budget.About(err, "read the site"))
 		}
-		snapshot, err := s.Store.Snapshot(ctx, need)
-		if err != nil {
-			return from, snapshot, Diff{}, fmt.Errorf("read the site: %w", err)
-		}
-		live = snapshot.Live
 		if err := options.Expected.Check(snapshot.Head); err != nil {
 			return from, snapshot, Diff{}, err
 		}
@@ -219,7 +218,7 @@ func (s *Service) prepare(ctx context.Context, from source, options Options) (so
 			return from, snapshot, diff, nil
 		}
 	}
-	return from, Snapshot{}, Diff{}, ErrMoved // the needs change with every snapshot
+	return from, snapshot, Diff{}, ErrMoved // the needs change with every snapshot
 }
 
 // planned plans a change and returns what judging it needs as well.

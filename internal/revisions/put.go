@@ -64,6 +64,7 @@ func (s *Service) decodeAll(ctx context.Context, payload Payload) (Payload, erro
 			return payload, err
 		}
 		decoded, err := s.decodeUnknown(ctx, payload, snapshot, most)
+		snapshot.release(ctx)
 		if err != nil || decoded.undecoded() == payload.undecoded() {
 			return decoded, err
 		}

@@ -1,9 +1,11 @@
 package revisions
 
 import (
+	"context"
 	"maps"
 	"slices"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/validations"
 )
@@ -103,6 +105,8 @@ func merged[T comparable](list, more []T, grown *bool) []T {
 type Snapshot struct {
 	Head
 
+	Held int // bytes of memory that the budget of the request was charged for it
+
 	Buckets  []Bucket // in the order in which they were named
 	Claims   []*Stored
 	Contents map[document.Digest]Content
@@ -126,6 +130,9 @@ type Snapshot struct {
 	Noted      []*Stored  // live documents with notes, without their contents
 	Positions  []Position // of all live documents, in order
 }
+
+// release gives back what was charged for a snapshot that is no longer needed.
+func (s Snapshot) release(ctx context.Context) { budget.NewMeter(ctx).Release(s.Held) }
 
 // Content describes a stored content.
 type Content struct {

@@ -41,15 +41,12 @@ func (s *Store) Checked(ctx context.Context, pairs []revisions.Pair) (
 	if len(pairs) == 0 {
 		return outcomes, nil
 	}
-	return outcomes, s.read(ctx, func(ctx context.Context) error {
-		batch := &pgx.Batch{}
-		queueChecked(batch, s.site, pairs, outcomes)
-		return s.pool.SendBatch(ctx, batch).Close()
-	})
+	_, err := s.snapshot(ctx, func(q *questions) { queueChecked(q, s.site, pairs, outcomes) })
+	return outcomes, err
 }
 
 // queueChecked reads the outcomes of checks: those that are recorded with their content, and all others.
-func queueChecked(batch *pgx.Batch, site string, pairs []revisions.Pair,
+func queueChecked(q *questions, site string, pairs []revisions.Pair,
 	outcomes map[validations.Pair][]validations.Finding,
 ) {
 	contents, names := make([]document.Digest, len(pairs)), make([]validations.Pair, len(pairs))
@@ -57,8 +54,8 @@ func queueChecked(batch *pgx.Batch, site string, pairs []revisions.Pair,
 		contents[i], names[i] = pair.Content, pair.Name()
 	}
 	scan := func(rows pgx.Rows) error { return scanChecks(rows, outcomes) }
-	batch.Queue(checksByContent, site, byteas(contents), byteas(names)).Query(scan)
-	batch.Queue(checksByPair, site, byteas(names)).Query(scan)
+	q.ask(scan, checksByContent, site, byteas(contents), byteas(names))
+	q.ask(scan, checksByPair, site, byteas(names))
 }
 
 func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Finding) error {

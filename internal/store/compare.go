@@ -42,20 +42,20 @@ const (
 
 // Compare implements queries.Store.
 func (s *Store) Compare(ctx context.Context, before, after int64) (c revisions.Comparison, err error) {
-	err = s.snapshot(ctx, func(batch *pgx.Batch) {
+	_, err = s.snapshot(ctx, func(q *questions) {
 		c = revisions.Comparison{Target: after}
-		batch.Queue(headState, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(headFields(&c.Head)...) })
-		batch.Queue(missingOf, s.site, []int64{before, after}).Query(into(&c.Missing, pgx.RowTo[int64]))
-		batch.Queue(occupiedBuckets, s.site, before).Query(into(&c.Before, pgx.RowTo[string]))
-		batch.Queue(occupiedBuckets, s.site, after).Query(into(&c.After, pgx.RowTo[string]))
+		q.askRow(headFields(&c.Head), headState, s.site)
+		q.ask(into(&c.Missing, pgx.RowTo[int64]), missingOf, s.site, []int64{before, after})
+		q.ask(into(&c.Before, pgx.RowTo[string]), occupiedBuckets, s.site, before)
+		q.ask(into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, after)
 		older, newer := min(before, after), max(before, after)
 		fromOlder, fromNewer := nodesBetween(older, newer)
 		gone, come := &c.Gone, &c.Come
 		if before > after {
 			gone, come = come, gone
 		}
-		batch.Queue(onlyOlder, s.site, older, newer, fromOlder).Query(into(gone, s.scanDocument))
-		batch.Queue(onlyNewer, s.site, older, newer, fromNewer).Query(into(come, s.scanDocument))
+		q.ask(into(gone, s.scanDocument), onlyOlder, s.site, older, newer, fromOlder)
+		q.ask(into(come, s.scanDocument), onlyNewer, s.site, older, newer, fromNewer)
 	})
 	return c, err
 }
@@ -81,20 +81,12 @@ const (
 )
 
 // queueRollback reads the difference of the newest revision from a target.
-func (s *Store) queueRollback(batch *pgx.Batch, c *revisions.Comparison, target int64) {
+func (s *Store) queueRollback(q *questions, c *revisions.Comparison, target int64) {
 	c.Target = target
 	before, after := ancestors(target)
-	batch.Queue(targetMissing, s.site, target).Query(into(&c.Missing, pgx.RowTo[int64]))
-	batch.Queue(newestOccupied, s.site).Query(into(&c.Before, pgx.RowTo[string]))
-	batch.Queue(occupiedBuckets, s.site, target).Query(into(&c.After, pgx.RowTo[string]))
-	batch.Queue(onlyTarget, s.site, target, slices.Concat(before, after)).Query(into(&c.Come, s.scanDocument))
-	batch.Queue(onlyNewest, s.site, target).Query(into(&c.Gone, s.scanDocument))
-}
-
-// into gathers the rows of a query of a batch.
-func into[T any](list *[]T, scan pgx.RowToFunc[T]) func(pgx.Rows) error {
-	return func(rows pgx.Rows) (err error) {
-		*list, err = pgx.CollectRows(rows, scan)
-		return err //nolint:wrapcheck // explained by snapshot
-	}
+	q.ask(into(&c.Missing, pgx.RowTo[int64]), targetMissing, s.site, target)
+	q.ask(into(&c.Before, pgx.RowTo[string]), newestOccupied, s.site)
+	q.ask(into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, target)
+	q.ask(into(&c.Come, s.scanDocument), onlyTarget, s.site, target, slices.Concat(before, after))
+	q.ask(into(&c.Gone, s.scanDocument), onlyNewest, s.site, target)
 }

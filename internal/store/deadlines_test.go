@@ -64,7 +64,7 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 		"Evidence":    func(ctx context.Context) error { _, err := s.Evidence(ctx, []int64{1}); return err },
 		"Tags":        func(ctx context.Context) error { _, err := s.Tags(ctx, 1); return err },
 		"Documents":   func(ctx context.Context) error { _, err := s.Documents(ctx, 1, all()); return err },
-		"Select":      func(ctx context.Context) error { _, err := s.Select(ctx, 1, all()); return err },
+		"Ranks":       func(ctx context.Context) error { _, err := s.Ranks(ctx, 1, all()); return err },
 		"Fallback":    func(ctx context.Context) error { _, err := s.FallbackPolicy(ctx, 1); return err },
 		"Compare":     func(ctx context.Context) error { _, err := s.Compare(ctx, 0, 1); return err },
 		"Failures":    func(ctx context.Context) error { _, err := s.Failures(ctx, 1, queries.EntryQuery{}); return err },

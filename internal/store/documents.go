@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/klauspost/compress/zstd"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -28,72 +28,73 @@ const fallbackPolicy = withContent + `WHERE d.site = $1 AND d.schema LIKE 'deckh
 
 // Documents implements queries.Store.
 func (s *Store) Documents(ctx context.Context, revision int64, selection queries.Selection) (
-	queries.Selected, error,
+	selected queries.Selected, err error,
 ) {
-	var selected queries.Selected
+	type found struct {
+		outline queries.Outline
+		doc     *revisions.Stored // packed; nil beyond MaxBytes
+	}
 	exists := false
 	query := s.ofRevision(revision, selection)
-	found, err := collect(ctx, s, func(row pgx.CollectableRow) (*revisions.Stored, error) {
-		const id = 2 // the column that tells whether there is a document
-		if row.RawValues()[id] == nil {
-			return nil, row.Scan(append([]any{&selected.Epoch, &exists}, make([]any, documentFields)...)...)
+	rows, err := collect(ctx, s, func(row pgx.CollectableRow) (f found, err error) {
+		var stored int
+		var head []byte
+		beside := []any{&selected.Epoch, &exists, &stored, &head}
+		id, content := len(beside), len(beside)+documentFields-2 // columns
+		switch values := row.RawValues(); {
+		case values[id] == nil: // there is no document
+			err = row.Scan(append(beside, make([]any, documentFields)...)...)
+		case values[content] == nil:
+			err = row.Scan(append(append(beside, &f.outline.ID), make([]any, documentFields-1)...)...)
+		default:
+			if f.doc, err = scanPacked(prefixed{row, beside}); err == nil {
+				f.outline.ID = f.doc.ID
+			}
 		}
-		return scanPacked(prefixed{row, []any{&selected.Epoch, &exists}})
+		f.outline.Size = unpackedSize(head, stored)
+		return f, err
 	}, query.sql.String(), query.args...)
 	switch {
 	case err != nil:
 		return selected, err
 	case !exists:
 		return selected, revisions.UnknownRevision(strconv.FormatInt(revision, 10))
-	case found[0] != nil:
-		selected.Documents, err = s.unpackFirst(found, selection.MaxBytes)
-		selected.More = len(selected.Documents) < len(found)
 	}
-	return selected, err
-}
-
-// unpackFirst decompresses documents up to a number of bytes, but at least one; 0 is no limit.
-func (s *Store) unpackFirst(packed []*revisions.Stored, maxBytes int) ([]*revisions.Stored, error) {
-	size := 0
-	for i, doc := range packed {
-		size += unpackedSize(doc.Data[:min(len(doc.Data), zstd.HeaderMaxSize)], len(doc.Data)) + len(doc.Sealed)
-		if i > 0 && maxBytes > 0 && size > maxBytes {
-			return packed[:i], nil
-		}
-		if err := s.unpack(doc); err != nil {
-			return nil, err
-		}
-	}
-	return packed, nil
-}
-
-// Select implements queries.Store.
-func (s *Store) Select(ctx context.Context, revision int64, selection queries.Selection) ([]queries.Outline, error) {
-	exists, described := false, []queries.Outline{}
-	query := s.describeRevision(revision, selection)
-	_, err := collect(ctx, s, func(row pgx.CollectableRow) (_ struct{}, err error) {
-		var id, size, sealed *int64
-		var doc queries.Outline
-		var head []byte
-		if err = row.Scan(&exists, &id, &doc.Rank, &size, &head, &sealed); id != nil && size != nil {
-			doc.ID, doc.Size = *id, unpackedSize(head, int(*size))
-			if sealed != nil {
-				doc.Size += int(*sealed)
+	size := 0 // of what was unpacked
+	for i, row := range rows {
+		switch size += row.outline.Size; {
+		case row.outline.ID == 0:
+		case row.doc == nil || i > 0 && selection.MaxBytes > 0 && size > selection.MaxBytes:
+			selected.Rest = append(selected.Rest, row.outline)
+		default:
+			if err := s.unpack(row.doc); err != nil {
+				return selected, err
 			}
-			described = append(described, doc)
+			selected.Documents = append(selected.Documents, row.doc)
 		}
-		return struct{}{}, err //nolint:wrapcheck // explained by collect
-	}, query.sql.String(), query.args...)
-	switch {
-	case err != nil:
-		return nil, err
-	case !exists:
-		return nil, revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	}
-	return described, nil
+	return selected, nil
 }
 
-const versionsByID = `SELECT ` + documentColumns + `, c.body, c.sealed
+// Ranks implements queries.Store.
+func (s *Store) Ranks(ctx context.Context, revision int64, selection queries.Selection) (map[int64]int, error) {
+	exists, ranks := false, map[int64]int{}
+	query := s.ranksOfRevision(revision, selection)
+	_, err := collect(ctx, s, func(row pgx.CollectableRow) (none struct{}, err error) {
+		var id *int64
+		var rank int
+		if err = row.Scan(&exists, &id, &rank); id != nil {
+			ranks[*id] = rank
+		}
+		return none, err //nolint:wrapcheck // explained by collect
+	}, query.sql.String(), query.args...)
+	if err == nil && !exists {
+		err = revisions.UnknownRevision(strconv.FormatInt(revision, 10))
+	}
+	return ranks, err
+}
+
+const versionsByID = `SELECT ` + documentColumns + `, c.body AS packed, c.sealed
 	FROM unnest($2::bigint[]) WITH ORDINALITY k (id, n)
 	CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.id = k.id OFFSET 0) d
 	CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
@@ -101,10 +102,11 @@ const versionsByID = `SELECT ` + documentColumns + `, c.body, c.sealed
 
 // Versions implements queries.Store.
 func (s *Store) Versions(ctx context.Context, ids []int64, do func(*revisions.Stored) error) (found int, err error) {
-	packed, err := collect(ctx, s, scanPacked, versionsByID, s.site, ids)
+	packed, held, err := gather(ctx, s, scanPacked, versionsByID, s.site, ids)
 	if err != nil {
 		return 0, err
 	}
+	defer budget.NewMeter(ctx).Release(held)
 	for _, doc := range packed {
 		if err := s.unpack(doc); err != nil {
 			return 0, err

@@ -9,7 +9,7 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// A selection with a limit in bytes ends before the document that exceeds it, whatever the document's size in the
+// A selection with a limit in bytes outlines from the document on that exceeds it, whatever the document's size in the
 // database.
 func TestStore_Documents_maxBytes(t *testing.T) {
 	t.Parallel()
@@ -24,8 +24,9 @@ func TestStore_Documents_maxBytes(t *testing.T) {
 	s := openStore(t, url, defaults())
 	for maxBytes, want := range map[int]int{0: 4, 1: 1, size: 1, 2*size + 100: 2, 5 * size: 4} {
 		selected, err := s.Documents(t.Context(), 1, queries.Selection{MaxBytes: maxBytes, Page: queries.Page{Limit: -1}})
-		if err != nil || len(selected.Documents) != want || selected.More != (want < 4) {
-			t.Errorf("at most %d bytes: %d documents, more %v, %v; want %d", maxBytes, len(selected.Documents), selected.More, err, want)
+		if err != nil || len(selected.Documents) != want || len(selected.Rest) != 4-want {
+			t.Errorf("at most %d bytes: %d documents and %d, %v; want %d", maxBytes, len(selected.Documents),
+				len(selected.Rest), err, want)
 		}
 	}
 }

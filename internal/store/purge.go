@@ -51,7 +51,8 @@ func (s *Store) Purge(ctx context.Context, p revisions.Purge, expected revisions
 	}, foreignKeyViolation) // somebody tagged a revision meanwhile
 }
 
-func scanPurge(row pgx.CollectableRow) (p revisions.Purge, err error) {
+func scanPurge(row pgx.CollectableRow) (p *revisions.Purge, err error) {
+	p = &revisions.Purge{}
 	err = row.Scan(&p.At, &p.User, &p.Message)
 	return p, err //nolint:wrapcheck // explained by the caller
 }

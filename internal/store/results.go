@@ -88,20 +88,14 @@ func (s *Store) ResultErrors(ctx context.Context, revision int64, ids []int64) (
 // Evidence implements queries.Store.
 func (s *Store) Evidence(ctx context.Context, numbers []int64) (evidence queries.Evidence, err error) {
 	tags := map[int64][]string{}
-	err = s.readFirst(ctx, func(ctx context.Context) error {
+	err = s.snapshotFirst(ctx, func(q *questions) {
 		evidence = queries.Evidence{Outcomes: map[int64][]validations.Outcome{}}
 		clear(tags)
-		batch := &pgx.Batch{}
-		batch.Queue("BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ")
-		batch.Queue(siteEpoch, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(&evidence.Epoch) })
-		batch.Queue(revisionsByNumber, s.site, numbers).Query(into(&evidence.Revisions, scanRevision))
-		batch.Queue(policiesOf, s.site, numbers).Query(into(&evidence.Policies, s.scanPolicy))
-		batch.Queue(latestOfRevisions, s.site, numbers).Query(func(rows pgx.Rows) error {
-			return scanOutcomes(rows, evidence.Outcomes)
-		})
-		batch.Queue(tagNames, s.site, numbers).Query(func(rows pgx.Rows) error { return scanTagNames(rows, tags) })
-		batch.Queue("COMMIT")
-		return s.pool.SendBatch(ctx, batch).Close()
+		q.askRow([]any{&evidence.Epoch}, siteEpoch, s.site)
+		q.ask(into(&evidence.Revisions, scanRevision), revisionsByNumber, s.site, numbers)
+		q.ask(into(&evidence.Policies, s.scanPolicy), policiesOf, s.site, numbers)
+		q.ask(func(rows pgx.Rows) error { return scanOutcomes(rows, evidence.Outcomes) }, latestOfRevisions, s.site, numbers)
+		q.ask(func(rows pgx.Rows) error { return scanTagNames(rows, tags) }, tagNames, s.site, numbers)
 	})
 	for i := range evidence.Revisions {
 		evidence.Revisions[i].Tags = tags[evidence.Revisions[i].ID]

@@ -71,15 +71,9 @@ func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 // List implements queries.Store.
 func (s *Store) List(ctx context.Context, query queries.Query) (numbers []int64, purged *revisions.Purge, err error) {
 	q := listed(s.site, query)
-	err = s.snapshot(ctx, func(batch *pgx.Batch) {
-		batch.Queue(q.sql.String(), q.args...).Query(into(&numbers, pgx.RowTo[int64]))
-		batch.Queue(lastPurge, s.site).Query(func(rows pgx.Rows) error {
-			found, err := pgx.CollectRows(rows, scanPurge)
-			if len(found) > 0 {
-				purged = &found[0]
-			}
-			return err //nolint:wrapcheck // explained by snapshot
-		})
+	_, err = s.snapshot(ctx, func(questions *questions) {
+		questions.ask(into(&numbers, pgx.RowTo[int64]), q.sql.String(), q.args...)
+		questions.ask(first(&purged, scanPurge), lastPurge, s.site)
 	})
 	return numbers, purged, err
 }

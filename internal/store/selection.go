@@ -33,45 +33,54 @@ func (q *statement) arg(value any) string {
 // selectVersion takes what is read of a version, and what it is sorted by beyond that.
 const selectVersion = "SELECT " + documentColumns + ", d.abstract"
 
-// ofRevision selects documents of a revision, each with the site's epoch and whether the revision exists: one row
-// without a document if there is none.
+// ofRevision selects documents of a revision: of each the site's epoch, whether the revision exists, the size and the
+// head of its content, and what is read of a document. There is one row without a document if there is none; after
+// about MaxBytes of what is read, the rows hold nothing but an id and what comes before it.
 //
 // Each arm looks into one index, with equal keys that a lateral join hands to it one by one. OFFSET 0 keeps the planner
 // from taking another way, to which statistics that are old, or not there yet, would lead it.
 func (s *Store) ofRevision(revision int64, selection queries.Selection) *statement {
-	q, where, order := s.selected(revision, selection, "s.epoch, s.found, "+documentColumns+", c.body, c.sealed")
+	q := &statement{args: []any{s.site, revision}}
+	where, order := q.filters(selection), q.order(selection)
+	columns, body := strings.Split(strings.ReplaceAll(documentColumns, "d.", "w."), ","), "body"
+	columns = append(columns, "w.body", "w.sealed")
+	before := "0"
+	if selection.MaxBytes > 0 {
+		near := "w.before < " + q.arg(selection.MaxBytes)
+		for i := range columns[1:] {
+			columns[i+1] = "CASE WHEN " + near + " THEN " + columns[i+1] + " END"
+		}
+		body = "packed"
+		const size = "octet_length(c.body) + coalesce(octet_length(c.sealed), 0) + octet_length(d.metadata)"
+		before = "sum(" + size + ") OVER (ORDER BY " + order + " ROWS UNBOUNDED PRECEDING) - (" + size + ")"
+	}
+	columns[len(columns)-2] += " AS " + body
+	q.add("SELECT w.epoch, w.found, coalesce(octet_length(w.body), 0), substring(w.body FROM 1 FOR ",
+		strconv.Itoa(zstd.HeaderMaxSize), "), ", strings.Join(columns, ","), " FROM (")
+	q.selected(revision, selection, "s.epoch, s.found, d.*, c.body, c.sealed, "+before+" AS before", where, order)
 	if where == "" && selection.Names == nil && selection.Limit < 0 {
 		q.add(" LEFT JOIN contents c ON c.site = $1 AND c.digest = d.content")
 	} else { // few, of many
 		q.add(` LEFT JOIN LATERAL (
 			SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c ON true`)
 	}
-	q.add(" ORDER BY ", order)
+	q.add(") w ORDER BY ", order)
 	return q
 }
 
-// describeRevision selects whether a revision exists, with the ids of its documents, their ranks by the sort keys, and
-// the sizes of their contents.
-func (s *Store) describeRevision(revision int64, selection queries.Selection) *statement {
+// ranksOfRevision selects whether a revision exists, with the ids of its documents and their ranks by the sort keys.
+func (s *Store) ranksOfRevision(revision int64, selection queries.Selection) *statement {
+	q := &statement{args: []any{s.site, revision}}
 	rank := "0"
 	if keys := sortColumns(selection); len(keys) > 0 {
 		rank = "dense_rank() OVER (ORDER BY " + strings.Join(keys, ", ") + ")"
 	}
-	q, _, order := s.selected(revision, selection, "s.found, d.id, "+rank+", c.size, c.head, c.sealed")
-	q.add(` LEFT JOIN LATERAL (SELECT octet_length(body) AS size,
-			substring(body FROM 1 FOR `, strconv.Itoa(zstd.HeaderMaxSize), `) AS head, octet_length(sealed) AS sealed
-		FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c ON true ORDER BY `, order)
+	q.selected(revision, selection, "s.found, d.id, "+rank, q.filters(selection), q.order(selection))
 	return q
 }
 
-// selected begins a statement that selects columns of the site s and of documents d of a revision.
-func (s *Store) selected(revision int64, selection queries.Selection, columns string) (
-	q *statement, where, order string,
-) {
-	q = &statement{}
-	q.arg(s.site)   // $1
-	q.arg(revision) // $2
-	where, order = q.filters(selection), q.order(selection)
+// selected selects columns of the site s, which is the first argument, and of documents d of a revision, the second.
+func (q *statement) selected(revision int64, selection queries.Selection, columns, where, order string) {
 	q.add(`WITH s AS (SELECT epoch, head,
 			EXISTS (SELECT FROM revisions r WHERE r.site = $1 AND r.revision = $2) AS found FROM sites WHERE site = $1)
 		SELECT `, columns, ` FROM s LEFT JOIN (`, selectVersion, ` FROM (`)
@@ -85,7 +94,6 @@ func (s *Store) selected(revision int64, selection queries.Selection, columns st
 		q.add(" LIMIT ", q.arg(selection.Limit))
 	}
 	q.add(" OFFSET ", q.arg(selection.Offset), ") d ON true")
-	return q, where, order
 }
 
 // each selects, for each row of a table, the versions that fulfil a condition on it.

@@ -96,10 +96,11 @@ type bucketEntry struct {
 // Snapshot implements revisions.Store. Documents of buckets are read only where they have changed since they were kept.
 func (s *Store) Snapshot(ctx context.Context, need revisions.Need) (revisions.Snapshot, error) {
 	var r *snapshotReader
-	err := s.snapshot(ctx, func(batch *pgx.Batch) { r = s.queueSnapshot(batch, need) })
+	held, err := s.snapshot(ctx, func(q *questions) { r = s.queueSnapshot(q, need) })
 	if err != nil {
 		return revisions.Snapshot{}, err
 	}
+	r.Held = held
 	return r.finish(), nil
 }
 
@@ -112,40 +113,40 @@ type snapshotReader struct {
 	loaded map[string][]*revisions.Stored // by bucket, those that have changed
 }
 
-func (s *Store) queueSnapshot(batch *pgx.Batch, need revisions.Need) *snapshotReader {
+func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader {
 	r := &snapshotReader{
 		&revisions.Snapshot{}, s, map[string]bucketEntry{}, map[string][]*revisions.Stored{},
 	}
-	batch.Queue(headState, s.site).QueryRow(func(row pgx.Row) error { return row.Scan(headFields(&r.Head)...) })
-	r.queueBuckets(batch, need.Buckets)
-	r.queueDocuments(batch, need)
+	q.askRow(headFields(&r.Head), headState, s.site)
+	r.queueBuckets(q, need.Buckets)
+	r.queueDocuments(q, need)
 	if need.Evidence {
-		r.queueEvidence(batch)
+		r.queueEvidence(q)
 	}
 	if need.Preview {
-		batch.Queue(newestOccupied, s.site).Query(into(&r.Occupied, pgx.RowTo[string]))
-		batch.Queue(failingDocuments, s.site).Query(into(&r.Failing, s.scanDocument))
-		batch.Queue(newestOutcomes, s.site).Query(func(rows pgx.Rows) error {
+		q.ask(into(&r.Occupied, pgx.RowTo[string]), newestOccupied, s.site)
+		q.ask(into(&r.Failing, s.scanDocument), failingDocuments, s.site)
+		q.ask(func(rows pgx.Rows) error {
 			outcomes := map[int64][]validations.Outcome{}
 			err := scanOutcomes(rows, outcomes)
 			for _, posted := range outcomes {
 				r.Outcomes = posted
 			}
 			return err
-		})
+		}, newestOutcomes, s.site)
 	}
 	if need.Positions {
-		batch.Queue(livePositions, s.site).Query(into(&r.Positions, pgx.RowToStructByPos[revisions.Position]))
+		q.ask(into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), livePositions, s.site)
 	}
 	if need.Target != nil {
 		r.Comparison = &revisions.Comparison{}
-		batch.Queue(liveNoted, s.site).Query(into(&r.Noted, s.scanDocument))
-		s.queueRollback(batch, r.Comparison, *need.Target)
+		q.ask(into(&r.Noted, s.scanDocument), liveNoted, s.site)
+		s.queueRollback(q, r.Comparison, *need.Target)
 	}
 	return r
 }
 
-func (r *snapshotReader) queueBuckets(batch *pgx.Batch, names []string) {
+func (r *snapshotReader) queueBuckets(q *questions, names []string) {
 	if len(names) == 0 {
 		return
 	}
@@ -155,22 +156,22 @@ func (r *snapshotReader) queueBuckets(batch *pgx.Batch, names []string) {
 			r.known[name], epochs[i], changed[i] = entry, entry.epoch, entry.Changed
 		}
 	}
-	batch.Queue(bucketStates, r.store.site, names).Query(func(rows pgx.Rows) error {
+	q.ask(func(rows pgx.Rows) error {
 		var bucket revisions.Bucket
 		_, err := pgx.ForEachRow(rows, []any{&bucket.Name, &bucket.Changed}, func() error {
 			r.Buckets = append(r.Buckets, bucket)
 			return nil
 		})
 		return err //nolint:wrapcheck // explained by snapshot
-	})
-	batch.Queue(changedBuckets, r.store.site, names, epochs, changed).Query(func(rows pgx.Rows) error {
+	}, bucketStates, r.store.site, names)
+	q.ask(func(rows pgx.Rows) error {
 		documents, err := pgx.CollectRows(rows, r.store.scanDocument)
 		r.loaded = revisions.GroupByBucket(documents)
 		return err //nolint:wrapcheck // explained by snapshot
-	})
+	}, changedBuckets, r.store.site, names, epochs, changed)
 }
 
-func (r *snapshotReader) queueDocuments(batch *pgx.Batch, need revisions.Need) {
+func (r *snapshotReader) queueDocuments(q *questions, need revisions.Need) {
 	site := r.store.site
 	if len(need.Identities) > 0 {
 		schemas, layers, names := make([]string, len(need.Identities)), make([]string, len(need.Identities)),
@@ -178,53 +179,39 @@ func (r *snapshotReader) queueDocuments(batch *pgx.Batch, need revisions.Need) {
 		for i, id := range need.Identities {
 			schemas[i], layers[i], names[i] = id.Schema, id.Layer, id.Name
 		}
-		batch.Queue(liveClaims, site, schemas, layers, names).Query(into(&r.Claims, r.store.scanDocument))
+		q.ask(into(&r.Claims, r.store.scanDocument), liveClaims, site, schemas, layers, names)
 	}
 	if len(need.Contents) > 0 {
 		r.Contents = map[document.Digest]revisions.Content{}
-		batch.Queue(knownContents, site, byteas(need.Contents)).Query(func(rows pgx.Rows) error {
-			return scanContents(rows, r.Contents)
-		})
+		q.ask(func(rows pgx.Rows) error { return scanContents(rows, r.Contents) },
+			knownContents, site, byteas(need.Contents))
 	}
 	switch {
 	case need.Schemas:
-		batch.Queue(liveOfKinds, site, []string{validations.DataSchemaKind}).Query(into(&r.Schemas, r.store.scanDocument))
+		q.ask(into(&r.Schemas, r.store.scanDocument), liveOfKinds, site, []string{validations.DataSchemaKind})
 	case len(need.Kinds) > 0:
-		batch.Queue(liveRegistered, site, need.Kinds).Query(into(&r.Schemas, r.store.scanDocument))
+		q.ask(into(&r.Schemas, r.store.scanDocument), liveRegistered, site, need.Kinds)
 	}
 	if len(need.Governed) > 0 {
-		batch.Queue(liveOfKinds, site, need.Governed).Query(into(&r.Governed, r.store.scanDocument))
+		q.ask(into(&r.Governed, r.store.scanDocument), liveOfKinds, site, need.Governed)
 	}
 	if len(need.Checks) > 0 {
 		r.Checks = map[validations.Pair][]validations.Finding{}
-		queueChecked(batch, site, need.Checks, r.Checks)
+		queueChecked(q, site, need.Checks, r.Checks)
 	}
 	if need.Documents {
-		batch.Queue(allLive, site).Query(into(&r.Documents, r.store.scanDocument))
-		batch.Queue(newestFallback, site).Query(func(rows pgx.Rows) error {
-			found, err := pgx.CollectRows(rows, r.store.scanDocument)
-			if len(found) > 0 {
-				r.Fallback = found[0]
-			}
-			return err //nolint:wrapcheck // explained by snapshot
-		})
+		q.ask(into(&r.Documents, r.store.scanDocument), allLive, site)
+		q.ask(first(&r.Fallback, r.store.scanDocument), newestFallback, site)
 	}
 }
 
 // queueEvidence reads the policies, failures and client versions that a change is judged by.
-func (r *snapshotReader) queueEvidence(batch *pgx.Batch) {
+func (r *snapshotReader) queueEvidence(q *questions) {
 	site := r.store.site
-	batch.Queue(newestRevision, site).Query(func(rows pgx.Rows) error {
-		found, err := pgx.CollectRows(rows, scanRevision)
-		if len(found) > 0 {
-			r.Newest = found[0]
-		}
-		return err //nolint:wrapcheck // explained by snapshot
-	})
-	batch.Queue(livePolicies, site).Query(into(&r.Policies, r.store.scanPolicy))
-	batch.Queue(newestFailures, site).Query(into(&r.Failures, scanFailure))
-	batch.Queue(liveOfKinds, site, []string{validations.ClientVersionsKind}).
-		Query(into(&r.ClientVersions, r.store.scanDocument))
+	q.ask(first(&r.Newest, scanRevision), newestRevision, site)
+	q.ask(into(&r.Policies, r.store.scanPolicy), livePolicies, site)
+	q.ask(into(&r.Failures, scanFailure), newestFailures, site)
+	q.ask(into(&r.ClientVersions, r.store.scanDocument), liveOfKinds, site, []string{validations.ClientVersionsKind})
 }
 
 func scanContents(rows pgx.Rows, contents map[document.Digest]revisions.Content) error {

@@ -158,7 +158,7 @@ func TestStore_Snapshot_need(t *testing.T) {
 	if diff := cmp.Diff([]string{"b 1 3", "never 0 0", "a 1 2"}, buckets); diff != "" {
 		t.Errorf("buckets (-want +got)\n%s", diff)
 	}
-	got.Buckets = nil
+	got.Buckets, got.Held = nil, 0
 	want := revisions.Snapshot{
 		Head:     revisions.Head{Epoch: 1, Revision: 1, LastDocument: 5, Live: 5, Settled: 1},
 		Contents: map[document.Digest]revisions.Content{}, Checks: map[validations.Pair][]validations.Finding{},

@@ -197,30 +197,6 @@ func (s *Store) lost(err error) bool {
 	return true
 }
 
-// snapshot runs queries that change nothing, all of them on the state of one moment and in one round trip.
-func (s *Store) snapshot(ctx context.Context, queue func(batch *pgx.Batch)) error {
-	return s.read(ctx, func(ctx context.Context) error {
-		batch := &pgx.Batch{}
-		batch.Queue("BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ")
-		queue(batch)
-		batch.Queue("COMMIT")
-		return s.pool.SendBatch(ctx, batch).Close()
-	})
-}
-
-// read does what changes nothing, before a deadline. It tries once more on a connection that has broken at rest, as all
-// do when Postgres is started again.
-func (s *Store) read(ctx context.Context, do func(ctx context.Context) error) error {
-	return s.within(ctx, s.deadlines.Read, func(ctx context.Context) error {
-		return s.sharing(ctx, func() error { return s.again(ctx, do) })
-	})
-}
-
-// readFirst is read for what must always find a connection.
-func (s *Store) readFirst(ctx context.Context, do func(ctx context.Context) error) error {
-	return s.within(ctx, s.deadlines.Read, func(ctx context.Context) error { return s.again(ctx, do) })
-}
-
 func (s *Store) again(ctx context.Context, do func(ctx context.Context) error) error {
 	err := do(ctx)
 	if s.lost(err) {
@@ -254,18 +230,4 @@ func (s *Store) attempt(ctx context.Context, do func(ctx context.Context) error,
 		}
 	}
 	return unavailable("Other requests kept getting in the way; nothing was stored, send the request again")
-}
-
-// collect runs a query that changes nothing and gathers what scan makes of each row.
-func collect[T any](ctx context.Context, s *Store, scan func(pgx.CollectableRow) (T, error), sql string, args ...any) (
-	items []T, err error,
-) {
-	err = s.read(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, sql, args...)
-		if err == nil {
-			items, err = pgx.CollectRows(rows, scan)
-		}
-		return err //nolint:wrapcheck // explained by the caller
-	})
-	return items, err
 }

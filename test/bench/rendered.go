@@ -27,11 +27,6 @@ func (frozen) Around(context.Context, int64) (revisions.Neighbourhood, error) {
 	return revisions.Neighbourhood{Exists: true}, nil
 }
 
-// Select outlines nothing, so that nothing is counted.
-func (frozen) Select(context.Context, int64, queries.Selection) ([]queries.Outline, error) {
-	return nil, nil
-}
-
 // Documents returns them all.
 func (f frozen) Documents(context.Context, int64, queries.Selection) (queries.Selected, error) {
 	return queries.Selected{Documents: f.documents}, nil

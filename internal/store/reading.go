@@ -1,0 +1,211 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/klauspost/compress/zstd"
+
+	"purser/internal/budget"
+)
+
+// reading is one attempt to read from the database. It counts each row in the budget of the request that asks for it,
+// before the row is kept. It never waits for a permit, because it has a connection: a request that turns out to be
+// large gives the connection back, waits, and reads again.
+type reading struct {
+	meter *budget.Meter
+	held  int    // bytes of the rows that were read
+	stop  func() // ends the query: what is left of it is not read
+	err   error
+}
+
+// read does what changes nothing, before a deadline, and returns how many bytes of rows it has read; they count as
+// held by the request. It tries once more on a connection that has broken at rest, as all do when Postgres is started
+// again.
+func (s *Store) read(ctx context.Context, do func(ctx context.Context, r *reading) error) (held int, err error) {
+	return s.counted(ctx, func(ctx context.Context, do func(context.Context) error) error {
+		return s.sharing(ctx, func() error { return s.again(ctx, do) })
+	}, do)
+}
+
+// readFirst is read for what must always find a connection.
+func (s *Store) readFirst(ctx context.Context, do func(ctx context.Context, r *reading) error) error {
+	_, err := s.counted(ctx, s.again, do)
+	return err
+}
+
+// counted reads with a connection that connected gets. It begins again once the request has the permit that it needs.
+func (s *Store) counted(ctx context.Context,
+	connected func(ctx context.Context, do func(ctx context.Context) error) error,
+	do func(ctx context.Context, r *reading) error,
+) (held int, err error) {
+	meter := budget.NewMeter(ctx)
+	for {
+		var r *reading
+		err := s.within(ctx, s.deadlines.Read, func(ctx context.Context) error {
+			return connected(ctx, func(ctx context.Context) error {
+				if r != nil {
+					meter.Unread(r.held)
+				}
+				ctx, stop := context.WithCancel(ctx)
+				defer stop()
+				r = &reading{meter: meter, stop: stop}
+				if err := do(ctx, r); r.err == nil {
+					return err
+				}
+				return r.err
+			})
+		})
+		switch {
+		case err == nil:
+			return r.held, nil
+		case r != nil:
+			meter.Unread(r.held)
+		}
+		if !errors.Is(err, budget.ErrLarge) {
+			return 0, err
+		}
+		if err := meter.Admit(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// rows returns rows that are counted as they are read.
+func (r *reading) rows(rows pgx.Rows) pgx.Rows {
+	return &countedRows{Rows: rows, reading: r, metadata: unknown}
+}
+
+// countedRows are the rows of a reading.
+type countedRows struct {
+	pgx.Rows
+
+	reading        *reading
+	metadata, body int // columns; -1 if there are none
+}
+
+const unknown = -2 // -1 is a column that is absent
+
+// Next implements pgx.Rows. It ends the whole reading where the request may not read more.
+func (c *countedRows) Next() bool {
+	if c.reading.err != nil || !c.Rows.Next() {
+		return false
+	}
+	if c.metadata == unknown {
+		column := func(name string) int {
+			return slices.IndexFunc(c.FieldDescriptions(), func(d pgconn.FieldDescription) bool { return d.Name == name })
+		}
+		c.metadata, c.body = column("metadata"), column("body")
+	}
+	const steps = 2000 // about a row
+	size := c.size()
+	c.reading.held += size
+	if c.reading.err = c.reading.meter.Read(steps, size); c.reading.err != nil {
+		c.reading.stop()
+		c.Close()
+		return false
+	}
+	return true
+}
+
+// Err implements pgx.Rows.
+func (c *countedRows) Err() error {
+	if c.reading.err != nil {
+		return c.reading.err
+	}
+	return c.Rows.Err() //nolint:wrapcheck // explained by read
+}
+
+// size returns how many bytes a row takes once it was read: a body as it is when it is unpacked.
+func (c *countedRows) size() int {
+	const plain, document = 24, 512 // a struct of a few fields; a document and all that refers to it
+	size := plain
+	for i, value := range c.RawValues() {
+		size += len(value)
+		switch {
+		case i == c.metadata && value != nil:
+			size += document
+		case i == c.body:
+			size += unpackedSize(value[:min(len(value), zstd.HeaderMaxSize)], len(value)) - len(value)
+		}
+	}
+	return size
+}
+
+// questions are queries that are answered on the state of one moment.
+type questions struct {
+	*reading
+
+	batch *pgx.Batch
+}
+
+// ask adds a query; do reads its rows.
+func (q *questions) ask(do func(pgx.Rows) error, sql string, args ...any) {
+	q.batch.Queue(sql, args...).Query(func(rows pgx.Rows) error { return do(q.rows(rows)) })
+}
+
+// askRow adds a query for one row, that is read into fields.
+func (q *questions) askRow(fields []any, sql string, args ...any) {
+	q.batch.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(fields...) })
+}
+
+// into returns what gathers rows in a list.
+func into[T any](list *[]T, scan pgx.RowToFunc[T]) func(pgx.Rows) error {
+	return func(rows pgx.Rows) (err error) {
+		*list, err = pgx.CollectRows(rows, scan)
+		return err //nolint:wrapcheck // explained by snapshot
+	}
+}
+
+// first returns what reads the first row into a value, which stays as it is if there is none.
+func first[T any](value *T, scan pgx.RowToFunc[T]) func(pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		found, err := pgx.CollectRows(rows, scan)
+		if len(found) > 0 {
+			*value = found[0]
+		}
+		return err //nolint:wrapcheck // explained by snapshot
+	}
+}
+
+// snapshot runs queries that change nothing, all of them on the state of one moment and in one round trip. It returns
+// how many bytes were read.
+func (s *Store) snapshot(ctx context.Context, queue func(q *questions)) (held int, err error) {
+	return s.read(ctx, func(ctx context.Context, r *reading) error { return s.answer(ctx, r, queue) })
+}
+
+// snapshotFirst is snapshot for what must always find a connection.
+func (s *Store) snapshotFirst(ctx context.Context, queue func(q *questions)) error {
+	return s.readFirst(ctx, func(ctx context.Context, r *reading) error { return s.answer(ctx, r, queue) })
+}
+
+func (s *Store) answer(ctx context.Context, r *reading, queue func(q *questions)) error {
+	q := questions{r, &pgx.Batch{}}
+	q.batch.Queue("BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ")
+	queue(&q)
+	q.batch.Queue("COMMIT")
+	return s.pool.SendBatch(ctx, q.batch).Close() //nolint:wrapcheck // explained by read
+}
+
+// collect runs a query that changes nothing and gathers what scan makes of each row.
+func collect[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
+	items, _, err := gather(ctx, s, scan, sql, args...)
+	return items, err
+}
+
+// gather is collect that also returns how many bytes the rows have.
+func gather[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) (
+	items []T, held int, err error,
+) {
+	held, err = s.read(ctx, func(ctx context.Context, r *reading) error {
+		rows, err := s.pool.Query(ctx, sql, args...)
+		if err == nil {
+			items, err = pgx.CollectRows(r.rows(rows), scan)
+		}
+		return err //nolint:wrapcheck // explained by the caller
+	})
+	return items, held, err
+}

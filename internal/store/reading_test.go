@@ -1,0 +1,79 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"purser/internal/budget"
+	"purser/internal/fault"
+	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/store/storetest"
+)
+
+// What is read counts as held by the request, as large as it is when it is unpacked. A request that turns out to be
+// large gives its connection back before it waits for a permit.
+func TestStore_reading(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	const count, size = 12, 1 << 20 // documents, and bytes of each, which compresses well
+	var body strings.Builder
+	for i := range count {
+		fmt.Fprintf(&body, "---\nschema: acme/W/v1\nmetadata: {schema: metadata/Document/v1, name: w%d, storagePolicy: cleartext, "+
+			"layeringDefinition: {layer: site}}\ndata: %s\n", i, strings.Repeat("x", size))
+	}
+	put(t, open(t, url), "a", body.String())
+	s := openStore(t, url, defaults())
+
+	pool := budget.NewPool(1, 50*time.Millisecond)
+	other, endOther := pool.Begin(t.Context())
+	if err := budget.NewMeter(other).Admit(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := pool.Begin(t.Context())
+	defer end()
+	held := func() int {
+		_, bytes := budget.From(ctx).Spent()
+		return int(bytes)
+	}
+	if _, err := s.Documents(ctx, 1, all()); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("without a permit: %v", err)
+	}
+	if held() != 0 || s.Stat().AcquiredConns() != 0 {
+		t.Errorf("without a permit %d bytes are held and %d connections in use", held(), s.Stat().AcquiredConns())
+	}
+	endOther()
+
+	found, err := s.Documents(ctx, 1, all())
+	if err != nil || len(found.Documents) != count {
+		t.Fatalf("with a permit: %d documents, %v", len(found.Documents), err)
+	}
+	if got := held(); got < count*size || got > count*(size+2000) {
+		t.Errorf("%d bytes are held for %d of %d each", got, count, size)
+	}
+	before := held()
+	ids := make([]int64, count)
+	for i, doc := range found.Documents {
+		ids[i] = doc.ID
+	}
+	if n, err := s.Versions(ctx, ids, func(*revisions.Stored) error { return nil }); err != nil || n != count {
+		t.Errorf("versions: %d, %v", n, err)
+	}
+	if held() != before {
+		t.Errorf("%d bytes are held for versions that were read", held()-before)
+	}
+	snapshot, err := s.Snapshot(ctx, revisions.Need{Buckets: []string{"a"}})
+	if err != nil || snapshot.Held < count*size || snapshot.Held != held()-before {
+		t.Errorf("a snapshot holds %d bytes of %d: %v", snapshot.Held, held()-before, err)
+	}
+
+	// Outlines of documents need no more than there is to read of them.
+	small, endSmall := pool.Begin(t.Context())
+	defer endSmall()
+	begun, err := s.Documents(small, 1, queries.Selection{MaxBytes: size, Page: queries.Page{Limit: -1}})
+	if err != nil || len(begun.Documents) != 1 || len(begun.Rest) != count-1 || begun.Rest[0].Size <= size {
+		t.Errorf("the first: %d documents, the rest %v, %v", len(begun.Documents), begun.Rest, err)
+	}
+}
