@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"time"
 
@@ -187,17 +188,18 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 	return from, written, err
 }
 
-// prepare reads what a change needs and plans it. It reads again only where what it has read, or decoded since, shows
-// that more is needed.
-func (s *Service) prepare(ctx context.Context, from source, options Options) (source, Snapshot, Diff, error) {
+// prepare reads what a change needs and plans it. It reads more where what it has read, or decoded since, shows that
+// more is needed.
+func (s *Service) prepare(ctx context.Context, from source, options Options) (
+	_ source, snapshot Snapshot, diff Diff, err error,
+) {
 	need, _ := from.need().with(Need{Preview: options.DryRun, Evidence: options.DryRun})
-	var snapshot Snapshot
+	var known Need
 	for range maxSnapshots {
-		snapshot.release(ctx)
-		var err error
-		if snapshot, err = s.Store.Snapshot(ctx, need); err != nil {
-			return from, snapshot, Diff{}, fmt.Errorf("read the site: %w", budget.About(err, "read the site"))
+		if snapshot, err = s.read(ctx, snapshot, known, need); err != nil {
+			return from, snapshot, Diff{}, err
 		}
+		known = need
 		if err := options.Expected.Check(snapshot.Head); err != nil {
 			return from, snapshot, Diff{}, err
 		}
@@ -219,6 +221,24 @@ func (s *Service) prepare(ctx context.Context, from source, options Options) (so
 		}
 	}
 	return from, snapshot, Diff{}, ErrMoved // the needs change with every snapshot
+}
+
+// read returns a snapshot of what a need names. Of one that is known it reads only the rest, unless the site has
+// changed since.
+func (s *Service) read(ctx context.Context, snapshot Snapshot, known, need Need) (Snapshot, error) {
+	more := need.beyond(known)
+	part, err := s.Store.Snapshot(ctx, more)
+	if err == nil && part.Head == snapshot.Head {
+		return snapshot.with(part, more), nil
+	}
+	if snapshot.release(ctx); err == nil && !reflect.DeepEqual(more, need) {
+		part.release(ctx)
+		part, err = s.Store.Snapshot(ctx, need)
+	}
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("read the site: %w", budget.About(err, "read the site"))
+	}
+	return part, nil
 }
 
 // planned plans a change and returns what judging it needs as well.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"purser/internal/document"
@@ -160,6 +161,65 @@ func TestPayload_plan_changeSet(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("documents (-want +got)\n%s", diff)
 			}
+		}
+	})
+}
+
+// someNeed draws a need of a site.
+func someNeed(t *rapid.T, m *memory) Need {
+	need := Need{
+		Buckets:  rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), rapid.ID).Draw(t, "buckets"),
+		Kinds:    rapid.SliceOfDistinct(rapid.SampledFrom([]string{"acme/Widget/v1", "acme/V/v1"}), rapid.ID).Draw(t, "kinds"),
+		Governed: rapid.SliceOfDistinct(rapid.SampledFrom([]string{"acme/Widget/v1", "acme/V/v1"}), rapid.ID).Draw(t, "governed"),
+		Schemas:  rapid.Bool().Draw(t, "schemas"), Evidence: rapid.Bool().Draw(t, "evidence"),
+		Documents: rapid.Bool().Draw(t, "documents"), Preview: rapid.Bool().Draw(t, "preview"),
+		Positions: rapid.Bool().Draw(t, "positions"),
+	}
+	if rapid.Bool().Draw(t, "rollback") {
+		need.Target = new(int64)
+	}
+	for _, doc := range m.live {
+		if rapid.Bool().Draw(t, "identity") {
+			need.Identities = append(need.Identities, doc.Identity)
+		}
+		if rapid.Bool().Draw(t, "content") {
+			need.Contents = append(need.Contents, doc.Digest)
+		}
+	}
+	for _, check := range m.commits[len(m.commits)-1].Checks {
+		if rapid.Bool().Draw(t, "check") {
+			need.Checks = append(need.Checks, check.Pair)
+		}
+	}
+	return need
+}
+
+// A snapshot that is read in two parts is the one that is read at once, whatever is needed; if the site has changed in
+// between it is the later one.
+func TestService_read_law(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s, m := service()
+		put(t, s, "a", layeringPolicy("lp")+dataSchema("object")+validationPolicy("v")+widget("a", "{}"))
+		put(t, s, "b", clientVersions("{p: '1'}")+widget("b", "1")+widget("c", "{}"))
+		first, second := someNeed(t, m), someNeed(t, m)
+		read := func(snapshot Snapshot, known, need Need) Snapshot {
+			snapshot, err := s.read(context.Background(), snapshot, known, need)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return snapshot
+		}
+		both, _ := first.with(second)
+		part := read(Snapshot{}, Need{}, first)
+		if rapid.Bool().Draw(t, "changed in between") {
+			put(t, s, "c", widget("d", "{}"))
+		}
+		got, want := read(part, first, both), read(Snapshot{}, Need{}, both)
+		byID := cmpopts.SortSlices(func(a, b *Stored) bool { return a.ID < b.ID }) // claims have no order
+		got.Claims = slices.Compact(slices.SortedFunc(slices.Values(got.Claims), byPlace))
+		if diff := cmp.Diff(want, got, exported(), cmpopts.EquateEmpty(), byID); diff != "" {
+			t.Fatalf("in two parts (-at once +in parts)\n%s", diff)
 		}
 	})
 }

@@ -56,8 +56,7 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 		}
 		payload.Items[i] = Item{Segment: segment, Bucket: bucket}
 	}
-	var grown bool
-	payload.Buckets = merged(nil, buckets, &grown)
+	payload.Buckets = missing(buckets, nil)
 	return payload, nil
 }
 
@@ -98,8 +97,7 @@ func (p Payload) with(positions []int, decoded []Item) (Payload, error) {
 		p.Items[position] = decoded[i]
 		buckets = append(buckets, decoded[i].Bucket)
 	}
-	var grown bool
-	if p.Buckets = merged(p.Buckets, buckets, &grown); len(p.Buckets) > maxBuckets {
+	if p.Buckets = slices.Concat(p.Buckets, missing(buckets, p.Buckets)); len(p.Buckets) > maxBuckets {
 		return p, document.TooLarge("the change set has more than %d buckets; send it in parts", maxBuckets)
 	}
 	return p, nil

@@ -3,6 +3,7 @@ package revisions
 import (
 	"context"
 	"maps"
+	"reflect"
 	"slices"
 
 	"purser/internal/budget"
@@ -59,46 +60,67 @@ type Need struct {
 
 // with returns the union of two needs, and whether it is larger than n.
 func (n Need) with(more Need) (union Need, grown bool) {
-	union = n
-	union.Buckets = merged(n.Buckets, more.Buckets, &grown)
-	union.Identities = merged(n.Identities, more.Identities, &grown)
-	union.Contents = merged(n.Contents, more.Contents, &grown)
-	union.Kinds = merged(n.Kinds, more.Kinds, &grown)
-	union.Governed = merged(n.Governed, more.Governed, &grown)
-	union.Checks = merged(n.Checks, more.Checks, &grown)
-	for _, flag := range []struct{ has, wants *bool }{
-		{&union.Schemas, &more.Schemas},
-		{&union.Evidence, &more.Evidence},
-		{&union.Documents, &more.Documents},
-		{&union.Preview, &more.Preview},
-		{&union.Positions, &more.Positions},
-	} {
-		grown = grown || *flag.wants && !*flag.has
-		*flag.has = *flag.has || *flag.wants
+	more = more.beyond(n)
+	target := n.Target
+	if target == nil {
+		target = more.Target
 	}
-	if more.Target != nil && n.Target == nil {
-		union.Target, grown = more.Target, true
-	}
-	return union, grown
+	return Need{
+		Buckets:    slices.Concat(n.Buckets, more.Buckets),
+		Identities: slices.Concat(n.Identities, more.Identities),
+		Contents:   slices.Concat(n.Contents, more.Contents),
+		Kinds:      slices.Concat(n.Kinds, more.Kinds),
+		Schemas:    n.Schemas || more.Schemas,
+		Governed:   slices.Concat(n.Governed, more.Governed),
+		Checks:     slices.Concat(n.Checks, more.Checks),
+		Evidence:   n.Evidence || more.Evidence,
+		Documents:  n.Documents || more.Documents,
+		Preview:    n.Preview || more.Preview,
+		Positions:  n.Positions || more.Positions,
+		Target:     target,
+	}, !reflect.ValueOf(more).IsZero()
 }
 
-// merged appends what a list does not have yet, and sets grown if there is anything.
-func merged[T comparable](list, more []T, grown *bool) []T {
-	if len(more) == 0 {
-		return list
+// beyond returns what of a need a known one does not name.
+func (n Need) beyond(known Need) Need {
+	if known.Schemas {
+		n.Kinds = nil
 	}
-	known := make(map[T]bool, len(list)+len(more))
-	for _, item := range list {
-		known[item] = true
+	if known.Target != nil {
+		n.Target = nil
 	}
-	list = slices.Clip(list)
-	for _, item := range more {
-		if !known[item] {
-			known[item] = true
-			list, *grown = append(list, item), true
+	return Need{
+		Buckets:    missing(n.Buckets, known.Buckets),
+		Identities: missing(n.Identities, known.Identities),
+		Contents:   missing(n.Contents, known.Contents),
+		Kinds:      missing(n.Kinds, known.Kinds),
+		Schemas:    n.Schemas && !known.Schemas,
+		Governed:   missing(n.Governed, known.Governed),
+		Checks:     missing(n.Checks, known.Checks),
+		Evidence:   n.Evidence && !known.Evidence,
+		Documents:  n.Documents && !known.Documents,
+		Preview:    n.Preview && !known.Preview,
+		Positions:  n.Positions && !known.Positions,
+		Target:     n.Target,
+	}
+}
+
+// missing returns the items that are not known, each once; nil if there are none.
+func missing[T comparable](items, known []T) (unknown []T) {
+	if len(items) == 0 {
+		return nil
+	}
+	set := make(map[T]bool, len(items)+len(known))
+	for _, item := range known {
+		set[item] = true
+	}
+	for _, item := range items {
+		if !set[item] {
+			set[item] = true
+			unknown = append(unknown, item)
 		}
 	}
-	return list
+	return unknown
 }
 
 // Snapshot is the site at one moment, as far as a Need asked for it.
@@ -129,6 +151,51 @@ type Snapshot struct {
 	Comparison *Comparison
 	Noted      []*Stored  // live documents with notes, without their contents
 	Positions  []Position // of all live documents, in order
+}
+
+// with returns a snapshot with more of the site, as it was at the same head.
+func (s Snapshot) with(part Snapshot, more Need) Snapshot {
+	s.Held += part.Held
+	s.Buckets = slices.Concat(s.Buckets, part.Buckets)
+	s.Claims = slices.Concat(s.Claims, part.Claims)
+	s.Contents = union(s.Contents, part.Contents)
+	s.Governed = inOrder(s.Governed, part.Governed)
+	s.Checks = union(s.Checks, part.Checks)
+	if more.Schemas {
+		s.Schemas = nil
+	}
+	s.Schemas = inOrder(s.Schemas, part.Schemas)
+	if more.Evidence {
+		s.Newest, s.Policies, s.Failures, s.ClientVersions = part.Newest, part.Policies, part.Failures, part.ClientVersions
+	}
+	if more.Documents {
+		s.Documents, s.Fallback = part.Documents, part.Fallback
+	}
+	if more.Preview {
+		s.Outcomes, s.Occupied, s.Failing = part.Outcomes, part.Occupied, part.Failing
+	}
+	if more.Positions {
+		s.Positions = part.Positions
+	}
+	if more.Target != nil {
+		s.Comparison, s.Noted = part.Comparison, part.Noted
+	}
+	return s
+}
+
+// union returns the entries of two maps; nil if both are.
+func union[K comparable, V any](a, b map[K]V) map[K]V {
+	if a == nil {
+		return b
+	}
+	a = maps.Clone(a)
+	maps.Copy(a, b)
+	return a
+}
+
+// inOrder returns the documents of two lists in order of place.
+func inOrder(a, b []*Stored) []*Stored {
+	return slices.SortedStableFunc(slices.Values(slices.Concat(a, b)), byPlace)
 }
 
 // release gives back what was charged for a snapshot that is no longer needed.
