@@ -103,6 +103,50 @@ func TestHostile_atOnce(t *testing.T) {
 	}
 }
 
+// A request of a few bytes that makes the server read all of a large site is counted by what it reads: many at once
+// leave the server below a gigabyte too.
+func TestHostile_tinyOfLargeSite(t *testing.T) {
+	t.Parallel()
+	s := startLean(t)
+	s.put(t, "policy", layeringPolicy("lp")).is(t, http.StatusOK)
+	const buckets = 6
+	emptied := make([]string, buckets)
+	for b := range buckets {
+		var large strings.Builder
+		for i := range 8 {
+			large.WriteString(doc("acme/Large/v1", fmt.Sprintf("large-%d-%d", b, i), strings.Repeat("x", 4_100_000)))
+		}
+		emptied[b] = fmt.Sprintf("buckets=large-%d", b)
+		s.put(t, fmt.Sprintf("large-%d", b), large.String()).is(t, http.StatusOK)
+	}
+	schema := dataSchema("acme/Large/v1", "{type: object}")
+	for _, c := range []struct {
+		name string
+		of   request
+	}{
+		{"a dry run that empties buckets", request{
+			method: http.MethodPut, path: "changesets?dry-run=true&" + strings.Join(emptied, "&"), header: yamlBody(),
+		}},
+		{"a dry run of a schema for all", request{
+			method: http.MethodPut, path: "buckets/schemas/documents?dry-run=true", body: schema, header: yamlBody(),
+		}},
+		{"a dry run of a rollback", request{method: http.MethodPost, path: "rollback/1?dry-run=true"}},
+		{"the details of failures", getOf("revisions/latest/validations/detail")},
+	} {
+		s.besides(t, func() {
+			for _, got := range s.times(t, 8, func(int) request { return c.of }) {
+				if got.status != http.StatusOK {
+					t.Errorf("%s: status %d\n%.500s", c.name, got.status, got.text)
+				}
+			}
+		})
+		if peak := s.mostMemory(t); peak > maxPeak {
+			t.Errorf("%s: the server has had %d MiB, want at most %d", c.name, peak>>20, maxPeak>>20)
+		}
+		s.put(t, "schemas", schema).is(t, http.StatusOK)
+	}
+}
+
 func putOf(bucket, documents string) request {
 	return request{method: http.MethodPut, path: "buckets/" + bucket + "/documents", body: documents, header: yamlBody()}
 }
