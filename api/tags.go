@@ -28,7 +28,11 @@ func (s *server) deleteTags(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Service.UntagAll(r.Context(), id); err != nil {
+	expected, err := expectedOf(r, id)
+	if err != nil {
+		return err
+	}
+	if err := s.Service.UntagAll(r.Context(), id, expected); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -66,7 +70,11 @@ func (s *server) postTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	tagged, err := s.Service.Tag(r.Context(), id, tag, data)
+	expected, err := expectedOf(r, id)
+	if err != nil {
+		return err
+	}
+	tagged, err := s.Service.Tag(r.Context(), id, expected, tag, data)
 	if err != nil {
 		return err
 	}
@@ -80,7 +88,11 @@ func (s *server) deleteTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Service.Untag(r.Context(), id, tag); err != nil {
+	expected, err := expectedOf(r, id)
+	if err != nil {
+		return err
+	}
+	if err := s.Service.Untag(r.Context(), id, expected, tag); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -144,7 +144,11 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := s.Service.Post(r.Context(), id, validation, body)
+	expected, err := expectedOf(r, id)
+	if err != nil {
+		return err
+	}
+	result, err := s.Service.Post(r.Context(), id, expected, validation, body)
 	if err != nil {
 		return err
 	}

@@ -32,16 +32,18 @@ type Store interface {
 	// dry run only reports it. Stale unless the head is one that the options expect.
 	Prune(ctx context.Context, keep int, options Options) (Pruned, error)
 	// Purge deletes everything; numbers begin again at 1. Stale unless the head is one that is expected.
-	Purge(ctx context.Context, purge Purge, expected Expected) error
+	Purge(ctx context.Context, why Reason, expected Expected) error
 
 	// Around describes what exists around a revision number.
 	Around(ctx context.Context, revision int64) (Neighbourhood, error)
-	// Tag gives a revision a tag, or the tag other data. NotFound if the revision does not exist.
-	Tag(ctx context.Context, revision int64, tag Tag) error
-	// Untag removes tags from a revision, all of them if none is named, and returns how many it had of them.
-	Untag(ctx context.Context, revision int64, names ...string) (int, error)
-	// AddResult appends a posted result. NotFound if the revision does not exist.
-	AddResult(ctx context.Context, revision int64, result validations.Result) error
+	// Tag gives a revision a tag, or the tag other data. It reports false if the revision does not exist, or has none of
+	// the stamps; nil allows any.
+	Tag(ctx context.Context, revision int64, stamps []Stamp, tag Tag) (bool, error)
+	// Untag removes tags from a revision with one of the stamps, all of them if none is named, and returns how many it had
+	// of them.
+	Untag(ctx context.Context, revision int64, stamps []Stamp, names ...string) (int, error)
+	// AddResult appends a posted result, as of now. It reports false as Tag does.
+	AddResult(ctx context.Context, revision int64, stamps []Stamp, result validations.Result) (bool, error)
 
 	// Outdated returns secrets that are not sealed with a prefix, those behind a digest in order of digest.
 	Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) ([]SealedContent, error)
@@ -54,6 +56,7 @@ type Neighbourhood struct {
 	Head
 
 	Exists         bool
+	Stamp          Stamp // of the revision, if it exists
 	Previous, Next int64 // 0 if there is none
 }
 

@@ -24,14 +24,13 @@ var purge = []string{
 
 const (
 	resetSite = `UPDATE sites SET epoch = epoch + 1, head = 0, documents = 0, live = 0, settled = 0,
-		purged_at = $2, purged_by = $3,
-		purge_message = $4 WHERE site = $1`
+		stamp = $2, purged_at = now(), purged_by = $3, purge_message = $4 WHERE site = $1`
 
 	lastPurge = `SELECT purged_at, purged_by, purge_message FROM sites WHERE site = $1 AND purged_at IS NOT NULL`
 )
 
 // Purge implements revisions.Store.
-func (s *Store) Purge(ctx context.Context, p revisions.Purge, expected revisions.Expected) error {
+func (s *Store) Purge(ctx context.Context, why revisions.Reason, expected revisions.Expected) error {
 	return s.retry(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 			var head revisions.Head
@@ -42,7 +41,7 @@ func (s *Store) Purge(ctx context.Context, p revisions.Purge, expected revisions
 				return err
 			}
 			batch := &pgx.Batch{}
-			batch.Queue(resetSite, s.site, p.At, p.User, p.Message)
+			batch.Queue(resetSite, s.site, revisions.NewStamp(), why.User, why.Message)
 			for _, statement := range purge {
 				batch.Queue(statement, s.site)
 			}

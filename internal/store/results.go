@@ -3,10 +3,10 @@ package store
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"purser/internal/document"
 	"purser/internal/queries"
@@ -15,10 +15,11 @@ import (
 )
 
 const (
-	insertReported = `INSERT INTO reported (site, revision, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+	insertReported = `INSERT INTO reported (site, revision, name) SELECT r.site, r.revision, $4` + stamped + `
+		ON CONFLICT DO NOTHING`
 
 	insertResult = `INSERT INTO results (site, revision, name, status, validator, errors, created_at, message)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+		SELECT r.site, r.revision, $4, $5, $6, $7, coalesce($8, now()), $9` + stamped
 
 	reportedOf = `SELECT id, name, status, created_at, length(errors) FROM results
 		WHERE site = $1 AND revision = $2 AND ($3 = '' OR name = $3) ORDER BY id`
@@ -46,21 +47,31 @@ const (
 )
 
 // AddResult implements revisions.Store.
-func (s *Store) AddResult(ctx context.Context, revision int64, r validations.Result) error {
-	err := s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
+func (s *Store) AddResult(ctx context.Context, revision int64, stamps []revisions.Stamp, r validations.Result) (
+	done bool, err error,
+) {
+	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
 		batch := &pgx.Batch{} // one transaction, one round trip
-		s.queueResult(batch, revision, r)
+		s.queueResult(batch, revision, stamps, r).Exec(func(tag pgconn.CommandTag) error {
+			done = tag.RowsAffected() > 0
+			return nil
+		})
 		return s.pool.SendBatch(ctx, batch).Close()
 	})
-	if hasCode(err, foreignKeyViolation) {
-		return revisions.UnknownRevision(strconv.FormatInt(revision, 10))
+	if hasCode(err, foreignKeyViolation) { // it is deleted meanwhile
+		return false, nil
 	}
-	return err
+	return done, err
 }
 
-func (s *Store) queueResult(batch *pgx.Batch, revision int64, r validations.Result) {
-	batch.Queue(insertReported, s.site, revision, r.Name)
-	batch.Queue(insertResult, s.site, revision, r.Name, r.Status, string(r.Validator), string(r.Errors), r.CreatedAt,
+func (s *Store) queueResult(batch *pgx.Batch, revision int64, stamps []revisions.Stamp, r validations.Result,
+) *pgx.QueuedQuery {
+	at := &r.CreatedAt
+	if at.IsZero() {
+		at = nil // now
+	}
+	batch.Queue(insertReported, s.site, revision, stamps, r.Name)
+	return batch.Queue(insertResult, s.site, revision, stamps, r.Name, r.Status, string(r.Validator), string(r.Errors), at,
 		validations.OutcomeOf(r).Message)
 }
 
@@ -91,7 +102,7 @@ func (s *Store) Evidence(ctx context.Context, numbers []int64) (evidence queries
 	err = s.snapshotFirst(ctx, func(q *questions) {
 		evidence = queries.Evidence{Outcomes: map[int64][]validations.Outcome{}}
 		clear(tags)
-		q.askRow([]any{&evidence.Epoch}, siteEpoch, s.site)
+		q.askRow([]any{&evidence.Now}, databaseTime)
 		q.ask(into(&evidence.Revisions, scanRevision), revisionsByNumber, s.site, numbers)
 		q.ask(into(&evidence.Policies, s.scanPolicy), policiesOf, s.site, numbers)
 		q.ask(func(rows pgx.Rows) error { return scanOutcomes(rows, evidence.Outcomes) }, latestOfRevisions, s.site, numbers)

@@ -59,7 +59,7 @@ type Store struct {
 	site      string
 	body      *codec
 	deadlines Deadlines
-	buckets   *cache.Cache[string, bucketEntry]
+	buckets   *cache.Cache[string, revisions.Bucket]
 	policies  *cache.Cache[policyKey, validations.Policy]
 	// general limits the connections of all calls except readiness, audit and verdicts, which must always find one.
 	general *semaphore.Weighted
@@ -100,7 +100,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	return &Store{
 		pool: pool, site: defaultSite, body: body, deadlines: options.Deadlines,
-		buckets:  cache.New[string, bucketEntry](options.CacheSize),
+		buckets:  cache.New[string, revisions.Bucket](options.CacheSize),
 		policies: cache.New[policyKey, validations.Policy](policiesSize),
 		general:  semaphore.NewWeighted(int64(max(1, config.MaxConns-reserved))),
 	}, nil
