@@ -15,8 +15,9 @@ type Stamp int64
 func NewStamp() Stamp {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // it never fails
-	const letter = 0xc << 60    // the first digit, so that YAML never takes a stamp for a number
-	return Stamp(binary.BigEndian.Uint64(random[:]) | letter)
+	// The first digit is a letter, so that YAML never takes a stamp for a number.
+	const letter = 0xc << 60
+	return Stamp(binary.BigEndian.Uint64(random[:]) | letter) //nolint:gosec // its bits
 }
 
 // String gives the 16 hexadecimal digits by which clients name a stamp.

@@ -61,18 +61,23 @@ const (
 // trips for each table.
 const maxInserted = 16
 
+// many is the number of documents from which a change is large for the database.
+const many = 4000
+
 // Append implements revisions.Store. It takes two round trips, and two for each table that many rows are copied into:
 //
 //	begin, lock the site's counters, close versions, find known contents ─► (COPY) ─► write the rest, commit
 func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored revisions.Commit, err error) {
 	err = s.within(ctx, s.deadlines.Append, func(ctx context.Context) error {
 		return s.sharing(ctx, func() error {
-			stored, err = s.append(ctx, commit)
-			if hasCode(err, uniqueViolation, serializationFailure, deadlockDetected) {
+			err := connected(ctx, func(ctx context.Context) (err error) {
+				stored, err = s.append(ctx, commit)
+				return err
+			})
+			if hasCode(err, uniqueViolation, serializationFailure, deadlockDetected, planChanged) {
 				return fmt.Errorf("%w: %w", revisions.ErrMoved, err)
 			}
-			s.lost(err)
-			return explained(err)
+			return s.settled(err)
 		})
 	})
 	if err == nil {
@@ -150,6 +155,9 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	}
 	batch := &pgx.Batch{}
 	batch.Queue("BEGIN")
+	if len(diff.Added)+len(diff.Removed) > many {
+		batch.Queue(patiently)
+	}
 	batch.Queue(lockBase, site, a.commit.Base.Revision).QueryRow(func(row pgx.Row) error {
 		return row.Scan(append(headFields(&head), &stamp)...)
 	})
@@ -251,7 +259,6 @@ var errNotCommitted = errors.New("the transaction was rolled back")
 // outgrows reports whether a change makes the site so much larger that plans which were made for its former size may
 // read all of it. Postgres would notice by itself, but only after a minute.
 func outgrows(commit revisions.Commit) bool {
-	const many = 4000
 	return len(commit.Diff.Added) >= many && len(commit.Diff.Added) >= commit.Base.Live
 }
 

@@ -26,6 +26,9 @@ const (
 	resetSite = `UPDATE sites SET epoch = epoch + 1, head = 0, documents = 0, live = 0, settled = 0,
 		stamp = $2, purged_at = now(), purged_by = $3, purge_message = $4 WHERE site = $1`
 
+	// patiently lets the statements of a transaction take as long as the caller waits.
+	patiently = `SET LOCAL statement_timeout = 0`
+
 	lastPurge = `SELECT purged_at, purged_by, purge_message FROM sites WHERE site = $1 AND purged_at IS NOT NULL`
 )
 
@@ -41,6 +44,7 @@ func (s *Store) Purge(ctx context.Context, why revisions.Reason, expected revisi
 				return err
 			}
 			batch := &pgx.Batch{}
+			batch.Queue(patiently)
 			batch.Queue(resetSite, s.site, revisions.NewStamp(), why.User, why.Message)
 			for _, statement := range purge {
 				batch.Queue(statement, s.site)
