@@ -171,9 +171,11 @@ func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	options.Audit = s.auditOf(r, http.StatusNoContent)
 	if err := s.Service.Purge(r.Context(), options); err != nil {
 		return err
 	}
+	infoOf(r).audited = options.Audit != nil
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -80,26 +80,28 @@ func expected(r *http.Request) (revisions.Expected, error) {
 	return expected, nil
 }
 
-// expectedOf reads which revision with a number something is meant for: by If-Match, with its ETag, or by the
-// parameter revision-stamp.
-func expectedOf(r *http.Request, revision int64) (revisions.Expected, error) {
-	expected, err := expected(r)
-	if err != nil {
-		return nil, err
+// about reads which revision with a number a write is meant for: by If-Match, with its ETag, or by the parameter
+// revision-stamp. If the write is made, its answer will have the given status.
+func (s *server) about(r *http.Request, revision int64, status int) (revisions.Options, error) {
+	options := revisions.Options{Audit: s.auditOf(r, status)}
+	var err error
+	if options.Expected, err = expected(r); err != nil {
+		return options, err
 	}
 	q := readQuery(r)
 	text := q.text("revision-stamp")
 	if text == "" || q.error() != nil {
-		return expected, q.error()
+		return options, q.error()
 	}
 	stamp, err := revisions.ParseStamp(text)
 	if err != nil || stamp == 0 {
 		q.fail("revision-stamp", "It must be the stamp of a revision, as its status and its ETag show it.")
 	}
-	if expected != nil {
+	if options.Expected != nil {
 		q.fail("revision-stamp", "If-Match says the same: send one of them.")
 	}
-	return revisions.Expected{{Revision: revision, Stamp: stamp}}, q.error()
+	options.Expected = revisions.Expected{{Revision: revision, Stamp: stamp}}
+	return options, q.error()
 }
 
 // maxMessage bounds the message of a change, in characters.

@@ -144,14 +144,15 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	expected, err := expectedOf(r, id)
+	options, err := s.about(r, id, http.StatusCreated)
 	if err != nil {
 		return err
 	}
-	result, err := s.Service.Post(r.Context(), id, expected, validation, body)
+	result, err := s.Service.Post(r.Context(), id, options, validation, body)
 	if err != nil {
 		return err
 	}
+	infoOf(r).audited = options.Audit != nil
 	s.write(w, r, http.StatusCreated, postedView{result.Status, result.Validator})
 	return nil
 }

@@ -16,7 +16,7 @@ type Options struct {
 	DryRun bool
 	// CleartextOnly refuses to store encrypted documents.
 	CleartextOnly bool
-	// Audit is recorded with the revision, with its number filled in; nil records nothing.
+	// Audit is recorded with what is changed, with the number of a new revision filled in; nil records nothing.
 	Audit *AuditEvent
 }
 
@@ -66,8 +66,13 @@ func (e Expected) Check(head Head) error {
 	return stale.Because(&Stale{head})
 }
 
-// of returns the stamps that a revision may have; nil for any.
-func (e Expected) of(revision int64) []Stamp {
+// about returns what a store needs to know of a write about a revision.
+func (o Options) about(revision int64) About {
+	return About{revision, o.Expected.stamps(revision), o.Audit}
+}
+
+// stamps returns the stamps that a revision may have; nil for any.
+func (e Expected) stamps(revision int64) []Stamp {
 	if e == nil {
 		return nil
 	}

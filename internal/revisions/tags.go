@@ -18,7 +18,7 @@ func UnknownTag(revision int64, name string) error {
 
 // Tag gives a revision a tag with data, a mapping or nil for none; a tag that it has gets the new data (spec/api.md
 // §6.5). Faults: Invalid for other data, NotFound, Gone, Stale if the revision is not one that is expected.
-func (s *Service) Tag(ctx context.Context, revision int64, expected Expected, name string, data any) (Tag, error) {
+func (s *Service) Tag(ctx context.Context, revision int64, options Options, name string, data any) (Tag, error) {
 	if data == nil {
 		data = document.Mapping{}
 	}
@@ -27,7 +27,7 @@ func (s *Service) Tag(ctx context.Context, revision int64, expected Expected, na
 			"The requested tag data %s must either be null or dictionary", Truncate(string(document.AppendJSON(nil, data))))
 	}
 	tag := Tag{Name: name, Data: document.AppendJSON(nil, data)}
-	done, err := s.Store.Tag(ctx, revision, expected.of(revision), tag)
+	done, err := s.Store.Tag(ctx, options.about(revision), tag)
 	switch {
 	case err != nil:
 		return Tag{}, fmt.Errorf("store tag: %w", err)
@@ -38,38 +38,36 @@ func (s *Service) Tag(ctx context.Context, revision int64, expected Expected, na
 }
 
 // Untag removes a tag from a revision. Faults: NotFound for the revision, then for the tag; Gone, Stale.
-func (s *Service) Untag(ctx context.Context, revision int64, expected Expected, name string) error {
-	had, err := s.untag(ctx, revision, expected, name)
-	if err == nil && had == 0 {
+func (s *Service) Untag(ctx context.Context, revision int64, options Options, name string) error {
+	had, err := s.untag(ctx, options.about(revision), name)
+	if err == nil && !had {
 		return UnknownTag(revision, name)
 	}
 	return err
 }
 
-// UntagAll removes all tags of a revision, also if there are none. Faults: NotFound, Gone, Stale.
-func (s *Service) UntagAll(ctx context.Context, revision int64, expected Expected) error {
-	_, err := s.untag(ctx, revision, expected)
-	return err
+// UntagAll removes all tags of a revision, and reports whether it had any. Faults: NotFound, Gone, Stale.
+func (s *Service) UntagAll(ctx context.Context, revision int64, options Options) (bool, error) {
+	return s.untag(ctx, options.about(revision))
 }
 
-func (s *Service) untag(ctx context.Context, revision int64, expected Expected, names ...string) (had int, err error) {
-	stamps := expected.of(revision)
-	if had, err = s.Store.Untag(ctx, revision, stamps, names...); err != nil {
-		return 0, fmt.Errorf("delete tags: %w", err)
+func (s *Service) untag(ctx context.Context, about About, names ...string) (had bool, err error) {
+	if had, err = s.Store.Untag(ctx, about, names...); err != nil {
+		return false, fmt.Errorf("delete tags: %w", err)
 	}
-	if had > 0 {
-		return had, nil
+	if had {
+		return true, nil
 	}
-	around, err := s.Store.Around(ctx, revision)
+	around, err := s.Store.Around(ctx, about.Revision)
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("find revision %d: %w", revision, err)
+		return false, fmt.Errorf("find revision %d: %w", about.Revision, err)
 	case !around.Exists:
-		return 0, Absent(ctx, s.Store, revision)
-	case stamps != nil && !slices.Contains(stamps, around.Stamp):
-		return 0, replaced(around, revision)
+		return false, Absent(ctx, s.Store, about.Revision)
+	case about.Stamps != nil && !slices.Contains(about.Stamps, around.Stamp):
+		return false, replaced(around, about.Revision)
 	}
-	return 0, nil
+	return false, nil
 }
 
 // refused returns why something could not be added to a revision: it does not exist, or is not the expected one.
@@ -86,14 +84,14 @@ func (s *Service) refused(ctx context.Context, revision int64) error {
 
 // Post appends a result that another service reports about a revision (spec/api.md §8.1). body is the parsed request.
 // Faults: Invalid, Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not one that is expected.
-func (s *Service) Post(ctx context.Context, revision int64, expected Expected, name string, body any) (
+func (s *Service) Post(ctx context.Context, revision int64, options Options, name string, body any) (
 	validations.Result, error,
 ) {
 	result, err := validations.ParseResult(name, body, s.Compat)
 	if err != nil {
 		return validations.Result{}, err
 	}
-	done, err := s.Store.AddResult(ctx, revision, expected.of(revision), result)
+	done, err := s.Store.AddResult(ctx, options.about(revision), result)
 	switch {
 	case err != nil:
 		return validations.Result{}, fmt.Errorf("store validation result: %w", err)
@@ -105,7 +103,7 @@ func (s *Service) Post(ctx context.Context, revision int64, expected Expected, n
 
 // Purge deletes all revisions and everything that belongs to them, and keeps who did it and why. Fault: Stale.
 func (s *Service) Purge(ctx context.Context, options Options) error {
-	if err := s.Store.Purge(ctx, options.Reason, options.Expected); err != nil {
+	if err := s.Store.Purge(ctx, options); err != nil {
 		return fmt.Errorf("purge: %w", err)
 	}
 	return nil

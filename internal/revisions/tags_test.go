@@ -37,30 +37,30 @@ func (s *tagged) Around(_ context.Context, revision int64) (Neighbourhood, error
 
 func exists(revision int64) bool { return revision == 1 || revision == 3 }
 
-func meant(revision int64, stamps []Stamp) bool {
-	return exists(revision) && (stamps == nil || slices.Contains(stamps, Stamp(revision)))
+func meant(about About) bool {
+	return exists(about.Revision) && (about.Stamps == nil || slices.Contains(about.Stamps, Stamp(about.Revision)))
 }
 
-func (s *tagged) Tag(_ context.Context, revision int64, stamps []Stamp, tag Tag) (bool, error) {
-	if !meant(revision, stamps) {
+func (s *tagged) Tag(_ context.Context, about About, tag Tag) (bool, error) {
+	if !meant(about) {
 		return false, s.broken
 	}
 	s.tags[tag.Name] = string(tag.Data)
 	return true, s.broken
 }
 
-func (s *tagged) Untag(_ context.Context, revision int64, stamps []Stamp, names ...string) (had int, err error) {
+func (s *tagged) Untag(_ context.Context, about About, names ...string) (had bool, err error) {
 	for _, name := range names {
-		if _, ok := s.tags[name]; ok && meant(revision, stamps) {
+		if _, ok := s.tags[name]; ok && meant(about) {
 			delete(s.tags, name)
-			had++
+			had = true
 		}
 	}
 	return had, s.broken
 }
 
-func (s *tagged) AddResult(_ context.Context, revision int64, stamps []Stamp, result validations.Result) (bool, error) {
-	if !meant(revision, stamps) {
+func (s *tagged) AddResult(_ context.Context, about About, result validations.Result) (bool, error) {
+	if !meant(about) {
 		return false, s.broken
 	}
 	s.results = append(s.results, result)
@@ -90,7 +90,7 @@ func TestService_Tag(t *testing.T) {
 		{9, nil, "", fault.NotFound, "The requested revision=9 was not found"},
 		{2, nil, "", fault.Gone, "The requested revision=2 was pruned; the nearest that are left are 1 and 3"},
 	} {
-		tag, err := s.Tag(t.Context(), c.revision, nil, "good", c.data)
+		tag, err := s.Tag(t.Context(), c.revision, Options{}, "good", c.data)
 		if c.message != "" {
 			wantFault(t, err, c.kind, c.message)
 			continue
@@ -105,18 +105,19 @@ func TestService_Untag(t *testing.T) {
 	t.Parallel()
 	s, store := newTagged(nil)
 	store.tags["good"] = "{}"
-	if err := s.Untag(t.Context(), 1, nil, "good"); err != nil || len(store.tags) != 0 {
+	if err := s.Untag(t.Context(), 1, Options{}, "good"); err != nil || len(store.tags) != 0 {
 		t.Errorf("tags %v, %v", store.tags, err)
 	}
-	wantFault(t, s.Untag(t.Context(), 1, nil, "good"), fault.NotFound, "The requested tag 'good' for revision 1 was not found")
-	wantFault(t, s.Untag(t.Context(), 2, nil, "good"), fault.Gone, "was pruned")
-	if err := s.UntagAll(t.Context(), 3, nil); err != nil {
-		t.Error(err)
+	wantFault(t, s.Untag(t.Context(), 1, Options{}, "good"), fault.NotFound, "The requested tag 'good' for revision 1 was not found")
+	wantFault(t, s.Untag(t.Context(), 2, Options{}, "good"), fault.Gone, "was pruned")
+	if had, err := s.UntagAll(t.Context(), 3, Options{}); err != nil || had {
+		t.Error(had, err)
 	}
-	wantFault(t, s.UntagAll(t.Context(), 4, nil), fault.NotFound, "revision=4")
+	_, err := s.UntagAll(t.Context(), 4, Options{})
+	wantFault(t, err, fault.NotFound, "revision=4")
 	broken, _ := newTagged(errors.New("out of order"))
 	for _, err := range []error{
-		broken.Untag(t.Context(), 1, nil, "x"), broken.UntagAll(t.Context(), 1, nil), broken.refused(t.Context(), 1),
+		broken.Untag(t.Context(), 1, Options{}, "x"), broken.refused(t.Context(), 1),
 		Absent(t.Context(), broken.Store, 1),
 	} {
 		wantFault(t, err, fault.Internal, "out of order")
@@ -129,13 +130,13 @@ func TestService_Post(t *testing.T) {
 	body := document.Mapping{
 		{Key: "status", Value: "success"}, {Key: "validator", Value: document.Mapping{{Key: "name", Value: "v"}}},
 	}
-	got, err := s.Post(t.Context(), 1, nil, "tests", body)
+	got, err := s.Post(t.Context(), 1, Options{}, "tests", body)
 	if err != nil || got.Name != "tests" || len(store.results) != 1 || store.results[0].Name != "tests" {
 		t.Errorf("result %+v, %v", got, err)
 	}
-	_, err = s.Post(t.Context(), 2, nil, "tests", body)
+	_, err = s.Post(t.Context(), 2, Options{}, "tests", body)
 	wantFault(t, err, fault.Gone, "was pruned")
-	_, err = s.Post(t.Context(), 1, nil, "deckhand-tests", body)
+	_, err = s.Post(t.Context(), 1, Options{}, "deckhand-tests", body)
 	wantFault(t, err, fault.Forbidden, "made by the server itself")
 	_, err = s.Prune(t.Context(), 0, Options{})
 	wantFault(t, err, fault.Invalid, "At least the newest revision must be kept")
@@ -198,9 +199,12 @@ func TestService_replaced(t *testing.T) {
 			t.Parallel()
 			s, store := newTagged(nil)
 			store.tags["old"] = "{}"
-			_, tagged := s.Tag(t.Context(), 3, c.expected, "good", nil)
-			_, posted := s.Post(t.Context(), 3, c.expected, "tests", body)
-			errs := []error{tagged, posted, s.Untag(t.Context(), 3, c.expected, "old"), s.UntagAll(t.Context(), 3, c.expected)}
+			options := Options{Expected: c.expected}
+			_, tagged := s.Tag(t.Context(), 3, options, "good", nil)
+			_, posted := s.Post(t.Context(), 3, options, "tests", body)
+			untagged := s.Untag(t.Context(), 3, options, "old")
+			_, all := s.UntagAll(t.Context(), 3, options)
+			errs := []error{tagged, posted, untagged, all}
 			for i, err := range errs {
 				if c.done && err == nil {
 					continue

@@ -232,7 +232,7 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 	}
 	s.queueRevision(batch, commit)
 	for _, result := range commit.Results {
-		s.queueResult(batch, commit.Revision.ID, nil, result)
+		s.queueResult(batch, commit.Revision.ID, result)
 	}
 	if commit.Audit != nil {
 		event := *commit.Audit

@@ -39,14 +39,14 @@ func TestStore_obstacles(t *testing.T) {
 		exec("CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS " +
 			"$$ BEGIN RAISE EXCEPTION 'made up' USING ERRCODE = '" + code + "'; END $$")
 		exec("CREATE OR REPLACE TRIGGER fail BEFORE INSERT ON results EXECUTE FUNCTION fail()")
-		_, err := s.AddResult(t.Context(), 1, nil, result())
+		_, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result())
 		wantUnavailable(t, err)
 		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "made up") {
 			t.Errorf("%s: %v, want it to say %q", code, err, want)
 		}
 	}
 	exec("DROP TRIGGER fail ON results")
-	if done, err := s.AddResult(t.Context(), 1, nil, result()); err != nil || !done {
+	if done, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result()); err != nil || !done {
 		t.Errorf("afterwards: %v, %v", done, err)
 	}
 	if found, err := s.Reported(t.Context(), 1, ""); err != nil || len(found) != 1 {
@@ -61,7 +61,7 @@ func TestStore_readOnly(t *testing.T) {
 	put(t, open(t, at), "a", widget("w", 1))
 	s := openStore(t, separated(at)+"default_transaction_read_only=on", defaults())
 	wantUnavailable(t, s.Ping(t.Context()))
-	_, err := s.AddResult(t.Context(), 1, nil, result())
+	_, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result())
 	wantUnavailable(t, err)
 	if !strings.Contains(err.Error(), "read-only") {
 		t.Error(err)
@@ -97,7 +97,7 @@ func TestStore_fewConnections(t *testing.T) {
 			for range 10 {
 				_, err := s.Around(t.Context(), 1)
 				if i%2 == 0 {
-					_, err = s.AddResult(t.Context(), 1, nil, result())
+					_, err = s.AddResult(t.Context(), revisions.About{Revision: 1}, result())
 				}
 				if err != nil {
 					t.Error(err)

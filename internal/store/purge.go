@@ -33,21 +33,24 @@ const (
 )
 
 // Purge implements revisions.Store.
-func (s *Store) Purge(ctx context.Context, why revisions.Reason, expected revisions.Expected) error {
+func (s *Store) Purge(ctx context.Context, options revisions.Options) error {
 	return s.retry(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 			var head revisions.Head
 			if err := tx.QueryRow(ctx, lockHead, s.site).Scan(headFields(&head)...); err != nil {
 				return err //nolint:wrapcheck // explained by the caller
 			}
-			if err := expected.Check(head); err != nil {
+			if err := options.Expected.Check(head); err != nil {
 				return err
 			}
 			batch := &pgx.Batch{}
 			batch.Queue(patiently)
-			batch.Queue(resetSite, s.site, revisions.NewStamp(), why.User, why.Message)
+			batch.Queue(resetSite, s.site, revisions.NewStamp(), options.User, options.Message)
 			for _, statement := range purge {
 				batch.Queue(statement, s.site)
+			}
+			if options.Audit != nil {
+				s.queueEvent(batch, *options.Audit)
 			}
 			return tx.SendBatch(ctx, batch).Close()
 		})

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"purser/internal/document"
 	"purser/internal/queries"
@@ -47,32 +46,30 @@ const (
 )
 
 // AddResult implements revisions.Store.
-func (s *Store) AddResult(ctx context.Context, revision int64, stamps []revisions.Stamp, r validations.Result) (
-	done bool, err error,
-) {
-	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		batch := &pgx.Batch{} // one transaction, one round trip
-		s.queueResult(batch, revision, stamps, r).Exec(func(tag pgconn.CommandTag) error {
-			done = tag.RowsAffected() > 0
-			return nil
-		})
-		return s.pool.SendBatch(ctx, batch).Close()
-	})
-	if hasCode(err, foreignKeyViolation) { // it is deleted meanwhile
-		return false, nil
-	}
-	return done, err
+func (s *Store) AddResult(ctx context.Context, about revisions.About, r validations.Result) (bool, error) {
+	queue := func(batch *pgx.Batch) { s.queueReported(batch, about, r) }
+	return s.write(ctx, about, queue, insertResult, resultValues(r)...)
 }
 
-func (s *Store) queueResult(batch *pgx.Batch, revision int64, stamps []revisions.Stamp, r validations.Result,
-) *pgx.QueuedQuery {
+// queueResult adds a result to a revision that is being made.
+func (s *Store) queueResult(batch *pgx.Batch, revision int64, r validations.Result) {
+	about := revisions.About{Revision: revision}
+	s.queueReported(batch, about, r)
+	batch.Queue(insertResult, append([]any{s.site, about.Revision, about.Stamps}, resultValues(r)...)...)
+}
+
+func (s *Store) queueReported(batch *pgx.Batch, about revisions.About, r validations.Result) {
+	batch.Queue(insertReported, s.site, about.Revision, about.Stamps, r.Name)
+}
+
+func resultValues(r validations.Result) []any {
 	at := &r.CreatedAt
 	if at.IsZero() {
 		at = nil // now
 	}
-	batch.Queue(insertReported, s.site, revision, stamps, r.Name)
-	return batch.Queue(insertResult, s.site, revision, stamps, r.Name, r.Status, string(r.Validator), string(r.Errors), at,
-		validations.OutcomeOf(r).Message)
+	return []any{
+		r.Name, r.Status, string(r.Validator), string(r.Errors), at, validations.OutcomeOf(r).Message,
+	}
 }
 
 // Reported implements queries.Store.

@@ -40,29 +40,13 @@ func (s *Store) Tagged(ctx context.Context, tag string) (int64, error) {
 }
 
 // Tag implements revisions.Store.
-func (s *Store) Tag(ctx context.Context, revision int64, stamps []revisions.Stamp, tag revisions.Tag) (
-	done bool, err error,
-) {
-	n, err := s.exec(ctx, upsertTag, s.site, revision, stamps, tag.Name, string(tag.Data))
-	return n > 0, err
+func (s *Store) Tag(ctx context.Context, about revisions.About, tag revisions.Tag) (bool, error) {
+	return s.write(ctx, about, nil, upsertTag, tag.Name, string(tag.Data))
 }
 
 // Untag implements revisions.Store.
-func (s *Store) Untag(ctx context.Context, revision int64, stamps []revisions.Stamp, names ...string) (int, error) {
-	return s.exec(ctx, deleteTags, s.site, revision, stamps, names)
-}
-
-// exec does a small write, and returns how many rows it was about; none if a revision is deleted meanwhile.
-func (s *Store) exec(ctx context.Context, sql string, args ...any) (n int, err error) {
-	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		tag, err := s.pool.Exec(ctx, sql, args...)
-		n = int(tag.RowsAffected())
-		return err //nolint:wrapcheck // explained by the caller
-	})
-	if hasCode(err, foreignKeyViolation) {
-		return 0, nil
-	}
-	return n, err
+func (s *Store) Untag(ctx context.Context, about revisions.About, names ...string) (bool, error) {
+	return s.write(ctx, about, nil, deleteTags, names)
 }
 
 func scanTagNames(rows pgx.Rows, tags map[int64][]string) error {
