@@ -2,7 +2,7 @@ package schemadocs
 
 import "fmt"
 
-// combinators say what is wanted of the schemas that they hold.
+// combinators introduce the schemas that these keywords hold.
 var combinators = map[string]string{
 	"allOf": "All of these must hold:",
 	"anyOf": "At least one of these must hold:",
@@ -10,15 +10,15 @@ var combinators = map[string]string{
 	"not":   "This must not hold:",
 }
 
-// place is where a condition is said.
+// place is where a condition is described.
 type place struct {
-	in      *section
+	section *section
 	path    string // of the schema
-	isTyped bool   // the type of a value is known by then, so the other ones that pass are not mentioned
+	isTyped bool   // an outer schema names the type, so implied types are not mentioned
 	nesting int    // of lists
 }
 
-// to returns the place of a schema within that of the place.
+// to returns the place of a schema within the one that is described.
 func (p place) to(suffix string) place {
 	p.path = tail(p.path + suffix)
 	return p
@@ -26,9 +26,9 @@ func (p place) to(suffix string) place {
 
 var tooLong = []item{{Text: plain("Left out, because this page would be too long: what follows here.")}}
 
-// conditions are the combinators and the dependencies of a schema.
-func (t *table) conditions(m mapping, at place) (items []item) {
-	at.isTyped = at.isTyped || len(types(m)) > 0
+// conditions returns the combinators and the dependencies of a schema as lists.
+func (t *table) conditions(m mapping, in place) (items []item) {
+	in.isTyped = in.isTyped || len(types(m)) > 0
 	options := 0
 	for _, member := range m {
 		several, _ := member.Value.([]any)
@@ -36,29 +36,30 @@ func (t *table) conditions(m mapping, at place) (items []item) {
 		said := plain(combinators[member.Key])
 		switch {
 		case member.Key == "dependencies":
-			items = append(items, t.dependencies(held, at)...)
+			items = append(items, t.dependencies(held, in)...)
 		case member.Key == "not" && isMapping:
-			items = append(items, item{said, t.branch(held, at.to(" (not)"))})
+			items = append(items, item{said, t.branch(held, in.to(" (not)"))})
 		case member.Key != "not" && len(said) > 0 && len(several) > 0:
-			items = append(items, item{said, t.alternatives(several, at, options)})
+			items = append(items, item{said, t.alternatives(several, in, options)})
 			options += len(several)
 		}
 	}
 	return items
 }
 
-// alternatives says several schemas, of which so many options precede the first.
-func (t *table) alternatives(schemas []any, at place, before int) (items []item) {
+// alternatives describes the schemas of a combinator, and numbers them as options after those before.
+func (t *table) alternatives(schemas []any, in place, before int) (items []item) {
 	for i, schema := range schemas {
 		if t.isFull() {
 			return append(items, tooLong...)
 		}
-		items = append(items, t.branch(schema, at.to(fmt.Sprintf(" (option %d)", before+i+1)))...)
+		items = append(items, t.branch(schema, in.to(fmt.Sprintf(" (option %d)", before+i+1)))...)
 	}
 	return items
 }
 
-func (t *table) dependencies(held mapping, at place) (items []item) {
+// dependencies describes what must hold if a property is given.
+func (t *table) dependencies(held mapping, in place) (items []item) {
 	for _, d := range held {
 		if t.isFull() {
 			return append(items, tooLong...)
@@ -69,29 +70,29 @@ func (t *table) dependencies(held mapping, at place) (items []item) {
 			continue
 		}
 		said := t.count(join("", before, plain("this must hold as well:")))
-		items = append(items, item{said, t.branch(d.Value, at.to(" (with "+tail(d.Key)+")"))})
+		items = append(items, item{said, t.branch(d.Value, in.to(" (with "+tail(d.Key)+")"))})
 	}
 	return items
 }
 
-// branch says a schema in words, and what does not fit into them in a list below or in a section.
-func (t *table) branch(schema any, at place) []item {
-	if at.nesting > maxNesting || t.isFull() {
+// branch describes a schema in a phrase, with a list below it or a section if it needs one.
+func (t *table) branch(schema any, in place) []item {
+	if in.nesting > maxNesting || t.isFull() {
 		return tooLong
 	}
 	m, _ := schemaOf(schema)
 	if t.isNested(m) {
-		s := t.below(m, at.in, at.path, at.in.depth+1+at.nesting)
+		s := t.below(m, in.section, in.path, in.section.depth+1+in.nesting)
 		if s == nil {
 			return tooLong
 		}
 		return []item{{Text: t.count(join("", t.words(m, 0), plain(", see "), code(s.path).linked(&s.Anchor)))}}
 	}
-	said := item{Text: t.count(t.phrase(schema, at.isTyped))}
+	said := item{Text: t.count(t.phrase(schema, in.isTyped))}
 	if _, branches := combination(m); branches == nil {
-		at.nesting++
+		in.nesting++
 		said.Below, _ = t.rules(m)
-		said.Below = append(said.Below, t.conditions(m, at)...)
+		said.Below = append(said.Below, t.conditions(m, in)...)
 	}
 	switch {
 	case len(said.Text) > 0:
@@ -111,7 +112,7 @@ func (t *table) isNested(m mapping) bool {
 		!t.isPlain(m.At("items"), "", 1) || !t.isPlain(m.At("additionalProperties"), "", 1)
 }
 
-// phrase says what a schema without members and items of its own wants; empty if that is nothing.
+// phrase describes a schema that needs no section, without its groups and conditions. It is empty if nothing is left.
 func (t *table) phrase(schema any, isTyped bool) inline {
 	m, _ := schemaOf(schema)
 	var said []inline
@@ -130,6 +131,7 @@ func (t *table) phrase(schema any, isTyped bool) inline {
 	return join(" ", strong(sentence(oneLine(at[string](m, "title")))), wanted, described)
 }
 
+// required returns a phrase for a list of required properties.
 func required(names []string) inline {
 	switch len(names) {
 	case 0:

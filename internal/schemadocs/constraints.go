@@ -15,8 +15,8 @@ func (t *table) limits(m mapping) inline {
 	return limits
 }
 
-// constraints says in phrases what a schema wants of a value besides its type, its members and its items. It warns, if
-// that is wanted, where the type that is shown is not the only one that passes.
+// constraints returns phrases for what a schema demands of a value besides its type, its members and its items. If
+// warns is set, the last one says that other types than the implied one pass.
 func (t *table) constraints(m mapping, warns bool, depth int) (said []inline) {
 	if depth <= maxNesting {
 		said = append([]inline{
@@ -48,7 +48,7 @@ func when(holds bool, text inline) inline {
 	return nil
 }
 
-// nested says what is wanted of items and values that have no section of their own.
+// nested returns the constraints of items or values that have no section of their own.
 func (t *table) nested(m mapping, keyword, each string, depth int) inline {
 	held, _ := schemaOf(m.At(keyword))
 	if len(held) == 0 || !t.isPlain(held, "", 0) {
@@ -58,6 +58,7 @@ func (t *table) nested(m mapping, keyword, each string, depth int) inline {
 	return when(len(said) > 0, join("", plain(each), said))
 }
 
+// enumeration returns the values of an enum as a phrase.
 func enumeration(m mapping) inline {
 	values := at[[]any](m, "enum")
 	prefix := "one of "
@@ -67,7 +68,7 @@ func enumeration(m mapping) inline {
 	return when(len(values) > 0, join("", plain(prefix), codes(values, " or ")))
 }
 
-// codes lists values in code font, up to so many bytes.
+// codes lists values in code font, with last before the last one. It stops after maxValues bytes.
 func codes[T any](values []T, last string) inline {
 	var said inline
 	size := 0
@@ -86,7 +87,7 @@ func codes[T any](values []T, last string) inline {
 	return said
 }
 
-// interval says between which numbers a value is.
+// interval returns the bounds of a number as a phrase.
 func interval(m mapping) inline {
 	least, greatest := "at least ", "at most "
 	if m.At("exclusiveMinimum") == true {
@@ -98,17 +99,19 @@ func interval(m mapping) inline {
 	return join(" and ", number(m, "minimum", least), number(m, "maximum", greatest))
 }
 
+// number returns a prefix and the number that a keyword holds.
 func number(m mapping, keyword, prefix string) inline {
 	n, ok := m.At(keyword).(document.Number)
 	return when(ok, prose(prefix+string(n)))
 }
 
+// quoted returns the string that a keyword holds in code font, with text around it.
 func quoted(m mapping, keyword, before, after string) inline {
 	s, ok := m.At(keyword).(string)
 	return when(ok, join("", plain(before), code(s), plain(after)))
 }
 
-// counted says how many characters, items or properties there can be.
+// counted returns the bounds of a number of characters, items or properties as a phrase.
 func counted(m mapping, of, one, many string) inline {
 	low, high := at[document.Number](m, "min"+of), at[document.Number](m, "max"+of)
 	if low == "0" {
@@ -131,7 +134,7 @@ func counted(m mapping, of, one, many string) inline {
 	return prose(fmt.Sprintf("%s to %s %s", low, high, unit))
 }
 
-// misused names the keywords that hold something else than they should.
+// misused returns phrases for the keywords that hold something else than they should.
 func misused(m mapping) []inline {
 	var said []inline
 	for _, member := range m {

@@ -8,7 +8,7 @@ import (
 	"purser/internal/propertygroups"
 )
 
-// groups adds a section for the property groups of a schema and returns what they say of its properties.
+// groups adds a section for the property groups of a schema and returns the lines for its properties.
 func (t *table) groups(s *section, m mapping) []propertygroups.CrossLines {
 	rules, said := t.rules(m)
 	g := &section{Level: s.Level + 1, Heading: plain("Property groups"), Before: rules}
@@ -31,8 +31,8 @@ func (t *table) groups(s *section, m mapping) []propertygroups.CrossLines {
 	return said.Properties
 }
 
-// rules puts the groups of a schema into words (spec/property-groups.md §6), or says why they are malformed. It returns
-// nil if there are none.
+// rules describes the groups of a schema (spec/property-groups.md §6), or says why they are malformed. The list is nil
+// if there are none.
 func (t *table) rules(m mapping) (rules []item, said propertygroups.Description) {
 	t.spend(2000*(values(m.At("properties_groups_schema"))+values(m.At("property_groups"))), 0)
 	groups, err := propertygroups.Parse(m)
@@ -57,7 +57,7 @@ func (t *table) rules(m mapping) (rules []item, said propertygroups.Description)
 	return say(rules, leftOut(said.Omitted, "group", "groups")), said
 }
 
-// values returns how many values there are in one.
+// values counts a value and all that are nested in it.
 func values(value any) int {
 	n := 1
 	switch v := value.(type) {
@@ -73,8 +73,8 @@ func values(value any) int {
 	return n
 }
 
-// cross gives the lines of groups to the properties, here or in sections below. It returns those of properties that
-// are not declared, by name.
+// cross attaches the lines of groups to the properties, here or in sections below. It returns the lines of properties
+// that are not declared, by name.
 func (t *table) cross(m mapping, crossed []propertygroups.CrossLines) (undeclared map[string][]string) {
 	undeclared = make(map[string][]string)
 	for _, c := range crossed {
@@ -97,7 +97,8 @@ func (t *table) cross(m mapping, crossed []propertygroups.CrossLines) (undeclare
 	return undeclared
 }
 
-// walk follows a path through properties, and the items of lists, as far as they have rows.
+// walk follows a path through properties and the items of lists as far as they have rows. It returns the last member
+// that it found and the rest of the path.
 func (t *table) walk(schema mapping, path []string) (found *document.Member, rest []string) {
 	for i, name := range path {
 		t.spend(len(schema), 0)

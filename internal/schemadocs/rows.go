@@ -70,7 +70,7 @@ func (t *table) rows(s *section, m mapping, crossed []propertygroups.CrossLines)
 	}
 }
 
-// others adds rows for the properties that have no name.
+// others adds rows for patterns of names and for all other names.
 func (t *table) others(s *section, m mapping) {
 	for _, of := range at[mapping](m, "patternProperties") {
 		t.row(s, property{
@@ -105,7 +105,7 @@ func (t *table) items(s *section, m mapping) {
 	}
 }
 
-// isSaid reports whether the type and the constraints of a list or a map say all of its items or values.
+// isSaid reports whether the type and the constraints of a list or a map describe all of its items or values.
 func (t *table) isSaid(schema any) bool {
 	m, ok := schema.(mapping)
 	_, isDescribed := m.Lookup("description")
@@ -137,7 +137,7 @@ func (t *table) row(s *section, p property) {
 	s.Rows = append(s.Rows, cells)
 }
 
-// description is what a schema says of a property, and then what property groups say.
+// description joins the title and the description of a property and the lines of property groups.
 func description(m mapping, lines []string, hasSection bool) inline {
 	described := at[string](m, "description")
 	if len(lines) > 0 {

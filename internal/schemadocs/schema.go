@@ -73,6 +73,7 @@ func at[T any](m mapping, keyword string) T {
 	return value
 }
 
+// hasMembers reports whether a schema declares properties.
 func hasMembers(m mapping) bool {
 	return len(at[mapping](m, "properties")) > 0 || len(at[mapping](m, "patternProperties")) > 0
 }
@@ -88,7 +89,7 @@ func names(list []any) []string {
 	return found
 }
 
-// types returns what a schema's type names.
+// types returns the types that a schema names.
 func types(m mapping) []string {
 	if name, ok := m.At("type").(string); ok {
 		return []string{name}

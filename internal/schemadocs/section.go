@@ -30,7 +30,7 @@ func (t *table) section(schema any, s *section) *section {
 	return s
 }
 
-// fill says all of a schema in its section.
+// fill describes a schema in its section.
 func (t *table) fill(s *section, m mapping) {
 	s.Before = say(s.Before, t.count(strong(at[string](m, "title"))))
 	for _, paragraph := range paragraphs(at[string](m, "description")) {
@@ -47,7 +47,7 @@ func (t *table) fill(s *section, m mapping) {
 		when(others == true || others == nil && isNamed, plain("Other properties are allowed.")),
 		when(m.At("additionalItems") == false && len(at[[]any](m, "items")) > 0, plain("No further items.")))
 	if _, branches := combination(m); branches == nil {
-		s.After = append(s.After, t.conditions(m, place{in: s, path: cmp.Or(s.path, "data")})...)
+		s.After = append(s.After, t.conditions(m, place{section: s, path: cmp.Or(s.path, "data")})...)
 	}
 }
 
@@ -69,7 +69,7 @@ func (t *table) below(schema any, parent *section, path string, depth int) *sect
 	})
 }
 
-// isPlain reports whether a row can say all of a schema, apart from what one keyword holds.
+// isPlain reports whether a row can describe all of a schema, apart from what one keyword holds.
 func (t *table) isPlain(schema any, apart string, depth int) bool {
 	m, _ := schemaOf(schema)
 	t.spend(len(m)*50, 0)

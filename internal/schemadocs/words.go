@@ -9,10 +9,10 @@ import (
 
 const (
 	malformed = "malformed (not a schema)"
-	various   = "various" // which a list of conditions says
+	various   = "various" // a list of conditions follows
 )
 
-// words says which type a schema wants: "string", "array of object", a link to a definition.
+// words names the type that a schema demands: "string", "array of object", a link to a definition.
 func (t *table) words(schema any, depth int) inline {
 	m, ok := schemaOf(schema)
 	if ref := m.At("$ref"); ref != nil {
@@ -45,7 +45,7 @@ func (t *table) words(schema any, depth int) inline {
 	return plain("any")
 }
 
-// typeWords says one type, and what a list or a map is of.
+// typeWords names one type, and for a list or a map the type of what it holds.
 func (t *table) typeWords(name string, m mapping, depth int) inline {
 	var of string
 	var held mapping
@@ -70,8 +70,8 @@ func (t *table) typeWords(name string, m mapping, depth int) inline {
 	return join("", plain(of), said)
 }
 
-// combination returns the branches of a schema that only says that one or all of several types or definitions hold, so
-// that a few words do for it, and what is said between them.
+// combination returns the branches of a schema that does nothing but combine a few types or definitions, and the word
+// between them. It returns no branches for any other schema.
 func combination(m mapping) (separator string, branches []any) {
 	keyword := ""
 	for _, member := range m {
