@@ -26,8 +26,8 @@ func socketDir(dir string) string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("purser-%x", sum[:8]))
 }
 
-// makeSocketDir replaces the directory of the socket by an empty one that only the account can enter. It fails if
-// somebody else's is in the way, whom the temporary directory protects from being replaced.
+// makeSocketDir replaces the directory of the socket by an empty one that only the account can enter. In the temporary
+// directory this fails if another user has made it: only that user and root can remove it.
 func (c *Cluster) makeSocketDir() error {
 	err := os.RemoveAll(c.socket)
 	if err == nil {
