@@ -63,6 +63,11 @@ type Store struct {
 	policies  *cache.Cache[policyKey, validations.Policy]
 	// general limits the connections of all calls except readiness, audit and verdicts, which must always find one.
 	general *semaphore.Weighted
+	// sweeps lets one prune or purge run at a time. The others wait without a connection.
+	sweeps *semaphore.Weighted
+	// stepped is called after each transaction of a prune with the number of rows that it deleted while it held the
+	// site's counters; nil but in tests.
+	stepped func(locked int) error
 
 	recorder recorder
 }
@@ -103,6 +108,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		buckets:  cache.New[string, bucketEntry](options.CacheSize),
 		policies: cache.New[policyKey, validations.Policy](policiesSize),
 		general:  semaphore.NewWeighted(int64(max(1, config.MaxConns-reserved))),
+		sweeps:   semaphore.NewWeighted(1),
 	}, nil
 }
 
@@ -141,6 +147,17 @@ func (s *Store) sharing(ctx context.Context, do func() error) error {
 	}
 	defer s.general.Release(1)
 	return do()
+}
+
+// sweeping does a prune or a purge once no other one runs in this process.
+func (s *Store) sweeping(ctx context.Context, do func(ctx context.Context) error) error {
+	return s.within(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
+		if err := s.sweeps.Acquire(ctx, 1); err != nil {
+			return fmt.Errorf("wait for another prune or purge: %w", err)
+		}
+		defer s.sweeps.Release(1)
+		return do(ctx)
+	})
 }
 
 func unavailable(format string, args ...any) *fault.Fault {
