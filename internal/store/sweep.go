@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -81,18 +82,19 @@ const (
 )
 
 const (
-	maxSwept = 4096 // rows that a step deletes without the lock
-	maxFound = 16 * maxSwept
-	// What a step deletes while it holds the site's counters: some milliseconds of work.
-	maxLocked      = 256
-	maxLockedBytes = 4 << 20
+	maxSwept = 1024 // rows that a step deletes without the lock
+	maxFound = 1 << 16
+	// What a step deletes while it holds the site's counters: a few milliseconds of work.
+	maxLocked      = 128
+	maxLockedBytes = 2 << 20
 	all            = math.MaxInt64 // revisions to keep
 )
 
 // step does a part of a prune in a transaction of its own; do returns how many rows it has deleted while it held the
-// site's counters.
+// site's counters. Then it pauses for as long as that took: others get at least half of the time.
 func (s *Store) step(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) (locked int, err error)) error {
 	var locked int
+	began := time.Now()
 	err := s.retry(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 			locked, err = do(ctx, tx)
@@ -102,7 +104,15 @@ func (s *Store) step(ctx context.Context, do func(ctx context.Context, tx pgx.Tx
 	if err == nil && s.stepped != nil {
 		err = s.stepped(locked)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	select {
+	case <-time.After(time.Since(began)):
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the next step: %w", context.Cause(ctx))
+	}
 }
 
 // sweep deletes what none of the remaining revisions needs, and counts it.
