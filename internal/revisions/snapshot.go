@@ -14,7 +14,7 @@ import (
 // Head is the newest state of the site, as its counters describe it.
 type Head struct {
 	Epoch        int64 // number of purges
-	Prunes       int64 // number of prunes, each of which may have deleted contents
+	Prunes       int64 // how often prunes have deleted revisions, or outcomes of checks
 	Revision     int64 // the newest revision, 0 if there is none
 	LastDocument int64 // the last document id that was used
 	Live         int   // number of documents of the newest revision

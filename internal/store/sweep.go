@@ -12,16 +12,18 @@ import (
 	"purser/internal/validations"
 )
 
-// What no remaining revision needs is never needed again: a new revision needs live versions, and those that come with
-// it. Failures, versions and occupancies are therefore deleted without a lock, by statements that look at the state of
-// one moment. Contents and checks are different, because a new revision may need an old one again. They are looked for
-// without a lock, too, but deleted with the site's counters held, except those that a revision needs that was appended
-// after the search.
+// A version that no remaining revision needs is never needed again: a new revision needs live versions, and those that
+// come with it. Failures, versions and occupancies are therefore deleted without a lock, by statements that look at the
+// state of one moment. Contents and checks are different, because a new revision may need an old one again. They are
+// looked for without a lock, too, but deleted with the site's counters held, except those that revisions need that were
+// appended after the search. A change that is planned before and appended after that adds the contents again that it
+// finds missing; the outcomes of checks it may no longer have, and so it is planned again.
 
-// unneeded are the versions that no remaining revision needs, if the newest $2 are kept. Each was valid only in a gap
-// between two of them, after the one and before the other, and so its fork lies in that gap. LayeringPolicies stay by
-// which remaining revisions are rendered: of each the newest one that was written until then, even if it was removed
-// since, and the newest of all (spec/api.md §0 D14).
+// unneeded are the versions that no remaining revision needs. All revisions that there are remain, or, if $2 is not
+// null, the newest $2 and those with tags. Each version was valid only in a gap between two of them, after the one and
+// before the other, and so its fork lies in that gap. LayeringPolicies stay by which remaining revisions are rendered:
+// of each the newest one that was written until then, even if it was removed since, and the newest of all (spec/api.md
+// §0 D14).
 const unneeded = gaps + `, unneeded AS (
 		SELECT d.id, d.bytes FROM gaps g CROSS JOIN LATERAL (
 			SELECT d.id, pg_column_size(d.*) AS bytes FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL
@@ -35,7 +37,7 @@ const (
 	gaps = `WITH gaps AS (
 			SELECT n.after, n.before FROM (
 				SELECT lag(r.revision, 1, 0::bigint) OVER (ORDER BY r.revision) AS after, r.revision AS before
-				FROM revisions r WHERE r.site = $1 AND (` + prunable + `) IS NOT TRUE) n
+				FROM revisions r WHERE r.site = $1 AND ($2::bigint IS NULL OR (` + prunable + `) IS NOT TRUE)) n
 			WHERE n.before > n.after + 1)`
 
 	// sweepDocuments deletes versions, at most $3.
@@ -87,7 +89,6 @@ const (
 	// What a step deletes while it holds the site's counters: a few milliseconds of work.
 	maxLocked      = 128
 	maxLockedBytes = 2 << 20
-	all            = math.MaxInt64 // revisions to keep
 )
 
 // step does a part of a prune in a transaction of its own; do returns how many rows it has deleted while it held the
@@ -148,7 +149,7 @@ func (s *Store) sweepAll(ctx context.Context, sql string) (count int, bytes int6
 		var rows int
 		var size int64
 		err := s.step(ctx, func(ctx context.Context, tx pgx.Tx) (int, error) {
-			return 0, tx.QueryRow(ctx, sql, s.site, int64(all), maxSwept).Scan(&rows, &size)
+			return 0, tx.QueryRow(ctx, sql, s.site, nil, maxSwept).Scan(&rows, &size)
 		})
 		if err != nil {
 			return count, bytes, err
@@ -224,7 +225,7 @@ func (s *Store) pruneContents(ctx context.Context, tx pgx.Tx, keys [][]byte, sin
 }
 
 func (s *Store) findChecks(ctx context.Context, tx pgx.Tx) ([]found, error) {
-	kept, err := s.failedChecks(ctx, tx, 0, all)
+	kept, err := s.failedChecks(ctx, tx, 0, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
