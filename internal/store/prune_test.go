@@ -488,7 +488,7 @@ func TestStore_Prune_tagged(t *testing.T) {
 		var pruned revisions.Pruned
 		var group sync.WaitGroup
 		group.Go(func() { pruned, err = p.pruning.Prune(context.Background(), 1, revisions.Options{}) })
-		p.waiting(1)
+		waiting(t, p.watching, 1)
 		p.put("a", widget("w", 4))
 		end := tx.Rollback
 		if c.commit {
@@ -504,23 +504,6 @@ func TestStore_Prune_tagged(t *testing.T) {
 			t.Errorf("a tag that came later: %v", err)
 		}
 	}
-}
-
-// waiting waits until so many others wait for locks.
-func (p *pruner) waiting(want int) {
-	p.Helper()
-	for range 1000 {
-		var n int
-		if err := p.watching.QueryRow(context.Background(), `SELECT count(*) FROM pg_stat_activity
-			WHERE wait_event_type = 'Lock' AND datname = current_database()`).Scan(&n); err != nil {
-			p.Fatalf("ask for locks: %v", err)
-		}
-		if n == want {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	p.Fatalf("%d do not wait for a lock", want)
 }
 
 // Prunes and purges that wait leave the connections to others.
@@ -550,7 +533,7 @@ func TestStore_Prune_connections(t *testing.T) {
 			}
 		})
 	}
-	p.waiting(1)
+	waiting(t, p.watching, 1)
 	if _, err := p.pruning.Latest(t.Context()); err != nil {
 		t.Error(err)
 	}
