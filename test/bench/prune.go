@@ -22,7 +22,7 @@ import (
 // prunes measures row 17: how long PUTs of other buckets take while half of the revisions are pruned. A prune is over
 // soon, and so several copies of one site are pruned, each once, and all PUTs count.
 func (b *bench) prunes(ctx context.Context) error {
-	const copies, putters = 4, 4
+	const copies, putters = 3, 4
 	history := 2 * b.revisions
 	b.sayf("row 17: %d PUTs at a time beside a prune of half of %d revisions", putters, history)
 	database, err := b.create(ctx, "prune")
