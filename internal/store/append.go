@@ -17,7 +17,7 @@ import (
 
 const (
 	// lockHead comes first, so that no two transactions that change the site wait for each other's rows.
-	lockHead = `SELECT ` + headColumns + ` FROM sites s WHERE s.site = $1 FOR UPDATE`
+	lockHead = readHead + ` FOR UPDATE`
 
 	// lockBase is lockHead, with the stamp of the revision that a commit was planned on.
 	lockBase = `SELECT ` + headColumns + `, coalesce(

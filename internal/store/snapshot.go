@@ -13,6 +13,8 @@ import (
 const (
 	headColumns = `s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.settled`
 
+	readHead = `SELECT ` + headColumns + ` FROM sites s WHERE s.site = $1`
+
 	headState = `SELECT ` + headColumns + `, now() FROM sites s WHERE s.site = $1`
 
 	bucketStates = `SELECT k.bucket, coalesce(b.changed, 0), coalesce(b.stamp, 0)

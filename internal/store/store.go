@@ -55,6 +55,11 @@ type Store struct {
 	policies  *cache.Cache[policyKey, validations.Policy]
 	// general limits the connections of all calls except readiness, audit and verdicts, which must always find one.
 	general *semaphore.Weighted
+	// sweeps lets one prune or purge run at a time. The others wait without a connection.
+	sweeps *semaphore.Weighted
+	// stepped is called after each transaction of a prune with the number of rows that it deleted while it held the
+	// site's counters; nil but in tests.
+	stepped func(locked int) error
 
 	recorder recorder
 }
@@ -85,6 +90,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		buckets:  cache.New[string, revisions.Bucket](options.CacheSize),
 		policies: cache.New[policyKey, validations.Policy](policiesSize),
 		general:  semaphore.NewWeighted(int64(max(1, config.MaxConns-reservedConnections))),
+		sweeps:   semaphore.NewWeighted(1),
 	}, nil
 }
 
