@@ -96,19 +96,6 @@ func TestMigrate_refused(t *testing.T) {
 		}
 	})
 
-	t.Run("interrupted migration", func(t *testing.T) {
-		t.Parallel()
-		url := storetest.URL(t)
-		conn := storetest.Connect(t, url)
-		newest, _ := state(t, conn)
-		set(t, conn, newest, true)
-		err := store.Migrate(t.Context(), url)
-		wantFault(t, err, fault.Unavailable, fmt.Sprintf("migration %d of the database was interrupted", newest))
-		if _, dirty := state(t, conn); !dirty {
-			t.Error("the database is no longer marked")
-		}
-	})
-
 	t.Run("no server", func(t *testing.T) {
 		t.Parallel()
 		if err := store.Migrate(t.Context(), "postgres:///purser?host=/nowhere"); err == nil {
@@ -127,7 +114,7 @@ func wantFault(t *testing.T, err error, kind fault.Kind, text string) {
 	}
 }
 
-// The lock of golang-migrate is waited for without a context, so ours has to end that.
+// The end of the context ends the wait for a table.
 func TestMigrate_cancelled(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -22,6 +22,8 @@ type proxy struct {
 	mu       sync.Mutex
 	answered bool // the server spoke last
 	trips    int
+	turns    int // how often the one began to speak after the other
+	cut      int // the turn at which the connection is cut, 0 for none
 }
 
 // startProxy returns a proxy before a database, and the database's connection string through it.
@@ -80,7 +82,9 @@ func (p *proxy) pass(to, from net.Conn, isAnswer bool) {
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 {
-			p.count(isAnswer)
+			if p.count(isAnswer) {
+				return
+			}
 			if _, err := to.Write(buffer[:n]); err != nil {
 				return
 			}
@@ -91,13 +95,25 @@ func (p *proxy) pass(to, from net.Conn, isAnswer bool) {
 	}
 }
 
-func (p *proxy) count(isAnswer bool) {
+// count reports whether the connection is to be cut before what is said now.
+func (p *proxy) count(isAnswer bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !isAnswer && p.answered {
 		p.trips++
 	}
+	if isAnswer != p.answered {
+		p.turns++
+	}
 	p.answered = isAnswer
+	return p.cut > 0 && p.turns >= p.cut
+}
+
+// taken returns the number of turns so far.
+func (p *proxy) taken() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.turns
 }
 
 // during returns how many round trips some work takes.
