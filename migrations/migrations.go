@@ -2,8 +2,8 @@
 // that each leaves.
 //
 // A file is named NNNN_what.up.sql and never changes once it is released; there is no way down. Each runs as one
-// transaction, so it must not say BEGIN or COMMIT itself. make schema writes schema/NNNN.txt, which servers compare with
-// the database at start.
+// transaction, so it must not say BEGIN or COMMIT itself. make schema writes schema/NNNN.txt, which servers compare
+// with the database at start.
 package migrations
 
 import (

@@ -36,7 +36,7 @@ func Migrate(ctx context.Context, url string) error {
 	}
 	driver := &migrationDriver{ctx: ctx, conn: conn, newest: newest}
 	if err = migrateUp(ctx, files, driver); err == nil {
-		err = driver.checkSchema()
+		err = driver.checkSchema() //nolint:contextcheck // the driver has it
 	}
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
@@ -70,7 +70,7 @@ func newestVersion(files source.Driver) (int, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("read the embedded migrations: %w", err)
 	}
-	return int(version), nil //nolint:gosec // a small number
+	return int(version), nil
 }
 
 // connect opens a connection that prepares no statements, so that a pooler may share the server's among transactions.

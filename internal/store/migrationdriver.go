@@ -112,7 +112,8 @@ func (d *migrationDriver) locked(do func(tx pgx.Tx, version int) error) error {
 
 // patient lifts all timeouts of statements for a transaction. Only a server that freezes in it, and keeps the others
 // waiting, is thrown out after a minute.
-const patient = `SELECT set_config(name, CASE name WHEN 'idle_in_transaction_session_timeout' THEN '60s' ELSE '0' END, true)
+const patient = `
+	SELECT set_config(name, CASE name WHEN 'idle_in_transaction_session_timeout' THEN '60s' ELSE '0' END, true)
 	FROM pg_settings WHERE name IN
 	('statement_timeout', 'lock_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`
 
