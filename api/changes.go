@@ -114,7 +114,7 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written re
 
 // writePreview sets the ETag of the newest revision. For a dry run it answers with the preview and returns true.
 func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written revisions.Written) bool {
-	setHead(w, written.Revision, written.Epoch)
+	setHead(w, written.Revision, written.Stamp)
 	infoOf(r).audited = written.Audited
 	if infoOf(r).unchanged = !written.Changed; written.Changed {
 		infoOf(r).revision = written.Revision
@@ -171,9 +171,11 @@ func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	options.Audit = s.auditOf(r, http.StatusNoContent)
 	if err := s.Service.Purge(r.Context(), options); err != nil {
 		return err
 	}
+	infoOf(r).audited = options.Audit != nil
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

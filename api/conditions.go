@@ -14,16 +14,15 @@ import (
 	"purser/internal/revisions"
 )
 
-// setHead sets the newest revision as the ETag, for the If-Match of the next change. The ETag includes the epoch,
-// because revision numbers start again after a purge.
-func setHead(w http.ResponseWriter, revision, epoch int64) {
-	w.Header().Set("ETag", fmt.Sprintf(`"%d-%d"`, revision, epoch))
+// setHead sets the newest revision as the ETag, for the If-Match of the next change.
+func setHead(w http.ResponseWriter, revision int64, stamp revisions.Stamp) {
+	w.Header().Set("ETag", fmt.Sprintf(`"%d-%v"`, revision, stamp))
 }
 
 // entityTag returns the ETag of one representation of a revision. If-Match compares the revision, If-None-Match all of
 // it.
-func entityTag(revision, epoch int64, form ...string) string {
-	return fmt.Sprintf(`"%d-%d.%s"`, revision, epoch, digest(strings.Join(form, "\n")))
+func entityTag(revision int64, stamp revisions.Stamp, form ...string) string {
+	return fmt.Sprintf(`"%d-%v.%s"`, revision, stamp, digest(strings.Join(form, "\n")))
 }
 
 func digest(text string) string {
@@ -54,7 +53,7 @@ func matchesETag(r *http.Request, tag string) bool {
 }
 
 // version matches an item of If-Match: a revision, in the form of this server's ETags.
-var version = regexp.MustCompile(`^(?:W/)?"(0|[1-9]\d{0,17})(?:-(\d{1,18})(?:\.[0-9a-f]*)?)?"$`)
+var version = regexp.MustCompile(`^(?:W/)?"(0|[1-9]\d{0,17})(?:-([0-9a-f]{1,16})(?:\.[0-9a-f]*)?)?"$`)
 
 // expected reads If-Match: the revisions that a change may be based on.
 func expected(r *http.Request) (revisions.Expected, error) {
@@ -74,11 +73,35 @@ func expected(r *http.Request) (revisions.Expected, error) {
 				"invalid. It must be the newest revision you know, in quotes as in an ETag (If-Match: \"5\"), and not %q.", tag)
 		default:
 			revision, _ := strconv.ParseInt(parts[1], 10, 64) // it has at most 18 digits
-			epoch, _ := strconv.ParseInt(parts[2], 10, 64)
-			expected = append(expected, revisions.Version{Revision: revision, Epoch: epoch})
+			stamp, _ := revisions.ParseStamp(parts[2])        // or empty, for any
+			expected = append(expected, revisions.Version{Revision: revision, Stamp: stamp})
 		}
 	}
 	return expected, nil
+}
+
+// about reads which revision with a number a write is meant for: by If-Match, with its ETag, or by the parameter
+// revision-stamp. If the write is made, its answer will have the given status.
+func (s *server) about(r *http.Request, revision int64, status int) (revisions.Options, error) {
+	options := revisions.Options{Audit: s.auditOf(r, status)}
+	var err error
+	if options.Expected, err = expected(r); err != nil {
+		return options, err
+	}
+	q := readQuery(r)
+	text := q.text("revision-stamp")
+	if text == "" || q.error() != nil {
+		return options, q.error()
+	}
+	stamp, err := revisions.ParseStamp(text)
+	if err != nil || stamp == 0 {
+		q.fail("revision-stamp", "It must be the stamp of a revision, as its status and its ETag show it.")
+	}
+	if options.Expected != nil {
+		q.fail("revision-stamp", "If-Match says the same: send one of them.")
+	}
+	options.Expected = revisions.Expected{{Revision: revision, Stamp: stamp}}
+	return options, q.error()
 }
 
 // maxMessage bounds the message of a change, in characters.

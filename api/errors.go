@@ -130,7 +130,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		infoOf(r).note(f.Type) // the message may quote the request
 	}
 	if stale, ok := errors.AsType[*revisions.Stale](err); ok {
-		setHead(w, stale.Head.Revision, stale.Head.Epoch)
+		setHead(w, stale.Head.Revision, stale.Head.Stamp)
 	}
 	if f.RetryAfter > 0 {
 		setRetryAfter(w, f.RetryAfter)

@@ -67,7 +67,12 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view 
 
 // writeRevision answers with a revision. Its ETag can be used for the If-Match of a change.
 func (s *server) writeRevision(w http.ResponseWriter, r *http.Request, described queries.Described) {
-	s.writeOf(w, r, http.StatusOK, s.revisionView(r, described), fmt.Sprintf("%d-%d.", described.ID, described.Epoch))
+	s.writeOf(w, r, http.StatusOK, s.revisionView(r, described), stampPrefix(described.Revision))
+}
+
+// stampPrefix is how ETags begin that can be used for the If-Match of a request about a revision.
+func stampPrefix(revision revisions.Revision) string {
+	return fmt.Sprintf("%d-%v.", revision.ID, revision.Stamp)
 }
 
 // writeOf is write with a prefix of the ETag.
@@ -118,10 +123,10 @@ func deliver(w http.ResponseWriter, status int, kind string, text []byte) {
 // writeStatus answers with a verdict, as text if Accept prefers that.
 func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.Shown) {
 	if negotiate(r, typeText) == typeText {
-		s.send(w, r, code, typeText, []byte(statusText(shown)), "")
+		s.send(w, r, code, typeText, []byte(statusText(shown)), stampPrefix(shown.Revision))
 		return
 	}
-	s.write(w, r, code, statusViewOf(shown))
+	s.writeOf(w, r, code, statusViewOf(shown), stampPrefix(shown.Revision))
 }
 
 // flushSize is the number of bytes after which a stream of documents is flushed.

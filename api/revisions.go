@@ -71,11 +71,11 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 		return asHTTPNotFound(err)
 	}
 	if r.Header.Get("If-None-Match") != "" {
-		epoch, err := s.Queries.Epoch(r.Context(), id)
+		stamp, err := s.Queries.Stamp(r.Context(), id)
 		if err != nil {
 			return asHTTPNotFound(err)
 		}
-		if tag := s.documentsTag(r, id, epoch); matchesETag(r, tag) && notModified(w, r, tag) { // without reading documents
+		if tag := s.documentsTag(r, id, stamp); matchesETag(r, tag) && notModified(w, r, tag) { // without reading documents
 			return nil
 		}
 	}
@@ -85,7 +85,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 		return asHTTPNotFound(err)
 	}
 	w.Header().Set("Vary", "Accept")
-	if !found.Provisional && notModified(w, r, s.documentsTag(r, id, found.Epoch)) {
+	if !found.Provisional && notModified(w, r, s.documentsTag(r, id, found.Stamp)) {
 		return nil
 	}
 	if !s.Compat {
@@ -99,8 +99,8 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 
 // documentsTag returns the ETag of a list of documents. It depends on the media type, the query and whether the caller
 // may read encrypted documents.
-func (s *server) documentsTag(r *http.Request, revision, epoch int64) string {
-	return entityTag(revision, epoch, "documents", negotiate(r), r.URL.RawQuery, strconv.FormatBool(s.seesEncrypted(r)))
+func (s *server) documentsTag(r *http.Request, revision int64, stamp revisions.Stamp) string {
+	return entityTag(revision, stamp, "documents", negotiate(r), r.URL.RawQuery, strconv.FormatBool(s.seesEncrypted(r)))
 }
 
 // setLinks sets Link to the URLs of the next and previous pages (spec/api.md §0 C5).

@@ -53,6 +53,7 @@ func revisionStatus(status validations.Status) string {
 
 // history shows how a revision was made. The reference shows none of it.
 type history struct {
+	Stamp        string  `json:"stamp"`
 	Kind         string  `json:"kind"`
 	User         *string `json:"user"`
 	Message      *string `json:"message"`
@@ -61,7 +62,8 @@ type history struct {
 
 func historyOf(revision revisions.Revision) history {
 	h := history{
-		Kind: revision.Kind.String(), User: optional(revision.User), Message: optional(revision.Message),
+		Stamp: revision.Stamp.String(), Kind: revision.Kind.String(),
+		User: optional(revision.User), Message: optional(revision.Message),
 	}
 	if revision.Kind == revisions.Rollback {
 		h.RolledBackTo = &revision.Origin

@@ -28,9 +28,15 @@ func (s *server) deleteTags(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Service.UntagAll(r.Context(), id); err != nil {
+	options, err := s.about(r, id, http.StatusNoContent)
+	if err != nil {
 		return err
 	}
+	had, err := s.Service.UntagAll(r.Context(), id, options)
+	if err != nil {
+		return err
+	}
+	infoOf(r).audited = had && options.Audit != nil
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -66,10 +72,15 @@ func (s *server) postTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	tagged, err := s.Service.Tag(r.Context(), id, tag, data)
+	options, err := s.about(r, id, http.StatusCreated)
 	if err != nil {
 		return err
 	}
+	tagged, err := s.Service.Tag(r.Context(), id, options, tag, data)
+	if err != nil {
+		return err
+	}
+	infoOf(r).audited = options.Audit != nil
 	s.write(w, r, http.StatusCreated, tagViews([]revisions.Tag{tagged}))
 	return nil
 }
@@ -80,9 +91,14 @@ func (s *server) deleteTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Service.Untag(r.Context(), id, tag); err != nil {
+	options, err := s.about(r, id, http.StatusNoContent)
+	if err != nil {
 		return err
 	}
+	if err := s.Service.Untag(r.Context(), id, options, tag); err != nil {
+		return err
+	}
+	infoOf(r).audited = options.Audit != nil
 	w.WriteHeader(http.StatusNoContent)
 	return nil
 }

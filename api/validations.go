@@ -144,10 +144,15 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := s.Service.Post(r.Context(), id, validation, body)
+	options, err := s.about(r, id, http.StatusCreated)
 	if err != nil {
 		return err
 	}
+	result, err := s.Service.Post(r.Context(), id, options, validation, body)
+	if err != nil {
+		return err
+	}
+	infoOf(r).audited = options.Audit != nil
 	s.write(w, r, http.StatusCreated, postedView{result.Status, result.Validator})
 	return nil
 }

@@ -119,6 +119,7 @@ func (s *server) entryView(r *http.Request, revision int64, entry validations.En
 // statusView is the verdict on a revision.
 type statusView struct {
 	Revision    int64            `json:"revision"`
+	Stamp       string           `json:"stamp"`
 	Status      string           `json:"status"`
 	Policies    []policyView     `json:"policies"`
 	Ignored     []validationView `json:"ignored"`
@@ -127,7 +128,7 @@ type statusView struct {
 
 func statusViewOf(shown revisions.Shown) statusView {
 	view := statusView{
-		Revision: shown.ID, Status: shown.Verdict.Status.String(), Policies: []policyView{},
+		Revision: shown.ID, Stamp: shown.Stamp.String(), Status: shown.Verdict.Status.String(), Policies: []policyView{},
 		Ignored: validationViews(shown.Verdict.Ignored), Validations: validationViews(shown.Verdict.Reported),
 	}
 	for _, policy := range shown.Verdict.Policies {

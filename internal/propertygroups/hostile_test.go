@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"purser/internal/budget"
+	"purser/internal/budget/budgettest"
 	"purser/internal/document"
 )
-
-// patience is how long anything here may take, on a slow machine with the race detector.
-const patience = 15 * time.Second
 
 // named writes one named group.
 func named(name, operator string, entries ...any) document.Mapping {
@@ -47,10 +45,12 @@ func ladder(n int, operator string) []any {
 	return append(list, named("g"+strconv.Itoa(n), operator, "l.a", "l.b"))
 }
 
-// Whatever comes, parsing, checking and describing it end soon, and what they say is short.
+// Whatever comes, parsing, checking and describing it take not much more than an ordinary check that uses up the same
+// budget, and what they say is short.
 //
-//nolint:paralleltest // it measures
+//nolint:paralleltest // it measures what the process does
 func TestHostile(t *testing.T) {
+	const most = 30
 	dotted := strings.Repeat("p.", maxParts-1)
 	closed := make(document.Mapping, 1_000)
 	for i := range closed {
@@ -58,6 +58,10 @@ func TestHostile(t *testing.T) {
 	}
 	items := map[string]any{"l": repeated(100_000, map[string]any{"b": nil}), "k": true}
 	few := map[string]any{"l": repeated(1_000, map[string]any{"b": nil})}
+	plain := document.Mapping{{Key: namedKeyword, Value: []any{named("g", "or", thousand("l.p")...)}}}
+	began := budgettest.CPU()
+	workThrough(t, plain, items)
+	ordinary := budgettest.CPU() - began
 	nest := any("end")
 	for range 5_000 {
 		nest = []any{nest}
@@ -126,30 +130,12 @@ func TestHostile(t *testing.T) {
 		}}})}}, items},
 	} {
 		t.Run(name, func(t *testing.T) {
-			began := time.Now()
-			g, err := Parse(c.schema)
-			if err != nil {
-				t.Fatal(err)
-			}
-			parsed := time.Since(began)
-			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
-			defer end()
-			meter := budget.NewMeter(ctx)
-			meter.Charge(17 * budget.Second / 10) // enough is left
-			versions := Versions{strings.Repeat("c", 1<<16): strings.Repeat("1", 5_000)}
-			found, err := g.Check(meter, c.object, versions)
-			if _, exceeded := errors.AsType[*budget.Exceeded](err); err != nil && !exceeded {
-				t.Fatal(err)
-			}
-			checked := time.Since(began) - parsed
-			_ = meter.Check()
-			steps, _ := budget.From(ctx).Spent()
-			d := g.Describe()
-			took := time.Since(began)
-			t.Logf("parsed in %v, checked in %v (counted %v), described in %v; %d violations, %d lines", parsed, checked,
-				time.Duration(steps), took-parsed-checked, len(found), len(d.Properties))
-			if took > patience {
-				t.Errorf("took %v", took)
+			began := budgettest.CPU()
+			found, d := workThrough(t, c.schema, c.object)
+			took := budgettest.CPU() - began
+			t.Logf("%.2f times the ordinary; %d violations, %d lines", float64(took)/float64(ordinary), len(found), len(d.Properties))
+			if took > most*ordinary {
+				t.Errorf("took %v, a check that uses up the same budget %v", took, ordinary)
 			}
 			for _, v := range found[:min(len(found), 3)] {
 				t.Logf("%.300s", v.Message)
@@ -157,6 +143,24 @@ func TestHostile(t *testing.T) {
 			short(t, found, d)
 		})
 	}
+}
+
+// workThrough parses, checks with a budget of 0.3 seconds, and describes.
+func workThrough(t *testing.T, schema document.Mapping, object map[string]any) ([]Violation, Description) {
+	t.Helper()
+	g, err := Parse(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+	defer end()
+	meter := budget.NewMeter(ctx)
+	meter.Charge(17 * budget.Second / 10)
+	found, err := g.Check(meter, object, Versions{strings.Repeat("c", 1<<16): strings.Repeat("1", 5_000)})
+	if _, exceeded := errors.AsType[*budget.Exceeded](err); err != nil && !exceeded {
+		t.Fatal(err)
+	}
+	return found, g.Describe()
 }
 
 // longParts is a path of 2 MB.

@@ -22,7 +22,7 @@ func at() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) }
 type site struct {
 	Store
 
-	epoch     int64
+	stamp     revisions.Stamp
 	revisions []revisions.Revision
 	policies  []revisions.PolicyVersion
 	outcomes  map[int64][]validations.Outcome
@@ -59,12 +59,12 @@ func (s *site) Latest(context.Context) (int64, error) { return s.newest(), nil }
 func (s *site) Tagged(_ context.Context, tag string) (int64, error) { return s.tags[tag], nil }
 
 func (s *site) Around(_ context.Context, revision int64) (revisions.Neighbourhood, error) {
-	head := revisions.Head{Epoch: s.epoch, Revision: s.newest()}
-	return revisions.Neighbourhood{Head: head, Exists: 0 < revision && revision <= s.newest()}, nil
+	head := revisions.Head{Revision: s.newest()}
+	return revisions.Neighbourhood{Head: head, Stamp: s.stamp, Exists: 0 < revision && revision <= s.newest()}, nil
 }
 
 func (s *site) Evidence(_ context.Context, numbers []int64) (Evidence, error) {
-	evidence := Evidence{Epoch: s.epoch, Policies: s.policies, Outcomes: s.outcomes}
+	evidence := Evidence{Now: at(), Policies: s.policies, Outcomes: s.outcomes}
 	for _, revision := range s.revisions {
 		if slices.Contains(numbers, revision.ID) {
 			evidence.Revisions = append(evidence.Revisions, revision)
@@ -94,7 +94,7 @@ func (s *site) Documents(_ context.Context, revision int64, selection Selection)
 	if selection.Limit >= 0 {
 		documents = documents[:min(selection.Limit, len(documents))]
 	}
-	selected := Selected{Documents: documents, Epoch: s.epoch}
+	selected := Selected{Documents: documents, Stamp: s.stamp}
 	if selection.MaxBytes > 0 && s.near > 0 {
 		selected.Documents = documents[:min(s.near, len(documents))]
 		for _, doc := range documents[len(selected.Documents):] {
@@ -109,7 +109,7 @@ func (s *site) Ranks(_ context.Context, _ int64, selection Selection) (map[int64
 	return s.ranks, nil
 }
 
-func (s *site) Versions(_ context.Context, ids []int64, do func(*revisions.Stored) error) (found int, err error) {
+func (s *site) Versions(_ context.Context, _ Selected, ids []int64, do func(*revisions.Stored) error) (found int, err error) {
 	for _, id := range ids {
 		for _, documents := range s.documents {
 			for _, doc := range documents {

@@ -27,11 +27,11 @@ func (s *Service) DeepDiff(ctx context.Context, before, after int64, all, cleart
 	if err != nil {
 		return nil, err
 	}
-	older, err := s.readable(ctx, revisions.RenderKey{Epoch: found.Epoch, Revision: before, Cleartext: cleartext})
+	older, err := s.readable(ctx, revisions.RenderKey{Revision: before, Stamp: found.Stamps[before], Cleartext: cleartext})
 	if err != nil {
 		return nil, err
 	}
-	newer, err := s.readable(ctx, revisions.RenderKey{Epoch: found.Epoch, Revision: after, Cleartext: cleartext})
+	newer, err := s.readable(ctx, revisions.RenderKey{Revision: after, Stamp: found.Stamps[after], Cleartext: cleartext})
 	if err != nil {
 		return nil, err
 	}

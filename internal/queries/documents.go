@@ -55,7 +55,7 @@ func (s *Service) Each(ctx context.Context, selection Selection, selected Select
 		for len(rest) > 0 && (size == 0 || size+rest[0].Size <= maxRead) {
 			ids, size, rest = append(ids, rest[0].ID), size+rest[0].Size+1, rest[1:]
 		}
-		found, err := s.Store.Versions(ctx, ids, one)
+		found, err := s.Store.Versions(ctx, selected, ids, one)
 		switch {
 		case err != nil:
 			return fmt.Errorf("read documents: %w", err)
@@ -70,11 +70,11 @@ func (s *Service) Each(ctx context.Context, selection Selection, selected Select
 // order of rendering (spec/api.md §5.3). The selection has no influence on how they are rendered. Faults: NotFound,
 // Gone; those of rendering; Invalid, with D002, if one does not match its schema.
 func (s *Service) Rendered(ctx context.Context, id int64, selection Selection) (Selected, error) {
-	epoch, err := s.Epoch(ctx, id)
+	stamp, err := s.Stamp(ctx, id)
 	if err != nil {
 		return Selected{}, err
 	}
-	rendered, err := s.rendered(ctx, revisions.RenderKey{Epoch: epoch, Revision: id, Cleartext: selection.Cleartext})
+	rendered, err := s.rendered(ctx, revisions.RenderKey{Revision: id, Stamp: stamp, Cleartext: selection.Cleartext})
 	if err != nil {
 		return Selected{}, err
 	}
@@ -91,7 +91,7 @@ func (s *Service) Rendered(ctx context.Context, id int64, selection Selection) (
 	if selection.Redacted {
 		selected.Documents = redacted(selected.Documents)
 	}
-	selected.Epoch, selected.Provisional = epoch, rendered.Provisional
+	selected.Stamp, selected.Provisional = stamp, rendered.Provisional
 	return selected, nil
 }
 
@@ -136,7 +136,7 @@ func (s *Service) rendered(ctx context.Context, key revisions.RenderKey) (revisi
 
 // render renders a revision. Its size is negative if the outcome must not be kept.
 func (s *Service) render(ctx context.Context, key revisions.RenderKey) (revisions.Rendering, int, error) {
-	documents, err := s.allDocuments(ctx, key.Revision, key.Cleartext)
+	documents, err := s.allDocuments(ctx, key)
 	if err != nil {
 		return revisions.Rendering{}, 0, err
 	}
@@ -152,21 +152,25 @@ func (s *Service) render(ctx context.Context, key revisions.RenderKey) (revision
 }
 
 // allDocuments reads all documents of a revision.
-func (s *Service) allDocuments(ctx context.Context, id int64, cleartext bool) ([]*revisions.Stored, error) {
-	found, err := s.Store.Documents(ctx, id, Selection{Cleartext: cleartext, Page: Page{Limit: -1}})
-	if err != nil {
-		return nil, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, id, err))
+func (s *Service) allDocuments(ctx context.Context, key revisions.RenderKey) ([]*revisions.Stored, error) {
+	found, err := s.Store.Documents(ctx, key.Revision, Selection{Cleartext: key.Cleartext, Page: Page{Limit: -1}})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, key.Revision, err))
+	case found.Stamp != key.Stamp:
+		return nil, fault.New(fault.Unavailable, "RevisionReplaced", "Revision %d was replaced by another one while it was "+
+			"being read: the database was restored, or all revisions were deleted; ask again", key.Revision)
 	}
 	return found.Documents, nil
 }
 
 // unrendered returns the documents to render for a revision, without encrypted ones if only cleartext is wanted.
-func (s *Service) unrendered(ctx context.Context, id int64, cleartext bool) ([]*revisions.Stored, error) {
-	documents, err := s.allDocuments(ctx, id, cleartext)
+func (s *Service) unrendered(ctx context.Context, key revisions.RenderKey) ([]*revisions.Stored, error) {
+	documents, err := s.allDocuments(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	fallback, err := s.fallback(ctx, id, documents)
+	fallback, err := s.fallback(ctx, key.Revision, documents)
 	return revisions.WithPolicy(documents, fallback), err
 }
 
@@ -182,8 +186,8 @@ func (s *Service) fallback(ctx context.Context, id int64, documents []*revisions
 	return fallback, nil
 }
 
-// Epoch returns the number of purges before a revision, which must exist. Faults: NotFound, Gone.
-func (s *Service) Epoch(ctx context.Context, id int64) (int64, error) {
+// Stamp returns the stamp of a revision, which must exist. Faults: NotFound, Gone.
+func (s *Service) Stamp(ctx context.Context, id int64) (revisions.Stamp, error) {
 	around, err := s.Store.Around(ctx, id)
 	switch {
 	case err != nil:
@@ -191,5 +195,5 @@ func (s *Service) Epoch(ctx context.Context, id int64) (int64, error) {
 	case !around.Exists:
 		return 0, revisions.Absent(ctx, s.Store, id)
 	}
-	return around.Epoch, nil
+	return around.Stamp, nil
 }

@@ -125,7 +125,7 @@ func TestService_Rendered_select(t *testing.T) {
 	body := layeringPolicy + widget("p", "{}", cleartext) + widget("q", "{}", cleartext) + widget("r", "{}", cleartext)
 	site := &site{
 		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: parsed(t, body)},
-		ranks: map[int64]int{2: 2, 3: 1, 4: 2}, epoch: 5,
+		ranks: map[int64]int{2: 2, 3: 1, 4: 2}, stamp: 5,
 	}
 	s := service(site)
 	for _, c := range []struct {
@@ -151,8 +151,8 @@ func TestService_Rendered_select(t *testing.T) {
 				asked++
 			}
 		}
-		if fmt.Sprint(names(got.Documents)) != c.want || asked != c.selected || got.Epoch != 5 {
-			t.Errorf("%s: %v by %d selections, epoch %d; want %s", c.name, names(got.Documents), asked, got.Epoch, c.want)
+		if fmt.Sprint(names(got.Documents)) != c.want || asked != c.selected || got.Stamp != 5 {
+			t.Errorf("%s: %v by %d selections, stamp %d; want %s", c.name, names(got.Documents), asked, got.Stamp, c.want)
 		}
 	}
 }

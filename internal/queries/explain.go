@@ -22,13 +22,13 @@ type Explanation struct {
 func (s *Service) Explain(ctx context.Context, id int64, identity document.Identity, path string, cleartext bool) (
 	Explanation, error,
 ) {
-	epoch, err := s.Epoch(ctx, id)
+	stamp, err := s.Stamp(ctx, id)
 	if err != nil {
 		return Explanation{}, err
 	}
-	key := explanationKey{revisions.RenderKey{Epoch: epoch, Revision: id, Cleartext: cleartext}, identity, path}
+	key := explanationKey{revisions.RenderKey{Revision: id, Stamp: stamp, Cleartext: cleartext}, identity, path}
 	explained, err := s.explanations.Do(ctx, key, func(ctx context.Context) (Explanation, int, error) {
-		documents, err := s.unrendered(ctx, id, cleartext)
+		documents, err := s.unrendered(ctx, key.RenderKey)
 		if err != nil {
 			return Explanation{}, 0, err
 		}

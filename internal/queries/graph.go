@@ -26,13 +26,13 @@ type Focus struct {
 // Graph returns how the documents of a revision depend on each other, whether it renders or not. Faults: NotFound for
 // the revision (RevisionNotFound) or the document in focus (DocumentNotFound), Gone, TooLarge.
 func (s *Service) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
-	epoch, err := s.Epoch(ctx, id)
+	stamp, err := s.Stamp(ctx, id)
 	if err != nil {
 		return Graph{}, err
 	}
-	key := graphKey{revisions.RenderKey{Epoch: epoch, Revision: id}, focus}
+	key := graphKey{revisions.RenderKey{Revision: id, Stamp: stamp}, focus}
 	return s.graphs.Do(ctx, key, func(ctx context.Context) (Graph, int, error) {
-		graph, err := s.graph(ctx, id, focus)
+		graph, err := s.graph(ctx, key)
 		return graph, -1, err
 	})
 }
@@ -44,16 +44,16 @@ type graphKey struct {
 	focus Focus
 }
 
-func (s *Service) graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
-	documents, err := s.unrendered(ctx, id, false)
+func (s *Service) graph(ctx context.Context, key graphKey) (Graph, error) {
+	documents, err := s.unrendered(ctx, key.RenderKey)
 	if err != nil {
 		return Graph{}, err
 	}
 	graph, err := rendering.Dependencies(ctx, revisions.Contents(documents))
 	if err != nil {
-		return Graph{}, fmt.Errorf("find the dependencies of revision %d: %w", id, err)
+		return Graph{}, fmt.Errorf("find the dependencies of revision %d: %w", key.Revision, err)
 	}
-	if focus.Name != "" {
+	if focus := key.focus; focus.Name != "" {
 		if graph, err = graph.Focus(focus.Name, focus.Depth); err != nil {
 			return Graph{}, fmt.Errorf("focus: %w", err)
 		}

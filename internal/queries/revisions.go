@@ -90,11 +90,10 @@ func (s *Service) evidence(ctx context.Context, id int64) (Evidence, error) {
 // weigh returns revisions with their verdicts as of now.
 func (s *Service) weigh(evidence Evidence) []revisions.Shown {
 	shown := make([]revisions.Shown, 0, len(evidence.Revisions))
-	now := s.Now()
 	for _, revision := range evidence.Revisions {
 		policies := revisions.InForce(evidence.Policies, revision.ID)
-		verdict := revisions.Weigh(s.Compat, policies, revision, evidence.Outcomes[revision.ID], now)
-		shown = append(shown, revisions.Shown{Revision: revision, Verdict: verdict, Epoch: evidence.Epoch})
+		verdict := revisions.Weigh(s.Compat, policies, revision, evidence.Outcomes[revision.ID], evidence.Now)
+		shown = append(shown, revisions.Shown{Revision: revision, Verdict: verdict})
 	}
 	return shown
 }
@@ -153,6 +152,6 @@ func (s *Service) tags(ctx context.Context, revision int64, names ...string) ([]
 	if len(tags) > 0 {
 		return tags, nil
 	}
-	_, err = s.Epoch(ctx, revision)
+	_, err = s.Stamp(ctx, revision)
 	return nil, err
 }

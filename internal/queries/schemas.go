@@ -47,7 +47,7 @@ func (s *Service) dataSchemas(ctx context.Context, id int64) ([]*revisions.Store
 	if !slices.ContainsFunc(found.Documents, func(doc *revisions.Stored) bool { return !doc.Traits().Final() }) {
 		return found.Documents, nil
 	}
-	documents, err := s.unrendered(ctx, id, false)
+	documents, err := s.unrendered(ctx, revisions.RenderKey{Revision: id, Stamp: found.Stamp})
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (s *Service) dataSchemas(ctx context.Context, id int64) ([]*revisions.Store
 // Schema returns the schema in force for a kind. Faults: those of Schemas; NotFound.
 func (s *Service) Schema(ctx context.Context, id int64, kind string) (Schema, error) {
 	if text, ok := validations.BuiltIn()[kind]; ok {
-		_, err := s.Epoch(ctx, id) // whether the revision is there
+		_, err := s.Stamp(ctx, id) // whether the revision is there
 		return Schema{Kind: kind, Text: text}, err
 	}
 	schemas, err := s.Schemas(ctx, id)

@@ -60,9 +60,10 @@ type Store interface {
 	// Ranks returns the ranks, by the sort keys, of the documents that Documents returns, by id; documents that are equal
 	// in all keys share one.
 	Ranks(ctx context.Context, revision int64, selection Selection) (map[int64]int, error)
-	// Versions calls do for versions of documents, in the order of their ids, and returns how many exist. It reads the
-	// contents as they are stored first, and unpacks them one by one.
-	Versions(ctx context.Context, ids []int64, do func(*revisions.Stored) error) (found int, err error)
+	// Versions calls do for versions of documents that a selection found, in the order of their ids, and returns how many
+	// exist; none if the revision is another one by now. It reads the contents as they are stored first, and unpacks them
+	// one by one.
+	Versions(ctx context.Context, of Selected, ids []int64, do func(*revisions.Stored) error) (found int, err error)
 	// FallbackPolicy returns the LayeringPolicy of a revision that has none: the newest one that was written until
 	// then, or else the newest of all, even if it was removed since; nil if there never was one (spec/api.md §0 D14).
 	FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error)
@@ -106,7 +107,7 @@ type AuditQuery struct {
 
 // Evidence holds the facts that verdicts on revisions are derived from.
 type Evidence struct {
-	Epoch     int64 // number of purges before
+	Now       time.Time // by the database's clock
 	Revisions []revisions.Revision
 	// Policies are the ValidationPolicies in force in any of the revisions, in order of place.
 	Policies []revisions.PolicyVersion
@@ -125,7 +126,8 @@ type Selected struct {
 	Documents []*revisions.Stored // as far as they have been read
 	Rest      []Outline           // the others, in order
 	More      bool                // there are others behind the limit
-	Epoch     int64               // number of purges before
+	Revision  int64
+	Stamp     revisions.Stamp // of the revision
 	// Provisional tells that the same question may have another answer later.
 	Provisional bool
 }

@@ -31,13 +31,13 @@ type Commit struct {
 }
 
 // newCommit puts a commit together.
-func newCommit(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options, now time.Time) Commit {
+func newCommit(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options) Commit {
 	c := Commit{
 		Base: snapshot.Head, Diff: diff.withoutSecrets(), Against: snapshot.Buckets, Audit: options.Audit,
 		Checks: judgement.Checks, Failures: judgement.Failures, Settles: judgement.Settles,
 		Exact: diff.Exact || judgement.Exact || options.Expected != nil ||
 			slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), governs),
-		Revision: newRevision(snapshot, diff, judgement, kind, options, now),
+		Revision: newRevision(snapshot, diff, judgement, kind, options),
 	}
 	for _, result := range judgement.Results {
 		result.CreatedAt = c.Revision.CreatedAt
@@ -46,11 +46,9 @@ func newCommit(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, opt
 	return c
 }
 
-func newRevision(
-	snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options, now time.Time,
-) Revision {
+func newRevision(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options) Revision {
 	revision := Revision{
-		ID: snapshot.Revision + 1, CreatedAt: now.UTC(), Kind: kind, Reason: options.Reason, Buckets: diff.Buckets,
+		ID: snapshot.Revision + 1, CreatedAt: snapshot.Now, Kind: kind, Reason: options.Reason, Buckets: diff.Buckets,
 		Entries: judgement.Entries, Failed: judgement.failed(), ClientVersions: judgement.ClientVersions.Digest(),
 	}
 	if kind == Rollback {
@@ -59,13 +57,15 @@ func newRevision(
 	return revision
 }
 
-// On returns the commit with the numbers that it gets on a head; changed is the last revision that changed one of its
-// buckets. ErrMoved if something that the commit depends on has changed since its base. New identities are not among
-// that: the store refuses a second live document of one.
-func (c Commit) On(head Head, changed int64) (Commit, error) {
+// On returns the commit with the numbers that it gets on a head; stamp is that of its base revision there, and
+// changed is the last revision that changed one of its buckets. ErrMoved if something that the commit depends on has
+// changed since its base, or the base is not where the head came from. New identities are not among that: the store
+// refuses a second live document of one.
+func (c Commit) On(head Head, stamp Stamp, changed int64) (Commit, error) {
 	base := c.Base
 	switch {
-	case head.Epoch != base.Epoch || head.Prunes != base.Prunes,
+	case head.Stamp != base.Stamp && stamp != base.Stamp,
+		head.Epoch != base.Epoch || head.Prunes != base.Prunes,
 		max(changed, head.Settled) > base.Revision,
 		c.Exact && head.Revision != base.Revision:
 		return c, ErrMoved
@@ -85,7 +85,7 @@ func (c Commit) On(head Head, changed int64) (Commit, error) {
 // Written is the outcome of a change.
 type Written struct {
 	Revision  int64     // the newest revision afterwards; 0 if there is none
-	Epoch     int64     // number of purges before it
+	Stamp     Stamp     // of it, or of the last purge
 	Documents []*Stored // of the buckets that were filled, in the order of the payload
 	Buckets   []string  // that were written, sorted
 	Changed   bool      // a revision was made
@@ -173,9 +173,9 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 		return from, written, err
 	case !diff.Changes:
 		s.Store.Remember(snapshot, diff.Result)
-		return from, Written{Revision: snapshot.Revision, Epoch: snapshot.Epoch, Documents: diff.Result}, nil
+		return from, Written{Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result}, nil
 	}
-	commit := newCommit(snapshot, diff, judgement, kind, options, s.Now())
+	commit := newCommit(snapshot, diff, judgement, kind, options)
 	if !patient {
 		turn, end, err := s.takeTurn(ctx)
 		if err != nil {
@@ -295,21 +295,21 @@ func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement
 	}
 	s.observe("store", began)
 	if rendered := judgement.Rendered; rendered != nil {
-		s.Rendered.Add(RenderKey{stored.Base.Epoch, stored.Revision.ID, false}, *rendered, rendered.Size)
+		s.Rendered.Add(RenderKey{stored.Revision.ID, stored.Revision.Stamp, false}, *rendered, rendered.Size)
 	}
 	return Written{
-		Revision: stored.Revision.ID, Epoch: stored.Base.Epoch, Documents: stored.Diff.Result,
+		Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Documents: stored.Diff.Result,
 		Buckets: stored.Revision.Buckets, Changed: true, Audited: stored.Audit != nil,
-		Shown: s.verdict(stored.Base.Epoch, stored.Revision, judgement),
+		Shown: s.verdict(stored.Revision, judgement),
 	}, nil
 }
 
 // verdict weighs a revision that nobody can have reported anything about yet.
-func (s *Service) verdict(epoch int64, revision Revision, judgement Judgement) Shown {
+func (s *Service) verdict(revision Revision, judgement Judgement) Shown {
 	var outcomes []validations.Outcome
 	for _, result := range judgement.Results {
 		result.CreatedAt = revision.CreatedAt
 		outcomes = append(outcomes, validations.OutcomeOf(result))
 	}
-	return Shown{revision, Weigh(s.Compat, judgement.Policies, revision, outcomes, s.Now()), epoch}
+	return Shown{revision, Weigh(s.Compat, judgement.Policies, revision, outcomes, revision.CreatedAt)}
 }

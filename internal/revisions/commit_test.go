@@ -18,33 +18,40 @@ import (
 
 func TestCommit_On(t *testing.T) {
 	t.Parallel()
-	base := Head{Epoch: 2, Prunes: 1, Revision: 5, LastDocument: 7, Live: 7, Settled: 4}
-	later := Head{Epoch: 2, Prunes: 1, Revision: 8, LastDocument: 11, Live: 9, Settled: 5}
+	base := Head{Epoch: 2, Stamp: 50, Prunes: 1, Revision: 5, LastDocument: 7, Live: 7, Settled: 4}
+	later := Head{Epoch: 2, Stamp: 80, Prunes: 1, Revision: 8, LastDocument: 11, Live: 9, Settled: 5}
 	with := func(head Head, change func(*Head)) Head {
 		change(&head)
 		return head
 	}
 	for _, c := range []struct {
-		name    string
-		head    Head
-		changed int64
-		exact   bool
-		moved   bool
+		name     string
+		head     Head
+		changed  int64
+		exact    bool
+		moved    bool
+		restored bool // the base revision is another one there
 	}{
-		{"same head", base, 5, false, false},
-		{"same head, exact", base, 5, true, false},
-		{"changes elsewhere", later, 5, false, false},
-		{"changes elsewhere, exact", later, 5, true, true},
-		{"a bucket changed", later, 6, false, true},
-		{"what governs changed", with(later, func(h *Head) { h.Settled = 6 }), 0, false, true},
-		{"a purge", with(base, func(h *Head) { h.Epoch++ }), 0, false, true},
-		{"a purge, and as many revisions since", with(later, func(h *Head) { h.Epoch++ }), 0, false, true},
-		{"a prune", with(base, func(h *Head) { h.Prunes++ }), 0, false, true},
+		{"another revision of this number", with(base, func(h *Head) { h.Stamp = 51 }), 0, false, true, true},
+		{"another history", later, 0, false, true, true},
+		{"same head", base, 5, false, false, false},
+		{"same head, exact", base, 5, true, false, false},
+		{"changes elsewhere", later, 5, false, false, false},
+		{"changes elsewhere, exact", later, 5, true, true, false},
+		{"a bucket changed", later, 6, false, true, false},
+		{"what governs changed", with(later, func(h *Head) { h.Settled = 6 }), 0, false, true, false},
+		{"a purge", with(base, func(h *Head) { h.Epoch++ }), 0, false, true, false},
+		{"a purge, and as many revisions since", with(later, func(h *Head) { h.Epoch++ }), 0, false, true, false},
+		{"a prune", with(base, func(h *Head) { h.Prunes++ }), 0, false, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			commit := Commit{Base: base, Exact: c.exact, Revision: Revision{ID: 6}}
-			got, err := commit.On(c.head, c.changed)
+			stamp := Stamp(50)
+			if c.restored {
+				stamp = 51
+			}
+			got, err := commit.On(c.head, stamp, c.changed)
 			switch {
 			case c.moved:
 				if !errors.Is(err, ErrMoved) {
@@ -66,7 +73,7 @@ func TestCommit_On_numbers(t *testing.T) {
 		Base: base, Diff: Diff{Added: []*Stored{added}, Result: []*Stored{added}},
 		Failures: []Failure{{Entry: 0, Document: 8}, {Entry: 1, Document: 7}, {Entry: 2, Document: 3}},
 	}
-	got, err := commit.On(head, 5)
+	got, err := commit.On(head, 0, 5)
 	if err != nil {
 		t.Fatal(err)
 	}

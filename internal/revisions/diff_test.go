@@ -82,8 +82,8 @@ func TestOccupancy(t *testing.T) {
 	doc := version("", "w", 1, 1)
 	in := func(bucket string) *Stored { return &Stored{Document: doc.Document, Bucket: bucket} }
 	buckets := []Bucket{
-		NewBucket("opens", 0, nil), NewBucket("stays empty", 3, nil), NewBucket("stays full", 1, []*Stored{in("stays full")}),
-		NewBucket("empties", 2, []*Stored{in("empties")}), NewBucket("opens again", 4, nil),
+		NewBucket("opens", 0, 0, nil), NewBucket("stays empty", 3, 0, nil), NewBucket("stays full", 1, 0, []*Stored{in("stays full")}),
+		NewBucket("empties", 2, 0, []*Stored{in("empties")}), NewBucket("opens again", 4, 0, nil),
 	}
 	result := []*Stored{in("opens again"), in("stays full"), in("opens"), in("opens")}
 	opened, emptied := occupancy(buckets, result)

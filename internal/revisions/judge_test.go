@@ -507,7 +507,7 @@ func TestJudge_validateWhole(t *testing.T) {
 				t.Errorf("rendered %v, exact %v", got.judgement.Rendered != nil, got.judgement.Exact)
 			}
 			written := put(t, s, "b", c.body)
-			if _, kept := s.Rendered.Get(RenderKey{0, written.Revision, false}); kept != c.rendered {
+			if _, kept := s.Rendered.Get(RenderKey{written.Revision, written.Stamp, false}); kept != c.rendered {
 				t.Errorf("the rendered revision is kept: %v", kept)
 			}
 			if len(m.needs) == 0 {

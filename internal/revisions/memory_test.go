@@ -23,6 +23,7 @@ type memory struct {
 	live     []*Stored
 	history  [][]*Stored // the live documents by revision
 	changed  map[string]int64
+	stamps   []Stamp // of the revisions, beginning with the empty one
 	contents map[document.Digest]Content
 	checks   map[validations.Pair][]validations.Finding
 	newest   Revision
@@ -37,7 +38,7 @@ type memory struct {
 
 func newMemory() *memory {
 	return &memory{
-		history: [][]*Stored{nil}, changed: map[string]int64{}, contents: map[document.Digest]Content{},
+		history: [][]*Stored{nil}, changed: map[string]int64{}, stamps: make([]Stamp, 1), contents: map[document.Digest]Content{},
 		checks: map[validations.Pair][]validations.Finding{},
 	}
 }
@@ -57,14 +58,14 @@ func ofSchema(schemas ...string) func(doc *Stored) bool {
 }
 
 func (m *memory) bucket(name string) Bucket {
-	return NewBucket(name, m.changed[name], m.that(func(doc *Stored) bool { return doc.Bucket == name }))
+	return NewBucket(name, m.changed[name], m.stamps[m.changed[name]], m.that(func(doc *Stored) bool { return doc.Bucket == name }))
 }
 
 func (m *memory) Snapshot(_ context.Context, need Need) (Snapshot, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.needs = append(m.needs, need)
-	s := Snapshot{Head: m.head}
+	s := Snapshot{Head: m.head, Now: at()}
 	for _, name := range need.Buckets {
 		s.Buckets = append(s.Buckets, m.bucket(name))
 	}
@@ -199,21 +200,21 @@ func (m *memory) Append(_ context.Context, commit Commit) (Commit, error) {
 	for _, bucket := range commit.Against {
 		changed = max(changed, m.changed[bucket.Name])
 	}
-	commit, err := commit.On(m.head, changed)
+	commit, err := commit.On(m.head, m.stamps[commit.Base.Revision], changed)
 	if err != nil {
 		return commit, err
 	}
-	return commit, m.apply(commit)
+	return m.apply(commit)
 }
 
 var errTwice = errors.New("an identity is live twice")
 
-func (m *memory) apply(commit Commit) error {
+func (m *memory) apply(commit Commit) (Commit, error) {
 	gone, diff := ids(commit.Diff.Removed), commit.Diff
 	live := m.that(func(doc *Stored) bool { return !gone[doc.ID] })
 	for _, doc := range diff.Added {
 		if slices.ContainsFunc(live, func(other *Stored) bool { return other.Identity == doc.Identity }) {
-			return errors.Join(ErrMoved, errTwice)
+			return commit, errors.Join(ErrMoved, errTwice)
 		}
 	}
 	for _, doc := range diff.Result {
@@ -237,13 +238,15 @@ func (m *memory) apply(commit Commit) error {
 		m.checks[check.Name()] = check.Findings
 	}
 	m.live, m.history = live, append(m.history, live)
-	m.newest, m.failures = commit.Revision, commit.Failures
+	commit.Revision.Stamp = Stamp(commit.Revision.ID)
+	m.stamps = append(m.stamps, commit.Revision.Stamp)
+	m.newest, m.failures, m.head.Stamp = commit.Revision, commit.Failures, commit.Revision.Stamp
 	m.head.Revision, m.head.Live = commit.Revision.ID, len(live)
 	m.head.LastDocument += int64(len(diff.Added))
 	if commit.Settles {
 		m.head.Settled = commit.Revision.ID
 	}
-	return nil
+	return commit, nil
 }
 
 func (m *memory) Around(_ context.Context, revision int64) (Neighbourhood, error) {

@@ -16,7 +16,7 @@ type Options struct {
 	DryRun bool
 	// CleartextOnly refuses to store encrypted documents.
 	CleartextOnly bool
-	// Audit is recorded with the revision, with its number filled in; nil records nothing.
+	// Audit is recorded with what is changed, with the number of a new revision filled in; nil records nothing.
 	Audit *AuditEvent
 }
 
@@ -26,14 +26,14 @@ type Expected []Version
 // Version is a state of the site that a client has seen.
 type Version struct {
 	Revision int64 // negative for any but 0
-	Epoch    int64 // 0 for any
+	Stamp    Stamp // 0 for any
 }
 
 func (v Version) is(head Head) bool {
 	if v.Revision < 0 {
 		return head.Revision > 0
 	}
-	return v.Revision == head.Revision && (v.Epoch == 0 || v.Epoch == head.Epoch)
+	return v.Revision == head.Revision && (v.Stamp == 0 || v.Stamp == head.Stamp)
 }
 
 // Check refuses a change if the newest state is none of the expected ones. Fault: Stale.
@@ -51,7 +51,7 @@ func (e Expected) Check(head Head) error {
 			seen = append(seen, strconv.FormatInt(version.Revision, 10))
 		}
 		if version.Revision == head.Revision {
-			message = ", and all revisions were deleted in between"
+			message = ", and it is another one: all revisions were deleted in between, or the database was restored"
 		}
 	}
 	if len(seen) == 0 {
@@ -64,6 +64,38 @@ func (e Expected) Check(head Head) error {
 		"%s; nothing was changed. Look at what is new, then send the request again for the newest revision", message)
 	stale.Metadata = map[string]any{"revision": head.Revision}
 	return stale.Because(&Stale{head})
+}
+
+// about returns what a store needs to know of a write about a revision.
+func (o Options) about(revision int64) About {
+	return About{revision, o.Expected.stamps(revision), o.Audit}
+}
+
+// stamps returns the stamps that a revision may have; nil for any.
+func (e Expected) stamps(revision int64) []Stamp {
+	if e == nil {
+		return nil
+	}
+	stamps := []Stamp{}
+	for _, version := range e {
+		switch {
+		case version.Revision < 0, version.Revision == revision && version.Stamp == 0:
+			return nil
+		case version.Revision == revision:
+			stamps = append(stamps, version.Stamp)
+		}
+	}
+	return stamps
+}
+
+// replaced is the fault of something that was meant for another revision with the same number.
+func replaced(around Neighbourhood, revision int64) error {
+	stale := fault.New(fault.Stale, "HTTPPreconditionFailed",
+		"The request is not about revision %d as it is now, but about another one: all revisions were deleted in between, "+
+			"or the database was restored; nothing was changed. Look at the revision again, then send the request for its "+
+			"stamp %v", revision, around.Stamp)
+	stale.Metadata = map[string]any{"revision": revision, "stamp": around.Stamp.String()}
+	return stale.Because(&Stale{Head{Revision: revision, Stamp: around.Stamp}})
 }
 
 // Stale is the cause of the fault of a change that expected another state. It carries the newest one.

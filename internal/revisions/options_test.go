@@ -14,7 +14,7 @@ import (
 func TestExpected_Check(t *testing.T) {
 	t.Parallel()
 	const end = "; nothing was changed. Look at what is new, then send the request again for the newest revision"
-	head := Head{Epoch: 3, Revision: 5}
+	head := Head{Stamp: 3, Revision: 5}
 	for _, c := range []struct {
 		name     string
 		expected Expected
@@ -23,17 +23,18 @@ func TestExpected_Check(t *testing.T) {
 	}{
 		{"anything", nil, head, ""},
 		{"the newest", Expected{{5, 3}}, head, ""},
-		{"the newest of any epoch", Expected{{5, 0}}, head, ""},
+		{"the newest of any stamp", Expected{{5, 0}}, head, ""},
 		{"one of several", Expected{{2, 3}, {5, 3}}, head, ""},
 		{"any", Expected{{-1, 0}}, head, ""},
 		{"none yet", Expected{{0, 0}}, Head{}, ""},
 		{"an older one", Expected{{4, 3}}, head, "If-Match asks for revision 4, but the newest is 5" + end},
 		{"older ones", Expected{{4, 3}, {3, 3}}, head, "If-Match asks for revision 4 or 3, but the newest is 5" + end},
 		{
-			"of another epoch",
+			"with another stamp",
 			Expected{{5, 2}},
 			head,
-			"If-Match asks for revision 5, but the newest is 5, and all revisions were deleted in between" + end,
+			"If-Match asks for revision 5, but the newest is 5, and it is another one: all revisions were deleted in " +
+				"between, or the database was restored" + end,
 		},
 		{"any, but there is none", Expected{{-1, 0}}, Head{}, "If-Match asks for any revision, but there is none yet" + end},
 		{"nothing at all", Expected{}, head, "If-Match asks for any revision, but there is none yet" + end},

@@ -57,14 +57,14 @@ func (s *Service) preview(snapshot Snapshot, diff Diff, judgement Judgement, kin
 	}
 	switch {
 	case diff.Changes:
-		revision := newRevision(snapshot, diff, judgement, kind, options, s.Now())
-		preview.Shown = s.verdict(snapshot.Epoch, revision, judgement)
+		revision := newRevision(snapshot, diff, judgement, kind, options)
+		preview.Shown = s.verdict(revision, judgement)
 	case snapshot.Newest.ID > 0:
 		policies := InForce(snapshot.Policies, snapshot.Revision)
-		verdict := Weigh(s.Compat, policies, snapshot.Newest, snapshot.Outcomes, s.Now())
-		preview.Shown = Shown{snapshot.Newest, verdict, snapshot.Epoch}
+		verdict := Weigh(s.Compat, policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)
+		preview.Shown = Shown{snapshot.Newest, verdict}
 	}
-	return Written{Revision: snapshot.Revision, Epoch: snapshot.Epoch, Preview: preview}, nil
+	return Written{Revision: snapshot.Revision, Stamp: snapshot.Stamp, Preview: preview}, nil
 }
 
 // previewBuckets returns how a diff modifies each bucket.

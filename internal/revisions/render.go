@@ -21,10 +21,11 @@ type Rendering struct {
 	Provisional bool
 }
 
-// RenderKey identifies a rendering; revision numbers begin again after a purge.
+// RenderKey identifies a rendering.
 type RenderKey struct {
-	Epoch, Revision int64
-	Cleartext       bool // without encrypted documents
+	Revision  int64
+	Stamp     Stamp
+	Cleartext bool // without encrypted documents
 }
 
 // Render renders the documents of a revision and checks the outcome. fallback is the LayeringPolicy to use if none is

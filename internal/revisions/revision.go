@@ -43,6 +43,7 @@ func ParseKind(word string) (Kind, error) {
 // Revision is an immutable state of the site. Only its tags change.
 type Revision struct {
 	ID        int64
+	Stamp     Stamp
 	CreatedAt time.Time
 	Kind      Kind
 	Origin    int64    // the revision that a rollback restored, which may be 0

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"time"
 
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -14,6 +15,7 @@ import (
 // Head is the newest state of the site, as its counters describe it.
 type Head struct {
 	Epoch        int64 // number of purges
+	Stamp        Stamp // of the newest revision; of the last purge if there is none
 	Prunes       int64 // number of prunes, each of which may have deleted contents
 	Revision     int64 // the newest revision, 0 if there is none
 	LastDocument int64 // the last document id that was used
@@ -26,14 +28,15 @@ type Head struct {
 type Bucket struct {
 	Name      string
 	Changed   int64 // the revision that changed it last, 0 if it never had a document
+	Stamp     Stamp // of that revision
 	Documents []*Stored
 
 	byText map[document.Digest]*Stored // Documents by the text that they were read from
 }
 
 // NewBucket returns a bucket with its documents.
-func NewBucket(name string, changed int64, documents []*Stored) Bucket {
-	b := Bucket{name, changed, documents, make(map[document.Digest]*Stored, len(documents))}
+func NewBucket(name string, changed int64, stamp Stamp, documents []*Stored) Bucket {
+	b := Bucket{name, changed, stamp, documents, make(map[document.Digest]*Stored, len(documents))}
 	for _, doc := range documents {
 		if !doc.Segment.IsZero() {
 			b.byText[doc.Segment] = doc
@@ -127,7 +130,8 @@ func missing[T comparable](items, known []T) (unknown []T) {
 type Snapshot struct {
 	Head
 
-	Held int // bytes of memory that the budget of the request was charged for it
+	Now  time.Time // by the database's clock
+	Held int       // bytes of memory that the budget of the request was charged for it
 
 	Buckets  []Bucket // in the order in which they were named
 	Claims   []*Stored
@@ -245,10 +249,11 @@ type PolicyVersion struct {
 type Comparison struct {
 	Head
 
-	Target        int64     // the second of the two
-	Missing       []int64   // the ones of the two that do not exist
-	Gone, Come    []*Stored // what only the one has, and what only the other, in order of place
-	Before, After []string  // the buckets that have documents, sorted
+	Target        int64           // the second of the two
+	Missing       []int64         // the ones of the two that do not exist
+	Stamps        map[int64]Stamp // of the ones that do
+	Gone, Come    []*Stored       // what only the one has, and what only the other, in order of place
+	Before, After []string        // the buckets that have documents, sorted
 }
 
 // texts returns a function that finds the document that was read from a text in one of the buckets, nil if none was.

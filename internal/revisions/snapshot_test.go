@@ -116,8 +116,8 @@ func TestSnapshot_texts(t *testing.T) {
 		return doc
 	}
 	a, b, unknown := of("a", "w"), of("b", "w"), version("a", "x", 2, 2)
-	single := Snapshot{Buckets: []Bucket{NewBucket("a", 1, []*Stored{a, unknown})}}
-	both := Snapshot{Buckets: append(single.Buckets, NewBucket("b", 1, []*Stored{b}))}
+	single := Snapshot{Buckets: []Bucket{NewBucket("a", 1, 1, []*Stored{a, unknown})}}
+	both := Snapshot{Buckets: append(single.Buckets, NewBucket("b", 1, 1, []*Stored{b}))}
 	for _, c := range []struct {
 		name     string
 		snapshot Snapshot

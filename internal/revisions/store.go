@@ -32,16 +32,16 @@ type Store interface {
 	// dry run only reports it. Stale unless the head is one that the options expect.
 	Prune(ctx context.Context, keep int, options Options) (Pruned, error)
 	// Purge deletes everything; numbers begin again at 1. Stale unless the head is one that is expected.
-	Purge(ctx context.Context, purge Purge, expected Expected) error
+	Purge(ctx context.Context, options Options) error
 
 	// Around describes what exists around a revision number.
 	Around(ctx context.Context, revision int64) (Neighbourhood, error)
-	// Tag gives a revision a tag, or the tag other data. NotFound if the revision does not exist.
-	Tag(ctx context.Context, revision int64, tag Tag) error
-	// Untag removes tags from a revision, all of them if none is named, and returns how many it had of them.
-	Untag(ctx context.Context, revision int64, names ...string) (int, error)
-	// AddResult appends a posted result. NotFound if the revision does not exist.
-	AddResult(ctx context.Context, revision int64, result validations.Result) error
+	// Tag gives a revision a tag, or the tag other data. It reports false if there is no such revision.
+	Tag(ctx context.Context, about About, tag Tag) (bool, error)
+	// Untag removes tags from a revision, all of them if none is named. It reports false if it had none of them.
+	Untag(ctx context.Context, about About, names ...string) (bool, error)
+	// AddResult appends a posted result, as of now. It reports false if there is no such revision.
+	AddResult(ctx context.Context, about About, result validations.Result) (bool, error)
 
 	// Outdated returns secrets that are not sealed with a prefix, those behind a digest in order of digest.
 	Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) ([]SealedContent, error)
@@ -49,11 +49,19 @@ type Store interface {
 	Reseal(ctx context.Context, content SealedContent, sealed []byte) error
 }
 
+// About names the revision that a small write is about.
+type About struct {
+	Revision int64
+	Stamps   []Stamp     // of which it must have one; nil for any
+	Audit    *AuditEvent // is recorded if the write changes anything; nil records nothing
+}
+
 // Neighbourhood is what exists around a revision number.
 type Neighbourhood struct {
 	Head
 
 	Exists         bool
+	Stamp          Stamp // of the revision, if it exists
 	Previous, Next int64 // 0 if there is none
 }
 

@@ -3,6 +3,7 @@ package revisions
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -16,8 +17,8 @@ func UnknownTag(revision int64, name string) error {
 }
 
 // Tag gives a revision a tag with data, a mapping or nil for none; a tag that it has gets the new data (spec/api.md
-// §6.5). Faults: Invalid for other data, NotFound, Gone.
-func (s *Service) Tag(ctx context.Context, revision int64, name string, data any) (Tag, error) {
+// §6.5). Faults: Invalid for other data, NotFound, Gone, Stale if the revision is not one that is expected.
+func (s *Service) Tag(ctx context.Context, revision int64, options Options, name string, data any) (Tag, error) {
 	if data == nil {
 		data = document.Mapping{}
 	}
@@ -26,40 +27,51 @@ func (s *Service) Tag(ctx context.Context, revision int64, name string, data any
 			"The requested tag data %s must either be null or dictionary", Truncate(string(document.AppendJSON(nil, data))))
 	}
 	tag := Tag{Name: name, Data: document.AppendJSON(nil, data)}
-	if err := s.Store.Tag(ctx, revision, tag); err != nil {
-		return Tag{}, fmt.Errorf("store tag: %w", Explained(ctx, s.Store, revision, err))
+	done, err := s.Store.Tag(ctx, options.about(revision), tag)
+	switch {
+	case err != nil:
+		return Tag{}, fmt.Errorf("store tag: %w", err)
+	case !done:
+		return Tag{}, s.refused(ctx, revision)
 	}
 	return tag, nil
 }
 
-// Untag removes a tag from a revision. Faults: NotFound for the revision, then for the tag; Gone.
-func (s *Service) Untag(ctx context.Context, revision int64, name string) error {
-	had, err := s.Store.Untag(ctx, revision, name)
-	if err != nil {
-		return fmt.Errorf("delete tag: %w", err)
+// Untag removes a tag from a revision. Faults: NotFound for the revision, then for the tag; Gone, Stale.
+func (s *Service) Untag(ctx context.Context, revision int64, options Options, name string) error {
+	had, err := s.untag(ctx, options.about(revision), name)
+	if err == nil && !had {
+		return UnknownTag(revision, name)
 	}
-	if had > 0 {
-		return nil
-	}
-	if err := s.exists(ctx, revision); err != nil {
-		return err
-	}
-	return UnknownTag(revision, name)
+	return err
 }
 
-// UntagAll removes all tags of a revision, also if there are none. Faults: NotFound, Gone.
-func (s *Service) UntagAll(ctx context.Context, revision int64) error {
-	if err := s.exists(ctx, revision); err != nil {
-		return err
-	}
-	if _, err := s.Store.Untag(ctx, revision); err != nil {
-		return fmt.Errorf("delete tags: %w", err)
-	}
-	return nil
+// UntagAll removes all tags of a revision, and reports whether it had any. Faults: NotFound, Gone, Stale.
+func (s *Service) UntagAll(ctx context.Context, revision int64, options Options) (bool, error) {
+	return s.untag(ctx, options.about(revision))
 }
 
-// exists returns nil if a revision exists. Faults: NotFound, Gone.
-func (s *Service) exists(ctx context.Context, revision int64) error {
+func (s *Service) untag(ctx context.Context, about About, names ...string) (had bool, err error) {
+	if had, err = s.Store.Untag(ctx, about, names...); err != nil {
+		return false, fmt.Errorf("delete tags: %w", err)
+	}
+	if had {
+		return true, nil
+	}
+	around, err := s.Store.Around(ctx, about.Revision)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("find revision %d: %w", about.Revision, err)
+	case !around.Exists:
+		return false, Absent(ctx, s.Store, about.Revision)
+	case about.Stamps != nil && !slices.Contains(about.Stamps, around.Stamp):
+		return false, replaced(around, about.Revision)
+	}
+	return false, nil
+}
+
+// refused returns why something could not be added to a revision: it does not exist, or is not the expected one.
+func (s *Service) refused(ctx context.Context, revision int64) error {
 	around, err := s.Store.Around(ctx, revision)
 	switch {
 	case err != nil:
@@ -67,26 +79,31 @@ func (s *Service) exists(ctx context.Context, revision int64) error {
 	case !around.Exists:
 		return Absent(ctx, s.Store, revision)
 	}
-	return nil
+	return replaced(around, revision)
 }
 
 // Post appends a result that another service reports about a revision (spec/api.md §8.1). body is the parsed request.
-// Faults: Invalid, Forbidden for a reserved name, NotFound, Gone.
-func (s *Service) Post(ctx context.Context, revision int64, name string, body any) (validations.Result, error) {
+// Faults: Invalid, Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not one that is expected.
+func (s *Service) Post(ctx context.Context, revision int64, options Options, name string, body any) (
+	validations.Result, error,
+) {
 	result, err := validations.ParseResult(name, body, s.Compat)
 	if err != nil {
 		return validations.Result{}, err
 	}
-	result.CreatedAt = s.Now().UTC()
-	if err := s.Store.AddResult(ctx, revision, result); err != nil {
-		return validations.Result{}, fmt.Errorf("store validation result: %w", Explained(ctx, s.Store, revision, err))
+	done, err := s.Store.AddResult(ctx, options.about(revision), result)
+	switch {
+	case err != nil:
+		return validations.Result{}, fmt.Errorf("store validation result: %w", err)
+	case !done:
+		return validations.Result{}, s.refused(ctx, revision)
 	}
 	return result, nil
 }
 
 // Purge deletes all revisions and everything that belongs to them, and keeps who did it and why. Fault: Stale.
 func (s *Service) Purge(ctx context.Context, options Options) error {
-	if err := s.Store.Purge(ctx, Purge{options.Reason, s.Now().UTC()}, options.Expected); err != nil {
+	if err := s.Store.Purge(ctx, options); err != nil {
 		return fmt.Errorf("purge: %w", err)
 	}
 	return nil

@@ -3,7 +3,7 @@ package revisions
 import (
 	"context"
 	"errors"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +14,8 @@ import (
 	"purser/internal/validations"
 )
 
-// tagged is a site of three revisions, the second of which was pruned, that keeps tags and results.
+// tagged is a site of three revisions, the second of which was pruned, that keeps tags and results. The stamp of each is
+// its number.
 type tagged struct {
 	Store
 
@@ -24,37 +25,46 @@ type tagged struct {
 }
 
 func (s *tagged) Around(_ context.Context, revision int64) (Neighbourhood, error) {
-	around := Neighbourhood{Head: Head{Revision: 3}, Exists: revision == 1 || revision == 3, Next: 3, Previous: 1}
+	around := Neighbourhood{Head: Head{Revision: 3}, Exists: exists(revision), Next: 3, Previous: 1}
+	if around.Exists {
+		around.Stamp = Stamp(revision)
+	}
 	if revision < 1 {
 		around.Previous = 0
 	}
 	return around, s.broken
 }
 
-func (s *tagged) Tag(_ context.Context, revision int64, tag Tag) error {
-	if revision != 1 && revision != 3 {
-		return UnknownRevision(strconv.FormatInt(revision, 10))
-	}
-	s.tags[tag.Name] = string(tag.Data)
-	return s.broken
+func exists(revision int64) bool { return revision == 1 || revision == 3 }
+
+func meant(about About) bool {
+	return exists(about.Revision) && (about.Stamps == nil || slices.Contains(about.Stamps, Stamp(about.Revision)))
 }
 
-func (s *tagged) Untag(_ context.Context, _ int64, names ...string) (had int, err error) {
+func (s *tagged) Tag(_ context.Context, about About, tag Tag) (bool, error) {
+	if !meant(about) {
+		return false, s.broken
+	}
+	s.tags[tag.Name] = string(tag.Data)
+	return true, s.broken
+}
+
+func (s *tagged) Untag(_ context.Context, about About, names ...string) (had bool, err error) {
 	for _, name := range names {
-		if _, ok := s.tags[name]; ok {
+		if _, ok := s.tags[name]; ok && meant(about) {
 			delete(s.tags, name)
-			had++
+			had = true
 		}
 	}
 	return had, s.broken
 }
 
-func (s *tagged) AddResult(_ context.Context, revision int64, result validations.Result) error {
-	if revision != 1 {
-		return UnknownRevision(strconv.FormatInt(revision, 10))
+func (s *tagged) AddResult(_ context.Context, about About, result validations.Result) (bool, error) {
+	if !meant(about) {
+		return false, s.broken
 	}
 	s.results = append(s.results, result)
-	return s.broken
+	return true, s.broken
 }
 
 func newTagged(broken error) (*Service, *tagged) {
@@ -80,7 +90,7 @@ func TestService_Tag(t *testing.T) {
 		{9, nil, "", fault.NotFound, "The requested revision=9 was not found"},
 		{2, nil, "", fault.Gone, "The requested revision=2 was pruned; the nearest that are left are 1 and 3"},
 	} {
-		tag, err := s.Tag(t.Context(), c.revision, "good", c.data)
+		tag, err := s.Tag(t.Context(), c.revision, Options{}, "good", c.data)
 		if c.message != "" {
 			wantFault(t, err, c.kind, c.message)
 			continue
@@ -95,18 +105,19 @@ func TestService_Untag(t *testing.T) {
 	t.Parallel()
 	s, store := newTagged(nil)
 	store.tags["good"] = "{}"
-	if err := s.Untag(t.Context(), 1, "good"); err != nil || len(store.tags) != 0 {
+	if err := s.Untag(t.Context(), 1, Options{}, "good"); err != nil || len(store.tags) != 0 {
 		t.Errorf("tags %v, %v", store.tags, err)
 	}
-	wantFault(t, s.Untag(t.Context(), 1, "good"), fault.NotFound, "The requested tag 'good' for revision 1 was not found")
-	wantFault(t, s.Untag(t.Context(), 2, "good"), fault.Gone, "was pruned")
-	if err := s.UntagAll(t.Context(), 3); err != nil {
-		t.Error(err)
+	wantFault(t, s.Untag(t.Context(), 1, Options{}, "good"), fault.NotFound, "The requested tag 'good' for revision 1 was not found")
+	wantFault(t, s.Untag(t.Context(), 2, Options{}, "good"), fault.Gone, "was pruned")
+	if had, err := s.UntagAll(t.Context(), 3, Options{}); err != nil || had {
+		t.Error(had, err)
 	}
-	wantFault(t, s.UntagAll(t.Context(), 4), fault.NotFound, "revision=4")
+	_, err := s.UntagAll(t.Context(), 4, Options{})
+	wantFault(t, err, fault.NotFound, "revision=4")
 	broken, _ := newTagged(errors.New("out of order"))
 	for _, err := range []error{
-		broken.Untag(t.Context(), 1, "x"), broken.UntagAll(t.Context(), 1), broken.exists(t.Context(), 1),
+		broken.Untag(t.Context(), 1, Options{}, "x"), broken.refused(t.Context(), 1),
 		Absent(t.Context(), broken.Store, 1),
 	} {
 		wantFault(t, err, fault.Internal, "out of order")
@@ -119,13 +130,13 @@ func TestService_Post(t *testing.T) {
 	body := document.Mapping{
 		{Key: "status", Value: "success"}, {Key: "validator", Value: document.Mapping{{Key: "name", Value: "v"}}},
 	}
-	got, err := s.Post(t.Context(), 1, "tests", body)
-	if err != nil || got.CreatedAt != at() || len(store.results) != 1 || store.results[0].Name != "tests" {
+	got, err := s.Post(t.Context(), 1, Options{}, "tests", body)
+	if err != nil || got.Name != "tests" || len(store.results) != 1 || store.results[0].Name != "tests" {
 		t.Errorf("result %+v, %v", got, err)
 	}
-	_, err = s.Post(t.Context(), 2, "tests", body)
+	_, err = s.Post(t.Context(), 2, Options{}, "tests", body)
 	wantFault(t, err, fault.Gone, "was pruned")
-	_, err = s.Post(t.Context(), 1, "deckhand-tests", body)
+	_, err = s.Post(t.Context(), 1, Options{}, "deckhand-tests", body)
 	wantFault(t, err, fault.Forbidden, "made by the server itself")
 	_, err = s.Prune(t.Context(), 0, Options{})
 	wantFault(t, err, fault.Invalid, "At least the newest revision must be kept")
@@ -163,5 +174,68 @@ func TestKind(t *testing.T) {
 	}
 	if _, err := ParseKind("unknown"); err == nil || Kind(9).String() != "unknown" {
 		t.Errorf("an unknown kind: %v", err)
+	}
+}
+
+// What is meant for another revision of the same number is refused, and says which one there is.
+func TestService_replaced(t *testing.T) {
+	t.Parallel()
+	body := document.Mapping{
+		{Key: "status", Value: "success"}, {Key: "validator", Value: document.Mapping{{Key: "name", Value: "v"}}},
+	}
+	for name, c := range map[string]struct {
+		expected Expected
+		done     bool
+	}{
+		"any":            {nil, true},
+		"any that is":    {Expected{{-1, 0}}, true},
+		"the number":     {Expected{{3, 0}}, true},
+		"the stamp":      {Expected{{3, 3}}, true},
+		"one of several": {Expected{{1, 1}, {3, 2}, {3, 3}}, true},
+		"another stamp":  {Expected{{3, 2}}, false},
+		"another number": {Expected{{1, 3}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, store := newTagged(nil)
+			store.tags["old"] = "{}"
+			options := Options{Expected: c.expected}
+			_, tagged := s.Tag(t.Context(), 3, options, "good", nil)
+			_, posted := s.Post(t.Context(), 3, options, "tests", body)
+			untagged := s.Untag(t.Context(), 3, options, "old")
+			_, all := s.UntagAll(t.Context(), 3, options)
+			errs := []error{tagged, posted, untagged, all}
+			for i, err := range errs {
+				if c.done && err == nil {
+					continue
+				}
+				stale, is := errors.AsType[*Stale](err)
+				if c.done || !is || stale.Head != (Head{Revision: 3, Stamp: 3}) || fault.KindOf(err) != fault.Stale {
+					t.Errorf("%d: %v", i, err)
+				}
+			}
+			if (len(store.results) == 1) != c.done || (store.tags["good"] != "") != c.done || (store.tags["old"] == "") != c.done {
+				t.Errorf("stored %v, %v", store.results, store.tags)
+			}
+		})
+	}
+}
+
+func TestStamp(t *testing.T) {
+	t.Parallel()
+	seen := map[Stamp]bool{}
+	for range 1000 {
+		stamp := NewStamp()
+		got, err := ParseStamp(stamp.String())
+		if seen[stamp] || err != nil || got != stamp || len(stamp.String()) != 16 || stamp.String()[0] < 'a' {
+			t.Fatalf("stamp %d is written %v and read as %d, %v", stamp, stamp, got, err)
+		}
+		seen[stamp] = true
+	}
+	if got, err := ParseStamp(Stamp(-5).String()); err != nil || got != -5 {
+		t.Errorf("a stamp of a migration: %v, %v", got, err)
+	}
+	if _, err := ParseStamp("x"); err == nil {
+		t.Error("a text is read as a stamp")
 	}
 }

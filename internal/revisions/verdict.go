@@ -12,7 +12,6 @@ type Shown struct {
 	Revision
 
 	Verdict validations.Verdict
-	Epoch   int64 // number of purges before it
 }
 
 // Weigh returns the verdict on a revision, given its policies and the results reported for it.

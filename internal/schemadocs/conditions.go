@@ -1,12 +1,8 @@
 package schemadocs
 
-import (
-	"fmt"
+import "fmt"
 
-	"purser/internal/document"
-)
-
-// combinators say what is wanted of the schemas that they hold.
+// combinators introduce the schemas that these keywords hold.
 var combinators = map[string]string{
 	"allOf": "All of these must hold:",
 	"anyOf": "At least one of these must hold:",
@@ -14,141 +10,128 @@ var combinators = map[string]string{
 	"not":   "This must not hold:",
 }
 
-// conditioner puts the conditions of one schema into words.
-type conditioner struct {
-	*table
-
-	in      *section
-	path    string
-	isTyped bool // the type of a value is known by then, so the other ones that pass are not mentioned
-	depth   int  // of the sections that are needed
-	nesting int  // of lists
-	options int  // that were numbered
+// place is where a condition is described.
+type place struct {
+	section *section
+	path    string // of the schema
+	isTyped bool   // an outer schema names the type, so implied types are not mentioned
+	nesting int    // of lists
 }
 
-// conditions are the combinators and the dependencies of a schema.
-func (c *conditioner) conditions(m document.Mapping) []item {
-	c.isTyped = c.isTyped || len(types(m)) > 0
-	var items []item
+// to returns the place of a schema within the one that is described.
+func (p place) to(suffix string) place {
+	p.path = tail(p.path + suffix)
+	return p
+}
+
+var tooLong = []item{{Text: plain("Left out, because this page would be too long: what follows here.")}}
+
+// conditions returns the combinators and the dependencies of a schema as lists.
+func (t *table) conditions(m mapping, in place) (items []item) {
+	in.isTyped = in.isTyped || len(types(m)) > 0
+	options := 0
 	for _, member := range m {
 		several, _ := member.Value.([]any)
-		held, isMapping := member.Value.(document.Mapping)
-		switch said := combinators[member.Key]; {
-		case said != "" && len(several) > 0 && member.Key != "not":
-			items = append(items, item{plain(said), c.alternatives(several)})
-		case member.Key == "not" && isMapping:
-			items = append(items, item{plain(said), c.branch(held, " (not)")})
+		held, isMapping := member.Value.(mapping)
+		said := plain(combinators[member.Key])
+		switch {
 		case member.Key == "dependencies":
-			items = append(items, c.dependencies(held)...)
+			items = append(items, t.dependencies(held, in)...)
+		case member.Key == "not" && isMapping:
+			items = append(items, item{said, t.branch(held, in.to(" (not)"))})
+		case member.Key != "not" && len(said) > 0 && len(several) > 0:
+			items = append(items, item{said, t.alternatives(several, in, options)})
+			options += len(several)
 		}
 	}
 	return items
 }
 
-func (c *conditioner) alternatives(schemas []any) []item {
-	var items []item
-	for _, schema := range schemas {
-		if c.isFull() {
-			return append(items, tooLong()...)
+// alternatives describes the schemas of a combinator, and numbers them as options after those before.
+func (t *table) alternatives(schemas []any, in place, before int) (items []item) {
+	for i, schema := range schemas {
+		if t.isFull() {
+			return append(items, tooLong...)
 		}
-		c.options++
-		items = append(items, c.branch(schema, fmt.Sprintf(" (option %d)", c.options))...)
+		items = append(items, t.branch(schema, in.to(fmt.Sprintf(" (option %d)", before+i+1)))...)
 	}
 	return items
 }
 
-func tooLong() []item {
-	return []item{{Text: plain("Left out, because this page would be too long: what follows here.")}}
-}
-
-func (c *conditioner) dependencies(held document.Mapping) []item {
-	var items []item
+// dependencies describes what must hold if a property is given.
+func (t *table) dependencies(held mapping, in place) (items []item) {
 	for _, d := range held {
-		if c.isFull() {
-			return append(items, tooLong()...)
+		if t.isFull() {
+			return append(items, tooLong...)
 		}
 		before := join("", plain("If "), code(d.Key), plain(" is given, "))
 		if needed, ok := d.Value.([]any); ok {
-			items = append(items, item{Text: c.count(join("", before, required(names(needed)), plain(".")))})
+			items = append(items, item{Text: t.count(join("", before, required(names(needed)), plain(".")))})
 			continue
 		}
-		said := c.count(join("", before, plain("this must hold as well:")))
-		items = append(items, item{said, c.branch(d.Value, " (with "+tail(d.Key)+")")})
+		said := t.count(join("", before, plain("this must hold as well:")))
+		items = append(items, item{said, t.branch(d.Value, in.to(" (with "+tail(d.Key)+")"))})
 	}
 	return items
 }
 
-// branch says a schema in words, and what does not fit into them in a list below or in a section.
-func (c *conditioner) branch(schema any, suffix string) []item {
-	m, _ := schema.(document.Mapping)
-	if c.nesting > maxNesting || c.isFull() {
-		return tooLong()
+// branch describes a schema in a phrase, with a list below it or a section if it needs one.
+func (t *table) branch(schema any, in place) []item {
+	if in.nesting > maxNesting || t.isFull() {
+		return tooLong
 	}
-	if c.isNested(m) {
-		s := c.below(m, c.in, c.path+suffix, c.depth)
+	m, _ := schemaOf(schema)
+	if t.isNested(m) {
+		s := t.below(m, in.section, in.path, in.section.depth+1+in.nesting)
 		if s == nil {
-			return tooLong()
+			return tooLong
 		}
-		return []item{{Text: c.count(join("", c.words(m, 0), plain(", see "), code(s.path).linked(s)))}}
+		return []item{{Text: t.count(join("", t.words(m, 0), plain(", see "), code(s.path).linked(&s.Anchor)))}}
 	}
-	said := item{Text: c.count(c.phrase(schema))}
-	if !isReference(m) && !isCombination(m) {
-		said.Below = c.further(m, suffix)
+	said := item{Text: t.count(t.phrase(schema, in.isTyped))}
+	if _, branches := combination(m); branches == nil {
+		in.nesting++
+		said.Below, _ = t.rules(m)
+		said.Below = append(said.Below, t.conditions(m, in)...)
 	}
 	switch {
-	case len(said.Text) == 0 && len(said.Below) == 1:
+	case len(said.Text) > 0:
+	case len(said.Below) == 1:
 		return said.Below
-	case len(said.Text) == 0 && said.Below == nil:
+	case said.Below == nil:
 		said.Text = plain("anything")
-	case len(said.Text) == 0:
+	default:
 		said.Text = plain("all of the following:")
 	}
 	return []item{said}
 }
 
-// further lists the property groups and the conditions of a schema that is said in a list.
-func (c *conditioner) further(m document.Mapping, suffix string) []item {
-	rules, _, fault := c.rules(m)
-	if len(fault) > 0 {
-		rules = []item{{Text: fault}}
-	}
-	inner := &conditioner{
-		table: c.table, in: c.in, path: tail(c.path + suffix), isTyped: c.isTyped,
-		depth: c.depth + 1, nesting: c.nesting + 1,
-	}
-	return append(rules, inner.conditions(m)...)
-}
-
 // isNested reports whether members or items of a schema need a section.
-func (c *conditioner) isNested(m document.Mapping) bool {
-	return !isReference(m) && (hasMembers(m) || len(list(m, "items")) > 0 ||
-		!c.isPlain(mapping(m, "items"), "", 1) || !c.isPlain(mapping(m, "additionalProperties"), "", 1))
+func (t *table) isNested(m mapping) bool {
+	return hasMembers(m) || len(at[[]any](m, "items")) > 0 ||
+		!t.isPlain(m.At("items"), "", 1) || !t.isPlain(m.At("additionalProperties"), "", 1)
 }
 
-// phrase says what a schema without members and items of its own wants; empty if that is nothing.
-func (c *conditioner) phrase(schema any) inline {
-	m, _ := schema.(document.Mapping)
-	isTyped := c.isTyped && isImplied(m)
+// phrase describes a schema that needs no section, without its groups and conditions. It is empty if nothing is left.
+func (t *table) phrase(schema any, isTyped bool) inline {
+	m, _ := schemaOf(schema)
 	var said []inline
-	if words := c.words(schema, 0); words.String() != "any" && words.String() != various && !isTyped {
+	words := t.words(schema, 0)
+	if _, isImplied := typesOf(m); (!isTyped || !isImplied) && words.String() != "any" && words.String() != various {
 		said = append(said, words)
 	}
-	if isReference(m) || m == nil {
-		return join("", said...)
-	}
-	if said = append(said, c.constraints(m, 0)...); !isTyped {
-		said = append(said, unchecked(m))
-	}
-	if needed := names(list(m, "required")); len(needed) > 0 {
+	said = append(said, t.constraints(m, !isTyped, 0)...)
+	if needed := names(at[[]any](m, "required")); len(needed) > 0 {
 		said = append(said, required(needed))
 	}
-	wanted, described := join("; ", said...), prose(text(m, "description"))
+	wanted, described := join("; ", said...), prose(at[string](m, "description"))
 	if len(wanted) > 0 && len(described) > 0 {
 		wanted = append(wanted, plain(".")...)
 	}
-	return join(" ", strong(sentence(oneLine(text(m, "title")))), wanted, described)
+	return join(" ", strong(sentence(oneLine(at[string](m, "title")))), wanted, described)
 }
 
+// required returns a phrase for a list of required properties.
 func required(names []string) inline {
 	switch len(names) {
 	case 0:

@@ -2,88 +2,73 @@ package schemadocs
 
 import (
 	"fmt"
-	"slices"
 
 	"purser/internal/document"
 )
 
-// constraints says in phrases what a schema wants of a value besides its type, its members and its items.
-func (t *table) constraints(m document.Mapping, depth int) []inline {
-	if isReference(m) || depth > maxNesting {
-		return nil
+// limits returns the constraints of a schema, and its default.
+func (t *table) limits(m mapping) inline {
+	limits := join("; ", t.constraints(m, true, 0)...)
+	if value, ok := m.Lookup("default"); ok {
+		return join("; ", limits, join("", plain("default "), code(yamlOf(value))))
 	}
-	said := []inline{
-		enumeration(m), interval(m), number(m, "multipleOf", "a multiple of "),
-		counted(m, "Length", "character", "characters"),
-	}
-	if pattern, ok := m.At("pattern").(string); ok {
-		said = append(said, join("", plain("matches "), code(pattern)))
-	}
-	if format, ok := m.At("format").(string); ok {
-		said = append(said, join("", plain("format "), code(format), plain(" (not checked)")))
-	}
-	said = append(said, counted(m, "Items", "item", "items"))
-	if m.At("uniqueItems") == true {
-		said = append(said, plain("no item twice"))
-	}
-	said = append(said, counted(m, "Properties", "property", "properties"))
-	if m.At("additionalProperties") == false && !hasMembers(m) {
-		said = append(said, plain("no properties"))
-	}
-	said = append(said, t.nested(m, "items", "each item: ", depth))
-	if !hasMembers(m) {
-		said = append(said, t.nested(m, "additionalProperties", "each value: ", depth))
-	}
-	return present(append(said, misused(m)...))
+	return limits
 }
 
-// present drops the texts that are empty.
-func present(texts []inline) []inline {
-	return slices.DeleteFunc(texts, func(text inline) bool { return len(text) == 0 })
-}
-
-// limits are the constraints of a schema, and its default.
-func (t *table) limits(m document.Mapping) []inline {
-	said := append(t.constraints(m, 0), unchecked(m))
-	if value, ok := m.Lookup("default"); ok && !isReference(m) {
-		said = append(said, join("", plain("default "), code(yamlOf(value))))
+// constraints returns phrases for what a schema demands of a value besides its type, its members and its items. If
+// warns is set, the last one says that other types than the implied one pass.
+func (t *table) constraints(m mapping, warns bool, depth int) (said []inline) {
+	if depth <= maxNesting {
+		said = append([]inline{
+			enumeration(m),
+			interval(m),
+			number(m, "multipleOf", "a multiple of "),
+			counted(m, "Length", "character", "characters"),
+			quoted(m, "pattern", "matches ", ""),
+			quoted(m, "format", "format ", " (not checked)"),
+			counted(m, "Items", "item", "items"),
+			when(m.At("uniqueItems") == true, plain("no item twice")),
+			counted(m, "Properties", "property", "properties"),
+			when(m.At("additionalProperties") == false && !hasMembers(m), plain("no properties")),
+			t.nested(m, "items", "each item: ", depth),
+			when(!hasMembers(m), t.nested(m, "additionalProperties", "each value: ", depth)),
+		}, misused(m)...)
 	}
-	return present(said)
+	if _, isImplied := typesOf(m); isImplied && warns {
+		said = append(said, plain("other types pass unchecked"))
+	}
+	return said
 }
 
-// unchecked warns where the type that is shown is not the only one that passes.
-func unchecked(m document.Mapping) inline {
-	if isImplied(m) {
-		return plain("other types pass unchecked")
+// when returns a text if a condition holds.
+func when(holds bool, text inline) inline {
+	if holds {
+		return text
 	}
 	return nil
 }
 
-// nested says what is wanted of items and values that have no section of their own.
-func (t *table) nested(m document.Mapping, keyword, each string, depth int) inline {
-	held := mapping(m, keyword)
+// nested returns the constraints of items or values that have no section of their own.
+func (t *table) nested(m mapping, keyword, each string, depth int) inline {
+	held, _ := schemaOf(m.At(keyword))
 	if len(held) == 0 || !t.isPlain(held, "", 0) {
 		return nil
 	}
-	said := present(append(t.constraints(held, depth+1), unchecked(held)))
-	if len(said) == 0 {
-		return nil
-	}
-	return join("", plain(each), join(", ", said...))
+	said := join(", ", t.constraints(held, true, depth+1)...)
+	return when(len(said) > 0, join("", plain(each), said))
 }
 
-func enumeration(m document.Mapping) inline {
-	values := list(m, "enum")
+// enumeration returns the values of an enum as a phrase.
+func enumeration(m mapping) inline {
+	values := at[[]any](m, "enum")
+	prefix := "one of "
 	if len(values) == 1 {
-		return join("", plain("only "), code(yamlOf(values[0])))
+		prefix = "only "
 	}
-	if len(values) == 0 {
-		return nil
-	}
-	return join("", plain("one of "), codes(values, " or "))
+	return when(len(values) > 0, join("", plain(prefix), codes(values, " or ")))
 }
 
-// codes lists values in code font, up to so many bytes.
+// codes lists values in code font, with last before the last one. It stops after maxValues bytes.
 func codes[T any](values []T, last string) inline {
 	var said inline
 	size := 0
@@ -102,8 +87,8 @@ func codes[T any](values []T, last string) inline {
 	return said
 }
 
-// interval says between which numbers a value is.
-func interval(m document.Mapping) inline {
+// interval returns the bounds of a number as a phrase.
+func interval(m mapping) inline {
 	least, greatest := "at least ", "at most "
 	if m.At("exclusiveMinimum") == true {
 		least = "more than "
@@ -114,37 +99,43 @@ func interval(m document.Mapping) inline {
 	return join(" and ", number(m, "minimum", least), number(m, "maximum", greatest))
 }
 
-func number(m document.Mapping, keyword, prefix string) inline {
-	if n, ok := m.At(keyword).(document.Number); ok {
-		return prose(prefix + string(n))
-	}
-	return nil
+// number returns a prefix and the number that a keyword holds.
+func number(m mapping, keyword, prefix string) inline {
+	n, ok := m.At(keyword).(document.Number)
+	return when(ok, prose(prefix+string(n)))
 }
 
-// counted says how many characters, items or properties there can be.
-func counted(m document.Mapping, of, one, many string) inline {
-	low, hasLow := m.At("min" + of).(document.Number)
-	high, hasHigh := m.At("max" + of).(document.Number)
-	hasLow = hasLow && low != "0"
+// quoted returns the string that a keyword holds in code font, with text around it.
+func quoted(m mapping, keyword, before, after string) inline {
+	s, ok := m.At(keyword).(string)
+	return when(ok, join("", plain(before), code(s), plain(after)))
+}
+
+// counted returns the bounds of a number of characters, items or properties as a phrase.
+func counted(m mapping, of, one, many string) inline {
+	low, high := at[document.Number](m, "min"+of), at[document.Number](m, "max"+of)
+	if low == "0" {
+		low = ""
+	}
 	unit := many
-	if hasHigh && high == "1" || !hasHigh && low == "1" {
+	if high == "1" || high == "" && low == "1" {
 		unit = one
 	}
 	switch {
-	case hasLow && hasHigh && low == high:
-		return prose(fmt.Sprintf("exactly %s %s", low, unit))
-	case hasLow && hasHigh:
-		return prose(fmt.Sprintf("%s to %s %s", low, high, unit))
-	case hasLow:
-		return prose(fmt.Sprintf("at least %s %s", low, unit))
-	case hasHigh:
+	case low == "" && high == "":
+		return nil
+	case low == "":
 		return prose(fmt.Sprintf("at most %s %s", high, unit))
+	case high == "":
+		return prose(fmt.Sprintf("at least %s %s", low, unit))
+	case low == high:
+		return prose(fmt.Sprintf("exactly %s %s", low, unit))
 	}
-	return nil
+	return prose(fmt.Sprintf("%s to %s %s", low, high, unit))
 }
 
-// misused names the keywords that hold something else than they should.
-func misused(m document.Mapping) []inline {
+// misused returns phrases for the keywords that hold something else than they should.
+func misused(m mapping) []inline {
 	var said []inline
 	for _, member := range m {
 		should := keywords[member.Key].holds

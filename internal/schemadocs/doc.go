@@ -1,10 +1,10 @@
 // Package schemadocs documents a DataSchema for people who write documents of its kind, as Markdown and as an HTML page
 // (spec/property-groups.md §6).
 //
-// One pass flattens the schema into a table: sections with rows and lists, each cell a few pieces of text (table.go,
-// rows.go, conditions.go, definitions.go). Types and constraints are put into words on the way (words.go,
-// constraints.go). Two templates then write the table; whatever a schema says is escaped there and nowhere else
-// (inline.go, markdown.tmpl, html.tmpl).
+// One pass over the schema fills a table (table.go) of sections (section.go), each with paragraphs, lists and rows
+// (rows.go, conditions.go, groups.go, references.go). Types and constraints become phrases on the way (words.go,
+// constraints.go). A phrase is a list of spans, each with one font (text.go). One template for each form writes the
+// table, and only there a schema's text is escaped (markdown.tmpl, html.tmpl).
 //
 // What always holds:
 //
@@ -61,26 +61,23 @@ var (
 
 // Markdown documents a schema. Tables are as GitHub has them; headings have the anchors that GitHub gives them.
 func Markdown(ctx context.Context, p Page) ([]byte, error) {
-	return write(ctx, p, maxPage, markdownPage())
+	return write(ctx, p, maxPage, markdownPage().Execute)
 }
 
 // HTML documents a schema as a page of its own: it needs no other resource and runs no script.
-func HTML(ctx context.Context, p Page) ([]byte, error) { return write(ctx, p, maxPage, htmlPage()) }
-
-// executor is a template of either kind.
-type executor interface {
-	Execute(w io.Writer, data any) error
+func HTML(ctx context.Context, p Page) ([]byte, error) {
+	return write(ctx, p, maxPage, htmlPage().Execute)
 }
 
-func write(ctx context.Context, page Page, limit int, with executor) ([]byte, error) {
+func write(ctx context.Context, page Page, limit int, execute func(io.Writer, any) error) ([]byte, error) {
 	t := newTable(budget.NewMeter(ctx), page, limit)
-	defer func() { t.meter.Release(t.memory) }()
-	if err := t.flatten(page); err != nil {
-		return nil, budget.About(err, "the documentation of %s", tail(oneLine(page.Name)))
+	defer t.meter.Release(t.memory)
+	if t.err != nil {
+		return nil, budget.About(t.err, "the documentation of %s", tail(t.Title))
 	}
 	var buf bytes.Buffer
-	if err := with.Execute(&buf, t); err != nil {
-		return nil, fmt.Errorf("write the documentation of %s: %w", tail(oneLine(page.Name)), err)
+	if err := execute(&buf, t); err != nil {
+		return nil, fmt.Errorf("write the documentation of %s: %w", tail(t.Title), err)
 	}
 	return buf.Bytes(), nil
 }

@@ -148,7 +148,7 @@ func bounded(t *testing.T, schema document.Mapping) (md string) {
 	if bytes != 0 {
 		t.Errorf("%d bytes are not released", bytes)
 	}
-	short, err := write(t.Context(), p, maxPage>>6, htmlPage()) // as much is left out, and looking at it takes no seconds
+	short, err := write(t.Context(), p, maxPage>>6, htmlPage().Execute) // as much is left out, and looking at it takes no seconds
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestMarkdown_leftOut(t *testing.T) {
 	written, err := write(t.Context(), Page{Schema: document.Mapping{
 		{Key: "properties", Value: many(1000, "p%d", func(i int) any { return schemaWith("$ref", fmt.Sprintf("#/definitions/d%d", i)) })},
 		{Key: "definitions", Value: many(1000, "d%d", func(int) any { return schemaWith("type", "string") })},
-	}}, 10<<10, markdownPage())
+	}}, 10<<10, markdownPage().Execute)
 	if err != nil {
 		t.Fatal(err)
 	}

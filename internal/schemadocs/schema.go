@@ -7,8 +7,10 @@ import (
 	"purser/internal/document"
 )
 
-// keywords are those of draft 4 and of property groups that judge values: the type of the values that they concern, if
-// it is only one, and what they should hold.
+type mapping = document.Mapping
+
+// keywords are those of draft 4 and of property groups that restrict values: the only type of the values that they
+// restrict, if there is one, and what they must hold.
 var keywords = map[string]struct{ concerns, holds string }{
 	"type":  {"", "a name or a list of names"},
 	"enum":  {"", "a list"},
@@ -31,71 +33,49 @@ var keywords = map[string]struct{ concerns, holds string }{
 	"multipleOf": {"number", "a number"},
 }
 
-func judges(keyword string) bool {
-	_, ok := keywords[keyword]
-	return ok
-}
-
-// holds reports whether a keyword's value is what it should be.
+// holds reports whether a keyword's value is what it must be.
 func holds(value any, what string) bool {
-	list, isList := value.([]any)
-	_, isMapping := value.(document.Mapping)
-	_, isText := value.(string)
-	_, isNumber := value.(document.Number)
+	list, _ := value.([]any)
+	kind := typeOf(value)
 	switch what {
 	case "a mapping":
-		return isMapping
+		return kind == "object"
 	case "a schema":
-		return isMapping || isList
+		return kind == "object" || kind == "array"
 	case "a string":
-		return isText
+		return kind == "string"
 	case "a number":
-		return isNumber
+		return kind == "number" || kind == "integer"
 	case "a list":
 		return len(list) > 0
 	case "a list of names":
-		return isList && len(names(list)) == len(list)
+		return kind == "array" && len(names(list)) == len(list)
 	case "a name or a list of names":
-		return isText || len(names(list)) > 0
+		return kind == "string" || len(names(list)) > 0
 	}
 	return true
 }
 
-// mapping returns what a keyword holds if that is a mapping, else nothing.
-func mapping(schema document.Mapping, keyword string) document.Mapping {
-	m, _ := schema.At(keyword).(document.Mapping)
-	return m
-}
-
-func list(schema document.Mapping, keyword string) []any {
-	l, _ := schema.At(keyword).([]any)
-	return l
-}
-
-func text(schema document.Mapping, keyword string) string {
-	s, _ := schema.At(keyword).(string)
-	return s
-}
-
-// reference returns a schema's $ref; a null is none.
-func reference(schema document.Mapping) (ref string, ok bool) {
-	switch ref := schema.At("$ref").(type) {
-	case nil:
-		return "", false
-	case string:
-		return ref, true
-	default:
-		return string(document.AppendJSON(nil, ref)), true
+// schemaOf returns a value as a schema. A $ref other than null hides the keywords beside it.
+func schemaOf(value any) (m mapping, ok bool) {
+	m, ok = value.(mapping)
+	for i, member := range m {
+		if member.Key == "$ref" && member.Value != nil {
+			return m[i : i+1], true
+		}
 	}
+	return m, ok
 }
 
-func isReference(schema document.Mapping) bool {
-	_, ok := reference(schema)
-	return ok
+// at returns what a keyword holds, the zero value if that has another type.
+func at[T any](m mapping, keyword string) T {
+	value, _ := m.At(keyword).(T)
+	return value
 }
 
-func hasMembers(m document.Mapping) bool {
-	return len(mapping(m, "properties")) > 0 || len(mapping(m, "patternProperties")) > 0
+// hasMembers reports whether a schema declares properties.
+func hasMembers(m mapping) bool {
+	return len(at[mapping](m, "properties")) > 0 || len(at[mapping](m, "patternProperties")) > 0
 }
 
 // names returns the strings of a list.
@@ -109,31 +89,43 @@ func names(list []any) []string {
 	return found
 }
 
-// types returns what a schema's type names.
-func types(schema document.Mapping) []string {
-	if name, ok := schema.At("type").(string); ok {
+// types returns the types that a schema names.
+func types(m mapping) []string {
+	if name, ok := m.At("type").(string); ok {
 		return []string{name}
 	}
-	return slices.Compact(names(list(schema, "type")))
+	return slices.Compact(names(at[[]any](m, "type")))
 }
 
-// typesOf returns the types that a schema names or, if it names none, those that its other keywords concern.
-func typesOf(m document.Mapping) []string {
-	if named := types(m); len(named) > 0 {
-		return named
+// typesOf returns the types that a schema names, else those of its enumeration, else the only one that its keywords
+// concern. In the last case isImplied is true: values of other types pass.
+func typesOf(m mapping) (found []string, isImplied bool) {
+	if found = types(m); len(found) > 0 {
+		return found, false
 	}
-	var found []string
-	for _, value := range list(m, "enum") {
-		if t := typeOf(value); !slices.Contains(found, t) {
-			found = append(found, t)
+	for _, value := range at[[]any](m, "enum") {
+		if kind := typeOf(value); !slices.Contains(found, kind) {
+			found = append(found, kind)
 		}
 	}
-	if found == nil {
-		return implied(m)
+	if found != nil {
+		return found, false
 	}
-	return found
+	only := ""
+	for _, member := range m {
+		concerns := keywords[member.Key].concerns
+		if concerns != "" && only != "" && concerns != only {
+			return nil, false
+		}
+		only = max(only, concerns)
+	}
+	if only == "" {
+		return nil, false
+	}
+	return []string{only}, true
 }
 
+// typeOf returns the name of a value's type.
 func typeOf(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -151,62 +143,4 @@ func typeOf(value any) string {
 		return "integer"
 	}
 	return "object"
-}
-
-// implied returns the only type that the keywords of a schema concern, where there is one.
-func implied(m document.Mapping) []string {
-	var found string
-	for _, member := range m {
-		concerns := keywords[member.Key].concerns
-		if concerns != "" && found != "" && concerns != found {
-			return nil
-		}
-		found = max(found, concerns)
-	}
-	if found == "" {
-		return nil
-	}
-	return []string{found}
-}
-
-// isImplied reports whether values of other types pass although a type is shown.
-func isImplied(m document.Mapping) bool {
-	return !isReference(m) && len(types(m)) == 0 && len(list(m, "enum")) == 0 && implied(m) != nil
-}
-
-// member finds a member by name, with an index of its mapping.
-func (t *table) member(m document.Mapping, name string) *document.Member {
-	if len(m) == 0 {
-		return nil
-	}
-	index, ok := t.finder[&m[0]]
-	if !ok {
-		t.spend(len(m)*100, len(m)*100)
-		index = make(map[string]*document.Member, len(m))
-		for i := range m {
-			index[m[i].Key] = &m[i]
-		}
-		t.finder[&m[0]] = index
-	}
-	return index[name]
-}
-
-// pointed returns what is at the end of a pointer.
-func (t *table) pointed(steps []string) (at any, ok bool) {
-	at = t.root
-	for _, step := range steps {
-		m, isMapping := at.(document.Mapping)
-		of := t.member(m, step)
-		switch {
-		case of != nil:
-			at = of.Value
-		case isMapping:
-			return nil, false
-		default:
-			if at = document.Locate(at, []string{step}); at == nil {
-				return nil, false
-			}
-		}
-	}
-	return at, true
 }

@@ -9,30 +9,32 @@ import (
 
 const (
 	malformed = "malformed (not a schema)"
-	various   = "various" // which a list of conditions says
+	various   = "various" // a list of conditions follows
 )
 
-// words says which type a schema wants: "string", "array of object", a link to a definition.
+// words names the type that a schema demands: "string", "array of object", a link to a definition.
 func (t *table) words(schema any, depth int) inline {
-	m, ok := schema.(document.Mapping)
-	if ref, isRef := reference(m); isRef {
+	m, ok := schemaOf(schema)
+	if ref := m.At("$ref"); ref != nil {
 		return t.reference(ref)
 	}
 	t.spend(1000+len(m)*100, 0)
-	switch {
-	case !ok:
+	if !ok {
 		return plain(malformed)
-	case depth > maxNesting:
+	}
+	if depth > maxNesting {
 		return plain("…")
-	case isCombination(m):
-		return t.combination(m, depth)
 	}
 	var said []inline
-	for _, name := range typesOf(m) {
-		said = append(said, t.typeWords(name, m, depth))
-		if len(said) == maxNesting {
-			break
+	if separator, branches := combination(m); branches != nil {
+		for _, branch := range branches {
+			said = append(said, t.words(branch, depth+1))
 		}
+		return join(separator, said...)
+	}
+	named, _ := typesOf(m)
+	for _, name := range named[:min(len(named), maxNesting)] {
+		said = append(said, t.typeWords(name, m, depth))
 	}
 	switch {
 	case said != nil:
@@ -43,67 +45,37 @@ func (t *table) words(schema any, depth int) inline {
 	return plain("any")
 }
 
-func (t *table) typeWords(name string, m document.Mapping, depth int) inline {
+// typeWords names one type, and for a list or a map the type of what it holds.
+func (t *table) typeWords(name string, m mapping, depth int) inline {
+	var of string
+	var held mapping
 	switch name {
 	case "array":
-		if items := mapping(m, "items"); len(items) > 0 {
-			return t.inner("array of ", items, depth)
-		}
+		of, held = "array of ", at[mapping](m, "items")
 	case "object":
-		if values := mapping(m, "additionalProperties"); len(values) > 0 && len(mapping(m, "properties")) == 0 {
-			return t.inner("map of ", values, depth)
+		if len(at[mapping](m, "properties")) == 0 {
+			of, held = "map of ", at[mapping](m, "additionalProperties")
 		}
 	case "null", "boolean", "string", "number", "integer":
 	default:
 		return join("", code(name), plain(" (not a type)"))
 	}
-	return plain(name)
-}
-
-// inner says what a list or a map is of.
-func (t *table) inner(of string, m document.Mapping, depth int) inline {
-	said := t.words(m, depth+1)
+	if len(held) == 0 {
+		return plain(name)
+	}
+	said := t.words(held, depth+1)
 	if s := said.String(); strings.Contains(s, " or ") || strings.Contains(s, " and ") {
 		return join("", plain(of+"("), said, plain(")"))
 	}
 	return join("", plain(of), said)
 }
 
-// reference links the target of a $ref.
-func (t *table) reference(ref string) inline {
-	fragment, isLocal := strings.CutPrefix(ref, "#")
-	if !isLocal && ref != "" {
-		return join("", code(ref), plain(" (outside this schema: not allowed)"))
-	}
-	to := t.target(fragment)
-	if !to.isFound {
-		return join("", code(ref), plain(" (which does not exist)"))
-	}
-	if to == t.targets[""] {
-		return inline{{Text: "this schema", anchor: &to.anchor}}
-	}
-	said := code(to.name)
-	said[0].anchor = &to.anchor
-	if to.scalar != "" {
-		return join("", plain(to.scalar+" ("), said, plain(")"))
-	}
-	return said
-}
-
-// isCombination reports whether a schema only says that one or all of several types or definitions hold, so that a few
-// words do for it.
-func isCombination(m document.Mapping) bool {
-	keyword, branches := combined(m)
-	if len(branches) == 0 || len(branches) > maxNesting || keyword == "oneOf" && !isDisjoint(branches) {
-		return false
-	}
-	return !slices.ContainsFunc(branches, func(branch any) bool { return !isBare(branch, 0) })
-}
-
-// combined returns the only keyword of a schema that judges anything, if it is one that combines others.
-func combined(m document.Mapping) (keyword string, branches []any) {
+// combination returns the branches of a schema that does nothing but combine a few types or definitions, and the word
+// between them. It returns no branches for any other schema.
+func combination(m mapping) (separator string, branches []any) {
+	keyword := ""
 	for _, member := range m {
-		if !judges(member.Key) {
+		if _, judges := keywords[member.Key]; !judges {
 			continue
 		}
 		if keyword != "" || combinators[member.Key] == "" {
@@ -112,34 +84,30 @@ func combined(m document.Mapping) (keyword string, branches []any) {
 		keyword = member.Key
 		branches, _ = member.Value.([]any)
 	}
-	return keyword, branches
-}
-
-func (t *table) combination(m document.Mapping, depth int) inline {
-	keyword, branches := combined(m)
-	said := make([]inline, len(branches))
-	for i, branch := range branches {
-		said[i] = t.words(branch, depth+1)
+	if len(branches) > maxNesting || slices.ContainsFunc(branches, func(branch any) bool { return !isBare(branch, 0) }) {
+		return "", nil
 	}
-	if keyword == "allOf" {
-		return join(" and ", said...)
+	switch {
+	case len(branches) == 0:
+		return "", nil
+	case keyword == "allOf":
+		return " and ", branches
+	case keyword == "oneOf" && !isDisjoint(branches):
+		return "", nil
 	}
-	return join(" or ", said...)
+	return " or ", branches
 }
 
 // isBare reports whether a schema names a type or a definition and nothing else.
 func isBare(schema any, depth int) bool {
-	m, ok := schema.(document.Mapping)
-	if !ok || len(m) == 0 || depth > maxNesting {
-		return false
-	}
-	if isReference(m) {
+	m, _ := schemaOf(schema)
+	if m.At("$ref") != nil {
 		return true
 	}
 	for _, member := range m {
-		switch {
-		case member.Key == "items" && isBare(member.Value, depth+1), member.Key == "type":
-		case judges(member.Key), member.Key == "description", member.Key == "title", member.Key == "default":
+		switch _, judges := keywords[member.Key]; {
+		case member.Key == "items" && depth < maxNesting && isBare(member.Value, depth+1), member.Key == "type":
+		case judges, member.Key == "description", member.Key == "title", member.Key == "default":
 			return false
 		}
 	}
@@ -150,16 +118,16 @@ func isBare(schema any, depth int) bool {
 func isDisjoint(branches []any) bool {
 	seen := make(map[string]bool)
 	for _, branch := range branches {
-		m, _ := branch.(document.Mapping)
-		if isReference(m) {
+		m, _ := schemaOf(branch)
+		if m.At("$ref") != nil {
 			return false
 		}
-		for _, t := range types(m) {
-			t = strings.Replace(t, "integer", "number", 1)
-			if seen[t] {
+		for _, name := range types(m) {
+			name = strings.Replace(name, "integer", "number", 1)
+			if seen[name] {
 				return false
 			}
-			seen[t] = true
+			seen[name] = true
 		}
 	}
 	return true

@@ -17,19 +17,24 @@ import (
 
 const (
 	// lockHead comes first, so that no two transactions that change the site wait for each other's rows.
-	lockHead = headState + ` FOR UPDATE`
+	lockHead = `SELECT ` + headColumns + ` FROM sites s WHERE s.site = $1 FOR UPDATE`
+
+	// lockBase is lockHead, with the stamp of the revision that a commit was planned on.
+	lockBase = `SELECT ` + headColumns + `, coalesce(
+			(SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = $2), 0)
+		FROM sites s WHERE s.site = $1 FOR UPDATE`
 
 	lastChange = `SELECT coalesce(max(changed), 0) FROM buckets WHERE site = $1 AND bucket = ANY($2)`
 
-	// closeDocument ends a version if the head is the expected one ($5).
+	// closeDocument ends a version if the head has the expected stamp ($5).
 	closeDocument = `UPDATE documents SET until = $2, fork = $4 WHERE site = $1 AND id = $3 AND until IS NULL
-		AND (SELECT s.head FROM sites s WHERE s.site = $1) = $5::bigint`
+		AND (SELECT s.stamp FROM sites s WHERE s.site = $1) = $5::bigint`
 
 	// closeDocuments is closeDocument for many.
 	closeDocuments = `UPDATE documents d SET until = $2, fork = n.fork
 		FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
 		WHERE d.site = $1 AND d.id = n.id AND d.until IS NULL
-			AND (SELECT s.head FROM sites s WHERE s.site = $1) = $5::bigint`
+			AND (SELECT s.stamp FROM sites s WHERE s.site = $1) = $5::bigint`
 
 	insertChecks = `INSERT INTO checks (site, pair, findings)
 		SELECT $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
@@ -38,23 +43,26 @@ const (
 		SELECT $1, $2, * FROM unnest($3::integer[], $4::bigint[], $5::bytea[], $6::bytea[], $7::text[])`
 
 	insertRevision = `INSERT INTO revisions (site, revision, created_at, buckets, entries, kind, author, message, origin,
-			client_versions)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+			client_versions, stamp)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
-	changeBuckets = `INSERT INTO buckets (site, bucket, changed) SELECT $1, b, $3 FROM unnest($2::text[]) b
-		ON CONFLICT (site, bucket) DO UPDATE SET changed = excluded.changed`
+	changeBuckets = `INSERT INTO buckets (site, bucket, changed, stamp) SELECT $1, b, $3, $4 FROM unnest($2::text[]) b
+		ON CONFLICT (site, bucket) DO UPDATE SET changed = excluded.changed, stamp = excluded.stamp`
 
 	openBuckets = `INSERT INTO occupancies (site, bucket, since) SELECT $1, b, $3 FROM unnest($2::text[]) b`
 
 	emptyBuckets = `UPDATE occupancies SET until = $3 WHERE site = $1 AND bucket = ANY($2) AND until IS NULL`
 
 	advanceHead = `UPDATE sites SET head = head + 1, documents = documents + $2, live = live + $3,
-		settled = CASE WHEN $4 THEN head + 1 ELSE settled END WHERE site = $1`
+		settled = CASE WHEN $4 THEN head + 1 ELSE settled END, stamp = $5 WHERE site = $1`
 )
 
 // maxInserted is the number of documents up to which a batch of inserts is faster than COPY, which takes two round
 // trips for each table.
 const maxInserted = 16
+
+// many is the number of documents from which a change is large for the database.
+const many = 4000
 
 // Append implements revisions.Store. It takes two round trips, and two for each table that many rows are copied into:
 //
@@ -62,12 +70,14 @@ const maxInserted = 16
 func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored revisions.Commit, err error) {
 	err = s.within(ctx, s.deadlines.Append, func(ctx context.Context) error {
 		return s.sharing(ctx, func() error {
-			stored, err = s.append(ctx, commit)
-			if hasCode(err, uniqueViolation, serializationFailure, deadlockDetected) {
+			err := connected(ctx, func(ctx context.Context) (err error) {
+				stored, err = s.append(ctx, commit)
+				return err
+			})
+			if hasCode(err, uniqueViolation, serializationFailure, deadlockDetected, planChanged) {
 				return fmt.Errorf("%w: %w", revisions.ErrMoved, err)
 			}
-			s.lost(err)
-			return explained(err)
+			return s.settled(err)
 		})
 	})
 	if err == nil {
@@ -82,6 +92,7 @@ func (s *Store) append(ctx context.Context, commit revisions.Commit) (revisions.
 		return commit, err //nolint:wrapcheck // explained by Append
 	}
 	defer conn.Release()
+	commit.Revision.Stamp = revisions.NewStamp()
 	a := appending{store: s, conn: conn.Conn(), commit: commit}
 	if err := a.run(ctx); err != nil {
 		a.rollback(ctx)
@@ -135,6 +146,7 @@ func (a *appending) rollback(ctx context.Context) {
 func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Content, error) {
 	site, diff := a.store.site, a.commit.Diff
 	var head revisions.Head
+	var stamp revisions.Stamp
 	var changed int64
 	known := map[document.Digest]revisions.Content{}
 	names := make([]string, len(a.commit.Against))
@@ -143,7 +155,12 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	}
 	batch := &pgx.Batch{}
 	batch.Queue("BEGIN")
-	batch.Queue(lockHead, site).QueryRow(func(row pgx.Row) error { return row.Scan(headFields(&head)...) })
+	if len(diff.Added)+len(diff.Removed) > many {
+		batch.Queue(patiently)
+	}
+	batch.Queue(lockBase, site, a.commit.Base.Revision).QueryRow(func(row pgx.Row) error {
+		return row.Scan(append(headFields(&head), &stamp)...)
+	})
 	batch.Queue(lastChange, site, names).QueryRow(func(row pgx.Row) error { return row.Scan(&changed) })
 	closed := a.queueClose(batch)
 	if len(diff.Added) > 0 {
@@ -154,9 +171,9 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	if err := a.conn.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, err //nolint:wrapcheck // explained by Append
 	}
-	moved := head.Revision != a.commit.Base.Revision
+	moved := head.Stamp != a.commit.Base.Stamp
 	var err error
-	if a.commit, err = a.commit.On(head, changed); err != nil {
+	if a.commit, err = a.commit.On(head, stamp, changed); err != nil {
 		return nil, err
 	}
 	if moved { // nothing was closed, for it would have got another number
@@ -174,10 +191,10 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 
 // queueClose ends the versions that the commit removes; closed is how many there were, once the batch was sent.
 func (a *appending) queueClose(batch *pgx.Batch) (closed *int64) {
-	removed, base, site := a.commit.Diff.Removed, a.commit.Base.Revision, a.store.site
+	removed, base, site := a.commit.Diff.Removed, a.commit.Base, a.store.site
 	ids, forks := make([]int64, len(removed)), make([]int64, len(removed))
 	for i, doc := range removed {
-		ids[i], forks[i] = doc.ID, fork(doc.Revision, base+1)
+		ids[i], forks[i] = doc.ID, fork(doc.Revision, base.Revision+1)
 	}
 	closed = new(int64)
 	count := func(tag pgconn.CommandTag) error {
@@ -185,11 +202,11 @@ func (a *appending) queueClose(batch *pgx.Batch) (closed *int64) {
 		return nil
 	}
 	if len(removed) > maxInserted {
-		batch.Queue(closeDocuments, site, base+1, ids, forks, base).Exec(count)
+		batch.Queue(closeDocuments, site, base.Revision+1, ids, forks, base.Stamp).Exec(count)
 		return closed
 	}
 	for i := range removed {
-		batch.Queue(closeDocument, site, base+1, ids[i], forks[i], base).Exec(count)
+		batch.Queue(closeDocument, site, base.Revision+1, ids[i], forks[i], base.Stamp).Exec(count)
 	}
 	return closed
 }
@@ -223,7 +240,8 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 		s.queueEvent(batch, event)
 	}
 	added := len(commit.Diff.Added)
-	batch.Queue(advanceHead, s.site, added, added-len(commit.Diff.Removed), commit.Settles)
+	batch.Queue(advanceHead, s.site, added, added-len(commit.Diff.Removed), commit.Settles,
+		commit.Revision.Stamp)
 	if outgrows(commit) {
 		batch.Queue(`ANALYZE documents, contents, buckets`)
 	}
@@ -241,7 +259,6 @@ var errNotCommitted = errors.New("the transaction was rolled back")
 // outgrows reports whether a change makes the site so much larger that plans which were made for its former size may
 // read all of it. Postgres would notice by itself, but only after a minute.
 func outgrows(commit revisions.Commit) bool {
-	const many = 4000
 	return len(commit.Diff.Added) >= many && len(commit.Diff.Added) >= commit.Base.Live
 }
 
@@ -252,9 +269,9 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit) {
 		origin = &r.Origin
 	}
 	batch.Queue(insertRevision, s.site, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, r.Kind.String(), r.User,
-		r.Message, origin, orNull(r.ClientVersions))
+		r.Message, origin, orNull(r.ClientVersions), r.Stamp)
 	if len(r.Buckets) > 0 {
-		batch.Queue(changeBuckets, s.site, r.Buckets, r.ID)
+		batch.Queue(changeBuckets, s.site, r.Buckets, r.ID, r.Stamp)
 	}
 	if len(diff.Opened) > 0 {
 		batch.Queue(openBuckets, s.site, diff.Opened, r.ID)
@@ -323,10 +340,10 @@ func (s *Store) keepBuckets(commit revisions.Commit) {
 	}
 	of := revisions.GroupByBucket(commit.Diff.Result)
 	for _, bucket := range commit.Against {
-		changed := bucket.Changed
 		if _, written := slices.BinarySearch(commit.Revision.Buckets, bucket.Name); written {
-			changed = commit.Revision.ID
+			bucket.Changed, bucket.Stamp = commit.Revision.ID, commit.Revision.Stamp
 		}
-		s.keep(commit.Base.Epoch, bucket.Name, changed, of[bucket.Name])
+		bucket.Documents = of[bucket.Name]
+		s.keep(bucket)
 	}
 }

@@ -6,14 +6,17 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
 )
 
 const (
-	insertEvent = `INSERT INTO audit (site, at, user_id, user_name, project, end_user, rule, method, target, revision,
-			status, error, remote, request)
+	eventColumns = `site, at, user_id, user_name, project, end_user, rule, method, target, revision, status, error, remote,
+		request`
+
+	insertEvent = `INSERT INTO audit (` + eventColumns + `)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10::bigint, 0), $11, $12, $13, $14)`
 
 	selectEvents = `SELECT id, at, user_id, user_name, project, end_user, rule, method, target, coalesce(revision, 0),
@@ -87,6 +90,46 @@ func (r *recorder) close(p *page) []revisions.AuditEvent {
 func (s *Store) queueEvent(batch *pgx.Batch, e revisions.AuditEvent) {
 	batch.Queue(insertEvent, s.site, e.At, e.UserID, e.UserName, e.Project, e.EndUser, e.Rule, e.Method, e.Target,
 		e.Revision, e.Status, e.Error, e.Remote, e.Request)
+}
+
+// write does a small write about a revision and records it in the audit, in one transaction and one round trip. The
+// statement begins with the site, the revision and its stamps as parameters; before adds what comes before it, nil for
+// nothing. It reports whether the write changed anything; if not, nothing is recorded.
+func (s *Store) write(ctx context.Context, about revisions.About, before func(batch *pgx.Batch), sql string,
+	values ...any,
+) (done bool, err error) {
+	args := append([]any{s.site, about.Revision, about.Stamps}, values...)
+	if about.Audit != nil {
+		sql, args = recorded(sql, args, *about.Audit)
+	}
+	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
+		batch := &pgx.Batch{}
+		if before != nil {
+			before(batch)
+		}
+		batch.Queue(sql, args...).Exec(func(tag pgconn.CommandTag) error {
+			done = tag.RowsAffected() > 0
+			return nil
+		})
+		return s.pool.SendBatch(ctx, batch).Close()
+	})
+	if hasCode(err, foreignKeyViolation) { // the revision is deleted meanwhile
+		return false, nil
+	}
+	return done, err
+}
+
+// recorded returns a statement, whose first two parameters are the site and a revision, that also records an audit
+// event if it changes anything.
+func recorded(sql string, args []any, e revisions.AuditEvent) (string, []any) {
+	n := len(args)
+	return fmt.Sprintf(`WITH done AS (%s RETURNING 1)
+		INSERT INTO audit (%s)
+		SELECT $1, $%d::timestamptz, $%d::text, $%d::text, $%d::text, $%d::text, $%d::text, $%d::text, $%d::text, $2,
+			$%d::integer, $%d::text, $%d::text, $%d::text WHERE EXISTS (SELECT FROM done)`, sql, eventColumns,
+			n+1, n+2, n+3, n+4, n+5, n+6, n+7, n+8, n+9, n+10, n+11, n+12),
+		append(args, e.At, e.UserID, e.UserName, e.Project, e.EndUser, e.Rule, e.Method, e.Target, e.Status, e.Error,
+			e.Remote, e.Request)
 }
 
 // AuditEvents implements queries.Audit. It asks for one more than is wanted, which shows whether there are more.

@@ -13,8 +13,8 @@ const (
 	occupiedBuckets = `SELECT bucket FROM occupancies
 		WHERE site = $1 AND since <= $2 AND (until IS NULL OR until > $2) ORDER BY bucket`
 
-	missingOf = `SELECT n FROM unnest($2::bigint[]) n WHERE n <> 0
-		AND (SELECT true FROM revisions r WHERE r.site = $1 AND r.revision = n) IS NULL`
+	stampsOf = `SELECT n, (SELECT r.stamp FROM revisions r WHERE r.site = $1 AND r.revision = n)
+		FROM unnest($2::bigint[]) n WHERE n <> 0`
 )
 
 // The parts of a comparison of an older revision ($2) with a newer one ($3). At each node there is at most one version
@@ -44,8 +44,8 @@ const (
 func (s *Store) Compare(ctx context.Context, before, after int64) (c revisions.Comparison, err error) {
 	_, err = s.snapshot(ctx, func(q *questions) {
 		c = revisions.Comparison{Target: after}
-		q.askRow(headFields(&c.Head), headState, s.site)
-		q.ask(into(&c.Missing, pgx.RowTo[int64]), missingOf, s.site, []int64{before, after})
+		q.askRow(append(headFields(&c.Head), nil), headState, s.site)
+		askStamps(q, s.site, &c, before, after)
 		q.ask(into(&c.Before, pgx.RowTo[string]), occupiedBuckets, s.site, before)
 		q.ask(into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, after)
 		older, newer := min(before, after), max(before, after)
@@ -75,18 +75,33 @@ const (
 				AND d.since > $2 OFFSET 0) d
 		JOIN contents c ON c.site = $1 AND c.digest = d.content
 		WHERE b.site = $1 AND b.changed > $2 ORDER BY place`
-
-	targetMissing = `SELECT $2::bigint WHERE $2 <> 0
-		AND (SELECT true FROM revisions r WHERE r.site = $1 AND r.revision = $2) IS NULL`
 )
 
 // queueRollback reads the difference of the newest revision from a target.
 func (s *Store) queueRollback(q *questions, c *revisions.Comparison, target int64) {
 	c.Target = target
 	before, after := ancestors(target)
-	q.ask(into(&c.Missing, pgx.RowTo[int64]), targetMissing, s.site, target)
+	askStamps(q, s.site, c, target)
 	q.ask(into(&c.Before, pgx.RowTo[string]), newestOccupied, s.site)
 	q.ask(into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, target)
 	q.ask(into(&c.Come, s.scanDocument), onlyTarget, s.site, target, slices.Concat(before, after))
 	q.ask(into(&c.Gone, s.scanDocument), onlyNewest, s.site, target)
+}
+
+// askStamps asks for the stamps of the revisions that are compared.
+func askStamps(q *questions, site string, c *revisions.Comparison, numbers ...int64) {
+	c.Stamps = map[int64]revisions.Stamp{}
+	q.ask(func(rows pgx.Rows) error {
+		var number int64
+		var stamp *revisions.Stamp
+		_, err := pgx.ForEachRow(rows, []any{&number, &stamp}, func() error {
+			if stamp == nil {
+				c.Missing = append(c.Missing, number)
+			} else {
+				c.Stamps[number] = *stamp
+			}
+			return nil
+		})
+		return err //nolint:wrapcheck // explained by snapshot
+	}, stampsOf, site, numbers)
 }

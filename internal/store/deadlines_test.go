@@ -49,13 +49,19 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 			_, err := s.Snapshot(ctx, revisions.Need{Target: &zero})
 			return err
 		},
-		"Append":      func(ctx context.Context) error { _, err := s.Append(ctx, commit); return err },
-		"Prune":       func(ctx context.Context) error { _, err := s.Prune(ctx, 1, revisions.Options{}); return err },
-		"Purge":       func(ctx context.Context) error { return s.Purge(ctx, revisions.Purge{At: time.Now()}, nil) },
-		"Around":      func(ctx context.Context) error { _, err := s.Around(ctx, 1); return err },
-		"Tag":         func(ctx context.Context) error { return s.Tag(ctx, 1, revisions.Tag{Name: "t", Data: []byte("{}")}) },
-		"Untag":       func(ctx context.Context) error { _, err := s.Untag(ctx, 1); return err },
-		"AddResult":   func(ctx context.Context) error { return s.AddResult(ctx, 1, result) },
+		"Append": func(ctx context.Context) error { _, err := s.Append(ctx, commit); return err },
+		"Prune":  func(ctx context.Context) error { _, err := s.Prune(ctx, 1, revisions.Options{}); return err },
+		"Purge":  func(ctx context.Context) error { return s.Purge(ctx, revisions.Options{}) },
+		"Around": func(ctx context.Context) error { _, err := s.Around(ctx, 1); return err },
+		"Tag": func(ctx context.Context) error {
+			_, err := s.Tag(ctx, revisions.About{Revision: 1}, revisions.Tag{Name: "t", Data: []byte("{}")})
+			return err
+		},
+		"Untag": func(ctx context.Context) error { _, err := s.Untag(ctx, revisions.About{Revision: 1}); return err },
+		"AddResult": func(ctx context.Context) error {
+			_, err := s.AddResult(ctx, revisions.About{Revision: 1}, result)
+			return err
+		},
 		"Outdated":    func(ctx context.Context) error { _, err := s.Outdated(ctx, nil, document.Digest{}, 1); return err },
 		"Reseal":      func(ctx context.Context) error { return s.Reseal(ctx, revisions.SealedContent{}, nil) },
 		"Latest":      func(ctx context.Context) error { _, err := s.Latest(ctx); return err },
@@ -171,13 +177,15 @@ func TestStore_reserved(t *testing.T) {
 			return err
 		}},
 		"small writes": {"tags", "SHARE", func(ctx context.Context, s *store.Store) error {
-			return s.Tag(ctx, 1, revisions.Tag{Name: "t", Data: []byte("{}")})
+			_, err := s.Tag(ctx, revisions.About{Revision: 1}, revisions.Tag{Name: "t", Data: []byte("{}")})
+			return err
 		}},
 		"results": {"results", "SHARE", func(ctx context.Context, s *store.Store) error {
-			return s.AddResult(ctx, 1, validations.Result{Name: "n", Validator: []byte("{}"), Errors: []byte("[]")})
+			_, err := s.AddResult(ctx, revisions.About{Revision: 1}, validations.Result{Name: "n", Validator: []byte("{}"), Errors: []byte("[]")})
+			return err
 		}},
 		"purges": {"sites", "EXCLUSIVE", func(ctx context.Context, s *store.Store) error {
-			return s.Purge(ctx, revisions.Purge{At: time.Now()}, revisions.Expected{{Revision: 7}})
+			return s.Purge(ctx, revisions.Options{Expected: revisions.Expected{{Revision: 7}}})
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,12 +34,12 @@ func (s *Store) Documents(ctx context.Context, revision int64, selection queries
 		outline queries.Outline
 		doc     *revisions.Stored // packed; nil beyond MaxBytes
 	}
-	exists := false
+	var stamp *revisions.Stamp
 	query := s.ofRevision(revision, selection)
 	rows, err := collect(ctx, s, func(row pgx.CollectableRow) (f found, err error) {
 		var stored int
 		var head []byte
-		beside := []any{&selected.Epoch, &exists, &stored, &head}
+		beside := []any{&stamp, &stored, &head}
 		id, content := len(beside), len(beside)+documentFields-2 // columns
 		switch values := row.RawValues(); {
 		case values[id] == nil: // there is no document
@@ -57,9 +57,10 @@ func (s *Store) Documents(ctx context.Context, revision int64, selection queries
 	switch {
 	case err != nil:
 		return selected, err
-	case !exists:
+	case stamp == nil:
 		return selected, revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	}
+	selected.Revision, selected.Stamp = revision, *stamp
 	size := 0 // of what was unpacked
 	for i, row := range rows {
 		switch size += row.outline.Size; {
@@ -78,17 +79,18 @@ func (s *Store) Documents(ctx context.Context, revision int64, selection queries
 
 // Ranks implements queries.Store.
 func (s *Store) Ranks(ctx context.Context, revision int64, selection queries.Selection) (map[int64]int, error) {
-	exists, ranks := false, map[int64]int{}
+	var stamp *revisions.Stamp
+	ranks := map[int64]int{}
 	query := s.ranksOfRevision(revision, selection)
 	_, err := collect(ctx, s, func(row pgx.CollectableRow) (none struct{}, err error) {
 		var id *int64
 		var rank int
-		if err = row.Scan(&exists, &id, &rank); id != nil {
+		if err = row.Scan(&stamp, &id, &rank); id != nil {
 			ranks[*id] = rank
 		}
 		return none, err //nolint:wrapcheck // explained by collect
 	}, query.sql.String(), query.args...)
-	if err == nil && !exists {
+	if err == nil && stamp == nil {
 		err = revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	}
 	return ranks, err
@@ -96,13 +98,16 @@ func (s *Store) Ranks(ctx context.Context, revision int64, selection queries.Sel
 
 const versionsByID = `SELECT ` + documentColumns + `, c.body AS packed, c.sealed
 	FROM unnest($2::bigint[]) WITH ORDINALITY k (id, n)
+	JOIN revisions r ON r.site = $1 AND r.revision = $3 AND r.stamp = $4
 	CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.id = k.id OFFSET 0) d
 	CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
 	ORDER BY k.n`
 
 // Versions implements queries.Store.
-func (s *Store) Versions(ctx context.Context, ids []int64, do func(*revisions.Stored) error) (found int, err error) {
-	packed, held, err := gather(ctx, s, scanPacked, versionsByID, s.site, ids)
+func (s *Store) Versions(ctx context.Context, of queries.Selected, ids []int64, do func(*revisions.Stored) error) (
+	found int, err error,
+) {
+	packed, held, err := gather(ctx, s, scanPacked, versionsByID, s.site, ids, of.Revision, of.Stamp)
 	if err != nil {
 		return 0, err
 	}

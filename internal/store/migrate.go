@@ -11,7 +11,6 @@ import (
 	"github.com/golang-migrate/migrate/v4/source"
 	"github.com/golang-migrate/migrate/v4/source/iofs"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"purser/migrations"
 )
@@ -75,9 +74,9 @@ func newestVersion(files source.Driver) (int, error) {
 
 // connect opens a connection that prepares no statements, so that a pooler may share the server's among transactions.
 func connect(ctx context.Context, url string) (*pgx.Conn, error) {
-	config, err := pgxpool.ParseConfig(url) // it accepts the pool's own parameters, Postgres does not
+	config, err := poolConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("read the database's URL: %w", err)
+		return nil, err
 	}
 	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)

@@ -24,27 +24,33 @@ var purge = []string{
 
 const (
 	resetSite = `UPDATE sites SET epoch = epoch + 1, head = 0, documents = 0, live = 0, settled = 0,
-		purged_at = $2, purged_by = $3,
-		purge_message = $4 WHERE site = $1`
+		stamp = $2, purged_at = now(), purged_by = $3, purge_message = $4 WHERE site = $1`
+
+	// patiently lets the statements of a transaction take as long as the caller waits.
+	patiently = `SET LOCAL statement_timeout = 0`
 
 	lastPurge = `SELECT purged_at, purged_by, purge_message FROM sites WHERE site = $1 AND purged_at IS NOT NULL`
 )
 
 // Purge implements revisions.Store.
-func (s *Store) Purge(ctx context.Context, p revisions.Purge, expected revisions.Expected) error {
+func (s *Store) Purge(ctx context.Context, options revisions.Options) error {
 	return s.retry(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 			var head revisions.Head
 			if err := tx.QueryRow(ctx, lockHead, s.site).Scan(headFields(&head)...); err != nil {
 				return err //nolint:wrapcheck // explained by the caller
 			}
-			if err := expected.Check(head); err != nil {
+			if err := options.Expected.Check(head); err != nil {
 				return err
 			}
 			batch := &pgx.Batch{}
-			batch.Queue(resetSite, s.site, p.At, p.User, p.Message)
+			batch.Queue(patiently)
+			batch.Queue(resetSite, s.site, revisions.NewStamp(), options.User, options.Message)
 			for _, statement := range purge {
 				batch.Queue(statement, s.site)
+			}
+			if options.Audit != nil {
+				s.queueEvent(batch, *options.Audit)
 			}
 			return tx.SendBatch(ctx, batch).Close()
 		})

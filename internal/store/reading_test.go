@@ -58,7 +58,7 @@ func TestStore_reading(t *testing.T) {
 	for i, doc := range found.Documents {
 		ids[i] = doc.ID
 	}
-	if n, err := s.Versions(ctx, ids, func(*revisions.Stored) error { return nil }); err != nil || n != count {
+	if n, err := s.Versions(ctx, found, ids, func(*revisions.Stored) error { return nil }); err != nil || n != count {
 		t.Errorf("versions: %d, %v", n, err)
 	}
 	if held() != before {

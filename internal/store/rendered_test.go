@@ -91,7 +91,7 @@ func TestService_Prune_concurrent(t *testing.T) {
 	url := storetest.URL(t)
 	services := []site{open(t, url), open(t, url)}
 	put(t, services[0], "keep", widget("kept", 1))
-	if _, err := services[0].Tag(t.Context(), 1, "good", nil); err != nil {
+	if _, err := services[0].Tag(t.Context(), 1, revisions.Options{}, "good", nil); err != nil {
 		t.Fatal(err)
 	}
 	const writers, rounds = 4, 12

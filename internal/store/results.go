@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,10 +14,11 @@ import (
 )
 
 const (
-	insertReported = `INSERT INTO reported (site, revision, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
+	insertReported = `INSERT INTO reported (site, revision, name) SELECT r.site, r.revision, $4` + stamped + `
+		ON CONFLICT DO NOTHING`
 
 	insertResult = `INSERT INTO results (site, revision, name, status, validator, errors, created_at, message)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+		SELECT r.site, r.revision, $4, $5, $6, $7, coalesce($8, now()), $9` + stamped
 
 	reportedOf = `SELECT id, name, status, created_at, length(errors) FROM results
 		WHERE site = $1 AND revision = $2 AND ($3 = '' OR name = $3) ORDER BY id`
@@ -46,22 +46,30 @@ const (
 )
 
 // AddResult implements revisions.Store.
-func (s *Store) AddResult(ctx context.Context, revision int64, r validations.Result) error {
-	err := s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		batch := &pgx.Batch{} // one transaction, one round trip
-		s.queueResult(batch, revision, r)
-		return s.pool.SendBatch(ctx, batch).Close()
-	})
-	if hasCode(err, foreignKeyViolation) {
-		return revisions.UnknownRevision(strconv.FormatInt(revision, 10))
-	}
-	return err
+func (s *Store) AddResult(ctx context.Context, about revisions.About, r validations.Result) (bool, error) {
+	queue := func(batch *pgx.Batch) { s.queueReported(batch, about, r) }
+	return s.write(ctx, about, queue, insertResult, resultValues(r)...)
 }
 
+// queueResult adds a result to a revision that is being made.
 func (s *Store) queueResult(batch *pgx.Batch, revision int64, r validations.Result) {
-	batch.Queue(insertReported, s.site, revision, r.Name)
-	batch.Queue(insertResult, s.site, revision, r.Name, r.Status, string(r.Validator), string(r.Errors), r.CreatedAt,
-		validations.OutcomeOf(r).Message)
+	about := revisions.About{Revision: revision}
+	s.queueReported(batch, about, r)
+	batch.Queue(insertResult, append([]any{s.site, about.Revision, about.Stamps}, resultValues(r)...)...)
+}
+
+func (s *Store) queueReported(batch *pgx.Batch, about revisions.About, r validations.Result) {
+	batch.Queue(insertReported, s.site, about.Revision, about.Stamps, r.Name)
+}
+
+func resultValues(r validations.Result) []any {
+	at := &r.CreatedAt
+	if at.IsZero() {
+		at = nil // now
+	}
+	return []any{
+		r.Name, r.Status, string(r.Validator), string(r.Errors), at, validations.OutcomeOf(r).Message,
+	}
 }
 
 // Reported implements queries.Store.
@@ -91,7 +99,7 @@ func (s *Store) Evidence(ctx context.Context, numbers []int64) (evidence queries
 	err = s.snapshotFirst(ctx, func(q *questions) {
 		evidence = queries.Evidence{Outcomes: map[int64][]validations.Outcome{}}
 		clear(tags)
-		q.askRow([]any{&evidence.Epoch}, siteEpoch, s.site)
+		q.askRow([]any{&evidence.Now}, databaseTime)
 		q.ask(into(&evidence.Revisions, scanRevision), revisionsByNumber, s.site, numbers)
 		q.ask(into(&evidence.Policies, s.scanPolicy), policiesOf, s.site, numbers)
 		q.ask(func(rows pgx.Rows) error { return scanOutcomes(rows, evidence.Outcomes) }, latestOfRevisions, s.site, numbers)

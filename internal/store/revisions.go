@@ -14,17 +14,17 @@ import (
 const (
 	latestRevision = `SELECT head FROM sites WHERE site = $1`
 
-	siteEpoch = `SELECT epoch FROM sites WHERE site = $1`
+	databaseTime = `SELECT now()`
 
 	revisionColumns = `r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, coalesce(r.origin, 0),
 		EXISTS (SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
-		r.client_versions`
+		r.client_versions, r.stamp`
 
 	revisionsByNumber = `SELECT ` + revisionColumns + ` FROM revisions r
 		WHERE r.site = $1 AND r.revision = ANY($2) ORDER BY r.revision`
 
 	aroundRevision = `SELECT ` + headColumns + `,
-			EXISTS (SELECT FROM revisions r WHERE r.site = s.site AND r.revision = $2),
+			(SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = $2),
 			coalesce((SELECT max(revision) FROM revisions r WHERE r.site = s.site AND r.revision < $2), 0),
 			coalesce((SELECT min(revision) FROM revisions r WHERE r.site = s.site AND r.revision > $2), 0)
 		FROM sites s WHERE s.site = $1`
@@ -47,7 +47,11 @@ func (s *Store) Latest(ctx context.Context) (int64, error) {
 // Around implements revisions.Store and queries.Store.
 func (s *Store) Around(ctx context.Context, revision int64) (revisions.Neighbourhood, error) {
 	found, err := collect(ctx, s, func(row pgx.CollectableRow) (n revisions.Neighbourhood, err error) {
-		err = row.Scan(append(headFields(&n.Head), &n.Exists, &n.Previous, &n.Next)...)
+		var stamp *revisions.Stamp
+		err = row.Scan(append(headFields(&n.Head), &stamp, &n.Previous, &n.Next)...)
+		if n.Exists = stamp != nil; n.Exists {
+			n.Stamp = *stamp
+		}
 		return n, err //nolint:wrapcheck // explained by collect
 	}, aroundRevision, s.site, revision)
 	if err != nil || len(found) == 0 {
@@ -59,7 +63,7 @@ func (s *Store) Around(ctx context.Context, revision int64) (revisions.Neighbour
 func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 	var kind string
 	err = row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &kind, &r.User, &r.Message, &r.Origin, &r.Failed,
-		digestField{&r.ClientVersions})
+		digestField{&r.ClientVersions}, &r.Stamp)
 	if err != nil {
 		return r, fmt.Errorf("read a revision: %w", err)
 	}

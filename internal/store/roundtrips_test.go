@@ -20,7 +20,8 @@ type proxy struct {
 	network, address string // of the server
 
 	mu       sync.Mutex
-	answered bool // the server spoke last
+	lost     *bool // what the connections made now carry is swallowed
+	answered bool  // the server spoke last
 	trips    int
 	turns    int // how often the one began to speak after the other
 	cut      int // the turn at which the connection is cut, 0 for none
@@ -33,7 +34,7 @@ func startProxy(t *testing.T, conn string) (p *proxy, through string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = &proxy{answered: true}
+	p = &proxy{answered: true, lost: new(bool)}
 	p.network, p.address = pgconn.NetworkAddress(config.Host, config.Port)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -69,20 +70,31 @@ func (p *proxy) serve(t *testing.T, client net.Conn) {
 		return
 	}
 	defer server.Close()
+	p.mu.Lock()
+	lost := p.lost
+	p.mu.Unlock()
 	var group sync.WaitGroup
-	group.Go(func() { p.pass(server, client, false) })
-	group.Go(func() { p.pass(client, server, true) })
+	group.Go(func() { p.pass(server, client, false, lost) })
+	group.Go(func() { p.pass(client, server, true, lost) })
 	group.Wait()
 }
 
+// swallow loses all that the connections carry from now on, as a network does that has lost a host. New connections
+// are passed on.
+func (p *proxy) swallow() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	*p.lost, p.lost = true, new(bool)
+}
+
 // pass hands on what one side says, and ends both connections with it.
-func (p *proxy) pass(to, from net.Conn, isAnswer bool) {
+func (p *proxy) pass(to, from net.Conn, isAnswer bool, lost *bool) {
 	defer to.Close()
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buffer)
-		if n > 0 {
-			if p.count(isAnswer) {
+		if n > 0 && !p.count(isAnswer, lost) {
+			if p.isCut() {
 				return
 			}
 			if _, err := to.Write(buffer[:n]); err != nil {
@@ -95,10 +107,13 @@ func (p *proxy) pass(to, from net.Conn, isAnswer bool) {
 	}
 }
 
-// count reports whether the connection is to be cut before what is said now.
-func (p *proxy) count(isAnswer bool) bool {
+// count counts what is passed on, and reports whether it is lost.
+func (p *proxy) count(isAnswer bool, lost *bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if *lost {
+		return true
+	}
 	if !isAnswer && p.answered {
 		p.trips++
 	}
@@ -106,6 +121,13 @@ func (p *proxy) count(isAnswer bool) bool {
 		p.turns++
 	}
 	p.answered = isAnswer
+	return false
+}
+
+// isCut reports whether the turn has come at which the connection is cut.
+func (p *proxy) isCut() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return p.cut > 0 && p.turns >= p.cut
 }
 

@@ -33,7 +33,7 @@ func (q *statement) arg(value any) string {
 // selectVersion takes what is read of a version, and what it is sorted by beyond that.
 const selectVersion = "SELECT " + documentColumns + ", d.abstract"
 
-// ofRevision selects documents of a revision: of each the site's epoch, whether the revision exists, the size and the
+// ofRevision selects documents of a revision: of each the revision's stamp, null if it does not exist, the size and the
 // head of its content, and what is read of a document. There is one row without a document if there is none; after
 // about MaxBytes of what is read, the rows hold nothing but an id and what comes before it.
 //
@@ -55,9 +55,9 @@ func (s *Store) ofRevision(revision int64, selection queries.Selection) *stateme
 		before = "sum(" + size + ") OVER (ORDER BY " + order + " ROWS UNBOUNDED PRECEDING) - (" + size + ")"
 	}
 	columns[len(columns)-2] += " AS " + body
-	q.add("SELECT w.epoch, w.found, coalesce(octet_length(w.body), 0), substring(w.body FROM 1 FOR ",
+	q.add("SELECT w.stamp, coalesce(octet_length(w.body), 0), substring(w.body FROM 1 FOR ",
 		strconv.Itoa(zstd.HeaderMaxSize), "), ", strings.Join(columns, ","), " FROM (")
-	q.selected(revision, selection, "s.epoch, s.found, d.*, c.body, c.sealed, "+before+" AS before", where, order)
+	q.selected(revision, selection, "s.stamp, d.*, c.body, c.sealed, "+before+" AS before", where, order)
 	if where == "" && selection.Names == nil && selection.Limit < 0 {
 		q.add(" LEFT JOIN contents c ON c.site = $1 AND c.digest = d.content")
 	} else { // few, of many
@@ -68,21 +68,22 @@ func (s *Store) ofRevision(revision int64, selection queries.Selection) *stateme
 	return q
 }
 
-// ranksOfRevision selects whether a revision exists, with the ids of its documents and their ranks by the sort keys.
+// ranksOfRevision selects the stamp of a revision, null if it does not exist, with the ids of its documents and their
+// ranks by the sort keys.
 func (s *Store) ranksOfRevision(revision int64, selection queries.Selection) *statement {
 	q := &statement{args: []any{s.site, revision}}
 	rank := "0"
 	if keys := sortColumns(selection); len(keys) > 0 {
 		rank = "dense_rank() OVER (ORDER BY " + strings.Join(keys, ", ") + ")"
 	}
-	q.selected(revision, selection, "s.found, d.id, "+rank, q.filters(selection), q.order(selection))
+	q.selected(revision, selection, "s.stamp, d.id, "+rank, q.filters(selection), q.order(selection))
 	return q
 }
 
 // selected selects columns of the site s, which is the first argument, and of documents d of a revision, the second.
 func (q *statement) selected(revision int64, selection queries.Selection, columns, where, order string) {
-	q.add(`WITH s AS (SELECT epoch, head,
-			EXISTS (SELECT FROM revisions r WHERE r.site = $1 AND r.revision = $2) AS found FROM sites WHERE site = $1)
+	q.add(`WITH s AS (SELECT head, (SELECT r.stamp FROM revisions r WHERE r.site = $1 AND r.revision = $2) AS stamp
+			FROM sites WHERE site = $1)
 		SELECT `, columns, ` FROM s LEFT JOIN (`, selectVersion, ` FROM (`)
 	if selection.Names != nil {
 		q.armsByName(revision, selection.Names, where)

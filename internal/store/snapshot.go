@@ -11,20 +11,19 @@ import (
 )
 
 const (
-	headColumns = `s.epoch, s.prunes, s.head, s.documents, s.live, s.settled`
+	headColumns = `s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.settled`
 
-	headState = `SELECT ` + headColumns + ` FROM sites s WHERE s.site = $1`
+	headState = `SELECT ` + headColumns + `, now() FROM sites s WHERE s.site = $1`
 
-	bucketStates = `SELECT k.bucket, coalesce(b.changed, 0)
+	bucketStates = `SELECT k.bucket, coalesce(b.changed, 0), coalesce(b.stamp, 0)
 		FROM unnest($2::text[]) WITH ORDINALITY AS k (bucket, n)
 		LEFT JOIN buckets b ON b.site = $1 AND b.bucket = k.bucket ORDER BY k.n`
 
-	// changedBuckets reads the documents of those buckets that are not as they are known: at the revision that changed
-	// them last, in an epoch. For OFFSET 0 see ofRevision.
+	// changedBuckets reads the documents of those buckets that are not as they are known, by the stamp of the revision
+	// that changed them last. For OFFSET 0 see ofRevision.
 	changedBuckets = `SELECT ` + documentColumns + `, c.body, c.sealed FROM (
-			SELECT k.bucket FROM unnest($2::text[], $3::bigint[], $4::bigint[]) AS k (bucket, epoch, changed)
-			JOIN sites s ON s.site = $1
-			JOIN buckets b ON b.site = $1 AND b.bucket = k.bucket AND (b.changed <> k.changed OR s.epoch <> k.epoch)
+			SELECT k.bucket FROM unnest($2::text[], $3::bigint[]) AS k (bucket, stamp)
+			JOIN buckets b ON b.site = $1 AND b.bucket = k.bucket AND b.stamp <> k.stamp
 			OFFSET 0) k
 		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
 			WHERE d.site = $1 AND d.bucket = k.bucket AND d.until IS NULL OFFSET 0) d
@@ -83,14 +82,7 @@ const (
 
 // headFields returns where a row of headColumns goes.
 func headFields(head *revisions.Head) []any {
-	return []any{&head.Epoch, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live, &head.Settled}
-}
-
-// bucketEntry is a bucket as it was after the revision that changed it last. What it holds never changes.
-type bucketEntry struct {
-	revisions.Bucket
-
-	epoch int64
+	return []any{&head.Epoch, &head.Stamp, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live, &head.Settled}
 }
 
 // Snapshot implements revisions.Store. Documents of buckets are read only where they have changed since they were kept.
@@ -109,15 +101,15 @@ type snapshotReader struct {
 	*revisions.Snapshot
 
 	store  *Store
-	known  map[string]bucketEntry
+	known  map[string]revisions.Bucket
 	loaded map[string][]*revisions.Stored // by bucket, those that have changed
 }
 
 func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader {
 	r := &snapshotReader{
-		&revisions.Snapshot{}, s, map[string]bucketEntry{}, map[string][]*revisions.Stored{},
+		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{},
 	}
-	q.askRow(headFields(&r.Head), headState, s.site)
+	q.askRow(append(headFields(&r.Head), &r.Now), headState, s.site)
 	r.queueBuckets(q, need.Buckets)
 	r.queueDocuments(q, need)
 	if need.Evidence {
@@ -150,15 +142,15 @@ func (r *snapshotReader) queueBuckets(q *questions, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	epochs, changed := make([]int64, len(names)), make([]int64, len(names))
+	stamps := make([]revisions.Stamp, len(names))
 	for i, name := range names {
 		if entry, ok := r.store.buckets.Get(name); ok {
-			r.known[name], epochs[i], changed[i] = entry, entry.epoch, entry.Changed
+			r.known[name], stamps[i] = entry, entry.Stamp
 		}
 	}
 	q.ask(func(rows pgx.Rows) error {
 		var bucket revisions.Bucket
-		_, err := pgx.ForEachRow(rows, []any{&bucket.Name, &bucket.Changed}, func() error {
+		_, err := pgx.ForEachRow(rows, []any{&bucket.Name, &bucket.Changed, &bucket.Stamp}, func() error {
 			r.Buckets = append(r.Buckets, bucket)
 			return nil
 		})
@@ -168,7 +160,7 @@ func (r *snapshotReader) queueBuckets(q *questions, names []string) {
 		documents, err := pgx.CollectRows(rows, r.store.scanDocument)
 		r.loaded = revisions.GroupByBucket(documents)
 		return err //nolint:wrapcheck // explained by snapshot
-	}, changedBuckets, r.store.site, names, epochs, changed)
+	}, changedBuckets, r.store.site, names, stamps)
 }
 
 func (r *snapshotReader) queueDocuments(q *questions, need revisions.Need) {
@@ -232,10 +224,11 @@ func (r *snapshotReader) finish() revisions.Snapshot {
 		entry, known := r.known[bucket.Name]
 		switch {
 		case bucket.Changed == 0:
-		case known && entry.epoch == r.Epoch && entry.Changed == bucket.Changed:
-			*bucket = entry.Bucket
+		case known && entry.Stamp == bucket.Stamp:
+			*bucket = entry
 		default:
-			*bucket = r.store.keep(r.Epoch, bucket.Name, bucket.Changed, r.loaded[bucket.Name])
+			bucket.Documents = r.loaded[bucket.Name]
+			*bucket = r.store.keep(*bucket)
 		}
 	}
 	if r.Comparison != nil {
@@ -244,15 +237,15 @@ func (r *snapshotReader) finish() revisions.Snapshot {
 	return *r.Snapshot
 }
 
-// keep puts a bucket into the cache, and returns it. The documents must not be known to anybody else yet.
-func (s *Store) keep(epoch int64, name string, changed int64, documents []*revisions.Stored) revisions.Bucket {
+// keep puts a bucket into the cache, and returns it. Its documents must not be known to anybody else yet.
+func (s *Store) keep(bucket revisions.Bucket) revisions.Bucket {
 	size := 0
-	for _, doc := range documents {
+	for _, doc := range bucket.Documents {
 		size += revisions.Size(doc.Document)
 	}
-	bucket := revisions.NewBucket(name, changed, documents)
-	if changed > 0 {
-		s.buckets.Add(name, bucketEntry{bucket, epoch}, size)
+	bucket = revisions.NewBucket(bucket.Name, bucket.Changed, bucket.Stamp, bucket.Documents)
+	if bucket.Changed > 0 {
+		s.buckets.Add(bucket.Name, bucket, size)
 	}
 	return bucket
 }
@@ -260,12 +253,11 @@ func (s *Store) keep(epoch int64, name string, changed int64, documents []*revis
 // Recall implements revisions.Store.
 func (s *Store) Recall(names []string) (snapshot revisions.Snapshot, ok bool) {
 	for _, name := range names {
-		entry, known := s.buckets.Get(name)
+		bucket, known := s.buckets.Get(name)
 		if !known {
 			return revisions.Snapshot{}, false
 		}
-		snapshot.Epoch = entry.epoch
-		snapshot.Buckets = append(snapshot.Buckets, entry.Bucket)
+		snapshot.Buckets = append(snapshot.Buckets, bucket)
 	}
 	return snapshot, true
 }
@@ -275,7 +267,8 @@ func (s *Store) Remember(snapshot revisions.Snapshot, documents []*revisions.Sto
 	of := revisions.GroupByBucket(documents)
 	for _, bucket := range snapshot.Buckets {
 		if !sameValues(bucket.Documents, of[bucket.Name]) {
-			s.keep(snapshot.Epoch, bucket.Name, bucket.Changed, of[bucket.Name])
+			bucket.Documents = of[bucket.Name]
+			s.keep(bucket)
 		}
 	}
 }

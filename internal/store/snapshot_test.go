@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -158,7 +159,7 @@ func TestStore_Snapshot_need(t *testing.T) {
 	if diff := cmp.Diff([]string{"b 1 3", "never 0 0", "a 1 2"}, buckets); diff != "" {
 		t.Errorf("buckets (-want +got)\n%s", diff)
 	}
-	got.Buckets, got.Held = nil, 0
+	got.Buckets, got.Held, got.Now, got.Stamp = nil, 0, time.Time{}, 0
 	want := revisions.Snapshot{
 		Head:     revisions.Head{Epoch: 1, Revision: 1, LastDocument: 5, Live: 5, Settled: 1},
 		Contents: map[document.Digest]revisions.Content{}, Checks: map[validations.Pair][]validations.Finding{},

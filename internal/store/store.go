@@ -2,22 +2,14 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
-	"net"
-	"slices"
-	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/semaphore"
 
 	"purser/internal/cache"
-	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -59,7 +51,7 @@ type Store struct {
 	site      string
 	body      *codec
 	deadlines Deadlines
-	buckets   *cache.Cache[string, bucketEntry]
+	buckets   *cache.Cache[string, revisions.Bucket]
 	policies  *cache.Cache[policyKey, validations.Policy]
 	// general limits the connections of all calls except readiness, audit and verdicts, which must always find one.
 	general *semaphore.Weighted
@@ -76,19 +68,9 @@ var (
 // Open returns the store of the default site in a database that Migrate has brought up to date. A pool_max_conns in the
 // URL sets the number of connections; the default is 24, so that posted results can be committed in groups.
 func Open(ctx context.Context, url string, options Options) (*Store, error) {
-	config, err := pgxpool.ParseConfig(url)
+	config, err := poolConfig(url)
 	if err != nil {
-		return nil, fmt.Errorf("read the database's URL: %w", err)
-	}
-	const connections, reserved = 24, 4
-	if !strings.Contains(url, "pool_max_conns") {
-		config.MaxConns = connections
-	}
-	// Every statement is meant for one plan by index, whatever its parameters; planning again would take longer than
-	// most of them run.
-	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, "SET plan_cache_mode = force_generic_plan") // poolers refuse it as a startup parameter
-		return err                                                           //nolint:wrapcheck // explained where it is used
+		return nil, err
 	}
 	body, err := newCodec()
 	if err != nil {
@@ -100,9 +82,9 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	}
 	return &Store{
 		pool: pool, site: defaultSite, body: body, deadlines: options.Deadlines,
-		buckets:  cache.New[string, bucketEntry](options.CacheSize),
+		buckets:  cache.New[string, revisions.Bucket](options.CacheSize),
 		policies: cache.New[policyKey, validations.Policy](policiesSize),
-		general:  semaphore.NewWeighted(int64(max(1, config.MaxConns-reserved))),
+		general:  semaphore.NewWeighted(int64(max(1, config.MaxConns-reservedConnections))),
 	}, nil
 }
 
@@ -112,122 +94,21 @@ func (s *Store) Close() { s.pool.Close() }
 // Stat returns the state of the pool of connections.
 func (s *Store) Stat() *pgxpool.Stat { return s.pool.Stat() }
 
-// Ping returns an error if the database does not answer in time.
+// Ping returns an error if the database does not answer in time, or cannot be written to.
 func (s *Store) Ping(ctx context.Context) error {
 	return s.within(ctx, s.deadlines.Ready, func(ctx context.Context) error {
-		if err := s.pool.Ping(ctx); err != nil {
+		var readOnly bool
+		err := s.again(ctx, func(ctx context.Context) error {
+			return s.pool.QueryRow(ctx, cannotWrite).Scan(&readOnly)
+		})
+		switch {
+		case err != nil:
 			return fmt.Errorf("reach the database: %w", err)
+		case readOnly:
+			return s.settled(&pgconn.PgError{Code: readOnlyTransaction})
 		}
 		return nil
 	})
 }
 
-// within does work that must end before a deadline. Fault: Unavailable if it does not.
-func (s *Store) within(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err := do(limited)
-	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return unavailable("The database did not answer within %v, and whether anything was stored is not known; a PUT can "+
-			"safely be sent again", limit).Because(err)
-	}
-	return err
-}
-
-// sharing does work with one of the connections that all calls share.
-func (s *Store) sharing(ctx context.Context, do func() error) error {
-	if err := s.general.Acquire(ctx, 1); err != nil {
-		return fmt.Errorf("wait for a connection: %w", err)
-	}
-	defer s.general.Release(1)
-	return do()
-}
-
-func unavailable(format string, args ...any) *fault.Fault {
-	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable", format, args...)
-	f.RetryAfter = time.Second
-	return f
-}
-
-// The Postgres errors of a conflict with another transaction.
-const (
-	uniqueViolation      = "23505"
-	foreignKeyViolation  = "23503"
-	serializationFailure = "40001"
-	deadlockDetected     = "40P01"
-)
-
-func hasCode(err error, codes ...string) bool {
-	var pgErr *pgconn.PgError
-	if !errors.As(err, &pgErr) {
-		return false
-	}
-	return slices.Contains(codes, pgErr.Code)
-}
-
-// explained makes a lost connection a fault, after which the caller may try again; other errors stay what they are.
-func explained(err error) error {
-	if !isLost(err) {
-		return err
-	}
-	return unavailable("The database does not answer, and whether anything was stored is not known; a PUT can safely be " +
-		"sent again").Because(err)
-}
-
-// isLost reports whether an error says that the connection broke.
-func isLost(err error) bool {
-	var dial *pgconn.ConnectError
-	var network net.Error
-	const adminShutdown, crashShutdown, cannotConnectNow, tooManyConnections = "57P01", "57P02", "57P03", "53300"
-	switch {
-	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		return false
-	}
-	return errors.As(err, &dial) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, io.EOF) || pgconn.SafeToRetry(err) ||
-		hasCode(err, adminShutdown, crashShutdown, cannotConnectNow, tooManyConnections)
-}
-
-// lost reports whether an error says that the connection broke. Those at rest are broken too then, and are replaced.
-func (s *Store) lost(err error) bool {
-	if !isLost(err) {
-		return false
-	}
-	s.pool.Reset()
-	return true
-}
-
-func (s *Store) again(ctx context.Context, do func(ctx context.Context) error) error {
-	err := do(ctx)
-	if s.lost(err) {
-		err = do(ctx)
-	}
-	return explained(err)
-}
-
-// retry does a write with one of the connections that all calls share; codes are errors after which it is done again
-// besides those of attempt.
-func (s *Store) retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error, codes ...string,
-) error {
-	return s.within(ctx, limit, func(ctx context.Context) error {
-		return s.sharing(ctx, func() error { return s.attempt(ctx, do, codes...) })
-	})
-}
-
-// attempt does a write again if another transaction got in its way, a few times; codes are further errors of that.
-func (s *Store) attempt(ctx context.Context, do func(ctx context.Context) error, codes ...string) error {
-	const attempts, wait = 6, 4 * time.Millisecond
-	for attempt := range attempts {
-		err := do(ctx)
-		if !hasCode(err, append(codes, serializationFailure, deadlockDetected)...) {
-			s.lost(err)
-			return explained(err)
-		}
-		select {
-		case <-time.After(rand.N(wait << attempt)): //nolint:gosec // jitter needs no secrecy
-		case <-ctx.Done():
-			return fmt.Errorf("wait to try again: %w", ctx.Err())
-		}
-	}
-	return unavailable("Other requests kept getting in the way; nothing was stored, send the request again")
-}
+const cannotWrite = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`

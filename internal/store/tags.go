@@ -2,10 +2,8 @@ package store
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"purser/internal/revisions"
 )
@@ -18,10 +16,14 @@ const (
 
 	taggedRevision = `SELECT coalesce(max(revision), 0) FROM tags WHERE site = $1 AND tag = $2`
 
-	upsertTag = `INSERT INTO tags (site, revision, tag, data) VALUES ($1, $2, $3, $4)
+	// stamped selects a revision ($2) that has one of the stamps ($3), or any if these are null.
+	stamped = ` FROM revisions r WHERE r.site = $1 AND r.revision = $2 AND ($3::bigint[] IS NULL OR r.stamp = ANY($3))`
+
+	upsertTag = `INSERT INTO tags (site, revision, tag, data) SELECT r.site, r.revision, $4, $5` + stamped + `
 		ON CONFLICT (site, revision, tag) DO UPDATE SET data = excluded.data`
 
-	deleteTags = `DELETE FROM tags WHERE site = $1 AND revision = $2 AND ($3::text[] IS NULL OR tag = ANY($3))`
+	deleteTags = `DELETE FROM tags WHERE site = $1 AND revision = $2 AND ($4::text[] IS NULL OR tag = ANY($4))
+		AND EXISTS (SELECT` + stamped + `)`
 )
 
 // Tags implements queries.Store.
@@ -38,26 +40,13 @@ func (s *Store) Tagged(ctx context.Context, tag string) (int64, error) {
 }
 
 // Tag implements revisions.Store.
-func (s *Store) Tag(ctx context.Context, revision int64, tag revisions.Tag) error {
-	err := s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		_, err := s.pool.Exec(ctx, upsertTag, s.site, revision, tag.Name, string(tag.Data))
-		return err //nolint:wrapcheck // explained by the caller
-	})
-	if hasCode(err, foreignKeyViolation) {
-		return revisions.UnknownRevision(strconv.FormatInt(revision, 10))
-	}
-	return err
+func (s *Store) Tag(ctx context.Context, about revisions.About, tag revisions.Tag) (bool, error) {
+	return s.write(ctx, about, nil, upsertTag, tag.Name, string(tag.Data))
 }
 
 // Untag implements revisions.Store.
-func (s *Store) Untag(ctx context.Context, revision int64, names ...string) (had int, err error) {
-	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		var tag pgconn.CommandTag
-		tag, err := s.pool.Exec(ctx, deleteTags, s.site, revision, names)
-		had = int(tag.RowsAffected())
-		return err //nolint:wrapcheck // explained by the caller
-	})
-	return had, err
+func (s *Store) Untag(ctx context.Context, about revisions.About, names ...string) (bool, error) {
+	return s.write(ctx, about, nil, deleteTags, names)
 }
 
 func scanTagNames(rows pgx.Rows, tags map[int64][]string) error {

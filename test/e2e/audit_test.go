@@ -144,8 +144,7 @@ func TestAudit_knowsWhatIsAcknowledged(t *testing.T) {
 	}
 }
 
-// A revision is stored together with its audit event, or not at all. Other changes count also where they cannot be
-// recorded, and are in the log then.
+// A change is stored together with its audit event, or not at all. Refusals that cannot be recorded are in the log.
 func TestAudit_cannotRecord(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin")
@@ -156,8 +155,18 @@ func TestAudit_cannotRecord(t *testing.T) {
 	r.body = widget("w", "\n  a: 2")
 	s.send(t, r).is(t, http.StatusInternalServerError)
 	s.send(t, request{path: "revisions/2/status", header: k.as("admin")}).is(t, http.StatusNotFound)
-	tag := request{method: "POST", path: "revisions/1/tags/good", header: k.as("admin")}
-	s.send(t, tag).is(t, http.StatusCreated)
+	result := "{status: success, validator: {name: tester, version: '1'}}"
+	for _, r := range []request{
+		{method: "POST", path: "revisions/1/tags/good", header: k.as("admin")},
+		{method: "POST", path: "revisions/1/validations/v", header: k.as("admin"), body: result},
+		{method: "DELETE", path: "revisions", header: k.as("admin")},
+	} {
+		s.send(t, r).is(t, http.StatusInternalServerError)
+	}
+	s.send(t, request{path: "revisions/1/tags/good", header: k.as("admin")}).is(t, http.StatusNotFound)
+	if n := len(s.send(t, request{path: "revisions/1/validations/v", header: k.as("admin")}).results(t)); n > 0 {
+		t.Errorf("%d results are stored", n)
+	}
 	eventually(t, "the log says so", func() bool {
 		return strings.Contains(s.log.text(), "A CHANGE CANNOT BE RECORDED IN THE AUDIT")
 	})

@@ -66,8 +66,8 @@ func (s *server) isPredicted(t *testing.T, c change) {
 	before, head := s.everything(t), s.head(t)
 	tried := s.send(t, c.request("?dry-run=true")).is(t, http.StatusOK)
 	s.isAsBefore(t, before)
-	if diff := cmp.Diff(`"`+head+`-1"`, tried.got.Get("ETag")); diff != "" {
-		t.Errorf("ETag of the dry run, of the newest revision as it is (-want +got):\n%s", diff)
+	if got := tried.got.Get("ETag"); !strings.HasPrefix(got, `"`+head+`-`) {
+		t.Errorf("ETag of the dry run %s, want that of the newest revision, %s", got, head)
 	}
 
 	if made := s.send(t, c.request("")); made.status >= http.StatusBadRequest {

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -21,7 +22,25 @@ func withoutTime(t *testing.T, shown any) map[string]any {
 		t.Errorf("%s is %v, want a time just now in UTC", key, mapping[key])
 	}
 	delete(mapping, key)
-	return mapping
+	return withoutStamp(t, mapping)
+}
+
+// stamp returns the stamp of something that is shown of a revision.
+func stamp(t *testing.T, shown map[string]any) string {
+	t.Helper()
+	text, _ := shown["stamp"].(string)
+	if !regexp.MustCompile(`^[0-9a-f]{16}$`).MatchString(text) {
+		t.Errorf("stamp %v", shown["stamp"])
+	}
+	return text
+}
+
+// withoutStamp returns what is shown of a revision without its stamp.
+func withoutStamp(t *testing.T, shown map[string]any) map[string]any {
+	t.Helper()
+	stamp(t, shown)
+	delete(shown, "stamp")
+	return shown
 }
 
 func TestListRevisions(t *testing.T) {

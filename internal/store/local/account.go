@@ -8,96 +8,69 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"strconv"
 	"syscall"
+	"time"
 )
 
-// account is the user that Postgres runs as: our own, or an unprivileged one if that is root, as whom it refuses to
-// run.
-type account struct {
-	uid, gid int
-	other    bool // not ours
-}
+// account is the user and group that Postgres runs as: ours, unless we are root, as whom it refuses to run.
+type account struct{ uid, gid int }
 
-// accountFor returns the owner of the cluster if we are root; for a new one the user postgres, or else nobody.
-func accountFor(at layout) (account, error) {
+// accountFor returns the account for the cluster in data: if we are root, its owner; for a new one the user postgres,
+// or else nobody.
+func accountFor(data string) (account, error) {
 	if os.Geteuid() != 0 {
-		return account{uid: os.Geteuid(), gid: os.Getegid()}, nil
+		return account{os.Geteuid(), os.Getegid()}, nil
 	}
-	if info, err := os.Stat(at.data); err == nil {
-		if uid, gid := ownerOf(info); uid > 0 {
-			return account{uid: uid, gid: gid, other: true}, nil
+	if info, err := os.Stat(data); err == nil {
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid != 0 {
+			return account{int(stat.Uid), int(stat.Gid)}, nil
 		}
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return account{}, fmt.Errorf("look at the cluster: %w", err)
 	}
-	found, err := user.Lookup("postgres")
-	if err != nil {
-		found, err = user.Lookup("nobody")
+	for _, name := range []string{"postgres", "nobody"} {
+		found, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		var a account
+		if _, err := fmt.Sscan(found.Uid+" "+found.Gid, &a.uid, &a.gid); err != nil {
+			return account{}, fmt.Errorf("user %s: %w", name, err)
+		}
+		return a, nil
 	}
-	if err != nil {
-		return account{}, errors.New("no user postgres or nobody to run Postgres as, which root must not:" +
-			" make one, start Purser as another user, or name a server with --database-url")
-	}
-	uid, uidErr := strconv.Atoi(found.Uid)
-	gid, gidErr := strconv.Atoi(found.Gid)
-	if err := errors.Join(uidErr, gidErr); err != nil {
-		return account{}, fmt.Errorf("user %s: %w", found.Username, err)
-	}
-	return account{uid: uid, gid: gid, other: true}, nil
+	return account{}, errors.New("no user postgres or nobody to run Postgres as, which root must not:" +
+		" make one, start Purser as another user, or name a server with --database-url")
 }
 
-// chown gives a file that we made to the account.
-func (a account) chown(path string) error {
-	if !a.other {
-		return nil
+// mkdir makes a directory that only the account can enter.
+func (a account) mkdir(path string) error {
+	if err := os.Mkdir(path, 0o700); err != nil {
+		return err //nolint:wrapcheck // it names the path
 	}
-	return os.Lchown(path, a.uid, a.gid) //nolint:wrapcheck // it names the path
-}
-
-// name returns the name of the account, its number if it has none.
-func (a account) name() string {
-	id := strconv.Itoa(a.uid)
-	if found, err := user.LookupId(id); err == nil {
-		return found.Username
-	}
-	return id
+	return os.Lchown(path, a.uid, a.gid) //nolint:wrapcheck // the same
 }
 
 // command returns one of Postgres's programs, to run as the account, in a session of its own and in the state
-// directory: the account may be unable to enter our working directory.
+// directory: the account may be unable to enter our working directory. The program is killed 10 seconds after ctx has
+// ended; Postgres needs up to 5 to end its own processes.
 func (c *Cluster) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.bin.dir, name), args...) //nolint:gosec // from pick
-	cmd.Dir, cmd.Env = c.dir, environment()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if c.user.other {
-		//nolint:gosec // ids that the system gave out
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(c.user.uid), Gid: uint32(c.user.gid)}
-	}
+	cmd.Dir, cmd.WaitDelay = c.dir, 10*time.Second
+	// PG* variables would change Postgres's behaviour, and others hold secrets. Messages are in English, and no locale
+	// is needed that this machine lacks.
+	cmd.Env = []string{"LC_ALL=C", "PATH=" + os.Getenv("PATH"), "LD_LIBRARY_PATH=" + os.Getenv("LD_LIBRARY_PATH")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: &syscall.Credential{
+		Uid: uint32(c.user.uid), Gid: uint32(c.user.gid), //nolint:gosec // ids that the system gave out
+		NoSetGroups: os.Geteuid() != 0, // only root may
+	}}
+	dieWithParent(cmd.SysProcAttr)
 	return cmd
 }
 
-// environment returns the few of our variables that Postgres needs. PG* variables would change its behaviour, and
-// others hold secrets.
-func environment() []string {
-	env := []string{"LC_ALL=C"} // messages in English, and no locale that this machine lacks
-	for _, name := range []string{"PATH", "TMPDIR", "LD_LIBRARY_PATH"} {
-		if value, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+value)
-		}
+// explain adds what to do to an error that says that the account cannot enter the state directory.
+func (c *Cluster) explain(err error) error {
+	if os.Geteuid() != 0 || !errors.Is(err, syscall.EACCES) { // to root, nothing else is closed
+		return err
 	}
-	return env
-}
-
-// checkAccess tries whether the account can enter the state directory.
-func (c *Cluster) checkAccess(ctx context.Context) error {
-	err := c.command(ctx, "postgres", "--version").Run()
-	if errors.Is(err, syscall.EACCES) {
-		return fmt.Errorf("user %s, as whom Postgres runs when Purser is started by root, cannot enter %s:"+
-			" open the directories that lead there (chmod o+x) or pass another --state-dir", c.user.name(), c.dir)
-	}
-	if err != nil {
-		return fmt.Errorf("run postgres as user %s: %w", c.user.name(), err)
-	}
-	return nil
+	return fmt.Errorf("user %d, as whom Postgres runs when Purser is started by root, cannot enter %s:"+
+		" open the directories that lead there (chmod o+x) or pass another --state-dir: %w", c.user.uid, c.dir, err)
 }

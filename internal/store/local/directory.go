@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -8,125 +9,119 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// maxSocketPath is the length of a socket's path that every Unix accepts, in bytes (Linux 107, macOS 103).
-const maxSocketPath = 103
-
-// layout has the absolute paths of a cluster's parts.
-type layout struct {
-	dir    string // the state directory
-	data   string
-	socket string // the directory of the socket
-	output string // Postgres's log file
-}
-
-func layoutOf(dir string) (layout, error) {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return layout{}, fmt.Errorf("state directory: %w", err)
-	}
-	return layout{dir, filepath.Join(dir, "postgres"), socketDir(dir), filepath.Join(dir, "postgres.log")}, nil
-}
-
 // socketDir returns the directory of the socket: in dir, or, where that path is too long or has a comma, at which pgx
 // splits a list of hosts, a temporary one whose name depends on dir only.
 func socketDir(dir string) string {
+	const maxPath = 103 // bytes that every Unix accepts (Linux 107, macOS 103)
 	usual := filepath.Join(dir, "socket")
-	if len(usual)+len("/.s.PGSQL."+port) <= maxSocketPath && !strings.Contains(usual, ",") {
+	if len(usual)+len("/.s.PGSQL."+port) <= maxPath && !strings.Contains(usual, ",") {
 		return usual
 	}
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(os.TempDir(), fmt.Sprintf("purser-%x", sum[:8]))
 }
 
-// makeSocketDir makes a directory that only the account can enter. Everybody can write to the temporary directory, so a
-// directory that exists is used only if it is ours.
-func makeSocketDir(dir string, user account) error {
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("make socket directory: %w", err)
+// makeSocketDir replaces the directory of the socket by an empty one that only the account can enter. In the temporary
+// directory this fails if another user has made it: only that user and root can remove it.
+func (c *Cluster) makeSocketDir() error {
+	err := os.RemoveAll(c.socket)
+	if err == nil {
+		err = c.user.mkdir(c.socket)
 	}
-	info, err := os.Lstat(dir)
 	if err != nil {
-		return fmt.Errorf("make socket directory: %w", err)
-	}
-	if uid, _ := ownerOf(info); !info.IsDir() || uid != user.uid && uid != os.Geteuid() {
-		return fmt.Errorf("%s is in the way of the socket directory and belongs to someone else", dir)
-	}
-	if err := errors.Join(user.chown(dir), os.Chmod(dir, 0o700)); err != nil { //nolint:gosec // a directory needs its x
 		return fmt.Errorf("make socket directory: %w", err)
 	}
 	return nil
 }
 
-// lockDir makes the state directory if it is missing, and locks it. The kernel releases the lock with the process that
-// holds it, however that ends.
-func lockDir(dir string, user account) (*os.File, error) {
-	if err := makeStateDir(dir, user); err != nil {
+// lock makes the state directory if it is missing, and locks it. One that exists keeps its owner and mode. The kernel
+// releases the lock with the process that holds it, however that ends.
+func (c *Cluster) lock(ctx context.Context) (*os.File, error) {
+	err := os.MkdirAll(filepath.Dir(c.dir), 0o755) //nolint:gosec // Postgres's user has to pass
+	if err == nil {
+		err = c.user.mkdir(c.dir)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("make state directory: %w", err)
 	}
-	//nolint:gosec // in the directory that the operator named
-	lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	file, err := os.OpenFile(filepath.Join(c.dir, "lock"), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock state directory: %w", err)
 	}
-	err = flock(lock)
+	// A child that this process forked while it held the lock before keeps it until it runs its program.
+	waitFor(ctx, time.Second, func() bool {
+		err = flock(file)
+		return !errors.Is(err, syscall.EWOULDBLOCK)
+	})
 	switch {
 	case errors.Is(err, syscall.EWOULDBLOCK):
-		holder, _ := io.ReadAll(io.LimitReader(lock, 20))
+		holder, _ := io.ReadAll(io.LimitReader(file, 20))
 		err = fmt.Errorf("another Purser server (pid %s) uses state directory %s; stop it or pass another --state-dir",
-			strings.TrimSpace(string(holder)), dir)
+			strings.TrimSpace(string(holder)), c.dir)
 	case err == nil:
-		_, err = lock.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+		_, err = fmt.Fprintf(file, "%-19d\n", os.Getpid()) // as long as any that was there
 	}
 	if err != nil {
-		return nil, errors.Join(err, lock.Close())
+		return nil, errors.Join(err, file.Close())
 	}
-	return lock, nil
+	return file, nil
 }
 
-// makeStateDir makes the directory for the account alone. One that exists keeps its owner and mode.
-func makeStateDir(dir string, user account) error {
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil { //nolint:gosec // Postgres's user has to pass
-		return err //nolint:wrapcheck // wrapped by lockDir
-	}
-	switch err := os.Mkdir(dir, 0o700); {
-	case errors.Is(err, fs.ErrExist):
-		return nil
-	case err != nil:
-		return err //nolint:wrapcheck // the same
-	}
-	return user.chown(dir)
+// flock locks a file or directory, for all processes that inherit it.
+func flock(file *os.File) error {
+	//nolint:wrapcheck // it names the call
+	return os.NewSyscallError("flock", syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB))
 }
 
-// flock locks a file and empties it. It tries for a second: a child that this process forked while it held the lock
-// before keeps it until it runs its program.
-func flock(file *os.File) (err error) {
-	const tries = 50
-	for range tries {
-		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			break
-		}
-		time.Sleep(poll)
+// openLog opens Postgres's log. It renames a long one first, so that the two stay small.
+func (c *Cluster) openLog() (*os.File, error) {
+	const maxSize = 8 << 20
+	path := filepath.Join(c.dir, "postgres.log")
+	if info, err := os.Lstat(path); err == nil && info.Size() > maxSize {
+		_ = os.Rename(path, path+".old") // if this fails, the log grows on
 	}
-	if err == nil {
-		err = file.Truncate(0)
-	}
+	//nolint:gosec,wrapcheck // in the state directory; the error names it
+	return os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+}
+
+// claim returns the data directory, opened and locked for the next Postgres, once nothing is left of the one before.
+// The processes of that one hold the lock, which each of them inherited. A postmaster that still runs was left by a
+// killed server and is stopped.
+func (c *Cluster) claim(ctx context.Context) (*os.File, error) {
+	data, err := os.Open(c.data)
 	if err != nil {
-		return fmt.Errorf("lock state directory: %w", err)
+		return nil, fmt.Errorf("open cluster: %w", err)
 	}
-	return nil
+	if pid := postmaster(c.data); pid != 0 {
+		c.log.WarnContext(ctx, "stopping a private postgres that was left over", "pid", pid)
+		_ = syscall.Kill(pid, syscall.SIGQUIT) // fails only when it has ended
+	}
+	if !waitFor(ctx, 20*time.Second, func() bool { return postmaster(c.data) == 0 && flock(data) == nil }) {
+		err := fmt.Errorf("a postgres that was left over still runs; end it: pg_ctl stop -D %s", c.data)
+		return nil, errors.Join(err, data.Close())
+	}
+	// Postgres would refuse to start if the number in this file is now that of another process.
+	_ = os.Remove(filepath.Join(c.data, pidFile))
+	return data, nil
 }
 
-// ownerOf returns the user and group that a file belongs to, -1 if they are unknown.
-func ownerOf(info fs.FileInfo) (uid, gid int) {
-	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
-		return int(stat.Uid), int(stat.Gid)
+// pidFile is the lock file of a postmaster, in the data directory.
+const pidFile = "postmaster.pid"
+
+// postmaster returns the process that its lock file names, 0 if that is not one which works in the data directory, as a
+// postmaster does throughout its life. A zombie does not, nor a process that got the same number after a reboot.
+func postmaster(data string) (pid int) {
+	text, _ := os.ReadFile(filepath.Join(data, pidFile)) //nolint:gosec // in the cluster
+	_, _ = fmt.Sscan(string(text), &pid)
+	want, wantErr := os.Stat(data)
+	got, err := os.Stat(fmt.Sprintf("/proc/%d/cwd", pid))
+	if wantErr != nil || err != nil || !os.SameFile(want, got) {
+		return 0
 	}
-	return -1, -1
+	return pid
 }

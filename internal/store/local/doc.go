@@ -1,17 +1,9 @@
 // Package local runs a private Postgres cluster for someone who has no database server yet.
 //
-//	            Start              answers
-//	stopped ───────────▶ starting ─────────▶ running
-//	   ▲                  ▲ │  ▲                │ │
-//	   │     ended: wait, └─┘  └────────────────┘ │ Stop, or this process dies
-//	   │     twice as long      ended by itself   ▼
-//	   └───────────────────────────────────── stopping
-//	              SIGINT, then SIGQUIT, then SIGKILL
-//
 // The state directory:
 //
 //	lock          locked (flock) by the one Purser server that uses the directory; its pid
-//	postgres/     the cluster: UTF8, locale C, data checksums
+//	postgres/     the cluster: UTF8, locale C, data checksums; locked by the processes of the Postgres that runs on it
 //	postgres.new* an initdb that was interrupted; removed by the next one
 //	postgres.log  Postgres's log
 //	socket/       the unix socket (in the temporary directory if the path would be too long)
@@ -19,7 +11,7 @@
 // Invariants:
 //
 //   - Only the holder of the lock touches postgres/. So a postmaster that runs on it was left over by a server that is
-//     gone: it is stopped, and another one is started.
+//     gone: it is stopped, and another one is started when its last process has ended.
 //   - postgres/ is complete or missing: initdb works beside it and the result is renamed.
 //   - There is no TCP port. Whoever can open the socket is trusted; only the account that Postgres runs as and root
 //     can, because the directories have mode 0700.
@@ -28,7 +20,6 @@
 //   - Postgres has a session of its own: Ctrl-C at the terminal reaches Purser alone, which drains before it calls
 //     Stop.
 //   - Until Stop, a Postgres that ends is started again, after a pause that grows if it soon ends again.
-//   - On Linux Postgres does not outlive this process, however that dies. On other systems, and where the kernel was
-//     too late, the next Start finds a postmaster left over through /proc; without /proc Postgres itself refuses to
-//     start beside it, and the error shows its log.
+//   - On Linux Postgres does not outlive this process, however that dies: the kernel then asks it for a fast shutdown.
+//     On other systems, where there is no /proc to find a postmaster in, the next Start fails and names it.
 package local

@@ -2,86 +2,138 @@ package local
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"purser/internal/files"
 )
 
+// minVersion is the oldest major version of Postgres that Purser supports.
+const minVersion = 14
+
+// debianDirs is where Debian and its derivatives install the server, outside of PATH, a directory for each version.
+const debianDirs = "/usr/lib/postgresql/*/bin"
+
+// installation is a directory with the initdb and postgres of one major version.
+type installation struct {
+	dir   string
+	major int
+}
+
+// search returns the installations of this machine: that in PATH, that of pg_config, then packages, the newest first.
+func search(ctx context.Context) (found []installation) {
+	dirs, _ := filepath.Glob(debianDirs) // fails for malformed patterns only
+	slices.Reverse(dirs)
+	if out, err := exec.CommandContext(ctx, "pg_config", "--bindir").Output(); err == nil {
+		dirs = slices.Insert(dirs, 0, strings.TrimSpace(string(out)))
+	}
+	if path, err := exec.LookPath("postgres"); err == nil {
+		dirs = slices.Insert(dirs, 0, filepath.Dir(path))
+	}
+	for _, dir := range dirs {
+		//nolint:gosec // running the Postgres that was found is the purpose
+		out, _ := exec.CommandContext(ctx, filepath.Join(dir, "postgres"), "--version").Output()
+		in := installation{dir: dir}
+		_, err := fmt.Sscanf(string(out), "postgres (PostgreSQL) %d", &in.major)
+		if _, missing := exec.LookPath(filepath.Join(dir, "initdb")); err == nil && missing == nil {
+			found = append(found, in)
+		}
+	}
+	return found
+}
+
+// pick chooses the installation for the cluster in data: one of the major version that made it, 0 if it is not made
+// yet.
+func pick(found []installation, major int, data string) (installation, error) {
+	var versions []int
+	for _, in := range found {
+		if in.major == major || major == 0 && in.major >= minVersion {
+			return in, nil
+		}
+		versions = append(versions, in.major)
+	}
+	slices.Sort(versions)
+	problem := fmt.Sprintf("no Postgres %d or newer is installed", minVersion)
+	remedy := "install it (Debian: apt-get install postgresql)"
+	if major != 0 {
+		problem = fmt.Sprintf("%s was made by Postgres %d, which is not installed", data, major)
+		remedy = fmt.Sprintf("install it (Debian: apt-get install postgresql-%d), pass another --state-dir,", major)
+	}
+	return installation{}, fmt.Errorf("%s: looked for initdb and postgres in PATH, pg_config --bindir and %s, found"+
+		" versions %v; %s or name a server with --database-url", problem, debianDirs, slices.Compact(versions), remedy)
+}
+
+// prepare chooses the Postgres to run, and makes the cluster if there is none yet.
+func (c *Cluster) prepare(ctx context.Context, found []installation) error {
+	major, err := c.major()
+	if err != nil {
+		return err
+	}
+	if c.bin, err = pick(found, major, c.data); err != nil || major != 0 {
+		return err
+	}
+	if err := c.initialise(ctx); err != nil {
+		return fmt.Errorf("make cluster: %w", err)
+	}
+	return nil
+}
+
 // major returns the version that made the cluster, 0 if there is no cluster yet.
-func (c *Cluster) major() (int, error) {
+func (c *Cluster) major() (major int, err error) {
 	if _, err := os.Lstat(c.data); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	text, err := os.ReadFile(filepath.Join(c.data, "PG_VERSION"))
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &major)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("%s is not a Postgres cluster: %w", c.data, err)
-	}
-	major, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		return 0, fmt.Errorf("%s is not a Postgres cluster of a known version: %w", c.data, err)
 	}
 	return major, nil
 }
 
-// initialise makes the cluster beside its place and renames it. If it is interrupted, the next call removes the rest.
+// initialise makes the cluster beside its place and renames it. What is left of interrupted calls is removed. Their
+// initdb may still run, so a name is not used again.
 func (c *Cluster) initialise(ctx context.Context) error {
-	c.removePartial()
-	partial, err := os.MkdirTemp(c.dir, partialPrefix)
-	if err != nil {
-		return fmt.Errorf("make cluster: %w", err)
+	const prefix = "postgres.new"
+	rest, _ := fs.Glob(os.DirFS(c.dir), prefix+"*") // fails for malformed patterns only
+	for _, name := range rest {
+		if err := os.RemoveAll(filepath.Join(c.dir, name)); err != nil {
+			c.log.WarnContext(ctx, "remove an unfinished cluster", "error", err)
+		}
 	}
-	defer c.removePartial() // after the rename there is nothing
-	if err := c.initdb(ctx, partial); err != nil {
+	partial := filepath.Join(c.dir, prefix+rand.Text())
+	if err := c.user.mkdir(partial); err != nil {
 		return err
 	}
-	if err := os.Rename(partial, c.data); err != nil {
-		return fmt.Errorf("make cluster: %w", err)
+	if err := c.complete(ctx, "", "initdb", "--pgdata="+partial, "--username="+database, "--encoding=UTF8",
+		"--locale=C", "--data-checksums", "--auth-local=trust", "--auth-host=reject"); err != nil {
+		return err
 	}
-	if err := files.SyncDirectory(c.dir); err != nil {
-		return fmt.Errorf("make cluster: %w", err)
+	if err := c.complete(ctx, "CREATE DATABASE "+database, "postgres", "--single", "-D", partial,
+		"-c", "exit_on_error=on", "template1"); err != nil {
+		return err
 	}
-	return nil
+	return errors.Join(os.Rename(partial, c.data), files.SyncDirectory(c.dir))
 }
 
-func (c *Cluster) initdb(ctx context.Context, dir string) error {
-	if err := c.user.chown(dir); err != nil {
-		return fmt.Errorf("make cluster: %w", err)
-	}
-	cmd := c.command(ctx, "initdb", "--pgdata="+dir, "--username="+database, "--encoding=UTF8", "--locale=C",
-		"--data-checksums", "--auth-local=trust", "--auth-host=reject")
+// complete runs one of Postgres's programs to its end. The error has its output.
+func (c *Cluster) complete(ctx context.Context, input, name string, args ...string) error {
+	cmd := c.command(ctx, name, args...)
+	cmd.Stdin = strings.NewReader(input)
 	// This also ends the postgres that initdb runs, which is in the same session.
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second
-	out, err := cmd.CombinedOutput()
-	if ctx.Err() != nil {
-		return fmt.Errorf("make cluster: %w", ctx.Err())
-	}
-	if err != nil {
-		return fmt.Errorf("make cluster with %s: %w%s", cmd.Path, err, lastLines(string(out)))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w%s", cmd.Path, err, lastLines(out))
 	}
 	return nil
-}
-
-// partialPrefix begins the names of clusters that are being made.
-const partialPrefix = "postgres.new"
-
-// removePartial removes what interrupted calls left. It only logs failures, because names are not used again.
-func (c *Cluster) removePartial() {
-	entries, _ := os.ReadDir(c.dir)
-	for _, entry := range entries {
-		if !strings.HasPrefix(entry.Name(), partialPrefix) {
-			continue
-		}
-		if err := os.RemoveAll(filepath.Join(c.dir, entry.Name())); err != nil {
-			c.log.Warn("remove an unfinished cluster", "error", err)
-		}
-	}
 }

@@ -18,12 +18,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// helperDir makes the test binary play a Purser server on the named state directory; helperOutlive leaves its
-// Postgres running when it is killed.
-const (
-	helperDir     = "PURSER_LOCAL_TEST_DIR"
-	helperOutlive = "PURSER_LOCAL_TEST_OUTLIVE"
-)
+// helperDir makes the test binary play a Purser server on the named state directory.
+const helperDir = "PURSER_LOCAL_TEST_DIR"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(helperDir); dir != "" {
@@ -34,9 +30,7 @@ func TestMain(m *testing.M) {
 
 // serve starts the cluster, says so and waits to be killed.
 func serve(dir string) {
-	cfg := quiet()
-	cfg.outlive = os.Getenv(helperOutlive) != ""
-	if _, err := start(context.Background(), dir, cfg); err != nil {
+	if _, err := Start(context.Background(), dir, quiet()); err != nil {
 		fmt.Println(err)
 		os.Exit(1)
 	}
@@ -45,10 +39,10 @@ func serve(dir string) {
 }
 
 // startHelper runs another process with a cluster on dir and returns when that answers.
-func startHelper(t *testing.T, dir string, env ...string) *exec.Cmd {
+func startHelper(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(append(os.Environ(), helperDir+"="+dir), env...)
+	cmd.Env = append(os.Environ(), helperDir+"="+dir)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -89,14 +83,12 @@ func stateDir(t *testing.T) string {
 	return filepath.Join(dir, "state")
 }
 
-func quiet() config {
-	return config{log: slog.New(slog.DiscardHandler), search: search}
-}
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 // mustStart starts a cluster that is stopped with the test, at the latest.
 func mustStart(t *testing.T, dir string) *Cluster {
 	t.Helper()
-	c, err := Start(t.Context(), dir, slog.New(slog.DiscardHandler))
+	c, err := Start(t.Context(), dir, quiet())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,9 +132,9 @@ func try(ctx context.Context, c *Cluster, sql string) (_ string, err error) {
 // pidOf returns the postmaster of the cluster in a state directory.
 func pidOf(t *testing.T, dir string) int {
 	t.Helper()
-	pid := pidIn(filepath.Join(dir, "postgres", "postmaster.pid"))
+	pid := postmaster(filepath.Join(dir, "postgres"))
 	if pid == 0 {
-		t.Fatal("no postmaster.pid")
+		t.Fatal("no postmaster runs")
 	}
 	return pid
 }

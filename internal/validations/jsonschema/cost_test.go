@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"purser/internal/budget"
+	"purser/internal/budget/budgettest"
 	"purser/internal/fault"
 )
 
@@ -129,14 +129,6 @@ func chainTo(n int, last string) string {
 	return strings.Replace(chain(n), fmt.Sprintf(`"%d":{}`, n), fmt.Sprintf(`"%d":%s`, n, last), 1)
 }
 
-func cpu() time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
-}
-
 // counted runs work and returns what it has counted.
 func counted(t *testing.T, work func(m *budget.Meter) error) (steps int64) {
 	t.Helper()
@@ -181,9 +173,9 @@ func (h hostile) measure(t *testing.T) (perStep float64, once time.Duration) {
 	const while = 10 * time.Millisecond
 	schema, data := []byte(h.schema(h.n)), []byte(h.data(h.n))
 	runtime.GC()
-	began := cpu()
+	began := budgettest.CPU()
 	var steps, rounds int64
-	for cpu()-began < while {
+	for budgettest.CPU()-began < while {
 		rounds++
 		steps += counted(t, func(m *budget.Meter) error {
 			s, err := Compile(m, schema, Options{})
@@ -193,7 +185,7 @@ func (h hostile) measure(t *testing.T) (perStep float64, once time.Duration) {
 			return err
 		})
 	}
-	return float64(cpu()-began) / float64(steps), time.Duration(steps / rounds)
+	return float64(budgettest.CPU()-began) / float64(steps), time.Duration(steps / rounds)
 }
 
 // What is counted grows with the work.

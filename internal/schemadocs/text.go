@@ -44,11 +44,9 @@ func styled(s, font string) inline {
 	return inline{{Text: s, Font: font}}
 }
 
-// linked makes the last piece a link to a section, if there is one.
-func (t inline) linked(to *section) inline {
-	if to != nil {
-		t[len(t)-1].anchor = &to.Anchor
-	}
+// linked makes the last piece a link to a heading. The anchor can be set later; if it stays empty, there is no link.
+func (t inline) linked(anchor *string) inline {
+	t[len(t)-1].anchor = anchor
 	return t
 }
 
@@ -81,11 +79,11 @@ func (t inline) Cell() string { return t.markdown(true) }
 func (t inline) markdown(inTable bool) string {
 	var b strings.Builder
 	for _, s := range t {
-		said := s.markdown(inTable)
+		written := s.markdown(inTable)
 		if anchor := s.Anchor(); anchor != "" {
-			said = "[" + said + "](#" + anchor + ")"
+			written = "[" + written + "](#" + anchor + ")"
 		}
-		b.WriteString(said)
+		b.WriteString(written)
 	}
 	return b.String()
 }
@@ -99,18 +97,17 @@ func (s span) markdown(inTable bool) string {
 	case s.Font != "code", inTable && strings.Contains(s.Text, `\|`): // which readers of Markdown disagree on
 		return escape(s.Text)
 	}
-	said := s.Text
-	if strings.HasPrefix(said, "`") || strings.HasSuffix(said, "`") {
-		said = " " + said + " "
+	text, fence := s.Text, "`"
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		text = " " + text + " "
 	}
-	fence := "`"
-	for strings.Contains(said, fence) {
+	for strings.Contains(text, fence) {
 		fence += "`"
 	}
 	if inTable {
-		said = strings.ReplaceAll(said, "|", `\|`)
+		text = strings.ReplaceAll(text, "|", `\|`)
 	}
-	return fence + said + fence
+	return fence + text + fence
 }
 
 // entities are written for what some reader of Markdown may take for HTML or for the border of a table's cell.
@@ -135,6 +132,7 @@ func escape(s string) string {
 
 // escapeUnderscores leaves those within words as they are: there they mean nothing.
 func escapeUnderscores(s string) string {
+	isWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	var b strings.Builder
 	before := ' '
 	for i, r := range s {
@@ -148,25 +146,15 @@ func escapeUnderscores(s string) string {
 	return b.String()
 }
 
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
 // oneLine makes whitespace single spaces and drops invisible characters, such as those that turn the direction of text.
 func oneLine(s string) string {
-	var b strings.Builder
-	isSpace := true
-	for _, r := range strings.ToValidUTF8(cut(s, 2*maxText), "\uFFFD") {
-		switch {
-		case unicode.IsSpace(r):
-			if !isSpace {
-				b.WriteByte(' ')
-			}
-			isSpace = true
-		case unicode.IsGraphic(r), r == '\u200c', r == '\u200d': // the joiners of scripts and of emoji
-			b.WriteRune(r)
-			isSpace = false
+	shown := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.IsGraphic(r) || r == '\u200c' || r == '\u200d' { // joiners of scripts and emoji
+			return r
 		}
-	}
-	return strings.TrimSuffix(b.String(), " ")
+		return -1
+	}, strings.ToValidUTF8(cut(s, 2*maxText), "\uFFFD"))
+	return strings.Join(strings.Fields(shown), " ")
 }
 
 // cut shortens a text to n bytes and says so.
@@ -216,9 +204,9 @@ func sentence(s string) string {
 func paragraphs(s string) []inline {
 	all := []inline{nil}
 	for line := range strings.Lines(cut(s, maxText)) {
-		said, last := prose(line), &all[len(all)-1]
+		text, last := prose(line), &all[len(all)-1]
 		switch {
-		case len(said) == 0:
+		case len(text) == 0:
 			all = append(all, nil)
 			continue
 		case len(*last) > 0 && listItem.MatchString(line):
@@ -226,9 +214,9 @@ func paragraphs(s string) []inline {
 		case len(*last) > 0:
 			*last = append(*last, span{Text: "\n"})
 		}
-		*last = append(*last, said...)
+		*last = append(*last, text...)
 	}
-	return present(all)
+	return all
 }
 
 // The texts that YAML reads as strings without quotes, and those of them that it does not.

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,8 +13,8 @@ import (
 func TestPick(t *testing.T) {
 	t.Parallel()
 	in12, in14, in16 := installation{"/12", 12}, installation{"/14", 14}, installation{"/16", 16}
-	const wish = ": install it (Debian: apt-get install postgresql) or name a server with --database-url"
-	const looked = " or newer (looked for initdb and postgres in PATH, pg_config --bindir and /usr/lib/postgresql/*/bin"
+	const looked = ": looked for initdb and postgres in PATH, pg_config --bindir and /usr/lib/postgresql/*/bin, found versions "
+	const or = " or name a server with --database-url"
 	for name, test := range map[string]struct {
 		found []installation
 		major int
@@ -24,15 +23,17 @@ func TestPick(t *testing.T) {
 	}{
 		"the first that is new enough": {found: []installation{in12, in14, in16}, want: in14},
 		"the version of the cluster":   {found: []installation{in12, in14, in16}, major: 16, want: in16},
-		"none":                         {err: "no Postgres 14" + looked + ")" + wish},
-		"none for a newer cluster": {major: 16, err: "/data was made by Postgres 16, but no Postgres is installed (looked for initdb and postgres in" +
-			" PATH, pg_config --bindir and /usr/lib/postgresql/*/bin): install Postgres 16 (Debian: apt-get install" +
-			" postgresql-16), or name a server with --database-url"},
-		"only too old": {found: []installation{in12}, err: "no Postgres 14" + looked + ", found only 12)" + wish},
+		"none": {
+			err: "no Postgres 14 or newer is installed" + looked + "[]; install it (Debian: apt-get install postgresql)" + or,
+		},
+		"only too old": {
+			found: []installation{in12},
+			err:   "no Postgres 14 or newer is installed" + looked + "[12]; install it (Debian: apt-get install postgresql)" + or,
+		},
 		"only other versions": {
-			found: []installation{in14, in16, in14}, major: 15,
-			err: "/data was made by Postgres 15, but only Postgres 14, 16 is installed: install Postgres 15" +
-				" (Debian: apt-get install postgresql-15), pass another --state-dir, or name a server with --database-url",
+			found: []installation{in16, in14, in16}, major: 15,
+			err: "/data was made by Postgres 15, which is not installed" + looked + "[14 16]; install it (Debian: apt-get" +
+				" install postgresql-15), pass another --state-dir," + or,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -70,12 +71,9 @@ func TestSearch(t *testing.T) {
 
 func TestCluster_Start_versions(t *testing.T) {
 	t.Parallel()
-	none := quiet()
-	none.search = func(context.Context) []installation { return nil }
-
 	t.Run("nothing installed", func(t *testing.T) {
 		t.Parallel()
-		_, err := start(t.Context(), stateDir(t), none)
+		_, err := start(t.Context(), stateDir(t), quiet(), nil)
 		if got := message(err); !strings.HasPrefix(got, "no Postgres 14 or newer") || strings.Contains(got, "\n") {
 			t.Errorf("got error %q", got)
 		}
@@ -90,8 +88,8 @@ func TestCluster_Start_versions(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "postgres", "PG_VERSION"), []byte("9\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := start(t.Context(), dir, quiet())
-		if got, want := message(err), fmt.Sprintf("%s/postgres was made by Postgres 9, but only", dir); !strings.HasPrefix(got, want) {
+		_, err := Start(t.Context(), dir, quiet())
+		if got, want := message(err), fmt.Sprintf("%s/postgres was made by Postgres 9, which is not installed", dir); !strings.HasPrefix(got, want) {
 			t.Errorf("got error %q", got)
 		}
 	})
@@ -102,7 +100,7 @@ func TestCluster_Start_versions(t *testing.T) {
 		if err := os.MkdirAll(filepath.Join(dir, "postgres"), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		_, err := start(t.Context(), dir, quiet())
+		_, err := Start(t.Context(), dir, quiet())
 		if got := message(err); !strings.Contains(got, "is not a Postgres cluster") {
 			t.Errorf("got error %q", got)
 		}

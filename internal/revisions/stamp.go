@@ -1,0 +1,33 @@
+package revisions
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+)
+
+// Stamp is a random number that each revision has, which tells it from another one with the same number: after a purge
+// numbers begin again, and a database that is restored or fails over may go back to an earlier state. Zero is none.
+type Stamp int64
+
+// NewStamp returns a random stamp.
+func NewStamp() Stamp {
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // it never fails
+	// The first digit is a letter, so that YAML never takes a stamp for a number.
+	const letter = 0xc << 60
+	return Stamp(binary.BigEndian.Uint64(random[:]) | letter) //nolint:gosec // its bits
+}
+
+// String gives the 16 hexadecimal digits by which clients name a stamp.
+func (s Stamp) String() string { return fmt.Sprintf("%016x", uint64(s)) } //nolint:gosec // its bits
+
+// ParseStamp reads what String gives; other texts are no stamp that a revision has.
+func ParseStamp(text string) (Stamp, error) {
+	bits, err := strconv.ParseUint(text, 16, 64)
+	if err != nil {
+		return 0, fmt.Errorf("read a stamp: %w", err)
+	}
+	return Stamp(bits), nil //nolint:gosec // its bits
+}

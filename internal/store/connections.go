@@ -1,0 +1,96 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// How many connections there are without pool_max_conns, and how many of them only readiness, audit and verdicts use.
+const maxConnections, reservedConnections = 24, 4
+
+// Within these times a peer that has vanished is noticed, whatever is being waited for.
+const (
+	connectTimeout = 3 * time.Second
+	unackedTimeout = 5 * time.Second // data that was sent and not acknowledged (TCP_USER_TIMEOUT)
+	idleTimeout    = 5 * time.Second // of a connection at rest, after which it is probed
+)
+
+// settings are what each connection sets, unless the URL does. They are not startup parameters, which poolers refuse.
+//
+// Every statement is meant for one plan by index, whatever its parameters; planning again would take longer than most
+// of them run. The timeouts end, in the database, what a server began that has frozen or vanished since: its locks are
+// free for others then.
+var settings = map[string]string{
+	"plan_cache_mode":                     "force_generic_plan",
+	"statement_timeout":                   "15s",
+	"idle_in_transaction_session_timeout": "10s",
+	"lock_timeout":                        "14s",
+}
+
+// poolConfig returns how to connect to the database at a URL. Of several hosts one that can be written to is taken.
+func poolConfig(url string) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database's URL: %w", err)
+	}
+	if !strings.Contains(url, "pool_max_conns") {
+		config.MaxConns = maxConnections
+	}
+	if !strings.Contains(url, "connect_timeout") {
+		config.ConnConfig.ConnectTimeout = connectTimeout
+	}
+	if len(config.ConnConfig.Fallbacks) > 0 && config.ConnConfig.ValidateConnect == nil {
+		config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	}
+	config.ConnConfig.DialFunc = dialer().DialContext
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, initial(config.ConnConfig.RuntimeParams))
+		return err //nolint:wrapcheck // explained where it is used
+	}
+	config.BeforeClose = bury
+	return config, nil
+}
+
+// bury ends a connection that was given up in the middle of a statement. It gives the database a moment to learn of it,
+// and no more: until it has ended it counts as one of the pool's, and the peer may have vanished.
+func bury(conn *pgx.Conn) {
+	const moment = 300 * time.Millisecond
+	if !conn.IsClosed() {
+		return
+	}
+	select {
+	case <-conn.PgConn().CleanupDone():
+	case <-time.After(moment):
+		_ = conn.PgConn().Conn().Close()
+	}
+}
+
+// initial returns the statements that set what the URL does not.
+func initial(given map[string]string) string {
+	var statements []string
+	for name, value := range settings {
+		if _, isGiven := given[name]; !isGiven {
+			statements = append(statements, "SET "+name+" = '"+value+"'")
+		}
+	}
+	slices.Sort(statements)
+	return strings.Join(statements, "; ")
+}
+
+// dialer connects, and notices that a peer has vanished.
+func dialer() *net.Dialer {
+	const probes = 3
+	return &net.Dialer{
+		Timeout:         connectTimeout,
+		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: idleTimeout, Interval: idleTimeout / probes, Count: probes},
+		Control:         limitUnacknowledged,
+	}
+}

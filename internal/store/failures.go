@@ -1,0 +1,177 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"purser/internal/fault"
+)
+
+// The Postgres errors that are handled one by one (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+const (
+	uniqueViolation      = "23505"
+	foreignKeyViolation  = "23503"
+	serializationFailure = "40001"
+	deadlockDetected     = "40P01"
+	planChanged          = "0A000" // a table was altered since the statement was prepared
+	readOnlyTransaction  = "25006"
+	tooManyConnections   = "53300"
+	adminShutdown        = "57P01"
+	crashShutdown        = "57P02"
+	cannotConnectNow     = "57P03"
+	idleInTransaction    = "25P03" // the session was ended, because this server kept a transaction open
+	statementExists      = "42P05"
+	statementUnknown     = "26000"
+)
+
+// obstacles are errors that are not this server's, each with what is the matter. They pass, or somebody has to see to
+// the database.
+var obstacles = map[string]string{
+	readOnlyTransaction: "The database is read-only: it is a standby, or was made read-only",
+	tooManyConnections:  "The database has no connection left",
+	"53000":             "The database lacks resources",
+	"53100":             "The database has no space left on its disk",
+	"53200":             "The database has no memory left",
+	"53400":             "The database has reached one of its limits",
+	"55P03":             "Something else keeps rows of the database locked",
+	"57014":             "The database gave up a statement that took too long",
+	"58030":             "The database cannot read or write its disk",
+	statementExists:     pooled,
+	statementUnknown:    pooled,
+}
+
+const pooled = "A pooler gives each transaction another session of the database: add " +
+	"default_query_exec_mode=cache_describe to the database's URL"
+
+func unavailable(format string, args ...any) *fault.Fault {
+	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable", format, args...)
+	f.RetryAfter = time.Second
+	return f
+}
+
+func hasCode(err error, codes ...string) bool {
+	var pgErr *pgconn.PgError
+	return errors.As(err, &pgErr) && slices.Contains(codes, pgErr.Code)
+}
+
+// isLost reports whether an error says that the connection broke, or that the database has gone from where it was.
+func isLost(err error) bool {
+	var dial *pgconn.ConnectError
+	var network net.Error
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
+		hasCode(err, tooManyConnections):
+		return false
+	}
+	return errors.As(err, &dial) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		errors.Is(err, io.EOF) || pgconn.SafeToRetry(err) ||
+		hasCode(err, adminShutdown, crashShutdown, cannotConnectNow, idleInTransaction, readOnlyTransaction)
+}
+
+// settled makes a fault of an error that is not this server's, after which the caller may try again; other errors stay
+// what they are. If the connection broke, or leads to a database that can only be read, those at rest do too, and are
+// replaced: the next ones may lead elsewhere.
+func (s *Store) settled(err error) error {
+	lost := isLost(err)
+	if lost {
+		s.pool.Reset()
+	}
+	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
+		if what, known := obstacles[pgErr.Code]; known {
+			return unavailable("%s; nothing was stored, send the request again", what).Because(err)
+		}
+	}
+	if lost {
+		return unavailable("The database does not answer, and whether anything was stored is not known; a PUT can safely " +
+			"be sent again").Because(err)
+	}
+	return err
+}
+
+// within does work that must end before a deadline. Fault: Unavailable if it does not; then other connections may be as
+// dead as the one that was used, and are replaced.
+func (s *Store) within(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := do(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		s.pool.Reset()
+		return unavailable("The database did not answer within %v, and whether anything was stored is not known; a PUT can "+
+			"safely be sent again", limit).Because(err)
+	}
+	return err
+}
+
+// sharing does work with one of the connections that all calls share.
+func (s *Store) sharing(ctx context.Context, do func() error) error {
+	if err := s.general.Acquire(ctx, 1); err != nil {
+		return fmt.Errorf("wait for a connection: %w", err)
+	}
+	defer s.general.Release(1)
+	return do()
+}
+
+// connected does work, again and again while the database accepts no further connection: one of this server's own gets
+// free, or one of somebody else's.
+func connected(ctx context.Context, do func(ctx context.Context) error) error {
+	const wait = 20 * time.Millisecond
+	for {
+		err := do(ctx)
+		if !hasCode(err, tooManyConnections) {
+			return err
+		}
+		select {
+		case <-time.After(wait + rand.N(wait)): //nolint:gosec // jitter needs no secrecy
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// again does what changes nothing. It tries once more on a connection that has broken at rest, as all do when Postgres
+// is started again, or if another transaction got in its way.
+func (s *Store) again(ctx context.Context, do func(ctx context.Context) error) error {
+	err := connected(ctx, do)
+	switch {
+	case isLost(err):
+		s.pool.Reset()
+		err = connected(ctx, do)
+	case hasCode(err, serializationFailure, deadlockDetected, planChanged):
+		return s.attempt(ctx, do)
+	}
+	return s.settled(err)
+}
+
+// retry does a write with one of the connections that all calls share; codes are errors after which it is done again
+// besides those of attempt.
+func (s *Store) retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error, codes ...string,
+) error {
+	return s.within(ctx, limit, func(ctx context.Context) error {
+		return s.sharing(ctx, func() error { return s.attempt(ctx, do, codes...) })
+	})
+}
+
+// attempt does something again if another transaction got in its way, a few times; codes are further errors of that.
+func (s *Store) attempt(ctx context.Context, do func(ctx context.Context) error, codes ...string) error {
+	const attempts, wait = 6, 4 * time.Millisecond
+	for attempt := range attempts {
+		err := connected(ctx, do)
+		if !hasCode(err, append(codes, serializationFailure, deadlockDetected, planChanged)...) {
+			return s.settled(err)
+		}
+		select {
+		case <-time.After(rand.N(wait << attempt)): //nolint:gosec // jitter needs no secrecy
+		case <-ctx.Done():
+			return fmt.Errorf("wait to try again: %w", ctx.Err())
+		}
+	}
+	return unavailable("Other requests kept getting in the way; nothing was stored, send the request again")
+}

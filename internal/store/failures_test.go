@@ -1,0 +1,156 @@
+package store_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"purser/internal/revisions"
+	"purser/internal/store"
+	"purser/internal/store/storetest"
+	"purser/internal/validations"
+)
+
+func result() validations.Result {
+	return validations.Result{Name: "n", Status: "success", Validator: []byte("{}"), Errors: []byte("[]")}
+}
+
+// An error of Postgres that is not the server's own becomes a fault that says what is the matter, and nothing is
+// stored.
+func TestStore_obstacles(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	put(t, open(t, url), "a", widget("w", 1))
+	s := openStore(t, url, defaults())
+	conn := storetest.Connect(t, url)
+	exec := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for code, want := range map[string]string{
+		"53100": "no space left", "53200": "no memory left", "55P03": "locked", "57014": "took too long", "58030": "its disk",
+		"25006": "read-only", "53400": "one of its limits", "42P05": "default_query_exec_mode=cache_describe",
+		"40001": "Other requests kept getting in the way", "25P03": "does not answer",
+	} {
+		exec("CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS " +
+			"$$ BEGIN RAISE EXCEPTION 'made up' USING ERRCODE = '" + code + "'; END $$")
+		exec("CREATE OR REPLACE TRIGGER fail BEFORE INSERT ON results EXECUTE FUNCTION fail()")
+		_, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result())
+		wantUnavailable(t, err)
+		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "made up") {
+			t.Errorf("%s: %v, want it to say %q", code, err, want)
+		}
+	}
+	exec("DROP TRIGGER fail ON results")
+	if done, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result()); err != nil || !done {
+		t.Errorf("afterwards: %v, %v", done, err)
+	}
+	if found, err := s.Reported(t.Context(), 1, ""); err != nil || len(found) != 1 {
+		t.Errorf("%d results are stored, %v", len(found), err)
+	}
+}
+
+// A database that cannot be written to is not ready, and says so to those who write.
+func TestStore_readOnly(t *testing.T) {
+	t.Parallel()
+	at := storetest.URL(t)
+	put(t, open(t, at), "a", widget("w", 1))
+	s := openStore(t, separated(at)+"default_transaction_read_only=on", defaults())
+	wantUnavailable(t, s.Ping(t.Context()))
+	_, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result())
+	wantUnavailable(t, err)
+	if !strings.Contains(err.Error(), "read-only") {
+		t.Error(err)
+	}
+}
+
+// Where the database takes fewer connections than the pool would have, calls wait for one, and all are answered.
+func TestStore_fewConnections(t *testing.T) {
+	t.Parallel()
+	at := storetest.URL(t)
+	put(t, open(t, at), "a", widget("w", 1))
+	conn := storetest.Connect(t, at)
+	role := "few_" + conn.Config().Database
+	for _, sql := range []string{
+		"CREATE ROLE " + role + " LOGIN PASSWORD 'x' CONNECTION LIMIT 3",
+		"GRANT ALL ON ALL TABLES IN SCHEMA public TO " + role, "GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO " + role,
+	} {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		for _, sql := range []string{"DROP OWNED BY " + role, "DROP ROLE " + role} {
+			if _, err := conn.Exec(context.Background(), sql); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	s := openStore(t, separated(at)+"user="+role+"&password=x", defaults())
+	var group sync.WaitGroup
+	for i := range 30 {
+		group.Go(func() {
+			for range 10 {
+				_, err := s.Around(t.Context(), 1)
+				if i%2 == 0 {
+					_, err = s.AddResult(t.Context(), revisions.About{Revision: 1}, result())
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if s.Stat().TotalConns() > 3 {
+		t.Errorf("%d connections", s.Stat().TotalConns())
+	}
+}
+
+// When all connections fall silent, each call ends at its deadline, and the next ones use new connections.
+func TestStore_silence(t *testing.T) {
+	t.Parallel()
+	database := storetest.URL(t)
+	put(t, open(t, database), "a", widget("w", 1))
+	network, through := startProxy(t, database)
+	through = strings.Replace(through, "pool_max_conns=1", "pool_max_conns=8", 1)
+	deadlines := store.DefaultDeadlines()
+	deadlines.Ready, deadlines.Read = 200*time.Millisecond, 200*time.Millisecond
+	s := openStore(t, through, store.Options{Deadlines: deadlines})
+	var warm sync.WaitGroup
+	for range 8 {
+		warm.Go(func() { _, _ = s.Snapshot(t.Context(), revisions.Need{Documents: true}) })
+	}
+	warm.Wait()
+	network.swallow()
+	wantUnavailable(t, s.Ping(t.Context()))
+	if _, err := s.Around(t.Context(), 1); err != nil {
+		t.Errorf("after one call has ended: %v", err)
+	}
+	if err := s.Ping(t.Context()); err != nil {
+		t.Errorf("ready: %v", err)
+	}
+}
+
+// The sessions end what their server has left.
+func TestOpen_settings(t *testing.T) {
+	t.Parallel()
+	database := storetest.URL(t)
+	for name, c := range map[string]struct{ url, timeout, idle string }{
+		"by default": {database, "15s", "10s"},
+		"as given":   {separated(database) + "statement_timeout=7s", "7s", "10s"},
+	} {
+		s := openStore(t, c.url, defaults())
+		for setting, want := range map[string]string{
+			"statement_timeout": c.timeout, "idle_in_transaction_session_timeout": c.idle, "plan_cache_mode": "force_generic_plan",
+		} {
+			if got, err := s.Setting(t.Context(), setting); err != nil || got != want {
+				t.Errorf("%s: %s is %s, %v; want %s", name, setting, got, err, want)
+			}
+		}
+	}
+}
