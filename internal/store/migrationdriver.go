@@ -156,13 +156,18 @@ func (d *migrationDriver) readVersion(ctx context.Context, tx pgx.Tx) (version i
 	case err != nil:
 		return 0, fmt.Errorf("read the database's version: %w", err)
 	case version > d.newest:
-		return 0, fault.New(fault.Unavailable, "DatabaseTooNew", "the database was written by a newer Purser:"+
-			" it has version %d, this server knows versions up to %d;"+
-			" start the newer Purser, or use another database", version, d.newest)
+		return 0, tooNew(version, d.newest)
 	case dirty:
 		return settle(ctx, tx, version)
 	}
 	return version, nil
+}
+
+// tooNew is the fault of a server that finds a database of a version that it does not know: at start, or because
+// another server migrated the database while it ran.
+func tooNew(version, known int) error {
+	return fault.New(fault.Unavailable, "DatabaseTooNew", "the database was written by a newer Purser: it has version "+
+		"%d, this server knows versions up to %d; start the newer Purser, or use another database", version, known)
 }
 
 // settle finds out what became of a file that an earlier Purser was running when it ended, for that marked the version

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/golang-migrate/migrate/v4/source/iofs"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/semaphore"
@@ -13,6 +14,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
+	"purser/migrations"
 )
 
 // defaultSite is the one site that is served so far.
@@ -47,6 +49,7 @@ const policiesSize = 32 << 20
 
 // Store is a site in Postgres. It is safe for concurrent use.
 type Store struct {
+	version   int // of the schema, that this server knows
 	pool      *pgxpool.Pool
 	site      string
 	body      *codec
@@ -81,6 +84,14 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	files, err := iofs.New(migrations.FS, ".")
+	if err != nil {
+		return nil, fmt.Errorf("read the embedded migrations: %w", err)
+	}
+	version, err := newestVersion(files)
+	if err != nil {
+		return nil, err
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)
@@ -90,6 +101,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		buckets:  cache.New[string, revisions.Bucket](options.CacheSize),
 		policies: cache.New[policyKey, validations.Policy](policiesSize),
 		general:  semaphore.NewWeighted(int64(max(1, config.MaxConns-reservedConnections))),
+		version:  version,
 		sweeps:   semaphore.NewWeighted(1),
 	}, nil
 }
@@ -100,21 +112,25 @@ func (s *Store) Close() { s.pool.Close() }
 // Stat returns the state of the pool of connections.
 func (s *Store) Stat() *pgxpool.Stat { return s.pool.Stat() }
 
-// Ping returns an error if the database does not answer in time, or cannot be written to.
+// Ping returns an error if the database does not answer in time, or cannot be written to by this server.
 func (s *Store) Ping(ctx context.Context) error {
 	return s.within(ctx, s.deadlines.Ready, func(ctx context.Context) error {
 		var readOnly bool
+		var version int
 		err := s.again(ctx, func(ctx context.Context) error {
-			return s.pool.QueryRow(ctx, cannotWrite).Scan(&readOnly)
+			return s.pool.QueryRow(ctx, cannotWrite).Scan(&readOnly, &version)
 		})
 		switch {
 		case err != nil:
 			return fmt.Errorf("reach the database: %w", err)
 		case readOnly:
 			return s.settled(&pgconn.PgError{Code: readOnlyTransaction})
+		case version > s.version:
+			return tooNew(version, s.version)
 		}
 		return nil
 	})
 }
 
-const cannotWrite = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`
+const cannotWrite = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,
+	(SELECT version FROM schema_migrations LIMIT 1)`

@@ -195,7 +195,7 @@ func (s *Store) sweepFound(ctx context.Context,
 			err = s.step(ctx, func(ctx context.Context, tx pgx.Tx) (int, error) {
 				var head revisions.Head
 				var stamp revisions.Stamp // of the head since
-				err := tx.QueryRow(ctx, lockBase, s.site, since.Revision).Scan(append(headFields(&head), &stamp)...)
+				err := tx.QueryRow(ctx, lockBase, s.site, since.Revision).Scan(append(headFields(&head), &stamp, nil)...)
 				follows := head.Epoch == since.Epoch && (head.Stamp == since.Stamp || stamp == since.Stamp)
 				if removed, size = 0, 0; err == nil && follows {
 					removed, size, err = remove(ctx, tx, keys, since, head)
