@@ -95,19 +95,17 @@ func (s *Store) ResultErrors(ctx context.Context, revision int64, ids []int64) (
 
 // Evidence implements queries.Store.
 func (s *Store) Evidence(ctx context.Context, numbers []int64) (evidence queries.Evidence, err error) {
-	tags := map[int64][]string{}
 	err = s.snapshotFirst(ctx, func(q *questions) {
 		evidence = queries.Evidence{Outcomes: map[int64][]validations.Outcome{}}
-		clear(tags)
-		q.askRow([]any{&evidence.Now}, databaseTime)
-		q.ask(into(&evidence.Revisions, scanRevision), revisionsByNumber, s.site, numbers)
+		q.ask(into(&evidence.Revisions, func(row pgx.CollectableRow) (r revisions.Revision, err error) {
+			var tags []string
+			r, err = scanRevision(prefixed{row, []any{&evidence.Now, &tags}})
+			r.Tags = tags
+			return r, err
+		}), revisionsByNumber, s.site, numbers)
 		q.ask(into(&evidence.Policies, s.scanPolicy), policiesOf, s.site, numbers)
 		q.ask(func(rows pgx.Rows) error { return scanOutcomes(rows, evidence.Outcomes) }, latestOfRevisions, s.site, numbers)
-		q.ask(func(rows pgx.Rows) error { return scanTagNames(rows, tags) }, tagNames, s.site, numbers)
 	})
-	for i := range evidence.Revisions {
-		evidence.Revisions[i].Tags = tags[evidence.Revisions[i].ID]
-	}
 	return evidence, err
 }
 
