@@ -97,17 +97,28 @@ type request struct {
 	in           input
 }
 
-// fill returns random contents of a bucket, at times those that it wrote before.
+// fill returns contents of a bucket: those that it has, with one document changed, added or removed; or at times those
+// that the client wrote before.
 func (c *client) fill(bucket int, id string) string {
-	text := ""
-	switch n := rand.N(20); {
-	case n < 3:
-		text = c.last[bucket]
-	case n < 4:
-	case n < 8:
-		text = fmt.Sprintf("d%d-1=%s", bucket, id)
-	default:
-		text = fmt.Sprintf("d%d-0=k%d d%d-1=%s", bucket, rand.N(3), bucket, id)
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	text := c.last[bucket]
+	if again := rand.N(8) == 0; !again {
+		documents := map[string]string{}
+		for _, doc := range strings.Fields(c.seen[bucket]) {
+			name, token, _ := strings.Cut(doc, "=")
+			documents[name] = token
+		}
+		name := fmt.Sprintf("d%d-%d", bucket, rand.N(3))
+		if documents[name] = id; rand.N(6) == 0 {
+			delete(documents, name)
+		}
+		var all []string
+		for name, token := range documents {
+			all = append(all, name+"="+token)
+		}
+		slices.Sort(all)
+		text = strings.Join(all, " ")
 	}
 	c.last[bucket] = text
 	return text
@@ -228,11 +239,7 @@ func (c *client) send(r request) outcome {
 		if err := o.read(header, text); err != nil {
 			c.problem("%s: %d %s: %v", name, status, text, err)
 		}
-		etag := ""
-		if r.in.kind == readLatest && status == http.StatusOK {
-			etag = header.Get("ETag")
-		}
-		c.remember(o.out.ref, etag)
+		c.remember(o, header.Get("ETag"))
 	}
 	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable {
 		c.problem("%s: %d %s", name, status, text)

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
@@ -96,4 +97,45 @@ func TestKill_postgres(t *testing.T) {
 		})
 	}
 	t.Logf("%d times down; ready at most %v after the database was up", again.n/2, again.longest)
+}
+
+// lose has the database go back to a state that is prepared by now, in the middle of all requests.
+func (s *site) lose(t *testing.T, back func()) {
+	t.Helper()
+	began := s.history.now()
+	s.db.stop(t, syscall.SIGKILL)
+	for _, p := range s.proxies {
+		p.leave()
+	}
+	s.db.start(t) // where nobody else asks it
+	s.db.ready(t)
+	s.lost = append(s.lost, s.db.evidence(t))
+	s.db.stop(t, syscall.SIGINT)
+	back()
+	found := s.db.found(t)
+	s.history.add(operation{in: input{kind: rewind, found: found}, call: began, end: s.history.now()})
+	for _, p := range s.proxies {
+		p.set(func(p *proxy) { p.target = s.db.address() })
+		p.pass()
+	}
+}
+
+// restore saves the data directory, and goes back to it a moment later.
+func restore(t *testing.T, s *site) {
+	t.Helper()
+	saved := &postgres{data: filepath.Join(directory(t), "data"), port: freePort(t)}
+	s.db.copyTo(t, s.db.address(), saved.data)
+	time.Sleep(500 * time.Millisecond)
+	s.lose(t, func() {
+		s.db = saved
+		s.db.start(t)
+		s.db.ready(t)
+	})
+}
+
+func TestRewind_restore(t *testing.T) {
+	s := newSite(t, purser(t), newPostgres(t))
+	for range *times {
+		s.round(t, "restore of a copy", time.Second, func() { restore(t, s) })
+	}
 }

@@ -5,6 +5,7 @@ package faults_test
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -60,12 +61,13 @@ type history struct {
 	slowest    map[string]time.Duration // by kind of request
 	refs       []ref                    // that were seen, also those that are lost
 	etags      []string                 // of the newest documents
+	seen       content                  // of the newest documents
 }
 
 func newHistory(before *history) *history {
 	h := &history{began: time.Now(), slowest: map[string]time.Duration{}}
 	if before != nil { // what clients remember
-		h.refs, h.etags = before.refs, before.etags
+		h.refs, h.etags, h.seen = before.refs, before.etags, before.seen
 	}
 	return h
 }
@@ -96,15 +98,17 @@ func (h *history) took(what string, d, limit time.Duration) {
 	h.slowest[what] = max(h.slowest[what], d)
 }
 
-// remember keeps a revision, and the ETag of the newest documents, for conditions of later requests.
-func (h *history) remember(r ref, etag string) {
+// remember keeps a revision for later requests, and what the newest documents and their ETag are.
+func (h *history) remember(o operation, etag string) {
 	const many = 200
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
+	r := o.out.ref
 	if r.stamp != "" && (len(h.refs) == 0 || h.refs[len(h.refs)-1] != r) {
 		h.refs = append(h.refs[max(0, len(h.refs)-many):], r)
 	}
-	if etag != "" {
+	if o.in.kind == readLatest && o.out.status == http.StatusOK {
+		h.seen = o.out.content
 		h.etags = append(h.etags[max(0, len(h.etags)-many):], etag)
 	}
 }
