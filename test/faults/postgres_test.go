@@ -114,26 +114,27 @@ func own(t *testing.T, dir string) {
 	}
 }
 
-// initialise makes a data directory.
-func initialise(t *testing.T, data string) {
-	t.Helper()
-	must(t, program(t, "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync",
-		"--wal-segsize=1"))
-	hba := filepath.Join(data, "pg_hba.conf")
-	if err := os.WriteFile(hba, []byte("host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // newPostgres starts a Postgres with a new data directory.
 func newPostgres(t *testing.T, settings ...string) *postgres {
 	t.Helper()
 	p := &postgres{data: filepath.Join(directory(t), "data"), port: freePort(t), settings: settings}
-	initialise(t, p.data)
+	p.initialise(t)
+	return p
+}
+
+// initialise makes the data directory and starts Postgres.
+func (p *postgres) initialise(t *testing.T) {
+	t.Helper()
+	must(t, program(t, "initdb", "-D", p.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync",
+		"--wal-segsize=1"))
+	if err := os.WriteFile(filepath.Join(p.data, "pg_hba.conf"),
+		[]byte("host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	p.start(t)
 	p.ready(t)
-	return p
+	p.do(t, "CREATE ROLE purser LOGIN") // whom the connections that are kept for superusers are not for
+	p.do(t, "ALTER SCHEMA public OWNER TO purser")
 }
 
 func freePort(t *testing.T) int {
@@ -149,8 +150,9 @@ func freePort(t *testing.T) int {
 func (p *postgres) address() string { return "127.0.0.1:" + strconv.Itoa(p.port) }
 
 // url returns the URL of the database at one or more addresses.
-func url(application string, addresses ...string) string {
-	return "postgres://postgres@" + strings.Join(addresses, ",") + "/postgres?sslmode=disable&application_name=" + application
+func url(user, application string, addresses ...string) string {
+	return "postgres://" + user + "@" + strings.Join(addresses, ",") + "/postgres?sslmode=disable&application_name=" +
+		application
 }
 
 // start runs Postgres and does not wait until it can be asked.
@@ -170,7 +172,7 @@ func (p *postgres) start(t *testing.T) {
 func (p *postgres) try(sql string, into ...any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, url("test", p.address()))
+	conn, err := pgx.Connect(ctx, url("postgres", "test", p.address()))
 	if err != nil {
 		return err
 	}
@@ -282,7 +284,7 @@ func (p *postgres) query(t *testing.T, sql string, each func(a, b int64, c, d st
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, url("test", p.address()))
+	conn, err := pgx.Connect(ctx, url("postgres", "test", p.address()))
 	if err != nil {
 		t.Fatal(err)
 	}

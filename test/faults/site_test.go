@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,7 +23,6 @@ type site struct {
 	bound   time.Duration // how long a request may take
 	history *history
 	lost    []evidence // of databases that are gone
-	report  []string
 }
 
 // newSite starts two servers on a database, each through a proxy of its own.
@@ -34,7 +32,7 @@ func newSite(t *testing.T, program string, db *postgres) *site {
 	var urls []string
 	for _, name := range []string{"a", "b"} {
 		p := newProxy(t, db.address())
-		proxies, urls = append(proxies, p), append(urls, url(name, p.address()))
+		proxies, urls = append(proxies, p), append(urls, url("purser", name, p.address()))
 	}
 	return newSiteOn(t, program, db, proxies, urls)
 }
@@ -173,10 +171,3 @@ func (p *postgres) evidence(t *testing.T) evidence {
 	})
 	return e
 }
-
-// describe keeps a line for the end of a test.
-func (s *site) describe(format string, args ...any) {
-	s.report = append(s.report, fmt.Sprintf(format, args...))
-}
-
-func (s *site) summary() string { return strings.Join(s.report, "\n") }
