@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -56,7 +57,11 @@ type Store struct {
 	// general limits the connections of all calls except readiness, audit and verdicts, which must always find one.
 	general *semaphore.Weighted
 
-	recorder recorder
+	recorder  recorder
+	abandoned struct {
+		sync.Mutex
+		last time.Time // when connections were replaced because a call got no answer
+	}
 }
 
 var (
