@@ -236,13 +236,15 @@ func (c *client) send(r request) outcome {
 		}
 	default:
 		o.out.status = status
+		if status >= http.StatusInternalServerError {
+			c.problem("%s: %d %s", name, status, text)
+			o.outcome = uncertain
+			break
+		}
 		if err := o.read(header, text); err != nil {
 			c.problem("%s: %d %s: %v", name, status, text, err)
 		}
 		c.remember(o, header.Get("ETag"))
-	}
-	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable {
-		c.problem("%s: %d %s", name, status, text)
 	}
 	c.record(o)
 	return o.outcome

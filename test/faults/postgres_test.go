@@ -233,7 +233,7 @@ func newStandby(t *testing.T, primary *postgres, through *proxy) *postgres {
 // promote makes a standby the primary.
 func (p *postgres) promote(t *testing.T) {
 	t.Helper()
-	p.do(t, "SELECT pg_promote()")
+	p.do(t, "SELECT pg_promote(false)")
 	eventually(t, "the standby is promoted", func() bool {
 		var standby bool
 		return p.try("SELECT pg_is_in_recovery()", &standby) == nil && !standby
