@@ -105,7 +105,7 @@ func (c *client) fill(bucket int, id string) string {
 	text := c.last[bucket]
 	if again := rand.N(8) == 0; !again {
 		documents := map[string]string{}
-		for _, doc := range strings.Fields(c.seen[bucket]) {
+		for doc := range strings.FieldsSeq(c.seen[bucket]) {
 			name, token, _ := strings.Cut(doc, "=")
 			documents[name] = token
 		}
@@ -127,7 +127,7 @@ func (c *client) fill(bucket int, id string) string {
 // body returns documents in YAML.
 func body(bucket int, text string) string {
 	var b strings.Builder
-	for _, doc := range strings.Fields(text) {
+	for doc := range strings.FieldsSeq(text) {
 		name, token, _ := strings.Cut(doc, "=")
 		fmt.Fprintf(&b, "---\nschema: acme/Widget/v1\nmetadata: {schema: metadata/Document/v1, name: %s, storagePolicy: "+
 			"cleartext, layeringDefinition: {layer: site, abstract: false}}\nstatus: {bucket: b%d}\ndata: {token: %s}\n",
@@ -237,12 +237,12 @@ func (c *client) send(r request) outcome {
 	default:
 		o.out.status = status
 		if status >= http.StatusInternalServerError {
-			c.problem("%s: %d %s", name, status, text)
+			c.problemf("%s: %d %s", name, status, text)
 			o.outcome = uncertain
 			break
 		}
 		if err := o.read(header, text); err != nil {
-			c.problem("%s: %d %s: %v", name, status, text, err)
+			c.problemf("%s: %d %s: %v", name, status, text, err)
 		}
 		c.remember(o, header.Get("ETag"))
 	}
@@ -310,7 +310,11 @@ func (o *operation) read(header http.Header, text string) error {
 		return o.readNotes(text)
 	case pruneBegins:
 		var got struct {
-			Revisions struct{ Ranges []struct{ Last int64 } }
+			Revisions struct {
+				Ranges []struct {
+					Last int64 `json:"last"`
+				} `json:"ranges"`
+			} `json:"revisions"`
 		}
 		err := json.Unmarshal([]byte(text), &got)
 		for _, r := range got.Revisions.Ranges {
@@ -320,24 +324,31 @@ func (o *operation) read(header http.Header, text string) error {
 	case list:
 		var got struct {
 			Results []struct {
-				ID    int64
-				Stamp string
-			}
+				ID    int64  `json:"id"`
+				Stamp string `json:"stamp"`
+			} `json:"results"`
 		}
 		err := json.Unmarshal([]byte(text), &got)
 		for _, r := range got.Results {
 			o.out.list = append(o.out.list, ref{r.ID, r.Stamp})
 		}
 		return err
+	default:
+		return nil
 	}
-	return nil
 }
 
 func (o *operation) readDocuments(text string) error {
 	var documents []struct {
-		Metadata struct{ Name string }
-		Data     struct{ Token string }
-		Status   struct{ Bucket string }
+		Metadata struct {
+			Name string `json:"name"`
+		} `json:"metadata"`
+		Data struct {
+			Token string `json:"token"`
+		} `json:"data"`
+		Status struct {
+			Bucket string `json:"bucket"`
+		} `json:"status"`
 	}
 	if err := json.Unmarshal([]byte(text), &documents); err != nil {
 		return err
@@ -368,7 +379,11 @@ func (o *operation) readNotes(text string) error {
 			names = append(names, name)
 		}
 	} else {
-		var got struct{ Results []struct{ Name string } }
+		var got struct {
+			Results []struct {
+				Name string `json:"name"`
+			} `json:"results"`
+		}
 		if err := json.Unmarshal([]byte(text), &got); err != nil {
 			return err
 		}

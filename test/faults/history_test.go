@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -34,7 +35,7 @@ type operation struct {
 	call, end time.Duration // since the history began
 }
 
-func (o operation) String() string {
+func (o *operation) String() string {
 	in := o.in
 	text := fmt.Sprintf("%v-%v %s kind %d", o.call.Round(time.Microsecond), o.end.Round(time.Microsecond), o.id, in.kind)
 	if in.edits != nil {
@@ -80,7 +81,7 @@ func (h *history) add(o operation) {
 	h.operations = append(h.operations, o)
 }
 
-func (h *history) problem(format string, args ...any) {
+func (h *history) problemf(format string, args ...any) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	if len(h.problems) < 20 {
@@ -91,7 +92,7 @@ func (h *history) problem(format string, args ...any) {
 // took notes how long a request took.
 func (h *history) took(what string, d, limit time.Duration) {
 	if d > limit {
-		h.problem("a %s took %v, want at most %v", what, d.Round(time.Millisecond), limit)
+		h.problemf("a %s took %v, want at most %v", what, d.Round(time.Millisecond), limit)
 	}
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -144,22 +145,23 @@ var idPattern = regexp.MustCompile(`op\d+`)
 func (h *history) resolve(e evidence) []porcupine.Operation {
 	for id := range e.made {
 		if _, ok := e.audited[id]; !ok {
-			h.problem("%s made revision %d, which has no audit event", id, e.made[id].number)
+			h.problemf("%s made revision %d, which has no audit event", id, e.made[id].number)
 		}
 	}
 	var all []porcupine.Operation
 	add := func(o operation, ret int64) {
-		all = append(all, porcupine.Operation{Input: o.in, Output: o.out, Call: int64(o.call), Return: ret, Metadata: o})
+		all = append(all, porcupine.Operation{Input: o.in, Output: o.out, Call: int64(o.call), Return: ret, Metadata: &o})
 	}
 	for _, o := range h.operations {
 		number, done := e.audited[o.id]
 		switch {
 		case o.outcome == undone && done:
-			h.problem("nothing was stored, said the answer, but there is an event: %v", o)
+			h.problemf("nothing was stored, said the answer, but there is an event: %v", &o)
 		case o.outcome == answered && !done && o.lasts():
-			h.problem("it was acknowledged and has no audit event: %v", o)
+			h.problemf("it was acknowledged and has no audit event: %v", &o)
 		}
 		switch {
+		case o.in.kind == readNotes && h.replaced(o.call, o.end):
 		case o.outcome == answered:
 			add(o, int64(o.end))
 		case o.in.kind == pruneBegins:
@@ -175,11 +177,22 @@ func (h *history) resolve(e evidence) []porcupine.Operation {
 	return all
 }
 
+// replaced reports whether revisions were deleted within a time. A list of notes is read after its revision was found,
+// and what it tells then is not from one moment; it is left out of what is checked.
+func (h *history) replaced(from, to time.Duration) bool {
+	return slices.ContainsFunc(h.operations, func(o operation) bool {
+		deletes := o.in.kind == purge || o.in.kind == pruneBegins || o.in.kind == rewind
+		return deletes && o.call <= to && (o.end >= from || o.outcome == uncertain)
+	})
+}
+
 // succeeds are the statuses of changes that are made.
+//
+//nolint:exhaustive // others change nothing
 var succeeds = map[kind]int{write: 200, rollback: 201, addNote: 201, purge: 204}
 
 // lasts reports whether an operation has certainly changed something.
-func (o operation) lasts() bool {
+func (o *operation) lasts() bool {
 	return o.in.kind != write && o.out.status != 0 && o.out.status == succeeds[o.in.kind]
 }
 
@@ -191,9 +204,9 @@ func (h *history) check(e evidence) {
 	switch result {
 	case porcupine.Ok:
 	case porcupine.Unknown:
-		h.problem("the history of %d operations could not be checked within %v", len(all), limit)
+		h.problemf("the history of %d operations could not be checked within %v", len(all), limit)
 	case porcupine.Illegal:
-		h.problem("the history is not linearizable: %s", firstWrong(all, info))
+		h.problemf("the history is not linearizable: %s%s", firstWrong(all, info), h.dump())
 	}
 }
 
@@ -225,4 +238,17 @@ func firstWrong(all []porcupine.Operation, info porcupine.LinearizationInfo) str
 		}
 	}
 	return text.String()
+}
+
+// dump writes the history to a file and says where it is.
+func (h *history) dump() string {
+	file, err := os.CreateTemp("", "purser-history-")
+	if err != nil {
+		return ""
+	}
+	defer file.Close()
+	for _, o := range h.operations {
+		fmt.Fprintf(file, "outcome %d %v\n", o.outcome, &o)
+	}
+	return "\n  all of it is in " + file.Name()
 }

@@ -35,10 +35,11 @@ type revision struct {
 	content content
 	parent  *revision
 	sum     uint64 // of all since the beginning
+	may     int64  // of the state before, if this is a purge
 }
 
 func (r *revision) next(made ref, c content) *revision {
-	return &revision{made, c, r, hashed(r.sum, made, c)}
+	return &revision{ref: made, content: c, parent: r, sum: hashed(r.sum, made, c)}
 }
 
 // note is a tag or a posted result.
@@ -188,6 +189,7 @@ func (s *state) step(in input, out output) *state {
 			return s.unless(in.cond.is(s.head.ref))
 		}
 		head := s.head.next(ref{}, content{})
+		head.may, head.sum = s.may, hashed(head.sum, s.may)
 		return &state{head: head, notes: map[note]bool{}}
 	case pruneBegins:
 		changed := *s
@@ -300,13 +302,13 @@ func (s *state) addNote(in input, out output) *state {
 // lists reports whether a list has all revisions and nothing else.
 func (s *state) lists(all []ref) bool {
 	at := s.head
-	for i := len(all) - 1; i >= 0; i-- {
-		for ; at.number > all[i].number; at = at.parent {
+	for _, is := range slices.Backward(all) {
+		for ; at.number > is.number; at = at.parent {
 			if at.number > s.may || s.tagged(at.number) {
 				return false
 			}
 		}
-		if !at.is(all[i]) {
+		if !at.is(is) {
 			return false
 		}
 		at = at.parent
@@ -321,9 +323,13 @@ func (s *state) lists(all []ref) bool {
 
 // rewind goes to an earlier state, with the notes that were found there.
 func (s *state) rewind(found *state) *state {
+	may := s.may
 	for at := s.head; at != nil; at = at.parent {
 		if at.is(found.head.ref) {
-			return &state{head: at, notes: found.notes, notesSum: found.notesSum, may: s.may}
+			return &state{head: at, notes: found.notes, notesSum: found.notesSum, may: may}
+		}
+		if at.number == 0 {
+			may = at.may
 		}
 	}
 	return nil

@@ -60,6 +60,7 @@ func TestMutants(t *testing.T) {
 
 // killPostgres kills the database and starts it again.
 func killPostgres(t *testing.T, s *site) {
+	t.Helper()
 	s.db.stop(t, syscall.SIGKILL)
 	s.db.start(t)
 	s.db.ready(t)

@@ -94,7 +94,7 @@ const prefix = "purser-faults-"
 // directory makes a directory that belongs to Postgres's user. It is removed after the test.
 func directory(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", prefix)
+	dir, err := os.MkdirTemp("", prefix) //nolint:usetesting // Postgres's user gets into it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func (p *postgres) initialise(t *testing.T) {
 	must(t, program(t, "initdb", "-D", p.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync",
 		"--wal-segsize=1"))
 	if err := os.WriteFile(filepath.Join(p.data, "pg_hba.conf"),
-		[]byte("host all all 127.0.0.1/32 trust\nhost replication all 127.0.0.1/32 trust\n"), 0o600); err != nil {
+		[]byte("host all,replication all 127.0.0.1/32 trust\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p.start(t)

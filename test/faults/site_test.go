@@ -49,7 +49,12 @@ func newSiteOn(t *testing.T, program string, db *postgres, proxies []*proxy, url
 		server.ready(t) // one after the other: the first one migrates
 		s.servers = append(s.servers, server)
 	}
-	t.Cleanup(s.http.CloseIdleConnections)
+	t.Cleanup(func() {
+		s.http.CloseIdleConnections()
+		for _, server := range s.servers {
+			server.stop(t)
+		}
+	})
 	return s
 }
 
