@@ -14,7 +14,7 @@ BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-.PHONY: help run test test-packages test-sequential test-server bench lint fmt fuzz build schema need-go need-cc need-postgres
+.PHONY: help run test test-packages test-sequential test-server bench lint fmt faults fuzz build schema need-go need-cc need-postgres
 
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -31,7 +31,7 @@ test: need-go need-cc need-postgres ## all tests, with the race detector where i
 SEQUENTIAL = /internal/(diff|document|picture|propertygroups|rendering|schemadocs)$$
 
 test-packages:
-	go test -race -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vE '/test/e2e$$|$(SEQUENTIAL)')
+	go test -race -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vE '/test/(e2e|faults)$$|$(SEQUENTIAL)')
 
 test-sequential:
 	go test -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -E '$(SEQUENTIAL)')
@@ -39,6 +39,13 @@ test-sequential:
 # These tests only make requests and check answers. The server that they build and run has the race detector.
 test-server:
 	go test -timeout 15m $(TESTFLAGS) ./test/e2e
+
+# Each fault comes once in .ci/run (FAULTTIMES=1), which takes four minutes.
+FAULTTIMES = 20
+FAULTFLAGS =
+
+faults: need-go need-cc need-postgres ## kill, freeze, cut off, fill up and rewind servers and databases (FAULTTIMES=1)
+	go test -count=1 -timeout 6h -v $(FAULTFLAGS) ./test/faults -times $(FAULTTIMES)
 
 bench: need-go need-postgres ## measure speed as ratios, in a table (BENCHFLAGS=-smoke: only that it works)
 	go run ./test/bench $(BENCHFLAGS)

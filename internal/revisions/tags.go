@@ -32,7 +32,7 @@ func (s *Service) Tag(ctx context.Context, revision int64, options Options, name
 	case err != nil:
 		return Tag{}, fmt.Errorf("store tag: %w", err)
 	case !done:
-		return Tag{}, s.refused(ctx, revision)
+		return Tag{}, s.refused(ctx, options.about(revision))
 	}
 	return tag, nil
 }
@@ -70,16 +70,17 @@ func (s *Service) untag(ctx context.Context, about About, names ...string) (had 
 	return false, nil
 }
 
-// refused returns why something could not be added to a revision: it does not exist, or is not the expected one.
-func (s *Service) refused(ctx context.Context, revision int64) error {
-	around, err := s.Store.Around(ctx, revision)
+// refused returns why something could not be added to a revision: it does not exist, or did not a moment ago; or it is
+// not the expected one.
+func (s *Service) refused(ctx context.Context, about About) error {
+	around, err := s.Store.Around(ctx, about.Revision)
 	switch {
 	case err != nil:
-		return fmt.Errorf("find revision %d: %w", revision, err)
-	case !around.Exists:
-		return Absent(ctx, s.Store, revision)
+		return fmt.Errorf("find revision %d: %w", about.Revision, err)
+	case !around.Exists, about.Stamps == nil, slices.Contains(about.Stamps, around.Stamp):
+		return Absent(ctx, s.Store, about.Revision)
 	}
-	return replaced(around, revision)
+	return replaced(around, about.Revision)
 }
 
 // Post appends a result that another service reports about a revision (spec/api.md §8.1). body is the parsed request.
@@ -96,7 +97,7 @@ func (s *Service) Post(ctx context.Context, revision int64, options Options, nam
 	case err != nil:
 		return validations.Result{}, fmt.Errorf("store validation result: %w", err)
 	case !done:
-		return validations.Result{}, s.refused(ctx, revision)
+		return validations.Result{}, s.refused(ctx, options.about(revision))
 	}
 	return result, nil
 }

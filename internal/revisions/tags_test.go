@@ -101,6 +101,27 @@ func TestService_Tag(t *testing.T) {
 	}
 }
 
+// late is a site that has a revision only after something was to be added to it.
+type late struct{ tagged }
+
+func (*late) AddResult(context.Context, About, validations.Result) (bool, error) { return false, nil }
+
+// A revision that is made just after a result about it was refused is no other one than the one that was meant.
+func TestService_Post_early(t *testing.T) {
+	t.Parallel()
+	s, _ := newTagged(nil)
+	s.Store = &late{}
+	result := document.Mapping{{Key: "status", Value: "success"}, {Key: "validator", Value: "x"}}
+	for _, expected := range []Expected{nil, {{Revision: 3, Stamp: 3}}} {
+		_, err := s.Post(t.Context(), 3, Options{Expected: expected}, "v", result)
+		wantFault(t, err, fault.NotFound, "The requested revision=3 was not found")
+	}
+	_, err := s.Post(t.Context(), 3, Options{Expected: Expected{{Revision: 3, Stamp: 4}}}, "v", result)
+	if fault.KindOf(err) != fault.Stale {
+		t.Errorf("%v, want a refusal of another revision", err)
+	}
+}
+
 func TestService_Untag(t *testing.T) {
 	t.Parallel()
 	s, store := newTagged(nil)
@@ -117,7 +138,7 @@ func TestService_Untag(t *testing.T) {
 	wantFault(t, err, fault.NotFound, "revision=4")
 	broken, _ := newTagged(errors.New("out of order"))
 	for _, err := range []error{
-		broken.Untag(t.Context(), 1, Options{}, "x"), broken.refused(t.Context(), 1),
+		broken.Untag(t.Context(), 1, Options{}, "x"), broken.refused(t.Context(), About{Revision: 1}),
 		Absent(t.Context(), broken.Store, 1),
 	} {
 		wantFault(t, err, fault.Internal, "out of order")

@@ -3,7 +3,9 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -147,6 +149,36 @@ func TestStore_Ping_silent(t *testing.T) {
 	t.Cleanup(func() { _ = silent.Close() })
 	s := openStore(t, "postgres://u@"+silent.Addr().String()+"/d?sslmode=disable", store.Options{Deadlines: brief()})
 	wantUnavailable(t, s.Ping(t.Context()))
+}
+
+// A host that has vanished delays calls until the next one of the URL is asked, however often readiness is asked for
+// meanwhile, which has less time than that takes. Where there is no other host, it is no fault of the server.
+func TestStore_silentHost(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	vanished := silent.Addr().(*net.TCPAddr).Port
+	at := storetest.Connect(t, storetest.URL(t)).Config()
+	url := func(hosts, ports string) string {
+		return fmt.Sprintf("postgres:///%s?host=%s&port=%s&user=%s&password=%s&sslmode=disable&connect_timeout=1",
+			at.Database, hosts, ports, at.User, at.Password)
+	}
+	alone := openStore(t, url("127.0.0.1", strconv.Itoa(vanished)), defaults())
+	_, err = alone.Around(t.Context(), 1)
+	wantUnavailable(t, err)
+
+	options := defaults()
+	options.Deadlines.Ready = 300 * time.Millisecond
+	s := openStore(t, url("127.0.0.1,"+at.Host, fmt.Sprintf("%d,%d", vanished, at.Port)), options)
+	for range 100 {
+		if err = s.Ping(t.Context()); err == nil {
+			return
+		}
+	}
+	t.Errorf("it never gets ready: %v", err)
 }
 
 // waiting waits until a number of connections wait for a lock.

@@ -30,6 +30,7 @@ const (
 	idleInTransaction    = "25P03" // the session was ended, because this server kept a transaction open
 	statementExists      = "42P05"
 	statementUnknown     = "26000"
+	poolerFailed         = "08P01" // what pgbouncer says for all that goes wrong between it and the database
 )
 
 // obstacles are errors that are not this server's, each with what is the matter. They pass, or somebody has to see to
@@ -67,13 +68,16 @@ func isLost(err error) bool {
 	var dial *pgconn.ConnectError
 	var network net.Error
 	switch {
-	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded),
-		hasCode(err, tooManyConnections):
+	case err == nil, errors.Is(err, context.Canceled), hasCode(err, tooManyConnections):
+		return false
+	case errors.As(err, &dial): // whatever kept it from connecting, its own timeout too
+		return true
+	case errors.Is(err, context.DeadlineExceeded):
 		return false
 	}
-	return errors.As(err, &dial) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) ||
+	return errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, io.EOF) || pgconn.SafeToRetry(err) ||
-		hasCode(err, adminShutdown, crashShutdown, cannotConnectNow, idleInTransaction, readOnlyTransaction)
+		hasCode(err, poolerFailed, adminShutdown, crashShutdown, cannotConnectNow, idleInTransaction, readOnlyTransaction)
 }
 
 // settled makes a fault of an error that is not this server's, after which the caller may try again; other errors stay
@@ -96,6 +100,19 @@ func (s *Store) settled(err error) error {
 	return err
 }
 
+// abandon has the connections replaced after a call that got no answer, unless they were a moment ago. Connections that
+// are being made would be replaced too, and behind a host that has vanished making one takes longer than a call may:
+// there would never be any.
+func (s *Store) abandon() {
+	const moment = 3 * connectTimeout
+	s.abandoned.Lock()
+	defer s.abandoned.Unlock()
+	if time.Since(s.abandoned.last) >= moment {
+		s.abandoned.last = time.Now()
+		s.pool.Reset()
+	}
+}
+
 // within does work that must end before a deadline. Fault: Unavailable if it does not; then other connections may be as
 // dead as the one that was used, and are replaced.
 func (s *Store) within(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
@@ -103,7 +120,7 @@ func (s *Store) within(ctx context.Context, limit time.Duration, do func(ctx con
 	defer cancel()
 	err := do(limited)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		s.pool.Reset()
+		s.abandon()
 		return unavailable("The database did not answer within %v, and whether anything was stored is not known; a PUT can "+
 			"safely be sent again", limit).Because(err)
 	}

@@ -36,7 +36,7 @@ func TestStore_obstacles(t *testing.T) {
 	for code, want := range map[string]string{
 		"53100": "no space left", "53200": "no memory left", "55P03": "locked", "57014": "took too long", "58030": "its disk",
 		"25006": "read-only", "53400": "one of its limits", "42P05": "default_query_exec_mode=cache_describe",
-		"40001": "Other requests kept getting in the way", "25P03": "does not answer",
+		"40001": "Other requests kept getting in the way", "25P03": "does not answer", "08P01": "does not answer",
 	} {
 		exec("CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS " +
 			"$$ BEGIN RAISE EXCEPTION 'made up' USING ERRCODE = '" + code + "'; END $$")

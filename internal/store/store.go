@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/golang-migrate/migrate/v4/source/iofs"
@@ -64,7 +65,11 @@ type Store struct {
 	// site's counters; nil but in tests.
 	stepped func(locked int) error
 
-	recorder recorder
+	recorder  recorder
+	abandoned struct {
+		sync.Mutex
+		last time.Time // when connections were replaced because a call got no answer
+	}
 }
 
 var (

@@ -1,0 +1,64 @@
+//go:build linux
+
+package faults_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// built is the server with the race detector, in a directory that TestMain removes.
+var built = sync.OnceValues(func() (string, error) { return build("server", "-race") })
+
+// build builds the server.
+func build(name string, flags ...string) (string, error) {
+	path := filepath.Join(programs, name)
+	args := append(append([]string{"build"}, flags...), "-o", path, "purser/cmd/server")
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the server: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// mutant is a server with a fault, which the suite must find.
+type mutant struct {
+	name, file string
+	old, now   string // a part of the file, which is there once, and what replaces it
+}
+
+// build builds the mutant.
+func (m mutant) build(t *testing.T) string {
+	t.Helper()
+	file, err := filepath.Abs(filepath.Join("../..", m.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(text), m.old); n != 1 {
+		t.Fatalf("%s has %d times what the mutant %q replaces; adapt the mutant", m.file, n, m.name)
+	}
+	dir := t.TempDir()
+	replaced, overlay := filepath.Join(dir, "replaced.go"), filepath.Join(dir, "overlay.json")
+	list, _ := json.Marshal(map[string]map[string]string{"Replace": {file: replaced}})
+	for path, content := range map[string]string{
+		replaced: strings.Replace(string(text), m.old, m.now, 1), overlay: string(list),
+	} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path, err := build("mutant", "-overlay", overlay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

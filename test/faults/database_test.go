@@ -1,0 +1,306 @@
+//go:build linux
+
+package faults_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// pair is a site on a primary and a standby, which its servers know by a URL with two hosts.
+type pair struct {
+	*site
+	standby     *postgres
+	replication *proxy   // from the primary to the standby
+	toPrimary   []*proxy // one for each server
+}
+
+// newPair makes a pair. With a synchronous standby, the primary waits for it before it acknowledges a commit.
+func newPair(t *testing.T, synchronous bool) *pair {
+	t.Helper()
+	primary := newPostgres(t)
+	p := &pair{replication: newProxy(t, primary.address())}
+	p.standby = newStandby(t, primary, p.replication)
+	if synchronous {
+		primary.do(t, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+		primary.do(t, "SELECT pg_reload_conf()")
+	}
+	var urls []string
+	var proxies []*proxy
+	for _, name := range []string{"a", "b"} {
+		first, second := newProxy(t, primary.address()), newProxy(t, p.standby.address())
+		p.toPrimary, proxies = append(p.toPrimary, first), append(proxies, first, second)
+		urls = append(urls, url("purser", name, first.address(), second.address()))
+	}
+	p.site = newSiteOn(t, purser(t), primary, proxies, urls)
+	return p
+}
+
+// fail has the standby take over, which lacks nothing. The primary vanishes without a word, or is killed. It returns how
+// long after the promotion both servers were ready, and how long after that both had made a change.
+func (p *pair) fail(t *testing.T, vanishes bool) (ready, changed time.Duration) {
+	t.Helper()
+	primary := p.db
+	if vanishes {
+		for _, proxy := range p.toPrimary {
+			proxy.swallow()
+		}
+		p.replication.swallow()
+		time.Sleep(time.Second)
+	} else {
+		primary.stop(t, syscall.SIGKILL)
+	}
+	p.standby.promote(t)
+	p.db = p.standby
+	for _, server := range p.servers {
+		ready = max(ready, server.ready(t))
+	}
+	began := time.Now()
+	for _, server := range p.servers {
+		c := p.client()
+		c.urls = []string{server.url}
+		const attempts = 100
+		for n := 0; n < attempts && c.send(c.put(false)) != answered; n++ {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	changed = time.Since(began)
+	primary.stop(t, syscall.SIGKILL)
+	for _, proxy := range p.toPrimary {
+		proxy.leave()
+	}
+	return ready, changed
+}
+
+// A synchronous standby that takes over has everything.
+func TestPromotion_synchronous(t *testing.T) {
+	for range *times {
+		for what, vanishes := range map[string]bool{"the primary is killed": false, "the primary vanishes": true} {
+			p := newPair(t, true)
+			if vanishes {
+				// The proxy takes what is sent to the primary, so that only the deadline of an append, a minute, ends it. Other
+				// changes of that server wait for their turn behind it.
+				p.bound = 80 * time.Second
+			}
+			var again worst
+			p.round(t, what, time.Second, func() {
+				ready, changed := p.fail(t, vanishes)
+				again.add(t, "ready after a promotion", ready)
+				t.Logf("%s: ready %v after the promotion, changes on both servers %v later", what, ready, changed)
+			})
+		}
+	}
+}
+
+// An asynchronous standby that takes over may lack the last changes, and nothing else.
+func TestPromotion_asynchronous(t *testing.T) {
+	for range *times {
+		p := newPair(t, false)
+		p.round(t, "asynchronous failover", time.Second, func() {
+			p.replication.leave()
+			time.Sleep(500 * time.Millisecond)
+			p.lose(t, func() {
+				p.standby.promote(t)
+				p.db = p.standby
+			})
+		})
+		lost := 0
+		for id := range p.lost[0].made {
+			if _, kept := p.db.evidence(t).made[id]; !kept {
+				lost++
+			}
+		}
+		t.Logf("%d revisions were lost or deleted", lost)
+	}
+}
+
+// A server that freezes while it holds the site's row keeps others waiting until Postgres ends its transaction.
+func TestFrozen_server(t *testing.T) {
+	s := newSite(t, purser(t), newPostgres(t))
+	var waits worst
+	for range *times {
+		s.bound = time.Minute // those who ask the frozen server
+		s.round(t, "a frozen server", time.Second, func() {
+			frozen, other := s.servers[0], s.client()
+			other.urls = []string{s.servers[1].url}
+			freezeInTransaction(t, s)
+			began := time.Now()
+			for _, r := range []request{other.put(false), other.changeSet(), other.rollback()} {
+				eventually(t, r.path, func() bool { return other.send(r) == answered })
+			}
+			waits.add(t, "a change on the other server", time.Since(began))
+			time.Sleep(time.Second)
+			frozen.signal(syscall.SIGCONT)
+		})
+	}
+	t.Logf("%d freezes; the other server's changes took at most %v", waits.n, waits.longest)
+}
+
+// freezeInTransaction stops the first server while it holds the site's row.
+func freezeInTransaction(t *testing.T, s *site) {
+	t.Helper()
+	const sql = `SELECT count(*) FROM pg_stat_activity a JOIN pg_locks l USING (pid) WHERE a.application_name = 'a'
+		AND a.state = 'idle in transaction' AND l.relation = 'sites'::regclass AND l.mode = 'RowShareLock'`
+	eventually(t, "a server is frozen while it holds the site's row", func() bool {
+		s.servers[0].signal(syscall.SIGSTOP)
+		time.Sleep(30 * time.Millisecond) // what it was waiting for arrives
+		var n int
+		if s.db.do(t, sql, &n); n > 0 {
+			return true
+		}
+		s.servers[0].signal(syscall.SIGCONT)
+		time.Sleep(10 * time.Millisecond)
+		return false
+	})
+}
+
+// The network between servers and database breaks, is slow, and stands still.
+func TestNetwork(t *testing.T) {
+	s := newSite(t, purser(t), newPostgres(t))
+	var again worst
+	for range *times {
+		s.bound = 75 * time.Second // an append that gets no answer has a minute
+		s.round(t, "a bad network", time.Second, func() {
+			for range 5 {
+				for _, p := range s.proxies {
+					p.cut()
+				}
+				time.Sleep(200 * time.Millisecond)
+			}
+			s.proxies[0].set(func(p *proxy) { p.delay = 50 * time.Millisecond })
+			time.Sleep(time.Second)
+			s.proxies[0].set(func(p *proxy) { p.delay = 0; p.hold = true })
+			time.Sleep(2 * time.Second)
+			s.proxies[0].set(func(p *proxy) { p.hold = false }) // everything arrives late
+			time.Sleep(500 * time.Millisecond)
+			s.proxies[1].swallow()
+			for range 3 {
+				if s.servers[1].isReady(t) {
+					t.Error("the server is ready without a database")
+				}
+			}
+			s.proxies[1].pass()
+			again.add(t, "ready after an outage", s.servers[1].ready(t))
+		})
+	}
+	t.Logf("%d outages; ready again after at most %v", again.n, again.longest)
+}
+
+// A full disk is said with 503, and there is nothing to do but to make room.
+func TestFullDisk(t *testing.T) {
+	dir := filepath.Join(directory(t), "disk")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=150m"); err != nil {
+		t.Skipf("a small file system cannot be mounted: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	own(t, dir)
+	db := &postgres{data: filepath.Join(dir, "data"), port: freePort(t), settings: []string{
+		"max_wal_size=8MB", "min_wal_size=2MB", "wal_keep_size=0",
+	}}
+	db.initialise(t)
+	s := newSite(t, purser(t), db)
+	var again worst
+	for range *times {
+		s.round(t, "a full disk", time.Second, func() {
+			fill(t, filepath.Join(dir, "filler"))
+			time.Sleep(3 * time.Second)
+			if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
+				t.Fatal(err)
+			}
+			db.ready(t)
+			for _, server := range s.servers {
+				again.add(t, "ready with room on the disk", server.ready(t))
+			}
+		})
+	}
+	t.Logf("%d times full; ready at most %v after there was room", again.n/2, again.longest)
+}
+
+// fill writes a file until there is no room left.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, size := range []int{1 << 20, 4 << 10} {
+		for err = nil; err == nil; {
+			_, err = file.Write(make([]byte, size))
+		}
+		if !errors.Is(err, syscall.ENOSPC) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Fewer connections than two servers want are used by turns.
+func TestFewConnections(t *testing.T) {
+	s := newSite(t, purser(t), newPostgres(t, "max_connections=10"))
+	for range *times {
+		s.round(t, "7 connections for two servers", 2*time.Second, func() {})
+		if n := s.history.count(); n[undone]+n[uncertain] > n[answered]/20 {
+			t.Errorf("%d of %d requests were not answered", n[undone]+n[uncertain], n[answered])
+		}
+	}
+}
+
+// Behind a pooler that gives each transaction another session, the URL says how queries are sent.
+func TestPgbouncer(t *testing.T) {
+	path, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		t.Skip("pgbouncer is not installed: apt-get install pgbouncer")
+	}
+	db := newPostgres(t)
+	port := freePort(t)
+	config := filepath.Join(directory(t), "pgbouncer.ini")
+	if err := os.WriteFile(config, fmt.Appendf(nil, `[databases]
+postgres = host=127.0.0.1 port=%d user=purser
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = %d
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = 6
+max_client_conn = 200
+server_login_retry = 1
+`, db.port, port), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	bouncer := run(t, program(t, path, "-q", config), syscall.SIGKILL)
+	var urls []string
+	var proxies []*proxy
+	for _, name := range []string{"a", "b"} {
+		p := newProxy(t, "127.0.0.1:"+strconv.Itoa(port))
+		proxies = append(proxies, p)
+		urls = append(urls, url("purser", name, p.address())+"&default_query_exec_mode=cache_describe")
+	}
+	s := newSiteOn(t, purser(t), db, proxies, urls)
+	var again worst
+	for range *times {
+		s.round(t, "pgbouncer", time.Second, func() {
+			bouncer.kill()
+			bouncer = run(t, program(t, path, "-q", config), syscall.SIGKILL)
+			for _, server := range s.servers {
+				again.add(t, "ready after pgbouncer was started again", server.ready(t))
+			}
+			time.Sleep(500 * time.Millisecond)
+			killPostgres(t, s)
+			for _, server := range s.servers {
+				again.add(t, "ready with the database up behind pgbouncer", server.ready(t))
+			}
+		})
+	}
+	t.Logf("pgbouncer: ready again after at most %v", again.longest)
+}

@@ -1,0 +1,141 @@
+//go:build linux
+
+// Package faults_test lets clients write to two servers while servers and databases are killed, frozen, cut off, filled
+// up and taken back in time. Everything that the clients saw must follow a simple model (model_test.go); what was
+// acknowledged must be there, and nobody may hang.
+//
+// Without flags each fault comes about once, which takes four minutes; `make faults` has each come -times often.
+package faults_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var times = flag.Int("times", 1, "how often each fault comes")
+
+// programs is the directory of what is built.
+var programs string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	clearAbandoned()
+	var err error
+	if programs, err = os.MkdirTemp("", prefix); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(programs)
+	os.Exit(code)
+}
+
+// purser returns the path of the server.
+func purser(t *testing.T) string {
+	t.Helper()
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// worst keeps the longest of some times and checks each.
+type worst struct {
+	longest time.Duration
+	n       int
+}
+
+func (w *worst) add(t *testing.T, what string, d time.Duration) {
+	t.Helper()
+	const most = 15 * time.Second
+	w.longest = max(w.longest, d)
+	if w.n++; d > most {
+		t.Errorf("%s took %v, want at most %v", what, d, most)
+	}
+}
+
+func TestKill_servers(t *testing.T) {
+	s := newSite(t, purser(t), newPostgres(t))
+	const each = 6
+	var starts worst
+	for range *times {
+		s.round(t, "kill -9 of servers", time.Second, func() {
+			for range each {
+				server := s.servers[rand.N(2)]
+				server.crash(t)
+				server.start(t)
+				starts.add(t, "a start", server.ready(t))
+				time.Sleep(rand.N(300 * time.Millisecond))
+			}
+		})
+	}
+	t.Logf("%d kills; ready again after at most %v", starts.n, starts.longest)
+}
+
+func TestKill_postgres(t *testing.T) {
+	s := newSite(t, purser(t), newPostgres(t))
+	var again worst
+	for range *times {
+		s.round(t, "kill -9 and stops of Postgres", time.Second, func() {
+			for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGKILL, syscall.SIGQUIT} {
+				s.db.stop(t, signal)
+				time.Sleep(rand.N(500 * time.Millisecond))
+				s.db.start(t)
+				s.db.ready(t)
+				for _, server := range s.servers {
+					again.add(t, "ready with the database up", server.ready(t))
+				}
+				time.Sleep(rand.N(time.Second))
+			}
+		})
+	}
+	t.Logf("%d times down; ready at most %v after the database was up", again.n/2, again.longest)
+}
+
+// lose has the database go back to a state that is prepared by now, in the middle of all requests.
+func (s *site) lose(t *testing.T, back func()) {
+	t.Helper()
+	began := s.history.now()
+	s.db.stop(t, syscall.SIGKILL)
+	for _, p := range s.proxies {
+		p.leave()
+	}
+	s.db.start(t) // where nobody else asks it
+	s.db.ready(t)
+	s.lost = append(s.lost, s.db.evidence(t))
+	s.db.stop(t, syscall.SIGINT)
+	back()
+	found := s.db.found(t)
+	s.history.add(operation{in: input{kind: rewind, found: found}, call: began, end: s.history.now()})
+	for _, p := range s.proxies {
+		p.set(func(p *proxy) { p.target = s.db.address() })
+		p.pass()
+	}
+}
+
+// restore saves the data directory, and goes back to it a moment later.
+func restore(t *testing.T, s *site) {
+	t.Helper()
+	saved := &postgres{data: filepath.Join(directory(t), "data"), port: freePort(t)}
+	s.db.copyTo(t, s.db.address(), saved.data)
+	time.Sleep(500 * time.Millisecond)
+	s.lose(t, func() {
+		s.db = saved
+		s.db.start(t)
+		s.db.ready(t)
+	})
+}
+
+func TestRewind_restore(t *testing.T) {
+	s := newSite(t, purser(t), newPostgres(t))
+	for range *times {
+		s.round(t, "restore of a copy", time.Second, func() { restore(t, s) })
+	}
+}

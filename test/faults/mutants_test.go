@@ -1,0 +1,67 @@
+//go:build linux
+
+package faults_test
+
+import (
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMutants runs servers with faults of their own: the suite must find each of them. The first is found soon; without
+// -times it is the only one.
+func TestMutants(t *testing.T) {
+	nothing := func(*testing.T, *site) {}
+	for i, m := range []struct {
+		mutant
+		happens func(*testing.T, *site)
+	}{
+		{mutant{
+			"a cache that is always trusted", "internal/store/snapshot.go",
+			"case known && entry.Stamp == bucket.Stamp:", "case known:",
+		}, nothing},
+		{mutant{
+			"a cache without stamps", "internal/store/snapshot.go",
+			"case known && entry.Stamp == bucket.Stamp:", "case known && entry.Changed == bucket.Changed:",
+		}, restore},
+		{mutant{
+			"a change that does not look at what has changed since it was planned", "internal/revisions/commit.go",
+			"max(changed, head.Settled) > base.Revision,", "head.Settled > base.Revision,",
+		}, nothing},
+		{mutant{
+			"If-Match that is checked too early", "internal/revisions/commit.go",
+			"c.Exact && head.Revision != base.Revision:", "c.Exact && head.Revision < base.Revision:",
+		}, nothing},
+		{mutant{
+			"a commit that is acknowledged before it lasts", "internal/store/connections.go",
+			"var settings = map[string]string{", `var settings = map[string]string{"synchronous_commit": "off",`,
+		}, killPostgres},
+		{mutant{
+			"a change without its audit event", "internal/store/append.go",
+			"if commit.Audit != nil {", "if commit.Audit != nil && commit.Revision.ID%50 != 0 {",
+		}, nothing},
+	} {
+		if i > 0 && *times == 1 {
+			break
+		}
+		t.Run(m.name, func(t *testing.T) {
+			const rounds = 20
+			s := newSite(t, m.build(t), newPostgres(t))
+			for round := range rounds {
+				if problems := s.try(t, m.name, time.Second, func() { m.happens(t, s) }); len(problems) > 0 {
+					t.Logf("found in round %d: %.1000s", round+1, problems[0])
+					return
+				}
+			}
+			t.Errorf("not found in %d rounds", rounds)
+		})
+	}
+}
+
+// killPostgres kills the database and starts it again.
+func killPostgres(t *testing.T, s *site) {
+	t.Helper()
+	s.db.stop(t, syscall.SIGKILL)
+	s.db.start(t)
+	s.db.ready(t)
+}

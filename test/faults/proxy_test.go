@@ -1,0 +1,150 @@
+//go:build linux
+
+package faults_test
+
+import (
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// proxy stands between a server and its database.
+type proxy struct {
+	listener net.Listener
+	mutex    sync.Mutex
+	target   string
+	pairs    map[net.Conn]net.Conn // those at the server's end, each with the one at the database's, once there is one
+	delay    time.Duration         // of each piece of data
+	hold     bool                  // nothing passes, and nobody is told
+	refuse   bool                  // new connections end at once
+}
+
+// newProxy starts a proxy to an address. It ends with the test.
+func newProxy(t *testing.T, target string) *proxy {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &proxy{listener: listener, target: target, pairs: map[net.Conn]net.Conn{}}
+	go p.accept()
+	t.Cleanup(func() {
+		listener.Close()
+		p.set(func(p *proxy) { p.hold, p.refuse = false, true })
+		p.cut()
+	})
+	return p
+}
+
+func (p *proxy) address() string { return p.listener.Addr().String() }
+
+// set changes what happens to data and connections from now on.
+func (p *proxy) set(change func(p *proxy)) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	change(p)
+}
+
+// cut ends all connections.
+func (p *proxy) cut() {
+	p.set(func(p *proxy) {
+		for a, b := range p.pairs {
+			a.Close()
+			if b != nil {
+				b.Close()
+			}
+		}
+		clear(p.pairs)
+	})
+}
+
+// swallow lets nothing pass any more.
+func (p *proxy) swallow() { p.set(func(p *proxy) { p.hold = true }) }
+
+// leave ends what is connected, and everything new, as a host does that is up without the program.
+func (p *proxy) leave() {
+	p.set(func(p *proxy) { p.hold, p.refuse = false, true })
+	p.cut()
+}
+
+// pass treats everything that is new as it should be; what was swallowed is lost with its connection.
+func (p *proxy) pass() {
+	p.cut()
+	p.set(func(p *proxy) { p.hold, p.refuse = false, false })
+}
+
+func (p *proxy) accept() {
+	for {
+		conn, err := p.listener.Accept()
+		if err != nil {
+			return
+		}
+		p.mutex.Lock()
+		refuse := p.refuse
+		if !refuse {
+			p.pairs[conn] = nil
+		}
+		p.mutex.Unlock()
+		if refuse {
+			conn.Close()
+			continue
+		}
+		go p.join(conn)
+	}
+}
+
+func (p *proxy) join(a net.Conn) {
+	defer a.Close()
+	b, err := net.DialTimeout("tcp", p.wait(), time.Second)
+	if err != nil {
+		p.set(func(p *proxy) { delete(p.pairs, a) })
+		return
+	}
+	defer b.Close()
+	var known bool
+	p.set(func(p *proxy) {
+		if _, known = p.pairs[a]; known { // not cut since
+			p.pairs[a] = b
+		}
+	})
+	if !known {
+		return
+	}
+	var ends sync.WaitGroup
+	ends.Go(func() { p.copy(a, b) })
+	ends.Go(func() { p.copy(b, a) })
+	ends.Wait()
+	p.set(func(p *proxy) { delete(p.pairs, a) })
+}
+
+// wait returns, when data may pass, the address of the database.
+func (p *proxy) wait() (target string) {
+	for {
+		p.mutex.Lock()
+		hold, delay, target := p.hold, p.delay, p.target
+		p.mutex.Unlock()
+		if !hold {
+			time.Sleep(delay)
+			return target
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func (p *proxy) copy(to, from net.Conn) {
+	defer to.Close()
+	data := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(data)
+		p.wait()
+		if n > 0 {
+			if _, err := to.Write(data[:n]); err != nil {
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
