@@ -14,7 +14,7 @@ BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-.PHONY: help run test test-packages test-sequential test-server faults bench lint fmt fuzz build need-go need-cc need-postgres
+.PHONY: help run test test-packages test-sequential test-server faults bench lint fmt fuzz build schema need-go need-cc need-postgres
 
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -65,6 +65,9 @@ fuzz: need-go need-postgres ## each fuzz target for a short time (FUZZTIME=1m), 
 		done; \
 	done
 	go test -count=1 -timeout 1h -run Laws ./test/e2e -rapid.checks=$(LAWCHECKS)
+
+schema: need-go need-postgres ## write migrations/schema, after a file was added to migrations
+	go test -count=1 -run TestSchema_ofVersions ./internal/store -record
 
 # Static, without paths of this machine or the state of the clone, so that CI, the image and a laptop build the same bytes.
 build: need-go ## bin/purser-server

@@ -195,6 +195,7 @@ func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	infoOf(r).audited = options.Audit != nil && !options.DryRun
 	s.write(w, r, http.StatusOK, pruneViewOf(pruned, options.DryRun))
 	return nil
 }

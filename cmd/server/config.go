@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -13,37 +11,7 @@ import (
 	"purser/api"
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/store"
-	"purser/internal/store/local"
 )
-
-// databaseFlags select the database.
-type databaseFlags struct {
-	DatabaseURL string `help:"Postgres (14 or newer) to store the site in. Without it, the server runs a private one." placeholder:"postgres://…"` //nolint:lll // a tag
-	StateDir    string `help:"Directory of the private Postgres." default:"${statedir}" type:"path"`
-}
-
-// open starts the private Postgres unless there is a URL. It returns the URL of the database, and a function that stops
-// what was started.
-func (f databaseFlags) open(ctx context.Context, log *slog.Logger) (url string, stop func(), err error) {
-	if f.DatabaseURL != "" {
-		return f.DatabaseURL, func() {}, nil
-	}
-	cluster, err := local.Start(ctx, f.StateDir, log)
-	if err != nil {
-		return "", nil, fmt.Errorf("start the private Postgres: %w", err)
-	}
-	return cluster.URL(), func() { stopCluster(cluster, log) }, nil //nolint:contextcheck // ctx has ended by then
-}
-
-func stopCluster(cluster *local.Cluster, log *slog.Logger) {
-	const patience = 30 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := cluster.Stop(ctx); err != nil {
-		log.Error("stop the private Postgres", "error", err.Error())
-	}
-}
 
 // defaultStateDir returns the usual place for the state of services if run as root, or else of the user's programs.
 func defaultStateDir() string {
@@ -132,25 +100,4 @@ func (f logFlags) logger(w io.Writer) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
-}
-
-// migrateCommand migrates the database without serving.
-type migrateCommand struct {
-	databaseFlags `embed:""`
-	logFlags      `embed:""`
-}
-
-// Run is called by kong.
-func (c *migrateCommand) Run(ctx context.Context, stderr io.Writer) error {
-	log := c.logger(stderr)
-	url, stop, err := c.open(ctx, log)
-	if err != nil {
-		return err
-	}
-	defer stop()
-	if err := store.Migrate(ctx, url); err != nil {
-		return fmt.Errorf("migrate the database: %w", err)
-	}
-	log.InfoContext(ctx, "the database is up to date")
-	return nil
 }

@@ -70,7 +70,6 @@ func (c *serveCommand) serve(ctx context.Context, l listeners, handler, metrics 
 		log.InfoContext(ctx, "serving metrics", "url", "http://"+l.metrics.Addr().String()+"/metrics")
 	}
 	go func() { failed <- serveOn(server, l) }()
-	log.InfoContext(ctx, "serving", "url", l.url(), "version", version)
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)

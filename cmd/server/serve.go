@@ -13,11 +13,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"golang.org/x/sync/errgroup"
 
 	"purser"
 	"purser/api"
 	"purser/internal/budget"
 	"purser/internal/cache"
+	"purser/internal/fault"
 	"purser/internal/picture"
 	"purser/internal/propertygroups"
 	"purser/internal/queries"
@@ -70,13 +72,43 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	defer stop()
-	registry := prometheus.NewRegistry()
-	handler, closeStore, err := c.handler(ctx, url, registry, admission, log)
+	return c.serveFrom(ctx, url, listening, admission, log)
+}
+
+// serveFrom serves from the database at url. On a database of the operator's it serves from the beginning, so that its
+// state can be asked for while it waits or migrates; a private one is ready.
+func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, admission api.Access, log *slog.Logger,
+) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	registry, shown := prometheus.NewRegistry(), new(door)
+	group, ctx := errgroup.WithContext(ctx)
+	begin := func() { group.Go(func() error { return c.serve(ctx, l, shown, api.Metrics(registry), log) }) }
+	note := reasonLogger(ctx, log)
+	report := func(reason *fault.Fault) {
+		note(reason)
+		shown.keepShut(reason, log)
+	}
+	if c.DatabaseURL != "" {
+		log.InfoContext(ctx, "listening", "url", l.url())
+		report(starting("The server looks for its database"))
+		begin()
+	}
+	handler, closeStore, err := c.handler(ctx, url, report, registry, admission, log)
 	if err != nil {
+		cancel()
+		if failed := group.Wait(); failed != nil { // err is only that of the context then
+			return failed
+		}
 		return err
 	}
 	defer closeStore()
-	return c.serve(ctx, listening, handler, api.Metrics(registry), log)
+	shown.show(handler)
+	if c.DatabaseURL == "" {
+		begin()
+	}
+	log.InfoContext(ctx, "serving", "url", l.url(), "version", version)
+	return group.Wait()
 }
 
 // boundMemory makes the garbage collector work harder as the heap nears the memory that all requests together may use.
@@ -90,11 +122,11 @@ func (c *serveCommand) boundMemory() {
 }
 
 // handler migrates the database and returns the handler of the API, and a function that closes what it uses.
-func (c *serveCommand) handler(ctx context.Context, url string, registry *prometheus.Registry, admission api.Access,
-	log *slog.Logger,
+func (c *serveCommand) handler(ctx context.Context, url string, report func(*fault.Fault),
+	registry *prometheus.Registry, admission api.Access, log *slog.Logger,
 ) (http.Handler, func(), error) {
-	if err := store.Migrate(ctx, url); err != nil {
-		return nil, nil, fmt.Errorf("migrate the database: %w", err)
+	if err := c.migrate(ctx, url, report); err != nil {
+		return nil, nil, err
 	}
 	db, err := store.Open(ctx, url, store.Options{CacheSize: c.CacheSize, Deadlines: store.DefaultDeadlines()})
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 type Head struct {
 	Epoch        int64 // number of purges
 	Stamp        Stamp // of the newest revision; of the last purge if there is none
-	Prunes       int64 // number of prunes, each of which may have deleted contents
+	Prunes       int64 // how often prunes have deleted revisions, or outcomes of checks
 	Revision     int64 // the newest revision, 0 if there is none
 	LastDocument int64 // the last document id that was used
 	Live         int   // number of documents of the newest revision

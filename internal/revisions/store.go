@@ -28,8 +28,9 @@ type Store interface {
 	// given. ErrMoved if something that it depends on has changed.
 	Append(ctx context.Context, commit Commit) (Commit, error)
 
-	// Prune deletes all revisions but the newest keep and those with tags, and whatever none of the remaining needs; a
-	// dry run only reports it. Stale unless the head is one that the options expect.
+	// Prune deletes all revisions but the newest keep and those with tags, all at once, and then whatever none of the
+	// remaining needs; the next one does what this one leaves undone. A dry run only reports it. Stale unless the head is
+	// one that the options expect.
 	Prune(ctx context.Context, keep int, options Options) (Pruned, error)
 	// Purge deletes everything; numbers begin again at 1. Stale unless the head is one that is expected.
 	Purge(ctx context.Context, options Options) error

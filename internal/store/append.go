@@ -17,11 +17,12 @@ import (
 
 const (
 	// lockHead comes first, so that no two transactions that change the site wait for each other's rows.
-	lockHead = `SELECT ` + headColumns + ` FROM sites s WHERE s.site = $1 FOR UPDATE`
+	lockHead = readHead + ` FOR UPDATE`
 
-	// lockBase is lockHead, with the stamp of the revision that a commit was planned on.
+	// lockBase is lockHead, with the stamp of the revision that a commit was planned on, and the version of the schema.
 	lockBase = `SELECT ` + headColumns + `, coalesce(
-			(SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = $2), 0)
+			(SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = $2), 0),
+			(SELECT version FROM schema_migrations LIMIT 1)
 		FROM sites s WHERE s.site = $1 FOR UPDATE`
 
 	lastChange = `SELECT coalesce(max(changed), 0) FROM buckets WHERE site = $1 AND bucket = ANY($2)`
@@ -148,6 +149,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	var head revisions.Head
 	var stamp revisions.Stamp
 	var changed int64
+	var version int
 	known := map[document.Digest]revisions.Content{}
 	names := make([]string, len(a.commit.Against))
 	for i, bucket := range a.commit.Against {
@@ -159,7 +161,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 		batch.Queue(patiently)
 	}
 	batch.Queue(lockBase, site, a.commit.Base.Revision).QueryRow(func(row pgx.Row) error {
-		return row.Scan(append(headFields(&head), &stamp)...)
+		return row.Scan(append(headFields(&head), &stamp, &version)...)
 	})
 	batch.Queue(lastChange, site, names).QueryRow(func(row pgx.Row) error { return row.Scan(&changed) })
 	closed := a.queueClose(batch)
@@ -170,6 +172,9 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	}
 	if err := a.conn.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, err //nolint:wrapcheck // explained by Append
+	}
+	if version > a.store.version {
+		return nil, tooNew(version, a.store.version)
 	}
 	moved := head.Stamp != a.commit.Base.Stamp
 	var err error

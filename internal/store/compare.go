@@ -44,7 +44,7 @@ const (
 func (s *Store) Compare(ctx context.Context, before, after int64) (c revisions.Comparison, err error) {
 	_, err = s.snapshot(ctx, func(q *questions) {
 		c = revisions.Comparison{Target: after}
-		q.askRow(append(headFields(&c.Head), nil), headState, s.site)
+		q.askRow(headFields(&c.Head), readHead, s.site)
 		askStamps(q, s.site, &c, before, after)
 		q.ask(into(&c.Before, pgx.RowTo[string]), occupiedBuckets, s.site, before)
 		q.ask(into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, after)

@@ -47,7 +47,7 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 	if !strings.Contains(url, "connect_timeout") {
 		config.ConnConfig.ConnectTimeout = connectTimeout
 	}
-	if len(config.ConnConfig.Fallbacks) > 0 && config.ConnConfig.ValidateConnect == nil {
+	if hasStandbys(config.ConnConfig) && config.ConnConfig.ValidateConnect == nil {
 		config.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	}
 	config.ConnConfig.DialFunc = dialer().DialContext
@@ -57,6 +57,13 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 	}
 	config.BeforeClose = bury
 	return config, nil
+}
+
+// hasStandbys reports whether a URL names several hosts. The same one may be there twice, with TLS and without.
+func hasStandbys(config *pgx.ConnConfig) bool {
+	return slices.ContainsFunc(config.Fallbacks, func(other *pgconn.FallbackConfig) bool {
+		return other.Host != config.Host || other.Port != config.Port
+	})
 }
 
 // bury ends a connection that was given up in the middle of a statement. It gives the database a moment to learn of it,

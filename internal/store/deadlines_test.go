@@ -195,28 +195,29 @@ func waiting(t *testing.T, conn *pgx.Conn, want int) {
 // While all the connections that calls share wait for something, audit events, verdicts and readiness find one.
 func TestStore_reserved(t *testing.T) {
 	t.Parallel()
-	const connections, shared = 6, 2
+	const connections = 6
 	for name, c := range map[string]struct {
 		table, mode string
+		shared      int // connections that wait
 		call        func(ctx context.Context, s *store.Store) error
 	}{
-		"reads": {"buckets", "ACCESS EXCLUSIVE", func(ctx context.Context, s *store.Store) error {
+		"reads": {"buckets", "ACCESS EXCLUSIVE", 2, func(ctx context.Context, s *store.Store) error {
 			_, err := s.Snapshot(ctx, revisions.Need{Buckets: []string{"a"}})
 			return err
 		}},
-		"appends": {"buckets", "ACCESS EXCLUSIVE", func(ctx context.Context, s *store.Store) error {
+		"appends": {"buckets", "ACCESS EXCLUSIVE", 2, func(ctx context.Context, s *store.Store) error {
 			_, err := s.Append(ctx, revisions.Commit{Base: revisions.Head{Epoch: -1}, Exact: true})
 			return err
 		}},
-		"small writes": {"tags", "SHARE", func(ctx context.Context, s *store.Store) error {
+		"small writes": {"tags", "SHARE", 2, func(ctx context.Context, s *store.Store) error {
 			_, err := s.Tag(ctx, revisions.About{Revision: 1}, revisions.Tag{Name: "t", Data: []byte("{}")})
 			return err
 		}},
-		"results": {"results", "SHARE", func(ctx context.Context, s *store.Store) error {
+		"results": {"results", "SHARE", 2, func(ctx context.Context, s *store.Store) error {
 			_, err := s.AddResult(ctx, revisions.About{Revision: 1}, validations.Result{Name: "n", Validator: []byte("{}"), Errors: []byte("[]")})
 			return err
 		}},
-		"purges": {"sites", "EXCLUSIVE", func(ctx context.Context, s *store.Store) error {
+		"purges": {"sites", "EXCLUSIVE", 1, func(ctx context.Context, s *store.Store) error {
 			return s.Purge(ctx, revisions.Options{Expected: revisions.Expected{{Revision: 7}}})
 		}},
 	} {
@@ -232,7 +233,7 @@ func TestStore_reserved(t *testing.T) {
 			for range 3 * connections {
 				group.Go(func() { _ = c.call(ctx, s) })
 			}
-			waiting(t, storetest.Connect(t, url), shared)
+			waiting(t, storetest.Connect(t, url), c.shared)
 			limited, end := context.WithTimeout(t.Context(), time.Minute)
 			defer end()
 			if err := s.Ping(limited); err != nil {

@@ -173,23 +173,41 @@ const contentsByDigest = `SELECT digest, body FROM contents WHERE site = $1 AND 
 
 // Contents implements queries.Store.
 func (s *Store) Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error) {
-	texts := make(map[document.Digest][]byte, len(digests))
 	if len(digests) == 0 {
-		return texts, nil
+		return map[document.Digest][]byte{}, nil
 	}
-	found, err := collect(ctx, s, func(row pgx.CollectableRow) (c content, err error) {
-		var digest, body []byte
-		if err := row.Scan(&digest, &body); err != nil {
-			return c, fmt.Errorf("read a content: %w", err)
+	return s.contents(ctx, func(ctx context.Context, do func(context.Context, *reading) error) error {
+		_, err := s.read(ctx, do)
+		return err
+	}, digests)
+}
+
+// contents returns the texts of contents, read in the given way.
+func (s *Store) contents(ctx context.Context,
+	read func(ctx context.Context, do func(context.Context, *reading) error) error, digests []document.Digest,
+) (map[document.Digest][]byte, error) {
+	var found []content
+	err := read(ctx, func(ctx context.Context, r *reading) error {
+		rows, err := s.pool.Query(ctx, contentsByDigest, s.site, byteas(digests))
+		if err == nil {
+			found, err = pgx.CollectRows(r.rows(rows), s.scanContent)
 		}
-		copy(c.digest[:], digest)
-		c.text, err = s.body.unpack(body)
-		return c, err
-	}, contentsByDigest, s.site, byteas(digests))
+		return err //nolint:wrapcheck // explained by the caller
+	})
+	texts := make(map[document.Digest][]byte, len(digests))
 	for _, c := range found {
 		texts[c.digest] = c.text
 	}
 	return texts, err
+}
+
+func (s *Store) scanContent(row pgx.CollectableRow) (c content, err error) {
+	var body []byte
+	if err := row.Scan(digestField{&c.digest}, &body); err != nil {
+		return c, fmt.Errorf("read a content: %w", err)
+	}
+	c.text, err = s.body.unpack(body)
+	return c, err
 }
 
 // content is what documents say, and its digest.

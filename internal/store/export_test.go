@@ -7,3 +7,10 @@ func (s *Store) Setting(ctx context.Context, name string) (value string, err err
 	err = s.pool.QueryRow(ctx, "SELECT current_setting($1)", name).Scan(&value)
 	return value, err
 }
+
+// MaxLocked is how many rows a step of a prune may delete while it holds the site's counters.
+const MaxLocked = maxLocked
+
+// AfterStep has f called after each transaction of a prune, with the number of rows that it deleted while it held the
+// site's counters. An error ends the prune, as if the server were killed.
+func (s *Store) AfterStep(f func(locked int) error) { s.stepped = f }

@@ -136,6 +136,17 @@ func (s *Store) sharing(ctx context.Context, do func() error) error {
 	return do()
 }
 
+// sweeping does a prune or a purge once no other one runs in this process.
+func (s *Store) sweeping(ctx context.Context, do func(ctx context.Context) error) error {
+	return s.within(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
+		if err := s.sweeps.Acquire(ctx, 1); err != nil {
+			return fmt.Errorf("wait for another prune or purge: %w", err)
+		}
+		defer s.sweeps.Release(1)
+		return do(ctx)
+	})
+}
+
 // connected does work, again and again while the database accepts no further connection: one of this server's own gets
 // free, or one of somebody else's.
 func connected(ctx context.Context, do func(ctx context.Context) error) error {

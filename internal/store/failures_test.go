@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/store/storetest"
@@ -152,5 +154,26 @@ func TestOpen_settings(t *testing.T) {
 				t.Errorf("%s: %s is %s, %v; want %s", name, setting, got, err, want)
 			}
 		}
+	}
+}
+
+// A server that another one has left behind, with a newer version of the schema, is not ready and changes nothing.
+func TestStore_tooOld(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	site := open(t, url)
+	put(t, site, "a", widget("w", 1))
+	s := openStore(t, url, defaults())
+	if _, err := storetest.Connect(t, url).Exec(t.Context(), "UPDATE schema_migrations SET version = version + 1"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := site.Put(t.Context(), "a", []byte(widget("w", 2)), document.YAML, revisions.Options{})
+	for _, err := range []error{err, s.Ping(t.Context())} {
+		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "written by a newer Purser") {
+			t.Errorf("%v", err)
+		}
+	}
+	if got := shown(t, site, 1); len(got) != 1 {
+		t.Errorf("revision 1 has %v", got)
 	}
 }

@@ -34,6 +34,10 @@ const (
 
 // Purge implements revisions.Store.
 func (s *Store) Purge(ctx context.Context, options revisions.Options) error {
+	return s.sweeping(ctx, func(ctx context.Context) error { return s.purge(ctx, options) })
+}
+
+func (s *Store) purge(ctx context.Context, options revisions.Options) error {
 	return s.retry(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 			var head revisions.Head

@@ -2,12 +2,10 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -37,12 +35,6 @@ const (
 	latestOfRevisions = latestResults + `n.revision = ANY($2)`
 
 	worstResults = `SELECT name, min(status) FROM results WHERE site = $1 AND revision = $2 GROUP BY name`
-
-	policiesOf = `SELECT d.place, d.since, coalesce(d.until, 0), d.schema, d.layer, d.name, d.content, c.body
-		FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content
-		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND EXISTS (
-			SELECT FROM unnest($2::bigint[]) r WHERE d.since <= r AND (d.until IS NULL OR d.until > r))
-		ORDER BY d.place`
 )
 
 // AddResult implements revisions.Store.
@@ -95,18 +87,20 @@ func (s *Store) ResultErrors(ctx context.Context, revision int64, ids []int64) (
 
 // Evidence implements queries.Store.
 func (s *Store) Evidence(ctx context.Context, numbers []int64) (evidence queries.Evidence, err error) {
-	tags := map[int64][]string{}
+	var policies []policyRow
 	err = s.snapshotFirst(ctx, func(q *questions) {
 		evidence = queries.Evidence{Outcomes: map[int64][]validations.Outcome{}}
-		clear(tags)
-		q.askRow([]any{&evidence.Now}, databaseTime)
-		q.ask(into(&evidence.Revisions, scanRevision), revisionsByNumber, s.site, numbers)
-		q.ask(into(&evidence.Policies, s.scanPolicy), policiesOf, s.site, numbers)
+		q.ask(into(&evidence.Revisions, func(row pgx.CollectableRow) (r revisions.Revision, err error) {
+			var tags []string
+			r, err = scanRevision(prefixed{row, []any{&evidence.Now, &tags}})
+			r.Tags = tags
+			return r, err
+		}), revisionsByNumber, s.site, numbers)
+		q.ask(into(&policies, scanPolicy), policiesOf, s.site, numbers)
 		q.ask(func(rows pgx.Rows) error { return scanOutcomes(rows, evidence.Outcomes) }, latestOfRevisions, s.site, numbers)
-		q.ask(func(rows pgx.Rows) error { return scanTagNames(rows, tags) }, tagNames, s.site, numbers)
 	})
-	for i := range evidence.Revisions {
-		evidence.Revisions[i].Tags = tags[evidence.Revisions[i].ID]
+	if err == nil {
+		evidence.Policies, err = s.parsed(ctx, policies)
 	}
 	return evidence, err
 }
@@ -135,32 +129,4 @@ func (s *Store) WorstResults(ctx context.Context, revision int64) (map[string]st
 		worst[summary.Name] = summary.Status
 	}
 	return worst, err
-}
-
-// policyKey identifies a parsed policy: a document, and the digest of its content.
-type policyKey struct {
-	document.Identity
-
-	content string
-}
-
-func (s *Store) scanPolicy(row pgx.CollectableRow) (p revisions.PolicyVersion, err error) {
-	var id document.Identity
-	var digest, body []byte
-	if err := row.Scan(&p.Place, &p.Since, &p.Until, &id.Schema, &id.Layer, &id.Name, &digest, &body); err != nil {
-		return p, fmt.Errorf("read a validation policy: %w", err)
-	}
-	key := policyKey{id, string(digest)}
-	var known bool
-	if p.Policy, known = s.policies.Get(key); known {
-		return p, nil
-	}
-	data, err := s.body.unpack(body)
-	if err != nil {
-		return p, err
-	}
-	p.Policy = validations.ParsePolicy(id, data)
-	const perByte, overhead = 4, 1024 // of a policy in memory: a requirement of 20 bytes takes 70
-	s.policies.Add(key, p.Policy, overhead+perByte*len(data))
-	return p, nil
 }

@@ -14,13 +14,14 @@ import (
 const (
 	latestRevision = `SELECT head FROM sites WHERE site = $1`
 
-	databaseTime = `SELECT now()`
-
 	revisionColumns = `r.revision, r.created_at, r.buckets, r.entries, r.kind, r.author, r.message, coalesce(r.origin, 0),
 		EXISTS (SELECT FROM failures f WHERE f.site = r.site AND f.revision = r.revision AND f.rule IS NOT NULL),
 		r.client_versions, r.stamp`
 
-	revisionsByNumber = `SELECT ` + revisionColumns + ` FROM revisions r
+	// revisionsByNumber gives the time and the names of tags first.
+	revisionsByNumber = `SELECT now(), ARRAY(
+			SELECT t.tag FROM tags t WHERE t.site = r.site AND t.revision = r.revision ORDER BY t.tag), ` + revisionColumns + `
+		FROM revisions r
 		WHERE r.site = $1 AND r.revision = ANY($2) ORDER BY r.revision`
 
 	aroundRevision = `SELECT ` + headColumns + `,

@@ -23,6 +23,8 @@ type proxy struct {
 	lost     *bool // what the connections made now carry is swallowed
 	answered bool  // the server spoke last
 	trips    int
+	turns    int // how often the one began to speak after the other
+	cut      int // the turn at which the connection is cut, 0 for none
 }
 
 // startProxy returns a proxy before a database, and the database's connection string through it.
@@ -92,6 +94,9 @@ func (p *proxy) pass(to, from net.Conn, isAnswer bool, lost *bool) {
 	for {
 		n, err := from.Read(buffer)
 		if n > 0 && !p.count(isAnswer, lost) {
+			if p.isCut() {
+				return
+			}
 			if _, err := to.Write(buffer[:n]); err != nil {
 				return
 			}
@@ -112,8 +117,25 @@ func (p *proxy) count(isAnswer bool, lost *bool) bool {
 	if !isAnswer && p.answered {
 		p.trips++
 	}
+	if isAnswer != p.answered {
+		p.turns++
+	}
 	p.answered = isAnswer
 	return false
+}
+
+// isCut reports whether the turn has come at which the connection is cut.
+func (p *proxy) isCut() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.cut > 0 && p.turns >= p.cut
+}
+
+// taken returns the number of turns so far.
+func (p *proxy) taken() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.turns
 }
 
 // during returns how many round trips some work takes.

@@ -13,6 +13,8 @@ import (
 const (
 	headColumns = `s.epoch, s.stamp, s.prunes, s.head, s.documents, s.live, s.settled`
 
+	readHead = `SELECT ` + headColumns + ` FROM sites s WHERE s.site = $1`
+
 	headState = `SELECT ` + headColumns + `, now() FROM sites s WHERE s.site = $1`
 
 	bucketStates = `SELECT k.bucket, coalesce(b.changed, 0), coalesce(b.stamp, 0)
@@ -59,10 +61,6 @@ const (
 
 	livePositions = `SELECT d.id, d.place FROM documents d WHERE d.site = $1 AND d.until IS NULL ORDER BY d.place`
 
-	livePolicies = `SELECT d.place, d.since, 0::bigint, d.schema, d.layer, d.name, d.content, c.body
-		FROM documents d JOIN contents c ON c.site = d.site AND c.digest = d.content
-		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND d.until IS NULL ORDER BY d.place`
-
 	newestRevision = `SELECT ` + revisionColumns + ` FROM revisions r
 		WHERE r.site = $1 AND r.revision = (SELECT head FROM sites WHERE site = $1)`
 
@@ -93,6 +91,9 @@ func (s *Store) Snapshot(ctx context.Context, need revisions.Need) (revisions.Sn
 		return revisions.Snapshot{}, err
 	}
 	r.Held = held
+	if r.Policies, err = s.parsed(ctx, r.policies); err != nil {
+		return revisions.Snapshot{}, err
+	}
 	return r.finish(), nil
 }
 
@@ -103,11 +104,13 @@ type snapshotReader struct {
 	store  *Store
 	known  map[string]revisions.Bucket
 	loaded map[string][]*revisions.Stored // by bucket, those that have changed
+
+	policies []policyRow
 }
 
 func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader {
 	r := &snapshotReader{
-		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{},
+		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{}, nil,
 	}
 	q.askRow(append(headFields(&r.Head), &r.Now), headState, s.site)
 	r.queueBuckets(q, need.Buckets)
@@ -201,7 +204,7 @@ func (r *snapshotReader) queueDocuments(q *questions, need revisions.Need) {
 func (r *snapshotReader) queueEvidence(q *questions) {
 	site := r.store.site
 	q.ask(first(&r.Newest, scanRevision), newestRevision, site)
-	q.ask(into(&r.Policies, r.store.scanPolicy), livePolicies, site)
+	q.ask(into(&r.policies, scanPolicy), livePolicies, site)
 	q.ask(into(&r.Failures, scanFailure), newestFailures, site)
 	q.ask(into(&r.ClientVersions, r.store.scanDocument), liveOfKinds, site, []string{validations.ClientVersionsKind})
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/golang-migrate/migrate/v4/source/iofs"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/semaphore"
@@ -14,6 +15,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
+	"purser/migrations"
 )
 
 // defaultSite is the one site that is served so far.
@@ -48,6 +50,7 @@ const policiesSize = 32 << 20
 
 // Store is a site in Postgres. It is safe for concurrent use.
 type Store struct {
+	version   int // of the schema, that this server knows
 	pool      *pgxpool.Pool
 	site      string
 	body      *codec
@@ -56,6 +59,11 @@ type Store struct {
 	policies  *cache.Cache[policyKey, validations.Policy]
 	// general limits the connections of all calls except readiness, audit and verdicts, which must always find one.
 	general *semaphore.Weighted
+	// sweeps lets one prune or purge run at a time. The others wait without a connection.
+	sweeps *semaphore.Weighted
+	// stepped is called after each transaction of a prune with the number of rows that it deleted while it held the
+	// site's counters; nil but in tests.
+	stepped func(locked int) error
 
 	recorder  recorder
 	abandoned struct {
@@ -81,6 +89,14 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	files, err := iofs.New(migrations.FS, ".")
+	if err != nil {
+		return nil, fmt.Errorf("read the embedded migrations: %w", err)
+	}
+	version, err := newestVersion(files)
+	if err != nil {
+		return nil, err
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)
@@ -90,6 +106,8 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		buckets:  cache.New[string, revisions.Bucket](options.CacheSize),
 		policies: cache.New[policyKey, validations.Policy](policiesSize),
 		general:  semaphore.NewWeighted(int64(max(1, config.MaxConns-reservedConnections))),
+		version:  version,
+		sweeps:   semaphore.NewWeighted(1),
 	}, nil
 }
 
@@ -99,21 +117,25 @@ func (s *Store) Close() { s.pool.Close() }
 // Stat returns the state of the pool of connections.
 func (s *Store) Stat() *pgxpool.Stat { return s.pool.Stat() }
 
-// Ping returns an error if the database does not answer in time, or cannot be written to.
+// Ping returns an error if the database does not answer in time, or cannot be written to by this server.
 func (s *Store) Ping(ctx context.Context) error {
 	return s.within(ctx, s.deadlines.Ready, func(ctx context.Context) error {
 		var readOnly bool
+		var version int
 		err := s.again(ctx, func(ctx context.Context) error {
-			return s.pool.QueryRow(ctx, cannotWrite).Scan(&readOnly)
+			return s.pool.QueryRow(ctx, cannotWrite).Scan(&readOnly, &version)
 		})
 		switch {
 		case err != nil:
 			return fmt.Errorf("reach the database: %w", err)
 		case readOnly:
 			return s.settled(&pgconn.PgError{Code: readOnlyTransaction})
+		case version > s.version:
+			return tooNew(version, s.version)
 		}
 		return nil
 	})
 }
 
-const cannotWrite = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean`
+const cannotWrite = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,
+	(SELECT version FROM schema_migrations LIMIT 1)`

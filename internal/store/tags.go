@@ -9,8 +9,6 @@ import (
 )
 
 const (
-	tagNames = `SELECT revision, tag FROM tags WHERE site = $1 AND revision = ANY($2) ORDER BY revision, tag`
-
 	tagsOf = `SELECT tag, data FROM tags
 		WHERE site = $1 AND revision = $2 AND ($3::text[] IS NULL OR tag = ANY($3)) ORDER BY tag`
 
@@ -47,14 +45,4 @@ func (s *Store) Tag(ctx context.Context, about revisions.About, tag revisions.Ta
 // Untag implements revisions.Store.
 func (s *Store) Untag(ctx context.Context, about revisions.About, names ...string) (bool, error) {
 	return s.write(ctx, about, nil, deleteTags, names)
-}
-
-func scanTagNames(rows pgx.Rows, tags map[int64][]string) error {
-	var revision int64
-	var name string
-	_, err := pgx.ForEachRow(rows, []any{&revision, &name}, func() error {
-		tags[revision] = append(tags[revision], name)
-		return nil
-	})
-	return err //nolint:wrapcheck // explained by the caller
 }

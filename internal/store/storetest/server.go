@@ -23,6 +23,7 @@ const Variable = "PURSER_TEST_DATABASE_URL"
 type server struct {
 	url      string
 	template string         // name of the migrated database
+	migrate  func() error   // makes it, the first time
 	strategy string         // how it is copied, in SQL
 	cluster  *local.Cluster // nil if the server is somebody else's
 	dir      string         // of the cluster
@@ -87,13 +88,9 @@ func Serve() (url string, stop func() error, err error) {
 
 func open() (*server, error) {
 	s := &server{url: os.Getenv(Variable), template: newName()}
+	s.migrate = sync.OnceValue(s.makeTemplate)
 	if s.url == "" {
-		if err := s.startCluster(); err != nil {
-			return nil, err
-		}
-	}
-	if err := s.makeTemplate(); err != nil {
-		return nil, errors.Join(err, s.close())
+		return s, s.startCluster()
 	}
 	return s, nil
 }

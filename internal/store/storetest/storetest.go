@@ -121,6 +121,9 @@ func create(template string) (url string, drop func() error, err error) {
 		return "", nil, err
 	}
 	if template != "" {
+		if err := s.migrate(); err != nil {
+			return "", nil, err
+		}
 		template += s.template + s.strategy
 	}
 	name := newName()

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Policies are needed with every verdict and every change, and hardly ever change. They are selected without their
+// contents, of which only those are read that no parsed policy is kept of.
+const (
+	policyColumns = `d.place, d.since, coalesce(d.until, 0), d.schema, d.layer, d.name, d.content`
+
+	livePolicies = `SELECT ` + policyColumns + ` FROM documents d
+		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND d.until IS NULL ORDER BY d.place`
+
+	policiesOf = `SELECT ` + policyColumns + ` FROM documents d
+		WHERE d.site = $1 AND d.schema LIKE 'deckhand/ValidationPolicy/%' AND EXISTS (
+			SELECT FROM unnest($2::bigint[]) r WHERE d.since <= r AND (d.until IS NULL OR d.until > r))
+		ORDER BY d.place`
+)
+
+// policyKey identifies a parsed policy: a document, and the digest of its content.
+type policyKey struct {
+	document.Identity
+
+	content document.Digest
+}
+
+// policyRow is a policy before it is parsed.
+type policyRow struct {
+	revisions.PolicyVersion
+
+	key policyKey
+}
+
+func scanPolicy(row pgx.CollectableRow) (p policyRow, err error) {
+	id := &p.key.Identity
+	err = row.Scan(&p.Place, &p.Since, &p.Until, &id.Schema, &id.Layer, &id.Name, digestField{&p.key.content})
+	return p, err //nolint:wrapcheck // explained by the callers
+}
+
+// parsed returns policies. It reads the contents of those that are not kept.
+func (s *Store) parsed(ctx context.Context, rows []policyRow) (policies []revisions.PolicyVersion, err error) {
+	var unknown []document.Digest
+	for i := range rows {
+		var known bool
+		if rows[i].Policy, known = s.policies.Get(rows[i].key); !known {
+			unknown = append(unknown, rows[i].key.content)
+		}
+	}
+	texts := map[document.Digest][]byte{}
+	if len(unknown) > 0 {
+		if texts, err = s.contents(ctx, s.readFirst, unknown); err != nil {
+			return nil, err
+		}
+	}
+	for _, row := range rows {
+		if text, read := texts[row.key.content]; read {
+			const perByte, overhead = 4, 1024 // of a policy in memory: a requirement of 20 bytes takes 70
+			row.Policy = validations.ParsePolicy(row.key.Identity, text)
+			s.policies.Add(row.key, row.Policy, overhead+perByte*len(text))
+		}
+		policies = append(policies, row.PolicyVersion)
+	}
+	if len(texts) < len(slices.Compact(slices.SortedFunc(slices.Values(unknown), compareDigests))) {
+		return nil, unavailable("A policy was deleted while it was being read; nothing was stored, send the request again")
+	}
+	return policies, nil
+}
+
+func compareDigests(a, b document.Digest) int { return bytes.Compare(a[:], b[:]) }

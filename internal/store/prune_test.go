@@ -1,0 +1,546 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5"
+	"pgregory.net/rapid"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/store"
+	"purser/internal/store/storetest"
+	"purser/internal/validations"
+)
+
+// errKilled ends a prune between two steps.
+var errKilled = errors.New("killed")
+
+// pruner is a site whose prunes are taken apart: one server prunes, and another one does what comes between.
+type pruner struct {
+	failer
+
+	pruning, store *store.Store
+	site           site // over store
+	conn, watching *pgx.Conn
+
+	views map[int64]string // what the remaining revisions show
+	tags  map[int64]bool
+	head  int64
+}
+
+func newPruner(t *testing.T) *pruner {
+	t.Helper()
+	url := storetest.URL(t)
+	return &pruner{
+		failer: t, pruning: openStore(t, url, defaults()), store: openStore(t, url, defaults()), site: open(t, url),
+		conn: storetest.Connect(t, url), watching: storetest.Connect(t, url),
+	}
+}
+
+// begin returns the pruner of an empty site.
+func (p *pruner) begin(t failer) *pruner {
+	t.Helper()
+	if err := p.site.Purge(context.Background(), revisions.Options{}); err != nil {
+		t.Fatalf("purge: %v", err)
+	}
+	begun := *p
+	begun.failer, begun.views, begun.tags, begun.head = t, map[int64]string{}, map[int64]bool{}, 0
+	return &begun
+}
+
+// wrote notes a change.
+func (p *pruner) wrote(written revisions.Written, err error) {
+	p.Helper()
+	if err != nil {
+		p.Fatalf("change: %v", err)
+	}
+	if written.Changed {
+		p.head = written.Revision
+		p.views[p.head] = p.view(p.head)
+	}
+}
+
+func (p *pruner) put(bucket, body string) {
+	p.Helper()
+	p.wrote(p.site.Put(context.Background(), bucket, []byte(body), document.YAML, revisions.Options{}))
+}
+
+// view shows all that depends on what prunes delete: the documents, the failures and the fallback policy.
+func (p *pruner) view(revision int64) string {
+	p.Helper()
+	lines, ctx := shown(p, p.site, revision), context.Background()
+	entries, err := p.site.Entries(ctx, revision, validations.SchemaValidation, all().Page)
+	if err != nil {
+		p.Fatalf("entries of %d: %v", revision, err)
+	}
+	for i, entry := range entries.Entries {
+		if entry.Status != validations.Failure.String() {
+			continue
+		}
+		entry, err := p.site.Entry(ctx, revision, validations.SchemaValidation, i)
+		text := fmt.Sprintf("%s", entry.Errors)
+		if err != nil || !strings.Contains(text, "string") {
+			p.Fatalf("entry %d of %d: %s, %v", i, revision, text, err)
+		}
+		lines = append(lines, text)
+	}
+	buckets, err := p.site.Diff(ctx, 0, revision)
+	if err != nil {
+		p.Fatalf("buckets of %d: %v", revision, err)
+	}
+	lines = append(lines, fmt.Sprint(buckets))
+	fallback, err := p.store.FallbackPolicy(ctx, revision)
+	if err != nil {
+		p.Fatalf("fallback of %d: %v", revision, err)
+	}
+	if fallback != nil && fallback.Revision <= revision {
+		lines = append(lines, "fallback "+string(fallback.Data))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// forget removes from the model what a prune deletes, and returns it.
+func (p *pruner) forget(keep int) (gone []int64) {
+	left := slices.Sorted(maps.Keys(p.views))
+	for _, revision := range left[:max(0, len(left)-keep)] {
+		if !p.tags[revision] {
+			gone = append(gone, revision)
+			delete(p.views, revision)
+		}
+	}
+	return gone
+}
+
+// prune calls between after each step, until that returns false, and returns how many steps there were.
+func (p *pruner) prune(keep int, between func(step int) (goOn bool)) (steps int) {
+	p.Helper()
+	p.pruning.AfterStep(func(int) error {
+		if steps++; steps == 1 {
+			p.forget(keep)
+		}
+		if between(steps) {
+			return nil
+		}
+		return errKilled
+	})
+	defer p.pruning.AfterStep(nil)
+	if _, err := p.pruning.Prune(context.Background(), keep, revisions.Options{}); err != nil && !errors.Is(err, errKilled) {
+		p.Fatalf("prune: %v", err)
+	}
+	return steps
+}
+
+// check compares the site with the model.
+func (p *pruner) check() {
+	p.Helper()
+	list, err := p.site.List(context.Background(), queries.Query{Page: queries.Page{Limit: -1}})
+	if err != nil {
+		p.Fatalf("list: %v", err)
+	}
+	now := map[int64]string{}
+	for _, revision := range list.Revisions {
+		now[revision.ID] = p.view(revision.ID)
+	}
+	if diff := cmp.Diff(p.views, now); diff != "" {
+		p.Fatalf("what remaining revisions show (-before +after)\n%s", diff)
+	}
+	p.none("versions without content", `SELECT count(*) FROM documents d LEFT JOIN contents c ON c.digest = d.content
+		WHERE c.digest IS NULL AND (d.until IS NULL OR EXISTS (
+			SELECT FROM revisions r WHERE r.revision >= d.since AND r.revision < d.until))`)
+}
+
+func (p *pruner) none(what, sql string) {
+	p.Helper()
+	var n int
+	if err := p.conn.QueryRow(context.Background(), sql).Scan(&n); err != nil || n != 0 {
+		p.Fatalf("%d %s, %v", n, what, err)
+	}
+}
+
+// settle prunes once more as a dry run says, which leaves nothing that no revision needs.
+func (p *pruner) settle(keep int) {
+	p.Helper()
+	said, err := p.pruning.Prune(context.Background(), keep, revisions.Options{DryRun: true})
+	if err != nil {
+		p.Fatalf("dry run: %v", err)
+	}
+	p.check()
+	gone := p.forget(keep)
+	done, err := p.pruning.Prune(context.Background(), keep, revisions.Options{})
+	if diff := cmp.Diff(said, done, cmpopts.EquateEmpty()); err != nil || diff != "" {
+		p.Fatalf("prune: %v (-dry run +done)\n%s", err, diff)
+	}
+	if !slices.Equal(gone, done.Revisions) || done.Remaining != len(p.views) {
+		p.Fatalf("pruned %+v, want %v and %d left", done, gone, len(p.views))
+	}
+	p.check()
+	p.none("failures", `SELECT count(*) FROM failures f WHERE NOT EXISTS (
+		SELECT FROM revisions r WHERE r.revision = f.revision)`)
+	p.none("versions", `SELECT count(*) FROM documents d WHERE NOT EXISTS (SELECT FROM revisions r
+			WHERE r.revision >= d.since AND r.revision < coalesce(d.until, r.revision + 1))
+		AND d.id NOT IN (SELECT p.id FROM (
+				SELECT id, since, lead(since) OVER (ORDER BY since) AS superseded FROM documents
+				WHERE schema LIKE 'deckhand/LayeringPolicy/%') p
+			WHERE p.superseded IS NULL OR EXISTS (
+				SELECT FROM revisions r WHERE r.revision >= p.since AND r.revision < p.superseded))`)
+	p.none("contents", `SELECT count(*) FROM contents WHERE digest NOT IN (SELECT content FROM documents)`)
+	p.none("occupancies", `SELECT count(*) FROM occupancies o WHERE NOT EXISTS (SELECT FROM revisions r
+		WHERE r.revision >= o.since AND r.revision < coalesce(o.until, r.revision + 1))`)
+	p.none("checks", `SELECT (SELECT count(*) FROM checks) - (SELECT count(*) FROM (
+		SELECT DISTINCT d.content, f.rule FROM failures f JOIN documents d ON d.id = f.document WHERE f.rule IS NOT NULL) f)`)
+}
+
+// act does something at random.
+func (p *pruner) act(t *rapid.T) {
+	ctx := context.Background()
+	left := slices.Sorted(maps.Keys(p.views))
+	if len(left) == 0 {
+		p.put("a", widget("ap", 0))
+		return
+	}
+	revision := rapid.SampledFrom(left).Draw(t, "revision")
+	switch rapid.SampledFrom([]string{"put", "put", "put", "policy", "schema", "rollback", "tag"}).Draw(t, "act") {
+	case "put":
+		bucket := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "bucket")
+		p.put(bucket, drawBody(t, bucket))
+	case "policy":
+		layer := rapid.SampledFrom([]string{"", "site", "other"}).Draw(t, "layers")
+		if layer != "" {
+			layer = strings.Replace(layers, "[site]", "["+layer+"]", 1)
+		}
+		p.put("policies", layer)
+	case "schema":
+		p.put("schemas", rapid.SampledFrom([]string{"", widgetSchema}).Draw(t, "schema"))
+	case "rollback":
+		p.wrote(p.site.Rollback(ctx, revision, revisions.Options{}))
+	case "tag":
+		var err error
+		if p.tags[revision] {
+			err = p.site.Untag(ctx, revision, revisions.Options{}, "good")
+		} else {
+			_, err = p.site.Tag(ctx, revision, revisions.Options{}, "good", nil)
+		}
+		if err != nil {
+			p.Fatalf("tag: %v", err)
+		}
+		p.tags[revision] = !p.tags[revision]
+	}
+}
+
+func drawBody(t *rapid.T, bucket string) string {
+	var body strings.Builder
+	for _, name := range []string{"p", "q"} {
+		if x := rapid.IntRange(-1, 2).Draw(t, name); x >= 0 {
+			body.WriteString(widget(bucket+name, x))
+		}
+	}
+	return body.String()
+}
+
+// Whatever comes between the steps of a prune, another prune too, and wherever it is killed: the remaining revisions
+// show what they did, and the next prune leaves nothing that none of them needs.
+func TestStore_Prune_steps(t *testing.T) {
+	t.Parallel()
+	all := newPruner(t)
+	rapid.Check(t, func(t *rapid.T) {
+		p := all.begin(t)
+		for range rapid.IntRange(1, 12).Draw(t, "changes") {
+			p.act(t)
+		}
+		p.prune(rapid.IntRange(1, 4).Draw(t, "keep"), func(int) bool {
+			switch rapid.IntRange(0, 9).Draw(t, "between") {
+			case 0:
+				return false
+			case 1:
+				keep := rapid.IntRange(1, 4).Draw(t, "keep of another")
+				if _, err := p.store.Prune(context.Background(), keep, revisions.Options{}); err != nil {
+					t.Fatalf("another prune: %v", err)
+				}
+				p.forget(keep)
+			case 2, 3, 4, 5:
+				p.act(t)
+			}
+			return true
+		})
+		p.settle(rapid.IntRange(1, 20).Draw(t, "keep at last"))
+	})
+}
+
+// planned is a change that waits before it is appended.
+type planned struct {
+	change                func() (revisions.Written, error)
+	reached, resume, done chan struct{}
+
+	written revisions.Written
+	err     error
+}
+
+func (p *pruner) planned(change func(s *revisions.Service) (revisions.Written, error)) *planned {
+	c := &planned{reached: make(chan struct{}), resume: make(chan struct{}), done: make(chan struct{})}
+	mine := &late{Store: p.store, before: func() {
+		close(c.reached)
+		<-c.resume
+	}}
+	c.change = func() (revisions.Written, error) { return change(changing(mine)) }
+	return c
+}
+
+// plan begins the change and returns once it is about to be appended, or has failed.
+func (c *planned) plan() {
+	go func() {
+		defer close(c.done)
+		c.written, c.err = c.change()
+	}()
+	select {
+	case <-c.reached:
+	case <-c.done:
+	}
+}
+
+// append ends the change.
+func (c *planned) append() {
+	close(c.resume)
+	<-c.done
+}
+
+// A change that is planned before any step of a prune, and appended after any later one, has all that it needs once the
+// prune has ended: contents and outcomes of checks that came back with it. A rollback to a pruned revision is refused.
+func TestStore_Prune_changesBetween(t *testing.T) {
+	t.Parallel()
+	all := newPruner(t)
+	back := func(revision int64) func(*revisions.Service) (revisions.Written, error) {
+		return func(s *revisions.Service) (revisions.Written, error) {
+			return s.Rollback(t.Context(), revision, revisions.Options{})
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(s *revisions.Service) (revisions.Written, error)
+		gone   bool
+	}{
+		{"an old content", func(s *revisions.Service) (revisions.Written, error) {
+			return s.Put(t.Context(), "a", []byte(widget("w", 1)), document.YAML, revisions.Options{})
+		}, false},
+		{"a rollback", back(2), true},
+		{"a rollback to what stays", back(3), false},
+	} {
+		steps := 1
+		for planned := 0; planned <= steps; planned++ {
+			for appended := max(1, planned); appended <= steps; appended++ {
+				p := all.begin(t)
+				p.put("schemas", widgetSchema)
+				for x := range 3 {
+					p.put("a", widget("w", x+1))
+				}
+				change := p.planned(c.change)
+				if planned == 0 {
+					change.plan()
+				}
+				steps = p.prune(2, func(step int) bool {
+					if step == planned {
+						change.plan()
+					}
+					if step == appended {
+						change.append()
+					}
+					return true
+				})
+				if c.gone != (fault.KindOf(change.err) == fault.Gone) {
+					t.Errorf("%s, planned after step %d and appended after step %d of %d: %v", c.name, planned, appended, steps,
+						change.err)
+				}
+				if !c.gone {
+					p.wrote(change.written, change.err)
+				}
+				p.settle(100)
+			}
+		}
+	}
+}
+
+// A purge between steps ends the prune of what was before it.
+func TestStore_Prune_purged(t *testing.T) {
+	t.Parallel()
+	all := newPruner(t)
+	for after, steps := 1, 1; after <= steps; after++ {
+		p := all.begin(t)
+		fill := func() {
+			p.put("schemas", widgetSchema)
+			for x := range 3 {
+				p.put("a", widget("w", x))
+			}
+		}
+		fill()
+		steps = p.prune(1, func(step int) bool {
+			if step == after {
+				p = p.begin(t)
+				fill()
+			}
+			return true
+		})
+		p.settle(100)
+	}
+}
+
+// A prune that is killed after any step leaves a consistent site, and a second prune what a single one leaves.
+func TestStore_Prune_killed(t *testing.T) {
+	t.Parallel()
+	all := newPruner(t)
+	for last, steps := 1, 1; last <= steps; last++ {
+		p := all.begin(t)
+		p.put("schemas", widgetSchema)
+		for x := range 4 {
+			p.put("a", widget("w", x)+widget("v", x/2))
+			p.put("b", widget("u", x))
+		}
+		if last == 1 { // how many there are
+			steps = p.prune(1, func(int) bool { return true })
+			continue
+		}
+		p.prune(2, func(step int) bool { return step < last })
+		p.check()
+		p.settle(2)
+	}
+}
+
+// While it holds the site's counters, a step deletes a few hundred rows at most, whatever there is to delete.
+func TestStore_Prune_locked(t *testing.T) {
+	t.Parallel()
+	p := newPruner(t).begin(t)
+	const rounds, documents = 5, 1100 // more than one step deletes
+	p.put("schemas", widgetSchema)
+	for round := range rounds {
+		var body strings.Builder
+		for i := range documents {
+			body.WriteString(widget(fmt.Sprintf("w%d", i), round*documents+i))
+		}
+		put(t, p.site, "a", body.String())
+	}
+	most, sum := 0, 0
+	p.pruning.AfterStep(func(locked int) error {
+		most, sum = max(most, locked), sum+locked
+		return nil
+	})
+	pruned, err := p.pruning.Prune(t.Context(), 1, revisions.Options{})
+	const gone = (rounds - 1) * documents
+	if err != nil || pruned.Documents != gone || pruned.Contents != gone || len(pruned.Revisions) != rounds {
+		t.Errorf("pruned %+v, %v", pruned, err)
+	}
+	if most > store.MaxLocked || sum < 2*gone {
+		t.Errorf("deleted at most %d rows in a step with the lock, %d in all", most, sum)
+	}
+}
+
+// A dry run waits for nobody, and nobody for it.
+func TestStore_Prune_dryRun(t *testing.T) {
+	t.Parallel()
+	p := newPruner(t).begin(t)
+	for x := range 3 {
+		p.put("a", widget("w", x))
+	}
+	tx, err := p.conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(context.Background()) }()
+	if _, err := tx.Exec(t.Context(), "SELECT FROM sites, revisions FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	pruned, err := p.pruning.Prune(t.Context(), 1, revisions.Options{DryRun: true})
+	if err != nil || len(pruned.Revisions) != 2 || pruned.Remaining != 1 || pruned.Documents != 2 {
+		t.Errorf("a dry run: %+v, %v", pruned, err)
+	}
+}
+
+// A tag that comes first keeps its revision, and one that comes later finds none. What has come to be prunable while the
+// prune waited goes, too.
+func TestStore_Prune_tagged(t *testing.T) {
+	t.Parallel()
+	all := newPruner(t)
+	for _, c := range []struct {
+		commit bool
+		want   []int64
+	}{{true, []int64{2, 3}}, {false, []int64{1, 2, 3}}} {
+		p := all.begin(t)
+		for x := range 3 {
+			p.put("a", widget("w", x))
+		}
+		tx, err := p.conn.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), "INSERT INTO tags VALUES ('default', 1, 'good', '{}')"); err != nil {
+			t.Fatal(err)
+		}
+		var pruned revisions.Pruned
+		var group sync.WaitGroup
+		group.Go(func() { pruned, err = p.pruning.Prune(context.Background(), 1, revisions.Options{}) })
+		waiting(t, p.watching, 1)
+		p.put("a", widget("w", 4))
+		end := tx.Rollback
+		if c.commit {
+			end = tx.Commit
+		}
+		if err := end(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if group.Wait(); err != nil || !slices.Equal(pruned.Revisions, c.want) {
+			t.Errorf("pruned %+v, %v, want %v", pruned, err, c.want)
+		}
+		if _, err := p.site.Tag(t.Context(), 2, revisions.Options{}, "good", nil); fault.KindOf(err) != fault.Gone {
+			t.Errorf("a tag that came later: %v", err)
+		}
+	}
+}
+
+// Prunes and purges that wait leave the connections to others.
+func TestStore_Prune_connections(t *testing.T) {
+	t.Parallel()
+	p := newPruner(t).begin(t)
+	p.put("a", widget("w", 1))
+	p.put("a", widget("w", 2))
+	tx, err := p.conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "SELECT FROM sites FOR UPDATE"); err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for i := range 30 {
+		group.Go(func() {
+			var err error
+			if i%10 == 9 {
+				err = p.pruning.Purge(context.Background(), revisions.Options{Expected: revisions.Expected{{Revision: 7}}})
+			} else {
+				_, err = p.pruning.Prune(context.Background(), 1, revisions.Options{})
+			}
+			if err != nil && fault.KindOf(err) != fault.Stale {
+				t.Error(err)
+			}
+		})
+	}
+	waiting(t, p.watching, 1)
+	if _, err := p.pruning.Latest(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if n := p.pruning.Stat().AcquiredConns(); n != 1 {
+		t.Errorf("%d connections are in use, want 1", n)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	group.Wait()
+}

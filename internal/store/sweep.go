@@ -1,0 +1,281 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// A version that no remaining revision needs is never needed again: a new revision needs live versions, and those that
+// come with it. Failures, versions and occupancies are therefore deleted without a lock, by statements that look at the
+// state of one moment. Contents and checks are different, because a new revision may need an old one again. They are
+// looked for without a lock, too, but deleted with the site's counters held, except those that revisions need that were
+// appended after the search. A change that is planned before and appended after that adds the contents again that it
+// finds missing; the outcomes of checks it may no longer have, and so it is planned again.
+
+// unneeded are the versions that no remaining revision needs. All revisions that there are remain, or, if $2 is not
+// null, the newest $2 and those with tags. Each version was valid only in a gap between two of them, after the one and
+// before the other, and so its fork lies in that gap. LayeringPolicies stay by which remaining revisions are rendered:
+// of each the newest one that was written until then, even if it was removed since, and the newest of all (spec/api.md
+// §0 D14).
+const unneeded = gaps + `, unneeded AS (
+		SELECT d.id, d.bytes FROM gaps g CROSS JOIN LATERAL (
+			SELECT d.id, pg_column_size(d.*) AS bytes FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL
+				AND d.fork > g.after AND d.fork < g.before AND d.since > g.after AND d.until <= g.before
+				AND (d.schema NOT LIKE 'deckhand/LayeringPolicy/%' OR g.before >= (
+					SELECT min(p.since) FROM documents p
+					WHERE p.site = $1 AND p.schema LIKE 'deckhand/LayeringPolicy/%' AND p.since > d.since))
+			OFFSET 0) d) `
+
+const (
+	gaps = `WITH gaps AS (
+			SELECT n.after, n.before FROM (
+				SELECT lag(r.revision, 1, 0::bigint) OVER (ORDER BY r.revision) AS after, r.revision AS before
+				FROM revisions r WHERE r.site = $1 AND ($2::bigint IS NULL OR (` + prunable + `) IS NOT TRUE)) n
+			WHERE n.before > n.after + 1)`
+
+	// sweepDocuments deletes versions, at most $3.
+	sweepDocuments = unneeded + `, gone AS (
+			DELETE FROM documents d WHERE d.site = $1 AND d.id = ANY(ARRAY(SELECT u.id FROM unneeded u LIMIT $3))
+			RETURNING pg_column_size(d.*) AS bytes)
+		SELECT count(*), coalesce(sum(bytes), 0) FROM gone`
+
+	// sweepFailures deletes the failures of revisions that are gone: $3, and what the last of these revisions has beyond.
+	sweepFailures = gaps + `, gone AS (
+			DELETE FROM failures f WHERE f.site = $1 AND f.revision = ANY(ARRAY(
+				SELECT f.revision FROM gaps g CROSS JOIN LATERAL (SELECT f.revision FROM failures f
+					WHERE f.site = $1 AND f.revision > g.after AND f.revision < g.before OFFSET 0) f LIMIT $3))
+			RETURNING 0)
+		SELECT count(*), 0::bigint FROM gone`
+
+	sweepOccupancies = `DELETE FROM occupancies o WHERE o.site = $1 AND o.until <= (
+		SELECT min(r.revision) FROM revisions r WHERE r.site = o.site AND r.revision >= o.since)`
+
+	// contentsWithout selects contents c that no version d has; further conditions on d may follow, and two brackets.
+	contentsWithout = `SELECT c.digest, (pg_column_size(c.digest) + pg_column_size(c.body))::bigint AS bytes
+		FROM contents c WHERE c.site = $1 AND NOT EXISTS (
+			SELECT FROM documents d WHERE d.site = c.site AND d.content = c.digest`
+
+	orphans = contentsWithout + `) LIMIT $2`
+
+	// pruneContents deletes contents that no version has which came after $3, up to $4. The upper bound is the last one
+	// there is: without it, plans would be for reading a third of all versions.
+	pruneContents = `WITH gone AS (
+			DELETE FROM contents c WHERE c.site = $1 AND c.digest = ANY($2) AND NOT EXISTS (
+				SELECT FROM documents d WHERE d.site = $1 AND d.id > $3 AND d.id <= $4 AND d.content = c.digest)
+			RETURNING pg_column_size(c.digest) + pg_column_size(c.body) AS bytes)
+		SELECT count(*), coalesce(sum(bytes), 0) FROM gone`
+
+	// failedChecks are the checks that entries of revisions after $2 tell of, up to $3.
+	failedChecks = `SELECT DISTINCT d.content, f.rule, f.client_versions FROM failures f
+		JOIN documents d ON d.site = f.site AND d.id = f.document
+		WHERE f.site = $1 AND f.revision > $2 AND f.revision <= $3 AND f.rule IS NOT NULL`
+
+	otherChecks = `SELECT c.pair, coalesce(pg_column_size(c.findings), 0)::bigint FROM checks c WHERE c.site = $1
+		AND NOT EXISTS (SELECT FROM unnest($2::bytea[]) k WHERE k = c.pair) LIMIT $3`
+
+	pruneChecks = `DELETE FROM checks c WHERE c.site = $1 AND c.pair = ANY($2) AND c.pair <> ALL($3)`
+)
+
+const (
+	maxSwept = 1024 // rows that a step deletes without the lock
+	maxFound = 1 << 16
+	// What a step deletes while it holds the site's counters: a few milliseconds of work.
+	maxLocked      = 128
+	maxLockedBytes = 2 << 20
+)
+
+// step does a part of a prune in a transaction of its own; do returns how many rows it has deleted while it held the
+// site's counters. Then it pauses for as long as that took: others get at least half of the time.
+func (s *Store) step(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) (locked int, err error)) error {
+	var locked int
+	began := time.Now()
+	err := s.retry(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+			if _, err := tx.Exec(ctx, patiently); err != nil {
+				return err //nolint:wrapcheck // explained by retry
+			}
+			locked, err = do(ctx, tx)
+			return err
+		})
+	}, foreignKeyViolation) // somebody tagged a revision that was about to go
+	if err == nil && s.stepped != nil {
+		err = s.stepped(locked)
+	}
+	if err != nil {
+		return err
+	}
+	select {
+	case <-time.After(time.Since(began)):
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the next step: %w", context.Cause(ctx))
+	}
+}
+
+// sweep deletes what none of the remaining revisions needs, and counts it.
+func (s *Store) sweep(ctx context.Context, pruned *revisions.Pruned) error {
+	for _, part := range []struct {
+		count *int
+		sweep func(ctx context.Context) (count int, bytes int64, err error)
+	}{
+		{new(int), func(ctx context.Context) (int, int64, error) { return s.sweepAll(ctx, sweepFailures) }},
+		{&pruned.Documents, func(ctx context.Context) (int, int64, error) { return s.sweepAll(ctx, sweepDocuments) }},
+		{&pruned.Contents, func(ctx context.Context) (int, int64, error) {
+			return s.sweepFound(ctx, s.findContents, s.pruneContents)
+		}},
+		{new(int), func(ctx context.Context) (int, int64, error) {
+			return s.sweepFound(ctx, s.findChecks, s.pruneChecks)
+		}},
+	} {
+		count, bytes, err := part.sweep(ctx)
+		if err != nil {
+			return fmt.Errorf("prune what no revision needs: %w", err)
+		}
+		*part.count, pruned.Bytes = count, pruned.Bytes+bytes
+	}
+	return s.step(ctx, func(ctx context.Context, tx pgx.Tx) (int, error) {
+		_, err := tx.Exec(ctx, sweepOccupancies, s.site)
+		return 0, err //nolint:wrapcheck // explained by retry
+	})
+}
+
+// sweepAll repeats a statement that deletes some rows until none are left.
+func (s *Store) sweepAll(ctx context.Context, sql string) (count int, bytes int64, err error) {
+	for {
+		var rows int
+		var size int64
+		err := s.step(ctx, func(ctx context.Context, tx pgx.Tx) (int, error) {
+			return 0, tx.QueryRow(ctx, sql, s.site, nil, maxSwept).Scan(&rows, &size)
+		})
+		if err != nil {
+			return count, bytes, err
+		}
+		if count, bytes = count+rows, bytes+size; rows < maxSwept {
+			return count, bytes, nil
+		}
+	}
+}
+
+// found is a row that nothing needed when it was looked for.
+type found struct {
+	Key   []byte
+	Bytes int64
+}
+
+// sweepFound finds rows without a lock, at most maxFound at a time, and deletes them in steps that hold the site's
+// counters. What was found at one head may be needed since. After a purge, or in a database that went back in time, it
+// may even be something else.
+func (s *Store) sweepFound(ctx context.Context,
+	find func(ctx context.Context, tx pgx.Tx) ([]found, error),
+	remove func(ctx context.Context, tx pgx.Tx, keys [][]byte, since, head revisions.Head) (int, int64, error),
+) (count int, bytes int64, err error) {
+	for {
+		var since revisions.Head
+		var rows []found
+		err := s.step(ctx, func(ctx context.Context, tx pgx.Tx) (_ int, err error) {
+			if err := tx.QueryRow(ctx, readHead, s.site).Scan(headFields(&since)...); err != nil {
+				return 0, err //nolint:wrapcheck // explained by sweep
+			}
+			rows, err = find(ctx, tx)
+			return 0, err
+		})
+		more := len(rows) == maxFound
+		for err == nil && len(rows) > 0 {
+			var keys [][]byte
+			keys, rows = batch(rows)
+			var removed int
+			var size int64
+			err = s.step(ctx, func(ctx context.Context, tx pgx.Tx) (int, error) {
+				var head revisions.Head
+				var stamp revisions.Stamp // of the head since
+				err := tx.QueryRow(ctx, lockBase, s.site, since.Revision).Scan(append(headFields(&head), &stamp, nil)...)
+				follows := head.Epoch == since.Epoch && (head.Stamp == since.Stamp || stamp == since.Stamp)
+				if removed, size = 0, 0; err == nil && follows {
+					removed, size, err = remove(ctx, tx, keys, since, head)
+				}
+				return removed, err
+			})
+			count, bytes = count+removed, bytes+size
+		}
+		if err != nil || !more {
+			return count, bytes, err
+		}
+	}
+}
+
+// batch takes as many rows as may be deleted at a time, at least one.
+func batch(rows []found) (keys [][]byte, rest []found) {
+	size := int64(0)
+	for len(rows) > 0 && len(keys) < maxLocked && (size == 0 || size+rows[0].Bytes <= maxLockedBytes) {
+		keys, size, rows = append(keys, rows[0].Key), size+rows[0].Bytes, rows[1:]
+	}
+	return keys, rows
+}
+
+func (s *Store) findContents(ctx context.Context, tx pgx.Tx) ([]found, error) {
+	return findRows(ctx, tx, orphans, s.site, maxFound)
+}
+
+func (s *Store) pruneContents(ctx context.Context, tx pgx.Tx, keys [][]byte, since, head revisions.Head) (
+	count int, bytes int64, err error,
+) {
+	err = tx.QueryRow(ctx, pruneContents, s.site, keys, since.LastDocument, head.LastDocument).Scan(&count, &bytes)
+	return count, bytes, err //nolint:wrapcheck // explained by sweep
+}
+
+func (s *Store) findChecks(ctx context.Context, tx pgx.Tx) ([]found, error) {
+	kept, err := s.failedChecks(ctx, tx, 0, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	return findRows(ctx, tx, otherChecks, s.site, byteas(kept), maxFound)
+}
+
+// pruneChecks deletes outcomes of checks. Changes that were planned before, perhaps by one of these, are planned again.
+func (s *Store) pruneChecks(ctx context.Context, tx pgx.Tx, keys [][]byte, since, head revisions.Head) (
+	count int, bytes int64, err error,
+) {
+	kept, err := s.failedChecks(ctx, tx, since.Revision, head.Revision)
+	if err != nil {
+		return 0, 0, err
+	}
+	gone, err := tx.Exec(ctx, pruneChecks, s.site, keys, byteas(kept))
+	if err != nil || gone.RowsAffected() == 0 {
+		return 0, 0, err //nolint:wrapcheck // explained by sweep
+	}
+	_, err = tx.Exec(ctx, countPrune, s.site)
+	return int(gone.RowsAffected()), 0, err
+}
+
+// failedChecks names the checks that entries of revisions after one tell of, up to another.
+func (s *Store) failedChecks(ctx context.Context, tx pgx.Tx, after, last int64) (
+	failed []validations.Pair, err error,
+) {
+	rows, err := tx.Query(ctx, failedChecks, s.site, after, last)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // explained by sweep
+	}
+	var pair revisions.Pair
+	_, err = pgx.ForEachRow(rows, []any{
+		digestField{&pair.Content}, digestField{&pair.Rule.Schema}, digestField{&pair.Rule.Versions},
+	}, func() error {
+		failed = append(failed, pair.Name())
+		return nil
+	})
+	return failed, err //nolint:wrapcheck // explained by sweep
+}
+
+func findRows(ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]found, error) {
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // explained by sweep
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[found]) //nolint:wrapcheck // explained by sweep
+}

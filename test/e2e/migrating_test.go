@@ -1,0 +1,84 @@
+package e2e_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/store/storetest"
+)
+
+// A server that is killed or told to stop while it migrates leaves a database on which the next one goes on. It is
+// interrupted in the middle of a random file, where it waits for a lock.
+func TestUpgrade_interrupted(t *testing.T) {
+	t.Parallel()
+	tables := []string{"revisions", "documents", "failures", "contents", "results"} // each is altered by some file
+	for version := 1; version < newestVersion(t); version++ {
+		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+			t.Run(fmt.Sprintf("from version %d by %v", version, signal), func(t *testing.T) {
+				t.Parallel()
+				database := oldDatabase(t, version)
+				for _, i := range rand.Perm(len(tables)) {
+					t.Logf("waits for %s", tables[i])
+					interruptMigration(t, database, tables[i], signal)
+				}
+				s := startOn(t, database)
+				s.hasOldSite(t)
+				s.put(t, "site", widget("new", "{size: 1}")).isNames(t, "new@6")
+			})
+		}
+	}
+}
+
+// interruptMigration starts a server that migrates a database and has to wait for a table, and ends it there by a signal.
+func interruptMigration(t *testing.T, database, table string, signal syscall.Signal) {
+	t.Helper()
+	watching := storetest.Connect(t, database) // in a transaction, the activities would be those of its beginning
+	tx, err := storetest.Connect(t, database).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "LOCK TABLE "+table+" IN ACCESS SHARE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	s := startWaiting(t, database)
+	migrated := false
+	eventually(t, "the server waits in a file, or has nothing to do with that table", func() bool {
+		migrated = s.get(t, "/readyz").status == http.StatusOK
+		return migrated || isBlocked(t, watching)
+	})
+	if !migrated {
+		s.get(t, "health").is(t, http.StatusNoContent)
+		s.get(t, "/readyz").fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable", "brings its database up to date")
+	}
+	if err := s.process.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-s.ended
+	s.client.CloseIdleConnections()
+	if signal == syscall.SIGTERM && !s.process.ProcessState.Success() {
+		t.Errorf("the server ended with %v:\n%s", s.process.ProcessState, s.log.text())
+	}
+	if code := s.process.ProcessState.ExitCode(); code == raceExit {
+		t.Errorf("the server had a data race:\n%s", s.log.text())
+	}
+}
+
+// isBlocked reports whether somebody waits for a table.
+func isBlocked(t *testing.T, conn *pgx.Conn) bool {
+	t.Helper()
+	var blocked bool
+	const sql = `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database()
+		AND wait_event_type = 'Lock' AND wait_event = 'relation')`
+	if err := conn.QueryRow(t.Context(), sql).Scan(&blocked); err != nil {
+		t.Fatal(err)
+	}
+	return blocked
+}
