@@ -48,7 +48,10 @@ func (m mutant) build(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	replaced, overlay := filepath.Join(dir, "replaced.go"), filepath.Join(dir, "overlay.json")
-	list, _ := json.Marshal(map[string]map[string]string{"Replace": {file: replaced}})
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {file: replaced}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for path, content := range map[string]string{
 		replaced: strings.Replace(string(text), m.old, m.now, 1), overlay: string(list),
 	} {
