@@ -14,11 +14,7 @@ BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-<<<<<<< HEAD
 .PHONY: help run test test-packages test-sequential test-server bench lint fmt faults fuzz build schema need-go need-cc need-postgres
-=======
-.PHONY: help run test test-packages test-sequential test-server faults bench lint fmt fuzz build schema need-go need-cc need-postgres
->>>>>>> faults
 
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
