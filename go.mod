@@ -4,6 +4,7 @@ go 1.26.8
 
 require (
 	github.com/alecthomas/kong v1.17.0
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/aymanbagabas/go-udiff v0.4.1
 	github.com/coreos/go-oidc/v3 v3.21.0
 	github.com/emicklei/dot v1.6.2
@@ -28,8 +29,6 @@ require (
 	gopkg.in/yaml.v3 v3.0.1
 	pgregory.net/rapid v1.3.0
 )
-
-require github.com/anishathalye/porcupine v1.3.1
 
 require (
 	github.com/beorn7/perks v1.0.1 // indirect
