@@ -76,6 +76,7 @@ func (s *site) round(t *testing.T, what string, before time.Duration, happens fu
 		t.Error(problem)
 	}
 	if t.Failed() {
+		t.Logf("the history is in %s", s.history.dump())
 		for i, server := range s.servers {
 			t.Logf("server %d said last:\n%s", i, server.said)
 		}
