@@ -81,7 +81,8 @@ func (c *client) choose() request {
 		kind := []string{"validations", "tags"}[rand.N(2)]
 		return notesOf(c.known().number, kind)
 	case n < 996:
-		return request{method: http.MethodPost, path: fmt.Sprintf("revisions/prune?keep=%d", keep), in: input{kind: pruneBegins}}
+		path := fmt.Sprintf("revisions/prune?keep=%d", keep)
+		return request{method: http.MethodPost, path: path, in: input{kind: pruneBegins}}
 	default:
 		id := newID()
 		return request{id: id, method: http.MethodDelete, path: "revisions?message=" + id, in: input{kind: purge}}
@@ -138,15 +139,18 @@ func body(bucket int, text string) string {
 
 func (c *client) put(conditional bool) request {
 	id, bucket := newID(), rand.N(buckets)
-	text := c.fill(bucket, id)
-	r := request{
-		id: id, method: http.MethodPut, path: fmt.Sprintf("buckets/b%d/documents?message=%s", bucket, id),
-		body: body(bucket, text), in: input{kind: write, edits: map[int]string{bucket: text}},
-	}
+	r := putOf(id, bucket, c.fill(bucket, id))
 	if at := c.known(); conditional && at.number > 0 {
 		r.header, r.in.cond = map[string]string{"If-Match": fmt.Sprintf(`"%d-%s"`, at.number, at.stamp)}, &at
 	}
 	return r
+}
+
+func putOf(id string, bucket int, text string) request {
+	return request{
+		id: id, method: http.MethodPut, path: fmt.Sprintf("buckets/b%d/documents?message=%s", bucket, id),
+		body: body(bucket, text), in: input{kind: write, edits: map[int]string{bucket: text}},
+	}
 }
 
 func (c *client) changeSet() request {
@@ -188,7 +192,8 @@ func (c *client) old() request { return documentsOf(c.known().number) }
 func documentsOf(number int64) request {
 	number = max(number, 1)
 	return request{
-		method: http.MethodGet, path: fmt.Sprintf("revisions/%d/documents", number), in: input{kind: readRevision, target: number},
+		method: http.MethodGet, path: fmt.Sprintf("revisions/%d/documents", number),
+		in: input{kind: readRevision, target: number},
 	}
 }
 

@@ -43,8 +43,8 @@ func newPair(t *testing.T, synchronous bool) *pair {
 	return p
 }
 
-// fail has the standby take over, which lacks nothing. The primary vanishes without a word, or is killed. It returns how
-// long after the promotion both servers were ready, and how long after that both had made a change.
+// fail has the standby take over, which lacks nothing. The primary vanishes without a word, or is killed. It returns
+// how long after the promotion both servers were ready, and how long after that both had made a change.
 func (p *pair) fail(t *testing.T, vanishes bool) (ready, changed time.Duration) {
 	t.Helper()
 	primary := p.db

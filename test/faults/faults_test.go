@@ -120,12 +120,12 @@ func (s *site) lose(t *testing.T, back func()) {
 	}
 }
 
-// restore saves the data directory, and goes back to it a moment later.
-func restore(t *testing.T, s *site) {
+// restore saves the data directory, and goes back to it after something else.
+func restore(t *testing.T, s *site, between func()) {
 	t.Helper()
 	saved := &postgres{data: filepath.Join(directory(t), "data"), port: freePort(t)}
 	s.db.copyTo(t, s.db.address(), saved.data)
-	time.Sleep(500 * time.Millisecond)
+	between()
 	s.lose(t, func() {
 		s.db = saved
 		s.db.start(t)
@@ -136,6 +136,31 @@ func restore(t *testing.T, s *site) {
 func TestRewind_restore(t *testing.T) {
 	s := newSite(t, purser(t), newPostgres(t))
 	for range *times {
-		s.round(t, "restore of a copy", time.Second, func() { restore(t, s) })
+		s.round(t, "restore of a copy", time.Second, func() {
+			restore(t, s, func() { time.Sleep(500 * time.Millisecond) })
+		})
 	}
+}
+
+// A bucket is changed by a revision that is lost, and then by another one with its number.
+func TestRewind_sameNumber(t *testing.T) {
+	s := newSite(t, purser(t), newPostgres(t))
+	s.clients = 0
+	s.round(t, "a number that is used again", 0, func() { sameNumber(t, s) })
+}
+
+// sameNumber writes through one server, has that lost, writes through the other, and then through the first again.
+func sameNumber(t *testing.T, s *site) {
+	t.Helper()
+	const first, second = 0, 1
+	write := func(server int, text string) {
+		t.Helper()
+		c := s.client()
+		c.urls = []string{s.servers[server].url}
+		eventually(t, "a PUT", func() bool { return c.send(putOf(newID(), 0, text)) == answered })
+	}
+	write(first, "d0-0=k1")
+	restore(t, s, func() { write(first, "d0-0=k2 d0-1=k2") })
+	write(second, "d0-0=k3")
+	write(first, "d0-0=k2 d0-1=k2")
 }

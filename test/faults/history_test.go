@@ -206,7 +206,7 @@ func (h *history) check(e evidence) {
 	case porcupine.Unknown:
 		h.problemf("the history of %d operations could not be checked within %v", len(all), limit)
 	case porcupine.Illegal:
-		h.problemf("the history is not linearizable: %s%s", firstWrong(all, info), h.dump())
+		h.problemf("the history is not linearizable: %s", firstWrong(all, info))
 	}
 }
 
@@ -250,5 +250,5 @@ func (h *history) dump() string {
 	for _, o := range h.operations {
 		fmt.Fprintf(file, "outcome %d %v\n", o.outcome, &o)
 	}
-	return "\n  all of it is in " + file.Name()
+	return file.Name()
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestMutants runs servers with faults of their own: the suite must find each of them. The first is found soon; without
-// -times it is the only one.
+// TestMutants runs servers with faults of their own: the suite must find each of them. The first two are found soon; without
+// -times they are the only ones.
 func TestMutants(t *testing.T) {
 	nothing := func(*testing.T, *site) {}
 	for i, m := range []struct {
@@ -23,7 +23,11 @@ func TestMutants(t *testing.T) {
 		{mutant{
 			"a cache without stamps", "internal/store/snapshot.go",
 			"case known && entry.Stamp == bucket.Stamp:", "case known && entry.Changed == bucket.Changed:",
-		}, restore},
+		}, func(t *testing.T, s *site) {
+			t.Helper()
+			s.clients = 0
+			sameNumber(t, s)
+		}},
 		{mutant{
 			"a change that does not look at what has changed since it was planned", "internal/revisions/commit.go",
 			"max(changed, head.Settled) > base.Revision,", "head.Settled > base.Revision,",
@@ -41,7 +45,7 @@ func TestMutants(t *testing.T) {
 			"if commit.Audit != nil {", "if commit.Audit != nil && commit.Revision.ID%50 != 0 {",
 		}, nothing},
 	} {
-		if i > 0 && *times == 1 {
+		if i > 1 && *times == 1 {
 			break
 		}
 		t.Run(m.name, func(t *testing.T) {

@@ -21,6 +21,7 @@ type site struct {
 	token   string
 	http    *http.Client
 	bound   time.Duration // how long a request may take
+	clients int           // that are at work in a round
 	history *history
 	lost    []evidence // of databases that are gone
 }
@@ -40,7 +41,7 @@ func newSite(t *testing.T, program string, db *postgres) *site {
 func newSiteOn(t *testing.T, program string, db *postgres, proxies []*proxy, urls []string) *site {
 	t.Helper()
 	tokens, token := makeToken(t, program)
-	s := &site{db: db, proxies: proxies, token: token, bound: bound, http: &http.Client{
+	s := &site{db: db, proxies: proxies, token: token, bound: bound, clients: 6, http: &http.Client{
 		Transport: &http.Transport{MaxIdleConnsPerHost: 32}, Timeout: 100 * time.Second,
 	}}
 	for _, database := range urls {
@@ -52,7 +53,9 @@ func newSiteOn(t *testing.T, program string, db *postgres, proxies []*proxy, url
 	t.Cleanup(func() {
 		s.http.CloseIdleConnections()
 		for _, server := range s.servers {
-			server.stop(t)
+			if server.running() { // one that was started again is killed by now
+				server.stop(t)
+			}
 		}
 	})
 	return s
@@ -73,6 +76,7 @@ func (s *site) round(t *testing.T, what string, before time.Duration, happens fu
 		t.Error(problem)
 	}
 	if t.Failed() {
+		t.Logf("the history is in %s", s.history.dump())
 		for i, server := range s.servers {
 			t.Logf("server %d said last:\n%s", i, server.said)
 		}
@@ -83,13 +87,12 @@ func (s *site) round(t *testing.T, what string, before time.Duration, happens fu
 // try is round, and returns what was wrong.
 func (s *site) try(t *testing.T, what string, before time.Duration, happens func()) []string {
 	t.Helper()
-	const clients = 6
 	s.empty(t)
 	s.history, s.lost = newHistory(s.history), nil
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var busy sync.WaitGroup
-	for range clients {
+	for range s.clients {
 		busy.Go(func() { s.client().act(ctx) })
 	}
 	time.Sleep(before)
@@ -100,7 +103,8 @@ func (s *site) try(t *testing.T, what string, before time.Duration, happens func
 	s.readAll(t)
 	s.history.check(s.evidence(t))
 	n := s.history.count()
-	t.Logf("%s: %d answered, %d refused, %d uncertain; slowest %s", what, n[answered], n[undone], n[uncertain], s.slowest())
+	t.Logf("%s: %d answered, %d refused, %d uncertain; slowest %s", what, n[answered], n[undone], n[uncertain],
+		s.slowest())
 	return s.history.problems
 }
 
@@ -165,9 +169,8 @@ func (s *site) evidence(t *testing.T) evidence {
 func (p *postgres) evidence(t *testing.T) evidence {
 	t.Helper()
 	e := evidence{map[string]ref{}, map[string]int64{}}
-	p.query(t, "SELECT revision, stamp, coalesce(message, ''), '' FROM revisions", func(number, stamp int64, id, _ string) {
-		e.made[id] = ref{number, hex(stamp)}
-	})
+	p.query(t, "SELECT revision, stamp, coalesce(message, ''), '' FROM revisions",
+		func(number, stamp int64, id, _ string) { e.made[id] = ref{number, hex(stamp)} })
 	p.query(t, `SELECT coalesce(revision, 0), 0, target, '' FROM audit
 		WHERE status < 300 AND at > now() - interval '10 min'`, func(number, _ int64, target, _ string) {
 		if id := idPattern.FindString(target); id != "" {
