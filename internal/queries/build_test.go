@@ -178,7 +178,9 @@ func (s *site) ResultErrors(_ context.Context, _ int64, ids []int64) (map[int64]
 	return s.errors, nil
 }
 
-func (s *site) WorstResults(context.Context, int64) (map[string]string, error) { return s.worst, nil }
+func (s *site) WorstResults(context.Context, revisions.Revision) (map[string]string, error) {
+	return s.worst, nil
+}
 
 // policy returns a ValidationPolicy that is in force from the first revision on.
 func policy(names ...string) revisions.PolicyVersion {

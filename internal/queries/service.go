@@ -83,8 +83,9 @@ type Store interface {
 	Reported(ctx context.Context, revision int64, name string) ([]Reported, error)
 	// ResultErrors returns the errors of posted results by id, as JSON lists.
 	ResultErrors(ctx context.Context, revision int64, ids []int64) (map[int64][]byte, error)
-	// WorstResults returns the alphabetically smallest status posted under each name, which is the worst one.
-	WorstResults(ctx context.Context, revision int64) (map[string]string, error)
+	// WorstResults returns the alphabetically smallest status posted under each name, which is the worst one. NotFound if
+	// the revision is deleted by now, or another one with its number.
+	WorstResults(ctx context.Context, of revisions.Revision) (map[string]string, error)
 }
 
 // Audit keeps audit events for ever. Fault: Unavailable if the database does not answer.

@@ -43,9 +43,9 @@ func (s *Service) Validations(ctx context.Context, id int64) ([]validations.Summ
 	if err != nil {
 		return nil, err
 	}
-	worst, err := s.Store.WorstResults(ctx, id)
+	worst, err := s.Store.WorstResults(ctx, evidence.Revisions[0])
 	if err != nil {
-		return nil, fmt.Errorf("read validation results: %w", err)
+		return nil, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, s.Store, id, err))
 	}
 	policies, statuses := revisions.InForce(evidence.Policies, id), map[string]string{}
 	maps.Copy(statuses, worst)

@@ -65,11 +65,18 @@ const maxInserted = 16
 // many is the number of documents from which a change is large for the database.
 const many = 4000
 
+// isLarge reports whether a change may take the database long.
+func isLarge(diff revisions.Diff) bool { return len(diff.Added)+len(diff.Removed) > many }
+
 // Append implements revisions.Store. It takes two round trips, and two for each table that many rows are copied into:
 //
 //	begin, lock the site's counters, close versions, find known contents ─► (COPY) ─► write the rest, commit
 func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored revisions.Commit, err error) {
-	err = s.within(ctx, s.deadlines.Append, func(ctx context.Context) error {
+	limit := s.deadlines.Write
+	if isLarge(commit.Diff) {
+		limit = s.deadlines.Append
+	}
+	err = s.within(ctx, limit, func(ctx context.Context) error {
 		return s.sharing(ctx, func() error {
 			err := connected(ctx, func(ctx context.Context) (err error) {
 				stored, err = s.append(ctx, commit)
@@ -157,7 +164,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	}
 	batch := &pgx.Batch{}
 	batch.Queue("BEGIN")
-	if len(diff.Added)+len(diff.Removed) > many {
+	if isLarge(diff) {
 		batch.Queue(patiently)
 	}
 	batch.Queue(lockBase, site, a.commit.Base.Revision).QueryRow(func(row pgx.Row) error {

@@ -81,7 +81,7 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 		"Contents":    func(ctx context.Context) error { _, err := s.Contents(ctx, []document.Digest{{1}}); return err },
 		"Reported":    func(ctx context.Context) error { _, err := s.Reported(ctx, 1, ""); return err },
 		"Errors":      func(ctx context.Context) error { _, err := s.ResultErrors(ctx, 1, []int64{1}); return err },
-		"Worst":       func(ctx context.Context) error { _, err := s.WorstResults(ctx, 1); return err },
+		"Worst":       func(ctx context.Context) error { _, err := s.WorstResults(ctx, revisions.Revision{ID: 1}); return err },
 		"Record":      func(ctx context.Context) error { return s.Record(ctx, event) },
 		"AuditEvents": func(ctx context.Context) error { _, _, err := s.AuditEvents(ctx, queries.AuditQuery{}); return err },
 	}

@@ -177,3 +177,29 @@ func TestStore_tooOld(t *testing.T) {
 		t.Errorf("revision 1 has %v", got)
 	}
 }
+
+// The results of a revision are not taken for those of another one that has its number.
+func TestStore_WorstResults_ofAnother(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	put(t, open(t, url), "a", widget("w", 1))
+	s := openStore(t, url, defaults())
+	around, err := s.Around(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := revisions.Revision{ID: 1, Stamp: around.Stamp}
+	if worst, err := s.WorstResults(t.Context(), of); err != nil || len(worst) != 0 {
+		t.Errorf("nothing posted: %v, %v", worst, err)
+	}
+	if _, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result()); err != nil {
+		t.Fatal(err)
+	}
+	if worst, err := s.WorstResults(t.Context(), of); err != nil || worst["n"] != "success" {
+		t.Errorf("posted: %v, %v", worst, err)
+	}
+	of.Stamp++
+	if worst, err := s.WorstResults(t.Context(), of); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("of another revision: %v, %v", worst, err)
+	}
+}

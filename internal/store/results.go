@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -34,7 +35,10 @@ const (
 
 	latestOfRevisions = latestResults + `n.revision = ANY($2)`
 
-	worstResults = `SELECT name, min(status) FROM results WHERE site = $1 AND revision = $2 GROUP BY name`
+	// worstResults gives a row without a name if nothing was posted, and none if there is no such revision.
+	worstResults = `SELECT x.name, min(x.status) FROM revisions r
+		LEFT JOIN results x ON x.site = r.site AND x.revision = r.revision
+		WHERE r.site = $1 AND r.revision = $2 AND r.stamp = $3 GROUP BY x.name`
 )
 
 // AddResult implements revisions.Store.
@@ -122,11 +126,17 @@ func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error
 }
 
 // WorstResults implements queries.Store.
-func (s *Store) WorstResults(ctx context.Context, revision int64) (map[string]string, error) {
-	found, err := collect(ctx, s, pgx.RowToStructByPos[validations.Summary], worstResults, s.site, revision)
-	worst := make(map[string]string, len(found))
-	for _, summary := range found {
-		worst[summary.Name] = summary.Status
+func (s *Store) WorstResults(ctx context.Context, of revisions.Revision) (map[string]string, error) {
+	worst := map[string]string{}
+	rows, err := collect(ctx, s, func(row pgx.CollectableRow) (none struct{}, err error) {
+		var name, status *string
+		if err = row.Scan(&name, &status); name != nil && status != nil {
+			worst[*name] = *status
+		}
+		return none, err //nolint:wrapcheck // explained by collect
+	}, worstResults, s.site, of.ID, of.Stamp)
+	if err == nil && len(rows) == 0 {
+		err = revisions.UnknownRevision(strconv.FormatInt(of.ID, 10))
 	}
 	return worst, err
 }

@@ -25,8 +25,8 @@ const defaultSite = "default"
 type Deadlines struct {
 	Ready  time.Duration // whether the database answers
 	Read   time.Duration // one question
-	Write  time.Duration // a small write: a tag, a result, an audit event
-	Append time.Duration // a revision
+	Write  time.Duration // a small write: a tag, a result, an audit event, a revision
+	Append time.Duration // a revision that changes thousands of documents
 	Sweep  time.Duration // a prune or a purge
 }
 
