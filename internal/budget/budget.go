@@ -95,6 +95,18 @@ func (b *Budget) admit(ctx context.Context) error {
 	return nil
 }
 
+// tryAdmit reports whether the budget has a permit, or has got one without waiting.
+func (b *Budget) tryAdmit() bool {
+	if !b.mu.TryLock() {
+		return false // somebody waits for the permit
+	}
+	defer b.mu.Unlock()
+	if !b.large.Load() && !b.ended {
+		b.large.Store(b.pool.permits.TryAcquire(1))
+	}
+	return b.large.Load() || b.ended
+}
+
 // end gives the permit back for good.
 func (b *Budget) end() {
 	b.mu.Lock()

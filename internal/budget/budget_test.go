@@ -90,6 +90,9 @@ func TestMeter_Read(t *testing.T) {
 		t.Errorf("without the need for a permit: %v", err)
 	}
 	endOther()
+	if err := m.Read(1, 1); err != nil {
+		t.Errorf("with a free permit: %v", err)
+	}
 	if err := m.Admit(); err != nil {
 		t.Fatal(err)
 	}

@@ -53,12 +53,17 @@ func (m *Meter) look() error {
 func (m *Meter) Admit() error { return m.budget.admit(m.ctx) }
 
 // Read counts a row of documents that was read, which grants what work on it takes: steps, and bytes in memory. It
-// returns an error as Check does, but ErrLarge where Check waits for a permit: whoever reads keeps others waiting.
+// returns an error as Check does, but ErrLarge where Check would have to wait for a permit: whoever reads keeps others
+// waiting.
 func (m *Meter) Read(steps, bytes int) error {
 	m.pending += int64(steps)
 	m.budget.Grant(bytes)
 	m.budget.bytes.Add(int64(bytes))
-	return m.look()
+	err := m.look()
+	if err == ErrLarge && m.budget.tryAdmit() { //nolint:errorlint // it is not wrapped
+		return nil
+	}
+	return err
 }
 
 // Unread takes back what was counted of rows that are read again.

@@ -46,7 +46,14 @@ func TestStore_reading(t *testing.T) {
 	}
 	endOther()
 
+	if _, err := s.Around(ctx, 1); err != nil {
+		t.Fatal(err)
+	}
+	connections := s.Stat().NewConnsCount()
 	found, err := s.Documents(ctx, 1, all())
+	if got := s.Stat().NewConnsCount(); got != connections {
+		t.Errorf("a permit was free, but the documents were read again with another connection")
+	}
 	if err != nil || len(found.Documents) != count {
 		t.Fatalf("with a permit: %d documents, %v", len(found.Documents), err)
 	}
