@@ -27,11 +27,12 @@ const (
 //
 // Every statement is meant for one plan by index, whatever its parameters; planning again would take longer than most
 // of them run. The timeouts end, in the database, what a server began that has frozen or vanished since: its locks are
-// free for others then.
+// free for others then. A frozen server may have two transactions that want the same row, a change and a prune: the
+// second gets it when the first has been ended.
 var settings = map[string]string{
 	"plan_cache_mode":                     "force_generic_plan",
 	"statement_timeout":                   "15s",
-	"idle_in_transaction_session_timeout": "10s",
+	"idle_in_transaction_session_timeout": "5s",
 	"lock_timeout":                        "14s",
 }
 

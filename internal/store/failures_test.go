@@ -143,8 +143,8 @@ func TestOpen_settings(t *testing.T) {
 	t.Parallel()
 	database := storetest.URL(t)
 	for name, c := range map[string]struct{ url, timeout, idle string }{
-		"by default": {database, "15s", "10s"},
-		"as given":   {separated(database) + "statement_timeout=7s", "7s", "10s"},
+		"by default": {database, "15s", "5s"},
+		"as given":   {separated(database) + "statement_timeout=7s", "7s", "5s"},
 	} {
 		s := openStore(t, c.url, defaults())
 		for setting, want := range map[string]string{
