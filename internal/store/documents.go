@@ -37,9 +37,9 @@ func (s *Store) Documents(ctx context.Context, revision int64, selection queries
 	var stamp *revisions.Stamp
 	query := s.ofRevision(revision, selection)
 	rows, err := collect(ctx, s, func(row pgx.CollectableRow) (f found, err error) {
-		var stored int
+		var stored, sealed int
 		var head []byte
-		beside := []any{&stamp, &stored, &head}
+		beside := []any{&stamp, &stored, &head, &sealed}
 		id, content := len(beside), len(beside)+documentFields-2 // columns
 		switch values := row.RawValues(); {
 		case values[id] == nil: // there is no document
@@ -51,7 +51,7 @@ func (s *Store) Documents(ctx context.Context, revision int64, selection queries
 				f.outline.ID = f.doc.ID
 			}
 		}
-		f.outline.Size = unpackedSize(head, stored)
+		f.outline.Size = unpackedSize(head, stored) + sealed
 		return f, err
 	}, query.sql.String(), query.args...)
 	switch {

@@ -30,3 +30,24 @@ func TestStore_Documents_maxBytes(t *testing.T) {
 		}
 	}
 }
+
+// A sealed secret counts, too: what is read at once of documents that hold nothing but references to them is bounded.
+func TestStore_Documents_maxBytesSealed(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	put(t, open(t, url), "a", widget("v", 1)+widget("w", 2)+widget("x", 3))
+	const size = 1 << 20
+	if _, err := storetest.Connect(t, url).Exec(t.Context(), "UPDATE contents SET sealed = $1", make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	s := openStore(t, url, defaults())
+	selected, err := s.Documents(t.Context(), 1, queries.Selection{MaxBytes: size, Page: queries.Page{Limit: -1}})
+	if err != nil || len(selected.Documents) != 1 || len(selected.Rest) != 2 {
+		t.Fatalf("%d documents and %d, %v", len(selected.Documents), len(selected.Rest), err)
+	}
+	for _, outline := range selected.Rest {
+		if outline.Size < size {
+			t.Errorf("an outline of %d bytes, with a secret of %d", outline.Size, size)
+		}
+	}
+}

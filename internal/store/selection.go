@@ -34,8 +34,9 @@ func (q *statement) arg(value any) string {
 const selectVersion = "SELECT " + documentColumns + ", d.abstract"
 
 // ofRevision selects documents of a revision: of each the revision's stamp, null if it does not exist, the size and the
-// head of its content, and what is read of a document. There is one row without a document if there is none; after
-// about MaxBytes of what is read, the rows hold nothing but an id and what comes before it.
+// head of its content, the size of its sealed secret, and what is read of a document. There is one row without a
+// document if there is none; after about MaxBytes of what is read, the rows hold nothing but an id and what comes
+// before it.
 //
 // Each arm looks into one index, with equal keys that a lateral join hands to it one by one. OFFSET 0 keeps the planner
 // from taking another way, to which statistics that are old, or not there yet, would lead it.
@@ -56,7 +57,7 @@ func (s *Store) ofRevision(revision int64, selection queries.Selection) *stateme
 	}
 	columns[len(columns)-2] += " AS " + body
 	q.add("SELECT w.stamp, coalesce(octet_length(w.body), 0), substring(w.body FROM 1 FOR ",
-		strconv.Itoa(zstd.HeaderMaxSize), "), ", strings.Join(columns, ","), " FROM (")
+		strconv.Itoa(zstd.HeaderMaxSize), "), coalesce(octet_length(w.sealed), 0), ", strings.Join(columns, ","), " FROM (")
 	q.selected(revision, selection, "s.stamp, d.*, c.body, c.sealed, "+before+" AS before", where, order)
 	if where == "" && selection.Names == nil && selection.Limit < 0 {
 		q.add(" LEFT JOIN contents c ON c.site = $1 AND c.digest = d.content")
