@@ -6,6 +6,7 @@ import (
 	"purser/internal/authn"
 	"purser/internal/authz"
 	"purser/internal/fault"
+	"purser/internal/queries"
 )
 
 // Access configures authentication and authorization.
@@ -46,6 +47,7 @@ func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) 
 		return challenge(w, r, err)
 	}
 	infoOf(r).caller = caller
+	infoOf(r).viewer = s.viewerOf(r)
 	if rule != authenticated {
 		infoOf(r).rule = rule
 	}
@@ -81,10 +83,15 @@ func (s *server) allows(r *http.Request, rule string) bool {
 	return s.Access.Rules.Policy().Allows(rule, callerOf(r))
 }
 
-// seesEncrypted reports whether the caller may read encrypted documents.
-func (s *server) seesEncrypted(r *http.Request) bool {
-	return s.allows(r, authz.ListEncryptedDocuments)
+// viewerOf returns what the caller of a request, who is known by now, may see.
+func (s *server) viewerOf(r *http.Request) authz.Viewer {
+	return authz.Viewer{
+		Encrypted: s.allows(r, authz.ListEncryptedDocuments), Redacted: !readQuery(r).flag("cleartext-secrets", true),
+	}
 }
+
+// questions returns what the caller of a request may ask.
+func (s *server) questions(r *http.Request) queries.View { return s.Queries.For(infoOf(r).viewer) }
 
 // mayEncrypt reports whether the caller may upload encrypted documents.
 func (s *server) mayEncrypt(r *http.Request) bool {

@@ -89,7 +89,7 @@ func bucketNames(q *query) (names []string) {
 func (s *server) change(r *http.Request, q *query, status int) (revisions.Options, error) {
 	dryRun := q.flag("dry-run", false)
 	options, err := s.options(r, q)
-	options.DryRun, options.CleartextOnly = dryRun, !s.mayEncrypt(r)
+	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), infoOf(r).viewer
 	options.Audit = s.auditOf(r, status)
 	infoOf(r).unchanged = dryRun
 	return options, err

@@ -14,7 +14,7 @@ func (s *server) diff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	buckets, err := s.Queries.Diff(r.Context(), before, after)
+	buckets, err := s.questions(r).Diff(r.Context(), before, after)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	found, err := s.Queries.DeepDiff(r.Context(), before, after, form != formDeep, !s.seesEncrypted(r))
+	found, err := s.questions(r).DeepDiff(r.Context(), before, after, form != formDeep)
 	if err != nil {
 		return asHTTPNotFound(err)
 	}

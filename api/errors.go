@@ -124,7 +124,8 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		f = fault.New(fault.Internal, "InternalError",
 			"Something went wrong in the server; its log tells what, under the request id of this answer's X-Deckhand-Req")
 	}
-	if f.Kind == fault.Internal || f.Kind == fault.Unavailable {
+	secret := f.Secret
+	if f = infoOf(r).viewer.Fault(f); !secret && (f.Kind == fault.Internal || f.Kind == fault.Unavailable) {
 		infoOf(r).note(fullText(err, f))
 	} else {
 		infoOf(r).note(f.Type) // the message may quote the request

@@ -24,7 +24,7 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	explained, err := s.Queries.Explain(r.Context(), id, identity, path, !s.seesEncrypted(r))
+	explained, err := s.questions(r).Explain(r.Context(), id, identity, path)
 	if err != nil {
 		return asHTTPNotFound(err)
 	}

@@ -23,7 +23,7 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.Queries.Graph(r.Context(), id, focus)
+	found, err := s.questions(r).Graph(r.Context(), id, focus)
 	if err != nil {
 		return err
 	}

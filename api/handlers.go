@@ -51,7 +51,7 @@ func (s *server) openAPI(w http.ResponseWriter, _ *http.Request) error {
 
 // revision resolves the revision in the path.
 func (s *server) revision(r *http.Request) (id int64, err error) {
-	id, err = s.Queries.Resolve(r.Context(), revisionName(r, "revision"))
+	id, err = s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))
 	infoOf(r).revision = id
 	return id, err
 }
@@ -61,7 +61,7 @@ func (s *server) revisionOrEmpty(r *http.Request, parameter string) (int64, erro
 	if revisionName(r, parameter) == "0" {
 		return 0, nil
 	}
-	return s.Queries.Resolve(r.Context(), revisionName(r, parameter))
+	return s.questions(r).Resolve(r.Context(), revisionName(r, parameter))
 }
 
 // revisionName returns a part of the path that names a revision.

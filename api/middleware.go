@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"purser/internal/authn"
+	"purser/internal/authz"
 	"purser/internal/fault"
 )
 
@@ -155,10 +156,11 @@ func newObserver(config Config) *observer {
 type requestInfo struct {
 	id       string
 	caller   authn.Caller
-	rule     string   // the authz rule that was checked, if any
-	revision int64    // the revision that was made or requested, if any
-	audited  bool     // the audit event was stored with the change
-	notes    []string // errors, for the log
+	viewer   authz.Viewer // whom the answer is for: it sees least until the caller is known
+	rule     string       // the authz rule that was checked, if any
+	revision int64        // the revision that was made or requested, if any
+	audited  bool         // the audit event was stored with the change
+	notes    []string     // errors, for the log
 	answer   middleware.WrapResponseWriter
 	aborted  bool // the connection was closed in the middle of the answer
 	// unchanged reports that a request stored nothing: a dry run, or an upload of documents that are stored already.

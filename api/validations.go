@@ -20,7 +20,7 @@ func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	summaries, err := s.Queries.Validations(r.Context(), id)
+	summaries, err := s.questions(r).Validations(r.Context(), id)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	found, err := s.Queries.Entries(r.Context(), id, "", page)
+	found, err := s.questions(r).Entries(r.Context(), id, "", page)
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
@@ -91,7 +91,7 @@ func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.Queries.Statuses(r.Context(), id, validation, page)
+	found, err := s.questions(r).Statuses(r.Context(), id, validation, page)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && !errors.Is(err, strconv.ErrRange) { // no list has an entry so large a number
 		return fault.New(fault.Invalid, "HTTPBadRequest", "The {entry_id} parameter must be an integer.")
 	}
-	entry, err := s.Queries.Entry(r.Context(), id, validation, position)
+	entry, err := s.questions(r).Entry(r.Context(), id, validation, position)
 	if err != nil {
 		return err
 	}

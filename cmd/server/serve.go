@@ -147,7 +147,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	})
 	questions := queries.NewService(queries.Config{
 		Store: db, Renderer: revisions.Renderer{Engine: engine, Vault: keyset, Defaults: c.ClientVersion},
-		Rendered: rendered, Compat: c.Compat == "deckhand", Now: time.Now,
+		Rendered: rendered, Compat: c.Compat == "deckhand",
 	})
 	handler := api.New(api.Config{
 		Service: service, Queries: questions, Pool: c.pool(), Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,

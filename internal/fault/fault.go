@@ -42,6 +42,9 @@ type Message struct {
 	Level      string     `json:"level,omitempty"`
 	Kind       string     `json:"kind,omitempty"`
 	Diagnostic any        `json:"diagnostic,omitempty"`
+	// Secret marks a message that names encrypted documents, or says something about what was taken from them. Only those
+	// who may see encrypted documents are shown it, and it is stored nowhere: see authz.Viewer.
+	Secret bool `json:"secret,omitempty"`
 }
 
 // Document names the document that a Message is about. Unknown parts are empty.
@@ -49,6 +52,8 @@ type Document struct {
 	Schema string `json:"schema"`
 	Name   string `json:"name"`
 	Layer  string `json:"layer"`
+	// Encrypted tells that the document is encrypted, so that only those are shown its name who may see it.
+	Encrypted bool `json:"-"`
 }
 
 // Fault is an error that a caller can act on.
@@ -59,6 +64,7 @@ type Fault struct {
 	Reason   string         // "" means Unspecified
 	Messages []Message      // details.messageList; nil means one with Message
 	Metadata map[string]any // details for programs; may be nil
+	Secret   bool           // as in Message
 	// RetryAfter is how long to wait before repeating the request; 0 if unknown.
 	RetryAfter time.Duration
 	cause      error

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"purser/internal/authz"
 	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -43,13 +44,15 @@ type site struct {
 	ids        []int64      // that ResultErrors was asked for
 }
 
-// service returns a service over a site.
-func service(s *site) *Service {
+// service answers the questions of a viewer who sees all about a site.
+func service(s *site) View { return serviceFor(s, authz.Viewer{Encrypted: true}) }
+
+func serviceFor(s *site, viewer authz.Viewer) View {
 	const cacheSize = 1 << 20
 	return NewService(Config{
 		Store: s, Renderer: revisions.Renderer{Engine: validations.NewEngine()},
-		Rendered: cache.New[revisions.RenderKey, revisions.Rendering](cacheSize), Now: at,
-	})
+		Rendered: cache.New[revisions.RenderKey, revisions.Rendering](cacheSize),
+	}).For(viewer)
 }
 
 func (s *site) newest() int64 { return int64(len(s.revisions)) }

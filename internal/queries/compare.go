@@ -10,8 +10,8 @@ import (
 // Diff returns the differences of the buckets that have documents in one of two revisions, sorted by name; 0 is the
 // revision without any. The higher number is the newer one, whatever their order (spec/api.md §6.1). Faults: NotFound,
 // Gone.
-func (s *Service) Diff(ctx context.Context, a, b int64) ([]revisions.BucketDifference, error) {
-	found, err := s.compare(ctx, a, b)
+func (v View) Diff(ctx context.Context, a, b int64) ([]revisions.BucketDifference, error) {
+	found, err := v.compare(ctx, a, b)
 	if err != nil {
 		return nil, err
 	}
@@ -28,12 +28,12 @@ func bucketDifferences(c revisions.Comparison, before, after int64) []revisions.
 
 // compare returns the difference of two revisions, both of which must exist or be 0.
 func (s *Service) compare(ctx context.Context, before, after int64) (revisions.Comparison, error) {
-	found, err := s.Store.Compare(ctx, before, after)
+	found, err := s.store.Compare(ctx, before, after)
 	if err != nil {
 		return found, fmt.Errorf("compare revisions: %w", err)
 	}
 	if len(found.Missing) > 0 {
-		return found, revisions.Absent(ctx, s.Store, found.Missing[0])
+		return found, revisions.Absent(ctx, s.store, found.Missing[0])
 	}
 	return found, nil
 }

@@ -20,18 +20,18 @@ type DeepDifference struct {
 
 // DeepDiff returns the difference of two revisions, down to their rendered documents; 0 is the revision without any. Of
 // buckets the higher number is the newer one, as for Diff. Documents count as modified if what was submitted differs
-// (spec/api.md §6.2), or, with all, if they are rendered differently. cleartext leaves encrypted documents out. Faults:
-// NotFound, Gone, those of rendering.
-func (s *Service) DeepDiff(ctx context.Context, before, after int64, all, cleartext bool) ([]DeepDifference, error) {
-	found, err := s.compare(ctx, before, after)
+// (spec/api.md §6.2), or, with all, if they are rendered differently. Faults: NotFound, Gone, those of rendering.
+func (v View) DeepDiff(ctx context.Context, before, after int64, all bool) ([]DeepDifference, error) {
+	found, err := v.compare(ctx, before, after)
 	if err != nil {
 		return nil, err
 	}
-	older, err := s.readable(ctx, revisions.RenderKey{Revision: before, Stamp: found.Stamps[before], Cleartext: cleartext})
+	cleartext := !v.viewer.Encrypted
+	older, err := v.readable(ctx, revisions.RenderKey{Revision: before, Stamp: found.Stamps[before], Cleartext: cleartext})
 	if err != nil {
 		return nil, err
 	}
-	newer, err := s.readable(ctx, revisions.RenderKey{Revision: after, Stamp: found.Stamps[after], Cleartext: cleartext})
+	newer, err := v.readable(ctx, revisions.RenderKey{Revision: after, Stamp: found.Stamps[after], Cleartext: cleartext})
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func TestService_DeepDiff(t *testing.T) {
 			"child modified", "gone deleted", "new created", "parent modified", "relayered deleted", "relayered created",
 		}},
 	} {
-		got, err := service(site).DeepDiff(t.Context(), 1, 2, c.all, false)
+		got, err := service(site).DeepDiff(t.Context(), 1, 2, c.all)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,13 +77,13 @@ func TestService_DeepDiff_zero(t *testing.T) {
 		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: docs},
 		compared: revisions.Comparison{Gone: docs, Before: []string{"a"}},
 	}
-	got, err := service(site).DeepDiff(t.Context(), 1, 0, false, false)
+	got, err := service(site).DeepDiff(t.Context(), 1, 0, false)
 	if err != nil || len(got) != 1 || got[0].Difference != revisions.Created || len(got[0].Documents) != 2 ||
 		got[0].Documents[0].Difference != revisions.Deleted {
 		t.Errorf("differences %+v, %v", got, err)
 	}
 	site.compared.Missing = []int64{7}
-	if _, err := service(site).DeepDiff(t.Context(), 1, 7, false, false); fault.KindOf(err) != fault.NotFound {
+	if _, err := service(site).DeepDiff(t.Context(), 1, 7, false); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("with a revision that does not exist: %v", err)
 	}
 }

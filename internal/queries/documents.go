@@ -16,21 +16,28 @@ const maxRead = 4 << 20
 
 // Documents returns the documents of a revision that a selection asks for. Of many only the first are read: Each reads
 // the others. Faults: NotFound, Gone.
-func (s *Service) Documents(ctx context.Context, id int64, selection Selection) (Selected, error) {
-	wanted := selection
+func (v View) Documents(ctx context.Context, id int64, selection Selection) (Selected, error) {
+	wanted := v.restricted(selection)
 	wanted.MaxBytes = maxRead
 	if selection.Limit >= 0 {
 		wanted.Limit++ // one more shows whether there are more
 	}
-	selected, err := s.Store.Documents(ctx, id, wanted)
+	selected, err := v.store.Documents(ctx, id, wanted)
 	if err != nil {
-		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, id, err))
+		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, v.store, id, err))
 	}
-	return s.redacted(selected.first(selection.Limit), selection), nil
+	return v.redacted(selected.first(selection.Limit)), nil
 }
 
-func (*Service) redacted(selected Selected, selection Selection) Selected {
-	if selection.Redacted {
+// restricted returns a selection of only those documents that the viewer may see.
+func (v View) restricted(selection Selection) Selection {
+	selection.Cleartext = !v.viewer.Encrypted
+	return selection
+}
+
+// redacted returns selected documents as the viewer sees them.
+func (v View) redacted(selected Selected) Selected {
+	if v.viewer.Redacted {
 		selected.Documents = redacted(selected.Documents)
 	}
 	return selected
@@ -38,16 +45,14 @@ func (*Service) redacted(selected Selected, selection Selection) Selected {
 
 // Each calls do for the selected documents, some at a time, and reads them as it goes: never more than some megabytes,
 // for which it needs no permit. Fault: Gone if they are deleted meanwhile.
-func (s *Service) Each(ctx context.Context, selection Selection, selected Selected,
-	do func(documents []*revisions.Stored) error,
-) error {
+func (v View) Each(ctx context.Context, selected Selected, do func(documents []*revisions.Stored) error) error {
 	budget.Yield(ctx) // do may wait for a slow client
 	ctx = budget.Exempt(ctx)
 	if err := do(selected.Documents); err != nil {
 		return err
 	}
 	one := func(doc *revisions.Stored) error {
-		return do(s.redacted(Selected{Documents: []*revisions.Stored{doc}}, selection).Documents)
+		return do(v.redacted(Selected{Documents: []*revisions.Stored{doc}}).Documents)
 	}
 	for rest := selected.Rest; len(rest) > 0; {
 		var ids []int64
@@ -55,7 +60,7 @@ func (s *Service) Each(ctx context.Context, selection Selection, selected Select
 		for len(rest) > 0 && (size == 0 || size+rest[0].Size <= maxRead) {
 			ids, size, rest = append(ids, rest[0].ID), size+rest[0].Size+1, rest[1:]
 		}
-		found, err := s.Store.Versions(ctx, selected, ids, one)
+		found, err := v.store.Versions(ctx, selected, ids, one)
 		switch {
 		case err != nil:
 			return fmt.Errorf("read documents: %w", err)
@@ -69,12 +74,12 @@ func (s *Service) Each(ctx context.Context, selection Selection, selected Select
 // Rendered returns the rendered documents of a revision that a selection asks for; without a sort key they come in the
 // order of rendering (spec/api.md §5.3). The selection has no influence on how they are rendered. Faults: NotFound,
 // Gone; those of rendering; Invalid, with D002, if one does not match its schema.
-func (s *Service) Rendered(ctx context.Context, id int64, selection Selection) (Selected, error) {
-	stamp, err := s.Stamp(ctx, id)
+func (v View) Rendered(ctx context.Context, id int64, selection Selection) (Selected, error) {
+	stamp, err := v.Stamp(ctx, id)
 	if err != nil {
 		return Selected{}, err
 	}
-	rendered, err := s.rendered(ctx, revisions.RenderKey{Revision: id, Stamp: stamp, Cleartext: selection.Cleartext})
+	rendered, err := v.rendered(ctx, revisions.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted})
 	if err != nil {
 		return Selected{}, err
 	}
@@ -83,14 +88,11 @@ func (s *Service) Rendered(ctx context.Context, id int64, selection Selection) (
 	}
 	documents := rendered.Documents
 	if selection.restricts() {
-		if documents, err = s.selectRendered(ctx, id, selection, documents); err != nil {
+		if documents, err = v.selectRendered(ctx, id, v.restricted(selection), documents); err != nil {
 			return Selected{}, err
 		}
 	}
-	selected := page(documents, selection.Page)
-	if selection.Redacted {
-		selected.Documents = redacted(selected.Documents)
-	}
+	selected := v.redacted(page(documents, selection.Page))
 	selected.Stamp, selected.Provisional = stamp, rendered.Provisional
 	return selected, nil
 }
@@ -100,9 +102,9 @@ func (s *Service) selectRendered(ctx context.Context, id int64, selection Select
 	[]*revisions.Stored, error,
 ) {
 	selection.Page = Page{Limit: -1}
-	ranks, err := s.Store.Ranks(ctx, id, selection)
+	ranks, err := s.store.Ranks(ctx, id, selection)
 	if err != nil {
-		return nil, fmt.Errorf("select documents: %w", revisions.Explained(ctx, s.Store, id, err))
+		return nil, fmt.Errorf("select documents: %w", revisions.Explained(ctx, s.store, id, err))
 	}
 	var selected []*revisions.Stored
 	for _, doc := range rendered {
@@ -125,7 +127,7 @@ func page(documents []*revisions.Stored, page Page) Selected {
 
 // rendered returns a revision as it is rendered, from the cache if it is there.
 func (s *Service) rendered(ctx context.Context, key revisions.RenderKey) (revisions.Rendering, error) {
-	rendered, err := s.Config.Rendered.Do(ctx, key, func(ctx context.Context) (revisions.Rendering, int, error) {
+	rendered, err := s.cache.Do(ctx, key, func(ctx context.Context) (revisions.Rendering, int, error) {
 		return s.render(ctx, key)
 	})
 	if err != nil {
@@ -144,7 +146,7 @@ func (s *Service) render(ctx context.Context, key revisions.RenderKey) (revision
 	if err != nil {
 		return revisions.Rendering{}, 0, err
 	}
-	rendered, err := s.Renderer.Render(ctx, key.Revision, documents, fallback)
+	rendered, err := s.renderer.Render(ctx, key.Revision, documents, fallback)
 	if rendered.Provisional {
 		return rendered, -1, err
 	}
@@ -153,10 +155,10 @@ func (s *Service) render(ctx context.Context, key revisions.RenderKey) (revision
 
 // allDocuments reads all documents of a revision.
 func (s *Service) allDocuments(ctx context.Context, key revisions.RenderKey) ([]*revisions.Stored, error) {
-	found, err := s.Store.Documents(ctx, key.Revision, Selection{Cleartext: key.Cleartext, Page: Page{Limit: -1}})
+	found, err := s.store.Documents(ctx, key.Revision, Selection{Cleartext: key.Cleartext, Page: Page{Limit: -1}})
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.Store, key.Revision, err))
+		return nil, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.store, key.Revision, err))
 	case found.Stamp != key.Stamp:
 		return nil, fault.New(fault.Unavailable, "RevisionReplaced", "Revision %d was replaced by another one while it was "+
 			"being read: the database was restored, or all revisions were deleted; ask again", key.Revision)
@@ -179,7 +181,7 @@ func (s *Service) fallback(ctx context.Context, id int64, documents []*revisions
 	if revisions.HasLayeringPolicy(documents) {
 		return nil, nil
 	}
-	fallback, err := s.Store.FallbackPolicy(ctx, id)
+	fallback, err := s.store.FallbackPolicy(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("find a layering policy: %w", err)
 	}
@@ -187,13 +189,13 @@ func (s *Service) fallback(ctx context.Context, id int64, documents []*revisions
 }
 
 // Stamp returns the stamp of a revision, which must exist. Faults: NotFound, Gone.
-func (s *Service) Stamp(ctx context.Context, id int64) (revisions.Stamp, error) {
-	around, err := s.Store.Around(ctx, id)
+func (v View) Stamp(ctx context.Context, id int64) (revisions.Stamp, error) {
+	around, err := v.store.Around(ctx, id)
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("find revision %d: %w", id, err)
 	case !around.Exists:
-		return 0, revisions.Absent(ctx, s.Store, id)
+		return 0, revisions.Absent(ctx, v.store, id)
 	}
 	return around.Stamp, nil
 }

@@ -95,7 +95,7 @@ func TestService_Each(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		err = s.Each(t.Context(), selection, found, func(documents []*revisions.Stored) error {
+		err = s.Each(t.Context(), found, func(documents []*revisions.Stored) error {
 			got = append(got, names(documents)...)
 			return nil
 		})
@@ -113,7 +113,7 @@ func TestService_Each_gone(t *testing.T) {
 	t.Parallel()
 	s := service(&site{})
 	selected := Selected{Rest: []Outline{{ID: 1, Size: 2}}}
-	err := s.Each(t.Context(), Selection{}, selected, func([]*revisions.Stored) error { return nil })
+	err := s.Each(t.Context(), selected, func([]*revisions.Stored) error { return nil })
 	if fault.KindOf(err) != fault.Gone {
 		t.Errorf("got %v, want Gone", err)
 	}
@@ -200,7 +200,7 @@ func TestSelection_restricts(t *testing.T) {
 			t.Errorf("%+v does not restrict", restricting)
 		}
 	}
-	all := Selection{Cleartext: true, Redacted: true, Backwards: true, Page: Page{1, 2}}
+	all := Selection{Cleartext: true, Backwards: true, Page: Page{1, 2}}
 	if all.restricts() {
 		t.Errorf("%+v restricts", all)
 	}

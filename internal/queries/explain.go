@@ -17,22 +17,22 @@ type Explanation struct {
 }
 
 // Explain returns where the data of one document of a revision comes from, or the part of it at a path and below it;
-// "." is all. An identity without a layer is the document that services read; cleartext leaves encrypted ones out.
+// "." is all. An identity without a layer is the document that services read.
 // Faults: NotFound, Gone; those of rendering.
-func (s *Service) Explain(ctx context.Context, id int64, identity document.Identity, path string, cleartext bool) (
+func (v View) Explain(ctx context.Context, id int64, identity document.Identity, path string) (
 	Explanation, error,
 ) {
-	stamp, err := s.Stamp(ctx, id)
+	stamp, err := v.Stamp(ctx, id)
 	if err != nil {
 		return Explanation{}, err
 	}
-	key := explanationKey{revisions.RenderKey{Revision: id, Stamp: stamp, Cleartext: cleartext}, identity, path}
-	explained, err := s.explanations.Do(ctx, key, func(ctx context.Context) (Explanation, int, error) {
-		documents, err := s.unrendered(ctx, key.RenderKey)
+	key := explanationKey{revisions.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted}, identity, path}
+	explained, err := v.explanations.Do(ctx, key, func(ctx context.Context) (Explanation, int, error) {
+		documents, err := v.unrendered(ctx, key.RenderKey)
 		if err != nil {
 			return Explanation{}, 0, err
 		}
-		explained, err := s.Renderer.Explain(ctx, documents, identity, path)
+		explained, err := v.renderer.Explain(ctx, documents, identity, path)
 		return Explanation{explained, documents}, -1, err
 	})
 	if err != nil {

@@ -25,14 +25,14 @@ type Focus struct {
 
 // Graph returns how the documents of a revision depend on each other, whether it renders or not. Faults: NotFound for
 // the revision (RevisionNotFound) or the document in focus (DocumentNotFound), Gone, TooLarge.
-func (s *Service) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
-	stamp, err := s.Stamp(ctx, id)
+func (v View) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
+	stamp, err := v.Stamp(ctx, id)
 	if err != nil {
 		return Graph{}, err
 	}
-	key := graphKey{revisions.RenderKey{Revision: id, Stamp: stamp}, focus}
-	return s.graphs.Do(ctx, key, func(ctx context.Context) (Graph, int, error) {
-		graph, err := s.graph(ctx, key)
+	key := graphKey{revisions.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted}, focus}
+	return v.graphs.Do(ctx, key, func(ctx context.Context) (Graph, int, error) {
+		graph, err := v.graph(ctx, key)
 		return graph, -1, err
 	})
 }

@@ -15,15 +15,15 @@ const tagPrefix = "tag:"
 
 // Resolve gives the number of a revision that was asked for by number, as "latest", or as "tag:NAME", the newest one
 // with that tag. It says nothing about whether a numbered one exists. Fault: NotFound.
-func (s *Service) Resolve(ctx context.Context, id string) (int64, error) {
+func (v View) Resolve(ctx context.Context, id string) (int64, error) {
 	var number int64
 	var err error
 	tag, isTag := strings.CutPrefix(id, tagPrefix)
 	switch {
 	case id == "latest":
-		number, err = s.Store.Latest(ctx)
+		number, err = v.store.Latest(ctx)
 	case isTag:
-		number, err = s.Store.Tagged(ctx, tag)
+		number, err = v.store.Tagged(ctx, tag)
 	default:
 		number = parseNumber(id)
 	}

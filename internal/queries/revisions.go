@@ -1,10 +1,12 @@
 package queries
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
+	"purser/internal/authz"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -17,21 +19,21 @@ type Described struct {
 }
 
 // Show returns a revision and its verdict as of now. Faults: NotFound, Gone.
-func (s *Service) Show(ctx context.Context, id int64) (revisions.Shown, error) {
-	evidence, err := s.evidence(ctx, id)
+func (v View) Show(ctx context.Context, id int64) (revisions.Shown, error) {
+	evidence, err := v.evidence(ctx, id)
 	if err != nil {
 		return revisions.Shown{}, err
 	}
-	return s.weigh(evidence)[0], nil
+	return v.weigh(evidence)[0], nil
 }
 
 // Describe is Show with the data of the tags.
-func (s *Service) Describe(ctx context.Context, id int64) (Described, error) {
-	shown, err := s.Show(ctx, id)
+func (v View) Describe(ctx context.Context, id int64) (Described, error) {
+	shown, err := v.Show(ctx, id)
 	if err != nil || len(shown.Tags) == 0 {
 		return Described{Shown: shown}, err
 	}
-	tags, err := s.Store.Tags(ctx, id)
+	tags, err := v.store.Tags(ctx, id)
 	if err != nil {
 		return Described{}, fmt.Errorf("read tags: %w", err)
 	}
@@ -46,12 +48,12 @@ type Listed struct {
 }
 
 // List returns the revisions that a query asks for, with their verdicts.
-func (s *Service) List(ctx context.Context, query Query) (Listed, error) {
+func (v View) List(ctx context.Context, query Query) (Listed, error) {
 	limit := query.Limit
 	if limit >= 0 {
 		query.Limit++ // one more shows whether there are more
 	}
-	numbers, purged, err := s.Store.List(ctx, query)
+	numbers, purged, err := v.store.List(ctx, query)
 	if err != nil {
 		return Listed{}, fmt.Errorf("list revisions: %w", err)
 	}
@@ -59,12 +61,12 @@ func (s *Service) List(ctx context.Context, query Query) (Listed, error) {
 	if limit >= 0 && len(numbers) > limit {
 		listed.More, numbers = true, numbers[:limit]
 	}
-	evidence, err := s.Store.Evidence(ctx, numbers)
+	evidence, err := v.store.Evidence(ctx, numbers)
 	if err != nil {
 		return Listed{}, fmt.Errorf("read revisions: %w", err)
 	}
 	byNumber := map[int64]revisions.Shown{}
-	for _, shown := range s.weigh(evidence) {
+	for _, shown := range v.weigh(evidence) {
 		byNumber[shown.ID] = shown
 	}
 	for _, number := range numbers {
@@ -77,12 +79,12 @@ func (s *Service) List(ctx context.Context, query Query) (Listed, error) {
 
 // evidence reads one revision and what its verdict rests on. Faults: NotFound, Gone.
 func (s *Service) evidence(ctx context.Context, id int64) (Evidence, error) {
-	evidence, err := s.Store.Evidence(ctx, []int64{id})
+	evidence, err := s.store.Evidence(ctx, []int64{id})
 	if err != nil {
 		return Evidence{}, fmt.Errorf("read revision: %w", err)
 	}
 	if len(evidence.Revisions) == 0 {
-		return Evidence{}, revisions.Absent(ctx, s.Store, id)
+		return Evidence{}, revisions.Absent(ctx, s.store, id)
 	}
 	return evidence, nil
 }
@@ -92,48 +94,71 @@ func (s *Service) weigh(evidence Evidence) []revisions.Shown {
 	shown := make([]revisions.Shown, 0, len(evidence.Revisions))
 	for _, revision := range evidence.Revisions {
 		policies := revisions.InForce(evidence.Policies, revision.ID)
-		verdict := revisions.Weigh(s.Compat, policies, revision, evidence.Outcomes[revision.ID], evidence.Now)
+		verdict := revisions.Weigh(s.compat, policies, revision, evidence.Outcomes[revision.ID], evidence.Now)
 		shown = append(shown, revisions.Shown{Revision: revision, Verdict: verdict})
 	}
 	return shown
 }
 
-// Status is Show with the first message of the schema validation's failure, if it failed.
-func (s *Service) Status(ctx context.Context, id int64) (revisions.Shown, error) {
-	shown, err := s.Show(ctx, id)
-	if err != nil || !shown.Failed {
+// Status is Show with the first messages of the server's own validations that failed.
+func (v View) Status(ctx context.Context, id int64) (revisions.Shown, error) {
+	shown, err := v.Show(ctx, id)
+	if err != nil {
 		return shown, err
 	}
-	described, err := s.describe(ctx, id, EntryQuery{Limit: 1, FailuresOnly: true}, false)
-	if err != nil || len(described) == 0 || len(described[0].errors) == 0 {
-		return shown, err
+	all := [][]validations.Judged{shown.Verdict.Reported}
+	for _, policy := range shown.Verdict.Policies {
+		all = append(all, policy.Validations)
 	}
-	message := validations.FirstMessage(slices.Concat([]byte("["), described[0].errors[0], []byte("]")))
-	for i := range shown.Verdict.Policies {
-		explained(shown.Verdict.Policies[i].Validations, message)
+	messages := map[string]string{}
+	for _, judged := range slices.Concat(all...) {
+		if _, known := messages[judged.Name]; known || judged.Status != validations.Failure {
+			continue
+		}
+		if messages[judged.Name], err = v.firstMessage(ctx, shown.Revision, judged); err != nil {
+			return shown, err
+		}
 	}
-	explained(shown.Verdict.Reported, message)
+	for _, list := range all { // they were made for this answer
+		for i := range list {
+			list[i].Message = cmp.Or(messages[list[i].Name], list[i].Message)
+		}
+	}
 	return shown, nil
 }
 
-// explained adds the message of a failed schema validation to a verdict that was made for one answer.
-func explained(judged []validations.Judged, message string) {
-	for i := range judged {
-		internal := judged[i].Name == validations.SchemaValidation || judged[i].Name == validations.SchemaValidationAlias
-		if internal && judged[i].Status == validations.Failure {
-			judged[i].Message = message
+// firstMessage returns the first message of a validation that failed, "" if it is not known.
+func (v View) firstMessage(ctx context.Context, revision revisions.Revision, judged validations.Judged) (
+	string, error,
+) {
+	switch {
+	case judged.Name == validations.SchemaValidation, judged.Name == validations.SchemaValidationAlias:
+		if !revision.Failed {
+			return "", nil
 		}
+		described, err := v.describe(ctx, revision, EntryQuery{Limit: 1, FailuresOnly: true}, false)
+		if err != nil || len(described) == 0 || len(described[0].errors) == 0 {
+			return "", err
+		}
+		return validations.FirstMessage(slices.Concat([]byte("["), described[0].errors[0], []byte("]"))), nil
+	case judged.Message == authz.Withheld:
+		messages, err := v.revealed(ctx, revision, judged.Name)
+		if err != nil || len(messages) == 0 {
+			return "", err
+		}
+		return messages[0].Message, nil
 	}
+	return judged.Message, nil
 }
 
 // Tags returns the tags of a revision, sorted by name. Faults: NotFound, Gone.
-func (s *Service) Tags(ctx context.Context, revision int64) ([]revisions.Tag, error) {
-	return s.tags(ctx, revision)
+func (v View) Tags(ctx context.Context, revision int64) ([]revisions.Tag, error) {
+	return v.tags(ctx, revision)
 }
 
 // ShowTag returns one tag of a revision. Faults: NotFound for the revision, then for the tag; Gone.
-func (s *Service) ShowTag(ctx context.Context, revision int64, name string) (revisions.Tag, error) {
-	tags, err := s.tags(ctx, revision, name)
+func (v View) ShowTag(ctx context.Context, revision int64, name string) (revisions.Tag, error) {
+	tags, err := v.tags(ctx, revision, name)
 	if err != nil {
 		return revisions.Tag{}, err
 	}
@@ -144,14 +169,14 @@ func (s *Service) ShowTag(ctx context.Context, revision int64, name string) (rev
 }
 
 // tags reads tags of a revision, which must exist.
-func (s *Service) tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
-	tags, err := s.Store.Tags(ctx, revision, names...)
+func (v View) tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
+	tags, err := v.store.Tags(ctx, revision, names...)
 	if err != nil {
 		return nil, fmt.Errorf("read tags: %w", err)
 	}
 	if len(tags) > 0 {
 		return tags, nil
 	}
-	_, err = s.Stamp(ctx, revision)
+	_, err = v.Stamp(ctx, revision)
 	return nil, err
 }

@@ -19,50 +19,67 @@ type Schema struct {
 	Text []byte            // JSON
 }
 
-// Schemas returns the schemas in force in a revision, built-in and registered, by kind. Faults: NotFound, Gone; those
-// of rendering if a DataSchema has to be rendered.
-func (s *Service) Schemas(ctx context.Context, id int64) ([]Schema, error) {
-	registered, err := s.dataSchemas(ctx, id)
+// Schemas returns the schemas in force in a revision, built-in and registered, by kind; not those that hold something
+// that the viewer may not see. Faults: NotFound, Gone; those of rendering if a DataSchema has to be rendered.
+func (v View) Schemas(ctx context.Context, id int64) ([]Schema, error) {
+	schemas, _, err := v.schemas(ctx, id)
+	return schemas, err
+}
+
+// schemas is Schemas with the DataSchemas that hold something that the viewer may not see.
+func (v View) schemas(ctx context.Context, id int64) (schemas []Schema, withheld []*revisions.Stored, err error) {
+	found, err := v.dataSchemas(ctx, id)
 	if err != nil {
-		return nil, fmt.Errorf("find DataSchemas of revision %d: %w", id, err)
+		return nil, nil, fmt.Errorf("find DataSchemas of revision %d: %w", id, err)
 	}
-	var schemas []Schema
 	for kind, text := range validations.BuiltIn() {
 		schemas = append(schemas, Schema{Kind: kind, Text: text})
 	}
-	for _, doc := range revisions.Registering(registered) {
-		schemas = append(schemas, Schema{Kind: doc.Name, By: doc, Text: doc.Data})
+	for _, doc := range revisions.Registering(found.Documents) {
+		hidden := func(other *revisions.Stored) bool { return other.Name == doc.Name }
+		if !slices.ContainsFunc(found.Withheld, hidden) {
+			schemas = append(schemas, Schema{Kind: doc.Name, By: doc, Text: doc.Data})
+		}
 	}
 	slices.SortFunc(schemas, func(a, b Schema) int { return cmp.Compare(a.Kind, b.Kind) })
-	return schemas, nil
+	return schemas, found.Withheld, nil
 }
 
 // dataSchemas returns the DataSchemas of a revision as they are rendered.
-func (s *Service) dataSchemas(ctx context.Context, id int64) ([]*revisions.Stored, error) {
+func (v View) dataSchemas(ctx context.Context, id int64) (revisions.Computed, error) {
 	selection := Selection{Schemas: []string{validations.DataSchemaKind}, Page: Page{Limit: -1}}
-	found, err := s.Store.Documents(ctx, id, selection)
+	found, err := v.store.Documents(ctx, id, selection)
 	if err != nil {
-		return nil, fmt.Errorf("read DataSchemas: %w", revisions.Explained(ctx, s.Store, id, err))
+		return revisions.Computed{}, fmt.Errorf("read DataSchemas: %w", revisions.Explained(ctx, v.store, id, err))
 	}
 	if !slices.ContainsFunc(found.Documents, func(doc *revisions.Stored) bool { return !doc.Traits().Final() }) {
-		return found.Documents, nil
+		return revisions.Computed{Documents: found.Documents}, nil // of an encrypted one they hold only a reference
 	}
-	documents, err := s.unrendered(ctx, revisions.RenderKey{Revision: id, Stamp: found.Stamp})
+	documents, err := v.unrendered(ctx, revisions.RenderKey{Revision: id, Stamp: found.Stamp})
 	if err != nil {
-		return nil, err
+		return revisions.Computed{}, err
 	}
-	return revisions.RenderKind(ctx, s.Renderer.Vault, documents, validations.DataSchemaKind)
+	renderer := v.renderer
+	renderer.Withhold = !v.viewer.Secrets()
+	return renderer.RenderKind(ctx, documents, validations.DataSchemaKind)
 }
 
-// Schema returns the schema in force for a kind. Faults: those of Schemas; NotFound.
-func (s *Service) Schema(ctx context.Context, id int64, kind string) (Schema, error) {
+// Schema returns the schema in force for a kind. Faults: those of Schemas; NotFound; Forbidden if it holds something
+// that the viewer may not see.
+func (v View) Schema(ctx context.Context, id int64, kind string) (Schema, error) {
 	if text, ok := validations.BuiltIn()[kind]; ok {
-		_, err := s.Stamp(ctx, id) // whether the revision is there
+		_, err := v.Stamp(ctx, id) // whether the revision is there
 		return Schema{Kind: kind, Text: text}, err
 	}
-	schemas, err := s.Schemas(ctx, id)
+	schemas, withheld, err := v.schemas(ctx, id)
 	if err != nil {
 		return Schema{}, err
+	}
+	for _, doc := range withheld {
+		if doc.Name == kind && !doc.Traits().Encrypted {
+			return Schema{}, fault.New(fault.Forbidden, "HTTPForbidden", "The schema for %s takes something from encrypted "+
+				"documents, which the caller may not see", kind)
+		}
 	}
 	name, _, _ := strings.Cut(kind, "/")
 	var similar []string

@@ -10,8 +10,7 @@ type Selection struct {
 	Abstract  []bool
 	Labels    []Label // all of these
 	NoPolicy  bool    // leave ValidationPolicies out
-	Cleartext bool    // leave encrypted documents out, for those who may not see them
-	Redacted  bool    // show hashes in the place of secrets
+	Cleartext bool    // leave encrypted documents out; a View sets it
 	Sort      []SortKey
 	Backwards bool
 	MaxBytes  int // outline the documents from the one on with which those that are read are larger; 0 is no limit

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"purser/internal/authz"
 	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/revisions"
@@ -18,12 +19,14 @@ type Config struct {
 	Rendered *revisions.RenderCache
 	// Compat selects the reference's behaviour in rows C1-C5 of spec/api.md §0.
 	Compat bool
-	Now    func() time.Time
 }
 
-// Service answers questions about the revisions of one site. It is safe for concurrent use.
+// Service answers questions about the revisions of one site, each for a viewer. It is safe for concurrent use.
 type Service struct {
-	Config
+	store    Store
+	renderer revisions.Renderer
+	cache    *revisions.RenderCache
+	compat   bool
 
 	// Callers that ask the same at once share the answer; none is kept.
 	explanations *cache.Cache[explanationKey, Explanation]
@@ -32,7 +35,21 @@ type Service struct {
 
 // NewService returns a service over a store.
 func NewService(config Config) *Service {
-	return &Service{config, cache.New[explanationKey, Explanation](0), cache.New[graphKey, Graph](0)}
+	return &Service{
+		config.Store, config.Renderer, config.Rendered, config.Compat,
+		cache.New[explanationKey, Explanation](0), cache.New[graphKey, Graph](0),
+	}
+}
+
+// For returns what a viewer may know: the only way to ask anything.
+func (s *Service) For(viewer authz.Viewer) View { return View{s, viewer} }
+
+// View answers the questions of one viewer. Who may not see encrypted documents sees a site without them: what is
+// rendered and explained for such a viewer is made of the other documents alone.
+type View struct {
+	*Service
+
+	viewer authz.Viewer
 }
 
 // Store reads revisions. Faults: NotFound for a revision that does not exist, Unavailable if the database does not

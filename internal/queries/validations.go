@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -38,14 +40,14 @@ type Entries struct {
 }
 
 // Validations returns one line for each validation of a revision, sorted by name (spec/api.md §8.2).
-func (s *Service) Validations(ctx context.Context, id int64) ([]validations.Summary, error) {
-	evidence, err := s.evidence(ctx, id)
+func (v View) Validations(ctx context.Context, id int64) ([]validations.Summary, error) {
+	evidence, err := v.evidence(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	worst, err := s.Store.WorstResults(ctx, evidence.Revisions[0])
+	worst, err := v.store.WorstResults(ctx, evidence.Revisions[0])
 	if err != nil {
-		return nil, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, s.Store, id, err))
+		return nil, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, v.store, id, err))
 	}
 	policies, statuses := revisions.InForce(evidence.Policies, id), map[string]string{}
 	maps.Copy(statuses, worst)
@@ -75,13 +77,13 @@ func internalNames(policies []validations.Policy) []string {
 
 // Statuses returns a page of the entries of one validation without their errors (spec/api.md §8.4). An unknown name has
 // none.
-func (s *Service) Statuses(ctx context.Context, id int64, name string, page Page) (Entries, error) {
-	list, err := s.entryList(ctx, id, name)
+func (v View) Statuses(ctx context.Context, id int64, name string, page Page) (Entries, error) {
+	list, err := v.entryList(ctx, id, name)
 	if err != nil {
 		return Entries{}, err
 	}
 	from, to := list.window(page)
-	entries, err := s.statuses(ctx, list, from, to)
+	entries, err := v.statuses(ctx, list, from, to)
 	if err != nil {
 		return Entries{}, err
 	}
@@ -90,27 +92,27 @@ func (s *Service) Statuses(ctx context.Context, id int64, name string, page Page
 
 // Entries returns a page of the entries of all validations of a revision in order of creation, or of one if name is not
 // empty, with their errors (spec/api.md §8.3). It ends early where the errors are many megabytes.
-func (s *Service) Entries(ctx context.Context, id int64, name string, page Page) (Entries, error) {
-	list, err := s.entryList(ctx, id, name)
+func (v View) Entries(ctx context.Context, id int64, name string, page Page) (Entries, error) {
+	list, err := v.entryList(ctx, id, name)
 	if err != nil {
 		return Entries{}, err
 	}
 	from, to := list.window(page)
 	to = list.affordable(from, to)
-	entries, err := s.statuses(ctx, list, from, to)
+	entries, err := v.statuses(ctx, list, from, to)
 	if err != nil {
 		return Entries{}, err
 	}
-	if err := s.addErrors(ctx, list, entries, from); err != nil {
+	if err := v.addErrors(ctx, list, entries, from); err != nil {
 		return Entries{}, err
 	}
 	return Entries{validations.Overlay(list.policies, entries), to < list.length()}, nil
 }
 
 // Entry returns one entry of a validation by its position. Faults: NotFound.
-func (s *Service) Entry(ctx context.Context, id int64, name string, position int) (validations.Entry, error) {
+func (v View) Entry(ctx context.Context, id int64, name string, position int) (validations.Entry, error) {
 	if position >= 0 {
-		found, err := s.Entries(ctx, id, name, Page{Offset: position, Limit: 1})
+		found, err := v.Entries(ctx, id, name, Page{Offset: position, Limit: 1})
 		if err != nil {
 			return validations.Entry{}, err
 		}
@@ -133,13 +135,13 @@ type entryList struct {
 	missing  []string
 }
 
-func (s *Service) entryList(ctx context.Context, id int64, name string) (list entryList, err error) {
-	evidence, err := s.evidence(ctx, id)
+func (v View) entryList(ctx context.Context, id int64, name string) (list entryList, err error) {
+	evidence, err := v.evidence(ctx, id)
 	if err != nil {
 		return list, err
 	}
 	list.revision, list.policies = evidence.Revisions[0], revisions.InForce(evidence.Policies, id)
-	if list.reported, err = s.Store.Reported(ctx, id, name); err != nil {
+	if list.reported, err = v.store.Reported(ctx, id, name); err != nil {
 		return list, fmt.Errorf("read validation results: %w", err)
 	}
 	present := map[string]bool{}
@@ -188,7 +190,7 @@ func (l entryList) affordable(from, to int) int {
 }
 
 // statuses returns the entries of a window without their errors, as they are without policies.
-func (s *Service) statuses(ctx context.Context, list entryList, from, to int) ([]validations.Entry, error) {
+func (v View) statuses(ctx context.Context, list entryList, from, to int) ([]validations.Entry, error) {
 	entries := make([]validations.Entry, 0, to-from)
 	for at := from; at < to; at++ {
 		entry := list.at(at)
@@ -200,7 +202,7 @@ func (s *Service) statuses(ctx context.Context, list entryList, from, to int) ([
 	if from >= list.made() || !list.revision.Failed {
 		return entries, nil
 	}
-	failures, err := s.Store.Failures(ctx, list.revision.ID, list.query(from, to))
+	failures, err := v.store.Failures(ctx, list.revision.ID, list.query(from, to))
 	if err != nil {
 		return nil, fmt.Errorf("read failures: %w", err)
 	}
@@ -233,10 +235,10 @@ func (l entryList) positions(entry int) (positions []int) {
 }
 
 // addErrors sets the errors of the entries of a window that begins at a position. The entries are the caller's own.
-func (s *Service) addErrors(ctx context.Context, list entryList, entries []validations.Entry, from int) error {
+func (v View) addErrors(ctx context.Context, list entryList, entries []validations.Entry, from int) error {
 	to := from + len(entries)
 	if from < list.made() {
-		described, err := s.describe(ctx, list.revision.ID, list.query(from, to), true)
+		described, err := v.describe(ctx, list.revision, list.query(from, to), true)
 		if err != nil {
 			return err
 		}
@@ -248,11 +250,11 @@ func (s *Service) addErrors(ctx context.Context, list entryList, entries []valid
 			}
 		}
 	}
-	return s.addReported(ctx, list, entries, from)
+	return v.addReported(ctx, list, entries, from)
 }
 
 // addReported sets the errors of those entries that were posted.
-func (s *Service) addReported(ctx context.Context, list entryList, entries []validations.Entry, from int) error {
+func (v View) addReported(ctx context.Context, list entryList, entries []validations.Entry, from int) error {
 	first := max(from, list.made())
 	last := min(from+len(entries), list.made()+len(list.reported))
 	var ids []int64
@@ -268,7 +270,7 @@ func (s *Service) addReported(ctx context.Context, list entryList, entries []val
 	if err := budget.NewMeter(ctx).Hold(copies * size); err != nil {
 		return fmt.Errorf("hold the errors of validation results: %w", err)
 	}
-	errs, err := s.Store.ResultErrors(ctx, list.revision.ID, ids)
+	errs, err := v.store.ResultErrors(ctx, list.revision.ID, ids)
 	if err != nil {
 		return fmt.Errorf("read the errors of validation results: %w", err)
 	}
@@ -278,9 +280,61 @@ func (s *Service) addReported(ctx context.Context, list entryList, entries []val
 			if err := json.Unmarshal(text, &entry.Errors); err != nil {
 				return fmt.Errorf("read the errors of a result: %w", err)
 			}
+			if err := v.addRevealed(ctx, list.revision, entry); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// addRevealed sets the errors of a result of the server's own from which secret ones were withheld when it was stored.
+func (v View) addRevealed(ctx context.Context, revision revisions.Revision, entry *validations.Entry) error {
+	if validations.FirstWith(entry.Errors, authz.Withheld) < 0 {
+		return nil
+	}
+	messages, err := v.revealed(ctx, revision, entry.Name)
+	if err != nil || len(messages) == 0 {
+		return err
+	}
+	entry.Errors = entry.Errors[:0]
+	for _, message := range messages {
+		text, err := json.Marshal(message)
+		if err != nil {
+			return fmt.Errorf("write a message: %w", err)
+		}
+		entry.Errors = append(entry.Errors, text)
+	}
+	return nil
+}
+
+// revealed makes a validation of a whole revision again, for viewers who may see what is not stored of its outcome. It
+// returns no messages for others, and if it succeeds by now.
+func (v View) revealed(ctx context.Context, revision revisions.Revision, name string) ([]fault.Message, error) {
+	if !v.viewer.Secrets() {
+		return nil, nil
+	}
+	key := revisions.RenderKey{Revision: revision.ID, Stamp: revision.Stamp}
+	documents, err := v.allDocuments(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	fallback, err := v.fallback(ctx, revision.ID, documents)
+	if err != nil {
+		return nil, err
+	}
+	result, _, err := v.renderer.ValidateRevision(ctx, name, revision.ID, documents, fallback)
+	return v.viewer.Messages(result.Messages), err
+}
+
+// clientVersions returns the client versions that a revision was judged with.
+func (v View) clientVersions(ctx context.Context, revision revisions.Revision) (validations.ClientVersions, error) {
+	documents, err := v.unrendered(ctx, revisions.RenderKey{Revision: revision.ID, Stamp: revision.Stamp})
+	if err != nil {
+		return nil, err
+	}
+	rendered, err := v.renderer.RenderKind(ctx, documents, validations.ClientVersionsKind)
+	return v.renderer.ReadClientVersions(rendered.Documents), err
 }
 
 // described is an entry of the schema validation that is more than a plain success.
@@ -290,8 +344,10 @@ type described struct {
 }
 
 // describe returns those entries of a revision's schema validation that a query asks for, with their errors.
-func (s *Service) describe(ctx context.Context, revision int64, query EntryQuery, details bool) ([]described, error) {
-	rows, err := s.Store.FailedEntries(ctx, revision, query)
+func (v View) describe(ctx context.Context, revision revisions.Revision, query EntryQuery, details bool) (
+	[]described, error,
+) {
+	rows, err := v.store.FailedEntries(ctx, revision.ID, query)
 	if err != nil {
 		return nil, fmt.Errorf("read failed entries: %w", err)
 	}
@@ -303,15 +359,18 @@ func (s *Service) describe(ctx context.Context, revision int64, query EntryQuery
 			schemas = append(schemas, row.Rule.Schema)
 		}
 	}
-	findings, err := s.Store.Checked(ctx, pairs)
+	findings, err := v.store.Checked(ctx, pairs)
 	if err != nil {
 		return nil, fmt.Errorf("read findings: %w", err)
 	}
-	texts, err := s.Store.Contents(ctx, schemas)
+	texts, err := v.store.Contents(ctx, schemas)
 	if err != nil {
 		return nil, fmt.Errorf("read DataSchemas: %w", err)
 	}
-	errs, err := revisions.Describe(rows, findings, texts, details)
+	errs, err := v.renderer.Describe(ctx, v.viewer, revisions.Described{
+		Rows: rows, Findings: findings, Texts: texts,
+		Versions: sync.OnceValues(func() (validations.ClientVersions, error) { return v.clientVersions(ctx, revision) }),
+	}, details)
 	entries := make([]described, len(errs))
 	for i := range errs {
 		entries[i] = described{rows[i].Entry, errs[i]}

@@ -2,6 +2,7 @@ package rendering
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -20,9 +21,13 @@ func (g *graph) cycleFault() error {
 	if more := len(cycle) - len(shown); more > 0 {
 		shown = append(shown, fmt.Sprintf("and %d more", more))
 	}
-	return refuse("SubstitutionDependencyCycle", documents,
+	f := refuse("SubstitutionDependencyCycle", documents,
 		"Cannot determine substitution order as a dependency cycle exists for the following documents: [%s]",
 		strings.Join(shown, ", "))
+	if slices.ContainsFunc(cycle, func(e edge) bool { return g.nodes[e.dependent].secret }) {
+		f.Secret, f.Messages[0].Secret = true, true
+	}
+	return f
 }
 
 func triple(n *node) string {

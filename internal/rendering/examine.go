@@ -87,11 +87,6 @@ func (x *examination) rankable(nodes []*node) (layers, []*node, error) {
 	}
 }
 
-// named is how faults name the document to programs.
-func (n *node) named() fault.Document {
-	return fault.Document{Schema: n.Schema, Name: n.Name, Layer: n.Layer}
-}
-
 // families finds the parents, and what replaces them.
 func (x *examination) families(layers layers, nodes []*node) error {
 	if err := newFamily(x.meter, layers, nodes).selectParents(); err != nil {

@@ -18,14 +18,21 @@ func refuseReason(errorType, reason string, documents []*node, format string, ar
 	return f
 }
 
-// about says for programs, too, which documents a fault is about.
+// about says for programs, too, which documents a fault is about. It is secret if one of them is.
 func about(f *fault.Fault, documents ...*node) *fault.Fault {
 	message := fault.Message{Message: f.Message, Error: true}
 	for _, n := range documents {
-		message.Documents = append(message.Documents, fault.Document{Schema: n.Schema, Name: n.Name, Layer: n.Layer})
+		f.Secret = f.Secret || n.secret
+		message.Documents = append(message.Documents, n.named())
 	}
+	message.Secret = f.Secret
 	f.Messages = []fault.Message{message}
 	return f
+}
+
+// named is how faults name the document to programs.
+func (n *node) named() fault.Document {
+	return fault.Document{Schema: n.Schema, Name: n.Name, Layer: n.Layer, Encrypted: n.encrypted}
 }
 
 // kindOf says what a value is without saying it: values may be secrets.

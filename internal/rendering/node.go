@@ -36,7 +36,7 @@ type node struct {
 
 	destinations [][]string // places that substitutions wrote to, those of its ancestors too
 
-	secret   bool     // it holds what an encrypted document says
+	secret   bool     // it is encrypted, or takes something from a document that is
 	history  *history // nil unless a document is explained
 	data     any      // its own data, later the rendered data
 	read     bool     // data is set
@@ -56,6 +56,22 @@ func (n *node) layered() bool { return n.parent != nil && len(n.actions) > 0 && 
 
 // changes reports whether there is anything to compute.
 func (n *node) changes() bool { return n.layered() || len(n.substitutions) > 0 && !n.control }
+
+// inherit marks the document as secret if one of those that it takes something from is. What these are marked as must
+// be known. The data of no document has a say in it.
+func (r *run) inherit(n *node) {
+	if !n.changes() {
+		return
+	}
+	if n.layered() && n.ancestor().secret {
+		n.secret = true
+	}
+	for i := range n.substitutions {
+		if source := r.sources.of(n.substitutions[i].source); source != nil && source.secret {
+			n.secret = true
+		}
+	}
+}
 
 // returned reports whether services read the document (spec/rendering.md §7.4).
 func (n *node) returned() bool { return !n.abstract && n.replacedBy == nil }
@@ -111,6 +127,7 @@ func (r *run) fill(n *node, metadata document.Mapping) {
 	n.control = strings.HasPrefix(text(metadata.At("schema")), "metadata/Control")
 	n.replacement = metadata.At("replacement") == true
 	n.encrypted = metadata.At("storagePolicy") == "encrypted"
+	n.secret = n.encrypted
 	n.labels = r.labelsOf(metadata.At("labels"))
 	n.selector = r.labelsOf(layering.At("parentSelector"))
 	n.rank, n.place = -1, notFound

@@ -24,6 +24,8 @@ type Options struct {
 	// Lenient passes over substitutions that cannot be made, for callers who want to see what can be seen of documents
 	// that do not render (spec/rendering.md §1, §8.5).
 	Lenient bool
+	// Withhold leaves the documents that are Secret without data: what is rendered and refused then depends on no secret.
+	Withhold bool
 }
 
 // Rendered is a document that services read (spec/rendering.md §7.4). All but its data is as it was submitted.
@@ -36,8 +38,9 @@ type Rendered struct {
 	// Destinations are the places in the data that substitutions wrote to, those of its ancestors too. Messages must not
 	// show what is there or below (spec/rendering.md §0 R14).
 	Destinations [][]string
-	// Secret reports whether the document is encrypted, or got something from one that is: by substitutions
-	// (spec/rendering.md §9.3), or from its parent, which the reference does not mind.
+	// Secret reports whether the document is encrypted, or takes something from one that is: by substitutions
+	// (spec/rendering.md §9.3), or from its parent, which the reference does not mind. What its data says makes no
+	// difference.
 	Secret bool
 }
 
@@ -137,7 +140,11 @@ func (r *run) plan(nodes []*node) ([]*node, error) {
 		return nil, err
 	}
 	chooseSources(nodes)
-	return newGraph(r.meter, nodes, r.sources).order(nodes)
+	order, err := newGraph(r.meter, nodes, r.sources).order(nodes)
+	for _, n := range order {
+		r.inherit(n)
+	}
+	return order, err
 }
 
 // compute brings a document into its final form; what it depends on has its own already (spec/rendering.md §8).
@@ -145,7 +152,9 @@ func (r *run) compute(n *node) error {
 	if err := r.check(n, ""); err != nil {
 		return err
 	}
-	n.secret = n.encrypted
+	if n.secret && r.options.Withhold {
+		return nil
+	}
 	if !n.changes() {
 		return r.keep(n)
 	}
@@ -158,7 +167,7 @@ func (r *run) compute(n *node) error {
 		return err
 	}
 	if n.layered() {
-		n.destinations, n.secret = slices.Clip(n.ancestor().destinations), n.secret || n.ancestor().secret
+		n.destinations = slices.Clip(n.ancestor().destinations)
 	}
 	for i := range n.substitutions {
 		if err := r.substitute(t, n, i); err != nil {

@@ -56,7 +56,6 @@ func (r *run) substitute(t *tree, n *node, number int) error {
 	if err != nil {
 		return err
 	}
-	n.secret = n.secret || source.secret
 	if value.value, err = r.part(value.value, s); err != nil {
 		return r.substitutionFault(n, source, number, err)
 	}

@@ -138,7 +138,7 @@ func judgingSource(ctx context.Context, s *Service, from source) (c changed, err
 	if _, c.snapshot, c.diff, err = s.prepare(ctx, from, Options{}); err != nil {
 		return c, err
 	}
-	c.judgement, err = s.judged(ctx, c.snapshot, c.diff)
+	c.judgement, err = s.judged(ctx, c.snapshot, c.diff, Options{})
 	return c, err
 }
 

@@ -26,7 +26,7 @@ func (j judge) check(ctx context.Context, snapshot Snapshot, s scope) (
 	var size atomic.Int64
 	err = forEach(ctx, len(unchecked), func(meter *budget.Meter, i int) error {
 		doc, pair := unchecked[i], s.pairs[unchecked[i]]
-		found, err := j.findings(ctx, meter, checkers[pair.Rule], doc)
+		found, err := j.findings(ctx, meter, checkers[pair.Rule], doc, s.ofSecret(pair.Rule))
 		if err != nil {
 			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)
 		}
@@ -46,20 +46,25 @@ func (j judge) check(ctx context.Context, snapshot Snapshot, s scope) (
 	return made, findings, nil
 }
 
-// findings checks a document. Of an encrypted one they show nothing but that it fails a rule.
-func (j judge) findings(ctx context.Context, meter *budget.Meter, checker validations.Checker, doc *Stored) (
-	[]validations.Finding, error,
-) {
+// findings checks a document. Of an encrypted one they show nothing but that it fails a rule. ofSecret tells that the
+// rule depends on a secret.
+func (r Renderer) findings(ctx context.Context, meter *budget.Meter, checker validations.Checker, doc *Stored,
+	ofSecret bool,
+) ([]validations.Finding, error) {
 	if !refers(doc) {
-		return checker.Check(meter, doc.Data)
+		found, err := checker.Check(meter, doc.Data)
+		for i := range found {
+			found[i].Secret = ofSecret
+		}
+		return found, err
 	}
-	text, err := open(ctx, j.vault, doc)
+	text, err := open(ctx, r.Vault, doc)
 	if err != nil {
 		unopened := validations.Finding{Message: validations.Unopened, Instance: []string{}, SchemaPath: "."}
 		return []validations.Finding{unopened}, nil //nolint:nilerr // it is a finding about the document
 	}
 	found, err := checker.Check(meter, text)
-	return validations.Concealed(found), err
+	return validations.OfSecret(found), err
 }
 
 // bounded keeps all findings until those of one change are many megabytes, then the first of each check, cut short.

@@ -7,7 +7,6 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/rendering"
 	"purser/internal/validations"
 )
 
@@ -26,23 +25,23 @@ func layered(documents []*Stored) bool {
 	})
 }
 
-// clientVersions returns the client versions that the new revision is judged with. The documents that name them are
-// rendered if one of them has to be; while documents do not render, those count that need no rendering.
-func (j judge) clientVersions(ctx context.Context, snapshot Snapshot, diff Diff) (validations.ClientVersions, error) {
+// clientVersions returns the client versions that the new revision is judged with, and whether some are withheld. The
+// documents that name them are rendered if one of them has to be; while documents do not render, those count that need
+// no rendering.
+func (j judge) clientVersions(ctx context.Context, snapshot Snapshot, diff Diff) (
+	versions validations.ClientVersions, withheld bool, err error,
+) {
 	documents := versionsAfter(snapshot, diff)
 	final := slices.DeleteFunc(slices.Clone(documents), func(doc *Stored) bool { return !doc.Traits().Final() })
 	if !layered(documents) {
-		return ReadClientVersions(final, j.defaults), nil
+		return j.ReadClientVersions(final), false, nil
 	}
 	all, _ := withPolicy(after(snapshot.Documents, diff), snapshot.Fallback)
-	rendered, err := RenderKind(ctx, j.vault, all, validations.ClientVersionsKind)
+	rendered, err := j.RenderKind(ctx, all, validations.ClientVersionsKind)
 	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
-		return ReadClientVersions(final, j.defaults), nil
+		return j.ReadClientVersions(final), false, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	return ReadClientVersions(rendered, j.defaults), nil
+	return j.ReadClientVersions(rendered.Documents), len(rendered.Withheld) > 0, err
 }
 
 // isOfDocuments reports whether a rendering fault was caused by the documents.
@@ -52,15 +51,20 @@ func isOfDocuments(problem *fault.Fault) bool {
 
 // ReadClientVersions returns the client versions that rendered documents name, in the order of their places; those of
 // several documents that name a plugin first count.
-func ReadClientVersions(documents []*Stored, defaults validations.ClientVersions) validations.ClientVersions {
+func (r Renderer) ReadClientVersions(documents []*Stored) validations.ClientVersions {
 	naming := slices.DeleteFunc(slices.Clone(documents), func(doc *Stored) bool { return !namesVersions(doc) })
 	slices.SortStableFunc(naming, byPlace)
-	return validations.ReadClientVersions(Contents(naming), defaults)
+	versions := validations.ReadClientVersions(Contents(naming), r.Defaults)
+	if r.Vault != nil && slices.ContainsFunc(naming, func(doc *Stored) bool { return doc.Tainted }) {
+		digest := versions.Digest()
+		of := document.Identity{Schema: validations.ClientVersionsKind}
+		return versions.OfSecret(r.Vault.Digest(placeOf(of), digest[:]))
+	}
+	return versions
 }
 
 // RenderKind renders those documents that have a schema, and what they depend on.
-func RenderKind(ctx context.Context, vault Vault, documents []*Stored, schema string) ([]*Stored, error) {
+func (r Renderer) RenderKind(ctx context.Context, documents []*Stored, schema string) (Computed, error) {
 	only := func(doc *document.Document) bool { return doc.Schema == schema }
-	rendered, err := compute(ctx, vault, documents, rendering.Options{Only: only})
-	return rendered.Documents, err
+	return r.compute(ctx, documents, only)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/fault"
 	"purser/internal/validations"
@@ -34,14 +35,19 @@ type Commit struct {
 func newCommit(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options) Commit {
 	c := Commit{
 		Base: snapshot.Head, Diff: diff.withoutSecrets(), Against: snapshot.Buckets, Audit: options.Audit,
-		Checks: judgement.Checks, Failures: judgement.Failures, Settles: judgement.Settles,
+		Failures: judgement.Failures, Settles: judgement.Settles,
 		Exact: diff.Exact || judgement.Exact || options.Expected != nil ||
 			slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), governs),
 		Revision: newRevision(snapshot, diff, judgement, kind, options),
 	}
+	for _, check := range judgement.Checks {
+		check.Findings = validations.Concealed(check.Findings)
+		c.Checks = append(c.Checks, check)
+	}
 	for _, result := range judgement.Results {
-		result.CreatedAt = c.Revision.CreatedAt
-		c.Results = append(c.Results, result)
+		stored := result.For(authz.Viewer{})
+		stored.CreatedAt = c.Revision.CreatedAt
+		c.Results = append(c.Results, stored)
 	}
 	return c
 }
@@ -162,14 +168,14 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 		return from, Written{}, err
 	}
 	began := s.Now()
-	judgement, err := s.judged(ctx, snapshot, diff)
+	judgement, err := s.judged(ctx, snapshot, diff, options)
 	if err != nil {
 		return from, Written{}, err
 	}
 	s.observe("check", began)
 	switch {
 	case options.DryRun:
-		written, err = s.preview(snapshot, diff, judgement, kind, options)
+		written, err = s.preview(ctx, snapshot, diff, judgement, kind, options)
 		return from, written, err
 	case !diff.Changes:
 		s.Store.Remember(snapshot, diff.Result)
@@ -184,7 +190,7 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 		defer end()
 		ctx = turn
 	}
-	written, err = s.append(ctx, commit, judgement)
+	written, err = s.append(ctx, commit, judgement, options.Viewer)
 	return from, written, err
 }
 
@@ -247,7 +253,14 @@ func (s *Service) planned(ctx context.Context, from source, snapshot Snapshot, o
 	if err != nil {
 		return diff, Need{}, err
 	}
-	more, err := s.judge().need(ctx, snapshot, diff)
+	if options.CleartextOnly && !s.Compat {
+		for _, doc := range diff.Removed {
+			if doc.Traits().Encrypted {
+				return diff, Need{}, mayNotDelete(doc.Identity)
+			}
+		}
+	}
+	more, err := s.judge(options).need(ctx, snapshot, diff)
 	if err != nil {
 		return diff, more, err
 	}
@@ -258,11 +271,11 @@ func (s *Service) planned(ctx context.Context, from source, snapshot Snapshot, o
 }
 
 // judged judges a diff that changes something.
-func (s *Service) judged(ctx context.Context, snapshot Snapshot, diff Diff) (Judgement, error) {
+func (s *Service) judged(ctx context.Context, snapshot Snapshot, diff Diff, options Options) (Judgement, error) {
 	if !diff.Changes {
 		return Judgement{}, nil
 	}
-	return s.judge().judge(ctx, snapshot, diff)
+	return s.judge(options).judge(ctx, snapshot, diff)
 }
 
 // takeTurn waits until no other change of this process is being appended; end lets the next one begin. A large request
@@ -287,7 +300,9 @@ func (s *Service) takeTurn(ctx context.Context) (turn context.Context, end func(
 }
 
 // append stores a commit and caches its rendered documents for later requests.
-func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement) (Written, error) {
+func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement, viewer authz.Viewer) (
+	Written, error,
+) {
 	began := s.Now()
 	stored, err := s.Store.Append(ctx, commit)
 	if err != nil {
@@ -300,16 +315,17 @@ func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement
 	return Written{
 		Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Documents: stored.Diff.Result,
 		Buckets: stored.Revision.Buckets, Changed: true, Audited: stored.Audit != nil,
-		Shown: s.verdict(stored.Revision, judgement),
+		Shown: s.verdict(stored.Revision, judgement, viewer),
 	}, nil
 }
 
 // verdict weighs a revision that nobody can have reported anything about yet.
-func (s *Service) verdict(revision Revision, judgement Judgement) Shown {
+func (s *Service) verdict(revision Revision, judgement Judgement, viewer authz.Viewer) Shown {
 	var outcomes []validations.Outcome
 	for _, result := range judgement.Results {
-		result.CreatedAt = revision.CreatedAt
-		outcomes = append(outcomes, validations.OutcomeOf(result))
+		shown := result.For(viewer)
+		shown.CreatedAt = revision.CreatedAt
+		outcomes = append(outcomes, validations.OutcomeOf(shown))
 	}
 	return Shown{revision, Weigh(s.Compat, judgement.Policies, revision, outcomes, revision.CreatedAt)}
 }

@@ -63,7 +63,9 @@ func (s *Service) decodeItem(ctx context.Context, meter *budget.Meter, item Item
 			return item, decodeFaults{bucket: err}
 		}
 	}
-	if item.Document.Traits().Encrypted {
+	if !item.Document.Traits().Encrypted {
+		item.Document = distinct(item.Document)
+	} else {
 		if cleartextOnly {
 			return item, decodeFaults{secret: mayNotEncrypt()}
 		}

@@ -8,15 +8,21 @@ import (
 )
 
 // judge validates the revision that a diff makes: the documents by their schemas, and the whole revision as its
-// policies require (spec/api.md §7.1, §0 C1, D1, D3, D4). It has no access to a store.
+// policies require (spec/api.md §7.1, §0 C1, D1, D3, D4). It has no access to a store. With Withhold it does not judge
+// what depends on secrets.
 type judge struct {
-	engine   *validations.Engine
-	vault    Vault
-	defaults validations.ClientVersions
-	compat   bool
+	Renderer
+
+	compat bool
 }
 
-func (s *Service) judge() judge { return judge{s.Engine, s.Vault, s.ClientVersions, s.Compat} }
+func (s *Service) judge(options Options) judge {
+	return judge{s.renderer(options.DryRun && !options.Viewer.Encrypted), s.Compat}
+}
+
+func (s *Service) renderer(withhold bool) Renderer {
+	return Renderer{Engine: s.Engine, Vault: s.Vault, Defaults: s.ClientVersions, Withhold: withhold}
+}
 
 // Judgement is the outcome of validating a diff.
 type Judgement struct {
@@ -24,7 +30,7 @@ type Judgement struct {
 	Failures []Failure
 	Entries  int // of the schema validation
 	// Results are the outcomes of the validations of the whole revision.
-	Results []validations.Result
+	Results []RevisionResult
 	// ClientVersions are the versions that the revision was judged with.
 	ClientVersions validations.ClientVersions
 	// Policies are in force once the change is made, in order of place.
@@ -33,6 +39,8 @@ type Judgement struct {
 	Rendered *Rendering
 	// Exact tells that it holds for the newest revision of its snapshot only.
 	Exact bool
+	// Withheld tells that it leaves out documents that depend on secrets.
+	Withheld bool
 	// Settles tells that the documents that govern others, or the failing documents, change.
 	Settles bool
 }
@@ -55,7 +63,7 @@ func (j judge) judge(ctx context.Context, snapshot Snapshot, diff Diff) (Judgeme
 	failing := failing(snapshot, diff, scope, findings)
 	made := Judgement{
 		Checks: checks, ClientVersions: scope.versions, Policies: policiesAfter(snapshot.Policies, diff),
-		Settles: settles(snapshot, diff, failing),
+		Settles: settles(snapshot, diff, failing), Withheld: scope.withheld,
 	}
 	made.Failures, made.Entries = entries(snapshot, diff, failing)
 	return j.validateRevision(ctx, snapshot, diff, made)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -164,10 +165,10 @@ func TestJudge_judge_schemaUnread(t *testing.T) {
 	gone := errors.New("gone")
 	cancel(gone)
 	s.Engine = validations.NewEngine(keyword{})
-	if _, err := s.judge().judge(ctx, change.snapshot, change.diff); !errors.Is(err, gone) {
+	if _, err := s.judge(Options{}).judge(ctx, change.snapshot, change.diff); !errors.Is(err, gone) {
 		t.Errorf("error %v, want the cause of the context's end", err)
 	}
-	if _, err := s.judge().need(ctx, change.snapshot, change.diff); !errors.Is(err, gone) {
+	if _, err := s.judge(Options{}).need(ctx, change.snapshot, change.diff); !errors.Is(err, gone) {
 		t.Errorf("error %v, want the cause of the context's end", err)
 	}
 }
@@ -178,7 +179,7 @@ func TestJudge_need_nothing(t *testing.T) {
 	s, _ := service()
 	put(t, s, "a", widget("w1", "{}"))
 	got := judged(t, s, "a", widget("w1", "{ }"))
-	need, err := s.judge().need(t.Context(), got.snapshot, got.diff)
+	need, err := s.judge(Options{}).need(t.Context(), got.snapshot, got.diff)
 	if err != nil || !cmp.Equal(need, Need{}) || got.judgement.Entries != 0 {
 		t.Errorf("need %+v, %v, judgement %+v", need, err, got.judgement)
 	}
@@ -196,7 +197,7 @@ func TestJudge_need(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.judge().need(t.Context(), snapshot, diff)
+	got, err := s.judge(Options{}).need(t.Context(), snapshot, diff)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,7 +381,7 @@ func TestJudge_judge_budgetOfSchema(t *testing.T) {
 			if err := nearly.Check(); err != nil {
 				t.Fatal(err)
 			}
-			_, err := s.judge().judge(ctx, change.snapshot, change.diff)
+			_, err := s.judge(Options{}).judge(ctx, change.snapshot, change.diff)
 			wantFault(t, err, fault.TooLarge, c.want)
 		})
 	}
@@ -495,9 +496,10 @@ func TestJudge_validateWhole(t *testing.T) {
 			got := judged(t, s, "b", c.body)
 			statuses := map[string]string{}
 			for _, result := range got.judgement.Results {
-				statuses[result.Name] = result.Status
-				if (string(result.Errors) == "[]") != (result.Status == "success") {
-					t.Errorf("%s: %s", result.Name, result.Errors)
+				shown := result.For(authz.Viewer{})
+				statuses[shown.Name] = shown.Status
+				if (string(shown.Errors) == "[]") != (shown.Status == "success") {
+					t.Errorf("%s: %s", shown.Name, shown.Errors)
 				}
 			}
 			if diff := cmp.Diff(c.want, statuses); diff != "" {

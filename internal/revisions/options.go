@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/authz"
 	"purser/internal/fault"
 )
 
@@ -14,8 +15,11 @@ type Options struct {
 	Expected Expected
 	// DryRun only reports what would happen.
 	DryRun bool
-	// CleartextOnly refuses to store encrypted documents.
+	// CleartextOnly refuses to store, replace or delete encrypted documents.
 	CleartextOnly bool
+	// Viewer is who the outcome is for. For one who may not see encrypted documents a dry run does not judge them, nor
+	// what takes something from them: trying schemas would tell what they say.
+	Viewer authz.Viewer
 	// Audit is recorded with what is changed, with the number of a new revision filled in; nil records nothing.
 	Audit *AuditEvent
 }

@@ -20,6 +20,8 @@ type Payload struct {
 	Buckets []string // that are replaced, each once
 	// CleartextOnly refuses encrypted documents.
 	CleartextOnly bool
+	// Blind tells that the caller may not see encrypted documents: each one is a change, so that guesses tell nothing.
+	Blind bool
 }
 
 // Item is one document of a payload.

@@ -1,11 +1,12 @@
 package revisions
 
 import (
+	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
+	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/validations"
 )
@@ -20,6 +21,8 @@ type Preview struct {
 	Findings  []Finding
 	// Results are the outcomes of the validations of the whole revision that policies require.
 	Results []validations.Result
+	// Withheld tells that encrypted documents, or documents that take something from them, were left out.
+	Withheld bool
 }
 
 // Finding is a document of the revision that its schema validation has a failure or a note about.
@@ -44,21 +47,26 @@ func previewNeed(snapshot Snapshot) Need {
 }
 
 // preview returns the answer to a dry run.
-func (s *Service) preview(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options) (
-	Written, error,
-) {
-	findings, err := previewFindings(snapshot, diff, judgement)
+func (s *Service) preview(ctx context.Context, snapshot Snapshot, diff Diff, judgement Judgement, kind Kind,
+	options Options,
+) (Written, error) {
+	viewer := options.Viewer
+	findings, withheld, err := s.previewFindings(ctx, snapshot, diff, judgement, viewer)
 	if err != nil {
 		return Written{}, err
 	}
 	preview := &Preview{
-		Changed: diff.Changes, Documents: DocumentDifferences(diff.Removed, diff.Added), Results: judgement.Results,
-		Buckets: previewBuckets(snapshot.Occupied, diff), Findings: findings,
+		Changed: diff.Changes, Buckets: previewBuckets(snapshot.Occupied, diff), Findings: findings,
+		Documents: DocumentDifferences(visible(viewer, diff.Removed), visible(viewer, diff.Added)),
+		Withheld:  judgement.Withheld || withheld,
+	}
+	for _, result := range judgement.Results {
+		preview.Results = append(preview.Results, result.For(viewer))
 	}
 	switch {
 	case diff.Changes:
 		revision := newRevision(snapshot, diff, judgement, kind, options)
-		preview.Shown = s.verdict(revision, judgement)
+		preview.Shown = s.verdict(revision, judgement, viewer)
 	case snapshot.Newest.ID > 0:
 		policies := InForce(snapshot.Policies, snapshot.Revision)
 		verdict := Weigh(s.Compat, policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)
@@ -76,33 +84,50 @@ func previewBuckets(before []string, diff Diff) []BucketDifference {
 	return BucketDifferences(before, after, diff.Removed, diff.Added)
 }
 
-// previewFindings describes the entries of a schema validation that are more than a plain success.
-func previewFindings(snapshot Snapshot, diff Diff, judgement Judgement) ([]Finding, error) {
+// previewFindings describes the entries of a schema validation that are more than a plain success. It reports whether
+// some are left out, because they are about encrypted documents that the viewer may not see.
+func (s *Service) previewFindings(ctx context.Context, snapshot Snapshot, diff Diff, judgement Judgement,
+	viewer authz.Viewer,
+) (findings []Finding, withheld bool, err error) {
 	about := byID(slices.Concat(snapshot.Failing, snapshot.Governed, diff.Result, diff.Added))
-	var rows []FailedEntry
+	described := Described{
+		Findings: map[validations.Pair][]validations.Finding{}, Texts: map[document.Digest][]byte{},
+		Versions: func() (validations.ClientVersions, error) { return judgement.ClientVersions, nil },
+	}
 	for _, failure := range judgement.Failures {
-		if doc := about[failure.Document]; doc != nil {
-			rows = append(rows, FailedEntry{failure, doc})
+		doc := about[failure.Document]
+		switch {
+		case doc == nil:
+		case doc.Traits().Encrypted && !viewer.Encrypted:
+			withheld = true
+		default:
+			described.Rows = append(described.Rows, FailedEntry{failure, doc})
 		}
 	}
-	found := map[validations.Pair][]validations.Finding{}
-	maps.Copy(found, snapshot.Checks)
+	maps.Copy(described.Findings, snapshot.Checks)
 	for _, check := range judgement.Checks {
-		found[check.Name()] = check.Findings
+		described.Findings[check.Name()] = check.Findings
 	}
-	texts := map[document.Digest][]byte{}
 	for _, doc := range slices.Concat(snapshot.Schemas, diff.Added) {
-		texts[doc.Digest] = doc.Data
+		described.Texts[doc.Digest] = doc.Data
 	}
-	errs, err := Describe(rows, found, texts, true)
+	errs, err := s.renderer(false).Describe(ctx, viewer, described, true)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	findings := make([]Finding, len(rows))
-	for i, row := range rows {
+	findings = make([]Finding, len(described.Rows))
+	for i, row := range described.Rows {
 		findings[i] = Finding{row.About.Identity, row.About.Bucket, !row.Rule.IsZero(), errs[i]}
 	}
-	return findings, nil
+	return findings, withheld, nil
+}
+
+// visible returns the documents that a viewer may see.
+func visible(viewer authz.Viewer, documents []*Stored) []*Stored {
+	if viewer.Encrypted {
+		return documents
+	}
+	return slices.DeleteFunc(slices.Clone(documents), func(doc *Stored) bool { return doc.Traits().Encrypted })
 }
 
 // byID returns documents by their ids.
@@ -112,54 +137,4 @@ func byID(documents []*Stored) map[int64]*Stored {
 		byID[doc.ID] = doc
 	}
 	return byID
-}
-
-// FailedEntry is a Failure with the document it is about.
-type FailedEntry struct {
-	Failure
-
-	About *Stored
-}
-
-// Describe returns the errors of entries that are more than a plain success: findings by check, and the texts of the
-// schemas by digest. With details each error shows its part of the document, and the schema, until they are some
-// megabytes; each entry can be asked for alone.
-func Describe(rows []FailedEntry, findings map[validations.Pair][]validations.Finding,
-	texts map[document.Digest][]byte, details bool,
-) ([][]json.RawMessage, error) {
-	const maxDetailed = 8 << 20
-	size := 0
-	entries := make([][]json.RawMessage, len(rows))
-	for i, row := range rows {
-		doc, text := row.About.Document, validations.RuleText(row.Rule)
-		if text == nil {
-			text = texts[row.Rule.Schema]
-		}
-		found := findings[validations.PairOf(doc.Digest, row.Rule)]
-		reports, err := validations.Report(doc, text, found, details && size < maxDetailed)
-		if err != nil {
-			return nil, fmt.Errorf("word the findings: %w", err)
-		}
-		if entries[i], err = appendJSON([]json.RawMessage{}, reports); err != nil {
-			return nil, err
-		}
-		if entries[i], err = appendJSON(entries[i], row.Notes); err != nil {
-			return nil, err
-		}
-		for _, text := range entries[i] {
-			size += len(text)
-		}
-	}
-	return entries, nil
-}
-
-func appendJSON[T any](list []json.RawMessage, items []T) ([]json.RawMessage, error) {
-	for _, item := range items {
-		text, err := json.Marshal(item)
-		if err != nil {
-			return nil, fmt.Errorf("write an entry: %w", err)
-		}
-		list = append(list, text)
-	}
-	return list, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/validations"
 )
@@ -166,7 +167,8 @@ func TestDescribe_bounded(t *testing.T) {
 	}
 	found := map[validations.Pair][]validations.Finding{validations.PairOf(doc.Digest, rule): {finding}}
 	texts := map[document.Digest][]byte{rule.Schema: []byte(`{"type":"string"}`)}
-	errs, err := Describe(rows, found, texts, true)
+	described := Described{Rows: rows, Findings: found, Texts: texts}
+	errs, err := s.renderer(false).Describe(t.Context(), authz.Viewer{}, described, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func (s *Service) PutChangeSet(ctx context.Context, buckets []string, body []byt
 }
 
 func (s *Service) put(ctx context.Context, payload Payload, kind Kind, options Options) (Written, error) {
-	payload.CleartextOnly = options.CleartextOnly
+	payload.CleartextOnly, payload.Blind = options.CleartextOnly, !options.Viewer.Encrypted
 	payload, err := s.decodeAll(ctx, payload)
 	if err != nil {
 		return Written{}, err

@@ -17,6 +17,7 @@ type Rendering struct {
 	Documents []*Stored // in order of output; their digests are those of what was submitted
 	Fault     error     // of rendered documents that do not match their schemas, nil if all do
 	Size      int       // in bytes, about
+	Withheld  bool      // some documents are left out: see Renderer
 	// Provisional tells that a later rendering may give other documents: the LayeringPolicy is younger than the revision.
 	Provisional bool
 }
@@ -34,11 +35,14 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*Store
 	out Rendering, err error,
 ) {
 	documents, policy := withPolicy(documents, fallback)
-	computed, err := compute(ctx, r.Vault, documents, rendering.Options{})
+	computed, err := r.compute(ctx, documents, nil)
 	if err != nil {
 		return Rendering{}, err
 	}
-	out = Rendering{Documents: computed.Documents, Provisional: policy != nil && policy.Revision > revision}
+	out = Rendering{
+		Documents: computed.Documents, Withheld: len(computed.Withheld) > 0,
+		Provisional: policy != nil && policy.Revision > revision,
+	}
 	for _, doc := range out.Documents {
 		out.Size += Size(doc.Document)
 	}
@@ -55,6 +59,9 @@ type Renderer struct {
 	Vault  Vault
 	// Defaults are the versions of client plugins that no document names.
 	Defaults validations.ClientVersions
+	// Withhold leaves out encrypted documents and those that take something from them, and what could be said about them:
+	// the outcome depends on no secret.
+	Withhold bool
 }
 
 // withPolicy adds a LayeringPolicy to documents that have none. It returns the policy that was added, nil if none was.
@@ -71,25 +78,37 @@ func WithPolicy(documents []*Stored, fallback *Stored) []*Stored {
 	return documents
 }
 
-// computed are rendered documents, with where substitutions wrote in those whose data was put together by rendering.
-type computed struct {
-	Documents []*Stored
-	written   map[*Stored][][]string // by document, also by one into which nothing was written
+// Computed are rendered documents.
+type Computed struct {
+	Documents []*Stored // that services read
+	Withheld  []*Stored // that they read too, as they were submitted: see Renderer
+
+	// written has where substitutions wrote, by the documents whose data was put together by rendering.
+	written map[*Stored][][]string
 }
 
-// compute renders documents and returns those that services read. All but the data is as it was submitted, the digest
-// too.
-func compute(ctx context.Context, vault Vault, stored []*Stored, options rendering.Options) (computed, error) {
-	resolver := newResolver(ctx, vault, stored)
-	options.Resolve = resolver.resolve()
+// compute renders documents, those that only chooses if it is not nil. All but the data is as it was submitted, the
+// digest too.
+func (r Renderer) compute(ctx context.Context, stored []*Stored, only func(*document.Document) bool) (Computed, error) {
+	resolver := newResolver(ctx, r.Vault, stored)
+	options := rendering.Options{Only: only, Withhold: r.Withhold, Resolve: resolver.resolve()}
 	rendered, err := rendering.Render(ctx, Contents(stored), options)
 	if resolver.failure != nil {
-		return computed{}, resolver.failure
+		return Computed{}, resolver.failure
 	}
 	if err != nil {
-		return computed{}, err
+		return Computed{}, err
 	}
-	out := computed{make([]*Stored, len(rendered)), map[*Stored][][]string{}}
+	out := Computed{written: map[*Stored][][]string{}}
+	if r.Withhold {
+		rendered = slices.DeleteFunc(rendered, func(doc rendering.Rendered) bool {
+			if doc.Secret {
+				out.Withheld = append(out.Withheld, stored[doc.Index])
+			}
+			return doc.Secret
+		})
+	}
+	out.Documents = make([]*Stored, len(rendered))
 	err = forEach(ctx, len(rendered), func(_ *budget.Meter, i int) error {
 		doc := *stored[rendered[i].Index]
 		if rendered[i].Computed {
@@ -102,7 +121,7 @@ func compute(ctx context.Context, vault Vault, stored []*Stored, options renderi
 		return nil
 	})
 	if err != nil {
-		return computed{}, fmt.Errorf("write rendered documents: %w", err)
+		return Computed{}, fmt.Errorf("write rendered documents: %w", err)
 	}
 	for i, doc := range out.Documents {
 		if rendered[i].Computed {
@@ -114,10 +133,14 @@ func compute(ctx context.Context, vault Vault, stored []*Stored, options renderi
 
 // validate checks rendered documents by the built-in schemas and the DataSchemas among them (spec/api.md §7.2, §0 D15).
 // Their metadata needs no check: it is as it was taken in. Fault: Invalid, with a D002 for each finding.
-func (r Renderer) validate(ctx context.Context, rendered computed) error {
+func (r Renderer) validate(ctx context.Context, rendered Computed) error {
 	schemas, err := r.registered(ctx, rendered)
 	if err != nil {
 		return err
+	}
+	unknown := map[string]bool{} // document schemas whose DataSchemas are withheld
+	for _, doc := range rendered.Withheld {
+		unknown[doc.Name] = unknown[doc.Name] || doc.Schema == validations.DataSchemaKind
 	}
 	rules := validations.Rules{Registered: map[string]validations.Rule{}}
 	byRule, byDocument := map[validations.Rule]*registered{}, map[*Stored]*registered{}
@@ -133,12 +156,15 @@ func (r Renderer) validate(ctx context.Context, rendered computed) error {
 			return nil // a DataSchema that compiles is as it must be
 		}
 		checker, _ := r.Engine.Checker(rule)
-		text := validations.RuleText(rule)
+		text, secret := validations.RuleText(rule), doc.Tainted
 		if schema := byRule[rule]; schema != nil {
-			checker, text = schema.checker, schema.Data
+			if unknown[doc.Schema] || schema.unknown {
+				return nil
+			}
+			checker, text, secret = schema.checker, schema.Data, secret || schema.secret
 		}
 		found, err := checker.Check(meter, doc.Data)
-		outcomes[i] = outcome{text, found, validations.IsUnusable(checker)}
+		outcomes[i] = outcome{text, found, validations.IsUnusable(checker), secret}
 		return budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
 	})
 	if err != nil {
@@ -152,6 +178,7 @@ type outcome struct {
 	rule      []byte // the text of the schema
 	findings  []validations.Finding
 	unchecked bool // the schema cannot be used
+	secret    bool // the document, the schema or the client versions hold something secret
 }
 
 // registered is a DataSchema in force with what checks by it.
@@ -160,14 +187,17 @@ type registered struct {
 
 	rule    validations.Rule
 	checker validations.Checker
+	secret  bool // it holds something secret, or it names client versions that do
+	unknown bool // it names client versions some of which are withheld
 }
 
 // registered returns the DataSchemas in force among rendered documents.
-func (r Renderer) registered(ctx context.Context, rendered computed) (schemas []registered, err error) {
+func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []registered, err error) {
 	for _, doc := range Registering(rendered.Documents) {
-		schemas = append(schemas, registered{Stored: doc})
+		schemas = append(schemas, registered{Stored: doc, secret: doc.Tainted})
 	}
-	versions := ReadClientVersions(rendered.Documents, r.Defaults)
+	versions := r.ReadClientVersions(rendered.Documents)
+	withheld := slices.ContainsFunc(rendered.Withheld, namesVersions)
 	err = forEach(ctx, len(schemas), func(meter *budget.Meter, i int) error {
 		schema := &schemas[i]
 		digest := schema.Digest
@@ -179,6 +209,13 @@ func (r Renderer) registered(ctx context.Context, rendered computed) (schemas []
 		var err error
 		if schema.rule, err = r.Engine.RuleOf(meter, digest, schema.Data, versions); err != nil {
 			return readingSchema(err, schema.Stored)
+		}
+		if versions.AreSecret() || withheld {
+			names, err := r.Engine.NamesVersions(meter, digest, schema.Data)
+			if err != nil {
+				return readingSchema(err, schema.Stored)
+			}
+			schema.secret, schema.unknown = schema.secret || names && versions.AreSecret(), names && withheld
 		}
 		checker, known := r.Engine.Checker(schema.rule)
 		if !known {
@@ -194,7 +231,7 @@ func (r Renderer) registered(ctx context.Context, rendered computed) (schemas []
 }
 
 // invalidRendered returns a fault that lists failed checks of rendered documents, nil if there are none.
-func invalidRendered(rendered computed, outcomes []outcome) error {
+func invalidRendered(rendered Computed, outcomes []outcome) error {
 	const maxDetailed = 8 << 20 // bytes of messages with all details
 	size := 0
 	var messages []fault.Message
@@ -210,7 +247,9 @@ func invalidRendered(rendered computed, outcomes []outcome) error {
 		}
 		for _, e := range errs {
 			size += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
-			messages = append(messages, validations.D002(e))
+			message := validations.D002(e)
+			message.Secret, message.Documents[0].Encrypted = found.secret, doc.Traits().Encrypted
+			messages = append(messages, message)
 		}
 	}
 	if len(messages) == 0 {

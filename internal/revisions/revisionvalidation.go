@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/rendering"
@@ -46,53 +47,76 @@ func requiresRevisionValidation(policies []validations.Policy) bool {
 }
 
 // validateRevision returns a judgement with the outcomes of those validations of the whole revision that its policies
-// require: whether its documents fit together, and whether they render to documents that match their schemas
-// (spec/api.md §0 D3, D4).
+// require.
 func (j judge) validateRevision(ctx context.Context, snapshot Snapshot, diff Diff, made Judgement) (Judgement, error) {
 	required := validations.Required(made.Policies)
 	made.Exact = requiresRevisionValidation(made.Policies) || layered(versionsAfter(snapshot, diff))
 	documents := after(snapshot.Documents, diff)
-	if slices.Contains(required, validations.PolicyValidation) {
-		problems, err := rendering.Examine(ctx, Contents(documents))
-		if err != nil {
-			return made, fmt.Errorf("examine documents: %w", err)
+	for _, name := range []string{validations.PolicyValidation, validations.RenderingValidation} {
+		if !slices.Contains(required, name) {
+			continue
 		}
-		made.Results = append(made.Results, internalResult(validations.PolicyValidation, problems...))
+		result, rendered, err := j.ValidateRevision(ctx, name, snapshot.Revision+1, documents, snapshot.Fallback)
+		if err != nil {
+			return made, err
+		}
+		made.Results, made.Withheld = append(made.Results, result), made.Withheld || rendered.Withheld
+		if name == validations.RenderingValidation && len(result.Messages) == 0 {
+			made.Rendered = &rendered
+		}
 	}
-	if !slices.Contains(required, validations.RenderingValidation) {
-		return made, nil
-	}
-	renderer := Renderer{j.engine, j.vault, j.defaults}
-	rendered, err := renderer.Render(ctx, snapshot.Revision+1, documents, snapshot.Fallback)
-	var problems []*fault.Fault
-	problem, isFault := errors.AsType[*fault.Fault](cmp.Or(err, rendered.Fault))
-	switch {
-	case err == nil && rendered.Fault == nil:
-		made.Rendered = &rendered
-	case isFault && isOfDocuments(problem):
-		problems = append(problems, problem)
-	default:
-		return made, err
-	}
-	made.Results = append(made.Results, internalResult(validations.RenderingValidation, problems...))
 	return made, nil
 }
 
-// internalResult is the outcome of a validation that the server makes, without its time.
-func internalResult(name string, problems ...*fault.Fault) validations.Result {
+// ValidateRevision makes one of the server's validations of a whole revision: whether its documents fit together, or
+// whether they render to documents that match their schemas; then it returns these too (spec/api.md §0 D3, D4).
+// fallback is as for Render.
+func (r Renderer) ValidateRevision(ctx context.Context, name string, revision int64, documents []*Stored,
+	fallback *Stored,
+) (result RevisionResult, rendered Rendering, err error) {
+	if name == validations.PolicyValidation {
+		problems, err := rendering.Examine(ctx, Contents(documents))
+		if err != nil {
+			return result, rendered, fmt.Errorf("examine documents: %w", err)
+		}
+		return revisionResult(name, problems...), rendered, nil
+	}
+	rendered, err = r.Render(ctx, revision, documents, fallback)
+	problem, isFault := errors.AsType[*fault.Fault](cmp.Or(err, rendered.Fault))
+	switch {
+	case err == nil && rendered.Fault == nil:
+		return revisionResult(name), rendered, nil
+	case isFault && isOfDocuments(problem):
+		return revisionResult(name, problem), rendered, nil
+	}
+	return result, rendered, err
+}
+
+// RevisionResult is the outcome of a validation of a whole revision that the server makes: a success without messages.
+type RevisionResult struct {
+	Name     string
+	Messages []fault.Message
+}
+
+func revisionResult(name string, problems ...*fault.Fault) RevisionResult {
+	result := RevisionResult{Name: name}
+	for _, problem := range problems {
+		result.Messages = append(result.Messages, MessagesOf(problem)...)
+	}
+	return result
+}
+
+// For returns the result as a viewer sees it, without its time. The zero viewer's is the one to store.
+func (r RevisionResult) For(viewer authz.Viewer) validations.Result {
 	result := validations.Result{
-		Name: name, Status: validations.Success.String(), Validator: []byte(`{"name":"deckhand","version":"1.0"}`),
+		Name: r.Name, Status: validations.Success.String(), Validator: []byte(`{"name":"deckhand","version":"1.0"}`),
 		Errors: []byte("[]"),
 	}
-	var messages []fault.Message
-	for _, problem := range problems {
-		messages = append(messages, MessagesOf(problem)...)
-	}
-	if len(messages) == 0 {
+	if len(r.Messages) == 0 {
 		return result
 	}
 	result.Status = validations.Failure.String()
-	if text, err := json.Marshal(messages); err == nil {
+	if text, err := json.Marshal(viewer.Messages(r.Messages)); err == nil {
 		result.Errors = text
 	}
 	return result
@@ -102,7 +126,7 @@ func internalResult(name string, problems ...*fault.Fault) validations.Result {
 func MessagesOf(problem *fault.Fault) []fault.Message {
 	messages := slices.Clone(problem.Messages)
 	if len(messages) == 0 {
-		messages = []fault.Message{{Message: problem.Message, Error: true}}
+		messages = []fault.Message{{Message: problem.Message, Error: true, Secret: problem.Secret}}
 	}
 	for i := range messages {
 		messages[i].Name = cmp.Or(messages[i].Name, problem.Type)

@@ -16,11 +16,13 @@ type scope struct {
 	subjects []*Stored                  // documents to check: the new ones, then those of the governed schemas
 	pairs    map[*Stored]Pair           // the check of each subject that has a rule
 	texts    map[validations.Rule][]byte
+	withheld bool // some documents are left out, because they or their schemas depend on secrets
 }
 
 // scope returns the scope of a diff as far as a snapshot shows it.
 func (j judge) scope(ctx context.Context, snapshot Snapshot, diff Diff) (s scope, err error) {
-	if s.versions, err = j.clientVersions(ctx, snapshot, diff); err != nil {
+	var unknownVersions bool
+	if s.versions, unknownVersions, err = j.clientVersions(ctx, snapshot, diff); err != nil {
 		return s, err
 	}
 	meter := budget.NewMeter(ctx)
@@ -36,12 +38,23 @@ func (j judge) scope(ctx context.Context, snapshot Snapshot, diff Diff) (s scope
 	}
 	rules := validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: j.compat}
 	s.texts = map[validations.Rule][]byte{}
+	unknown := map[string]bool{} // document schemas whose DataSchemas name client versions that are withheld
 	for _, doc := range Registering(after(snapshot.Schemas, diff)) {
-		rule, err := j.engine.RuleOf(meter, doc.Digest, doc.Data, s.versions)
+		rule, err := j.Engine.RuleOf(meter, doc.Digest, doc.Data, s.versions)
+		if err == nil && unknownVersions {
+			unknown[doc.Name], err = j.Engine.NamesVersions(meter, doc.Digest, doc.Data)
+		}
 		if err != nil {
 			return s, readingSchema(err, doc)
 		}
 		rules.Registered[doc.Name], s.texts[rule] = rule, doc.Data
+	}
+	if j.Withhold {
+		s.subjects = slices.DeleteFunc(s.subjects, func(doc *Stored) bool {
+			withheld := unknown[doc.Schema] || doc.Traits().Encrypted
+			s.withheld = s.withheld || withheld
+			return withheld
+		})
 	}
 	s.pairs = make(map[*Stored]Pair, len(s.subjects))
 	for _, doc := range s.subjects {
@@ -69,7 +82,7 @@ func (j judge) governed(meter *budget.Meter, snapshot Snapshot, diff Diff, versi
 		if !validations.Registers(doc.Document) {
 			continue
 		}
-		names, err := j.engine.NamesVersions(meter, doc.Digest, doc.Data)
+		names, err := j.Engine.NamesVersions(meter, doc.Digest, doc.Data)
 		if err != nil {
 			return nil, readingSchema(err, doc)
 		}
@@ -78,6 +91,11 @@ func (j judge) governed(meter *budget.Meter, snapshot Snapshot, diff Diff, versi
 		}
 	}
 	return kinds, nil
+}
+
+// ofSecret reports whether a rule depends on client versions that come from a secret.
+func (s scope) ofSecret(rule validations.Rule) bool {
+	return s.versions.AreSecret() && rule.Versions == s.versions.Digest()
 }
 
 // readingSchema says which DataSchema was being worked on when a budget was spent.
@@ -132,7 +150,7 @@ func (j judge) checkers(ctx context.Context, s scope, documents []*Stored) (
 		if _, known := checkers[rule]; known {
 			continue
 		}
-		checker, known := j.engine.Checker(rule)
+		checker, known := j.Engine.Checker(rule)
 		if checkers[rule] = checker; !known {
 			unknown = append(unknown, doc)
 		}
@@ -140,7 +158,7 @@ func (j judge) checkers(ctx context.Context, s scope, documents []*Stored) (
 	compiled := make([]validations.Checker, len(unknown))
 	err := forEach(ctx, len(unknown), func(meter *budget.Meter, i int) (err error) {
 		rule := s.pairs[unknown[i]].Rule
-		compiled[i], err = j.engine.Compile(meter, rule, s.texts[rule], s.versions)
+		compiled[i], err = j.Engine.Compile(meter, rule, s.texts[rule], s.versions)
 		return budget.About(err, "compile the DataSchema %s", unknown[i].Schema)
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package revisions
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 
@@ -81,8 +82,22 @@ func foreignReference(e document.Entry, doc *document.Document) error {
 
 // refers reports whether a document's data is a reference to a secret.
 func refers(doc *Stored) bool {
-	return bytes.HasPrefix(doc.Data, []byte(`"secret://`)) && doc.Traits().Encrypted
+	return bytes.HasPrefix(doc.Data, []byte(referencePrefix)) && doc.Traits().Encrypted
 }
+
+// distinct returns a cleartext document with a digest that no reference to a secret has: the store keeps one content
+// for each digest.
+func distinct(doc *document.Document) *document.Document {
+	if !bytes.HasPrefix(doc.Data, []byte(referencePrefix)) {
+		return doc
+	}
+	other := *doc
+	other.Digest = sha256.Sum256(append([]byte("cleartext "), doc.Digest[:]...))
+	return &other
+}
+
+// referencePrefix is how the data of a document begins that is a reference to a secret, or could be taken for one.
+const referencePrefix = `"secret://`
 
 // seal returns a diff whose new secrets are sealed. The secrets of documents that were put back by reference must be in
 // the store.
@@ -138,7 +153,10 @@ func open(ctx context.Context, vault Vault, doc *Stored) ([]byte, error) {
 		return doc.Data, nil
 	case doc.Secret != nil:
 		return doc.Secret, nil
-	case vault == nil || doc.Sealed == nil:
+	case doc.Sealed == nil:
+		return nil, fault.New(fault.Internal, "SecretLost", "The secret of document %s is not kept: the database has only "+
+			"the reference to it. PUT the document again with the secret itself", doc.Identity)
+	case vault == nil:
 		return nil, fault.New(fault.Internal, "SecretUnopened",
 			"The secret of document %s cannot be opened: this server has no keyset (--secrets-keyset)", doc.Identity)
 	}

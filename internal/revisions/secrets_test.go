@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/fault"
 )
@@ -23,8 +24,13 @@ func TestService_seal(t *testing.T) {
 			t.Errorf("sealed %q, want %q", doc.Sealed, want)
 		}
 	}
-	if again := put(t, s, "a", secret("s1", "{x: hidden}")); again.Changed {
-		t.Error("the same secret makes a revision")
+	again, err := s.Put(t.Context(), "a", []byte(secret("s1", "{x: hidden}")), document.YAML,
+		Options{Viewer: authz.Viewer{Encrypted: true}})
+	if err != nil || again.Changed {
+		t.Errorf("the same secret makes a revision: %v", err)
+	}
+	if guessed := put(t, s, "a", secret("s1", "{x: hidden}")); !guessed.Changed {
+		t.Error("a caller who may not see the secret is told that it was guessed")
 	}
 	if other := put(t, s, "a", secret("s1", "{x: other}")); !other.Changed {
 		t.Error("another secret makes no revision")

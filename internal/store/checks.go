@@ -27,7 +27,7 @@ const (
 
 	failuresOf = `SELECT f.entry, f.document, f.rule, f.client_versions FROM failures f WHERE ` + whichEntries
 
-	failedEntries = `SELECT f.entry, f.rule, f.client_versions, f.notes, ` + documentColumns + `, c.body, NULL::bytea
+	failedEntries = `SELECT f.entry, f.rule, f.client_versions, f.notes, ` + documentColumns + `, c.body, c.sealed
 		FROM failures f
 		JOIN documents d ON d.site = f.site AND d.id = f.document
 		JOIN contents c ON c.site = d.site AND c.digest = d.content WHERE ` + whichEntries

@@ -38,6 +38,9 @@ var (
 	}
 )
 
+// addSealed adds the secret that a reference stands for, where it was lost.
+const addSealed = `UPDATE contents SET sealed = $3 WHERE site = $1 AND digest = $2 AND sealed IS NULL`
+
 // addContents adds the contents that are new, each with the check that it passed, and returns the checks that are
 // recorded by that.
 func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map[document.Digest]revisions.Content) (
@@ -52,10 +55,13 @@ func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map
 	var added []*revisions.Stored
 	recorded := make(map[revisions.Pair]bool, len(passed))
 	for _, doc := range a.commit.Diff.Added {
-		if _, stored := known[doc.Digest]; stored {
+		if content, stored := known[doc.Digest]; stored {
+			if content.Sealed == nil && doc.Sealed != nil {
+				batch.Queue(addSealed, a.store.site, doc.Digest[:], doc.Sealed)
+			}
 			continue
 		}
-		known[doc.Digest] = revisions.Content{}
+		known[doc.Digest] = revisions.Content{Sealed: doc.Sealed}
 		added = append(added, doc)
 		if pair, ok := passed[doc.Digest]; ok {
 			recorded[pair] = true

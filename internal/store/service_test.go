@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"purser/internal/authz"
 	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -23,12 +24,12 @@ import (
 	"purser/internal/validations"
 )
 
-type questions = queries.Service
+type questions = queries.View
 
 // site is a server's services over one database.
 type site struct {
 	*revisions.Service
-	*questions
+	questions
 }
 
 // open returns services of their own over the database at url, as another server would have them.
@@ -47,8 +48,8 @@ func open(t *testing.T, url string) site {
 			Observe: func(string, time.Duration) {},
 		}),
 		queries.NewService(queries.Config{
-			Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered, Now: time.Now,
-		}),
+			Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
+		}).For(authz.Viewer{Encrypted: true}),
 	}
 }
 
@@ -84,7 +85,7 @@ func shown(t failer, s site, revision int64) []string {
 		t.Fatalf("documents of %d: %v", revision, err)
 	}
 	lines := []string{}
-	err = s.Each(context.Background(), all(), found, func(documents []*revisions.Stored) error {
+	err = s.Each(context.Background(), found, func(documents []*revisions.Stored) error {
 		for _, doc := range documents {
 			lines = append(lines, fmt.Sprintf("%s/%s=%s@%d", doc.Bucket, doc.Name, doc.Data, doc.Revision))
 		}

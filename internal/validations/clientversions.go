@@ -1,6 +1,7 @@
 package validations
 
 import (
+	"maps"
 	"strings"
 
 	"purser/internal/document"
@@ -43,6 +44,20 @@ func ReadClientVersions(documents []*document.Document, defaults ClientVersions)
 	}
 	return versions
 }
+
+// secretKey is not the name of any plugin: no document can hold it.
+const secretKey = "\x00"
+
+// OfSecret returns versions that come from a secret. keyed is a digest of them that reveals nothing: it becomes part of
+// Digest, so that this cannot be found by trying versions.
+func (v ClientVersions) OfSecret(keyed document.Digest) ClientVersions {
+	secret := maps.Clone(v)
+	secret[secretKey] = keyed.String()
+	return secret
+}
+
+// AreSecret reports whether the versions come from a secret.
+func (v ClientVersions) AreSecret() bool { return v[secretKey] != "" }
 
 // Digest returns the digest of the versions, zero if there are none.
 func (v ClientVersions) Digest() document.Digest {

@@ -87,13 +87,8 @@ func D002(e Error) fault.Message {
 
 // Unchecked returns the error of a rendered document whose DataSchema is unusable (spec/rendering.md §0 R11).
 func Unchecked(doc *document.Document) Error {
-	const null = "null"
-	return Error{
-		ErrorSection: json.RawMessage(null), ValidationSchema: json.RawMessage(null), Layer: doc.Layer, Name: doc.Name,
-		Message: "The document cannot be checked, because its DataSchema " + doc.Schema + " cannot be used: mend it, or " +
-			"take it out",
-		Path: ".data", Schema: doc.Schema, SchemaPath: ".",
-	}
+	return Unexplained(doc, "The document cannot be checked, because its DataSchema "+doc.Schema+" cannot be used: "+
+		"mend it, or take it out", true)
 }
 
 // section returns the value that contains the one of a finding: the whole document if the finding is about all data.
@@ -110,6 +105,16 @@ func bounded(text []byte) json.RawMessage {
 		return document.AppendJSON(nil, fmt.Sprintf("It has %d bytes, too many to show here.", len(text)))
 	}
 	return text
+}
+
+// FirstWith returns the position of the first item with a message, -1 if there is none.
+func FirstWith(items []json.RawMessage, message string) int {
+	return slices.IndexFunc(items, func(item json.RawMessage) bool {
+		var parsed struct {
+			Message string `json:"message"`
+		}
+		return json.Unmarshal(item, &parsed) == nil && parsed.Message == message
+	})
 }
 
 // FirstMessage returns the message of the first error of a JSON list, "" if it has none.
@@ -177,11 +182,41 @@ func hasPrefix(path, prefix []string) bool {
 // Unopened is the message about an encrypted document that cannot be decrypted to be checked.
 const Unopened = "The document cannot be checked, because its secret cannot be opened with the keys at hand"
 
-// Concealed returns findings with their rules but without their messages and places, for secret data.
-func Concealed(findings []Finding) []Finding {
+// OfSecret returns findings about secret data: with their rules, but without their messages and places.
+func OfSecret(findings []Finding) []Finding {
 	var concealed []Finding
 	for _, finding := range findings {
-		concealed = append(concealed, Finding{Message: Sanitized, Instance: []string{}, SchemaPath: finding.SchemaPath})
+		concealed = append(concealed, Finding{
+			Message: Sanitized, Instance: []string{}, SchemaPath: finding.SchemaPath, Secret: true,
+		})
 	}
 	return concealed
+}
+
+// AreSecret reports whether something secret has a part in findings.
+func AreSecret(findings []Finding) bool {
+	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Secret })
+}
+
+// Concealed returns findings as they are stored. Of secret ones it tells only that there are some: neither their rules
+// nor their number.
+func Concealed(findings []Finding) []Finding {
+	if !AreSecret(findings) {
+		return findings
+	}
+	return []Finding{{Message: Sanitized, Instance: []string{}, SchemaPath: ".", Secret: true}}
+}
+
+// Unexplained returns the error of a document whose findings are withheld with a message. Without a name it does not
+// say which document it is about.
+func Unexplained(doc *document.Document, message string, named bool) Error {
+	const null = "null"
+	e := Error{
+		ErrorSection: json.RawMessage(null), ValidationSchema: json.RawMessage(null), Message: message, Path: ".data",
+		SchemaPath: ".",
+	}
+	if named {
+		e.Schema, e.Layer, e.Name = doc.Schema, doc.Layer, doc.Name
+	}
+	return e
 }

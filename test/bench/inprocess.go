@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
 	"purser/internal/document"
@@ -108,11 +109,11 @@ func newService(kept revisions.Store, engine *validations.Engine) *revisions.Ser
 	})
 }
 
-// newQueries makes the service that answers questions. It keeps nothing that it renders.
-func newQueries(kept queries.Store, engine *validations.Engine) *queries.Service {
+// newQueries returns what answers questions, of a viewer who sees all. It keeps nothing that it renders.
+func newQueries(kept queries.Store, engine *validations.Engine) queries.View {
 	return queries.NewService(queries.Config{
-		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: forgetful(), Now: time.Now,
-	})
+		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: forgetful(),
+	}).For(authz.Viewer{Encrypted: true})
 }
 
 // forgetful is a cache that keeps nothing.

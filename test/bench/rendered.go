@@ -109,7 +109,7 @@ func (r *rendered) stop(err error) error {
 }
 
 // render renders and validates a revision to so many documents, and keeps nothing of it.
-func render(ctx context.Context, service *queries.Service, revision int64, visible int) func() error {
+func render(ctx context.Context, service queries.View, revision int64, visible int) func() error {
 	return func() error {
 		selected, err := service.Rendered(ctx, revision, everything())
 		if err != nil {

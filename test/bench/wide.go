@@ -22,8 +22,8 @@ const whole = 2
 type wide struct {
 	*server
 
-	kept    *store.Store     // the server's database, in process
-	service *queries.Service // on it
+	kept    *store.Store // the server's database, in process
+	service queries.View // on it
 	site    *site
 	few     *bucket // those that change
 	many    *bucket // the others

@@ -12,6 +12,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"purser/internal/authz"
 	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -67,8 +68,8 @@ func putAndRender(t *testing.T, body []byte) error {
 		Observe: func(string, time.Duration) {},
 	})
 	questions := queries.NewService(queries.Config{
-		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered, Now: time.Now,
-	})
+		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
+	}).For(authz.Viewer{Encrypted: true})
 	put, err := service.Put(t.Context(), "site", body, document.JSON, revisions.Options{})
 	if err != nil {
 		return err

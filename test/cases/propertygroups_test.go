@@ -11,6 +11,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
 	"purser/internal/document"
@@ -137,8 +138,8 @@ func TestPropertyGroups_put(t *testing.T) {
 		Observe: func(string, time.Duration) {},
 	})
 	questions := queries.NewService(queries.Config{
-		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered, Now: time.Now,
-	})
+		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
+	}).For(authz.Viewer{Encrypted: true})
 	for _, name := range names {
 		for _, c := range groupCases(t, name) {
 			if err := service.Purge(t.Context(), revisions.Options{}); err != nil {
@@ -161,7 +162,7 @@ func TestPropertyGroups_put(t *testing.T) {
 }
 
 // putCase stores a case as a DataSchema, a document and client versions, and returns the messages that are recorded.
-func putCase(t *testing.T, service *revisions.Service, questions *queries.Service, c groupCase) (messages []string) {
+func putCase(t *testing.T, service *revisions.Service, questions queries.View, c groupCase) (messages []string) {
 	t.Helper()
 	frame := func(schema, name string, data any) []byte {
 		return document.AppendJSON(nil, document.Mapping{

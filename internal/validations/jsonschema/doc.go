@@ -38,6 +38,9 @@ type Finding struct {
 	SchemaPath string   `json:"schema_path"` // ".properties.a.type", "." + dot-joined; the last step is the keyword
 	// Names tells that the message shows names that the schema says, and nothing of the data.
 	Names bool `json:"names,omitempty"`
+	// Secret marks a finding that something secret has a part in: the data, or the client versions. Only those who may
+	// see secrets are shown it, and what is stored of it is validations.Concealed.
+	Secret bool `json:"secret,omitempty"`
 }
 
 // Unusable says why a schema can never be used. Instance is the path within the schema, and SchemaPath the rule of the

@@ -1,0 +1,69 @@
+package authz
+
+import (
+	"cmp"
+	"slices"
+
+	"purser/internal/fault"
+)
+
+// Viewer says what a caller may see of encrypted documents. Everything that is shown is made for one. The zero Viewer
+// sees least; what it sees depends on no secret, apart from which documents fail, and so may be stored and logged.
+type Viewer struct {
+	Encrypted bool // may see encrypted documents
+	Redacted  bool // has asked for hashes in place of secrets
+}
+
+// Secrets reports whether the viewer is shown secrets, and what says something about them.
+func (v Viewer) Secrets() bool { return v.Encrypted && !v.Redacted }
+
+// Withheld is the message in place of those that a viewer may not see.
+const Withheld = "It fails, and only callers who may see encrypted documents are told why: an encrypted document, or " +
+	"what was taken from one, has a part in it"
+
+// Messages returns messages as the viewer sees them. Of the secret ones only the documents that fail remain, without
+// the encrypted ones: neither their number nor their order tells anything.
+func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
+	var failing []fault.Document
+	secret := false
+	for _, message := range messages {
+		switch {
+		case v.Secrets():
+			message.Secret = false
+			shown = append(shown, message)
+		case message.Secret:
+			secret = true
+			failing = append(failing, message.Documents...)
+		default:
+			shown = append(shown, message)
+		}
+	}
+	if !secret {
+		return shown
+	}
+	failing = slices.DeleteFunc(failing, func(doc fault.Document) bool { return doc.Encrypted })
+	slices.SortFunc(failing, func(a, b fault.Document) int {
+		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Layer, b.Layer))
+	})
+	return append(shown, fault.Message{
+		Message: Withheld, Error: true, Level: "Error", Kind: "ValidationMessage",
+		Documents: slices.Compact(failing), Secret: true,
+	})
+}
+
+// Fault returns a fault as the viewer sees it.
+func (v Viewer) Fault(f *fault.Fault) *fault.Fault {
+	if v.Secrets() || !f.Secret && !slices.ContainsFunc(f.Messages, func(m fault.Message) bool { return m.Secret }) {
+		shown := *f
+		shown.Messages = v.Messages(f.Messages)
+		return &shown
+	}
+	shown := fault.New(f.Kind, f.Type, "%s", f.Message)
+	if f.Secret {
+		shown.Message = Withheld
+	} else {
+		shown.Reason = f.Reason
+	}
+	shown.RetryAfter, shown.Messages = f.RetryAfter, v.Messages(f.Messages)
+	return shown
+}

@@ -1,0 +1,80 @@
+package authz_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/authz"
+	"purser/internal/fault"
+)
+
+func TestViewer_Messages(t *testing.T) {
+	t.Parallel()
+	a, b := fault.Document{Schema: "a/A/v1", Name: "a"}, fault.Document{Schema: "a/A/v1", Name: "b"}
+	sealed := fault.Document{Schema: "a/S/v1", Name: "s", Encrypted: true}
+	open := fault.Message{Message: "a is not a number", Error: true, Documents: []fault.Document{a}}
+	secret := func(text string, documents ...fault.Document) fault.Message {
+		return fault.Message{Message: text, Documents: documents, Secret: true}
+	}
+	withheld := func(documents ...fault.Document) fault.Message {
+		return fault.Message{
+			Message: authz.Withheld, Error: true, Level: "Error", Kind: "ValidationMessage",
+			Documents: documents, Secret: true,
+		}
+	}
+	shown := func(m fault.Message) fault.Message {
+		m.Secret = false
+		return m
+	}
+	for name, c := range map[string]struct {
+		viewer     authz.Viewer
+		have, want []fault.Message
+	}{
+		"none":             {authz.Viewer{}, nil, nil},
+		"nothing secret":   {authz.Viewer{}, []fault.Message{open}, []fault.Message{open}},
+		"only documents":   {authz.Viewer{}, []fault.Message{secret("x", b), open}, []fault.Message{open, withheld(b)}},
+		"not the number":   {authz.Viewer{}, []fault.Message{secret("x", b), secret("y", b)}, []fault.Message{withheld(b)}},
+		"not the order":    {authz.Viewer{}, []fault.Message{secret("x", b), secret("y", a)}, []fault.Message{withheld(a, b)}},
+		"no encrypted one": {authz.Viewer{}, []fault.Message{secret("x", sealed)}, []fault.Message{withheld([]fault.Document{}...)}},
+		"redacted": {
+			authz.Viewer{Encrypted: true, Redacted: true}, []fault.Message{secret("x", b)}, []fault.Message{withheld(b)},
+		},
+		"all": {
+			authz.Viewer{Encrypted: true},
+			[]fault.Message{secret("x", b), open, secret("x", sealed)},
+			[]fault.Message{shown(secret("x", b)), open, shown(secret("x", sealed))},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := c.viewer.Messages(c.have)
+			if diff := cmp.Diff(c.want, got, cmp.Transformer("nil", func(d []fault.Document) []fault.Document {
+				if len(d) == 0 {
+					return nil
+				}
+				return d
+			})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestViewer_Fault(t *testing.T) {
+	t.Parallel()
+	secret := fault.New(fault.Conflict, "T", "the secret is 123")
+	secret.Secret, secret.Reason, secret.Metadata = true, "it is 123", map[string]any{"value": "123"}
+	secret.Messages = []fault.Message{{Message: "the secret is 123", Secret: true}}
+	got := authz.Viewer{}.Fault(secret)
+	if got.Kind != fault.Conflict || got.Message != authz.Withheld || got.Reason != "" || got.Metadata != nil ||
+		len(got.Messages) != 1 || got.Messages[0].Message != authz.Withheld || got.Unwrap() != nil {
+		t.Errorf("shown without rights: %+v", got)
+	}
+	if got := (authz.Viewer{Encrypted: true}).Fault(secret); got.Message != secret.Message || got.Reason != secret.Reason {
+		t.Errorf("shown with rights: %+v", got)
+	}
+	if !secret.Messages[0].Secret {
+		t.Error("the fault itself was modified")
+	}
+}
