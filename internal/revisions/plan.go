@@ -156,7 +156,9 @@ func checkSingleton(result, live []*Stored) error {
 	if len(others) == 0 {
 		return nil
 	}
-	return fault.New(fault.Conflict, "SingletonDocumentConflict",
+	conflict := fault.New(fault.Conflict, "SingletonDocumentConflict",
 		"A singleton document %s already exists in the system. The new document(s) %s cannot be created. To create a "+
 			"document with a new name, delete the current one first", first.Identity, strings.Join(others, ", "))
+	conflict.Secret = first.Traits().Encrypted
+	return conflict
 }
