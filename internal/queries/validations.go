@@ -311,7 +311,8 @@ func (v View) addRevealed(ctx context.Context, revision revisions.Revision, entr
 // revealed makes a validation of a whole revision again, for viewers who may see what is not stored of its outcome. It
 // returns no messages for others, and if it succeeds by now.
 func (v View) revealed(ctx context.Context, revision revisions.Revision, name string) ([]fault.Message, error) {
-	if !v.viewer.Secrets() {
+	own := name == validations.PolicyValidation || name == validations.RenderingValidation
+	if !own || !v.viewer.Secrets() {
 		return nil, nil
 	}
 	key := revisions.RenderKey{Revision: revision.ID, Stamp: revision.Stamp}
