@@ -55,11 +55,13 @@ func newSite(t *testing.T, changes ...func(*api.Config)) site {
 	limits := document.DefaultLimits()
 	engine, rendered := validations.NewEngine(), cache.New[revisions.RenderKey, revisions.Rendering](1<<20)
 	service := revisions.NewService(revisions.Config{
-		Store: kept, Engine: engine, Limits: limits, Rendered: rendered, Now: time.Now,
+		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
+		Store:              kept, Engine: engine, Limits: limits, Rendered: rendered, Now: time.Now,
 		Observe: func(string, time.Duration) {},
 	})
 	questions := queries.NewService(queries.Config{
-		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
+		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
+		Store:              kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
 	})
 	config := api.Config{
 		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20,

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -33,6 +35,8 @@ type serveCommand struct {
 	Listen string `help:"Address to listen on." default:"127.0.0.1:9000"`
 	Compat string `help:"Behave like Deckhand of 2020 where Purser differs (rows C1-C5 of docs/api.md): deckhand." enum:"deckhand," default:""` //nolint:lll // a tag
 
+	DefaultValidations []string `help:"The server's own validations that count in revisions without a ValidationPolicy." default:"deckhand-schema-validation,deckhand-policy-validation,deckhand-rendering-validation" placeholder:"NAME,…"` //nolint:lll // a tag
+
 	ClientVersion map[string]string `help:"Version of a client plugin, for property groups, unless a purser/ClientVersions document names it; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"` //nolint:lll // a tag
 
 	MetricsListen string `help:"Address to serve /metrics on, without authentication, instead of --listen." placeholder:"ADDRESS"` //nolint:lll // a tag
@@ -47,7 +51,25 @@ type serveCommand struct {
 
 // Validate is called by kong.
 func (c *serveCommand) Validate() error {
-	return errors.Join(c.authFlags.validate(), c.tlsFlags.validate(), c.limitFlags.validate())
+	return errors.Join(c.authFlags.validate(), c.tlsFlags.validate(), c.limitFlags.validate(), c.validateDefaults())
+}
+
+func (c *serveCommand) validateDefaults() error {
+	for _, name := range c.DefaultValidations {
+		if !slices.Contains(validations.Own(), name) {
+			return fmt.Errorf("--default-validations: %q is none of the server's own validations: %s", name,
+				strings.Join(validations.Own(), ", "))
+		}
+	}
+	return nil
+}
+
+// defaults returns the validations that count without a policy; none with --compat=deckhand.
+func (c *serveCommand) defaults() revisions.Defaults {
+	if c.Compat == "deckhand" {
+		return nil
+	}
+	return append(revisions.Defaults{}, c.DefaultValidations...)
 }
 
 // maxLayouts bounds the pictures that are laid out at a time. Each keeps a core busy for up to some seconds.
@@ -143,11 +165,12 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	rendered := cache.New[revisions.RenderKey, revisions.Rendering](c.CacheSize)
 	service := revisions.NewService(revisions.Config{
 		Store: db, Engine: engine, Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,
-		Rendered: rendered, Compat: c.Compat == "deckhand", Now: time.Now, Observe: phases(registry),
+		Rendered: rendered, DefaultValidations: c.defaults(), Compat: c.Compat == "deckhand",
+		Now: time.Now, Observe: phases(registry),
 	})
 	questions := queries.NewService(queries.Config{
 		Store: db, Renderer: revisions.Renderer{Engine: engine, Vault: keyset, Defaults: c.ClientVersion},
-		Rendered: rendered, Compat: c.Compat == "deckhand",
+		Rendered: rendered, DefaultValidations: c.defaults(),
 	})
 	handler := api.New(api.Config{
 		Service: service, Queries: questions, Pool: c.pool(), Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,

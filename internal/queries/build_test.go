@@ -50,7 +50,8 @@ func service(s *site) View { return serviceFor(s, authz.Viewer{Encrypted: true})
 func serviceFor(s *site, viewer authz.Viewer) View {
 	const cacheSize = 1 << 20
 	return NewService(Config{
-		Store: s, Renderer: revisions.Renderer{Engine: validations.NewEngine()},
+		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
+		Store:              s, Renderer: revisions.Renderer{Engine: validations.NewEngine()},
 		Rendered: cache.New[revisions.RenderKey, revisions.Rendering](cacheSize),
 	}).For(viewer)
 }

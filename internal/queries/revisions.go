@@ -94,7 +94,7 @@ func (s *Service) weigh(evidence Evidence) []revisions.Shown {
 	shown := make([]revisions.Shown, 0, len(evidence.Revisions))
 	for _, revision := range evidence.Revisions {
 		policies := revisions.InForce(evidence.Policies, revision.ID)
-		verdict := revisions.Weigh(s.compat, policies, revision, evidence.Outcomes[revision.ID], evidence.Now)
+		verdict := s.defaults.Weigh(policies, revision, evidence.Outcomes[revision.ID], evidence.Now)
 		shown = append(shown, revisions.Shown{Revision: revision, Verdict: verdict})
 	}
 	return shown

@@ -17,8 +17,8 @@ type Config struct {
 	Renderer revisions.Renderer
 	// Rendered keeps rendered revisions.
 	Rendered *revisions.RenderCache
-	// Compat selects the reference's behaviour in rows C1-C5 of spec/api.md §0.
-	Compat bool
+	// DefaultValidations count where no policy is in force.
+	DefaultValidations revisions.Defaults
 }
 
 // Service answers questions about the revisions of one site, each for a viewer. It is safe for concurrent use.
@@ -26,7 +26,7 @@ type Service struct {
 	store    Store
 	renderer revisions.Renderer
 	cache    *revisions.RenderCache
-	compat   bool
+	defaults revisions.Defaults
 
 	// Callers that ask the same at once share the answer; none is kept.
 	explanations *cache.Cache[explanationKey, Explanation]
@@ -36,7 +36,7 @@ type Service struct {
 // NewService returns a service over a store.
 func NewService(config Config) *Service {
 	return &Service{
-		config.Store, config.Renderer, config.Rendered, config.Compat,
+		config.Store, config.Renderer, config.Rendered, config.DefaultValidations,
 		cache.New[explanationKey, Explanation](0), cache.New[graphKey, Graph](0),
 	}
 }

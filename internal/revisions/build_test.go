@@ -82,7 +82,8 @@ func service(extensions ...validations.Extension) (*Service, *memory) {
 	m := newMemory()
 	const cacheSize = 1 << 20
 	return NewService(Config{
-		Store: m, Engine: validations.NewEngine(extensions...), Limits: document.DefaultLimits(),
+		DefaultValidations: Defaults{validations.SchemaValidation},
+		Store:              m, Engine: validations.NewEngine(extensions...), Limits: document.DefaultLimits(),
 		Rendered: cache.New[RenderKey, Rendering](cacheSize), Now: at, Observe: func(string, time.Duration) {},
 	}), m
 }

@@ -7,6 +7,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/secrets"
 	"purser/internal/validations"
 )
 
@@ -46,7 +47,14 @@ func (j judge) clientVersions(ctx context.Context, snapshot Snapshot, diff Diff)
 
 // isOfDocuments reports whether a rendering fault was caused by the documents.
 func isOfDocuments(problem *fault.Fault) bool {
-	return problem.Kind != fault.Unavailable && problem.Kind != fault.Internal
+	switch problem.Kind {
+	case fault.Unavailable:
+		return false
+	case fault.Internal:
+		return problem.Type == secretLost || problem.Type == secrets.UnopenedType
+	default:
+		return true
+	}
 }
 
 // ReadClientVersions returns the client versions that rendered documents name, in the order of their places; those of

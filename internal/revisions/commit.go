@@ -327,5 +327,5 @@ func (s *Service) verdict(revision Revision, judgement Judgement, viewer authz.V
 		shown.CreatedAt = revision.CreatedAt
 		outcomes = append(outcomes, validations.OutcomeOf(shown))
 	}
-	return Shown{revision, Weigh(s.Compat, judgement.Policies, revision, outcomes, revision.CreatedAt)}
+	return Shown{revision, s.DefaultValidations.Weigh(judgement.Policies, revision, outcomes, revision.CreatedAt)}
 }

@@ -13,11 +13,12 @@ import (
 type judge struct {
 	Renderer
 
-	compat bool
+	defaults Defaults
+	compat   bool
 }
 
 func (s *Service) judge(options Options) judge {
-	return judge{s.renderer(options.DryRun && !options.Viewer.Encrypted), s.Compat}
+	return judge{s.renderer(options.DryRun && !options.Viewer.Encrypted), s.DefaultValidations, s.Compat}
 }
 
 func (s *Service) renderer(withhold bool) Renderer {
@@ -75,7 +76,7 @@ func (j judge) need(ctx context.Context, snapshot Snapshot, diff Diff) (Need, er
 	if !diff.Changes {
 		return Need{}, nil
 	}
-	if requiresRevisionValidation(policiesAfter(snapshot.Policies, diff)) || layered(versionsAfter(snapshot, diff)) {
+	if j.requiresRevisionValidation(policiesAfter(snapshot.Policies, diff)) || layered(versionsAfter(snapshot, diff)) {
 		need.Documents = true
 		if snapshot.Documents == nil && snapshot.Live > 0 {
 			return need, nil

@@ -69,7 +69,7 @@ func (s *Service) preview(ctx context.Context, snapshot Snapshot, diff Diff, jud
 		preview.Shown = s.verdict(revision, judgement, viewer)
 	case snapshot.Newest.ID > 0:
 		policies := InForce(snapshot.Policies, snapshot.Revision)
-		verdict := Weigh(s.Compat, policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)
+		verdict := s.DefaultValidations.Weigh(policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)
 		preview.Shown = Shown{snapshot.Newest, verdict}
 	}
 	return Written{Revision: snapshot.Revision, Stamp: snapshot.Stamp, Preview: preview}, nil

@@ -40,8 +40,8 @@ func policiesAfter(newest []PolicyVersion, diff Diff) []validations.Policy {
 }
 
 // requiresRevisionValidation reports whether policies require a validation of the whole revision.
-func requiresRevisionValidation(policies []validations.Policy) bool {
-	required := validations.Required(policies)
+func (j judge) requiresRevisionValidation(policies []validations.Policy) bool {
+	required := j.defaults.Required(policies)
 	return slices.Contains(required, validations.PolicyValidation) ||
 		slices.Contains(required, validations.RenderingValidation)
 }
@@ -49,11 +49,15 @@ func requiresRevisionValidation(policies []validations.Policy) bool {
 // validateRevision returns a judgement with the outcomes of those validations of the whole revision that its policies
 // require.
 func (j judge) validateRevision(ctx context.Context, snapshot Snapshot, diff Diff, made Judgement) (Judgement, error) {
-	required := validations.Required(made.Policies)
-	made.Exact = requiresRevisionValidation(made.Policies) || layered(versionsAfter(snapshot, diff))
+	required := j.defaults.Required(made.Policies)
+	made.Exact = j.requiresRevisionValidation(made.Policies) || layered(versionsAfter(snapshot, diff))
 	documents := after(snapshot.Documents, diff)
 	for _, name := range []string{validations.PolicyValidation, validations.RenderingValidation} {
 		if !slices.Contains(required, name) {
+			continue
+		}
+		if len(made.Policies) == 0 && isFlat(documents) {
+			made.Results = append(made.Results, revisionResult(name))
 			continue
 		}
 		result, rendered, err := j.ValidateRevision(ctx, name, snapshot.Revision+1, documents, snapshot.Fallback)
@@ -66,6 +70,11 @@ func (j judge) validateRevision(ctx context.Context, snapshot Snapshot, diff Dif
 		}
 	}
 	return made, nil
+}
+
+// isFlat reports whether documents need no LayeringPolicy and have none: no document has a layer (spec/api.md §0 D22).
+func isFlat(documents []*Stored) bool {
+	return !slices.ContainsFunc(documents, func(doc *Stored) bool { return doc.Layer != "" || isLayeringPolicy(doc) })
 }
 
 // ValidateRevision makes one of the server's validations of a whole revision: whether its documents fit together, or

@@ -154,10 +154,10 @@ func open(ctx context.Context, vault Vault, doc *Stored) ([]byte, error) {
 	case doc.Secret != nil:
 		return doc.Secret, nil
 	case doc.Sealed == nil:
-		return nil, fault.New(fault.Internal, "SecretLost", "The secret of document %s is not kept: the database has only "+
+		return nil, fault.New(fault.Internal, secretLost, "The secret of document %s is not kept: the database has only "+
 			"the reference to it. PUT the document again with the secret itself", doc.Identity)
 	case vault == nil:
-		return nil, fault.New(fault.Internal, "SecretUnopened",
+		return nil, fault.New(fault.Internal, secrets.UnopenedType,
 			"The secret of document %s cannot be opened: this server has no keyset (--secrets-keyset)", doc.Identity)
 	}
 	text, err := vault.Open(ctx, placeOf(doc.Identity), doc.Sealed)
@@ -166,6 +166,9 @@ func open(ctx context.Context, vault Vault, doc *Stored) ([]byte, error) {
 	}
 	return text, nil
 }
+
+// secretLost is the type of the fault of a secret that the database does not have.
+const secretLost = "SecretLost"
 
 // resolver opens the secrets that references in documents stand for, each when it is asked for.
 type resolver struct {

@@ -27,7 +27,9 @@ type Config struct {
 	Vault Vault
 	// ClientVersions are those of plugins that no document of a revision names.
 	ClientVersions validations.ClientVersions
-	// Compat selects the reference's behaviour in rows C1-C5 of spec/api.md §0.
+	// DefaultValidations count where no policy is in force.
+	DefaultValidations Defaults
+	// Compat selects the reference's behaviour where spec/api.md §0 says so.
 	Compat bool
 	Now    func() time.Time
 	// Observe receives the duration of each phase of a change: split, decode, plan, check, store; and turn, which

@@ -14,15 +14,23 @@ type Shown struct {
 	Verdict validations.Verdict
 }
 
+// Defaults are the names of the server's own validations that count where no policy is in force. With nil nothing counts
+// there, as for the reference.
+type Defaults []string
+
 // Weigh returns the verdict on a revision, given its policies and the results reported for it.
-func Weigh(compat bool, policies []validations.Policy, revision Revision, reported []validations.Outcome, now time.Time,
+func (d Defaults) Weigh(policies []validations.Policy, revision Revision, reported []validations.Outcome, now time.Time,
 ) validations.Verdict {
 	outcomes := slices.Concat(reported, []validations.Outcome{schemaOutcome(revision)})
-	verdict := validations.Judge(policies, outcomes, now)
-	if compat && len(verdict.Policies) == 0 {
-		verdict.Status = validations.Success
+	return validations.Judge(policies, d, outcomes, now)
+}
+
+// Required returns the names of the validations that policies require, or the defaults if there are no policies.
+func (d Defaults) Required(policies []validations.Policy) []string {
+	if len(policies) == 0 {
+		return d
 	}
-	return verdict
+	return validations.Required(policies)
 }
 
 // schemaOutcome is the outcome of a revision's schema validation.

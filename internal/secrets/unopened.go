@@ -31,7 +31,10 @@ func (u *Unopened) Error() string {
 		"another document or site", u.Place)
 }
 
+// UnopenedType is the type of the fault of a secret that does not open.
+const UnopenedType = "SecretUnopened"
+
 // Unwrap returns the fault to answer with: an internal one, because the caller cannot do anything about it.
 func (u *Unopened) Unwrap() error {
-	return fault.New(fault.Internal, "SecretUnopened", "%s", u.Error())
+	return fault.New(fault.Internal, UnopenedType, "%s", u.Error())
 }

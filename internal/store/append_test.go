@@ -52,7 +52,8 @@ func openStore(t *testing.T, url string, options store.Options) *store.Store {
 // changing returns a service that changes what a store holds.
 func changing(s revisions.Store) *revisions.Service {
 	return revisions.NewService(revisions.Config{
-		Store: s, Engine: validations.NewEngine(), Limits: document.DefaultLimits(), Now: time.Now,
+		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
+		Store:              s, Engine: validations.NewEngine(), Limits: document.DefaultLimits(), Now: time.Now,
 		Observe: func(string, time.Duration) {},
 	})
 }

@@ -44,11 +44,13 @@ func open(t *testing.T, url string) site {
 	engine, rendered := validations.NewEngine(), cache.New[revisions.RenderKey, revisions.Rendering](cacheSize)
 	return site{
 		revisions.NewService(revisions.Config{
-			Store: kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
+			DefaultValidations: revisions.Defaults{validations.SchemaValidation},
+			Store:              kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
 			Observe: func(string, time.Duration) {},
 		}),
 		queries.NewService(queries.Config{
-			Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
+			DefaultValidations: revisions.Defaults{validations.SchemaValidation},
+			Store:              kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
 		}).For(authz.Viewer{Encrypted: true}),
 	}
 }

@@ -77,20 +77,34 @@ type PolicyVerdict struct {
 type Verdict struct {
 	Status   Status
 	Policies []PolicyVerdict
-	// Ignored are the reported validations that no policy lists; empty without a policy.
+	// Ignored are the reported validations that no policy lists; without a policy those of the server's own that do not
+	// count.
 	Ignored []Judged
 	// Reported are all reported validations; empty with a policy.
 	Reported []Judged
 }
 
+// Own returns the names of the server's own validations, which count where no policy says which do (spec/api.md §0 D22).
+func Own() []string { return []string{SchemaValidation, PolicyValidation, RenderingValidation} }
+
 // Judge returns the verdict on a revision at a time. All policies must succeed: a missing validation fails its policy,
-// and one that no policy lists is ignored. Without policies, all reported validations must have succeeded (spec/api.md
-// §0 D5-D8).
-func Judge(policies []Policy, outcomes []Outcome, now time.Time) Verdict {
+// and one that no policy lists is ignored. Without policies, all reported validations must have succeeded, of the
+// server's own those in defaults; with nil any revision is a success (spec/api.md §0 D5-D8, D22).
+func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Time) Verdict {
 	byName := withAlias(policies, outcomes)
 	if len(policies) == 0 {
-		verdict := Verdict{Reported: judgeAll(byName)}
-		verdict.Status = worst(verdict.Reported)
+		verdict := Verdict{}
+		for _, judged := range judgeAll(byName) {
+			own := strings.HasPrefix(judged.Name, ReservedPrefix)
+			if own && defaults != nil && !slices.Contains(defaults, judged.Name) {
+				verdict.Ignored = append(verdict.Ignored, judged)
+			} else {
+				verdict.Reported = append(verdict.Reported, judged)
+			}
+		}
+		if defaults != nil {
+			verdict.Status = worst(verdict.Reported)
+		}
 		return verdict
 	}
 	verdict := Verdict{}

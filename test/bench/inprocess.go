@@ -104,7 +104,8 @@ func openStore(ctx context.Context, url string) (*store.Store, error) {
 // newService makes the service that changes a site of the same parts as the server's own.
 func newService(kept revisions.Store, engine *validations.Engine) *revisions.Service {
 	return revisions.NewService(revisions.Config{
-		Store: kept, Engine: engine, Limits: document.DefaultLimits(), Now: time.Now, Rendered: forgetful(),
+		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
+		Store:              kept, Engine: engine, Limits: document.DefaultLimits(), Now: time.Now, Rendered: forgetful(),
 		Observe: func(string, time.Duration) {},
 	})
 }
@@ -112,7 +113,8 @@ func newService(kept revisions.Store, engine *validations.Engine) *revisions.Ser
 // newQueries returns what answers questions, of a viewer who sees all. It keeps nothing that it renders.
 func newQueries(kept queries.Store, engine *validations.Engine) queries.View {
 	return queries.NewService(queries.Config{
-		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: forgetful(),
+		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
+		Store:              kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: forgetful(),
 	}).For(authz.Viewer{Encrypted: true})
 }
 

@@ -64,11 +64,13 @@ func putAndRender(t *testing.T, body []byte) error {
 	engine := validations.NewEngine()
 	rendered := cache.New[revisions.RenderKey, revisions.Rendering](1 << 20)
 	service := revisions.NewService(revisions.Config{
-		Store: kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
+		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
+		Store:              kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
 		Observe: func(string, time.Duration) {},
 	})
 	questions := queries.NewService(queries.Config{
-		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
+		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
+		Store:              kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
 	}).For(authz.Viewer{Encrypted: true})
 	put, err := service.Put(t.Context(), "site", body, document.JSON, revisions.Options{})
 	if err != nil {

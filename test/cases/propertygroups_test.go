@@ -134,11 +134,13 @@ func TestPropertyGroups_put(t *testing.T) {
 	engine := validations.NewEngine(propertygroups.Extension{})
 	rendered := cache.New[revisions.RenderKey, revisions.Rendering](1 << 20)
 	service := revisions.NewService(revisions.Config{
-		Store: kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
+		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
+		Store:              kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
 		Observe: func(string, time.Duration) {},
 	})
 	questions := queries.NewService(queries.Config{
-		Store: kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
+		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
+		Store:              kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
 	}).For(authz.Viewer{Encrypted: true})
 	for _, name := range names {
 		for _, c := range groupCases(t, name) {

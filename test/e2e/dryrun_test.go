@@ -41,7 +41,7 @@ func TestDryRun(t *testing.T) {
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
-			s := startFresh(t)
+			s := start(t, schemasOnly)
 			for i, c := range changes {
 				if s.isPredicted(t, c); t.Failed() {
 					t.Fatalf("at change %d: %s %s\n%s", i+1, c.method, c.path, c.body)
@@ -103,7 +103,7 @@ func TestDryRun_refusesWhatTheRealRunRefuses(t *testing.T) {
 // What a dry run says does not have to be so any more: it goes by the newest revision when it is asked.
 func TestDryRun_json(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, schemasOnly)
 	got := s.send(t, request{
 		method: http.MethodPut, path: "buckets/a/documents?dry-run", body: widget("w1", "{}"), bad: true,
 		header: map[string]string{"Content-Type": typeXYAML, "Accept": typeJSON},

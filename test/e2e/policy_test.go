@@ -55,7 +55,7 @@ func TestVerdict(t *testing.T) {
 	w := widget("w1", "{size: 1}")
 	t.Run("without a policy nothing reported may have failed", func(t *testing.T) {
 		t.Parallel()
-		s := start(t)
+		s := start(t, schemasOnly)
 		s.put(t, "mop", w)
 		s.isVerdict(t, "1", "success; reported: "+own+"=success")
 		s.report(t, 1, a, "failure")
@@ -116,7 +116,7 @@ func TestVerdict(t *testing.T) {
 	})
 	t.Run("policies are in force from revision to revision", func(t *testing.T) {
 		t.Parallel()
-		s := start(t)
+		s := start(t, schemasOnly)
 		s.put(t, "mop", w)
 		s.put(t, "policies", policy("ready", a))
 		s.put(t, "other", widget("w2", "{}"))

@@ -112,7 +112,7 @@ func TestPostValidation_refuses(t *testing.T) {
 
 func TestListValidations(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, schemasOnly)
 	s.put(t, "mop", widget("w1", "{}"))
 	s.put(t, "mop", widget("w2", "{}"))
 	s.report(t, 2, "z-validation", "success")
@@ -133,7 +133,7 @@ func TestListValidations(t *testing.T) {
 
 func TestListEntries_areKeptInOrder(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, schemasOnly)
 	s.put(t, "mop", widget("w1", "{}")+widget("w2", "{}"))
 	var want []any
 	for i, status := range []string{"success", "failure", "success", "success", "failure"} {

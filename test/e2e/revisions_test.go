@@ -45,7 +45,7 @@ func withoutStamp(t *testing.T, shown map[string]any) map[string]any {
 
 func TestListRevisions(t *testing.T) {
 	t.Parallel()
-	s := startFresh(t)
+	s := start(t, schemasOnly)
 	want := map[string]any{"count": 0, "results": []any{}, "next": nil, "prev": nil}
 	if diff := cmp.Diff(want, s.get(t, "revisions").mapping(t)); diff != "" {
 		t.Errorf("nothing (-want +got):\n%s", diff)
@@ -88,7 +88,7 @@ func TestListRevisions(t *testing.T) {
 
 func TestShowRevision(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, schemasOnly)
 	s.put(t, "mop", widget("w1", "{}"))
 	for _, id := range []string{"1", "latest"} {
 		want := map[string]any{
@@ -145,7 +145,7 @@ func TestUnknownRevisions(t *testing.T) {
 
 func TestPurge(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, schemasOnly)
 	s.purge(t)
 	s.put(t, "mop", widget("w1", "{}")+layeringPolicy("a")+dataSchema("acme/Widget/v1", "{type: string}"))
 	s.report(t, 1, "a-validation", "failure")

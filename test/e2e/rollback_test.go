@@ -152,7 +152,7 @@ func TestRollback(t *testing.T) {
 
 func TestRollback_isValidatedAsAWhole(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, schemasOnly)
 	noted := "---\nschema: acme/Noted/v1\nmetadata: {schema: metadata/Control/v1, name: noted}\ndata: {x: 1, x: 2}\n"
 	s.put(t, "a", widget("good", "{size: 1}")+widget("big", "{size: 177}"))
 	s.putBad(t, "b", noted+widget("good2", "{size: 2}")).is(t, http.StatusOK)

@@ -243,7 +243,7 @@ func TestSchemas_newestWinsWithinThePayload(t *testing.T) {
 
 func TestSchemas_duplicateKeysAreNoted(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, schemasOnly)
 	// Bad only for the YAML library that holds requests against the contract.
 	s.putBad(t, "mop", widget("a", "{}")+widget("b", "\n  x: 1\n  y: 2\n  x: 3")).is(t, http.StatusOK)
 	s.isOutcomes(t, "1", "success", "success")
@@ -263,7 +263,7 @@ func TestSchemas_duplicateKeysAreNoted(t *testing.T) {
 
 func TestSchemas_secretsAreSanitized(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, schemasOnly)
 	// The built-in schema checks documents with substitutions too; what these write is a secret wherever it shows.
 	const hush = "Sanitized to avoid exposing secret."
 	s.put(t, "mop", docWith("deckhand/LayeringPolicy/v1", "lp", "{layerOrder: [hush, 5], more: hush}",

@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,10 +26,46 @@ func (s *server) statuses(t *testing.T, revision string) map[string]string {
 	return statuses
 }
 
-// The validations of a whole revision are made when a policy asks for them, and only then.
+// schemasOnly has only the schema validation count where there is no policy.
+const schemasOnly = "--default-validations=deckhand-schema-validation"
+
+// Without a policy all of the server's own validations count. Where no document has a layer, no LayeringPolicy is missed.
+func TestWhole_default(t *testing.T) {
+	t.Parallel()
+	s := startFresh(t)
+	const flat = "---\nschema: acme/Flat/v1\nmetadata: {schema: metadata/Control/v1, name: flat}\ndata: {}\n"
+	names := func(reported string) string {
+		return "reported: " + fitting + "=" + reported + " " + rendering + "=" + reported + " " + own + "=success"
+	}
+	for i, c := range []struct{ bucket, body, want string }{
+		{"flat", flat, "success; " + names("success")},
+		{"site", widget("w", "{}"), "failure; " + names("failure")},
+		{"policy", layeringPolicy("lp"), "success; " + names("success")},
+		{"site", docWith("acme/Widget/v1", "w", "{}", substitution(".x")), "failure; " + names("failure")},
+		{"site", policy("ready", own) + docWith("acme/Widget/v1", "w", "{}", substitution(".x")), "success; ready: " + own + "=success"},
+		{"site", widget("w", "{}"), "success; " + names("success")},
+	} {
+		s.put(t, c.bucket, c.body).is(t, http.StatusOK)
+		s.isVerdict(t, strconv.Itoa(i+1), c.want)
+	}
+}
+
+// A server can be told which validations count, and refuses names that are none of its own.
+func TestWhole_narrowed(t *testing.T) {
+	t.Parallel()
+	s := start(t, schemasOnly)
+	s.put(t, "site", widget("w", "{}")).is(t, http.StatusOK)
+	s.isVerdict(t, "1", "success; reported: "+own+"=success")
+	said, err := command(t, "serve", "--default-validations", "a-validation")
+	if err == nil || !strings.Contains(said, `"a-validation" is none of the server's own validations`) {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
+
+// The validations of a whole revision are made when a policy asks for them.
 func TestWhole_asked(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, schemasOnly)
 	s.put(t, "site", layeringPolicy("lp")+widget("w1", "{}"))
 	own := map[string]string{"deckhand-schema-validation": "success"}
 	if diff := cmp.Diff(own, s.statuses(t, "1")); diff != "" {
