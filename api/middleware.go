@@ -91,6 +91,14 @@ func routeEscaped(next http.Handler) http.Handler {
 	})
 }
 
+// unsniffed tells browsers to take the content of an answer for what its Content-Type says.
+func unsniffed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
+}
+
 // recoverer answers with an internal error if the handler panics. If the answer has begun, it closes the connection
 // instead, so that the client does not take half an answer for a whole one.
 func (s *server) recoverer(next http.Handler) http.Handler {
