@@ -124,7 +124,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := auditView{list: listOf(events, eventViewOf)}
-	view.Next, view.Prev = pages(r, query.Page, more)
+	view.Next, view.Prev = s.pages(r, query.Page, more)
 	s.write(w, r, http.StatusOK, view)
 	return nil
 }

@@ -69,3 +69,50 @@ func TestHandler_pages(t *testing.T) {
 		}
 	}
 }
+
+// Links lead to where the server is said to be. Without that, YAML and JSON have the host that the request names, and
+// pages, which a cache may show to others, never.
+func TestHandler_publicURL(t *testing.T) {
+	t.Parallel()
+	const public, named = "https://purser.example/site", "http://example.com" // httptest's host
+	s := newSite(t)
+	known := newSite(t, func(config *api.Config) { config.PublicURL = public })
+	for _, s := range []site{s, known} {
+		s.put(t, "a", widget("w")).is(t, http.StatusOK)
+		s.put(t, "b", widget("v")).is(t, http.StatusOK)
+	}
+	parts := strings.NewReplacer("{revision}", "1", "{other}", "2", "{name}", "deckhand-schema-validation", "{entry}", "0",
+		"{namespace}", "deckhand", "{kind}", "LayeringPolicy", "{version}", "v1")
+	linked, pages := 0, 0
+	for path, methods := range api.Routes() {
+		if !slices.Contains(methods, http.MethodGet) {
+			continue
+		}
+		path = parts.Replace(path) + "?limit=1&offset=1"
+		for _, accept := range []string{"application/json", "text/html, image/svg+xml"} {
+			kind, text := whole(s.get(t, path, "Accept", accept))
+			_, fromKnown := whole(known.get(t, path, "Accept", accept))
+			links := strings.Count(text, named+"/api/")
+			if strings.Contains(fromKnown, "example.com") || strings.Count(fromKnown, public+"/api/") != links {
+				t.Errorf("%s as %s with a public URL, %d links without one:\n%s", path, kind, links, fromKnown)
+			}
+			if page := strings.HasPrefix(kind, "text/html") || kind == "image/svg+xml"; page {
+				pages++
+				if strings.Contains(text, "example.com") {
+					t.Errorf("%s as %s names the request's host:\n%s", path, kind, text)
+				}
+			}
+			linked += min(links, 1)
+		}
+	}
+	if linked < 10 || pages < 1 {
+		t.Errorf("only %d answers have links, and %d are pages", linked, pages)
+	}
+}
+
+// whole returns the media type of an answer, and its headers with its text.
+func whole(r response) (kind, text string) {
+	var b strings.Builder
+	_ = r.Header.Write(&b) // to memory
+	return r.Header.Get("Content-Type"), b.String() + r.text
+}

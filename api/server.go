@@ -19,7 +19,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// Config configures the handler. All fields must be set.
+// Config configures the handler. All fields but PublicURL must be set.
 type Config struct {
 	Service *revisions.Service
 	Queries *queries.Service
@@ -30,6 +30,8 @@ type Config struct {
 	// CacheSize bounds the cache of documents as YAML text, in bytes.
 	CacheSize int
 	Compat    bool
+	// PublicURL is the URL at which clients reach the server, without a slash at its end, for the links in answers.
+	PublicURL string
 	Log       *slog.Logger
 	Registry  *prometheus.Registry
 	OpenAPI   []byte
