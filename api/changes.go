@@ -171,7 +171,7 @@ func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	options.Audit = s.auditOf(r, http.StatusNoContent)
+	options.CleartextOnly, options.Audit = !s.mayEncrypt(r), s.auditOf(r, http.StatusNoContent)
 	if err := s.Service.Purge(r.Context(), options); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ type Options struct {
 	Expected Expected
 	// DryRun only reports what would happen.
 	DryRun bool
-	// CleartextOnly refuses to store encrypted documents.
+	// CleartextOnly refuses to store encrypted documents, and to delete them with their revisions.
 	CleartextOnly bool
 	// Audit is recorded with what is changed, with the number of a new revision filled in; nil records nothing.
 	Audit *AuditEvent
