@@ -161,16 +161,15 @@ func newObserver(config Config) *observer {
 
 // requestInfo collects what the log and the audit record about a request while it is answered.
 type requestInfo struct {
-	id       string
-	caller   authn.Caller
-	rule     string   // the authz rule that was checked, if any
-	revision int64    // the revision that was made or requested, if any
-	audited  bool     // the audit event was stored with the change
-	notes    []string // errors, for the log
-	answer   middleware.WrapResponseWriter
-	aborted  bool // the connection was closed in the middle of the answer
-	// unchanged reports that a request stored nothing: a dry run, or an upload of documents that are stored already.
-	unchanged bool
+	id        string
+	caller    authn.Caller
+	rule      string   // the authz rule that was checked, if any
+	revision  int64    // the revision that was made or requested, if any
+	audited   bool     // the audit event was stored with the change
+	notes     []string // errors, for the log
+	answer    middleware.WrapResponseWriter
+	aborted   bool   // the connection was closed in the middle of the answer
+	unchanged bool   // a change would store what is stored already
 	errorType string // of the answer, if it is an error
 }
 
