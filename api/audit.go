@@ -62,8 +62,9 @@ func (w *auditWriter) Write(text []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *auditWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// record adds a request and the status of its answer to the audit. It leaves out requests that could change nothing,
-// and those without a caller or beyond the rate, of which there may be any number.
+// record adds a request and the status of its answer to the audit. It leaves out changes that store what is stored
+// already, and requests without a caller or beyond the rate, of which there may be any number. Dry runs are recorded:
+// their answers tell about documents as those of changes do.
 func (s *server) record(r *http.Request, status int) {
 	const patience = 5 * time.Second
 	info := infoOf(r)
@@ -92,17 +93,26 @@ func (s *server) auditOf(r *http.Request, status int) *revisions.AuditEvent {
 
 func (s *server) auditEvent(r *http.Request, status int) revisions.AuditEvent {
 	info := infoOf(r)
-	const maxTarget = 2000
-	target := []rune(strings.ToValidUTF8(r.URL.RequestURI(), "\uFFFD"))
 	remote, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		remote = r.RemoteAddr
 	}
 	return revisions.AuditEvent{
 		At: s.Now(), UserID: info.caller.UserID, UserName: info.caller.UserName, Project: info.caller.ProjectID,
-		EndUser: endUser(r), Rule: info.rule, Method: r.Method, Target: string(target[:min(len(target), maxTarget)]),
+		EndUser: endUser(r), Rule: info.rule, Method: r.Method, Target: targetOf(r),
 		Revision: info.revision, Status: status, Error: info.errorType, Remote: remote, Request: info.id,
 	}
+}
+
+// targetOf returns the path and the query of a request, shortened. It never leaves out that the request is a dry run.
+func targetOf(r *http.Request) string {
+	const maxLength = 2000
+	target := r.URL.RequestURI()
+	if len(target) > maxLength && readQuery(r).flag("dry-run", false) {
+		target = r.URL.EscapedPath() + "?dry-run=true&" + r.URL.RawQuery
+	}
+	text := []rune(strings.ToValidUTF8(target, "\uFFFD"))
+	return string(text[:min(len(text), maxLength)])
 }
 
 // GET /api/v1.0/audit
@@ -124,7 +134,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	view := auditView{list: listOf(events, eventViewOf)}
-	view.Next, view.Prev = pages(r, query.Page, more)
+	view.Next, view.Prev = s.pages(r, query.Page, more)
 	s.write(w, r, http.StatusOK, view)
 	return nil
 }

@@ -91,7 +91,6 @@ func (s *server) change(r *http.Request, q *query, status int) (revisions.Option
 	options, err := s.options(r, q)
 	options.DryRun, options.CleartextOnly, options.Viewer = dryRun, !s.mayEncrypt(r), infoOf(r).viewer
 	options.Audit = s.auditOf(r, status)
-	infoOf(r).unchanged = dryRun
 	return options, err
 }
 
@@ -115,15 +114,15 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written re
 // writePreview sets the ETag of the newest revision. For a dry run it answers with the preview and returns true.
 func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written revisions.Written) bool {
 	setHead(w, written.Revision, written.Stamp)
+	if written.Preview != nil {
+		s.write(w, r, http.StatusOK, s.previewView(r, written.Preview))
+		return true
+	}
 	infoOf(r).audited = written.Audited
 	if infoOf(r).unchanged = !written.Changed; written.Changed {
 		infoOf(r).revision = written.Revision
 	}
-	if written.Preview == nil {
-		return false
-	}
-	s.write(w, r, http.StatusOK, s.previewView(r, written.Preview))
-	return true
+	return false
 }
 
 // visible returns the documents to show: with Compat, all but ValidationPolicies (spec/api.md §0 C4).
@@ -171,7 +170,7 @@ func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	options.Audit = s.auditOf(r, http.StatusNoContent)
+	options.CleartextOnly, options.Audit = !s.mayEncrypt(r), s.auditOf(r, http.StatusNoContent)
 	if err := s.Service.Purge(r.Context(), options); err != nil {
 		return err
 	}

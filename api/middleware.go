@@ -92,6 +92,14 @@ func routeEscaped(next http.Handler) http.Handler {
 	})
 }
 
+// unsniffed tells browsers to take the content of an answer for what its Content-Type says.
+func unsniffed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
+}
+
 // recoverer answers with an internal error if the handler panics. If the answer has begun, it closes the connection
 // instead, so that the client does not take half an answer for a whole one.
 func (s *server) recoverer(next http.Handler) http.Handler {
@@ -154,17 +162,16 @@ func newObserver(config Config) *observer {
 
 // requestInfo collects what the log and the audit record about a request while it is answered.
 type requestInfo struct {
-	id       string
-	caller   authn.Caller
-	viewer   authz.Viewer // whom the answer is for: it sees least until the caller is known
-	rule     string       // the authz rule that was checked, if any
-	revision int64        // the revision that was made or requested, if any
-	audited  bool         // the audit event was stored with the change
-	notes    []string     // errors, for the log
-	answer   middleware.WrapResponseWriter
-	aborted  bool // the connection was closed in the middle of the answer
-	// unchanged reports that a request stored nothing: a dry run, or an upload of documents that are stored already.
-	unchanged bool
+	id        string
+	caller    authn.Caller
+	viewer    authz.Viewer // whom the answer is for: it sees least until the caller is known
+	rule      string       // the authz rule that was checked, if any
+	revision  int64        // the revision that was made or requested, if any
+	audited   bool         // the audit event was stored with the change
+	notes     []string     // errors, for the log
+	answer    middleware.WrapResponseWriter
+	aborted   bool   // the connection was closed in the middle of the answer
+	unchanged bool   // a change would store what is stored already
 	errorType string // of the answer, if it is an error
 }
 

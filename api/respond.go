@@ -109,8 +109,18 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, status int, kind s
 	deliver(w, status, kind, text)
 }
 
+// pagePolicy keeps browsers from running or loading anything for a page, and from showing it inside another one: a name
+// or a description that looks like a script does no harm.
+const pagePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 // deliver answers with a text, without comparing ETags.
 func deliver(w http.ResponseWriter, status int, kind string, text []byte) {
+	switch kind {
+	case typeHTML:
+		w.Header().Set("Content-Security-Policy", pagePolicy+"; style-src 'unsafe-inline'") // schemadocs writes a <style>
+	case typeSVG:
+		w.Header().Set("Content-Security-Policy", pagePolicy)
+	}
 	if strings.HasPrefix(kind, "text/") {
 		kind += "; charset=utf-8"
 	}

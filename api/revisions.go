@@ -89,7 +89,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 		return nil
 	}
 	if !s.Compat {
-		setLinks(w, r, selection.Page, found.More)
+		s.setLinks(w, r, selection.Page, found.More)
 	}
 	each := func(do func([]*revisions.Stored) error) error {
 		return view.Each(ctx, found, do)
@@ -105,8 +105,8 @@ func (s *server) documentsTag(r *http.Request, revision int64, stamp revisions.S
 }
 
 // setLinks sets Link to the URLs of the next and previous pages (spec/api.md §0 C5).
-func setLinks(w http.ResponseWriter, r *http.Request, page queries.Page, more bool) {
-	next, previous := pages(r, page, more)
+func (s *server) setLinks(w http.ResponseWriter, r *http.Request, page queries.Page, more bool) {
+	next, previous := s.pages(r, page, more)
 	for _, link := range []struct {
 		url *string
 		rel string
@@ -118,28 +118,28 @@ func setLinks(w http.ResponseWriter, r *http.Request, page queries.Page, more bo
 }
 
 // pages returns the URLs of the next and previous pages, nil if there is none.
-func pages(r *http.Request, page queries.Page, more bool) (next, previous *string) {
+func (s *server) pages(r *http.Request, page queries.Page, more bool) (next, previous *string) {
 	if page.Limit == 0 {
 		return nil, nil // an empty page has no neighbours
 	}
 	if more {
-		next = pageURL(r, page.Offset+page.Limit, page.Limit)
+		next = s.pageURL(r, page.Offset+page.Limit, page.Limit)
 	}
 	if page.Offset > 0 {
 		limit := page.Limit
 		if limit < 0 || limit > page.Offset {
 			limit = page.Offset
 		}
-		previous = pageURL(r, page.Offset-limit, limit)
+		previous = s.pageURL(r, page.Offset-limit, limit)
 	}
 	return next, previous
 }
 
-func pageURL(r *http.Request, offset, limit int) *string {
+func (s *server) pageURL(r *http.Request, offset, limit int) *string {
 	query := r.URL.Query()
 	query.Set("offset", strconv.Itoa(offset))
 	query.Set("limit", strconv.Itoa(limit))
-	return new(origin(r) + (&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: query.Encode()}).String())
+	return new(s.origin(r) + (&url.URL{Path: r.URL.Path, RawPath: r.URL.RawPath, RawQuery: query.Encode()}).String())
 }
 
 // GET /api/v1.0/revisions/{revision}/status

@@ -30,12 +30,12 @@ func (s *server) policyViews(r *http.Request, shown revisions.Shown) []policyVie
 		query := url.Values{"schema": {id.Schema}, "metadata.name": {id.Name}}
 		view := policyView{
 			Name: id.Name, Status: policy.Status.String(),
-			URL: revisionURL(r, shown.ID) + "/documents?" + query.Encode(),
+			URL: s.revisionURL(r, shown.ID) + "/documents?" + query.Encode(),
 		}
 		if !s.Compat {
 			for _, v := range policy.Validations {
 				view.Validations = append(view.Validations,
-					validationView{v.Name, v.Status.String(), validationURL(r, shown.ID, v.Name)})
+					validationView{v.Name, v.Status.String(), s.validationURL(r, shown.ID, v.Name)})
 			}
 		}
 		views = append(views, view)
@@ -96,7 +96,7 @@ func (s *server) revisionView(r *http.Request, described queries.Described) revi
 	return revisionView{
 		Buckets: nonNil(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
 		history: historyOf(shown.Revision), Tags: tagViews(described.TagData),
-		Status: revisionStatus(shown.Verdict.Status), URL: revisionURL(r, shown.ID),
+		Status: revisionStatus(shown.Verdict.Status), URL: s.revisionURL(r, shown.ID),
 		ValidationPolicies: s.policyViews(r, shown),
 	}
 }
@@ -148,7 +148,7 @@ func (s *server) revisionList(r *http.Request, query queries.Query, found querie
 	if s.Compat {
 		return view
 	}
-	next, previous := pages(r, query.Page, found.More)
+	next, previous := s.pages(r, query.Page, found.More)
 	view.Next, view.Prev = &next, &previous
 	if p := found.Purged; p != nil {
 		view.Purged = &purgeView{timeText(p.At), optional(p.User), optional(p.Message)}

@@ -21,7 +21,7 @@ func (s *server) listSchemas(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.write(w, r, http.StatusOK, listOf(schemas, func(schema queries.Schema) schemaItem {
-		return schemaItemOf(r, id, schema)
+		return s.schemaItem(r, id, schema)
 	}))
 	return nil
 }
@@ -87,8 +87,8 @@ type schemaItem struct {
 	Docs     string        `json:"docs"`
 }
 
-func schemaItemOf(r *http.Request, revision int64, schema queries.Schema) schemaItem {
-	item := schemaItem{Name: schema.Kind, Source: "builtin", URL: revisionURL(r, revision) + "/schemas/" + schema.Kind}
+func (s *server) schemaItem(r *http.Request, revision int64, schema queries.Schema) schemaItem {
+	item := schemaItem{Name: schema.Kind, Source: "builtin", URL: s.revisionURL(r, revision) + "/schemas/" + schema.Kind}
 	item.Docs = item.URL + "/docs"
 	if schema.By != nil {
 		item.Source, item.Document = "registered", new(nameOf(schema.By))

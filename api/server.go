@@ -19,7 +19,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// Config configures the handler. All fields must be set.
+// Config configures the handler. All fields but PublicURL must be set.
 type Config struct {
 	Service *revisions.Service
 	Queries *queries.Service
@@ -30,6 +30,8 @@ type Config struct {
 	// CacheSize bounds the cache of documents as YAML text, in bytes.
 	CacheSize int
 	Compat    bool
+	// PublicURL is the URL at which clients reach the server, without a slash at its end, for the links in answers.
+	PublicURL string
 	Log       *slog.Logger
 	Registry  *prometheus.Registry
 	OpenAPI   []byte
@@ -55,7 +57,7 @@ func New(config Config) http.Handler {
 		config, cache.New[textKey, []byte](config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
 	}
 	router := chi.NewRouter()
-	router.Use(newObserver(config).middleware, s.audited, s.recoverer, s.budgeted, routeEscaped, s.checkBody)
+	router.Use(newObserver(config).middleware, unsniffed, s.audited, s.recoverer, s.budgeted, routeEscaped, s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute(r)) })
 	for _, route := range s.routes() {
 		if route.pattern != metricsPath || !config.Access.MetricsElsewhere {
@@ -67,7 +69,7 @@ func New(config Config) http.Handler {
 
 // Metrics returns a handler that serves the metrics of a registry without authentication.
 func Metrics(registry *prometheus.Registry) http.Handler {
-	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	return unsniffed(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 }
 
 // route is a path of the API with its methods.

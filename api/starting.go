@@ -16,7 +16,7 @@ import (
 func Starting(reason *fault.Fault, log *slog.Logger, now func() time.Time) http.Handler {
 	s := &server{Config: Config{Log: log, Registry: prometheus.NewRegistry(), Now: now}}
 	router := chi.NewRouter()
-	router.Use(newObserver(s.Config).middleware, s.recoverer, routeEscaped)
+	router.Use(newObserver(s.Config).middleware, unsniffed, s.recoverer, routeEscaped)
 	unavailable := func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, reason) }
 	router.NotFound(unavailable)
 	router.MethodNotAllowed(unavailable)

@@ -73,9 +73,9 @@ func pagedOf[V any](s *server, r *http.Request, page queries.Page, found queries
 	if s.Compat {
 		return shown
 	}
-	next, previous := pages(r, page, found.More)
+	next, previous := s.pages(r, page, found.More)
 	if n := len(found.Entries); found.More && n < page.Limit && n > 0 {
-		next = pageURL(r, page.Offset+n, page.Limit)
+		next = s.pageURL(r, page.Offset+n, page.Limit)
 	}
 	shown.Next, shown.Prev = &next, &previous
 	return shown

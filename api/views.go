@@ -39,8 +39,12 @@ func appendStatus(text []byte, bucket string, revision int64) []byte {
 	})
 }
 
-// origin returns the scheme and host by which the client reached the server.
-func origin(r *http.Request) string {
+// origin returns the URL that links in answers begin with: PublicURL or, without it, the scheme and host by which the
+// client says that it reached the server. Anybody may have chosen the host that a request names, so no page shows it.
+func (s *server) origin(r *http.Request) string {
+	if s.PublicURL != "" {
+		return s.PublicURL
+	}
 	scheme := "http"
 	if r.TLS != nil {
 		scheme = "https"
@@ -48,12 +52,12 @@ func origin(r *http.Request) string {
 	return scheme + "://" + r.Host
 }
 
-func revisionURL(r *http.Request, id int64) string {
-	return origin(r) + "/api/v1.0/revisions/" + strconv.FormatInt(id, 10)
+func (s *server) revisionURL(r *http.Request, id int64) string {
+	return s.origin(r) + "/api/v1.0/revisions/" + strconv.FormatInt(id, 10)
 }
 
-func validationURL(r *http.Request, id int64, name string) string {
-	return revisionURL(r, id) + "/validations/" + url.PathEscape(name)
+func (s *server) validationURL(r *http.Request, id int64, name string) string {
+	return s.revisionURL(r, id) + "/validations/" + url.PathEscape(name)
 }
 
 // statusOnly returns the item to list for a bucket that has no documents (spec/api.md §3.4).
@@ -112,7 +116,7 @@ func (s *server) entryView(r *http.Request, revision int64, entry validations.En
 	if entry.ExpiresAfter != "" {
 		view.ExpiresAfter = &entry.ExpiresAfter
 	}
-	view.URL = validationURL(r, revision, entry.Name)
+	view.URL = s.validationURL(r, revision, entry.Name)
 	return view
 }
 

@@ -8,8 +8,22 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 )
+
+func (c *serveCommand) checkPublicURL() error {
+	if c.PublicURL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.PublicURL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
+		strings.ContainsAny(c.PublicURL, "?#") {
+		return errors.New("--public-url must be a URL such as https://purser.example, without a user, a query and a fragment")
+	}
+	return nil
+}
 
 // listeners are the server's open listeners.
 type listeners struct {

@@ -27,3 +27,23 @@ func TestServeCommand_server(t *testing.T) {
 		t.Errorf("what net/http says is logged as %q", text)
 	}
 }
+
+func TestServeCommand_checkPublicURL(t *testing.T) {
+	t.Parallel()
+	for text, valid := range map[string]bool{
+		"":                              true,
+		"https://purser.example":        true,
+		"http://[::1]:9000/purser/":     true,
+		"purser.example":                false,
+		"https:///purser":               false,
+		"ftp://purser.example":          false,
+		"https://anna@purser.example":   false,
+		"https://purser.example?":       false,
+		"https://purser.example/#there": false,
+	} {
+		err := (&serveCommand{PublicURL: text}).checkPublicURL()
+		if valid != (err == nil) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}

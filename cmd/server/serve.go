@@ -32,7 +32,9 @@ import (
 
 // serveCommand serves the API until it is told to stop.
 type serveCommand struct {
-	Listen string `help:"Address to listen on." default:"127.0.0.1:9000"`
+	Listen    string `help:"Address to listen on." default:"127.0.0.1:9000"`
+	PublicURL string `help:"URL at which clients reach the server, for the links in answers. Without it, they have the host that each request names." placeholder:"https://…"` //nolint:lll // a tag
+
 	Compat string `help:"Behave like Deckhand of 2020 where Purser differs (rows C1-C5 of docs/api.md): deckhand." enum:"deckhand," default:""` //nolint:lll // a tag
 
 	DefaultValidations []string `help:"The server's own validations that count in revisions without a ValidationPolicy." default:"deckhand-schema-validation,deckhand-policy-validation,deckhand-rendering-validation" placeholder:"NAME,…"` //nolint:lll // a tag
@@ -51,7 +53,7 @@ type serveCommand struct {
 
 // Validate is called by kong.
 func (c *serveCommand) Validate() error {
-	return errors.Join(c.authFlags.validate(), c.tlsFlags.validate(), c.limitFlags.validate(), c.validateDefaults())
+	return errors.Join(c.checkPublicURL(), c.authFlags.validate(), c.tlsFlags.validate(), c.limitFlags.validate(), c.validateDefaults())
 }
 
 func (c *serveCommand) validateDefaults() error {
@@ -176,7 +178,8 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Service: service, Queries: questions, Pool: c.pool(), Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Limits:    c.document(),
 		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: log,
-		Registry: registry, OpenAPI: purser.OpenAPI, Now: time.Now,
+		PublicURL: strings.TrimRight(c.PublicURL, "/"),
+		Registry:  registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
 	stop := keepResealed(ctx, service, log)

@@ -13,8 +13,8 @@ import (
 
 // tlsFlags configure TLS.
 type tlsFlags struct {
-	TLSCert     string `name:"tls-cert"      help:"Certificate of the server and its intermediate certificates, as PEM; read again when it changes." type:"path"` //nolint:lll // a tag
-	TLSKey      string `name:"tls-key"       help:"Private key of the certificate, as PEM." type:"path"`
+	TLSCert     string `name:"tls-cert"      help:"Certificate of the server and its intermediate certificates, as PEM; read again when it changes." type:"path"`                                     //nolint:lll // a tag
+	TLSKey      string `name:"tls-key"       help:"Private key of the certificate, as PEM; only its owner may be able to read it." type:"path"`                                                       //nolint:lll // a tag
 	TLSClientCA string `name:"tls-client-ca" help:"Authorities of client certificates, as PEM. Clients with such a certificate need no token: CN is the user, each OU=role:NAME a role." type:"path"` //nolint:lll // a tag
 }
 
@@ -34,7 +34,8 @@ func (f *tlsFlags) openTLS(log *slog.Logger) (*tls.Config, error) {
 		return nil, nil
 	}
 	watched, err := files.Watch(files.Source[*tls.Config]{
-		Paths: []string{f.TLSCert, f.TLSKey, f.TLSClientCA}, MaxBytes: maxCertificateFile, Now: time.Now,
+		Paths: []string{f.TLSCert, f.TLSKey, f.TLSClientCA}, Private: []string{f.TLSKey},
+		MaxBytes: maxCertificateFile, Now: time.Now,
 		Parse: func(texts [][]byte) (*tls.Config, error) { return f.config(texts[0], texts[1], texts[2]) },
 		Report: func(_ *tls.Config, err error) {
 			if err != nil {

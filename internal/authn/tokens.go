@@ -27,7 +27,7 @@ var _ Authenticator = (*Tokens)(nil)
 // missing, if others may read or change it, or if it is not a list of well-formed entries.
 func OpenTokens(path string, now func() time.Time, log *slog.Logger) (*Tokens, error) {
 	known, err := files.Watch(files.Source[map[document.Digest]Token]{
-		Paths: []string{path}, MaxBytes: maxTokenFile, Private: true, Now: now,
+		Paths: []string{path}, MaxBytes: maxTokenFile, Private: []string{path}, Now: now,
 		Parse: func(texts [][]byte) (map[document.Digest]Token, error) {
 			tokens, err := parseTokens(texts[0])
 			if err != nil {

@@ -50,7 +50,8 @@ var registered = []Rule{
 	},
 	{
 		CreateEncryptedDocuments,
-		"the same, once a document is encrypted (for a rollback: one of the latest revision)", adminsOnly,
+		"the same, once a document is encrypted (for a rollback: one of the latest revision); POST /revisions/prune and " +
+			"DELETE /revisions, if a version of an encrypted document would be deleted", adminsOnly,
 	},
 	{
 		ListCleartextDocuments,

@@ -2,6 +2,7 @@ package files
 
 import (
 	"crypto/sha256"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,7 +15,7 @@ const Interval = time.Second
 type Source[V any] struct {
 	Paths    []string // those of one value; the text of an empty path is empty
 	MaxBytes int64    // of each file
-	Private  bool     // refuse files that anybody but their owner can read or change
+	Private  []string // those of Paths that are refused if anybody but their owner can read or change them
 
 	// Parse makes the value of the texts, one for each path. It is never called twice at once.
 	Parse func(texts [][]byte) (V, error)
@@ -150,7 +151,7 @@ func (w *Watched[V]) read() (texts [][]byte, modified time.Time, err error) {
 		if path == "" {
 			continue
 		}
-		text, at, err := read(path, w.source.MaxBytes, w.source.Private)
+		text, at, err := read(path, w.source.MaxBytes, slices.Contains(w.source.Private, path))
 		if err != nil {
 			return nil, modified, err
 		}

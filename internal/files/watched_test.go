@@ -220,6 +220,7 @@ func TestWatch_refuses(t *testing.T) {
 		"directory": {func(p string) error { return os.Mkdir(p, 0o700) }, false, "PATH: it is not a regular file"},
 		"large":     {func(p string) error { return os.WriteFile(p, make([]byte, 11), 0o600) }, false, "PATH: the file has more than 10 bytes"},
 		"bad":       {func(p string) error { return os.WriteFile(p, []byte("bad"), 0o600) }, false, "bad"},
+		"public":    {func(p string) error { return os.WriteFile(p, []byte("all"), 0o644) }, false, "all"},
 		"group":     {func(p string) error { return os.WriteFile(p, nil, 0o640) }, true, "PATH: it is open to others (mode 0640): chmod 600 PATH"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -228,10 +229,14 @@ func TestWatch_refuses(t *testing.T) {
 			if err := c.make(path); err != nil {
 				t.Fatal(err)
 			}
-			_, err := files.Watch(files.Source[string]{
-				Paths: []string{path}, MaxBytes: 10, Private: c.private, Now: time.Now,
+			source := files.Source[string]{
+				Paths: []string{path}, MaxBytes: 10, Now: time.Now,
 				Parse: func(texts [][]byte) (string, error) { return "", errors.New(string(texts[0])) },
-			})
+			}
+			if c.private {
+				source.Private = []string{path}
+			}
+			_, err := files.Watch(source)
 			if err == nil {
 				t.Fatal("no error")
 			}

@@ -253,11 +253,10 @@ func (s *Service) planned(ctx context.Context, from source, snapshot Snapshot, o
 	if err != nil {
 		return diff, Need{}, err
 	}
-	if options.CleartextOnly && !s.Compat {
-		for _, doc := range diff.Removed {
-			if doc.Traits().Encrypted {
-				return diff, Need{}, mayNotDelete(doc.Identity)
-			}
+	if s.deleting(options).CleartextOnly {
+		encrypted := slices.DeleteFunc(slices.Clone(diff.Removed), func(doc *Stored) bool { return !doc.Traits().Encrypted })
+		if len(encrypted) > 0 {
+			return diff, Need{}, MayNotDelete(encrypted[0].Identity, len(encrypted)-1)
 		}
 	}
 	more, err := s.judge(options).need(ctx, snapshot, diff)

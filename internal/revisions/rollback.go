@@ -58,12 +58,6 @@ func refuseSecrets(snapshot Snapshot) error {
 	return nil
 }
 
-// mayNotDelete is the fault of a change that replaces or deletes an encrypted document (spec/api.md §0 D25).
-func mayNotDelete(id document.Identity) error {
-	return fault.New(fault.Forbidden, "HTTPForbidden", "Document %s is encrypted: only callers with "+
-		"deckhand:create_encrypted_documents may replace or delete it. Nothing was changed.", id)
-}
-
 // mayNotEncrypt is the reference's answer to a caller who may not store encrypted documents (spec/api.md §10).
 func mayNotEncrypt() error {
 	return fault.New(fault.Forbidden, "HTTPForbidden",

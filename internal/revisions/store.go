@@ -30,9 +30,11 @@ type Store interface {
 
 	// Prune deletes all revisions but the newest keep and those with tags, all at once, and then whatever none of the
 	// remaining needs; the next one does what this one leaves undone. A dry run only reports it. Stale unless the head is
-	// one that the options expect.
+	// one that the options expect; Forbidden if a version of an encrypted document would go, and the options are
+	// CleartextOnly.
 	Prune(ctx context.Context, keep int, options Options) (Pruned, error)
-	// Purge deletes everything; numbers begin again at 1. Stale unless the head is one that is expected.
+	// Purge deletes everything; numbers begin again at 1. Stale unless the head is one that is expected; Forbidden like
+	// Prune.
 	Purge(ctx context.Context, options Options) error
 
 	// Around describes what exists around a revision number.

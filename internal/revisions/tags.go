@@ -102,22 +102,24 @@ func (s *Service) Post(ctx context.Context, revision int64, options Options, nam
 	return result, nil
 }
 
-// Purge deletes all revisions and everything that belongs to them, and keeps who did it and why. Fault: Stale.
+// Purge deletes all revisions and everything that belongs to them, and keeps who did it and why. Faults: Stale,
+// Forbidden for encrypted documents that the options do not allow to delete.
 func (s *Service) Purge(ctx context.Context, options Options) error {
-	if err := s.Store.Purge(ctx, options); err != nil {
+	if err := s.Store.Purge(ctx, s.deleting(options)); err != nil {
 		return fmt.Errorf("purge: %w", err)
 	}
 	return nil
 }
 
 // Prune deletes all revisions but the newest keep and those with tags, and whatever none of the remaining needs; a dry
-// run only reports it. Faults: Invalid for less than one to keep, Stale.
+// run only reports it. Faults: Invalid for less than one to keep, Stale, Forbidden for encrypted documents among what
+// would be deleted that the options do not allow to delete.
 func (s *Service) Prune(ctx context.Context, keep int, options Options) (Pruned, error) {
 	if keep < 1 {
 		return Pruned{}, fault.New(fault.Invalid, "HTTPInvalidParam",
 			"The \"keep\" parameter is invalid. At least the newest revision must be kept; DELETE /revisions deletes all.")
 	}
-	pruned, err := s.Store.Prune(ctx, keep, options)
+	pruned, err := s.Store.Prune(ctx, keep, s.deleting(options))
 	if err != nil {
 		return Pruned{}, fmt.Errorf("prune: %w", err)
 	}

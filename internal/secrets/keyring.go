@@ -80,7 +80,7 @@ var errOtherDigest = errors.New(
 func watch(path string, options Options) (*files.Watched[*keys], error) {
 	var digestKey []byte
 	return files.Watch(files.Source[*keys]{
-		Paths: []string{path}, MaxBytes: maxFileSize, Private: true, Now: options.Now, Retry: retryAfter,
+		Paths: []string{path}, MaxBytes: maxFileSize, Private: []string{path}, Now: options.Now, Retry: retryAfter,
 		Parse: func(texts [][]byte) (*keys, error) {
 			loaded, err := parseKeys(texts[0], options.KMS)
 			if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/document"
 	"purser/internal/revisions"
 )
 
@@ -33,12 +34,21 @@ const (
 
 	countContents = unneeded + `SELECT count(*), coalesce(sum(bytes), 0) FROM (
 		` + contentsWithout + ` AND NOT EXISTS (SELECT FROM unneeded u WHERE u.id = d.id))) c`
+
+	unneededSecrets = unneeded + encryptedAmong + `d.id = ANY(ARRAY(SELECT u.id FROM unneeded u WHERE u.encrypted))` +
+		firstDocument
+
+	// encryptedAmong selects the encrypted documents of versions d; a condition on them follows, and firstDocument.
+	encryptedAmong = `SELECT d.schema, d.layer, d.name, count(*) OVER () - 1 FROM documents d
+		WHERE d.site = $1 AND d.encrypted AND `
+
+	firstDocument = ` GROUP BY d.schema, d.layer, d.name ORDER BY min(d.place) LIMIT 1`
 )
 
 // Prune implements revisions.Store.
 func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) (pruned revisions.Pruned, err error) {
 	if options.DryRun {
-		return s.wouldPrune(ctx, keep, options.Expected)
+		return s.wouldPrune(ctx, keep, options)
 	}
 	err = s.sweeping(ctx, func(ctx context.Context) error {
 		if pruned, err = s.pruneRevisions(ctx, keep, options); err != nil {
@@ -50,24 +60,62 @@ func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) 
 }
 
 // wouldPrune returns what a prune would delete, on the state of one moment.
-func (s *Store) wouldPrune(ctx context.Context, keep int, expected revisions.Expected) (
+func (s *Store) wouldPrune(ctx context.Context, keep int, options revisions.Options) (
 	pruned revisions.Pruned, err error,
 ) {
 	var head revisions.Head
 	var ofDocuments, ofContents int64 // bytes
+	var secrets []secretDocuments
 	_, err = s.snapshot(ctx, func(q *questions) {
 		q.askRow(headFields(&head), readHead, s.site)
 		q.ask(into(&pruned.Revisions, pgx.RowTo[int64]), prunableRevisions, s.site, keep)
 		q.askRow([]any{&pruned.Remaining}, keptRevisions, s.site)
 		q.askRow([]any{&pruned.Documents, &ofDocuments}, countUnneeded, s.site, keep)
 		q.askRow([]any{&pruned.Contents, &ofContents}, countContents, s.site, keep)
+		if options.CleartextOnly {
+			q.ask(into(&secrets, pgx.RowToStructByPos[secretDocuments]), unneededSecrets, s.site, keep)
+		}
 	})
 	if err != nil {
 		return pruned, err
 	}
 	pruned.Remaining -= len(pruned.Revisions)
 	pruned.Bytes = ofDocuments + ofContents
-	return pruned, expected.Check(head)
+	if err := options.Expected.Check(head); err != nil {
+		return pruned, err
+	}
+	return pruned, mayNotDelete(secrets)
+}
+
+// secretDocuments names an encrypted document that would be deleted, and says how many more there are.
+type secretDocuments struct {
+	Schema, Layer, Name string
+	More                int
+}
+
+// mayNotDelete is the fault of deleting the documents that a query has found; nil if it has found none.
+func mayNotDelete(found []secretDocuments) error {
+	if len(found) == 0 {
+		return nil
+	}
+	id := document.Identity{Schema: found[0].Schema, Layer: found[0].Layer, Name: found[0].Name}
+	return revisions.MayNotDelete(id, found[0].More)
+}
+
+// keepSecrets refuses a transaction of a caller who may not delete the encrypted documents that a query finds.
+func keepSecrets(ctx context.Context, tx pgx.Tx, options revisions.Options, sql string, args ...any) error {
+	if !options.CleartextOnly {
+		return nil
+	}
+	rows, err := tx.Query(ctx, sql, args...)
+	if err != nil {
+		return fmt.Errorf("look for encrypted documents: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByPos[secretDocuments])
+	if err != nil {
+		return fmt.Errorf("look for encrypted documents: %w", err)
+	}
+	return mayNotDelete(found)
 }
 
 // pruneRevisions deletes revisions, with their results.
@@ -83,6 +131,10 @@ func (s *Store) pruneRevisions(ctx context.Context, keep int, options revisions.
 
 // deleteRevisions deletes most revisions without holding the site's counters, and with them those that have come to be
 // prunable meanwhile; locked is the number of the latter. Changes that were planned before are planned again.
+//
+// For a caller who may not delete encrypted documents, it then looks for them among the versions that no revision needs
+// any more. That takes as long as there are such versions, so it is done without the counters, and revisions that have
+// come to be prunable meanwhile stay.
 func (s *Store) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, options revisions.Options) (
 	pruned revisions.Pruned, locked int, err error,
 ) {
@@ -94,11 +146,17 @@ func (s *Store) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, option
 		if err := options.Expected.Check(head); err != nil {
 			return pruned, 0, err
 		}
+		if options.CleartextOnly && sql == lockHead {
+			break
+		}
 		gone, err := collectIn[int64](ctx, tx, pruneRevisions, s.site, keep)
 		if err != nil {
 			return pruned, 0, fmt.Errorf("prune revisions: %w", err)
 		}
 		pruned.Revisions, locked = append(pruned.Revisions, gone...), len(gone)
+		if err := keepSecrets(ctx, tx, options, unneededSecrets, s.site, nil); err != nil {
+			return pruned, 0, err
+		}
 	}
 	slices.Sort(pruned.Revisions)
 	if len(pruned.Revisions) > 0 {

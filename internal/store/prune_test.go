@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -543,4 +544,144 @@ func TestStore_Prune_connections(t *testing.T) {
 		t.Fatal(err)
 	}
 	group.Wait()
+}
+
+// Who may not store encrypted documents deletes no version of any, neither with a prune nor with a purge.
+func TestStore_Prune_encrypted(t *testing.T) {
+	t.Parallel()
+	all := newPruner(t)
+	cleartext := revisions.Options{CleartextOnly: true}
+	for _, c := range []struct {
+		name          string
+		bodies        []string // of bucket a, one after the other
+		keep          int
+		prune, purged string // the faults of pruning and of purging; "": there is none
+	}{
+		{"nothing is encrypted", []string{widget("w", 1), widget("w", 2)}, 1, "", ""},
+		{"what stays is", []string{widget("w", 1) + widget("pw", 1), widget("w", 2) + widget("pw", 1)}, 1, "", "pw is encrypted: only"},
+		{"an old version is", []string{widget("pw", 1), widget("pw", 2)}, 1, "pw is encrypted: only", "pw is encrypted: only"},
+		{"one that is gone is", []string{widget("pw", 1), "", ""}, 1, "pw is encrypted: only", "pw is encrypted: only"},
+		{
+			"two are, and several versions",
+			[]string{widget("pw", 1) + widget("pw2", 1), widget("pw", 2), widget("w", 1)},
+			1,
+			"pw is encrypted, like 1 more: only", "pw is encrypted, like 1 more: only",
+		},
+		{"one that a kept revision has", []string{widget("pw", 1), widget("pw", 1) + widget("w", 1), widget("w", 2)}, 2, "", "pw is encrypted: only"},
+	} {
+		p := all.begin(t)
+		for _, body := range c.bodies {
+			p.put("a", body)
+		}
+		if _, err := p.conn.Exec(t.Context(), "UPDATE documents SET encrypted = true WHERE name LIKE 'pw%'"); err != nil {
+			t.Fatal(err)
+		}
+		before := p.rows()
+		for _, dryRun := range []bool{true, false} {
+			cleartext.DryRun = dryRun
+			_, err := p.pruning.Prune(t.Context(), c.keep, cleartext)
+			if !isForbidden(err, c.prune) {
+				t.Errorf("%s: a prune, dry run %v: %v", c.name, dryRun, err)
+			}
+			if now := p.rows(); (dryRun || c.prune != "") && now != before {
+				t.Errorf("%s: %s is left of %s", c.name, now, before)
+			}
+		}
+		cleartext.DryRun, before = false, p.rows()
+		if err := p.pruning.Purge(t.Context(), cleartext); !isForbidden(err, c.purged) {
+			t.Errorf("%s: a purge: %v", c.name, err)
+		}
+		if now := p.rows(); c.purged != "" && now != before {
+			t.Errorf("%s: %s is left of %s", c.name, now, before)
+		}
+		if _, err := p.pruning.Prune(t.Context(), c.keep, revisions.Options{}); err != nil {
+			t.Errorf("%s: a prune of somebody who may: %v", c.name, err)
+		}
+	}
+}
+
+// rows counts the rows that prunes delete.
+func (p *pruner) rows() (counts string) {
+	p.Helper()
+	err := p.conn.QueryRow(context.Background(), `SELECT concat((SELECT count(*) FROM revisions), ' revisions, ',
+		(SELECT count(*) FROM documents), ' versions, ', (SELECT count(*) FROM contents), ' contents, ',
+		(SELECT epoch FROM sites), '. epoch')`).Scan(&counts)
+	if err != nil {
+		p.Fatalf("count: %v", err)
+	}
+	return counts
+}
+
+// isForbidden reports whether an error is a fault that tells this; none if it tells nothing.
+func isForbidden(err error, tells string) bool {
+	if tells == "" {
+		return err == nil
+	}
+	return fault.KindOf(err) == fault.Forbidden && strings.Contains(err.Error(), tells)
+}
+
+// What is uploaded or untagged while a prune or a purge has looked for encrypted documents, and waits for others, is not
+// deleted unseen.
+func TestStore_Prune_encryptedMeanwhile(t *testing.T) {
+	t.Parallel()
+	all := newPruner(t)
+	cleartext := revisions.Options{CleartextOnly: true}
+	prune := func(p *pruner) (err error) {
+		_, err = p.pruning.Prune(context.Background(), 1, cleartext)
+		return err
+	}
+	purge := func(p *pruner) error { return p.pruning.Purge(context.Background(), cleartext) }
+	for _, c := range []struct {
+		name              string
+		delete            func(p *pruner) error
+		before, meanwhile string // what others do
+		want              string // the fault; "": there is none
+		left              int    // revisions
+	}{
+		{
+			"a prune, and a revision that loses its tag", prune,
+			"INSERT INTO tags VALUES ('default', 1, 'good', '{}'); UPDATE documents SET encrypted = true WHERE since = 1",
+			"DELETE FROM tags", "", 2,
+		},
+		{
+			"a purge, and an upload", purge, "", `UPDATE documents SET id = 101, place = 101, encrypted = true WHERE until IS NULL;
+				UPDATE sites SET documents = 101, stamp = stamp + 1`, "w is encrypted: only", 3,
+		},
+		{
+			"a purge, and another one with an upload after it", purge, "", `UPDATE sites SET epoch = epoch + 1;
+				UPDATE documents SET encrypted = true WHERE until IS NULL`, "w is encrypted: only", 3,
+		},
+		{"a purge, and nothing encrypted", purge, "", "UPDATE sites SET stamp = stamp + 1", "", 0},
+	} {
+		p := all.begin(t)
+		for x := range 3 {
+			p.put("a", widget("w", x))
+		}
+		if _, err := p.conn.Exec(t.Context(), c.before); err != nil {
+			t.Fatal(err)
+		}
+		tx, err := p.conn.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.Exec(t.Context(), "SELECT FROM sites FOR UPDATE"); err != nil {
+			t.Fatal(err)
+		}
+		var group sync.WaitGroup
+		var refused error
+		group.Go(func() { refused = c.delete(p) })
+		waiting(t, p.watching, 1)
+		if _, err := tx.Exec(t.Context(), c.meanwhile); err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if group.Wait(); !isForbidden(refused, c.want) {
+			t.Errorf("%s: %v", c.name, refused)
+		}
+		if n := strings.Fields(p.rows())[0]; n != strconv.Itoa(c.left) {
+			t.Errorf("%s: %s revisions are left, want %d", c.name, n, c.left)
+		}
+	}
 }

@@ -29,6 +29,8 @@ const (
 	// patiently lets the statements of a transaction take as long as the caller waits.
 	patiently = `SET LOCAL statement_timeout = 0`
 
+	secretsAfter = encryptedAmong + `d.id > $2` + firstDocument
+
 	lastPurge = `SELECT purged_at, purged_by, purge_message FROM sites WHERE site = $1 AND purged_at IS NOT NULL`
 )
 
@@ -40,15 +42,13 @@ func (s *Store) Purge(ctx context.Context, options revisions.Options) error {
 func (s *Store) purge(ctx context.Context, options revisions.Options) error {
 	return s.retry(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-			var head revisions.Head
-			if err := tx.QueryRow(ctx, lockHead, s.site).Scan(headFields(&head)...); err != nil {
+			if _, err := tx.Exec(ctx, patiently); err != nil {
 				return err //nolint:wrapcheck // explained by the caller
 			}
-			if err := options.Expected.Check(head); err != nil {
+			if err := s.lockToPurge(ctx, tx, options); err != nil {
 				return err
 			}
 			batch := &pgx.Batch{}
-			batch.Queue(patiently)
 			batch.Queue(resetSite, s.site, revisions.NewStamp(), options.User, options.Message)
 			for _, statement := range purge {
 				batch.Queue(statement, s.site)
@@ -59,6 +59,33 @@ func (s *Store) purge(ctx context.Context, options revisions.Options) error {
 			return tx.SendBatch(ctx, batch).Close()
 		})
 	}, foreignKeyViolation) // somebody tagged a revision meanwhile
+}
+
+// lockToPurge locks the site's counters if the options allow to purge it. For a caller who may not delete encrypted
+// documents, all versions are searched for them without the lock, and those that came meanwhile with it.
+func (s *Store) lockToPurge(ctx context.Context, tx pgx.Tx, options revisions.Options) error {
+	var seen revisions.Head
+	steps := []string{lockHead}
+	if options.CleartextOnly {
+		steps = []string{readHead, lockHead}
+	}
+	for _, sql := range steps {
+		var head revisions.Head
+		if err := tx.QueryRow(ctx, sql, s.site).Scan(headFields(&head)...); err != nil {
+			return err //nolint:wrapcheck // explained by the caller
+		}
+		if err := options.Expected.Check(head); err != nil {
+			return err
+		}
+		if head.Epoch != seen.Epoch { // numbers began again
+			seen.LastDocument = 0
+		}
+		if err := keepSecrets(ctx, tx, options, secretsAfter, s.site, seen.LastDocument); err != nil {
+			return err
+		}
+		seen = head
+	}
+	return nil
 }
 
 func scanPurge(row pgx.CollectableRow) (p *revisions.Purge, err error) {

@@ -25,8 +25,8 @@ import (
 // of each the newest one that was written until then, even if it was removed since, and the newest of all (spec/api.md
 // §0 D14).
 const unneeded = gaps + `, unneeded AS (
-		SELECT d.id, d.bytes FROM gaps g CROSS JOIN LATERAL (
-			SELECT d.id, pg_column_size(d.*) AS bytes FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL
+		SELECT d.id, d.encrypted, d.bytes FROM gaps g CROSS JOIN LATERAL (
+			SELECT d.id, d.encrypted, pg_column_size(d.*) AS bytes FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL
 				AND d.fork > g.after AND d.fork < g.before AND d.since > g.after AND d.until <= g.before
 				AND (d.schema NOT LIKE 'deckhand/LayeringPolicy/%' OR g.before >= (
 					SELECT min(p.since) FROM documents p

@@ -84,7 +84,8 @@ type Verdict struct {
 	Reported []Judged
 }
 
-// Own returns the names of the server's own validations, which count where no policy says which do (spec/api.md §0 D22).
+// Own returns the names of the server's own validations, which count where no policy says which do (spec/api.md §0
+// D22).
 func Own() []string { return []string{SchemaValidation, PolicyValidation, RenderingValidation} }
 
 // Judge returns the verdict on a revision at a time. All policies must succeed: a missing validation fails its policy,

@@ -63,6 +63,7 @@ func TestAudit(t *testing.T) {
 		"admin PUT changesets?buckets=a 2 200",
 		"reader PUT buckets/a/documents <nil> 403",
 		"admin PUT buckets/a/documents <nil> 400",
+		"admin PUT buckets/a/documents?dry-run=true <nil> 200",
 		"admin PUT buckets/a/documents 1 200",
 	}
 	if diff := cmp.Diff(want, s.deeds(t, k, "")); diff != "" {
@@ -86,6 +87,72 @@ func TestAudit(t *testing.T) {
 		do("admin", "GET", "audit?"+query, "").fails(t, http.StatusBadRequest, "HTTPInvalidParam")
 	}
 	do("reader", "GET", "audit", "").fails(t, http.StatusForbidden, "HTTPForbidden", "deckhand:show_audit")
+}
+
+// Every dry run is recorded as one, whatever comes of it: who tries what happens learns from each answer.
+func TestAudit_dryRuns(t *testing.T) {
+	t.Parallel()
+	k := newKeys(t, "admin", "plain", "reader")
+	s := k.startWith(t, "admin_api: role:admin or role:plain\n'deckhand:create_encrypted_documents': role:admin\n"+
+		"'deckhand:show_audit': role:admin\n", "--secrets-keyset", newKeyset(t), "--max-body", "2000")
+	site := layers("lp", "site") + widget("w", "\n  a: 1")
+	secret := passphrase("pw", "sesame")
+	for _, r := range []request{
+		{method: "PUT", path: "buckets/a/documents", body: secret},
+		{method: "PUT", path: "buckets/a/documents", body: passphrase("pw", "parsley")},
+		{method: "PUT", path: "buckets/b/documents", body: site},
+	} {
+		r.header = k.as("admin")
+		s.send(t, r).is(t, http.StatusOK)
+	}
+	before := len(s.deeds(t, k, "limit=1000"))
+	large := widget("w", "\n  a: "+strings.Repeat("x", 3000))
+	var want []string
+	for _, c := range []struct {
+		user, method, path, body, match string
+		status                          int
+	}{
+		{"admin", "PUT", "buckets/b/documents?dry-run=true", widget("w", "\n  a: 2"), "", 200},
+		{"admin", "PUT", "buckets/b/documents?dry-run=true", site, "", 200}, // changes nothing
+		{"admin", "PUT", "buckets/b/documents?dry-run=true", "a: [", "", 400},
+		{"plain", "PUT", "buckets/c/documents?dry-run=true", secret, "", 403},
+		{"reader", "PUT", "buckets/b/documents?dry-run=true", site, "", 403},
+		{"admin", "PUT", "buckets/c/documents?dry-run=true", site, "", 409},
+		{"admin", "PUT", "buckets/b/documents?dry-run=true", site, `"1"`, 412},
+		{"admin", "PUT", "buckets/b/documents?dry-run=true", large, "", 413},
+		{"admin", "PUT", "changesets?buckets=b&dry-run=true", "", "", 200},
+		{"plain", "PUT", "changesets?buckets=a&dry-run=true", in("a", secret), "", 403},
+		{"admin", "PUT", "changesets?buckets=c&dry-run=true", in("c", widget("w", "\n  a: 1")), "", 409},
+		{"admin", "PUT", "changesets?buckets=b&dry-run=true", large, "", 413},
+		{"admin", "POST", "rollback/1?dry-run=true", "", "", 200},
+		{"plain", "POST", "rollback/1?dry-run=true", "", "", 403},
+		{"admin", "POST", "rollback/9?dry-run=true", "", "", 404},
+		{"admin", "POST", "rollback/1?dry-run=true", "", `"1"`, 412},
+		{"admin", "POST", "revisions/prune?keep=1&dry-run=true", "", "", 200},
+		{"admin", "POST", "revisions/prune?keep=0&dry-run=true", "", "", 400},
+		{"plain", "POST", "revisions/prune?keep=1&dry-run=true", "", "", 403},
+		{"admin", "POST", "revisions/prune?keep=1&dry-run=true", "", `"1"`, 412},
+		{"admin", "DELETE", "revisions?dry-run=true", "", "", 400},
+	} {
+		r := request{method: c.method, path: c.path, body: c.body, header: k.as(c.user), bad: c.status == 400 || c.status == 413}
+		if c.match != "" {
+			r.header["If-Match"] = c.match
+		}
+		if got := s.send(t, r); got.status != c.status {
+			t.Errorf("%s %s: status %d, want %d\n%s", c.method, c.path, got.status, c.status, got.text)
+		}
+		want = append([]string{fmt.Sprint(c.user, " ", c.method, " ", c.path, " <nil> ", c.status)}, want...)
+	}
+	got := s.deeds(t, k, "limit=1000")
+	if diff := cmp.Diff(want, got[:max(0, len(got)-before)]); diff != "" {
+		t.Errorf("the audit (-want +got):\n%s", diff)
+	}
+	// Nor is it hidden behind a long query.
+	path := "buckets/b/documents?message=" + strings.Repeat("m", 3000) + "&dry-run=true"
+	s.send(t, request{method: "PUT", path: path, body: site, header: k.as("admin"), bad: true})
+	if deed := s.deeds(t, k, "limit=1")[0]; !strings.Contains(deed, "buckets/b/documents?dry-run=true&message=mmm") {
+		t.Errorf("the audit has %s", deed)
+	}
 }
 
 // What is recorded of a request names it as its answer and the log do.

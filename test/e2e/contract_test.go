@@ -123,10 +123,11 @@ func TestContract_isHeldAgainst(t *testing.T) {
 	good := answer{
 		request: request{method: http.MethodGet, path: "revisions"}, status: http.StatusOK, text: "{count: 0, results: []}",
 		got: http.Header{
-			"Content-Type":   {"application/x-yaml"},
-			"Etag":           {`"2c5d120bab1ac9e9"`},
-			"Vary":           {"Accept"},
-			"X-Deckhand-Req": {"req-0b9d4a5e-3f0c-4d8e-9c59-6f2f0f4a1c7d"},
+			"Content-Type":           {"application/x-yaml"},
+			"Etag":                   {`"2c5d120bab1ac9e9"`},
+			"Vary":                   {"Accept"},
+			"X-Content-Type-Options": {"nosniff"},
+			"X-Deckhand-Req":         {"req-0b9d4a5e-3f0c-4d8e-9c59-6f2f0f4a1c7d"},
 		},
 	}
 	if err := checkContract("http://x", good); err != nil {

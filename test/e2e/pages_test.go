@@ -79,3 +79,17 @@ func TestSelection_pages(t *testing.T) {
 		}
 	}
 }
+
+// Behind a proxy, links lead to the proxy.
+func TestSelection_publicPages(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--public-url", "https://purser.example/site/")
+	s.put(t, "a", widget("v", "{}")+widget("w", "{}")).is(t, http.StatusOK)
+	const want = `<https://purser.example/site/api/v1.0/revisions/1/documents?limit=1&offset=1>; rel="next"`
+	if got := s.get(t, "revisions/1/documents?limit=1").is(t, http.StatusOK).got.Get("Link"); got != want {
+		t.Errorf("Link is %s, want %s", got, want)
+	}
+	if said := refusesToStart(t, "--public-url", "purser.example"); !strings.Contains(said, "--public-url must be a URL") {
+		t.Errorf("it says only %s", said)
+	}
+}

@@ -1,0 +1,118 @@
+package api_test
+
+import (
+	"log/slog"
+	"maps"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"purser/api"
+	"purser/internal/fault"
+)
+
+// Browsers guess the type of no answer, whatever it is.
+func TestHandler_nosniff(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	check := func(s site, method, path string, header ...string) {
+		if got := s.do(t, method, path, "", header...); got.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s %s: status %d and headers %v", method, path, got.StatusCode, got.Header)
+		}
+	}
+	routes := api.Routes()
+	for _, path := range slices.Sorted(maps.Keys(routes)) {
+		for _, method := range append(routes[path], http.MethodOptions, http.MethodPatch) {
+			check(s, method, path) // the parts in braces name nothing: most answers are errors
+		}
+	}
+	etag := s.get(t, "revisions").Header.Get("ETag")
+	check(s, http.MethodGet, "revisions", "If-None-Match", etag)
+	check(s, http.MethodPut, "buckets/b/documents", "Content-Type", "text/html")
+	check(s, http.MethodGet, "nowhere")
+	starting := api.Starting(fault.New(fault.Unavailable, "Starting", ""), slog.New(slog.DiscardHandler), time.Now)
+	check(site{Handler: starting}, http.MethodGet, "health")
+	check(site{Handler: starting}, http.MethodGet, "revisions")
+	check(site{Handler: api.Metrics(prometheus.NewRegistry())}, http.MethodGet, "/metrics")
+}
+
+// Pages are shown without running or loading anything, and with the styles that they have.
+func TestHandler_pages(t *testing.T) {
+	t.Parallel()
+	s := filled(t, 1)
+	const schema = "revisions/1/schemas/deckhand/LayeringPolicy/v1"
+	const nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	for _, c := range []struct{ path, accept, kind, policy string }{
+		{schema + "/docs", "text/html", "text/html; charset=utf-8", nothing + "; style-src 'unsafe-inline'"},
+		{schema + "/docs", "text/markdown", "text/markdown; charset=utf-8", ""},
+		{"revisions/1/graph", "image/svg+xml", "image/svg+xml", nothing},
+		{"revisions/1/graph?format=dot", "", "text/vnd.graphviz; charset=utf-8", ""},
+	} {
+		if _, err := exec.LookPath("dot"); err != nil && c.accept == "image/svg+xml" {
+			t.Log("without Graphviz there is no SVG:", err)
+			continue
+		}
+		got := s.get(t, c.path, "Accept", c.accept).is(t, http.StatusOK)
+		is := []string{got.Header.Get("Content-Type"), got.Header.Get("Content-Security-Policy")}
+		if diff := cmp.Diff([]string{c.kind, c.policy}, is); diff != "" {
+			t.Errorf("%s as %s: type and policy (-want +got):\n%s", c.path, c.accept, diff)
+		}
+		styled := strings.Contains(got.text, "<style") || strings.Contains(got.text, " style=")
+		if c.policy == nothing && styled {
+			t.Errorf("%s has styles that its policy forbids:\n%s", c.path, got.text)
+		}
+	}
+}
+
+// Links lead to where the server is said to be. Without that, YAML and JSON have the host that the request names, and
+// pages, which a cache may show to others, never.
+func TestHandler_publicURL(t *testing.T) {
+	t.Parallel()
+	const public, named = "https://purser.example/site", "http://example.com" // httptest's host
+	s := newSite(t)
+	known := newSite(t, func(config *api.Config) { config.PublicURL = public })
+	for _, s := range []site{s, known} {
+		s.put(t, "a", widget("w")).is(t, http.StatusOK)
+		s.put(t, "b", widget("v")).is(t, http.StatusOK)
+	}
+	parts := strings.NewReplacer("{revision}", "1", "{other}", "2", "{name}", "deckhand-schema-validation", "{entry}", "0",
+		"{namespace}", "deckhand", "{kind}", "LayeringPolicy", "{version}", "v1")
+	linked, pages := 0, 0
+	for path, methods := range api.Routes() {
+		if !slices.Contains(methods, http.MethodGet) {
+			continue
+		}
+		path = parts.Replace(path) + "?limit=1&offset=1"
+		for _, accept := range []string{"application/json", "text/html, image/svg+xml"} {
+			kind, text := whole(s.get(t, path, "Accept", accept))
+			_, fromKnown := whole(known.get(t, path, "Accept", accept))
+			links := strings.Count(text, named+"/api/")
+			if strings.Contains(fromKnown, "example.com") || strings.Count(fromKnown, public+"/api/") != links {
+				t.Errorf("%s as %s with a public URL, %d links without one:\n%s", path, kind, links, fromKnown)
+			}
+			if page := strings.HasPrefix(kind, "text/html") || kind == "image/svg+xml"; page {
+				pages++
+				if strings.Contains(text, "example.com") {
+					t.Errorf("%s as %s names the request's host:\n%s", path, kind, text)
+				}
+			}
+			linked += min(links, 1)
+		}
+	}
+	if linked < 10 || pages < 1 {
+		t.Errorf("only %d answers have links, and %d are pages", linked, pages)
+	}
+}
+
+// whole returns the media type of an answer, and its headers with its text.
+func whole(r response) (kind, text string) {
+	var b strings.Builder
+	_ = r.Header.Write(&b) // to memory
+	return r.Header.Get("Content-Type"), b.String() + r.text
+}
