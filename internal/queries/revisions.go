@@ -87,6 +87,24 @@ func (s *Service) evidence(ctx context.Context, id int64) (Evidence, error) {
 	return evidence, nil
 }
 
+// evidenceOf is evidence about the revision that is asked for as in Resolve, in one question and without its tags.
+func (s *Service) evidenceOf(ctx context.Context, id string) (Evidence, error) {
+	name, ok := parseName(id)
+	if !ok {
+		return Evidence{}, revisions.UnknownRevision(id)
+	}
+	evidence, err := s.Store.EvidenceOf(ctx, name)
+	switch {
+	case err != nil:
+		return Evidence{}, fmt.Errorf("read revision %q: %w", revisions.Truncate(id), err)
+	case len(evidence.Revisions) > 0:
+		return evidence, nil
+	case name.Number != 0:
+		return Evidence{}, revisions.Absent(ctx, s.Store, name.Number)
+	}
+	return Evidence{}, revisions.UnknownRevision(id)
+}
+
 // weigh returns revisions with their verdicts as of now.
 func (s *Service) weigh(evidence Evidence) []revisions.Shown {
 	shown := make([]revisions.Shown, 0, len(evidence.Revisions))
@@ -98,13 +116,18 @@ func (s *Service) weigh(evidence Evidence) []revisions.Shown {
 	return shown
 }
 
-// Status is Show with the first message of the schema validation's failure, if it failed.
-func (s *Service) Status(ctx context.Context, id int64) (revisions.Shown, error) {
-	shown, err := s.Show(ctx, id)
-	if err != nil || !shown.Failed {
-		return shown, err
+// Status returns a revision, asked for as in Resolve, and its verdict as of now, with the first message of the schema
+// validation's failure if it failed. It leaves out the tags. Faults: NotFound, Gone.
+func (s *Service) Status(ctx context.Context, id string) (revisions.Shown, error) {
+	evidence, err := s.evidenceOf(ctx, id)
+	if err != nil {
+		return revisions.Shown{}, err
 	}
-	described, err := s.describe(ctx, id, EntryQuery{Limit: 1, FailuresOnly: true}, false)
+	shown := s.weigh(evidence)[0]
+	if !shown.Failed {
+		return shown, nil
+	}
+	described, err := s.describe(ctx, shown.ID, EntryQuery{Limit: 1, FailuresOnly: true}, false)
 	if err != nil || len(described) == 0 || len(described[0].errors) == 0 {
 		return shown, err
 	}

@@ -37,20 +37,22 @@ type Entries struct {
 	More    bool // there are others behind them
 }
 
-// Validations returns one line for each validation of a revision, sorted by name (spec/api.md §8.2).
-func (s *Service) Validations(ctx context.Context, id int64) ([]validations.Summary, error) {
-	evidence, err := s.evidence(ctx, id)
+// Validations returns one line for each validation of a revision, asked for as in Resolve, sorted by name (spec/api.md
+// §8.2).
+func (s *Service) Validations(ctx context.Context, id string) ([]validations.Summary, error) {
+	evidence, err := s.evidenceOf(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	worst, err := s.Store.WorstResults(ctx, evidence.Revisions[0])
+	revision := evidence.Revisions[0]
+	worst, err := s.Store.WorstResults(ctx, revision)
 	if err != nil {
-		return nil, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, s.Store, id, err))
+		return nil, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, s.Store, revision.ID, err))
 	}
-	policies, statuses := revisions.InForce(evidence.Policies, id), map[string]string{}
+	policies, statuses := revisions.InForce(evidence.Policies, revision.ID), map[string]string{}
 	maps.Copy(statuses, worst)
 	for _, name := range internalNames(policies) {
-		statuses[name] = statusWord(evidence.Revisions[0].Failed)
+		statuses[name] = statusWord(revision.Failed)
 	}
 	return validations.Summarize(policies, statuses), nil
 }
