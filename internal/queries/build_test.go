@@ -76,8 +76,8 @@ func (s *site) Evidence(_ context.Context, numbers []int64) (Evidence, error) {
 func (s *site) EvidenceOf(ctx context.Context, name Name) (Evidence, error) {
 	number := name.Number
 	switch {
-	case name.Tag != nil:
-		number = s.tags[*name.Tag]
+	case name.ByTag:
+		number = s.tags[name.Tag]
 	case number == 0:
 		number = s.newest()
 	}

@@ -15,8 +15,9 @@ const tagPrefix = "tag:"
 
 // Name says which revision is asked for. The zero Name stands for the newest one.
 type Name struct {
-	Number int64   // 0 if it is not asked for by number
-	Tag    *string // the newest revision with the tag
+	Number int64 // 0 if it is not asked for by number
+	ByTag  bool  // it is the newest one with Tag
+	Tag    string
 }
 
 // parseName reads a number, "latest" or "tag:NAME"; ok is false if no revision can have the name.
@@ -25,7 +26,7 @@ func parseName(id string) (name Name, ok bool) {
 		return Name{}, true
 	}
 	if tag, isTag := strings.CutPrefix(id, tagPrefix); isTag {
-		return Name{Tag: &tag}, true
+		return Name{ByTag: true, Tag: tag}, true
 	}
 	name.Number = parseNumber(id)
 	return name, name.Number != 0
@@ -38,8 +39,8 @@ func (s *Service) Resolve(ctx context.Context, id string) (number int64, err err
 	switch {
 	case !ok || name.Number != 0:
 		number = name.Number
-	case name.Tag != nil:
-		number, err = s.Store.Tagged(ctx, *name.Tag)
+	case name.ByTag:
+		number, err = s.Store.Tagged(ctx, name.Tag)
 	default:
 		number, err = s.Store.Latest(ctx)
 	}

@@ -24,26 +24,27 @@ const (
 
 	errorsOf = `SELECT id, errors FROM results WHERE site = $1 AND revision = $2 AND id = ANY($3)`
 
-	// latestOfName is the newest result of a name. Its errors are read only of a failure whose first message is not known.
-	latestOfName = `LATERAL (
-			SELECT status, created_at, message, errors FROM results
-			WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) x`
+	// resultsOfName are the results of a name, and newestFirst takes the last one. Its errors are read only of a failure
+	// whose first message is not known.
+	resultsOfName = `SELECT id, status, created_at, message, errors FROM results
+			WHERE site = n.site AND revision = n.revision AND name = n.name`
+	newestFirst    = ` ORDER BY id DESC LIMIT 1`
 	outcomeColumns = `x.status, x.created_at, coalesce(x.message, ''),
 			CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END`
 
 	// latestResults takes the newest of each name; a condition on n follows.
 	latestResults = `SELECT n.revision, n.name, ` + outcomeColumns + `
-		FROM reported n CROSS JOIN ` + latestOfName + ` WHERE n.site = $1 AND `
+		FROM reported n CROSS JOIN LATERAL (` + resultsOfName + newestFirst + `) x WHERE n.site = $1 AND `
 
 	latestOfRevisions = latestResults + `n.revision = ANY($2)`
 
-	// latestOfNamed takes the newest result of each name of the revision with a number ($2), or else of the newest one
-	// with a tag ($3), or else of the newest one. It gives a row without a name if nothing was posted, and none if there
-	// is no such revision.
-	latestOfNamed = `SELECT now(), r.revision, r.stamp, n.name, ` + outcomeColumns + `
+	// latestOfNamed takes the newest result of each name, from an id ($4) on, of the revision with a number ($2), or else
+	// of the newest one with a tag ($3), or else of the newest one. It gives a row without a name if nothing was posted,
+	// a row without a result for a name that has none from the id on, and no row if there is no such revision.
+	latestOfNamed = `SELECT now(), r.revision, r.stamp, n.name, coalesce(x.id, 0), ` + outcomeColumns + `
 		FROM revisions r
 		LEFT JOIN reported n ON n.site = r.site AND n.revision = r.revision
-		LEFT JOIN ` + latestOfName + ` ON true
+		LEFT JOIN LATERAL (` + resultsOfName + ` AND id >= $4` + newestFirst + `) x ON true
 		WHERE r.site = $1 AND r.revision = CASE
 			WHEN $2::bigint IS NOT NULL THEN $2
 			WHEN $3::text IS NOT NULL THEN (SELECT max(t.revision) FROM tags t WHERE t.site = $1 AND t.tag = $3)
@@ -177,31 +178,62 @@ func (s *Store) EvidenceOf(ctx context.Context, name queries.Name) (queries.Evid
 }
 
 // outcomesOf reads the time and the outcomes of posted results about a revision, and which one that is: number 0 if it
-// does not exist.
-func (s *Store) outcomesOf(ctx context.Context, name queries.Name) (
-	evidence queries.Evidence, key revisionKey, err error,
-) {
+// does not exist. It reads from that id on from which each name had its newest result when it was last asked: Postgres
+// would look at all that are on the same page of the index as the newest one. A name has a newer one with a greater id,
+// unless the database was set back or the name of the revision now stands for another; then it reads all.
+func (s *Store) outcomesOf(ctx context.Context, name queries.Name) (queries.Evidence, revisionKey, error) {
+	from, _ := s.newest.Get(name)
+	found, err := s.outcomesFrom(ctx, name, from)
+	if err == nil && found.incomplete && from > 0 {
+		found, err = s.outcomesFrom(ctx, name, 0)
+	}
+	if err == nil && found.from != from {
+		s.newest.Add(name, found.from, len(name.Tag))
+	}
+	return found.evidence, found.key, err
+}
+
+// outcomes are the newest results of each name about a revision.
+type outcomes struct {
+	evidence   queries.Evidence
+	key        revisionKey
+	from       int64 // the lowest of their ids; 0 if there are none
+	incomplete bool  // a name has none
+}
+
+func (s *Store) outcomesFrom(ctx context.Context, name queries.Name, from int64) (found outcomes, err error) {
 	var number *int64
-	if name.Number != 0 {
+	var tag *string
+	switch {
+	case name.Number != 0:
 		number = &name.Number
+	case name.ByTag:
+		tag = &name.Tag
 	}
 	err = s.readFirst(ctx, func(ctx context.Context, r *reading) error {
-		var outcomes []validations.Outcome
+		found = outcomes{}
+		var list []validations.Outcome
 		var o outcomeRow
 		var reported *string
-		key = revisionKey{}
-		rows, _ := s.pool.Query(ctx, latestOfNamed, s.site, number, name.Tag) // its error is that of the rows
-		fields := []any{&evidence.Now, &key.number, &key.stamp, &reported, &o.status, &o.at, &o.message, &o.errors}
-		_, err := pgx.ForEachRow(r.rows(rows), fields, func() error {
-			if o.status != nil {
-				outcomes = append(outcomes, o.outcome(*reported))
+		var id int64
+		rows, _ := s.pool.Query(ctx, latestOfNamed, s.site, number, tag, from) // its error is that of the rows
+		_, err := pgx.ForEachRow(r.rows(rows), []any{
+			&found.evidence.Now, &found.key.number, &found.key.stamp, &reported, &id, &o.status, &o.at, &o.message, &o.errors,
+		}, func() error {
+			switch {
+			case o.status == nil:
+				found.incomplete = found.incomplete || reported != nil
+				return nil
+			case len(list) == 0 || id < found.from:
+				found.from = id
 			}
+			list = append(list, o.outcome(*reported))
 			return nil
 		})
-		evidence.Outcomes = map[int64][]validations.Outcome{key.number: outcomes}
+		found.evidence.Outcomes = map[int64][]validations.Outcome{found.key.number: list}
 		return err //nolint:wrapcheck // explained by read
 	})
-	return evidence, key, err
+	return found, err
 }
 
 // outcomeRow is what is read of a result; all of it is absent if there is none.

@@ -23,7 +23,7 @@ func TestStore_EvidenceOf(t *testing.T) {
 	site, change := open(t, url), changing(other)
 	tag, absent := "good", "bad"
 	names := map[string]queries.Name{
-		"latest": {}, "1": {Number: 1}, "2": {Number: 2}, "3": {Number: 3}, "tag": {Tag: &tag}, "no tag": {Tag: &absent},
+		"latest": {}, "1": {Number: 1}, "2": {Number: 2}, "3": {Number: 3}, "tag": {ByTag: true, Tag: tag}, "no tag": {ByTag: true, Tag: absent},
 	}
 	policy := func(name string) string {
 		return control("deckhand/ValidationPolicy/v1", "p", fmt.Sprintf("{validations: [{name: %s}]}", name))
@@ -40,6 +40,12 @@ func TestStore_EvidenceOf(t *testing.T) {
 			t.Fatal(found, err)
 		}
 	}
+	conn := storetest.Connect(t, url)
+	exec := func(sql string) {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, step := range []struct {
 		name   string
 		do     func()
@@ -53,7 +59,26 @@ func TestStore_EvidenceOf(t *testing.T) {
 			post(2, "y-validation", "success")
 			post(1, "x-validation", "success")
 		}, map[string]int64{"latest": 2, "1": 1, "2": 2}},
-		{"tag", func() { setTag(1) }, map[string]int64{"latest": 2, "1": 1, "2": 2, "tag": 1}},
+		{"newer results", func() {
+			post(2, "x-validation", "success")
+			post(2, "y-validation", "failure")
+			post(2, "x-validation", "failure")
+		}, map[string]int64{"latest": 2, "1": 1, "2": 2}},
+		{"database set back", func() {
+			exec(`DELETE FROM results WHERE id IN (SELECT id FROM results WHERE revision = 2 ORDER BY id DESC LIMIT 2)`)
+		}, map[string]int64{"latest": 2, "1": 1, "2": 2}},
+		{"result that took long to commit", func() {
+			exec(`INSERT INTO reported (site, revision, name) VALUES ('default', 2, 'z-validation')`)
+			exec(`INSERT INTO results (site, revision, name, id, status, validator, errors, created_at) OVERRIDING SYSTEM VALUE
+				VALUES ('default', 2, 'z-validation', 0, 'failure', '{}', '[]', now())`)
+		}, map[string]int64{"latest": 2, "1": 1, "2": 2}},
+		{"tag", func() { setTag(2) }, map[string]int64{"latest": 2, "1": 1, "2": 2, "tag": 2}},
+		{"tag of an older one", func() {
+			if _, err := other.Untag(t.Context(), revisions.About{Revision: 2}); err != nil {
+				t.Fatal(err)
+			}
+			setTag(1)
+		}, map[string]int64{"latest": 2, "1": 1, "2": 2, "tag": 1}},
 		{"other policy", func() {
 			put(t, site, "p", policy("z-validation"))
 			post(2, "x-validation", "success")
@@ -144,14 +169,22 @@ func TestStore_EvidenceOf_roundTrips(t *testing.T) {
 	if _, err := s.Tag(t.Context(), revisions.About{Revision: 1}, revisions.Tag{Name: tag, Data: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
-	for i, name := range []queries.Name{{}, {}, {Number: 1}, {Tag: &tag}} {
-		trips := p.during(func() {
-			if _, err := s.EvidenceOf(t.Context(), name); err != nil {
+	for i, posted := range []string{"", "x-validation", "y-validation", "x-validation", "x-validation"} {
+		if posted != "" {
+			result := validations.Result{Name: posted, Status: "success", Validator: []byte("{}"), Errors: []byte("[]")}
+			if _, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result); err != nil {
 				t.Fatal(err)
 			}
-		})
-		if i > 0 && trips != 1 { // the first time the statement is prepared, and the policy read
-			t.Errorf("%+v: %d round trips", name, trips)
+		}
+		for _, name := range []queries.Name{{}, {Number: 1}, {ByTag: true, Tag: tag}} {
+			trips := p.during(func() {
+				if _, err := s.EvidenceOf(t.Context(), name); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if i > 0 && trips != 1 { // the first time the statement is prepared, and the policy read
+				t.Errorf("%+v after %d results: %d round trips", name, i, trips)
+			}
 		}
 	}
 }
