@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -268,4 +269,45 @@ func query(link any) string {
 	}
 	_, after, _ := strings.Cut(fmt.Sprint(link), "?")
 	return after
+}
+
+// Each document of an answer has the status of its own, in either media type, also where its neighbours have another.
+func TestHandler_documentStatus(t *testing.T) {
+	t.Parallel()
+	s := filled(t, 2)
+	s.put(t, "b2", widget("b2")+widget("b3")).is(t, http.StatusOK)
+	const body = `[{"schema": "acme/Widget/v1", "metadata": {"schema": "metadata/Document/v1", "name": "w%d",
+		"storagePolicy": "cleartext", "layeringDefinition": {"layer": "site"}}, "data": {}, "status": {"bucket": "c%d"}}]`
+	var items []string
+	for i, bucket := range []int{1, 1, 2, 1} {
+		items = append(items, strings.Trim(fmt.Sprintf(body, i, bucket), "[]"))
+	}
+	changes := "[" + strings.Join(items, ",") + "]"
+	put := func(accept string) response {
+		return s.do(t, http.MethodPut, "changesets", changes, "Content-Type", "application/json", "Accept", accept).is(t,
+			http.StatusOK)
+	}
+	for _, c := range []struct {
+		name string
+		of   func(accept string) response
+		want []string
+	}{
+		{"written", put, []string{"c1 4", "c1 4", "c2 4", "c1 4"}},
+		{"listed", func(accept string) response {
+			return s.get(t, "revisions/4/documents", "Accept", accept)
+		}, []string{"b1 1", "b2 2", "b2 3", "c1 4", "c1 4", "c2 4", "c1 4"}},
+	} {
+		for accept, pattern := range map[string]string{
+			"application/yaml": `status:\n  bucket: (\S+)\n  revision: (\d+)`,
+			"application/json": `"status":{"bucket":"(\S+)","revision":(\d+)}`,
+		} {
+			var got []string
+			for _, found := range regexp.MustCompile(pattern).FindAllStringSubmatch(c.of(accept).text, -1) {
+				got = append(got, found[1]+" "+found[2])
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s as %s (-want +got)\n%s", c.name, accept, diff)
+			}
+		}
+	}
 }

@@ -222,6 +222,15 @@ type documentStream struct {
 	count int
 	out   []byte
 	text  []byte
+
+	last status // that was written, which most documents of a stream share
+}
+
+// status is the status of documents as YAML.
+type status struct {
+	bucket   string
+	revision int64
+	text     []byte
 }
 
 func (d *documentStream) begin() {
@@ -242,7 +251,7 @@ func (d *documentStream) add(doc *revisions.Stored, revision int64) {
 		if revision == doc.Revision {
 			d.out = append(d.out, d.yamlOf(textKey{doc, true})...)
 		} else {
-			d.out = d.appendStatus(append(d.out, d.yamlOf(textKey{doc, false})...), doc, revision)
+			d.out = d.appendStatus(append(d.out, d.yamlOf(textKey{doc, false})...), doc.Bucket, revision)
 		}
 	}
 	d.count++
@@ -254,9 +263,12 @@ func (d *documentStream) yaml(doc *revisions.Stored) []byte {
 	return document.AppendYAML(make([]byte, 0, len(d.text)*3/2), d.text)
 }
 
-func (d *documentStream) appendStatus(out []byte, doc *revisions.Stored, revision int64) []byte {
-	d.text = append(appendStatus(append(d.text[:0], '{'), doc.Bucket, revision), '}')
-	return document.AppendYAML(out, d.text)
+func (d *documentStream) appendStatus(out []byte, bucket string, revision int64) []byte {
+	if d.last.text == nil || d.last.bucket != bucket || d.last.revision != revision {
+		d.text = append(appendStatus(append(d.text[:0], '{'), bucket, revision), '}')
+		d.last = status{bucket, revision, document.AppendYAML(nil, d.text)}
+	}
+	return append(out, d.last.text...)
 }
 
 func (d *documentStream) end() {
@@ -283,7 +295,7 @@ func (d *documentStream) yamlOf(key textKey) []byte {
 	}
 	text := d.yaml(key.Stored)
 	if key.status {
-		text = d.appendStatus(text, key.Stored, key.Revision)
+		text = d.appendStatus(text, key.Bucket, key.Revision)
 	}
 	if key.Shared {
 		d.texts.Add(key, text, cap(text))

@@ -153,11 +153,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if err := q.error(); err != nil {
 		return err
 	}
-	id, err := s.revision(r)
-	if err != nil {
-		return err
-	}
-	shown, err := s.questions(r).Status(r.Context(), id)
+	shown, err := s.questions(r).Status(r.Context(), revisionName(r, "revision"))
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,7 @@ import (
 
 // GET /api/v1.0/revisions/{revision}/validations
 func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
-	id, err := s.revision(r)
-	if err != nil {
-		return err
-	}
-	summaries, err := s.questions(r).Validations(r.Context(), id)
+	summaries, err := s.questions(r).Validations(r.Context(), revisionName(r, "revision"))
 	if err != nil {
 		return err
 	}

@@ -53,7 +53,8 @@ type serveCommand struct {
 
 // Validate is called by kong.
 func (c *serveCommand) Validate() error {
-	return errors.Join(c.checkPublicURL(), c.authFlags.validate(), c.tlsFlags.validate(), c.limitFlags.validate(), c.validateDefaults())
+	return errors.Join(c.checkPublicURL(), c.validateDefaults(), c.authFlags.validate(), c.tlsFlags.validate(),
+		c.limitFlags.validate())
 }
 
 func (c *serveCommand) validateDefaults() error {

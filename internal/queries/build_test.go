@@ -77,6 +77,17 @@ func (s *site) Evidence(_ context.Context, numbers []int64) (Evidence, error) {
 	return evidence, nil
 }
 
+func (s *site) EvidenceOf(ctx context.Context, name Name) (Evidence, error) {
+	number := name.Number
+	switch {
+	case name.ByTag:
+		number = s.tags[name.Tag]
+	case number == 0:
+		number = s.newest()
+	}
+	return s.Evidence(ctx, []int64{number})
+}
+
 func (s *site) List(_ context.Context, query Query) ([]int64, *revisions.Purge, error) {
 	var numbers []int64
 	for _, revision := range s.revisions {

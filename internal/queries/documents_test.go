@@ -230,7 +230,7 @@ func TestService_List(t *testing.T) {
 func TestService_Status(t *testing.T) {
 	t.Parallel()
 	site := judgedSite(t)
-	got, err := service(site).Status(t.Context(), 1)
+	got, err := service(site).Status(t.Context(), "1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestService_Status(t *testing.T) {
 	}
 	site.policies = []revisions.PolicyVersion{policy(validations.SchemaValidationAlias, "tests")}
 	site.outcomes = map[int64][]validations.Outcome{1: {{Name: "tests", Status: validations.Failure, Message: "own"}}}
-	if got, err = service(site).Status(t.Context(), 1); err != nil {
+	if got, err = service(site).Status(t.Context(), "1"); err != nil {
 		t.Fatal(err)
 	}
 	want = []validations.Judged{
@@ -254,7 +254,25 @@ func TestService_Status(t *testing.T) {
 		t.Errorf("required (-want +got)\n%s", diff)
 	}
 	site.revisions[0].Failed, site.queries = false, nil
-	if _, err := service(site).Status(t.Context(), 1); err != nil || site.queries != nil {
+	if _, err := service(site).Status(t.Context(), "1"); err != nil || site.queries != nil {
 		t.Errorf("%v; of a success %v were read", err, site.queries)
+	}
+}
+
+// The status is that of the revision that a name stands for; the errors are those of Resolve.
+func TestService_Status_names(t *testing.T) {
+	t.Parallel()
+	s := service(&site{revisions: []revisions.Revision{{ID: 1}, {ID: 2}, {ID: 3}}, tags: map[string]int64{"good": 2, "": 1}})
+	for id, want := range map[string]int64{
+		"latest": 3, "1": 1, "3": 3, "tag:good": 2, "tag:": 1, "tag:bad": 0, "4": 0, "0": 0, "01": 0, "x": 0,
+	} {
+		got, err := s.Status(t.Context(), id)
+		if got.ID != want || (want == 0) != (err != nil && fault.KindOf(err) == fault.NotFound) {
+			t.Errorf("%q: revision %d, %v; want %d", id, got.ID, err, want)
+		}
+	}
+	_, err := service(&site{}).Status(t.Context(), "latest")
+	if err == nil || !strings.Contains(err.Error(), "The requested revision=latest was not found") {
+		t.Errorf("latest of nothing: %v", err)
 	}
 }

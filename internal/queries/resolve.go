@@ -13,19 +13,36 @@ import (
 // tagPrefix begins the name of a revision that is asked for by its tag.
 const tagPrefix = "tag:"
 
+// Name says which revision is asked for. The zero Name stands for the newest one.
+type Name struct {
+	Number int64 // 0 if it is not asked for by number
+	ByTag  bool  // it is the newest one with Tag
+	Tag    string
+}
+
+// parseName reads a number, "latest" or "tag:NAME"; ok is false if no revision can have the name.
+func parseName(id string) (name Name, ok bool) {
+	if id == "latest" {
+		return Name{}, true
+	}
+	if tag, isTag := strings.CutPrefix(id, tagPrefix); isTag {
+		return Name{ByTag: true, Tag: tag}, true
+	}
+	name.Number = parseNumber(id)
+	return name, name.Number != 0
+}
+
 // Resolve gives the number of a revision that was asked for by number, as "latest", or as "tag:NAME", the newest one
 // with that tag. It says nothing about whether a numbered one exists. Fault: NotFound.
-func (v View) Resolve(ctx context.Context, id string) (int64, error) {
-	var number int64
-	var err error
-	tag, isTag := strings.CutPrefix(id, tagPrefix)
+func (v View) Resolve(ctx context.Context, id string) (number int64, err error) {
+	name, ok := parseName(id)
 	switch {
-	case id == "latest":
-		number, err = v.store.Latest(ctx)
-	case isTag:
-		number, err = v.store.Tagged(ctx, tag)
+	case !ok || name.Number != 0:
+		number = name.Number
+	case name.ByTag:
+		number, err = v.store.Tagged(ctx, name.Tag)
 	default:
-		number = parseNumber(id)
+		number, err = v.store.Latest(ctx)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("find revision %q: %w", revisions.Truncate(id), err)

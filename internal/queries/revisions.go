@@ -89,6 +89,24 @@ func (s *Service) evidence(ctx context.Context, id int64) (Evidence, error) {
 	return evidence, nil
 }
 
+// evidenceOf is evidence about the revision that is asked for as in Resolve, in one question and without its tags.
+func (s *Service) evidenceOf(ctx context.Context, id string) (Evidence, error) {
+	name, ok := parseName(id)
+	if !ok {
+		return Evidence{}, revisions.UnknownRevision(id)
+	}
+	evidence, err := s.store.EvidenceOf(ctx, name)
+	switch {
+	case err != nil:
+		return Evidence{}, fmt.Errorf("read revision %q: %w", revisions.Truncate(id), err)
+	case len(evidence.Revisions) > 0:
+		return evidence, nil
+	case name.Number != 0:
+		return Evidence{}, revisions.Absent(ctx, s.store, name.Number)
+	}
+	return Evidence{}, revisions.UnknownRevision(id)
+}
+
 // weigh returns revisions with their verdicts as of now.
 func (s *Service) weigh(evidence Evidence) []revisions.Shown {
 	shown := make([]revisions.Shown, 0, len(evidence.Revisions))
@@ -100,12 +118,14 @@ func (s *Service) weigh(evidence Evidence) []revisions.Shown {
 	return shown
 }
 
-// Status is Show with the first messages of the server's own validations that failed.
-func (v View) Status(ctx context.Context, id int64) (revisions.Shown, error) {
-	shown, err := v.Show(ctx, id)
+// Status returns a revision, asked for as in Resolve, and its verdict as of now, with the first messages of the server's
+// own validations that failed. It leaves out the tags. Faults: NotFound, Gone.
+func (v View) Status(ctx context.Context, id string) (revisions.Shown, error) {
+	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {
-		return shown, err
+		return revisions.Shown{}, err
 	}
+	shown := v.weigh(evidence)[0]
 	all := [][]validations.Judged{shown.Verdict.Reported}
 	for _, policy := range shown.Verdict.Policies {
 		all = append(all, policy.Validations)

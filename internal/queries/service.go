@@ -68,6 +68,8 @@ type Store interface {
 	List(ctx context.Context, query Query) ([]int64, *revisions.Purge, error)
 	// Evidence returns those of the revisions that exist, in order of number, and what their verdicts rest on.
 	Evidence(ctx context.Context, revisions []int64) (Evidence, error)
+	// EvidenceOf is Evidence about the revision with a name, if it exists, without its tags.
+	EvidenceOf(ctx context.Context, name Name) (Evidence, error)
 	// Tags returns those of a revision's tags that have one of the names, all of them if none is named, sorted.
 	Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error)
 

@@ -39,20 +39,22 @@ type Entries struct {
 	More    bool // there are others behind them
 }
 
-// Validations returns one line for each validation of a revision, sorted by name (spec/api.md §8.2).
-func (v View) Validations(ctx context.Context, id int64) ([]validations.Summary, error) {
-	evidence, err := v.evidence(ctx, id)
+// Validations returns one line for each validation of a revision, asked for as in Resolve, sorted by name (spec/api.md
+// §8.2).
+func (v View) Validations(ctx context.Context, id string) ([]validations.Summary, error) {
+	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	worst, err := v.store.WorstResults(ctx, evidence.Revisions[0])
+	revision := evidence.Revisions[0]
+	worst, err := v.store.WorstResults(ctx, revision)
 	if err != nil {
-		return nil, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, v.store, id, err))
+		return nil, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, v.store, revision.ID, err))
 	}
-	policies, statuses := revisions.InForce(evidence.Policies, id), map[string]string{}
+	policies, statuses := revisions.InForce(evidence.Policies, revision.ID), map[string]string{}
 	maps.Copy(statuses, worst)
 	for _, name := range internalNames(policies) {
-		statuses[name] = statusWord(evidence.Revisions[0].Failed)
+		statuses[name] = statusWord(revision.Failed)
 	}
 	return validations.Summarize(policies, statuses), nil
 }

@@ -236,7 +236,7 @@ func TestService_Validations(t *testing.T) {
 			site := judgedSite(t, c.policies...)
 			site.worst = map[string]string{"tests": "failure", "lint": "success"}
 			before := maps.Clone(site.worst)
-			got, err := service(site).Validations(t.Context(), 1)
+			got, err := service(site).Validations(t.Context(), "1")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -61,12 +61,20 @@ func (p Payload) match(snapshot Snapshot) (Diff, error) {
 	return diff, nil
 }
 
-// identities returns the documents of the buckets by identity, if there is anything to look up.
+// identities returns those documents of the buckets by identity that decoded items may replace.
 func (p Payload) identities(snapshot Snapshot) map[document.Identity]*Stored {
-	byIdentity := map[document.Identity]*Stored{}
-	if slices.ContainsFunc(p.Items, func(item Item) bool { return item.Document != nil }) {
-		for _, bucket := range snapshot.Buckets {
-			for _, doc := range bucket.Documents {
+	decoded, byIdentity := map[document.Identity]bool{}, map[document.Identity]*Stored{}
+	for _, item := range p.Items {
+		if item.Document != nil {
+			decoded[item.Document.Identity] = true
+		}
+	}
+	if len(decoded) == 0 {
+		return byIdentity
+	}
+	for _, bucket := range snapshot.Buckets {
+		for _, doc := range bucket.Documents {
+			if decoded[doc.Identity] {
 				byIdentity[doc.Identity] = doc
 			}
 		}

@@ -70,6 +70,7 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 		"Tagged":      func(ctx context.Context) error { _, err := s.Tagged(ctx, "t"); return err },
 		"List":        func(ctx context.Context) error { _, _, err := s.List(ctx, queries.Query{}); return err },
 		"Evidence":    func(ctx context.Context) error { _, err := s.Evidence(ctx, []int64{1}); return err },
+		"EvidenceOf":  func(ctx context.Context) error { _, err := s.EvidenceOf(ctx, queries.Name{}); return err },
 		"Tags":        func(ctx context.Context) error { _, err := s.Tags(ctx, 1); return err },
 		"Documents":   func(ctx context.Context) error { _, err := s.Documents(ctx, 1, all()); return err },
 		"Ranks":       func(ctx context.Context) error { _, err := s.Ranks(ctx, 1, all()); return err },
@@ -239,7 +240,7 @@ func TestStore_reserved(t *testing.T) {
 			if err := s.Ping(limited); err != nil {
 				t.Errorf("ready: %v", err)
 			}
-			if _, err := s.Evidence(limited, []int64{1}); err != nil {
+			if _, err := s.EvidenceOf(limited, queries.Name{}); err != nil {
 				t.Errorf("verdict: %v", err)
 			}
 			if err := s.Record(limited, revisions.AuditEvent{At: time.Now()}); err != nil {

@@ -49,11 +49,13 @@ func scanPolicy(row pgx.CollectableRow) (p policyRow, err error) {
 // parsed returns policies. It reads the contents of those that are not kept.
 func (s *Store) parsed(ctx context.Context, rows []policyRow) (policies []revisions.PolicyVersion, err error) {
 	var unknown []document.Digest
-	for i := range rows {
+	for _, row := range rows {
+		version := row.PolicyVersion
 		var known bool
-		if rows[i].Policy, known = s.policies.Get(rows[i].key); !known {
-			unknown = append(unknown, rows[i].key.content)
+		if version.Policy, known = s.policies.Get(row.key); !known {
+			unknown = append(unknown, row.key.content)
 		}
+		policies = append(policies, version)
 	}
 	texts := map[document.Digest][]byte{}
 	if len(unknown) > 0 {
@@ -61,13 +63,12 @@ func (s *Store) parsed(ctx context.Context, rows []policyRow) (policies []revisi
 			return nil, err
 		}
 	}
-	for _, row := range rows {
+	for i, row := range rows {
 		if text, read := texts[row.key.content]; read {
 			const perByte, overhead = 4, 1024 // of a policy in memory: a requirement of 20 bytes takes 70
-			row.Policy = validations.ParsePolicy(row.key.Identity, text)
-			s.policies.Add(row.key, row.Policy, overhead+perByte*len(text))
+			policies[i].Policy = validations.ParsePolicy(row.key.Identity, text)
+			s.policies.Add(row.key, policies[i].Policy, overhead+perByte*len(text))
 		}
-		policies = append(policies, row.PolicyVersion)
 	}
 	if len(texts) < len(slices.Compact(slices.SortedFunc(slices.Values(unknown), compareDigests))) {
 		return nil, unavailable("A policy was deleted while it was being read; nothing was stored, send the request again")

@@ -24,16 +24,31 @@ const (
 
 	errorsOf = `SELECT id, errors FROM results WHERE site = $1 AND revision = $2 AND id = ANY($3)`
 
-	// latestResults takes the newest of each name; a condition on n follows. Errors are read only of failures whose first
-	// message is not known.
-	latestResults = `SELECT n.revision, n.name, r.status, r.created_at, coalesce(r.message, ''),
-			CASE WHEN r.status <> 'success' AND r.message IS NULL THEN r.errors END
-		FROM reported n CROSS JOIN LATERAL (
-			SELECT status, created_at, message, errors FROM results
-			WHERE site = n.site AND revision = n.revision AND name = n.name ORDER BY id DESC LIMIT 1) r
-		WHERE n.site = $1 AND `
+	// resultsOfName are the results of a name, and newestFirst takes the last one. Its errors are read only of a failure
+	// whose first message is not known.
+	resultsOfName = `SELECT id, status, created_at, message, errors FROM results
+			WHERE site = n.site AND revision = n.revision AND name = n.name`
+	newestFirst    = ` ORDER BY id DESC LIMIT 1`
+	outcomeColumns = `x.status, x.created_at, coalesce(x.message, ''),
+			CASE WHEN x.status <> 'success' AND x.message IS NULL THEN x.errors END`
+
+	// latestResults takes the newest of each name; a condition on n follows.
+	latestResults = `SELECT n.revision, n.name, ` + outcomeColumns + `
+		FROM reported n CROSS JOIN LATERAL (` + resultsOfName + newestFirst + `) x WHERE n.site = $1 AND `
 
 	latestOfRevisions = latestResults + `n.revision = ANY($2)`
+
+	// latestOfNamed takes the newest result of each name, from an id ($4) on, of the revision with a number ($2), or else
+	// of the newest one with a tag ($3), or else of the newest one. It gives a row without a name if nothing was posted,
+	// a row without a result for a name that has none from the id on, and no row if there is no such revision.
+	latestOfNamed = `SELECT now(), r.revision, r.stamp, n.name, coalesce(x.id, 0), ` + outcomeColumns + `
+		FROM revisions r
+		LEFT JOIN reported n ON n.site = r.site AND n.revision = r.revision
+		LEFT JOIN LATERAL (` + resultsOfName + ` AND id >= $4` + newestFirst + `) x ON true
+		WHERE r.site = $1 AND r.revision = CASE
+			WHEN $2::bigint IS NOT NULL THEN $2
+			WHEN $3::text IS NOT NULL THEN (SELECT max(t.revision) FROM tags t WHERE t.site = $1 AND t.tag = $3)
+			ELSE (SELECT s.head FROM sites s WHERE s.site = $1) END`
 
 	// worstResults gives a row without a name if nothing was posted, and none if there is no such revision.
 	worstResults = `SELECT x.name, min(x.status) FROM revisions r
@@ -90,8 +105,17 @@ func (s *Store) ResultErrors(ctx context.Context, revision int64, ids []int64) (
 }
 
 // Evidence implements queries.Store.
-func (s *Store) Evidence(ctx context.Context, numbers []int64) (evidence queries.Evidence, err error) {
-	var policies []policyRow
+func (s *Store) Evidence(ctx context.Context, numbers []int64) (queries.Evidence, error) {
+	evidence, policies, err := s.readEvidence(ctx, numbers)
+	if err == nil {
+		evidence.Policies, err = s.parsed(ctx, policies)
+	}
+	return evidence, err
+}
+
+func (s *Store) readEvidence(ctx context.Context, numbers []int64) (
+	evidence queries.Evidence, policies []policyRow, err error,
+) {
 	err = s.snapshotFirst(ctx, func(q *questions) {
 		evidence = queries.Evidence{Outcomes: map[int64][]validations.Outcome{}}
 		q.ask(into(&evidence.Revisions, func(row pgx.CollectableRow) (r revisions.Revision, err error) {
@@ -103,23 +127,139 @@ func (s *Store) Evidence(ctx context.Context, numbers []int64) (evidence queries
 		q.ask(into(&policies, scanPolicy), policiesOf, s.site, numbers)
 		q.ask(func(rows pgx.Rows) error { return scanOutcomes(rows, evidence.Outcomes) }, latestOfRevisions, s.site, numbers)
 	})
-	if err == nil {
-		evidence.Policies, err = s.parsed(ctx, policies)
+	return evidence, policies, err
+}
+
+// revisionKey identifies a revision for ever, whatever happens to the database.
+type revisionKey struct {
+	number int64
+	stamp  revisions.Stamp
+}
+
+// fixedEvidence is the part of the evidence about a revision that never changes.
+type fixedEvidence struct {
+	revision revisions.Revision // without tags
+	policies []policyRow
+}
+
+// size returns about how many bytes it takes in memory.
+func (f fixedEvidence) size() int {
+	const overhead, perPolicy, perBucket = 512, 384, 64
+	size := overhead + len(f.revision.User) + len(f.revision.Message)
+	for _, bucket := range f.revision.Buckets {
+		size += perBucket + len(bucket)
 	}
+	for _, policy := range f.policies {
+		size += perPolicy + len(policy.key.Schema) + len(policy.key.Layer) + len(policy.key.Name)
+	}
+	return size
+}
+
+// EvidenceOf implements queries.Store. Only the first question about a revision reads more than its posted results.
+func (s *Store) EvidenceOf(ctx context.Context, name queries.Name) (queries.Evidence, error) {
+	evidence, key, err := s.outcomesOf(ctx, name)
+	if err != nil || key.number == 0 {
+		return queries.Evidence{}, err
+	}
+	fixed, known := s.fixed.Get(key)
+	if !known {
+		// All of it is read again, at one moment: the revision may have been deleted since.
+		evidence, fixed.policies, err = s.readEvidence(ctx, []int64{key.number})
+		if err != nil || len(evidence.Revisions) == 0 {
+			return queries.Evidence{}, err
+		}
+		fixed.revision = evidence.Revisions[0]
+		fixed.revision.Tags = nil
+		s.fixed.Add(revisionKey{key.number, fixed.revision.Stamp}, fixed, fixed.size())
+	}
+	evidence.Revisions = []revisions.Revision{fixed.revision}
+	evidence.Policies, err = s.parsed(ctx, fixed.policies)
 	return evidence, err
+}
+
+// outcomesOf reads the time and the outcomes of posted results about a revision, and which one that is: number 0 if it
+// does not exist. It reads from that id on from which each name had its newest result when it was last asked: Postgres
+// would look at all that are on the same page of the index as the newest one. A name has a newer one with a greater id,
+// unless the database was set back or the name of the revision now stands for another; then it reads all.
+func (s *Store) outcomesOf(ctx context.Context, name queries.Name) (queries.Evidence, revisionKey, error) {
+	from, _ := s.newest.Get(name)
+	found, err := s.outcomesFrom(ctx, name, from)
+	if err == nil && found.incomplete && from > 0 {
+		found, err = s.outcomesFrom(ctx, name, 0)
+	}
+	if err == nil && found.from != from {
+		s.newest.Add(name, found.from, len(name.Tag))
+	}
+	return found.evidence, found.key, err
+}
+
+// outcomes are the newest results of each name about a revision.
+type outcomes struct {
+	evidence   queries.Evidence
+	key        revisionKey
+	from       int64 // the lowest of their ids; 0 if there are none
+	incomplete bool  // a name has none
+}
+
+func (s *Store) outcomesFrom(ctx context.Context, name queries.Name, from int64) (found outcomes, err error) {
+	var number *int64
+	var tag *string
+	switch {
+	case name.Number != 0:
+		number = &name.Number
+	case name.ByTag:
+		tag = &name.Tag
+	}
+	err = s.readFirst(ctx, func(ctx context.Context, r *reading) error {
+		found = outcomes{}
+		var list []validations.Outcome
+		var o outcomeRow
+		var reported *string
+		var id int64
+		rows, _ := s.pool.Query(ctx, latestOfNamed, s.site, number, tag, from) // its error is that of the rows
+		_, err := pgx.ForEachRow(r.rows(rows), []any{
+			&found.evidence.Now, &found.key.number, &found.key.stamp, &reported, &id, &o.status, &o.at, &o.message, &o.errors,
+		}, func() error {
+			switch {
+			case o.status == nil:
+				found.incomplete = found.incomplete || reported != nil
+				return nil
+			case len(list) == 0 || id < found.from:
+				found.from = id
+			}
+			list = append(list, o.outcome(*reported))
+			return nil
+		})
+		found.evidence.Outcomes = map[int64][]validations.Outcome{found.key.number: list}
+		return err //nolint:wrapcheck // explained by read
+	})
+	return found, err
+}
+
+// outcomeRow is what is read of a result; all of it is absent if there is none.
+type outcomeRow struct {
+	status  *string
+	at      *time.Time
+	message string
+	errors  []byte
+}
+
+func (o outcomeRow) outcome(name string) validations.Outcome {
+	outcome := validations.OutcomeOf(validations.Result{
+		Name: name, Status: *o.status, Errors: o.errors, CreatedAt: o.at.UTC(),
+	})
+	if o.errors == nil {
+		outcome.Message = o.message
+	}
+	return outcome
 }
 
 func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error {
 	var revision int64
-	var name, status, message string
-	var at time.Time
-	var errs []byte
-	_, err := pgx.ForEachRow(rows, []any{&revision, &name, &status, &at, &message, &errs}, func() error {
-		outcome := validations.OutcomeOf(validations.Result{Name: name, Status: status, Errors: errs, CreatedAt: at.UTC()})
-		if errs == nil {
-			outcome.Message = message
-		}
-		outcomes[revision] = append(outcomes[revision], outcome)
+	var name string
+	var o outcomeRow
+	_, err := pgx.ForEachRow(rows, []any{&revision, &name, &o.status, &o.at, &o.message, &o.errors}, func() error {
+		outcomes[revision] = append(outcomes[revision], o.outcome(name))
 		return nil
 	})
 	return err //nolint:wrapcheck // explained by the caller

@@ -20,13 +20,15 @@ import (
 // all documents fail, and client versions.
 func moment(n int) string {
 	in := func(bucket, text string) string { return text + "status: {bucket: " + bucket + "}\n" }
-	control := func(schema, name, data string) string {
-		return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Control/v1, name: %s}\ndata: %s\n", schema, name, data)
-	}
 	return in("a", widget("wa", n)) + in("b", widget("wb", n)) +
 		in("a", control("deckhand/ValidationPolicy/v1", "p", fmt.Sprintf("{validations: [{name: v%d-validation}]}", n))) +
 		in("b", control("deckhand/DataSchema/v1", "acme/Widget/v1", fmt.Sprintf(`{title: "%d", type: string}`, n))) +
 		in("b", control("purser/ClientVersions/v1", "cv", fmt.Sprintf(`{p: "%d"}`, n)))
+}
+
+// control writes a document that tells the server what to do.
+func control(schema, name, data string) string {
+	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Control/v1, name: %s}\ndata: %s\n", schema, name, data)
 }
 
 // said returns all that a snapshot says of the number, by the part that says it.

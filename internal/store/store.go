@@ -45,8 +45,9 @@ type Options struct {
 	Deadlines Deadlines
 }
 
-// policiesSize is how many bytes of parsed ValidationPolicies are kept in memory: status asks for them each time.
-const policiesSize = 32 << 20
+// How many bytes of parsed ValidationPolicies, of what never changes about revisions, and of the ids of their newest
+// results are kept in memory: status asks for them each time.
+const policiesSize, fixedSize, newestSize = 32 << 20, 4 << 20, 1 << 20
 
 // Store is a site in Postgres. It is safe for concurrent use.
 type Store struct {
@@ -57,6 +58,8 @@ type Store struct {
 	deadlines Deadlines
 	buckets   *cache.Cache[string, revisions.Bucket]
 	policies  *cache.Cache[policyKey, validations.Policy]
+	fixed     *cache.Cache[revisionKey, fixedEvidence]
+	newest    *cache.Cache[queries.Name, int64]
 	// general limits the connections of all calls except readiness, audit and verdicts, which must always find one.
 	general *semaphore.Weighted
 	// sweeps lets one prune or purge run at a time. The others wait without a connection.
@@ -105,6 +108,8 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		pool: pool, site: defaultSite, body: body, deadlines: options.Deadlines,
 		buckets:  cache.New[string, revisions.Bucket](options.CacheSize),
 		policies: cache.New[policyKey, validations.Policy](policiesSize),
+		fixed:    cache.New[revisionKey, fixedEvidence](fixedSize),
+		newest:   cache.New[queries.Name, int64](newestSize),
 		general:  semaphore.NewWeighted(int64(max(1, config.MaxConns-reservedConnections))),
 		version:  version,
 		sweeps:   semaphore.NewWeighted(1),

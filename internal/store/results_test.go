@@ -1,0 +1,190 @@
+package store_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/store"
+	"purser/internal/store/storetest"
+	"purser/internal/validations"
+)
+
+// What a server keeps about revisions makes no difference to their evidence, whatever another one does.
+func TestStore_EvidenceOf(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, other := openStore(t, url, defaults()), openStore(t, url, defaults())
+	site, change := open(t, url), changing(other)
+	tag, absent := "good", "bad"
+	names := map[string]queries.Name{
+		"latest": {}, "1": {Number: 1}, "2": {Number: 2}, "3": {Number: 3}, "tag": {ByTag: true, Tag: tag}, "no tag": {ByTag: true, Tag: absent},
+	}
+	policy := func(name string) string {
+		return control("deckhand/ValidationPolicy/v1", "p", fmt.Sprintf("{validations: [{name: %s}]}", name))
+	}
+	post := func(revision int64, name, status string) {
+		result := validations.Result{Name: name, Status: status, Validator: []byte("{}"), Errors: []byte(`[{"message":"m"}]`)}
+		if found, err := other.AddResult(t.Context(), revisions.About{Revision: revision}, result); err != nil || !found {
+			t.Fatal(found, err)
+		}
+	}
+	setTag := func(revision int64) {
+		if found, err := other.Tag(t.Context(), revisions.About{Revision: revision}, revisions.Tag{Name: tag, Data: []byte("{}")}); err != nil ||
+			!found {
+			t.Fatal(found, err)
+		}
+	}
+	conn := storetest.Connect(t, url)
+	exec := func(sql string) {
+		if _, err := conn.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, step := range []struct {
+		name   string
+		do     func()
+		number map[string]int64 // what the names stand for
+	}{
+		{"empty", func() {}, map[string]int64{}},
+		{"first", func() { put(t, site, "a", widget("w", 1)) }, map[string]int64{"latest": 1, "1": 1}},
+		{"policy", func() { put(t, site, "p", policy("x-validation")) }, map[string]int64{"latest": 2, "1": 1, "2": 2}},
+		{"results", func() {
+			post(2, "x-validation", "failure")
+			post(2, "y-validation", "success")
+			post(1, "x-validation", "success")
+		}, map[string]int64{"latest": 2, "1": 1, "2": 2}},
+		{"newer results", func() {
+			post(2, "x-validation", "success")
+			post(2, "y-validation", "failure")
+			post(2, "x-validation", "failure")
+		}, map[string]int64{"latest": 2, "1": 1, "2": 2}},
+		{"database set back", func() {
+			exec(`DELETE FROM results WHERE id IN (SELECT id FROM results WHERE revision = 2 ORDER BY id DESC LIMIT 2)`)
+		}, map[string]int64{"latest": 2, "1": 1, "2": 2}},
+		{"result that took long to commit", func() {
+			exec(`INSERT INTO reported (site, revision, name) VALUES ('default', 2, 'z-validation')`)
+			exec(`INSERT INTO results (site, revision, name, id, status, validator, errors, created_at) OVERRIDING SYSTEM VALUE
+				VALUES ('default', 2, 'z-validation', 0, 'failure', '{}', '[]', now())`)
+		}, map[string]int64{"latest": 2, "1": 1, "2": 2}},
+		{"tag", func() { setTag(2) }, map[string]int64{"latest": 2, "1": 1, "2": 2, "tag": 2}},
+		{"tag of an older one", func() {
+			if _, err := other.Untag(t.Context(), revisions.About{Revision: 2}); err != nil {
+				t.Fatal(err)
+			}
+			setTag(1)
+		}, map[string]int64{"latest": 2, "1": 1, "2": 2, "tag": 1}},
+		{"other policy", func() {
+			put(t, site, "p", policy("z-validation"))
+			post(2, "x-validation", "success")
+			setTag(2)
+			if _, err := other.Untag(t.Context(), revisions.About{Revision: 1}); err != nil {
+				t.Fatal(err)
+			}
+		}, map[string]int64{"latest": 3, "1": 1, "2": 2, "3": 3, "tag": 2}},
+		{"prune", func() {
+			if _, err := change.Prune(t.Context(), 1, revisions.Options{}); err != nil {
+				t.Fatal(err)
+			}
+		}, map[string]int64{"latest": 3, "2": 2, "3": 3, "tag": 2}}, // a tag keeps its revision
+		{"purge, and the numbers again", func() {
+			if err := change.Purge(t.Context(), revisions.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			put(t, site, "p", policy("w-validation"))
+			put(t, site, "p", "")
+		}, map[string]int64{"latest": 2, "1": 1, "2": 2}},
+	} {
+		step.do()
+		for name, asked := range names {
+			var numbers []int64
+			if number := step.number[name]; number != 0 {
+				numbers = []int64{number}
+			}
+			want, err := other.Evidence(t.Context(), numbers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, nth := range []string{"first", "second"} {
+				got, err := s.EvidenceOf(t.Context(), asked)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := evidenceDiff(want, got); diff != "" {
+					t.Errorf("%s: %s, the %s time (-want +got)\n%s", step.name, name, nth, diff)
+				}
+			}
+		}
+	}
+}
+
+// evidenceDiff compares what is judged. A policy's end may be unknown to a server, if it is another revision's.
+func evidenceDiff(want, got queries.Evidence) string {
+	policies := func(e queries.Evidence) []validations.Policy {
+		if len(e.Revisions) == 0 {
+			return nil
+		}
+		return revisions.InForce(e.Policies, e.Revisions[0].ID)
+	}
+	return cmp.Diff(want, got, cmpopts.IgnoreFields(queries.Evidence{}, "Now", "Policies"), cmpopts.EquateEmpty(),
+		cmpopts.IgnoreFields(revisions.Revision{}, "Tags"), cmpopts.IgnoreMapEntries(emptyOutcomes)) +
+		cmp.Diff(policies(want), policies(got), cmpopts.IgnoreUnexported(validations.Requirement{}))
+}
+
+func emptyOutcomes(_ int64, outcomes []validations.Outcome) bool { return len(outcomes) == 0 }
+
+// Evidence is as of now, by the database's clock, also where the rest is known.
+func TestStore_EvidenceOf_now(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s := openStore(t, url, defaults())
+	put(t, open(t, url), "a", widget("w", 1))
+	var last time.Time
+	for range 3 {
+		got, err := s.EvidenceOf(t.Context(), queries.Name{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !got.Now.After(last) || got.Now.Before(got.Revisions[0].CreatedAt) {
+			t.Errorf("now is %v, after %v", got.Now, last)
+		}
+		last = got.Now
+	}
+}
+
+// A verdict that was asked for before takes one round trip, whatever the name.
+func TestStore_EvidenceOf_roundTrips(t *testing.T) {
+	t.Parallel()
+	direct := storetest.URL(t)
+	p, through := startProxy(t, direct)
+	s := openStore(t, through, store.Options{Deadlines: store.DefaultDeadlines()})
+	site := open(t, direct)
+	put(t, site, "p", control("deckhand/ValidationPolicy/v1", "p", "{validations: [{name: x-validation}]}"))
+	tag := "t"
+	if _, err := s.Tag(t.Context(), revisions.About{Revision: 1}, revisions.Tag{Name: tag, Data: []byte("{}")}); err != nil {
+		t.Fatal(err)
+	}
+	for i, posted := range []string{"", "x-validation", "y-validation", "x-validation", "x-validation"} {
+		if posted != "" {
+			result := validations.Result{Name: posted, Status: "success", Validator: []byte("{}"), Errors: []byte("[]")}
+			if _, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, name := range []queries.Name{{}, {Number: 1}, {ByTag: true, Tag: tag}} {
+			trips := p.during(func() {
+				if _, err := s.EvidenceOf(t.Context(), name); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if i > 0 && trips != 1 { // the first time the statement is prepared, and the policy read
+				t.Errorf("%+v after %d results: %d round trips", name, i, trips)
+			}
+		}
+	}
+}
