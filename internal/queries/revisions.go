@@ -104,7 +104,7 @@ func (s *Service) Status(ctx context.Context, id int64) (revisions.Shown, error)
 	if err != nil || !shown.Failed {
 		return shown, err
 	}
-	described, err := s.describe(ctx, id, EntryQuery{Limit: 1, FailuresOnly: true}, false)
+	described, err := s.describe(ctx, shown.Revision, EntryQuery{Limit: 1, FailuresOnly: true}, false)
 	if err != nil || len(described) == 0 || len(described[0].errors) == 0 {
 		return shown, err
 	}

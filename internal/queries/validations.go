@@ -139,8 +139,8 @@ func (s *Service) entryList(ctx context.Context, id int64, name string) (list en
 		return list, err
 	}
 	list.revision, list.policies = evidence.Revisions[0], revisions.InForce(evidence.Policies, id)
-	if list.reported, err = s.Store.Reported(ctx, id, name); err != nil {
-		return list, fmt.Errorf("read validation results: %w", err)
+	if list.reported, err = s.Store.Reported(ctx, list.revision, name); err != nil {
+		return list, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, s.Store, id, err))
 	}
 	present := map[string]bool{}
 	for _, result := range list.reported {
@@ -200,9 +200,9 @@ func (s *Service) statuses(ctx context.Context, list entryList, from, to int) ([
 	if from >= list.made() || !list.revision.Failed {
 		return entries, nil
 	}
-	failures, err := s.Store.Failures(ctx, list.revision.ID, list.query(from, to))
+	failures, err := s.Store.Failures(ctx, list.revision, list.query(from, to))
 	if err != nil {
-		return nil, fmt.Errorf("read failures: %w", err)
+		return nil, fmt.Errorf("read failures: %w", revisions.Explained(ctx, s.Store, list.revision.ID, err))
 	}
 	for _, failure := range failures {
 		for _, at := range list.positions(failure.Entry) {
@@ -224,10 +224,8 @@ func (l entryList) query(from, to int) EntryQuery {
 
 // positions returns where a stored entry is in the list, once for each name of the schema validation.
 func (l entryList) positions(entry int) (positions []int) {
-	if entry < l.revision.Entries { // a purge may have come in between
-		for nth := range l.internal {
-			positions = append(positions, nth*l.revision.Entries+entry)
-		}
+	for nth := range l.internal {
+		positions = append(positions, nth*l.revision.Entries+entry)
 	}
 	return positions
 }
@@ -236,7 +234,7 @@ func (l entryList) positions(entry int) (positions []int) {
 func (s *Service) addErrors(ctx context.Context, list entryList, entries []validations.Entry, from int) error {
 	to := from + len(entries)
 	if from < list.made() {
-		described, err := s.describe(ctx, list.revision.ID, list.query(from, to), true)
+		described, err := s.describe(ctx, list.revision, list.query(from, to), true)
 		if err != nil {
 			return err
 		}
@@ -268,8 +266,9 @@ func (s *Service) addReported(ctx context.Context, list entryList, entries []val
 	if err := budget.NewMeter(ctx).Hold(copies * size); err != nil {
 		return fmt.Errorf("hold the errors of validation results: %w", err)
 	}
-	errs, err := s.Store.ResultErrors(ctx, list.revision.ID, ids)
+	errs, err := s.Store.ResultErrors(ctx, list.revision, ids)
 	if err != nil {
+		err = revisions.Explained(ctx, s.Store, list.revision.ID, err)
 		return fmt.Errorf("read the errors of validation results: %w", err)
 	}
 	for i, id := range ids {
@@ -290,10 +289,12 @@ type described struct {
 }
 
 // describe returns those entries of a revision's schema validation that a query asks for, with their errors.
-func (s *Service) describe(ctx context.Context, revision int64, query EntryQuery, details bool) ([]described, error) {
-	rows, err := s.Store.FailedEntries(ctx, revision, query)
+func (s *Service) describe(ctx context.Context, of revisions.Revision, query EntryQuery, details bool) (
+	[]described, error,
+) {
+	rows, err := s.Store.FailedEntries(ctx, of, query)
 	if err != nil {
-		return nil, fmt.Errorf("read failed entries: %w", err)
+		return nil, fmt.Errorf("read failed entries: %w", revisions.Explained(ctx, s.Store, of.ID, err))
 	}
 	var pairs []revisions.Pair
 	var schemas []document.Digest

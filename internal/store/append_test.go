@@ -185,7 +185,8 @@ func TestStore_Append_movedFailures(t *testing.T) {
 	if err != nil || len(mine.outcomes) != 1 {
 		t.Fatalf("%d attempts, %v", len(mine.outcomes), err)
 	}
-	rows, err := mine.FailedEntries(t.Context(), written.Revision, queries.EntryQuery{})
+	of := revisions.Revision{ID: written.Revision, Stamp: written.Stamp}
+	rows, err := mine.FailedEntries(t.Context(), of, queries.EntryQuery{})
 	if err != nil || len(rows) != 1 || rows[0].About.Name != "bad" || rows[0].About.ID != 4 {
 		t.Errorf("failed entries %+v, %v", rows, err)
 	}
