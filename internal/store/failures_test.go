@@ -163,7 +163,8 @@ func TestOpen_settings(t *testing.T) {
 	}
 }
 
-// A server that another one has left behind, with a newer version of the schema, is not ready and changes nothing.
+// A server that another one has left behind, with a newer version of the schema, is not ready, adds no revision and
+// deletes none.
 func TestStore_tooOld(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -173,8 +174,9 @@ func TestStore_tooOld(t *testing.T) {
 	if _, err := storetest.Connect(t, url).Exec(t.Context(), "UPDATE schema_migrations SET version = version + 1"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := site.Put(t.Context(), "a", []byte(widget("w", 2)), document.YAML, revisions.Options{})
-	for _, err := range []error{err, s.Ping(t.Context())} {
+	_, errPut := site.Put(t.Context(), "a", []byte(widget("w", 2)), document.YAML, revisions.Options{})
+	_, errPrune := s.Prune(t.Context(), 1, revisions.Options{})
+	for _, err := range []error{errPut, errPrune, s.Purge(t.Context(), revisions.Options{}), s.Ping(t.Context())} {
 		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "written by a newer Purser") {
 			t.Errorf("%v", err)
 		}

@@ -47,6 +47,9 @@ func (s *Store) purge(ctx context.Context, options revisions.Options) error {
 			if err := options.Expected.Check(head); err != nil {
 				return err
 			}
+			if err := s.known(ctx, tx); err != nil {
+				return err
+			}
 			batch := &pgx.Batch{}
 			batch.Queue(patiently)
 			batch.Queue(resetSite, s.site, revisions.NewStamp(), options.User, options.Message)
