@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -255,12 +256,23 @@ func TestFewConnections(t *testing.T) {
 	}
 }
 
-// Behind a pooler that gives each transaction another session, the URL says how queries are sent.
+// A pooler gives each transaction another session, and then the URL says how queries are sent, or keeps one for each
+// connection, and then it has enough of them.
 func TestPgbouncer(t *testing.T) {
 	path, err := exec.LookPath("pgbouncer")
 	if err != nil {
 		t.Skip("pgbouncer is not installed: apt-get install pgbouncer")
 	}
+	for _, c := range []struct{ settings, query string }{
+		{"pool_mode = transaction\ndefault_pool_size = 6", "&default_query_exec_mode=cache_describe"},
+		{"pool_mode = session\ndefault_pool_size = 60", ""},
+	} {
+		pgbouncer(t, path, c.settings, c.query)
+	}
+}
+
+func pgbouncer(t *testing.T, path, settings, query string) {
+	t.Helper()
 	db := newPostgres(t)
 	port := freePort(t)
 	config := filepath.Join(directory(t), "pgbouncer.ini")
@@ -271,11 +283,10 @@ listen_addr = 127.0.0.1
 listen_port = %d
 unix_socket_dir =
 auth_type = any
-pool_mode = transaction
-default_pool_size = 6
+%s
 max_client_conn = 200
 server_login_retry = 1
-`, db.port, port), 0o644); err != nil {
+`, db.port, port, settings), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	bouncer := run(t, program(t, path, "-q", config), syscall.SIGKILL)
@@ -283,13 +294,13 @@ server_login_retry = 1
 	var proxies []*proxy
 	for _, name := range []string{"a", "b"} {
 		p := newProxy(t, "127.0.0.1:"+strconv.Itoa(port))
-		proxies = append(proxies, p)
-		urls = append(urls, url("purser", name, p.address())+"&default_query_exec_mode=cache_describe")
+		proxies, urls = append(proxies, p), append(urls, url("purser", name, p.address())+query)
 	}
 	s := newSiteOn(t, purser(t), db, proxies, urls)
+	what, _, _ := strings.Cut(settings, "\n")
 	var again worst
 	for range *times {
-		s.round(t, "pgbouncer", time.Second, func() {
+		s.round(t, what, time.Second, func() {
 			bouncer.kill()
 			bouncer = run(t, program(t, path, "-q", config), syscall.SIGKILL)
 			for _, server := range s.servers {
@@ -302,5 +313,5 @@ server_login_retry = 1
 			}
 		})
 	}
-	t.Logf("pgbouncer: ready again after at most %v", again.longest)
+	t.Logf("%s: ready again after at most %v", what, again.longest)
 }
