@@ -132,7 +132,7 @@ func (a *appending) run(ctx context.Context) error {
 	if err := a.conclude(batch, recorded); err != nil {
 		return err
 	}
-	return a.conn.SendBatch(ctx, batch).Close() //nolint:wrapcheck // explained by Append
+	return uncancelled(a.conn, func() error { return a.conn.SendBatch(ctx, batch).Close() })
 }
 
 // rollback ends a transaction that failed. A connection on which that fails is closed, and not used again.

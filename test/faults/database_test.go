@@ -5,6 +5,7 @@ package faults_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,6 +98,28 @@ func TestPromotion_synchronous(t *testing.T) {
 				t.Logf("%s: ready %v after the promotion, changes on both servers %v later", what, ready, changed)
 			})
 		}
+	}
+}
+
+// While the synchronous standby cannot be reached, clients give up and ask again. What they get no answer to must not be
+// seen by the next request, which would be answered by it alone.
+func TestPromotion_afterGivingUp(t *testing.T) {
+	for range *times {
+		p := newPair(t, true)
+		p.clients = 0
+		p.round(t, "clients give up", 0, func() {
+			c := p.client()
+			c.urls = c.urls[:1]
+			eventually(t, "a PUT", func() bool { return c.send(putOf(newID(), 0, "d0-0=k1")) == answered })
+			p.replication.swallow()
+			c.http = &http.Client{Timeout: time.Second}
+			for range 3 {
+				if c.send(putOf(newID(), 0, "d0-0=k2")) == answered {
+					t.Error("a change is acknowledged without a standby")
+				}
+			}
+			p.fail(t, false)
+		})
 	}
 }
 
