@@ -29,7 +29,10 @@ func (s *server) health(w http.ResponseWriter, _ *http.Request) error {
 
 // GET /readyz
 func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
-	if err := s.Ping(r.Context()); err != nil {
+	switch err := s.Ping(r.Context()); {
+	case fault.KindOf(err) == fault.Unavailable: // it says what is the matter
+		return err
+	case err != nil:
 		return fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The database does not answer").Because(err)
 	}
 	s.write(w, r, http.StatusOK, map[string]string{"status": "ready"})

@@ -157,6 +157,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	infoOf(r).revision = shown.ID
 	code := http.StatusOK
 	if expected && shown.Verdict.Status != validations.Success {
 		code = http.StatusPreconditionFailed

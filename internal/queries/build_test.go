@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -42,6 +43,14 @@ type site struct {
 	selections []Selection  // that Documents and Ranks were asked for
 	queries    []EntryQuery // that Failures and FailedEntries were asked for
 	ids        []int64      // that ResultErrors was asked for
+}
+
+// same is the fault of asking about a revision in whose place another one is.
+func (s *site) same(of revisions.Revision) error {
+	if of.Stamp != s.stamp {
+		return revisions.UnknownRevision(strconv.FormatInt(of.ID, 10))
+	}
+	return nil
 }
 
 // service answers the questions of a viewer who sees all about a site.
@@ -148,8 +157,8 @@ func (s *site) Compare(_ context.Context, _, after int64) (revisions.Comparison,
 	return compared, nil
 }
 
-func (s *site) Failures(ctx context.Context, revision int64, query EntryQuery) ([]revisions.Failure, error) {
-	rows, err := s.FailedEntries(ctx, revision, query)
+func (s *site) Failures(ctx context.Context, of revisions.Revision, query EntryQuery) ([]revisions.Failure, error) {
+	rows, err := s.FailedEntries(ctx, of, query)
 	failures := make([]revisions.Failure, len(rows))
 	for i, row := range rows {
 		failures[i] = row.Failure
@@ -157,8 +166,13 @@ func (s *site) Failures(ctx context.Context, revision int64, query EntryQuery) (
 	return failures, err
 }
 
-func (s *site) FailedEntries(_ context.Context, _ int64, query EntryQuery) (rows []revisions.FailedEntry, _ error) {
+func (s *site) FailedEntries(_ context.Context, of revisions.Revision, query EntryQuery) (
+	rows []revisions.FailedEntry, _ error,
+) {
 	s.queries = append(s.queries, query)
+	if err := s.same(of); err != nil {
+		return nil, err
+	}
 	for _, row := range s.failures {
 		inside := row.Entry >= query.From && (query.To == 0 || row.Entry < query.To)
 		passes := !query.FailuresOnly || !row.Rule.IsZero()
@@ -179,7 +193,10 @@ func (s *site) Contents(_ context.Context, digests []document.Digest) (map[docum
 	return texts, nil
 }
 
-func (s *site) Reported(_ context.Context, _ int64, name string) (found []Reported, _ error) {
+func (s *site) Reported(_ context.Context, of revisions.Revision, name string) (found []Reported, _ error) {
+	if err := s.same(of); err != nil {
+		return nil, err
+	}
 	for _, result := range s.reported {
 		if name == "" || result.Name == name {
 			found = append(found, result)
@@ -188,13 +205,13 @@ func (s *site) Reported(_ context.Context, _ int64, name string) (found []Report
 	return found, nil
 }
 
-func (s *site) ResultErrors(_ context.Context, _ int64, ids []int64) (map[int64][]byte, error) {
+func (s *site) ResultErrors(_ context.Context, of revisions.Revision, ids []int64) (map[int64][]byte, error) {
 	s.ids = append(s.ids, ids...)
-	return s.errors, nil
+	return s.errors, s.same(of)
 }
 
-func (s *site) WorstResults(context.Context, revisions.Revision) (map[string]string, error) {
-	return s.worst, nil
+func (s *site) WorstResults(_ context.Context, of revisions.Revision) (map[string]string, error) {
+	return s.worst, s.same(of)
 }
 
 // policy returns a ValidationPolicy that is in force from the first revision on.

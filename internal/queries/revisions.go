@@ -118,8 +118,8 @@ func (s *Service) weigh(evidence Evidence) []revisions.Shown {
 	return shown
 }
 
-// Status returns a revision, asked for as in Resolve, and its verdict as of now, with the first messages of the server's
-// own validations that failed. It leaves out the tags. Faults: NotFound, Gone.
+// Status returns a revision, asked for as in Resolve, and its verdict as of now, with the first messages of the
+// server's own validations that failed. It leaves out the tags. Faults: NotFound, Gone.
 func (v View) Status(ctx context.Context, id string) (revisions.Shown, error) {
 	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {

@@ -89,21 +89,22 @@ type Store interface {
 	// Compare returns the difference of two revisions; 0 is a revision without documents.
 	Compare(ctx context.Context, before, after int64) (revisions.Comparison, error)
 
-	// Failures returns the entries of a revision's schema validation that are more than a plain success, in order.
-	Failures(ctx context.Context, revision int64, query EntryQuery) ([]revisions.Failure, error)
+	// Failures returns the entries of a revision's schema validation that are more than a plain success, in order. This
+	// and what else is asked about a revision that was found before ends with NotFound if the revision is deleted by now,
+	// or another one with its number.
+	Failures(ctx context.Context, of revisions.Revision, query EntryQuery) ([]revisions.Failure, error)
 	// FailedEntries is Failures with the documents they are about, and with notes.
-	FailedEntries(ctx context.Context, revision int64, query EntryQuery) ([]revisions.FailedEntry, error)
+	FailedEntries(ctx context.Context, of revisions.Revision, query EntryQuery) ([]revisions.FailedEntry, error)
 	// Checked returns the outcomes of those checks that were made before, by the name of the pair.
 	Checked(ctx context.Context, pairs []revisions.Pair) (map[validations.Pair][]validations.Finding, error)
 	// Contents returns the texts of contents by digest; those that do not exist are left out.
 	Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error)
 	// Reported returns the results posted about a revision in order, without their errors; only those of a name if it is
 	// not empty.
-	Reported(ctx context.Context, revision int64, name string) ([]Reported, error)
+	Reported(ctx context.Context, of revisions.Revision, name string) ([]Reported, error)
 	// ResultErrors returns the errors of posted results by id, as JSON lists.
-	ResultErrors(ctx context.Context, revision int64, ids []int64) (map[int64][]byte, error)
-	// WorstResults returns the alphabetically smallest status posted under each name, which is the worst one. NotFound if
-	// the revision is deleted by now, or another one with its number.
+	ResultErrors(ctx context.Context, of revisions.Revision, ids []int64) (map[int64][]byte, error)
+	// WorstResults returns the alphabetically smallest status posted under each name, which is the worst one.
 	WorstResults(ctx context.Context, of revisions.Revision) (map[string]string, error)
 }
 

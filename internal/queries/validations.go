@@ -143,8 +143,8 @@ func (v View) entryList(ctx context.Context, id int64, name string) (list entryL
 		return list, err
 	}
 	list.revision, list.policies = evidence.Revisions[0], revisions.InForce(evidence.Policies, id)
-	if list.reported, err = v.store.Reported(ctx, id, name); err != nil {
-		return list, fmt.Errorf("read validation results: %w", err)
+	if list.reported, err = v.store.Reported(ctx, list.revision, name); err != nil {
+		return list, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, v.store, id, err))
 	}
 	present := map[string]bool{}
 	for _, result := range list.reported {
@@ -204,9 +204,9 @@ func (v View) statuses(ctx context.Context, list entryList, from, to int) ([]val
 	if from >= list.made() || !list.revision.Failed {
 		return entries, nil
 	}
-	failures, err := v.store.Failures(ctx, list.revision.ID, list.query(from, to))
+	failures, err := v.store.Failures(ctx, list.revision, list.query(from, to))
 	if err != nil {
-		return nil, fmt.Errorf("read failures: %w", err)
+		return nil, fmt.Errorf("read failures: %w", revisions.Explained(ctx, v.store, list.revision.ID, err))
 	}
 	for _, failure := range failures {
 		for _, at := range list.positions(failure.Entry) {
@@ -228,10 +228,8 @@ func (l entryList) query(from, to int) EntryQuery {
 
 // positions returns where a stored entry is in the list, once for each name of the schema validation.
 func (l entryList) positions(entry int) (positions []int) {
-	if entry < l.revision.Entries { // a purge may have come in between
-		for nth := range l.internal {
-			positions = append(positions, nth*l.revision.Entries+entry)
-		}
+	for nth := range l.internal {
+		positions = append(positions, nth*l.revision.Entries+entry)
 	}
 	return positions
 }
@@ -272,8 +270,9 @@ func (v View) addReported(ctx context.Context, list entryList, entries []validat
 	if err := budget.NewMeter(ctx).Hold(copies * size); err != nil {
 		return fmt.Errorf("hold the errors of validation results: %w", err)
 	}
-	errs, err := v.store.ResultErrors(ctx, list.revision.ID, ids)
+	errs, err := v.store.ResultErrors(ctx, list.revision, ids)
 	if err != nil {
+		err = revisions.Explained(ctx, v.store, list.revision.ID, err)
 		return fmt.Errorf("read the errors of validation results: %w", err)
 	}
 	for i, id := range ids {
@@ -350,9 +349,9 @@ type described struct {
 func (v View) describe(ctx context.Context, revision revisions.Revision, query EntryQuery, details bool) (
 	[]described, error,
 ) {
-	rows, err := v.store.FailedEntries(ctx, revision.ID, query)
+	rows, err := v.store.FailedEntries(ctx, revision, query)
 	if err != nil {
-		return nil, fmt.Errorf("read failed entries: %w", err)
+		return nil, fmt.Errorf("read failed entries: %w", revisions.Explained(ctx, v.store, revision.ID, err))
 	}
 	var pairs []revisions.Pair
 	var schemas []document.Digest

@@ -206,6 +206,22 @@ func TestService_Entry(t *testing.T) {
 	}
 }
 
+// A revision in whose place another one is, since it was found, has no results.
+func TestService_Entries_ofAnother(t *testing.T) {
+	t.Parallel()
+	site := judgedSite(t)
+	s := service(site)
+	site.stamp = 5
+	_, err := s.Entries(t.Context(), 1, "", Page{Limit: -1})
+	_, errStatus := s.Status(t.Context(), "1")
+	_, errSummary := s.Validations(t.Context(), "1")
+	for _, err := range []error{err, errStatus, errSummary} {
+		if fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 // What the store returned stays as it was.
 func TestService_Validations(t *testing.T) {
 	t.Parallel()

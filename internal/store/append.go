@@ -22,7 +22,7 @@ const (
 	// lockBase is lockHead, with the stamp of the revision that a commit was planned on, and the version of the schema.
 	lockBase = `SELECT ` + headColumns + `, coalesce(
 			(SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = $2), 0),
-			(SELECT version FROM schema_migrations LIMIT 1)
+			(` + schemaVersion + `)
 		FROM sites s WHERE s.site = $1 FOR UPDATE`
 
 	lastChange = `SELECT coalesce(max(changed), 0) FROM buckets WHERE site = $1 AND bucket = ANY($2)`
@@ -132,7 +132,7 @@ func (a *appending) run(ctx context.Context) error {
 	if err := a.conclude(batch, recorded); err != nil {
 		return err
 	}
-	return a.conn.SendBatch(ctx, batch).Close() //nolint:wrapcheck // explained by Append
+	return uncancelled(a.conn, func() error { return a.conn.SendBatch(ctx, batch).Close() })
 }
 
 // rollback ends a transaction that failed. A connection on which that fails is closed, and not used again.

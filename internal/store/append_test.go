@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -186,7 +188,8 @@ func TestStore_Append_movedFailures(t *testing.T) {
 	if err != nil || len(mine.outcomes) != 1 {
 		t.Fatalf("%d attempts, %v", len(mine.outcomes), err)
 	}
-	rows, err := mine.FailedEntries(t.Context(), written.Revision, queries.EntryQuery{})
+	of := revisions.Revision{ID: written.Revision, Stamp: written.Stamp}
+	rows, err := mine.FailedEntries(t.Context(), of, queries.EntryQuery{})
 	if err != nil || len(rows) != 1 || rows[0].About.Name != "bad" || rows[0].About.ID != 4 {
 		t.Errorf("failed entries %+v, %v", rows, err)
 	}
@@ -266,4 +269,47 @@ func separated(url string) string {
 		return url + "&"
 	}
 	return url + "?"
+}
+
+// A change that is given up while it is committed is not cancelled: with a synchronous standby missing, that would show
+// it to others before the standby has it.
+func TestStore_Append_givenUp(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	conn := storetest.Connect(t, url)
+	execute(t, conn, `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+		$$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$`)
+	execute(t, conn, `CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON revisions DEFERRABLE INITIALLY DEFERRED
+		FOR EACH ROW EXECUTE FUNCTION wait()`)
+	execute(t, conn, "SELECT pg_advisory_lock(1)")
+	s := openStore(t, url, defaults())
+	ctx, giveUp := context.WithCancel(t.Context())
+	defer giveUp()
+	var group sync.WaitGroup
+	group.Go(func() {
+		_, err := changing(s).Put(ctx, "a", []byte(widget("w", 1)), document.YAML, revisions.Options{})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	})
+	await(t, conn, "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'")
+	giveUp()
+	group.Wait()
+	s.Close() // a request to cancel would have been sent by now
+	execute(t, conn, "SELECT pg_advisory_unlock(1)")
+	await(t, conn, "SELECT FROM revisions")
+}
+
+// await waits until a query finds something.
+func await(t *testing.T, conn *pgx.Conn, sql string) {
+	t.Helper()
+	const patience, pause = 10 * time.Second, 5 * time.Millisecond
+	for began, found := time.Now(), false; !found; time.Sleep(pause) {
+		if err := conn.QueryRow(t.Context(), "SELECT EXISTS ("+sql+")").Scan(&found); err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(began) > patience {
+			t.Fatalf("nothing after %v: %s", patience, sql)
+		}
+	}
 }

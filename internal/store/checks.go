@@ -74,9 +74,10 @@ func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Findi
 }
 
 // Failures implements queries.Store.
-func (s *Store) Failures(ctx context.Context, revision int64, query queries.EntryQuery) ([]revisions.Failure, error) {
-	return collect(ctx, s, scanFailure, failuresOf, s.site, revision, query.From, query.To, query.FailuresOnly,
-		query.Limit)
+func (s *Store) Failures(ctx context.Context, of revisions.Revision, query queries.EntryQuery) (
+	[]revisions.Failure, error,
+) {
+	return collectOf(ctx, s, of, scanFailure, failuresOf, query.From, query.To, query.FailuresOnly, query.Limit)
 }
 
 func scanFailure(row pgx.CollectableRow) (f revisions.Failure, err error) {
@@ -85,10 +86,10 @@ func scanFailure(row pgx.CollectableRow) (f revisions.Failure, err error) {
 }
 
 // FailedEntries implements queries.Store.
-func (s *Store) FailedEntries(ctx context.Context, revision int64, query queries.EntryQuery) (
+func (s *Store) FailedEntries(ctx context.Context, of revisions.Revision, query queries.EntryQuery) (
 	[]revisions.FailedEntry, error,
 ) {
-	return collect(ctx, s, func(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
+	return collectOf(ctx, s, of, func(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
 		var notes []byte
 		f.About, err = s.scanDocument(prefixed{
 			row, []any{&f.Entry, digestField{&f.Rule.Schema}, digestField{&f.Rule.Versions}, &notes},
@@ -100,8 +101,8 @@ func (s *Store) FailedEntries(ctx context.Context, revision int64, query queries
 		if notes != nil {
 			err = json.Unmarshal(notes, &f.Notes)
 		}
-		return f, err //nolint:wrapcheck // explained by collect
-	}, failedEntries, s.site, revision, query.From, query.To, query.FailuresOnly, query.Limit)
+		return f, err //nolint:wrapcheck // explained by collectOf
+	}, failedEntries, query.From, query.To, query.FailuresOnly, query.Limit)
 }
 
 // prefixed is a row with leading columns that are scanned into separate destinations.

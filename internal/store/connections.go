@@ -6,6 +6,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -56,8 +57,42 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 		_, err := conn.Exec(ctx, initial(config.ConnConfig.RuntimeParams))
 		return err //nolint:wrapcheck // explained where it is used
 	}
+	config.BeforeConnect = mindCommits
 	config.BeforeClose = bury
 	return config, nil
+}
+
+// committing names, among a connection's data, whether it commits.
+const committing = "committing"
+
+// mindCommits has a connection that is given up while it commits end without a request to cancel. Where a synchronous
+// standby is missing, that would end the wait for it, and others would find the change and rely on it: a PUT that is
+// sent again is answered by what is there.
+func mindCommits(_ context.Context, config *pgx.ConnConfig) error {
+	var commits atomic.Bool
+	dial := config.DialFunc
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if commits.Load() { // it can only be for the request to cancel
+			return nil, context.Canceled
+		}
+		return dial(ctx, network, address)
+	}
+	config.AfterConnect = func(_ context.Context, conn *pgconn.PgConn) error {
+		conn.CustomData()[committing] = &commits
+		return nil
+	}
+	return nil
+}
+
+// uncancelled does what commits a connection's transaction.
+func uncancelled(conn *pgx.Conn, do func() error) error {
+	commits, _ := conn.PgConn().CustomData()[committing].(*atomic.Bool)
+	commits.Store(true)
+	err := do()
+	if !conn.IsClosed() {
+		commits.Store(false)
+	}
+	return err
 }
 
 // hasStandbys reports whether a URL names several hosts. The same one may be there twice, with TLS and without.

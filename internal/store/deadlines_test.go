@@ -45,6 +45,7 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 	pairs := []revisions.Pair{{Content: document.DigestOf("content")}}
 	commit := revisions.Commit{Revision: revisions.Revision{ID: 1, CreatedAt: time.Now()}}
 	event := revisions.AuditEvent{At: time.Now()}
+	of := revisions.Revision{ID: 1}
 	result := validations.Result{Name: "n", Status: "success", Validator: []byte("{}"), Errors: []byte("[]")}
 	return map[string]func(ctx context.Context) error{
 		"Snapshot": func(ctx context.Context) error {
@@ -76,13 +77,13 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 		"Ranks":       func(ctx context.Context) error { _, err := s.Ranks(ctx, 1, all()); return err },
 		"Fallback":    func(ctx context.Context) error { _, err := s.FallbackPolicy(ctx, 1); return err },
 		"Compare":     func(ctx context.Context) error { _, err := s.Compare(ctx, 0, 1); return err },
-		"Failures":    func(ctx context.Context) error { _, err := s.Failures(ctx, 1, queries.EntryQuery{}); return err },
-		"Failed":      func(ctx context.Context) error { _, err := s.FailedEntries(ctx, 1, queries.EntryQuery{}); return err },
+		"Failures":    func(ctx context.Context) error { _, err := s.Failures(ctx, of, queries.EntryQuery{}); return err },
+		"Failed":      func(ctx context.Context) error { _, err := s.FailedEntries(ctx, of, queries.EntryQuery{}); return err },
 		"Checked":     func(ctx context.Context) error { _, err := s.Checked(ctx, pairs); return err },
 		"Contents":    func(ctx context.Context) error { _, err := s.Contents(ctx, []document.Digest{{1}}); return err },
-		"Reported":    func(ctx context.Context) error { _, err := s.Reported(ctx, 1, ""); return err },
-		"Errors":      func(ctx context.Context) error { _, err := s.ResultErrors(ctx, 1, []int64{1}); return err },
-		"Worst":       func(ctx context.Context) error { _, err := s.WorstResults(ctx, revisions.Revision{ID: 1}); return err },
+		"Reported":    func(ctx context.Context) error { _, err := s.Reported(ctx, of, ""); return err },
+		"Errors":      func(ctx context.Context) error { _, err := s.ResultErrors(ctx, of, []int64{1}); return err },
+		"Worst":       func(ctx context.Context) error { _, err := s.WorstResults(ctx, of); return err },
 		"Record":      func(ctx context.Context) error { return s.Record(ctx, event) },
 		"AuditEvents": func(ctx context.Context) error { _, _, err := s.AuditEvents(ctx, queries.AuditQuery{}); return err },
 	}

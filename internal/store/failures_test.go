@@ -9,6 +9,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
 	"purser/internal/store/storetest"
@@ -51,7 +52,12 @@ func TestStore_obstacles(t *testing.T) {
 	if done, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result()); err != nil || !done {
 		t.Errorf("afterwards: %v, %v", done, err)
 	}
-	if found, err := s.Reported(t.Context(), 1, ""); err != nil || len(found) != 1 {
+	around, err := s.Around(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := revisions.Revision{ID: 1, Stamp: around.Stamp}
+	if found, err := s.Reported(t.Context(), of, ""); err != nil || len(found) != 1 {
 		t.Errorf("%d results are stored, %v", len(found), err)
 	}
 }
@@ -157,7 +163,8 @@ func TestOpen_settings(t *testing.T) {
 	}
 }
 
-// A server that another one has left behind, with a newer version of the schema, is not ready and changes nothing.
+// A server that another one has left behind, with a newer version of the schema, is not ready, adds no revision and
+// deletes none.
 func TestStore_tooOld(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -167,8 +174,9 @@ func TestStore_tooOld(t *testing.T) {
 	if _, err := storetest.Connect(t, url).Exec(t.Context(), "UPDATE schema_migrations SET version = version + 1"); err != nil {
 		t.Fatal(err)
 	}
-	_, err := site.Put(t.Context(), "a", []byte(widget("w", 2)), document.YAML, revisions.Options{})
-	for _, err := range []error{err, s.Ping(t.Context())} {
+	_, errPut := site.Put(t.Context(), "a", []byte(widget("w", 2)), document.YAML, revisions.Options{})
+	_, errPrune := s.Prune(t.Context(), 1, revisions.Options{})
+	for _, err := range []error{errPut, errPrune, s.Purge(t.Context(), revisions.Options{}), s.Ping(t.Context())} {
 		if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "written by a newer Purser") {
 			t.Errorf("%v", err)
 		}
@@ -178,28 +186,57 @@ func TestStore_tooOld(t *testing.T) {
 	}
 }
 
-// The results of a revision are not taken for those of another one that has its number.
-func TestStore_WorstResults_ofAnother(t *testing.T) {
+// The results and failures of a revision are not taken for those of another one that has its number.
+func TestStore_ofAnother(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	put(t, open(t, url), "a", widget("w", 1))
+	site := open(t, url)
+	put(t, site, "schemas", widgetSchema)
+	put(t, site, "a", widget("bad", 1))
 	s := openStore(t, url, defaults())
-	around, err := s.Around(t.Context(), 1)
+	around, err := s.Around(t.Context(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := revisions.Revision{ID: 1, Stamp: around.Stamp}
+	of := revisions.Revision{ID: 2, Stamp: around.Stamp}
 	if worst, err := s.WorstResults(t.Context(), of); err != nil || len(worst) != 0 {
 		t.Errorf("nothing posted: %v, %v", worst, err)
 	}
-	if _, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result()); err != nil {
+	if _, err := s.AddResult(t.Context(), revisions.About{Revision: 2}, result()); err != nil {
 		t.Fatal(err)
 	}
-	if worst, err := s.WorstResults(t.Context(), of); err != nil || worst["n"] != "success" {
-		t.Errorf("posted: %v, %v", worst, err)
+	reported, err := s.Reported(t.Context(), of, "")
+	if err != nil || len(reported) != 1 {
+		t.Fatalf("posted: %v, %v", reported, err)
 	}
-	of.Stamp++
-	if worst, err := s.WorstResults(t.Context(), of); fault.KindOf(err) != fault.NotFound {
-		t.Errorf("of another revision: %v, %v", worst, err)
+	asked := map[string]func(of revisions.Revision) (found int, err error){
+		"Reported": func(of revisions.Revision) (int, error) {
+			list, err := s.Reported(t.Context(), of, "n")
+			return len(list), err
+		},
+		"ResultErrors": func(of revisions.Revision) (int, error) {
+			errs, err := s.ResultErrors(t.Context(), of, []int64{reported[0].ID})
+			return len(errs), err
+		},
+		"WorstResults": func(of revisions.Revision) (int, error) {
+			worst, err := s.WorstResults(t.Context(), of)
+			return len(worst), err
+		},
+		"Failures": func(of revisions.Revision) (int, error) {
+			list, err := s.Failures(t.Context(), of, queries.EntryQuery{})
+			return len(list), err
+		},
+		"FailedEntries": func(of revisions.Revision) (int, error) {
+			list, err := s.FailedEntries(t.Context(), of, queries.EntryQuery{})
+			return len(list), err
+		},
+	}
+	for name, ask := range asked {
+		if found, err := ask(of); err != nil || found != 1 {
+			t.Errorf("%s: %d, %v; want one", name, found, err)
+		}
+		if found, err := ask(revisions.Revision{ID: 2, Stamp: of.Stamp + 1}); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%s of another revision: %d, %v", name, found, err)
+		}
 	}
 }

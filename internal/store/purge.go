@@ -48,6 +48,9 @@ func (s *Store) purge(ctx context.Context, options revisions.Options) error {
 			if err := s.lockToPurge(ctx, tx, options); err != nil {
 				return err
 			}
+			if err := s.known(ctx, tx); err != nil {
+				return err
+			}
 			batch := &pgx.Batch{}
 			batch.Queue(resetSite, s.site, revisions.NewStamp(), options.User, options.Message)
 			for _, statement := range purge {

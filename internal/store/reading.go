@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/klauspost/compress/zstd"
 
 	"purser/internal/budget"
+	"purser/internal/revisions"
 )
 
 // reading is one attempt to read from the database. It counts each row in the budget of the request that asks for it,
@@ -193,6 +195,22 @@ func (s *Store) answer(ctx context.Context, r *reading, queue func(q *questions)
 // collect runs a query that changes nothing and gathers what scan makes of each row.
 func collect[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
 	items, _, err := gather(ctx, s, scan, sql, args...)
+	return items, err
+}
+
+// collectOf is collect about a revision that was found before, whose number and site are the first arguments of the
+// query. Fault: NotFound if the revision is deleted by now, or another one with its number.
+func collectOf[T any](ctx context.Context, s *Store, of revisions.Revision, scan pgx.RowToFunc[T], sql string,
+	args ...any,
+) (items []T, err error) {
+	var found []int64
+	_, err = s.snapshot(ctx, func(q *questions) {
+		q.ask(into(&found, pgx.RowTo[int64]), sameRevision, s.site, of.ID, of.Stamp)
+		q.ask(into(&items, scan), sql, append([]any{s.site, of.ID}, args...)...)
+	})
+	if err == nil && len(found) == 0 {
+		return nil, revisions.UnknownRevision(strconv.FormatInt(of.ID, 10))
+	}
 	return items, err
 }
 

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -50,10 +49,7 @@ const (
 			WHEN $3::text IS NOT NULL THEN (SELECT max(t.revision) FROM tags t WHERE t.site = $1 AND t.tag = $3)
 			ELSE (SELECT s.head FROM sites s WHERE s.site = $1) END`
 
-	// worstResults gives a row without a name if nothing was posted, and none if there is no such revision.
-	worstResults = `SELECT x.name, min(x.status) FROM revisions r
-		LEFT JOIN results x ON x.site = r.site AND x.revision = r.revision
-		WHERE r.site = $1 AND r.revision = $2 AND r.stamp = $3 GROUP BY x.name`
+	worstResults = `SELECT name, min(status) FROM results WHERE site = $1 AND revision = $2 GROUP BY name`
 )
 
 // AddResult implements revisions.Store.
@@ -84,23 +80,23 @@ func resultValues(r validations.Result) []any {
 }
 
 // Reported implements queries.Store.
-func (s *Store) Reported(ctx context.Context, revision int64, name string) ([]queries.Reported, error) {
-	return collect(ctx, s, func(row pgx.CollectableRow) (r queries.Reported, err error) {
+func (s *Store) Reported(ctx context.Context, of revisions.Revision, name string) ([]queries.Reported, error) {
+	return collectOf(ctx, s, of, func(row pgx.CollectableRow) (r queries.Reported, err error) {
 		err = row.Scan(&r.ID, &r.Name, &r.Status, &r.CreatedAt, &r.Size)
 		r.CreatedAt = r.CreatedAt.UTC()
-		return r, err //nolint:wrapcheck // explained by collect
-	}, reportedOf, s.site, revision, name)
+		return r, err //nolint:wrapcheck // explained by collectOf
+	}, reportedOf, name)
 }
 
 // ResultErrors implements queries.Store.
-func (s *Store) ResultErrors(ctx context.Context, revision int64, ids []int64) (map[int64][]byte, error) {
+func (s *Store) ResultErrors(ctx context.Context, of revisions.Revision, ids []int64) (map[int64][]byte, error) {
 	errs := make(map[int64][]byte, len(ids))
-	_, err := collect(ctx, s, func(row pgx.CollectableRow) (id int64, err error) {
+	_, err := collectOf(ctx, s, of, func(row pgx.CollectableRow) (id int64, err error) {
 		var text []byte
 		err = row.Scan(&id, &text)
 		errs[id] = text
-		return id, err //nolint:wrapcheck // explained by collect
-	}, errorsOf, s.site, revision, ids)
+		return id, err //nolint:wrapcheck // explained by collectOf
+	}, errorsOf, ids)
 	return errs, err
 }
 
@@ -268,15 +264,11 @@ func scanOutcomes(rows pgx.Rows, outcomes map[int64][]validations.Outcome) error
 // WorstResults implements queries.Store.
 func (s *Store) WorstResults(ctx context.Context, of revisions.Revision) (map[string]string, error) {
 	worst := map[string]string{}
-	rows, err := collect(ctx, s, func(row pgx.CollectableRow) (none struct{}, err error) {
-		var name, status *string
-		if err = row.Scan(&name, &status); name != nil && status != nil {
-			worst[*name] = *status
-		}
-		return none, err //nolint:wrapcheck // explained by collect
-	}, worstResults, s.site, of.ID, of.Stamp)
-	if err == nil && len(rows) == 0 {
-		err = revisions.UnknownRevision(strconv.FormatInt(of.ID, 10))
-	}
+	_, err := collectOf(ctx, s, of, func(row pgx.CollectableRow) (none struct{}, err error) {
+		var name, status string
+		err = row.Scan(&name, &status)
+		worst[name] = status
+		return none, err //nolint:wrapcheck // explained by collectOf
+	}, worstResults)
 	return worst, err
 }

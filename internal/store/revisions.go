@@ -24,6 +24,8 @@ const (
 		FROM revisions r
 		WHERE r.site = $1 AND r.revision = ANY($2) ORDER BY r.revision`
 
+	sameRevision = `SELECT revision FROM revisions WHERE site = $1 AND revision = $2 AND stamp = $3`
+
 	aroundRevision = `SELECT ` + headColumns + `,
 			(SELECT r.stamp FROM revisions r WHERE r.site = s.site AND r.revision = $2),
 			coalesce((SELECT max(revision) FROM revisions r WHERE r.site = s.site AND r.revision < $2), 0),

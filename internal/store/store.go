@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/golang-migrate/migrate/v4/source/iofs"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/semaphore"
@@ -143,4 +144,19 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 const cannotWrite = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,
-	(SELECT version FROM schema_migrations LIMIT 1)`
+	(` + schemaVersion + `)`
+
+const schemaVersion = `SELECT version FROM schema_migrations LIMIT 1`
+
+// known returns the fault of a server that another one has left behind with a newer version of the schema: what it
+// would delete may belong to something that it does not know.
+func (s *Store) known(ctx context.Context, tx pgx.Tx) error {
+	var version int
+	if err := tx.QueryRow(ctx, schemaVersion).Scan(&version); err != nil {
+		return err //nolint:wrapcheck // explained by the callers
+	}
+	if version > s.version {
+		return tooNew(version, s.version)
+	}
+	return nil
+}

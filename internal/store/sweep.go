@@ -98,6 +98,9 @@ func (s *Store) step(ctx context.Context, do func(ctx context.Context, tx pgx.Tx
 	began := time.Now()
 	err := s.retry(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
 		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+			if err := s.known(ctx, tx); err != nil {
+				return err
+			}
 			if _, err := tx.Exec(ctx, patiently); err != nil {
 				return err //nolint:wrapcheck // explained by retry
 			}

@@ -82,3 +82,24 @@ func isBlocked(t *testing.T, conn *pgx.Conn) bool {
 	}
 	return blocked
 }
+
+// A server whose database another one has migrated to a version that it does not know refuses to go on, and says why.
+func TestUpgrade_leftBehind(t *testing.T) {
+	t.Parallel()
+	s := startOn(t, storetest.URL(t))
+	s.put(t, "mop", widget("w", "{}")).is(t, http.StatusOK)
+	conn := storetest.Connect(t, s.database)
+	if _, err := conn.Exec(t.Context(), "UPDATE schema_migrations SET version = version + 1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range []answer{
+		s.get(t, "/readyz"),
+		s.put(t, "mop", widget("other", "{}")),
+		s.post(t, "rollback/0", ""),
+		s.post(t, "revisions/prune?keep=1", ""),
+		s.send(t, request{method: http.MethodDelete, path: "revisions"}),
+	} {
+		got.fails(t, http.StatusServiceUnavailable, "DatabaseTooNew", "written by a newer Purser")
+	}
+	s.get(t, "revisions/latest/documents").isNames(t, "w@1")
+}

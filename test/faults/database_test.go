@@ -5,10 +5,12 @@ package faults_test
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -96,6 +98,28 @@ func TestPromotion_synchronous(t *testing.T) {
 				t.Logf("%s: ready %v after the promotion, changes on both servers %v later", what, ready, changed)
 			})
 		}
+	}
+}
+
+// While the synchronous standby cannot be reached, clients give up and ask again. What they get no answer to must not be
+// seen by the next request, which would be answered by it alone.
+func TestPromotion_afterGivingUp(t *testing.T) {
+	for range *times {
+		p := newPair(t, true)
+		p.clients = 0
+		p.round(t, "clients give up", 0, func() {
+			c := p.client()
+			c.urls = c.urls[:1]
+			eventually(t, "a PUT", func() bool { return c.send(putOf(newID(), 0, "d0-0=k1")) == answered })
+			p.replication.swallow()
+			c.http = &http.Client{Timeout: time.Second}
+			for range 3 {
+				if c.send(putOf(newID(), 0, "d0-0=k2")) == answered {
+					t.Error("a change is acknowledged without a standby")
+				}
+			}
+			p.fail(t, false)
+		})
 	}
 }
 
@@ -255,12 +279,23 @@ func TestFewConnections(t *testing.T) {
 	}
 }
 
-// Behind a pooler that gives each transaction another session, the URL says how queries are sent.
+// A pooler gives each transaction another session, and then the URL says how queries are sent, or keeps one for each
+// connection, and then it has enough of them.
 func TestPgbouncer(t *testing.T) {
 	path, err := exec.LookPath("pgbouncer")
 	if err != nil {
 		t.Skip("pgbouncer is not installed: apt-get install pgbouncer")
 	}
+	for _, c := range []struct{ settings, query string }{
+		{"pool_mode = transaction\ndefault_pool_size = 6", "&default_query_exec_mode=cache_describe"},
+		{"pool_mode = session\ndefault_pool_size = 60", ""},
+	} {
+		pgbouncer(t, path, c.settings, c.query)
+	}
+}
+
+func pgbouncer(t *testing.T, path, settings, query string) {
+	t.Helper()
 	db := newPostgres(t)
 	port := freePort(t)
 	config := filepath.Join(directory(t), "pgbouncer.ini")
@@ -271,11 +306,10 @@ listen_addr = 127.0.0.1
 listen_port = %d
 unix_socket_dir =
 auth_type = any
-pool_mode = transaction
-default_pool_size = 6
+%s
 max_client_conn = 200
 server_login_retry = 1
-`, db.port, port), 0o644); err != nil {
+`, db.port, port, settings), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	bouncer := run(t, program(t, path, "-q", config), syscall.SIGKILL)
@@ -283,13 +317,13 @@ server_login_retry = 1
 	var proxies []*proxy
 	for _, name := range []string{"a", "b"} {
 		p := newProxy(t, "127.0.0.1:"+strconv.Itoa(port))
-		proxies = append(proxies, p)
-		urls = append(urls, url("purser", name, p.address())+"&default_query_exec_mode=cache_describe")
+		proxies, urls = append(proxies, p), append(urls, url("purser", name, p.address())+query)
 	}
 	s := newSiteOn(t, purser(t), db, proxies, urls)
+	what, _, _ := strings.Cut(settings, "\n")
 	var again worst
 	for range *times {
-		s.round(t, "pgbouncer", time.Second, func() {
+		s.round(t, what, time.Second, func() {
 			bouncer.kill()
 			bouncer = run(t, program(t, path, "-q", config), syscall.SIGKILL)
 			for _, server := range s.servers {
@@ -302,5 +336,5 @@ server_login_retry = 1
 			}
 		})
 	}
-	t.Logf("pgbouncer: ready again after at most %v", again.longest)
+	t.Logf("%s: ready again after at most %v", what, again.longest)
 }
