@@ -139,7 +139,7 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 // boundMemory makes the garbage collector work harder as the heap nears the memory that all requests together may use.
 // GOMEMLIMIT in the environment wins.
 func (c *serveCommand) boundMemory() {
-	const small, caches = 128 << 20, 3
+	const small, caches = 128 << 20, 4
 	soft := c.IngestMemory + budget.Permits(c.LargeMemory)*budget.MaxBytes + caches*int64(c.CacheSize) + small
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(soft)

@@ -31,6 +31,9 @@ func (j judge) check(ctx context.Context, snapshot Snapshot, s scope) (
 			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)
 		}
 		made[i] = Check{pair, bounded(found, &size)}
+		if len(found) == 0 && !refers(doc) {
+			j.Engine.NotePassed(pair.Name())
+		}
 		return nil
 	})
 	if err != nil {

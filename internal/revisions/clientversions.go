@@ -15,7 +15,7 @@ func namesVersions(doc *Stored) bool { return doc.Schema == validations.ClientVe
 
 // versionsAfter returns the documents that name client versions once a change is made.
 func versionsAfter(snapshot Snapshot, diff Diff) []*Stored {
-	return slices.DeleteFunc(after(snapshot.ClientVersions, diff), func(doc *Stored) bool { return !namesVersions(doc) })
+	return slices.DeleteFunc(diff.After(snapshot.ClientVersions), func(doc *Stored) bool { return !namesVersions(doc) })
 }
 
 // layered reports whether a document has to be rendered for its contents to be known.
@@ -37,7 +37,7 @@ func (j judge) clientVersions(ctx context.Context, snapshot Snapshot, diff Diff)
 	if !layered(documents) {
 		return j.ReadClientVersions(final), false, nil
 	}
-	all, _ := withPolicy(after(snapshot.Documents, diff), snapshot.Fallback)
+	all, _ := withPolicy(diff.After(snapshot.Documents), snapshot.Fallback)
 	rendered, err := j.RenderKind(ctx, all, validations.ClientVersionsKind)
 	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
 		return j.ReadClientVersions(final), false, nil

@@ -59,7 +59,7 @@ func hasEntries(snapshot Snapshot, diff Diff) bool {
 // notesAfter returns the notes of all documents of the new revision, by document.
 func notesAfter(snapshot Snapshot, diff Diff) map[int64][]document.Note {
 	notes := map[int64][]document.Note{}
-	for _, doc := range after(snapshot.Noted, diff) {
+	for _, doc := range diff.After(snapshot.Noted) {
 		if len(doc.Notes) > 0 {
 			notes[doc.ID] = doc.Notes
 		}

@@ -2,6 +2,7 @@ package revisions
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 
@@ -87,6 +88,14 @@ type Computed struct {
 	written map[*Stored][][]string
 }
 
+// digest returns the digest of a rendered document's data; that of the document is of what was submitted.
+func (c Computed) digest(doc *Stored) document.Digest {
+	if _, differs := c.written[doc]; differs {
+		return sha256.Sum256(doc.Data)
+	}
+	return doc.Digest
+}
+
 // compute renders documents, those that only chooses if it is not nil. All but the data is as it was submitted, the
 // digest too.
 func (r Renderer) compute(ctx context.Context, stored []*Stored, only func(*document.Document) bool) (Computed, error) {
@@ -138,39 +147,72 @@ func (r Renderer) validate(ctx context.Context, rendered Computed) error {
 	if err != nil {
 		return err
 	}
-	unknown := map[string]bool{} // document schemas whose DataSchemas are withheld
-	for _, doc := range rendered.Withheld {
-		unknown[doc.Name] = unknown[doc.Name] || doc.Schema == validations.DataSchemaKind
-	}
-	rules := validations.Rules{Registered: map[string]validations.Rule{}}
-	byRule, byDocument := map[validations.Rule]*registered{}, map[*Stored]*registered{}
-	for i := range schemas {
-		schema := &schemas[i]
-		rules.Registered[schema.Name], byRule[schema.rule], byDocument[schema.Stored] = schema.rule, schema, schema
-	}
+	book := newRuleBook(rendered, schemas)
 	outcomes := make([]outcome, len(rendered.Documents))
-	err = forEach(ctx, len(outcomes), func(meter *budget.Meter, i int) error {
+	err = forEach(ctx, len(outcomes), func(meter *budget.Meter, i int) (err error) {
 		doc := rendered.Documents[i]
-		rule, ok := rules.ForRendered(doc.Document)
-		if schema := byDocument[doc]; !ok || schema != nil && !validations.IsUnusable(schema.checker) {
-			return nil // a DataSchema that compiles is as it must be
-		}
-		checker, _ := r.Engine.Checker(rule)
-		text, secret := validations.RuleText(rule), doc.Tainted
-		if schema := byRule[rule]; schema != nil {
-			if unknown[doc.Schema] || schema.unknown {
-				return nil
-			}
-			checker, text, secret = schema.checker, schema.Data, secret || schema.secret
-		}
-		found, err := checker.Check(meter, doc.Data)
-		outcomes[i] = outcome{text, found, validations.IsUnusable(checker), secret}
+		outcomes[i], err = r.checkRendered(meter, doc, rendered.digest(doc), book)
 		return budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
 	})
 	if err != nil {
 		return fmt.Errorf("check rendered documents: %w", err)
 	}
 	return invalidRendered(rendered, outcomes)
+}
+
+// ruleBook has what rendered documents are checked by.
+type ruleBook struct {
+	rules      validations.Rules
+	byRule     map[validations.Rule]*registered
+	byDocument map[*Stored]*registered
+	unknown    map[string]bool // document schemas whose DataSchemas are withheld
+}
+
+func newRuleBook(rendered Computed, schemas []registered) ruleBook {
+	book := ruleBook{
+		validations.Rules{Registered: map[string]validations.Rule{}},
+		map[validations.Rule]*registered{},
+		map[*Stored]*registered{},
+		map[string]bool{},
+	}
+	for i := range schemas {
+		schema := &schemas[i]
+		book.rules.Registered[schema.Name] = schema.rule
+		book.byRule[schema.rule], book.byDocument[schema.Stored] = schema, schema
+	}
+	for _, doc := range rendered.Withheld {
+		if doc.Schema == validations.DataSchemaKind {
+			book.unknown[doc.Name] = true
+		}
+	}
+	return book
+}
+
+// checkRendered checks a rendered document, whose data has a digest. The error is the meter's, unwrapped.
+func (r Renderer) checkRendered(meter *budget.Meter, doc *Stored, digest document.Digest, book ruleBook) (
+	outcome, error,
+) {
+	rule, ok := book.rules.ForRendered(doc.Document)
+	if schema := book.byDocument[doc]; !ok || schema != nil && !validations.IsUnusable(schema.checker) {
+		return outcome{}, nil // a DataSchema that compiles is as it must be
+	}
+	checker, _ := r.Engine.Checker(rule)
+	text, secret := validations.RuleText(rule), doc.Tainted
+	if schema := book.byRule[rule]; schema != nil {
+		if book.unknown[doc.Schema] || schema.unknown {
+			return outcome{}, nil
+		}
+		checker, text, secret = schema.checker, schema.Data, secret || schema.secret
+	}
+	unchecked, check := validations.IsUnusable(checker), validations.PairOf(digest, rule)
+	if !unchecked && r.Engine.Passed(check) {
+		return outcome{}, nil
+	}
+	found, err := checker.Check(meter, doc.Data)
+	if err == nil && len(found) == 0 {
+		r.Engine.NotePassed(check)
+	}
+	return outcome{text, found, unchecked, secret}, err
 }
 
 // outcome is the result of checking a rendered document.
@@ -200,12 +242,7 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 	withheld := slices.ContainsFunc(rendered.Withheld, namesVersions)
 	err = forEach(ctx, len(schemas), func(meter *budget.Meter, i int) error {
 		schema := &schemas[i]
-		digest := schema.Digest
-		if _, differs := rendered.written[schema.Stored]; differs { // the digest is that of what was submitted
-			if value, err := document.ParseJSON(schema.Data); err == nil {
-				digest = document.DigestOf(value)
-			}
-		}
+		digest := rendered.digest(schema.Stored)
 		var err error
 		if schema.rule, err = r.Engine.RuleOf(meter, digest, schema.Data, versions); err != nil {
 			return readingSchema(err, schema.Stored)

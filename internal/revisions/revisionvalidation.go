@@ -51,7 +51,7 @@ func (j judge) requiresRevisionValidation(policies []validations.Policy) bool {
 func (j judge) validateRevision(ctx context.Context, snapshot Snapshot, diff Diff, made Judgement) (Judgement, error) {
 	required := j.defaults.Required(made.Policies)
 	made.Exact = j.requiresRevisionValidation(made.Policies) || layered(versionsAfter(snapshot, diff))
-	documents := after(snapshot.Documents, diff)
+	documents := diff.After(snapshot.Documents)
 	for _, name := range []string{validations.PolicyValidation, validations.RenderingValidation} {
 		if !slices.Contains(required, name) {
 			continue

@@ -39,7 +39,7 @@ func (j judge) scope(ctx context.Context, snapshot Snapshot, diff Diff) (s scope
 	rules := validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: j.compat}
 	s.texts = map[validations.Rule][]byte{}
 	unknown := map[string]bool{} // document schemas whose DataSchemas name client versions that are withheld
-	for _, doc := range Registering(after(snapshot.Schemas, diff)) {
+	for _, doc := range Registering(diff.After(snapshot.Schemas)) {
 		rule, err := j.Engine.RuleOf(meter, doc.Digest, doc.Data, s.versions)
 		if err == nil && unknownVersions {
 			unknown[doc.Name], err = j.Engine.NamesVersions(meter, doc.Digest, doc.Data)

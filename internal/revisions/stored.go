@@ -66,16 +66,16 @@ func ids(documents []*Stored) map[int64]bool {
 	return set
 }
 
-// after returns documents as a diff leaves them, in the order of their places.
-func after(documents []*Stored, diff Diff) []*Stored {
-	gone := ids(diff.Removed)
-	left := make([]*Stored, 0, len(documents)+len(diff.Added))
+// After returns documents in the order of their places as the diff leaves them.
+func (d Diff) After(documents []*Stored) []*Stored {
+	gone := ids(d.Removed)
+	left := make([]*Stored, 0, len(documents)+len(d.Added))
 	for _, doc := range documents {
 		if !gone[doc.ID] {
 			left = append(left, doc)
 		}
 	}
-	left = append(left, diff.Added...)
+	left = append(left, d.Added...)
 	slices.SortFunc(left, byPlace)
 	return left
 }

@@ -90,6 +90,7 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 	})
 	if err == nil {
 		s.keepBuckets(stored)
+		s.advance(stored)
 	}
 	return stored, err
 }

@@ -34,7 +34,9 @@ const (
 
 	knownContents = `SELECT digest, sealed FROM contents WHERE site = $1 AND digest = ANY($2)`
 
-	allLive = withContent + `WHERE d.site = $1 AND d.until IS NULL ORDER BY d.place`
+	// allLive takes no documents if the site has a stamp ($2).
+	allLive = withContent + `WHERE d.site = $1 AND d.until IS NULL
+		AND NOT EXISTS (SELECT FROM sites s WHERE s.site = $1 AND s.stamp = $2) ORDER BY d.place`
 
 	liveOfKinds = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($2::text[]) k
 		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
@@ -94,7 +96,7 @@ func (s *Store) Snapshot(ctx context.Context, need revisions.Need) (revisions.Sn
 	if r.Policies, err = s.parsed(ctx, r.policies); err != nil {
 		return revisions.Snapshot{}, err
 	}
-	return r.finish(), nil
+	return r.finish(need), nil
 }
 
 // snapshotReader gathers the rows of a snapshot.
@@ -106,11 +108,12 @@ type snapshotReader struct {
 	loaded map[string][]*revisions.Stored // by bucket, those that have changed
 
 	policies []policyRow
+	live     liveDocuments // as they were when they were last seen here
 }
 
 func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader {
 	r := &snapshotReader{
-		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{}, nil,
+		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{}, nil, liveDocuments{},
 	}
 	q.askRow(append(headFields(&r.Head), &r.Now), headState, s.site)
 	r.queueBuckets(q, need.Buckets)
@@ -195,7 +198,8 @@ func (r *snapshotReader) queueDocuments(q *questions, need revisions.Need) {
 		queueChecked(q, site, need.Checks, r.Checks)
 	}
 	if need.Documents {
-		q.ask(into(&r.Documents, r.store.scanDocument), allLive, site)
+		r.live, _ = r.store.live.Get(struct{}{})
+		q.ask(into(&r.Documents, r.store.scanDocument), allLive, site, r.live.stamp)
 		q.ask(first(&r.Fallback, r.store.scanDocument), newestFallback, site)
 	}
 }
@@ -221,7 +225,7 @@ func scanContents(rows pgx.Rows, contents map[document.Digest]revisions.Content)
 }
 
 // finish adds the documents of buckets, and caches the ones that were read.
-func (r *snapshotReader) finish() revisions.Snapshot {
+func (r *snapshotReader) finish(need revisions.Need) revisions.Snapshot {
 	for i := range r.Buckets {
 		bucket := &r.Buckets[i]
 		entry, known := r.known[bucket.Name]
@@ -237,18 +241,43 @@ func (r *snapshotReader) finish() revisions.Snapshot {
 	if r.Comparison != nil {
 		r.Comparison.Head = r.Head
 	}
+	switch {
+	case !need.Documents:
+	case r.live.stamp == r.Head.Stamp:
+		r.Documents = r.live.documents
+	default:
+		r.store.keepLive(liveDocuments{r.Head.Stamp, r.Documents})
+	}
 	return *r.Snapshot
+}
+
+// liveDocuments are all documents of the newest revision.
+type liveDocuments struct {
+	stamp     revisions.Stamp     // of that revision; 0 if they are not known
+	documents []*revisions.Stored // in order of place
+}
+
+func (s *Store) keepLive(live liveDocuments) { s.live.Add(struct{}{}, live, sizeOf(live.documents)) }
+
+// advance keeps the live documents as a commit leaves them, if they are known as they were before.
+func (s *Store) advance(commit revisions.Commit) {
+	if live, ok := s.live.Get(struct{}{}); ok && live.stamp == commit.Base.Stamp {
+		s.keepLive(liveDocuments{commit.Revision.Stamp, commit.Diff.After(live.documents)})
+	}
+}
+
+func sizeOf(documents []*revisions.Stored) (size int) {
+	for _, doc := range documents {
+		size += revisions.Size(doc.Document)
+	}
+	return size
 }
 
 // keep puts a bucket into the cache, and returns it. Its documents must not be known to anybody else yet.
 func (s *Store) keep(bucket revisions.Bucket) revisions.Bucket {
-	size := 0
-	for _, doc := range bucket.Documents {
-		size += revisions.Size(doc.Document)
-	}
 	bucket = revisions.NewBucket(bucket.Name, bucket.Changed, bucket.Stamp, bucket.Documents)
 	if bucket.Changed > 0 {
-		s.buckets.Add(bucket.Name, bucket, size)
+		s.buckets.Add(bucket.Name, bucket, sizeOf(bucket.Documents))
 	}
 	return bucket
 }

@@ -41,7 +41,7 @@ func DefaultDeadlines() Deadlines {
 
 // Options configure a Store.
 type Options struct {
-	// CacheSize is how many bytes of documents of buckets are kept in memory.
+	// CacheSize is how many bytes of documents of buckets are kept in memory, and of all live documents.
 	CacheSize int
 	Deadlines Deadlines
 }
@@ -58,6 +58,7 @@ type Store struct {
 	body      *codec
 	deadlines Deadlines
 	buckets   *cache.Cache[string, revisions.Bucket]
+	live      *cache.Cache[struct{}, liveDocuments]
 	policies  *cache.Cache[policyKey, validations.Policy]
 	fixed     *cache.Cache[revisionKey, fixedEvidence]
 	newest    *cache.Cache[queries.Name, int64]
@@ -108,6 +109,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	return &Store{
 		pool: pool, site: defaultSite, body: body, deadlines: options.Deadlines,
 		buckets:  cache.New[string, revisions.Bucket](options.CacheSize),
+		live:     cache.New[struct{}, liveDocuments](2 * options.CacheSize), // it keeps values up to half of its size
 		policies: cache.New[policyKey, validations.Policy](policiesSize),
 		fixed:    cache.New[revisionKey, fixedEvidence](fixedSize),
 		newest:   cache.New[queries.Name, int64](newestSize),

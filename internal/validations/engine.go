@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"purser/internal/budget"
+	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/validations/jsonschema"
 )
@@ -46,7 +47,21 @@ type Engine struct {
 	mu       sync.Mutex
 	compiled *simplelru.LRU[Rule, compiled]
 	size     int
+
+	passed *cache.Cache[Pair, struct{}]
 }
+
+// passedSize bounds the memory of the checks that are known to pass, in bytes: about 100,000.
+const passedSize = 16 << 20
+
+// Passed reports whether a check is known to pass.
+func (e *Engine) Passed(check Pair) bool {
+	_, ok := e.passed.Get(check)
+	return ok
+}
+
+// NotePassed notes that a check passes, so that it need not be made again.
+func (e *Engine) NotePassed(check Pair) { e.passed.Add(check, struct{}{}, 0) }
 
 // compiled is a checker and the size of its schema's text.
 type compiled struct {
@@ -57,7 +72,7 @@ type compiled struct {
 
 // NewEngine returns an engine for DataSchemas with the keywords of extensions.
 func NewEngine(extensions ...Extension) *Engine {
-	e := &Engine{extensions: extensions}
+	e := &Engine{extensions: extensions, passed: cache.New[Pair, struct{}](passedSize)}
 	cache, err := simplelru.NewLRU(maxCompiled, func(_ Rule, c compiled) { e.size -= c.size })
 	if err != nil {
 		panic(fmt.Sprintf("validations: %v", err)) // only for a size below one
