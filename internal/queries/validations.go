@@ -349,35 +349,42 @@ type described struct {
 func (v View) describe(ctx context.Context, revision revisions.Revision, query EntryQuery, details bool) (
 	[]described, error,
 ) {
-	rows, err := v.store.FailedEntries(ctx, revision, query)
+	found, err := v.described(ctx, revision, query)
 	if err != nil {
-		return nil, fmt.Errorf("read failed entries: %w", revisions.Explained(ctx, v.store, revision.ID, err))
+		return nil, err
+	}
+	errs, err := v.renderer.Describe(ctx, v.viewer, found, details)
+	entries := make([]described, len(errs))
+	for i := range errs {
+		entries[i] = described{found.Rows[i].Entry, errs[i]}
+	}
+	return entries, err
+}
+
+// described reads those entries of a revision's schema validation that a query asks for, with what describing them
+// needs.
+func (v View) described(ctx context.Context, revision revisions.Revision, query EntryQuery) (
+	found revisions.Described, err error,
+) {
+	if found.Rows, err = v.store.FailedEntries(ctx, revision, query); err != nil {
+		return found, fmt.Errorf("read failed entries: %w", revisions.Explained(ctx, v.store, revision.ID, err))
 	}
 	var pairs []revisions.Pair
 	var schemas []document.Digest
-	for _, row := range rows {
+	for _, row := range found.Rows {
 		pairs = append(pairs, revisions.Pair{Content: row.About.Digest, Rule: row.Rule})
 		if validations.RuleText(row.Rule) == nil && !slices.Contains(schemas, row.Rule.Schema) {
 			schemas = append(schemas, row.Rule.Schema)
 		}
 	}
-	findings, err := v.store.Checked(ctx, pairs)
-	if err != nil {
-		return nil, fmt.Errorf("read findings: %w", err)
+	if found.Findings, err = v.store.Checked(ctx, pairs); err != nil {
+		return found, fmt.Errorf("read findings: %w", err)
 	}
-	texts, err := v.store.Contents(ctx, schemas)
-	if err != nil {
-		return nil, fmt.Errorf("read DataSchemas: %w", err)
+	if found.Texts, err = v.store.Contents(ctx, schemas); err != nil {
+		return found, fmt.Errorf("read DataSchemas: %w", err)
 	}
-	errs, err := v.renderer.Describe(ctx, v.viewer, revisions.Described{
-		Rows: rows, Findings: findings, Texts: texts,
-		Versions: sync.OnceValues(func() (validations.ClientVersions, error) { return v.clientVersions(ctx, revision) }),
-	}, details)
-	entries := make([]described, len(errs))
-	for i := range errs {
-		entries[i] = described{rows[i].Entry, errs[i]}
-	}
-	return entries, err
+	found.Versions = sync.OnceValues(func() (validations.ClientVersions, error) { return v.clientVersions(ctx, revision) })
+	return found, nil
 }
 
 // at returns the entry at a position as far as it is known without reading failures.

@@ -33,37 +33,50 @@ type Described struct {
 func (r Renderer) Describe(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
 	[][]json.RawMessage, error,
 ) {
+	reports, err := r.Report(ctx, viewer, d, details)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([][]json.RawMessage, len(d.Rows))
+	for i, row := range d.Rows {
+		if entries[i], err = appendJSON([]json.RawMessage{}, reports[i]); err != nil {
+			return nil, err
+		}
+		if entries[i], err = appendJSON(entries[i], row.Notes); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
+// Report is Describe without notes.
+func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
+	reports [][]validations.Error, err error,
+) {
 	const maxDetailed = 8 << 20
 	findings := d.Findings
 	if viewer.Secrets() {
-		var err error
 		if findings, err = r.reveal(ctx, d); err != nil {
 			return nil, err
 		}
 	}
 	size := 0
-	entries := make([][]json.RawMessage, len(d.Rows))
+	reports = make([][]validations.Error, len(d.Rows))
 	for i, row := range d.Rows {
 		text := validations.RuleText(row.Rule)
 		if text == nil {
 			text = d.Texts[row.Rule.Schema]
 		}
 		found := findings[validations.PairOf(row.About.Digest, row.Rule)]
-		reports, err := reportFor(viewer, row, text, found, details && size < maxDetailed)
+		reports[i], err = reportFor(viewer, row, text, found, details && size < maxDetailed)
 		if err != nil {
 			return nil, fmt.Errorf("word the findings: %w", err)
 		}
-		if entries[i], err = appendJSON([]json.RawMessage{}, reports); err != nil {
-			return nil, err
-		}
-		if entries[i], err = appendJSON(entries[i], row.Notes); err != nil {
-			return nil, err
-		}
-		for _, text := range entries[i] {
-			size += len(text)
+		for _, e := range reports[i] {
+			size += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
 		}
 	}
-	return entries, nil
+	return reports, nil
 }
 
 // reportFor returns the errors of one entry as a viewer sees them.

@@ -1,0 +1,322 @@
+package queries
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"purser/internal/authz"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Level says how bad a finding is.
+type Level uint8
+
+// The levels, the worst first.
+const (
+	Error   Level = iota // it fails the revision
+	Warning              // its validation fails, but does not count
+	Info                 // it fails nothing
+)
+
+// String returns the word that the API uses.
+func (l Level) String() string { return [...]string{"error", "warning", "info"}[l] }
+
+// Finding is something that is wrong with a revision.
+type Finding struct {
+	Level      Level
+	Validation string
+	Document   document.Identity // zero if it is not about one document
+	Bucket     string            // of the document; empty if it is not known
+	Path       string            // in the document, such as .data.a; empty if it is not known
+	Rule       string            // that is broken: a path in the schema, or the type of an error
+	Message    string
+	Value      json.RawMessage // what is there; nil if it is secret, large or not known
+	Advice     string          // what to do
+	Secret     bool            // the viewer is not told what is wrong
+}
+
+// FindingQuery restricts findings. Empty fields do not restrict.
+type FindingQuery struct {
+	Validation string
+	Document   string // its name, schema/name or schema/layer/name
+	Level      string
+	Limit      int // maximum number
+}
+
+// Findings are the findings about a revision, the worst first, those of one document together.
+type Findings struct {
+	revisions.Shown
+
+	Findings []Finding
+	Total    int // that the query asks for, of those that were looked at
+	More     bool // there are others that were not looked at
+}
+
+// maxFindings bounds the failing documents whose findings are looked at, and the results that were posted.
+const maxFindings = 10_000
+
+// Findings returns what is wrong with a revision, asked for as in Resolve. Faults: NotFound, Gone.
+func (v View) Findings(ctx context.Context, id string, query FindingQuery) (found Findings, err error) {
+	evidence, err := v.evidenceOf(ctx, id)
+	if err != nil {
+		return found, err
+	}
+	found.Shown = v.weigh(evidence)[0]
+	about := judgedValidations(found.Verdict)
+	all, more, err := v.schemaFindings(ctx, found.Revision, about)
+	if err != nil {
+		return found, err
+	}
+	reported, err := v.resultFindings(ctx, found.Revision, about)
+	if err != nil {
+		return found, err
+	}
+	all = withoutRepeated(append(all, reported...))
+	all = slices.DeleteFunc(all, func(f Finding) bool { return !query.admits(f) })
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.Document.Schema, b.Document.Schema),
+			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
+	})
+	found.Total, found.More = len(all), more
+	found.Findings = all[:min(len(all), query.Limit)]
+	return found, nil
+}
+
+// judgedValidations returns the validations of a verdict that are no success, by name, each with the level of what they
+// find.
+func judgedValidations(verdict validations.Verdict) map[string]judgedAs {
+	about := map[string]judgedAs{}
+	add := func(list []validations.Judged, level Level) {
+		for _, judged := range list {
+			if known, ok := about[judged.Name]; judged.Status != validations.Success && (!ok || level < known.level) {
+				about[judged.Name] = judgedAs{judged.Status, level}
+			}
+		}
+	}
+	for _, policy := range verdict.Policies {
+		add(policy.Validations, Error)
+	}
+	add(verdict.Reported, Error)
+	add(verdict.Ignored, Warning)
+	return about
+}
+
+type judgedAs struct {
+	status validations.Status
+	level  Level
+}
+
+// schemaFindings returns the findings of the schema validation. Under its other name it finds the same.
+func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, about map[string]judgedAs) (
+	all []Finding, more bool, err error,
+) {
+	name := validations.SchemaValidation
+	judged, fails := about[name]
+	if alias, ok := about[validations.SchemaValidationAlias]; ok && (!fails || alias.level < judged.level) {
+		name, judged, fails = validations.SchemaValidationAlias, alias, true
+	}
+	if !fails {
+		return nil, false, nil
+	}
+	found, err := v.described(ctx, revision, EntryQuery{Limit: maxFindings + 1, FailuresOnly: true})
+	if err != nil {
+		return nil, false, err
+	}
+	if more = len(found.Rows) > maxFindings; more {
+		found.Rows = found.Rows[:maxFindings]
+	}
+	reports, err := v.renderer.Report(ctx, v.viewer, found, false)
+	if err != nil {
+		return nil, false, err //nolint:wrapcheck // a fault of the request's budget, or of reading
+	}
+	for i, row := range found.Rows {
+		for _, e := range reports[i] {
+			all = append(all, findingOf(e, name, judged.level, row.About))
+		}
+	}
+	return all, more, nil
+}
+
+// findingOf returns the finding that an error of the schema validation is.
+func findingOf(e validations.Error, validation string, level Level, about *revisions.Stored) Finding {
+	f := Finding{
+		Level: level, Validation: validation, Message: e.Message, Secret: e.Message == authz.Withheld,
+		Document: document.Identity{Schema: e.Schema, Layer: e.Layer, Name: e.Name},
+	}
+	if e.Name == "" || f.Secret {
+		return f
+	}
+	f.Bucket, f.Path, f.Rule, f.Advice = about.Bucket, e.Path, e.SchemaPath, adviceOf(e.SchemaPath)
+	if !about.Traits().Encrypted && e.Message != validations.Sanitized {
+		f.Value = valueAt(about.Data, e.Path)
+	}
+	return f
+}
+
+// valueAt returns what stands at a path of an error in a document's data, nil if that is much.
+func valueAt(data []byte, path string) json.RawMessage {
+	const maxValue = 200
+	parts := strings.Split(path, ".") // .data.a.b
+	value, err := document.ParseJSON(data)
+	if err != nil || len(parts) <= 2 {
+		return nil
+	}
+	text := document.AppendJSON(nil, document.Locate(value, parts[2:]))
+	if len(text) > maxValue || string(text) == "null" {
+		return nil
+	}
+	return text
+}
+
+// resultFindings returns the findings of all other validations, and those of validations that nobody reported or whose
+// results have expired.
+func (v View) resultFindings(ctx context.Context, revision revisions.Revision, about map[string]judgedAs) (
+	all []Finding, err error,
+) {
+	latest, err := v.latestResults(ctx, revision)
+	if err != nil {
+		return nil, err
+	}
+	for name, judged := range about {
+		f := Finding{Level: judged.level, Validation: name}
+		id, reported := latest[name]
+		switch {
+		case name == validations.SchemaValidation, name == validations.SchemaValidationAlias:
+			continue
+		case judged.status == validations.Missing:
+			f.Rule, f.Message = "missing", "Nobody has reported a result of this validation"
+			f.Advice = "have its service validate the revision and post the result"
+			all = append(all, f)
+			continue
+		case judged.status == validations.Expired:
+			f.Rule, f.Message = "expired", "The result is older than the policy allows"
+			f.Advice = "have its service validate the revision again"
+			all = append(all, f)
+			continue
+		case !reported:
+			continue // deleted meanwhile
+		}
+		errs, err := v.store.ResultErrors(ctx, revision, []int64{id})
+		if err != nil {
+			return nil, fmt.Errorf("read the errors of a result: %w", revisions.Explained(ctx, v.store, revision.ID, err))
+		}
+		entry := validations.Entry{Name: name}
+		if err := json.Unmarshal(errs[id], &entry.Errors); err != nil {
+			return nil, fmt.Errorf("read the errors of a result: %w", err)
+		}
+		if err := v.addRevealed(ctx, revision, &entry); err != nil {
+			return nil, err
+		}
+		all = append(all, posted(f, entry.Errors)...)
+	}
+	return all, nil
+}
+
+// latestResults returns the id of the newest result of each name.
+func (v View) latestResults(ctx context.Context, revision revisions.Revision) (map[string]int64, error) {
+	reported, err := v.store.Reported(ctx, revision, "")
+	if err != nil {
+		return nil, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, v.store, revision.ID, err))
+	}
+	latest := map[string]int64{}
+	for _, result := range reported {
+		latest[result.Name] = max(latest[result.Name], result.ID)
+	}
+	return latest, nil
+}
+
+// posted returns the findings that the errors of a failed result are, each like a first one; that itself if there are
+// no errors.
+func posted(like Finding, errs []json.RawMessage) (all []Finding) {
+	for _, text := range errs {
+		var message fault.Message
+		if json.Unmarshal(text, &message) != nil || message.Message == "" {
+			message = fault.Message{Message: string(text)}
+		}
+		f := like
+		f.Message, f.Rule, f.Secret, f.Advice = message.Message, message.Name, message.Secret, adviceOf(message.Name)
+		if diagnostic, ok := message.Diagnostic.(map[string]any); ok && message.Name == "D002" {
+			f.Rule, _ = diagnostic["schema_path"].(string)
+			f.Advice = adviceOf(f.Rule)
+		}
+		if len(message.Documents) > 0 {
+			first := message.Documents[0]
+			f.Document = document.Identity{Schema: first.Schema, Layer: first.Layer, Name: first.Name}
+		}
+		all = append(all, f)
+	}
+	if len(errs) == 0 {
+		like.Message = "It failed, and its result does not say why"
+		all = append(all, like)
+	}
+	return all
+}
+
+// withoutRepeated leaves out findings that say of a document what an earlier one says.
+func withoutRepeated(all []Finding) []Finding {
+	type said struct {
+		document.Identity
+
+		message string
+	}
+	seen := map[said]bool{}
+	return slices.DeleteFunc(all, func(f Finding) bool {
+		what := said{f.Document, f.Message}
+		repeated := seen[what] && f.Document != (document.Identity{}) && f.Path == ""
+		seen[what] = true
+		return repeated
+	})
+}
+
+// admits reports whether a query asks for a finding.
+func (q FindingQuery) admits(f Finding) bool {
+	names := []string{
+		f.Document.Name, f.Document.Schema + "/" + f.Document.Name,
+		f.Document.Schema + "/" + f.Document.Layer + "/" + f.Document.Name,
+	}
+	return (q.Validation == "" || q.Validation == f.Validation) && (q.Level == "" || q.Level == f.Level.String()) &&
+		(q.Document == "" || slices.Contains(names, q.Document))
+}
+
+// adviceOf says what to do about a broken rule: the type of an error, or a path in a schema, whose last step is a
+// keyword.
+func adviceOf(rule string) string {
+	switch rule[strings.LastIndex(rule, ".")+1:] {
+	case "required", "dependencies":
+		return "add the property, or correct the name of the one that was meant"
+	case "additionalProperties":
+		return "remove the property, or correct its name"
+	case "type":
+		return "write a value of the type that the schema wants"
+	case "enum":
+		return "use one of the values that the schema lists"
+	case "pattern", "format", "minLength", "maxLength":
+		return "correct the text"
+	case "minimum", "maximum", "multipleOf":
+		return "use a number that the schema allows"
+	case "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties":
+		return "add or remove items"
+	case "LayeringPolicyNotFound":
+		return "PUT a LayeringPolicy that lists the layers of the site"
+	case "InvalidDocumentLayer":
+		return "correct the layer of the document, or add it to the LayeringPolicy's layerOrder"
+	case "DocumentParentNotFound", "InvalidDocumentParent", "IndeterminateDocumentParent":
+		return "correct the parentSelector, or the labels of the parent that was meant"
+	case "SubstitutionSourceNotFound":
+		return "correct the source's schema and name, or add a document of these that is not abstract"
+	case "SubstitutionSourceDataNotFound", "MissingDocumentKey", "MissingDocumentPattern":
+		return "correct the path or the pattern, or the data that it is looked for in"
+	case "SubstitutionDependencyCycle":
+		return "take one of these substitutions or parents out"
+	case "InvalidDocumentReplacement":
+		return "correct the name, the parentSelector or replacement"
+	}
+	return ""
+}
