@@ -136,7 +136,7 @@ func (r rollbackSource) plan(ctx context.Context, snapshot Snapshot) (Diff, erro
 		return Diff{}, Absent(ctx, r.service.Store, r.target)
 	}
 	if r.cleartextOnly {
-		if err := refuseSecrets(snapshot); err != nil {
+		if err := refuseSecrets(snapshot, r.service.Compat); err != nil {
 			return Diff{}, err
 		}
 	}

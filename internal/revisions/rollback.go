@@ -49,8 +49,14 @@ func missingIn(sorted, others []string) (missing []string) {
 	return missing
 }
 
-// refuseSecrets refuses to roll back where there are encrypted documents, or were (spec/api.md §10). Fault: Forbidden.
-func refuseSecrets(snapshot Snapshot) error {
+// refuseSecrets refuses to roll back where there are encrypted documents, or were (spec/api.md §10). It names the first
+// that would be replaced or deleted, except in compat mode. Fault: Forbidden.
+func refuseSecrets(snapshot Snapshot, compat bool) error {
+	for _, doc := range snapshot.Comparison.Gone {
+		if doc.Traits().Encrypted && !compat {
+			return mayNotDelete(doc.Identity)
+		}
+	}
 	documents := slices.Concat(snapshot.Comparison.Come, snapshot.Documents)
 	if slices.ContainsFunc(documents, func(doc *Stored) bool { return doc.Traits().Encrypted }) {
 		return mayNotEncrypt()
