@@ -588,3 +588,18 @@ func TestSecrets_encryptedPolicies(t *testing.T) {
 		t.Errorf("a conflict names what is encrypted:\n%s", got.text)
 	}
 }
+
+// What an older version has stored about secrets, with what they say, is shown to nobody who may not see secrets.
+func TestSecrets_storedBefore(t *testing.T) {
+	t.Parallel()
+	t.Skip("messages that older versions have stored, in results and checks, are shown as they are, and stay in the database")
+	g := startGuarded(t)
+	g.puts(t, "admin", "site", layeringPolicy("lp")+validationsOf()+passphrase("pw", hidden)+sized()+
+		docWith("purser/ClientVersions/v1", "cv", "{}", takesWhole(".shop"))+widget("w", "{size: 1}")).is(t, http.StatusOK)
+	const message = "Property size is not supported by client plugin shop version " + hidden
+	execute(t, g.database, "UPDATE results SET errors = '[{\"message\": \""+message+"\", \"error\": true}]' WHERE errors <> '[]'")
+	execute(t, g.database, "UPDATE checks SET findings = '[{\"instance\": [], \"schema_path\": \".properties_groups_schema.1\", \"message\": \""+message+"\"}]' WHERE findings LIKE '%\"secret\":%'")
+	for _, path := range []string{"revisions/1/validations/detail", "revisions/1/status"} {
+		g.by(t, "reader", http.MethodGet, path, "", "Accept", "text/plain").is(t, http.StatusOK).tellsNothing(t, hidden)
+	}
+}
