@@ -60,14 +60,22 @@ func (t *explanationTree) grow(indent string, leaves []rendering.Leaf, depth int
 		return
 	}
 	for len(leaves) > 0 {
+		if len(leaves[0].Parts) == depth { // the secret parts of a value that has others, too
+			line := indent + "├─ …: " + valueText(leaves[0])
+			t.lines = append(t.lines, [2]string{line, t.origin(leaves[0].Trail, leaves[0].At)})
+			leaves = leaves[1:]
+			continue
+		}
 		part := leaves[0].Parts[depth]
-		end := slices.IndexFunc(leaves, func(l rendering.Leaf) bool { return l.Parts[depth] != part })
+		end := slices.IndexFunc(leaves, func(l rendering.Leaf) bool {
+			return len(l.Parts) == depth || l.Parts[depth] != part
+		})
 		branch, deeper := "├─ ", "│  "
 		if end < 0 {
 			end, branch, deeper = len(leaves), "└─ ", "   "
 		}
 		line := indent + branch + oneLine(strings.TrimPrefix(part, "."))
-		if len(leaves[0].Parts) == depth+1 {
+		if end == 1 && len(leaves[0].Parts) == depth+1 {
 			t.lines = append(t.lines, [2]string{line + ": " + valueText(leaves[0]), t.origin(leaves[0].Trail, leaves[0].At)})
 		} else {
 			t.lines = append(t.lines, [2]string{line})

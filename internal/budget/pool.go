@@ -42,6 +42,16 @@ func (p *Pool) Begin(ctx context.Context) (_ context.Context, end func()) {
 // so that none of them pays for it. end must be called when nothing more is spent.
 func Begin(ctx context.Context) (_ context.Context, end func()) { return From(ctx).pool.Begin(ctx) }
 
+// Confined returns a context with a budget of its own, of so many steps and without a permit: for work whose cost must
+// not decide about the request.
+func Confined(ctx context.Context, steps int64) context.Context {
+	b := &Budget{pool: From(ctx).pool}
+	b.maxSteps.Store(steps)
+	b.maxBytes.Store(MaxBytes)
+	b.large.Store(true)
+	return context.WithValue(ctx, key{}, b)
+}
+
 // Yield gives back the permit of the budget in ctx, if it has one, before the request waits for work that may need one
 // itself. The next check of a large budget waits for a permit again.
 func Yield(ctx context.Context) { From(ctx).yield() }

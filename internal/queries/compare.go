@@ -27,13 +27,15 @@ func bucketDifferences(c revisions.Comparison, before, after int64) []revisions.
 }
 
 // compare returns the difference of two revisions, both of which must exist or be 0.
-func (s *Service) compare(ctx context.Context, before, after int64) (revisions.Comparison, error) {
-	found, err := s.store.Compare(ctx, before, after)
+// Whether encrypted documents differ is no part of it for a viewer who may not see them.
+func (v View) compare(ctx context.Context, before, after int64) (revisions.Comparison, error) {
+	found, err := v.store.Compare(ctx, before, after)
 	if err != nil {
 		return found, fmt.Errorf("compare revisions: %w", err)
 	}
 	if len(found.Missing) > 0 {
-		return found, revisions.Absent(ctx, s.store, found.Missing[0])
+		return found, revisions.Absent(ctx, v.store, found.Missing[0])
 	}
+	found.Gone, found.Come = revisions.Visible(v.viewer, found.Gone), revisions.Visible(v.viewer, found.Come)
 	return found, nil
 }

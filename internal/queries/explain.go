@@ -26,7 +26,7 @@ func (v View) Explain(ctx context.Context, id int64, identity document.Identity,
 	if err != nil {
 		return Explanation{}, err
 	}
-	key := explanationKey{revisions.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted}, identity, path}
+	key := explanationKey{revisions.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Secrets()}, identity, path}
 	explained, err := v.explanations.Do(ctx, key, func(ctx context.Context) (Explanation, int, error) {
 		documents, err := v.unrendered(ctx, key.RenderKey)
 		if err != nil {

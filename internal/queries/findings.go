@@ -55,7 +55,7 @@ type Findings struct {
 	revisions.Shown
 
 	Findings []Finding
-	Total    int // that the query asks for, of those that were looked at
+	Total    int  // that the query asks for, of those that were looked at
 	More     bool // there are others that were not looked at
 }
 
@@ -134,7 +134,7 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, a
 	}
 	reports, err := v.renderer.Report(ctx, v.viewer, found, false)
 	if err != nil {
-		return nil, false, err //nolint:wrapcheck // a fault of the request's budget, or of reading
+		return nil, false, err
 	}
 	for i, row := range found.Rows {
 		for _, e := range reports[i] {

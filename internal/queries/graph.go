@@ -60,7 +60,10 @@ func (s *Service) graph(ctx context.Context, key graphKey) (Graph, error) {
 	}
 	var problems []fault.Message
 	for _, problem := range graph.Problems {
-		problems = append(problems, revisions.MessagesOf(problem)...)
+		for _, message := range revisions.MessagesOf(problem) {
+			message.Secret = false // it is about documents that the graph shows
+			problems = append(problems, message)
+		}
 	}
 	return Graph{graph, documents, problems}, nil
 }

@@ -2,6 +2,7 @@ package revisions
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,9 +25,13 @@ func (j judge) check(ctx context.Context, snapshot Snapshot, s scope) (
 	}
 	made = make([]Check, len(unchecked))
 	var size atomic.Int64
+	confined := budget.Confined(ctx, secretSteps)
 	err = forEach(ctx, len(unchecked), func(meter *budget.Meter, i int) error {
 		doc, pair := unchecked[i], s.pairs[unchecked[i]]
-		found, err := j.findings(ctx, meter, checkers[pair.Rule], doc, s.ofSecret(pair.Rule))
+		found, err := j.findings(ctx, meterFor(confined, meter, refers(doc)), checkers[pair.Rule], doc, s.ofSecret(pair.Rule))
+		if refers(doc) {
+			found, err = sparing(found, err)
+		}
 		if err != nil {
 			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)
 		}
@@ -47,6 +52,27 @@ func (j judge) check(ctx context.Context, snapshot Snapshot, s scope) (
 		findings[check.Name()] = check.Findings
 	}
 	return made, findings, nil
+}
+
+// secretSteps is how much work all checks of what is secret may take, for one request.
+const secretSteps = budget.Second
+
+// meterFor returns the meter of a check: what is secret has a budget of its own, so that the answer to a request does
+// not depend on how much work a secret takes.
+func meterFor(confined context.Context, meter *budget.Meter, secret bool) *budget.Meter {
+	if secret {
+		return budget.NewMeter(confined)
+	}
+	return meter
+}
+
+// sparing returns the outcome of checking something secret: where that takes too much work, it fails.
+func sparing(found []validations.Finding, err error) ([]validations.Finding, error) {
+	if _, ok := errors.AsType[*budget.Exceeded](err); ok {
+		spent := validations.Finding{Message: validations.TooMuchWork, Instance: []string{}, SchemaPath: ".", Secret: true}
+		return []validations.Finding{spent}, nil
+	}
+	return found, err
 }
 
 // findings checks a document. Of an encrypted one they show nothing but that it fails a rule. ofSecret tells that the

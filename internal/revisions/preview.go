@@ -55,9 +55,10 @@ func (s *Service) preview(ctx context.Context, snapshot Snapshot, diff Diff, jud
 	if err != nil {
 		return Written{}, err
 	}
+	removed, added := Visible(viewer, diff.Removed), Visible(viewer, diff.Added)
 	preview := &Preview{
-		Changed: diff.Changes, Buckets: previewBuckets(snapshot.Occupied, diff), Findings: findings,
-		Documents: DocumentDifferences(visible(viewer, diff.Removed), visible(viewer, diff.Added)),
+		Changed: diff.Changes, Buckets: previewBuckets(snapshot.Occupied, diff, removed, added), Findings: findings,
+		Documents: DocumentDifferences(removed, added),
 		Withheld:  judgement.Withheld || withheld,
 	}
 	for _, result := range judgement.Results {
@@ -75,13 +76,13 @@ func (s *Service) preview(ctx context.Context, snapshot Snapshot, diff Diff, jud
 	return Written{Revision: snapshot.Revision, Stamp: snapshot.Stamp, Preview: preview}, nil
 }
 
-// previewBuckets returns how a diff modifies each bucket.
-func previewBuckets(before []string, diff Diff) []BucketDifference {
+// previewBuckets returns how a diff modifies each bucket, by the documents that the viewer may see.
+func previewBuckets(before []string, diff Diff, removed, added []*Stored) []BucketDifference {
 	after := slices.DeleteFunc(slices.Concat(before, diff.Opened), func(bucket string) bool {
 		return slices.Contains(diff.Emptied, bucket)
 	})
 	slices.Sort(after)
-	return BucketDifferences(before, after, diff.Removed, diff.Added)
+	return BucketDifferences(before, after, removed, added)
 }
 
 // previewFindings describes the entries of a schema validation that are more than a plain success. It reports whether
@@ -122,8 +123,8 @@ func (s *Service) previewFindings(ctx context.Context, snapshot Snapshot, diff D
 	return findings, withheld, nil
 }
 
-// visible returns the documents that a viewer may see.
-func visible(viewer authz.Viewer, documents []*Stored) []*Stored {
+// Visible returns those documents that a viewer may see.
+func Visible(viewer authz.Viewer, documents []*Stored) []*Stored {
 	if viewer.Encrypted {
 		return documents
 	}

@@ -115,7 +115,7 @@ func (p payloadSource) plan(ctx context.Context, snapshot Snapshot) (Diff, error
 // from the newest. It always makes one, also where nothing differs (spec/api.md §6.3). Faults: NotFound, Gone, Stale,
 // Conflict, Forbidden.
 func (s *Service) Rollback(ctx context.Context, target int64, options Options) (Written, error) {
-	return s.change(ctx, rollbackSource{s, target, options.CleartextOnly}, Rollback, options)
+	return s.change(ctx, rollbackSource{s, target, options.CleartextOnly, !options.Viewer.Encrypted}, Rollback, options)
 }
 
 // rollbackSource makes a change of the target of a rollback.
@@ -123,6 +123,7 @@ type rollbackSource struct {
 	service       *Service
 	target        int64
 	cleartextOnly bool
+	blind         bool // as in Payload
 }
 
 func (r rollbackSource) need() Need {
@@ -136,9 +137,9 @@ func (r rollbackSource) plan(ctx context.Context, snapshot Snapshot) (Diff, erro
 		return Diff{}, Absent(ctx, r.service.Store, r.target)
 	}
 	if r.cleartextOnly {
-		if err := refuseSecrets(snapshot); err != nil {
+		if err := refuseSecrets(snapshot, r.service.Compat); err != nil {
 			return Diff{}, err
 		}
 	}
-	return planRollback(snapshot), nil
+	return planRollback(snapshot, r.blind), nil
 }

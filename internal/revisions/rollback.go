@@ -9,8 +9,9 @@ import (
 
 // planRollback returns the diff that restores the target of a comparison: versions that only the newest revision has
 // are removed, and those that only the target has are added in the places that they had. A version with equal contents
-// in the same place stays. It always makes a revision (spec/api.md §6.3).
-func planRollback(snapshot Snapshot) Diff {
+// in the same place stays, but for an encrypted one if the caller is blind. It always makes a revision (spec/api.md
+// §6.3).
+func planRollback(snapshot Snapshot, blind bool) Diff {
 	found := snapshot.Comparison
 	diff := Diff{
 		Exact: true, Changes: true,
@@ -21,7 +22,8 @@ func planRollback(snapshot Snapshot) Diff {
 		restored[doc.Identity] = doc
 	}
 	for _, doc := range found.Gone {
-		if old := restored[doc.Identity]; old != nil && old.Place == doc.Place && sameVersion(old, doc) {
+		guessed := blind && doc.Traits().Encrypted
+		if old := restored[doc.Identity]; old != nil && old.Place == doc.Place && sameVersion(old, doc) && !guessed {
 			delete(restored, doc.Identity)
 			continue
 		}
@@ -49,8 +51,14 @@ func missingIn(sorted, others []string) (missing []string) {
 	return missing
 }
 
-// refuseSecrets refuses to roll back where there are encrypted documents, or were (spec/api.md §10). Fault: Forbidden.
-func refuseSecrets(snapshot Snapshot) error {
+// refuseSecrets refuses to roll back where there are encrypted documents, or were (spec/api.md §10). It names the first
+// that would be replaced or deleted, except in compat mode. Fault: Forbidden.
+func refuseSecrets(snapshot Snapshot, compat bool) error {
+	for _, doc := range snapshot.Comparison.Gone {
+		if doc.Traits().Encrypted && !compat {
+			return MayNotDelete(doc.Identity, 0)
+		}
+	}
 	documents := slices.Concat(snapshot.Comparison.Come, snapshot.Documents)
 	if slices.ContainsFunc(documents, func(doc *Stored) bool { return doc.Traits().Encrypted }) {
 		return mayNotEncrypt()

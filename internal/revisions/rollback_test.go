@@ -41,11 +41,11 @@ func TestPlanRollback(t *testing.T) {
 			for _, body := range c.bodies {
 				put(t, s, "a", body)
 			}
-			snapshot, err := s.Store.Snapshot(t.Context(), rollbackSource{s, c.target, false}.need())
+			snapshot, err := s.Store.Snapshot(t.Context(), rollbackSource{s, c.target, false, false}.need())
 			if err != nil {
 				t.Fatal(err)
 			}
-			diff := planRollback(snapshot)
+			diff := planRollback(snapshot, false)
 			if !diff.Exact || !diff.Changes || diff.Result != nil {
 				t.Errorf("exact %v, changes %v, result %v", diff.Exact, diff.Changes, diff.Result)
 			}

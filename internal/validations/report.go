@@ -179,6 +179,9 @@ func hasPrefix(path, prefix []string) bool {
 	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
 
+// TooMuchWork is the message about a secret that takes too long to check.
+const TooMuchWork = "The document is not checked any further, because that takes too much work: simplify the schema"
+
 // Unopened is the message about an encrypted document that cannot be decrypted to be checked.
 const Unopened = "The document cannot be checked, because its secret cannot be opened with the keys at hand"
 
