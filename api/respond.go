@@ -131,12 +131,17 @@ func deliver(w http.ResponseWriter, status int, kind string, text []byte) {
 }
 
 // writeStatus answers with a verdict, as text if Accept prefers that.
-func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.Shown) {
+func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, shown revisions.Shown) error {
 	if negotiate(r, typeText) == typeText {
-		s.send(w, r, code, typeText, []byte(statusText(shown)), stampPrefix(shown.Revision))
-		return
+		text, err := s.statusText(r, shown)
+		if err != nil {
+			return err
+		}
+		s.send(w, r, code, typeText, []byte(text), stampPrefix(shown.Revision))
+		return nil
 	}
 	s.writeOf(w, r, code, statusViewOf(shown), stampPrefix(shown.Revision))
+	return nil
 }
 
 // flushSize is the number of bytes after which a stream of documents is flushed.

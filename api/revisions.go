@@ -162,6 +162,5 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if expected && shown.Verdict.Status != validations.Success {
 		code = http.StatusPreconditionFailed
 	}
-	s.writeStatus(w, r, code, shown)
-	return nil
+	return s.writeStatus(w, r, code, shown)
 }

@@ -128,6 +128,7 @@ func (s *server) routes() []route {
 			"DELETE": {authz.DeleteTag, s.deleteTag},
 		}},
 		{revision + "/status", methods{"GET": {authz.ShowRevision, s.status}}},
+		{revision + "/findings", methods{"GET": {authz.ListValidations, s.listFindings}}},
 		{revision + "/validations", methods{"GET": {authz.ListValidations, s.listValidations}}},
 		{revision + "/validations/detail", methods{"GET": {authz.ListValidations, s.listValidationDetails}}},
 		{revision + "/validations/{name}", methods{

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"purser/internal/document"
@@ -149,36 +148,6 @@ func validationViews(judged []validations.Judged) []validationView {
 		views = append(views, validationView{Name: j.Name, Status: j.Status.String()})
 	}
 	return views
-}
-
-// statusText returns a verdict as text: the status on the first line, then a line for each validation that is not a
-// success.
-func statusText(shown revisions.Shown) string {
-	var b strings.Builder
-	b.WriteString(shown.Verdict.Status.String() + "\n")
-	for _, policy := range shown.Verdict.Policies {
-		if policy.Policy.Broken {
-			b.WriteString(policy.Policy.Name + ": failure: the policy document is no valid ValidationPolicy\n")
-		}
-		for _, v := range policy.Validations {
-			writeObstacle(&b, v, " (policy "+policy.Policy.Name+")")
-		}
-	}
-	for _, v := range shown.Verdict.Reported {
-		writeObstacle(&b, v, "")
-	}
-	return b.String()
-}
-
-func writeObstacle(b *strings.Builder, v validations.Judged, policy string) {
-	if v.Status == validations.Success {
-		return
-	}
-	b.WriteString(v.Name + ": " + v.Status.String() + policy)
-	if v.Status == validations.Failure && v.Message != "" {
-		b.WriteString(": " + strings.ReplaceAll(v.Message, "\n", " "))
-	}
-	b.WriteByte('\n')
 }
 
 // postedView is the answer to a posted result (spec/api.md §8.1).

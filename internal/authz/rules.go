@@ -74,7 +74,10 @@ var registered = []Rule{
 	{DeleteTag, "DELETE /revisions/{revision}/tags/{tag}", adminsOnly},
 	{DeleteTags, "DELETE /revisions/{revision}/tags", adminsOnly},
 	{CreateValidation, "POST /revisions/{revision}/validations/{name}", adminsOnly},
-	{ListValidations, "GET /revisions/{revision}/validations, .../detail and .../{name}", adminsOnly},
+	{
+		ListValidations,
+		"GET /revisions/{revision}/validations, .../detail and .../{name}, GET /revisions/{revision}/findings", adminsOnly,
+	},
 	{ShowValidation, "GET /revisions/{revision}/validations/{name}/entries/{entry}", adminsOnly},
 	{ShowAudit, "GET /audit", adminsOnly},
 	{ShowMetrics, "GET /metrics, which is not below /api/v1.0", adminsOnly},

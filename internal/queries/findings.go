@@ -59,8 +59,8 @@ type Findings struct {
 	More     bool // there are others that were not looked at
 }
 
-// maxFindings bounds the failing documents whose findings are looked at, and the results that were posted.
-const maxFindings = 10_000
+// How many failing documents are looked at: at most, and at least.
+const maxFindings, fewFindings = 10_000, 1000
 
 // Findings returns what is wrong with a revision, asked for as in Resolve. Faults: NotFound, Gone.
 func (v View) Findings(ctx context.Context, id string, query FindingQuery) (found Findings, err error) {
@@ -70,7 +70,11 @@ func (v View) Findings(ctx context.Context, id string, query FindingQuery) (foun
 	}
 	found.Shown = v.weigh(evidence)[0]
 	about := judgedValidations(found.Verdict)
-	all, more, err := v.schemaFindings(ctx, found.Revision, about)
+	look := maxFindings
+	if query.Validation+query.Document+query.Level == "" { // each failing document has a finding at least
+		look = max(fewFindings, min(look, query.Limit))
+	}
+	all, more, err := v.schemaFindings(ctx, found.Revision, about, look)
 	if err != nil {
 		return found, err
 	}
@@ -114,7 +118,8 @@ type judgedAs struct {
 }
 
 // schemaFindings returns the findings of the schema validation. Under its other name it finds the same.
-func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, about map[string]judgedAs) (
+// It looks at so many failing documents; there may be more.
+func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, about map[string]judgedAs, look int) (
 	all []Finding, more bool, err error,
 ) {
 	name := validations.SchemaValidation
@@ -125,12 +130,12 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, a
 	if !fails {
 		return nil, false, nil
 	}
-	found, err := v.described(ctx, revision, EntryQuery{Limit: maxFindings + 1, FailuresOnly: true})
+	found, err := v.described(ctx, revision, EntryQuery{Limit: look + 1, FailuresOnly: true})
 	if err != nil {
 		return nil, false, err
 	}
-	if more = len(found.Rows) > maxFindings; more {
-		found.Rows = found.Rows[:maxFindings]
+	if more = len(found.Rows) > look; more {
+		found.Rows = found.Rows[:look]
 	}
 	reports, err := v.renderer.Report(ctx, v.viewer, found, false)
 	if err != nil {

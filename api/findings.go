@@ -1,0 +1,215 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// defaultFindings and maxFindings are how many findings an answer has without the parameter limit, and at most.
+const defaultFindings, maxFindings = 1000, 10_000
+
+// GET /api/v1.0/revisions/{revision}/findings
+func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
+	q := readQuery(r)
+	query := queries.FindingQuery{
+		Validation: q.text("validation"), Document: q.text("document"), Level: q.text("level"),
+		Limit: min(q.count("limit", defaultFindings), maxFindings),
+	}
+	switch query.Level {
+	case "", queries.Error.String(), queries.Warning.String(), queries.Info.String():
+	default:
+		q.fail("level", "It can be error, warning or info.")
+	}
+	if err := q.error(); err != nil {
+		return err
+	}
+	found, err := s.questions(r).Findings(r.Context(), revisionName(r, "revision"), query)
+	if err != nil {
+		return err
+	}
+	infoOf(r).revision = found.ID
+	if negotiate(r, typeText) == typeText {
+		s.writeText(w, r, typeText, []byte(findingLines(found.Findings)+restLine(found)))
+		return nil
+	}
+	s.write(w, r, http.StatusOK, findingsViewOf(found))
+	return nil
+}
+
+// findingsView lists what is wrong with a revision.
+type findingsView struct {
+	Revision int64       `json:"revision"`
+	Stamp    string      `json:"stamp"`
+	Status   string      `json:"status"`
+	Total    int         `json:"total"`
+	More     bool        `json:"more"` // there are others, which were not looked at
+	Findings []foundView `json:"findings"`
+}
+
+type foundView struct {
+	Level      string          `json:"level"`
+	Validation string          `json:"validation"`
+	Document   *foundDocument  `json:"document"` // null if it is not about one
+	Path       *string         `json:"path"`
+	Rule       *string         `json:"rule"`
+	Message    string          `json:"message"`
+	Value      json.RawMessage `json:"value,omitempty"`
+	Advice     *string         `json:"advice"`
+	Secret     bool            `json:"secret,omitempty"`
+}
+
+type foundDocument struct {
+	Schema string  `json:"schema"`
+	Layer  *string `json:"layer"`
+	Name   string  `json:"name"`
+	Bucket *string `json:"bucket"`
+}
+
+func findingsViewOf(found queries.Findings) findingsView {
+	view := findingsView{
+		Revision: found.ID, Stamp: found.Stamp.String(), Status: found.Verdict.Status.String(), Total: found.Total,
+		More: found.More, Findings: make([]foundView, len(found.Findings)),
+	}
+	for i, f := range found.Findings {
+		view.Findings[i] = foundView{
+			Level: f.Level.String(), Validation: f.Validation, Path: optional(f.Path), Rule: optional(f.Rule),
+			Message: f.Message, Value: f.Value, Advice: optional(f.Advice), Secret: f.Secret,
+		}
+		if f.Document != (document.Identity{}) {
+			view.Findings[i].Document = &foundDocument{
+				f.Document.Schema, optional(f.Document.Layer), f.Document.Name, optional(f.Bucket),
+			}
+		}
+	}
+	return view
+}
+
+// findingLines returns a line for each finding, such as
+//
+//	[acme/Host/v1, site] cmp-1 .data.rack: 99 is greater than the maximum of 40
+func findingLines(findings []queries.Finding) string {
+	var b strings.Builder
+	for _, f := range findings {
+		what := f.Validation
+		if f.Document != (document.Identity{}) {
+			what = strings.TrimSpace(f.Document.String() + " " + f.Path)
+		}
+		b.WriteString(what + ": " + strings.ReplaceAll(f.Message, "\n", " "))
+		if f.Level != queries.Error {
+			b.WriteString(" (" + f.Level.String() + ")")
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// restLine says how many findings are not among those shown; "" if all are.
+func restLine(found queries.Findings) string {
+	switch rest := found.Total - len(found.Findings); {
+	case found.More:
+		return fmt.Sprintf("and more than %d others\n", rest)
+	case rest > 0:
+		return fmt.Sprintf("and %d more\n", rest)
+	}
+	return ""
+}
+
+// statusText returns a verdict as text: the status on the first line, a line for each validation that is not a success,
+// and the first findings about documents.
+func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, error) {
+	const maxShown, maxLooked = 20, 1000
+	if shown.Verdict.Status == validations.Success && !ignoresFailures(shown.Verdict) {
+		return verdictText(shown, ""), nil
+	}
+	query := queries.FindingQuery{Limit: maxLooked}
+	found, err := s.questions(r).Findings(r.Context(), strconv.FormatInt(shown.ID, 10), query)
+	if fault.KindOf(err) == fault.TooLarge {
+		return verdictText(shown, ""), nil // the verdict is known all the same
+	}
+	if err != nil {
+		return "", err
+	}
+	var about []queries.Finding
+	failing := map[string]map[document.Identity]bool{}
+	for _, f := range found.Findings {
+		if f.Document == (document.Identity{}) {
+			continue
+		}
+		about = append(about, f)
+		if failing[f.Validation] == nil {
+			failing[f.Validation] = map[document.Identity]bool{}
+		}
+		failing[f.Validation][f.Document] = true
+	}
+	var ignored []string
+	for _, judged := range shown.Verdict.Ignored {
+		if judged.Status != validations.Success {
+			what := judged.Name + " fails"
+			if n := len(failing[judged.Name]); n > 0 {
+				what += fmt.Sprintf(" for %d %s", n, plural(n, "document"))
+			}
+			ignored = append(ignored, what)
+		}
+	}
+	found.Findings, found.Total = about[:min(len(about), maxShown)], len(about)
+	return verdictText(shown, strings.Join(ignored, ", ")) + findingLines(found.Findings) + restLine(found), nil
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return word
+	}
+	return word + "s"
+}
+
+// ignoresFailures reports whether a validation fails that does not count.
+func ignoresFailures(verdict validations.Verdict) bool {
+	for _, judged := range verdict.Ignored {
+		if judged.Status != validations.Success {
+			return true
+		}
+	}
+	return false
+}
+
+// verdictText returns the status, with what is ignored, and a line for each validation that is not a success.
+func verdictText(shown revisions.Shown, ignored string) string {
+	var b strings.Builder
+	b.WriteString(shown.Verdict.Status.String())
+	if ignored != "" {
+		b.WriteString(" (ignored: " + ignored + ")")
+	}
+	b.WriteByte('\n')
+	for _, policy := range shown.Verdict.Policies {
+		if policy.Policy.Broken {
+			b.WriteString(policy.Policy.Name + ": failure: the policy document is no valid ValidationPolicy\n")
+		}
+		for _, v := range policy.Validations {
+			writeObstacle(&b, v, " (policy "+policy.Policy.Name+")")
+		}
+	}
+	for _, v := range shown.Verdict.Reported {
+		writeObstacle(&b, v, "")
+	}
+	return b.String()
+}
+
+func writeObstacle(b *strings.Builder, v validations.Judged, policy string) {
+	if v.Status == validations.Success {
+		return
+	}
+	b.WriteString(v.Name + ": " + v.Status.String() + policy)
+	if v.Status == validations.Failure && v.Message != "" {
+		b.WriteString(": " + strings.ReplaceAll(v.Message, "\n", " "))
+	}
+	b.WriteByte('\n')
+}
