@@ -96,7 +96,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return opts, nil
 }
 
-const lastRow = 17
+const lastRow = 18
 
 func (o *options) choose(list string) error {
 	o.rows = map[int]bool{}
@@ -163,6 +163,7 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 		{"row 15", []int{15}, b.secrets},
 		{"row 16", []int{16}, b.admission},
 		{"row 17", []int{17}, b.prunes},
+		{"row 18", []int{18}, b.defaults},
 	} {
 		if opts.wants(group.rows...) {
 			if err := group.measure(ctx); err != nil {

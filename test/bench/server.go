@@ -162,7 +162,7 @@ func (b *bench) startOn(ctx context.Context, name, database string, flags ...str
 	}
 	s.url = "http://" + address
 	command := exec.CommandContext(ctx, b.binary,
-		append([]string{"serve", "--listen", address, "--database-url", database}, flags...)...)
+		append([]string{"serve", "--listen", address, "--database-url", database, schemasOnly}, flags...)...)
 	command.Env = append(environment(), profileVariable+"="+s.profile)
 	if err := s.launch(command, filepath.Join(b.dir, name+".log")); err != nil {
 		return nil, err
