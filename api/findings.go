@@ -200,6 +200,9 @@ func verdictText(shown revisions.Shown, ignored string) string {
 	for _, v := range shown.Verdict.Reported {
 		writeObstacle(&b, v, "")
 	}
+	for _, warning := range shown.Verdict.Warnings {
+		b.WriteString("warning: " + warning + "\n")
+	}
 	return b.String()
 }
 

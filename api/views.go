@@ -127,12 +127,14 @@ type statusView struct {
 	Policies    []policyView     `json:"policies"`
 	Ignored     []validationView `json:"ignored"`
 	Validations []validationView `json:"validations,omitempty"` // without a policy, those reported
+	Warnings    []string         `json:"warnings,omitempty"`
 }
 
 func statusViewOf(shown revisions.Shown) statusView {
 	view := statusView{
 		Revision: shown.ID, Stamp: shown.Stamp.String(), Status: shown.Verdict.Status.String(), Policies: []policyView{},
 		Ignored: validationViews(shown.Verdict.Ignored), Validations: validationViews(shown.Verdict.Reported),
+		Warnings: shown.Verdict.Warnings,
 	}
 	for _, policy := range shown.Verdict.Policies {
 		view.Policies = append(view.Policies, policyView{

@@ -149,6 +149,10 @@ func (s *site) Versions(_ context.Context, _ Selected, ids []int64, do func(*rev
 	return found, nil
 }
 
+func (s *site) Kinds(context.Context, int64, bool) (documents map[string]int, registered []string, err error) {
+	return nil, nil, nil
+}
+
 func (s *site) FallbackPolicy(context.Context, int64) (*revisions.Stored, error) { return nil, nil }
 
 func (s *site) Compare(_ context.Context, _, after int64) (revisions.Comparison, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -189,7 +190,8 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, a
 	if err != nil {
 		return nil, err
 	}
-	for name, judged := range about {
+	for _, name := range slices.Sorted(maps.Keys(about)) {
+		judged := about[name]
 		f := Finding{Level: judged.level, Validation: name}
 		id, reported := latest[name]
 		switch {

@@ -126,6 +126,9 @@ func (v View) Status(ctx context.Context, id string) (revisions.Shown, error) {
 		return revisions.Shown{}, err
 	}
 	shown := v.weigh(evidence)[0]
+	if shown.Verdict.Warnings, err = v.warnings(ctx, shown); err != nil {
+		return shown, err
+	}
 	all := [][]validations.Judged{shown.Verdict.Reported}
 	for _, policy := range shown.Verdict.Policies {
 		all = append(all, policy.Validations)
@@ -145,6 +148,32 @@ func (v View) Status(ctx context.Context, id string) (revisions.Shown, error) {
 		}
 	}
 	return shown, nil
+}
+
+// warnings returns what is worth to be looked at in a revision though nothing counts it: documents without a schema,
+// unless a policy lists that validation.
+func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, error) {
+	coverage := func(judged validations.Judged) bool { return judged.Name == validations.CoverageValidation }
+	for _, policy := range shown.Verdict.Policies {
+		if slices.ContainsFunc(policy.Validations, coverage) {
+			return nil, nil
+		}
+	}
+	if v.defaults == nil {
+		return nil, nil // the reference knows no warnings
+	}
+	key := revisions.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Encrypted}
+	return v.warned.Do(ctx, key, func(ctx context.Context) ([]string, int, error) {
+		documents, registered, err := v.store.Kinds(ctx, key.Revision, key.Cleartext)
+		if err != nil {
+			return nil, 0, fmt.Errorf("read the schemas of documents: %w", revisions.Explained(ctx, v.store, key.Revision, err))
+		}
+		warning := validations.CoverageWarning(validations.Coverage(documents, registered))
+		if warning == "" {
+			return nil, 0, nil
+		}
+		return []string{warning}, len(warning), nil
+	})
 }
 
 // firstMessage returns the first message of a validation that failed, "" if it is not known.

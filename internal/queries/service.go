@@ -28,15 +28,21 @@ type Service struct {
 	cache    *revisions.RenderCache
 	defaults revisions.Defaults
 
+	// warned keeps the warnings about revisions.
+	warned *cache.Cache[revisions.RenderKey, []string]
 	// Callers that ask the same at once share the answer; none is kept.
 	explanations *cache.Cache[explanationKey, Explanation]
 	graphs       *cache.Cache[graphKey, Graph]
 }
 
+// warnedSize bounds the warnings that are kept, in bytes.
+const warnedSize = 1 << 20
+
 // NewService returns a service over a store.
 func NewService(config Config) *Service {
 	return &Service{
 		config.Store, config.Renderer, config.Rendered, config.DefaultValidations,
+		cache.New[revisions.RenderKey, []string](warnedSize),
 		cache.New[explanationKey, Explanation](0), cache.New[graphKey, Graph](0),
 	}
 }
@@ -83,6 +89,9 @@ type Store interface {
 	// exist; none if the revision is another one by now. It reads the contents as they are stored first, and unpacks them
 	// one by one.
 	Versions(ctx context.Context, of Selected, ids []int64, do func(*revisions.Stored) error) (found int, err error)
+	// Kinds returns the numbers of concrete documents of a revision by their schema, and the names of its DataSchemas;
+	// cleartext leaves encrypted documents out.
+	Kinds(ctx context.Context, revision int64, cleartext bool) (documents map[string]int, registered []string, err error)
 	// FallbackPolicy returns the LayeringPolicy of a revision that has none: the newest one that was written until
 	// then, or else the newest of all, even if it was removed since; nil if there never was one (spec/api.md §0 D14).
 	FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error)

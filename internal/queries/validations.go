@@ -312,7 +312,7 @@ func (v View) addRevealed(ctx context.Context, revision revisions.Revision, entr
 // revealed makes a validation of a whole revision again, for viewers who may see what is not stored of its outcome. It
 // returns no messages for others, if it succeeds by now, and for a validation that is not the server's own.
 func (v View) revealed(ctx context.Context, revision revisions.Revision, name string) ([]fault.Message, error) {
-	own := name == validations.PolicyValidation || name == validations.RenderingValidation
+	own := validations.IsOwn(name) && name != validations.SchemaValidation
 	if !own || !v.viewer.Secrets() {
 		return nil, nil
 	}

@@ -42,8 +42,12 @@ func policiesAfter(newest []PolicyVersion, diff Diff) []validations.Policy {
 // requiresRevisionValidation reports whether policies require a validation of the whole revision.
 func (j judge) requiresRevisionValidation(policies []validations.Policy) bool {
 	required := j.defaults.Required(policies)
-	return slices.Contains(required, validations.PolicyValidation) ||
-		slices.Contains(required, validations.RenderingValidation)
+	return slices.ContainsFunc(required, func(name string) bool { return slices.Contains(ofRevision(), name) })
+}
+
+// ofRevision returns the names of the server's validations of a whole revision.
+func ofRevision() []string {
+	return []string{validations.PolicyValidation, validations.RenderingValidation, validations.CoverageValidation}
 }
 
 // validateRevision returns a judgement with the outcomes of those validations of the whole revision that its policies
@@ -52,7 +56,7 @@ func (j judge) validateRevision(ctx context.Context, snapshot Snapshot, diff Dif
 	required := j.defaults.Required(made.Policies)
 	made.Exact = j.requiresRevisionValidation(made.Policies) || layered(versionsAfter(snapshot, diff))
 	documents := diff.After(snapshot.Documents)
-	for _, name := range []string{validations.PolicyValidation, validations.RenderingValidation} {
+	for _, name := range ofRevision() {
 		if !slices.Contains(required, name) {
 			continue
 		}
@@ -77,9 +81,9 @@ func isFlat(documents []*Stored) bool {
 	return !slices.ContainsFunc(documents, func(doc *Stored) bool { return doc.Layer != "" || isLayeringPolicy(doc) })
 }
 
-// ValidateRevision makes one of the server's validations of a whole revision: whether its documents fit together, or
-// whether they render to documents that match their schemas; then it returns these too (spec/api.md §0 D3, D4).
-// fallback is as for Render.
+// ValidateRevision makes one of the server's validations of a whole revision: whether its documents fit together,
+// whether each has a schema, or whether they render to documents that match their schemas; then it returns these too
+// (spec/api.md §0 D3, D4, D23). fallback is as for Render.
 func (r Renderer) ValidateRevision(ctx context.Context, name string, revision int64, documents []*Stored,
 	fallback *Stored,
 ) (result RevisionResult, rendered Rendering, err error) {
@@ -90,6 +94,9 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 		}
 		return revisionResult(name, problems...), rendered, nil
 	}
+	if name == validations.CoverageValidation {
+		return RevisionResult{name, uncovered(documents)}, rendered, nil
+	}
 	rendered, err = r.Render(ctx, revision, documents, fallback)
 	problem, isFault := errors.AsType[*fault.Fault](cmp.Or(err, rendered.Fault))
 	switch {
@@ -99,6 +106,38 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 		return revisionResult(name, problem), rendered, nil
 	}
 	return result, rendered, err
+}
+
+// uncovered returns a message for each schema of documents that is not in force.
+func uncovered(documents []*Stored) (messages []fault.Message) {
+	const maxNamed = 20 // documents of a message
+	counts, of := map[string]int{}, map[string][]*Stored{}
+	var registered []string
+	for _, doc := range documents {
+		switch {
+		case doc.Schema == validations.DataSchemaKind:
+			registered = append(registered, doc.Name)
+		case !doc.Traits().Abstract:
+			counts[doc.Schema]++
+			of[doc.Schema] = append(of[doc.Schema], doc)
+		}
+	}
+	for _, u := range validations.Coverage(counts, registered) {
+		message := fault.Message{
+			Message: "No schema is in force for " + u.String(), Error: true, Name: "SchemaNotFound", Level: "Error",
+			Kind: "ValidationMessage",
+		}
+		for _, doc := range of[u.Schema] {
+			encrypted := doc.Traits().Encrypted
+			if message.Secret = message.Secret || encrypted; len(message.Documents) < maxNamed {
+				message.Documents = append(message.Documents, fault.Document{
+					Schema: doc.Schema, Name: doc.Name, Layer: doc.Layer, Encrypted: encrypted,
+				})
+			}
+		}
+		messages = append(messages, message)
+	}
+	return messages
 }
 
 // RevisionResult is the outcome of a validation of a whole revision that the server makes: a success without messages.

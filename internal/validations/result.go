@@ -1,7 +1,6 @@
 package validations
 
 import (
-	"strings"
 	"time"
 
 	"purser/internal/document"
@@ -32,10 +31,10 @@ const maxStatus = 8
 // ParseResult parses a posted result. With anyStatus, as in the reference, the status may be any word of at most 8
 // characters, and the name may be reserved (spec/api.md §0 D10). Faults: Invalid, Forbidden for a reserved name.
 func ParseResult(name string, body any, anyStatus bool) (Result, error) {
-	if strings.HasPrefix(name, ReservedPrefix) && !anyStatus {
+	if IsOwn(name) && !anyStatus {
 		return Result{}, fault.New(fault.Forbidden, "HTTPForbidden",
-			"Validations whose names begin with %s are made by the server itself; post yours under another name",
-			ReservedPrefix)
+			"%s and validations whose names begin with %s are made by the server itself; post yours under another name",
+			CoverageValidation, ReservedPrefix)
 	}
 	if body == nil {
 		return Result{}, badResult("The request body must not be empty.")

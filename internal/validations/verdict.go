@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -82,6 +81,8 @@ type Verdict struct {
 	Ignored []Judged
 	// Reported are all reported validations; empty with a policy.
 	Reported []Judged
+	// Warnings are what nothing counts that is worth to be looked at.
+	Warnings []string
 }
 
 // Own returns the names of the server's own validations, which count where no policy says which do (spec/api.md §0
@@ -96,7 +97,7 @@ func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Ti
 	if len(policies) == 0 {
 		verdict := Verdict{}
 		for _, judged := range judgeAll(byName) {
-			own := strings.HasPrefix(judged.Name, ReservedPrefix)
+			own := IsOwn(judged.Name)
 			if own && defaults != nil && !slices.Contains(defaults, judged.Name) {
 				verdict.Ignored = append(verdict.Ignored, judged)
 			} else {
@@ -154,7 +155,7 @@ func judge(requirement Requirement, outcome Outcome, reported bool, now time.Tim
 		return judged
 	}
 	// The server's own validations depend only on the documents, so they do not expire.
-	internal := strings.HasPrefix(outcome.Name, ReservedPrefix)
+	internal := IsOwn(outcome.Name)
 	if at, ok := requirement.expiry(outcome.At); ok && !internal && outcome.Status == Success && now.After(at) {
 		judged.Status = Expired
 	}

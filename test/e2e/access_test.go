@@ -41,6 +41,7 @@ var ruleOf = map[string]string{
 	"POST /api/v1.0/revisions/{revision}/tags/{tag}":                               authz.CreateTag,
 	"DELETE /api/v1.0/revisions/{revision}/tags/{tag}":                             authz.DeleteTag,
 	"GET /api/v1.0/revisions/{revision}/validations":                               authz.ListValidations,
+	"GET /api/v1.0/revisions/{revision}/findings":                                  authz.ListValidations,
 	"GET /api/v1.0/revisions/{revision}/validations/detail":                        authz.ListValidations,
 	"GET /api/v1.0/revisions/{revision}/validations/{name}":                        authz.ListValidations,
 	"POST /api/v1.0/revisions/{revision}/validations/{name}":                       authz.CreateValidation,

@@ -1,0 +1,42 @@
+package store
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Kinds implements queries.Store.
+func (s *Store) Kinds(ctx context.Context, revision int64, cleartext bool) (
+	documents map[string]int, registered []string, err error,
+) {
+	q := &statement{args: []any{s.site, revision}}
+	selection := queries.Selection{Abstract: []bool{false}, Cleartext: cleartext, Page: queries.Page{Limit: -1}}
+	q.add("SELECT k.stamp, k.schema, k.name, count(*) FROM (")
+	q.selected(revision, selection, "s.stamp, d.schema, CASE WHEN d.schema = '"+validations.DataSchemaKind+
+		"' THEN d.name END AS name", q.filters(selection), q.order(selection))
+	q.add(") k GROUP BY 1, 2, 3")
+	var stamp *revisions.Stamp
+	documents = map[string]int{}
+	_, err = collect(ctx, s, func(row pgx.CollectableRow) (none struct{}, err error) {
+		var schema, name *string
+		var count int
+		switch err = row.Scan(&stamp, &schema, &name, &count); {
+		case err != nil || schema == nil:
+		case name != nil:
+			registered = append(registered, *name)
+		default:
+			documents[*schema] = count
+		}
+		return none, err //nolint:wrapcheck // explained by collect
+	}, q.sql.String(), q.args...)
+	if err == nil && stamp == nil {
+		err = revisions.UnknownRevision(strconv.FormatInt(revision, 10))
+	}
+	return documents, registered, err
+}

@@ -1,0 +1,80 @@
+package validations
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"purser/internal/spelling"
+)
+
+// CoverageValidation is the server's validation that every concrete document has a schema in force. It is made if a
+// ValidationPolicy lists it; else what it would find is a warning (spec/api.md §0 D23).
+const CoverageValidation = "purser-coverage-validation"
+
+// IsOwn reports whether only the server itself makes a validation (spec/api.md §0 D10).
+func IsOwn(name string) bool {
+	return strings.HasPrefix(name, ReservedPrefix) || name == CoverageValidation
+}
+
+// Uncovered are documents of one schema that none in force checks.
+type Uncovered struct {
+	Schema    string
+	Documents int
+	Nearest   string // a schema in force that may have been meant; "" if none is like it
+}
+
+// Coverage returns the schemas of documents that have none in force, most documents first: documents are the numbers of
+// concrete documents by their schema, registered the names of DataSchemas.
+func Coverage(documents map[string]int, registered []string) (uncovered []Uncovered) {
+	const maxNearest, maxCandidates = 20, 1000 // for how many schemas, of how many, one that may be meant is looked for
+	inForce := slices.Clone(registered)
+	for schema := range builtins {
+		inForce = append(inForce, schema)
+	}
+	slices.Sort(inForce)
+	for schema, n := range documents {
+		if _, covered := slices.BinarySearch(inForce, schema); !covered && schema != DataSchemaKind {
+			uncovered = append(uncovered, Uncovered{Schema: schema, Documents: n})
+		}
+	}
+	slices.SortFunc(uncovered, func(a, b Uncovered) int {
+		return cmp.Or(cmp.Compare(b.Documents, a.Documents), cmp.Compare(a.Schema, b.Schema))
+	})
+	for i := range uncovered[:min(len(uncovered), maxNearest)] {
+		uncovered[i].Nearest = spelling.Nearest(uncovered[i].Schema, inForce[:min(len(inForce), maxCandidates)])
+	}
+	return uncovered
+}
+
+// String says how many documents there are, and which schema may have been meant.
+func (u Uncovered) String() string {
+	if u.Nearest == "" {
+		return fmt.Sprintf("%s (%d)", u.Schema, u.Documents)
+	}
+	return fmt.Sprintf("%s (%d; did you mean %s?)", u.Schema, u.Documents, u.Nearest)
+}
+
+// CoverageWarning says which documents have no schema, "" if all have one.
+func CoverageWarning(uncovered []Uncovered) string {
+	const maxShown = 20
+	if len(uncovered) == 0 {
+		return ""
+	}
+	total := 0
+	var shown []string
+	for i, u := range uncovered {
+		total += u.Documents
+		if i < maxShown {
+			shown = append(shown, u.String())
+		}
+	}
+	if len(uncovered) > maxShown {
+		shown = append(shown, "…")
+	}
+	if total == 1 {
+		return "1 document has no schema: " + strings.Join(shown, ", ")
+	}
+	return fmt.Sprintf("%d documents have no schema: %s", total, strings.Join(shown, ", "))
+}
