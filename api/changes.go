@@ -162,11 +162,7 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 
 // DELETE /api/v1.0/revisions
 func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	if q.flag("dry-run", false) {
-		q.fail("dry-run", "Deleting everything cannot be tried; GET /revisions lists what would go.")
-	}
-	options, err := s.options(r, q)
+	options, err := s.options(r, readQuery(r))
 	if err != nil {
 		return err
 	}

@@ -134,6 +134,45 @@ func TestHandler_errors(t *testing.T) {
 	}
 }
 
+// What is misspelt is not done as if it were not there.
+func TestHandler_unknownParameters(t *testing.T) {
+	t.Parallel()
+	s, compat := filled(t, 2), newSite(t, func(config *api.Config) { config.Compat = true })
+	compat.put(t, "b", widget("w")).is(t, http.StatusOK)
+	for _, c := range []struct {
+		method, path, want string
+		inCompat           int
+	}{
+		{"POST", "revisions/prune?keep=1&dryrun=true", `did you mean "dry-run"?`, http.StatusBadRequest},
+		{"POST", "rollback/1?dryrun=true", `did you mean "dry-run"?`, http.StatusBadRequest},
+		{"PUT", "buckets/b1/documents?dry_run=true", `did you mean "dry-run"?`, http.StatusBadRequest},
+		{"DELETE", "revisions?dry-run=true", "only message.", http.StatusBadRequest},
+		{"DELETE", "revisions/1/tags?x", "only revision-stamp.", http.StatusBadRequest},
+		{"GET", "revisions/1/status?expct=success", `did you mean "expect"?`, http.StatusOK},
+		{"GET", "revisions/1/documents?metadata.nam=w", `did you mean "metadata.name"?`, http.StatusOK},
+		{"HEAD", "revisions/1?x", "", http.StatusOK},
+		{"GET", "revisions/1?x", "no parameters", http.StatusOK},
+		{"GET", "/versions?x=%00", "no parameters", http.StatusOK},
+		{"GET", "health?" + strings.Repeat("x", 100), "no parameters", http.StatusNoContent},
+		{"GET", "revisions/1/validations/detail?cleartext-secrets=maybe", `"true" or "false"`, http.StatusBadRequest},
+		{"PUT", "buckets/b1/documents?cleartext-secrets=maybe", `"true" or "false"`, http.StatusBadRequest},
+	} {
+		got := s.do(t, c.method, c.path, "", asJSON...)
+		want := strings.ReplaceAll(c.want, `"`, `\"`) // it is JSON
+		if got.StatusCode != http.StatusBadRequest || !strings.Contains(got.text, want) {
+			t.Errorf("%s %s: %d, want 400 with %s\n%s", c.method, c.path, got.StatusCode, c.want, got.text)
+		}
+		if got := compat.do(t, c.method, c.path, "", asJSON...); got.StatusCode != c.inCompat {
+			t.Errorf("%s %s with Compat: %d, want %d\n%s", c.method, c.path, got.StatusCode, c.inCompat, got.text)
+		}
+	}
+	s.do(t, http.MethodOptions, "revisions?x", "").is(t, http.StatusOK)
+	s.do(t, http.MethodPatch, "revisions?x", "").is(t, http.StatusMethodNotAllowed)
+	if latest := s.get(t, "revisions/latest", asJSON...).mapping(t)["id"]; latest != 2. {
+		t.Errorf("revision %v is the newest: a refused request has changed something", latest)
+	}
+}
+
 func TestHandler_conditionsOfReading(t *testing.T) {
 	t.Parallel()
 	s := filled(t, 1)
