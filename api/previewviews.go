@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"purser/internal/document"
 	"purser/internal/revisions"
 )
 
@@ -50,6 +51,7 @@ type findingView struct {
 	Name   string            `json:"name"`
 	Status string            `json:"status"`
 	Errors []json.RawMessage `json:"errors"`
+	Notes  []document.Note   `json:"notes,omitempty"`
 }
 
 func (s *server) previewView(r *http.Request, preview *revisions.Preview) previewView {
@@ -78,7 +80,7 @@ func (s *server) previewView(r *http.Request, preview *revisions.Preview) previe
 	}
 	for _, f := range preview.Findings {
 		view.Findings = append(view.Findings, findingView{
-			f.Bucket, f.Schema, optional(f.Layer), f.Name, findingStatus(f), f.Errors,
+			f.Bucket, f.Schema, optional(f.Layer), f.Name, findingStatus(f), f.Errors, f.Notes,
 		})
 	}
 	return view

@@ -102,12 +102,13 @@ type entryView struct {
 	ExpiresAt    **string          `json:"expiresAt,omitempty"`
 	ID           *int              `json:"id,omitempty"`
 	Name         string            `json:"name"`
+	Notes        []document.Note   `json:"notes,omitempty"`
 	Status       string            `json:"status"`
 	URL          string            `json:"url,omitempty"`
 }
 
 func (s *server) entryView(r *http.Request, revision int64, entry validations.Entry) entryView {
-	view := entryView{Errors: entry.Errors, Name: entry.Name, Status: entry.Status}
+	view := entryView{Errors: entry.Errors, Name: entry.Name, Notes: entry.Notes, Status: entry.Status}
 	if s.Compat {
 		return view
 	}

@@ -245,7 +245,7 @@ func (v View) addErrors(ctx context.Context, list entryList, entries []validatio
 		for _, stored := range described {
 			for _, at := range list.positions(stored.entry) {
 				if at >= from && at < to {
-					entries[at-from].Errors = stored.errors
+					entries[at-from].Errors, entries[at-from].Notes = stored.errors, stored.notes
 				}
 			}
 		}
@@ -343,6 +343,7 @@ func (v View) clientVersions(ctx context.Context, revision revisions.Revision) (
 type described struct {
 	entry  int
 	errors []json.RawMessage
+	notes  []document.Note
 }
 
 // describe returns those entries of a revision's schema validation that a query asks for, with their errors.
@@ -375,7 +376,7 @@ func (v View) describe(ctx context.Context, revision revisions.Revision, query E
 	}, details)
 	entries := make([]described, len(errs))
 	for i := range errs {
-		entries[i] = described{rows[i].Entry, errs[i]}
+		entries[i] = described{rows[i].Entry, errs[i], rows[i].Notes}
 	}
 	return entries, err
 }

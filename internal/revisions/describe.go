@@ -56,9 +56,6 @@ func (r Renderer) Describe(ctx context.Context, viewer authz.Viewer, d Described
 		if entries[i], err = appendJSON([]json.RawMessage{}, reports); err != nil {
 			return nil, err
 		}
-		if entries[i], err = appendJSON(entries[i], row.Notes); err != nil {
-			return nil, err
-		}
 		for _, text := range entries[i] {
 			size += len(text)
 		}

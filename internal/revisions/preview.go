@@ -32,6 +32,7 @@ type Finding struct {
 	Bucket string
 	Failed bool
 	Errors []json.RawMessage
+	Notes  []document.Note
 }
 
 // previewNeed returns what describing the failures of a snapshot needs.
@@ -117,7 +118,7 @@ func (s *Service) previewFindings(ctx context.Context, snapshot Snapshot, diff D
 	}
 	findings = make([]Finding, len(described.Rows))
 	for i, row := range described.Rows {
-		findings[i] = Finding{row.About.Identity, row.About.Bucket, !row.Rule.IsZero(), errs[i]}
+		findings[i] = Finding{row.About.Identity, row.About.Bucket, !row.Rule.IsZero(), errs[i], row.Notes}
 	}
 	return findings, withheld, nil
 }

@@ -160,18 +160,18 @@ func TestRollback_isValidatedAsAWhole(t *testing.T) {
 	s.put(t, "p", policy("ready", own))
 	s.isOutcomes(t, "3", "success", "failure")
 
-	const duplicate = "<nil>: The key 'x' stands twice in one mapping, at lines 4 and 4; the last one wins."
+	const duplicate = "The key 'x' stands twice in one mapping, at lines 4 and 4; the last one wins."
 	// Without the DataSchema nothing fails.
 	s.isRollback(t, "2", 5, 2, "c", "p")
 	s.isPlaced(t, "5", "good in a@1", "big in a@1", "noted in b@2", "good2 in b@2")
 	s.isOutcomes(t, "5", "success", "success", "success", "success")
-	s.isMessages(t, "5", 2, duplicate)
+	s.isNoted(t, "5", 2, duplicate)
 	s.isVerdict(t, "5", "success; reported: "+own+"=success")
 	// With it one does, in its place among all documents.
 	s.isRollback(t, "4", 6, 4, "c", "p")
 	s.isOutcomes(t, "6", "success", "failure", "success", "success", "success", "success")
 	s.isMessages(t, "6", 1, ".data.size: 177 is greater than the maximum of 100")
-	s.isMessages(t, "6", 2, duplicate)
+	s.isNoted(t, "6", 2, duplicate)
 	s.isVerdict(t, "6", "failure; ready: "+own+"=failure")
 	s.isRollback(t, "1", 7, 1, "b", "c", "p")
 	s.isOutcomes(t, "7", "success", "success")
@@ -181,7 +181,7 @@ func TestRollback_isValidatedAsAWhole(t *testing.T) {
 	s.isRollback(t, "6", 9, 6, "a", "b", "c", "p")
 	s.isOutcomes(t, "9", "success", "failure", "success", "success", "success", "success")
 	s.isMessages(t, "9", 1, ".data.size: 177 is greater than the maximum of 100")
-	s.isMessages(t, "9", 2, duplicate)
+	s.isNoted(t, "9", 2, duplicate)
 	// What rollbacks found is what a PUT goes by.
 	s.put(t, "x", widget("other", "{size: 5}"))
 	s.isOutcomes(t, "10", "success", "failure")
