@@ -38,9 +38,13 @@ func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
 	put func(body []byte, media document.Media, options revisions.Options) (revisions.Written, error),
 ) error {
+	most := q.count("max-deleted", -1)
 	options, err := s.change(r, q, http.StatusOK)
 	if err != nil {
 		return err
+	}
+	if most >= 0 {
+		options.MaxDeleted = &most
 	}
 	written, err := s.ingest(w, r, func(body []byte, media document.Media) (revisions.Written, error) {
 		return put(body, media, options)

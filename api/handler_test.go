@@ -173,6 +173,26 @@ func TestHandler_unknownParameters(t *testing.T) {
 	}
 }
 
+func TestHandler_maxDeleted(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.put(t, "b", widget("w1")+widget("w2")).is(t, http.StatusOK)
+	for _, dryRun := range []string{"", "&dry-run"} {
+		got := s.put(t, "b?max-deleted=1"+dryRun, "", asJSON...)
+		got.fails(t, http.StatusConflict, "TooManyDeleted")
+		if !strings.Contains(got.text, "[acme/Widget/v1, site] w1, [acme/Widget/v1, site] w2.") {
+			t.Errorf("the documents are not named: %s", got.text)
+		}
+		s.do(t, http.MethodPut, "changesets?buckets=b&max-deleted=0"+dryRun, "", asJSON...).
+			fails(t, http.StatusConflict, "TooManyDeleted")
+	}
+	s.put(t, "b?max-deleted=-1", "", asJSON...).fails(t, http.StatusBadRequest, "HTTPInvalidParam")
+	s.put(t, "b?max-deleted=1", widget("w1")).is(t, http.StatusOK)
+	if latest := s.get(t, "revisions/latest", asJSON...).mapping(t)["id"]; latest != 2. {
+		t.Errorf("revision %v is the newest, want 2", latest)
+	}
+}
+
 func TestHandler_conditionsOfReading(t *testing.T) {
 	t.Parallel()
 	s := filled(t, 1)

@@ -95,6 +95,7 @@ func (s *server) routes() []route {
 	const revision = v1 + "/revisions/{revision}"
 	type names = []string
 	change := names{cleartextSecrets, "dry-run", "message"}
+	put := append(names{"max-deleted"}, change...)
 	rendered := names{
 		"schema", "metadata.name", "metadata.label", "metadata.layeringDefinition.layer", "status.bucket", "sort", "order",
 		"limit", "offset", cleartextSecrets,
@@ -111,9 +112,9 @@ func (s *server) routes() []route {
 		{v1 + "/audit", methods{
 			"GET": {authz.ShowAudit, s.listAudit, append(names{"revision", "user", "since", "until"}, page...)},
 		}},
-		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {authz.CreateCleartextDocuments, s.putBucket, change}}},
+		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {authz.CreateCleartextDocuments, s.putBucket, put}}},
 		{v1 + "/changesets", methods{
-			"PUT": {authz.CreateCleartextDocuments, s.putChangeSet, append(names{"buckets"}, change...)},
+			"PUT": {authz.CreateCleartextDocuments, s.putChangeSet, append(names{"buckets"}, put...)},
 		}},
 		{v1 + "/rollback/{revision}", methods{"POST": {authz.CreateCleartextDocuments, s.rollback, change}}},
 		{v1 + "/revisions", methods{

@@ -91,7 +91,9 @@ func (d *decoder) decode(read func() (any, error)) decoded {
 	if err != nil {
 		return decoded{Entry{}, budget.About(err, "%s%s", s.place(), d.name)}
 	}
-	return decoded{Entry{Value: value, Notes: d.notes, Twice: d.twice, Segment: s.Digest, Index: s.Index, Line: s.Line}, nil}
+	return decoded{entry: Entry{
+		Value: value, Notes: d.notes, Twice: d.twice, Segment: s.Digest, Index: s.Index, Line: s.Line,
+	}}
 }
 
 func (d *decoder) release() { d.meter.Release(d.held) }

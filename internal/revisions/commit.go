@@ -259,6 +259,9 @@ func (s *Service) planned(ctx context.Context, from source, snapshot Snapshot, o
 			return diff, Need{}, MayNotDelete(encrypted[0].Identity, len(encrypted)-1)
 		}
 	}
+	if err := checkDeleted(diff, options); err != nil {
+		return diff, Need{}, err
+	}
 	more, err := s.judge(options).need(ctx, snapshot, diff)
 	if err != nil {
 		return diff, more, err
