@@ -1,7 +1,9 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"purser/internal/document"
@@ -115,18 +117,34 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written re
 	return nil
 }
 
-// writePreview sets the ETag of the newest revision. For a dry run it answers with the preview and returns true.
+// writePreview sets the ETag of the newest revision, and the headers that say what the change did. For a dry run it
+// answers with the preview and returns true.
 func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written revisions.Written) bool {
 	setHead(w, written.Revision, written.Stamp)
-	if written.Preview != nil {
-		s.write(w, r, http.StatusOK, s.previewView(r, written.Preview))
+	if preview := written.Preview; preview != nil {
+		setSummary(w, preview.ID, preview.Changed, preview.Verdict.Status, written.Summary)
+		s.write(w, r, http.StatusOK, s.previewView(r, preview, written.Summary))
 		return true
 	}
+	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict.Status, written.Summary)
 	infoOf(r).audited = written.Audited
 	if infoOf(r).unchanged = !written.Changed; written.Changed {
 		infoOf(r).revision = written.Revision
 	}
 	return false
+}
+
+// setSummary says in headers what a change did or would do; revision is the newest afterwards. Without a new revision
+// there is no status, which would have to be read.
+func setSummary(w http.ResponseWriter, revision int64, changed bool, status validations.Status,
+	did revisions.Summary,
+) {
+	w.Header().Set("Purser-Revision", strconv.FormatInt(revision, 10))
+	w.Header().Set("Purser-Changes", fmt.Sprintf("added=%d, modified=%d, deleted=%d, unchanged=%d",
+		did.Added, did.Modified, did.Deleted, did.Unchanged))
+	if changed {
+		w.Header().Set("Purser-Status", fmt.Sprintf("%v; findings=%d", status, did.Findings))
+	}
 }
 
 // visible returns the documents to show: with Compat, all but ValidationPolicies (spec/api.md §0 C4).

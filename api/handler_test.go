@@ -193,6 +193,45 @@ func TestHandler_maxDeleted(t *testing.T) {
 	}
 }
 
+// A change says in headers what it did, and its dry run says the same before.
+func TestHandler_summary(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const schema = "---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, name: acme/Widget/v1}\n" +
+		"data: {required: [x]}\n"
+	for _, c := range []struct{ method, path, body, revision, changes, status string }{
+		{"PUT", "buckets/b/documents", "", "0", "added=0, modified=0, deleted=0, unchanged=0", ""},
+		{"PUT", "buckets/b/documents", widget("w1") + widget("w2"), "1", "added=2, modified=0, deleted=0, unchanged=0", "success; findings=0"},
+		{"PUT", "buckets/b/documents", widget("w1") + widget("w2"), "1", "added=0, modified=0, deleted=0, unchanged=2", ""},
+		{"PUT", "buckets/s/documents", schema, "2", "added=1, modified=0, deleted=0, unchanged=0", "failure; findings=2"},
+		{"PUT", "changesets?buckets=b", "", "3", "added=0, modified=0, deleted=2, unchanged=0", "success; findings=0"},
+		{"POST", "rollback/2", "", "4", "added=2, modified=0, deleted=0, unchanged=1", "failure; findings=2"},
+	} {
+		for _, query := range []string{"dry-run", "dry-run=off"} {
+			path := c.path + "?" + query
+			if strings.Contains(c.path, "?") {
+				path = c.path + "&" + query
+			}
+			got := s.do(t, c.method, path, c.body, append([]string{"Content-Type", "application/x-yaml"}, asJSON...)...)
+			headers := []string{
+				got.Header.Get("Purser-Revision"), got.Header.Get("Purser-Changes"), got.Header.Get("Purser-Status"),
+			}
+			if diff := cmp.Diff([]string{c.revision, c.changes, c.status}, headers); diff != "" {
+				t.Errorf("%s %s: revision, changes and status (-want +got)\n%s", c.method, path, diff)
+			}
+			if query != "dry-run" {
+				continue
+			}
+			changes, _ := got.mapping(t)["changes"].(map[string]any)
+			text := fmt.Sprintf("added=%v, modified=%v, deleted=%v, unchanged=%v",
+				changes["added"], changes["modified"], changes["deleted"], changes["unchanged"])
+			if text != c.changes {
+				t.Errorf("%s %s says %s, want %s", c.method, path, text, c.changes)
+			}
+		}
+	}
+}
+
 func TestHandler_conditionsOfReading(t *testing.T) {
 	t.Parallel()
 	s := filled(t, 1)

@@ -97,6 +97,7 @@ type Written struct {
 	Changed   bool      // a revision was made
 	Audited   bool      // the audit event was recorded with it
 	Shown     Shown     // that revision
+	Summary   Summary   // what the change does, or would do
 	Preview   *Preview  // of a dry run, which makes none
 }
 
@@ -173,13 +174,17 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 		return from, Written{}, err
 	}
 	s.observe("check", began)
+	summary := summarize(snapshot, diff, judgement, options.Viewer)
 	switch {
 	case options.DryRun:
 		written, err = s.preview(ctx, snapshot, diff, judgement, kind, options)
+		written.Summary = summary
 		return from, written, err
 	case !diff.Changes:
 		s.Store.Remember(snapshot, diff.Result)
-		return from, Written{Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result}, nil
+		return from, Written{
+			Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result, Summary: summary,
+		}, nil
 	}
 	commit := newCommit(snapshot, diff, judgement, kind, options)
 	if !patient {
@@ -191,6 +196,7 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 		ctx = turn
 	}
 	written, err = s.append(ctx, commit, judgement, options.Viewer)
+	written.Summary = summary
 	return from, written, err
 }
 
@@ -266,6 +272,7 @@ func (s *Service) planned(ctx context.Context, from source, snapshot Snapshot, o
 	if err != nil {
 		return diff, more, err
 	}
+	more, _ = more.with(summaryNeed(diff, options.Viewer))
 	if options.DryRun {
 		more, _ = more.with(previewNeed(snapshot))
 	}

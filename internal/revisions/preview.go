@@ -90,7 +90,7 @@ func previewBuckets(before []string, diff Diff) []BucketDifference {
 func (s *Service) previewFindings(ctx context.Context, snapshot Snapshot, diff Diff, judgement Judgement,
 	viewer authz.Viewer,
 ) (findings []Finding, withheld bool, err error) {
-	about := byID(slices.Concat(snapshot.Failing, snapshot.Governed, diff.Result, diff.Added))
+	about := subjects(snapshot, diff)
 	described := Described{
 		Findings: map[validations.Pair][]validations.Finding{}, Texts: map[document.Digest][]byte{},
 		Versions: func() (validations.ClientVersions, error) { return judgement.ClientVersions, nil },

@@ -56,7 +56,7 @@ type Need struct {
 	Checks     []Pair              // checks to look up the outcomes of
 	Evidence   bool                // to judge a change: policies, failures, client versions, the newest revision
 	Documents  bool                // all live documents, and the LayeringPolicy to use if none is among them
-	Preview    bool                // for the answer to a dry run: occupied buckets, failing documents
+	Preview    bool                // for the answer to the change: occupied buckets, failing documents, outcomes
 	Positions  bool                // the order of all live documents
 	Target     *int64              // the difference of the newest revision from this one, and live documents with notes
 }
