@@ -184,6 +184,8 @@ func writeObstacle(b *strings.Builder, v validations.Judged, policy string) {
 
 // postedView is the answer to a posted result (spec/api.md §8.1).
 type postedView struct {
+	Revision  int64           `json:"revision,omitempty"` // that it is about; the reference does not show it
+	Stamp     string          `json:"stamp,omitempty"`
 	Status    string          `json:"status"`
 	Validator json.RawMessage `json:"validator"`
 }

@@ -12,6 +12,9 @@ import (
 )
 
 const (
+	// lockStamp reads the stamp of a revision that is not deleted before the transaction ends.
+	lockStamp = `SELECT r.stamp` + stamped + ` FOR KEY SHARE`
+
 	insertReported = `INSERT INTO reported (site, revision, name) SELECT r.site, r.revision, $4` + stamped + `
 		ON CONFLICT DO NOTHING`
 
@@ -53,9 +56,21 @@ const (
 )
 
 // AddResult implements revisions.Store.
-func (s *Store) AddResult(ctx context.Context, about revisions.About, r validations.Result) (bool, error) {
-	queue := func(batch *pgx.Batch) { s.queueReported(batch, about, r) }
-	return s.write(ctx, about, queue, insertResult, resultValues(r)...)
+func (s *Store) AddResult(ctx context.Context, about revisions.About, r validations.Result) (
+	stamp revisions.Stamp, err error,
+) {
+	queue := func(batch *pgx.Batch) {
+		batch.Queue(lockStamp, s.site, about.Revision, about.Stamps).Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&stamp}, func() error { return nil })
+			return err //nolint:wrapcheck // explained by write
+		})
+		s.queueReported(batch, about, r)
+	}
+	done, err := s.write(ctx, about, queue, insertResult, resultValues(r)...)
+	if !done {
+		return 0, err
+	}
+	return stamp, err
 }
 
 // queueResult adds a result to a revision that is being made.

@@ -30,8 +30,8 @@ func TestStore_EvidenceOf(t *testing.T) {
 	}
 	post := func(revision int64, name, status string) {
 		result := validations.Result{Name: name, Status: status, Validator: []byte("{}"), Errors: []byte(`[{"message":"m"}]`)}
-		if found, err := other.AddResult(t.Context(), revisions.About{Revision: revision}, result); err != nil || !found {
-			t.Fatal(found, err)
+		if stamp, err := other.AddResult(t.Context(), revisions.About{Revision: revision}, result); err != nil || stamp == 0 {
+			t.Fatal(stamp, err)
 		}
 	}
 	setTag := func(revision int64) {
