@@ -96,6 +96,7 @@ type entryItem struct {
 
 // entryView is an entry of a validation. Its optional parts depend on the route (spec/api.md §8.3-8.5).
 type entryView struct {
+	CarriedFrom  int64             `json:"carriedFrom,omitempty"`
 	CreatedAt    *string           `json:"createdAt"`
 	Errors       []json.RawMessage `json:"errors"`
 	ExpiresAfter *string           `json:"expiresAfter"`
@@ -112,6 +113,7 @@ func (s *server) entryView(r *http.Request, revision int64, entry validations.En
 	if s.Compat {
 		return view
 	}
+	view.CarriedFrom = entry.CarriedFrom
 	expiresAt := timeText(entry.ExpiresAt)
 	view.CreatedAt, view.ExpiresAt = timeText(entry.CreatedAt), &expiresAt
 	if entry.ExpiresAfter != "" {

@@ -31,6 +31,8 @@ type Reported struct {
 	Status    string
 	CreatedAt time.Time
 	Size      int // of the errors, in bytes
+	// CarriedFrom is the revision that it was posted about, if a rollback took it over; else 0.
+	CarriedFrom int64
 }
 
 // Entries is a page of entries.
@@ -391,7 +393,9 @@ func (l entryList) at(position int) validations.Entry {
 		}
 	case position < made+len(l.reported):
 		result := l.reported[position-made]
-		return validations.Entry{Name: result.Name, Status: result.Status, CreatedAt: result.CreatedAt}
+		return validations.Entry{
+			Name: result.Name, Status: result.Status, CreatedAt: result.CreatedAt, CarriedFrom: result.CarriedFrom,
+		}
 	default:
 		return validations.MissingEntry(l.missing[position-made-len(l.reported)])
 	}

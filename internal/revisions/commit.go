@@ -324,13 +324,14 @@ func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement
 	return Written{
 		Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Documents: stored.Diff.Result,
 		Buckets: stored.Revision.Buckets, Changed: true, Audited: stored.Audit != nil,
-		Shown: s.verdict(stored.Revision, judgement, viewer),
+		Shown: s.verdict(stored.Revision, judgement, commit.Diff.Carried, viewer),
 	}, nil
 }
 
-// verdict weighs a revision that nobody can have reported anything about yet.
-func (s *Service) verdict(revision Revision, judgement Judgement, viewer authz.Viewer) Shown {
-	var outcomes []validations.Outcome
+// verdict weighs a new revision, about which nobody can have reported more than it carries over.
+func (s *Service) verdict(revision Revision, judgement Judgement, carried []validations.Outcome, viewer authz.Viewer,
+) Shown {
+	outcomes := slices.Clone(carried)
 	for _, result := range judgement.Results {
 		shown := result.For(viewer)
 		shown.CreatedAt = revision.CreatedAt

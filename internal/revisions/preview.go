@@ -67,7 +67,7 @@ func (s *Service) preview(ctx context.Context, snapshot Snapshot, diff Diff, jud
 	switch {
 	case diff.Changes:
 		revision := newRevision(snapshot, diff, judgement, kind, options)
-		preview.Shown = s.verdict(revision, judgement, viewer)
+		preview.Shown = s.verdict(revision, judgement, diff.Carried, viewer)
 	case snapshot.Newest.ID > 0:
 		policies := InForce(snapshot.Policies, snapshot.Revision)
 		verdict := s.DefaultValidations.Weigh(policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)

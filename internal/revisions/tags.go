@@ -84,7 +84,8 @@ func (s *Service) refused(ctx context.Context, about About) error {
 }
 
 // Post appends a result that another service reports about a revision (spec/api.md §8.1), and returns that with the
-// stamp of the revision. body is the parsed request. Faults: Invalid, Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not one that is expected.
+// stamp of the revision. body is the parsed request. Faults: Invalid, Forbidden for a reserved name, NotFound, Gone,
+// Stale if the revision is not one that is expected.
 func (s *Service) Post(ctx context.Context, revision int64, options Options, name string, body any) (
 	validations.Result, Stamp, error,
 ) {

@@ -21,7 +21,20 @@ const (
 	insertResult = `INSERT INTO results (site, revision, name, status, validator, errors, created_at, message)
 		SELECT r.site, r.revision, $4, $5, $6, $7, coalesce($8, now()), $9` + stamped
 
-	reportedOf = `SELECT id, name, status, created_at, length(errors) FROM results
+	// carryResults takes over the newest result of each name of another revision ($3), but for those of the server's own
+	// validations, whose names have a prefix ($4).
+	carryResults = `WITH carried AS (
+			INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from)
+			SELECT n.site, $2, n.name, x.status, x.validator, x.errors, x.created_at, x.message,
+				coalesce(x.carried_from, x.revision)
+			FROM reported n CROSS JOIN LATERAL (
+				SELECT id, revision, status, validator, errors, created_at, message, carried_from FROM results
+				WHERE site = n.site AND revision = n.revision AND name = n.name` + newestFirst + `) x
+			WHERE n.site = $1 AND n.revision = $3 AND NOT starts_with(n.name, $4) ORDER BY x.id
+			RETURNING name)
+		INSERT INTO reported (site, revision, name) SELECT $1, $2, name FROM carried`
+
+	reportedOf = `SELECT id, name, status, created_at, length(errors), coalesce(carried_from, 0) FROM results
 		WHERE site = $1 AND revision = $2 AND ($3 = '' OR name = $3) ORDER BY id`
 
 	errorsOf = `SELECT id, errors FROM results WHERE site = $1 AND revision = $2 AND id = ANY($3)`
@@ -97,7 +110,7 @@ func resultValues(r validations.Result) []any {
 // Reported implements queries.Store.
 func (s *Store) Reported(ctx context.Context, of revisions.Revision, name string) ([]queries.Reported, error) {
 	return collectOf(ctx, s, of, func(row pgx.CollectableRow) (r queries.Reported, err error) {
-		err = row.Scan(&r.ID, &r.Name, &r.Status, &r.CreatedAt, &r.Size)
+		err = row.Scan(&r.ID, &r.Name, &r.Status, &r.CreatedAt, &r.Size, &r.CarriedFrom)
 		r.CreatedAt = r.CreatedAt.UTC()
 		return r, err //nolint:wrapcheck // explained by collectOf
 	}, reportedOf, name)

@@ -18,6 +18,7 @@ type Entry struct {
 	Errors       []json.RawMessage
 	Notes        []document.Note // that are no errors
 	CreatedAt    time.Time       // zero if the validation is missing
+	CarriedFrom  int64           // the revision that it was posted about, if a rollback took it over; else 0
 	ExpiresAfter string          // ISO 8601 duration; "" if it does not expire
 	ExpiresAt    time.Time       // zero if it does not expire
 }
