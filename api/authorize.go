@@ -86,7 +86,7 @@ func (s *server) allows(r *http.Request, rule string) bool {
 // viewerOf returns what the caller of a request, who is known by now, may see.
 func (s *server) viewerOf(r *http.Request) authz.Viewer {
 	return authz.Viewer{
-		Encrypted: s.allows(r, authz.ListEncryptedDocuments), Redacted: !readQuery(r).flag("cleartext-secrets", true),
+		Encrypted: s.allows(r, authz.ListEncryptedDocuments), Redacted: !readQuery(r).flag(cleartextSecrets, true),
 	}
 }
 

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"purser/internal/document"
@@ -38,9 +40,13 @@ func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
 	put func(body []byte, media document.Media, options revisions.Options) (revisions.Written, error),
 ) error {
+	most := q.count("max-deleted", -1)
 	options, err := s.change(r, q, http.StatusOK)
 	if err != nil {
 		return err
+	}
+	if most >= 0 {
+		options.MaxDeleted = &most
 	}
 	written, err := s.ingest(w, r, func(body []byte, media document.Media) (revisions.Written, error) {
 		return put(body, media, options)
@@ -111,18 +117,34 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written re
 	return nil
 }
 
-// writePreview sets the ETag of the newest revision. For a dry run it answers with the preview and returns true.
+// writePreview sets the ETag of the newest revision, and the headers that say what the change did. For a dry run it
+// answers with the preview and returns true.
 func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written revisions.Written) bool {
 	setHead(w, written.Revision, written.Stamp)
-	if written.Preview != nil {
-		s.write(w, r, http.StatusOK, s.previewView(r, written.Preview))
+	if preview := written.Preview; preview != nil {
+		setSummary(w, preview.ID, preview.Changed, preview.Verdict.Status, written.Summary)
+		s.write(w, r, http.StatusOK, s.previewView(r, preview, written.Summary))
 		return true
 	}
+	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict.Status, written.Summary)
 	infoOf(r).audited = written.Audited
 	if infoOf(r).unchanged = !written.Changed; written.Changed {
 		infoOf(r).revision = written.Revision
 	}
 	return false
+}
+
+// setSummary says in headers what a change did or would do; revision is the newest afterwards. Without a new revision
+// there is no status, which would have to be read.
+func setSummary(w http.ResponseWriter, revision int64, changed bool, status validations.Status,
+	did revisions.Summary,
+) {
+	w.Header().Set("Purser-Revision", strconv.FormatInt(revision, 10))
+	w.Header().Set("Purser-Changes", fmt.Sprintf("added=%d, modified=%d, deleted=%d, unchanged=%d",
+		did.Added, did.Modified, did.Deleted, did.Unchanged))
+	if changed {
+		w.Header().Set("Purser-Status", fmt.Sprintf("%v; findings=%d", status, did.Findings))
+	}
 }
 
 // visible returns the documents to show: with Compat, all but ValidationPolicies (spec/api.md §0 C4).
@@ -162,11 +184,7 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 
 // DELETE /api/v1.0/revisions
 func (s *server) purge(w http.ResponseWriter, r *http.Request) error {
-	q := readQuery(r)
-	if q.flag("dry-run", false) {
-		q.fail("dry-run", "Deleting everything cannot be tried; GET /revisions lists what would go.")
-	}
-	options, err := s.options(r, q)
+	options, err := s.options(r, readQuery(r))
 	if err != nil {
 		return err
 	}

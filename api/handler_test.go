@@ -134,6 +134,104 @@ func TestHandler_errors(t *testing.T) {
 	}
 }
 
+// What is misspelt is not done as if it were not there.
+func TestHandler_unknownParameters(t *testing.T) {
+	t.Parallel()
+	s, compat := filled(t, 2), newSite(t, func(config *api.Config) { config.Compat = true })
+	compat.put(t, "b", widget("w")).is(t, http.StatusOK)
+	for _, c := range []struct {
+		method, path, want string
+		inCompat           int
+	}{
+		{"POST", "revisions/prune?keep=1&dryrun=true", `did you mean "dry-run"?`, http.StatusBadRequest},
+		{"POST", "rollback/1?dryrun=true", `did you mean "dry-run"?`, http.StatusBadRequest},
+		{"PUT", "buckets/b1/documents?dry_run=true", `did you mean "dry-run"?`, http.StatusBadRequest},
+		{"DELETE", "revisions?dry-run=true", "only message.", http.StatusBadRequest},
+		{"DELETE", "revisions/1/tags?x", "only revision-stamp.", http.StatusBadRequest},
+		{"GET", "revisions/1/status?expct=success", `did you mean "expect"?`, http.StatusOK},
+		{"GET", "revisions/1/documents?metadata.nam=w", `did you mean "metadata.name"?`, http.StatusOK},
+		{"HEAD", "revisions/1?x", "", http.StatusOK},
+		{"GET", "revisions/1?x", "no parameters", http.StatusOK},
+		{"GET", "/versions?x=%00", "no parameters", http.StatusOK},
+		{"GET", "health?" + strings.Repeat("x", 100), "no parameters", http.StatusNoContent},
+		{"GET", "revisions/1/validations/detail?cleartext-secrets=maybe", `"true" or "false"`, http.StatusBadRequest},
+		{"PUT", "buckets/b1/documents?cleartext-secrets=maybe", `"true" or "false"`, http.StatusBadRequest},
+	} {
+		got := s.do(t, c.method, c.path, "", asJSON...)
+		want := strings.ReplaceAll(c.want, `"`, `\"`) // it is JSON
+		if got.StatusCode != http.StatusBadRequest || !strings.Contains(got.text, want) {
+			t.Errorf("%s %s: %d, want 400 with %s\n%s", c.method, c.path, got.StatusCode, c.want, got.text)
+		}
+		if got := compat.do(t, c.method, c.path, "", asJSON...); got.StatusCode != c.inCompat {
+			t.Errorf("%s %s with Compat: %d, want %d\n%s", c.method, c.path, got.StatusCode, c.inCompat, got.text)
+		}
+	}
+	s.do(t, http.MethodOptions, "revisions?x", "").is(t, http.StatusOK)
+	s.do(t, http.MethodPatch, "revisions?x", "").is(t, http.StatusMethodNotAllowed)
+	if latest := s.get(t, "revisions/latest", asJSON...).mapping(t)["id"]; latest != 2. {
+		t.Errorf("revision %v is the newest: a refused request has changed something", latest)
+	}
+}
+
+func TestHandler_maxDeleted(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.put(t, "b", widget("w1")+widget("w2")).is(t, http.StatusOK)
+	for _, dryRun := range []string{"", "&dry-run"} {
+		got := s.put(t, "b?max-deleted=1"+dryRun, "", asJSON...)
+		got.fails(t, http.StatusConflict, "TooManyDeleted")
+		if !strings.Contains(got.text, "[acme/Widget/v1, site] w1, [acme/Widget/v1, site] w2.") {
+			t.Errorf("the documents are not named: %s", got.text)
+		}
+		s.do(t, http.MethodPut, "changesets?buckets=b&max-deleted=0"+dryRun, "", asJSON...).
+			fails(t, http.StatusConflict, "TooManyDeleted")
+	}
+	s.put(t, "b?max-deleted=-1", "", asJSON...).fails(t, http.StatusBadRequest, "HTTPInvalidParam")
+	s.put(t, "b?max-deleted=1", widget("w1")).is(t, http.StatusOK)
+	if latest := s.get(t, "revisions/latest", asJSON...).mapping(t)["id"]; latest != 2. {
+		t.Errorf("revision %v is the newest, want 2", latest)
+	}
+}
+
+// A change says in headers what it did, and its dry run says the same before.
+func TestHandler_summary(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	const schema = "---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, name: acme/Widget/v1}\n" +
+		"data: {required: [x]}\n"
+	for _, c := range []struct{ method, path, body, revision, changes, status string }{
+		{"PUT", "buckets/b/documents", "", "0", "added=0, modified=0, deleted=0, unchanged=0", ""},
+		{"PUT", "buckets/b/documents", widget("w1") + widget("w2"), "1", "added=2, modified=0, deleted=0, unchanged=0", "success; findings=0"},
+		{"PUT", "buckets/b/documents", widget("w1") + widget("w2"), "1", "added=0, modified=0, deleted=0, unchanged=2", ""},
+		{"PUT", "buckets/s/documents", schema, "2", "added=1, modified=0, deleted=0, unchanged=0", "failure; findings=2"},
+		{"PUT", "changesets?buckets=b", "", "3", "added=0, modified=0, deleted=2, unchanged=0", "success; findings=0"},
+		{"POST", "rollback/2", "", "4", "added=2, modified=0, deleted=0, unchanged=1", "failure; findings=2"},
+	} {
+		for _, query := range []string{"dry-run", "dry-run=off"} {
+			path := c.path + "?" + query
+			if strings.Contains(c.path, "?") {
+				path = c.path + "&" + query
+			}
+			got := s.do(t, c.method, path, c.body, append([]string{"Content-Type", "application/x-yaml"}, asJSON...)...)
+			headers := []string{
+				got.Header.Get("Purser-Revision"), got.Header.Get("Purser-Changes"), got.Header.Get("Purser-Status"),
+			}
+			if diff := cmp.Diff([]string{c.revision, c.changes, c.status}, headers); diff != "" {
+				t.Errorf("%s %s: revision, changes and status (-want +got)\n%s", c.method, path, diff)
+			}
+			if query != "dry-run" {
+				continue
+			}
+			changes, _ := got.mapping(t)["changes"].(map[string]any)
+			text := fmt.Sprintf("added=%v, modified=%v, deleted=%v, unchanged=%v",
+				changes["added"], changes["modified"], changes["deleted"], changes["unchanged"])
+			if text != c.changes {
+				t.Errorf("%s %s says %s, want %s", c.method, path, text, c.changes)
+			}
+		}
+	}
+}
+
 func TestHandler_conditionsOfReading(t *testing.T) {
 	t.Parallel()
 	s := filled(t, 1)

@@ -21,8 +21,8 @@ import (
 	"purser/internal/fault"
 )
 
-// dispatch authorizes a request and calls the handler of its method. Unknown methods get 405, and OPTIONS lists the
-// known ones (spec/api.md §1.1).
+// dispatch authorizes a request, checks its parameters and calls the handler of its method. Unknown methods get 405,
+// and OPTIONS lists the known ones (spec/api.md §1.1).
 func (s *server) dispatch(of methods) http.HandlerFunc {
 	allow, fallback := allowHeader(of), fallbackRule(of)
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -32,9 +32,12 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 		}
 		called, ok := of[method]
 		if !ok {
-			called = endpoint{fallback, methodNotAllowed(method, allow)}
+			called = endpoint{fallback, methodNotAllowed(method, allow), nil}
 		}
 		err := s.authorize(w, r, called.rule)
+		if err == nil && ok {
+			err = s.checkQuery(r, called.parameters)
+		}
 		if err == nil {
 			err = called.handle(w, r)
 		}

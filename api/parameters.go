@@ -2,6 +2,8 @@ package api
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,10 +13,42 @@ import (
 
 	"purser/internal/fault"
 	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/spelling"
 )
 
-// query reads the query parameters of a request and keeps the first fault. Like the reference, it ignores unknown
-// parameters.
+// checkQuery refuses parameters that a route does not know: they may be misspelt, and the request would do something
+// else than it says. Like the reference, GET ignores them with Compat (spec/api.md §0 D21).
+func (s *server) checkQuery(r *http.Request, known []string) error {
+	q := readQuery(r)
+	if !s.Compat || !isReading(r.Method) {
+		for _, parameter := range slices.Sorted(maps.Keys(q.values)) {
+			if !slices.Contains(known, parameter) {
+				q.fail(parameter, "%s", unknownParameter(parameter, known))
+			}
+		}
+	}
+	if slices.Contains(known, cleartextSecrets) {
+		q.flag(cleartextSecrets, true) // which viewerOf reads
+	}
+	return q.error()
+}
+
+// unknownParameter says what can be used in the place of a parameter.
+func unknownParameter(parameter string, known []string) string {
+	if len(known) == 0 {
+		return "There are no parameters here."
+	}
+	if nearest := spelling.Nearest(parameter, known); nearest != "" {
+		return fmt.Sprintf("There is none of that name here; did you mean %q?", nearest)
+	}
+	return "There is none of that name here, only " + strings.Join(known, ", ") + "."
+}
+
+// cleartextSecrets is the parameter by which callers ask for hashes in place of secrets.
+const cleartextSecrets = "cleartext-secrets"
+
+// query reads the query parameters of a request and keeps the first fault.
 type query struct {
 	values url.Values
 	fault  *fault.Fault
@@ -31,7 +65,8 @@ func readQuery(r *http.Request) *query {
 
 func (q *query) fail(parameter, what string, args ...any) {
 	if q.fault == nil {
-		q.fault = fault.New(fault.Invalid, "HTTPInvalidParam", `The "`+parameter+`" parameter is invalid. `+what, args...)
+		q.fault = fault.New(fault.Invalid, "HTTPInvalidParam", `The %q parameter is invalid. `+what,
+			append([]any{revisions.Truncate(parameter)}, args...)...)
 	}
 }
 
@@ -184,7 +219,6 @@ func (s *server) selection(q *query) queries.Selection {
 	if !s.Compat {
 		selection.Offset = q.count("offset", 0)
 	}
-	q.flag("cleartext-secrets", true) // which viewer reads
 	return selection
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"purser/internal/document"
 	"purser/internal/revisions"
 )
 
@@ -14,6 +15,7 @@ type previewView struct {
 	Revision           *int64               `json:"revision"` // the newest after the change; null if there is none
 	Status             string               `json:"status"`
 	Buckets            map[string]string    `json:"buckets"`
+	Changes            changesView          `json:"changes"`
 	Documents          []documentDifference `json:"documents"`
 	Findings           []findingView        `json:"findings"`
 	ValidationPolicies []policyView         `json:"validationPolicies"`
@@ -33,6 +35,14 @@ type resultView struct {
 	Errors json.RawMessage `json:"errors"`
 }
 
+// changesView counts what a change does to documents.
+type changesView struct {
+	Added     int `json:"added"`
+	Modified  int `json:"modified"`
+	Deleted   int `json:"deleted"`
+	Unchanged int `json:"unchanged"`
+}
+
 type documentDifference struct {
 	Change string  `json:"change"`
 	Bucket string  `json:"bucket"`
@@ -50,11 +60,13 @@ type findingView struct {
 	Name   string            `json:"name"`
 	Status string            `json:"status"`
 	Errors []json.RawMessage `json:"errors"`
+	Notes  []document.Note   `json:"notes,omitempty"`
 }
 
-func (s *server) previewView(r *http.Request, preview *revisions.Preview) previewView {
+func (s *server) previewView(r *http.Request, preview *revisions.Preview, did revisions.Summary) previewView {
 	view := previewView{
 		DryRun: true, Changed: preview.Changed, Status: revisionStatus(preview.Verdict.Status),
+		Changes: changesView{did.Added, did.Modified, did.Deleted, did.Unchanged},
 		Buckets: bucketViews(preview.Buckets), Documents: []documentDifference{}, Findings: []findingView{},
 		ValidationPolicies: s.policyViews(r, preview.Shown), Validations: validationViews(preview.Verdict.Reported),
 	}
@@ -78,7 +90,7 @@ func (s *server) previewView(r *http.Request, preview *revisions.Preview) previe
 	}
 	for _, f := range preview.Findings {
 		view.Findings = append(view.Findings, findingView{
-			f.Bucket, f.Schema, optional(f.Layer), f.Name, findingStatus(f), f.Errors,
+			f.Bucket, f.Schema, optional(f.Layer), f.Name, findingStatus(f), f.Errors, f.Notes,
 		})
 	}
 	return view

@@ -80,10 +80,12 @@ type route struct {
 
 type methods map[string]endpoint
 
-// endpoint is a handler with the rule that its callers must pass (spec/api.md §1.1).
+// endpoint is a handler with the rule that its callers must pass (spec/api.md §1.1), and the parameters that it reads.
+// Others are refused.
 type endpoint struct {
-	rule   string // of package authz, or public or authenticated
-	handle handler
+	rule       string // of package authz, or public or authenticated
+	handle     handler
+	parameters []string // of the query
 }
 
 const metricsPath = "/metrics"
@@ -91,59 +93,94 @@ const metricsPath = "/metrics"
 func (s *server) routes() []route {
 	const v1 = "/api/v1.0"
 	const revision = v1 + "/revisions/{revision}"
+	type names = []string
+	change := names{cleartextSecrets, "dry-run", "message"}
+	put := append(names{"max-deleted"}, change...)
+	rendered := names{
+		"schema", "metadata.name", "metadata.label", "metadata.layeringDefinition.layer", "status.bucket", "sort", "order",
+		"limit", "offset", cleartextSecrets,
+	}
+	documents := append(names{"metadata.layeringDefinition.abstract"}, rendered...)
+	secrets, page, about := names{cleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
 	return []route{
-		{"/versions", methods{"GET": {public, s.versions}}},
-		{"/readyz", methods{"GET": {public, s.ready}}},
-		{metricsPath, methods{"GET": {authz.ShowMetrics, s.metrics}}},
-		{"/openapi.yaml", methods{"GET": {public, s.openAPI}}},
-		{v1 + "/health", methods{"GET": {public, s.health}}},
-		{v1 + "/whoami", methods{"GET": {authenticated, s.whoami}}},
-		{v1 + "/audit", methods{"GET": {authz.ShowAudit, s.listAudit}}},
-		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {authz.CreateCleartextDocuments, s.putBucket}}},
-		{v1 + "/changesets", methods{"PUT": {authz.CreateCleartextDocuments, s.putChangeSet}}},
-		{v1 + "/rollback/{revision}", methods{"POST": {authz.CreateCleartextDocuments, s.rollback}}},
-		{v1 + "/revisions", methods{
-			"GET": {authz.ListRevisions, s.listRevisions}, "DELETE": {authz.DeleteRevisions, s.purge},
+		{"/versions", methods{"GET": {public, s.versions, nil}}},
+		{"/readyz", methods{"GET": {public, s.ready, nil}}},
+		{metricsPath, methods{"GET": {authz.ShowMetrics, s.metrics, names{"name[]"}}}},
+		{"/openapi.yaml", methods{"GET": {public, s.openAPI, nil}}},
+		{v1 + "/health", methods{"GET": {public, s.health, nil}}},
+		{v1 + "/whoami", methods{"GET": {authenticated, s.whoami, nil}}},
+		{v1 + "/audit", methods{
+			"GET": {authz.ShowAudit, s.listAudit, append(names{"revision", "user", "since", "until"}, page...)},
 		}},
-		{v1 + "/revisions/prune", methods{"POST": {authz.PruneRevisions, s.prune}}},
-		{revision, methods{"GET": {authz.ShowRevision, s.showRevision}}},
-		{revision + "/documents", methods{"GET": {authz.ListCleartextDocuments, s.listDocuments}}},
-		{revision + "/rendered-documents", methods{"GET": {authz.ListCleartextDocuments, s.listRendered}}},
-		{revision + "/graph", methods{"GET": {authz.ListCleartextDocuments, s.graph}}},
-		{revision + "/rendered-documents/explain", methods{"GET": {authz.ListCleartextDocuments, s.explain}}},
-		{revision + "/schemas", methods{"GET": {authz.ListCleartextDocuments, s.listSchemas}}},
+		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {authz.CreateCleartextDocuments, s.putBucket, put}}},
+		{v1 + "/changesets", methods{
+			"PUT": {authz.CreateCleartextDocuments, s.putChangeSet, append(names{"buckets"}, put...)},
+		}},
+		{v1 + "/rollback/{revision}", methods{"POST": {authz.CreateCleartextDocuments, s.rollback, change}}},
+		{v1 + "/revisions", methods{
+			"GET":    {authz.ListRevisions, s.listRevisions, append(names{"tag", "sort", "order"}, page...)},
+			"DELETE": {authz.DeleteRevisions, s.purge, names{"message"}},
+		}},
+		{v1 + "/revisions/prune", methods{"POST": {authz.PruneRevisions, s.prune, names{"keep", "dry-run"}}}},
+		{revision, methods{"GET": {authz.ShowRevision, s.showRevision, nil}}},
+		{revision + "/documents", methods{
+			"GET": {authz.ListCleartextDocuments, s.listDocuments, documents},
+		}},
+		{revision + "/rendered-documents", methods{"GET": {authz.ListCleartextDocuments, s.listRendered, rendered}}},
+		{revision + "/graph", methods{
+			"GET": {authz.ListCleartextDocuments, s.graph, names{"format", "focus", "depth"}},
+		}},
+		{revision + "/rendered-documents/explain", methods{
+			"GET": {authz.ListCleartextDocuments, s.explain, names{"schema", "name", "layer", "path", cleartextSecrets}},
+		}},
+		{revision + "/schemas", methods{"GET": {authz.ListCleartextDocuments, s.listSchemas, secrets}}},
 		{revision + "/schemas/{namespace}/{kind}/{version}", methods{
-			"GET": {authz.ListCleartextDocuments, s.showSchema},
+			"GET": {authz.ListCleartextDocuments, s.showSchema, secrets},
 		}},
 		{revision + "/schemas/{namespace}/{kind}/{version}/docs", methods{
-			"GET": {authz.ListCleartextDocuments, s.showSchemaDocs},
+			"GET": {authz.ListCleartextDocuments, s.showSchemaDocs, secrets},
 		}},
-		{revision + "/diff/{other}", methods{"GET": {authz.ShowRevisionDiff, s.diff}}},
-		{revision + "/deepdiff/{other}", methods{"GET": {authz.ShowRevisionDeepDiff, s.deepDiff}}},
+		{revision + "/diff/{other}", methods{"GET": {authz.ShowRevisionDiff, s.diff, nil}}},
+		{revision + "/deepdiff/{other}", methods{
+			"GET": {authz.ShowRevisionDeepDiff, s.deepDiff, names{"format", cleartextSecrets}},
+		}},
 		{revision + "/tags", methods{
-			"GET": {authz.ListTags, s.listTags}, "DELETE": {authz.DeleteTags, s.deleteTags},
+			"GET": {authz.ListTags, s.listTags, nil}, "DELETE": {authz.DeleteTags, s.deleteTags, about},
 		}},
 		{revision + "/tags/{tag}", methods{
-			"GET": {authz.ShowTag, s.showTag}, "POST": {authz.CreateTag, s.postTag},
-			"DELETE": {authz.DeleteTag, s.deleteTag},
+			"GET": {authz.ShowTag, s.showTag, nil}, "POST": {authz.CreateTag, s.postTag, about},
+			"DELETE": {authz.DeleteTag, s.deleteTag, about},
 		}},
-		{revision + "/status", methods{"GET": {authz.ShowRevision, s.status}}},
-		{revision + "/findings", methods{"GET": {authz.ListValidations, s.listFindings}}},
-		{revision + "/validations", methods{"GET": {authz.ListValidations, s.listValidations}}},
-		{revision + "/validations/detail", methods{"GET": {authz.ListValidations, s.listValidationDetails}}},
+		{revision + "/status", methods{
+			"GET": {authz.ShowRevision, s.status, names{cleartextSecrets, "expect"}},
+		}},
+		{revision + "/validations", methods{"GET": {authz.ListValidations, s.listValidations, nil}}},
+		{revision + "/validations/detail", methods{
+			"GET": {authz.ListValidations, s.listValidationDetails, append(names{cleartextSecrets}, page...)},
+		}},
+		{revision + "/findings", methods{
+			"GET": {
+				authz.ListValidations, s.listFindings, names{cleartextSecrets, "validation", "document", "level", "limit"},
+			},
+		}},
 		{revision + "/validations/{name}", methods{
-			"GET": {authz.ListValidations, s.listEntries}, "POST": {authz.CreateValidation, s.postValidation},
+			"GET":  {authz.ListValidations, s.listEntries, page},
+			"POST": {authz.CreateValidation, s.postValidation, about},
 		}},
-		{revision + "/validations/{name}/entries/{entry}", methods{"GET": {authz.ShowValidation, s.showEntry}}},
+		{revision + "/validations/{name}/entries/{entry}", methods{
+			"GET": {authz.ShowValidation, s.showEntry, secrets},
+		}},
 	}
 }
 
-// Routes returns the methods of each path of the API, for tests that compare them with openapi.yaml.
-func Routes() map[string][]string {
-	routes := map[string][]string{}
+// Routes returns the methods of each path of the API with their parameters, for tests that compare them with
+// openapi.yaml.
+func Routes() map[string]map[string][]string {
+	routes := map[string]map[string][]string{}
 	for _, route := range new(server).routes() {
-		for method := range route.methods {
-			routes[route.pattern] = append(routes[route.pattern], method)
+		routes[route.pattern] = map[string][]string{}
+		for method, endpoint := range route.methods {
+			routes[route.pattern][method] = endpoint.parameters
 		}
 	}
 	return routes

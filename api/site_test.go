@@ -108,9 +108,11 @@ func (s site) get(t *testing.T, path string, header ...string) response {
 	return s.do(t, http.MethodGet, path, "", header...)
 }
 
+// put fills a bucket, whose name a query may follow.
 func (s site) put(t *testing.T, bucket, body string, header ...string) response {
 	t.Helper()
-	return s.do(t, http.MethodPut, "buckets/"+bucket+"/documents", body,
+	bucket, query, _ := strings.Cut(bucket, "?")
+	return s.do(t, http.MethodPut, "buckets/"+bucket+"/documents?"+query, body,
 		append([]string{"Content-Type", "application/x-yaml"}, header...)...)
 }
 

@@ -20,6 +20,6 @@ func Starting(reason *fault.Fault, log *slog.Logger, now func() time.Time) http.
 	unavailable := func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, reason) }
 	router.NotFound(unavailable)
 	router.MethodNotAllowed(unavailable)
-	router.Handle(healthPath, s.dispatch(methods{"GET": {public, s.health}}))
+	router.Handle(healthPath, s.dispatch(methods{"GET": {public, s.health, nil}}))
 	return router
 }

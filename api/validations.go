@@ -144,12 +144,16 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, err := s.Service.Post(r.Context(), id, options, validation, body)
+	result, stamp, err := s.Service.Post(r.Context(), id, options, validation, body)
 	if err != nil {
 		return err
 	}
 	infoOf(r).audited = options.Audit != nil
-	s.write(w, r, http.StatusCreated, postedView{result.Status, result.Validator})
+	view := postedView{Status: result.Status, Validator: result.Validator}
+	if !s.Compat {
+		view.Revision, view.Stamp = id, stamp.String()
+	}
+	s.write(w, r, http.StatusCreated, view)
 	return nil
 }
 

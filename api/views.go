@@ -95,21 +95,24 @@ type entryItem struct {
 
 // entryView is an entry of a validation. Its optional parts depend on the route (spec/api.md §8.3-8.5).
 type entryView struct {
+	CarriedFrom  int64             `json:"carriedFrom,omitempty"`
 	CreatedAt    *string           `json:"createdAt"`
 	Errors       []json.RawMessage `json:"errors"`
 	ExpiresAfter *string           `json:"expiresAfter"`
 	ExpiresAt    **string          `json:"expiresAt,omitempty"`
 	ID           *int              `json:"id,omitempty"`
 	Name         string            `json:"name"`
+	Notes        []document.Note   `json:"notes,omitempty"`
 	Status       string            `json:"status"`
 	URL          string            `json:"url,omitempty"`
 }
 
 func (s *server) entryView(r *http.Request, revision int64, entry validations.Entry) entryView {
-	view := entryView{Errors: entry.Errors, Name: entry.Name, Status: entry.Status}
+	view := entryView{Errors: entry.Errors, Name: entry.Name, Notes: entry.Notes, Status: entry.Status}
 	if s.Compat {
 		return view
 	}
+	view.CarriedFrom = entry.CarriedFrom
 	expiresAt := timeText(entry.ExpiresAt)
 	view.CreatedAt, view.ExpiresAt = timeText(entry.CreatedAt), &expiresAt
 	if entry.ExpiresAfter != "" {
@@ -154,6 +157,8 @@ func validationViews(judged []validations.Judged) []validationView {
 
 // postedView is the answer to a posted result (spec/api.md §8.1).
 type postedView struct {
+	Revision  int64           `json:"revision,omitempty"` // that it is about; the reference does not show it
+	Stamp     string          `json:"stamp,omitempty"`
 	Status    string          `json:"status"`
 	Validator json.RawMessage `json:"validator"`
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"purser/internal/spelling"
 )
 
 // maxProblems is how many problems of a file are listed.
@@ -79,40 +81,18 @@ func registeredOnly(r *rule) bool { return r.registered }
 // suggestion returns a question for the rule with the most similar name, disregarding the prefix; "" if none is
 // similar.
 func (b *builder) suggestion(name string, candidates func(*rule) bool) string {
-	const prefix, maxLength = "deckhand:", 60 // longer names are seldom misspelt and slow to compare
-	best, nearest := "", len(strings.TrimPrefix(name, prefix))/3+1
+	const prefix = "deckhand:"
+	full := map[string]string{}
+	var short []string
 	for _, candidate := range b.names(candidates) {
-		if max(len(name), len(candidate)) > maxLength || candidate == name {
-			continue
-		}
-		d := distance(strings.TrimPrefix(name, prefix), strings.TrimPrefix(candidate, prefix))
-		if d < nearest {
-			best, nearest = candidate, d
+		if candidate != name {
+			trimmed := strings.TrimPrefix(candidate, prefix)
+			full[trimmed], short = candidate, append(short, trimmed)
 		}
 	}
+	best := spelling.Nearest(strings.TrimPrefix(name, prefix), short)
 	if best == "" {
 		return ""
 	}
-	return fmt.Sprintf("; did you mean %s?", quote(best))
-}
-
-// distance returns the Levenshtein distance of two texts, in bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
+	return fmt.Sprintf("; did you mean %s?", quote(full[best]))
 }

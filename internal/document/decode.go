@@ -19,6 +19,7 @@ import (
 type Entry struct {
 	Value   any // a Mapping if the entry is a document
 	Notes   []Note
+	Twice   error // a fault about the first key that stands twice at the top level; nil if none does
 	Segment Digest
 	Index   int // position among the body's documents; counts from 1
 	Line    int // first line in the body; counts from 1
@@ -27,7 +28,6 @@ type Entry struct {
 // Note is information about a document that is not an error (spec/api.md §0 D20).
 type Note struct {
 	Message string `json:"message"`
-	Error   bool   `json:"error"`
 	Level   string `json:"level"`
 }
 
@@ -63,6 +63,7 @@ type decoder struct {
 	limits  Limits
 	meter   *budget.Meter
 	notes   []Note
+	twice   error
 	values  int
 	size    int
 	pending int                 // bytes of values that are not yet counted in the budget
@@ -90,7 +91,9 @@ func (d *decoder) decode(read func() (any, error)) decoded {
 	if err != nil {
 		return decoded{Entry{}, budget.About(err, "%s%s", s.place(), d.name)}
 	}
-	return decoded{Entry{Value: value, Notes: d.notes, Segment: s.Digest, Index: s.Index, Line: s.Line}, nil}
+	return decoded{entry: Entry{
+		Value: value, Notes: d.notes, Twice: d.twice, Segment: s.Digest, Index: s.Index, Line: s.Line,
+	}}
 }
 
 func (d *decoder) release() { d.meter.Release(d.held) }
@@ -289,14 +292,23 @@ func (d *decoder) mapping(n *yaml.Node, depth int) (any, error) {
 			return nil, err
 		}
 		if first := b.set(key, value, d.line(n.Content[i].Line)); first != 0 {
-			d.noteDuplicate(key, func() (int, int) { return first, d.line(n.Content[i].Line) })
+			d.noteDuplicate(key, depth, func() (int, int) { return first, d.line(n.Content[i].Line) })
 		}
 	}
 	return b.members, nil
 }
 
 // noteDuplicate adds a note about a duplicate key. lines is called only if it is needed, because it is slow for JSON.
-func (d *decoder) noteDuplicate(key string, lines func() (first, second int)) {
+func (d *decoder) noteDuplicate(key string, depth int, lines func() (first, second int)) {
+	if depth == 1 && d.twice == nil {
+		first, second := lines()
+		missing := ""
+		if d.segment.media == YAML {
+			missing = "; is a line with --- missing between two documents?"
+		}
+		d.twice = Malformed("document %d%s, line %d: the key '%s' stands twice at the top level, at lines %d and %d%s",
+			d.segment.Index, d.name, second, brief(key), first, second, missing)
+	}
 	if len(d.notes) >= maxNotes {
 		d.notes = append(d.notes[:maxNotes-1], Note{Level: "Info", Message: "More keys stand twice in one mapping."})
 		return

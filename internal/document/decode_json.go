@@ -86,7 +86,7 @@ func (d *decoder) jsonMapping(tokens *json.Decoder, depth int) (any, error) {
 		}
 		if first := b.set(key.(string), value, at); first != 0 { //nolint:forcetypeassert // JSON has no other keys
 			lines := func() (int, int) { return d.jsonLine(first), d.jsonLine(at) }
-			d.noteDuplicate(key.(string), lines) //nolint:forcetypeassert // as above
+			d.noteDuplicate(key.(string), depth, lines) //nolint:forcetypeassert // as above
 		}
 	}
 	_, _ = tokens.Token() // the bracket that More has seen

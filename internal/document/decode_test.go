@@ -136,6 +136,43 @@ func TestSplit_json(t *testing.T) {
 	}
 }
 
+// Where a border between documents is missing, the second one would win in silence.
+func TestDecode_twiceAtTheTop(t *testing.T) {
+	t.Parallel()
+	const doc = "schema: %s\nmetadata: {name: w}\ndata: {}\n"
+	for body, want := range map[string]string{
+		"a: 1\nb: {c: 1, c: 2}": "",
+		"- a: 1\n  a: 2":        "",
+		"<<: {a: 1}\na: 2":      "",
+		"a: 1\nb: 2\na: 3":      "line 3: the key 'a' stands twice at the top level, at lines 1 and 3; is a line with ---",
+		"---\n" + fmt.Sprintf(doc, "one") + fmt.Sprintf(doc, "two"): "document 1 [one] w, line 5: the key 'schema' " +
+			"stands twice at the top level, at lines 2 and 5",
+		"---\nx: 1\n---\ny: 1\ny: 2\ny: 3": "document 2, line 5: the key 'y' stands twice at the top level, at lines 4 and 5",
+		"%YAML 1.1\n---\ny: 1\ny: 2":       "line 4: the key 'y' stands twice at the top level, at lines 3 and 4",
+	} {
+		segments, err := Split(t.Context(), []byte(body), YAML, DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		entry, err := Decode(t.Context(), segments[len(segments)-1], DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(entry.Twice); (want == "") != (entry.Twice == nil) || !strings.Contains(got, want) {
+			t.Errorf("%q: %s\nwant %s", body, got, want)
+		}
+	}
+	segments, err := Split(t.Context(), []byte("[{\"a\": 1,\n\"a\": 2}]"), JSON, DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "document 1, line 2: the key 'a' stands twice at the top level, at lines 1 and 2"
+	entry, err := Decode(t.Context(), segments[0], DefaultLimits())
+	if err != nil || entry.Twice == nil || !strings.HasSuffix(entry.Twice.Error(), want) {
+		t.Errorf("of JSON: %v, want %s (%v)", entry.Twice, want, err)
+	}
+}
+
 func TestDecode_mappings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -31,6 +31,8 @@ type Reported struct {
 	Status    string
 	CreatedAt time.Time
 	Size      int // of the errors, in bytes
+	// CarriedFrom is the revision that it was posted about, if a rollback took it over; else 0.
+	CarriedFrom int64
 }
 
 // Entries is a page of entries.
@@ -245,7 +247,7 @@ func (v View) addErrors(ctx context.Context, list entryList, entries []validatio
 		for _, stored := range described {
 			for _, at := range list.positions(stored.entry) {
 				if at >= from && at < to {
-					entries[at-from].Errors = stored.errors
+					entries[at-from].Errors, entries[at-from].Notes = stored.errors, stored.notes
 				}
 			}
 		}
@@ -343,6 +345,7 @@ func (v View) clientVersions(ctx context.Context, revision revisions.Revision) (
 type described struct {
 	entry  int
 	errors []json.RawMessage
+	notes  []document.Note
 }
 
 // describe returns those entries of a revision's schema validation that a query asks for, with their errors.
@@ -356,7 +359,7 @@ func (v View) describe(ctx context.Context, revision revisions.Revision, query E
 	errs, err := v.renderer.Describe(ctx, v.viewer, found, details)
 	entries := make([]described, len(errs))
 	for i := range errs {
-		entries[i] = described{found.Rows[i].Entry, errs[i]}
+		entries[i] = described{found.Rows[i].Entry, errs[i], found.Rows[i].Notes}
 	}
 	return entries, err
 }
@@ -397,7 +400,9 @@ func (l entryList) at(position int) validations.Entry {
 		}
 	case position < made+len(l.reported):
 		result := l.reported[position-made]
-		return validations.Entry{Name: result.Name, Status: result.Status, CreatedAt: result.CreatedAt}
+		return validations.Entry{
+			Name: result.Name, Status: result.Status, CreatedAt: result.CreatedAt, CarriedFrom: result.CarriedFrom,
+		}
 	default:
 		return validations.MissingEntry(l.missing[position-made-len(l.reported)])
 	}

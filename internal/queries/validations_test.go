@@ -40,13 +40,16 @@ func judgedSite(t testing.TB, policies ...revisions.PolicyVersion) *site {
 	}
 }
 
-// lines writes entries as "id name status: first message of each error".
+// lines writes entries as "id name status: first message of each error", with notes in parentheses.
 func lines(entries []validations.Entry) (list []string) {
 	for _, entry := range entries {
 		var messages []string
 		for _, text := range entry.Errors {
 			message := validations.FirstMessage(slices.Concat([]byte("["), text, []byte("]")))
 			messages = append(messages, strings.SplitAfter(message, "ignored")[0])
+		}
+		for _, note := range entry.Notes {
+			messages = append(messages, "("+note.Message+")")
 		}
 		list = append(list, fmt.Sprintf("%d %s %s: %s", entry.ID, entry.Name, entry.Status, strings.Join(messages, ", ")))
 	}
@@ -57,10 +60,10 @@ func TestService_Entries(t *testing.T) {
 	t.Parallel()
 	const schema, alias = validations.SchemaValidation, validations.SchemaValidationAlias
 	own := []string{
-		"0 " + schema + " success: ", "1 " + schema + " success: odd", "2 " + schema + " failure: wrong",
+		"0 " + schema + " success: ", "1 " + schema + " success: (odd)", "2 " + schema + " failure: wrong",
 		"3 " + schema + " success: ",
 	}
-	both := append(slices.Clone(own), "4 "+alias+" success: ", "5 "+alias+" success: odd", "6 "+alias+" failure: wrong",
+	both := append(slices.Clone(own), "4 "+alias+" success: ", "5 "+alias+" success: (odd)", "6 "+alias+" failure: wrong",
 		"7 "+alias+" success: ")
 	posted := []string{"4 tests failure: posted", "5 lint success: "}
 	all := policy(schema, alias, "tests", "lint")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/authz"
 	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -136,10 +137,11 @@ func judging(ctx context.Context, t tester, s *Service, bucket, body string) (ch
 }
 
 func judgingSource(ctx context.Context, s *Service, from source) (c changed, err error) {
-	if _, c.snapshot, c.diff, err = s.prepare(ctx, from, Options{}); err != nil {
+	options := Options{Viewer: authz.Viewer{Encrypted: true}}
+	if _, c.snapshot, c.diff, err = s.prepare(ctx, from, options); err != nil {
 		return c, err
 	}
-	c.judgement, err = s.judged(ctx, c.snapshot, c.diff, Options{})
+	c.judgement, err = s.judged(ctx, c.snapshot, c.diff, options)
 	return c, err
 }
 

@@ -97,6 +97,7 @@ type Written struct {
 	Changed   bool      // a revision was made
 	Audited   bool      // the audit event was recorded with it
 	Shown     Shown     // that revision
+	Summary   Summary   // what the change does, or would do
 	Preview   *Preview  // of a dry run, which makes none
 }
 
@@ -173,13 +174,17 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 		return from, Written{}, err
 	}
 	s.observe("check", began)
+	summary := summarize(snapshot, diff, judgement, options.Viewer)
 	switch {
 	case options.DryRun:
 		written, err = s.preview(ctx, snapshot, diff, judgement, kind, options)
+		written.Summary = summary
 		return from, written, err
 	case !diff.Changes:
 		s.Store.Remember(snapshot, diff.Result)
-		return from, Written{Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result}, nil
+		return from, Written{
+			Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result, Summary: summary,
+		}, nil
 	}
 	commit := newCommit(snapshot, diff, judgement, kind, options)
 	if !patient {
@@ -191,6 +196,7 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 		ctx = turn
 	}
 	written, err = s.append(ctx, commit, judgement, options.Viewer)
+	written.Summary = summary
 	return from, written, err
 }
 
@@ -259,10 +265,14 @@ func (s *Service) planned(ctx context.Context, from source, snapshot Snapshot, o
 			return diff, Need{}, MayNotDelete(encrypted[0].Identity, len(encrypted)-1)
 		}
 	}
+	if err := checkDeleted(diff, options); err != nil {
+		return diff, Need{}, err
+	}
 	more, err := s.judge(options).need(ctx, snapshot, diff)
 	if err != nil {
 		return diff, more, err
 	}
+	more, _ = more.with(summaryNeed(diff, options.Viewer))
 	if options.DryRun {
 		more, _ = more.with(previewNeed(snapshot))
 	}
@@ -314,13 +324,14 @@ func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement
 	return Written{
 		Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Documents: stored.Diff.Result,
 		Buckets: stored.Revision.Buckets, Changed: true, Audited: stored.Audit != nil,
-		Shown: s.verdict(stored.Revision, judgement, viewer),
+		Shown: s.verdict(stored.Revision, judgement, commit.Diff.Carried, viewer),
 	}, nil
 }
 
-// verdict weighs a revision that nobody can have reported anything about yet.
-func (s *Service) verdict(revision Revision, judgement Judgement, viewer authz.Viewer) Shown {
-	var outcomes []validations.Outcome
+// verdict weighs a new revision, about which nobody can have reported more than it carries over.
+func (s *Service) verdict(revision Revision, judgement Judgement, carried []validations.Outcome, viewer authz.Viewer,
+) Shown {
+	outcomes := slices.Clone(carried)
 	for _, result := range judgement.Results {
 		shown := result.For(viewer)
 		shown.CreatedAt = revision.CreatedAt

@@ -51,6 +51,8 @@ func (s *Service) decodeItem(ctx context.Context, meter *budget.Meter, item Item
 		return item, decodeFaults{parse: err}
 	case !entry.IsDocument():
 		return item, decodeFaults{invalid: true}
+	case entry.Twice != nil:
+		return item, decodeFaults{parse: entry.Twice}
 	}
 	if err := validations.Sanity(meter, entry); err != nil {
 		return item, decodeFaults{sanity: budget.About(err, "document %d (from line %d)", entry.Index, entry.Line)}

@@ -38,11 +38,8 @@ func (r Renderer) Describe(ctx context.Context, viewer authz.Viewer, d Described
 		return nil, err
 	}
 	entries := make([][]json.RawMessage, len(d.Rows))
-	for i, row := range d.Rows {
+	for i := range d.Rows {
 		if entries[i], err = appendJSON([]json.RawMessage{}, reports[i]); err != nil {
-			return nil, err
-		}
-		if entries[i], err = appendJSON(entries[i], row.Notes); err != nil {
 			return nil, err
 		}
 	}

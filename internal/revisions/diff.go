@@ -2,6 +2,8 @@ package revisions
 
 import (
 	"slices"
+
+	"purser/internal/validations"
 )
 
 // Diff is how a change modifies the site that a snapshot shows. New versions have the numbers that they get if nothing
@@ -14,6 +16,9 @@ type Diff struct {
 	Buckets []string  // that the revision names as written, sorted
 	// Result is the new content of a payload's buckets, in order of the payload. It is nil for a rollback.
 	Result []*Stored
+	// CarriedFrom is the revision whose posted results the new one takes over, the newest of each name; 0 for none.
+	CarriedFrom int64
+	Carried     []validations.Outcome // these results, as far as the answer goes
 	// Exact tells that the diff holds for the newest revision of its snapshot only.
 	Exact bool
 	// Changes tells that it makes a revision.

@@ -29,6 +29,7 @@ type memory struct {
 	newest   Revision
 	failures []Failure
 	outcomes []validations.Outcome
+	carried  []validations.Outcome // posted about the target of a rollback, whichever that is
 
 	needs   []Need   // of the snapshots that were read
 	commits []Commit // as they came
@@ -81,7 +82,7 @@ func (m *memory) Snapshot(_ context.Context, need Need) (Snapshot, error) {
 		})
 	}
 	if need.Target != nil {
-		s.Comparison = m.compare(*need.Target)
+		s.Comparison, s.Carried = m.compare(*need.Target), m.carried
 		s.Noted = m.that(func(doc *Stored) bool { return len(doc.Notes) > 0 })
 	}
 	if need.Positions {

@@ -15,6 +15,8 @@ type Options struct {
 	Expected Expected
 	// DryRun only reports what would happen.
 	DryRun bool
+	// MaxDeleted is how many documents the change may delete; nil for any number.
+	MaxDeleted *int
 	// CleartextOnly refuses to store, replace or delete encrypted documents.
 	CleartextOnly bool
 	// Viewer is who the outcome is for. For one who may not see encrypted documents a dry run does not judge them, nor

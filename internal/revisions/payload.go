@@ -133,5 +133,6 @@ func (p Payload) need() Need {
 		need.Kinds = append(need.Kinds, item.Document.Schema)
 	}
 	need.Evidence = len(need.Identities) > 0
+	need.Preview = need.Evidence && p.Blind // see summaryNeed
 	return need
 }

@@ -32,6 +32,7 @@ type Finding struct {
 	Bucket string
 	Failed bool
 	Errors []json.RawMessage
+	Notes  []document.Note
 }
 
 // previewNeed returns what describing the failures of a snapshot needs.
@@ -67,7 +68,7 @@ func (s *Service) preview(ctx context.Context, snapshot Snapshot, diff Diff, jud
 	switch {
 	case diff.Changes:
 		revision := newRevision(snapshot, diff, judgement, kind, options)
-		preview.Shown = s.verdict(revision, judgement, viewer)
+		preview.Shown = s.verdict(revision, judgement, diff.Carried, viewer)
 	case snapshot.Newest.ID > 0:
 		policies := InForce(snapshot.Policies, snapshot.Revision)
 		verdict := s.DefaultValidations.Weigh(policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)
@@ -90,7 +91,7 @@ func previewBuckets(before []string, diff Diff, removed, added []*Stored) []Buck
 func (s *Service) previewFindings(ctx context.Context, snapshot Snapshot, diff Diff, judgement Judgement,
 	viewer authz.Viewer,
 ) (findings []Finding, withheld bool, err error) {
-	about := byID(slices.Concat(snapshot.Failing, snapshot.Governed, diff.Result, diff.Added))
+	about := subjects(snapshot, diff)
 	described := Described{
 		Findings: map[validations.Pair][]validations.Finding{}, Texts: map[document.Digest][]byte{},
 		Versions: func() (validations.ClientVersions, error) { return judgement.ClientVersions, nil },
@@ -118,7 +119,7 @@ func (s *Service) previewFindings(ctx context.Context, snapshot Snapshot, diff D
 	}
 	findings = make([]Finding, len(described.Rows))
 	for i, row := range described.Rows {
-		findings[i] = Finding{row.About.Identity, row.About.Bucket, !row.Rule.IsZero(), errs[i]}
+		findings[i] = Finding{row.About.Identity, row.About.Bucket, !row.Rule.IsZero(), errs[i], row.Notes}
 	}
 	return findings, withheld, nil
 }

@@ -112,7 +112,8 @@ func (p payloadSource) plan(ctx context.Context, snapshot Snapshot) (Diff, error
 }
 
 // Rollback makes a new revision with the documents of an earlier one, or with none for 0, and writes only what differs
-// from the newest. It always makes one, also where nothing differs (spec/api.md §6.3). Faults: NotFound, Gone, Stale,
+// from the newest. It always makes one, also where nothing differs (spec/api.md §6.3), and takes over what was posted
+// about the target, which says the same of the new one (§0 D24). Faults: NotFound, Gone, Stale,
 // Conflict, Forbidden.
 func (s *Service) Rollback(ctx context.Context, target int64, options Options) (Written, error) {
 	return s.change(ctx, rollbackSource{s, target, options.CleartextOnly, !options.Viewer.Encrypted}, Rollback, options)
@@ -141,5 +142,9 @@ func (r rollbackSource) plan(ctx context.Context, snapshot Snapshot) (Diff, erro
 			return Diff{}, err
 		}
 	}
-	return planRollback(snapshot, r.blind), nil
+	diff := planRollback(snapshot, r.blind)
+	if !r.service.Compat {
+		diff.CarriedFrom, diff.Carried = r.target, snapshot.Carried
+	}
+	return diff, nil
 }

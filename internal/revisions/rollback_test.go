@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/validations"
 )
 
 func TestPlanRollback(t *testing.T) {
@@ -138,5 +140,52 @@ func TestService_Rollback_positions(t *testing.T) {
 				t.Errorf("entries (-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// What was posted about the target holds for the revision that has the same documents again.
+func TestService_Rollback_carries(t *testing.T) {
+	t.Parallel()
+	const name = "tests-validation"
+	requires := func(lifetime string) string {
+		return control("deckhand/ValidationPolicy/v1", "policy", "{validations: [{name: "+name+lifetime+"}]}")
+	}
+	success := validations.Outcome{Name: name, Status: validations.Success, At: at().Add(-time.Hour)}
+	failure := validations.Outcome{Name: name, Status: validations.Failure, At: at().Add(-time.Hour)}
+	for _, c := range []struct {
+		name   string
+		policy string
+		posted []validations.Outcome
+		compat bool
+		want   validations.Status // of the validation
+	}{
+		{"nothing", requires(""), nil, false, validations.Missing},
+		{"a success", requires(""), []validations.Outcome{success}, false, validations.Success},
+		{"a failure", requires(""), []validations.Outcome{failure}, false, validations.Failure},
+		{"a success that lasts", requires(", expiresAfter: PT61M"), []validations.Outcome{success}, false, validations.Success},
+		{"a success that has expired", requires(", expiresAfter: PT59M"), []validations.Outcome{success}, false, validations.Expired},
+		{"a success, for the reference", requires(""), []validations.Outcome{success}, true, validations.Missing},
+	} {
+		s, m := service()
+		s.Compat = c.compat
+		put(t, s, "a", c.policy)
+		put(t, s, "b", widget("w", "{}"))
+		m.carried = c.posted
+		for _, dryRun := range []bool{true, false} {
+			written, err := s.Rollback(t.Context(), 1, Options{DryRun: dryRun})
+			if err != nil {
+				t.Fatal(err)
+			}
+			verdict := written.Shown.Verdict
+			if dryRun {
+				verdict = written.Preview.Verdict
+			}
+			if got := verdict.Policies[0].Validations[0].Status; got != c.want {
+				t.Errorf("%s: %v (dry run %v), want %v", c.name, got, dryRun, c.want)
+			}
+		}
+		if from := m.commits[2].Diff.CarriedFrom; (from == 1) == c.compat {
+			t.Errorf("%s: carried from %d", c.name, from)
+		}
 	}
 }

@@ -56,9 +56,9 @@ type Need struct {
 	Checks     []Pair              // checks to look up the outcomes of
 	Evidence   bool                // to judge a change: policies, failures, client versions, the newest revision
 	Documents  bool                // all live documents, and the LayeringPolicy to use if none is among them
-	Preview    bool                // for the answer to a dry run: occupied buckets, failing documents
+	Preview    bool                // for the answer to the change: occupied buckets, failing documents, outcomes
 	Positions  bool                // the order of all live documents
-	Target     *int64              // the difference of the newest revision from this one, and live documents with notes
+	Target     *int64              // what rolling back to this revision needs: a comparison, its results, notes
 }
 
 // with returns the union of two needs, and whether it is larger than n.
@@ -153,8 +153,9 @@ type Snapshot struct {
 	Failing  []*Stored // the documents that Failures are about
 
 	Comparison *Comparison
-	Noted      []*Stored  // live documents with notes, without their contents
-	Positions  []Position // of all live documents, in order
+	Carried    []validations.Outcome // posted about the target of the comparison
+	Noted      []*Stored             // live documents with notes, without their contents
+	Positions  []Position            // of all live documents, in order
 }
 
 // with returns a snapshot with more of the site, as it was at the same head.
@@ -182,7 +183,7 @@ func (s Snapshot) with(part Snapshot, more Need) Snapshot {
 		s.Positions = part.Positions
 	}
 	if more.Target != nil {
-		s.Comparison, s.Noted = part.Comparison, part.Noted
+		s.Comparison, s.Carried, s.Noted = part.Comparison, part.Carried, part.Noted
 	}
 	return s
 }

@@ -83,23 +83,24 @@ func (s *Service) refused(ctx context.Context, about About) error {
 	return replaced(around, about.Revision)
 }
 
-// Post appends a result that another service reports about a revision (spec/api.md §8.1). body is the parsed request.
-// Faults: Invalid, Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not one that is expected.
+// Post appends a result that another service reports about a revision (spec/api.md §8.1), and returns that with the
+// stamp of the revision. body is the parsed request. Faults: Invalid, Forbidden for a reserved name, NotFound, Gone,
+// Stale if the revision is not one that is expected.
 func (s *Service) Post(ctx context.Context, revision int64, options Options, name string, body any) (
-	validations.Result, error,
+	validations.Result, Stamp, error,
 ) {
 	result, err := validations.ParseResult(name, body, s.Compat)
 	if err != nil {
-		return validations.Result{}, err
+		return validations.Result{}, 0, err
 	}
-	done, err := s.Store.AddResult(ctx, options.about(revision), result)
+	stamp, err := s.Store.AddResult(ctx, options.about(revision), result)
 	switch {
 	case err != nil:
-		return validations.Result{}, fmt.Errorf("store validation result: %w", err)
-	case !done:
-		return validations.Result{}, s.refused(ctx, options.about(revision))
+		return validations.Result{}, 0, fmt.Errorf("store validation result: %w", err)
+	case stamp == 0:
+		return validations.Result{}, 0, s.refused(ctx, options.about(revision))
 	}
-	return result, nil
+	return result, stamp, nil
 }
 
 // Purge deletes all revisions and everything that belongs to them, and keeps who did it and why. Faults: Stale,

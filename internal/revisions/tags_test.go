@@ -59,12 +59,12 @@ func (s *tagged) Untag(_ context.Context, about About, names ...string) (had boo
 	return had, s.broken
 }
 
-func (s *tagged) AddResult(_ context.Context, about About, result validations.Result) (bool, error) {
+func (s *tagged) AddResult(_ context.Context, about About, result validations.Result) (Stamp, error) {
 	if !meant(about) {
-		return false, s.broken
+		return 0, s.broken
 	}
 	s.results = append(s.results, result)
-	return true, s.broken
+	return 5, s.broken
 }
 
 func newTagged(broken error) (*Service, *tagged) {
@@ -104,7 +104,7 @@ func TestService_Tag(t *testing.T) {
 // late is a site that has a revision only after something was to be added to it.
 type late struct{ tagged }
 
-func (*late) AddResult(context.Context, About, validations.Result) (bool, error) { return false, nil }
+func (*late) AddResult(context.Context, About, validations.Result) (Stamp, error) { return 0, nil }
 
 // A revision that is made just after a result about it was refused is no other one than the one that was meant.
 func TestService_Post_early(t *testing.T) {
@@ -113,10 +113,10 @@ func TestService_Post_early(t *testing.T) {
 	s.Store = &late{}
 	result := document.Mapping{{Key: "status", Value: "success"}, {Key: "validator", Value: "x"}}
 	for _, expected := range []Expected{nil, {{Revision: 3, Stamp: 3}}} {
-		_, err := s.Post(t.Context(), 3, Options{Expected: expected}, "v", result)
+		_, _, err := s.Post(t.Context(), 3, Options{Expected: expected}, "v", result)
 		wantFault(t, err, fault.NotFound, "The requested revision=3 was not found")
 	}
-	_, err := s.Post(t.Context(), 3, Options{Expected: Expected{{Revision: 3, Stamp: 4}}}, "v", result)
+	_, _, err := s.Post(t.Context(), 3, Options{Expected: Expected{{Revision: 3, Stamp: 4}}}, "v", result)
 	if fault.KindOf(err) != fault.Stale {
 		t.Errorf("%v, want a refusal of another revision", err)
 	}
@@ -151,13 +151,13 @@ func TestService_Post(t *testing.T) {
 	body := document.Mapping{
 		{Key: "status", Value: "success"}, {Key: "validator", Value: document.Mapping{{Key: "name", Value: "v"}}},
 	}
-	got, err := s.Post(t.Context(), 1, Options{}, "tests", body)
-	if err != nil || got.Name != "tests" || len(store.results) != 1 || store.results[0].Name != "tests" {
-		t.Errorf("result %+v, %v", got, err)
+	got, stamp, err := s.Post(t.Context(), 1, Options{}, "tests", body)
+	if err != nil || stamp != 5 || got.Name != "tests" || len(store.results) != 1 || store.results[0].Name != "tests" {
+		t.Errorf("result %+v of %v, %v", got, stamp, err)
 	}
-	_, err = s.Post(t.Context(), 2, Options{}, "tests", body)
+	_, _, err = s.Post(t.Context(), 2, Options{}, "tests", body)
 	wantFault(t, err, fault.Gone, "was pruned")
-	_, err = s.Post(t.Context(), 1, Options{}, "deckhand-tests", body)
+	_, _, err = s.Post(t.Context(), 1, Options{}, "deckhand-tests", body)
 	wantFault(t, err, fault.Forbidden, "made by the server itself")
 	_, err = s.Prune(t.Context(), 0, Options{})
 	wantFault(t, err, fault.Invalid, "At least the newest revision must be kept")
@@ -222,7 +222,7 @@ func TestService_replaced(t *testing.T) {
 			store.tags["old"] = "{}"
 			options := Options{Expected: c.expected}
 			_, tagged := s.Tag(t.Context(), 3, options, "good", nil)
-			_, posted := s.Post(t.Context(), 3, options, "tests", body)
+			_, _, posted := s.Post(t.Context(), 3, options, "tests", body)
 			untagged := s.Untag(t.Context(), 3, options, "old")
 			_, all := s.UntagAll(t.Context(), 3, options)
 			errs := []error{tagged, posted, untagged, all}

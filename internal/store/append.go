@@ -247,6 +247,9 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 	for _, result := range commit.Results {
 		s.queueResult(batch, commit.Revision.ID, result)
 	}
+	if from := commit.Diff.CarriedFrom; from > 0 {
+		batch.Queue(carryResults, s.site, commit.Revision.ID, from, validations.ReservedPrefix)
+	}
 	if commit.Audit != nil {
 		event := *commit.Audit
 		event.Revision = commit.Revision.ID

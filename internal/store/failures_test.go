@@ -49,8 +49,8 @@ func TestStore_obstacles(t *testing.T) {
 		}
 	}
 	exec("DROP TRIGGER fail ON results")
-	if done, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result()); err != nil || !done {
-		t.Errorf("afterwards: %v, %v", done, err)
+	if stamp, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result()); err != nil || stamp == 0 {
+		t.Errorf("afterwards: %v, %v", stamp, err)
 	}
 	around, err := s.Around(t.Context(), 1)
 	if err != nil {

@@ -12,13 +12,29 @@ import (
 )
 
 const (
+	// lockStamp reads the stamp of a revision that is not deleted before the transaction ends.
+	lockStamp = `SELECT r.stamp` + stamped + ` FOR KEY SHARE`
+
 	insertReported = `INSERT INTO reported (site, revision, name) SELECT r.site, r.revision, $4` + stamped + `
 		ON CONFLICT DO NOTHING`
 
 	insertResult = `INSERT INTO results (site, revision, name, status, validator, errors, created_at, message)
 		SELECT r.site, r.revision, $4, $5, $6, $7, coalesce($8, now()), $9` + stamped
 
-	reportedOf = `SELECT id, name, status, created_at, length(errors) FROM results
+	// carryResults takes over the newest result of each name of another revision ($3), but for those of the server's own
+	// validations, whose names have a prefix ($4).
+	carryResults = `WITH carried AS (
+			INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from)
+			SELECT n.site, $2, n.name, x.status, x.validator, x.errors, x.created_at, x.message,
+				coalesce(x.carried_from, x.revision)
+			FROM reported n CROSS JOIN LATERAL (
+				SELECT id, revision, status, validator, errors, created_at, message, carried_from FROM results
+				WHERE site = n.site AND revision = n.revision AND name = n.name` + newestFirst + `) x
+			WHERE n.site = $1 AND n.revision = $3 AND NOT starts_with(n.name, $4) ORDER BY x.id
+			RETURNING name)
+		INSERT INTO reported (site, revision, name) SELECT $1, $2, name FROM carried`
+
+	reportedOf = `SELECT id, name, status, created_at, length(errors), coalesce(carried_from, 0) FROM results
 		WHERE site = $1 AND revision = $2 AND ($3 = '' OR name = $3) ORDER BY id`
 
 	errorsOf = `SELECT id, errors FROM results WHERE site = $1 AND revision = $2 AND id = ANY($3)`
@@ -53,9 +69,21 @@ const (
 )
 
 // AddResult implements revisions.Store.
-func (s *Store) AddResult(ctx context.Context, about revisions.About, r validations.Result) (bool, error) {
-	queue := func(batch *pgx.Batch) { s.queueReported(batch, about, r) }
-	return s.write(ctx, about, queue, insertResult, resultValues(r)...)
+func (s *Store) AddResult(ctx context.Context, about revisions.About, r validations.Result) (
+	stamp revisions.Stamp, err error,
+) {
+	queue := func(batch *pgx.Batch) {
+		batch.Queue(lockStamp, s.site, about.Revision, about.Stamps).Query(func(rows pgx.Rows) error {
+			_, err := pgx.ForEachRow(rows, []any{&stamp}, func() error { return nil })
+			return err //nolint:wrapcheck // explained by write
+		})
+		s.queueReported(batch, about, r)
+	}
+	done, err := s.write(ctx, about, queue, insertResult, resultValues(r)...)
+	if !done {
+		return 0, err
+	}
+	return stamp, err
 }
 
 // queueResult adds a result to a revision that is being made.
@@ -82,7 +110,7 @@ func resultValues(r validations.Result) []any {
 // Reported implements queries.Store.
 func (s *Store) Reported(ctx context.Context, of revisions.Revision, name string) ([]queries.Reported, error) {
 	return collectOf(ctx, s, of, func(row pgx.CollectableRow) (r queries.Reported, err error) {
-		err = row.Scan(&r.ID, &r.Name, &r.Status, &r.CreatedAt, &r.Size)
+		err = row.Scan(&r.ID, &r.Name, &r.Status, &r.CreatedAt, &r.Size, &r.CarriedFrom)
 		r.CreatedAt = r.CreatedAt.UTC()
 		return r, err //nolint:wrapcheck // explained by collectOf
 	}, reportedOf, name)

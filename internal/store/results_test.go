@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
@@ -30,8 +31,8 @@ func TestStore_EvidenceOf(t *testing.T) {
 	}
 	post := func(revision int64, name, status string) {
 		result := validations.Result{Name: name, Status: status, Validator: []byte("{}"), Errors: []byte(`[{"message":"m"}]`)}
-		if found, err := other.AddResult(t.Context(), revisions.About{Revision: revision}, result); err != nil || !found {
-			t.Fatal(found, err)
+		if stamp, err := other.AddResult(t.Context(), revisions.About{Revision: revision}, result); err != nil || stamp == 0 {
+			t.Fatal(stamp, err)
 		}
 	}
 	setTag := func(revision int64) {
@@ -185,6 +186,75 @@ func TestStore_EvidenceOf_roundTrips(t *testing.T) {
 			if i > 0 && trips != 1 { // the first time the statement is prepared, and the policy read
 				t.Errorf("%+v after %d results: %d round trips", name, i, trips)
 			}
+		}
+	}
+}
+
+// A rollback takes over the newest result of each name, and makes its own of the server's validations.
+func TestService_Rollback_results(t *testing.T) {
+	t.Parallel()
+	s := openStore(t, storetest.URL(t), defaults())
+	change := changing(s)
+	fill := func(bucket, body string) {
+		if _, err := change.Put(t.Context(), bucket, []byte(body), document.YAML, revisions.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	post := func(revision int64, name, status, errors string) {
+		result := validations.Result{Name: name, Status: status, Validator: []byte("{}"), Errors: []byte(errors)}
+		if _, err := s.AddResult(t.Context(), revisions.About{Revision: revision}, result); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rollback := func(target int64) {
+		if _, err := change.Rollback(t.Context(), target, revisions.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := validations.PolicyValidation
+	fill("p", control("deckhand/ValidationPolicy/v1", "p", "{validations: [{name: "+own+"}]}"))
+	fill("w", widget("w", 1))
+	post(1, "x-validation", "success", "[]")
+	post(1, "y-validation", "success", "[]")
+	post(1, "x-validation", "failure", `[{"message":"m"}]`)
+	rollback(1)
+	rollback(2)
+	post(3, "y-validation", "failure", "[]")
+	rollback(3)
+	for revision, want := range map[int64][]string{
+		1: {own + " of 0", "x-validation success [] of 0", "y-validation success [] of 0", `x-validation failure [{"message":"m"}] of 0`},
+		3: {own + " of 0", "y-validation success [] of 1", `x-validation failure [{"message":"m"}] of 1`, "y-validation failure [] of 0"},
+		4: {own + " of 0"},
+		5: {own + " of 0", `x-validation failure [{"message":"m"}] of 1`, "y-validation failure [] of 3"},
+	} {
+		evidence, err := s.Evidence(t.Context(), []int64{revision})
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := evidence.Revisions[0]
+		reported, err := s.Reported(t.Context(), of, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		names := map[string]bool{}
+		for _, r := range reported {
+			names[r.Name] = true
+			if r.Name == own {
+				got = append(got, fmt.Sprintf("%s of %d", r.Name, r.CarriedFrom))
+				continue
+			}
+			errors, err := s.ResultErrors(t.Context(), of, []int64{r.ID})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprintf("%s %s %s of %d", r.Name, r.Status, errors[r.ID], r.CarriedFrom))
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("results of revision %d (-want +got)\n%s", revision, diff)
+		}
+		if n := len(evidence.Outcomes[revision]); n != len(names) {
+			t.Errorf("revision %d is judged by %d outcomes, want %d", revision, n, len(names))
 		}
 	}
 }

@@ -74,6 +74,8 @@ const (
 
 	newestOutcomes = latestResults + `n.revision = (SELECT head FROM sites WHERE site = $1)`
 
+	carriedOutcomes = latestResults + `n.revision = $2 AND NOT starts_with(n.name, $3)`
+
 	newestOccupied = `SELECT bucket FROM occupancies WHERE site = $1 AND until IS NULL ORDER BY bucket`
 
 	newestFallback = withContent + `WHERE d.site = $1 AND d.schema LIKE 'deckhand/LayeringPolicy/%'
@@ -124,14 +126,7 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 	if need.Preview {
 		q.ask(into(&r.Occupied, pgx.RowTo[string]), newestOccupied, s.site)
 		q.ask(into(&r.Failing, s.scanDocument), failingDocuments, s.site)
-		q.ask(func(rows pgx.Rows) error {
-			outcomes := map[int64][]validations.Outcome{}
-			err := scanOutcomes(rows, outcomes)
-			for _, posted := range outcomes {
-				r.Outcomes = posted
-			}
-			return err
-		}, newestOutcomes, s.site)
+		q.ask(outcomesInto(&r.Outcomes), newestOutcomes, s.site)
 	}
 	if need.Positions {
 		q.ask(into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), livePositions, s.site)
@@ -140,8 +135,21 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 		r.Comparison = &revisions.Comparison{}
 		q.ask(into(&r.Noted, s.scanDocument), liveNoted, s.site)
 		s.queueRollback(q, r.Comparison, *need.Target)
+		q.ask(outcomesInto(&r.Carried), carriedOutcomes, s.site, *need.Target, validations.ReservedPrefix)
 	}
 	return r
+}
+
+// outcomesInto returns what scans the outcomes of one revision.
+func outcomesInto(posted *[]validations.Outcome) func(rows pgx.Rows) error {
+	return func(rows pgx.Rows) error {
+		outcomes := map[int64][]validations.Outcome{}
+		err := scanOutcomes(rows, outcomes)
+		for _, of := range outcomes {
+			*posted = of
+		}
+		return err
+	}
 }
 
 func (r *snapshotReader) queueBuckets(q *questions, names []string) {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"purser/internal/document"
 )
 
 // Entry is one entry of a revision's validations, as the API shows it (spec/api.md §8.3-8.5).
@@ -14,9 +16,11 @@ type Entry struct {
 	Name         string
 	Status       string
 	Errors       []json.RawMessage
-	CreatedAt    time.Time // zero if the validation is missing
-	ExpiresAfter string    // ISO 8601 duration; "" if it does not expire
-	ExpiresAt    time.Time // zero if it does not expire
+	Notes        []document.Note // that are no errors
+	CreatedAt    time.Time       // zero if the validation is missing
+	CarriedFrom  int64           // the revision that it was posted about, if a rollback took it over; else 0
+	ExpiresAfter string          // ISO 8601 duration; "" if it does not expire
+	ExpiresAt    time.Time       // zero if it does not expire
 }
 
 // Summary is one validation of a revision with the worst status of its entries (spec/api.md §8.2).

@@ -110,6 +110,7 @@ func TestDryRun_json(t *testing.T) {
 	}).is(t, http.StatusOK)
 	want := map[string]any{
 		"dryRun": true, "changed": true, "revision": 1.0, "status": "success", "buckets": map[string]any{"a": "created"},
+		"changes": map[string]any{"added": 1.0, "modified": 0.0, "deleted": 0.0, "unchanged": 0.0},
 		"documents": []any{
 			map[string]any{"change": "created", "bucket": "a", "schema": "acme/Widget/v1", "layer": "site", "name": "w1"},
 		},

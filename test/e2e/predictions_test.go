@@ -70,10 +70,18 @@ func (s *server) isPredicted(t *testing.T, c change) {
 		t.Errorf("ETag of the dry run %s, want that of the newest revision, %s", got, head)
 	}
 
-	if made := s.send(t, c.request("")); made.status >= http.StatusBadRequest {
+	made := s.send(t, c.request(""))
+	if made.status >= http.StatusBadRequest {
 		t.Fatalf("what went well as a dry run fails: %d\n%s", made.status, made.text)
 	}
 	after, said := s.head(t), tried.mapping(t)
+	for _, name := range []string{"Purser-Revision", "Purser-Changes", "Purser-Status"} {
+		if tried.got.Get(name) != made.got.Get(name) {
+			t.Errorf("%s of the dry run %q, and of the change %q", name, tried.got.Get(name), made.got.Get(name))
+		}
+	}
+	isCounted(t, made.got.Get("Purser-Changes"), said["documents"], said["changes"])
+	delete(said, "changes")
 	done := map[string]any{
 		"dryRun": true, "changed": head != after, "revision": any(nil), "status": "success",
 		"buckets": s.get(t, "revisions/"+head+"/diff/"+after).mapping(t), "validationPolicies": []any{},
@@ -100,6 +108,25 @@ func (s *server) isPredicted(t *testing.T, c change) {
 	}
 }
 
+// isCounted checks that a change is counted as the documents are that a dry run lists.
+func isCounted(t *testing.T, header string, documents, changes any) {
+	t.Helper()
+	counts := map[any]int{}
+	list, _ := documents.([]any)
+	for _, item := range list {
+		listed, _ := item.(map[string]any)
+		counts[listed["change"]]++
+	}
+	counted, _ := changes.(map[string]any)
+	want := fmt.Sprintf("added=%d, modified=%d, deleted=%d, unchanged=%v",
+		counts["created"], counts["modified"]+counts["moved"], counts["deleted"], counted["unchanged"])
+	said := fmt.Sprintf("added=%v, modified=%v, deleted=%v, unchanged=%v",
+		counted["added"], counted["modified"], counted["deleted"], counted["unchanged"])
+	if diff := cmp.Diff([]string{want, want}, []string{header, said}); diff != "" {
+		t.Errorf("what changes (-listed +header and body):\n%s", diff)
+	}
+}
+
 // findings are the entries of a revision's schema validation that say something, as a dry run foretells them.
 func (s *server) findings(t *testing.T, revision string) []any {
 	t.Helper()
@@ -112,8 +139,8 @@ func (s *server) findings(t *testing.T, revision string) []any {
 			text, _ := item.(map[string]any)
 			return strings.Contains(fmt.Sprint(text["message"]), "has been ignored")
 		})
-		if entry["name"] == own && len(errs) > 0 {
-			findings = append(findings, map[string]any{"status": status, "errors": errs})
+		if entry["name"] == own && (len(errs) > 0 || entry["notes"] != nil) {
+			findings = append(findings, map[string]any{"status": status, "errors": errs, "notes": entry["notes"]})
 		}
 	}
 	return findings
@@ -131,12 +158,14 @@ func anonymous(t *testing.T, list any) []any {
 		for _, item := range errs {
 			e, _ := item.(map[string]any)
 			for _, key := range []string{"schema", "layer", "name"} {
-				if e[key] != finding[key] && e["error"] != false && (e[key] != "" || finding[key] != nil) {
+				if e[key] != finding[key] && (e[key] != "" || finding[key] != nil) {
 					t.Errorf("a finding about %s %v is said to be about %v", key, e[key], finding[key])
 				}
 			}
 		}
-		findings = append(findings, map[string]any{"status": finding["status"], "errors": finding["errors"]})
+		findings = append(findings, map[string]any{
+			"status": finding["status"], "errors": finding["errors"], "notes": finding["notes"],
+		})
 	}
 	return findings
 }

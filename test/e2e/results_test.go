@@ -21,7 +21,10 @@ createdAt: 2017-01-01
 expiresAfter: PT1S
 id: 7
 `).is(t, http.StatusCreated).mapping(t)
-	want := map[string]any{"status": "failure", "validator": map[string]any{"name": "promenade", "version": "1.1.2"}}
+	want := map[string]any{
+		"status": "failure", "validator": map[string]any{"name": "promenade", "version": "1.1.2"},
+		"revision": 1, "stamp": s.get(t, "revisions/1").mapping(t)["stamp"],
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}

@@ -66,7 +66,6 @@ func TestListRevisions(t *testing.T) {
 	}
 	for query, want := range map[string][]any{
 		"limit=2": {1, 2}, "limit=0": nil, "offset=1": {2, 3, 4}, "offset=1&limit=2": {2, 3}, "offset=9": nil,
-		"other=x": {1, 2, 3, 4},
 	} {
 		var got []any
 		for _, item := range s.get(t, "revisions?"+query).results(t) {
@@ -79,6 +78,7 @@ func TestListRevisions(t *testing.T) {
 	}
 	for _, query := range []string{
 		"limit=x", "limit=-1", "limit=", "limit=1&limit=2", "limit=1.5", "limit=99999999999999999999", "offset=x", "offset=-1",
+		"other=x",
 	} {
 		parameter, _, _ := strings.Cut(query, "=")
 		s.send(t, request{method: http.MethodGet, path: "revisions?" + query, bad: true}).

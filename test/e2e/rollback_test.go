@@ -160,18 +160,18 @@ func TestRollback_isValidatedAsAWhole(t *testing.T) {
 	s.put(t, "p", policy("ready", own))
 	s.isOutcomes(t, "3", "success", "failure")
 
-	const duplicate = "<nil>: The key 'x' stands twice in one mapping, at lines 4 and 4; the last one wins."
+	const duplicate = "The key 'x' stands twice in one mapping, at lines 4 and 4; the last one wins."
 	// Without the DataSchema nothing fails.
 	s.isRollback(t, "2", 5, 2, "c", "p")
 	s.isPlaced(t, "5", "good in a@1", "big in a@1", "noted in b@2", "good2 in b@2")
 	s.isOutcomes(t, "5", "success", "success", "success", "success")
-	s.isMessages(t, "5", 2, duplicate)
+	s.isNoted(t, "5", 2, duplicate)
 	s.isVerdict(t, "5", "success; reported: "+own+"=success")
 	// With it one does, in its place among all documents.
 	s.isRollback(t, "4", 6, 4, "c", "p")
 	s.isOutcomes(t, "6", "success", "failure", "success", "success", "success", "success")
 	s.isMessages(t, "6", 1, ".data.size: 177 is greater than the maximum of 100")
-	s.isMessages(t, "6", 2, duplicate)
+	s.isNoted(t, "6", 2, duplicate)
 	s.isVerdict(t, "6", "failure; ready: "+own+"=failure")
 	s.isRollback(t, "1", 7, 1, "b", "c", "p")
 	s.isOutcomes(t, "7", "success", "success")
@@ -181,14 +181,49 @@ func TestRollback_isValidatedAsAWhole(t *testing.T) {
 	s.isRollback(t, "6", 9, 6, "a", "b", "c", "p")
 	s.isOutcomes(t, "9", "success", "failure", "success", "success", "success", "success")
 	s.isMessages(t, "9", 1, ".data.size: 177 is greater than the maximum of 100")
-	s.isMessages(t, "9", 2, duplicate)
+	s.isNoted(t, "9", 2, duplicate)
 	// What rollbacks found is what a PUT goes by.
 	s.put(t, "x", widget("other", "{size: 5}"))
 	s.isOutcomes(t, "10", "success", "failure")
-	// Results are about one revision.
-	s.report(t, 9, "a-validation", "failure")
-	s.isRollback(t, "9", 11, 9, "x")
-	s.isVerdict(t, "11", "failure; ready: "+own+"=failure")
+}
+
+// What other services have said about a revision holds when it comes back, as long as it held before.
+func TestRollback_carriesResults(t *testing.T) {
+	t.Parallel()
+	s := start(t, schemasOnly)
+	s.put(t, "p", policy("ready", "{name: a-validation, expiresAfter: P1D}", "b-validation"))
+	s.report(t, 1, "a-validation", "failure")
+	s.report(t, 1, "a-validation", "success")
+	s.report(t, 1, "b-validation", "success")
+	s.put(t, "b", widget("w", "{}"))
+	s.isVerdict(t, "2", "failure; ready: a-validation=missing b-validation=missing; ignored: "+own+"=success")
+	dry := s.send(t, request{method: http.MethodPost, path: "rollback/1?dry-run=true"}).is(t, http.StatusOK)
+	made := s.rollback(t, "1").is(t, http.StatusCreated)
+	for _, got := range []answer{dry, made} {
+		if status := got.got.Get("Purser-Status"); status != "success; findings=0" {
+			t.Errorf("Purser-Status: %s", status)
+		}
+	}
+	s.isVerdict(t, "3", "success; ready: a-validation=success b-validation=success; ignored: "+own+"=success")
+	if n := len(s.get(t, "revisions/3/validations/a-validation").results(t)); n != 1 {
+		t.Errorf("%d results, want the newest of that name", n)
+	}
+	posted := s.get(t, "revisions/1/validations/a-validation/entries/1").mapping(t)
+	s.report(t, 3, "b-validation", "failure")
+	s.rollback(t, "3").is(t, http.StatusCreated) // from the revision that they were posted about, not the one between
+	s.isVerdict(t, "4", "failure; ready: a-validation=success b-validation=failure; ignored: "+own+"=success")
+	for _, revision := range []string{"3", "4"} {
+		carried := s.get(t, "revisions/"+revision+"/validations/a-validation/entries/0").mapping(t)
+		want := []any{1, posted["createdAt"], posted["expiresAt"], posted["status"]}
+		got := []any{carried["carriedFrom"], carried["createdAt"], carried["expiresAt"], carried["status"]}
+		if diff := cmp.Diff(want, got); diff != "" || posted["carriedFrom"] != nil {
+			t.Errorf("origin, times and status of what revision %s carries (-want +got):\n%s", revision, diff)
+		}
+	}
+	own := s.get(t, "revisions/4/validations/b-validation/entries/0").mapping(t)
+	if own["carriedFrom"] != 3 {
+		t.Errorf("carried from %v, want 3", own["carriedFrom"])
+	}
 }
 
 func TestRollback_keepsBytes(t *testing.T) {

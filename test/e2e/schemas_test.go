@@ -63,6 +63,18 @@ func (s *server) isMessages(t *testing.T, revision string, entry int, want ...st
 	}
 }
 
+// isNoted checks that an entry is a success without errors and with one note.
+func (s *server) isNoted(t *testing.T, revision string, entry int, want string) {
+	t.Helper()
+	shown := s.get(t, fmt.Sprintf("revisions/%s/validations/%s/entries/%d", revision, own, entry)).is(t, http.StatusOK)
+	got := shown.mapping(t)
+	diff := cmp.Diff([]any{"success", []any{}, []any{map[string]any{"message": want, "level": "Info"}}},
+		[]any{got["status"], got["errors"], got["notes"]})
+	if diff != "" {
+		t.Errorf("status, errors and notes of entry %d of revision %s (-want +got):\n%s", entry, revision, diff)
+	}
+}
+
 func TestSchemas_violationIsRecorded(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -247,18 +259,30 @@ func TestSchemas_duplicateKeysAreNoted(t *testing.T) {
 	// Bad only for the YAML library that holds requests against the contract.
 	s.putBad(t, "mop", widget("a", "{}")+widget("b", "\n  x: 1\n  y: 2\n  x: 3")).is(t, http.StatusOK)
 	s.isOutcomes(t, "1", "success", "success")
-	got := s.faults(t, "1", 1)
-	want := []any{map[string]any{
-		"message": "The key 'x' stands twice in one mapping, at lines 11 and 13; the last one wins.", "error": false, "level": "Info",
-	}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("note (-want +got):\n%s", diff)
-	}
+	s.isNoted(t, "1", 1, "The key 'x' stands twice in one mapping, at lines 11 and 13; the last one wins.")
 	documents := s.get(t, "revisions/1/documents").documents(t)
 	if diff := cmp.Diff(map[string]any{"x": 3, "y": 2}, documents[1]["data"]); diff != "" {
 		t.Errorf("data (-want +got):\n%s", diff)
 	}
 	s.get(t, "revisions/1/status?expect=success").is(t, http.StatusOK)
+	dry := s.send(t, request{
+		method: http.MethodPut, path: "buckets/mop/documents?dry-run=true", body: widget("c", "{x: 1, x: 2}"), bad: true,
+		header: yamlBody(),
+	}).mapping(t)
+	finding, _ := dry["findings"].([]any)[0].(map[string]any)
+	if notes := fmt.Sprint(finding["notes"]); !strings.Contains(notes, "The key 'x' stands twice") {
+		t.Errorf("the note of a dry run: %s", notes)
+	}
+}
+
+// A border that is missing between two documents does not make one of them.
+func TestSchemas_duplicateKeysAtTheTop(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	body := widget("a", "{}") + strings.TrimPrefix(widget("b", "{}"), "---\n")
+	s.putBad(t, "mop", body).fails(t, http.StatusBadRequest, "HTTPBadRequest",
+		"document 1 [acme/Widget/v1] a", "the key 'schema' stands twice at the top level, at lines 2 and ", "---")
+	s.get(t, "revisions/1").fails(t, http.StatusNotFound, "RevisionNotFound")
 }
 
 func TestSchemas_secretsAreSanitized(t *testing.T) {

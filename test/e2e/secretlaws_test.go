@@ -479,7 +479,7 @@ func TestSecrets_routes(t *testing.T) {
 	t.Parallel()
 	served := map[string]bool{}
 	for path, methods := range api.Routes() {
-		for _, method := range methods {
+		for method := range methods {
 			route := method + " " + path
 			served[route] = true
 			if reads := strings.HasPrefix(route, "GET /api/v1.0/revisions/{revision}"); reads == (tested[route] != "") {
