@@ -99,6 +99,7 @@ func (s *server) routes() []route {
 		{v1 + "/health", methods{"GET": {public, s.health}}},
 		{v1 + "/whoami", methods{"GET": {authenticated, s.whoami}}},
 		{v1 + "/audit", methods{"GET": {authz.ShowAudit, s.listAudit}}},
+		{v1 + "/buckets", methods{"GET": {authz.ListCleartextDocuments, s.listBuckets}}},
 		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {authz.CreateCleartextDocuments, s.putBucket}}},
 		{v1 + "/changesets", methods{"PUT": {authz.CreateCleartextDocuments, s.putChangeSet}}},
 		{v1 + "/rollback/{revision}", methods{"POST": {authz.CreateCleartextDocuments, s.rollback}}},

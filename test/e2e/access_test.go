@@ -18,6 +18,7 @@ import (
 
 // ruleOf is what spec/api.md §1.1 says, and of Purser's own routes internal/access. Routes that are not here are open.
 var ruleOf = map[string]string{
+	"GET /api/v1.0/buckets":                                                        authz.ListCleartextDocuments,
 	"PUT /api/v1.0/buckets/{bucket}/documents":                                     authz.CreateCleartextDocuments,
 	"PUT /api/v1.0/changesets":                                                     authz.CreateCleartextDocuments,
 	"POST /api/v1.0/rollback/{revision}":                                           authz.CreateCleartextDocuments,
