@@ -62,5 +62,8 @@ type alwaysPaged[T any] struct {
 func writePage[T any](s *server, w http.ResponseWriter, r *http.Request, page queries.Page, more bool, of list[T]) {
 	view := alwaysPaged[T]{list: of}
 	view.Next, view.Prev = s.pages(r, page, more)
+	if more && 0 < of.Count && of.Count < page.Limit { // the items are large
+		view.Next = s.pageURL(r, page.Offset+of.Count, page.Limit)
+	}
 	s.write(w, r, http.StatusOK, view)
 }

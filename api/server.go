@@ -101,6 +101,9 @@ func (s *server) routes() []route {
 		{v1 + "/audit", methods{"GET": {authz.ShowAudit, s.listAudit}}},
 		{v1 + "/buckets", methods{"GET": {authz.ListCleartextDocuments, s.listBuckets}}},
 		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {authz.CreateCleartextDocuments, s.putBucket}}},
+		{v1 + "/documents/{namespace}/{kind}/{version}/{layer}/{name}/history", methods{
+			"GET": {authz.ListCleartextDocuments, s.documentHistory},
+		}},
 		{v1 + "/changesets", methods{"PUT": {authz.CreateCleartextDocuments, s.putChangeSet}}},
 		{v1 + "/rollback/{revision}", methods{"POST": {authz.CreateCleartextDocuments, s.rollback}}},
 		{v1 + "/revisions", methods{
