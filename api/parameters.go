@@ -198,6 +198,15 @@ func (s *server) selection(q *query) queries.Selection {
 	return selection
 }
 
+// search returns the text to search documents for, "" if the parameter is absent.
+func (q *query) search() string {
+	text := q.text("search")
+	if _, given := q.values["search"]; given && text == "" {
+		q.fail("search", "It must not be empty.")
+	}
+	return text
+}
+
 // nonEmpty returns the values that are not empty. Documents without a layer cannot be selected by layer.
 func nonEmpty(values []string) []string {
 	if values == nil {

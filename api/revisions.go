@@ -44,6 +44,9 @@ func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
 func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	selection := s.selection(q)
+	if !s.Compat {
+		selection.Search = q.search()
+	}
 	if err := q.error(); err != nil {
 		return err
 	}
