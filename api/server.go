@@ -57,7 +57,8 @@ func New(config Config) http.Handler {
 		config, cache.New[textKey, []byte](config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
 	}
 	router := chi.NewRouter()
-	router.Use(newObserver(config).middleware, unsniffed, s.audited, s.recoverer, s.budgeted, routeEscaped, s.checkBody)
+	router.Use(newObserver(config).middleware, unsniffed, s.audited, s.recoverer, compressed, s.budgeted, routeEscaped,
+		s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute(r)) })
 	for _, route := range s.routes() {
 		if route.pattern != metricsPath || !config.Access.MetricsElsewhere {
