@@ -93,6 +93,7 @@ func (s *server) routes() []route {
 	const v1 = "/api/v1.0"
 	const revision = v1 + "/revisions/{revision}"
 	return []route{
+		{"/", methods{"GET": {public, s.front}}},
 		{"/versions", methods{"GET": {public, s.versions}}},
 		{"/readyz", methods{"GET": {public, s.ready}}},
 		{metricsPath, methods{"GET": {authz.ShowMetrics, s.metrics}}},
