@@ -117,14 +117,10 @@ func targetOf(r *http.Request) string {
 
 // GET /api/v1.0/audit
 func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
-	const defaultLimit, maxLimit = 100, 1000
 	q := readQuery(r)
 	query := queries.AuditQuery{
-		Page:     queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", defaultLimit)},
+		Page:     q.page(),
 		Revision: int64(q.count("revision", 0)), User: q.text("user"), Since: q.time("since"), Until: q.time("until"),
-	}
-	if query.Limit > maxLimit {
-		q.fail("limit", "At most %d are shown at once.", maxLimit)
 	}
 	if err := q.error(); err != nil {
 		return err
@@ -133,9 +129,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := auditView{list: listOf(events, eventViewOf)}
-	view.Next, view.Prev = s.pages(r, query.Page, more)
-	s.write(w, r, http.StatusOK, view)
+	writePage(s, w, r, query.Page, more, listOf(events, eventViewOf))
 	return nil
 }
 
@@ -152,13 +146,6 @@ func (q *query) time(parameter string) time.Time {
 	}
 	q.fail(parameter, "It must be a time such as 2026-01-31T12:00:00Z.")
 	return time.Time{}
-}
-
-type auditView struct {
-	list[eventView]
-
-	Next *string `json:"next"`
-	Prev *string `json:"prev"`
 }
 
 type eventView struct {

@@ -31,10 +31,13 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:size])
 }
 
+// varies lists the headers that select the form of an answer.
+const varies = "Accept, Accept-Encoding"
+
 // notModified sets the ETag of an answer. If the client has that answer already, it answers with 304 and returns true.
 func notModified(w http.ResponseWriter, r *http.Request, tag string) bool {
 	w.Header().Set("ETag", tag)
-	w.Header().Set("Vary", "Accept")
+	w.Header().Set("Vary", varies)
 	if matchesETag(r, tag) || matchesETag(r, "*") {
 		w.WriteHeader(http.StatusNotModified)
 		return true

@@ -216,22 +216,31 @@ func documentValue(doc *revisions.Stored, hidden bool) document.Mapping {
 
 // unifiedText returns a deep diff as a unified diff of the documents' canonical YAML.
 func unifiedText(ctx context.Context, before, after int64, found []queries.DeepDifference) ([]byte, error) {
-	var text strings.Builder
+	var text []byte
 	for _, bucket := range found {
 		for _, d := range bucket.Documents {
-			hidden := encrypted(d)
-			changes, err := diff.Unified(ctx, title(before, d.Before), title(after, d.After),
-				canonicalYAML(d.Before, hidden), canonicalYAML(d.After, hidden))
+			changes, err := unifiedDiff(ctx, before, after, d)
 			if err != nil {
-				return nil, tooLargeToCompare(d, err)
+				return nil, err
 			}
-			text.WriteString(changes)
-			if hiddenDiffer(d) {
-				fmt.Fprintf(&text, "Encrypted data of %s changed\n", title(after, d.After))
-			}
+			text = append(text, changes...)
 		}
 	}
-	return []byte(text.String()), nil
+	return text, nil
+}
+
+// unifiedDiff returns the difference of a document between two revisions as a unified diff of its canonical YAML.
+func unifiedDiff(ctx context.Context, before, after int64, d revisions.DocumentDifference) (string, error) {
+	hidden := encrypted(d)
+	changes, err := diff.Unified(ctx, title(before, d.Before), title(after, d.After),
+		canonicalYAML(d.Before, hidden), canonicalYAML(d.After, hidden))
+	if err != nil {
+		return "", tooLargeToCompare(d, err)
+	}
+	if hiddenDiffer(d) {
+		changes += fmt.Sprintf("Encrypted data of %s changed\n", title(after, d.After))
+	}
+	return changes, nil
 }
 
 // title returns the name of one side of a unified diff.

@@ -130,6 +130,16 @@ func (q *query) count(parameter string, absent int) int {
 // maxCount bounds all numbers in parameters. There is less of everything, and sums with it do not overflow.
 const maxCount = 1 << 40
 
+// page returns the page of a list that always has pages.
+func (q *query) page() queries.Page {
+	const defaultLimit, maxLimit = 100, 1000
+	page := queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", defaultLimit)}
+	if page.Limit > maxLimit {
+		q.fail("limit", "At most %d are shown at once.", maxLimit)
+	}
+	return page
+}
+
 // limit returns the absolute value of the parameter limit (spec/api.md §5.2), -1 if it is absent.
 func (q *query) limit() int {
 	values, ok := q.values["limit"]
@@ -220,6 +230,15 @@ func (s *server) selection(q *query) queries.Selection {
 		selection.Offset = q.count("offset", 0)
 	}
 	return selection
+}
+
+// search returns the text to search documents for, "" if the parameter is absent.
+func (q *query) search() string {
+	text := q.text("search")
+	if _, given := q.values["search"]; given && text == "" {
+		q.fail("search", "It must not be empty.")
+	}
+	return text
 }
 
 // nonEmpty returns the values that are not empty. Documents without a layer cannot be selected by layer.

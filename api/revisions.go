@@ -1,9 +1,11 @@
 package api
 
 import (
+	"bytes"
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"purser/internal/queries"
@@ -44,6 +46,9 @@ func (s *server) showRevision(w http.ResponseWriter, r *http.Request) error {
 func (s *server) listDocuments(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	selection := s.selection(q)
+	if !s.Compat {
+		selection.Search = q.search()
+	}
 	if err := q.error(); err != nil {
 		return err
 	}
@@ -58,7 +63,20 @@ func (s *server) listRendered(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	selection.Abstract = nil // no rendered document is abstract
-	return s.writeSelected(w, r, selection, queries.View.Rendered)
+	return s.writeSelected(w, r, selection, func(v queries.View, ctx context.Context, id int64, of queries.Selection) (
+		queries.Selected, error,
+	) {
+		found, err := v.Rendered(ctx, id, of)
+		if infoOf(r).viewer.Secrets() && slices.ContainsFunc(found.Documents, mayHoldSecret) {
+			w.Header().Set("Cache-Control", noTransform)
+		}
+		return found, err
+	})
+}
+
+// mayHoldSecret reports whether there may be a secret in a rendered document.
+func mayHoldSecret(doc *revisions.Stored) bool {
+	return doc.Tainted || bytes.Contains(doc.Metadata, []byte(`"storagePolicy":"encrypted"`))
 }
 
 // writeSelected answers with the selected documents of a revision.
@@ -84,7 +102,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	w.Header().Set("Vary", "Accept")
+	w.Header().Set("Vary", varies)
 	if !found.Provisional && notModified(w, r, s.documentsTag(r, id, found.Stamp)) {
 		return nil
 	}

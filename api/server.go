@@ -57,7 +57,8 @@ func New(config Config) http.Handler {
 		config, cache.New[textKey, []byte](config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
 	}
 	router := chi.NewRouter()
-	router.Use(newObserver(config).middleware, unsniffed, s.audited, s.recoverer, s.budgeted, routeEscaped, s.checkBody)
+	router.Use(newObserver(config).middleware, unsniffed, s.audited, s.recoverer, compressed, s.budgeted, routeEscaped,
+		s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute(r)) })
 	for _, route := range s.routes() {
 		if route.pattern != metricsPath || !config.Access.MetricsElsewhere {
@@ -90,7 +91,7 @@ type endpoint struct {
 
 const metricsPath = "/metrics"
 
-func (s *server) routes() []route {
+func (s *server) routes() []route { //nolint:funlen // a table
 	const v1 = "/api/v1.0"
 	const revision = v1 + "/revisions/{revision}"
 	type names = []string
@@ -100,9 +101,10 @@ func (s *server) routes() []route {
 		"schema", "metadata.name", "metadata.label", "metadata.layeringDefinition.layer", "status.bucket", "sort", "order",
 		"limit", "offset", cleartextSecrets,
 	}
-	documents := append(names{"metadata.layeringDefinition.abstract"}, rendered...)
+	documents := append(names{"metadata.layeringDefinition.abstract", "search"}, rendered...)
 	secrets, page, about := names{cleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
 	return []route{
+		{"/", methods{"GET": {public, s.front, nil}}},
 		{"/versions", methods{"GET": {public, s.versions, nil}}},
 		{"/readyz", methods{"GET": {public, s.ready, nil}}},
 		{metricsPath, methods{"GET": {authz.ShowMetrics, s.metrics, names{"name[]"}}}},
@@ -112,7 +114,11 @@ func (s *server) routes() []route {
 		{v1 + "/audit", methods{
 			"GET": {authz.ShowAudit, s.listAudit, append(names{"revision", "user", "since", "until"}, page...)},
 		}},
+		{v1 + "/buckets", methods{"GET": {authz.ListCleartextDocuments, s.listBuckets, page}}},
 		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {authz.CreateCleartextDocuments, s.putBucket, put}}},
+		{v1 + "/documents/{namespace}/{kind}/{version}/{layer}/{name}/history", methods{
+			"GET": {authz.ListCleartextDocuments, s.documentHistory, append(names{cleartextSecrets}, page...)},
+		}},
 		{v1 + "/changesets", methods{
 			"PUT": {authz.CreateCleartextDocuments, s.putChangeSet, append(names{"buckets"}, put...)},
 		}},

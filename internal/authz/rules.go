@@ -56,7 +56,7 @@ var registered = []Rule{
 	{
 		ListCleartextDocuments,
 		"GET /revisions/{revision}/documents, .../rendered-documents, .../rendered-documents/explain, .../graph, " +
-			".../schemas and .../docs", adminsOnly,
+			".../schemas and .../docs; GET /buckets and /documents/.../history", adminsOnly,
 	},
 	{
 		ListEncryptedDocuments,

@@ -17,6 +17,9 @@ const maxRead = 4 << 20
 // Documents returns the documents of a revision that a selection asks for. Of many only the first are read: Each reads
 // the others. Faults: NotFound, Gone.
 func (v View) Documents(ctx context.Context, id int64, selection Selection) (Selected, error) {
+	if selection.Search != "" {
+		return v.search(ctx, id, selection)
+	}
 	wanted := v.restricted(selection)
 	wanted.MaxBytes = maxRead
 	if selection.Limit >= 0 {
@@ -51,16 +54,18 @@ func (v View) Each(ctx context.Context, selected Selected, do func(documents []*
 	if err := do(selected.Documents); err != nil {
 		return err
 	}
-	one := func(doc *revisions.Stored) error {
-		return do(v.redacted(Selected{Documents: []*revisions.Stored{doc}}).Documents)
-	}
+	return v.rest(ctx, selected, func(doc *revisions.Stored) error { return do([]*revisions.Stored{v.seen(doc)}) })
+}
+
+// rest calls do for those of the selected documents that have not been read, as they are stored.
+func (s *Service) rest(ctx context.Context, selected Selected, do func(*revisions.Stored) error) error {
 	for rest := selected.Rest; len(rest) > 0; {
 		var ids []int64
 		size := 0
 		for len(rest) > 0 && (size == 0 || size+rest[0].Size <= maxRead) {
 			ids, size, rest = append(ids, rest[0].ID), size+rest[0].Size+1, rest[1:]
 		}
-		found, err := v.store.Versions(ctx, selected, ids, one)
+		found, err := s.store.Versions(ctx, selected, ids, do)
 		switch {
 		case err != nil:
 			return fmt.Errorf("read documents: %w", err)

@@ -9,6 +9,7 @@ type Selection struct {
 	Buckets   []string
 	Abstract  []bool
 	Labels    []Label // all of these
+	Search    string  // a text in the name, a label or a value; of Documents only
 	NoPolicy  bool    // leave ValidationPolicies out
 	Cleartext bool    // leave encrypted documents out; a View sets it
 	Sort      []SortKey

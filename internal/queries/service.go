@@ -79,6 +79,13 @@ type Store interface {
 	// Tags returns those of a revision's tags that have one of the names, all of them if none is named, sorted.
 	Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error)
 
+	// Buckets returns a page of the buckets by name, without counting encrypted documents if only cleartext is wanted.
+	Buckets(ctx context.Context, page Page, cleartext bool) ([]Bucket, error)
+
+	// Events returns the events of a document that a query asks for, the newest first, and whether some of them are left
+	// out for their size.
+	Events(ctx context.Context, query EventQuery) (events []Event, cut bool, err error)
+
 	// Documents returns the documents of a revision that a selection asks for, in its order; beyond its MaxBytes it only
 	// outlines them.
 	Documents(ctx context.Context, revision int64, selection Selection) (Selected, error)

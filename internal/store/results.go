@@ -21,8 +21,11 @@ const (
 	insertResult = `INSERT INTO results (site, revision, name, status, validator, errors, created_at, message)
 		SELECT r.site, r.revision, $4, $5, $6, $7, coalesce($8, now()), $9` + stamped
 
+	// isPosted is the condition that no validation of the server's own has a name; the prefix of most of these follows.
+	isPosted = `n.name <> '` + validations.CoverageValidation + `' AND NOT starts_with(n.name, `
+
 	// carryResults takes over the newest result of each name of another revision ($3), but for those of the server's own
-	// validations, whose names have a prefix ($4).
+	// validations, most of whose names have a prefix ($4).
 	carryResults = `WITH carried AS (
 			INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from)
 			SELECT n.site, $2, n.name, x.status, x.validator, x.errors, x.created_at, x.message,
@@ -30,7 +33,7 @@ const (
 			FROM reported n CROSS JOIN LATERAL (
 				SELECT id, revision, status, validator, errors, created_at, message, carried_from FROM results
 				WHERE site = n.site AND revision = n.revision AND name = n.name` + newestFirst + `) x
-			WHERE n.site = $1 AND n.revision = $3 AND NOT starts_with(n.name, $4) ORDER BY x.id
+			WHERE n.site = $1 AND n.revision = $3 AND ` + isPosted + `$4) ORDER BY x.id
 			RETURNING name)
 		INSERT INTO reported (site, revision, name) SELECT $1, $2, name FROM carried`
 

@@ -74,7 +74,7 @@ const (
 
 	newestOutcomes = latestResults + `n.revision = (SELECT head FROM sites WHERE site = $1)`
 
-	carriedOutcomes = latestResults + `n.revision = $2 AND NOT starts_with(n.name, $3)`
+	carriedOutcomes = latestResults + `n.revision = $2 AND ` + isPosted + `$3)`
 
 	newestOccupied = `SELECT bucket FROM occupancies WHERE site = $1 AND until IS NULL ORDER BY bucket`
 

@@ -18,6 +18,8 @@ import (
 
 // ruleOf is what spec/api.md §1.1 says, and of Purser's own routes internal/access. Routes that are not here are open.
 var ruleOf = map[string]string{
+	"GET /api/v1.0/buckets": authz.ListCleartextDocuments,
+	"GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history":  authz.ListCleartextDocuments,
 	"PUT /api/v1.0/buckets/{bucket}/documents":                                     authz.CreateCleartextDocuments,
 	"PUT /api/v1.0/changesets":                                                     authz.CreateCleartextDocuments,
 	"POST /api/v1.0/rollback/{revision}":                                           authz.CreateCleartextDocuments,
@@ -112,7 +114,7 @@ func writeFile(t *testing.T, path, text string) {
 func eachRoute(t *testing.T, visit func(route string, r request)) {
 	t.Helper()
 	parts := strings.NewReplacer("{bucket}", "b", "{revision}", "4711", "{other}", "4712", "{tag}", "t", "{name}", "v",
-		"{entry}", "0", "{namespace}", "acme", "{kind}", "Widget", "{version}", "v1")
+		"{entry}", "0", "{namespace}", "acme", "{kind}", "Widget", "{version}", "v1", "{layer}", "site")
 	for path, item := range mustContract(t).doc.Paths.Map() {
 		for method := range item.Operations() {
 			route := method + " " + path

@@ -135,7 +135,7 @@ func TestContract_isHeldAgainst(t *testing.T) {
 		got: http.Header{
 			"Content-Type":           {"application/x-yaml"},
 			"Etag":                   {`"2c5d120bab1ac9e9"`},
-			"Vary":                   {"Accept"},
+			"Vary":                   {"Accept, Accept-Encoding"},
 			"X-Content-Type-Options": {"nosniff"},
 			"X-Deckhand-Req":         {"req-0b9d4a5e-3f0c-4d8e-9c59-6f2f0f4a1c7d"},
 		},

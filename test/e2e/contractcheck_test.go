@@ -127,7 +127,7 @@ func (c *contract) route(r *http.Request) (*routers.Route, map[string]string) {
 		method = http.MethodGet
 	}
 	for _, path := range c.doc.Paths.InMatchingOrder() {
-		if params, ok := matches(strings.Split(path, "/"), sent); ok {
+		if params, ok := matches(strings.Split(strings.TrimSuffix(path, "/"), "/"), sent); ok {
 			item := c.doc.Paths.Value(path)
 			return &routers.Route{Spec: c.plain, Path: path, PathItem: item, Operation: item.GetOperation(method)}, params
 		}

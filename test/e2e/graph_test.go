@@ -209,7 +209,7 @@ func TestGraph_forms(t *testing.T) {
 			if diff := cmp.Diff(kind, got.is(t, http.StatusOK).got.Get("Content-Type")); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", format, diff)
 			}
-			if got.got.Get("Vary") != "Accept" {
+			if got.got.Get("Vary") != "Accept, Accept-Encoding" {
 				t.Errorf("%s: Vary is %q", format, got.got.Get("Vary"))
 			}
 			again := s.get(t, got.path, "Accept", got.header["Accept"], "If-None-Match", got.got.Get("ETag"))

@@ -47,6 +47,8 @@ func TestSelection_pages(t *testing.T) {
 		"limit=7":                        {"w1@1 w2@1 g1@1 o1@2 o2@2 lp@3 vp@3"},
 		"limit=-1&metadata.label=role=b": {"g1@1"},
 		"offset=5&limit=1":               {"lp@3", "vp@3"},
+		"limit=1&search=ROLE=A":          {"w1@1", "w2@1"},
+		"limit=2&search=1&schema=acme&sort=name&order=desc": {"w1@1 o1@2", "g1@1"},
 	} {
 		var pages []string
 		previous := ""

@@ -244,7 +244,7 @@ func TestRoutes(t *testing.T) {
 	t.Run("unknown paths", func(t *testing.T) {
 		t.Parallel()
 		for _, path := range []string{
-			"/", "/api", "/api/v1.0", "/api/v2.0/revisions", "nowhere", "buckets", "buckets/b", "revisions/1/nothing",
+			"/api", "/api/v1.0", "/api/v2.0/revisions", "nowhere", "buckets/b", "revisions/1/nothing",
 			"revisions/1/validations/a/entries", "rollback", "rollback/1/2", "changesets/a", "revisions/1/diff",
 			"revisions/1/deepdiff/", "revisions/1/tags/a/b", "/%2e%2e/versions",
 		} {

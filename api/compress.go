@@ -1,0 +1,201 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	// minCompressed is the size from which answers are compressed, in bytes.
+	minCompressed = 1 << 10
+	// maxCompressors bounds the answers that are compressed at once by one method, and so the memory: a compressor takes
+	// about a megabyte for as long as its client reads. Further answers are sent as they are.
+	maxCompressors = 32
+	// compressionWindow is how far back zstd looks for repetitions, in bytes.
+	compressionWindow = 256 << 10
+)
+
+// noTransform in Cache-Control keeps an answer with secrets from being compressed, here and by proxies. Whoever can
+// have a text of his own put beside a secret learns from the size of the compressed answer whether they are alike
+// (BREACH).
+const noTransform = "no-transform"
+
+// compressor compresses one answer after the other.
+type compressor interface {
+	io.WriteCloser
+	Reset(w io.Writer)
+}
+
+// method is a way to compress, by its name in Accept-Encoding.
+type method struct {
+	name string
+	idle chan compressor // nil in place of those that have not been made yet
+	make func() (compressor, error)
+}
+
+func newMethod(name string, newCompressor func() (compressor, error)) *method {
+	m := &method{name, make(chan compressor, maxCompressors), newCompressor}
+	for range maxCompressors {
+		m.idle <- nil
+	}
+	return m
+}
+
+// newMethods returns the methods, the best first.
+func newMethods() []*method {
+	return []*method{
+		newMethod("zstd", func() (compressor, error) {
+			return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1),
+				zstd.WithWindowSize(compressionWindow), zstd.WithLowerEncoderMem(true))
+		}),
+		newMethod("gzip", func() (compressor, error) { return gzip.NewWriterLevel(nil, gzip.BestSpeed) }),
+	}
+}
+
+// take returns a compressor, nil if all are in use.
+func (m *method) take() compressor {
+	select {
+	case c := <-m.idle:
+		if c == nil {
+			made, err := m.make()
+			if err != nil {
+				panic(fmt.Errorf("make a compressor for %s: %w", m.name, err)) // only wrong options do that
+			}
+			return made
+		}
+		return c
+	default:
+		return nil
+	}
+}
+
+// release takes a compressor back.
+func (m *method) release(c compressor) {
+	c.Reset(nil)
+	m.idle <- c
+}
+
+// preferredMethod returns the method that Accept-Encoding prefers, nil if it accepts none.
+func preferredMethod(r *http.Request, methods []*method) *method {
+	var best *method
+	bestQuality := 0.0
+	for _, m := range methods {
+		for item := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
+			name, params, err := mime.ParseMediaType(strings.TrimSpace(item))
+			if err != nil || name != m.name {
+				continue
+			}
+			quality := 1.0
+			if q, err := strconv.ParseFloat(params["q"], 64); err == nil {
+				quality = q
+			}
+			if quality > bestQuality {
+				best, bestQuality = m, quality
+			}
+		}
+	}
+	return best
+}
+
+// compressed compresses answers as Accept-Encoding asks for, unless they are small. What is compressed is no longer the
+// same byte for byte, so its ETag becomes a weak one, which serves in If-None-Match and If-Match like the other.
+func compressed(next http.Handler) http.Handler {
+	methods := newMethods()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		method := preferredMethod(r, methods)
+		if method == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		answer := &compressedWriter{ResponseWriter: w, method: method, reading: isReading(r.Method)}
+		defer answer.release() // after a panic too, which must not end the answer as if it were complete
+		next.ServeHTTP(answer, r)
+		answer.end()
+	})
+}
+
+// compressedWriter holds the status of an answer back until its size is known, by Content-Length or by the first write.
+type compressedWriter struct {
+	http.ResponseWriter
+
+	method     *method
+	reading    bool
+	status     int // 0 until the handler has chosen it
+	sent       bool
+	compressor compressor // nil if the answer is sent as it is
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *compressedWriter) WriteHeader(status int) {
+	if w.sent || status < http.StatusOK {
+		w.ResponseWriter.WriteHeader(status)
+		return
+	}
+	w.status = status
+	if size, err := strconv.Atoi(w.Header().Get("Content-Length")); err == nil {
+		w.send(size)
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (w *compressedWriter) Write(text []byte) (int, error) {
+	if w.status == 0 {
+		w.WriteHeader(http.StatusOK)
+	}
+	if !w.sent {
+		w.send(len(text))
+	}
+	if w.compressor != nil {
+		return w.compressor.Write(text) //nolint:wrapcheck // a decorator
+	}
+	return w.ResponseWriter.Write(text) //nolint:wrapcheck // a decorator
+}
+
+// send sends the status of an answer that has at least so many bytes.
+func (w *compressedWriter) send(size int) {
+	w.sent = true
+	header := w.Header()
+	known := header.Get("Content-Encoding") != "" || header.Get("Cache-Control") == noTransform
+	if !known && size >= minCompressed {
+		w.compressor = w.method.take()
+	}
+	if w.compressor != nil {
+		w.compressor.Reset(w.ResponseWriter)
+		header.Set("Content-Encoding", w.method.name)
+		header.Del("Content-Length")
+		if header.Get("Vary") == "" {
+			header.Set("Vary", "Accept-Encoding")
+		}
+	}
+	if tag := header.Get("ETag"); tag != "" && w.reading && (w.compressor != nil || w.status == http.StatusNotModified) {
+		header.Set("ETag", "W/"+tag)
+	}
+	w.ResponseWriter.WriteHeader(w.status)
+}
+
+// end ends an answer that is complete.
+func (w *compressedWriter) end() {
+	if w.status != 0 && !w.sent {
+		w.send(0)
+	}
+	if w.compressor != nil {
+		_ = w.compressor.Close() // the client may have gone
+	}
+}
+
+// release gives the compressor back.
+func (w *compressedWriter) release() {
+	if w.compressor != nil {
+		w.method.release(w.compressor)
+	}
+}
+
+// Unwrap is for http.ResponseController.
+func (w *compressedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

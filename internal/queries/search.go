@@ -1,0 +1,169 @@
+package queries
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/revisions"
+)
+
+// errEnough ends a search that has found all that was asked for.
+var errEnough = errors.New("enough is found")
+
+// search returns the documents that a selection asks for and that its text is in. It reads what the other filters
+// select, some documents at a time, until it has found enough. Of what it finds only the first megabytes are kept. The
+// work counts in the request's budget. Faults: those of Documents; TooLarge.
+func (v View) search(ctx context.Context, id int64, selection Selection) (Selected, error) {
+	wanted := v.restricted(selection)
+	wanted.Page, wanted.MaxBytes = Page{Limit: -1}, maxRead
+	candidates, err := v.store.Documents(ctx, id, wanted)
+	if err != nil {
+		return Selected{}, fmt.Errorf("read documents: %w", revisions.Explained(ctx, v.store, id, err))
+	}
+	hits := hits{page: selection.Page, text: newText(selection.Search), meter: budget.NewMeter(ctx)}
+	if err = hits.addAll(candidates.Documents); err == nil {
+		err = v.rest(budget.Exempt(ctx), candidates, hits.add)
+	}
+	if err != nil && !errors.Is(err, errEnough) {
+		return Selected{}, err
+	}
+	found := hits.found
+	found.Revision, found.Stamp, found.Provisional = candidates.Revision, candidates.Stamp, candidates.Provisional
+	return v.redacted(found), nil
+}
+
+// hits gathers the documents of a page that a text is in.
+type hits struct {
+	page  Page
+	text  text
+	meter *budget.Meter
+	found Selected
+	count int // before the end of the page
+	size  int // of the documents found
+}
+
+func (h *hits) addAll(documents []*revisions.Stored) error {
+	for _, doc := range documents {
+		if err := h.add(doc); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds a document if the text is in it. It returns errEnough when the page is full and there are more.
+func (h *hits) add(doc *revisions.Stored) error {
+	if err := h.meter.Spend(h.text.cost(doc)); err != nil {
+		return budget.About(err, "search for %q", revisions.Truncate(h.text.lower))
+	}
+	if !h.text.isIn(doc) {
+		return nil
+	}
+	h.count++
+	switch {
+	case h.count <= h.page.Offset:
+		return nil
+	case h.page.Limit >= 0 && h.count > h.page.Offset+h.page.Limit:
+		h.found.More = true
+		return errEnough
+	}
+	size := revisions.Size(doc.Document)
+	if h.size += size; h.size > maxRead {
+		h.found.Rest = append(h.found.Rest, Outline{doc.ID, size})
+	} else {
+		h.found.Documents = append(h.found.Documents, doc)
+	}
+	return nil
+}
+
+// text is a text to search for, whatever the case of its letters.
+type text struct {
+	lower  string
+	quoted []byte // as JSON strings have it
+}
+
+func newText(wanted string) text {
+	lower := strings.ToLower(wanted)
+	quoted := document.AppendJSON(nil, lower)
+	return text{lower, quoted[1 : len(quoted)-1]}
+}
+
+// cost returns how many steps it takes to search a document.
+func (t text) cost(doc *revisions.Stored) int {
+	const each, perByte = 500, 4
+	return each + perByte*(len(doc.Metadata)+len(doc.Data))
+}
+
+// isIn reports whether the text is in the name of a document, in one of its labels, as KEY=VALUE, or in a value of its
+// data. The data of encrypted documents is not looked at.
+func (t text) isIn(doc *revisions.Stored) bool {
+	if strings.Contains(strings.ToLower(doc.Name), t.lower) {
+		return true
+	}
+	data := bytes.ToLower(doc.Data)
+	maybeLabel := strings.Contains(t.lower, "=") || bytes.Contains(bytes.ToLower(doc.Metadata), t.quoted)
+	maybeValue := bytes.Contains(data, t.quoted)
+	if !maybeLabel && !maybeValue {
+		return false
+	}
+	traits := doc.Traits()
+	for _, label := range traits.Labels {
+		value, _ := label.Value.(string)
+		if strings.Contains(strings.ToLower(label.Key+"="+value), t.lower) {
+			return true
+		}
+	}
+	return maybeValue && !traits.Encrypted && !doc.Tainted && t.isInValue(data)
+}
+
+// isInValue reports whether the text is in a string, a number or another scalar of JSON text in lower case. Keys do not
+// count.
+func (t text) isInValue(data []byte) bool {
+	for len(data) > 0 {
+		end := scalarEnd(data)
+		scalar := data[:end]
+		data = data[max(end, 1):]
+		isKey := len(data) > 0 && data[0] == ':'
+		if !isKey && bytes.Contains(scalar, t.quoted) && t.isInScalar(scalar) {
+			return true
+		}
+	}
+	return false
+}
+
+// isInScalar reports whether the text is in a scalar, which is unquoted if that matters.
+func (t text) isInScalar(scalar []byte) bool {
+	if scalar[0] != '"' {
+		return true
+	}
+	if bytes.IndexByte(scalar, '\\') < 0 {
+		return bytes.Contains(scalar[1:len(scalar)-1], t.quoted)
+	}
+	value, err := document.ParseJSON(scalar)
+	unquoted, _ := value.(string)
+	return err == nil && strings.Contains(unquoted, t.lower)
+}
+
+// scalarEnd returns the length of the scalar that JSON text begins with, 0 if it begins with anything else.
+func scalarEnd(data []byte) int {
+	if data[0] != '"' {
+		if end := bytes.IndexAny(data, "{}[]:,\""); end >= 0 {
+			return end
+		}
+		return len(data)
+	}
+	for i := 1; i < len(data); i++ {
+		switch data[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(data)
+}

@@ -1,0 +1,170 @@
+package queries
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+)
+
+func TestView_Documents_search(t *testing.T) {
+	t.Parallel()
+	const labelled = ", labels: {rack: R2, role: compute}"
+	documents := parsed(t, widget("cmp-1", `{address: 10.0.0.21, rack: 2, "quo\"te": "a\"b\\c\nd\tyes"}`, cleartext+labelled)+
+		widget("cmp-2", "{list: [{deep: GRÜN}, true, 1.5], rack: null}", cleartext)+
+		widget("pw", "{rack: hunter2}", "storagePolicy: encrypted, labels: {rack: r9}, layeringDefinition: {layer: site}")+
+		widget("Ctl", "{}", cleartext))
+	same, tainted := *documents[1].Document, *documents[3]
+	same.Name = "cmp-3"
+	tainted.Document, tainted.Tainted = &same, true
+	documents = append(documents, &tainted)
+	for text, want := range map[string]string{
+		"CMP-":         "cmp-1 cmp-2 cmp-3", // the third by its name only
+		"ctl":          "Ctl",
+		"rack=r2":      "cmp-1",
+		"role":         "cmp-1", // a label's key
+		"compute":      "cmp-1",
+		"r9":           "pw", // a label of an encrypted document
+		"0.0.2":        "cmp-1",
+		"grün":         "cmp-2",
+		"GRÜN":         "cmp-2",
+		"1.5":          "cmp-2",
+		"TRUE":         "cmp-2",
+		"deep":         "", // a key
+		"hunter":       "", // a secret
+		"address":      "",
+		`"b`:           "cmp-1",
+		"c\nd":         "cmp-1",
+		"d\tY":         "cmp-1",
+		"tyes":         "", // an escape and what is behind it
+		`\n`:           "", // no such characters, but their escape
+		`b\c`:          "cmp-1",
+		`":`:           "",
+		"[":            "",
+		"layer":        "", // elsewhere in the metadata
+		"acme":         "",
+		"10.0.0.21\",": "",
+		"no such text": "",
+	} {
+		s := service(&site{documents: map[int64][]*revisions.Stored{1: documents}})
+		found, err := s.Documents(t.Context(), 1, Selection{Search: text, Page: Page{Limit: -1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(names(found.Documents), " "); got != want {
+			t.Errorf("%q is in %s, want %s", text, got, want)
+		}
+	}
+}
+
+// What is found has pages, however much is read at once.
+func TestView_Documents_searchPages(t *testing.T) {
+	t.Parallel()
+	const count = 20
+	var body strings.Builder
+	for i := range count {
+		body.WriteString(widget(fmt.Sprintf("w%02d-%d", i, i%2), "{}", cleartext))
+	}
+	for _, near := range []int{0, 1, 7} {
+		site := &site{documents: map[int64][]*revisions.Stored{1: parsed(t, body.String())}, near: near}
+		s := service(site)
+		for _, c := range []struct {
+			page Page
+			want string
+			more bool
+		}{
+			{Page{Limit: -1, Offset: 7}, "w15-1 w17-1 w19-1", false},
+			{Page{Limit: 2}, "w01-1 w03-1", true},
+			{Page{Limit: 2, Offset: 3}, "w07-1 w09-1", true},
+			{Page{Limit: 2, Offset: 8}, "w17-1 w19-1", false},
+			{Page{Limit: 0}, "", true},
+			{Page{Limit: 2, Offset: 10}, "", false},
+		} {
+			found, err := s.Documents(t.Context(), 1, Selection{Search: "-1", Schemas: []string{"acme"}, Page: c.page})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := strings.Join(names(found.Documents), " ")
+			if got != c.want || found.More != c.more {
+				t.Errorf("%+v: %s, more %v; want %s, %v", c.page, got, found.More, c.want, c.more)
+			}
+			if asked := site.selections[len(site.selections)-1]; asked.Limit != -1 || asked.Offset != 0 || asked.Schemas == nil {
+				t.Errorf("the store was asked for %+v", asked)
+			}
+		}
+	}
+}
+
+// A search counts its work, and gives up when it is too much.
+func TestView_Documents_searchBudget(t *testing.T) {
+	t.Parallel()
+	documents := parsed(t, widget("w", "{}", cleartext))
+	data := *documents[0].Document
+	data.Data = []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
+	same := *documents[0]
+	same.Document = &data
+	s := service(&site{documents: map[int64][]*revisions.Stored{1: slices.Repeat([]*revisions.Stored{&same}, 600)}})
+	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+	defer end()
+	_, err := s.Documents(ctx, 1, Selection{Search: "y", Page: Page{Limit: -1}})
+	if fault.KindOf(err) != fault.TooLarge || !strings.Contains(err.Error(), `search for "y": it takes more than 2.0 s`) {
+		t.Errorf("got %v", err)
+	}
+	if steps, _ := budget.From(ctx).Spent(); steps > 21*budget.Second/10 {
+		t.Errorf("it has spent %d steps", steps)
+	}
+	if _, err := s.Documents(ctx, 1, Selection{Page: Page{Limit: -1}}); err != nil {
+		t.Errorf("without a search: %v", err)
+	}
+}
+
+// A text is in a value if it is in one of its scalars, whatever their letters' case.
+func TestText_isInValue(t *testing.T) {
+	t.Parallel()
+	part := rapid.SampledFrom([]string{"a", "B", `"`, `\`, "\n", "\x01", ":", "{", ",", "Ü", "ſ", "1", "n", "u", " "})
+	texts := rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(part, 1, 4).Draw(t, "parts"), "") })
+	var values *rapid.Generator[any]
+	values = rapid.Custom(func(t *rapid.T) any {
+		switch rapid.IntRange(0, 6).Draw(t, "kind") {
+		case 0:
+			return []any{values.Draw(t, "item"), texts.Draw(t, "text")}
+		case 1:
+			return document.Mapping{{Key: texts.Draw(t, "key"), Value: values.Draw(t, "value")}, {Key: "b", Value: true}}
+		case 2:
+			return document.Number("11.1")
+		case 3:
+			return nil
+		}
+		return texts.Draw(t, "text")
+	})
+	var isIn func(text string, value any) bool
+	isIn = func(text string, value any) bool {
+		switch v := value.(type) {
+		case []any:
+			return slices.ContainsFunc(v, func(item any) bool { return isIn(text, item) })
+		case document.Mapping:
+			return slices.ContainsFunc(v, func(m document.Member) bool { return isIn(text, m.Value) })
+		case string:
+			return strings.Contains(strings.ToLower(v), strings.ToLower(text))
+		}
+		return strings.Contains(string(document.AppendJSON(nil, value)), strings.ToLower(text))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		value, wanted := values.Draw(t, "value"), texts.Draw(t, "wanted")
+		doc := &revisions.Stored{Document: &document.Document{
+			Metadata: []byte(`{"storagePolicy":"cleartext"}`), Data: document.AppendJSON(nil, value),
+		}}
+		if diff := cmp.Diff(isIn(wanted, value), newText(wanted).isIn(doc)); diff != "" {
+			t.Fatalf("%q in %s (-want +got):\n%s", wanted, doc.Data, diff)
+		}
+	})
+}

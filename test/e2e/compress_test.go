@@ -1,0 +1,39 @@
+package e2e_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Answers with secrets are not compressed: their size would tell what stands beside a secret.
+func TestCompressed_secrets(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--secrets-keyset", newKeyset(t))
+	text := strings.Repeat("purser ", 1000)
+	s.put(t, "site", layeringPolicy("lp")+passphrase("pw", "hunter2")+doc("acme/Widget/v1", "open", "{text: "+text+"}")+
+		docWith("acme/Widget/v1", "w", "{text: "+text+"}", substitutes(fromPassphrase("{path: .password}")))).is(t, http.StatusOK)
+	for path, want := range map[string]bool{
+		"documents":                                                     true, // with a reference
+		"documents?metadata.name=w":                                     true,
+		"rendered-documents":                                            false,
+		"rendered-documents?metadata.name=w":                            false,
+		"rendered-documents?metadata.name=open":                         true,
+		"rendered-documents?cleartext-secrets=false":                    true,
+		"rendered-documents?metadata.name=open&cleartext-secrets=false": true,
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1.0/revisions/1/"+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r) // it accepts gzip
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = got.Body.Close()
+		control := got.Header.Get("Cache-Control")
+		if got.StatusCode != http.StatusOK || got.Uncompressed != want || (control == "no-transform") == want {
+			t.Errorf("%s: %s, compressed %v, want %v; Cache-Control %q", path, got.Status, got.Uncompressed, want, control)
+		}
+	}
+}
