@@ -47,8 +47,13 @@ func checkContentType(r *http.Request) error {
 		return missing
 	}
 	if _, known := mediaTypes[mediaTypeOf(header)]; !known {
+		hint := ""
+		if mediaTypeOf(header) == "application/x-www-form-urlencoded" {
+			hint = " curl -d sends that, and takes the line breaks out: use -T FILE or --data-binary @FILE, with " +
+				"-H 'Content-Type: application/x-yaml'."
+		}
 		return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType", "Unexpected content type: %s. Expected "+
-			"content types are: ['application/x-yaml', 'application/yaml', 'application/json'].", header)
+			"content types are: ['application/x-yaml', 'application/yaml', 'application/json'].%s", header, hint)
 	}
 	switch r.Header.Get("Content-Encoding") {
 	case "", "identity", "gzip":

@@ -125,6 +125,7 @@ func TestRequests_mediaType(t *testing.T) {
 		"text":           {"text/yaml", http.StatusUnsupportedMediaType, "HTTPUnsupportedMediaType", "Unexpected content type: text/yaml. Expected content types are:"},
 		"form":           {"application/x-www-form-urlencoded", http.StatusUnsupportedMediaType, "HTTPUnsupportedMediaType", typeXYAML},
 		"nonsense":       {"///", http.StatusUnsupportedMediaType, "HTTPUnsupportedMediaType", "///"},
+		"curl -d":        {"application/x-www-form-urlencoded", http.StatusUnsupportedMediaType, "HTTPUnsupportedMediaType", "curl -d sends that"},
 		"with parameter": {"text/yaml; charset=x", http.StatusUnsupportedMediaType, "HTTPUnsupportedMediaType", "Unexpected content type: text/yaml; charset=x."},
 	} {
 		t.Run("refused "+name, func(t *testing.T) {
