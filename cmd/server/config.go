@@ -39,7 +39,7 @@ type limitFlags struct {
 	HeaderTimeout time.Duration `help:"Time for a request's header to arrive." default:"10s"`
 	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`
 	WriteTimeout  time.Duration `help:"Time for an answer to be written."      default:"5m"`
-	CacheSize     int           `help:"Size in bytes of each of three caches: stored documents, rendered documents, YAML." default:"16777216"` //nolint:lll // a tag
+	CacheSize     int           `help:"Size in bytes of each of four caches: documents of buckets, all live documents, rendered documents, YAML." default:"16777216"` //nolint:lll // a tag
 	IngestMemory  int64         `help:"Bytes of memory for all uploads of documents in progress; others wait." default:"268435456"`            //nolint:lll // a tag
 
 	LargeMemory int64 `help:"Bytes of memory for all large requests in progress, in steps of 256 MiB; others wait." default:"268435456"` //nolint:lll // a tag

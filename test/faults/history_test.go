@@ -124,7 +124,7 @@ func (h *history) count() (counts [3]int) {
 
 // parseETag returns the revision that an ETag names.
 func parseETag(etag string) ref {
-	text, _, _ := strings.Cut(strings.Trim(etag, `"`), ".")
+	text, _, _ := strings.Cut(strings.Trim(strings.TrimPrefix(etag, "W/"), `"`), ".") // weak where the answer was compressed
 	number, stamp, _ := strings.Cut(text, "-")
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {

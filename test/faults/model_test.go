@@ -267,7 +267,13 @@ func (s *state) rollback(in input, out output) *state {
 		}
 		after = target.content
 	}
-	return s.on(s.head.next(out.ref, after))
+	next := s.on(s.head.next(out.ref, after))
+	for n := range s.notes { // what was posted about the target is taken over
+		if n.revision == in.target && n.kind == "validations" {
+			next = next.with(note{out.ref.number, n.kind, n.name})
+		}
+	}
+	return next
 }
 
 func (s *state) readLatest(in input, out output) *state {
