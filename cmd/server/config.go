@@ -40,7 +40,7 @@ type limitFlags struct {
 	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`
 	WriteTimeout  time.Duration `help:"Time for an answer to be written."      default:"5m"`
 	CacheSize     int           `help:"Size in bytes of each of four caches: documents of buckets, all live documents, rendered documents, YAML." default:"16777216"` //nolint:lll // a tag
-	IngestMemory  int64         `help:"Bytes of memory for all uploads of documents in progress; others wait." default:"268435456"`            //nolint:lll // a tag
+	IngestMemory  int64         `help:"Bytes of memory for all uploads of documents in progress; others wait." default:"268435456"`                                   //nolint:lll // a tag
 
 	LargeMemory int64 `help:"Bytes of memory for all large requests in progress, in steps of 256 MiB; others wait." default:"268435456"` //nolint:lll // a tag
 
