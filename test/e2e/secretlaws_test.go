@@ -399,11 +399,14 @@ func (s *story) visible(revision string) map[string]bool {
 
 // tellsVerdict reports whether an answer tells which documents of a revision that was made fail.
 func (a asked) tellsVerdict() bool {
-	return strings.Contains(a.path, "/validations") || strings.Contains(a.path, "/status") || strings.Count(a.path, "/") == 4 // the revision itself
+	return strings.Contains(a.path, "/validations") || strings.Contains(a.path, "/status") || strings.Contains(a.path, "/findings") || strings.Count(a.path, "/") == 4 // the revision itself
 }
 
-// withoutVerdict is an answer to a dry run without what it tells of earlier changes; other answers are as they were.
+// withoutVerdict is an answer to a change without the verdict in its header, and of a dry run without what it tells of
+// earlier changes.
 func (a asked) withoutVerdict() asked {
+	a.got = a.got.Clone()
+	a.got.Del("Purser-Status")
 	var preview map[string]any
 	if !strings.Contains(a.path, "dry-run") || json.Unmarshal([]byte(a.text), &preview) != nil {
 		return a
