@@ -83,7 +83,7 @@ func (s *server) allows(r *http.Request, rule string) bool {
 	return s.Access.Rules.Policy().Allows(rule, callerOf(r))
 }
 
-// viewerOf returns what the caller of a request, who is known by now, may see.
+// viewerOf returns what the authenticated caller of a request may see.
 func (s *server) viewerOf(r *http.Request) authz.Viewer {
 	return authz.Viewer{
 		Encrypted: s.allows(r, authz.ListEncryptedDocuments), Redacted: !readQuery(r).flag(cleartextSecrets, true),

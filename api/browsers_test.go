@@ -17,7 +17,7 @@ import (
 	"purser/internal/fault"
 )
 
-// Browsers guess the type of no answer, whatever it is.
+// Every answer forbids browsers to guess its type.
 func TestHandler_nosniff(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

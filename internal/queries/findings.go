@@ -79,7 +79,7 @@ func (v View) Findings(ctx context.Context, id string, query FindingQuery) (foun
 	if err != nil {
 		return found, err
 	}
-	reported, err := v.resultFindings(ctx, found.Revision, about)
+	reported, moreReported, err := v.resultFindings(ctx, found.Revision, about)
 	if err != nil {
 		return found, err
 	}
@@ -89,7 +89,7 @@ func (v View) Findings(ctx context.Context, id string, query FindingQuery) (foun
 		return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.Document.Schema, b.Document.Schema),
 			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
 	})
-	found.Total, found.More = len(all), more
+	found.Total, found.More = len(all), more || moreReported
 	found.Findings = all[:min(len(all), query.Limit)]
 	return found, nil
 }
@@ -182,61 +182,71 @@ func valueAt(data []byte, path string) json.RawMessage {
 }
 
 // resultFindings returns the findings of all other validations, and those of validations that nobody reported or whose
-// results have expired.
+// results have expired. It reads some megabytes of errors at most; there may be more.
 func (v View) resultFindings(ctx context.Context, revision revisions.Revision, about map[string]judgedAs) (
-	all []Finding, err error,
+	all []Finding, more bool, err error,
 ) {
-	latest, err := v.latestResults(ctx, revision)
+	latest, more, err := v.latestFailures(ctx, revision, about)
 	if err != nil {
-		return nil, err
+		return nil, false, err
+	}
+	errs, err := v.store.ResultErrors(ctx, revision, slices.Sorted(maps.Values(latest)))
+	if err != nil {
+		err = revisions.Explained(ctx, v.store, revision.ID, err)
+		return nil, false, fmt.Errorf("read the errors of validation results: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(about)) {
-		judged := about[name]
-		f := Finding{Level: judged.level, Validation: name}
-		id, reported := latest[name]
+		f := Finding{Level: about[name].level, Validation: name}
+		id, read := latest[name]
 		switch {
-		case name == validations.SchemaValidation, name == validations.SchemaValidationAlias:
-			continue
-		case judged.status == validations.Missing:
+		case about[name].status == validations.Missing:
 			f.Rule, f.Message = "missing", "Nobody has reported a result of this validation"
 			f.Advice = "have its service validate the revision and post the result"
 			all = append(all, f)
-			continue
-		case judged.status == validations.Expired:
+		case about[name].status == validations.Expired:
 			f.Rule, f.Message = "expired", "The result is older than the policy allows"
 			f.Advice = "have its service validate the revision again"
 			all = append(all, f)
-			continue
-		case !reported:
-			continue // deleted meanwhile
+		case read:
+			entry := validations.Entry{Name: name}
+			if err := json.Unmarshal(errs[id], &entry.Errors); err != nil {
+				return nil, false, fmt.Errorf("read the errors of a result: %w", err)
+			}
+			if err := v.addRevealed(ctx, revision, &entry); err != nil {
+				return nil, false, err
+			}
+			all = append(all, posted(f, entry.Errors)...)
 		}
-		errs, err := v.store.ResultErrors(ctx, revision, []int64{id})
-		if err != nil {
-			return nil, fmt.Errorf("read the errors of a result: %w", revisions.Explained(ctx, v.store, revision.ID, err))
-		}
-		entry := validations.Entry{Name: name}
-		if err := json.Unmarshal(errs[id], &entry.Errors); err != nil {
-			return nil, fmt.Errorf("read the errors of a result: %w", err)
-		}
-		if err := v.addRevealed(ctx, revision, &entry); err != nil {
-			return nil, err
-		}
-		all = append(all, posted(f, entry.Errors)...)
 	}
-	return all, nil
+	return all, more, nil
 }
 
-// latestResults returns the id of the newest result of each name.
-func (v View) latestResults(ctx context.Context, revision revisions.Revision) (map[string]int64, error) {
+// latestFailures returns the ids of the newest results of validations that failed, by name, until their errors are some
+// megabytes; there may be more. It leaves out the schema validation, whose findings are not stored as results.
+func (v View) latestFailures(ctx context.Context, revision revisions.Revision, about map[string]judgedAs) (
+	ids map[string]int64, more bool, err error,
+) {
+	const maxSize = 8 << 20
 	reported, err := v.store.Reported(ctx, revision, "")
 	if err != nil {
-		return nil, fmt.Errorf("read validation results: %w", revisions.Explained(ctx, v.store, revision.ID, err))
+		err = revisions.Explained(ctx, v.store, revision.ID, err)
+		return nil, false, fmt.Errorf("read validation results: %w", err)
 	}
-	latest := map[string]int64{}
+	latest := map[string]Reported{} // the last of a name is its newest
 	for _, result := range reported {
-		latest[result.Name] = max(latest[result.Name], result.ID)
+		own := result.Name == validations.SchemaValidation || result.Name == validations.SchemaValidationAlias
+		if !own && about[result.Name].status == validations.Failure {
+			latest[result.Name] = result
+		}
 	}
-	return latest, nil
+	ids, size := map[string]int64{}, 0
+	for _, name := range slices.Sorted(maps.Keys(latest)) {
+		if size += latest[name].Size; size > maxSize && len(ids) > 0 {
+			return ids, true, nil
+		}
+		ids[name] = latest[name].ID
+	}
+	return ids, false, nil
 }
 
 // posted returns the findings that the errors of a failed result are, each like a first one; that itself if there are

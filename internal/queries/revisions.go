@@ -150,8 +150,8 @@ func (v View) Status(ctx context.Context, id string) (revisions.Shown, error) {
 	return shown, nil
 }
 
-// warnings returns what is worth to be looked at in a revision though nothing counts it: documents without a schema,
-// unless a policy lists that validation.
+// warnings tells of likely mistakes that do not fail a revision: documents without a schema, unless a policy lists the
+// validation that finds them.
 func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, error) {
 	coverage := func(judged validations.Judged) bool { return judged.Name == validations.CoverageValidation }
 	for _, policy := range shown.Verdict.Policies {

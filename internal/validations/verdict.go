@@ -81,7 +81,7 @@ type Verdict struct {
 	Ignored []Judged
 	// Reported are all reported validations; empty with a policy.
 	Reported []Judged
-	// Warnings are what nothing counts that is worth to be looked at.
+	// Warnings tell of likely mistakes that do not fail the revision.
 	Warnings []string
 }
 
