@@ -130,7 +130,7 @@ func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, err
 	if shown.Verdict.Status == validations.Success && !ignoresFailures(shown.Verdict) {
 		return verdictText(shown, ""), nil
 	}
-	query := queries.FindingQuery{Limit: maxLooked}
+	query := queries.FindingQuery{Limit: maxLooked, FailuresOnly: true}
 	found, err := s.questions(r).Findings(r.Context(), strconv.FormatInt(shown.ID, 10), query)
 	if fault.KindOf(err) == fault.TooLarge {
 		return verdictText(shown, ""), nil // the verdict is known all the same

@@ -21,6 +21,7 @@ type previewView struct {
 	ValidationPolicies []policyView         `json:"validationPolicies"`
 	Validations        []validationView     `json:"validations,omitempty"` // without a policy, those reported
 	Results            []resultView         `json:"results,omitempty"`
+	Warnings           []string             `json:"warnings,omitempty"`
 	Withheld           string               `json:"withheld,omitempty"`
 }
 
@@ -69,6 +70,7 @@ func (s *server) previewView(r *http.Request, preview *revisions.Preview, did re
 		Changes: changesView{did.Added, did.Modified, did.Deleted, did.Unchanged},
 		Buckets: bucketViews(preview.Buckets), Documents: []documentDifference{}, Findings: []findingView{},
 		ValidationPolicies: s.policyViews(r, preview.Shown), Validations: validationViews(preview.Verdict.Reported),
+		Warnings: preview.Verdict.Warnings,
 	}
 	if preview.ID > 0 {
 		view.Revision = &preview.ID

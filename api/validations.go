@@ -144,14 +144,14 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	result, stamp, err := s.Service.Post(r.Context(), id, options, validation, body)
+	posted, err := s.Service.Post(r.Context(), id, options, validation, body)
 	if err != nil {
 		return err
 	}
 	infoOf(r).audited = options.Audit != nil
-	view := postedView{Status: result.Status, Validator: result.Validator}
+	view := postedView{Status: posted.Status, Validator: posted.Validator, Warning: posted.Warning}
 	if !s.Compat {
-		view.Revision, view.Stamp = id, stamp.String()
+		view.Revision, view.Stamp = id, posted.Stamp.String()
 	}
 	s.write(w, r, http.StatusCreated, view)
 	return nil

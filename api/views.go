@@ -161,4 +161,5 @@ type postedView struct {
 	Stamp     string          `json:"stamp,omitempty"`
 	Status    string          `json:"status"`
 	Validator json.RawMessage `json:"validator"`
+	Warning   string          `json:"warning,omitempty"`
 }

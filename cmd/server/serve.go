@@ -172,7 +172,10 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Now: time.Now, Observe: phases(registry),
 	})
 	questions := queries.NewService(queries.Config{
-		Store: db, Renderer: revisions.Renderer{Engine: engine, Vault: keyset, Defaults: c.ClientVersion},
+		Store: db,
+		Renderer: revisions.Renderer{
+			Engine: engine, Vault: keyset, Defaults: c.ClientVersion, Compat: c.Compat == "deckhand",
+		},
 		Rendered: rendered, DefaultValidations: c.defaults(),
 	})
 	handler := api.New(api.Config{

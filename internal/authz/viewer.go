@@ -51,6 +51,18 @@ func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
 	})
 }
 
+// Warnings returns warnings as the viewer sees them. Whether there are secret ones is itself secret: no document need
+// fail because of them.
+func (v Viewer) Warnings(warnings []fault.Message) (shown []fault.Message) {
+	for _, warning := range warnings {
+		if v.Secrets() || !warning.Secret {
+			warning.Secret = false
+			shown = append(shown, warning)
+		}
+	}
+	return shown
+}
+
 // Fault returns a fault as the viewer sees it.
 func (v Viewer) Fault(f *fault.Fault) *fault.Fault {
 	if v.Secrets() || !f.Secret && !slices.ContainsFunc(f.Messages, func(m fault.Message) bool { return m.Secret }) {

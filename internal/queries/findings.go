@@ -22,7 +22,7 @@ type Level uint8
 // The levels, the worst first.
 const (
 	Error   Level = iota // it fails the revision
-	Warning              // its validation fails, but does not count
+	Warning              // its validation fails, but does not count; or it is a likely mistake, which fails nothing
 	Info                 // it fails nothing
 )
 
@@ -49,6 +49,8 @@ type FindingQuery struct {
 	Document   string // its name, schema/name or schema/layer/name
 	Level      string
 	Limit      int // maximum number
+	// FailuresOnly leaves out likely mistakes, which fail nothing.
+	FailuresOnly bool
 }
 
 // Findings are the findings about a revision, the worst first, those of one document together.
@@ -79,7 +81,7 @@ func (v View) Findings(ctx context.Context, id string, query FindingQuery) (foun
 	if err != nil {
 		return found, err
 	}
-	reported, moreReported, err := v.resultFindings(ctx, found.Revision, about)
+	reported, moreReported, err := v.resultFindings(ctx, found.Revision, about, query.FailuresOnly)
 	if err != nil {
 		return found, err
 	}
@@ -94,13 +96,14 @@ func (v View) Findings(ctx context.Context, id string, query FindingQuery) (foun
 	return found, nil
 }
 
-// judgedValidations returns the validations of a verdict that are no success, by name, each with the level of what they
-// find.
+// judgedValidations returns the validations of a verdict that are no success, and that which gives warnings, by name,
+// each with the level of what they find.
 func judgedValidations(verdict validations.Verdict) map[string]judgedAs {
 	about := map[string]judgedAs{}
 	add := func(list []validations.Judged, level Level) {
 		for _, judged := range list {
-			if known, ok := about[judged.Name]; judged.Status != validations.Success && (!ok || level < known.level) {
+			says := judged.Status != validations.Success || judged.Name == validations.RenderingValidation
+			if known, ok := about[judged.Name]; says && (!ok || level < known.level) {
 				about[judged.Name] = judgedAs{judged.Status, level}
 			}
 		}
@@ -182,10 +185,11 @@ func valueAt(data []byte, path string) json.RawMessage {
 }
 
 // resultFindings returns the findings of all other validations, and those of validations that nobody reported or whose
-// results have expired. It reads some megabytes of errors at most; there may be more.
-func (v View) resultFindings(ctx context.Context, revision revisions.Revision, about map[string]judgedAs) (
-	all []Finding, more bool, err error,
-) {
+// results have expired; unless only failures are asked for, warnings too. It reads some megabytes of errors at most;
+// there may be more.
+func (v View) resultFindings(ctx context.Context, revision revisions.Revision, about map[string]judgedAs,
+	failuresOnly bool,
+) (all []Finding, more bool, err error) {
 	latest, more, err := v.latestFailures(ctx, revision, about)
 	if err != nil {
 		return nil, false, err
@@ -208,21 +212,23 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, a
 			f.Advice = "have its service validate the revision again"
 			all = append(all, f)
 		case read:
-			entry := validations.Entry{Name: name}
-			if err := json.Unmarshal(errs[id], &entry.Errors); err != nil {
-				return nil, false, fmt.Errorf("read the errors of a result: %w", err)
-			}
-			if err := v.addRevealed(ctx, revision, &entry); err != nil {
+			found, err := v.detailsOf(ctx, revision, name, errs[id])
+			if err != nil {
 				return nil, false, err
 			}
-			all = append(all, posted(f, entry.Errors)...)
+			if about[name].status == validations.Failure {
+				all = append(all, posted(f, found.errors)...)
+			}
+			if !failuresOnly {
+				all = append(all, warned(name, found.warnings)...)
+			}
 		}
 	}
 	return all, more, nil
 }
 
-// latestFailures returns the ids of the newest results of validations that failed, by name, until their errors are some
-// megabytes; there may be more. It leaves out the schema validation, whose findings are not stored as results.
+// latestFailures returns the ids of the newest results of validations that failed or give warnings, by name, until
+// their errors are some megabytes; there may be more. It leaves out the schema validation, whose findings are no results.
 func (v View) latestFailures(ctx context.Context, revision revisions.Revision, about map[string]judgedAs) (
 	ids map[string]int64, more bool, err error,
 ) {
@@ -235,7 +241,8 @@ func (v View) latestFailures(ctx context.Context, revision revisions.Revision, a
 	latest := map[string]Reported{} // the last of a name is its newest
 	for _, result := range reported {
 		own := result.Name == validations.SchemaValidation || result.Name == validations.SchemaValidationAlias
-		if !own && about[result.Name].status == validations.Failure {
+		judged, says := about[result.Name]
+		if !own && says && judged.status != validations.Expired {
 			latest[result.Name] = result
 		}
 	}
@@ -258,14 +265,10 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 			message = fault.Message{Message: string(text)}
 		}
 		f := like
-		f.Message, f.Rule, f.Secret, f.Advice = message.Message, message.Name, message.Secret, adviceOf(message.Name)
+		f.say(message)
 		if diagnostic, ok := message.Diagnostic.(map[string]any); ok && message.Name == "D002" {
 			f.Rule, _ = diagnostic["schema_path"].(string)
 			f.Advice = adviceOf(f.Rule)
-		}
-		if len(message.Documents) > 0 {
-			first := message.Documents[0]
-			f.Document = document.Identity{Schema: first.Schema, Layer: first.Layer, Name: first.Name}
 		}
 		all = append(all, f)
 	}
@@ -274,6 +277,25 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 		all = append(all, like)
 	}
 	return all
+}
+
+// warned returns the findings that the warnings of a validation are.
+func warned(validation string, warnings []fault.Message) (all []Finding) {
+	for _, warning := range warnings {
+		f := Finding{Level: Warning, Validation: validation}
+		f.say(warning)
+		all = append(all, f)
+	}
+	return all
+}
+
+// say takes over what a message says.
+func (f *Finding) say(message fault.Message) {
+	f.Message, f.Rule, f.Secret, f.Advice = message.Message, message.Name, message.Secret, adviceOf(message.Name)
+	if len(message.Documents) > 0 {
+		first := message.Documents[0]
+		f.Document = document.Identity{Schema: first.Schema, Layer: first.Layer, Name: first.Name}
+	}
 }
 
 // withoutRepeated leaves out findings that say of a document what an earlier one says.
@@ -328,7 +350,8 @@ func adviceOf(rule string) string {
 		return "correct the parentSelector, or the labels of the parent that was meant"
 	case "SubstitutionSourceNotFound":
 		return "correct the source's schema and name, or add a document of these that is not abstract"
-	case "SubstitutionSourceDataNotFound", "MissingDocumentKey", "MissingDocumentPattern":
+	case "SubstitutionSourceDataNotFound", "MissingDocumentKey", "MissingDocumentPattern", "DocumentPatternNotFound",
+		"SourcePatternNotFound":
 		return "correct the path or the pattern, or the data that it is looked for in"
 	case "SubstitutionDependencyCycle":
 		return "take one of these substitutions or parents out"

@@ -150,32 +150,6 @@ func (v View) Status(ctx context.Context, id string) (revisions.Shown, error) {
 	return shown, nil
 }
 
-// warnings tells of likely mistakes that do not fail a revision: documents without a schema, unless a policy lists the
-// validation that finds them.
-func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, error) {
-	coverage := func(judged validations.Judged) bool { return judged.Name == validations.CoverageValidation }
-	for _, policy := range shown.Verdict.Policies {
-		if slices.ContainsFunc(policy.Validations, coverage) {
-			return nil, nil
-		}
-	}
-	if v.defaults == nil {
-		return nil, nil // the reference knows no warnings
-	}
-	key := revisions.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Encrypted}
-	return v.warned.Do(ctx, key, func(ctx context.Context) ([]string, int, error) {
-		documents, registered, err := v.store.Kinds(ctx, key.Revision, key.Cleartext)
-		if err != nil {
-			return nil, 0, fmt.Errorf("read the schemas of documents: %w", revisions.Explained(ctx, v.store, key.Revision, err))
-		}
-		warning := validations.CoverageWarning(validations.Coverage(documents, registered))
-		if warning == "" {
-			return nil, 0, nil
-		}
-		return []string{warning}, len(warning), nil
-	})
-}
-
 // firstMessage returns the first message of a validation that failed, "" if it is not known.
 func (v View) firstMessage(ctx context.Context, revision revisions.Revision, judged validations.Judged) (
 	string, error,
@@ -191,7 +165,8 @@ func (v View) firstMessage(ctx context.Context, revision revisions.Revision, jud
 		}
 		return validations.FirstMessage(slices.Concat([]byte("["), described[0].errors[0], []byte("]"))), nil
 	case judged.Message == authz.Withheld:
-		messages, err := v.revealed(ctx, revision, judged.Name)
+		result, err := v.revealed(ctx, revision, judged.Name)
+		messages := v.viewer.Messages(result.Messages)
 		if err != nil || len(messages) == 0 {
 			return "", err
 		}

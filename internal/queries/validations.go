@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -280,55 +279,17 @@ func (v View) addReported(ctx context.Context, list entryList, entries []validat
 	for i, id := range ids {
 		entry := &entries[first-from+i]
 		if text := errs[id]; text != nil {
-			if err := json.Unmarshal(text, &entry.Errors); err != nil {
-				return fmt.Errorf("read the errors of a result: %w", err)
-			}
-			if err := v.addRevealed(ctx, list.revision, entry); err != nil {
+			found, err := v.detailsOf(ctx, list.revision, entry.Name, text)
+			if err != nil {
 				return err
 			}
+			entry.Errors = found.errors
+			for _, warning := range found.warnings {
+				entry.Notes = append(entry.Notes, document.Note{Message: warning.Message, Level: warning.Level})
+			}
 		}
 	}
 	return nil
-}
-
-// addRevealed sets the errors of a result of the server's own from which secret ones were withheld when it was stored.
-func (v View) addRevealed(ctx context.Context, revision revisions.Revision, entry *validations.Entry) error {
-	if validations.FirstWith(entry.Errors, authz.Withheld) < 0 {
-		return nil
-	}
-	messages, err := v.revealed(ctx, revision, entry.Name)
-	if err != nil || len(messages) == 0 {
-		return err
-	}
-	entry.Errors = entry.Errors[:0]
-	for _, message := range messages {
-		text, err := json.Marshal(message)
-		if err != nil {
-			return fmt.Errorf("write a message: %w", err)
-		}
-		entry.Errors = append(entry.Errors, text)
-	}
-	return nil
-}
-
-// revealed makes a validation of a whole revision again, for viewers who may see what is not stored of its outcome. It
-// returns no messages for others, if it succeeds by now, and for a validation that is not the server's own.
-func (v View) revealed(ctx context.Context, revision revisions.Revision, name string) ([]fault.Message, error) {
-	own := validations.IsOwn(name) && name != validations.SchemaValidation
-	if !own || !v.viewer.Secrets() {
-		return nil, nil
-	}
-	key := revisions.RenderKey{Revision: revision.ID, Stamp: revision.Stamp}
-	documents, err := v.allDocuments(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	fallback, err := v.fallback(ctx, revision.ID, documents)
-	if err != nil {
-		return nil, err
-	}
-	result, _, err := v.renderer.ValidateRevision(ctx, name, revision.ID, documents, fallback)
-	return v.viewer.Messages(result.Messages), err
 }
 
 // clientVersions returns the client versions that a revision was judged with.

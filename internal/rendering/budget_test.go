@@ -21,7 +21,7 @@ func spentIn(ctx context.Context, documents []*document.Document, explain bool) 
 	if explain {
 		_, err = Explain(ctx, documents, documents[len(documents)-1].Identity, ".", Options{})
 	} else {
-		_, err = Render(ctx, documents, Options{})
+		_, _, err = Render(ctx, documents, Options{})
 	}
 	steps, bytes = budget.From(ctx).Spent()
 	return steps, bytes, err
@@ -163,7 +163,7 @@ func TestRender_farIndex(t *testing.T) {
 func TestDependencies_releases(t *testing.T) {
 	t.Parallel()
 	ctx := budgeted(t)
-	if _, err := Examine(ctx, layered(t, 1000)); err != nil {
+	if _, err := Examine(ctx, layered(t, 1000), Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, bytes := budget.From(ctx).Spent(); bytes > 3*budget.MiB {

@@ -49,25 +49,25 @@ type substitute struct {
 	ready bool   // text is made
 }
 
-// writeTo writes a value to a destination.
-func (r *run) writeTo(t *tree, s *substitute, d *destination) error {
+// writeTo writes a value to a destination. It reports whether the destination's pattern was found, if it has one.
+func (r *run) writeTo(t *tree, s *substitute, d *destination) (found bool, err error) {
 	if d.path.broken != nil {
-		return d.path.broken
+		return false, d.path.broken
 	}
 	if d.pattern == "" && len(d.path.steps) == 0 {
-		return t.writeRoot(s.value, s.place)
+		return true, t.writeRoot(s.value, s.place)
 	}
 	spots, err := t.spots(d.path.steps)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if len(spots) == 0 {
 		if d.pattern != "" && !d.recursive {
-			return fmt.Errorf("%w: there is nothing at that path", errPattern)
+			return false, fmt.Errorf("%w: there is nothing at that path", errPattern)
 		}
 		created, err := t.create(d.path)
 		if err != nil {
-			return err
+			return false, err
 		}
 		spots = []spot{created}
 	}
@@ -75,15 +75,15 @@ func (r *run) writeTo(t *tree, s *substitute, d *destination) error {
 		for _, at := range spots {
 			t.charge(spotCost)
 			if err := t.write(at, s.value, s.place); err != nil {
-				return err
+				return false, err
 			}
 		}
-		return nil
+		return true, nil
 	}
-	if err := r.replace(t, spots[0], s, d); err != nil {
-		return err
+	if found, err = r.replace(t, spots[0], s, d); err != nil {
+		return false, err
 	}
-	return t.spread(spots)
+	return found, t.spread(spots)
 }
 
 // writeRoot writes a value to the root: a mapping over the members of one, anything else as a whole (R6).
@@ -94,14 +94,15 @@ func (t *tree) writeRoot(value any, from *place) error {
 	return t.write(t.top, value, from)
 }
 
-// replace replaces a pattern in the text at a spot, or in those below it (spec/rendering.md §8.9).
-func (r *run) replace(t *tree, at spot, s *substitute, d *destination) error {
+// replace replaces a pattern in the text at a spot, or in those below it, and reports whether it was found there
+// (spec/rendering.md §8.9).
+func (r *run) replace(t *tree, at spot, s *substitute, d *destination) (found bool, err error) {
 	p, err := r.compile(d.pattern)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if err := r.spell(s); err != nil {
-		return err
+		return false, err
 	}
 	rw := rewriting{tree: t, pattern: p, written: d.pattern, from: s.place, with: s.text, depth: d.depth}
 	if isFilled(s.value) {
@@ -111,20 +112,20 @@ func (r *run) replace(t *tree, at spot, s *substitute, d *destination) error {
 	case string:
 		changed, err := rw.string(v)
 		if err != nil {
-			return err
+			return false, err
 		}
 		t.note(textInserted, at.place, rw.from)
-		return t.put(at, changed)
+		return rw.found, t.put(at, changed)
 	case document.Mapping, []any, *object, *array:
 		if d.recursive {
 			changed, differs, err := rw.container(v, at.place, 0)
 			if differs && err == nil {
 				at.in.set(at.at, changed)
 			}
-			return err
+			return rw.found, err
 		}
 	}
-	return fmt.Errorf("%w: there is %s", errPattern, kindOf(at.value()))
+	return false, fmt.Errorf("%w: there is %s", errPattern, kindOf(at.value()))
 }
 
 // spell makes the text of a substitute.

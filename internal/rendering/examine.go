@@ -15,8 +15,8 @@ const maxProblems = 200
 // Examine reports what keeps documents from fitting together: no LayeringPolicy, layers that it does not know, parents
 // that are not found or cannot be parents, replacements of nothing, substitution sources that do not exist, and cycles
 // (spec/api.md §0 D3). Rendering stops at the first; here all are reported that can be found while the others remain.
-func Examine(ctx context.Context, documents []*document.Document) ([]*fault.Fault, error) {
-	x := &examination{run: newRun(ctx, documents, Options{})}
+func Examine(ctx context.Context, documents []*document.Document, options Options) ([]*fault.Fault, error) {
+	x := &examination{run: newRun(ctx, documents, options)}
 	defer x.end()
 	nodes, err := x.readAll(documents)
 	if err != nil {
@@ -93,10 +93,8 @@ func (x *examination) families(layers layers, nodes []*node) error {
 		return err
 	}
 	for _, n := range nodes {
-		if n.rank >= 0 && len(n.selector) > 0 && n.parent == nil {
-			orphan := refuse("DocumentParentNotFound", []*node{n},
-				"The parentSelector of document %s selects no document, so that it inherits nothing", n.Identity)
-			if err := x.note(orphan); err != nil {
+		if n.isOrphan() {
+			if err := x.note(orphan(n)); err != nil {
 				return err
 			}
 		}
@@ -111,7 +109,7 @@ func (x *examination) missingSources(nodes []*node) {
 			s := &n.substitutions[i]
 			if x.sources.of(s.source) == nil && !n.control && !noted[s.source] {
 				noted[s.source] = true
-				_ = x.note(noSource(n, s)) // a fault
+				_ = x.note(x.noSource(n, s)) // a fault
 			}
 		}
 	}

@@ -59,7 +59,7 @@ func anySet(t *rapid.T) []string {
 
 // dataByIdentity renders documents and returns the data of each that is returned; nil if they do not render.
 func dataByIdentity(t *rapid.T, documents []*document.Document) map[string]string {
-	rendered, err := Render(t.Context(), documents, Options{})
+	rendered, _, err := Render(t.Context(), documents, Options{})
 	if err != nil {
 		return nil
 	}

@@ -38,7 +38,7 @@ func TestRender_policy(t *testing.T) {
 	} {
 		r.run(t)
 	}
-	_, err := Render(t.Context(), sketch(t, "site s | data 1")[1:], Options{})
+	_, _, err := Render(t.Context(), sketch(t, "site s | data 1")[1:], Options{})
 	if err == nil || err.Error() != "Required LayeringPolicy was not found for layering" {
 		t.Error(err)
 	}
@@ -292,7 +292,7 @@ func TestRender_replacement(t *testing.T) {
 
 func TestRender_reasonAndDocuments(t *testing.T) {
 	t.Parallel()
-	_, err := Render(t.Context(), sketch(t, "site x | replacement | data {}"), Options{})
+	_, _, err := Render(t.Context(), sketch(t, "site x | replacement | data {}"), Options{})
 	f := faultOf(t, err)
 	if f.Reason != needsParent {
 		t.Errorf("reason %q", f.Reason)
@@ -309,7 +309,7 @@ func TestRender_reasonAndDocuments(t *testing.T) {
 func TestRender_duplicates(t *testing.T) {
 	t.Parallel()
 	documents := sketch(t, "site a | data 1\nsite a | data 2\nsite b | data 3")
-	rendered, err := Render(t.Context(), documents, Options{})
+	rendered, _, err := Render(t.Context(), documents, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

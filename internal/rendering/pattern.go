@@ -192,24 +192,24 @@ func (e *engine) occurrences(text, part string) ([][]int, error) {
 
 // group searches a text and returns the group that is asked for: nil if it took no part, all of the text if nothing is
 // found.
-func (e *engine) group(p *pattern, text string, asked any) (any, error) {
+func (e *engine) group(p *pattern, text string, asked any) (value any, found bool, err error) {
 	number := 0
 	if asked != nil {
 		written, _ := asked.(document.Number)
-		var err error
 		if number, err = strconv.Atoi(string(written)); err != nil || number < 0 || number > p.re.NumSubexp() {
-			return nil, fmt.Errorf("src.match_group %s is none of the %d groups of the pattern", repr(asked), p.re.NumSubexp())
+			return nil, false, fmt.Errorf("src.match_group %s is none of the %d groups of the pattern", repr(asked),
+				p.re.NumSubexp())
 		}
 	}
 	if err := e.afford(p, text); err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	found := p.re.FindStringSubmatchIndex(text)
+	at := p.re.FindStringSubmatchIndex(text)
 	switch {
-	case found == nil:
-		return text, nil
-	case found[2*number] < 0:
-		return nil, nil
+	case at == nil:
+		return text, false, nil
+	case at[2*number] < 0:
+		return nil, true, nil
 	}
-	return text[found[2*number]:found[2*number+1]], nil
+	return text[at[2*number]:at[2*number+1]], true, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/fault"
 )
 
 // DefaultLimit is what rendered data may take together unless the caller says something else. Real sites need 1 MB.
@@ -24,6 +25,8 @@ type Options struct {
 	// Lenient passes over substitutions that cannot be made, for callers who want to see what can be seen of documents
 	// that do not render (spec/rendering.md §1, §8.5).
 	Lenient bool
+	// Compat leaves out warnings, and what the reference does not say in refusals.
+	Compat bool
 	// Withhold leaves the documents that are Secret without data: what is rendered and refused then depends on no secret.
 	Withhold bool
 }
@@ -46,18 +49,21 @@ type Rendered struct {
 
 // Render computes the documents of one revision and returns those that services read, in the order of
 // spec/rendering.md §7.3: those that depend on others or are depended on first, then all others as they came. Of
-// documents with one identity only the first counts.
+// documents with one identity only the first counts. Warnings tell of selectors that select nothing and patterns that
+// are not found: at most 50 that depend on no secret and 50 that do, each with the number of the rest.
 //
 // Faults: Invalid and Conflict where the documents do not fit together, TooLarge beyond limits. When the context ends,
 // its cause is the error.
-func Render(ctx context.Context, documents []*document.Document, options Options) ([]Rendered, error) {
+func Render(ctx context.Context, documents []*document.Document, options Options) (
+	rendered []Rendered, warnings []fault.Message, err error,
+) {
 	r := newRun(ctx, documents, options)
 	defer r.end()
 	order, err := r.render(documents)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	rendered := make([]Rendered, 0, len(order))
+	rendered = make([]Rendered, 0, len(order))
 	for _, n := range order {
 		if !n.returned() || options.Only != nil && !options.Only(n.document) {
 			continue
@@ -68,7 +74,7 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 		}
 		rendered = append(rendered, out)
 	}
-	return rendered, nil
+	return rendered, r.warnings.all(), nil
 }
 
 // run is one rendering.
@@ -79,6 +85,7 @@ type run struct {
 	sources    sources
 	policies   map[*node]layers // what LayeringPolicies declare, those that were read
 	explaining bool             // what happens to values is noted
+	warnings   warnings
 }
 
 // newRun begins a rendering. It grants the request the work that documents of that size may cost.
@@ -138,6 +145,11 @@ func (r *run) plan(nodes []*node) ([]*node, error) {
 	}
 	if err := markReplaced(nodes); err != nil {
 		return nil, err
+	}
+	for _, n := range nodes {
+		if n.isOrphan() {
+			r.warn(orphan(n))
+		}
 	}
 	chooseSources(nodes)
 	order, err := newGraph(r.meter, nodes, r.sources).order(nodes)

@@ -15,6 +15,7 @@ type rewriting struct {
 	from    *place // where the value was read that is put in its place
 	with    string // the value as text
 	depth   int
+	found   bool // the pattern is in a text
 }
 
 // string replaces all matches in a text.
@@ -23,6 +24,7 @@ func (r *rewriting) string(text string) (string, error) {
 	if err != nil || len(matches) == 0 {
 		return text, err
 	}
+	r.found = true
 	size := len(text) + len(matches)*len(r.with)
 	for _, match := range matches {
 		size -= match[1] - match[0]

@@ -178,7 +178,7 @@ func (r rule) run(t *testing.T) {
 	t.Run(r.name, func(t *testing.T) {
 		t.Parallel()
 		documents := sketch(t, r.documents)
-		rendered, err := Render(t.Context(), documents, Options{})
+		rendered, _, err := Render(t.Context(), documents, Options{})
 		if r.class != "" {
 			f, ok := errors.AsType[*fault.Fault](err)
 			if !ok || f.Type != r.class || !strings.Contains(f.Message, r.says) {

@@ -1,5 +1,7 @@
 package rendering
 
+import "fmt"
+
 // namesakes are the documents of one schema and name, in whatever layers.
 type namesakes struct {
 	last     *node // from which twin leads to the others
@@ -28,6 +30,19 @@ func (s sources) of(k key) *node {
 		return found.source
 	}
 	return nil
+}
+
+// details says that a document is abstract, and therefore no source; "" if all are encrypted, whose names are secret.
+func (s *namesakes) details() string {
+	if s == nil {
+		return ""
+	}
+	for twin := s.last; twin != nil; twin = twin.twin {
+		if twin.abstract && !twin.encrypted {
+			return fmt.Sprintf(". Details: document %s is abstract, and only concrete documents are sources", twin.Identity)
+		}
+	}
+	return ""
 }
 
 // chooseSources takes the concrete documents, or what replaces them. Where two have one schema and name, that in the

@@ -50,24 +50,34 @@ func (r *run) substitute(t *tree, n *node, number int) error {
 		if r.options.Lenient {
 			return nil
 		}
-		return noSource(n, s)
+		return r.noSource(n, s)
 	}
 	value, err := r.read(source, n, s)
 	if err != nil {
 		return err
 	}
-	if value.value, err = r.part(value.value, s); err != nil {
+	found := true
+	if s.pattern != "" {
+		value.value, found, err = r.part(value.value, s)
+	}
+	if err != nil {
 		return r.substitutionFault(n, source, number, err)
+	}
+	if !found {
+		r.warn(unmatched(n, source, number))
 	}
 	for i := range s.destinations {
 		r.charge(changeCost)
 		t.begin(event{n, number, source, i})
-		err := r.writeTo(t, &value, &s.destinations[i])
+		found, err := r.writeTo(t, &value, &s.destinations[i])
 		if r.err != nil {
 			return r.check(n, fmt.Sprintf(", substitution %d to %s", number+1, shorten(s.destinations[i].written)))
 		}
 		if err != nil {
 			return r.destinationFault(n, source, number, i, err)
+		}
+		if !found {
+			r.warn(unreplaced(n, source, number, &s.destinations[i]))
 		}
 	}
 	return nil
@@ -101,24 +111,25 @@ func (r *run) read(source, n *node, s *substitution) (found substitute, err erro
 }
 
 // noSource is the fault of a substitution from a document that is not there, or is abstract.
-func noSource(n *node, s *substitution) error {
+func (r *run) noSource(n *node, s *substitution) error {
+	details := ""
+	if !r.options.Compat {
+		details = r.sources[s.source].details()
+	}
 	return about(fault.New(fault.Conflict, "SubstitutionSourceNotFound",
-		"Required substitution source document [%s] %s was not found, yet is referenced by %s",
-		s.source.schema, s.source.name, n.brief()), n)
+		"Required substitution source document [%s] %s was not found, yet is referenced by %s%s",
+		s.source.schema, s.source.name, n.brief(), details), n)
 }
 
 // part cuts out of a text what the source's pattern asks for; where the pattern is not found, all of it stays.
-func (r *run) part(value any, s *substitution) (any, error) {
-	if s.pattern == "" {
-		return value, nil
-	}
+func (r *run) part(value any, s *substitution) (part any, found bool, err error) {
 	whole, ok := value.(string)
 	if !ok {
-		return nil, fmt.Errorf("src.pattern needs a string, but at %s there is %s", shorten(s.written), kindOf(value))
+		return nil, false, fmt.Errorf("src.pattern needs a string, but at %s there is %s", shorten(s.written), kindOf(value))
 	}
 	p, err := r.compile(s.pattern)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	return r.group(p, whole, s.group)
 }

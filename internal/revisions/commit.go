@@ -45,7 +45,7 @@ func newCommit(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, opt
 		c.Checks = append(c.Checks, check)
 	}
 	for _, result := range judgement.Results {
-		stored := result.For(authz.Viewer{})
+		stored := result.stored()
 		stored.CreatedAt = c.Revision.CreatedAt
 		c.Results = append(c.Results, stored)
 	}
@@ -332,10 +332,14 @@ func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement
 func (s *Service) verdict(revision Revision, judgement Judgement, carried []validations.Outcome, viewer authz.Viewer,
 ) Shown {
 	outcomes := slices.Clone(carried)
+	var warnings []fault.Message
 	for _, result := range judgement.Results {
 		shown := result.For(viewer)
 		shown.CreatedAt = revision.CreatedAt
 		outcomes = append(outcomes, validations.OutcomeOf(shown))
+		warnings = append(warnings, viewer.Warnings(result.Warnings)...)
 	}
-	return Shown{revision, s.DefaultValidations.Weigh(judgement.Policies, revision, outcomes, revision.CreatedAt)}
+	verdict := s.DefaultValidations.Weigh(judgement.Policies, revision, outcomes, revision.CreatedAt)
+	verdict.Warnings = WarningsUnder(verdict, warnings)
+	return Shown{revision, verdict}
 }

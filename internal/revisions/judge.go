@@ -14,15 +14,14 @@ type judge struct {
 	Renderer
 
 	defaults Defaults
-	compat   bool
 }
 
 func (s *Service) judge(options Options) judge {
-	return judge{s.renderer(options.DryRun && !options.Viewer.Encrypted), s.DefaultValidations, s.Compat}
+	return judge{s.renderer(options.DryRun && !options.Viewer.Encrypted), s.DefaultValidations}
 }
 
 func (s *Service) renderer(withhold bool) Renderer {
-	return Renderer{Engine: s.Engine, Vault: s.Vault, Defaults: s.ClientVersions, Withhold: withhold}
+	return Renderer{Engine: s.Engine, Vault: s.Vault, Defaults: s.ClientVersions, Compat: s.Compat, Withhold: withhold}
 }
 
 // Judgement is the outcome of validating a diff.

@@ -18,7 +18,9 @@ type Rendering struct {
 	Documents []*Stored // in order of output; their digests are those of what was submitted
 	Fault     error     // of rendered documents that do not match their schemas, nil if all do
 	Size      int       // in bytes, about
-	Withheld  bool      // some documents are left out: see Renderer
+	// Warnings tell of likely mistakes: see rendering.Render.
+	Warnings []fault.Message
+	Withheld bool // some documents are left out: see Renderer
 	// Provisional tells that a later rendering may give other documents: the LayeringPolicy is younger than the revision.
 	Provisional bool
 }
@@ -41,7 +43,7 @@ func (r Renderer) Render(ctx context.Context, revision int64, documents []*Store
 		return Rendering{}, err
 	}
 	out = Rendering{
-		Documents: computed.Documents, Withheld: len(computed.Withheld) > 0,
+		Documents: computed.Documents, Withheld: len(computed.Withheld) > 0, Warnings: computed.warnings,
 		Provisional: policy != nil && policy.Revision > revision,
 	}
 	for _, doc := range out.Documents {
@@ -60,6 +62,8 @@ type Renderer struct {
 	Vault  Vault
 	// Defaults are the versions of client plugins that no document names.
 	Defaults validations.ClientVersions
+	// Compat refuses documents with the reference's words, and gives no warnings.
+	Compat bool
 	// Withhold leaves out encrypted documents and those that take something from them, and what could be said about them:
 	// the outcome depends on no secret.
 	Withhold bool
@@ -85,7 +89,8 @@ type Computed struct {
 	Withheld  []*Stored // that they read too, as they were submitted: see Renderer
 
 	// written has where substitutions wrote, by the documents whose data was put together by rendering.
-	written map[*Stored][][]string
+	written  map[*Stored][][]string
+	warnings []fault.Message
 }
 
 // digest returns the digest of a rendered document's data; that of the document is of what was submitted.
@@ -100,15 +105,15 @@ func (c Computed) digest(doc *Stored) document.Digest {
 // digest too.
 func (r Renderer) compute(ctx context.Context, stored []*Stored, only func(*document.Document) bool) (Computed, error) {
 	resolver := newResolver(ctx, r.Vault, stored)
-	options := rendering.Options{Only: only, Withhold: r.Withhold, Resolve: resolver.resolve()}
-	rendered, err := rendering.Render(ctx, Contents(stored), options)
+	options := rendering.Options{Only: only, Compat: r.Compat, Withhold: r.Withhold, Resolve: resolver.resolve()}
+	rendered, warnings, err := rendering.Render(ctx, Contents(stored), options)
 	if resolver.failure != nil {
 		return Computed{}, resolver.failure
 	}
 	if err != nil {
 		return Computed{}, err
 	}
-	out := Computed{written: map[*Stored][][]string{}}
+	out := Computed{written: map[*Stored][][]string{}, warnings: warnings}
 	if r.Withhold {
 		rendered = slices.DeleteFunc(rendered, func(doc rendering.Rendered) bool {
 			if doc.Secret {
@@ -306,7 +311,8 @@ func (r Renderer) Explain(ctx context.Context, documents []*Stored, id document.
 	*rendering.Explanation, error,
 ) {
 	resolver := newResolver(ctx, r.Vault, documents)
-	explained, err := rendering.Explain(ctx, Contents(documents), id, path, rendering.Options{Resolve: resolver.resolve()})
+	explained, err := rendering.Explain(ctx, Contents(documents), id, path,
+		rendering.Options{Compat: r.Compat, Resolve: resolver.resolve()})
 	if resolver.failure != nil {
 		return nil, resolver.failure
 	}

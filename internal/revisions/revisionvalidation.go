@@ -88,24 +88,27 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 	fallback *Stored,
 ) (result RevisionResult, rendered Rendering, err error) {
 	if name == validations.PolicyValidation {
-		problems, err := rendering.Examine(ctx, Contents(documents))
+		problems, err := rendering.Examine(ctx, Contents(documents), rendering.Options{Compat: r.Compat})
 		if err != nil {
 			return result, rendered, fmt.Errorf("examine documents: %w", err)
 		}
 		return revisionResult(name, problems...), rendered, nil
 	}
 	if name == validations.CoverageValidation {
-		return RevisionResult{name, uncovered(documents)}, rendered, nil
+		return RevisionResult{Name: name, Messages: uncovered(documents)}, rendered, nil
 	}
 	rendered, err = r.Render(ctx, revision, documents, fallback)
 	problem, isFault := errors.AsType[*fault.Fault](cmp.Or(err, rendered.Fault))
 	switch {
 	case err == nil && rendered.Fault == nil:
-		return revisionResult(name), rendered, nil
+		result = revisionResult(name)
 	case isFault && isOfDocuments(problem):
-		return revisionResult(name, problem), rendered, nil
+		result = revisionResult(name, problem)
+	default:
+		return result, rendered, err
 	}
-	return result, rendered, err
+	result.Warnings = rendered.Warnings
+	return result, rendered, nil
 }
 
 // uncovered returns a message for each schema of documents that is not in force.
@@ -144,6 +147,7 @@ func uncovered(documents []*Stored) (messages []fault.Message) {
 type RevisionResult struct {
 	Name     string
 	Messages []fault.Message
+	Warnings []fault.Message // which do not fail it
 }
 
 func revisionResult(name string, problems ...*fault.Fault) RevisionResult {
@@ -154,7 +158,7 @@ func revisionResult(name string, problems ...*fault.Fault) RevisionResult {
 	return result
 }
 
-// For returns the result as a viewer sees it, without its time. The zero viewer's is the one to store.
+// For returns the result as a viewer sees it, without its warnings and its time.
 func (r RevisionResult) For(viewer authz.Viewer) validations.Result {
 	result := validations.Result{
 		Name: r.Name, Status: validations.Success.String(), Validator: []byte(`{"name":"deckhand","version":"1.0"}`),
@@ -164,10 +168,62 @@ func (r RevisionResult) For(viewer authz.Viewer) validations.Result {
 		return result
 	}
 	result.Status = validations.Failure.String()
-	if text, err := json.Marshal(viewer.Messages(r.Messages)); err == nil {
-		result.Errors = text
+	result.Errors = listOf(viewer.Messages(r.Messages))
+	return result
+}
+
+// stored returns the result as it is stored: with its warnings behind the errors, and one in place of those that are
+// secret.
+func (r RevisionResult) stored() validations.Result {
+	var viewer authz.Viewer
+	result := r.For(viewer)
+	warnings := viewer.Warnings(r.Warnings)
+	if len(warnings) < len(r.Warnings) {
+		warnings = append(warnings, fault.Message{
+			Message: "Some warnings depend on encrypted documents; the findings list them",
+			Level:   "Warning", Kind: rendering.WarningKind, Secret: true,
+		})
+	}
+	if len(warnings) > 0 {
+		result.Errors = listOf(slices.Concat(viewer.Messages(r.Messages), warnings))
 	}
 	return result
+}
+
+// listOf writes messages as the errors of a result.
+func listOf(messages []fault.Message) []byte {
+	text, err := json.Marshal(messages)
+	if err != nil {
+		return []byte("[]")
+	}
+	return text
+}
+
+// SplitWarnings splits the errors of a stored result of a validation of a whole revision into its errors and its
+// warnings.
+func SplitWarnings(stored []json.RawMessage) (errs []json.RawMessage, warnings []fault.Message) {
+	errs = []json.RawMessage{}
+	for _, item := range stored {
+		var message fault.Message
+		if json.Unmarshal(item, &message) == nil && message.Kind == rendering.WarningKind {
+			warnings = append(warnings, message)
+		} else {
+			errs = append(errs, item)
+		}
+	}
+	return errs, warnings
+}
+
+// WarningsUnder returns the texts of warnings under a verdict, without those of selectors that select nothing where the
+// validation that finds them was made, and fails.
+func WarningsUnder(verdict validations.Verdict, warnings []fault.Message) (texts []string) {
+	fitting := slices.Contains(verdict.Made(), validations.PolicyValidation)
+	for _, warning := range warnings {
+		if !fitting || warning.Name != rendering.ParentNotFound {
+			texts = append(texts, warning.Message)
+		}
+	}
+	return texts
 }
 
 // MessagesOf returns a fault as items of an entry's errors, each with the name of what is wrong.

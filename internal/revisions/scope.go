@@ -36,7 +36,7 @@ func (j judge) scope(ctx context.Context, snapshot Snapshot, diff Diff) (s scope
 			s.subjects = append(s.subjects, doc)
 		}
 	}
-	rules := validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: j.compat}
+	rules := validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: j.Compat}
 	s.texts = map[validations.Rule][]byte{}
 	unknown := map[string]bool{} // document schemas whose DataSchemas name client versions that are withheld
 	for _, doc := range Registering(diff.After(snapshot.Schemas)) {

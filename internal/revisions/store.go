@@ -43,8 +43,9 @@ type Store interface {
 	Tag(ctx context.Context, about About, tag Tag) (bool, error)
 	// Untag removes tags from a revision, all of them if none is named. It reports false if it had none of them.
 	Untag(ctx context.Context, about About, names ...string) (bool, error)
-	// AddResult appends a posted result, as of now, and returns the stamp of the revision; 0 if there is no such one.
-	AddResult(ctx context.Context, about About, result validations.Result) (Stamp, error)
+	// AddResult appends a posted result, as of now. It returns the stamp of the revision, 0 if there is no such one, and
+	// the policies in force in it as far as they could be read.
+	AddResult(ctx context.Context, about About, result validations.Result) (Stamp, []PolicyVersion, error)
 
 	// Outdated returns secrets that are not sealed with a prefix, those behind a digest in order of digest.
 	Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) ([]SealedContent, error)

@@ -83,24 +83,33 @@ func (s *Service) refused(ctx context.Context, about About) error {
 	return replaced(around, about.Revision)
 }
 
-// Post appends a result that another service reports about a revision (spec/api.md §8.1), and returns that with the
-// stamp of the revision. body is the parsed request. Faults: Invalid, Forbidden for a reserved name, NotFound, Gone,
-// Stale if the revision is not one that is expected.
+// Posted is a result that was appended to a revision.
+type Posted struct {
+	validations.Result
+
+	Stamp   Stamp  // of the revision
+	Warning string // that the result does not count, "" if it does; the reference does not say
+}
+
+// Post appends a result that another service reports about a revision (spec/api.md §8.1). body is the parsed request.
+// Faults: Invalid, Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not one that is expected.
 func (s *Service) Post(ctx context.Context, revision int64, options Options, name string, body any) (
-	validations.Result, Stamp, error,
+	posted Posted, err error,
 ) {
-	result, err := validations.ParseResult(name, body, s.Compat)
-	if err != nil {
-		return validations.Result{}, 0, err
+	if posted.Result, err = validations.ParseResult(name, body, s.Compat); err != nil {
+		return Posted{}, err
 	}
-	stamp, err := s.Store.AddResult(ctx, options.about(revision), result)
+	var policies []PolicyVersion
+	posted.Stamp, policies, err = s.Store.AddResult(ctx, options.about(revision), posted.Result)
 	switch {
 	case err != nil:
-		return validations.Result{}, 0, fmt.Errorf("store validation result: %w", err)
-	case stamp == 0:
-		return validations.Result{}, 0, s.refused(ctx, options.about(revision))
+		return Posted{}, fmt.Errorf("store validation result: %w", err)
+	case posted.Stamp == 0:
+		return Posted{}, s.refused(ctx, options.about(revision))
+	case !s.Compat:
+		posted.Warning = validations.UnlistedWarning(InForce(policies, revision), name)
 	}
-	return result, stamp, nil
+	return posted, nil
 }
 
 // Purge deletes all revisions and everything that belongs to them, and keeps who did it and why. Faults: Stale,

@@ -19,9 +19,10 @@ import (
 type tagged struct {
 	Store
 
-	tags    map[string]string
-	results []validations.Result
-	broken  error
+	tags     map[string]string
+	results  []validations.Result
+	policies []PolicyVersion
+	broken   error
 }
 
 func (s *tagged) Around(_ context.Context, revision int64) (Neighbourhood, error) {
@@ -59,12 +60,14 @@ func (s *tagged) Untag(_ context.Context, about About, names ...string) (had boo
 	return had, s.broken
 }
 
-func (s *tagged) AddResult(_ context.Context, about About, result validations.Result) (Stamp, error) {
+func (s *tagged) AddResult(_ context.Context, about About, result validations.Result) (
+	Stamp, []PolicyVersion, error,
+) {
 	if !meant(about) {
-		return 0, s.broken
+		return 0, nil, s.broken
 	}
 	s.results = append(s.results, result)
-	return 5, s.broken
+	return 5, s.policies, s.broken
 }
 
 func newTagged(broken error) (*Service, *tagged) {
@@ -104,7 +107,9 @@ func TestService_Tag(t *testing.T) {
 // late is a site that has a revision only after something was to be added to it.
 type late struct{ tagged }
 
-func (*late) AddResult(context.Context, About, validations.Result) (Stamp, error) { return 0, nil }
+func (*late) AddResult(context.Context, About, validations.Result) (Stamp, []PolicyVersion, error) {
+	return 0, nil, nil
+}
 
 // A revision that is made just after a result about it was refused is no other one than the one that was meant.
 func TestService_Post_early(t *testing.T) {
@@ -113,10 +118,10 @@ func TestService_Post_early(t *testing.T) {
 	s.Store = &late{}
 	result := document.Mapping{{Key: "status", Value: "success"}, {Key: "validator", Value: "x"}}
 	for _, expected := range []Expected{nil, {{Revision: 3, Stamp: 3}}} {
-		_, _, err := s.Post(t.Context(), 3, Options{Expected: expected}, "v", result)
+		_, err := s.Post(t.Context(), 3, Options{Expected: expected}, "v", result)
 		wantFault(t, err, fault.NotFound, "The requested revision=3 was not found")
 	}
-	_, _, err := s.Post(t.Context(), 3, Options{Expected: Expected{{Revision: 3, Stamp: 4}}}, "v", result)
+	_, err := s.Post(t.Context(), 3, Options{Expected: Expected{{Revision: 3, Stamp: 4}}}, "v", result)
 	if fault.KindOf(err) != fault.Stale {
 		t.Errorf("%v, want a refusal of another revision", err)
 	}
@@ -151,16 +156,50 @@ func TestService_Post(t *testing.T) {
 	body := document.Mapping{
 		{Key: "status", Value: "success"}, {Key: "validator", Value: document.Mapping{{Key: "name", Value: "v"}}},
 	}
-	got, stamp, err := s.Post(t.Context(), 1, Options{}, "tests", body)
-	if err != nil || stamp != 5 || got.Name != "tests" || len(store.results) != 1 || store.results[0].Name != "tests" {
-		t.Errorf("result %+v of %v, %v", got, stamp, err)
+	got, err := s.Post(t.Context(), 1, Options{}, "tests", body)
+	if err != nil || got.Stamp != 5 || got.Name != "tests" || len(store.results) != 1 || store.results[0].Name != "tests" {
+		t.Errorf("%+v, %v", got, err)
 	}
-	_, _, err = s.Post(t.Context(), 2, Options{}, "tests", body)
+	_, err = s.Post(t.Context(), 2, Options{}, "tests", body)
 	wantFault(t, err, fault.Gone, "was pruned")
-	_, _, err = s.Post(t.Context(), 1, Options{}, "deckhand-tests", body)
+	_, err = s.Post(t.Context(), 1, Options{}, "deckhand-tests", body)
 	wantFault(t, err, fault.Forbidden, "made by the server itself")
 	_, err = s.Prune(t.Context(), 0, Options{})
 	wantFault(t, err, fault.Invalid, "At least the newest revision must be kept")
+}
+
+// A result that no policy in force lists is said to be ignored, unless the reference would say nothing.
+func TestService_Post_unlisted(t *testing.T) {
+	t.Parallel()
+	policy := func(since, until int64, names ...string) PolicyVersion {
+		v := PolicyVersion{Since: since, Until: until}
+		for _, name := range names {
+			v.Requirements = append(v.Requirements, validations.Requirement{Name: name})
+		}
+		return v
+	}
+	const ignored = "No ValidationPolicy in force in the revision lists site-validaton, so that this result is ignored"
+	for name, c := range map[string]struct {
+		policies []PolicyVersion
+		compat   bool
+		want     string
+	}{
+		"no policy":    {},
+		"listed":       {policies: []PolicyVersion{policy(1, 0, "other"), policy(1, 0, "site-validaton")}},
+		"misspelt":     {policies: []PolicyVersion{policy(1, 0, "other", "site-validation")}, want: ignored + "; did you mean site-validation?"},
+		"unlike":       {policies: []PolicyVersion{policy(1, 0, "other")}, want: ignored},
+		"an empty one": {policies: []PolicyVersion{policy(1, 0)}, want: ignored},
+		"not in force": {policies: []PolicyVersion{policy(2, 0, "site-validation")}},
+		"compat":       {policies: []PolicyVersion{policy(1, 0, "site-validation")}, compat: true},
+	} {
+		s, store := newTagged(nil)
+		s.Compat, store.policies = c.compat, c.policies
+		body := document.Mapping{{Key: "status", Value: "success"}, {Key: "validator", Value: "x"}}
+		got, err := s.Post(t.Context(), 1, Options{}, "site-validaton", body)
+		if err != nil || got.Warning != c.want {
+			t.Errorf("%s: %q, %v, want %q", name, got.Warning, err, c.want)
+		}
+	}
 }
 
 func TestAbsent(t *testing.T) {
@@ -222,7 +261,7 @@ func TestService_replaced(t *testing.T) {
 			store.tags["old"] = "{}"
 			options := Options{Expected: c.expected}
 			_, tagged := s.Tag(t.Context(), 3, options, "good", nil)
-			_, _, posted := s.Post(t.Context(), 3, options, "tests", body)
+			_, posted := s.Post(t.Context(), 3, options, "tests", body)
 			untagged := s.Untag(t.Context(), 3, options, "old")
 			_, all := s.UntagAll(t.Context(), 3, options)
 			errs := []error{tagged, posted, untagged, all}

@@ -62,7 +62,7 @@ func calls(s *store.Store) map[string]func(ctx context.Context) error {
 		},
 		"Untag": func(ctx context.Context) error { _, err := s.Untag(ctx, revisions.About{Revision: 1}); return err },
 		"AddResult": func(ctx context.Context) error {
-			_, err := s.AddResult(ctx, revisions.About{Revision: 1}, result)
+			_, _, err := s.AddResult(ctx, revisions.About{Revision: 1}, result)
 			return err
 		},
 		"Outdated":    func(ctx context.Context) error { _, err := s.Outdated(ctx, nil, document.Digest{}, 1); return err },
@@ -216,7 +216,7 @@ func TestStore_reserved(t *testing.T) {
 			return err
 		}},
 		"results": {"results", "SHARE", 2, func(ctx context.Context, s *store.Store) error {
-			_, err := s.AddResult(ctx, revisions.About{Revision: 1}, validations.Result{Name: "n", Validator: []byte("{}"), Errors: []byte("[]")})
+			_, _, err := s.AddResult(ctx, revisions.About{Revision: 1}, validations.Result{Name: "n", Validator: []byte("{}"), Errors: []byte("[]")})
 			return err
 		}},
 		"purges": {"sites", "EXCLUSIVE", 1, func(ctx context.Context, s *store.Store) error {

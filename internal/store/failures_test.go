@@ -42,14 +42,14 @@ func TestStore_obstacles(t *testing.T) {
 		exec("CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS " +
 			"$$ BEGIN RAISE EXCEPTION 'made up' USING ERRCODE = '" + code + "'; END $$")
 		exec("CREATE OR REPLACE TRIGGER fail BEFORE INSERT ON results EXECUTE FUNCTION fail()")
-		_, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result())
+		_, _, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result())
 		wantUnavailable(t, err)
 		if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "made up") {
 			t.Errorf("%s: %v, want it to say %q", code, err, want)
 		}
 	}
 	exec("DROP TRIGGER fail ON results")
-	if stamp, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result()); err != nil || stamp == 0 {
+	if stamp, _, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result()); err != nil || stamp == 0 {
 		t.Errorf("afterwards: %v, %v", stamp, err)
 	}
 	around, err := s.Around(t.Context(), 1)
@@ -69,7 +69,7 @@ func TestStore_readOnly(t *testing.T) {
 	put(t, open(t, at), "a", widget("w", 1))
 	s := openStore(t, separated(at)+"default_transaction_read_only=on", defaults())
 	wantUnavailable(t, s.Ping(t.Context()))
-	_, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result())
+	_, _, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result())
 	wantUnavailable(t, err)
 	if !strings.Contains(err.Error(), "read-only") {
 		t.Error(err)
@@ -105,7 +105,7 @@ func TestStore_fewConnections(t *testing.T) {
 			for range 10 {
 				_, err := s.Around(t.Context(), 1)
 				if i%2 == 0 {
-					_, err = s.AddResult(t.Context(), revisions.About{Revision: 1}, result())
+					_, _, err = s.AddResult(t.Context(), revisions.About{Revision: 1}, result())
 				}
 				if err != nil {
 					t.Error(err)
@@ -202,7 +202,7 @@ func TestStore_ofAnother(t *testing.T) {
 	if worst, err := s.WorstResults(t.Context(), of); err != nil || len(worst) != 0 {
 		t.Errorf("nothing posted: %v, %v", worst, err)
 	}
-	if _, err := s.AddResult(t.Context(), revisions.About{Revision: 2}, result()); err != nil {
+	if _, _, err := s.AddResult(t.Context(), revisions.About{Revision: 2}, result()); err != nil {
 		t.Fatal(err)
 	}
 	reported, err := s.Reported(t.Context(), of, "")

@@ -73,9 +73,14 @@ const (
 
 // AddResult implements revisions.Store.
 func (s *Store) AddResult(ctx context.Context, about revisions.About, r validations.Result) (
-	stamp revisions.Stamp, err error,
+	stamp revisions.Stamp, policies []revisions.PolicyVersion, err error,
 ) {
+	var inForce []policyRow
 	queue := func(batch *pgx.Batch) {
+		batch.Queue(policiesOf, s.site, []int64{about.Revision}).Query(func(rows pgx.Rows) (err error) {
+			inForce, err = pgx.CollectRows(rows, scanPolicy)
+			return err //nolint:wrapcheck // explained by write
+		})
 		batch.Queue(lockStamp, s.site, about.Revision, about.Stamps).Query(func(rows pgx.Rows) error {
 			_, err := pgx.ForEachRow(rows, []any{&stamp}, func() error { return nil })
 			return err //nolint:wrapcheck // explained by write
@@ -83,10 +88,13 @@ func (s *Store) AddResult(ctx context.Context, about revisions.About, r validati
 		s.queueReported(batch, about, r)
 	}
 	done, err := s.write(ctx, about, queue, insertResult, resultValues(r)...)
-	if !done {
-		return 0, err
+	if !done || err != nil {
+		return 0, nil, err
 	}
-	return stamp, err
+	if policies, err = s.parsed(ctx, inForce); err != nil {
+		policies = nil // the result is stored all the same
+	}
+	return stamp, policies, nil
 }
 
 // queueResult adds a result to a revision that is being made.

@@ -31,7 +31,7 @@ func TestStore_EvidenceOf(t *testing.T) {
 	}
 	post := func(revision int64, name, status string) {
 		result := validations.Result{Name: name, Status: status, Validator: []byte("{}"), Errors: []byte(`[{"message":"m"}]`)}
-		if stamp, err := other.AddResult(t.Context(), revisions.About{Revision: revision}, result); err != nil || stamp == 0 {
+		if stamp, _, err := other.AddResult(t.Context(), revisions.About{Revision: revision}, result); err != nil || stamp == 0 {
 			t.Fatal(stamp, err)
 		}
 	}
@@ -173,7 +173,7 @@ func TestStore_EvidenceOf_roundTrips(t *testing.T) {
 	for i, posted := range []string{"", "x-validation", "y-validation", "x-validation", "x-validation"} {
 		if posted != "" {
 			result := validations.Result{Name: posted, Status: "success", Validator: []byte("{}"), Errors: []byte("[]")}
-			if _, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result); err != nil {
+			if _, _, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -202,7 +202,7 @@ func TestService_Rollback_results(t *testing.T) {
 	}
 	post := func(revision int64, name, status, errors string) {
 		result := validations.Result{Name: name, Status: status, Validator: []byte("{}"), Errors: []byte(errors)}
-		if _, err := s.AddResult(t.Context(), revisions.About{Revision: revision}, result); err != nil {
+		if _, _, err := s.AddResult(t.Context(), revisions.About{Revision: revision}, result); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,12 +3,14 @@ package validations
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/sosodev/duration"
 
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/spelling"
 )
 
 // PolicyPrefix begins the schema of every ValidationPolicy, whatever its version.
@@ -28,6 +30,21 @@ type Requirement struct {
 	Name         string
 	ExpiresAfter string // ISO 8601 duration; "" if a success does not expire
 	lifetime     time.Duration
+}
+
+// UnlistedWarning says that none of the policies in force lists a validation, so that its results do not count; "" if
+// one does, or there are no policies.
+func UnlistedWarning(policies []Policy, name string) string {
+	const maxCandidates = 1000
+	listed := Required(policies)
+	if len(policies) == 0 || slices.Contains(listed, name) {
+		return ""
+	}
+	warning := "No ValidationPolicy in force in the revision lists " + name + ", so that this result is ignored"
+	if nearest := spelling.Nearest(name, listed[:min(len(listed), maxCandidates)]); nearest != "" {
+		warning += "; did you mean " + nearest + "?"
+	}
+	return warning
 }
 
 // ParsePolicy parses a stored ValidationPolicy. Of a broken one it returns the requirements that it can read.

@@ -85,6 +85,20 @@ type Verdict struct {
 	Warnings []string
 }
 
+// Made returns the names of the validations that a verdict is made of, as far as they were reported.
+func (v Verdict) Made() (names []string) {
+	lists := [][]Judged{v.Reported, v.Ignored}
+	for _, policy := range v.Policies {
+		lists = append(lists, policy.Validations)
+	}
+	for _, judged := range slices.Concat(lists...) {
+		if judged.Status != Missing {
+			names = append(names, judged.Name)
+		}
+	}
+	return names
+}
+
 // Own returns the names of the server's own validations, which count where no policy says which do (spec/api.md §0
 // D22).
 func Own() []string { return []string{SchemaValidation, PolicyValidation, RenderingValidation} }

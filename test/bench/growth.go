@@ -138,7 +138,7 @@ func renderer(ctx context.Context, text string) (func() error, error) {
 }
 
 func renderAll(ctx context.Context, documents []*document.Document) error {
-	if _, err := rendering.Render(ctx, documents, rendering.Options{}); err != nil {
+	if _, _, err := rendering.Render(ctx, documents, rendering.Options{}); err != nil {
 		return fmt.Errorf("render: %w", err)
 	}
 	return nil

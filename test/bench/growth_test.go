@@ -16,7 +16,7 @@ func lastRendered(t *testing.T, text string) document.Mapping {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := rendering.Render(t.Context(), documents, rendering.Options{})
+	list, _, err := rendering.Render(t.Context(), documents, rendering.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

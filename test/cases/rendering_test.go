@@ -71,7 +71,7 @@ func TestRendering_corpus(t *testing.T) {
 		t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {
 			t.Parallel()
 			documents := decodeFile(t, filepath.Join(filepath.Dir(name), "documents.yaml"))
-			rendered, err := rendering.Render(t.Context(), documents, rendering.Options{})
+			rendered, _, err := rendering.Render(t.Context(), documents, rendering.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -164,7 +164,8 @@ func seenOf(t *testing.T, c document.Mapping) (seen []view, err error) {
 	options, _ := c.At("options").(document.Mapping)
 	secrets, _ := options.At("encryption_sources").(document.Mapping)
 	documents := decode(t, document.AppendJSON(nil, c.At("documents")), document.JSON)
-	rendered, err := rendering.Render(t.Context(), documents, rendering.Options{
+	rendered, _, err := rendering.Render(t.Context(), documents, rendering.Options{
+		Compat:  true,
 		Lenient: options.At("fail_on_missing_sub_src") == false,
 		Resolve: secrets.Lookup,
 	})

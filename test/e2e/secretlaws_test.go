@@ -467,7 +467,7 @@ var tested = map[string]string{
 	"DELETE /api/v1.0/revisions/{revision}/tags":                                  "it answers with nothing",
 	"DELETE /api/v1.0/revisions/{revision}/tags/{tag}":                            "it answers with nothing",
 	"POST /api/v1.0/revisions/{revision}/tags/{tag}":                              "it answers with what it was sent",
-	"POST /api/v1.0/revisions/{revision}/validations/{name}":                      "it answers with what it was sent",
+	"POST /api/v1.0/revisions/{revision}/validations/{name}":                      "it answers with what it was sent, and a name that the status shows",
 	"GET /api/v1.0/buckets":                                                       "TestBuckets",
 	"GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history": "TestDocumentHistory",
 	"GET /":                "it knows no documents",

@@ -1,0 +1,154 @@
+package queries
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"purser/internal/authz"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// details are what a result says.
+type details struct {
+	errors   []json.RawMessage
+	warnings []fault.Message // of a result of the server's own
+}
+
+// detailsOf returns what a result says. It makes a validation again of which secret errors or warnings were not stored.
+func (v View) detailsOf(ctx context.Context, revision revisions.Revision, name string, stored []byte) (details, error) {
+	d, err := v.stored(name, stored)
+	if err != nil {
+		return d, err
+	}
+	isSecret := func(warning fault.Message) bool { return warning.Secret }
+	if validations.FirstWith(d.errors, authz.Withheld) < 0 && !slices.ContainsFunc(d.warnings, isSecret) {
+		return d, nil
+	}
+	result, err := v.revealed(ctx, revision, name)
+	if err != nil {
+		return d, err
+	}
+	if len(result.Messages) > 0 {
+		d.errors, err = itemsOf(v.viewer.Messages(result.Messages))
+	}
+	if len(result.Warnings) > 0 {
+		d.warnings = result.Warnings
+	}
+	d.warnings = v.viewer.Warnings(d.warnings)
+	return d, err
+}
+
+// stored reads the errors of a result as they are stored.
+func (v View) stored(name string, errors []byte) (d details, err error) {
+	if err := json.Unmarshal(errors, &d.errors); err != nil {
+		return d, fmt.Errorf("read the errors of a result: %w", err)
+	}
+	if isOfRevision(name) {
+		d.errors, d.warnings = revisions.SplitWarnings(d.errors)
+	}
+	if v.renderer.Compat {
+		d.warnings = nil
+	}
+	return d, nil
+}
+
+// itemsOf writes messages as errors of an entry, of which there is always a list.
+func itemsOf(messages []fault.Message) (items []json.RawMessage, err error) {
+	for _, message := range messages {
+		text, err := json.Marshal(message)
+		if err != nil {
+			return nil, fmt.Errorf("write a message: %w", err)
+		}
+		items = append(items, text)
+	}
+	return items, nil
+}
+
+// isOfRevision reports whether a validation is one of the server's own of a whole revision.
+func isOfRevision(name string) bool {
+	return validations.IsOwn(name) && name != validations.SchemaValidation
+}
+
+// revealed makes a validation of a whole revision again, for viewers who may see what is not stored of its outcome. The
+// result is empty for others, if it succeeds by now, and for a validation that is not the server's own.
+func (v View) revealed(ctx context.Context, revision revisions.Revision, name string) (
+	result revisions.RevisionResult, err error,
+) {
+	if !isOfRevision(name) || !v.viewer.Secrets() {
+		return result, nil
+	}
+	key := revisions.RenderKey{Revision: revision.ID, Stamp: revision.Stamp}
+	documents, err := v.allDocuments(ctx, key)
+	if err != nil {
+		return result, err
+	}
+	fallback, err := v.fallback(ctx, revision.ID, documents)
+	if err != nil {
+		return result, err
+	}
+	result, _, err = v.renderer.ValidateRevision(ctx, name, revision.ID, documents, fallback)
+	return result, err
+}
+
+// warnings tells of likely mistakes that do not fail a revision: documents without a schema, unless a policy lists the
+// validation that finds them, and the warnings of the server's own validations. The reference knows none.
+func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, error) {
+	if v.renderer.Compat {
+		return nil, nil
+	}
+	key := revisions.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
+	return v.warned.Do(ctx, key, func(ctx context.Context) (all []string, size int, err error) {
+		made := shown.Verdict.Made()
+		if !slices.Contains(made, validations.CoverageValidation) {
+			if all, err = v.uncovered(ctx, key); err != nil {
+				return nil, 0, err
+			}
+		}
+		if slices.Contains(made, validations.RenderingValidation) {
+			newest, err := v.newest(ctx, shown.Revision, validations.RenderingValidation)
+			if err != nil {
+				return nil, 0, err
+			}
+			all = append(all, revisions.WarningsUnder(shown.Verdict, v.viewer.Warnings(newest.warnings))...)
+		}
+		for _, warning := range all {
+			size += len(warning)
+		}
+		return all, size, nil
+	})
+}
+
+// uncovered returns a warning about the documents of a revision that have no schema, none if all have one.
+func (v View) uncovered(ctx context.Context, key revisions.RenderKey) ([]string, error) {
+	documents, registered, err := v.store.Kinds(ctx, key.Revision, key.Cleartext)
+	if err != nil {
+		err = revisions.Explained(ctx, v.store, key.Revision, err)
+		return nil, fmt.Errorf("read the schemas of documents: %w", err)
+	}
+	if warning := validations.CoverageWarning(validations.Coverage(documents, registered)); warning != "" {
+		return []string{warning}, nil
+	}
+	return nil, nil
+}
+
+// newest returns what the newest result of a validation says, as it is stored.
+func (v View) newest(ctx context.Context, revision revisions.Revision, name string) (d details, err error) {
+	reported, err := v.store.Reported(ctx, revision, name)
+	var errs map[int64][]byte
+	if err == nil && len(reported) > 0 {
+		reported = reported[len(reported)-1:]
+		errs, err = v.store.ResultErrors(ctx, revision, []int64{reported[0].ID})
+	}
+	if err != nil {
+		err = revisions.Explained(ctx, v.store, revision.ID, err)
+		return d, fmt.Errorf("read validation results: %w", err)
+	}
+	if len(errs) == 0 {
+		return d, nil
+	}
+	return v.stored(name, errs[reported[0].ID])
+}

@@ -1,0 +1,97 @@
+package rendering
+
+import (
+	"fmt"
+
+	"purser/internal/fault"
+)
+
+// ParentNotFound is the name of warnings, and the type of faults, about selectors that select nothing.
+const ParentNotFound = "DocumentParentNotFound"
+
+// WarningKind is the kind of the messages that are warnings.
+const WarningKind = "Warning"
+
+// maxWarnings is how many warnings are kept of those that depend on secrets, and of the others.
+const maxWarnings = 50
+
+const (
+	warningCost = 3000 // to write a warning
+	warningSize = 1024
+)
+
+// warnings tell of likely mistakes that keep no document from being rendered. Those that depend on secrets are counted
+// apart from the others, whose number tells nothing about secrets.
+type warnings struct{ open, secret warningList }
+
+type warningList struct {
+	kept []fault.Message
+	more int // that are not kept
+}
+
+// warn keeps what a fault says as a warning.
+func (r *run) warn(f *fault.Fault) {
+	if r.options.Compat {
+		return
+	}
+	list := &r.warnings.open
+	if f.Secret {
+		list = &r.warnings.secret
+	}
+	r.charge(warningCost)
+	if len(list.kept) == maxWarnings {
+		list.more++
+		return
+	}
+	r.hold(warningSize)
+	list.kept = append(list.kept, warningOf(f.Type, f.Messages[0]))
+}
+
+func warningOf(name string, m fault.Message) fault.Message {
+	m.Error, m.Name, m.Level, m.Kind = false, name, "Warning", WarningKind
+	return m
+}
+
+// all returns the warnings, each list in the order in which they were found, with the number of those that are not
+// kept.
+func (w *warnings) all() (all []fault.Message) {
+	for _, list := range []warningList{w.open, w.secret} {
+		all = append(all, list.kept...)
+		if list.more > 0 {
+			more := fault.Message{Message: fmt.Sprintf("More warnings, not shown: %d", list.more), Secret: list.kept[0].Secret}
+			all = append(all, warningOf("", more))
+		}
+	}
+	return all
+}
+
+// orphan says that a document's selector selects nothing. The reference renders the document as if it had no selector
+// (spec/rendering.md §4).
+func orphan(n *node) *fault.Fault {
+	return refuse(ParentNotFound, []*node{n},
+		"The parentSelector of document %s selects no document, so that it inherits nothing", n.Identity)
+}
+
+// isOrphan reports whether a document that has a layer selects a parent and none was found.
+func (n *node) isOrphan() bool { return n.rank >= 0 && len(n.selector) > 0 && n.parent == nil }
+
+// unreplaced says that the pattern of a destination is not in its text, which therefore stays as it is
+// (spec/rendering.md §8.9).
+func unreplaced(n, source *node, number int, d *destination) *fault.Fault {
+	where := "the text at"
+	if d.recursive {
+		where = "any text that is looked at below"
+	}
+	return refuse("DocumentPatternNotFound", []*node{n, source},
+		"The pattern %s is not in %s %s of document %s, so that substitution %d, from document %s, changes nothing",
+		quote(shorten(d.pattern)), where, shorten(d.written), n.Identity, number+1, source.Identity)
+}
+
+// unmatched says that the pattern of a source matches nothing in its text, all of which is therefore taken
+// (spec/rendering.md §8.5).
+func unmatched(n, source *node, number int) *fault.Fault {
+	s := &n.substitutions[number]
+	return refuse("SourcePatternNotFound", []*node{n, source},
+		"The pattern %s matches nothing in the text at %s of document %s, so that substitution %d of document %s takes "+
+			"all of it", quote(shorten(s.pattern)), shorten(s.written), source.Identity, number+1, n.Identity)
+}
