@@ -228,7 +228,8 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, a
 }
 
 // latestFailures returns the ids of the newest results of validations that failed or give warnings, by name, until
-// their errors are some megabytes; there may be more. It leaves out the schema validation, whose findings are no results.
+// their errors are some megabytes; there may be more. It leaves out the schema validation, whose findings are not
+// stored as results.
 func (v View) latestFailures(ctx context.Context, revision revisions.Revision, about map[string]judgedAs) (
 	ids map[string]int64, more bool, err error,
 ) {
