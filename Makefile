@@ -14,7 +14,7 @@ BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-.PHONY: help run test test-packages test-sequential test-server bench lint lint-openapi fmt faults fuzz build schema need-go need-cc need-postgres
+.PHONY: help run test test-packages test-sequential test-server bench lint lint-openapi lint-alerts fmt faults fuzz build schema need-go need-cc need-postgres
 
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -58,6 +58,10 @@ REDOCLY = REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true tools/openap
 lint-openapi: ## redocly on openapi.yaml; needs npm
 	npm ci --prefix tools/openapi --no-audit --no-fund --loglevel=error
 	$(REDOCLY) lint --config tools/openapi/redocly.yaml openapi.yaml
+
+lint-alerts: ## promtool on the alert rules, each of which fires once
+	promtool check rules docs/monitoring/alerts.yaml
+	promtool test rules docs/monitoring/alerts_test.yaml
 
 fmt: need-go ## format all code as lint wants it
 	$(LINT) fmt ./...
