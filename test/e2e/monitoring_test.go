@@ -27,8 +27,8 @@ func exposed(t *testing.T) string {
 	t.Helper()
 	s := startFresh(t)
 	s.put(t, "site", layeringPolicy("lp")+sizes()+widget("w1", "{size: 177}")+
-		policy("p", "{name: mini, expiresAfter: P1D}", own)).is(t, http.StatusOK)
-	s.report(t, 1, "mini", "success")
+		policy("p", "{name: mini-validation, expiresAfter: P1D}", own)).is(t, http.StatusOK)
+	s.report(t, 1, "mini-validation", "success")
 	s.report(t, 1, "stray", "failure")
 	return s.get(t, "/metrics").is(t, http.StatusOK).text
 }
@@ -95,14 +95,14 @@ func TestMonitoring_newestRevision(t *testing.T) {
 		"purser_newest_revision 1",
 		"purser_newest_revision_created_timestamp_seconds",
 		`purser_newest_revision_findings{level="error",validation="deckhand-schema-validation"} 1`,
-		`purser_newest_revision_findings{level="error",validation="mini"} 0`,
+		`purser_newest_revision_findings{level="error",validation="mini-validation"} 0`,
 		`purser_newest_revision_findings{level="warning",validation="other"} 1`,
 		`purser_newest_revision_status{status="failure"} 1`,
 		`purser_newest_revision_status{status="success"} 0`,
-		`purser_required_result_expiry_timestamp_seconds{validation="mini"}`,
-		`purser_required_result_timestamp_seconds{validation="mini"}`,
+		`purser_required_result_expiry_timestamp_seconds{validation="mini-validation"}`,
+		`purser_required_result_timestamp_seconds{validation="mini-validation"}`,
 		`purser_required_validation_status{status="failure",validation="deckhand-schema-validation"} 1`,
-		`purser_required_validation_status{status="success",validation="mini"} 1`,
+		`purser_required_validation_status{status="success",validation="mini-validation"} 1`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("metrics (-want +got)\n%s", diff)
