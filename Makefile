@@ -14,10 +14,10 @@ BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-.PHONY: help run test test-packages test-sequential test-server bench lint fmt faults fuzz build schema need-go need-cc need-postgres
+.PHONY: help run test test-packages test-sequential test-server bench lint lint-openapi lint-alerts fmt faults fuzz build schema need-go need-cc need-postgres
 
 help: ## list these targets (the default)
-	@sed -nE 's/^([a-z]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 # Not `go run`: that would stand between the server and its signals.
 # As root it keeps its state in /var/lib: Postgres runs as another user, who could not get into a clone below /root.
@@ -52,6 +52,16 @@ bench: need-go need-postgres ## measure speed as ratios, in a table (BENCHFLAGS=
 
 lint: need-go ## golangci-lint on all code, tests included
 	$(LINT) run ./...
+
+# Not a part of lint, which needs nothing but Go. npm takes what package-lock.json says, by its digest.
+REDOCLY = REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true tools/openapi/node_modules/.bin/redocly
+lint-openapi: ## redocly on openapi.yaml; needs npm
+	npm ci --prefix tools/openapi --no-audit --no-fund --loglevel=error
+	$(REDOCLY) lint --config tools/openapi/redocly.yaml openapi.yaml
+
+lint-alerts: ## promtool on the alert rules, each of which fires once
+	promtool check rules docs/monitoring/alerts.yaml
+	promtool test rules docs/monitoring/alerts_test.yaml
 
 fmt: need-go ## format all code as lint wants it
 	$(LINT) fmt ./...

@@ -78,7 +78,7 @@ func (s *server) record(r *http.Request, status int) {
 	if err := s.Audit.Record(ctx, event); err != nil {
 		s.Log.ErrorContext(ctx, "A CHANGE CANNOT BE RECORDED IN THE AUDIT", "error", err.Error(), "user", event.UserID,
 			"end_user", event.EndUser, "method", event.Method, "target", event.Target, "revision", event.Revision,
-			"status", status, "remote", event.Remote, "request", event.Request)
+			"status", status, "remote", event.Remote)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestHandler_nosniff(t *testing.T) {
 	check(s, http.MethodGet, "revisions", "If-None-Match", etag)
 	check(s, http.MethodPut, "buckets/b/documents", "Content-Type", "text/html")
 	check(s, http.MethodGet, "nowhere")
-	starting := api.Starting(fault.New(fault.Unavailable, "Starting", ""), slog.New(slog.DiscardHandler), time.Now)
+	starting := api.Starting(fault.New(fault.Unavailable, "Starting", ""), slog.New(slog.DiscardHandler), func(string, string, int, time.Duration) {}, time.Now)
 	check(site{Handler: starting}, http.MethodGet, "health")
 	check(site{Handler: starting}, http.MethodGet, "revisions")
 	check(site{Handler: api.Metrics(prometheus.NewRegistry())}, http.MethodGet, "/metrics")

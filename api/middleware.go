@@ -8,13 +8,14 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
-	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
 
 	"purser/internal/authn"
 	"purser/internal/authz"
@@ -34,6 +35,7 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 		if !ok {
 			called = endpoint{fallback, methodNotAllowed(method, allow), nil}
 		}
+		infoOf(r).parameters = called.parameters
 		err := s.authorize(w, r, called.rule)
 		if err == nil && ok {
 			err = s.checkQuery(r, called.parameters)
@@ -141,41 +143,29 @@ func (s *server) budgeted(next http.Handler) http.Handler {
 
 // observer gives each request an id, logs it and counts it.
 type observer struct {
-	log      *slog.Logger
-	now      func() time.Time
-	requests *prometheus.CounterVec
-	latency  *prometheus.HistogramVec
+	log     *slog.Logger
+	now     func() time.Time
+	observe Observe
 }
 
-func newObserver(config Config) *observer {
-	o := &observer{
-		log: config.Log,
-		now: config.Now,
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "purser_http_requests_total", Help: "Requests answered, by route, method and status.",
-		}, []string{"route", "method", "status"}),
-		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "purser_http_request_seconds", Help: "Time to answer a request, by route and method.",
-			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16),
-		}, []string{"route", "method"}),
-	}
-	config.Registry.MustRegister(o.requests, o.latency)
-	return o
-}
+// Observe counts a request; route is the pattern of its path, "" if it has none.
+type Observe = func(route, method string, status int, took time.Duration)
 
 // requestInfo collects what the log and the audit record about a request while it is answered.
 type requestInfo struct {
-	id        string
-	caller    authn.Caller
-	viewer    authz.Viewer // whom the answer is for: it sees least until the caller is known
-	rule      string       // the authz rule that was checked, if any
-	revision  int64        // the revision that was made or requested, if any
-	audited   bool         // the audit event was stored with the change
-	notes     []string     // errors, for the log
-	answer    middleware.WrapResponseWriter
-	aborted   bool   // the connection was closed in the middle of the answer
-	unchanged bool   // a change would store what is stored already
-	errorType string // of the answer, if it is an error
+	id         string
+	marker     string // X-Context-Marker, shortened
+	caller     authn.Caller
+	viewer     authz.Viewer // whom the answer is for: it sees least until the caller is known
+	rule       string       // the authz rule that was checked, if any
+	revision   int64        // the revision that was made or requested, if any
+	audited    bool         // the audit event was stored with the change
+	notes      []string     // errors, for the log
+	answer     middleware.WrapResponseWriter
+	aborted    bool     // the connection was closed in the middle of the answer
+	unchanged  bool     // a change would store what is stored already
+	parameters []string // of the query, that the endpoint reads
+	errorType  string   // of the answer, if it is an error
 }
 
 type requestInfoKey struct{}
@@ -192,12 +182,20 @@ func (o *requestInfo) note(text string) { o.notes = append(o.notes, text) }
 // begun reports whether the status has been sent.
 func (o *requestInfo) begun() bool { return o.answer != nil && o.answer.Status() != 0 }
 
+// traced returns the context of a request with the trace that its header names, unless the request has a span already.
+func traced(ctx context.Context, header http.Header) context.Context {
+	if trace.SpanContextFromContext(ctx).IsValid() {
+		return ctx
+	}
+	return propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(header))
+}
+
 func (o *observer) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := o.now()
 		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		info := &requestInfo{id: requestID(), answer: answer}
-		r = r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info))
+		info := &requestInfo{id: requestID(), marker: shortened(r.Header.Get("X-Context-Marker"), maxMarker), answer: answer}
+		r = r.WithContext(context.WithValue(traced(r.Context(), r.Header), requestInfoKey{}, info))
 		setContextHeaders(answer.Header(), r, info.id)
 		defer func() { o.record(r, answer, o.now().Sub(began), info) }()
 		next.ServeHTTP(answer, r)
@@ -226,9 +224,13 @@ func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 	if status == 0 {
 		status = http.StatusOK
 	}
-	route := chi.RouteContext(r.Context()).RoutePattern()
-	o.requests.WithLabelValues(route, methodLabel(r.Method), strconv.Itoa(status)).Inc()
-	o.latency.WithLabelValues(route, methodLabel(r.Method)).Observe(took.Seconds())
+	route, method := chi.RouteContext(r.Context()).RoutePattern(), methodLabel(r.Method)
+	o.observe(route, method, status, took)
+	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {
+		span.SetName(strings.TrimSpace(method + " " + route))
+		span.SetAttributes(attribute.String("http.route", route), attribute.String("purser.request", info.id),
+			attribute.Int64("purser.revision", info.revision))
+	}
 	if r.URL.Path == healthPath && status == http.StatusNoContent {
 		return
 	}
@@ -237,9 +239,15 @@ func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 		level = slog.LevelError
 	}
 	attributes := []slog.Attr{
-		slog.String("method", r.Method), slog.String("path", r.URL.Path), slog.Int("status", status),
-		slog.Int("bytes", answer.BytesWritten()), slog.Duration("took", took), slog.String("request", info.id),
+		slog.String("method", r.Method), slog.String("path", shortened(r.URL.Path, maxLogged)), slog.Int("status", status),
+		slog.Int("bytes", answer.BytesWritten()), slog.Float64("duration_seconds", took.Seconds()),
 		slog.String("remote", r.RemoteAddr),
+	}
+	if query := loggedQuery(r.URL.RawQuery, info.parameters); query != "" {
+		attributes = append(attributes, slog.String("query", query))
+	}
+	if info.revision > 0 {
+		attributes = append(attributes, slog.Int64("revision", info.revision))
 	}
 	if info.caller.UserID != "" {
 		attributes = append(attributes, slog.String("user", info.caller.UserID))

@@ -234,9 +234,9 @@ func (s *server) selection(q *query) queries.Selection {
 
 // search returns the text to search documents for, "" if the parameter is absent.
 func (q *query) search() string {
-	text := q.text("search")
-	if _, given := q.values["search"]; given && text == "" {
-		q.fail("search", "It must not be empty.")
+	text := q.text(searchParameter)
+	if _, given := q.values[searchParameter]; given && text == "" {
+		q.fail(searchParameter, "It must not be empty.")
 	}
 	return text
 }

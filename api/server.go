@@ -33,6 +33,7 @@ type Config struct {
 	// PublicURL is the URL at which clients reach the server, without a slash at its end, for the links in answers.
 	PublicURL string
 	Log       *slog.Logger
+	Observe   Observe
 	Registry  *prometheus.Registry
 	OpenAPI   []byte
 	Now       func() time.Time
@@ -57,8 +58,8 @@ func New(config Config) http.Handler {
 		config, cache.New[textKey, []byte](config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
 	}
 	router := chi.NewRouter()
-	router.Use(newObserver(config).middleware, unsniffed, s.audited, s.recoverer, compressed, s.budgeted, routeEscaped,
-		s.checkBody)
+	seen := &observer{config.Log, config.Now, config.Observe}
+	router.Use(seen.middleware, unsniffed, s.audited, s.recoverer, compressed, s.budgeted, routeEscaped, s.checkBody)
 	router.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, errNoRoute(r)) })
 	for _, route := range s.routes() {
 		if route.pattern != metricsPath || !config.Access.MetricsElsewhere {
@@ -89,7 +90,7 @@ type endpoint struct {
 	parameters []string // of the query
 }
 
-const metricsPath = "/metrics"
+const metricsPath, searchParameter = "/metrics", "search"
 
 func (s *server) routes() []route { //nolint:funlen // a table
 	const v1 = "/api/v1.0"
@@ -101,7 +102,7 @@ func (s *server) routes() []route { //nolint:funlen // a table
 		"schema", "metadata.name", "metadata.label", "metadata.layeringDefinition.layer", "status.bucket", "sort", "order",
 		"limit", "offset", cleartextSecrets,
 	}
-	documents := append(names{"metadata.layeringDefinition.abstract", "search"}, rendered...)
+	documents := append(names{"metadata.layeringDefinition.abstract", searchParameter}, rendered...)
 	secrets, page, about := names{cleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
 	return []route{
 		{"/", methods{"GET": {public, s.front, nil}}},

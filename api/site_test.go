@@ -65,7 +65,8 @@ func newSite(t *testing.T, changes ...func(*api.Config)) site {
 	})
 	config := api.Config{
 		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20,
-		Log: slog.New(slog.NewJSONHandler(log, nil)), Registry: prometheus.NewRegistry(),
+		Log: slog.New(api.RequestLog(slog.NewJSONHandler(log, nil))), Registry: prometheus.NewRegistry(),
+		Observe: func(string, string, int, time.Duration) {},
 		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept,
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
 		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute},

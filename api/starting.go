@@ -6,17 +6,16 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"purser/internal/fault"
 )
 
 // Starting returns a handler for a server that is not ready yet: GET /api/v1.0/health shows that the process is alive,
 // and everything else is answered with the reason, a fault of kind Unavailable.
-func Starting(reason *fault.Fault, log *slog.Logger, now func() time.Time) http.Handler {
-	s := &server{Config: Config{Log: log, Registry: prometheus.NewRegistry(), Now: now}}
+func Starting(reason *fault.Fault, log *slog.Logger, observe Observe, now func() time.Time) http.Handler {
+	s := &server{Config: Config{Log: log, Now: now}}
 	router := chi.NewRouter()
-	router.Use(newObserver(s.Config).middleware, unsniffed, s.recoverer, routeEscaped)
+	router.Use((&observer{log, now, observe}).middleware, unsniffed, s.recoverer, routeEscaped)
 	unavailable := func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, reason) }
 	router.NotFound(unavailable)
 	router.MethodNotAllowed(unavailable)

@@ -95,9 +95,17 @@ type logFlags struct {
 }
 
 func (f logFlags) logger(w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: f.LogLevel}
+	options := &slog.HandlerOptions{Level: f.LogLevel, ReplaceAttr: inSeconds}
 	if f.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
+		return slog.New(api.RequestLog(slog.NewJSONHandler(w, options)))
 	}
-	return slog.New(slog.NewTextHandler(w, options))
+	return slog.New(api.RequestLog(slog.NewTextHandler(w, options)))
+}
+
+// inSeconds makes durations numbers of seconds, with the unit in the name.
+func inSeconds(_ []string, attribute slog.Attr) slog.Attr {
+	if attribute.Value.Kind() != slog.KindDuration {
+		return attribute
+	}
+	return slog.Float64(attribute.Key+"_seconds", attribute.Value.Duration().Seconds())
 }

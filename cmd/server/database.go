@@ -91,8 +91,8 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) { (*d.handler.L
 func (d *door) show(handler http.Handler) { d.handler.Store(&handler) }
 
 // keepShut answers requests with the reason why the server is not ready.
-func (d *door) keepShut(reason *fault.Fault, log *slog.Logger) {
-	d.show(api.Starting(reason, log, time.Now))
+func (d *door) keepShut(reason *fault.Fault, log *slog.Logger, observe api.Observe) {
+	d.show(api.Starting(reason, log, observe, time.Now))
 }
 
 // migrateCommand migrates the database without serving.

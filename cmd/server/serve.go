@@ -14,19 +14,21 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"golang.org/x/sync/errgroup"
 
 	"purser"
 	"purser/api"
+	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
 	"purser/internal/fault"
+	"purser/internal/metrics"
 	"purser/internal/picture"
 	"purser/internal/propertygroups"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
+	"purser/internal/tracing"
 	"purser/internal/validations"
 )
 
@@ -92,34 +94,53 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	admission.MetricsElsewhere = c.MetricsListen != ""
+	traces, err := tracing.Start(ctx, version, log)
+	if err != nil {
+		return err
+	}
+	defer traces.Stop() //nolint:contextcheck // ctx has ended by then
 	url, stop, err := c.databaseFlags.open(ctx, log)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	return c.serveFrom(ctx, url, listening, admission, log)
+	registry := prometheus.NewRegistry()
+	metrics.Process(registry, version)
+	return c.serveFrom(ctx, url, listening, admission, observers{log, registry, metrics.Requests(registry), traces})
+}
+
+// observers are what is told from outside.
+type observers struct {
+	log      *slog.Logger
+	registry *prometheus.Registry
+	observe  api.Observe
+	traces   *tracing.Traces
 }
 
 // serveFrom serves from the database at url. On a database of the operator's it serves from the beginning, so that its
 // state can be asked for while it waits or migrates; a private one is ready.
-func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, admission api.Access, log *slog.Logger,
+func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, admission api.Access, seen observers,
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	registry, shown := prometheus.NewRegistry(), new(door)
+	log, shown := seen.log, new(door)
 	group, ctx := errgroup.WithContext(ctx)
-	begin := func() { group.Go(func() error { return c.serve(ctx, l, shown, api.Metrics(registry), log) }) }
+	begin := func() {
+		group.Go(func() error {
+			return c.serve(ctx, l, seen.traces.Handler(shown), api.Metrics(seen.registry), log)
+		})
+	}
 	note := reasonLogger(ctx, log)
 	report := func(reason *fault.Fault) {
 		note(reason)
-		shown.keepShut(reason, log)
+		shown.keepShut(reason, log, seen.observe)
 	}
 	if c.DatabaseURL != "" {
 		log.InfoContext(ctx, "listening", "url", l.url())
 		report(starting("The server looks for its database"))
 		begin()
 	}
-	handler, closeStore, err := c.handler(ctx, url, report, registry, admission, log)
+	handler, closeStore, err := c.handler(ctx, url, report, admission, seen)
 	if err != nil {
 		cancel()
 		if failed := group.Wait(); failed != nil { // err is only that of the context then
@@ -148,28 +169,28 @@ func (c *serveCommand) boundMemory() {
 
 // handler migrates the database and returns the handler of the API, and a function that closes what it uses.
 func (c *serveCommand) handler(ctx context.Context, url string, report func(*fault.Fault),
-	registry *prometheus.Registry, admission api.Access, log *slog.Logger,
+	admission api.Access, seen observers,
 ) (http.Handler, func(), error) {
 	if err := c.migrate(ctx, url, report); err != nil {
 		return nil, nil, err
 	}
-	db, err := store.Open(ctx, url, store.Options{CacheSize: c.CacheSize, Deadlines: store.DefaultDeadlines()})
+	db, err := store.Open(ctx, url, store.Options{
+		CacheSize: c.CacheSize, Deadlines: store.DefaultDeadlines(), Traces: seen.traces.Provider(),
+	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)
 	}
-	keyset, err := c.keysetFlags.open(ctx, c.defaultKeyset(), log)
+	keyset, err := c.keysetFlags.open(ctx, c.defaultKeyset(), seen.log)
 	if err != nil {
 		db.Close()
 		return nil, nil, err
 	}
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		poolCollector(db))
 	engine := validations.NewEngine(propertygroups.Extension{})
 	rendered := cache.New[revisions.RenderKey, revisions.Rendering](c.CacheSize)
 	service := revisions.NewService(revisions.Config{
 		Store: db, Engine: engine, Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,
 		Rendered: rendered, DefaultValidations: c.defaults(), Compat: c.Compat == "deckhand",
-		Now: time.Now, Observe: phases(registry),
+		Now: time.Now, Observe: metrics.Phases(seen.registry),
 	})
 	questions := queries.NewService(queries.Config{
 		Store: db,
@@ -178,15 +199,18 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		},
 		Rendered: rendered, DefaultValidations: c.defaults(),
 	})
+	pool := c.pool()
+	metrics.Connections(seen.registry, poolOf(db))
+	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
 	handler := api.New(api.Config{
-		Service: service, Queries: questions, Pool: c.pool(), Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
+		Service: service, Queries: questions, Pool: pool, Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Limits:    c.document(),
-		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: log,
+		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
-		Registry:  registry, OpenAPI: purser.OpenAPI, Now: time.Now,
+		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
-	stop := keepResealed(ctx, service, log)
+	stop := keepResealed(ctx, service, seen.log)
 	return handler, func() {
 		stop()
 		db.Close()

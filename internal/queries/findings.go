@@ -72,28 +72,39 @@ func (v View) Findings(ctx context.Context, id string, query FindingQuery) (foun
 		return found, err
 	}
 	found.Shown = v.weigh(evidence)[0]
-	about := judgedValidations(found.Verdict)
 	look := maxFindings
 	if query.Validation+query.Document+query.Level == "" { // each failing document has a finding at least
 		look = max(fewFindings, min(look, query.Limit))
 	}
-	all, more, err := v.schemaFindings(ctx, found.Revision, about, look)
+	all, more, err := v.allFindings(ctx, found.Shown, look, query.FailuresOnly)
 	if err != nil {
 		return found, err
 	}
-	reported, moreReported, err := v.resultFindings(ctx, found.Revision, about, query.FailuresOnly)
-	if err != nil {
-		return found, err
-	}
-	all = withoutRepeated(append(all, reported...))
 	all = slices.DeleteFunc(all, func(f Finding) bool { return !query.admits(f) })
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.Document.Schema, b.Document.Schema),
 			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
 	})
-	found.Total, found.More = len(all), more || moreReported
+	found.Total, found.More = len(all), more
 	found.Findings = all[:min(len(all), query.Limit)]
 	return found, nil
+}
+
+// allFindings returns what a verdict rests on that is wrong. It looks at so many failing documents, and at some
+// megabytes of errors; there may be more.
+func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, failuresOnly bool) (
+	all []Finding, more bool, err error,
+) {
+	about := judgedValidations(shown.Verdict)
+	all, more, err = v.schemaFindings(ctx, shown.Revision, about, look)
+	if err != nil {
+		return nil, false, err
+	}
+	reported, moreReported, err := v.resultFindings(ctx, shown.Revision, about, failuresOnly)
+	if err != nil {
+		return nil, false, err
+	}
+	return withoutRepeated(append(all, reported...)), more || moreReported, nil
 }
 
 // judgedValidations returns the validations of a verdict that are no success, and that which gives warnings, by name,

@@ -10,8 +10,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// tagPrefix begins the name of a revision that is asked for by its tag.
-const tagPrefix = "tag:"
+// latest is the name of the newest revision, and tagPrefix begins that of one that is asked for by its tag.
+const latest, tagPrefix = "latest", "tag:"
 
 // Name says which revision is asked for. The zero Name stands for the newest one.
 type Name struct {
@@ -22,7 +22,7 @@ type Name struct {
 
 // parseName reads a number, "latest" or "tag:NAME"; ok is false if no revision can have the name.
 func parseName(id string) (name Name, ok bool) {
-	if id == "latest" {
+	if id == latest {
 		return Name{}, true
 	}
 	if tag, isTag := strings.CutPrefix(id, tagPrefix); isTag {
@@ -56,7 +56,7 @@ func (v View) Resolve(ctx context.Context, id string) (number int64, err error) 
 // IsRevision tells whether a text has the form of a revision's name, or is an integer.
 func IsRevision(id string) bool {
 	_, err := strconv.ParseInt(id, 10, 64)
-	return err == nil || errors.Is(err, strconv.ErrRange) || id == "latest" || strings.HasPrefix(id, tagPrefix)
+	return err == nil || errors.Is(err, strconv.ErrRange) || id == latest || strings.HasPrefix(id, tagPrefix)
 }
 
 // parseNumber reads a revision's number, 0 if there can be none with it.

@@ -30,19 +30,21 @@ type Service struct {
 
 	// warned keeps the warnings about revisions.
 	warned *cache.Cache[revisions.RenderKey, []string]
+	// counts keeps the numbers of findings about newest revisions.
+	counts *cache.Cache[countsKey, map[Counted]int]
 	// Callers that ask the same at once share the answer; none is kept.
 	explanations *cache.Cache[explanationKey, Explanation]
 	graphs       *cache.Cache[graphKey, Graph]
 }
 
-// warnedSize bounds the warnings that are kept, in bytes.
-const warnedSize = 1 << 20
+// warnedSize and countsSize bound the warnings and the numbers of findings that are kept, in bytes.
+const warnedSize, countsSize = 1 << 20, 1 << 20
 
 // NewService returns a service over a store.
 func NewService(config Config) *Service {
 	return &Service{
 		config.Store, config.Renderer, config.Rendered, config.DefaultValidations,
-		cache.New[revisions.RenderKey, []string](warnedSize),
+		cache.New[revisions.RenderKey, []string](warnedSize), cache.New[countsKey, map[Counted]int](countsSize),
 		cache.New[explanationKey, Explanation](0), cache.New[graphKey, Graph](0),
 	}
 }

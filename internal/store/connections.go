@@ -9,9 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/exaring/otelpgx"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // How many connections there are without pool_max_conns, and how many of them only readiness, audit and verdicts use.
@@ -60,6 +63,12 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 	config.BeforeConnect = mindCommits
 	config.BeforeClose = bury
 	return config, nil
+}
+
+// statements returns what makes spans of statements: of their text, which is that of the code, without arguments.
+func statements(traces trace.TracerProvider) pgx.QueryTracer {
+	return otelpgx.NewTracer(otelpgx.WithTracerProvider(traces), otelpgx.WithMeterProvider(noop.NewMeterProvider()),
+		otelpgx.WithDisableConnectionDetailsInAttributes())
 }
 
 // committing names, among a connection's data, whether it commits.

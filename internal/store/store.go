@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/semaphore"
 
 	"purser/internal/cache"
@@ -44,6 +45,8 @@ type Options struct {
 	// CacheSize is how many bytes of documents of buckets are kept in memory, and of all live documents.
 	CacheSize int
 	Deadlines Deadlines
+	// Traces has a span of each statement made for those who have one; nil makes none.
+	Traces trace.TracerProvider
 }
 
 // How many bytes of parsed ValidationPolicies, of what never changes about revisions, and of the ids of their newest
@@ -89,6 +92,9 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	config, err := poolConfig(url)
 	if err != nil {
 		return nil, err
+	}
+	if options.Traces != nil {
+		config.ConnConfig.Tracer = statements(options.Traces)
 	}
 	body, err := newCodec()
 	if err != nil {

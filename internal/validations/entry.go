@@ -122,7 +122,7 @@ func strictest(policies []Policy) map[string]Requirement {
 
 // withExpiry returns an entry with its expiry under a requirement.
 func withExpiry(entry Entry, requirement Requirement) Entry {
-	if at, expires := requirement.expiry(entry.CreatedAt); expires && !IsOwn(entry.Name) {
+	if at, expires := requirement.Expiry(entry.CreatedAt); expires && !IsOwn(entry.Name) {
 		entry.ExpiresAfter, entry.ExpiresAt = requirement.ExpiresAfter, at
 	}
 	return entry

@@ -91,8 +91,8 @@ func span(d *duration.Duration) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// expiry returns when a success expires; ok is false if it does not.
-func (r Requirement) expiry(success time.Time) (at time.Time, ok bool) {
+// Expiry returns when a success that was reported at a time expires; ok is false if it does not.
+func (r Requirement) Expiry(success time.Time) (at time.Time, ok bool) {
 	if r.ExpiresAfter == "" {
 		return time.Time{}, false
 	}

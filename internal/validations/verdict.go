@@ -170,7 +170,7 @@ func judge(requirement Requirement, outcome Outcome, reported bool, now time.Tim
 	}
 	// The server's own validations depend only on the documents, so they do not expire.
 	internal := IsOwn(outcome.Name)
-	if at, ok := requirement.expiry(outcome.At); ok && !internal && outcome.Status == Success && now.After(at) {
+	if at, ok := requirement.Expiry(outcome.At); ok && !internal && outcome.Status == Success && now.After(at) {
 		judged.Status = Expired
 	}
 	return judged

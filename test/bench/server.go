@@ -295,7 +295,7 @@ func (s *server) phases(ctx context.Context) (map[string]time.Duration, error) {
 	}
 	spent := map[string]time.Duration{}
 	for line := range strings.Lines(text.String()) {
-		rest, found := strings.CutPrefix(line, `purser_ingest_phase_seconds_sum{phase="`)
+		rest, found := strings.CutPrefix(line, `purser_ingest_phase_duration_seconds_sum{phase="`)
 		phase, value, _ := strings.Cut(strings.TrimSpace(rest), `"} `)
 		if !found {
 			continue

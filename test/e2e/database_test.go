@@ -45,6 +45,11 @@ func TestDatabase_isLostAndFound(t *testing.T) {
 	t.Run("lost", func(t *testing.T) {
 		s.get(t, "/readyz").fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable", "database")
 		s.get(t, "health").is(t, http.StatusNoContent)
+		metrics := s.get(t, "/metrics").is(t, http.StatusOK).text
+		if !strings.Contains(metrics, "\npurser_database_up 0\n") || !strings.Contains(metrics, "\npurser_build_info{") ||
+			strings.Contains(metrics, "\npurser_newest_revision") {
+			t.Errorf("metrics without a database:\n%s", metrics)
+		}
 		for _, path := range []string{
 			"revisions", "revisions/1", "revisions/1/documents", "revisions/1/status", "revisions/1/validations",
 			"revisions/1/validations/detail", "revisions/1/validations/a", "revisions/1/validations/a/entries/0",
@@ -62,6 +67,9 @@ func TestDatabase_isLostAndFound(t *testing.T) {
 	s.databaseAccepts(t, "true")
 	t.Run("found", func(t *testing.T) {
 		s.get(t, "/readyz").is(t, http.StatusOK)
+		if metrics := s.get(t, "/metrics").text; !strings.Contains(metrics, "\npurser_newest_revision 1\n") {
+			t.Errorf("metrics with the database again:\n%s", metrics)
+		}
 		s.put(t, "mop", widget("w2", "{}")).isNames(t, "w2@2")
 		s.isRevision(t, 2)
 	})

@@ -89,6 +89,13 @@ func launch(t *testing.T, built func() (string, error), client *http.Client, dat
 // begin runs a command of the program that serves.
 func begin(t *testing.T, built func() (string, error), client *http.Client, args ...string) *server {
 	t.Helper()
+	return beginWith(t, nil, built, client, args...)
+}
+
+// beginWith is begin with more in the environment.
+func beginWith(t *testing.T, environment []string, built func() (string, error), client *http.Client, args ...string,
+) *server {
+	t.Helper()
 	path, err := built()
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +105,7 @@ func begin(t *testing.T, built func() (string, error), client *http.Client, args
 		log: &logs{serving: make(chan string, 1)}, ended: make(chan struct{}),
 	}
 	s.process.Stderr, s.process.SysProcAttr = s.log, withParent()
+	s.process.Env = append(s.process.Env, environment...)
 	started := make(chan error)
 	go s.run(started)
 	if err := <-started; err != nil {

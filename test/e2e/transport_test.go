@@ -357,8 +357,9 @@ func TestOperation(t *testing.T) {
 	metrics := s.get(t, "/metrics").is(t, http.StatusOK).text
 	for _, part := range []string{
 		`purser_http_requests_total{method="PUT",route="/api/v1.0/buckets/{bucket}/documents",status="200"} 1`,
-		`purser_ingest_phase_seconds_count{phase="store"} 1`, `purser_pool_connections{state="limit"}`,
-		`purser_http_request_seconds_count{method="GET",route="/versions"} 1`,
+		`purser_ingest_phase_duration_seconds_count{phase="store"} 1`, `purser_database_connections{state="idle"}`,
+		`purser_http_request_duration_seconds_count{method="GET",route="/versions"} 1`, `purser_build_info{goversion="go`,
+		"purser_database_up 1\n", "purser_newest_revision 1\n", `purser_newest_revision_status{status="failure"} 1`,
 	} {
 		if !strings.Contains(metrics, part) {
 			t.Errorf("the metrics lack %s", part)

@@ -1,0 +1,76 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+
+	"go.opentelemetry.io/otel/trace"
+)
+
+// RequestLog returns a handler of log records that adds to those of a request what identifies it: its id, the
+// X-Context-Marker of the caller, and the trace that it belongs to.
+func RequestLog(next slog.Handler) slog.Handler { return requestLog{next} }
+
+type requestLog struct{ slog.Handler }
+
+// Handle implements slog.Handler.
+func (l requestLog) Handle(ctx context.Context, record slog.Record) error {
+	if info, ok := ctx.Value(requestInfoKey{}).(*requestInfo); ok {
+		record = record.Clone()
+		record.AddAttrs(slog.String("request", info.id))
+		if info.marker != "" {
+			record.AddAttrs(slog.String("context_marker", info.marker))
+		}
+		if span := trace.SpanContextFromContext(ctx); span.HasTraceID() {
+			record.AddAttrs(slog.String("trace_id", span.TraceID().String()))
+		}
+	}
+	return l.Handler.Handle(ctx, record) //nolint:wrapcheck // a decorator
+}
+
+// WithAttrs implements slog.Handler.
+func (l requestLog) WithAttrs(attributes []slog.Attr) slog.Handler {
+	return requestLog{l.Handler.WithAttrs(attributes)}
+}
+
+// WithGroup implements slog.Handler.
+func (l requestLog) WithGroup(name string) slog.Handler { return requestLog{l.Handler.WithGroup(name)} }
+
+// How many bytes of a path or a query, and of a context marker, are logged.
+const maxLogged, maxMarker = 1000, 200
+
+// loggedQuery returns a query as it is logged. Of parameters that the endpoint does not know, which may be anything, it
+// has the names without the values, and nothing where there is no "="; nor what a caller searches for, which may be a
+// secret.
+func loggedQuery(raw string, known []string) string {
+	var parts []string
+	size := 0
+	for part := range strings.SplitSeq(raw, "&") {
+		if part == "" {
+			continue
+		}
+		if size > maxLogged {
+			break
+		}
+		name, _, valued := strings.Cut(part, "=")
+		plain, err := url.QueryUnescape(name)
+		if err != nil || plain == searchParameter || !slices.Contains(known, plain) {
+			if part = "…"; valued {
+				part = name + "=…"
+			}
+		}
+		parts, size = append(parts, part), size+len(part)+1
+	}
+	return shortened(strings.Join(parts, "&"), maxLogged)
+}
+
+// shortened returns the beginning of a text that is longer than so many bytes.
+func shortened(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit], "") + "…"
+}

@@ -1,0 +1,112 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/api"
+	"purser/internal/queries"
+	"purser/internal/revisions"
+)
+
+// lines returns what was logged.
+func (s site) lines(t *testing.T) (all []map[string]any) {
+	t.Helper()
+	for line := range strings.Lines(s.log.String()) {
+		var entry map[string]any
+		if err := json.Unmarshal([]byte(line), &entry); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, entry)
+	}
+	return all
+}
+
+const (
+	trace       = "4bf92f3577b34da6a3ce929d0e0e4736"
+	traceparent = "00-" + trace + "-00f067aa0ba902b7-01"
+)
+
+func TestLog_request(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.put(t, "b?message=why", widget("w")).is(t, http.StatusOK)
+	s.log.Reset()
+	marker := "m" + strings.Repeat("x", 999)
+	got := s.get(t, "revisions/latest/documents?limit=5", "X-Context-Marker", marker, "traceparent", traceparent).is(t, http.StatusOK)
+	logged := s.lines(t)[0]
+	took, isNumber := logged["duration_seconds"].(float64)
+	if !isNumber || took < 0 || took > 60 {
+		t.Errorf("duration_seconds is %v", logged["duration_seconds"])
+	}
+	for _, name := range []string{"time", "duration_seconds", "bytes"} {
+		delete(logged, name)
+	}
+	want := map[string]any{
+		"level": "INFO", "msg": "request", "method": "GET", "path": "/api/v1.0/revisions/latest/documents", "query": "limit=5",
+		"status": 200.0, "revision": 1.0, "remote": "192.0.2.1:1234", "request": got.Header.Get("X-Deckhand-Req"), "user": "noauth",
+		"context_marker": marker[:200] + "…", "trace_id": trace,
+	}
+	if diff := cmp.Diff(want, logged); diff != "" {
+		t.Errorf("logged (-want +got)\n%s", diff)
+	}
+}
+
+// Queries are logged without what callers look for, without what no endpoint knows, and not at any length.
+func TestLog_query(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.put(t, "b", widget("w")).is(t, http.StatusOK)
+	for query, want := range map[string]string{
+		"limit=5&search=hunter2":    "limit=5&search=…",
+		"s%65arch=hunter2":          "s%65arch=…",
+		"token=hunter2&hunter2":     "token=…&…",
+		"%zz=hunter2&&limit=1":      "%zz=…&limit=1",
+		"schema=a/b/v1&":            "schema=a/b/v1",
+		"":                          "",
+		strings.Repeat("limit=", 1): "limit=",
+	} {
+		s.log.Reset()
+		s.get(t, "revisions/1/documents?"+query)
+		if got, _ := s.lines(t)[0]["query"].(string); got != want {
+			t.Errorf("%q is logged as %q, want %q", query, got, want)
+		}
+	}
+	s.log.Reset()
+	s.get(t, "revisions/1/documents?sort="+strings.Repeat("é", 5000))
+	s.get(t, "nowhere/"+strings.Repeat("x", 5000)+"?limit=hunter2")
+	lines := s.lines(t)
+	if query, _ := lines[0]["query"].(string); len(query) > 1003 {
+		t.Errorf("%d bytes of a query are logged", len(query))
+	}
+	if path, _ := lines[1]["path"].(string); len(path) > 1003 || lines[1]["query"] != "limit=…" {
+		t.Errorf("of an unknown path are logged %d bytes, and of its query %v", len(path), lines[1]["query"])
+	}
+}
+
+// failingAudit cannot record.
+type failingAudit struct{ queries.Audit }
+
+func (failingAudit) Record(context.Context, revisions.AuditEvent) error { return errors.New("no") }
+
+// What is logged while a request is answered says which one it was.
+func TestLog_insideRequest(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, func(config *api.Config) { config.Audit = failingAudit{} })
+	got := s.do(t, http.MethodDelete, "revisions/1/tags", "", "X-Context-Marker", "m", "traceparent", traceparent)
+	lines := s.lines(t)
+	if len(lines) != 2 {
+		t.Fatalf("%d lines, want that of the audit and that of the request: %v", len(lines), lines)
+	}
+	for _, line := range lines {
+		if line["request"] != got.Header.Get("X-Deckhand-Req") || line["context_marker"] != "m" || line["trace_id"] != trace {
+			t.Errorf("of another request: %v", line)
+		}
+	}
+}

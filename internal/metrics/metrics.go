@@ -1,0 +1,85 @@
+// Package metrics registers what Prometheus is told about the server and the site: docs/monitoring.md lists it. Names
+// and units follow Prometheus' conventions (https://prometheus.io/docs/practices/naming). The values of labels are
+// bounded: routes of the API, methods and status codes that it knows, and some dozens of validations.
+package metrics
+
+import (
+	"runtime"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
+
+// Process registers the version of the server, and what the Go runtime and the operating system tell about its process.
+func Process(registry *prometheus.Registry, version string) {
+	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "purser_build_info", Help: "The version of the server and of Go that built it; the value is 1.",
+	}, []string{"version", "goversion"})
+	info.WithLabelValues(version, runtime.Version()).Set(1)
+	registry.MustRegister(info, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+}
+
+// Requests registers what is counted of HTTP requests, and returns a function that counts one. Its arguments must have
+// few values.
+func Requests(registry *prometheus.Registry) func(route, method string, status int, took time.Duration) {
+	const shortest, factor, buckets = 0.0005, 2, 16 // to 16 s
+	total := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "purser_http_requests_total", Help: "Requests answered, by route, method and status.",
+	}, []string{"route", "method", "status"})
+	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "purser_http_request_duration_seconds", Help: "Time to answer a request, by route and method.",
+		Buckets: prometheus.ExponentialBuckets(shortest, factor, buckets),
+	}, []string{"route", "method"})
+	registry.MustRegister(total, duration)
+	return func(route, method string, status int, took time.Duration) {
+		total.WithLabelValues(route, method, strconv.Itoa(status)).Inc()
+		duration.WithLabelValues(route, method).Observe(took.Seconds())
+	}
+}
+
+// Phases registers the time that changes spend in each phase, and returns a function that adds to it.
+func Phases(registry *prometheus.Registry) func(phase string, took time.Duration) {
+	const shortest, factor, buckets = 0.0001, 4, 10 // to 26 s
+	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name:    "purser_ingest_phase_duration_seconds",
+		Help:    "Time a change spent in a phase: split, decode, plan, check, store; turn is how long others waited for it.",
+		Buckets: prometheus.ExponentialBuckets(shortest, factor, buckets),
+	}, []string{"phase"})
+	registry.MustRegister(duration)
+	return func(phase string, took time.Duration) { duration.WithLabelValues(phase).Observe(took.Seconds()) }
+}
+
+// Pool is the state of the pool of connections to the database.
+type Pool struct {
+	Idle, Used, Max int32         // connections
+	Waits           int64         // how often a request has waited for a connection
+	Waited          time.Duration // how long they have, together
+}
+
+// Connections registers the state of the pool of connections, which is asked for at each scrape.
+func Connections(registry *prometheus.Registry, stat func() Pool) {
+	gauge := func(name, help string, labels prometheus.Labels, value func(Pool) float64) {
+		registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: labels},
+			func() float64 { return value(stat()) }))
+	}
+	counter := func(name, help string, value func(Pool) float64) {
+		registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help},
+			func() float64 { return value(stat()) }))
+	}
+	const connections = "purser_database_connections"
+	for state, value := range map[string]func(Pool) float64{
+		"idle": func(p Pool) float64 { return float64(p.Idle) },
+		"used": func(p Pool) float64 { return float64(p.Used) },
+	} {
+		gauge(connections, "Open connections to the database, by state.", prometheus.Labels{"state": state}, value)
+	}
+	gauge(connections+"_max", "How many connections to the database there may be.", nil,
+		func(p Pool) float64 { return float64(p.Max) })
+	counter("purser_database_connection_waits_total", "How often a request waited for a connection to the database.",
+		func(p Pool) float64 { return float64(p.Waits) })
+	counter("purser_database_connection_wait_seconds_total", "How long requests waited for a connection to the database.",
+		func(p Pool) float64 { return p.Waited.Seconds() })
+}

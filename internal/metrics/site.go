@@ -1,0 +1,158 @@
+package metrics
+
+import (
+	"context"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"purser/internal/budget"
+	"purser/internal/cache"
+	"purser/internal/queries"
+	"purser/internal/validations"
+)
+
+// patience is how long a scrape waits for the database. Prometheus' own is ten seconds, unless it is told otherwise.
+const patience = 2 * time.Second
+
+// Validations have names of their own in metrics up to so many, each up to so many bytes; all others have one together.
+const maxNames, maxName, otherName = 50, 128, "other"
+
+// Site registers the newest revision with its verdict, which read returns for a viewer who may see no secrets. It is
+// called once for all scrapes that wait for it at the same time, with a budget from the pool. A scrape during which it
+// fails has everything else.
+func Site(registry *prometheus.Registry, pool *budget.Pool, read func(context.Context) (queries.Overview, error)) {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc(name, help, labels, nil)
+	}
+	registry.MustRegister(&site{
+		read: read, pool: pool, shared: cache.New[struct{}, queries.Overview](0),
+		up: desc("purser_database_up",
+			"Whether the database answered this scrape; if not, what follows about the newest revision is absent."),
+		newest:    desc("purser_newest_revision", "The number of the newest revision, 0 if there is none."),
+		createdAt: desc("purser_newest_revision_created_timestamp_seconds", "When the newest revision was made."),
+		status: desc("purser_newest_revision_status",
+			"The verdict on the newest revision: 1 for the status that it has, 0 for the other one.", "status"),
+		findings: desc("purser_newest_revision_findings",
+			"What is wrong with the newest revision, in its first thousand failing documents: error fails it, warning is of "+
+				"a validation that does not count.", "validation", "level"),
+		validation: desc("purser_required_validation_status",
+			"The validations that the verdict on the newest revision rests on: 1 for the status that each has, 0 for others.",
+			"validation", "status"),
+		postedAt: desc("purser_required_result_timestamp_seconds",
+			"When the newest result of a required validation was posted about the newest revision.", "validation"),
+		expiresAt: desc("purser_required_result_expiry_timestamp_seconds",
+			"When the success of a required validation expires by a policy.", "validation"),
+	})
+}
+
+// site collects what there is to tell about a site.
+type site struct {
+	read   func(context.Context) (queries.Overview, error)
+	pool   *budget.Pool
+	shared *cache.Cache[struct{}, queries.Overview] // keeps nothing
+
+	up, newest, createdAt, status, findings, validation, postedAt, expiresAt *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (s *site) Describe(ch chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{
+		s.up, s.newest, s.createdAt, s.status, s.findings, s.validation, s.postedAt, s.expiresAt,
+	} {
+		ch <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (s *site) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+	}
+	overview, err := s.overview()
+	gauge(s.up, truth(err == nil))
+	if err != nil {
+		return
+	}
+	gauge(s.newest, float64(overview.ID))
+	if overview.ID == 0 {
+		return
+	}
+	gauge(s.createdAt, seconds(overview.CreatedAt))
+	for _, status := range []validations.Status{validations.Success, validations.Failure} {
+		gauge(s.status, truth(overview.Verdict.Status == status), status.String())
+	}
+	named := s.collectRequired(gauge, overview.Required)
+	if overview.Counts == nil {
+		return
+	}
+	for of, n := range countsOf(overview, named) {
+		gauge(s.findings, float64(n), of.Validation, of.Level.String())
+	}
+}
+
+func (s *site) overview() (queries.Overview, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	ctx, end := s.pool.Begin(ctx)
+	defer end()
+	return s.shared.Do(ctx, struct{}{}, func(ctx context.Context) (queries.Overview, int, error) {
+		overview, err := s.read(ctx)
+		return overview, 0, err
+	})
+}
+
+// collectRequired tells about the validations that a verdict rests on, and returns those that have names of their own.
+func (s *site) collectRequired(gauge func(*prometheus.Desc, float64, ...string), required []queries.Watched,
+) map[string]bool {
+	named := map[string]bool{}
+	for _, one := range required {
+		if len(named) == maxNames || len(one.Name) > maxName || one.Name == otherName || !utf8.ValidString(one.Name) {
+			continue
+		}
+		named[one.Name] = true
+		for _, status := range []validations.Status{
+			validations.Success, validations.Failure, validations.Missing, validations.Expired,
+		} {
+			gauge(s.validation, truth(one.Status == status), one.Name, status.String())
+		}
+		if !one.PostedAt.IsZero() {
+			gauge(s.postedAt, seconds(one.PostedAt), one.Name)
+		}
+		if !one.ExpiresAt.IsZero() {
+			gauge(s.expiresAt, seconds(one.ExpiresAt), one.Name)
+		}
+	}
+	return named
+}
+
+// countsOf returns the numbers of findings, with one of errors for each validation that has a name of its own. The
+// server's own validations have one, too: there are few.
+func countsOf(overview queries.Overview, named map[string]bool) map[queries.Counted]int {
+	own := append(validations.Own(), validations.CoverageValidation, validations.SchemaValidationAlias)
+	counts := map[queries.Counted]int{}
+	for name := range named {
+		counts[queries.Counted{Validation: name, Level: queries.Error}] = 0
+	}
+	for of, n := range overview.Counts {
+		if !named[of.Validation] && !slices.Contains(own, of.Validation) {
+			of.Validation = otherName
+		}
+		counts[of] += n
+	}
+	return counts
+}
+
+func truth(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// seconds returns a time as Prometheus has it: seconds since 1970.
+func seconds(at time.Time) float64 {
+	return float64(at.UnixMilli()) / float64(time.Second/time.Millisecond)
+}

@@ -1,0 +1,172 @@
+package metrics
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/expfmt"
+
+	"purser/internal/budget"
+	"purser/internal/queries"
+	"purser/internal/validations"
+)
+
+func at() time.Time { return time.UnixMilli(1_700_000_000_500) }
+
+// scrape returns the lines of samples about a site.
+func scrape(t *testing.T, registry *prometheus.Registry) []string {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	for _, family := range families {
+		if _, err := expfmt.MetricFamilyToText(&text, family); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var samples []string
+	for line := range strings.Lines(text.String()) {
+		if !strings.HasPrefix(line, "#") {
+			samples = append(samples, strings.TrimSpace(line))
+		}
+	}
+	return samples
+}
+
+func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
+
+func registryOf(read func(context.Context) (queries.Overview, error)) *prometheus.Registry {
+	registry := prometheus.NewRegistry()
+	Site(registry, budget.NewPool(1, time.Minute), read)
+	return registry
+}
+
+func TestSite(t *testing.T) {
+	t.Parallel()
+	overview := queries.Overview{
+		Required: []queries.Watched{
+			{Name: "mini", PostedAt: at(), ExpiresAt: at().Add(time.Hour)},
+			{Name: "new", Status: validations.Missing},
+		},
+		Counts: map[queries.Counted]int{
+			{Validation: "new"}: 1, {Validation: "stray", Level: queries.Warning}: 2, {Validation: "stray2", Level: queries.Warning}: 3,
+			{Validation: validations.SchemaValidation, Level: queries.Warning}: 4,
+		},
+	}
+	overview.ID, overview.CreatedAt, overview.Verdict.Status = 7, at(), validations.Failure
+	uncounted := overview
+	uncounted.Counts = nil
+	counts := []string{
+		`purser_newest_revision_findings{level="error",validation="mini"} 0`,
+		`purser_newest_revision_findings{level="error",validation="new"} 1`,
+		`purser_newest_revision_findings{level="warning",validation="deckhand-schema-validation"} 4`,
+		`purser_newest_revision_findings{level="warning",validation="other"} 5`,
+	}
+	others := []string{
+		`purser_newest_revision_status{status="failure"} 1`,
+		`purser_newest_revision_status{status="success"} 0`,
+		`purser_required_result_expiry_timestamp_seconds{validation="mini"} 1.7000036005e+09`,
+		`purser_required_result_timestamp_seconds{validation="mini"} 1.7000000005e+09`,
+		`purser_required_validation_status{status="expired",validation="mini"} 0`,
+		`purser_required_validation_status{status="failure",validation="mini"} 0`,
+		`purser_required_validation_status{status="missing",validation="mini"} 0`,
+		`purser_required_validation_status{status="success",validation="mini"} 1`,
+		`purser_required_validation_status{status="expired",validation="new"} 0`,
+		`purser_required_validation_status{status="failure",validation="new"} 0`,
+		`purser_required_validation_status{status="missing",validation="new"} 1`,
+		`purser_required_validation_status{status="success",validation="new"} 0`,
+	}
+	newest := []string{
+		"purser_database_up 1", "purser_newest_revision 7", "purser_newest_revision_created_timestamp_seconds 1.7000000005e+09",
+	}
+	sum := func(lists ...[]string) (all []string) {
+		for _, list := range lists {
+			all = append(all, list...)
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		overview queries.Overview
+		err      error
+		want     []string
+	}{
+		"all":               {overview, nil, sum(newest, counts, others)},
+		"too much to count": {uncounted, nil, sum(newest, others)},
+		"no revision":       {want: []string{"purser_database_up 1", "purser_newest_revision 0"}},
+		"no database":       {err: errors.New("away"), want: []string{"purser_database_up 0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := scrape(t, registryOf(func(context.Context) (queries.Overview, error) { return c.overview, c.err }))
+			if diff := cmp.Diff(sorted(c.want), sorted(got)); diff != "" {
+				t.Errorf("samples (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// However many validations policies name, and whatever the names, there are some hundred series at most.
+func TestSite_bounded(t *testing.T) {
+	t.Parallel()
+	overview := queries.Overview{Counts: map[queries.Counted]int{}}
+	overview.ID = 1
+	name := func(i int) string { return fmt.Sprintf("validation-%d", i) }
+	for i := range 1000 {
+		overview.Required = append(overview.Required, queries.Watched{Name: name(i), PostedAt: at(), ExpiresAt: at()})
+		for level := queries.Error; level <= queries.Info; level++ {
+			overview.Counts[queries.Counted{Validation: name(i), Level: level}] = 1
+		}
+	}
+	overview.Required = append([]queries.Watched{{Name: strings.Repeat("x", 1<<20)}, {Name: "\xff"}, {Name: "other"}}, overview.Required...)
+	got := scrape(t, registryOf(func(context.Context) (queries.Overview, error) { return overview, nil }))
+	const perName = 4 + 2 + 3
+	if most := (maxNames + 2) * perName; len(got) > most {
+		t.Errorf("%d series, want at most %d", len(got), most)
+	}
+	size := len(strings.Join(got, "\n"))
+	if size > 100_000 {
+		t.Errorf("%d bytes", size)
+	}
+	want := fmt.Sprintf(`purser_newest_revision_findings{level="error",validation="other"} %d`, 1000-maxNames)
+	if !strings.Contains(strings.Join(got, "\n"), want) {
+		t.Errorf("no %s", want)
+	}
+}
+
+// Scrapes at the same time share one reading, and none waits longer than its patience.
+func TestSite_sharedAndInTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reads := 0
+		registry := registryOf(func(ctx context.Context) (queries.Overview, error) {
+			reads++
+			<-ctx.Done()
+			return queries.Overview{}, ctx.Err()
+		})
+		began := time.Now()
+		var scrapes sync.WaitGroup
+		for range 10 {
+			scrapes.Go(func() {
+				if diff := cmp.Diff([]string{"purser_database_up 0"}, scrape(t, registry)); diff != "" {
+					t.Errorf("samples (-want +got)\n%s", diff)
+				}
+			})
+		}
+		scrapes.Wait()
+		if took := time.Since(began); reads != 1 || took != patience {
+			t.Errorf("%d readings in %v, want 1 in %v", reads, took, patience)
+		}
+	})
+}

@@ -1,0 +1,156 @@
+package queries
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Overview is what monitoring watches: the newest revision with its verdict.
+type Overview struct {
+	revisions.Shown // zero if there is no revision
+
+	// Required are the validations that the verdict rests on, each once, in order of first mention.
+	Required []Watched
+	// Counts are the numbers of findings, of those that Findings looks at; nil if counting them takes too much.
+	Counts map[Counted]int
+}
+
+// Watched is a validation that a verdict rests on.
+type Watched struct {
+	Name   string
+	Status validations.Status // the worst one by any policy
+	// PostedAt is when its newest result was posted; zero if there is none, and for the server's own validations.
+	PostedAt time.Time
+	// ExpiresAt is when its success expires by the first policy by which it does; zero if it does not.
+	ExpiresAt time.Time
+}
+
+// Counted names findings that are counted together.
+type Counted struct {
+	Validation string
+	Level      Level
+}
+
+// countsKey identifies the findings about a revision: what never changes about it, and what is judged how by when.
+type countsKey struct {
+	revisions.RenderKey
+
+	judged [sha256.Size]byte
+}
+
+// Overview returns what monitoring watches. It reads what Status reads; findings are counted once for each revision and
+// newest results, within a second, and not at all where that takes longer or too much else.
+func (v View) Overview(ctx context.Context) (Overview, error) {
+	const patience = time.Second
+	evidence, err := v.evidenceOf(ctx, latest)
+	if fault.KindOf(err) == fault.NotFound {
+		return Overview{}, nil
+	}
+	if err != nil {
+		return Overview{}, err
+	}
+	overview := Overview{Shown: v.weigh(evidence)[0]}
+	outcomes := evidence.Outcomes[overview.ID]
+	overview.Required = watched(overview.Verdict, outcomes)
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if counts, err := v.count(ctx, overview.Shown, outcomes); err == nil {
+		overview.Counts = counts
+	}
+	return overview, nil
+}
+
+// watched returns the validations that a verdict rests on, given the newest posted results.
+func watched(verdict validations.Verdict, outcomes []validations.Outcome) (all []Watched) {
+	posted, places := map[string]validations.Outcome{}, map[string]int{}
+	for _, outcome := range outcomes {
+		posted[outcome.Name] = outcome
+	}
+	add := func(judged validations.Judged) *Watched {
+		place, known := places[judged.Name]
+		if !known {
+			place = len(all)
+			places[judged.Name] = place
+			one := Watched{Name: judged.Name}
+			if !validations.IsOwn(judged.Name) {
+				one.PostedAt = posted[judged.Name].At
+			}
+			all = append(all, one)
+		}
+		all[place].Status = worse(all[place].Status, judged.Status)
+		return &all[place]
+	}
+	for _, policy := range verdict.Policies {
+		for i, judged := range policy.Validations { // one for each requirement
+			one := add(judged)
+			at, expires := policy.Policy.Requirements[i].Expiry(one.PostedAt)
+			success := posted[judged.Name].Status == validations.Success
+			if expires && success && !one.PostedAt.IsZero() && (one.ExpiresAt.IsZero() || at.Before(one.ExpiresAt)) {
+				one.ExpiresAt = at
+			}
+		}
+	}
+	for _, judged := range verdict.Reported {
+		add(judged)
+	}
+	return all
+}
+
+// worse returns the status that says more of what is to be done: a failure before one that is missing or expired.
+func worse(a, b validations.Status) validations.Status {
+	if a == validations.Success || b == validations.Failure {
+		return b
+	}
+	return a
+}
+
+// count returns the numbers of the findings about a revision.
+func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []validations.Outcome) (
+	map[Counted]int, error,
+) {
+	about := judgedValidations(shown.Verdict)
+	if len(about) == 0 {
+		return map[Counted]int{}, nil
+	}
+	revision := revisions.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
+	key := countsKey{revision, digestOf(about, outcomes)}
+	return v.counts.Do(ctx, key, func(ctx context.Context) (map[Counted]int, int, error) {
+		const perName = 100
+		all, _, err := v.allFindings(ctx, shown, fewFindings, false)
+		if err != nil {
+			return nil, 0, err
+		}
+		counts, size := map[Counted]int{}, perName
+		for _, f := range all {
+			key := Counted{f.Validation, f.Level}
+			if counts[key]++; counts[key] == 1 {
+				size += perName + len(f.Validation)
+			}
+		}
+		return counts, size, nil
+	})
+}
+
+// digestOf identifies the results that are judged, and how they are.
+func digestOf(about map[string]judgedAs, outcomes []validations.Outcome) [sha256.Size]byte {
+	hash := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(about)) {
+		_, _ = fmt.Fprintf(hash, "%q %d %d\n", name, about[name].status, about[name].level)
+	}
+	byName := slices.SortedFunc(slices.Values(outcomes), func(a, b validations.Outcome) int {
+		return cmp.Compare(a.Name, b.Name)
+	})
+	for _, outcome := range byName {
+		_, _ = fmt.Fprintf(hash, "%q %d\n", outcome.Name, outcome.At.UnixNano())
+	}
+	return [sha256.Size]byte(hash.Sum(nil))
+}

@@ -1,0 +1,103 @@
+// Package tracing exports traces of requests and of their SQL by OpenTelemetry's protocol. The environment
+// configures it as OpenTelemetry says (https://opentelemetry.io/docs/specs/otel/protocol/exporter); without an endpoint
+// there is nothing that costs anything.
+//
+// Nothing of what is stored is exported: requests without bodies and queries, SQL as it stands in the code, without
+// arguments, and no texts of errors, in which the database may quote what it was sent. The log has them.
+package tracing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/metric/noop"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Traces exports traces in the background. Nil exports none.
+type Traces struct{ provider *sdk.TracerProvider }
+
+// Start returns what exports traces to the endpoint that the environment names, nil if it names none. A collector that
+// does not answer has no effect on requests: what does not fit into a queue of some thousand spans is dropped.
+func Start(ctx context.Context, version string, log *slog.Logger) (*Traces, error) {
+	if os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" ||
+		cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")) == "" {
+		return nil, nil
+	}
+	exporter, err := open(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("export traces: %w", err)
+	}
+	about, err := resource.New(ctx, resource.WithAttributes(
+		attribute.String("service.name", "purser"), attribute.String("service.version", version),
+	), resource.WithTelemetrySDK(), resource.WithFromEnv())
+	if err != nil {
+		return nil, fmt.Errorf("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	log.InfoContext(ctx, "traces are exported")
+	batches := sdk.WithBatcher(&discreet{SpanExporter: exporter, log: log})
+	return &Traces{sdk.NewTracerProvider(batches, sdk.WithResource(about), sdk.WithRawSpanLimits(limits()))}, nil
+}
+
+// open returns an exporter by the protocol that the environment asks for.
+func open(ctx context.Context) (sdk.SpanExporter, error) {
+	protocol := cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"), os.Getenv("OTEL_EXPORTER_OTLP_PROTOCOL"))
+	switch protocol {
+	case "", "http/protobuf":
+		return otlptracehttp.New(ctx) //nolint:wrapcheck // wrapped by Start
+	case "grpc":
+		return otlptracegrpc.New(ctx) //nolint:wrapcheck // the same
+	}
+	return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf, which is the default, or grpc; it is %q",
+		protocol)
+}
+
+// limits bounds the attributes of a span: callers choose how long a path is.
+func limits() sdk.SpanLimits {
+	const maxText = 2000
+	limits := sdk.NewSpanLimits() // of the environment
+	if limits.AttributeValueLengthLimit < 0 {
+		limits.AttributeValueLengthLimit = maxText
+	}
+	return limits
+}
+
+// Provider returns the provider of tracers, nil if no traces are exported.
+func (t *Traces) Provider() trace.TracerProvider {
+	if t == nil {
+		return nil
+	}
+	return t.provider
+}
+
+// Handler returns a handler that makes a span of each request, in the trace that its traceparent names.
+func (t *Traces) Handler(next http.Handler) http.Handler {
+	if t == nil {
+		return next
+	}
+	return otelhttp.NewHandler(next, "", otelhttp.WithTracerProvider(t.provider),
+		otelhttp.WithMeterProvider(noop.NewMeterProvider()), otelhttp.WithPropagators(propagation.TraceContext{}))
+}
+
+// Stop exports what is left, for a moment at most.
+func (t *Traces) Stop() {
+	const moment = 3 * time.Second
+	if t == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), moment)
+	defer cancel()
+	_ = t.provider.Shutdown(ctx) // discreet logs errors
+}

@@ -1,0 +1,110 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+)
+
+// families are the metrics of an exposition by name, with their types.
+func families(text string) map[string]string {
+	found := map[string]string{}
+	for _, line := range regexp.MustCompile(`(?m)^# TYPE (\w+) (\w+)$`).FindAllStringSubmatch(text, -1) {
+		found[line[1]] = line[2]
+	}
+	return found
+}
+
+// exposed are the metrics of a server of whose newest revision there is everything to tell.
+func exposed(t *testing.T) string {
+	t.Helper()
+	s := startFresh(t)
+	s.put(t, "site", layeringPolicy("lp")+sizes()+widget("w1", "{size: 177}")+
+		policy("p", "{name: mini-validation, expiresAfter: P1D}", own)).is(t, http.StatusOK)
+	s.report(t, 1, "mini-validation", "success")
+	s.report(t, 1, "stray", "failure")
+	return s.get(t, "/metrics").is(t, http.StatusOK).text
+}
+
+// Metrics follow Prometheus' conventions; docs/monitoring.md lists each of them, and the dashboard and the alerts use no
+// others.
+func TestMonitoring(t *testing.T) {
+	t.Parallel()
+	text := exposed(t)
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range problems {
+		t.Errorf("%s: %s", problem.Metric, problem.Text)
+	}
+	known := map[string]bool{"purser_": true} // what is written for all of them
+	for name, kind := range families(text) {
+		known[name] = true
+		if kind == "histogram" {
+			known[name+"_bucket"], known[name+"_sum"], known[name+"_count"] = true, true, true
+		}
+	}
+	metric := regexp.MustCompile(`\b(purser|go|process)_\w+`)
+	for _, file := range []string{
+		"docs/monitoring.md", "docs/monitoring/dashboard.json", "docs/monitoring/alerts.yaml", "docs/monitoring/alerts_test.yaml",
+	} {
+		content, err := os.ReadFile("../../" + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range slices.Compact(slices.Sorted(slices.Values(metric.FindAllString(string(content), -1)))) {
+			if !known[name] {
+				t.Errorf("%s uses %s, which the server does not expose", file, name)
+			}
+		}
+		if strings.HasSuffix(file, ".json") && !json.Valid(content) {
+			t.Errorf("%s is no JSON", file)
+		}
+		if strings.HasSuffix(file, ".md") {
+			for name := range families(text) {
+				if strings.HasPrefix(name, "purser_") && !strings.Contains(string(content), "| `"+name+"` |") {
+					t.Errorf("%s does not list %s", file, name)
+				}
+			}
+		}
+	}
+}
+
+// What is told about the newest revision is what its status and findings tell.
+func TestMonitoring_newestRevision(t *testing.T) {
+	t.Parallel()
+	var got []string
+	for line := range strings.Lines(exposed(t)) {
+		at := strings.Contains(line, "timestamp")
+		if strings.HasPrefix(line, "purser_newest") || strings.HasPrefix(line, "purser_required") && !strings.Contains(line, "} 0") {
+			if line = strings.TrimSpace(line); at {
+				line, _, _ = strings.Cut(line, " ")
+			}
+			got = append(got, line)
+		}
+	}
+	want := []string{
+		"purser_newest_revision 1",
+		"purser_newest_revision_created_timestamp_seconds",
+		`purser_newest_revision_findings{level="error",validation="deckhand-schema-validation"} 1`,
+		`purser_newest_revision_findings{level="error",validation="mini-validation"} 0`,
+		`purser_newest_revision_findings{level="warning",validation="other"} 1`,
+		`purser_newest_revision_status{status="failure"} 1`,
+		`purser_newest_revision_status{status="success"} 0`,
+		`purser_required_result_expiry_timestamp_seconds{validation="mini-validation"}`,
+		`purser_required_result_timestamp_seconds{validation="mini-validation"}`,
+		`purser_required_validation_status{status="failure",validation="deckhand-schema-validation"} 1`,
+		`purser_required_validation_status{status="success",validation="mini-validation"} 1`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("metrics (-want +got)\n%s", diff)
+	}
+}
