@@ -80,14 +80,21 @@ func TestBackup(t *testing.T) {
 		}
 		second.put(t, "site", widget("w", "{size: 2}")).isNames(t, "w@5")
 	})
-	t.Run("with another keyset", func(t *testing.T) {
-		third := startOn(t, restored, "--secrets-keyset", newKeyset(t))
-		third.get(t, "revisions/3/rendered-documents").is(t, http.StatusInternalServerError)
-		got := third.get(t, "revisions/3/documents").is(t, http.StatusOK).text
-		if diff := cmp.Diff(before["revisions/3/documents"], got); diff != "" {
-			t.Errorf("the stored documents of revision 3 (-want +got):\n%s", diff)
-		}
-	})
+	for name, flags := range map[string][]string{
+		"with another keyset": {"--secrets-keyset", newKeyset(t)}, "without a keyset": nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			third := startOn(t, restored, flags...)
+			refused := third.get(t, "revisions/3/rendered-documents").is(t, http.StatusInternalServerError)
+			if !strings.Contains(refused.text, "deckhand/Passphrase/v1, site] pw") {
+				t.Errorf("the refusal does not name the document: %s", refused.text)
+			}
+			got := third.get(t, "revisions/3/documents").is(t, http.StatusOK).text
+			if diff := cmp.Diff(before["revisions/3/documents"], got); diff != "" {
+				t.Errorf("the stored documents of revision 3 (-want +got):\n%s", diff)
+			}
+		})
+	}
 	t.Run("a database that is not empty", func(t *testing.T) {
 		said, err := script(t, "tools/backup", "restore", s.database, dump)
 		if err == nil || !strings.Contains(said, "the database must be an empty one") {
