@@ -18,7 +18,8 @@ RUN apt-get -qq update \
     && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
         ca-certificates fonts-dejavu-core graphviz \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --uid 65532 --user-group --home-dir /var/lib/purser --shell /usr/sbin/nologin purser \
+    && groupadd --gid 65532 purser \
+    && useradd --uid 65532 --gid purser --home-dir /var/lib/purser --no-create-home --shell /usr/sbin/nologin purser \
     && install -d -o purser -g purser -m 0700 /var/lib/purser
 COPY --from=build /src/bin/purser-server /usr/local/bin/purser-server
 USER 65532:65532
