@@ -40,7 +40,7 @@ func newClone(t *testing.T) clone {
 			t.Fatal(err)
 		}
 	}
-	c.program(t, "go", `case $2 in CC) echo gcc ;; GOVERSION) echo go1.26.8 ;; esac`)
+	c.program(t, "go", `case $2 in CC) echo gcc -m64 ;; GOVERSION) echo go1.26.8 ;; esac`)
 	c.program(t, "id", "echo 0")
 	return c
 }
