@@ -1,4 +1,4 @@
-# The server alone: it needs a Postgres, named by PURSER_DATABASE_URL (compose.yaml brings one).
+# The server alone: it needs a Postgres, named by PURSER_DATABASE_URL (compose.yaml has one).
 #   docker build --build-arg VERSION="$(git describe --tags --always)" -t purser .
 
 # The toolchain is go.mod's, and the build is the Makefile's: the same binary as CI's.
@@ -10,11 +10,17 @@ COPY . .
 ARG VERSION=unknown
 RUN make build VERSION="$VERSION"
 
-# With Graphviz, which draws the graph of a revision, and a font for it. User 65532.
+# With Graphviz, which draws the graph of a revision, and a font for it; with the roots of public certificate
+# authorities, for databases, issuers of tokens and key management services. It runs as user 65532. A volume at
+# /var/lib/purser, for a keyset, gets the owner and mode of that directory.
 FROM debian:12-slim
 RUN apt-get -qq update \
-    && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends graphviz fonts-dejavu-core \
-    && rm -rf /var/lib/apt/lists/*
+    && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
+        ca-certificates fonts-dejavu-core graphviz \
+    && rm -rf /var/lib/apt/lists/* \
+    && groupadd --gid 65532 purser \
+    && useradd --uid 65532 --gid purser --home-dir /var/lib/purser --no-create-home --shell /usr/sbin/nologin purser \
+    && install -d -o purser -g purser -m 0700 /var/lib/purser
 COPY --from=build /src/bin/purser-server /usr/local/bin/purser-server
 USER 65532:65532
 ENV PURSER_LISTEN=0.0.0.0:9000

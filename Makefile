@@ -14,17 +14,17 @@ BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-.PHONY: help run test test-packages test-sequential test-server bench lint lint-openapi lint-alerts fmt faults fuzz build schema need-go need-cc need-postgres
+.PHONY: help run test test-packages test-sequential test-server bench lint lint-openapi lint-alerts fmt faults fuzz build schema need-go need-run need-test
 
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 # Not `go run`: that would stand between the server and its signals.
 # As root it keeps its state in /var/lib: Postgres runs as another user, who could not get into a clone below /root.
-run: need-go need-postgres build ## build the server and start it, with what it keeps in .state/ (as root: /var/lib/purser)
+run: need-run build ## build the server and start it, with what it keeps in .state/ (as root: /var/lib/purser)
 	@exec $(SERVER) $(if $(filter 0,$(shell id -u)),,--state-dir .state)
 
-test: need-go need-cc need-postgres ## all tests, with the race detector where it can find something (TESTFLAGS="-run Put")
+test: need-test ## all tests, with the race detector where it can find something (TESTFLAGS="-run Put")
 	@$(WITH_POSTGRES) $(MAKE) --no-print-directory --keep-going test-packages test-sequential test-server
 
 # These packages start no goroutines: the race detector would find nothing in them, at ten times the time.
@@ -44,10 +44,10 @@ test-server:
 FAULTTIMES = 20
 FAULTFLAGS =
 
-faults: need-go need-cc need-postgres ## kill, freeze, cut off, fill up and rewind servers and databases (FAULTTIMES=1)
+faults: need-test ## kill, freeze, cut off, fill up and rewind servers and databases (FAULTTIMES=1)
 	go test -count=1 -timeout 6h -v $(FAULTFLAGS) ./test/faults -times $(FAULTTIMES)
 
-bench: need-go need-postgres ## measure speed as ratios, in a table (BENCHFLAGS=-smoke: only that it works)
+bench: need-test ## measure speed as ratios, in a table (BENCHFLAGS=-smoke: only that it works)
 	go run ./test/bench $(BENCHFLAGS)
 
 lint: need-go ## golangci-lint on all code, tests included
@@ -67,7 +67,7 @@ fmt: need-go ## format all code as lint wants it
 	$(LINT) fmt ./...
 
 # One `go test` each, because -fuzz takes one target of one package.
-fuzz: need-go need-postgres ## each fuzz target for a short time (FUZZTIME=1m), then the laws more often (LAWCHECKS=1000)
+fuzz: need-test ## each fuzz target for a short time (FUZZTIME=1m), then the laws more often (LAWCHECKS=1000)
 	@set -e; for file in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
 		for name in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]*)\(.*/\1/p' "$$file"); do \
 			echo "$$file: $$name"; \
@@ -76,23 +76,20 @@ fuzz: need-go need-postgres ## each fuzz target for a short time (FUZZTIME=1m), 
 	done
 	go test -count=1 -timeout 1h -run Laws ./test/e2e -rapid.checks=$(LAWCHECKS)
 
-schema: need-go need-postgres ## write migrations/schema, after a file was added to migrations
+schema: need-test ## write migrations/schema, after a file was added to migrations
 	go test -count=1 -run TestSchema_ofVersions ./internal/store -record
 
 # Static, without paths of this machine or the state of the clone, so that CI, the image and a laptop build the same bytes.
 build: need-go ## bin/purser-server
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)" -o $(SERVER) ./cmd/server
 
-# What is missing is said in one line, before anything else is.
+# What is missing is installed, or said, before anything else happens. A server with a database of yours needs no Postgres.
 
 need-go:
-	@command -v go >/dev/null || { echo "Go is missing: install $$(sed -n 's/^go /Go /p' go.mod) or newer, https://go.dev/dl" >&2; exit 1; }
+	@tools/need go
 
-need-cc:
-	@command -v $$(go env CC) >/dev/null || { echo 'A C compiler is missing (the race detector needs it): apt-get install gcc libc6-dev' >&2; exit 1; }
+need-run:
+	@tools/need go graphviz $(if $(PURSER_DATABASE_URL),,postgres)
 
-# The places where the server looks for Postgres; it needs none of its own where PURSER_DATABASE_URL names one.
-need-postgres:
-	@[ -n "$$PURSER_DATABASE_URL" ] || command -v initdb >/dev/null || \
-		ls "$$(pg_config --bindir 2>/dev/null)/initdb" /usr/lib/postgresql/*/bin/initdb 2>/dev/null | grep -q . || \
-		{ echo 'Postgres is missing: apt-get install postgresql, or set PURSER_DATABASE_URL' >&2; exit 1; }
+need-test:
+	@tools/need go cc postgres graphviz curl

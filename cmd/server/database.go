@@ -30,7 +30,7 @@ func (f databaseFlags) open(ctx context.Context, log *slog.Logger) (url string, 
 	}
 	cluster, err := local.Start(ctx, f.StateDir, log)
 	if err != nil {
-		return "", nil, fmt.Errorf("start the private Postgres: %w", err)
+		return "", nil, err
 	}
 	return cluster.URL(), func() { stopCluster(cluster, log) }, nil //nolint:contextcheck // ctx has ended by then
 }

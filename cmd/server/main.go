@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		}
 	}()
 	parser, err := kong.New(&commands{},
-		kong.Name("purser-server"), kong.Description(description), kong.DefaultEnvars("PURSER"), kong.UsageOnError(),
+		kong.Name("purser-server"), kong.Description(description), kong.DefaultEnvars("PURSER"),
 		kong.Vars{"version": version, "statedir": defaultStateDir()},
 		kong.Writers(stdout, stderr), kong.Exit(func(code int) { panic(exit(code)) }),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stderr, (*io.Writer)(nil)),
@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		_, _ = fmt.Fprintln(stderr, "purser-server:", err)
+		_, _ = fmt.Fprintf(stderr, "purser-server: %v\nRun '%s --help' for its flags.\n", err, commandOf(err))
 		return 2
 	}
 	if err := command.Run(); err != nil && !errors.Is(err, context.Canceled) {
@@ -71,4 +71,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		return 1
 	}
 	return 0
+}
+
+// commandOf returns the command that an error of kong's Parse is about, as it is typed.
+func commandOf(err error) string {
+	command := "serve" // the default
+	if failed, ok := errors.AsType[*kong.ParseError](err); ok {
+		for _, step := range failed.Context.Path {
+			if step.Command != nil {
+				command = step.Command.Path()
+			}
+		}
+	}
+	return "purser-server " + command
 }

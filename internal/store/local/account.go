@@ -15,13 +15,17 @@ import (
 // account is the user and group that Postgres runs as: ours, unless we are root, as whom it refuses to run.
 type account struct{ uid, gid int }
 
-// accountFor returns the account for the cluster in data: if we are root, its owner; for a new one the user postgres,
-// or else nobody.
+// accountFor returns the account for the cluster in data: if we are root, the owner of the cluster; for a new one that
+// of the state directory, if it is there and not root's; or else the user postgres, or nobody.
 func accountFor(data string) (account, error) {
 	if os.Geteuid() != 0 {
 		return account{os.Geteuid(), os.Getegid()}, nil
 	}
-	if info, err := os.Stat(data); err == nil {
+	for _, path := range []string{data, filepath.Dir(data)} {
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
 		if stat, ok := info.Sys().(*syscall.Stat_t); ok && stat.Uid != 0 {
 			return account{int(stat.Uid), int(stat.Gid)}, nil
 		}

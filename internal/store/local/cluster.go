@@ -53,6 +53,10 @@ func start(
 		dir: dir, data: filepath.Join(dir, "postgres"), socket: socketDir(dir), log: log, settings: settings,
 		ended: make(chan struct{}),
 	}
+	// Before there is a Postgres nothing is made: whose the state directory has to be depends on what its package brings.
+	if _, err := c.choose(found); err != nil {
+		return nil, err
+	}
 	if c.user, err = accountFor(c.data); err != nil {
 		return nil, err
 	}

@@ -19,8 +19,17 @@ import (
 // minVersion is the oldest major version of Postgres that Purser supports.
 const minVersion = 14
 
-// debianDirs is where Debian and its derivatives install the server, outside of PATH, a directory for each version.
-const debianDirs = "/usr/lib/postgresql/*/bin"
+// packageDirs returns where packages install the server, outside of PATH, a directory for each version. tools/need
+// looks there too.
+func packageDirs() []string {
+	return []string{
+		"/usr/lib/postgresql/*/bin",         // Debian and its derivatives
+		"/usr/libexec/postgresql*",          // Alpine
+		"/usr/pgsql-*/bin",                  // Postgres's own packages for Fedora and its relatives
+		"/opt/homebrew/opt/postgresql*/bin", // Homebrew on ARM
+		"/usr/local/opt/postgresql*/bin",    // and on Intel
+	}
+}
 
 // installation is a directory with the initdb and postgres of one major version.
 type installation struct {
@@ -30,8 +39,12 @@ type installation struct {
 
 // search returns the installations of this machine: that in PATH, that of pg_config, then packages, the newest first.
 func search(ctx context.Context) (found []installation) {
-	dirs, _ := filepath.Glob(debianDirs) // fails for malformed patterns only
-	slices.Reverse(dirs)
+	var dirs []string
+	for _, pattern := range packageDirs() {
+		matches, _ := filepath.Glob(pattern) // fails for malformed patterns only
+		slices.Reverse(matches)
+		dirs = append(dirs, matches...)
+	}
 	if out, err := exec.CommandContext(ctx, "pg_config", "--bindir").Output(); err == nil {
 		dirs = slices.Insert(dirs, 0, strings.TrimSpace(string(out)))
 	}
@@ -61,23 +74,30 @@ func pick(found []installation, major int, data string) (installation, error) {
 		versions = append(versions, in.major)
 	}
 	slices.Sort(versions)
-	problem := fmt.Sprintf("no Postgres %d or newer is installed", minVersion)
-	remedy := "install it (Debian: apt-get install postgresql)"
+	looked := fmt.Sprintf("looked for initdb and postgres in PATH, pg_config --bindir and the directories of packages,"+
+		" found versions %v", slices.Compact(versions))
 	if major != 0 {
-		problem = fmt.Sprintf("%s was made by Postgres %d, which is not installed", data, major)
-		remedy = fmt.Sprintf("install it (Debian: apt-get install postgresql-%d), pass another --state-dir,", major)
+		return installation{}, fmt.Errorf("%s was made by Postgres %d, which is not installed (%s): install it (Debian:"+
+			" apt-get install postgresql-%d), pass another --state-dir, or set PURSER_DATABASE_URL (--database-url) to use"+
+			" another database", data, major, looked, major)
 	}
-	return installation{}, fmt.Errorf("%s: looked for initdb and postgres in PATH, pg_config --bindir and %s, found"+
-		" versions %v; %s or name a server with --database-url", problem, debianDirs, slices.Compact(versions), remedy)
+	return installation{}, fmt.Errorf("there is no database: set PURSER_DATABASE_URL (--database-url) to a Postgres %d or"+
+		" newer, such as postgres://USER:PASSWORD@HOST/DATABASE, or install its server programs here (Debian: apt-get"+
+		" install postgresql) and Purser runs a private one (%s)", minVersion, looked)
+}
+
+// choose chooses the Postgres to run. It returns the version that made the cluster, 0 if there is no cluster yet.
+func (c *Cluster) choose(found []installation) (major int, err error) {
+	if major, err = c.major(); err != nil {
+		return 0, err
+	}
+	c.bin, err = pick(found, major, c.data)
+	return major, err
 }
 
 // prepare chooses the Postgres to run, and makes the cluster if there is none yet.
 func (c *Cluster) prepare(ctx context.Context, found []installation) error {
-	major, err := c.major()
-	if err != nil {
-		return err
-	}
-	if c.bin, err = pick(found, major, c.data); err != nil || major != 0 {
+	if major, err := c.choose(found); err != nil || major != 0 {
 		return err
 	}
 	if err := c.initialise(ctx); err != nil {

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,8 +14,10 @@ import (
 func TestPick(t *testing.T) {
 	t.Parallel()
 	in12, in14, in16 := installation{"/12", 12}, installation{"/14", 14}, installation{"/16", 16}
-	const looked = ": looked for initdb and postgres in PATH, pg_config --bindir and /usr/lib/postgresql/*/bin, found versions "
-	const or = " or name a server with --database-url"
+	const none = "there is no database: set PURSER_DATABASE_URL (--database-url) to a Postgres 14 or newer, such as" +
+		" postgres://USER:PASSWORD@HOST/DATABASE, or install its server programs here (Debian: apt-get install postgresql)" +
+		" and Purser runs a private one ("
+	const looked = "looked for initdb and postgres in PATH, pg_config --bindir and the directories of packages, found versions "
 	for name, test := range map[string]struct {
 		found []installation
 		major int
@@ -23,17 +26,13 @@ func TestPick(t *testing.T) {
 	}{
 		"the first that is new enough": {found: []installation{in12, in14, in16}, want: in14},
 		"the version of the cluster":   {found: []installation{in12, in14, in16}, major: 16, want: in16},
-		"none": {
-			err: "no Postgres 14 or newer is installed" + looked + "[]; install it (Debian: apt-get install postgresql)" + or,
-		},
-		"only too old": {
-			found: []installation{in12},
-			err:   "no Postgres 14 or newer is installed" + looked + "[12]; install it (Debian: apt-get install postgresql)" + or,
-		},
+		"none":                         {err: none + looked + "[])"},
+		"only too old":                 {found: []installation{in12}, err: none + looked + "[12])"},
 		"only other versions": {
 			found: []installation{in16, in14, in16}, major: 15,
-			err: "/data was made by Postgres 15, which is not installed" + looked + "[14 16]; install it (Debian: apt-get" +
-				" install postgresql-15), pass another --state-dir," + or,
+			err: "/data was made by Postgres 15, which is not installed (" + looked + "[14 16]): install it (Debian: apt-get" +
+				" install postgresql-15), pass another --state-dir, or set PURSER_DATABASE_URL (--database-url) to use" +
+				" another database",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -69,13 +68,68 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// What installs Postgres for the developer finds it where the server does.
+func TestPackageDirs(t *testing.T) {
+	t.Parallel()
+	script, err := os.ReadFile("../../../tools/need")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range packageDirs() {
+		if !strings.Contains(string(script), " "+pattern) {
+			t.Errorf("tools/need does not look in %s", pattern)
+		}
+	}
+}
+
+func TestAccountFor(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root runs Postgres as somebody else")
+	}
+	usual, err := accountFor("/nowhere/postgres")
+	if err != nil || usual.uid == 0 {
+		t.Fatalf("account of a new cluster: %v, %v", usual, err)
+	}
+	for name, test := range map[string]struct {
+		state, data int // owners; -1: there is none
+		want        account
+	}{
+		"a new state directory":     {-1, -1, usual},
+		"a state directory of root": {0, -1, usual},
+		"somebody's":                {4321, -1, account{4321, 4321}},
+		"the cluster of another":    {4321, 4322, account{4322, 4322}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			state := filepath.Join(t.TempDir(), "state")
+			data := filepath.Join(state, "postgres")
+			for path, owner := range map[string]int{data: test.data, state: test.state} {
+				if owner < 0 {
+					continue
+				}
+				if err := errors.Join(os.MkdirAll(path, 0o700), os.Chown(path, owner, owner)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got, err := accountFor(data); err != nil || got != test.want {
+				t.Errorf("got %v, %v, want %v", got, err, test.want)
+			}
+		})
+	}
+}
+
 func TestCluster_Start_versions(t *testing.T) {
 	t.Parallel()
 	t.Run("nothing installed", func(t *testing.T) {
 		t.Parallel()
-		_, err := start(t.Context(), stateDir(t), quiet(), nil)
-		if got := message(err); !strings.HasPrefix(got, "no Postgres 14 or newer") || strings.Contains(got, "\n") {
+		dir := filepath.Join(stateDir(t), "inner")
+		_, err := start(t.Context(), dir, quiet(), nil)
+		if got := message(err); !strings.HasPrefix(got, "there is no database: set PURSER_DATABASE_URL") {
 			t.Errorf("got error %q", got)
+		}
+		if _, err := os.Lstat(filepath.Dir(dir)); err == nil {
+			t.Error("the state directory is made before there is a Postgres")
 		}
 	})
 

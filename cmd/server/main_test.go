@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// command runs the program with arguments and returns what it prints on standard error, and its exit code.
+func command(t *testing.T, args ...string) (said string, code int) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	code = run(t.Context(), args, &stdout, &stderr)
+	return stderr.String(), code
+}
+
+// Whoever types a wrong flag is told where the right ones are.
+func TestRun_wrongFlags(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--lisen x":       "unknown flag --lisen, did you mean \"--listen\"?\nRun 'purser-server serve --help' for its flags.\n",
+		"serve --lisen x": "unknown flag --lisen, did you mean \"--listen\"?\nRun 'purser-server serve --help' for its flags.\n",
+		"foo":             "unexpected argument foo\nRun 'purser-server serve --help' for its flags.\n",
+		"secrets":         "expected one of \"new\", \"rotate\"\nRun 'purser-server secrets --help' for its flags.\n",
+		"secrets new":     "missing flags: --secrets-keyset=FILE\nRun 'purser-server secrets new --help' for its flags.\n",
+		"--max-depth 0":   "serve: " + errLimits.Error() + "\nRun 'purser-server serve --help' for its flags.\n",
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			said, code := command(t, strings.Fields(args)...)
+			if diff := cmp.Diff("purser-server: "+want, said); diff != "" {
+				t.Errorf("message (-want +got):\n%s", diff)
+			}
+			if code != 2 {
+				t.Errorf("exit code %d, want 2", code)
+			}
+		})
+	}
+}
+
+// Where no database is named, and the private one cannot be started, the message says how to name one.
+func TestRun_noDatabase(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "postgres"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "postgres", "PG_VERSION"), []byte("9\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said, code := command(t, "serve", "--listen", "127.0.0.1:0", "--state-dir", dir, "--database-url=")
+	if !strings.HasPrefix(said, "purser-server: "+dir) || !strings.Contains(said, "set PURSER_DATABASE_URL") {
+		t.Errorf("the message is %q", said)
+	}
+	if code != 1 {
+		t.Errorf("exit code %d, want 1", code)
+	}
+}

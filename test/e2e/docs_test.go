@@ -1,0 +1,93 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A page's commands, and what it shows as their output.
+type example struct{ line, commands, output string }
+
+var (
+	fence = regexp.MustCompile("(?m)^```(sh|text)\n((?s:.*?))^```$")
+	// What differs from run to run: times and stamps.
+	varies = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\b[0-9a-f]{16}\b`)
+)
+
+// examplesOf returns the examples of a page of the documentation, those from a heading on and before another one.
+func examplesOf(t *testing.T, page, from, before string) []example {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../..", page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, found := strings.Cut(string(text), from)
+	if !found {
+		t.Fatalf("%s has no %q", page, from)
+	}
+	if before != "" {
+		part, _, _ = strings.Cut(part, before)
+	}
+	var examples []example
+	for _, block := range fence.FindAllStringSubmatch(part, -1) {
+		if block[1] == "text" && len(examples) > 0 {
+			examples[len(examples)-1].output = block[2]
+			continue
+		}
+		first, _, _ := strings.Cut(block[2], "\n")
+		examples = append(examples, example{page + ": " + first, block[2], ""})
+	}
+	return examples
+}
+
+// The commands of the tour, and of the pages that continue it, do what these say, in one shell.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	examples := examplesOf(t, "README.md", "## A first tour", "## Where to go next")
+	examples = append(examples, examplesOf(t, "docs/documents.md", "## Validation", "")...)
+	examples = append(examples, examplesOf(t, "docs/api.md", "# The API", "## Differences from Deckhand")...)
+
+	// Each example's output follows a line with its number.
+	const mark = "--- example "
+	var script strings.Builder
+	for i, e := range examples {
+		fmt.Fprintf(&script, "echo; echo '%s%d'\n%s", mark, i, strings.ReplaceAll(e.commands, "http://127.0.0.1:9000", s.url))
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", script.String())
+	cmd.Dir = t.TempDir()
+	if err := os.CopyFS(filepath.Join(cmd.Dir, "examples"), os.DirFS("../../examples")); err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	said := strings.ReplaceAll(string(out), s.url, "http://127.0.0.1:9000")
+	for i, e := range examples {
+		_, got, _ := strings.Cut(said, fmt.Sprintf("\n%s%d\n", mark, i))
+		got, _, _ = strings.Cut(got, "\n"+mark)
+		if e.output == "" {
+			continue
+		}
+		if diff := cmp.Diff(shownLines(e.output), shownLines(got)); diff != "" {
+			t.Errorf("%s (-documented +got):\n%s", e.line, diff)
+		}
+	}
+}
+
+// shownLines is an output without what varies and without blanks at ends of lines.
+func shownLines(output string) []string {
+	lines := strings.Split(strings.TrimSpace(varies.ReplaceAllString(output, "…")), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " \r")
+	}
+	return lines
+}
