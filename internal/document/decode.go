@@ -23,6 +23,8 @@ type Entry struct {
 	Segment Digest
 	Index   int // position among the body's documents; counts from 1
 	Line    int // first line in the body; counts from 1
+
+	source Segment
 }
 
 // Note is information about a document that is not an error (spec/api.md §0 D20).
@@ -89,10 +91,10 @@ func (d *decoder) decode(read func() (any, error)) decoded {
 	}
 	s := d.segment
 	if err != nil {
-		return decoded{Entry{}, budget.About(err, "%s%s", s.place(), d.name)}
+		return decoded{Entry{}, budget.About(err, "%s%s", s.Place(), d.name)}
 	}
 	return decoded{entry: Entry{
-		Value: value, Notes: d.notes, Twice: d.twice, Segment: s.Digest, Index: s.Index, Line: s.Line,
+		Value: value, Notes: d.notes, Twice: d.twice, Segment: s.Digest, Index: s.Index, Line: s.Line, source: s,
 	}}
 }
 
@@ -112,7 +114,7 @@ func (d *decoder) yaml() (any, error) {
 	}
 	if found > 1 {
 		return nil, Malformed("%s holds a border of documents behind a line break that is no line feed (LF); "+
-			"write the body with line feeds", d.segment.place())
+			"write the body with line feeds", d.segment.Place())
 	}
 	return d.root(node)
 }
@@ -139,7 +141,7 @@ func (d *decoder) shiftLine(err error) string {
 	return fmt.Sprintf(", line %d: %s", d.line(line), text[len(found[0]):])
 }
 
-func (d *decoder) line(line int) int { return d.segment.Line - 1 + line }
+func (d *decoder) line(line int) int { return d.segment.line(line) }
 
 // nameOf returns the schema and name of a document, for messages, "" if it has none.
 func nameOf(root *yaml.Node) string {
@@ -174,12 +176,12 @@ func (d *decoder) count(bytes, depth int) error {
 	d.size += bytes
 	switch {
 	case depth > d.limits.Depth:
-		return TooLarge("%s%s is nested deeper than %d (--max-depth)", d.segment.place(), d.name, d.limits.Depth)
+		return TooLarge("%s%s is nested deeper than %d (--max-depth)", d.segment.Place(), d.name, d.limits.Depth)
 	case d.values > d.limits.Values:
 		return d.limits.tooManyValues(d.segment)
 	case d.size > d.limits.Size:
 		return TooLarge("%s%s has more than %d bytes once its aliases are expanded (--max-document-size)",
-			d.segment.place(), d.name, d.limits.Size)
+			d.segment.Place(), d.name, d.limits.Size)
 	}
 	return d.spend(valueSteps, valueBytes)
 }
