@@ -107,7 +107,7 @@ func (d *decoder) yaml() (any, error) {
 	found := 0
 	err := p.parse(d.segment.Text, func(n *yaml.Node) bool { node, found = n, found+1; return found < 2 })
 	if syntax, ok := errors.AsType[*syntaxError](err); ok {
-		return nil, Malformed("document %d%s", d.segment.Index, d.shiftLine(syntax))
+		return nil, unreadable(d.meter, d.segment, syntax)
 	}
 	if err != nil {
 		return nil, err
@@ -128,18 +128,39 @@ func (d *decoder) root(node *yaml.Node) (any, error) {
 	return d.value(node.Content[0], 1)
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
-// shiftLine returns a parser's message with its line in the segment changed to the line in the body.
-func (d *decoder) shiftLine(err error) string {
-	text := err.Error()
-	found := yamlLine.FindStringSubmatch(text)
-	if found == nil || found[1] == "" {
-		return fmt.Sprintf(" (from line %d): %s", d.segment.Line, strings.TrimPrefix(text, "yaml: "))
+// unreadable returns the fault of a text that the YAML library refuses.
+func unreadable(meter *budget.Meter, s Segment, syntax *syntaxError) error {
+	const maxText, diagnosisSteps = 1 << 20, 300 // of a byte
+	var found *mistake
+	if !syntax.own && len(s.Text) <= maxText {
+		meter.Charge(len(s.Text) * diagnosisSteps)
+		if err := meter.Check(); err != nil {
+			return err
+		}
+		found = diagnose(s.Text, s.line(1))
 	}
-	line, _ := strconv.Atoi(found[1])
-	return fmt.Sprintf(", line %d: %s", d.line(line), text[len(found[0]):])
+	if found != nil {
+		at := cursor{text: s.Text, line: 1, column: 1}
+		at.advance(found.at)
+		return Malformed("document %d, line %d, column %d: %s", s.Index, s.line(at.line), at.column, found.message)
+	}
+	said := yamlLine.FindStringSubmatch(syntax.text)
+	if said == nil || said[1] == "" {
+		return Malformed("document %d (from line %d): %s", s.Index, s.Line, strings.TrimPrefix(syntax.text, "yaml: "))
+	}
+	line, _ := strconv.Atoi(said[1])
+	message := syntax.text[len(said[0]):]
+	if ofParser.MatchString(message) {
+		line++ // it counts from 0
+	}
+	return Malformed("document %d, line %d: %s", s.Index, s.line(line), message)
 }
+
+var (
+	yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	// ofParser matches messages of the library's parser; the others are its scanner's.
+	ofParser = regexp.MustCompile(`^did not find expected (<|key|node|'-'|',')`)
+)
 
 func (d *decoder) line(line int) int { return d.segment.line(line) }
 

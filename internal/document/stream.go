@@ -251,7 +251,7 @@ func parseAll(meter *budget.Meter, body []byte, limits Limits) ([]Segment, error
 		return len(nodes) <= limits.Documents
 	})
 	if syntax, ok := errors.AsType[*syntaxError](err); ok {
-		return nil, Malformed("%w", syntax)
+		return nil, unreadable(meter, Segment{Text: body, Line: 1, Index: len(nodes) + 1}, syntax)
 	}
 	if err != nil {
 		return nil, err
