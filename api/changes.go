@@ -128,6 +128,9 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written re
 func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, written revisions.Written) error {
 	s.setWritten(w, r, written)
 	found, err := s.findingsAfter(r, written)
+	if written.Summary.Findings = found.Total; err == nil && !found.More {
+		s.setWritten(w, r, written)
+	}
 	switch {
 	case err != nil:
 		return err
