@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -40,10 +41,13 @@ func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
 	put func(body []byte, media document.Media, options revisions.Options) (revisions.Written, error),
 ) error {
-	most := q.count("max-deleted", -1)
+	most, findings := q.count("max-deleted", -1), q.flag("findings", false)
 	options, err := s.change(r, q, http.StatusOK)
 	if err != nil {
 		return err
+	}
+	if findings && !s.allows(r, authz.ListValidations) {
+		return forbidden(authz.ListValidations)
 	}
 	if most >= 0 {
 		options.MaxDeleted = &most
@@ -53,6 +57,9 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
 	})
 	if err != nil {
 		return err
+	}
+	if findings {
+		return s.writeWithFindings(w, r, written)
 	}
 	return s.writeWritten(w, r, written)
 }
@@ -117,21 +124,49 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written re
 	return nil
 }
 
-// writePreview sets the ETag of the newest revision, and the headers that say what the change did. For a dry run it
-// answers with the preview and returns true.
+// writeWithFindings answers with what is wrong with the newest revision, in the preview of a dry run.
+func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, written revisions.Written) error {
+	s.setWritten(w, r, written)
+	found, err := s.findingsAfter(r, written)
+	if written.Summary.Findings = found.Total; err == nil && !found.More {
+		s.setWritten(w, r, written)
+	}
+	switch {
+	case err != nil:
+		return err
+	case written.Preview == nil || negotiate(r, typeText) == typeText:
+		s.writeFindings(w, r, found)
+		return nil
+	}
+	view := s.previewView(r, written.Preview, written.Summary)
+	view.Findings, view.Total, view.More = foundViews(found.Findings), &found.Total, &found.More
+	s.write(w, r, http.StatusOK, view)
+	return nil
+}
+
+// writePreview sets what setWritten does. For a dry run it answers with the preview and returns true.
 func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written revisions.Written) bool {
+	s.setWritten(w, r, written)
+	if written.Preview == nil {
+		return false
+	}
+	s.write(w, r, http.StatusOK, s.previewView(r, written.Preview, written.Summary))
+	return true
+}
+
+// setWritten sets the ETag of the newest revision, and the headers that say what a change did, and notes a new revision
+// for the log.
+func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written revisions.Written) {
 	setHead(w, written.Revision, written.Stamp)
 	if preview := written.Preview; preview != nil {
 		setSummary(w, preview.ID, preview.Changed, preview.Verdict.Status, written.Summary)
-		s.write(w, r, http.StatusOK, s.previewView(r, preview, written.Summary))
-		return true
+		return
 	}
 	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict.Status, written.Summary)
 	infoOf(r).audited = written.Audited
 	if infoOf(r).unchanged = !written.Changed; written.Changed {
 		infoOf(r).revision = written.Revision
 	}
-	return false
 }
 
 // setSummary says in headers what a change did or would do; revision is the newest afterwards. Without a new revision

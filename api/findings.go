@@ -37,17 +37,42 @@ func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	infoOf(r).revision = found.ID
+	s.writeFindings(w, r, found)
+	return nil
+}
+
+// writeFindings answers with findings, as text if Accept prefers that.
+func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found queries.Findings) {
 	if negotiate(r, typeText) == typeText {
 		s.writeText(w, r, typeText, []byte(findingLines(found.Findings)+restLine(found)))
-		return nil
+		return
 	}
 	s.write(w, r, http.StatusOK, findingsViewOf(found))
-	return nil
+}
+
+// findingsAfter returns what is wrong with the newest revision after a change, or as it would be after a dry run, with
+// the positions in the body. The change is made by now: findings that take too much work are left out.
+func (s *server) findingsAfter(r *http.Request, written revisions.Written) (found queries.Findings, err error) {
+	query, ctx := queries.FindingQuery{Limit: defaultFindings}, r.Context()
+	preview := written.Preview
+	switch {
+	case preview != nil && preview.Changed:
+		found = queries.Foretold(preview, query)
+	case written.Revision > 0:
+		found, err = s.questions(r).Findings(ctx, strconv.FormatInt(written.Revision, 10), query)
+	}
+	if err == nil {
+		err = queries.Locate(ctx, found.Findings, written)
+	}
+	if preview == nil && fault.KindOf(err) == fault.TooLarge {
+		found.Shown, found.More, err = written.Shown, true, nil
+	}
+	return found, err
 }
 
 // findingsView lists what is wrong with a revision.
 type findingsView struct {
-	Revision int64       `json:"revision"`
+	Revision *int64      `json:"revision"` // null if there is none
 	Stamp    string      `json:"stamp"`
 	Status   string      `json:"status"`
 	Total    int         `json:"total"`
@@ -65,6 +90,8 @@ type foundView struct {
 	Value      json.RawMessage `json:"value,omitempty"`
 	Advice     *string         `json:"advice"`
 	Secret     bool            `json:"secret,omitempty"`
+	Line       int             `json:"line,omitempty"` // in the body of the request
+	Column     int             `json:"column,omitempty"`
 }
 
 type foundDocument struct {
@@ -76,26 +103,35 @@ type foundDocument struct {
 
 func findingsViewOf(found queries.Findings) findingsView {
 	view := findingsView{
-		Revision: found.ID, Stamp: found.Stamp.String(), Status: found.Verdict.Status.String(), Total: found.Total,
-		More: found.More, Findings: make([]foundView, len(found.Findings)),
+		Stamp: found.Stamp.String(), Status: found.Verdict.Status.String(), Total: found.Total,
+		More: found.More, Findings: foundViews(found.Findings),
 	}
-	for i, f := range found.Findings {
-		view.Findings[i] = foundView{
-			Level: f.Level.String(), Validation: f.Validation, Path: optional(f.Path), Rule: optional(f.Rule),
-			Message: f.Message, Value: f.Value, Advice: optional(f.Advice), Secret: f.Secret,
-		}
-		if f.Document != (document.Identity{}) {
-			view.Findings[i].Document = &foundDocument{
-				f.Document.Schema, optional(f.Document.Layer), f.Document.Name, optional(f.Bucket),
-			}
-		}
+	if found.ID > 0 {
+		view.Revision = &found.ID
 	}
 	return view
 }
 
+func foundViews(findings []queries.Finding) []foundView {
+	views := make([]foundView, len(findings))
+	for i, f := range findings {
+		views[i] = foundView{
+			Level: f.Level.String(), Validation: f.Validation, Path: optional(f.Path), Rule: optional(f.Rule),
+			Message: f.Message, Value: f.Value, Advice: optional(f.Advice), Secret: f.Secret,
+			Line: f.At.Line, Column: f.At.Column,
+		}
+		if f.Document != (document.Identity{}) {
+			views[i].Document = &foundDocument{
+				f.Document.Schema, optional(f.Document.Layer), f.Document.Name, optional(f.Bucket),
+			}
+		}
+	}
+	return views
+}
+
 // findingLines returns a line for each finding, such as
 //
-//	[acme/Host/v1, site] cmp-1 .data.rack: 99 is greater than the maximum of 40
+//	[acme/Host/v1, site] cmp-1 .data.rack: 99 is greater than the maximum of 40 (line 212, column 9)
 func findingLines(findings []queries.Finding) string {
 	var b strings.Builder
 	for _, f := range findings {
@@ -104,6 +140,9 @@ func findingLines(findings []queries.Finding) string {
 			what = strings.TrimSpace(f.Document.String() + " " + f.Path)
 		}
 		b.WriteString(what + ": " + strings.ReplaceAll(f.Message, "\n", " "))
+		if f.At.Line > 0 {
+			fmt.Fprintf(&b, " (line %d, column %d)", f.At.Line, f.At.Column)
+		}
 		if f.Level != queries.Error {
 			b.WriteString(" (" + f.Level.String() + ")")
 		}

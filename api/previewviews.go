@@ -6,6 +6,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
+	"purser/internal/validations"
 )
 
 // previewView is the answer to a dry run.
@@ -17,7 +18,9 @@ type previewView struct {
 	Buckets            map[string]string    `json:"buckets"`
 	Changes            changesView          `json:"changes"`
 	Documents          []documentDifference `json:"documents"`
-	Findings           []findingView        `json:"findings"`
+	Findings           any                  `json:"findings"` // a list of findingView, or of foundView
+	Total              *int                 `json:"total,omitempty"`
+	More               *bool                `json:"more,omitempty"`
 	ValidationPolicies []policyView         `json:"validationPolicies"`
 	Validations        []validationView     `json:"validations,omitempty"` // without a policy, those reported
 	Results            []resultView         `json:"results,omitempty"`
@@ -55,20 +58,20 @@ type documentDifference struct {
 
 // findingView is the entry of a document in the schema validation.
 type findingView struct {
-	Bucket string            `json:"bucket"`
-	Schema string            `json:"schema"`
-	Layer  *string           `json:"layer"`
-	Name   string            `json:"name"`
-	Status string            `json:"status"`
-	Errors []json.RawMessage `json:"errors"`
-	Notes  []document.Note   `json:"notes,omitempty"`
+	Bucket string              `json:"bucket"`
+	Schema string              `json:"schema"`
+	Layer  *string             `json:"layer"`
+	Name   string              `json:"name"`
+	Status string              `json:"status"`
+	Errors []validations.Error `json:"errors"`
+	Notes  []document.Note     `json:"notes,omitempty"`
 }
 
 func (s *server) previewView(r *http.Request, preview *revisions.Preview, did revisions.Summary) previewView {
 	view := previewView{
 		DryRun: true, Changed: preview.Changed, Status: revisionStatus(preview.Verdict.Status),
 		Changes: changesView{did.Added, did.Modified, did.Deleted, did.Unchanged},
-		Buckets: bucketViews(preview.Buckets), Documents: []documentDifference{}, Findings: []findingView{},
+		Buckets: bucketViews(preview.Buckets), Documents: []documentDifference{}, Findings: findingViews(preview.Findings),
 		ValidationPolicies: s.policyViews(r, preview.Shown), Validations: validationViews(preview.Verdict.Reported),
 		Warnings: preview.Verdict.Warnings,
 	}
@@ -90,12 +93,18 @@ func (s *server) previewView(r *http.Request, preview *revisions.Preview, did re
 	for _, result := range preview.Results {
 		view.Results = append(view.Results, resultView{result.Name, result.Status, result.Errors})
 	}
-	for _, f := range preview.Findings {
-		view.Findings = append(view.Findings, findingView{
-			f.Bucket, f.Schema, optional(f.Layer), f.Name, findingStatus(f), f.Errors, f.Notes,
+	return view
+}
+
+func findingViews(findings []revisions.Finding) []findingView {
+	views := []findingView{}
+	for _, f := range findings {
+		about := f.About
+		views = append(views, findingView{
+			about.Bucket, about.Schema, optional(about.Layer), about.Name, findingStatus(f), nonNil(f.Errors), f.Notes,
 		})
 	}
-	return view
+	return views
 }
 
 func documentDifferenceOf(d revisions.DocumentDifference) documentDifference {

@@ -97,7 +97,7 @@ func (s *server) routes() []route { //nolint:funlen // a table
 	const revision = v1 + "/revisions/{revision}"
 	type names = []string
 	change := names{cleartextSecrets, "dry-run", "message"}
-	put := append(names{"max-deleted"}, change...)
+	put := append(names{"max-deleted", "findings"}, change...)
 	rendered := names{
 		"schema", "metadata.name", "metadata.label", "metadata.layeringDefinition.layer", "status.bucket", "sort", "order",
 		"limit", "offset", cleartextSecrets,

@@ -23,6 +23,8 @@ type Entry struct {
 	Segment Digest
 	Index   int // position among the body's documents; counts from 1
 	Line    int // first line in the body; counts from 1
+
+	source Segment
 }
 
 // Note is information about a document that is not an error (spec/api.md §0 D20).
@@ -89,10 +91,10 @@ func (d *decoder) decode(read func() (any, error)) decoded {
 	}
 	s := d.segment
 	if err != nil {
-		return decoded{Entry{}, budget.About(err, "%s%s", s.place(), d.name)}
+		return decoded{Entry{}, budget.About(err, "%s%s", s.Place(), d.name)}
 	}
 	return decoded{entry: Entry{
-		Value: value, Notes: d.notes, Twice: d.twice, Segment: s.Digest, Index: s.Index, Line: s.Line,
+		Value: value, Notes: d.notes, Twice: d.twice, Segment: s.Digest, Index: s.Index, Line: s.Line, source: s,
 	}}
 }
 
@@ -105,14 +107,14 @@ func (d *decoder) yaml() (any, error) {
 	found := 0
 	err := p.parse(d.segment.Text, func(n *yaml.Node) bool { node, found = n, found+1; return found < 2 })
 	if syntax, ok := errors.AsType[*syntaxError](err); ok {
-		return nil, Malformed("document %d%s", d.segment.Index, d.shiftLine(syntax))
+		return nil, unreadable(d.meter, d.segment, syntax)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if found > 1 {
 		return nil, Malformed("%s holds a border of documents behind a line break that is no line feed (LF); "+
-			"write the body with line feeds", d.segment.place())
+			"write the body with line feeds", d.segment.Place())
 	}
 	return d.root(node)
 }
@@ -126,20 +128,41 @@ func (d *decoder) root(node *yaml.Node) (any, error) {
 	return d.value(node.Content[0], 1)
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
-// shiftLine returns a parser's message with its line in the segment changed to the line in the body.
-func (d *decoder) shiftLine(err error) string {
-	text := err.Error()
-	found := yamlLine.FindStringSubmatch(text)
-	if found == nil || found[1] == "" {
-		return fmt.Sprintf(" (from line %d): %s", d.segment.Line, strings.TrimPrefix(text, "yaml: "))
+// unreadable returns the fault of a text that the YAML library refuses.
+func unreadable(meter *budget.Meter, s Segment, syntax *syntaxError) error {
+	const maxText, diagnosisSteps = 1 << 20, 300 // of a byte
+	var found *mistake
+	if !syntax.own && len(s.Text) <= maxText {
+		meter.Charge(len(s.Text) * diagnosisSteps)
+		if err := meter.Check(); err != nil {
+			return err
+		}
+		found = diagnose(s.Text, s.line(1))
 	}
-	line, _ := strconv.Atoi(found[1])
-	return fmt.Sprintf(", line %d: %s", d.line(line), text[len(found[0]):])
+	if found != nil {
+		at := cursor{text: s.Text, line: 1, column: 1}
+		at.advance(found.at)
+		return Malformed("document %d, line %d, column %d: %s", s.Index, s.line(at.line), at.column, found.message)
+	}
+	said := yamlLine.FindStringSubmatch(syntax.text)
+	if said == nil || said[1] == "" {
+		return Malformed("document %d (from line %d): %s", s.Index, s.Line, strings.TrimPrefix(syntax.text, "yaml: "))
+	}
+	line, _ := strconv.Atoi(said[1])
+	message := syntax.text[len(said[0]):]
+	if ofParser.MatchString(message) {
+		line++ // it counts from 0
+	}
+	return Malformed("document %d, line %d: %s", s.Index, s.line(line), message)
 }
 
-func (d *decoder) line(line int) int { return d.segment.Line - 1 + line }
+var (
+	yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	// ofParser matches messages of the library's parser; the others are its scanner's.
+	ofParser = regexp.MustCompile(`^did not find expected (<|key|node|'-'|',')`)
+)
+
+func (d *decoder) line(line int) int { return d.segment.line(line) }
 
 // nameOf returns the schema and name of a document, for messages, "" if it has none.
 func nameOf(root *yaml.Node) string {
@@ -174,12 +197,12 @@ func (d *decoder) count(bytes, depth int) error {
 	d.size += bytes
 	switch {
 	case depth > d.limits.Depth:
-		return TooLarge("%s%s is nested deeper than %d (--max-depth)", d.segment.place(), d.name, d.limits.Depth)
+		return TooLarge("%s%s is nested deeper than %d (--max-depth)", d.segment.Place(), d.name, d.limits.Depth)
 	case d.values > d.limits.Values:
 		return d.limits.tooManyValues(d.segment)
 	case d.size > d.limits.Size:
 		return TooLarge("%s%s has more than %d bytes once its aliases are expanded (--max-document-size)",
-			d.segment.place(), d.name, d.limits.Size)
+			d.segment.Place(), d.name, d.limits.Size)
 	}
 	return d.spend(valueSteps, valueBytes)
 }

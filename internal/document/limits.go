@@ -31,7 +31,7 @@ const maxMarksPerValue = 2
 func (l Limits) checkText(s Segment) error {
 	if len(s.Text) > l.Size {
 		return TooLarge("%s has %d bytes; the limit for one document is %d (--max-document-size)",
-			s.place(), len(s.Text), l.Size)
+			s.Place(), len(s.Text), l.Size)
 	}
 	if marksOf(s.Text) > maxMarksPerValue*l.Values {
 		return l.tooManyValues(s)
@@ -57,5 +57,5 @@ func marksOf(text []byte) int {
 
 func (l Limits) tooManyValues(s Segment) error {
 	return TooLarge("%s has more than %d keys and values, aliases expanded (--max-values); split it up",
-		s.place(), l.Values)
+		s.Place(), l.Values)
 }

@@ -39,7 +39,10 @@ func (p *parser) hold(bytes int) error {
 }
 
 // syntaxError is an error of the YAML library about the text.
-type syntaxError struct{ text string }
+type syntaxError struct {
+	text string
+	own  bool // it is about a bound, and so not of the library
+}
 
 func (e *syntaxError) Error() string { return e.text }
 
@@ -54,7 +57,7 @@ func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = &syntaxError{first(maxSyntaxError, fmt.Sprintf("the YAML parser cannot read it: %v", r))}
+			err = &syntaxError{text: first(maxSyntaxError, fmt.Sprintf("the YAML parser cannot read it: %v", r))}
 		}
 	}()
 	reader := &reader{parser: p, text: text}
@@ -67,7 +70,7 @@ func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
 		case reader.err != nil:
 			return reader.err
 		case err != nil:
-			return &syntaxError{first(maxSyntaxError, err.Error())}
+			return &syntaxError{text: first(maxSyntaxError, err.Error())}
 		}
 		if !found(node) {
 			return nil
@@ -117,8 +120,8 @@ func (p *parser) tags(text []byte) error {
 		directives++
 		longest = max(longest, prefixLength(text[at:]))
 		if longest > maxTagPrefix {
-			return &syntaxError{fmt.Sprintf("yaml: line %d: the prefix of a %%TAG directive has more than %d bytes",
-				lineOf(text, at), maxTagPrefix)}
+			return &syntaxError{own: true, text: fmt.Sprintf("yaml: line %d: the prefix of a %%TAG directive has more than "+
+				"%d bytes", lineOf(text, at), maxTagPrefix)}
 		}
 	}
 	if directives == 0 {

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -35,6 +36,9 @@ type Segment struct {
 	Index  int    // position among the body's documents; counts from 1
 	Digest Digest // of the text; zero if the document depends on more than this text
 
+	start   int // first line of the text, if that is another one than Line: of a text that holds more documents
+	indent  int // characters before the text on its first line
+	item    int // position in the list that the text is; counts from 1, 0 if it is none
 	media   Media
 	decoded *decoded // set if directives required to parse the whole body at once
 }
@@ -54,7 +58,11 @@ func (d Digest) ForBucket() Digest {
 	return sha256.Sum256(append([]byte("bucket "), d[:]...))
 }
 
-func (s Segment) place() string { return fmt.Sprintf("document %d (from line %d)", s.Index, s.Line) }
+// line returns the line in the body of a line of the text.
+func (s Segment) line(of int) int { return cmp.Or(s.start, s.Line) - 1 + of }
+
+// Place returns where a segment is in the body, for messages.
+func (s Segment) Place() string { return fmt.Sprintf("document %d (from line %d)", s.Index, s.Line) }
 
 // Malformed returns the fault of a body that cannot be parsed, in the reference's words (spec/api.md §1.3).
 func Malformed(format string, args ...any) *fault.Fault {
@@ -81,8 +89,7 @@ func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segm
 		return nil, budget.About(err, "the body")
 	}
 	if len(segments) > limits.Documents {
-		return nil, TooLarge("the body has more than %d documents (--max-documents); send it as several buckets",
-			limits.Documents)
+		return nil, tooMany(limits)
 	}
 	for i := range segments {
 		segments[i].Index, segments[i].media = i+1, media
@@ -244,7 +251,7 @@ func parseAll(meter *budget.Meter, body []byte, limits Limits) ([]Segment, error
 		return len(nodes) <= limits.Documents
 	})
 	if syntax, ok := errors.AsType[*syntaxError](err); ok {
-		return nil, Malformed("%w", syntax)
+		return nil, unreadable(meter, Segment{Text: body, Line: 1, Index: len(nodes) + 1}, syntax)
 	}
 	if err != nil {
 		return nil, err
@@ -254,7 +261,7 @@ func parseAll(meter *budget.Meter, body []byte, limits Limits) ([]Segment, error
 		return segments, nil // Split refuses them
 	}
 	for i, node := range nodes {
-		segments[i] = Segment{Text: body, Line: 1, Index: i + 1}
+		segments[i] = Segment{Text: body, Line: lineOfNode(node), start: 1, Index: i + 1}
 		d := &decoder{segment: segments[i], limits: limits, meter: meter}
 		segments[i].decoded = new(d.decode(func() (any, error) { return d.root(node) }))
 	}
@@ -271,9 +278,10 @@ func splitJSON(meter *budget.Meter, body []byte, limit int) ([]Segment, error) {
 	if len(trimmed) == 0 {
 		return nil, nil
 	}
+	added := 0 // bytes before a single object, directly
 	if trimmed[0] != '[' {
-		trimmed = fmt.Appendf(nil, "[%s]", trimmed)
-		body = trimmed
+		body = fmt.Appendf(nil, "%s[%s]", body[:len(body)-len(trimmed)], trimmed)
+		added = len("[")
 	}
 	if at := loneSurrogate(body); at >= 0 {
 		return nil, Malformed("line %d: JSON: %s is half of a character", lineOf(body, at), body[at:at+len(`\ud800`)])
@@ -283,14 +291,14 @@ func splitJSON(meter *budget.Meter, body []byte, limit int) ([]Segment, error) {
 		return nil, jsonError(body, decoder, err)
 	}
 	var segments []Segment
-	line, counted := 1, 0
+	at := cursor{text: body, line: 1, column: 1}
 	for decoder.More() {
 		var item json.RawMessage
 		if err := decoder.Decode(&item); err != nil {
 			return nil, jsonError(body, decoder, err)
 		}
-		line, counted = line+bytes.Count(body[counted:offset(decoder)], []byte("\n")), offset(decoder)
-		segments = append(segments, Segment{Text: item, Line: line - bytes.Count(item, []byte("\n"))})
+		at.advance(offset(decoder) - len(item))
+		segments = append(segments, Segment{Text: item, Line: at.line, indent: at.column - 1 - added})
 		meter.Charge(itemSteps)
 		if err := meter.Hold(len(item)); err != nil {
 			return nil, err

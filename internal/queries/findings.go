@@ -38,9 +38,10 @@ type Finding struct {
 	Path       string            // in the document, such as .data.a; empty if it is not known
 	Rule       string            // that is broken: a path in the schema, or the type of an error
 	Message    string
-	Value      json.RawMessage // what is there; nil if it is secret, large or not known
-	Advice     string          // what to do
-	Secret     bool            // the viewer is not told what is wrong
+	Value      json.RawMessage   // what is there; nil if it is secret, large or not known
+	Advice     string            // what to do
+	Secret     bool              // the viewer is not told what is wrong
+	At         document.Position // in the body of the change that was made; zero if it is not known
 }
 
 // FindingQuery restricts findings. Empty fields do not restrict.
@@ -80,14 +81,44 @@ func (v View) Findings(ctx context.Context, id string, query FindingQuery) (foun
 	if err != nil {
 		return found, err
 	}
+	found.choose(all, query)
+	found.More = more
+	return found, nil
+}
+
+// Foretold returns what is wrong with the revision that a previewed change would make.
+func Foretold(preview *revisions.Preview, query FindingQuery) Findings {
+	found := Findings{Shown: preview.Shown}
+	about := judgedValidations(found.Verdict)
+	var all []Finding
+	if name, judged, fails := schemaJudged(about); fails {
+		for _, of := range preview.Findings {
+			for _, e := range of.Errors {
+				all = append(all, findingOf(e, name, judged.level, of.About))
+			}
+		}
+	}
+	errs := map[string][]json.RawMessage{}
+	for _, result := range preview.Results {
+		if about[result.Name].status == validations.Failure {
+			var list []json.RawMessage
+			_ = json.Unmarshal(result.Errors, &list) // they were written by the server
+			errs[result.Name] = list
+		}
+	}
+	found.choose(append(all, otherFindings(about, errs)...), query)
+	return found
+}
+
+// choose sets those of the findings that a query asks for, the worst first.
+func (f *Findings) choose(all []Finding, query FindingQuery) {
+	all = withoutRepeated(all)
 	all = slices.DeleteFunc(all, func(f Finding) bool { return !query.admits(f) })
 	slices.SortStableFunc(all, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Level, b.Level), cmp.Compare(a.Document.Schema, b.Document.Schema),
 			cmp.Compare(a.Document.Layer, b.Document.Layer), cmp.Compare(a.Document.Name, b.Document.Name))
 	})
-	found.Total, found.More = len(all), more
-	found.Findings = all[:min(len(all), query.Limit)]
-	return found, nil
+	f.Total, f.Findings = len(all), all[:min(len(all), query.Limit)]
 }
 
 // allFindings returns what a verdict rests on that is wrong. It looks at so many failing documents, and at some
@@ -137,11 +168,7 @@ type judgedAs struct {
 func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, about map[string]judgedAs, look int) (
 	all []Finding, more bool, err error,
 ) {
-	name := validations.SchemaValidation
-	judged, fails := about[name]
-	if alias, ok := about[validations.SchemaValidationAlias]; ok && (!fails || alias.level < judged.level) {
-		name, judged, fails = validations.SchemaValidationAlias, alias, true
-	}
+	name, judged, fails := schemaJudged(about)
 	if !fails {
 		return nil, false, nil
 	}
@@ -162,6 +189,16 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, a
 		}
 	}
 	return all, more, nil
+}
+
+// schemaJudged returns how the schema validation is judged if it fails: of its two names the one that counts more.
+func schemaJudged(about map[string]judgedAs) (name string, judged judgedAs, fails bool) {
+	name = validations.SchemaValidation
+	judged, fails = about[name]
+	if alias, ok := about[validations.SchemaValidationAlias]; ok && (!fails || alias.level < judged.level) {
+		return validations.SchemaValidationAlias, alias, true
+	}
+	return name, judged, fails
 }
 
 // findingOf returns the finding that an error of the schema validation is.
@@ -210,9 +247,29 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, a
 		err = revisions.Explained(ctx, v.store, revision.ID, err)
 		return nil, false, fmt.Errorf("read the errors of validation results: %w", err)
 	}
+	read := map[string][]json.RawMessage{}
+	var warnings []Finding
+	for _, name := range slices.Sorted(maps.Keys(latest)) {
+		found, err := v.detailsOf(ctx, revision, name, errs[latest[name]])
+		if err != nil {
+			return nil, false, err
+		}
+		if about[name].status == validations.Failure {
+			read[name] = found.errors
+		}
+		if !failuresOnly {
+			warnings = append(warnings, warned(name, found.warnings)...)
+		}
+	}
+	return append(otherFindings(about, read), warnings...), more, nil
+}
+
+// otherFindings returns the findings of all validations but that of schemas. errs are the errors of those that failed,
+// by name.
+func otherFindings(about map[string]judgedAs, errs map[string][]json.RawMessage) (all []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(about)) {
 		f := Finding{Level: about[name].level, Validation: name}
-		id, read := latest[name]
+		list, failed := errs[name]
 		switch {
 		case about[name].status == validations.Missing:
 			f.Rule, f.Message = "missing", "Nobody has reported a result of this validation"
@@ -222,20 +279,11 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, a
 			f.Rule, f.Message = "expired", "The result is older than the policy allows"
 			f.Advice = "have its service validate the revision again"
 			all = append(all, f)
-		case read:
-			found, err := v.detailsOf(ctx, revision, name, errs[id])
-			if err != nil {
-				return nil, false, err
-			}
-			if about[name].status == validations.Failure {
-				all = append(all, posted(f, found.errors)...)
-			}
-			if !failuresOnly {
-				all = append(all, warned(name, found.warnings)...)
-			}
+		case failed:
+			all = append(all, posted(f, list)...)
 		}
 	}
-	return all, more, nil
+	return all
 }
 
 // latestFailures returns the ids of the newest results of validations that failed or give warnings, by name, until
@@ -334,41 +382,4 @@ func (q FindingQuery) admits(f Finding) bool {
 	}
 	return (q.Validation == "" || q.Validation == f.Validation) && (q.Level == "" || q.Level == f.Level.String()) &&
 		(q.Document == "" || slices.Contains(names, q.Document))
-}
-
-// adviceOf says what to do about a broken rule: the type of an error, or a path in a schema, whose last step is a
-// keyword.
-func adviceOf(rule string) string {
-	switch rule[strings.LastIndex(rule, ".")+1:] {
-	case "required", "dependencies":
-		return "add the property, or correct the name of the one that was meant"
-	case "additionalProperties":
-		return "remove the property, or correct its name"
-	case "type":
-		return "write a value of the type that the schema wants"
-	case "enum":
-		return "use one of the values that the schema lists"
-	case "pattern", "format", "minLength", "maxLength":
-		return "correct the text"
-	case "minimum", "maximum", "multipleOf":
-		return "use a number that the schema allows"
-	case "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties":
-		return "add or remove items"
-	case "LayeringPolicyNotFound":
-		return "PUT a LayeringPolicy that lists the layers of the site"
-	case "InvalidDocumentLayer":
-		return "correct the layer of the document, or add it to the LayeringPolicy's layerOrder"
-	case "DocumentParentNotFound", "InvalidDocumentParent", "IndeterminateDocumentParent":
-		return "correct the parentSelector, or the labels of the parent that was meant"
-	case "SubstitutionSourceNotFound":
-		return "correct the source's schema and name, or add a document of these that is not abstract"
-	case "SubstitutionSourceDataNotFound", "MissingDocumentKey", "MissingDocumentPattern", "DocumentPatternNotFound",
-		"SourcePatternNotFound":
-		return "correct the path or the pattern, or the data that it is looked for in"
-	case "SubstitutionDependencyCycle":
-		return "take one of these substitutions or parents out"
-	case "InvalidDocumentReplacement":
-		return "correct the name, the parentSelector or replacement"
-	}
-	return ""
 }

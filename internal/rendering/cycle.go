@@ -24,10 +24,24 @@ func (g *graph) cycleFault() error {
 	f := refuse("SubstitutionDependencyCycle", documents,
 		"Cannot determine substitution order as a dependency cycle exists for the following documents: [%s]",
 		strings.Join(shown, ", "))
+	f.Messages[0].Message = "Cannot determine substitution order as a dependency cycle exists: " + g.arrows(cycle)
 	if slices.ContainsFunc(cycle, func(e edge) bool { return g.nodes[e.dependent].secret }) {
 		f.Secret, f.Messages[0].Secret = true, true
 	}
 	return f
+}
+
+// arrows lists the documents of a cycle, each before one that it needs, up to the first again.
+func (g *graph) arrows(cycle []edge) string {
+	var b strings.Builder
+	for i, e := range slices.Backward(cycle) {
+		if len(cycle)-i > maxShown {
+			b.WriteString("… → ")
+			break
+		}
+		b.WriteString(g.nodes[e.dependent].String() + " → ")
+	}
+	return b.String() + g.nodes[cycle[0].dependency].String()
 }
 
 func triple(n *node) string {

@@ -26,8 +26,11 @@ func (l layers) String() string {
 func (r *run) layersOf(nodes []*node) (layers, error) {
 	at := slices.IndexFunc(nodes, func(n *node) bool { return strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy") })
 	if at < 0 {
-		return nil, fault.New(fault.Conflict, "LayeringPolicyNotFound",
-			"Required LayeringPolicy was not found for layering")
+		f := fault.New(fault.Conflict, "LayeringPolicyNotFound", "Required LayeringPolicy was not found for layering")
+		f.Messages = []fault.Message{{Error: true, Message: f.Message + ": PUT one that lists the layers of the site, the most " +
+			"general first, such as {schema: deckhand/LayeringPolicy/v1, metadata: {schema: metadata/Control/v1, name: " +
+			"layering-policy}, data: {layerOrder: [global, site]}}"}}
+		return nil, f
 	}
 	declared := r.layerOrder(nodes[at])
 	r.charge(2 * lookupCost * (len(declared) + len(nodes)))

@@ -50,7 +50,7 @@ func (s *Service) decodeItem(ctx context.Context, meter *budget.Meter, item Item
 	case err != nil:
 		return item, decodeFaults{parse: err}
 	case !entry.IsDocument():
-		return item, decodeFaults{invalid: true}
+		return item, decodeFaults{invalid: noMapping(entry)}
 	case entry.Twice != nil:
 		return item, decodeFaults{parse: entry.Twice}
 	}
@@ -93,7 +93,7 @@ func bucketOf(e document.Entry, doc *document.Document) (string, error) {
 // decodeFaults are the ways in which one document can fail, at most one of which is set.
 type decodeFaults struct {
 	parse   error
-	invalid bool
+	invalid string // what it is in place of a mapping
 	sanity  error
 	bucket  error
 	secret  error
@@ -103,13 +103,15 @@ type decodeFaults struct {
 // then what is no mapping, then the first document that fails its sanity checks; nil if there is none.
 func firstFault(items []Item, faults []decodeFaults) error {
 	var later [3]error
-	var invalid []string
+	var invalid, hints []string
 	for i, f := range faults {
 		if f.parse != nil {
 			return f.parse
 		}
-		if f.invalid {
+		if f.invalid != "" {
 			invalid = append(invalid, strconv.Itoa(items[i].Segment.Index))
+			hints = append(hints, fmt.Sprintf("Document %d (from line %d) is %s.", items[i].Segment.Index, items[i].Segment.Line,
+				f.invalid))
 		}
 		for kind, err := range [...]error{f.sanity, f.bucket, f.secret} {
 			if later[kind] == nil {
@@ -118,7 +120,7 @@ func firstFault(items []Item, faults []decodeFaults) error {
 		}
 	}
 	if len(invalid) > 0 {
-		return invalidEntries(invalid)
+		return invalidEntries(invalid, hints)
 	}
 	for _, err := range later {
 		if err != nil {
@@ -128,12 +130,37 @@ func firstFault(items []Item, faults []decodeFaults) error {
 	return nil
 }
 
-func invalidEntries(indexes []string) error {
-	const maxShown = 100
+func invalidEntries(indexes, hints []string) error {
+	const maxShown, maxHints = 100, 10
 	list := strings.Join(indexes[:min(len(indexes), maxShown)], ",")
 	if len(indexes) > maxShown {
 		list += ",…"
 	}
-	return fault.New(fault.Invalid, "HTTPBadRequest",
+	f := fault.New(fault.Invalid, "HTTPBadRequest",
 		"Expected a list of valid objects. Invalid entries found at following indexes: %s.", list)
+	f.Messages = []fault.Message{{Message: f.Message, Error: true}}
+	for _, hint := range hints[:min(len(hints), maxHints)] {
+		hint += " Each document is a mapping with schema, metadata and data; take it out, or a --- before it."
+		f.Messages = append(f.Messages, fault.Message{Message: hint, Error: true})
+	}
+	return f
+}
+
+// noMapping says what an entry is that is no document.
+func noMapping(entry document.Entry) string {
+	switch value := entry.Value.(type) {
+	case nil:
+		return "empty"
+	case document.Mapping:
+		return "an empty mapping"
+	case []any:
+		return "a list"
+	case string:
+		if strings.Contains(value, ": ") {
+			return "a text: it may have lost its line breaks, as curl -d takes them out (use -T or --data-binary)"
+		}
+		return "a text"
+	default:
+		return "a number or a word such as true"
+	}
 }

@@ -29,12 +29,12 @@ func TestFirstFault(t *testing.T) {
 			{secret: secret},
 			{bucket: bucket},
 			{sanity: sanity},
-			{invalid: true},
+			{invalid: "a list"},
 			{parse: parse},
 		}, "parse"},
 		{
 			"no mapping before sanity",
-			[]decodeFaults{{sanity: sanity}, {invalid: true}, {}, {invalid: true}},
+			[]decodeFaults{{sanity: sanity}, {invalid: "a list"}, {}, {invalid: "a list"}},
 			"Expected a list of valid objects. Invalid entries found at following indexes: 2,4.",
 		},
 		{"sanity before bucket", []decodeFaults{{secret: secret}, {bucket: bucket}, {sanity: sanity}}, "sanity"},
@@ -56,7 +56,7 @@ func TestFirstFault(t *testing.T) {
 
 func TestInvalidEntries_many(t *testing.T) {
 	t.Parallel()
-	err := invalidEntries(strings.Split(strings.Repeat("7 ", 200), " "))
+	err := invalidEntries(strings.Split(strings.Repeat("7 ", 200), " "), nil)
 	if n := strings.Count(err.Error(), "7"); n != 100 || !strings.HasSuffix(err.Error(), ",….") {
 		t.Errorf("%d of 200 indexes: %v", n, err)
 	}

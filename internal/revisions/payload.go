@@ -45,6 +45,11 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 	if err != nil {
 		return Payload{}, err
 	}
+	if !s.Compat {
+		if segments, err = document.Listed(ctx, body, segments, s.Limits); err != nil {
+			return Payload{}, err
+		}
+	}
 	s.observe("split", began)
 	if len(segments) == 0 && media == document.YAML && len(bytes.TrimSpace(body)) > 0 {
 		// A file that lost its line breaks on the way is one long comment.

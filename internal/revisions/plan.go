@@ -1,6 +1,7 @@
 package revisions
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -39,16 +40,17 @@ func (p Payload) plan(snapshot Snapshot, compat bool) (Diff, error) {
 func (p Payload) match(snapshot Snapshot) (Diff, error) {
 	diff := Diff{Result: make([]*Stored, 0, len(p.Items))}
 	known, byIdentity := snapshot.texts(), p.identities(snapshot)
-	seen := make(map[int64]string, len(p.Items)) // the bucket by place
-	for _, item := range p.Items {
+	seen := make(map[int64]int, len(p.Items)) // the position of an item by place
+	for i, item := range p.Items {
 		current := known(item.Segment.Digest)
 		if item.Document != nil {
 			current = p.next(&diff, snapshot.Head, byIdentity, item)
 		}
-		if bucket, twice := seen[current.Place]; twice {
-			return Diff{}, duplicate(current.Identity, bucket)
+		if first, twice := seen[current.Place]; twice {
+			return Diff{}, duplicate(current.Identity, diff.Result[first].Bucket, fmt.Sprintf("It stands twice in the body: as "+
+				"%s and as %s. Take one of them out.", p.Items[first].Segment.Place(), item.Segment.Place()))
 		}
-		seen[current.Place] = current.Bucket
+		seen[current.Place] = i
 		diff.Result = append(diff.Result, current)
 	}
 	for _, bucket := range snapshot.Buckets {
@@ -120,8 +122,11 @@ func occupancy(buckets []Bucket, result []*Stored) (opened, emptied []string) {
 	return opened, emptied
 }
 
-func duplicate(id document.Identity, bucket string) error {
-	return fault.New(fault.Conflict, "DuplicateDocumentExists", "Document %s already exists in bucket: %s", id, bucket)
+// duplicate returns the fault of an identity that exists already, in the reference's words, with what to do.
+func duplicate(id document.Identity, bucket, hint string) error {
+	f := fault.New(fault.Conflict, "DuplicateDocumentExists", "Document %s already exists in bucket: %s", id, bucket)
+	f.Messages = []fault.Message{{Message: f.Message, Error: true}, {Message: hint, Error: true}}
+	return f
 }
 
 // checkClaims refuses identities that are live in another bucket, and a second LayeringPolicy.
@@ -140,10 +145,21 @@ func (p Payload) checkClaims(snapshot Snapshot, diff Diff) error {
 	}
 	for _, claim := range snapshot.Claims {
 		if claimed[claim.Identity] {
-			return duplicate(claim.Identity, claim.Bucket)
+			return duplicate(claim.Identity, claim.Bucket, fmt.Sprintf("%s is in another bucket. Delete it there first, move "+
+				"it with one change set of both buckets (PUT /changesets), or choose another name.", p.placeOf(claim.Identity)))
 		}
 	}
 	return nil
+}
+
+// placeOf returns where a document is in the body.
+func (p Payload) placeOf(id document.Identity) string {
+	for _, item := range p.Items {
+		if item.Document != nil && item.Document.Identity == id {
+			return item.Segment.Place()
+		}
+	}
+	return "The document"
 }
 
 // checkSingleton allows a LayeringPolicy only where no other one is live, in the same bucket too.

@@ -2,7 +2,6 @@ package revisions
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -27,11 +26,9 @@ type Preview struct {
 
 // Finding is a document of the revision that its schema validation has a failure or a note about.
 type Finding struct {
-	document.Identity
-
-	Bucket string
+	About  *Stored
 	Failed bool
-	Errors []json.RawMessage
+	Errors []validations.Error
 	Notes  []document.Note
 }
 
@@ -74,7 +71,9 @@ func (s *Service) preview(ctx context.Context, snapshot Snapshot, diff Diff, jud
 		verdict := s.DefaultValidations.Weigh(policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)
 		preview.Shown = Shown{snapshot.Newest, verdict}
 	}
-	return Written{Revision: snapshot.Revision, Stamp: snapshot.Stamp, Preview: preview}, nil
+	return Written{
+		Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result, Preview: preview,
+	}, nil
 }
 
 // previewBuckets returns how a diff modifies each bucket, by the documents that the viewer may see.
@@ -113,13 +112,13 @@ func (s *Service) previewFindings(ctx context.Context, snapshot Snapshot, diff D
 	for _, doc := range slices.Concat(snapshot.Schemas, diff.Added) {
 		described.Texts[doc.Digest] = doc.Data
 	}
-	errs, err := s.renderer(false).Describe(ctx, viewer, described, true)
+	errs, err := s.renderer(false).Report(ctx, viewer, described, true)
 	if err != nil {
 		return nil, false, err
 	}
 	findings = make([]Finding, len(described.Rows))
 	for i, row := range described.Rows {
-		findings[i] = Finding{row.About.Identity, row.About.Bucket, !row.Rule.IsZero(), errs[i], row.Notes}
+		findings[i] = Finding{row.About, !row.Rule.IsZero(), errs[i], row.Notes}
 	}
 	return findings, withheld, nil
 }

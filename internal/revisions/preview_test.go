@@ -34,14 +34,14 @@ func previewedOf(t *testing.T, p *Preview) previewed {
 	for _, finding := range p.Findings {
 		word := map[bool]string{true: "failed", false: "noted"}[finding.Failed]
 		var messages []string
-		for _, text := range finding.Errors {
-			messages = append(messages, validations.FirstMessage(slices.Concat([]byte("["), text, []byte("]"))))
+		for _, e := range finding.Errors {
+			messages = append(messages, e.Message)
 		}
 		for _, note := range finding.Notes {
 			messages = append(messages, note.Message)
 		}
 		got.Findings = append(got.Findings,
-			fmt.Sprintf("%s/%s %s: %s", finding.Bucket, finding.Name, word, strings.Join(messages, "; ")))
+			fmt.Sprintf("%s/%s %s: %s", finding.About.Bucket, finding.About.Name, word, strings.Join(messages, "; ")))
 	}
 	return got
 }

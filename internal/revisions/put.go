@@ -46,7 +46,11 @@ func (s *Service) put(ctx context.Context, payload Payload, kind Kind, options O
 	if err != nil {
 		return Written{}, err
 	}
-	return s.change(ctx, payloadSource{s, payload}, kind, options)
+	written, err := s.change(ctx, payloadSource{s, payload}, kind, options)
+	for _, item := range payload.Items {
+		written.Segments = append(written.Segments, item.Segment)
+	}
+	return written, err
 }
 
 // decodeAll decodes the documents that are not in a payload's buckets, as far as those are cached; documents that have

@@ -62,7 +62,7 @@ func report(doc *document.Document, rule []byte, findings []Finding, details boo
 	errs := make([]Error, 0, len(findings))
 	for _, finding := range findings {
 		e := Error{
-			ErrorSection: json.RawMessage(omitted), Layer: doc.Layer, Message: secrets.message(finding),
+			ErrorSection: json.RawMessage(omitted), Layer: doc.Layer, Message: expiry(finding, secrets.message(finding)),
 			Name: doc.Name, Path: strings.Join(append([]string{".data"}, finding.Instance...), "."),
 			Schema: doc.Schema, SchemaPath: finding.SchemaPath, ValidationSchema: json.RawMessage(omitted),
 		}
@@ -72,6 +72,16 @@ func report(doc *document.Document, rule []byte, findings []Finding, details boo
 		errs = append(errs, e)
 	}
 	return errs, nil
+}
+
+// expiry returns a message; of a ValidationPolicy's expiresAfter that is no duration, one that says what is.
+func expiry(f Finding, message string) string {
+	const ofExpiry = ".properties.validations.items.properties.expiresAfter.pattern"
+	value, _, found := strings.Cut(message, " does not match '^P(")
+	if f.SchemaPath != ofExpiry || !found {
+		return message
+	}
+	return value + " is no duration of ISO 8601; write for example PT90S, PT15M, PT12H, P7D or P2W"
 }
 
 // D002 returns the message about an error in a rendered document (spec/api.md §7.2).

@@ -33,8 +33,16 @@ func Sanity(meter *budget.Meter, e document.Entry) error {
 	}
 	refusal := fault.New(fault.Invalid, "InvalidDocumentFormat", "The provided documents failed schema validation")
 	refusal.Reason = "Validation"
-	for _, v := range violations {
-		refusal.Messages = append(refusal.Messages, sanityMessage(e, v))
+	paths := make([][]string, len(violations))
+	for i, v := range violations {
+		paths[i] = strings.FieldsFunc(v.path, func(r rune) bool { return r == '.' })
+	}
+	positions, err := e.Positions(meter, paths)
+	if err != nil {
+		return err
+	}
+	for i, v := range violations {
+		refusal.Messages = append(refusal.Messages, sanityMessage(e, v, positions[i]))
 	}
 	return refusal
 }
@@ -141,7 +149,7 @@ func violationsBy(meter *budget.Meter, by *schema, at string, part document.Mapp
 	return violations, err
 }
 
-func sanityMessage(e document.Entry, v violation) fault.Message {
+func sanityMessage(e document.Entry, v violation, at document.Position) fault.Message {
 	root, _ := e.Value.(document.Mapping)
 	metadata, _ := root.At("metadata").(document.Mapping)
 	layering, _ := metadata.At("layeringDefinition").(document.Mapping)
@@ -151,7 +159,8 @@ func sanityMessage(e document.Entry, v violation) fault.Message {
 	}
 	return fault.Message{
 		Message: v.message, Error: true, Name: "D001", Level: "Error", Kind: "ValidationMessage",
-		Diagnostic: fmt.Sprintf("At %s of document %d, which begins at line %d. %s", path, e.Index, e.Line, sanityAdvice),
+		Diagnostic: fmt.Sprintf("At %s (line %d, column %d) of document %d, which begins at line %d. %s", path,
+			at.Line, at.Column, e.Index, e.Line, sanityAdvice),
 		Documents: []fault.Document{{
 			Schema: brief(root.At("schema")), Name: brief(metadata.At("name")), Layer: brief(layering.At("layer")),
 		}},

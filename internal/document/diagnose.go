@@ -1,0 +1,377 @@
+package document
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// mistake is what keeps a text from being YAML.
+type mistake struct {
+	at      int // offset in the text
+	message string
+}
+
+// diagnose looks for the mistake in the text of a document that the YAML library refuses. The library names the line
+// where it gives up, or where the surrounding mapping begins. line is that of the text in the body, for messages. It
+// returns nil if it finds none.
+func diagnose(text []byte, line int) *mistake {
+	d := &diagnosis{text: text, from: line, anchors: map[string]bool{}, parent: -1, open: true, last: -1}
+	d.characters()
+	for d.found == nil && d.at < len(text) {
+		d.nextLine()
+	}
+	return d.found
+}
+
+// diagnosis reads a text line by line as far as its structure goes. Of several mistakes it finds the first.
+type diagnosis struct {
+	text    []byte
+	from    int // line of the text in the body
+	at      int
+	begin   int // offset of the line
+	first   int // offset of what the line begins with
+	dashes  int // on the line
+	found   *mistake
+	anchors map[string]bool
+	levels  []level // open mappings and lists, the innermost last
+
+	// The last entry that was read.
+	open   bool  // has no value yet
+	parent int   // indentation of its level, -1 for the document
+	last   int   // offset of its value; -1 for none
+	kind   value // of that
+	alone  bool  // no key is before the value on its line
+	inside int   // indentation of the lines of a block
+}
+
+// maxDashes bounds the lists that begin on one line, and the anchors and tags of a value.
+const maxDashes = 20
+
+// level is a mapping or list in block style.
+type level struct {
+	indent int
+	list   bool
+	at     int
+}
+
+// value is a kind of value.
+type value uint8
+
+const (
+	plain  value = iota // may go on in the next lines
+	block               // after | or >
+	closed              // quoted, in brackets, or an alias
+)
+
+func (d *diagnosis) failf(at int, format string, args ...any) {
+	if d.found == nil {
+		d.found = &mistake{at, fmt.Sprintf(format, args...)}
+	}
+}
+
+// line returns the line of an offset in the body.
+func (d *diagnosis) line(at int) int { return d.from - 1 + lineOf(d.text, at) }
+
+// characters looks for characters that YAML does not allow.
+func (d *diagnosis) characters() {
+	for at := 0; at < len(d.text); {
+		r, size := utf8.DecodeRune(d.text[at:])
+		printable := r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) || r == '\t' || r == '\n' || r == '\r' || r == 0x85
+		if !printable || r == 0xfeff || r == 0xfffe || r == 0xffff {
+			d.failf(at, "the character U+%04X is not allowed here; take it out, or write it as an escape in double quotes", r)
+			return
+		}
+		at += size
+	}
+}
+
+// rest returns the text to the end of the line.
+func (d *diagnosis) rest() []byte {
+	rest := d.text[min(d.at, len(d.text)):]
+	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+		rest = rest[:i]
+	}
+	return bytes.TrimRight(rest, "\r")
+}
+
+func (d *diagnosis) skipLine() {
+	defer func() { d.begin, d.dashes = d.at, 0 }()
+	if i := bytes.IndexByte(d.text[d.at:], '\n'); i >= 0 {
+		d.at += i + 1
+	} else {
+		d.at = len(d.text)
+	}
+}
+
+// ended skips blanks and reports whether nothing but a comment follows on the line.
+func (d *diagnosis) ended() bool {
+	rest := d.rest()
+	content := bytes.TrimLeft(rest, " \t")
+	d.at += len(rest) - len(content)
+	return len(content) == 0 || content[0] == '#' && (len(rest) > len(content) || d.startsLine())
+}
+
+// ahead returns the text from here on, as much as a name may have.
+func (d *diagnosis) ahead() []byte { return d.text[d.at:min(len(d.text), d.at+maxSyntaxError)] }
+
+func (d *diagnosis) startsLine() bool { return startsLine(d.text, d.at) }
+
+// column returns the column of an offset in the line that is read; counts from 0, in bytes.
+func (d *diagnosis) column(at int) int { return at - d.begin }
+
+// nextLine reads the next line, and those that its last value goes on in.
+func (d *diagnosis) nextLine() {
+	rest := d.rest()
+	isBorder := bytes.HasPrefix(rest, []byte("---")) || bytes.HasPrefix(rest, []byte("..."))
+	if isBorder && (len(rest) == 3 || rest[3] == ' ' || rest[3] == '\t') {
+		d.levels, d.open, d.parent, d.last = nil, true, -1, -1
+		d.at += len("---")
+		d.first = d.at
+		if d.ended() {
+			d.skipLine()
+			return
+		}
+		d.node(d.column(d.at))
+		return
+	}
+	indent := len(rest) - len(bytes.TrimLeft(rest, " "))
+	blank := indent + len(rest[indent:]) - len(bytes.TrimLeft(rest[indent:], " \t"))
+	switch {
+	case blank == len(rest), rest[blank] == '#', indent == 0 && rest[0] == '%' && d.last < 0: // or a directive
+		d.skipLine()
+	case d.continues(indent) && colonIn(rest) < 0:
+		d.skipLine()
+	case blank > indent:
+		d.failf(d.at+indent, "a tab in the indentation; indent with spaces")
+	default:
+		d.at += blank
+		d.first = d.at
+		d.node(indent)
+	}
+}
+
+// continues reports whether a line without a key belongs to the value before it.
+func (d *diagnosis) continues(indent int) bool {
+	return !d.open && d.last >= 0 && d.kind == plain && indent > d.parent
+}
+
+// top returns the indentation of the innermost level, -1 if there is none.
+func (d *diagnosis) top() int {
+	if len(d.levels) == 0 {
+		return -1
+	}
+	return d.levels[len(d.levels)-1].indent
+}
+
+// node reads what begins at a column: an item of a list, a member of a mapping, or a value.
+func (d *diagnosis) node(column int) {
+	start := d.at
+	rest := d.rest()
+	if rest[0] == '-' && (len(rest) == 1 || rest[1] == ' ' || rest[1] == '\t') {
+		if !d.enter(level{column, true, start}) {
+			return
+		}
+		d.at++
+		d.open, d.parent, d.last = true, column, -1
+		if d.dashes++; d.dashes > maxDashes {
+			d.at = len(d.text)
+			return
+		}
+		if d.ended() {
+			d.skipLine()
+			return
+		}
+		d.node(d.column(d.at))
+		return
+	}
+	if rest[0] == '?' && len(rest) > 1 && rest[1] == ' ' {
+		d.at = len(d.text) // rare enough
+		return
+	}
+	if !d.properties() {
+		return
+	}
+	if isKey := d.key(); d.found != nil {
+		return
+	} else if !isKey {
+		d.at = start
+		d.loneValue(column)
+		return
+	}
+	end := d.at
+	if !d.enter(level{column, false, start}) {
+		return
+	}
+	d.at = end + len(":")
+	d.open, d.parent, d.last = true, column, -1
+	if d.properties() {
+		d.value(false)
+	}
+}
+
+// properties skips anchors and tags before a value. It returns false if nothing follows on the line.
+func (d *diagnosis) properties() bool {
+	for range maxDashes {
+		if d.ended() {
+			d.skipLine()
+			return false
+		}
+		word, _, _ := bytes.Cut(d.ahead(), []byte(" "))
+		word, _, _ = bytes.Cut(word, []byte("\n"))
+		switch word[0] {
+		case '&':
+			d.anchors[string(bytes.TrimRight(word[1:], "\r"))] = true
+		case '!':
+		default:
+			return true
+		}
+		d.at += len(bytes.TrimRight(word, "\r"))
+	}
+	d.at = len(d.text)
+	return false
+}
+
+// key goes to the colon after a key and returns true, or returns false if there is none on the line.
+func (d *diagnosis) key() bool {
+	start := d.at
+	switch rest := d.rest(); rest[0] {
+	case '"', '\'':
+		end := d.quoted(start)
+		if end < 0 || bytes.IndexByte(d.text[start:end], '\n') >= 0 {
+			return false // value says what is wrong
+		}
+		d.at = end
+		d.ended()
+	case '[', '{', '|', '>', '#':
+		return false
+	default:
+		i := colonIn(rest)
+		if i < 0 {
+			return false
+		}
+		d.at += i
+	}
+	return colonIn(d.rest()) == 0
+}
+
+// colonIn returns the offset of the first colon in a line that ends a key, -1 if there is none.
+func colonIn(line []byte) int {
+	for i, c := range line {
+		switch {
+		case c == ':' && (i+1 == len(line) || line[i+1] == ' ' || line[i+1] == '\t'):
+			return i
+		case c == '#' && i > 0 && (line[i-1] == ' ' || line[i-1] == '\t'):
+			return -1
+		}
+	}
+	return -1
+}
+
+// enter notes an entry of a mapping or list at a column. It returns false if there cannot be one.
+func (d *diagnosis) enter(l level) bool {
+	if l.at != d.first { // behind a dash or a border
+		d.levels = append(d.levels, l)
+		return true
+	}
+	all := d.levels
+	for d.top() > l.indent {
+		d.levels = d.levels[:len(d.levels)-1]
+	}
+	nested := d.open && d.parent == d.top() // the entry before it waits for a value
+	switch {
+	case d.top() < l.indent && nested:
+		d.levels = append(d.levels, l)
+		return true
+	case d.top() < l.indent:
+		d.indentation(l, all)
+		return false
+	}
+	top := d.levels[len(d.levels)-1]
+	switch {
+	case top.list == l.list:
+		return true
+	case l.list && nested:
+		d.levels = append(d.levels, l)
+		return true
+	case top.list && len(d.levels) > 1 && d.levels[len(d.levels)-2].indent == l.indent:
+		d.levels = d.levels[:len(d.levels)-1]
+		return true
+	case l.list:
+		d.failf(l.at, "an item of a list where a key of the mapping from line %d is expected; indent the list's items "+
+			"alike, under a key without a value", d.line(top.at))
+	default:
+		d.failf(l.at, "a key where an item of the list from line %d is expected; begin it with '- ', or indent it",
+			d.line(top.at))
+	}
+	return false
+}
+
+// indentation says why an entry is indented wrongly; open are the levels that were open before it.
+func (d *diagnosis) indentation(l level, open []level) {
+	switch {
+	case d.last >= 0 && d.kind == plain && d.alone && columnOf(d.text, d.last) == l.indent:
+		d.noKey(d.last)
+	case d.last >= 0 && d.kind == block && l.indent > d.parent:
+		d.failf(l.at, "the line is indented by %d, less than the text that begins at line %d, so that it ends it; indent it "+
+			"by %d", l.indent, d.line(d.last), d.inside)
+	case d.last >= 0 && l.indent > d.parent:
+		d.failf(l.at, "the line is indented by %d, but the entry at line %d has a value already; indent it by %d",
+			l.indent, d.line(d.last), max(0, d.parent))
+	default:
+		var widths []string
+		for _, level := range open[max(0, len(open)-maxDashes):] {
+			widths = append(widths, strconv.Itoa(level.indent))
+		}
+		d.failf(l.at, "the line is indented by %d, and those that it could belong to by %s; indent it like one of them",
+			l.indent, strings.Join(slices.Compact(widths), ", "))
+	}
+}
+
+// columnOf returns the column of an offset; counts from 0, in bytes.
+func columnOf(text []byte, at int) int { return at - 1 - bytes.LastIndexByte(text[:at], '\n') }
+
+var (
+	unspaced = regexp.MustCompile(`^[\w./-]+:[^\s/]`)
+	border   = regexp.MustCompile(`^(--|-{4,}|—|\.\.|\.{4,})\s*$`)
+)
+
+// noKey says that a line has no key.
+func (d *diagnosis) noKey(at int) {
+	d.at = at
+	rest := d.rest()
+	switch {
+	case border.Match(rest):
+		d.failf(at, "'%s' is no border between documents; that is ---", brief(string(rest)))
+	case unspaced.Match(rest):
+		d.failf(at, "the colon is not followed by a space; write 'key: value'")
+	case d.last >= 0 && d.kind == block && at > d.last:
+		d.failf(at, "the line is indented less than the text that begins at line %d, so that it ends it, and has no colon; "+
+			"indent it by %d", d.line(d.last), d.inside)
+	default:
+		d.failf(at, "the line has no colon after its key; write 'key: value'")
+	}
+}
+
+// loneValue reads a value that begins its line, after its anchors and tags.
+func (d *diagnosis) loneValue(column int) {
+	start := d.at
+	if d.continues(column) {
+		d.skipLine()
+		return
+	}
+	for d.top() > column {
+		d.levels = d.levels[:len(d.levels)-1]
+	}
+	if !d.open || d.parent != d.top() || column <= d.parent {
+		d.noKey(start)
+		return
+	}
+	if d.properties() {
+		d.value(true)
+	}
+}

@@ -1,0 +1,273 @@
+package document
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// mistakes are what people do to a line such as "  key: value": what it becomes, and the line of the mistake in that.
+var mistakes = map[string]func(l keyLine) (becomes string, line int){
+	"tab":              func(l keyLine) (string, int) { return l.indented("\t") + l.key + ": " + l.value, 0 },
+	"spaces and a tab": func(l keyLine) (string, int) { return l.indented(l.indent+"\t") + l.key + ": " + l.value, 0 },
+	"indented by one more": func(l keyLine) (string, int) {
+		return l.later(" "+l.indent) + l.key + ": " + l.value, 0
+	},
+	"indented by four more": func(l keyLine) (string, int) {
+		return l.later("    "+l.indent) + l.key + ": " + l.value, 0
+	},
+	"indented by one less": func(l keyLine) (string, int) {
+		return l.later(strings.TrimPrefix(l.indent, " ")) + l.key + ": " + l.value, 0
+	},
+	"unclosed double quote": func(l keyLine) (string, int) { return l.start + l.key + `: "text`, 0 },
+	"unclosed single quote": func(l keyLine) (string, int) { return l.start + l.key + `: 'text`, 0 },
+	"unclosed bracket":      func(l keyLine) (string, int) { return l.start + l.key + ": [a, b", 0 },
+	"unclosed brace":        func(l keyLine) (string, int) { return l.start + l.key + ": {a: b", 0 },
+	"bracket and brace":     func(l keyLine) (string, int) { return l.start + l.key + ": [{a: b]", 0 },
+	"missing comma":         func(l keyLine) (string, int) { return l.start + l.key + ": {a: b c: d}", 0 },
+	"missing colon":         func(l keyLine) (string, int) { return l.start + l.key + " text", 0 },
+	"no space after colon":  func(l keyLine) (string, int) { return l.start + l.key + ":text", 0 },
+	"unknown alias":         func(l keyLine) (string, int) { return l.start + l.key + ": *nowhere", 0 },
+	"glob":                  func(l keyLine) (string, int) { return l.start + l.key + ": *.example", 0 },
+	"second colon":          func(l keyLine) (string, int) { return l.start + l.key + ": text: more", 0 },
+	"at sign":               func(l keyLine) (string, int) { return l.start + l.key + ": @text", 0 },
+	"backquote":             func(l keyLine) (string, int) { return l.start + l.key + ": `text`", 0 },
+	"percent":               func(l keyLine) (string, int) { return l.start + l.key + ": %d", 0 },
+	"closing bracket":       func(l keyLine) (string, int) { return l.start + l.key + ": [a]]", 0 },
+	"quote in a quote":      func(l keyLine) (string, int) { return l.start + l.key + ": 'it's'", 0 },
+	"escape":                func(l keyLine) (string, int) { return l.start + l.key + `: "\d+"`, 0 },
+	"control character":     func(l keyLine) (string, int) { return l.start + l.key + ": a\x07b", 0 },
+	"byte order mark":       func(l keyLine) (string, int) { return l.start + l.key + ": a\ufeffb", 0 },
+	"invalid UTF-8":         func(l keyLine) (string, int) { return l.start + l.key + ": a\xffb", 0 },
+	"block header":          func(l keyLine) (string, int) { return l.start + l.key + ": |text", 0 },
+	"dedent in a block": func(l keyLine) (string, int) {
+		return l.start + l.key + ": |\n" + l.inside + "    one\n" + l.inside + "    two\n" + l.inside + "  three", 3
+	},
+	"block at the key": func(l keyLine) (string, int) {
+		return l.start + l.key + ": |\n" + l.inside + "  one\n" + l.inside + "two words", 2
+	},
+	"two dashes":  func(l keyLine) (string, int) { return l.start + l.key + ": " + l.value + "\n--", 1 },
+	"four dashes": func(l keyLine) (string, int) { return l.start + l.key + ": " + l.value + "\n----", 1 },
+}
+
+// keyLine is a line with a key and a value.
+type keyLine struct {
+	start         string // before the key: spaces and dashes
+	indent        string // spaces alone, as many as are before the key
+	inside        string // the same
+	key, value    string
+	first, dashed bool // in its mapping; behind a dash
+}
+
+const notHere = "\x00" // where a mistake cannot be made
+
+// indented returns other spaces before the key.
+func (l keyLine) indented(by string) string {
+	if l.dashed || l.indent == "" {
+		return notHere
+	}
+	return by
+}
+
+// later is indented for keys that are not the first of their mappings, which would move it.
+func (l keyLine) later(by string) string {
+	if l.first {
+		return notHere
+	}
+	return l.indented(by)
+}
+
+// keyLines returns the lines of a body that have a key and a scalar, by their number.
+func keyLines(t *testing.T, body string) map[int]keyLine {
+	t.Helper()
+	found := map[int]keyLine{}
+	lines := strings.Split(body, "\n")
+	segments, err := Split(t.Context(), []byte(body), YAML, Limits{Documents: 100_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range segments {
+		var root yaml.Node
+		if err := yaml.Unmarshal(s.Text, &root); err != nil {
+			t.Fatal(err)
+		}
+		visit(&root, func(mapping *yaml.Node, i int) {
+			key, value := mapping.Content[i], mapping.Content[i+1]
+			line := s.Line - 1 + key.Line
+			if value.Kind != yaml.ScalarNode || value.Line != key.Line || value.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+				return
+			}
+			start, rest := lines[line-1][:key.Column-1], lines[line-1][key.Column-1:]
+			name, text, _ := strings.Cut(rest, ": ")
+			next := "" // a value that goes on there is left alone
+			if line < len(lines) {
+				next = lines[line]
+			}
+			indent := strings.Repeat(" ", len(start))
+			if name != key.Value || strings.HasPrefix(next, indent+" ") {
+				return
+			}
+			found[line] = keyLine{start, indent, indent, name, text, i == 0, strings.Contains(start, "-")}
+		})
+	}
+	return found
+}
+
+// visit calls do for each member of a mapping in block style.
+func visit(n *yaml.Node, do func(mapping *yaml.Node, i int)) {
+	if n.Style&yaml.FlowStyle != 0 {
+		return
+	}
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			do(n, i)
+		}
+		visit(child, do)
+	}
+}
+
+var saidLine = regexp.MustCompile(`Details: (?:document \d+, )?line (\d+)`)
+
+// namesLines makes each kind of mistake at some lines of a body and checks that it is refused with that line.
+func namesLines(t *testing.T, body string, each int) (made int) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(uint64(len(body)), 1))
+	lines, found := strings.Split(body, "\n"), keyLines(t, body)
+	places := slices.Sorted(func(yield func(int) bool) {
+		for line := range found {
+			if !yield(line) {
+				return
+			}
+		}
+	})
+	for name, mistake := range mistakes {
+		for range each {
+			line := places[random.IntN(len(places))]
+			becomes, offset := mistake(found[line])
+			if strings.Contains(becomes, notHere) {
+				continue
+			}
+			changed := slices.Clone(lines)
+			changed[line-1] = becomes
+			_, _, err := readAll(t, strings.Join(changed, "\n"), YAML)
+			if err == nil || strings.Contains(err.Error(), "stands twice") {
+				continue // it means something else there
+			}
+			made++
+			said := saidLine.FindStringSubmatch(err.Error())
+			if said == nil || said[1] != strconv.Itoa(line+offset) {
+				from := max(0, line-4)
+				t.Errorf("%s at line %d: %v\n%s", name, line+offset, err,
+					strings.Join(changed[from:min(len(changed), line+6)], "\n"))
+			}
+		}
+	}
+	return made
+}
+
+// What keeps a body from being YAML is named with the line where it is, not where the parser gives up.
+func TestDecode_namesTheLine(t *testing.T) {
+	t.Parallel()
+	var body strings.Builder
+	for i := range 4 {
+		fmt.Fprintf(&body, `---
+schema: acme/Host/v1
+metadata:
+  schema: metadata/Document/v1
+  name: host-%d # a host
+  labels: {rack: r1}
+data:
+  address: 10.0.0.11
+  rack: 1
+  text: |
+    key: value
+      more: text
+  role: "control"
+  interfaces:
+  - name: eth0
+    mtu: 9000
+  - name: eth1
+    url: http://example.com:80/
+  nested:
+    - deep:
+        deeper: 'text'
+        last: more
+      after: [a, {b: c}]
+  folded: >-
+    some text
+
+    more
+  end: true
+`, i)
+	}
+	if made := namesLines(t, body.String(), 40); made < 700 {
+		t.Errorf("only %d mistakes were made", made)
+	}
+}
+
+// The same in documents of real sites, where they are at hand.
+func TestDecode_namesTheLine_corpus(t *testing.T) {
+	t.Parallel()
+	sites, err := filepath.Glob("../../../shared/corpus/*/documents.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, site := range sites {
+		text, err := os.ReadFile(site)
+		if err != nil {
+			t.Fatal(err)
+		}
+		segments, err := Split(t.Context(), text, YAML, DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		const some = 20
+		for from := 0; from < len(segments); from += some {
+			var body strings.Builder
+			for _, s := range segments[from:min(len(segments), from+some)] {
+				body.Write(s.Text)
+			}
+			namesLines(t, body.String(), 1)
+		}
+	}
+}
+
+// No text makes the diagnosis panic, or costs more than its length.
+func FuzzDiagnose(f *testing.F) {
+	for _, text := range []string{
+		"a: [b, {c: d}, \"e\\d\", 'f', *g, &h i]\n", "- - a: |2-\n     b\n", "? a\n: b", "&a !b c: *a", "--- >\n x\n...", "\ta: b", "%TAG",
+		"a: \"\\",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if found := diagnose(text, 1); found != nil && (found.at < 0 || found.at > len(text) || found.message == "") {
+			t.Errorf("%q: %+v", text, found)
+		}
+	})
+}
+
+// Long lines of one kind are read once, however they repeat themselves.
+func BenchmarkDiagnose(b *testing.B) {
+	for _, part := range []string{
+		"- ", "&a ", "!a ", "[", "[*a,", "{&a ", "\"", "''", "\"\\\\", "a:\n ", "- |\n  x\n", "a: b\n", "[\n", "# x\n", "\"a\":\n", "---\n",
+		"\"a\n", "a: [\"x\n", "- - - a\n",
+	} {
+		for _, prefix := range []string{"", "[&a "} {
+			text := []byte(prefix + strings.Repeat(part, (1<<20)/len(part)))
+			b.Run(strconv.Quote(prefix+part), func(b *testing.B) {
+				for b.Loop() {
+					diagnose(text, 1)
+				}
+			})
+		}
+	}
+}

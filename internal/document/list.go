@@ -1,0 +1,89 @@
+package document
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"gopkg.in/yaml.v3"
+
+	"purser/internal/budget"
+)
+
+// Listed returns the segments of a YAML body, or those of its documents if the body is one list of them, as JSON often
+// is. The items of a list that is no JSON count as one document with the limits. Errors are those of Split.
+func Listed(ctx context.Context, body []byte, segments []Segment, limits Limits) ([]Segment, error) {
+	if len(segments) != 1 || segments[0].media != YAML || segments[0].decoded != nil || !beginsList(segments[0].Text) {
+		return segments, nil
+	}
+	meter := budget.NewMeter(ctx)
+	meter.Charge(len(body) * splitSteps)
+	if err := meter.Check(); err != nil {
+		return nil, budget.About(err, "the body")
+	}
+	if text := bytes.TrimLeft(body, " \t\r\n"); text[0] == '[' && json.Valid(text) {
+		return Split(ctx, body, JSON, limits)
+	}
+	return parseList(meter, segments[0], limits)
+}
+
+// beginsList reports whether a text begins with a list.
+func beginsList(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimPrefix(bytes.TrimRight(line, "\r\n"), []byte("---"))
+		line = bytes.TrimLeft(line, " \t")
+		if len(line) > 0 && line[0] != '#' {
+			return line[0] == '[' || line[0] == '-' && (len(line) == 1 || line[1] == ' ')
+		}
+	}
+	return false
+}
+
+// parseList returns the items of a list as segments. It returns the segment itself if that cannot be parsed.
+func parseList(meter *budget.Meter, whole Segment, limits Limits) ([]Segment, error) {
+	if err := limits.checkText(whole); err != nil {
+		return nil, TooLarge("a list of documents counts as one: %w", err)
+	}
+	p := &parser{meter: meter}
+	defer p.release()
+	var root *yaml.Node
+	err := p.parse(whole.Text, func(node *yaml.Node) bool { root = node; return false })
+	_, invalid := errors.AsType[*syntaxError](err)
+	switch {
+	case invalid: // Decode says what is wrong
+		return []Segment{whole}, nil
+	case err != nil:
+		return nil, budget.About(err, "the body")
+	case root == nil || len(root.Content) == 0 || root.Content[0].Kind != yaml.SequenceNode:
+		return []Segment{whole}, nil
+	}
+	items := root.Content[0].Content
+	if len(items) > limits.Documents {
+		return nil, tooMany(limits)
+	}
+	segments := make([]Segment, len(items))
+	for i, item := range items {
+		s := Segment{
+			Text: whole.Text, Line: whole.line(item.Line), start: whole.Line, Index: i + 1, item: i + 1,
+		}
+		d := &decoder{segment: s, limits: limits, meter: meter}
+		d.name = nameOf(item)
+		s.decoded = new(d.decode(func() (any, error) { return d.value(item, 1) }))
+		segments[i] = s
+	}
+	return segments, nil
+}
+
+func tooMany(limits Limits) error {
+	return TooLarge("the body has more than %d documents (--max-documents); send it as several buckets",
+		limits.Documents)
+}
+
+// lineOfNode returns the first line of a document, 1 if it is empty.
+func lineOfNode(node *yaml.Node) int {
+	if len(node.Content) == 0 {
+		return max(1, node.Line)
+	}
+	return node.Content[0].Line
+}

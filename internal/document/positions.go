@@ -1,0 +1,219 @@
+package document
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gopkg.in/yaml.v3"
+
+	"purser/internal/budget"
+)
+
+// Position is a place in a body. Lines and columns count from 1, columns in characters. The zero Position is unknown.
+type Position struct{ Line, Column int }
+
+// Positions returns where the values at paths stand in the body that a segment is a part of. A path that leads nowhere
+// has the position of the last value on it that exists: a property that is missing has that of the mapping that lacks
+// it. A value that begins on a later line than its key has the position of the key. Errors are those of the budget. The
+// segment is parsed again.
+func Positions(meter *budget.Meter, s Segment, paths [][]string) ([]Position, error) {
+	l := &locator{segment: s, parser: &parser{meter: meter}}
+	defer l.parser.release()
+	root, err := l.root()
+	if err != nil {
+		return nil, budget.About(err, "%s", s.Place())
+	}
+	positions := make([]Position, len(paths))
+	for i, path := range paths {
+		if positions[i], err = l.locate(root, path); err != nil {
+			return nil, budget.About(err, "%s", s.Place())
+		}
+	}
+	return positions, nil
+}
+
+// Positions returns where the values at paths stand: see the function.
+func (e Entry) Positions(meter *budget.Meter, paths [][]string) ([]Position, error) {
+	return Positions(meter, e.source, paths)
+}
+
+// stepSteps is the cost of looking at a key of a mapping, in the budget's steps.
+const stepSteps = 5
+
+// locator finds values in the text of a segment.
+type locator struct {
+	segment Segment
+	parser  *parser
+}
+
+// root parses the segment. It returns nil if the text cannot be read; then it was not decoded either.
+func (l *locator) root() (root *yaml.Node, err error) {
+	if l.segment.media == JSON {
+		return l.jsonRoot()
+	}
+	at := 1
+	if l.segment.start > 0 && l.segment.item == 0 { // the text is the whole body
+		at = l.segment.Index
+	}
+	err = l.parser.parse(l.segment.Text, func(node *yaml.Node) bool {
+		if at--; at == 0 && len(node.Content) > 0 {
+			root = node.Content[0]
+		}
+		return at > 0
+	})
+	if _, ok := errors.AsType[*syntaxError](err); ok {
+		return nil, nil
+	}
+	if i := l.segment.item; i > 0 && root != nil && i <= len(root.Content) {
+		root = root.Content[i-1]
+	}
+	return root, err
+}
+
+// locate returns the position of the value at a path.
+func (l *locator) locate(root *yaml.Node, path []string) (Position, error) {
+	if root == nil {
+		return Position{Line: l.segment.Line, Column: 1 + l.segment.indent}, nil
+	}
+	at := root
+	for value := root; len(path) > 0; {
+		if err := l.parser.meter.Spend(stepSteps * (1 + len(value.Content))); err != nil {
+			return Position{}, err
+		}
+		key, next, taken := step(value, path)
+		if next == nil {
+			break
+		}
+		if at = next; key != nil && key.Line != next.Line {
+			at = key
+		}
+		value, path = next, path[taken:]
+	}
+	column := at.Column
+	if at.Line == 1 {
+		column += l.segment.indent
+	}
+	return Position{l.segment.line(at.Line), column}, nil
+}
+
+// step goes to a member or an item of a value. It returns the member's key, and how many parts of the path it took: a
+// key may hold dots, at which paths are split.
+func step(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
+	for value.Kind == yaml.AliasNode {
+		value = value.Alias
+	}
+	switch value.Kind {
+	case yaml.SequenceNode:
+		if i, err := strconv.Atoi(path[0]); err == nil && i >= 0 && i < len(value.Content) {
+			return nil, value.Content[i], 1
+		}
+	case yaml.MappingNode:
+		rest := strings.Join(path, ".")
+		for i := len(value.Content) - 2; i >= 0; i -= 2 { // of a key that stands twice, the last one wins
+			name := value.Content[i].Value
+			after, found := strings.CutPrefix(rest, name)
+			if !found || after != "" && after[0] != '.' {
+				continue
+			}
+			if n := 1 + strings.Count(name, "."); n <= len(path) && (n < taken || taken == 0) {
+				key, next, taken = value.Content[i], value.Content[i+1], n
+			}
+		}
+		if next == nil {
+			return merged(value, path)
+		}
+	case yaml.DocumentNode, yaml.ScalarNode, yaml.AliasNode:
+	}
+	return key, next, taken
+}
+
+// merged goes to a member that a mapping gets by <<. It looks no further than the mappings that are merged themselves.
+func merged(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
+	for i := 0; i+1 < len(value.Content); i += 2 {
+		if !isMerge(value.Content[i]) {
+			continue
+		}
+		sources := []*yaml.Node{value.Content[i+1]}
+		if sources[0].Kind == yaml.SequenceNode {
+			sources = sources[0].Content
+		}
+		for _, source := range sources {
+			for source.Kind == yaml.AliasNode {
+				source = source.Alias
+			}
+			if next := memberNode(source, path[0]); next != nil {
+				return nil, next, 1
+			}
+		}
+	}
+	return nil, nil, 0
+}
+
+// jsonRoot reads JSON, of which the YAML library does not read all, into nodes with a kind, a value and a position.
+func (l *locator) jsonRoot() (*yaml.Node, error) {
+	text := l.segment.Text
+	if err := l.parser.hold(marksOf(text) * nodeBytes); err != nil {
+		return nil, err
+	}
+	l.parser.meter.Charge(len(text) * byteSteps)
+	r := &jsonReader{cursor: cursor{text: text, line: 1, column: 1}, tokens: json.NewDecoder(bytes.NewReader(text))}
+	r.tokens.UseNumber()
+	return r.node(), l.parser.meter.Check()
+}
+
+// jsonReader reads nodes.
+type jsonReader struct {
+	cursor
+
+	tokens *json.Decoder
+}
+
+// node returns the next value, nil if the text is no JSON.
+func (r *jsonReader) node() *yaml.Node {
+	start := offset(r.tokens)
+	token, err := r.tokens.Token()
+	if err != nil {
+		return nil
+	}
+	r.advance(start + len(r.text[start:]) - len(bytes.TrimLeft(r.text[start:], " \t\r\n,:")))
+	node := &yaml.Node{Kind: yaml.ScalarNode, Style: yaml.DoubleQuotedStyle, Line: r.line, Column: r.column}
+	switch t := token.(type) {
+	case string:
+		node.Value = t
+	case json.Delim:
+		node.Kind = yaml.MappingNode
+		if t == '[' {
+			node.Kind = yaml.SequenceNode
+		}
+		for r.tokens.More() {
+			child := r.node()
+			if child == nil {
+				return nil
+			}
+			node.Content = append(node.Content, child)
+		}
+		_, _ = r.tokens.Token() // the bracket that More has seen
+	}
+	return node
+}
+
+// cursor is a place in a text that moves forward.
+type cursor struct {
+	text         []byte
+	offset       int
+	line, column int // of the offset; columns in characters
+}
+
+func (c *cursor) advance(to int) {
+	passed := c.text[c.offset:to]
+	if n := bytes.Count(passed, []byte("\n")); n > 0 {
+		c.line, c.column = c.line+n, 1
+		passed = passed[bytes.LastIndexByte(passed, '\n')+1:]
+	}
+	c.column += utf8.RuneCount(passed)
+	c.offset = to
+}

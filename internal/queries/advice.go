@@ -1,0 +1,43 @@
+package queries
+
+import "strings"
+
+// adviceOf says what to do about a broken rule: the type of an error, or a path in a schema, whose last step is a
+// keyword.
+func adviceOf(rule string) string {
+	if strings.HasSuffix(rule, ".expiresAfter.pattern") {
+		return "write a duration such as PT90S, PT15M, PT12H, P7D or P2W"
+	}
+	switch rule[strings.LastIndex(rule, ".")+1:] {
+	case "required", "dependencies":
+		return "add the property, or correct the name of the one that was meant"
+	case "additionalProperties":
+		return "remove the property, or correct its name"
+	case "type":
+		return "write a value of the type that the schema wants"
+	case "enum":
+		return "use one of the values that the schema lists"
+	case "pattern", "format", "minLength", "maxLength":
+		return "correct the text"
+	case "minimum", "maximum", "multipleOf":
+		return "use a number that the schema allows"
+	case "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties":
+		return "add or remove items"
+	case "LayeringPolicyNotFound":
+		return "PUT a LayeringPolicy that lists the layers of the site"
+	case "InvalidDocumentLayer":
+		return "correct the layer of the document, or add it to the LayeringPolicy's layerOrder"
+	case "DocumentParentNotFound", "InvalidDocumentParent", "IndeterminateDocumentParent":
+		return "correct the parentSelector, or the labels of the parent that was meant"
+	case "SubstitutionSourceNotFound":
+		return "correct the source's schema and name, or add a document of these that is not abstract"
+	case "SubstitutionSourceDataNotFound", "MissingDocumentKey", "MissingDocumentPattern", "DocumentPatternNotFound",
+		"SourcePatternNotFound":
+		return "correct the path or the pattern, or the data that it is looked for in"
+	case "SubstitutionDependencyCycle":
+		return "take one of these substitutions or parents out"
+	case "InvalidDocumentReplacement":
+		return "correct the name, the parentSelector or replacement"
+	}
+	return ""
+}

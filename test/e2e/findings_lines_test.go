@@ -1,0 +1,86 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What is wrong with a body is said with line and column in it, by a change, a change set and their dry runs alike.
+func TestFindings_lines(t *testing.T) {
+	t.Parallel()
+	body := strings.Join([]string{
+		"# a widget", "---", "schema: acme/Widget/v1", "metadata:", "  schema: metadata/Document/v1", "  name: w1",
+		"  storagePolicy: cleartext", "  layeringDefinition: {layer: site}", "data:", "  # too large", "  size: 177", "  é: {}", "---",
+		"schema: acme/Gadget/v1", "metadata: {schema: metadata/Document/v1, name: g, storagePolicy: cleartext, layeringDefinition: {layer: site},",
+		"  substitutions: [{dest: {path: .x}, src: {schema: acme/Secret/v1, name: s, path: .}}]}", "data: {}", "",
+	}, "\n")
+	inBuckets := strings.ReplaceAll(body, "\nschema: ", "\nstatus: {bucket: mop}\nschema: ")
+	s := start(t, "--default-validations", own+",deckhand-policy-validation")
+	s.put(t, "rules", layeringPolicy("lp")+sizes()+widget("elsewhere", "{size: 101}")).is(t, http.StatusOK)
+	at := func(offset int) []string {
+		return []string{
+			fmt.Sprintf("[acme/Gadget/v1, site] g: Required substitution source document [acme/Secret/v1] s was not found, yet "+
+				"is referenced by [acme/Gadget/v1] g (line %d, column %d)", 16+2*offset, 18),
+			"[acme/Widget/v1, site] elsewhere .data.size: 101 is greater than the maximum of 100",
+			fmt.Sprintf("[acme/Widget/v1, site] w1 .data.size: 177 is greater than the maximum of 100 (line %d, column %d)",
+				11+offset, 9),
+		}
+	}
+	text := func(c change, query string) []string {
+		t.Helper()
+		r := c.request(query)
+		r.header["Accept"] = "text/plain"
+		return strings.Split(strings.TrimSuffix(s.send(t, r).is(t, http.StatusOK).text, "\n"), "\n")
+	}
+	for name, c := range map[string]struct {
+		change
+
+		want []string
+	}{"put": {put("mop", body), at(0)}, "change set": {set("", inBuckets), at(1)}} {
+		if diff := cmp.Diff(c.want, text(c.change, "?findings=true&dry-run=true")); diff != "" {
+			t.Errorf("%s, tried (-want +got)\n%s", name, diff)
+		}
+	}
+	tried := s.send(t, put("mop", body).request("?dry-run=true&findings=true")).is(t, http.StatusOK).mapping(t)
+	made := s.send(t, put("mop", body).request("?findings=true")).is(t, http.StatusOK)
+	found := made.mapping(t)
+	for _, key := range []string{"findings", "total", "more", "revision"} {
+		if diff := cmp.Diff(tried[key], found[key]); diff != "" {
+			t.Errorf("%s (-tried +made)\n%s", key, diff)
+		}
+	}
+	last, _ := found["findings"].([]any)
+	if last, _ := last[2].(map[string]any); last["line"] != 11 || last["column"] != 9 {
+		t.Errorf("the last finding is %v, want it at line 11, column 9", last)
+	}
+	if made.got.Get("Purser-Revision") != "2" || made.got.Get("Purser-Status") != "failure; findings=3" {
+		t.Errorf("headers %v", made.got)
+	}
+	for _, item := range last { // without the lines it is what a GET says
+		finding, _ := item.(map[string]any)
+		delete(finding, "line")
+		delete(finding, "column")
+	}
+	if diff := cmp.Diff(s.get(t, "revisions/2/findings").is(t, http.StatusOK).mapping(t), found); diff != "" {
+		t.Errorf("(-GET +PUT)\n%s", diff)
+	}
+	for _, c := range []struct {
+		change
+
+		query string
+		want  []string
+	}{
+		{put("mop", body), "?findings", at(0)},
+		{put("mop", body), "?findings&dry-run", at(0)},
+		{set("?buckets=mop", inBuckets), "?findings=true", at(1)},
+	} {
+		if diff := cmp.Diff(c.want, text(c.change, c.query)); diff != "" {
+			t.Errorf("%s of what is there already (-want +got)\n%s", c.query, diff)
+		}
+	}
+	s.send(t, put("mop", "").request("?findings=true")).is(t, http.StatusOK)
+}
