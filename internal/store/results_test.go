@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"github.com/jackc/pgx/v5"
 
 	"purser/internal/document"
 	"purser/internal/queries"
@@ -277,22 +276,7 @@ func TestStore_WorstResults(t *testing.T) {
 		FROM generate_series(1, $1::bigint) i`
 	exec("SET plan_cache_mode = force_generic_plan")
 	exec("PREPARE worst (text, bigint) AS " + store.WorstResults)
-	pages := func() (n int) {
-		rows, err := conn.Query(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE worst('default', 1)",
-			pgx.QueryExecModeSimpleProtocol)
-		if err != nil {
-			t.Fatal(err)
-		}
-		type plan struct {
-			Hit  int `json:"Shared Hit Blocks"`
-			Read int `json:"Shared Read Blocks"`
-		}
-		text, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[[]struct{ Plan plan }])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text[0].Plan.Hit + text[0].Plan.Read
-	}
+	pages := func() int { return pagesRead(t, conn, "EXECUTE worst('default', 1)") }
 	exec("INSERT INTO reported (site, revision, name) SELECT 'default', 1, 'v-' || i FROM generate_series(0, 9) i")
 	exec(post, 10)
 	few := pages()
