@@ -22,6 +22,9 @@ type Commit struct {
 	Revision Revision
 	Diff     Diff
 
+	// Packed are contents in the form in which they are stored; others are packed while others wait.
+	Packed map[document.Digest][]byte
+
 	Checks   []Check
 	Failures []Failure
 	Results  []validations.Result
@@ -162,9 +165,11 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 		ctx = turn
 	}
 	from, snapshot, diff, err := s.prepare(ctx, from, options)
+	var held int
 	defer func() {
 		if errors.Is(err, ErrMoved) {
 			snapshot.release(ctx)
+			budget.NewMeter(ctx).Release(held)
 		}
 	}()
 	if err != nil {
@@ -189,6 +194,9 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 		}, nil
 	}
 	commit := newCommit(snapshot, diff, judgement, kind, options)
+	if commit.Packed, held, err = s.packed(ctx, commit); err != nil {
+		return from, Written{}, err
+	}
 	if !patient {
 		turn, end, err := s.takeTurn(ctx)
 		if err != nil {
@@ -308,6 +316,28 @@ func (s *Service) takeTurn(ctx context.Context) (turn context.Context, end func(
 		s.observe("turn", began)
 		s.turn <- struct{}{}
 	}, nil
+}
+
+// packed returns the contents of a commit in the form in which they are stored, and the bytes that are held for that.
+// It leaves out those of a rollback, nearly all of which are stored already.
+func (s *Service) packed(ctx context.Context, commit Commit) (packed map[document.Digest][]byte, held int, err error) {
+	if commit.Revision.Kind == Rollback {
+		return nil, 0, nil
+	}
+	began := s.Now()
+	added := commit.Diff.Added
+	bodies := make([][]byte, len(added))
+	err = forEach(ctx, len(added), func(meter *budget.Meter, i int) error {
+		bodies[i] = s.Store.Pack(added[i].Data)
+		return meter.Hold(len(bodies[i]))
+	})
+	packed = make(map[document.Digest][]byte, len(added))
+	for i, doc := range added {
+		packed[doc.Digest] = bodies[i]
+		held += len(bodies[i])
+	}
+	s.observe("pack", began)
+	return packed, held, err
 }
 
 // append stores a commit and caches its rendered documents for later requests.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/validations"
@@ -235,6 +236,28 @@ func TestService_Put_neverFirst(t *testing.T) {
 		}
 		if len(s.turn) != 1 {
 			t.Error("the turn to write was not given back")
+		}
+	})
+}
+
+// Contents are packed before the turn to write; what a commit that came too late has packed is given back.
+func TestService_Put_packed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, m := service()
+		put(t, s, "a", widget("w1", "{x: 1}"))
+		added := m.commits[0]
+		if body := added.Packed[added.Diff.Added[0].Digest]; string(body) != `{"x":1}` {
+			t.Errorf("packed %q", body)
+		}
+		s.Store = moving{m}
+		ctx, end := budget.NewPool(1, time.Hour).Begin(t.Context())
+		defer end()
+		const size = 1 << 20
+		_, err := s.Put(ctx, "a", []byte(widget("w1", strings.Repeat("x", size))), document.YAML, Options{})
+		wantFault(t, err, fault.Conflict, "Other changes came first")
+		if _, held := budget.From(ctx).Spent(); held > 10*size {
+			t.Errorf("%d bytes held after a change that came too late each time", held)
 		}
 	})
 }

@@ -189,6 +189,8 @@ func (m *memory) Remember(_ Snapshot, documents []*Stored) {
 	}
 }
 
+func (*memory) Pack(data []byte) []byte { return data }
+
 func (m *memory) Append(_ context.Context, commit Commit) (Commit, error) {
 	if before := m.before; before != nil {
 		m.before = nil

@@ -32,8 +32,8 @@ type Config struct {
 	// Compat selects the reference's behaviour where spec/api.md §0 says so.
 	Compat bool
 	Now    func() time.Time
-	// Observe receives the duration of each phase of a change: split, decode, plan, check, store; and turn, which
-	// is how long it kept others from being stored.
+	// Observe receives the duration of each phase of a change: split, decode, plan, check, pack, store; and turn,
+	// which is how long it kept others from being stored.
 	Observe func(phase string, took time.Duration)
 }
 

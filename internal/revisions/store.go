@@ -24,6 +24,8 @@ type Store interface {
 	Recall(buckets []string) (snapshot Snapshot, ok bool)
 	// Remember notes that the buckets of a snapshot hold documents that were read from these texts.
 	Remember(snapshot Snapshot, documents []*Stored)
+	// Pack returns the data of a document in the form that Commit.Packed holds.
+	Pack(data []byte) []byte
 	// Append stores a commit as the next revision, all of it or nothing, and returns it with the numbers that it was
 	// given. ErrMoved if something that it depends on has changed.
 	Append(ctx context.Context, commit Commit) (Commit, error)

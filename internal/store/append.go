@@ -27,14 +27,15 @@ const (
 
 	lastChange = `SELECT coalesce(max(changed), 0) FROM buckets WHERE site = $1 AND bucket = ANY($2)`
 
-	// closeDocument ends a version if the head has the expected stamp ($5).
-	closeDocument = `UPDATE documents SET until = $2, fork = $4 WHERE site = $1 AND id = $3 AND until IS NULL
+	// closeDocument ends a version if the head has the expected stamp ($5). The condition that it is live is written so
+	// that no index over live versions serves, which a plan made for few versions might take.
+	closeDocument = `UPDATE documents SET until = $2, fork = $4 WHERE site = $1 AND id = $3 AND coalesce(until, 0) = 0
 		AND (SELECT s.stamp FROM sites s WHERE s.site = $1) = $5::bigint`
 
 	// closeDocuments is closeDocument for many.
 	closeDocuments = `UPDATE documents d SET until = $2, fork = n.fork
 		FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
-		WHERE d.site = $1 AND d.id = n.id AND d.until IS NULL
+		WHERE d.site = $1 AND d.id = n.id AND coalesce(d.until, 0) = 0
 			AND (SELECT s.stamp FROM sites s WHERE s.site = $1) = $5::bigint`
 
 	insertChecks = `INSERT INTO checks (site, pair, findings)
@@ -91,6 +92,9 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 	if err == nil {
 		s.keepBuckets(stored)
 		s.advance(stored)
+		if outgrows(stored) {
+			go s.analyze(context.WithoutCancel(ctx)) // nobody waits for it
+		}
 	}
 	return stored, err
 }
@@ -258,9 +262,6 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 	added := len(commit.Diff.Added)
 	batch.Queue(advanceHead, s.site, added, added-len(commit.Diff.Removed), commit.Settles,
 		commit.Revision.Stamp)
-	if outgrows(commit) {
-		batch.Queue(`ANALYZE documents, contents, buckets`)
-	}
 	batch.Queue("COMMIT").Exec(func(tag pgconn.CommandTag) error {
 		if tag.String() != "COMMIT" {
 			return errNotCommitted
@@ -271,12 +272,6 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 }
 
 var errNotCommitted = errors.New("the transaction was rolled back")
-
-// outgrows reports whether a change makes the site so much larger that plans which were made for its former size may
-// read all of it. Postgres would notice by itself, but only after a minute.
-func outgrows(commit revisions.Commit) bool {
-	return len(commit.Diff.Added) >= many && len(commit.Diff.Added) >= commit.Base.Live
-}
 
 func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit) {
 	r, diff := commit.Revision, commit.Diff

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -93,25 +92,19 @@ func (s *Store) queueEvent(batch *pgx.Batch, e revisions.AuditEvent) {
 }
 
 // write does a small write about a revision and records it in the audit, in one transaction and one round trip. The
-// statement begins with the site, the revision and its stamps as parameters; before adds what comes before it, nil for
-// nothing. It reports whether the write changed anything; if not, nothing is recorded.
-func (s *Store) write(ctx context.Context, about revisions.About, before func(batch *pgx.Batch), sql string,
-	values ...any,
-) (done bool, err error) {
+// statement begins with the site, the revision and its stamps as parameters. It reports whether the write changed
+// anything; if not, nothing is recorded.
+func (s *Store) write(ctx context.Context, about revisions.About, sql string, values ...any) (done bool, err error) {
 	args := append([]any{s.site, about.Revision, about.Stamps}, values...)
 	if about.Audit != nil {
-		sql, args = recorded(sql, args, *about.Audit)
+		var event string
+		event, args = eventFrom("WHERE EXISTS (SELECT FROM done)", args, *about.Audit)
+		sql = "WITH done AS (" + sql + " RETURNING 1) " + event
 	}
 	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		batch := &pgx.Batch{}
-		if before != nil {
-			before(batch)
-		}
-		batch.Queue(sql, args...).Exec(func(tag pgconn.CommandTag) error {
-			done = tag.RowsAffected() > 0
-			return nil
-		})
-		return s.pool.SendBatch(ctx, batch).Close()
+		tag, err := s.pool.Exec(ctx, sql, args...)
+		done = tag.RowsAffected() > 0
+		return err //nolint:wrapcheck // explained by retry
 	})
 	if hasCode(err, foreignKeyViolation) { // the revision is deleted meanwhile
 		return false, nil
@@ -119,15 +112,14 @@ func (s *Store) write(ctx context.Context, about revisions.About, before func(ba
 	return done, err
 }
 
-// recorded returns a statement, whose first two parameters are the site and a revision, that also records an audit
-// event if it changes anything.
-func recorded(sql string, args []any, e revisions.AuditEvent) (string, []any) {
+// eventFrom returns a statement that records an audit event for each row of a FROM or WHERE clause, and the arguments
+// with those of the event. The first two are the site and a revision.
+func eventFrom(rows string, args []any, e revisions.AuditEvent) (string, []any) {
 	n := len(args)
-	return fmt.Sprintf(`WITH done AS (%s RETURNING 1)
-		INSERT INTO audit (%s)
+	return fmt.Sprintf(`INSERT INTO audit (%s)
 		SELECT $1, $%d::timestamptz, $%d::text, $%d::text, $%d::text, $%d::text, $%d::text, $%d::text, $%d::text, $2,
-			$%d::integer, $%d::text, $%d::text, $%d::text WHERE EXISTS (SELECT FROM done)`, sql, eventColumns,
-			n+1, n+2, n+3, n+4, n+5, n+6, n+7, n+8, n+9, n+10, n+11, n+12),
+			$%d::integer, $%d::text, $%d::text, $%d::text %s`, eventColumns,
+			n+1, n+2, n+3, n+4, n+5, n+6, n+7, n+8, n+9, n+10, n+11, n+12, rows),
 		append(args, e.At, e.UserID, e.UserName, e.Project, e.EndUser, e.Rule, e.Method, e.Target, e.Status, e.Error,
 			e.Remote, e.Request)
 }

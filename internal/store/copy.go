@@ -41,6 +41,9 @@ var (
 // addSealed adds the secret that a reference stands for, where it was lost.
 const addSealed = `UPDATE contents SET sealed = $3 WHERE site = $1 AND digest = $2 AND sealed IS NULL`
 
+// Pack implements revisions.Store.
+func (s *Store) Pack(data []byte) []byte { return s.body.pack(data) }
+
 // addContents adds the contents that are new, each with the check that it passed, and returns the checks that are
 // recorded by that.
 func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map[document.Digest]revisions.Content) (
@@ -75,9 +78,11 @@ func (a *appending) addContents(ctx context.Context, batch *pgx.Batch, known map
 			name := pair.Name()
 			check = name[:]
 		}
-		return []any{
-			a.store.site, added[i].Digest[:], check, a.store.body.pack(added[i].Data), added[i].Sealed,
-		}, nil
+		body, packed := a.commit.Packed[added[i].Digest]
+		if !packed {
+			body = a.store.Pack(added[i].Data)
+		}
+		return []any{a.store.site, added[i].Digest[:], check, body, added[i].Sealed}, nil
 	})
 	return recorded, err
 }

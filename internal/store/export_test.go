@@ -14,3 +14,6 @@ const MaxLocked = maxLocked
 // AfterStep has f called after each transaction of a prune, with the number of rows that it deleted while it held the
 // site's counters. An error ends the prune, as if the server were killed.
 func (s *Store) AfterStep(f func(locked int) error) { s.stepped = f }
+
+// WorstResults is the statement of Store.WorstResults.
+const WorstResults = worstResults

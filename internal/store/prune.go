@@ -54,7 +54,11 @@ func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) 
 		if pruned, err = s.pruneRevisions(ctx, keep, options); err != nil {
 			return err
 		}
-		return s.sweep(ctx, &pruned)
+		err := s.sweep(ctx, &pruned)
+		if err == nil && len(pruned.Revisions)+pruned.Documents+pruned.Contents >= manyDeleted {
+			s.vacuum(ctx)
+		}
+		return err
 	})
 	return pruned, err
 }

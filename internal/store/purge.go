@@ -36,7 +36,13 @@ const (
 
 // Purge implements revisions.Store.
 func (s *Store) Purge(ctx context.Context, options revisions.Options) error {
-	return s.sweeping(ctx, func(ctx context.Context) error { return s.purge(ctx, options) })
+	return s.sweeping(ctx, func(ctx context.Context) error {
+		err := s.purge(ctx, options)
+		if err == nil {
+			s.vacuum(ctx)
+		}
+		return err
+	})
 }
 
 func (s *Store) purge(ctx context.Context, options revisions.Options) error {

@@ -12,13 +12,21 @@ import (
 )
 
 const (
-	// lockStamp reads the stamp of a revision that is not deleted before the transaction ends.
-	lockStamp = `SELECT r.stamp` + stamped + ` FOR KEY SHARE`
+	// addResult adds a result to a revision, which is not deleted before the transaction ends, and the name under which it
+	// was posted. Another part that records it may follow, and then resultStamp.
+	addResult = `WITH r AS (SELECT r.site, r.revision, r.stamp` + stamped + ` FOR KEY SHARE),
+		named AS (INSERT INTO reported (site, revision, name) SELECT r.site, r.revision, $4 FROM r ON CONFLICT DO NOTHING),
+		added AS (INSERT INTO results (` + resultColumns + `)
+			SELECT r.site, r.revision, $4, $5, $6, $7, coalesce($8, now()), $9 FROM r)`
+
+	resultStamp = ` SELECT stamp FROM r`
+
+	resultColumns = `site, revision, name, status, validator, errors, created_at, message`
 
 	insertReported = `INSERT INTO reported (site, revision, name) SELECT r.site, r.revision, $4` + stamped + `
 		ON CONFLICT DO NOTHING`
 
-	insertResult = `INSERT INTO results (site, revision, name, status, validator, errors, created_at, message)
+	insertResult = `INSERT INTO results (` + resultColumns + `)
 		SELECT r.site, r.revision, $4, $5, $6, $7, coalesce($8, now()), $9` + stamped
 
 	// isPosted is the condition that no validation of the server's own has a name; the prefix of most of these follows.
@@ -27,7 +35,7 @@ const (
 	// carryResults takes over the newest result of each name of another revision ($3), but for those of the server's own
 	// validations, most of whose names have a prefix ($4).
 	carryResults = `WITH carried AS (
-			INSERT INTO results (site, revision, name, status, validator, errors, created_at, message, carried_from)
+			INSERT INTO results (` + resultColumns + `, carried_from)
 			SELECT n.site, $2, n.name, x.status, x.validator, x.errors, x.created_at, x.message,
 				coalesce(x.carried_from, x.revision)
 			FROM reported n CROSS JOIN LATERAL (
@@ -68,27 +76,38 @@ const (
 			WHEN $3::text IS NOT NULL THEN (SELECT max(t.revision) FROM tags t WHERE t.site = $1 AND t.tag = $3)
 			ELSE (SELECT s.head FROM sites s WHERE s.site = $1) END`
 
-	worstResults = `SELECT name, min(status) FROM results WHERE site = $1 AND revision = $2 GROUP BY name`
+	// worstResults looks for one failure of each name.
+	worstResults = `SELECT n.name, coalesce(x.status, 'success') FROM reported n LEFT JOIN LATERAL (
+			SELECT status FROM results WHERE site = n.site AND revision = n.revision AND name = n.name
+				AND status <> 'success' ORDER BY status LIMIT 1) x ON true
+		WHERE n.site = $1 AND n.revision = $2`
 )
 
-// AddResult implements revisions.Store.
+// AddResult implements revisions.Store. It is one statement: many clients post at once, and then what each of them has
+// the database parse and lock is most of what a result costs.
 func (s *Store) AddResult(ctx context.Context, about revisions.About, r validations.Result) (
 	stamp revisions.Stamp, policies []revisions.PolicyVersion, err error,
 ) {
+	sql, args := addResult, append([]any{s.site, about.Revision, about.Stamps}, resultValues(r)...)
+	if about.Audit != nil {
+		var event string
+		event, args = eventFrom("FROM r", args, *about.Audit)
+		sql += ", recorded AS (" + event + ")"
+	}
 	var inForce []policyRow
-	queue := func(batch *pgx.Batch) {
+	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
+		batch := &pgx.Batch{}
 		batch.Queue(policiesOf, s.site, []int64{about.Revision}).Query(func(rows pgx.Rows) (err error) {
 			inForce, err = pgx.CollectRows(rows, scanPolicy)
-			return err //nolint:wrapcheck // explained by write
+			return err //nolint:wrapcheck // explained by retry
 		})
-		batch.Queue(lockStamp, s.site, about.Revision, about.Stamps).Query(func(rows pgx.Rows) error {
+		batch.Queue(sql+resultStamp, args...).Query(func(rows pgx.Rows) error {
 			_, err := pgx.ForEachRow(rows, []any{&stamp}, func() error { return nil })
-			return err //nolint:wrapcheck // explained by write
+			return err //nolint:wrapcheck // explained by retry
 		})
-		s.queueReported(batch, about, r)
-	}
-	done, err := s.write(ctx, about, queue, insertResult, resultValues(r)...)
-	if !done || err != nil {
+		return s.pool.SendBatch(ctx, batch).Close()
+	})
+	if err != nil || stamp == 0 {
 		return 0, nil, err
 	}
 	if policies, err = s.parsed(ctx, inForce); err != nil {
@@ -100,12 +119,8 @@ func (s *Store) AddResult(ctx context.Context, about revisions.About, r validati
 // queueResult adds a result to a revision that is being made.
 func (s *Store) queueResult(batch *pgx.Batch, revision int64, r validations.Result) {
 	about := revisions.About{Revision: revision}
-	s.queueReported(batch, about, r)
-	batch.Queue(insertResult, append([]any{s.site, about.Revision, about.Stamps}, resultValues(r)...)...)
-}
-
-func (s *Store) queueReported(batch *pgx.Batch, about revisions.About, r validations.Result) {
 	batch.Queue(insertReported, s.site, about.Revision, about.Stamps, r.Name)
+	batch.Queue(insertResult, append([]any{s.site, about.Revision, about.Stamps}, resultValues(r)...)...)
 }
 
 func resultValues(r validations.Result) []any {

@@ -258,3 +258,49 @@ func TestService_Rollback_results(t *testing.T) {
 		}
 	}
 }
+
+// The worst result of each name costs the same however many results there are, also with a plan from when there were
+// none.
+func TestStore_WorstResults(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, conn := openStore(t, url, defaults()), storetest.Connect(t, url)
+	put(t, open(t, url), "a", widget("w", 1))
+	exec := func(sql string, args ...any) {
+		if _, err := conn.Exec(t.Context(), sql, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const post = `INSERT INTO results (site, revision, name, status, validator, errors, created_at)
+		SELECT 'default', 1, 'v-' || i % 10, CASE WHEN i = 3 THEN 'failure' ELSE 'success' END, '{}', '[]', now()
+		FROM generate_series(1, $1::bigint) i`
+	exec("SET plan_cache_mode = force_generic_plan")
+	exec("PREPARE worst (text, bigint) AS " + store.WorstResults)
+	pages := func() int { return pagesRead(t, conn, "EXECUTE worst('default', 1)") }
+	exec("INSERT INTO reported (site, revision, name) SELECT 'default', 1, 'v-' || i FROM generate_series(0, 9) i")
+	exec(post, 10)
+	few := pages()
+	exec(post, 20_000)
+	if many := pages(); many > 3*few {
+		t.Errorf("%d pages read of 20,000 results, %d of 10", many, few)
+	}
+	got, err := s.WorstResults(t.Context(), revisions.Revision{ID: 1})
+	if err == nil {
+		t.Fatalf("worst %v of a revision with another stamp", got)
+	}
+	evidence, err := s.EvidenceOf(t.Context(), queries.Name{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err = s.WorstResults(t.Context(), evidence.Revisions[0]); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for i := range 10 {
+		want[fmt.Sprintf("v-%d", i)] = "success"
+	}
+	want["v-3"] = "failure"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("worst (-want +got)\n%s", diff)
+	}
+}

@@ -39,10 +39,10 @@ func (s *Store) Tagged(ctx context.Context, tag string) (int64, error) {
 
 // Tag implements revisions.Store.
 func (s *Store) Tag(ctx context.Context, about revisions.About, tag revisions.Tag) (bool, error) {
-	return s.write(ctx, about, nil, upsertTag, tag.Name, string(tag.Data))
+	return s.write(ctx, about, upsertTag, tag.Name, string(tag.Data))
 }
 
 // Untag implements revisions.Store.
 func (s *Store) Untag(ctx context.Context, about revisions.About, names ...string) (bool, error) {
-	return s.write(ctx, about, nil, deleteTags, names)
+	return s.write(ctx, about, deleteTags, names)
 }

@@ -248,7 +248,7 @@ func (b *bench) reportAgain(site string, turns []ingestTurn) {
 func phaseText(turns []ingestTurn, cold time.Duration) string {
 	rest := cold
 	var parts []string
-	for _, phase := range []string{"split", "decode", "plan", "check", "store"} {
+	for _, phase := range []string{"split", "decode", "plan", "check", "pack", "store"} {
 		spent := medianOf(turns, func(t ingestTurn) time.Duration { return t.phases[phase] })
 		rest -= spent
 		parts = append(parts, phase+" "+short(spent))

@@ -53,7 +53,43 @@ func (b *bench) verdicts(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return nil
+	return b.summaries(ctx, c)
+}
+
+// moreResults is how many results a revision has whose validations are listed, of tenNames names.
+const moreResults, tenNames = 10_000, 10
+
+// insertResults adds a part of them.
+const insertResults = `INSERT INTO results (site, revision, name, status, validator, errors, created_at, message)
+	SELECT site, revision, name, status, validator, errors, created_at, message FROM results
+	CROSS JOIN generate_series(2, $2::bigint / $3) WHERE revision = $1`
+
+// summaries compares the list of validations of a revision with many results to that of one with few.
+func (b *bench) summaries(ctx context.Context, c *chronicle) error {
+	var pair [2]func() error
+	for i, results := range []int{tenNames, moreResults} {
+		if err := c.grow(ctx, 1); err != nil {
+			return err
+		}
+		revision := strconv.Itoa(c.revision)
+		for name := range tenNames {
+			if err := c.post(ctx, revision, fmt.Sprintf("validation-%d", name), posting); err != nil {
+				return err
+			}
+		}
+		if _, err := c.db.Exec(ctx, insertResults, c.revision, results, tenNames); err != nil {
+			return fmt.Errorf("insert: %w", err)
+		}
+		pair[i] = func() error { return c.get(ctx, api+"/revisions/"+revision+"/validations") }
+	}
+	if err := vacuum(ctx, c.db); err != nil {
+		return err
+	}
+	return b.compareAll([]compared{{
+		row: 6, repeats: often, limit: 1.2, against: pair[0], measured: pair[1],
+		what: fmt.Sprintf("GET the validations with %d results of %d names to one of %d results", moreResults, tenNames,
+			tenNames),
+	}})
 }
 
 // storm is what clients got done that all worked at once.
@@ -110,7 +146,7 @@ func (b *bench) posts(ctx context.Context, s *server) error {
 		}
 	}
 	turns = turns[1:]
-	b.atMost(6, medianOf(turns, func(t postTurn) float64 { return ratio(t.post.latency, t.insert.latency) }), 5,
+	b.atMost(6, medianOf(turns, func(t postTurn) float64 { return ratio(t.post.latency, t.insert.latency) }), 3,
 		fmt.Sprintf("POST a validation by %d clients to an insert by %d connections, latency", b.clients, b.clients),
 		fmt.Sprintf("%s, %s", short(medianOf(turns, func(t postTurn) time.Duration { return t.post.latency })),
 			short(medianOf(turns, func(t postTurn) time.Duration { return t.insert.latency }))))
@@ -195,7 +231,7 @@ func (b *bench) reportStatuses(names int, turns []askTurn) {
 	if names == entries {
 		b.infof(6, what, "%.2fx  (%s)", quotient, details)
 	} else {
-		b.atMost(6, quotient, 5, what, details)
+		b.atMost(6, quotient, 4, what, details)
 		b.infof(6, "GET the health to the same select: what HTTP costs alone", "%.2fx  (%s)",
 			medianOf(turns, func(t askTurn) float64 { return ratio(t.health, t.selected) }),
 			short(medianOf(turns, func(t askTurn) time.Duration { return t.health })))

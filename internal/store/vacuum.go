@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+
+	"purser/internal/revisions"
+)
+
+// Postgres tidies up by itself, but only after a minute. Until then, plans that were made for a small site read all of
+// one that has grown, and reads look at rows that were deleted. It is no fault if one of these statements fails or is
+// ended by the statement timeout: Postgres comes later then.
+
+// vacuums remove the rows that a purge or a prune has deleted, one table at a time, and leave out tables that are being
+// vacuumed or altered.
+var vacuums = []string{
+	`VACUUM (ANALYZE, SKIP_LOCKED) documents`,
+	`VACUUM (ANALYZE, SKIP_LOCKED) contents`,
+	`VACUUM (ANALYZE, SKIP_LOCKED) revisions`,
+	`VACUUM (ANALYZE, SKIP_LOCKED) results`,
+	`VACUUM (ANALYZE, SKIP_LOCKED) reported`,
+	`VACUUM (ANALYZE, SKIP_LOCKED) failures`,
+	`VACUUM (ANALYZE, SKIP_LOCKED) checks`,
+	`VACUUM (ANALYZE, SKIP_LOCKED) buckets`,
+	`VACUUM (ANALYZE, SKIP_LOCKED) occupancies`,
+	`VACUUM (ANALYZE, SKIP_LOCKED) tags`,
+}
+
+// manyDeleted is the number of rows from which a prune is followed by a vacuum.
+const manyDeleted = 1000
+
+// vacuum runs vacuums. The caller holds no transaction open, and bounds the time.
+func (s *Store) vacuum(ctx context.Context) {
+	_ = s.sharing(ctx, func() error {
+		for _, sql := range vacuums {
+			_, _ = s.pool.Exec(ctx, sql)
+		}
+		return nil
+	})
+}
+
+// manyAdded is the number of documents from which a change may be followed by analyze.
+const manyAdded = 200
+
+// outgrows reports whether a change makes the site so much larger that plans which were made for its former size may
+// read all of it.
+func outgrows(commit revisions.Commit) bool {
+	return len(commit.Diff.Added) >= max(manyAdded, commit.Base.Live)
+}
+
+// analyze has statements planned anew, in the sessions of all servers.
+func (s *Store) analyze(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, s.deadlines.Append)
+	defer cancel()
+	_ = s.sharing(ctx, func() error {
+		_, err := s.pool.Exec(ctx, `ANALYZE documents, contents, buckets`)
+		return err //nolint:wrapcheck // is dropped
+	})
+}
