@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"purser/api"
 	"purser/internal/authn"
@@ -63,9 +64,11 @@ func newSite(t *testing.T, changes ...func(*api.Config)) site {
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
 		Store:              kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
 	})
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewGoCollector())
 	config := api.Config{
 		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20,
-		Log: slog.New(api.RequestLog(slog.NewJSONHandler(log, nil))), Registry: prometheus.NewRegistry(),
+		Log: slog.New(api.RequestLog(slog.NewJSONHandler(log, nil))), Registry: registry,
 		Observe: func(string, string, int, time.Duration) {},
 		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept,
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
