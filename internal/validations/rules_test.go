@@ -3,6 +3,7 @@ package validations
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -127,7 +128,7 @@ func TestRules_For(t *testing.T) {
 func check(t *testing.T, schema, data []byte) []Finding {
 	t.Helper()
 	meter := budget.NewMeter(t.Context())
-	checker, err := NewEngine().Compile(meter, Rule{}, schema, nil)
+	checker, err := NewEngine().Compile(meter, schema, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func TestEngine_unusable(t *testing.T) {
 	t.Parallel()
 	engine := NewEngine()
 	text := []byte(`{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`)
-	judge, ok := engine.Checker(Rule{Schema: dataSchema.digest})
+	judge, ok := engine.BuiltIn(Rule{Schema: dataSchema.digest})
 	if findings, _ := judge.Check(budget.NewMeter(t.Context()), text); !ok || len(findings) == 0 || !strings.Contains(findings[0].Message, "file:///etc/passwd") {
 		t.Errorf("findings about the schema: %v", findings)
 	}
@@ -198,5 +199,34 @@ func TestReport(t *testing.T) {
 				t.Errorf("%s is mentioned in %s", c.neverMentions, all)
 			}
 		})
+	}
+}
+
+// What is kept of compiled DataSchemas is bounded, in bytes and in number, and what was found about an unusable one is
+// not shared with callers, who mark it.
+func TestEngine_compile_bounded(t *testing.T) {
+	t.Parallel()
+	engine, meter := NewEngine(), budget.NewMeter(t.Context())
+	judge, _ := engine.BuiltIn(Rule{Schema: dataSchema.digest})
+	for i := range 40 {
+		text := fmt.Appendf(nil, `{"type":%d,"description":"%s"}`, i, strings.Repeat("x", maxCompiledSize/20))
+		for range 2 {
+			findings, err := judge.Check(meter, text)
+			if err != nil || len(findings) == 0 || findings[0].Secret {
+				t.Fatalf("schema %d: %v, %v", i, findings, err)
+			}
+			findings[0].Secret = true
+		}
+	}
+	if kept := engine.compiled.Len(); kept < 15 || kept > 20 || engine.size > maxCompiledSize {
+		t.Errorf("%d schemas of %d bytes are kept", kept, engine.size)
+	}
+	for i := range maxCompiled + 1 {
+		if _, err := judge.Check(meter, fmt.Appendf(nil, `{"type":%d}`, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept := engine.compiled.Len(); kept != maxCompiled {
+		t.Errorf("%d schemas are kept", kept)
 	}
 }
