@@ -21,10 +21,7 @@ var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
 // It returns an Invalid fault with a D001 message for each violation, or an error of the meter, unwrapped.
 func Sanity(meter *budget.Meter, e document.Entry) error {
 	root, _ := e.Value.(document.Mapping)
-	violations, err := checkBase(meter, root)
-	if err == nil && len(violations) == 0 {
-		violations, err = checkMetadata(meter, root)
-	}
+	violations, err := checkFrame(meter, root)
 	if err != nil {
 		return err
 	}
@@ -45,6 +42,17 @@ func Sanity(meter *budget.Meter, e document.Entry) error {
 		refusal.Messages = append(refusal.Messages, sanityMessage(e, v, positions[i]))
 	}
 	return refusal
+}
+
+func checkFrame(meter *budget.Meter, root document.Mapping) ([]violation, error) {
+	if hasPlainFrame(root) {
+		return checkTexts(root), nil
+	}
+	violations, err := checkBase(meter, root)
+	if err == nil && len(violations) == 0 {
+		violations, err = checkMetadata(meter, root)
+	}
+	return violations, err
 }
 
 // violation is one violation of the base schema or the metadata's schema.
@@ -85,15 +93,25 @@ func checkMetadata(meter *budget.Meter, root document.Mapping) ([]violation, err
 		checker = controlSchema
 	}
 	violations, err := violationsBy(meter, checker, ".metadata", metadata)
-	return slices.Concat(violations, checkLengths(root, metadata), checkPatterns(metadata)), err
+	return slices.Concat(violations, checkTexts(root)), err
+}
+
+// checkTexts checks what the schemas cannot.
+func checkTexts(root document.Mapping) []violation {
+	metadata, _ := root.At("metadata").(document.Mapping)
+	return append(checkLengths(root, metadata), checkPatterns(metadata)...)
 }
 
 // checkPatterns checks that the patterns of substitutions compile (spec/rendering.md §0 R7).
 func checkPatterns(metadata document.Mapping) (violations []violation) {
 	const maxPattern = 10_000 // bytes
-	check := func(path string, place any) {
+	check := func(place any, path string, at int) {
 		m, _ := place.(document.Mapping)
 		pattern, _ := m.At("pattern").(string)
+		if pattern == "" {
+			return
+		}
+		path = fmt.Sprintf(".metadata.substitutions.%d.%s.pattern", at, path)
 		if len(pattern) > maxPattern {
 			violations = append(violations, violation{path, fmt.Sprintf("a pattern of %d bytes; at most %d are allowed",
 				len(pattern), maxPattern)})
@@ -105,14 +123,13 @@ func checkPatterns(metadata document.Mapping) (violations []violation) {
 	substitutions, _ := metadata.At("substitutions").([]any)
 	for i, item := range substitutions {
 		substitution, _ := item.(document.Mapping)
-		path := fmt.Sprintf(".metadata.substitutions.%d", i)
-		check(path+".src.pattern", substitution.At("src"))
+		check(substitution.At("src"), "src", i)
 		destinations, several := substitution.At("dest").([]any)
 		if !several {
 			destinations = []any{substitution.At("dest")}
 		}
 		for _, destination := range destinations {
-			check(path+".dest.pattern", destination)
+			check(destination, "dest", i)
 		}
 	}
 	return violations
