@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -228,5 +229,49 @@ func TestEngine_compile_bounded(t *testing.T) {
 	}
 	if kept := engine.compiled.Len(); kept != maxCompiled {
 		t.Errorf("%d schemas are kept", kept)
+	}
+}
+
+// patterned returns a document with substitutions of a pattern.
+func patterned(t *testing.T, pattern string, times int) document.Entry {
+	t.Helper()
+	substitution := "{src: {schema: a/B/v1, name: n, path: ., pattern: '" + pattern + "'}, dest: {path: .}}"
+	return entry(t, framed(", substitutions: ["+strings.Repeat(substitution+", ", times)+"]"))
+}
+
+// What patterns of substitutions take is counted.
+func TestSanity_patterns(t *testing.T) {
+	t.Parallel()
+	steps := func(e document.Entry) (int64, error) {
+		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+		defer end()
+		meter := budget.NewMeter(ctx)
+		if err := Sanity(meter, e); err != nil {
+			return 0, err
+		}
+		err := meter.Check()
+		spent, _ := budget.From(ctx).Spent()
+		return spent, err
+	}
+	const times, pattern = 100, "x{1000}"
+	if spent, err := steps(patterned(t, pattern, times)); err != nil || spent < int64(times*len(pattern)*patternByte) {
+		t.Errorf("%d steps, %v", spent, err)
+	}
+	if _, err := steps(patterned(t, strings.Repeat(`\pL`, 3000), times)); fault.KindOf(err) != fault.TooLarge {
+		t.Errorf("patterns that take too much work: %v", err)
+	}
+}
+
+// Patterns of substitutions are not compiled: for one of 10 KB that would take a second and 350 MB.
+func TestSanity_compilesNoPattern(t *testing.T) { //nolint:paralleltest // it counts the allocations of the process
+	large, meter := patterned(t, strings.Repeat("x{1000}", 1000), 1), budget.NewMeter(t.Context())
+	allocations := testing.AllocsPerRun(1, func() {
+		if err := Sanity(meter, large); err != nil {
+			t.Fatal(err)
+		}
+	})
+	const most = 10_000
+	if allocations > most {
+		t.Errorf("one pattern takes %v allocations", allocations)
 	}
 }

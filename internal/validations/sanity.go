@@ -3,6 +3,7 @@ package validations
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -46,7 +47,7 @@ func Sanity(meter *budget.Meter, e document.Entry) error {
 
 func checkFrame(meter *budget.Meter, root document.Mapping) ([]violation, error) {
 	if hasPlainFrame(root) {
-		return checkTexts(root), nil
+		return checkTexts(meter, root)
 	}
 	violations, err := checkBase(meter, root)
 	if err == nil && len(violations) == 0 {
@@ -93,17 +94,29 @@ func checkMetadata(meter *budget.Meter, root document.Mapping) ([]violation, err
 		checker = controlSchema
 	}
 	violations, err := violationsBy(meter, checker, ".metadata", metadata)
-	return slices.Concat(violations, checkTexts(root)), err
+	if err != nil {
+		return nil, err
+	}
+	ofTexts, err := checkTexts(meter, root)
+	return slices.Concat(violations, ofTexts), err
 }
 
 // checkTexts checks what the schemas cannot.
-func checkTexts(root document.Mapping) []violation {
+func checkTexts(meter *budget.Meter, root document.Mapping) ([]violation, error) {
 	metadata, _ := root.At("metadata").(document.Mapping)
-	return append(checkLengths(root, metadata), checkPatterns(metadata)...)
+	ofPatterns, err := checkPatterns(meter, metadata)
+	return append(checkLengths(root, metadata), ofPatterns...), err
 }
 
-// checkPatterns checks that the patterns of substitutions compile (spec/rendering.md §0 R7).
-func checkPatterns(metadata document.Mapping) (violations []violation) {
+// Costs of parsing a pattern, in the budget's steps.
+const (
+	patternByte  = 100     // of each byte
+	patternClass = 100_000 // of each class of Unicode, such as \pL: some have hundreds of ranges, which are merged
+)
+
+// checkPatterns checks that the patterns of substitutions can be parsed (spec/rendering.md §0 R7), which is all that
+// regexp.Compile fails for. Compiling one of 10 KB can take a second.
+func checkPatterns(meter *budget.Meter, metadata document.Mapping) (violations []violation, err error) {
 	const maxPattern = 10_000 // bytes
 	check := func(place any, path string, at int) {
 		m, _ := place.(document.Mapping)
@@ -112,10 +125,11 @@ func checkPatterns(metadata document.Mapping) (violations []violation) {
 			return
 		}
 		path = fmt.Sprintf(".metadata.substitutions.%d.%s.pattern", at, path)
+		meter.Charge(len(pattern)*patternByte + (strings.Count(pattern, `\p`)+strings.Count(pattern, `\P`))*patternClass)
 		if len(pattern) > maxPattern {
 			violations = append(violations, violation{path, fmt.Sprintf("a pattern of %d bytes; at most %d are allowed",
 				len(pattern), maxPattern)})
-		} else if _, err := regexp.Compile(pattern); err != nil {
+		} else if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 			violations = append(violations, violation{path, fmt.Sprintf("'%s' is no pattern of RE2 "+
 				"(https://github.com/google/re2/wiki/Syntax): %v", brief(pattern), err)})
 		}
@@ -131,8 +145,11 @@ func checkPatterns(metadata document.Mapping) (violations []violation) {
 		for _, destination := range destinations {
 			check(destination, "dest", i)
 		}
+		if err := meter.Spend(0); err != nil {
+			return nil, err
+		}
 	}
-	return violations
+	return violations, nil
 }
 
 func checkLengths(root, metadata document.Mapping) (violations []violation) {
