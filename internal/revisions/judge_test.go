@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -580,5 +581,35 @@ func TestService_Put_compilesOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, r.compiled); diff != "" {
 		t.Errorf("schemas compiled (-want +got)\n%s", diff)
+	}
+}
+
+// What has passed is not checked again: not for a change after a dry run, in another bucket, or when it is rendered. What
+// fails is, for its findings.
+func TestService_Put_checksOnce(t *testing.T) {
+	t.Parallel()
+	var checks atomic.Int32
+	s, m := service(keyword{check: func(*budget.Meter) error { checks.Add(1); return nil }})
+	s.DefaultValidations = append(s.DefaultValidations, validations.RenderingValidation)
+	schema := control(validations.DataSchemaKind, "acme/Widget/v1", `{versioned: "1", properties: {x: {type: integer}}}`)
+	body := layeringPolicy("p") + schema + widget("w1", "{x: 1}") + widget("w2", "{x: a}")
+	for _, step := range []struct {
+		do     func()
+		checks int32
+	}{
+		{func() {
+			_, err := s.Put(t.Context(), "a", []byte(body), document.YAML, Options{DryRun: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, 2 + 1},
+		{func() { put(t, s, "a", body) }, 1 + 1},
+		{func() { put(t, s, "a", "") }, 0},
+		{func() { clear(m.checks); put(t, s, "b", body) }, 1 + 1}, // as a prune does
+	} {
+		step.do()
+		if got := checks.Swap(0); got != step.checks {
+			t.Errorf("%d checks, want %d", got, step.checks)
+		}
 	}
 }

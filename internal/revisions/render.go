@@ -211,6 +211,9 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 		checker, text, secret = schema.checker, schema.Data, secret || schema.secret
 	}
 	unchecked, check := validations.IsUnusable(checker), validations.PairOf(digest, rule)
+	if secret {
+		check = check.OfSecret()
+	}
 	if !unchecked && r.Engine.Passed(check) {
 		return outcome{}, nil
 	}
