@@ -39,8 +39,10 @@ type limitFlags struct {
 	HeaderTimeout time.Duration `help:"Time for a request's header to arrive." default:"10s"`
 	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`
 	WriteTimeout  time.Duration `help:"Time for an answer to be written."      default:"5m"`
-	CacheSize     int           `help:"Size in bytes of each of four caches: documents of buckets, all live documents, rendered documents, YAML." default:"16777216"` //nolint:lll // a tag
-	IngestMemory  int64         `help:"Bytes of memory for all uploads of documents in progress; others wait." default:"268435456"`                                   //nolint:lll // a tag
+
+	Memory       byteSize `help:"Memory that the server may use, as 512MiB or 2GiB, about. Default: half of the machine's or container's, at most 1GiB." placeholder:"SIZE"`                     //nolint:lll // a tag
+	CacheSize    *int     `help:"Size in bytes of each of four caches: documents of buckets, all live documents, rendered documents, YAML. Default: a twelfth of --memory." placeholder:"BYTES"` //nolint:lll // a tag
+	IngestMemory *int64   `help:"Bytes of memory for all uploads of documents in progress; others wait. Default: a quarter of --memory, at most 256 MiB." placeholder:"BYTES"`                   //nolint:lll // a tag
 
 	LargeMemory int64 `help:"Bytes of memory for all large requests in progress, in steps of 256 MiB; others wait." default:"268435456"` //nolint:lll // a tag
 
@@ -55,12 +57,12 @@ func (f limitFlags) document() document.Limits {
 }
 
 var errLimits = errors.New("the limits (--max-…, --…-memory) and timeouts (--…-timeout) must be greater than " +
-	"zero, --cache-size, --request-rate and --user-ingests not below it")
+	"zero, --memory at least 128MiB, --cache-size, --request-rate and --user-ingests not below it")
 
 // bounds returns the bounds of the API. Without authentication there is only one user, and none of those per user.
 func (f limitFlags) bounds(anonymous bool) api.Bounds {
 	bounds := api.Bounds{
-		Rate: f.RequestRate, Ingests: f.UserIngests, Memory: f.IngestMemory, Patience: f.ReadTimeout,
+		Rate: f.RequestRate, Ingests: f.UserIngests, Memory: *f.IngestMemory, Patience: f.ReadTimeout,
 	}
 	if anonymous {
 		bounds.Rate, bounds.Ingests = 0, 0
@@ -75,9 +77,13 @@ func (f limitFlags) pool() *budget.Pool {
 }
 
 func (f limitFlags) validate() error {
+	if f.Memory != 0 && f.Memory < minMemory {
+		return errLimits
+	}
+	f = f.withDefaults(defaultMemory)
 	limits := []int64{
 		f.MaxBody, int64(f.MaxDocuments), int64(f.MaxDocumentSize), int64(f.MaxDepth), int64(f.MaxValues),
-		int64(f.CacheSize) + 1, f.IngestMemory, f.LargeMemory, int64(f.RequestRate) + 1, int64(f.UserIngests) + 1,
+		int64(*f.CacheSize) + 1, *f.IngestMemory, f.LargeMemory, int64(f.RequestRate) + 1, int64(f.UserIngests) + 1,
 		int64(f.HeaderTimeout), int64(f.ReadTimeout), int64(f.WriteTimeout),
 	}
 	for _, limit := range limits {

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -19,7 +18,6 @@ import (
 	"purser"
 	"purser/api"
 	"purser/internal/authz"
-	"purser/internal/budget"
 	"purser/internal/cache"
 	"purser/internal/fault"
 	"purser/internal/metrics"
@@ -82,6 +80,7 @@ const maxLayouts = 2
 
 // Run is called by kong.
 func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
+	c.limitFlags = c.withDefaults(availableMemory(os.DirFS("/")))
 	c.boundMemory()
 	log := c.logger(stderr)
 	listening, err := c.listen(ctx, log)
@@ -157,16 +156,6 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 	return group.Wait()
 }
 
-// boundMemory makes the garbage collector work harder as the heap nears the memory that all requests together may use.
-// GOMEMLIMIT in the environment wins.
-func (c *serveCommand) boundMemory() {
-	const small, caches = 128 << 20, 4
-	soft := c.IngestMemory + budget.Permits(c.LargeMemory)*budget.MaxBytes + caches*int64(c.CacheSize) + small
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(soft)
-	}
-}
-
 // handler migrates the database and returns the handler of the API, and a function that closes what it uses.
 func (c *serveCommand) handler(ctx context.Context, url string, report func(*fault.Fault),
 	admission api.Access, seen observers,
@@ -175,7 +164,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		return nil, nil, err
 	}
 	db, err := store.Open(ctx, url, store.Options{
-		CacheSize: c.CacheSize, Deadlines: store.DefaultDeadlines(), Traces: seen.traces.Provider(),
+		CacheSize: *c.CacheSize, Deadlines: store.DefaultDeadlines(), Traces: seen.traces.Provider(),
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)
@@ -186,7 +175,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		return nil, nil, err
 	}
 	engine := validations.NewEngine(propertygroups.Extension{})
-	rendered := cache.New[revisions.RenderKey, revisions.Rendering](c.CacheSize)
+	rendered := cache.New[revisions.RenderKey, revisions.Rendering](*c.CacheSize)
 	service := revisions.NewService(revisions.Config{
 		Store: db, Engine: engine, Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,
 		Rendered: rendered, DefaultValidations: c.defaults(), Compat: c.Compat == "deckhand",
@@ -205,7 +194,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	handler := api.New(api.Config{
 		Service: service, Queries: questions, Pool: pool, Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Limits:    c.document(),
-		CacheSize: c.CacheSize, Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
+		CacheSize: *c.CacheSize, Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),

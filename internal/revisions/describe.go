@@ -128,7 +128,7 @@ func (r Renderer) checker(meter *budget.Meter, rule validations.Rule, d Describe
 		}
 		ofSecret = versions.AreSecret() && versions.Digest() == rule.Versions
 	}
-	if checker, known := r.Engine.Checker(rule); known {
+	if checker, ok := r.Engine.BuiltIn(rule); ok {
 		return checker, ofSecret, nil
 	}
 	text := d.Texts[rule.Schema]
@@ -136,7 +136,7 @@ func (r Renderer) checker(meter *budget.Meter, rule validations.Rule, d Describe
 	if err != nil || again != rule || text == nil {
 		return nil, false, err
 	}
-	checker, err = r.Engine.Compile(meter, rule, text, versions)
+	checker, err = r.Engine.Compile(meter, text, versions)
 	return checker, ofSecret, err
 }
 

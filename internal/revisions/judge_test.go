@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -536,6 +538,78 @@ func TestPoliciesAfter(t *testing.T) {
 		}
 		if strings.Contains(body, "new") && got[0].Requirements[0].Name != "new-validation" {
 			t.Errorf("policies %+v, want the new one", got)
+		}
+	}
+}
+
+// reader is an extension that notes the schemas that are compiled.
+type reader struct {
+	mu       *sync.Mutex
+	compiled map[string]int
+}
+
+func (reader) Keywords() []string { return nil }
+
+func (reader) Compile(document.Mapping) (validations.Keyword, error) { return nil, nil }
+
+func (r reader) Examine(schema any) []validations.Finding {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.compiled[string(document.Canonical(schema))]++
+	return nil
+}
+
+// A DataSchema is compiled once for its content: to see whether it is usable, to check with it, and to check what is
+// rendered; in whatever bucket and revision it is.
+func TestService_Put_compilesOnce(t *testing.T) {
+	t.Parallel()
+	r := reader{new(sync.Mutex), map[string]int{}}
+	s, _ := service(r)
+	s.DefaultValidations = append(s.DefaultValidations, validations.RenderingValidation)
+	unused := control(validations.DataSchemaKind, "acme/Unused/v1", "{type: object}")
+	var bodies []string
+	for _, kind := range []string{"integer", "string"} {
+		bodies = append(bodies, layeringPolicy("p")+dataSchema(kind)+unused+widget("w1", "{x: 1}")+widget("w2", "{x: a}"))
+	}
+	for _, body := range append(bodies, bodies...) {
+		put(t, s, "a", body)
+	}
+	put(t, s, "a", "")
+	put(t, s, "b", bodies[0])
+	want := map[string]int{
+		`{"properties":{"x":{"type":"integer"}}}`: 1, `{"properties":{"x":{"type":"string"}}}`: 1, `{"type":"object"}`: 1,
+	}
+	if diff := cmp.Diff(want, r.compiled); diff != "" {
+		t.Errorf("schemas compiled (-want +got)\n%s", diff)
+	}
+}
+
+// What has passed is not checked again: not for a change after a dry run, in another bucket, or when it is rendered. What
+// fails is, for its findings.
+func TestService_Put_checksOnce(t *testing.T) {
+	t.Parallel()
+	var checks atomic.Int32
+	s, m := service(keyword{check: func(*budget.Meter) error { checks.Add(1); return nil }})
+	s.DefaultValidations = append(s.DefaultValidations, validations.RenderingValidation)
+	schema := control(validations.DataSchemaKind, "acme/Widget/v1", `{versioned: "1", properties: {x: {type: integer}}}`)
+	body := layeringPolicy("p") + schema + widget("w1", "{x: 1}") + widget("w2", "{x: a}")
+	for _, step := range []struct {
+		do     func()
+		checks int32
+	}{
+		{func() {
+			_, err := s.Put(t.Context(), "a", []byte(body), document.YAML, Options{DryRun: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}, 2 + 1},
+		{func() { put(t, s, "a", body) }, 1 + 1},
+		{func() { put(t, s, "a", "") }, 0},
+		{func() { clear(m.checks); put(t, s, "b", body) }, 1 + 1}, // as a prune does
+	} {
+		step.do()
+		if got := checks.Swap(0); got != step.checks {
+			t.Errorf("%d checks, want %d", got, step.checks)
 		}
 	}
 }

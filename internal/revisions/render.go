@@ -202,7 +202,7 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 	if schema := book.byDocument[doc]; !ok || schema != nil && !validations.IsUnusable(schema.checker) {
 		return outcome{}, nil // a DataSchema that compiles is as it must be
 	}
-	checker, _ := r.Engine.Checker(rule)
+	checker, _ := r.Engine.BuiltIn(rule)
 	text, secret := validations.RuleText(rule), doc.Tainted
 	if schema := book.byRule[rule]; schema != nil {
 		if book.unknown[doc.Schema] || schema.unknown {
@@ -211,6 +211,9 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 		checker, text, secret = schema.checker, schema.Data, secret || schema.secret
 	}
 	unchecked, check := validations.IsUnusable(checker), validations.PairOf(digest, rule)
+	if secret {
+		check = check.OfSecret()
+	}
 	if !unchecked && r.Engine.Passed(check) {
 		return outcome{}, nil
 	}
@@ -257,17 +260,13 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 			return readingSchema(err, schema.Stored)
 		}
 		if versions.AreSecret() || withheld {
-			names, err := r.Engine.NamesVersions(meter, digest, schema.Data)
+			names, err := r.Engine.NamesVersions(meter, schema.Data)
 			if err != nil {
 				return readingSchema(err, schema.Stored)
 			}
 			schema.secret, schema.unknown = schema.secret || names && versions.AreSecret(), names && withheld
 		}
-		checker, known := r.Engine.Checker(schema.rule)
-		if !known {
-			checker, err = r.Engine.Compile(meter, schema.rule, schema.Data, versions)
-		}
-		schema.checker = checker
+		schema.checker, err = r.Engine.Compile(meter, schema.Data, versions)
 		return readingSchema(err, schema.Stored)
 	})
 	if err != nil {

@@ -42,7 +42,7 @@ func (j judge) scope(ctx context.Context, snapshot Snapshot, diff Diff) (s scope
 	for _, doc := range Registering(diff.After(snapshot.Schemas)) {
 		rule, err := j.Engine.RuleOf(meter, doc.Digest, doc.Data, s.versions)
 		if err == nil && unknownVersions {
-			unknown[doc.Name], err = j.Engine.NamesVersions(meter, doc.Digest, doc.Data)
+			unknown[doc.Name], err = j.Engine.NamesVersions(meter, doc.Data)
 		}
 		if err != nil {
 			return s, readingSchema(err, doc)
@@ -82,7 +82,7 @@ func (j judge) governed(meter *budget.Meter, snapshot Snapshot, diff Diff, versi
 		if !validations.Registers(doc.Document) {
 			continue
 		}
-		names, err := j.Engine.NamesVersions(meter, doc.Digest, doc.Data)
+		names, err := j.Engine.NamesVersions(meter, doc.Data)
 		if err != nil {
 			return nil, readingSchema(err, doc)
 		}
@@ -139,7 +139,7 @@ func (s scope) unchecked(snapshot Snapshot) (documents []*Stored) {
 	return documents
 }
 
-// checkers returns what checks documents by their rules. Each rule that was not used lately is compiled once.
+// checkers returns what checks documents by their rules.
 func (j judge) checkers(ctx context.Context, s scope, documents []*Stored) (
 	map[validations.Rule]validations.Checker, error,
 ) {
@@ -150,15 +150,15 @@ func (j judge) checkers(ctx context.Context, s scope, documents []*Stored) (
 		if _, known := checkers[rule]; known {
 			continue
 		}
-		checker, known := j.Engine.Checker(rule)
-		if checkers[rule] = checker; !known {
+		checker, isBuiltIn := j.Engine.BuiltIn(rule)
+		if checkers[rule] = checker; !isBuiltIn {
 			unknown = append(unknown, doc)
 		}
 	}
 	compiled := make([]validations.Checker, len(unknown))
 	err := forEach(ctx, len(unknown), func(meter *budget.Meter, i int) (err error) {
 		rule := s.pairs[unknown[i]].Rule
-		compiled[i], err = j.Engine.Compile(meter, rule, s.texts[rule], s.versions)
+		compiled[i], err = j.Engine.Compile(meter, s.texts[rule], s.versions)
 		return budget.About(err, "compile the DataSchema %s", unknown[i].Schema)
 	})
 	if err != nil {

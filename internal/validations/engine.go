@@ -2,6 +2,7 @@ package validations
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,12 +41,12 @@ const (
 	maxCompiledSize = 2 << 20 // bytes of their texts; compiled schemas need a multiple
 )
 
-// Engine compiles rules and caches their checkers. It is safe for concurrent use.
+// Engine compiles DataSchemas, each text once, and keeps what it has compiled. It is safe for concurrent use.
 type Engine struct {
 	extensions []Extension
 
 	mu       sync.Mutex
-	compiled *simplelru.LRU[Rule, compiled]
+	compiled *simplelru.LRU[document.Digest, compiled] // by the digest of the text
 	size     int
 
 	passed *cache.Cache[Pair, struct{}]
@@ -63,17 +64,17 @@ func (e *Engine) Passed(check Pair) bool {
 // NotePassed notes that a check passes, so that it need not be made again.
 func (e *Engine) NotePassed(check Pair) { e.passed.Add(check, struct{}{}, 0) }
 
-// compiled is a checker and the size of its schema's text.
+// compiled is a compiled DataSchema, or what is wrong with it, and the size of its text.
 type compiled struct {
-	Checker
-
-	size int
+	schema   *jsonschema.Schema // nil if it is unusable
+	unusable []Finding
+	size     int
 }
 
 // NewEngine returns an engine for DataSchemas with the keywords of extensions.
 func NewEngine(extensions ...Extension) *Engine {
 	e := &Engine{extensions: extensions, passed: cache.New[Pair, struct{}](passedSize)}
-	cache, err := simplelru.NewLRU(maxCompiled, func(_ Rule, c compiled) { e.size -= c.size })
+	cache, err := simplelru.NewLRU(maxCompiled, func(_ document.Digest, c compiled) { e.size -= c.size })
 	if err != nil {
 		panic(fmt.Sprintf("validations: %v", err)) // only for a size below one
 	}
@@ -81,32 +82,60 @@ func NewEngine(extensions ...Extension) *Engine {
 	return e
 }
 
-// Checker returns the checker of a built-in rule, or of one in the cache; ok is false for any other.
-func (e *Engine) Checker(rule Rule) (checker Checker, ok bool) {
+// BuiltIn returns the checker of a built-in rule; ok is false for any other, whose DataSchema has to be compiled.
+func (e *Engine) BuiltIn(rule Rule) (checker Checker, ok bool) {
 	if rule.Schema == dataSchema.digest {
-		return usable{e.extensions}, true
+		return usable{e}, true
 	}
 	if builtin := builtinByDigest(rule.Schema); builtin != nil {
 		return builtin.compiled, true
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	found, ok := e.compiled.Get(rule)
-	return found.Checker, ok
+	return nil, false
 }
 
-// Compile returns the checker of a DataSchema's text and caches it. The checker of an unusable DataSchema finds
+// Compile returns the checker of a DataSchema's text for client versions. The checker of an unusable DataSchema finds
 // nothing; the DataSchema itself fails instead (spec/api.md §2.5). The error is the meter's, unwrapped.
-func (e *Engine) Compile(meter *budget.Meter, rule Rule, text []byte, versions ClientVersions) (Checker, error) {
-	var checker Checker = silent{}
-	usable, err := jsonschema.Compile(meter, text, jsonschema.Options{Extensions: e.extensions, ClientVersions: versions})
-	if err == nil {
-		checker = usable
-	} else if _, ok := errors.AsType[*jsonschema.Unusable](err); !ok {
+func (e *Engine) Compile(meter *budget.Meter, text []byte, versions ClientVersions) (Checker, error) {
+	c, err := e.compile(meter, text)
+	if err != nil {
 		return nil, err
 	}
-	e.keep(rule, compiled{checker, len(text)})
-	return checker, nil
+	if c.schema == nil {
+		return silent{}, nil
+	}
+	return c.schema.For(versions), nil
+}
+
+// compile compiles a text, unless that is cached. The error is the meter's, unwrapped.
+func (e *Engine) compile(meter *budget.Meter, text []byte) (compiled, error) {
+	digest := document.Digest(sha256.Sum256(text))
+	e.mu.Lock()
+	known, ok := e.compiled.Get(digest)
+	e.mu.Unlock()
+	if ok {
+		return known, nil
+	}
+	schema, err := jsonschema.Compile(meter, text, e.extensions...)
+	c := compiled{schema: schema, size: len(text)}
+	if err != nil {
+		unusable, ok := errors.AsType[*jsonschema.Unusable](err)
+		if !ok {
+			return c, err
+		}
+		c.unusable = unusable.Findings
+	}
+	e.keep(digest, c)
+	return c, nil
+}
+
+func (e *Engine) keep(digest document.Digest, c compiled) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.compiled.Remove(digest)
+	e.compiled.Add(digest, c)
+	for e.size += c.size; e.size > maxCompiledSize; {
+		e.compiled.RemoveOldest()
+	}
 }
 
 // RuleOf returns the rule of a DataSchema for client versions. The error is the meter's, unwrapped.
@@ -121,7 +150,7 @@ func (e *Engine) RuleOf(meter *budget.Meter, schema document.Digest, text []byte
 	if len(versions) == 0 {
 		return rule, nil
 	}
-	named, err := e.NamesVersions(meter, schema, text)
+	named, err := e.NamesVersions(meter, text)
 	if named {
 		rule.Versions = versions.Digest()
 	}
@@ -141,41 +170,20 @@ func (e *Engine) isExtended(text []byte) bool {
 }
 
 // NamesVersions reports whether checks by a DataSchema depend on client versions. The error is the meter's, unwrapped.
-func (e *Engine) NamesVersions(meter *budget.Meter, schema document.Digest, text []byte) (bool, error) {
+func (e *Engine) NamesVersions(meter *budget.Meter, text []byte) (bool, error) {
 	if !e.isExtended(text) {
 		return false, nil
 	}
-	rule := Rule{schema, noVersions()}
-	checker, ok := e.Checker(rule)
-	if !ok {
-		var err error
-		if checker, err = e.Compile(meter, rule, text, nil); err != nil {
-			return false, err
-		}
-	}
-	versioned, ok := checker.(interface{ NamesVersions() bool })
-	return ok && versioned.NamesVersions(), nil
-}
-
-func (e *Engine) keep(rule Rule, c compiled) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.compiled.Remove(rule)
-	e.compiled.Add(rule, c)
-	for e.size += c.size; e.size > maxCompiledSize; {
-		e.compiled.RemoveOldest()
-	}
+	c, err := e.compile(meter, text)
+	return c.schema != nil && c.schema.NamesVersions(), err
 }
 
 // usable checks that the data of a DataSchema is a usable schema.
-type usable struct{ extensions []Extension }
+type usable struct{ engine *Engine }
 
 func (u usable) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
-	_, err := jsonschema.Compile(meter, data, jsonschema.Options{Extensions: u.extensions})
-	if unusable, ok := errors.AsType[*jsonschema.Unusable](err); ok {
-		return unusable.Findings, nil
-	}
-	return nil, err
+	c, err := u.engine.compile(meter, data)
+	return slices.Clone(c.unusable), err // callers mark findings as secret
 }
 
 // IsUnusable reports whether a checker is that of an unusable DataSchema.

@@ -35,6 +35,12 @@ func PairOf(content document.Digest, rule Rule) Pair {
 	return sha256.Sum256(bytes.Join(parts, nil))
 }
 
+// OfSecret returns the name of a check that something secret has a part in. It differs from the name that the same
+// check of cleartext has: whether that is known must tell nothing about secrets.
+func (p Pair) OfSecret() Pair {
+	return sha256.Sum256(append([]byte("secret "), p[:]...))
+}
+
 // Rules are the schemas in force in a revision.
 type Rules struct {
 	// Registered maps the schema of documents to the rule of the DataSchema registered for it.

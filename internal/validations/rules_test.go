@@ -3,8 +3,10 @@ package validations
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -127,7 +129,7 @@ func TestRules_For(t *testing.T) {
 func check(t *testing.T, schema, data []byte) []Finding {
 	t.Helper()
 	meter := budget.NewMeter(t.Context())
-	checker, err := NewEngine().Compile(meter, Rule{}, schema, nil)
+	checker, err := NewEngine().Compile(meter, schema, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +145,7 @@ func TestEngine_unusable(t *testing.T) {
 	t.Parallel()
 	engine := NewEngine()
 	text := []byte(`{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`)
-	judge, ok := engine.Checker(Rule{Schema: dataSchema.digest})
+	judge, ok := engine.BuiltIn(Rule{Schema: dataSchema.digest})
 	if findings, _ := judge.Check(budget.NewMeter(t.Context()), text); !ok || len(findings) == 0 || !strings.Contains(findings[0].Message, "file:///etc/passwd") {
 		t.Errorf("findings about the schema: %v", findings)
 	}
@@ -198,5 +200,78 @@ func TestReport(t *testing.T) {
 				t.Errorf("%s is mentioned in %s", c.neverMentions, all)
 			}
 		})
+	}
+}
+
+// What is kept of compiled DataSchemas is bounded, in bytes and in number, and what was found about an unusable one is
+// not shared with callers, who mark it.
+func TestEngine_compile_bounded(t *testing.T) {
+	t.Parallel()
+	engine, meter := NewEngine(), budget.NewMeter(t.Context())
+	judge, _ := engine.BuiltIn(Rule{Schema: dataSchema.digest})
+	for i := range 40 {
+		text := fmt.Appendf(nil, `{"type":%d,"description":"%s"}`, i, strings.Repeat("x", maxCompiledSize/20))
+		for range 2 {
+			findings, err := judge.Check(meter, text)
+			if err != nil || len(findings) == 0 || findings[0].Secret {
+				t.Fatalf("schema %d: %v, %v", i, findings, err)
+			}
+			findings[0].Secret = true
+		}
+	}
+	if kept := engine.compiled.Len(); kept < 15 || kept > 20 || engine.size > maxCompiledSize {
+		t.Errorf("%d schemas of %d bytes are kept", kept, engine.size)
+	}
+	for i := range maxCompiled + 1 {
+		if _, err := judge.Check(meter, fmt.Appendf(nil, `{"type":%d}`, i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept := engine.compiled.Len(); kept != maxCompiled {
+		t.Errorf("%d schemas are kept", kept)
+	}
+}
+
+// patterned returns a document with substitutions of a pattern.
+func patterned(t *testing.T, pattern string, times int) document.Entry {
+	t.Helper()
+	substitution := "{src: {schema: a/B/v1, name: n, path: ., pattern: '" + pattern + "'}, dest: {path: .}}"
+	return entry(t, framed(", substitutions: ["+strings.Repeat(substitution+", ", times)+"]"))
+}
+
+// What patterns of substitutions take is counted.
+func TestSanity_patterns(t *testing.T) {
+	t.Parallel()
+	steps := func(e document.Entry) (int64, error) {
+		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+		defer end()
+		meter := budget.NewMeter(ctx)
+		if err := Sanity(meter, e); err != nil {
+			return 0, err
+		}
+		err := meter.Check()
+		spent, _ := budget.From(ctx).Spent()
+		return spent, err
+	}
+	const times, pattern = 100, "x{1000}"
+	if spent, err := steps(patterned(t, pattern, times)); err != nil || spent < int64(times*len(pattern)*patternByte) {
+		t.Errorf("%d steps, %v", spent, err)
+	}
+	if _, err := steps(patterned(t, strings.Repeat(`\pL`, 3000), times)); fault.KindOf(err) != fault.TooLarge {
+		t.Errorf("patterns that take too much work: %v", err)
+	}
+}
+
+// Patterns of substitutions are not compiled: for one of 10 KB that would take a second and 350 MB.
+func TestSanity_compilesNoPattern(t *testing.T) { //nolint:paralleltest // it counts the allocations of the process
+	large, meter := patterned(t, strings.Repeat("x{1000}", 1000), 1), budget.NewMeter(t.Context())
+	allocations := testing.AllocsPerRun(1, func() {
+		if err := Sanity(meter, large); err != nil {
+			t.Fatal(err)
+		}
+	})
+	const most = 10_000
+	if allocations > most {
+		t.Errorf("one pattern takes %v allocations", allocations)
 	}
 }

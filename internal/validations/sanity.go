@@ -3,6 +3,7 @@ package validations
 import (
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,10 +22,7 @@ var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
 // It returns an Invalid fault with a D001 message for each violation, or an error of the meter, unwrapped.
 func Sanity(meter *budget.Meter, e document.Entry) error {
 	root, _ := e.Value.(document.Mapping)
-	violations, err := checkBase(meter, root)
-	if err == nil && len(violations) == 0 {
-		violations, err = checkMetadata(meter, root)
-	}
+	violations, err := checkFrame(meter, root)
 	if err != nil {
 		return err
 	}
@@ -45,6 +43,17 @@ func Sanity(meter *budget.Meter, e document.Entry) error {
 		refusal.Messages = append(refusal.Messages, sanityMessage(e, v, positions[i]))
 	}
 	return refusal
+}
+
+func checkFrame(meter *budget.Meter, root document.Mapping) ([]violation, error) {
+	if hasPlainFrame(root) {
+		return checkTexts(meter, root)
+	}
+	violations, err := checkBase(meter, root)
+	if err == nil && len(violations) == 0 {
+		violations, err = checkMetadata(meter, root)
+	}
+	return violations, err
 }
 
 // violation is one violation of the base schema or the metadata's schema.
@@ -85,19 +94,42 @@ func checkMetadata(meter *budget.Meter, root document.Mapping) ([]violation, err
 		checker = controlSchema
 	}
 	violations, err := violationsBy(meter, checker, ".metadata", metadata)
-	return slices.Concat(violations, checkLengths(root, metadata), checkPatterns(metadata)), err
+	if err != nil {
+		return nil, err
+	}
+	ofTexts, err := checkTexts(meter, root)
+	return slices.Concat(violations, ofTexts), err
 }
 
-// checkPatterns checks that the patterns of substitutions compile (spec/rendering.md §0 R7).
-func checkPatterns(metadata document.Mapping) (violations []violation) {
+// checkTexts checks what the schemas cannot.
+func checkTexts(meter *budget.Meter, root document.Mapping) ([]violation, error) {
+	metadata, _ := root.At("metadata").(document.Mapping)
+	ofPatterns, err := checkPatterns(meter, metadata)
+	return append(checkLengths(root, metadata), ofPatterns...), err
+}
+
+// Costs of parsing a pattern, in the budget's steps.
+const (
+	patternByte  = 100     // of each byte
+	patternClass = 100_000 // of each class of Unicode, such as \pL: some have hundreds of ranges, which are merged
+)
+
+// checkPatterns checks that the patterns of substitutions can be parsed (spec/rendering.md §0 R7), which is all that
+// regexp.Compile fails for. Compiling one of 10 KB can take a second.
+func checkPatterns(meter *budget.Meter, metadata document.Mapping) (violations []violation, err error) {
 	const maxPattern = 10_000 // bytes
-	check := func(path string, place any) {
+	check := func(place any, path string, at int) {
 		m, _ := place.(document.Mapping)
 		pattern, _ := m.At("pattern").(string)
+		if pattern == "" {
+			return
+		}
+		path = fmt.Sprintf(".metadata.substitutions.%d.%s.pattern", at, path)
+		meter.Charge(len(pattern)*patternByte + (strings.Count(pattern, `\p`)+strings.Count(pattern, `\P`))*patternClass)
 		if len(pattern) > maxPattern {
 			violations = append(violations, violation{path, fmt.Sprintf("a pattern of %d bytes; at most %d are allowed",
 				len(pattern), maxPattern)})
-		} else if _, err := regexp.Compile(pattern); err != nil {
+		} else if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 			violations = append(violations, violation{path, fmt.Sprintf("'%s' is no pattern of RE2 "+
 				"(https://github.com/google/re2/wiki/Syntax): %v", brief(pattern), err)})
 		}
@@ -105,17 +137,19 @@ func checkPatterns(metadata document.Mapping) (violations []violation) {
 	substitutions, _ := metadata.At("substitutions").([]any)
 	for i, item := range substitutions {
 		substitution, _ := item.(document.Mapping)
-		path := fmt.Sprintf(".metadata.substitutions.%d", i)
-		check(path+".src.pattern", substitution.At("src"))
+		check(substitution.At("src"), "src", i)
 		destinations, several := substitution.At("dest").([]any)
 		if !several {
 			destinations = []any{substitution.At("dest")}
 		}
 		for _, destination := range destinations {
-			check(path+".dest.pattern", destination)
+			check(destination, "dest", i)
+		}
+		if err := meter.Spend(0); err != nil {
+			return nil, err
 		}
 	}
-	return violations
+	return violations, nil
 }
 
 func checkLengths(root, metadata document.Mapping) (violations []violation) {

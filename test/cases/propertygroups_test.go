@@ -66,7 +66,7 @@ func TestPropertyGroups(t *testing.T) {
 				meter := budget.NewMeter(t.Context())
 				schema := document.AppendJSON(nil, c.schema)
 				if c.schemaError != "" {
-					usable, _ := engine.Checker(ruleOfSchemas(t))
+					usable, _ := engine.BuiltIn(ruleOfSchemas(t))
 					var got []string
 					findings, err := usable.Check(meter, schema)
 					if err != nil {
@@ -82,7 +82,7 @@ func TestPropertyGroups(t *testing.T) {
 				}
 				said := &document.Document{Data: document.AppendJSON(nil, c.versions)}
 				versions := validations.ReadClientVersions([]*document.Document{said}, nil)
-				checker, err := engine.Compile(meter, validations.Rule{}, schema, versions)
+				checker, err := engine.Compile(meter, schema, versions)
 				if err != nil {
 					t.Fatal(err)
 				}

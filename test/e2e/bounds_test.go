@@ -101,6 +101,15 @@ func TestBounds_memory(t *testing.T) {
 	(<-waited).is(t, http.StatusOK)
 }
 
+// The memory of a server bounds its heap, softly.
+func TestBounds_heap(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--memory", "512MiB")
+	if metrics := s.get(t, "/metrics").text; !strings.Contains(metrics, "go_gc_gomemlimit_bytes 4.69762048e+08") {
+		t.Errorf("the heap has no limit of 448 MiB:\n%s", metrics)
+	}
+}
+
 func TestBounds_noMemoryInTime(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--ingest-memory", "1000", "--read-timeout", "4s")

@@ -58,7 +58,7 @@ func (s *Schema) validate(w work, plain any, extent extent) (*selection, error) 
 		return nil, err
 	}
 	defer s.put(i)
-	*i.run = run{work: w, data: extent, frames: i.run.frames[:0]}
+	*i.run = run{work: w, data: extent, versions: s.versions, frames: i.run.frames[:0]}
 	defer i.run.release()
 	found := &selection{work: w}
 	err = i.library.Validate(plain)

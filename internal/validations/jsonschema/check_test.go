@@ -31,7 +31,7 @@ func check(t fataler, s *Schema, data []byte) []Finding {
 
 func mustCompile(t testing.TB, schema string) *Schema {
 	t.Helper()
-	s, err := Compile(unmetered().meter, []byte(schema), Options{})
+	s, err := Compile(unmetered().meter, []byte(schema))
 	if err != nil {
 		t.Fatalf("compile %s: %v", schema, err)
 	}

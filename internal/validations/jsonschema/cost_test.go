@@ -178,7 +178,7 @@ func (h hostile) measure(t *testing.T) (perStep float64, once time.Duration) {
 	for budgettest.CPU()-began < while {
 		rounds++
 		steps += counted(t, func(m *budget.Meter) error {
-			s, err := Compile(m, schema, Options{})
+			s, err := Compile(m, schema)
 			if err == nil {
 				_, err = s.Check(m, data)
 			}

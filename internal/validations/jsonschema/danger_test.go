@@ -55,7 +55,7 @@ func numberedPairs(n int) string {
 func TestCompile_nestedCombinators(t *testing.T) {
 	t.Parallel()
 	for _, beside := range []string{"", `{"type":"null"},`} {
-		if _, err := Compile(unmetered().meter, []byte(nested(maxLevels, beside)), Options{}); err != nil {
+		if _, err := Compile(unmetered().meter, []byte(nested(maxLevels, beside))); err != nil {
 			t.Errorf("%d levels are refused: %v", maxLevels, err)
 		}
 		for _, levels := range []int{17, 20, 40} {
@@ -90,7 +90,7 @@ func TestCompile_largeSchemas(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := Compile(unmetered().meter, []byte(tt.schema), Options{})
+			_, err := Compile(unmetered().meter, []byte(tt.schema))
 			if usable := err == nil; usable != tt.usable {
 				t.Errorf("usable is %v, want %v: %v", usable, tt.usable, err)
 			}

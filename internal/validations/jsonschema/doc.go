@@ -57,13 +57,6 @@ func (u *Unusable) Error() string {
 	return "the schema cannot be used: " + u.Findings[0].Message
 }
 
-// Options are what compiling a schema depends on besides its text.
-type Options struct {
-	// Extensions add keywords, which are judged with the versions of client plugins.
-	Extensions     []Extension
-	ClientVersions map[string]string
-}
-
 // Limits that are the same for every schema.
 const (
 	maxDepth    = 100    // nesting of data and of schemas; documents are not deeper either

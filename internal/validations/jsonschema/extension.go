@@ -125,7 +125,7 @@ func (k *keywords) extended(ctx santhosh.ValidationContext, v any, wrong []error
 		return wrong
 	}
 	for _, keyword := range k.node.added {
-		violations, err := keyword.Check(k.run.meter, value, k.schema.versions)
+		violations, err := keyword.Check(k.run.meter, value, k.run.versions)
 		k.run.must(err)
 		for _, violation := range violations {
 			text, err := json.Marshal(violation)

@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -76,10 +77,14 @@ func TestCompile_extensions(t *testing.T) {
 		},
 		"definitions": {"b": {"forbids": ["c"]}}
 	}`
-	options := Options{Extensions: []Extension{forbids{}}, ClientVersions: map[string]string{"law": "1"}}
-	s, err := Compile(unmetered().meter, []byte(schema), options)
+	s, err := Compile(unmetered().meter, []byte(schema), forbids{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	another := s.For(map[string]string{"law": "2"})
+	s = s.For(map[string]string{"law": "1"})
+	if got := lines(check(t, another, []byte(`{"x": 1}`))); !slices.Equal(got, []string{"x | .forbids.x | x is forbidden by 2"}) {
+		t.Errorf("with other versions: %q", got)
 	}
 	if !s.NamesVersions() {
 		t.Error("it names versions, but does not say so")
@@ -102,14 +107,14 @@ func TestCompile_extensions(t *testing.T) {
 			t.Errorf("whether it shows names alone: %v of %s", finding.Names, finding.Message)
 		}
 	}
-	if _, err := Compile(unmetered().meter, []byte(schema), Options{}); err != nil {
+	if _, err := Compile(unmetered().meter, []byte(schema)); err != nil {
 		t.Errorf("without the extension: %v", err)
 	}
 }
 
 func TestCompile_extensionsExamine(t *testing.T) {
 	t.Parallel()
-	_, err := Compile(unmetered().meter, []byte(`{"definitions": {"unreferenced": {"forbids": 5}}}`), Options{Extensions: []Extension{forbids{}}})
+	_, err := Compile(unmetered().meter, []byte(`{"definitions": {"unreferenced": {"forbids": 5}}}`), forbids{})
 	unusable, ok := errors.AsType[*Unusable](err)
 	if !ok {
 		t.Fatalf("compile gives %v, want an *Unusable", err)

@@ -30,7 +30,7 @@ func (c compiler) Compile(ctx santhosh.CompilerContext, m map[string]any) (santh
 	if n.ref != nil {
 		return c.reference(ctx, n.ref)
 	}
-	k := &keywords{schema: c.schema, run: c.run, node: n}
+	k := &keywords{run: c.run, node: n}
 	return k, k.compile(ctx)
 }
 
@@ -72,7 +72,6 @@ type branch struct {
 
 // keywords are those of one schema.
 type keywords struct {
-	schema              *Schema
 	run                 *run
 	node                *node
 	anyOf, oneOf, notAt []branch

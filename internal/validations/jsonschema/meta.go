@@ -23,7 +23,7 @@ var metaschema = sync.OnceValue(func() *Schema {
 	if err != nil {
 		panic("jsonschema: the embedded metaschema: " + err.Error())
 	}
-	s, err := compile(w, document, nil, Options{})
+	s, err := compile(w, document, nil, nil)
 	if err != nil {
 		panic("jsonschema: the embedded metaschema: " + err.Error())
 	}

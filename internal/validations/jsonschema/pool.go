@@ -43,7 +43,7 @@ func (s *Schema) take(w work) (*instance, error) {
 
 // put gives an instance back. More than can run at the same time are not kept.
 func (s *Schema) put(i *instance) {
-	i.run.work, i.run.reached = work{}, nil
+	i.run.work, i.run.versions, i.run.reached = work{}, nil, nil
 	s.pool.mu.Lock()
 	defer s.pool.mu.Unlock()
 	if len(s.pool.idle) < runtime.GOMAXPROCS(0) {

@@ -14,19 +14,20 @@ type Schema struct {
 	namesVersions bool
 
 	prepared []byte // what the library gets
-	pool     pool
+	pool     *pool
 }
 
 // Compile prepares a Draft 4 schema given as JSON text, and counts what that takes. A schema that cannot be used gives
-// a *Unusable error; any other error is the meter's, as it came.
-func Compile(meter *budget.Meter, schema []byte, options Options) (s *Schema, err error) {
+// a *Unusable error; any other error is the meter's, as it came. Extensions add keywords, which are judged with the
+// versions of client plugins: see For.
+func Compile(meter *budget.Meter, schema []byte, extensions ...Extension) (s *Schema, err error) {
 	defer stopped(&err)
 	w := work{meter}
 	document, err := parse(w, schema, maxNodes)
 	if err != nil {
 		return nil, unusable("the schema cannot be read: " + err.Error())
 	}
-	return compile(w, document, metaschema(), options)
+	return compile(w, document, metaschema(), extensions)
 }
 
 func unusable(said string) *Unusable {
@@ -35,19 +36,19 @@ func unusable(said string) *Unusable {
 	return &Unusable{Findings: []Finding{{Message: m.String(), Instance: []string{}, SchemaPath: "."}}}
 }
 
-func compile(w work, document *value, meta *Schema, options Options) (*Schema, error) {
+func compile(w work, document *value, meta *Schema, extensions []Extension) (*Schema, error) {
 	if found := meta.checkSchema(w, document, nil); len(found) > 0 {
 		return nil, &Unusable{Findings: found}
 	}
 	g := read(w, document, meta)
-	g.extend(options.Extensions)
+	g.extend(extensions)
 	if len(g.findings) == 0 {
 		g.findLoops()
 	}
 	if len(g.findings) > 0 {
 		return nil, &Unusable{Findings: atMost(g.findings, len(g.findings))}
 	}
-	s := &Schema{nodes: g.nodes, versions: options.ClientVersions, namesVersions: g.namesVersions}
+	s := &Schema{nodes: g.nodes, namesVersions: g.namesVersions, pool: new(pool)}
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
@@ -57,4 +58,11 @@ func compile(w work, document *value, meta *Schema, options Options) (*Schema, e
 	}
 	s.put(first)
 	return s, nil
+}
+
+// For returns the schema for client versions; Compile's is for none. What was compiled is shared.
+func (s *Schema) For(versions map[string]string) *Schema {
+	of := *s
+	of.versions = versions
+	return &of
 }

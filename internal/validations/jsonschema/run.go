@@ -8,10 +8,11 @@ import (
 type run struct {
 	work
 
-	data   extent
-	frames []frame // schemas being evaluated, outermost first
-	branch int     // how many frames there are outside the innermost branch of anyOf, oneOf or not; 0 outside them all
-	held   int     // bytes of errors
+	data     extent
+	versions map[string]string // of client plugins, for the keywords that others add
+	frames   []frame           // schemas being evaluated, outermost first
+	branch   int               // frames outside the innermost branch of anyOf, oneOf or not; 0 outside them all
+	held     int               // bytes of errors
 	// Errors of references that point nowhere and that were reached.
 	reached []*santhosh.ValidationError
 }

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"runtime/debug"
+	"strconv"
+	"strings"
+)
+
+// byteSize is a size in bytes, written as 512MiB, 1.5GiB or 536870912.
+type byteSize int64
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (b *byteSize) UnmarshalText(text []byte) error {
+	number, unit := string(text), 1.0
+	for suffix, size := range map[string]float64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
+		if before, ok := strings.CutSuffix(number, suffix); ok {
+			number, unit = before, size
+			break
+		}
+	}
+	size, err := strconv.ParseFloat(number, 64)
+	if size *= unit; err != nil || !(size >= 1 && size < math.MaxInt64) {
+		return fmt.Errorf("%q is no size, such as 512MiB, 1.5GiB or 536870912", text)
+	}
+	*b = byteSize(size)
+	return nil
+}
+
+const (
+	minMemory     = 128 << 20
+	defaultMemory = 1 << 30 // at most; it is enough for sites of 50,000 small documents
+)
+
+// memoryFrom returns what a server uses unless --memory says otherwise: half of what there is, so that Postgres and
+// others on the machine have the rest, but no more than it needs.
+func memoryFrom(available int64) byteSize {
+	return byteSize(max(minMemory, min(defaultMemory, available/2)))
+}
+
+// withDefaults returns flags whose sizes are all set: those that were not given are parts of the memory.
+func (f limitFlags) withDefaults(available int64) limitFlags {
+	const cacheParts, uploadParts, maxUploads = 12, 4, 256 << 20 // there are four caches, one of twice the size
+	if f.Memory == 0 {
+		f.Memory = memoryFrom(available)
+	}
+	if f.CacheSize == nil {
+		f.CacheSize = new(int(f.Memory / cacheParts))
+	}
+	if f.IngestMemory == nil {
+		f.IngestMemory = new(int64(min(maxUploads, f.Memory/uploadParts)))
+	}
+	return f
+}
+
+// boundMemory makes the garbage collector work harder as memory nears what the server may use. An eighth is left for
+// what the collector does not count, and for what is allocated while it works. GOMEMLIMIT in the environment wins.
+func (f limitFlags) boundMemory() {
+	const left = 8
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(int64(f.Memory - f.Memory/left))
+	}
+}
+
+// availableMemory returns the memory of the machine or, if that is less, of the cgroups that the process is in, in
+// bytes; root is the root of the file system. Where the system does not tell, it is very large.
+func availableMemory(root fs.FS) int64 {
+	available := int64(math.MaxInt64)
+	text, _ := fs.ReadFile(root, "proc/meminfo")
+	var kilobytes int64
+	if _, err := fmt.Sscanf(string(text), "MemTotal: %d kB", &kilobytes); err == nil && kilobytes > 0 {
+		available = kilobytes << 10
+	}
+	groups, _ := fs.ReadFile(root, "proc/self/cgroup")
+	for line := range strings.Lines(string(groups)) {
+		number, rest, _ := strings.Cut(strings.TrimSpace(line), ":") // number:controllers:path, see cgroups(7)
+		switch controllers, group, _ := strings.Cut(rest, ":"); {
+		case number == "0" && controllers == "": // version 2
+			available = min(available, limitOf(root, "sys/fs/cgroup", group, "memory.max"))
+		case controllers == "memory":
+			available = min(available, limitOf(root, "sys/fs/cgroup/memory", group, "memory.limit_in_bytes"))
+		}
+	}
+	return available
+}
+
+// limitOf returns the lowest limit of a cgroup and those above it. In a container a group may be named as the host
+// does, where it is not to be seen: then the root of the mount has the limit.
+func limitOf(root fs.FS, mount, group, file string) int64 {
+	limit := int64(math.MaxInt64)
+	for at := path.Clean("/" + group); ; at = path.Dir(at) {
+		text, _ := fs.ReadFile(root, path.Join(mount, at, file)) // "max" if there is none
+		if size, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64); err == nil && size > 0 {
+			limit = min(limit, size)
+		}
+		if at == "/" {
+			return limit
+		}
+	}
+}
