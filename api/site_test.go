@@ -54,7 +54,7 @@ func newSite(t *testing.T, changes ...func(*api.Config)) site {
 	}
 	log := new(bytes.Buffer)
 	limits := document.DefaultLimits()
-	engine, rendered := validations.NewEngine(), cache.New[revisions.RenderKey, revisions.Rendering](1<<20)
+	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[revisions.RenderKey, revisions.Rendering](1<<20)
 	service := revisions.NewService(revisions.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
 		Store:              kept, Engine: engine, Limits: limits, Rendered: rendered, Now: time.Now,

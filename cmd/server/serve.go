@@ -41,6 +41,8 @@ type serveCommand struct {
 
 	ClientVersion map[string]string `help:"Version of a client plugin, for property groups, unless a purser/ClientVersions document names it; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"` //nolint:lll // a tag
 
+	AssertFormats bool `help:"Check formats in DataSchemas of all drafts but 4, which take them for annotations otherwise."`
+
 	MetricsListen string `help:"Address to serve /metrics on, without authentication, instead of --listen." placeholder:"ADDRESS"` //nolint:lll // a tag
 
 	databaseFlags `embed:""`
@@ -174,7 +176,9 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		db.Close()
 		return nil, nil, err
 	}
-	engine := validations.NewEngine(propertygroups.Extension{})
+	engine := validations.NewEngine(validations.Options{
+		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: c.AssertFormats,
+	})
 	rendered := cache.New[revisions.RenderKey, revisions.Rendering](*c.CacheSize)
 	service := revisions.NewService(revisions.Config{
 		Store: db, Engine: engine, Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,

@@ -60,7 +60,7 @@ func serviceFor(s *site, viewer authz.Viewer) View {
 	const cacheSize = 1 << 20
 	return NewService(Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              s, Renderer: revisions.Renderer{Engine: validations.NewEngine()},
+		Store:              s, Renderer: revisions.Renderer{Engine: validations.NewEngine(validations.Options{})},
 		Rendered: cache.New[revisions.RenderKey, revisions.Rendering](cacheSize),
 	}).For(viewer)
 }

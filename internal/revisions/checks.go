@@ -106,12 +106,13 @@ func bounded(findings []validations.Finding, total *atomic.Int64) []validations.
 	const maxTotal, maxShort = 16 << 20, 256
 	size := 0
 	for _, finding := range findings {
-		size += len(finding.Message) + len(finding.SchemaPath)
+		size += sizeOf(finding)
 	}
 	if total.Add(int64(size)) <= maxTotal || len(findings) == 0 {
 		return findings
 	}
 	first := findings[0]
+	first.Causes = nil
 	if len(first.Message) > maxShort {
 		first.Message = strings.ToValidUTF8(first.Message[:maxShort], "") + "…"
 	}
@@ -129,4 +130,13 @@ func Registering(documents []*Stored) (registering []*Stored) {
 		}
 	}
 	return registering
+}
+
+// sizeOf returns the bytes of a finding's texts.
+func sizeOf(f validations.Finding) int {
+	size := len(f.Message) + len(f.SchemaPath) + len(f.Hint)
+	for _, cause := range f.Causes {
+		size += sizeOf(cause)
+	}
+	return size
 }

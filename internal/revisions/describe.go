@@ -103,7 +103,7 @@ func (r Renderer) reveal(ctx context.Context, d Described) (map[validations.Pair
 			return nil, budget.About(err, "compile the DataSchema %s", row.About.Schema)
 		}
 		if checker == nil {
-			continue // it was made with other client versions
+			continue // it was made with other client versions, or with other DataSchemas
 		}
 		found, err := r.findings(ctx, meter, checker, row.About, ofSecret)
 		if err != nil {
@@ -116,27 +116,28 @@ func (r Renderer) reveal(ctx context.Context, d Described) (map[validations.Pair
 	return findings, meter.Check()
 }
 
-// checker returns what checks by a rule, nil if the client versions are not at hand. ofSecret tells that these come
+// checker returns what checks by a rule, nil if the client versions, or DataSchemas that it refers to, are not at hand. ofSecret tells that these come
 // from a secret.
 func (r Renderer) checker(meter *budget.Meter, rule validations.Rule, d Described) (
 	checker validations.Checker, ofSecret bool, err error,
 ) {
 	versions := validations.ClientVersions{}
-	if !rule.Versions.IsZero() {
+	if !rule.Context.IsZero() {
 		if versions, err = d.Versions(); err != nil {
 			return nil, false, err
 		}
-		ofSecret = versions.AreSecret() && versions.Digest() == rule.Versions
+		ofSecret = versions.AreSecret() && versions.Digest() == rule.Context
 	}
 	if checker, ok := r.Engine.BuiltIn(rule); ok {
 		return checker, ofSecret, nil
 	}
 	text := d.Texts[rule.Schema]
-	again, err := r.Engine.RuleOf(meter, rule.Schema, text, versions)
+	schema := validations.DataSchema{Digest: rule.Schema, Text: text}
+	again, err := r.Engine.RuleOf(meter, schema, versions)
 	if err != nil || again != rule || text == nil {
 		return nil, false, err
 	}
-	checker, err = r.Engine.Compile(meter, text, versions)
+	checker, err = r.Engine.Compile(meter, schema, versions)
 	return checker, ofSecret, err
 }
 

@@ -39,6 +39,7 @@ func failingNames(c changed) (list []string) {
 type judgeCase struct {
 	name             string
 	site, schemas    string // buckets a and schemas
+	names            string // bucket names
 	bucket, body     string
 	compat           bool
 	failing          []string // names; those elsewhere as #id
@@ -48,6 +49,10 @@ type judgeCase struct {
 func TestJudge_judge(t *testing.T) {
 	t.Parallel()
 	good, bad := widget("good", "{x: y}"), widget("bad", "{x: 1}")
+	referring := control(validations.DataSchemaKind, "acme/Widget/v1", "{properties: {x: {$ref: acme/Name/v1}}}")
+	name := func(of string) string {
+		return control(validations.DataSchemaKind, "acme/Name/v1", "{$ref: '#/definitions/n', definitions: {n: {type: "+of+"}}}")
+	}
 	schema, first := dataSchema("string"), strings.Replace(dataSchema("string"), "name: acme/Widget/v1",
 		"name: acme/Widget/v1\n  layeringDefinition: {layer: global}", 1)
 	unusable := control(validations.DataSchemaKind, "acme/Widget/v1", "{type: 7}")
@@ -88,6 +93,18 @@ func TestJudge_judge(t *testing.T) {
 			bucket: "schemas", body: first, failing: []string{"bad"}, entries: 2, checked: 0,
 		},
 		{
+			name: "a schema that another refers to is replaced", site: good + bad, schemas: referring, names: name("string"),
+			bucket: "names", body: name("integer"), failing: []string{"good"}, entries: 2, checked: 3,
+		},
+		{
+			name: "a schema that another refers to comes", site: good + bad, schemas: referring, bucket: "names",
+			body: name("string"), failing: []string{"bad"}, entries: 2, checked: 3,
+		},
+		{
+			name: "a document of a schema that refers to another", schemas: referring + name("string"), body: bad,
+			failing: []string{"bad"}, entries: 1, checked: 1,
+		},
+		{
 			name: "a schema that cannot be used", site: bad, bucket: "schemas", body: unusable,
 			failing: []string{"acme/Widget/v1"}, entries: 1, checked: 2,
 		},
@@ -116,6 +133,7 @@ func TestJudge_judge(t *testing.T) {
 			s, _ := service()
 			s.Compat = c.compat
 			put(t, s, "schemas", c.schemas)
+			put(t, s, "names", c.names)
 			put(t, s, "a", c.site)
 			bucket := c.bucket
 			if bucket == "" {
@@ -166,7 +184,7 @@ func TestJudge_judge_schemaUnread(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	gone := errors.New("gone")
 	cancel(gone)
-	s.Engine = validations.NewEngine(keyword{})
+	s.Engine = validations.NewEngine(validations.Options{Extensions: []validations.Extension{keyword{}}})
 	if _, err := s.judge(Options{}).judge(ctx, change.snapshot, change.diff); !errors.Is(err, gone) {
 		t.Errorf("error %v, want the cause of the context's end", err)
 	}
@@ -205,7 +223,7 @@ func TestJudge_need(t *testing.T) {
 	}
 	rule := m.failures[0].Rule
 	want := Need{
-		Evidence: true, Governed: []string{"acme/Widget/v2"}, Checks: []Pair{{diff.Added[0].Digest, rule}},
+		Evidence: true, Schemas: true, Governed: []string{"acme/Widget/v2"}, Checks: []Pair{{diff.Added[0].Digest, rule}},
 		Kinds: []string{"acme/Widget/v1", validations.DataSchemaKind, "acme/Widget/v2"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -375,7 +393,7 @@ func TestJudge_judge_budgetOfSchema(t *testing.T) {
 			s.ClientVersions = validations.ClientVersions{"p": "1"}
 			put(t, s, "a", c.schema)
 			change := judged(t, s, "b", widget("w", "{x: y}"))
-			s.Engine = validations.NewEngine(keyword{}) // which has compiled nothing
+			s.Engine = validations.NewEngine(validations.Options{Extensions: []validations.Extension{keyword{}}}) // which has compiled nothing
 			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
 			defer end()
 			nearly := budget.NewMeter(ctx)

@@ -243,6 +243,26 @@ type registered struct {
 	checker validations.Checker
 	secret  bool // it holds something secret, or it names client versions that do
 	unknown bool // it names client versions some of which are withheld
+	others  map[string][]byte
+}
+
+// passOn marks the DataSchemas that refer to others by what these are.
+func passOn(schemas []registered, withheld []*Stored) {
+	secret, unknown := map[string]bool{}, map[string]bool{}
+	for _, schema := range schemas {
+		secret[schema.Name], unknown[schema.Name] = schema.Tainted, false
+	}
+	for _, doc := range withheld {
+		if doc.Schema == validations.DataSchemaKind {
+			unknown[doc.Name] = true
+		}
+	}
+	for i := range schemas {
+		for name := range schemas[i].others {
+			schemas[i].secret = schemas[i].secret || secret[name]
+			schemas[i].unknown = schemas[i].unknown || unknown[name]
+		}
+	}
 }
 
 // registered returns the DataSchemas in force among rendered documents.
@@ -252,26 +272,29 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 	}
 	versions := r.ReadClientVersions(rendered.Documents)
 	withheld := slices.ContainsFunc(rendered.Withheld, namesVersions)
+	registry := registryOf(Registering(rendered.Documents))
 	err = forEach(ctx, len(schemas), func(meter *budget.Meter, i int) error {
 		schema := &schemas[i]
-		digest := rendered.digest(schema.Stored)
+		of := registry.DataSchema(rendered.digest(schema.Stored), schema.Data)
+		schema.others = of.Others
 		var err error
-		if schema.rule, err = r.Engine.RuleOf(meter, digest, schema.Data, versions); err != nil {
+		if schema.rule, err = r.Engine.RuleOf(meter, of, versions); err != nil {
 			return readingSchema(err, schema.Stored)
 		}
 		if versions.AreSecret() || withheld {
-			names, err := r.Engine.NamesVersions(meter, schema.Data)
+			names, err := r.Engine.NamesVersions(meter, of)
 			if err != nil {
 				return readingSchema(err, schema.Stored)
 			}
 			schema.secret, schema.unknown = schema.secret || names && versions.AreSecret(), names && withheld
 		}
-		schema.checker, err = r.Engine.Compile(meter, schema.Data, versions)
+		schema.checker, err = r.Engine.Compile(meter, of, versions)
 		return readingSchema(err, schema.Stored)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("compile DataSchemas: %w", err)
 	}
+	passOn(schemas, rendered.Withheld)
 	return schemas, nil
 }
 

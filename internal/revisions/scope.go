@@ -3,6 +3,7 @@ package revisions
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"purser/internal/budget"
@@ -15,8 +16,9 @@ type scope struct {
 	governed map[string]bool            // document schemas whose DataSchemas, or the client versions they use, change
 	subjects []*Stored                  // documents to check: the new ones, then those of the governed schemas
 	pairs    map[*Stored]Pair           // the check of each subject that has a rule
-	texts    map[validations.Rule][]byte
-	withheld bool // some documents are left out, because they or their schemas depend on secrets
+	schemas  map[validations.Rule]validations.DataSchema
+	secret   map[validations.Rule]bool // the rule depends on client versions that come from a secret
+	withheld bool                      // some documents are left out, because they or their schemas depend on secrets
 }
 
 // scope returns the scope of a diff as far as a snapshot shows it.
@@ -37,17 +39,23 @@ func (j judge) scope(ctx context.Context, snapshot Snapshot, diff Diff) (s scope
 		}
 	}
 	rules := validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: j.Compat}
-	s.texts = map[validations.Rule][]byte{}
+	s.schemas, s.secret = map[validations.Rule]validations.DataSchema{}, map[validations.Rule]bool{}
 	unknown := map[string]bool{} // document schemas whose DataSchemas name client versions that are withheld
-	for _, doc := range Registering(diff.After(snapshot.Schemas)) {
-		rule, err := j.Engine.RuleOf(meter, doc.Digest, doc.Data, s.versions)
-		if err == nil && unknownVersions {
-			unknown[doc.Name], err = j.Engine.NamesVersions(meter, doc.Data)
+	registering := Registering(diff.After(snapshot.Schemas))
+	registry := registryOf(registering)
+	for _, doc := range registering {
+		schema := registry.DataSchema(doc.Digest, doc.Data)
+		rule, err := j.Engine.RuleOf(meter, schema, s.versions)
+		names := false
+		if err == nil && (unknownVersions || s.versions.AreSecret()) {
+			names, err = j.Engine.NamesVersions(meter, schema)
 		}
 		if err != nil {
 			return s, readingSchema(err, doc)
 		}
-		rules.Registered[doc.Name], s.texts[rule] = rule, doc.Data
+		unknown[doc.Name] = names && unknownVersions
+		s.secret[rule] = names && s.versions.AreSecret()
+		rules.Registered[doc.Name], s.schemas[rule] = rule, schema
 	}
 	if j.Withhold {
 		s.subjects = slices.DeleteFunc(s.subjects, func(doc *Stored) bool {
@@ -65,6 +73,23 @@ func (j judge) scope(ctx context.Context, snapshot Snapshot, diff Diff) (s scope
 	return s, meter.Check()
 }
 
+// referred returns the names of the DataSchemas that those of the scope refer to.
+func (s scope) referred() (names []string) {
+	for _, schema := range s.schemas {
+		names = slices.AppendSeq(names, maps.Keys(schema.Others))
+	}
+	return names
+}
+
+// registryOf returns the DataSchemas that documents register.
+func registryOf(registering []*Stored) validations.Registry {
+	registry := make(validations.Registry, len(registering))
+	for _, doc := range registering {
+		registry[doc.Name] = doc.Data
+	}
+	return registry
+}
+
 // governed returns the document schemas by whose DataSchemas documents must be checked again.
 func (j judge) governed(meter *budget.Meter, snapshot Snapshot, diff Diff, versions validations.ClientVersions) (
 	map[string]bool, error,
@@ -75,28 +100,27 @@ func (j judge) governed(meter *budget.Meter, snapshot Snapshot, diff Diff, versi
 			kinds[doc.Name] = true
 		}
 	}
-	if versions.Digest() == snapshot.Newest.ClientVersions {
+	registering := Registering(diff.After(snapshot.Schemas))
+	registry := registryOf(registering)
+	if versions.Digest() != snapshot.Newest.ClientVersions {
+		for _, doc := range registering {
+			names, err := j.Engine.NamesVersions(meter, registry.DataSchema(doc.Digest, doc.Data))
+			if err != nil {
+				return nil, readingSchema(err, doc)
+			}
+			if names {
+				kinds[doc.Name] = true
+			}
+		}
+	}
+	if len(kinds) == 0 {
 		return kinds, nil
 	}
-	for _, doc := range snapshot.Schemas {
-		if !validations.Registers(doc.Document) {
-			continue
-		}
-		names, err := j.Engine.NamesVersions(meter, doc.Data)
-		if err != nil {
-			return nil, readingSchema(err, doc)
-		}
-		if names {
-			kinds[doc.Name] = true
-		}
-	}
-	return kinds, nil
+	return registry.Dependents(kinds), nil
 }
 
 // ofSecret reports whether a rule depends on client versions that come from a secret.
-func (s scope) ofSecret(rule validations.Rule) bool {
-	return s.versions.AreSecret() && rule.Versions == s.versions.Digest()
-}
+func (s scope) ofSecret(rule validations.Rule) bool { return s.secret[rule] }
 
 // readingSchema says which DataSchema was being worked on when a budget was spent.
 func readingSchema(err error, doc *Stored) error {
@@ -158,7 +182,7 @@ func (j judge) checkers(ctx context.Context, s scope, documents []*Stored) (
 	compiled := make([]validations.Checker, len(unknown))
 	err := forEach(ctx, len(unknown), func(meter *budget.Meter, i int) (err error) {
 		rule := s.pairs[unknown[i]].Rule
-		compiled[i], err = j.Engine.Compile(meter, s.texts[rule], s.versions)
+		compiled[i], err = j.Engine.Compile(meter, s.schemas[rule], s.versions)
 		return budget.About(err, "compile the DataSchema %s", unknown[i].Schema)
 	})
 	if err != nil {

@@ -16,23 +16,27 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance returns the Levenshtein distance of two texts, in bytes.
+// distance returns how many bytes must be changed, added, left out or swapped with their neighbour to make one text the
+// other (the optimal string alignment distance).
 func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
+	above, last, row := rows[0], rows[1], rows[2]
+	for j := range last {
+		last[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
 		row[0] = i + 1
 		for j := range len(b) {
-			change := diagonal
+			change := last[j]
 			if a[i] != b[j] {
 				change++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, diagonal+1, row[j]+1)
+			row[j+1] = min(change, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], above[j-1]+1)
+			}
 		}
+		above, last, row = last, row, above
 	}
-	return row[len(b)]
+	return last[len(b)]
 }

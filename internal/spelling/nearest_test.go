@@ -19,6 +19,7 @@ func TestNearest(t *testing.T) {
 		"srt":                        "sort",
 		"max-delete":                 "max-deleted",
 		"mesage":                     "message",
+		"srot":                       "sort",
 		"other":                      "",
 		"s":                          "",
 		"":                           "",

@@ -331,7 +331,7 @@ func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
 	notes := make([]*string, n)
 	for i, failure := range commit.Failures {
 		entries[i], documents[i] = int32(failure.Entry), failure.Document //nolint:gosec // bounded by the documents of a body
-		rules[i], versions[i] = orNull(failure.Rule.Schema), orNull(failure.Rule.Versions)
+		rules[i], versions[i] = orNull(failure.Rule.Schema), orNull(failure.Rule.Context)
 		if len(failure.Notes) > 0 {
 			text, err := json.Marshal(failure.Notes)
 			if err != nil {

@@ -55,7 +55,7 @@ func openStore(t *testing.T, url string, options store.Options) *store.Store {
 func changing(s revisions.Store) *revisions.Service {
 	return revisions.NewService(revisions.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              s, Engine: validations.NewEngine(), Limits: document.DefaultLimits(), Now: time.Now,
+		Store:              s, Engine: validations.NewEngine(validations.Options{}), Limits: document.DefaultLimits(), Now: time.Now,
 		Observe: func(string, time.Duration) {},
 	})
 }

@@ -81,7 +81,7 @@ func (s *Store) Failures(ctx context.Context, of revisions.Revision, query queri
 }
 
 func scanFailure(row pgx.CollectableRow) (f revisions.Failure, err error) {
-	err = row.Scan(&f.Entry, &f.Document, digestField{&f.Rule.Schema}, digestField{&f.Rule.Versions})
+	err = row.Scan(&f.Entry, &f.Document, digestField{&f.Rule.Schema}, digestField{&f.Rule.Context})
 	return f, err //nolint:wrapcheck // explained by the callers
 }
 
@@ -92,7 +92,7 @@ func (s *Store) FailedEntries(ctx context.Context, of revisions.Revision, query 
 	return collectOf(ctx, s, of, func(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
 		var notes []byte
 		f.About, err = s.scanDocument(prefixed{
-			row, []any{&f.Entry, digestField{&f.Rule.Schema}, digestField{&f.Rule.Versions}, &notes},
+			row, []any{&f.Entry, digestField{&f.Rule.Schema}, digestField{&f.Rule.Context}, &notes},
 		})
 		if err != nil {
 			return f, err

@@ -41,7 +41,7 @@ func open(t *testing.T, url string) site {
 		t.Fatal(err)
 	}
 	t.Cleanup(kept.Close)
-	engine, rendered := validations.NewEngine(), cache.New[revisions.RenderKey, revisions.Rendering](cacheSize)
+	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[revisions.RenderKey, revisions.Rendering](cacheSize)
 	return site{
 		revisions.NewService(revisions.Config{
 			DefaultValidations: revisions.Defaults{validations.SchemaValidation},

@@ -267,7 +267,7 @@ func (s *Store) failedChecks(ctx context.Context, tx pgx.Tx, after, last int64) 
 	}
 	var pair revisions.Pair
 	_, err = pgx.ForEachRow(rows, []any{
-		digestField{&pair.Content}, digestField{&pair.Rule.Schema}, digestField{&pair.Rule.Versions},
+		digestField{&pair.Content}, digestField{&pair.Rule.Schema}, digestField{&pair.Rule.Context},
 	}, func() error {
 		failed = append(failed, pair.Name())
 		return nil

@@ -70,7 +70,7 @@ func mustLoad(name string) *schema {
 		panic(fmt.Sprintf("validations: parse built-in schema %s: %v", name, err))
 	}
 	json := document.AppendJSON(nil, value)
-	compiled, err := jsonschema.Compile(budget.NewMeter(context.Background()), json)
+	compiled, err := jsonschema.Compile(budget.NewMeter(context.Background()), json, jsonschema.Options{})
 	if err != nil {
 		panic(fmt.Sprintf("validations: compile built-in schema %s: %v", name, err))
 	}

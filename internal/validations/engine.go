@@ -1,8 +1,6 @@
 package validations
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -43,7 +41,7 @@ const (
 
 // Engine compiles DataSchemas, each text once, and keeps what it has compiled. It is safe for concurrent use.
 type Engine struct {
-	extensions []Extension
+	Options
 
 	mu       sync.Mutex
 	compiled *simplelru.LRU[document.Digest, compiled] // by the digest of the text
@@ -71,9 +69,15 @@ type compiled struct {
 	size     int
 }
 
-// NewEngine returns an engine for DataSchemas with the keywords of extensions.
-func NewEngine(extensions ...Extension) *Engine {
-	e := &Engine{extensions: extensions, passed: cache.New[Pair, struct{}](passedSize)}
+// Options are what checks by DataSchemas depend on besides these.
+type Options struct {
+	Extensions    []Extension // keywords that they may have
+	AssertFormats bool        // format is an assertion in all drafts but Draft 4
+}
+
+// NewEngine returns an engine for DataSchemas.
+func NewEngine(options Options) *Engine {
+	e := &Engine{Options: options, passed: cache.New[Pair, struct{}](passedSize)}
 	cache, err := simplelru.NewLRU(maxCompiled, func(_ document.Digest, c compiled) { e.size -= c.size })
 	if err != nil {
 		panic(fmt.Sprintf("validations: %v", err)) // only for a size below one
@@ -93,10 +97,10 @@ func (e *Engine) BuiltIn(rule Rule) (checker Checker, ok bool) {
 	return nil, false
 }
 
-// Compile returns the checker of a DataSchema's text for client versions. The checker of an unusable DataSchema finds
+// Compile returns the checker of a DataSchema for client versions. The checker of an unusable DataSchema finds
 // nothing; the DataSchema itself fails instead (spec/api.md §2.5). The error is the meter's, unwrapped.
-func (e *Engine) Compile(meter *budget.Meter, text []byte, versions ClientVersions) (Checker, error) {
-	c, err := e.compile(meter, text)
+func (e *Engine) Compile(meter *budget.Meter, schema DataSchema, versions ClientVersions) (Checker, error) {
+	c, err := e.compile(meter, schema)
 	if err != nil {
 		return nil, err
 	}
@@ -106,17 +110,19 @@ func (e *Engine) Compile(meter *budget.Meter, text []byte, versions ClientVersio
 	return c.schema.For(versions), nil
 }
 
-// compile compiles a text, unless that is cached. The error is the meter's, unwrapped.
-func (e *Engine) compile(meter *budget.Meter, text []byte) (compiled, error) {
-	digest := document.Digest(sha256.Sum256(text))
+// compile compiles a DataSchema, unless that is cached. The error is the meter's, unwrapped.
+func (e *Engine) compile(meter *budget.Meter, s DataSchema) (compiled, error) {
+	digest := s.sum()
 	e.mu.Lock()
 	known, ok := e.compiled.Get(digest)
 	e.mu.Unlock()
 	if ok {
 		return known, nil
 	}
-	schema, err := jsonschema.Compile(meter, text, e.extensions...)
-	c := compiled{schema: schema, size: len(text)}
+	schema, err := jsonschema.Compile(meter, s.Text, jsonschema.Options{
+		Extensions: e.Extensions, AssertFormats: e.AssertFormats, Others: s.Others,
+	})
+	c := compiled{schema: schema, size: s.size()}
 	if err != nil {
 		unusable, ok := errors.AsType[*jsonschema.Unusable](err)
 		if !ok {
@@ -139,42 +145,46 @@ func (e *Engine) keep(digest document.Digest, c compiled) {
 }
 
 // RuleOf returns the rule of a DataSchema for client versions. The error is the meter's, unwrapped.
-func (e *Engine) RuleOf(meter *budget.Meter, schema document.Digest, text []byte, versions ClientVersions) (
-	Rule, error,
-) {
-	rule := Rule{Schema: schema}
-	if !e.isExtended(text) {
-		return rule, nil
+func (e *Engine) RuleOf(meter *budget.Meter, schema DataSchema, versions ClientVersions) (Rule, error) {
+	rule := Rule{Schema: schema.Digest}
+	if e.isExtended(schema) {
+		rule.Context = noVersions() // distinct from rules of servers without extensions
+		named, err := e.NamesVersions(meter, schema)
+		switch {
+		case err != nil:
+			return rule, err
+		case named && len(versions) > 0:
+			rule.Context = versions.Digest()
+		}
 	}
-	rule.Versions = noVersions() // distinct from rules of servers without extensions
-	if len(versions) == 0 {
-		return rule, nil
+	if e.AssertFormats && schema.contains([]byte(`"format":`)) {
+		rule.Context = document.DigestOf(document.Mapping{{Key: "formats", Value: rule.Context.String()}})
 	}
-	named, err := e.NamesVersions(meter, text)
-	if named {
-		rule.Versions = versions.Digest()
-	}
-	return rule, err
+	rule.Context = schema.with(rule.Context)
+	return rule, nil
 }
 
 // noVersions returns the digest of an empty set of client versions, for schemas with keywords of an extension.
 func noVersions() document.Digest { return document.DigestOf(document.Mapping{}) }
 
-// isExtended reports whether a DataSchema may have keywords of an extension.
-func (e *Engine) isExtended(text []byte) bool {
-	return slices.ContainsFunc(e.extensions, func(extension Extension) bool {
-		return slices.ContainsFunc(extension.Keywords(), func(keyword string) bool {
-			return bytes.Contains(text, []byte(`"`+keyword+`":`))
-		})
-	})
+// isExtended reports whether a DataSchema, or one that it refers to, may have keywords of an extension.
+func (e *Engine) isExtended(schema DataSchema) bool {
+	for _, extension := range e.Extensions {
+		for _, keyword := range extension.Keywords() {
+			if schema.contains([]byte(`"` + keyword + `":`)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // NamesVersions reports whether checks by a DataSchema depend on client versions. The error is the meter's, unwrapped.
-func (e *Engine) NamesVersions(meter *budget.Meter, text []byte) (bool, error) {
-	if !e.isExtended(text) {
+func (e *Engine) NamesVersions(meter *budget.Meter, schema DataSchema) (bool, error) {
+	if !e.isExtended(schema) {
 		return false, nil
 	}
-	c, err := e.compile(meter, text)
+	c, err := e.compile(meter, schema)
 	return c.schema != nil && c.schema.NamesVersions(), err
 }
 
@@ -182,7 +192,7 @@ func (e *Engine) NamesVersions(meter *budget.Meter, text []byte) (bool, error) {
 type usable struct{ engine *Engine }
 
 func (u usable) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
-	c, err := u.engine.compile(meter, data)
+	c, err := u.engine.compile(meter, DataSchema{Text: data})
 	return slices.Clone(c.unusable), err // callers mark findings as secret
 }
 

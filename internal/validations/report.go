@@ -20,6 +20,19 @@ type Error struct {
 	Schema           string          `json:"schema"`
 	SchemaPath       string          `json:"schema_path"`
 	ValidationSchema json.RawMessage `json:"validation_schema"`
+	// Hint tells what may have been meant.
+	Hint string `json:"hint,omitempty"`
+	// Causes tells what is wrong with the branch of an anyOf or oneOf that was most likely meant.
+	Causes []Cause `json:"causes,omitempty"`
+}
+
+// Cause is what is wrong with a branch of an anyOf or oneOf.
+type Cause struct {
+	Message    string  `json:"message"`
+	Path       string  `json:"path"`
+	SchemaPath string  `json:"schema_path"`
+	Hint       string  `json:"hint,omitempty"`
+	Causes     []Cause `json:"causes,omitempty"`
 }
 
 // Sanitized replaces values that may be secret (spec/api.md §7.4).
@@ -63,8 +76,11 @@ func report(doc *document.Document, rule []byte, findings []Finding, details boo
 	for _, finding := range findings {
 		e := Error{
 			ErrorSection: json.RawMessage(omitted), Layer: doc.Layer, Message: expiry(finding, secrets.message(finding)),
-			Name: doc.Name, Path: strings.Join(append([]string{".data"}, finding.Instance...), "."),
+			Name: doc.Name, Path: pathOf(finding),
 			Schema: doc.Schema, SchemaPath: finding.SchemaPath, ValidationSchema: json.RawMessage(omitted),
+		}
+		if e.Message != Sanitized {
+			e.Hint, e.Causes = finding.Hint, secrets.causes(finding.Causes)
 		}
 		if details {
 			e.ErrorSection, e.ValidationSchema = section(whole, finding.Instance), bounded(rule)
@@ -82,6 +98,19 @@ func expiry(f Finding, message string) string {
 		return message
 	}
 	return value + " is no duration of ISO 8601; write for example PT90S, PT15M, PT12H, P7D or P2W"
+}
+
+// pathOf returns where in a document a finding is.
+func pathOf(f Finding) string { return strings.Join(append([]string{".data"}, f.Instance...), ".") }
+
+// causes returns the causes of a finding, without those whose messages may show secrets.
+func (s secrets) causes(findings []Finding) (causes []Cause) {
+	for _, f := range findings {
+		if message := s.message(f); message != Sanitized {
+			causes = append(causes, Cause{message, pathOf(f), f.SchemaPath, f.Hint, s.causes(f.Causes)})
+		}
+	}
+	return causes
 }
 
 // D002 returns the message about an error in a rendered document (spec/api.md §7.2).
@@ -164,20 +193,16 @@ func (s secrets) scrub(data any) any {
 	return data
 }
 
-// namesKeysOnly lists the keywords whose messages contain keys but no values.
-var namesKeysOnly = []string{"required", "additionalProperties", "dependencies"}
-
 func (s secrets) message(f Finding) string {
 	if !s.everywhere && len(s.paths) == 0 {
 		return f.Message
 	}
-	keyword := f.SchemaPath[strings.LastIndex(f.SchemaPath, ".")+1:]
-	if s.everywhere || keyword == "type" { // the reference hides every "is not of type"
+	if s.everywhere || strings.HasSuffix(f.SchemaPath, ".type") { // the reference hides every "is not of type"
 		return Sanitized
 	}
 	for _, path := range s.paths {
 		within := hasPrefix(f.Instance, path)
-		around := hasPrefix(path, f.Instance) && !f.Names && !slices.Contains(namesKeysOnly, keyword)
+		around := hasPrefix(path, f.Instance) && !f.Names
 		if within || around {
 			return Sanitized
 		}

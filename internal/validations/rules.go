@@ -12,12 +12,14 @@ import (
 const DataSchemaKind = "deckhand/DataSchema/v1"
 
 // engineVersion is part of every Pair. Increase it when the outcome or the messages of checks change.
-const engineVersion = "2"
+const engineVersion = "3"
 
-// Rule identifies what a document is checked by: a schema and, if it depends on them, the versions of client plugins.
+// Rule identifies what a document is checked by: a schema, and what else its outcome depends on.
 type Rule struct {
-	Schema   document.Digest
-	Versions document.Digest // zero if the schema does not depend on them
+	Schema document.Digest
+	// Context is a digest of the versions of client plugins and of the DataSchemas that the schema refers to, as far as
+	// it depends on them; zero if it depends on neither.
+	Context document.Digest
 }
 
 // IsZero reports whether there is no rule.
@@ -29,8 +31,8 @@ type Pair document.Digest
 // PairOf returns the Pair of a content and a rule.
 func PairOf(content document.Digest, rule Rule) Pair {
 	parts := [][]byte{[]byte(engineVersion), rule.Schema[:], content[:]}
-	if !rule.Versions.IsZero() {
-		parts = append(parts, rule.Versions[:])
+	if !rule.Context.IsZero() {
+		parts = append(parts, rule.Context[:])
 	}
 	return sha256.Sum256(bytes.Join(parts, nil))
 }

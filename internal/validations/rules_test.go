@@ -129,7 +129,7 @@ func TestRules_For(t *testing.T) {
 func check(t *testing.T, schema, data []byte) []Finding {
 	t.Helper()
 	meter := budget.NewMeter(t.Context())
-	checker, err := NewEngine().Compile(meter, schema, nil)
+	checker, err := NewEngine(Options{}).Compile(meter, DataSchema{Text: schema}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func check(t *testing.T, schema, data []byte) []Finding {
 // An unusable DataSchema is a finding about itself and finds nothing in others.
 func TestEngine_unusable(t *testing.T) {
 	t.Parallel()
-	engine := NewEngine()
+	engine := NewEngine(Options{})
 	text := []byte(`{"properties":{"a":{"$ref":"file:///etc/passwd"}}}`)
 	judge, ok := engine.BuiltIn(Rule{Schema: dataSchema.digest})
 	if findings, _ := judge.Check(budget.NewMeter(t.Context()), text); !ok || len(findings) == 0 || !strings.Contains(findings[0].Message, "file:///etc/passwd") {
@@ -207,7 +207,7 @@ func TestReport(t *testing.T) {
 // not shared with callers, who mark it.
 func TestEngine_compile_bounded(t *testing.T) {
 	t.Parallel()
-	engine, meter := NewEngine(), budget.NewMeter(t.Context())
+	engine, meter := NewEngine(Options{}), budget.NewMeter(t.Context())
 	judge, _ := engine.BuiltIn(Rule{Schema: dataSchema.digest})
 	for i := range 40 {
 		text := fmt.Appendf(nil, `{"type":%d,"description":"%s"}`, i, strings.Repeat("x", maxCompiledSize/20))

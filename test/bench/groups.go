@@ -19,11 +19,11 @@ const (
 // groups measures row 14.
 func (b *bench) groups(ctx context.Context) error {
 	b.sayf("row 14: checking a document with and without property groups")
-	engine := validations.NewEngine(propertygroups.Extension{})
+	engine := validations.NewEngine(validations.Options{Extensions: []validations.Extension{propertygroups.Extension{}}})
 	data := groupedData()
 	check := func(groups int) func() error {
 		text := groupedSchema(groups)
-		checker, err := engine.Compile(budget.NewMeter(ctx), text, nil)
+		checker, err := engine.Compile(budget.NewMeter(ctx), validations.DataSchema{Text: text}, nil)
 		return func() error {
 			if err != nil {
 				return fmt.Errorf("compile the DataSchema: %w", err)

@@ -28,7 +28,7 @@ func compile(ctx context.Context, k kind) (validations.Checker, error) {
 		return nil, fmt.Errorf("read the DataSchema: %w", err)
 	}
 	text := document.AppendJSON(nil, document.Locate(value, []string{"data"}))
-	checker, err := jsonschema.Compile(budget.NewMeter(ctx), text)
+	checker, err := jsonschema.Compile(budget.NewMeter(ctx), text, jsonschema.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("compile the DataSchema: %w", err)
 	}

@@ -79,7 +79,7 @@ func fillHistory(ctx context.Context, database string, history int) error {
 		return fmt.Errorf("connect to the database: %w", err)
 	}
 	defer db.Close()
-	service, site := newService(kept, validations.NewEngine()), newSite(small(), changing)
+	service, site := newService(kept, validations.NewEngine(validations.Options{})), newSite(small(), changing)
 	for revision := range history {
 		const often = 100 // or rows that are dead, and plans for fewer, would slow it down
 		if revision%often == 0 {

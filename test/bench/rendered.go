@@ -58,7 +58,7 @@ func (b *bench) rendered(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r := &rendered{server: s, layered: site, engine: validations.NewEngine()}
+	r := &rendered{server: s, layered: site, engine: validations.NewEngine(validations.Options{})}
 	defer func() { err = r.stop(err) }()
 	if err := r.take(ctx); err != nil {
 		return err
@@ -160,7 +160,7 @@ func standard(text []byte) (value any, err error) {
 func (b *bench) renderings(ctx context.Context, r *rendered) error {
 	decode := r.stored.decode(standard)
 	ingested := r.render(ctx, r.stored, r.engine)
-	forgotten := func() error { return r.render(ctx, r.stored, validations.NewEngine())() }
+	forgotten := func() error { return r.render(ctx, r.stored, validations.NewEngine(validations.Options{}))() }
 	what := r.label + ": render and validate, schemas compiled as after its ingest, to decoding its JSON "
 	return b.compareAll([]compared{
 		{row: 11, limit: 3, against: decode, measured: ingested, what: what + "(encoding/json, one goroutine)"},

@@ -119,7 +119,7 @@ func (w *wide) open(ctx context.Context) (err error) {
 	if w.kept, err = openStore(ctx, w.db.Config().ConnString()); err != nil {
 		return fmt.Errorf("open the store: %w", err)
 	}
-	w.service = newQueries(w.kept, validations.NewEngine())
+	w.service = newQueries(w.kept, validations.NewEngine(validations.Options{}))
 	if w.newest, err = w.kept.Latest(ctx); err != nil {
 		return fmt.Errorf("find the newest revision: %w", err)
 	}

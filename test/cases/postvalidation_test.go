@@ -61,7 +61,7 @@ func putAndRender(t *testing.T, body []byte) error {
 		t.Fatal(err)
 	}
 	t.Cleanup(kept.Close)
-	engine := validations.NewEngine()
+	engine := validations.NewEngine(validations.Options{})
 	rendered := cache.New[revisions.RenderKey, revisions.Rendering](1 << 20)
 	service := revisions.NewService(revisions.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},

@@ -62,7 +62,7 @@ func TestPropertyGroups(t *testing.T) {
 		for _, c := range groupCases(t, name) {
 			t.Run(c.id, func(t *testing.T) {
 				t.Parallel()
-				engine := validations.NewEngine(propertygroups.Extension{})
+				engine := validations.NewEngine(validations.Options{Extensions: []validations.Extension{propertygroups.Extension{}}})
 				meter := budget.NewMeter(t.Context())
 				schema := document.AppendJSON(nil, c.schema)
 				if c.schemaError != "" {
@@ -82,7 +82,7 @@ func TestPropertyGroups(t *testing.T) {
 				}
 				said := &document.Document{Data: document.AppendJSON(nil, c.versions)}
 				versions := validations.ReadClientVersions([]*document.Document{said}, nil)
-				checker, err := engine.Compile(meter, schema, versions)
+				checker, err := engine.Compile(meter, validations.DataSchema{Text: schema}, versions)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -131,7 +131,7 @@ func TestPropertyGroups_put(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(kept.Close)
-	engine := validations.NewEngine(propertygroups.Extension{})
+	engine := validations.NewEngine(validations.Options{Extensions: []validations.Extension{propertygroups.Extension{}}})
 	rendered := cache.New[revisions.RenderKey, revisions.Rendering](1 << 20)
 	service := revisions.NewService(revisions.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},

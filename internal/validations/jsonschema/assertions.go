@@ -1,166 +1,211 @@
 package jsonschema
 
 import (
-	"encoding/json"
 	"math"
 	"math/big"
-	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+
+	"purser/internal/document"
 )
 
-// assertions are the keywords of a schema that judge a value without another schema. They are evaluated here and not by
-// the library, so that what they take and the errors that they make are counted; and
-//
-//	type                as Python has it: the library takes 1.0 as an integer, and leaves a schema whose type is wrong
-//	enum, uniqueItems   in time that is in proportion to the value: the library compares each with each
+// assertions are the keywords of a schema that judge a value without another schema.
 type assertions struct {
-	types   []string
-	enum    *enumeration
-	pattern *pattern
+	types    []string
+	enum     *enumeration
+	constant *enumeration
+	pattern  *pattern
+	format   func(any) bool
 
 	minimum, maximum, multipleOf       *big.Rat
-	exclusiveMinimum, exclusiveMaximum bool
+	exclusiveMinimum, exclusiveMaximum *big.Rat
 
 	length, items, properties bounds
 	unique                    bool
-	tuple                     int // items that are allowed; negative if any
 	required                  []string
 	dependencies              []dependency
-	closed                    *closed
 }
 
 // bounds are how few and how many characters, items or members there may be.
 type bounds struct{ min, max int }
 
+func (b bounds) holds() bool { return b.min > 0 || b.max < math.MaxInt }
+
 // dependency is a list of keys that a key asks for.
 type dependency struct {
-	path string // within the schema, as the library writes it
-	key  string
-	asks []string
+	keyword string
+	key     string
+	asks    []string
 }
 
-// closed is additionalProperties: false.
-type closed struct {
-	named    map[string]bool
-	patterns []*pattern
-}
-
-// read reads the keywords of n, which satisfies the metaschema.
-func (a *assertions) read(w work, n *node) {
-	a.types, a.tuple = typesOf(n), -1
-	if v := n.raw.member("enum"); v != nil {
-		a.enum = newEnumeration(w, v)
+// assert reads the assertions of a schema. What has another type than it should, which a metaschema finds unless the
+// schema is of another draft than the document, is ignored.
+func (g *graph) assert(n *node) {
+	g.spend(len(n.members) * lookupSteps)
+	a := &assertions{
+		length: bounds{0, math.MaxInt}, items: bounds{0, math.MaxInt}, properties: bounds{0, math.MaxInt},
 	}
-	a.minimum, a.exclusiveMinimum = limit(n, "minimum"), holds(n, "exclusiveMinimum")
-	a.maximum, a.exclusiveMaximum = limit(n, "maximum"), holds(n, "exclusiveMaximum")
-	a.multipleOf = limit(n, "multipleOf")
-	a.length = boundsOf(n, "minLength", "maxLength")
-	a.items = boundsOf(n, "minItems", "maxItems")
-	a.properties = boundsOf(n, "minProperties", "maxProperties")
-	a.unique = holds(n, "uniqueItems")
-	if items := n.raw.member("items"); items != nil && items.kind == array && denies(n, "additionalItems") {
-		a.tuple = len(items.items)
+	has := false
+	for _, member := range n.members {
+		if g.assertion(n, a, member.Key, member.Value) {
+			has = true
+		}
 	}
-	if v := n.raw.member("required"); v != nil {
-		a.required = texts(v)
-	}
-	if v := n.raw.member("dependencies"); v != nil {
-		a.dependencies = dependenciesOf(v)
-	}
-	if denies(n, "additionalProperties") {
-		a.closed = closedBy(n)
+	if has {
+		a.excludeBounds(n)
+		n.asserts = a
 	}
 }
 
-func holds(n *node, keyword string) bool {
-	v := n.raw.member(keyword)
-	return v != nil && v.kind == boolean && v.text == "true"
+// assertion reads a keyword and reports whether it is an assertion.
+func (g *graph) assertion(n *node, a *assertions, keyword string, held any) bool {
+	switch keyword {
+	case "type":
+		a.types = typesOf(held)
+	case "enum":
+		list, _ := held.([]any)
+		a.enum = newEnumeration(g.work, list)
+	case "pattern":
+		if written, ok := held.(string); ok {
+			a.pattern = g.pattern(n, written, keyword)
+		}
+	case "minimum":
+		a.minimum = limit(held)
+	case "maximum":
+		a.maximum = limit(held)
+	case "multipleOf":
+		a.multipleOf = limit(held)
+	case "minLength":
+		a.length.min = size0(held)
+	case "maxLength":
+		a.length.max = size0(held)
+	case "minItems":
+		a.items.min = size0(held)
+	case "maxItems":
+		a.items.max = size0(held)
+	case "minProperties":
+		a.properties.min = size0(held)
+	case "maxProperties":
+		a.properties.max = size0(held)
+	case "uniqueItems":
+		a.unique, _ = held.(bool)
+	case "required":
+		a.required = texts(held)
+	default:
+		return g.laterAssertion(n, a, keyword, held)
+	}
+	return true
 }
 
-func denies(n *node, keyword string) bool {
-	v := n.raw.member(keyword)
-	return v != nil && v.kind == boolean && v.text == "false"
+// laterAssertion reads a keyword that not all drafts have.
+func (g *graph) laterAssertion(n *node, a *assertions, keyword string, held any) bool {
+	since := n.draft().since
+	switch {
+	case keyword == "exclusiveMinimum" && since >= since6:
+		a.exclusiveMinimum = limit(held)
+	case keyword == "exclusiveMaximum" && since >= since6:
+		a.exclusiveMaximum = limit(held)
+	case keyword == "const" && since >= since6:
+		a.constant = newEnumeration(g.work, []any{held})
+	case keyword == "dependencies" && since < since2019, keyword == "dependentRequired" && since >= since2019:
+		m, _ := held.(mapping)
+		for _, member := range m {
+			if _, isList := member.Value.([]any); isList {
+				a.dependencies = append(a.dependencies, dependency{keyword, member.Key, texts(member.Value)})
+			}
+		}
+	case keyword == "format" && g.asserts(n.draft()):
+		a.format = formatOf(text(held))
+	default:
+		return false
+	}
+	return true
 }
 
-func texts(list *value) []string {
-	all := make([]string, len(list.items))
-	for i, item := range list.items {
-		all[i] = item.text
+// asserts reports whether format is an assertion.
+func (g *graph) asserts(d *draft) bool {
+	return d != draft4 && (g.options.AssertFormats || d == draft2020 && g.formats)
+}
+
+// excludeBounds reads the exclusive bounds of Draft 4, which are flags beside the bounds.
+func (a *assertions) excludeBounds(n *node) {
+	if n.draft() != draft4 {
+		return
+	}
+	if n.members.At("exclusiveMinimum") == true {
+		a.minimum, a.exclusiveMinimum = nil, a.minimum
+	}
+	if n.members.At("exclusiveMaximum") == true {
+		a.maximum, a.exclusiveMaximum = nil, a.maximum
+	}
+}
+
+// texts returns the strings of a list.
+func texts(list any) (all []string) {
+	items, _ := list.([]any)
+	for _, item := range items {
+		all = append(all, text(item))
 	}
 	return all
 }
 
-func typesOf(n *node) []string {
-	v := n.raw.member("type")
-	switch {
-	case v == nil:
-		return nil
-	case v.kind == text:
-		return []string{v.text}
+func typesOf(held any) []string {
+	if one, ok := held.(string); ok {
+		return []string{one}
 	}
-	return texts(v)
+	return texts(held)
 }
 
-func limit(n *node, keyword string) *big.Rat {
-	v := n.raw.member(keyword)
-	if v == nil {
+func limit(held any) *big.Rat {
+	n, ok := held.(document.Number)
+	if !ok {
 		return nil
 	}
-	return rational(bounded(json.Number(v.text)))
+	return rational(bounded(n))
 }
 
-func boundsOf(n *node, minimum, maximum string) bounds {
-	read := func(keyword string, missing int) int {
-		v := n.raw.member(keyword)
-		if v == nil {
-			return missing
-		}
-		if i, err := strconv.Atoi(v.text); err == nil {
-			return i
-		}
+// size0 reads a number of characters, items or members. 2.0 is one from Draft 6 on.
+func size0(held any) int {
+	n, _ := held.(document.Number)
+	i, err := strconv.Atoi(strings.TrimSuffix(string(n), ".0"))
+	if err != nil && !isWhole(n) {
+		return 0
+	} else if err != nil {
 		return math.MaxInt // it has too many digits
 	}
-	return bounds{read(minimum, 0), read(maximum, math.MaxInt)}
+	return i
 }
 
-func dependenciesOf(v *value) (all []dependency) {
-	for i, key := range v.keys {
-		if asked := v.items[i]; asked.kind == array {
-			all = append(all, dependency{"dependencies/" + escape(key), key, texts(asked)})
-		}
-	}
-	return all
+func isOfTypes(v any, types []string, d *draft) bool {
+	return slices.ContainsFunc(types, func(t string) bool { return isOfType(v, t, d) })
 }
 
-func closedBy(n *node) *closed {
-	c := &closed{named: make(map[string]bool)}
-	for i := range n.edges {
-		switch e := &n.edges[i]; e.keyword {
-		case "properties":
-			c.named[e.name] = true
-		case "patternProperties":
-			c.patterns = append(c.patterns, e.pattern)
-		}
+// isOfType reports whether a value has a type. In Draft 4, 1.0 is not an integer; later it is.
+func isOfType(v any, t string, d *draft) bool {
+	var ok bool
+	switch t {
+	case "null":
+		ok = v == nil
+	case "boolean":
+		_, ok = v.(bool)
+	case "string":
+		_, ok = v.(string)
+	case "array":
+		_, ok = v.([]any)
+	case "object":
+		_, ok = v.(mapping)
+	case "number":
+		_, ok = v.(document.Number)
+	case "integer":
+		n, is := v.(document.Number)
+		ok = is && (isInteger(n) || d != draft4 && isWhole(n))
 	}
-	return c
+	return ok
 }
 
-// knows reports whether the property is no additional one.
-func (c *closed) knows(w work, name string) bool {
-	w.spend(lookupSteps + len(name)/keyBytes)
-	if c.named[name] {
-		return true
-	}
-	for _, p := range c.patterns {
-		if w.matches(p, name) {
-			return true
-		}
-	}
-	return false
-}
+// isInteger reports whether a number is written as an integer, which is what Python goes by in Draft 4.
+func isInteger(n document.Number) bool { return !strings.ContainsAny(string(n), ".eE") }
 
-// escape writes a key as the library writes it in a path.
-func escape(key string) string {
-	return url.PathEscape(strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1"))
-}
+// isWhole reports whether a number has no fraction, however it is written.
+func isWhole(n document.Number) bool { return isInteger(n) || rational(bounded(n)).IsInt() }

@@ -31,7 +31,7 @@ func check(t fataler, s *Schema, data []byte) []Finding {
 
 func mustCompile(t testing.TB, schema string) *Schema {
 	t.Helper()
-	s, err := Compile(unmetered().meter, []byte(schema))
+	s, err := Compile(unmetered().meter, []byte(schema), Options{})
 	if err != nil {
 		t.Fatalf("compile %s: %v", schema, err)
 	}
@@ -209,7 +209,7 @@ func TestSchema_Check_references(t *testing.T) {
 func TestSchema_Check_dialect(t *testing.T) {
 	t.Parallel()
 	const schema = `{
-		"$schema": "http://json-schema.org/draft-07/schema#", "$id": "http://elsewhere/", "id": "http://elsewhere/",
+		"$schema": "http://json-schema.org/schema#", "$id": "http://elsewhere/", "id": "http://elsewhere/",
 		"const": 1, "if": {}, "then": false, "contains": {"type": "null"}, "propertyNames": {"maxLength": 1}, "$defs": 5,
 		"format": "ipv4",
 		"properties": {

@@ -11,7 +11,7 @@ import (
 // refusal compiles a schema that must be unusable and returns why.
 func refusal(t *testing.T, schema string) []Finding {
 	t.Helper()
-	_, err := Compile(unmetered().meter, []byte(schema))
+	_, err := Compile(unmetered().meter, []byte(schema), Options{})
 	var unusable *Unusable
 	if !errors.As(err, &unusable) {
 		t.Fatalf("compile gives %v, want an *Unusable", err)
@@ -61,7 +61,8 @@ func TestCompile_metaschema(t *testing.T) {
 
 func TestCompile_refuses(t *testing.T) {
 	t.Parallel()
-	const outside = " points outside the schema: a DataSchema may only refer to itself, with a $ref that starts with #"
+	const outside = " points outside the schema: a DataSchema may only refer to itself, with a $ref that starts with #, or to" +
+		" another one by its name, as in acme/Address/v1#/definitions/street"
 	const pattern = " is no pattern that can be used here: patterns need RE2 syntax, which has no lookarounds and no back-references"
 	const loop = " is a loop: it leads back to itself at the same place of the data"
 	tests := []struct {
@@ -83,10 +84,10 @@ func TestCompile_refuses(t *testing.T) {
 			"items/$ref | .$ref | 'http://x/y#/z'" + outside, "definitions/a/$ref | .$ref | 'other.json'" + outside,
 		}},
 		{"reference is no text", `{"$ref": 5}`, []string{"$ref | .$ref | 5 is not of type 'string'"}},
-		{"lookahead", `{"properties": {"a": {"pattern": "(?!b)"}}}`, []string{"properties/a/pattern | .pattern | '(?!b)'" + pattern}},
+		{"lookahead", `{"properties": {"a": {"pattern": "(?!b)"}}}`, []string{"properties/a/pattern | .pattern | '(?!b)'" + pattern + " (here: the negative look-ahead (?! at character 1)"}},
 		{
 			"back-reference in patternProperties", `{"patternProperties": {"(a)\\1": {}}}`,
-			[]string{`patternProperties/(a)\1 | .patternProperties | '(a)\\1'` + pattern},
+			[]string{`patternProperties/(a)\1 | .patternProperties | '(a)\\1'` + pattern + ` (here: the back-reference \1 at character 4)`},
 		},
 		{"loop", `{"$ref": "#"}`, []string{"$ref | .$ref | $ref '#'" + loop}},
 		{"loop through combinators", `{"allOf": [{"not": {"$ref": "#"}}]}`, []string{"allOf/0/not/$ref | .$ref | $ref '#'" + loop}},

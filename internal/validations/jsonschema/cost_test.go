@@ -46,6 +46,20 @@ func in(before string, of func(int) string, after string) func(int) string {
 
 func constant(n int, of func(int) string) func(int) string { return always(of(n)) }
 
+// latest is a schema of 2020-12.
+func latest(members string) func(int) string {
+	return always(`{"$schema":"https://json-schema.org/draft/2020-12/schema",` + members + `}`)
+}
+
+// resources are schemas with URIs of their own, each of which applies the one before to what is below it.
+func resources(n int) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, `"r%d":{"$id":"r%d","$dynamicAnchor":"x","properties":{"a":{"$ref":"r%d"}}},`, i, i, i-1)
+	}
+	return strings.TrimSuffix(b.String(), ",")
+}
+
 // shapes are the worst that could be thought of, each in one way.
 func shapes() []hostile {
 	any3000 := constant(3000, in(`{"items":{"anyOf":`, branches(`{"required":["a%d"]}`), `}}`))
@@ -118,6 +132,24 @@ func shapes() []hostile {
 		}), func(n int) string { return "[" + repeat("{"+numbered(`"k%d":1`, 100)+"}", n) + "]" }, 20},
 		{"long texts that fail", always(`{"items":{"maxLength":1}}`), items(`"` + strings.Repeat("x", 10000) + `"`), 200},
 		{"many keys twice", always(`{"additionalProperties":{"type":"number"},"allOf":[{"additionalProperties":{}}]}`), numbers, 20000},
+		{"contains", latest(`"items":{"contains":{"maximum":0},"maxContains":9}`), items("[" + repeat("1", 30) + "]"), 1000},
+		{"contains that all match", latest(`"contains":{"type":"number"},"unevaluatedItems":false`), items("1"), 30_000},
+		{"names", latest(`"propertyNames":{"maxLength":1}`), numbers, 10_000},
+		{"if of 1000", latest(`"items":{"allOf":[` + numbered(`{"if":{"const":%d},"then":false}`, 1000) + `]}`), items("-1"), 30},
+		{"dependent schemas", latest(`"items":{"dependentSchemas":{` + numbered(`"a%d":{}`, 5000) + `}}`), items(`{"a1":1}`), 100},
+		{
+			"unevaluated beside many", latest(`"allOf":[` + repeat(`{"patternProperties":{"k":{}}}`, 300) + `],"unevaluatedProperties":false`),
+			numbers, 500,
+		},
+		{
+			"unevaluated within one another", latest(strings.Repeat(`"unevaluatedProperties":false,"allOf":[{`, 12) +
+				`"additionalProperties":{}` + strings.Repeat("}]", 12)), numbers, 5000,
+		},
+		{"unevaluated that fails", latest(`"unevaluatedProperties":{"type":"null"}`), numbers, 5000},
+		{"unevaluated items that are known", latest(`"items":{"anyOf":[` + repeat(`{"contains":{}}`, 50) + `],"unevaluatedItems":false}`), items("[" + repeat("1", 50) + "]"), 50},
+		{"dynamic recursion that doubles", latest(`"$dynamicAnchor":"x","allOf":[{"properties":{"a":{"$dynamicRef":"#x"}}},{"properties":{"a":{"$dynamicRef":"#x"}}}]`), deep("a", "1"), 12},
+		{"many resources", latest(`"$ref":"r199","$defs":{"r0":{"$id":"r0","$dynamicAnchor":"x"},` + resources(199) + `}`), deep("a", "1"), 50},
+		{"a const of a large value", latest(`"items":{"const":[` + numbered("%d", 1000) + `]}`), items("[" + numbered("%d", 1000) + "]"), 50},
 		{"items of items", always(`{"items":{"items":{}}}`), items("[1,2,3,4]"), 10000},
 		{"brackets", always(`{}`), items("[]"), 100_000},
 		{"wrapped items", always(`{"items":{"type":"number"},"definitions":{"x":{"items":{"$ref":"#/items"}}},"additionalProperties":{"$ref":"#/definitions/x"}}`), items("1"), 30_000},
@@ -178,7 +210,7 @@ func (h hostile) measure(t *testing.T) (perStep float64, once time.Duration) {
 	for budgettest.CPU()-began < while {
 		rounds++
 		steps += counted(t, func(m *budget.Meter) error {
-			s, err := Compile(m, schema)
+			s, err := Compile(m, schema, Options{})
 			if err == nil {
 				_, err = s.Check(m, data)
 			}
@@ -199,9 +231,9 @@ func TestCost_growth(t *testing.T) {
 		factor float64 // from n to twice as much
 	}{
 		"items":         {`{"items":{"type":"number"}}`, items("1"), 1000, 2},
-		"failing items": {`{"items":{"type":"string"}}`, items("1"), 1000, 2},
+		"failing items": {`{"items":{"type":"string"}}`, items("1"), 20_000, 2},
 		"members":       {`{"additionalProperties":{"type":"number"}}`, numbers, 1000, 2},
-		"branches":      {`{"items":{"anyOf":[` + numbered(`{"required":["a%d"]}`, 100) + `]}}`, items("{}"), 100, 2},
+		"branches":      {`{"items":{"anyOf":[` + numbered(`{"required":["a%d"]}`, 100) + `]}}`, items("{}"), 3000, 2},
 		"unique items":  {`{"uniqueItems":true}`, branches("%d"), 1000, 2},
 		"a long text":   {`{"pattern":"(a|b)*c"}`, func(n int) string { return `"` + strings.Repeat("a", n) + `"` }, 10_000, 2},
 		"patterns":      {`{"patternProperties":{` + numbered(`"a%d":{}`, 100) + `}}`, numbers, 1000, 2},

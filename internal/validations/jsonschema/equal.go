@@ -1,13 +1,13 @@
 package jsonschema
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"strings"
+
+	"purser/internal/document"
 )
 
 // enumeration is the values that an enum allows.
@@ -16,11 +16,11 @@ type enumeration struct {
 	longest int // bytes of the longest print
 }
 
-func newEnumeration(w work, v *value) *enumeration {
-	e := &enumeration{prints: make(map[string]struct{}, len(v.items))}
-	for _, item := range v.items {
+func newEnumeration(w work, values []any) *enumeration {
+	e := &enumeration{prints: make(map[string]struct{}, len(values))}
+	for _, item := range values {
 		p := printer{work: w, most: math.MaxInt}
-		p.print(item.plain())
+		p.print(item)
 		e.prints[p.String()] = struct{}{}
 		e.longest = max(e.longest, p.Len())
 	}
@@ -67,7 +67,7 @@ func (p *printer) print(v any) {
 	}
 	p.spend(p.steps(v))
 	switch v := v.(type) {
-	case json.Number:
+	case document.Number:
 		p.WriteString(exact(v))
 	case string:
 		p.text(v)
@@ -78,7 +78,7 @@ func (p *printer) print(v any) {
 			p.WriteByte(',')
 		}
 		p.WriteByte(']')
-	case map[string]any:
+	case mapping:
 		p.members(v)
 	default:
 		fmt.Fprint(p, v)
@@ -90,7 +90,7 @@ func (p *printer) steps(v any) int {
 	switch v := v.(type) {
 	case string:
 		return printSteps + min(len(v), p.most)*decodeByte
-	case json.Number:
+	case document.Number:
 		switch {
 		case isInteger(v):
 		case strings.ContainsAny(string(v), "eE"):
@@ -98,7 +98,7 @@ func (p *printer) steps(v any) int {
 		default:
 			return 4 * numberSteps
 		}
-	case map[string]any:
+	case mapping:
 		return printSteps * (1 + 2*len(v))
 	}
 	return printSteps
@@ -113,35 +113,23 @@ func (p *printer) text(s string) {
 	p.WriteString(strconv.Quote(s))
 }
 
-func (p *printer) members(members map[string]any) {
-	keys := make([]string, 0, len(members))
-	for key := range members {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
+func (p *printer) members(m mapping) {
+	sorted := slices.SortedFunc(slices.Values(m), func(a, b document.Member) int { return strings.Compare(a.Key, b.Key) })
 	p.WriteByte('{')
-	for _, key := range keys {
-		p.print(key)
+	for _, member := range sorted {
+		p.print(member.Key)
 		p.WriteByte(':')
-		p.print(members[key])
+		p.print(member.Value)
 		p.WriteByte(',')
 	}
 	p.WriteByte('}')
 }
 
-// exact writes a bounded number in the one way that all of its equals share.
-func exact(n json.Number) string {
+// exact writes a number in the one way that all of its equals share.
+func exact(n document.Number) string {
+	n = bounded(n)
 	if isInteger(n) && n != "-0" {
 		return string(n)
 	}
 	return rational(n).RatString()
-}
-
-// rational returns a bounded number as exact arithmetic takes it.
-func rational(n json.Number) *big.Rat {
-	r, ok := new(big.Rat).SetString(string(n))
-	if !ok {
-		panic(fmt.Sprintf("jsonschema: %q is no number", n)) // nothing but JSON numbers comes here
-	}
-	return r
 }

@@ -25,7 +25,7 @@ func FuzzCheck(f *testing.F) {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
 	}
 	f.Fuzz(func(t *testing.T, schema, data []byte) {
-		s, err := Compile(unmetered().meter, schema)
+		s, err := Compile(unmetered().meter, schema, Options{})
 		if err != nil {
 			var unusable *Unusable
 			if !errors.As(err, &unusable) || len(unusable.Findings) == 0 {
@@ -92,7 +92,7 @@ func BenchmarkCompile(b *testing.B) {
 	schema := []byte(`{"type":"object","properties":{` + numbered(`"p%d":{"type":"string","pattern":"^[a-z]+$"}`, 50) + `}}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Compile(unmetered().meter, schema); err != nil {
+		if _, err := Compile(unmetered().meter, schema, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

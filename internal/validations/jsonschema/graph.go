@@ -3,124 +3,216 @@ package jsonschema
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
-// node is one schema: an object at a place of the document where Draft 4 expects a schema, or one that a reference
-// points to.
+// node is one schema: a value at a place where its draft expects a schema, or one that a reference points to.
 type node struct {
-	id      int
-	raw     *value
-	parent  *node
-	steps   []string // from the parent, or from the document's root if there is none
-	edges   []edge
-	index   map[string]int // of many edges: the position by keyword and name
-	label   int            // bytes of the longest path that leads to it from a schema that applies it
-	price   price
-	ref     *ref
-	asserts assertions
-	added   []Keyword
+	raw      any // a mapping, or a boolean
+	members  mapping
+	parent   *node
+	steps    []string // from the parent, or from the document's root if there is none
+	resource *resource
+	edges    []edge
 
-	hoisted bool // the library gets it as a definition, because something points at it
-	wrapped bool // and also gets a reference to that definition, where a schema applies it
-	inAllOf bool // it is in the list of an allOf
-	below   bool // it is applied to members or items
+	ref     *reference // $ref
+	dynamic *reference // $dynamicRef or $recursiveRef
+	asserts *assertions
+	objects *objectRules
+	arrays  *arrayRules
+	inPlace *combinators
+	added   []Keyword
 
 	// Where the node stands in the graph of schemas that are evaluated at the same place of the data (loops.go).
 	state  searchState
-	levels int
-	length int
+	levels int16
+	length int32
 }
 
-// edge leads from a schema to one that its keyword applies: properties/a, anyOf/0, additionalProperties.
+// edge leads from a schema to one that its keyword holds: properties/a, anyOf/0, additionalProperties.
 type edge struct {
 	keyword string
-	name    string   // of the property, or the index; empty if the keyword holds one schema
-	pattern *pattern // of patternProperties
+	name    string // of the property, or the index; empty if the keyword holds one schema
+	pattern *pattern
 	to      *node
+	inPlace bool // the schema is applied to the value that this one is applied to
 }
 
-// ref is a $ref, which hides everything beside it.
-type ref struct {
-	fragment string // what follows the #, as written
-	to       *node  // nil if it points nowhere
+// resource is a document, or a part of it with a URI of its own.
+type resource struct {
+	uri    string
+	draft  *draft
+	root   *node
+	source *source
+
+	anchors   map[string]*node
+	dynamic   map[string]*node // those of $dynamicAnchor
+	recursive bool             // it has $recursiveAnchor: true
 }
 
-// shape is how a keyword holds schemas.
-type shape uint8
-
-const (
-	single shape = 1 << iota // one schema; a boolean there is none
-	list                     // an array of schemas
-	named                    // an object of schemas; in dependencies, arrays there are none
-)
-
-// applicators are the keywords that hold schemas, in Draft 4.
-var applicators = map[string]shape{
-	"additionalItems":      single,
-	"additionalProperties": single,
-	"allOf":                list,
-	"anyOf":                list,
-	"definitions":          named,
-	"dependencies":         named,
-	"items":                single | list,
-	"not":                  single,
-	"oneOf":                list,
-	"patternProperties":    named,
-	"properties":           named,
+// source is a document that schemas are read from: the DataSchema itself, or a metaschema.
+type source struct {
+	uri  string
+	root any
+	meta *Schema // what each schema in it must satisfy; nil for metaschemas
 }
 
-// inPlace says whether the edge's schema is evaluated against the same value as the schema it comes from.
-func (e *edge) inPlace() bool {
-	switch e.keyword {
-	case "allOf", "anyOf", "oneOf", "not", "dependencies":
+// place identifies a node.
+type place struct {
+	source  *source
+	pointer string
+}
+
+// graph is all schemas that checks can reach.
+type graph struct {
+	work
+
+	options   Options
+	sources   map[string]*source
+	resources map[string]*resource
+	nodes     []*node // parents before children
+	byPlace   map[place]*node
+	programs  int
+	findings  []Finding
+
+	own           *source // the schema itself
+	root          *node
+	formats       bool // the schema asks for formats to be checked
+	namesVersions bool // of client plugins
+	nowhere       bool // a reference leads nowhere
+}
+
+// base is the URI of a DataSchema that gives itself none. Nothing is ever opened by a URI.
+const base = "purser:///"
+
+// formatAssertion is the vocabulary of 2020-12 that makes format an assertion.
+const formatAssertion = "https://json-schema.org/draft/2020-12/vocab/format-assertion"
+
+// newGraph makes the graph of a document that satisfies its draft's metaschema. What makes it unusable is in findings.
+func newGraph(w work, s *source, d *draft, options Options) *graph {
+	g := &graph{
+		work: w, options: options,
+		sources: make(map[string]*source), resources: make(map[string]*resource), byPlace: make(map[place]*node),
+	}
+	g.own = s
+	m, _ := s.root.(mapping)
+	vocabularies, _ := m.At("$vocabulary").(mapping)
+	_, g.formats = vocabularies.Lookup(formatAssertion)
+	g.root = g.add(s, d)
+	g.resolve()
+	return g
+}
+
+// add reads the schemas of a document.
+func (g *graph) add(s *source, d *draft) *node {
+	g.sources[s.uri] = s
+	r := &resource{uri: s.uri, draft: d, source: s}
+	g.resources[s.uri] = r
+	n := g.node(s.root, nil, r)
+	if r.root == nil {
+		r.root = n
+	}
+	return n
+}
+
+// refuse notes why the schema cannot be used. What is wrong with another document is a finding there.
+func (g *graph) refuse(n *node, keyword, message string, more ...string) {
+	if n.resource.source != g.own {
+		return
+	}
+	g.findings = append(g.findings, Finding{
+		Message: message, Instance: n.place(append([]string{keyword}, more...)...), SchemaPath: "." + keyword,
+	})
+}
+
+// node reads the schema at some steps from its parent.
+func (g *graph) node(raw any, parent *node, r *resource, steps ...string) *node {
+	g.spend(nodeSteps)
+	n := &node{raw: raw, parent: parent, steps: steps, resource: r}
+	n.members, _ = raw.(mapping)
+	at := place{r.source, pointer(n.place())}
+	if known, ok := g.byPlace[at]; ok {
+		return known
+	}
+	g.spend(len(at.pointer) * describeByte)
+	g.byPlace[at] = n
+	g.nodes = append(g.nodes, n)
+	g.identify(n)
+	if g.refer(n) && n.draft().hidesSiblings() {
+		if n.draft() != draft4 { // for the names that schemas there may have; in Draft 4 they stay unread
+			g.apply(n, "definitions", n.draft().applicators["definitions"], n.members.At("definitions"))
+		}
+		return n
+	}
+	for _, member := range n.members {
+		if a, ok := n.draft().applicators[member.Key]; ok {
+			g.apply(n, member.Key, a, member.Value)
+		}
+	}
+	g.assert(n)
+	n.arrange()
+	return n
+}
+
+func (n *node) draft() *draft { return n.resource.draft }
+
+// isSchema reports whether a value can be a schema of the node's draft.
+func (n *node) isSchema(v any) bool {
+	switch v.(type) {
+	case mapping:
 		return true
+	case bool:
+		return n.draft().hasBooleans()
 	}
 	return false
 }
 
-// child returns the edge at keyword and name as the library knows them, or nil.
-func (n *node) child(keyword, name string) *edge {
-	if n.index != nil {
-		if i, ok := n.index[keyword+"/"+name]; ok {
-			return &n.edges[i]
+// apply adds the schemas that a keyword holds.
+func (g *graph) apply(n *node, keyword string, a applicator, held any) {
+	members, isMapping := held.(mapping)
+	items, isList := held.([]any)
+	_, isBool := held.(bool)
+	switch {
+	case a.shape&byName != 0 && isMapping:
+		g.applyNamed(n, keyword, a, members)
+	case a.shape&many != 0 && isList:
+		for i, item := range items {
+			if n.isSchema(item) {
+				name := strconv.Itoa(i)
+				g.lead(n, edge{keyword: keyword, name: name, inPlace: a.inPlace}, item)
+			}
 		}
-		return nil
+	case a.shape&one != 0 && n.isSchema(held) && !(isBool && a.shape&noBools != 0):
+		g.lead(n, edge{keyword: keyword, inPlace: a.inPlace}, held)
 	}
-	for i := range n.edges {
-		if e := &n.edges[i]; e.keyword == keyword && e.label() == name {
-			return e
+}
+
+func (g *graph) applyNamed(n *node, keyword string, a applicator, held mapping) {
+	for _, member := range held {
+		if !n.isSchema(member.Value) {
+			continue
 		}
-	}
-	return nil
-}
-
-// label is the edge's name as the library knows it.
-func (e *edge) label() string {
-	if e.pattern != nil {
-		return e.pattern.runs
-	}
-	return e.name
-}
-
-// finish notes what is asked of the node again and again.
-func (n *node) finish(w work) {
-	n.asserts.read(w, n)
-	for i := range n.edges {
-		e := &n.edges[i]
-		e.to.below = e.to.below || !e.inPlace()
-		e.to.inAllOf = e.to.inAllOf || e.keyword == "allOf"
-		e.to.label = max(e.to.label, len("/")+len(e.keyword)+len("/")+len(escape(e.label())))
-	}
-	if len(n.edges) <= fewKeys {
-		return
-	}
-	n.index = make(map[string]int, len(n.edges))
-	for i := range n.edges {
-		n.index[n.edges[i].keyword+"/"+n.edges[i].label()] = i
+		e := edge{keyword: keyword, name: member.Key, inPlace: a.inPlace}
+		if keyword == "patternProperties" {
+			if e.pattern = g.pattern(n, member.Key, keyword, member.Key); e.pattern == nil {
+				continue
+			}
+		}
+		g.lead(n, e, member.Value, member.Key)
 	}
 }
 
-// place is the path to the node within the schema document.
+// lead adds an edge to the schema that a keyword holds.
+func (g *graph) lead(n *node, e edge, schema any, name ...string) {
+	steps := []string{e.keyword}
+	if e.name != "" || len(name) > 0 {
+		steps = append(steps, e.name)
+	}
+	e.to = g.node(schema, n, n.resource, steps...)
+	n.edges = append(n.edges, e)
+}
+
+// place is the path to the node within its document.
 func (n *node) place(more ...string) []string {
 	var parts [][]string
 	for at := n; at != nil; at = at.parent {
@@ -130,90 +222,14 @@ func (n *node) place(more ...string) []string {
 	return append([]string{}, slices.Concat(slices.Concat(parts...), more)...) // never nil: it is shown
 }
 
-// graph is all schemas of a document.
-type graph struct {
-	work
-
-	document *value
-	meta     *Schema // what each schema must satisfy; nil for the metaschema itself
-	nodes    []*node // parents before children
-	byValue  map[*value]*node
-	programs int
-	findings []Finding
-
-	namesVersions bool // of client plugins
-}
-
-// read makes the graph of a document that satisfies the metaschema. What makes it unusable is in findings.
-func read(w work, document *value, meta *Schema) *graph {
-	g := &graph{work: w, document: document, meta: meta, byValue: make(map[*value]*node)}
-	g.node(document, nil)
-	g.resolve()
-	return g
-}
-
-func (g *graph) refuse(n *node, keyword, message string, more ...string) {
-	g.findings = append(g.findings, Finding{
-		Message: message, Instance: n.place(append([]string{keyword}, more...)...), SchemaPath: "." + keyword,
-	})
-}
-
-func (g *graph) node(raw *value, parent *node, steps ...string) *node {
-	if n, ok := g.byValue[raw]; ok {
-		return n
+// pointer writes a path as one text.
+func pointer(steps []string) string {
+	var b strings.Builder
+	for _, step := range steps {
+		b.WriteByte('/')
+		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(step, "~", "~0"), "/", "~1"))
 	}
-	g.spend(nodeSteps)
-	n := &node{id: len(g.nodes), raw: raw, parent: parent, steps: steps, label: len("/$ref")}
-	g.byValue[raw] = n
-	g.nodes = append(g.nodes, n)
-	defer n.finish(g.work)
-	if g.isRef(n) {
-		return n
-	}
-	for i, keyword := range raw.keys {
-		if shape, ok := applicators[keyword]; ok {
-			g.apply(n, keyword, shape, raw.items[i])
-		} else if keyword == "pattern" {
-			n.asserts.pattern = g.pattern(n, raw.items[i].text, keyword)
-		}
-	}
-	return n
-}
-
-// apply adds the schemas that keyword holds.
-func (g *graph) apply(n *node, keyword string, shape shape, held *value) {
-	switch {
-	case shape&single != 0 && held.kind == object:
-		n.edges = append(n.edges, edge{keyword: keyword, to: g.node(held, n, keyword)})
-	case shape&list != 0 && held.kind == array:
-		for i, item := range held.items {
-			name := strconv.Itoa(i)
-			n.edges = append(n.edges, edge{keyword: keyword, name: name, to: g.node(item, n, keyword, name)})
-		}
-	case shape&named != 0:
-		g.applyNamed(n, keyword, held)
-	}
-}
-
-func (g *graph) applyNamed(n *node, keyword string, held *value) {
-	taken := make(map[string]bool)
-	for i, name := range held.keys {
-		e := edge{keyword: keyword, name: name}
-		if held.items[i].kind != object {
-			continue
-		}
-		if keyword == "patternProperties" {
-			if e.pattern = g.pattern(n, name, keyword, name); e.pattern == nil {
-				continue
-			}
-			for taken[e.pattern.runs] { // two patterns can be one once translated
-				e.pattern.runs += "(?:)"
-			}
-			taken[e.pattern.runs] = true
-		}
-		e.to = g.node(held.items[i], n, keyword, name)
-		n.edges = append(n.edges, e)
-	}
+	return b.String()
 }
 
 // pattern reads a pattern, or refuses the schema and returns nil.
@@ -221,11 +237,9 @@ func (g *graph) pattern(n *node, written, keyword string, more ...string) *patte
 	if g.programs > maxPrograms {
 		return nil
 	}
-	p, err := readPattern(g.work, written)
+	p, err := readPattern(g.work, written, n.draft())
 	if err != nil {
-		m := new(message).quote(written).add(" is no pattern that can be used here: patterns need RE2 syntax, which has no" +
-			" lookarounds and no back-references")
-		g.refuse(n, keyword, m.String(), more...)
+		g.refuse(n, keyword, new(message).quote(written).add(" is no pattern that can be used here: ", err.Error()).String(), more...)
 		return nil
 	}
 	if g.programs += p.size; g.programs > maxPrograms {
@@ -233,4 +247,176 @@ func (g *graph) pattern(n *node, written, keyword string, more ...string) *patte
 		return nil
 	}
 	return &p
+}
+
+// identify reads what names a schema: its URI, its draft and its anchors.
+func (g *graph) identify(n *node) {
+	_, refers := n.members.At("$ref").(string)
+	d := n.draft()
+	id, _ := n.members.At(d.id).(string)
+	if refers && d.hidesSiblings() {
+		id = ""
+	}
+	isRoot := n.parent == nil && len(n.steps) == 0
+	if dialect, ok := n.members.At("$schema").(string); ok && (isRoot || id != "") {
+		if d = draftOf(dialect); d == nil {
+			g.refuse(n, "$schema", unknownDraft(dialect))
+			d = n.draft()
+		}
+	}
+	uri, anchor := g.name(n, id)
+	if uri != "" && (uri != n.resource.uri || isRoot) {
+		n.resource = &resource{uri: uri, draft: d, root: n, source: n.resource.source}
+		if isRoot {
+			g.resources[n.resource.source.uri] = n.resource
+		}
+		g.resources[uri] = n.resource
+	}
+	g.anchor(n, anchor)
+}
+
+// name returns the URI and the anchor that an id gives to a schema. Drafts before 2019-09 write an anchor as the
+// fragment of an id.
+func (g *graph) name(n *node, id string) (uri, anchor string) {
+	isRoot := n.parent == nil && len(n.steps) == 0
+	if id == "" {
+		if isRoot {
+			return n.resource.uri, ""
+		}
+		return "", ""
+	}
+	uri, anchor = join(n.resource.uri, id)
+	if n.draft().since >= since2019 {
+		anchor = ""
+	}
+	return uri, anchor
+}
+
+// anchor notes the anchors of a schema.
+func (g *graph) anchor(n *node, legacy string) {
+	r := n.resource
+	if r.root == nil {
+		r.root = n
+	}
+	note := func(name string) {
+		if r.anchors == nil {
+			r.anchors = make(map[string]*node)
+		}
+		if name != "" && r.anchors[name] == nil {
+			r.anchors[name] = n
+		}
+	}
+	note(legacy)
+	if r.draft.since >= since2019 {
+		note(text(n.members.At("$anchor")))
+	}
+	if r.draft == draft2019 && r.root == n {
+		r.recursive, _ = n.members.At("$recursiveAnchor").(bool)
+	}
+	if name := text(n.members.At("$dynamicAnchor")); r.draft == draft2020 && name != "" {
+		note(name)
+		if r.dynamic == nil {
+			r.dynamic = make(map[string]*node)
+		}
+		if r.dynamic[name] == nil {
+			r.dynamic[name] = n
+		}
+	}
+}
+
+func unknownDraft(uri string) string {
+	known := make([]string, len(drafts))
+	for i, d := range drafts {
+		known[i] = d.uri
+	}
+	return new(message).quote(uri).add(" is no version of JSON Schema that is known here: use ", anyDraft, "# (Draft 4) or one of ",
+		strings.Join(known, ", "), ", or leave $schema out, which means Draft 4").String()
+}
+
+// text returns a value as a string, empty if it is none.
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// extend reads the keywords that extensions add.
+func (g *graph) extend() {
+	for _, extension := range g.options.Extensions {
+		g.weigh(g.root.raw, extension.Keywords())
+		found := extension.Examine(g.root.raw)
+		if g.findings = append(g.findings, found...); len(found) > 0 {
+			continue
+		}
+		for _, n := range g.nodes {
+			if n.members == nil || n.ref != nil && n.draft().hidesSiblings() {
+				continue
+			}
+			keyword, err := extension.Compile(n.members)
+			switch {
+			case err != nil && n.resource.source == g.own:
+				g.findings = append(g.findings, Finding{Message: err.Error(), Instance: n.place(), SchemaPath: "."})
+			case err != nil:
+			case keyword != nil:
+				n.added = append(n.added, keyword)
+				g.namesVersions = g.namesVersions || keyword.NamesVersions()
+			}
+		}
+	}
+}
+
+// weigh counts what reading keywords takes wherever they are: each value below one of them.
+func (g *graph) weigh(v any, keywords []string) {
+	g.spend(lookupSteps)
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			g.weigh(item, keywords)
+		}
+	case mapping:
+		for _, member := range v {
+			if slices.Contains(keywords, member.Key) {
+				g.spend(size(member.Value) * extendSteps)
+			}
+			g.weigh(member.Value, keywords)
+		}
+	}
+}
+
+// size returns how many values there are in a value, itself included.
+func size(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			n += size(item)
+		}
+	case mapping:
+		for _, member := range v {
+			n += size(member.Value)
+		}
+	}
+	return n
+}
+
+// at returns the value at a path, and whether there is one.
+func at(v any, steps []string) (any, bool) {
+	for _, step := range steps {
+		switch of := v.(type) {
+		case mapping:
+			found, ok := of.Lookup(step)
+			if !ok {
+				return nil, false
+			}
+			v = found
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(of) {
+				return nil, false
+			}
+			v = of[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
 }

@@ -23,7 +23,7 @@ func (g *graph) findLoops() {
 	if len(g.findings) > 0 {
 		return
 	}
-	if i := slices.IndexFunc(g.nodes, (*node).isTooDeep); i >= 0 { // parents come first, so the outermost is named
+	if i := slices.IndexFunc(g.nodes, func(n *node) bool { return n.isTooDeep() && n.resource.source == g.own }); i >= 0 { // parents come first, so the outermost is named
 		g.refuseDepth(g.nodes[i])
 	}
 }
@@ -40,19 +40,26 @@ func (g *graph) search(n *node) {
 			return
 		}
 		g.search(to)
-		n.levels = max(n.levels, to.levels+btoi(combinator))
+		if combinator {
+			n.levels = max(n.levels, to.levels+1)
+		} else {
+			n.levels = max(n.levels, to.levels)
+		}
 		n.length = max(n.length, to.length+1)
 	})
 	n.state = done
 }
 
-// eachInPlace calls f for every schema that n evaluates against the same value as itself.
+// eachInPlace calls f for every schema that n evaluates against the same value as itself. A dynamic reference may lead
+// elsewhere in a check, which run.enter looks after.
 func (n *node) eachInPlace(f func(to *node, combinator bool)) {
-	if n.ref != nil && n.ref.to != nil {
-		f(n.ref.to, false)
+	for _, r := range [...]*reference{n.ref, n.dynamic} {
+		if r != nil && r.to != nil && r.anchor == "" {
+			f(r.to, false)
+		}
 	}
 	for i := range n.edges {
-		if n.edges[i].inPlace() {
+		if n.edges[i].inPlace {
 			f(n.edges[i].to, true)
 		}
 	}
@@ -65,7 +72,7 @@ func (g *graph) refuseLoop(n *node) {
 		g.refuse(n, "$ref", "the schema is a loop: it leads back to itself at the same place of the data")
 		return
 	}
-	m := new(message).add("$ref ").repr(n.raw.member("$ref")).
+	m := new(message).add("$ref ").quote(n.ref.written).
 		add(" is a loop: it leads back to itself at the same place of the data")
 	g.refuse(n, "$ref", m.String())
 }

@@ -1,47 +1,78 @@
 package jsonschema
 
 import (
+	"cmp"
 	"context"
-	_ "embed"
+	"embed"
+	"io/fs"
 	"slices"
 	"sync"
 
 	"purser/internal/budget"
 )
 
-// The metaschema of Draft 4 as python-jsonschema has it: unlike the published one it lets enum be empty or repeat
-// itself. $schema may be anything here, since it is ignored.
+// The metaschemas as json-schema.org publishes them, but for Draft 4: that is as python-jsonschema has it, and unlike
+// the published one it lets enum be empty or repeat itself.
 //
-//go:embed draft4.json
-var draft4 []byte
+//go:embed metaschemas
+var metaFiles embed.FS
 
-// metaschema is the schema of schemas. It is a Schema like any other, so that what it finds is worded like anything
-// else.
-var metaschema = sync.OnceValue(func() *Schema {
+// metaSources are the embedded documents by their URIs.
+var metaSources = sync.OnceValue(func() map[string]*source {
+	sources := make(map[string]*source)
 	w := work{budget.NewMeter(context.Background())}
-	document, err := parse(w, draft4, maxNodes)
+	err := fs.WalkDir(metaFiles, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		written, err := metaFiles.ReadFile(path)
+		if err != nil {
+			return err //nolint:wrapcheck // it leads to a panic
+		}
+		root, err := parse(w, written, maxNodes)
+		if err != nil {
+			return err
+		}
+		m, _ := root.(mapping)
+		uri, _ := join("", cmp.Or(text(m.At("$id")), text(m.At("id"))))
+		sources[bare(uri)] = &source{uri: uri, root: root}
+		return nil
+	})
 	if err != nil {
-		panic("jsonschema: the embedded metaschema: " + err.Error())
+		panic("jsonschema: an embedded metaschema: " + err.Error())
 	}
-	s, err := compile(w, document, nil, nil)
-	if err != nil {
-		panic("jsonschema: the embedded metaschema: " + err.Error())
-	}
-	return s
+	return sources
 })
 
-// checkSchema returns what is wrong with raw as a schema; at is its place in the document. Nothing is wrong for the
-// metaschema of the metaschema, which is nil.
-func (s *Schema) checkSchema(w work, raw *value, at []string) []Finding {
+// metaSource returns the embedded document with a URI, nil if there is none.
+func metaSource(uri string) *source { return metaSources()[bare(uri)] }
+
+// metaschema returns the schema of a draft's schemas. It is a Schema like any other, so that what it finds is worded
+// like anything else.
+func metaschema(d *draft) *Schema {
+	m := &metaschemas[d.since]
+	m.once.Do(func() {
+		var err error
+		if m.schema, err = compile(work{budget.NewMeter(context.Background())}, metaSource(d.uri), d, Options{}); err != nil {
+			panic("jsonschema: an embedded metaschema: " + err.Error())
+		}
+	})
+	return m.schema
+}
+
+// metaschemas are compiled when they are first asked for.
+var metaschemas [since2020 + 1]struct {
+	once   sync.Once
+	schema *Schema
+}
+
+// checkSchema returns what is wrong with a value as a schema; at is its place in the document. A metaschema is taken
+// as it is: it has none itself.
+func (s *Schema) checkSchema(w work, raw any, at []string) []Finding {
 	if s == nil {
 		return nil
 	}
-	plain := raw.plain()
-	extent, err := measure(w, plain)
-	if err != nil {
-		return unusable("the schema cannot be read: " + err.Error()).Findings
-	}
-	findings := s.check(w, plain, extent, func() (*value, error) { return raw, nil })
+	findings := s.check(w, raw)
 	for i := range findings {
 		findings[i].Instance = append([]string{}, slices.Concat(at, findings[i].Instance)...)
 	}

@@ -1,26 +1,34 @@
 package jsonschema
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"strconv"
 	"strings"
 )
 
 // pattern is a regular expression of a schema.
 type pattern struct {
-	runs     string // as RE2 runs it
 	compiled *regexp.Regexp
 	size     int // steps of the compiled program, which is what a byte of text costs at most
 }
 
-// readPattern translates a Python pattern into RE2. Whatever RE2 does not have is an error. One that is larger than all
-// patterns of a schema may be is not compiled.
-func readPattern(w work, written string) (pattern, error) {
-	runs := translate(written)
+// readPattern translates a pattern into RE2: one of Python in Draft 4, as the reference reads it, and one of ECMA-262
+// later. Whatever RE2 does not have is an error that names it. A pattern that is larger than all patterns of a schema
+// may be is not compiled.
+func readPattern(w work, written string, d *draft) (pattern, error) {
+	if err := unsupported(written); err != nil {
+		return pattern{}, err
+	}
+	runs := fromPython(written)
+	if d != draft4 {
+		runs = fromECMA(written)
+	}
 	tree, err := syntax.Parse(runs, syntax.Perl)
 	if err != nil {
-		return pattern{}, fmt.Errorf("parse pattern: %w", err)
+		return pattern{}, reasonOf(err)
 	}
 	size := instructions(tree)
 	if w.spend(len(written) * describeByte); size > maxPrograms {
@@ -29,38 +37,151 @@ func readPattern(w work, written string) (pattern, error) {
 	w.spend(programBase + size*programSteps)
 	program, err := syntax.Compile(tree.Simplify())
 	if err != nil {
-		return pattern{}, fmt.Errorf("compile pattern: %w", err)
+		return pattern{}, reasonOf(err)
 	}
 	compiled, err := regexp.Compile(runs)
 	if err != nil {
-		return pattern{}, fmt.Errorf("compile pattern: %w", err)
+		return pattern{}, reasonOf(err)
 	}
-	return pattern{runs: runs, compiled: compiled, size: len(program.Inst)}, nil
+	return pattern{compiled, len(program.Inst)}, nil
 }
 
-// translate rewrites what the two dialects both have but read differently: in Python $ also matches before a newline
+const needsRE2 = "patterns need RE2 syntax, which has no lookarounds and no back-references"
+
+// reasonOf words an error of the regular expression parser.
+func reasonOf(err error) error {
+	said, ok := errors.AsType[*syntax.Error](err)
+	if !ok {
+		return errors.New(needsRE2)
+	}
+	return fmt.Errorf("%s (%s: %s)", needsRE2, said.Code, strconv.Quote(said.Expr))
+}
+
+// lookarounds are what groups begin with that RE2 does not have.
+var lookarounds = []struct{ opens, name string }{ //nolint:gochecknoglobals // they never change
+	{"(?=", "look-ahead"}, {"(?!", "negative look-ahead"}, {"(?<=", "look-behind"}, {"(?<!", "negative look-behind"},
+	{"(?>", "atomic group"}, {"(?P=", "back-reference"}, {"(?(", "conditional group"},
+}
+
+// unsupported returns the first construct of a pattern that RE2 does not have, with its place.
+func unsupported(written string) error {
+	class := false
+	for i := 0; i < len(written); i++ {
+		rest := written[i:]
+		switch {
+		case rest[0] == '\\' && len(rest) > 1:
+			if !class && (rest[1] >= '1' && rest[1] <= '9' || strings.HasPrefix(rest, `\k<`)) {
+				return lacks("back-reference", rest[:2], i)
+			}
+			i++
+		case rest[0] == '[' && !class:
+			class = true
+		case rest[0] == ']':
+			class = false
+		case rest[0] == '(' && !class:
+			for _, l := range lookarounds {
+				if strings.HasPrefix(rest, l.opens) {
+					return lacks(l.name, l.opens, i)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func lacks(name, written string, at int) error {
+	return fmt.Errorf("%s (here: the %s %s at character %d)", needsRE2, name, written, at+1)
+}
+
+// fromPython rewrites what the two dialects both have but read differently: in Python $ also matches before a newline
 // that ends the text, which matters to every block scalar, and the very end is \Z. A pattern that sets flags is left
 // alone, since a flag can change what $ means.
-func translate(written string) string {
+func fromPython(written string) string {
 	if !strings.ContainsAny(written, `$Z`) || setsFlags(written) {
 		return written
 	}
+	return translate(written, func(escape string, class bool) string {
+		switch {
+		case class:
+		case escape == `\Z`:
+			return `\z`
+		case escape == "$":
+			return `(?:\n?\z)`
+		}
+		return escape
+	})
+}
+
+// Whitespace as ECMA-262 has it, and all else.
+const (
+	space    = `\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
+	notSpace = `\x{0}-\x{8}\x{e}-\x{1f}\x{21}-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}` +
+		`\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
+)
+
+// fromECMA rewrites what ECMA-262 writes otherwise or reads differently: \s has the spaces of Unicode, $ is the very
+// end, \uXXXX, \cX, \/ and names of scripts.
+func fromECMA(written string) string {
+	return translate(written, func(escape string, class bool) string {
+		switch {
+		case escape == "$" && !class:
+			return `\z`
+		case escape == `\s` && class:
+			return space
+		case escape == `\s`:
+			return `[` + space + `]`
+		case escape == `\S` && class:
+			return notSpace
+		case escape == `\S`:
+			return `[` + notSpace + `]`
+		case escape == `\/`:
+			return `/`
+		case escape == `\0`:
+			return `\x00`
+		case strings.HasPrefix(escape, `\u{`):
+			return `\x` + escape[2:]
+		case strings.HasPrefix(escape, `\u`) && len(escape) > len(`\u`):
+			return `\x{` + escape[2:] + `}`
+		case strings.HasPrefix(escape, `\c`) && len(escape) > len(`\c`):
+			return fmt.Sprintf(`\x%02x`, escape[2]%32)
+		case strings.HasPrefix(escape, `\p{`), strings.HasPrefix(escape, `\P{`):
+			_, name, ok := strings.Cut(strings.TrimSuffix(escape[3:], "}"), "=")
+			if ok {
+				return escape[:3] + name + "}"
+			}
+		}
+		return escape
+	})
+}
+
+// longEscape matches an escape of more than one character.
+var longEscape = regexp.MustCompile(`^\\(?:u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|c[A-Za-z]|[pP]\{[^}]*\})`)
+
+// translate copies a pattern and lets to change its escapes and what $ stands for; class tells that these are within
+// brackets.
+func translate(written string, to func(escape string, class bool) string) string {
 	var b strings.Builder
-	class := false // within [...]
+	class := false
 	for i := 0; i < len(written); i++ {
 		switch c := written[i]; {
 		case c == '\\' && i+1 < len(written):
-			i++
-			b.WriteString(escaped(written[i], class))
+			escape := longEscape.FindString(written[i:])
+			if escape == "" {
+				escape = written[i : i+2]
+			}
+			b.WriteString(to(escape, class))
+			i += len(escape) - 1
 		case c == '[' && !class:
 			class = true
 			b.WriteByte(c)
-			i += copyClassStart(&b, written[i+1:])
+			n := classStart(written[i+1:])
+			b.WriteString(written[i+1 : i+1+n])
+			i += n
 		case c == ']':
 			class = false
 			b.WriteByte(c)
-		case c == '$' && !class:
-			b.WriteString(`(?:\n?\z)`)
+		case c == '$':
+			b.WriteString(to("$", class))
 		default:
 			b.WriteByte(c)
 		}
@@ -68,15 +189,8 @@ func translate(written string) string {
 	return b.String()
 }
 
-func escaped(c byte, class bool) string {
-	if c == 'Z' && !class {
-		return `\z`
-	}
-	return `\` + string([]byte{c}) // a byte, which may be the first of a longer rune
-}
-
-// copyClassStart copies what may open a class without ending it, ^ and ], and returns how many bytes that were.
-func copyClassStart(b *strings.Builder, rest string) int {
+// classStart returns how many bytes may open a class without ending it: ^ and ].
+func classStart(rest string) int {
 	n := 0
 	if strings.HasPrefix(rest, "^") {
 		n++
@@ -84,7 +198,6 @@ func copyClassStart(b *strings.Builder, rest string) int {
 	if strings.HasPrefix(rest[n:], "]") {
 		n++
 	}
-	b.WriteString(rest[:n])
 	return n
 }
 

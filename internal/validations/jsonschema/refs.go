@@ -1,82 +1,211 @@
 package jsonschema
 
 import (
-	"strconv"
+	"bytes"
+	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 
 	"purser/internal/document"
 )
 
-// isRef reads the node's $ref if it has one. A null is none, as in Python.
-func (g *graph) isRef(n *node) bool {
-	v := n.raw.member("$ref")
-	if v == nil || v.kind == null {
+// reference is a $ref, $dynamicRef or $recursiveRef.
+type reference struct {
+	keyword  string
+	written  string
+	fragment string // what follows the #, without slashes at its start
+	other    string // the DataSchema that it names, if any
+	to       *node  // nil if it leads nowhere
+	anchor   string // by which a $dynamicRef finds its target among those that a check has come through
+}
+
+// refer reads the references of a schema and reports whether it has a $ref. A null is none, as in Python.
+func (g *graph) refer(n *node) bool {
+	switch n.draft() {
+	case draft2019:
+		n.dynamic = newReference("$recursiveRef", n.members)
+	case draft2020:
+		n.dynamic = newReference("$dynamicRef", n.members)
+	}
+	v, ok := n.members.Lookup("$ref")
+	if !ok || v == nil {
 		return false
 	}
-	if v.kind != text {
+	if n.ref = newReference("$ref", n.members); n.ref == nil {
 		g.refuse(n, "$ref", new(message).repr(v).add(" is not of type 'string'").String())
-		return true
 	}
-	fragment, local := strings.CutPrefix(v.text, "#")
-	if !local && v.text != "" {
-		g.refuse(n, "$ref", new(message).quote(v.text).
-			add(" points outside the schema: a DataSchema may only refer to itself, with a $ref that starts with #").String())
-		return true
-	}
-	n.ref = &ref{fragment: strings.TrimLeft(fragment, "/")}
 	return true
 }
 
-// resolved is the schema that the node's references lead to; itself if it has none.
-func (n *node) resolved() *node {
-	for n.ref != nil && n.ref.to != nil {
-		n = n.ref.to
-	}
-	return n
-}
-
-// resolve finds what each reference points to. A target that is no schema by its place becomes one, which can bring
-// more references.
-func (g *graph) resolve() {
-	for i := 0; i < len(g.nodes); i++ { //nolint:intrange // target adds nodes
-		if n := g.nodes[i]; n.ref != nil {
-			n.ref.to = g.target(n.ref.fragment)
-		}
-	}
-}
-
-// target returns the schema that a fragment points to, or nil.
-func (g *graph) target(fragment string) *node {
-	g.spend(lookupSteps*(1+strings.Count(fragment, "/")) + len(fragment)*describeByte)
-	steps, ok := document.PointerSteps(fragment)
+func newReference(keyword string, m mapping) *reference {
+	written, ok := m.At(keyword).(string)
 	if !ok {
 		return nil
 	}
-	at := g.document
-	for _, step := range steps {
-		if at = at.step(step); at == nil {
-			return nil
-		}
-	}
-	if n, ok := g.byValue[at]; ok {
-		return n
-	}
-	if found := g.meta.checkSchema(g.work, at, steps); len(found) > 0 {
-		g.findings = append(g.findings, found...)
-		return nil
-	}
-	return g.node(at, nil, steps...)
+	return &reference{keyword: keyword, written: written}
 }
 
-// step returns the member or the item at one step of a path, or nil.
-func (v *value) step(step string) *value {
-	switch v.kind { //nolint:exhaustive // the others have no steps
-	case object:
-		return v.member(step)
-	case array:
-		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(v.items) {
-			return v.items[i]
+// resolve finds what each reference leads to. A target that is not a schema by its place becomes one, and one in another
+// document brings all schemas of that; so there can be more references then.
+func (g *graph) resolve() {
+	for i := 0; i < len(g.nodes); i++ { //nolint:intrange // target adds nodes
+		n := g.nodes[i]
+		if n.ref != nil {
+			g.target(n, n.ref)
+		}
+		if n.dynamic != nil {
+			g.target(n, n.dynamic)
+			n.dynamic.bookend()
 		}
 	}
-	return nil
+}
+
+// bookend notes the anchor of a dynamic reference. Without a dynamic anchor where it leads, it is like a $ref.
+func (r *reference) bookend() {
+	switch {
+	case r.to == nil:
+	case r.keyword == "$dynamicRef" && r.to.resource.dynamic[r.fragment] == r.to:
+		r.anchor = r.fragment
+	}
+}
+
+// target finds what a reference leads to.
+func (g *graph) target(n *node, r *reference) {
+	g.spend(lookupSteps*(1+strings.Count(r.written, "/")) + len(r.written)*describeByte)
+	uri, fragment := join(n.resource.uri, r.written)
+	r.fragment = strings.TrimLeft(fragment, "/")
+	name, _, _ := strings.Cut(r.written, "#")
+	in := g.resource(uri, name)
+	if in == nil && otherName.MatchString(name) {
+		r.other, g.nowhere = name, true
+		return
+	}
+	if in == nil {
+		g.refuse(n, r.keyword, new(message).quote(r.written).
+			add(" points outside the schema: a DataSchema may only refer to itself, with a ", r.keyword, " that starts with #, or to"+
+				" another one by its name, as in acme/Address/v1#/definitions/street").String())
+		return
+	}
+	if r.to = g.within(in, fragment); r.to == nil {
+		g.nowhere = true
+	}
+}
+
+// otherName matches the names of DataSchemas (spec/api.md §2.5).
+var otherName = regexp.MustCompile(`^[a-zA-Z]+/[a-zA-Z]+/v\d+$`)
+
+// References returns the names of the DataSchemas that a schema may refer to, given as compact JSON text. Some may only
+// look like references.
+func References(schema []byte) (names []string) {
+	for _, keyword := range [...]string{`"$ref":"`, `"$dynamicRef":"`} {
+		for rest := schema; ; {
+			_, after, ok := bytes.Cut(rest, []byte(keyword))
+			if !ok {
+				break
+			}
+			rest = after
+			if end := bytes.IndexAny(after, `#"`); end > 0 && otherName.Match(after[:end]) {
+				names = append(names, string(after[:end]))
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// resource returns the resource with a URI or, if it is the name of one, a DataSchema. It reads other documents when
+// something refers to them first; nil if there is no such document.
+func (g *graph) resource(uri, name string) *resource {
+	if r, ok := g.resources[uri]; ok {
+		return r
+	}
+	if text, ok := g.options.Others[name]; ok {
+		return g.read(base+name, text)
+	}
+	s := metaSource(uri)
+	if s == nil {
+		return nil
+	}
+	d := draftOf(s.uri)
+	if d == nil {
+		d = draftOf(text(s.root.(mapping).At("$schema"))) //nolint:forcetypeassert // an embedded document
+	}
+	g.add(s, d)
+	g.resources[uri] = g.resources[s.uri]
+	return g.resources[uri]
+}
+
+// read reads another DataSchema, nil if it cannot be used.
+func (g *graph) read(uri string, written []byte) *resource {
+	if r, ok := g.resources[uri]; ok {
+		return r
+	}
+	g.resources[uri] = nil
+	root, err := parse(g.work, written, maxNodes)
+	if err != nil {
+		return nil
+	}
+	d := dialectOf(root)
+	if d == nil || len(metaschema(d).checkSchema(g.work, root, nil)) > 0 {
+		return nil
+	}
+	g.add(&source{uri: uri, root: root, meta: metaschema(d)}, d)
+	return g.resources[uri]
+}
+
+// within returns the schema of a resource that a fragment points to, or nil.
+func (g *graph) within(r *resource, fragment string) *node {
+	if fragment == "" {
+		return r.root
+	}
+	if decoded, err := url.PathUnescape(fragment); err == nil && r.anchors[decoded] != nil {
+		return r.anchors[decoded]
+	}
+	steps, ok := document.PointerSteps(strings.TrimLeft(fragment, "/"))
+	if !ok {
+		return nil
+	}
+	steps = r.root.place(steps...)
+	if n, ok := g.byPlace[place{r.source, pointer(steps)}]; ok {
+		return n
+	}
+	found, ok := at(r.source.root, steps)
+	if !ok {
+		return nil
+	}
+	if wrong := r.source.meta.checkSchema(g.work, found, steps); len(wrong) > 0 {
+		if r.source == g.own {
+			g.findings = append(g.findings, wrong...)
+		}
+		return nil
+	}
+	return g.node(found, nil, g.nearest(r, steps), steps...)
+}
+
+// nearest returns the resource that a place belongs to.
+func (g *graph) nearest(r *resource, steps []string) *resource {
+	for i := len(steps) - 1; i > 0; i-- {
+		if n, ok := g.byPlace[place{r.source, pointer(steps[:i])}]; ok {
+			return n.resource
+		}
+	}
+	return r
+}
+
+// join resolves a reference against a base URI and splits off its fragment.
+func join(base, ref string) (uri, fragment string) {
+	ref, fragment, _ = strings.Cut(ref, "#")
+	if ref == "" {
+		return base, fragment
+	}
+	from, err := url.Parse(base)
+	if err != nil {
+		return ref, fragment
+	}
+	to, err := from.Parse(ref)
+	if err != nil {
+		return ref, fragment
+	}
+	return to.String(), fragment
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"purser/internal/document"
 )
 
 // message collects text up to maxMessage bytes; what comes after is dropped without being made.
@@ -15,17 +17,19 @@ type message struct {
 func (m *message) full() bool { return m.Len() > maxMessage }
 
 // String returns the text, cut at a rune border and ended with … if it was too long.
-func (m *message) String() string {
-	s := m.Builder.String()
-	if len(s) <= maxMessage {
+func (m *message) String() string { return cut(m.Builder.String(), maxMessage) }
+
+// cut shortens a text to so many bytes.
+func cut(s string, most int) string {
+	if len(s) <= most {
 		return s
 	}
 	const end = "…"
-	cut := maxMessage - len(end)
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
+	at := most - len(end)
+	for at > 0 && !utf8.RuneStart(s[at]) {
+		at--
 	}
-	return s[:cut] + end
+	return s[:at] + end
 }
 
 // add writes plain text.
@@ -38,36 +42,33 @@ func (m *message) add(parts ...string) *message {
 	return m
 }
 
-// repr writes v as Python's repr() writes the value that v was made from.
-func (m *message) repr(v *value) *message {
+// repr writes a value as Python's repr() writes it.
+func (m *message) repr(v any) *message {
 	if m.full() {
 		return m
 	}
-	switch v.kind {
-	case null:
+	switch v := v.(type) {
+	case nil:
 		m.add("None")
-	case boolean:
-		m.add(strings.ToUpper(v.text[:1]), v.text[1:])
-	case number:
-		m.add(v.text)
-	case text:
-		m.quote(v.text)
-	case array:
-		m.list(v.items)
-	case object:
+	case bool:
+		if v {
+			return m.add("True")
+		}
+		m.add("False")
+	case document.Number:
+		m.add(string(v))
+	case string:
+		m.quote(v)
+	case []any:
+		m.add("[").series(v).add("]")
+	case mapping:
 		m.dict(v)
 	}
 	return m
 }
 
-func (m *message) list(items []*value) {
-	m.add("[")
-	m.series(items)
-	m.add("]")
-}
-
 // series writes the reprs of items with commas between them.
-func (m *message) series(items []*value) *message {
+func (m *message) series(items []any) *message {
 	for i, item := range items {
 		if m.full() {
 			break
@@ -80,16 +81,16 @@ func (m *message) series(items []*value) *message {
 	return m
 }
 
-func (m *message) dict(v *value) {
+func (m *message) dict(v mapping) {
 	m.add("{")
-	for i, key := range v.keys {
+	for i, member := range v {
 		if m.full() {
 			break
 		}
 		if i > 0 {
 			m.add(", ")
 		}
-		m.quote(key).add(": ").repr(v.items[i])
+		m.quote(member.Key).add(": ").repr(member.Value)
 	}
 	m.add("}")
 }

@@ -60,7 +60,7 @@ func TestReadPattern(t *testing.T) {
 		{`^(?:a|b$)`, []string{"ax", "b"}, []string{"bx"}},
 	}
 	for _, tt := range tests {
-		p, err := readPattern(unmetered(), tt.written)
+		p, err := readPattern(unmetered(), tt.written, draft4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestReadPattern(t *testing.T) {
 		}
 	}
 	for _, written := range []string{`(?!a)`, `(?<=a)b`, `(a)\1`, `(`, `[`, `a{2000}`, `\`} {
-		if _, err := readPattern(unmetered(), written); err == nil {
+		if _, err := readPattern(unmetered(), written, draft4); err == nil {
 			t.Errorf("%s is taken as a pattern", written)
 		}
 	}

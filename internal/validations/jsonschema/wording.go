@@ -7,23 +7,25 @@ import (
 )
 
 // held is what the violated keyword holds in the schema.
-func (v *violation) held() *value {
-	if held := v.node.raw.member(v.keyword); held != nil {
-		return held
-	}
-	return &value{kind: null}
-}
+func (v *violation) held() any { return v.node.members.At(v.shownKeyword()) }
 
 // words returns what python-jsonschema 4.10 says of the violation: one message, but for required, which has one for
 // each key, of which only the first are returned.
 func (v *violation) words(w work, most int) []string {
+	w.spend(shownSize(v.value) / copyBytes) // a text may be searched to its end for quotes
 	if v.keyword != "required" {
-		return []string{v.message(w).String()} // which may move v
+		return []string{v.message(w).String()}
+	}
+	keys, _ := v.value.(mapping)
+	index := make(map[string]struct{}, len(keys))
+	w.spend(len(keys) * lookupSteps)
+	for _, member := range keys {
+		index[member.Key] = struct{}{}
 	}
 	var said []string
-	for _, key := range v.held().items {
-		w.spend(lookupSteps + len(key.text)/keyBytes)
-		if v.value.member(key.text) != nil {
+	for _, key := range texts(v.held()) {
+		w.spend(lookupSteps + len(key)/keyBytes)
+		if _, ok := index[key]; ok {
 			continue
 		}
 		if said = append(said, new(message).repr(key).add(" is a required property").String()); len(said) == most {
@@ -33,9 +35,35 @@ func (v *violation) words(w work, most int) []string {
 	return said
 }
 
+// shownSize returns how many bytes of texts a value has, as far as a message can show it.
+func shownSize(v any) int {
+	switch v := v.(type) {
+	case string:
+		return len(v)
+	case []any:
+		n := 0
+		for _, item := range v[:min(len(v), maxMessage)] {
+			if n += shownSize(item); n > maxMessage {
+				break
+			}
+		}
+		return n
+	case mapping:
+		n := 0
+		for _, member := range v[:min(len(v), maxMessage)] {
+			if n += len(member.Key) + shownSize(member.Value); n > maxMessage {
+				break
+			}
+		}
+		return n
+	}
+	return 0
+}
+
 // ends are the messages that are the value and these words.
 var ends = map[string]string{
 	"anyOf":         " is not valid under any of the given schemas",
+	"contains":      " does not contain items matching the given schema",
 	"maxItems":      " is too long",
 	"maxLength":     " is too long",
 	"maxProperties": " has too many properties",
@@ -47,12 +75,15 @@ var ends = map[string]string{
 
 // middles are the messages that are the value, these words, and what the keyword holds.
 var middles = map[string]string{
-	"enum":       " is not one of ",
-	"maximum":    " is greater than the maximum of ",
-	"minimum":    " is less than the minimum of ",
-	"multipleOf": " is not a multiple of ",
-	"not":        " should not be valid under ",
-	"pattern":    " does not match ",
+	"enum":             " is not one of ",
+	"maximum":          " is greater than the maximum of ",
+	"minimum":          " is less than the minimum of ",
+	"multipleOf":       " is not a multiple of ",
+	"not":              " should not be valid under ",
+	"format":           " is not a ",
+	"exclusiveMaximum": " is greater than or equal to the maximum of ",
+	"exclusiveMinimum": " is less than or equal to the minimum of ",
+	"pattern":          " does not match ",
 }
 
 func (v *violation) message(w work) *message {
@@ -64,107 +95,119 @@ func (v *violation) message(w work) *message {
 		return m.repr(v.value).add(middle).repr(v.held())
 	}
 	switch v.keyword {
+	case "":
+		if v.added != nil {
+			return m.add(v.added.Message)
+		}
+		return m.add("False schema does not allow ").repr(v.value)
 	case "type":
 		return v.types(m)
-	case "exclusiveMinimum":
-		return v.exclusive(m, " is less than or equal to the minimum of ", "minimum")
-	case "exclusiveMaximum":
-		return v.exclusive(m, " is greater than or equal to the maximum of ", "maximum")
+	case "const":
+		return m.repr(v.held()).add(" was expected")
 	case "oneOf":
 		return v.oneOf(m)
 	case "additionalProperties":
 		return v.additionalProperties(w, m)
-	case "additionalItems":
-		return v.additionalItems(m)
-	case "dependencies":
-		return v.dependency(m)
-	case own:
-		if said, ok := v.addedTo(); ok {
-			return m.add(said.Message)
-		}
-	case "$ref":
-		return m.add("Unresolvable JSON pointer: ").quote(v.node.ref.fragment)
+	case "dependencies", "dependentRequired":
+		return m.repr(v.extras[0]).add(" is a dependency of ").repr(v.extras[1])
+	case "unevaluatedProperties":
+		return unexpected(m.add("Unevaluated properties are not allowed ("), v.extras)
+	case "unevaluatedItems":
+		return unexpected(m.add("Unevaluated items are not allowed ("), v.extras)
+	case "items", "additionalItems":
+		return v.closedItems(m)
+	case "minContains":
+		return m.add("Too few items match the given schema (expected at least ").repr(v.held()).add(" but only ", v.note, " matched)")
+	case "maxContains":
+		return m.add("Too many items match the given schema (expected at most ").repr(v.held()).add(")")
 	}
-	return m.add(v.note)
+	return v.unresolved(m)
+}
+
+// unresolved words a reference that leads nowhere, or that leads back to itself for ever.
+func (v *violation) unresolved(m *message) *message {
+	r := v.node.ref
+	if v.keyword != "$ref" {
+		r = v.node.dynamic
+	}
+	if r != nil && r.other != "" {
+		return m.add("the DataSchema ", r.other, " is not registered, or cannot be used")
+	}
+	if r == nil || r.to != nil {
+		return m.add("the schema is a loop: it leads back to itself at the same place of the data")
+	}
+	return m.add("Unresolvable JSON pointer: ").quote(r.fragment)
 }
 
 func (v *violation) types(m *message) *message {
 	m.repr(v.value).add(" is not of type ")
-	if held := v.held(); held.kind == array {
-		return m.series(held.items)
+	if held, ok := v.held().([]any); ok {
+		return m.series(held)
 	}
 	return m.repr(v.held())
 }
 
-// exclusive words a limit that is exclusive; Draft 4 says so in a second keyword, and Python shows the first.
-func (v *violation) exclusive(m *message, middle, keyword string) *message {
-	v.keyword = keyword
-	v.schema[len(v.schema)-1] = keyword
-	return m.repr(v.value).add(middle).repr(v.held())
-}
-
 // oneOf words a value that none or several of the schemas take. Python names the first of several last.
 func (v *violation) oneOf(m *message) *message {
-	_, indexes, _ := strings.Cut(v.note, " ")
-	if indexes == "" {
+	if v.note == "" {
 		return m.repr(v.value).add(ends["anyOf"])
 	}
-	var valid []*value
-	for index := range strings.SplitSeq(indexes, " ") {
+	schemas, _ := v.held().([]any)
+	var valid []any
+	for index := range strings.SplitSeq(v.note, " ") {
 		i, _ := strconv.Atoi(index)
-		valid = append(valid, v.held().items[i])
+		valid = append(valid, schemas[i])
 	}
 	return m.repr(v.value).add(" is valid under each of ").series(append(valid[1:], valid[0]))
 }
 
 func (v *violation) additionalProperties(w work, m *message) *message {
-	extras := v.extras(w)
-	patterns := v.node.raw.member("patternProperties")
-	if patterns == nil {
+	extras := v.additional(w)
+	patterns, ok := v.node.members.At("patternProperties").(mapping)
+	if !ok {
 		return unexpected(m.add("Additional properties are not allowed ("), extras)
 	}
 	verb := " do"
 	if len(extras) == 1 {
 		verb = " does"
 	}
-	w.spend((len(extras) + len(patterns.keys)) * compareSteps * 10)
-	slices.SortFunc(extras, func(a, b *value) int { return strings.Compare(a.text, b.text) })
-	var known []*value
-	for _, key := range slices.Sorted(slices.Values(patterns.keys)) {
-		known = append(known, &value{kind: text, text: key})
+	w.spend((len(extras) + len(patterns)) * sortSteps * 10)
+	slices.SortFunc(extras, func(a, b any) int { return strings.Compare(text(a), text(b)) })
+	known := make([]any, len(patterns))
+	for i, p := range patterns {
+		known[i] = p.Key
 	}
+	slices.SortFunc(known, func(a, b any) int { return strings.Compare(text(a), text(b)) })
 	return m.series(extras).add(verb, " not match any of the regexes: ").series(known)
 }
 
-// extras returns the keys that neither properties nor patternProperties know, in the order written.
-func (v *violation) extras(w work) []*value {
-	var extras []*value
-	for _, key := range v.value.keys {
-		if !v.node.asserts.closed.knows(w, key) {
-			extras = append(extras, &value{kind: text, text: key})
+// additional returns the keys that neither properties nor patternProperties know, in the order written.
+func (v *violation) additional(w work) (extras []any) {
+	m, _ := v.value.(mapping)
+	rules := v.node.objects
+	for _, member := range m {
+		w.spend(lookupSteps + len(member.Key)/keyBytes)
+		if rules.properties[member.Key] == nil &&
+			!slices.ContainsFunc(rules.patterns, func(p *edge) bool { return w.matches(p.pattern, member.Key) }) {
+			extras = append(extras, member.Key)
 		}
 	}
 	return extras
 }
 
-func (v *violation) additionalItems(m *message) *message {
-	return unexpected(m.add("Additional items are not allowed ("), v.value.items[v.node.asserts.tuple:])
+func (v *violation) closedItems(m *message) *message {
+	items, _ := v.value.([]any)
+	known := len(v.node.arrays.prefix)
+	if v.keyword == "additionalItems" {
+		return unexpected(m.add("Additional items are not allowed ("), items[known:])
+	}
+	return m.add("Expected at most ", strconv.Itoa(known), " items, but found ", strconv.Itoa(len(items)))
 }
 
-func unexpected(m *message, extras []*value) *message {
+func unexpected(m *message, extras []any) *message {
 	verb := " were"
 	if len(extras) == 1 {
 		verb = " was"
 	}
 	return m.series(extras).add(verb, " unexpected)")
-}
-
-// dependency words a key that another one wants. Python's path ends at the keyword.
-func (v *violation) dependency(m *message) *message {
-	if len(v.names) != 2 {
-		return m.add(v.note)
-	}
-	i, _ := strconv.Atoi(v.names[1])
-	wanted := v.held().member(v.names[0]).items[i]
-	return m.repr(wanted).add(" is a dependency of ").quote(v.names[0])
 }

@@ -1,7 +1,6 @@
 package jsonschema
 
 import (
-	"runtime"
 	"sync"
 	"testing"
 
@@ -37,7 +36,7 @@ func (g gate) Check(_ *budget.Meter, object map[string]any, _ map[string]string)
 func TestSchema_Check_heldUp(t *testing.T) {
 	t.Parallel()
 	g := gate{make(chan struct{}), make(chan struct{})}
-	s, err := Compile(unmetered().meter, []byte(`{"gate": 1, "oneOf": [{"type": "object"}, {"$ref": "#/nowhere"}]}`), g)
+	s, err := Compile(unmetered().meter, []byte(`{"gate": 1, "oneOf": [{"type": "object"}, {"$ref": "#/nowhere"}]}`), Options{Extensions: []Extension{g}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +58,4 @@ func TestSchema_Check_heldUp(t *testing.T) {
 		g.leave <- struct{}{}
 	}
 	all.Wait()
-	if kept, most := len(s.pool.idle), runtime.GOMAXPROCS(0); kept > most {
-		t.Errorf("%d instances are kept, want at most %d", kept, most)
-	}
 }

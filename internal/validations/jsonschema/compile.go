@@ -1,0 +1,73 @@
+package jsonschema
+
+import (
+	"purser/internal/budget"
+)
+
+// Schema is a schema that data can be checked against. It is safe for concurrent use.
+type Schema struct {
+	root          *node
+	versions      map[string]string // of client plugins, for the keywords that others add
+	namesVersions bool
+	nowhere       bool // a reference leads nowhere
+}
+
+// Compile prepares a schema given as JSON text, and counts what that takes. A schema that cannot be used gives a
+// *Unusable error; any other error is the meter's, as it came.
+func Compile(meter *budget.Meter, schema []byte, options Options) (s *Schema, err error) {
+	defer stopped(&err)
+	w := work{meter}
+	root, err := parse(w, schema, maxNodes)
+	if err != nil {
+		return nil, unusable("the schema cannot be read: " + err.Error())
+	}
+	d := dialectOf(root)
+	if d == nil {
+		m, _ := root.(mapping)
+		return nil, &Unusable{Findings: []Finding{{
+			Message: unknownDraft(text(m.At("$schema"))), Instance: []string{"$schema"}, SchemaPath: ".$schema",
+		}}}
+	}
+	meta := metaschema(d)
+	if found := meta.checkSchema(w, root, nil); len(found) > 0 {
+		return nil, &Unusable{Findings: found}
+	}
+	return compile(w, &source{uri: base, root: root, meta: meta}, d, options)
+}
+
+// dialectOf returns the draft of a document: Draft 4 where it names none, nil if that is not known.
+func dialectOf(root any) *draft {
+	m, _ := root.(mapping)
+	if dialect, ok := m.At("$schema").(string); ok {
+		return draftOf(dialect)
+	}
+	return draft4
+}
+
+func unusable(said string) *Unusable {
+	m := new(message)
+	m.add(said)
+	return &Unusable{Findings: []Finding{{Message: m.String(), Instance: []string{}, SchemaPath: "."}}}
+}
+
+func compile(w work, document *source, d *draft, options Options) (*Schema, error) {
+	g := newGraph(w, document, d, options)
+	g.extend()
+	if len(g.findings) == 0 {
+		g.findLoops()
+	}
+	if len(g.findings) > 0 {
+		return nil, &Unusable{Findings: atMost(g.findings, len(g.findings))}
+	}
+	return &Schema{root: g.root, namesVersions: g.namesVersions, nowhere: g.nowhere}, nil
+}
+
+// For returns the schema for client versions; Compile's is for none. What was compiled is shared.
+func (s *Schema) For(versions map[string]string) *Schema {
+	of := *s
+	of.versions = versions
+	return &of
+}
+
+// NamesVersions reports whether the outcome of a check may depend on client versions.
+func (s *Schema) NamesVersions() bool { return s.namesVersions }

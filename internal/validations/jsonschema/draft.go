@@ -1,0 +1,131 @@
+package jsonschema
+
+import (
+	"strings"
+)
+
+// draft is a version of JSON Schema: which keywords a schema has, and what they mean.
+type draft struct {
+	name string // "Draft 7"
+	uri  string // of its metaschema, without a fragment
+	id   string // the keyword that gives a schema a URI of its own
+
+	applicators map[string]applicator
+	// since tells what the versions differ in otherwise: the drafts are compared by it.
+	since int
+}
+
+// applicator is how a keyword applies schemas.
+type applicator struct {
+	shape   shape
+	inPlace bool // to the value that the schema itself is applied to
+}
+
+// shape is how a keyword holds schemas.
+type shape uint8
+
+const (
+	one     shape = 1 << iota // one schema
+	many                      // an array of schemas
+	byName                    // an object of schemas; in dependencies, arrays there are none
+	noBools                   // a boolean is not a schema here: false forbids what is not named, or is ignored
+)
+
+// The drafts, as far as their order matters.
+const (
+	since4 = iota
+	since6
+	since7
+	since2019
+	since2020
+)
+
+//nolint:gochecknoglobals // they never change
+var (
+	draft4 = &draft{"Draft 4", "http://json-schema.org/draft-04/schema", "id", map[string]applicator{
+		"additionalItems":      {one | noBools, false},
+		"additionalProperties": {one | noBools, false},
+		"allOf":                {many, true},
+		"anyOf":                {many, true},
+		"definitions":          {byName, false},
+		"dependencies":         {byName, true},
+		"items":                {one | many, false},
+		"not":                  {one, true},
+		"oneOf":                {many, true},
+		"patternProperties":    {byName, false},
+		"properties":           {byName, false},
+	}, since4}
+	draft6 = draft4.next("Draft 6", "http://json-schema.org/draft-06/schema", since6, map[string]applicator{
+		"contains":      {one, false},
+		"propertyNames": {one, false},
+	})
+	draft7 = draft6.next("Draft 7", "http://json-schema.org/draft-07/schema", since7, map[string]applicator{
+		"if":   {one, true},
+		"then": {one, true},
+		"else": {one, true},
+	})
+	draft2019 = draft7.next("2019-09", "https://json-schema.org/draft/2019-09/schema", since2019, map[string]applicator{
+		"$defs":                 {byName, false},
+		"dependentSchemas":      {byName, true},
+		"unevaluatedItems":      {one, false},
+		"unevaluatedProperties": {one, false},
+	}, "dependencies")
+	draft2020 = draft2019.next("2020-12", "https://json-schema.org/draft/2020-12/schema", since2020, map[string]applicator{
+		"items":       {one, false},
+		"prefixItems": {many, false},
+	}, "additionalItems")
+
+	drafts = []*draft{draft4, draft6, draft7, draft2019, draft2020}
+)
+
+// next returns a draft that adds keywords to d, or redefines them, and drops some.
+func (d *draft) next(name, uri string, since int, added map[string]applicator, dropped ...string) *draft {
+	n := &draft{name: name, uri: uri, id: "$id", applicators: make(map[string]applicator), since: since}
+	for keyword, a := range d.applicators {
+		n.applicators[keyword] = a
+	}
+	for keyword, a := range added {
+		n.applicators[keyword] = a
+	}
+	for _, keyword := range dropped {
+		delete(n.applicators, keyword)
+	}
+	return n
+}
+
+// hidesSiblings reports whether a $ref hides the keywords beside it.
+func (d *draft) hidesSiblings() bool { return d.since < since2019 }
+
+// hasBooleans reports whether true and false are schemas.
+func (d *draft) hasBooleans() bool { return d.since >= since6 }
+
+// Values of $schema that mean Draft 4 besides its own URI: the bare one, which nearly all real DataSchemas have, and
+// Draft 3, which the reference reads as Draft 4.
+const (
+	anyDraft = "http://json-schema.org/schema"
+	draft3   = "http://json-schema.org/draft-03/schema"
+)
+
+// draftOf returns the draft that a value of $schema names, nil if it names none that is known. It may be written with
+// http or https, and with or without an empty fragment.
+func draftOf(uri string) *draft {
+	uri = bare(uri)
+	if uri == bare(anyDraft) || uri == bare(draft3) {
+		return draft4
+	}
+	for _, d := range drafts {
+		if uri == bare(d.uri) {
+			return d
+		}
+	}
+	return nil
+}
+
+// bare returns a URI without its scheme and without an empty fragment.
+func bare(uri string) string {
+	uri = strings.TrimSuffix(uri, "#")
+	if rest, ok := strings.CutPrefix(uri, "https://"); ok {
+		return rest
+	}
+	return strings.TrimPrefix(uri, "http://")
+}

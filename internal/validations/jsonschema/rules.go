@@ -1,0 +1,170 @@
+package jsonschema
+
+import (
+	"math"
+)
+
+// objectRules are the keywords that apply schemas to the members of an object.
+type objectRules struct {
+	properties  map[string]*node
+	patterns    []*edge
+	additional  *node // nil if the keyword is absent or a boolean
+	closed      bool  // additionalProperties is false
+	isComplete  bool  // additionalProperties is there, so every member is evaluated
+	names       *node
+	unevaluated *node
+}
+
+// arrayRules are the keywords that apply schemas to the items of an array.
+type arrayRules struct {
+	prefix         []*node
+	prefixKeyword  string
+	rest           *node // of the items after the prefix; nil if the keyword is absent or a boolean
+	restKeyword    string
+	closed         bool // no items are allowed after the prefix
+	isComplete     bool // every item is evaluated
+	contains       *node
+	least, most    int // of items that contains matches
+	hasLeast       bool
+	marksContained bool // what contains matches is evaluated
+	unevaluated    *node
+}
+
+// combinators are the keywords that apply schemas to the value itself.
+type combinators struct {
+	allOf, anyOf, oneOf []*node
+	not                 *node
+	cond, then, other   *node // if, then and else
+	dependents          []*edge
+}
+
+// arrange sorts the edges of a schema by what they are applied to.
+func (n *node) arrange() {
+	for i := range n.edges {
+		e := &n.edges[i]
+		switch e.keyword {
+		case "properties", "patternProperties", "additionalProperties", "propertyNames", "unevaluatedProperties":
+			if n.objects == nil {
+				n.objects = &objectRules{}
+			}
+			n.objects.add(e)
+		case "items", "prefixItems", "additionalItems", "contains", "unevaluatedItems":
+			if n.arrays == nil {
+				n.arrays = &arrayRules{most: math.MaxInt}
+			}
+			n.arrays.add(e)
+		case "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependencies", "dependentSchemas":
+			if n.inPlace == nil {
+				n.inPlace = &combinators{}
+			}
+			n.inPlace.add(e)
+		}
+	}
+	n.close()
+}
+
+// close reads the booleans of additionalProperties, additionalItems and items, which are not schemas of their own.
+func (n *node) close() {
+	if held, ok := n.members.Lookup("additionalProperties"); ok {
+		if n.objects == nil {
+			n.objects = &objectRules{}
+		}
+		n.objects.closed, n.objects.isComplete = held == false, true
+	}
+	if n.arrays == nil {
+		return
+	}
+	a := n.arrays
+	if held, ok := n.members.Lookup("additionalItems"); ok && a.prefixKeyword == "items" {
+		a.restKeyword, a.closed, a.isComplete = "additionalItems", held == false, true
+	}
+	if a.rest != nil && a.rest.raw == false && a.prefixKeyword == "prefixItems" {
+		a.closed, a.rest = true, nil
+	}
+	a.isComplete = a.isComplete || a.restKeyword != ""
+	a.marksContained = n.draft().since >= since2020
+	a.least = 1
+	if n.draft().since >= since2019 {
+		if held, ok := n.members.Lookup("minContains"); ok {
+			a.least, a.hasLeast = size0(held), true
+		}
+		if held, ok := n.members.Lookup("maxContains"); ok {
+			a.most = size0(held)
+		}
+	}
+}
+
+func (o *objectRules) add(e *edge) {
+	switch e.keyword {
+	case "properties":
+		if o.properties == nil {
+			o.properties = make(map[string]*node)
+		}
+		o.properties[e.name] = e.to
+	case "patternProperties":
+		o.patterns = append(o.patterns, e)
+	case "additionalProperties":
+		o.additional = e.to
+	case "propertyNames":
+		o.names = e.to
+	case "unevaluatedProperties":
+		o.unevaluated = e.to
+	}
+}
+
+func (a *arrayRules) add(e *edge) {
+	switch {
+	case e.keyword == "prefixItems", e.keyword == "items" && e.name != "":
+		a.prefix, a.prefixKeyword = append(a.prefix, e.to), e.keyword
+	case e.keyword == "items":
+		a.rest, a.restKeyword = e.to, e.keyword
+	case e.keyword == "additionalItems":
+		if a.prefix != nil { // else there is no end of a prefix that it could begin at
+			a.rest, a.restKeyword = e.to, e.keyword
+		}
+	case e.keyword == "contains":
+		a.contains = e.to
+	case e.keyword == "unevaluatedItems":
+		a.unevaluated = e.to
+	}
+}
+
+func (c *combinators) add(e *edge) {
+	switch e.keyword {
+	case "allOf":
+		c.allOf = append(c.allOf, e.to)
+	case "anyOf":
+		c.anyOf = append(c.anyOf, e.to)
+	case "oneOf":
+		c.oneOf = append(c.oneOf, e.to)
+	case "not":
+		c.not = e.to
+	case "if":
+		c.cond = e.to
+	case "then":
+		c.then = e.to
+	case "else":
+		c.other = e.to
+	case "dependencies", "dependentSchemas":
+		c.dependents = append(c.dependents, e)
+	}
+}
+
+// tracks reports whether the schema asks what others have evaluated.
+func (n *node) tracks() bool {
+	return n.objects != nil && n.objects.unevaluated != nil || n.arrays != nil && n.arrays.unevaluated != nil
+}
+
+// accepts returns the types that a value must have one of to satisfy the schema, as far as that is said at its root.
+func (n *node) accepts() []string {
+	for range maxSteps {
+		if n.asserts != nil && n.asserts.types != nil || n.ref == nil || n.ref.to == nil {
+			break
+		}
+		n = n.ref.to
+	}
+	if n.asserts == nil {
+		return nil
+	}
+	return n.asserts.types
+}

@@ -1,0 +1,196 @@
+package jsonschema
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// step is one step of a path in the data or in the schema.
+type step struct {
+	name  string
+	index int
+	kind  stepKind
+}
+
+type stepKind uint8
+
+const (
+	isName stepKind = iota
+	isIndex
+	isRef // a reference was followed here
+)
+
+func named(name string) step { return step{name: name} }
+
+func indexed(i int) step { return step{index: i, kind: isIndex} }
+
+func (s step) String() string {
+	if s.kind == isIndex {
+		return strconv.Itoa(s.index)
+	}
+	return s.name
+}
+
+// compare orders steps as texts, and those that are numbers by their value.
+func (s step) compare(other step) int {
+	if s.kind == isIndex && other.kind == isIndex {
+		return cmp.Compare(s.index, other.index)
+	}
+	a, b := s.String(), other.String()
+	if a == b {
+		return 0
+	}
+	i, err := strconv.Atoi(a)
+	j, err2 := strconv.Atoi(b)
+	if err == nil && err2 == nil && i != j {
+		return cmp.Compare(i, j)
+	}
+	return cmp.Compare(a, b)
+}
+
+func compareSteps(a, b []step) int { return slices.CompareFunc(a, b, step.compare) }
+
+// violation is where something is wrong, and what.
+type violation struct {
+	node    *node  // the schema
+	keyword string // its keyword; empty if the schema is false
+	value   any
+	data    []step // the path to the value
+	route   []step // the path to the keyword, with the references on it
+	scope   []*resource
+	names   []step // what follows the keyword: the property and the index in dependencies
+	extras  []any  // what the words need: the items or names that are not allowed, or a dependency
+	note    string // the same, as text
+	added   *Violation
+	count   int // findings that it is
+}
+
+// order sorts violations by their place in the data, then by the keyword.
+func (v *violation) order(other *violation) int {
+	return cmp.Or(compareSteps(v.data, other.data), compareSteps(v.route, other.route))
+}
+
+// selection is the violations that are described: the first ones in order, since each gives a finding at least.
+type selection struct {
+	first []violation
+	total int // findings of all of them
+}
+
+// add notes a violation at the current place, unless nobody asks what is wrong. It goes after its equals: those of one
+// keyword of an extension come in its order.
+func (c *run) add(v violation) {
+	if c.quiet > 0 {
+		return
+	}
+	c.found.total += max(1, v.count)
+	steps := placeSteps * (2 + len(c.data) + len(c.route))
+	c.spend(errorSteps + steps)
+	data, route := c.data, c.route
+	c.route = append(c.route, named(v.keyword))
+	c.route = append(c.route, v.names...)
+	v.data, v.route = c.data, c.route
+	c.route = route
+	if len(c.found.first) == maxFindings {
+		if v.order(&c.found.first[maxFindings-1]) >= 0 {
+			return
+		}
+		c.found.first = c.found.first[:maxFindings-1]
+	}
+	c.spend(bits.Len(maxFindings)*steps + len(c.data) + len(c.route))
+	v.data, v.route, v.scope = slices.Clone(data), slices.Clone(v.route), slices.Clone(c.scope)
+	at, _ := slices.BinarySearchFunc(c.found.first, v, func(other, v violation) int {
+		return cmp.Or(other.order(&v), -1)
+	})
+	c.found.first = slices.Insert(c.found.first, at, v)
+}
+
+// describe puts violations into words.
+func (c *run) describe() []Finding {
+	var findings []Finding
+	for i := range c.found.first {
+		v := &c.found.first[i]
+		instance, schema := v.paths()
+		c.spend(describeSteps + textSize(instance)*splitByte + len(schema)*splitByte)
+		for _, said := range v.words(c.work, maxFindings) {
+			c.spend(len(said) * describeByte)
+			findings = append(findings, Finding{
+				Message: said, Instance: instance, SchemaPath: schema, Names: v.showsNames(),
+			})
+		}
+		if last := len(findings) - 1; i < maxCaused {
+			findings[last].Hint, findings[last].Causes = c.hint(v), c.causes(v)
+		}
+		if len(findings) >= maxFindings {
+			break
+		}
+	}
+	return atMost(findings, c.found.total)
+}
+
+func textSize(steps []string) int {
+	n := 0
+	for _, step := range steps {
+		n += len(step)
+	}
+	return n
+}
+
+// paths returns the path to the value and the one to the keyword, without the references on it, as Python shows it.
+// Keywords of extensions show the references (spec/property-groups.md §4).
+func (v *violation) paths() (instance []string, schema string) {
+	instance = make([]string, len(v.data))
+	for i, s := range v.data {
+		instance[i] = s.String()
+	}
+	var parts []string
+	for _, s := range v.route[:len(v.route)-1-len(v.names)] {
+		if s.kind != isRef || v.added != nil {
+			parts = append(parts, s.String())
+		}
+	}
+	switch {
+	case v.added != nil:
+		instance = append(instance, v.added.Instance...)
+		parts = append(parts, v.added.Keyword...)
+	case v.keyword != "":
+		parts = append(parts, v.shownKeyword())
+	}
+	return instance, "." + strings.Join(parts, ".")
+}
+
+// showsNames reports whether the message shows nothing of the data but names of members.
+func (v *violation) showsNames() bool {
+	switch v.keyword {
+	case "required", "additionalProperties", "dependencies", "dependentRequired", "unevaluatedProperties":
+		return true
+	}
+	return v.added != nil
+}
+
+// shownKeyword is the keyword that Python names. In Draft 4 an exclusive bound is a flag beside the bound.
+func (v *violation) shownKeyword() string {
+	if v.node.draft() == draft4 {
+		switch v.keyword {
+		case "exclusiveMinimum":
+			return "minimum"
+		case "exclusiveMaximum":
+			return "maximum"
+		}
+	}
+	return v.keyword
+}
+
+// atMost cuts findings, of which there were total, down to maxFindings.
+func atMost(findings []Finding, total int) []Finding {
+	if total <= maxFindings {
+		return findings
+	}
+	const shown = maxFindings - 1
+	return append(slices.Clip(findings[:min(shown, len(findings))]), Finding{
+		Message: fmt.Sprintf("and %d more", total-shown), Instance: []string{}, SchemaPath: ".",
+	})
+}
