@@ -13,7 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"purser/internal/budget"
-	"purser/internal/document/plain"
+	plainyaml "purser/internal/document/plain"
 )
 
 // Entry is one decoded document of a body, before its sanity checks.
@@ -56,7 +56,7 @@ func Decode(ctx context.Context, s Segment, limits Limits) (Entry, error) {
 		return decodeBy((*decoder).json, meter, s, limits)
 	case !limits.Strict:
 		entry, err := decodeBy((*decoder).plain, meter, s, limits)
-		if err != plain.ErrDeclined { //nolint:errorlint // it is not wrapped
+		if err != plainyaml.ErrDeclined { //nolint:errorlint // it is not wrapped
 			return entry, err
 		}
 	}

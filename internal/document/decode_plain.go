@@ -3,13 +3,13 @@ package document
 import (
 	"slices"
 
-	"purser/internal/document/plain"
+	plainyaml "purser/internal/document/plain"
 )
 
 // plainByteSteps is the cost of reading a byte of plain YAML, in the budget's steps, as measured.
 const plainByteSteps = 10
 
-// plain decodes a segment that is in the plain part of YAML, without the YAML library. It returns plain.ErrDeclined if
+// plain decodes a segment that is in the plain part of YAML, without the YAML library. It returns plainyaml.ErrDeclined if
 // the segment is not, and for all that is refused or beyond a limit, so that there is one place that says so. Other
 // errors are those of the budget.
 func (d *decoder) plain() (any, error) {
@@ -18,7 +18,7 @@ func (d *decoder) plain() (any, error) {
 		return nil, err
 	}
 	b := &plainBuilder{decoder: d}
-	err := plain.Read(string(d.segment.Text), b)
+	err := plainyaml.Read(string(d.segment.Text), b)
 	if err != nil && len(b.open) > 0 {
 		top := b.open[0].mapping.members
 		d.name = named(text(top.At("schema")), text(mapping(top.At("metadata")).At("name")))
@@ -46,15 +46,15 @@ type collection struct {
 // next counts a value against the limits and the budget.
 func (b *plainBuilder) next(bytes int) error {
 	if b.exceeds(bytes, len(b.open)+1) != nil {
-		return plain.ErrDeclined
+		return plainyaml.ErrDeclined
 	}
 	return b.spend(valueSteps, valueBytes)
 }
 
-// Mapping implements plain.Handler.
+// Mapping implements plainyaml.Handler.
 func (b *plainBuilder) Mapping() error { return b.begin(false) }
 
-// Sequence implements plain.Handler.
+// Sequence implements plainyaml.Handler.
 func (b *plainBuilder) Sequence() error { return b.begin(true) }
 
 // begin begins a collection in the memory of the last one at its depth.
@@ -68,7 +68,7 @@ func (b *plainBuilder) begin(isList bool) error {
 	return err
 }
 
-// End implements plain.Handler.
+// End implements plainyaml.Handler.
 func (b *plainBuilder) End() error {
 	last := &b.open[len(b.open)-1]
 	b.open = b.open[:len(b.open)-1]
@@ -78,7 +78,7 @@ func (b *plainBuilder) End() error {
 	return b.add(append(make(Mapping, 0, len(last.mapping.members)), last.mapping.members...))
 }
 
-// Key implements plain.Handler.
+// Key implements plainyaml.Handler.
 func (b *plainBuilder) Key(text string, quoted bool, colon int) error {
 	last := &b.open[len(b.open)-1]
 	last.key, last.colon = text, colon
@@ -91,13 +91,13 @@ func (b *plainBuilder) Key(text string, quoted bool, colon int) error {
 	}
 	key, ok := keyOf(value)
 	if !ok {
-		return plain.ErrDeclined
+		return plainyaml.ErrDeclined
 	}
 	last.key = key
 	return nil
 }
 
-// Scalar implements plain.Handler.
+// Scalar implements plainyaml.Handler.
 func (b *plainBuilder) Scalar(text string, quoted bool) error {
 	if quoted {
 		if err := b.next(len(text)); err != nil {
@@ -119,7 +119,7 @@ func (b *plainBuilder) resolve(text string) (any, error) {
 	}
 	value, err := resolvePlain(text)
 	if err != nil {
-		return nil, plain.ErrDeclined
+		return nil, plainyaml.ErrDeclined
 	}
 	return value, b.spendNumber(text)
 }
@@ -139,7 +139,7 @@ func (b *plainBuilder) add(value any) error {
 	switch {
 	case first == 0:
 	case len(b.open) == 1:
-		return plain.ErrDeclined // a fault
+		return plainyaml.ErrDeclined // a fault
 	default:
 		second := last.colon
 		b.noteDuplicate(last.key, len(b.open), func() (int, int) { return b.lineAt(first), b.lineAt(second) })

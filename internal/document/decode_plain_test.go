@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/budget"
-	"purser/internal/document/plain"
+	plainyaml "purser/internal/document/plain"
 )
 
 // requireAlike decodes a body with the reader of plain YAML and with the YAML library, under the same limits. It
@@ -31,7 +31,7 @@ func requireAlike(t *testing.T, body []byte, limits Limits) (documents, accepted
 			continue
 		}
 		got, err := decodeBy((*decoder).plain, budget.NewMeter(t.Context()), segment, limits)
-		if errors.Is(err, plain.ErrDeclined) {
+		if errors.Is(err, plainyaml.ErrDeclined) {
 			continue
 		}
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"purser/internal/budget"
-	"purser/internal/document/plain"
+	plainyaml "purser/internal/document/plain"
 )
 
 // What people and programs write is plain YAML, nearly always, and reads back as the value that was written.
@@ -33,7 +33,7 @@ func TestPlain_written(t *testing.T) {
 				segment := Segment{Text: text, Line: 1, Index: 1}
 				got, err := decodeBy((*decoder).plain, budget.NewMeter(t.Context()), segment, DefaultLimits())
 				want, failed := decodeBy((*decoder).yaml, budget.NewMeter(t.Context()), segment, DefaultLimits())
-				if documents++; errors.Is(err, plain.ErrDeclined) {
+				if documents++; errors.Is(err, plainyaml.ErrDeclined) {
 					t.Logf("declined: %q", text)
 					return
 				}
