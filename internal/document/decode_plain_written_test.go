@@ -41,7 +41,7 @@ func TestPlain_written(t *testing.T) {
 				if err != nil || failed != nil {
 					t.Fatalf("%v (library: %v)\n%s", err, failed, text)
 				}
-				if diff := cmp.Diff(want, got); diff != "" {
+				if diff := cmp.Diff(want, got, cmp.AllowUnexported(Entry{}, Segment{})); diff != "" {
 					t.Fatalf("(-library +plain)\n%s\n%s", diff, text)
 				}
 				if diff := cmp.Diff(any(value), got.Value); diff != "" {
