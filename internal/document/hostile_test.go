@@ -116,7 +116,7 @@ func TestDecode_steps(t *testing.T) {
 		"plain, many, small": {small, YAML, false, 9*n*fast + n*3*valueSteps},
 		"aliases":            {"[&a [b, b]" + strings.Repeat(",*a", n) + "]", YAML, false, 3*n*(split+plainByteSteps) + n*(markSteps+4*valueSteps)},
 		"declined at the end": {
-			"[" + strings.Repeat("a,", n) + "&b c]", YAML, false, 2*n*(split+plainByteSteps) + n*(markSteps+valueSteps),
+			"[" + strings.Repeat("a,", n) + "&b c]", YAML, false, 2*n*(split+plainByteSteps) + n*(markSteps+2*valueSteps),
 		},
 		"duplicates": {pairs, YAML, true, len(pairs)*split + n*(2*markSteps+2*valueSteps+numberSteps)},
 		"JSON pairs": {pairs, JSON, false, len(pairs)*split + n*2*valueSteps},
