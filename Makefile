@@ -28,7 +28,7 @@ test: need-test ## all tests, with the race detector where it can find something
 	@$(WITH_POSTGRES) $(MAKE) --no-print-directory --keep-going test-packages test-sequential test-server
 
 # These packages start no goroutines: the race detector would find nothing in them, at ten times the time.
-SEQUENTIAL = /internal/(diff|document|picture|propertygroups|rendering|schemadocs)$$
+SEQUENTIAL = /internal/(diff|document|document/plain|picture|propertygroups|rendering|schemadocs)$$
 
 test-packages:
 	go test -race -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -vE '/test/(e2e|faults)$$|$(SEQUENTIAL)')

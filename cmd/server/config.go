@@ -28,13 +28,15 @@ func defaultStateDir() string {
 	return filepath.Join(home, ".local", "state", "purser")
 }
 
-// limitFlags bound what requests may cost.
+// limitFlags bound what requests may cost, and say how bodies are read.
 type limitFlags struct {
 	MaxBody         int64 `help:"Size of a request body in bytes, decompressed."                     default:"33554432"`
 	MaxDocuments    int   `help:"Documents in a body."                                               default:"100000"`
 	MaxDocumentSize int   `help:"Size of a document in bytes, as written and with aliases expanded." default:"4194304"`
 	MaxDepth        int   `help:"Nesting of a document."                                             default:"100"`
 	MaxValues       int   `help:"Keys and values of a document, aliases expanded."                   default:"100000"`
+
+	YAML string `name:"yaml" help:"How YAML is read: ${enum}. strict: all by the YAML library; fast: by it what is out of the ordinary." enum:"fast,strict" default:"fast"` //nolint:lll // a tag
 
 	HeaderTimeout time.Duration `help:"Time for a request's header to arrive." default:"10s"`
 	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`
@@ -53,6 +55,7 @@ type limitFlags struct {
 func (f limitFlags) document() document.Limits {
 	return document.Limits{
 		Body: f.MaxBody, Documents: f.MaxDocuments, Size: f.MaxDocumentSize, Depth: f.MaxDepth, Values: f.MaxValues,
+		Strict: f.YAML == "strict",
 	}
 }
 

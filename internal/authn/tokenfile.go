@@ -59,7 +59,9 @@ func NewToken(user, project string, roles []string, created, expires time.Time) 
 //
 //nolint:contextcheck,nolintlint // no request pays for a file that all of them use
 func parseTokens(text []byte) ([]Token, error) {
-	value, err := document.ParseOne(context.Background(), text, document.YAML, document.DefaultLimits())
+	limits := document.DefaultLimits()
+	limits.Strict = true
+	value, err := document.ParseOne(context.Background(), text, document.YAML, limits)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func decode(text []byte) (document.Entry, error) {
 		return document.Entry{}, fmt.Errorf("the file has more than %d bytes", MaxSize)
 	}
 	limits := document.DefaultLimits()
-	limits.Values = maxValues
+	limits.Values, limits.Strict = maxValues, true
 	segments, err := document.Split(context.Background(), text, mediaOf(text), limits)
 	switch {
 	case err != nil:

@@ -1,9 +1,15 @@
 package document
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 )
 
 // site writes documents as sites do.
@@ -32,18 +38,55 @@ func BenchmarkSplit(b *testing.B) {
 }
 
 func BenchmarkDecode(b *testing.B) {
-	body := site(1)
-	segments, _ := Split(b.Context(), body, YAML, DefaultLimits())
-	b.SetBytes(int64(len(body)))
-	for b.Loop() {
-		entry, err := Decode(b.Context(), segments[0], DefaultLimits())
+	for file, body := range sites(b) {
+		segments, err := Split(b.Context(), body, YAML, DefaultLimits())
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := New(entry); err != nil {
-			b.Fatal(err)
+		for name, read := range map[string]func(context.Context, Segment) error{
+			"nodes": func(_ context.Context, s Segment) error {
+				return yaml.NewDecoder(bytes.NewReader(s.Text)).Decode(new(yaml.Node))
+			},
+			"strict": func(ctx context.Context, s Segment) error { return decodeAndMake(ctx, s, true) },
+			"fast":   func(ctx context.Context, s Segment) error { return decodeAndMake(ctx, s, false) },
+		} {
+			b.Run(file+"/"+name, func(b *testing.B) {
+				b.SetBytes(int64(len(body)))
+				for b.Loop() {
+					for _, segment := range segments {
+						if err := read(b.Context(), segment); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
 		}
 	}
+}
+
+// sites returns a document of our own and, where they are, real sites.
+func sites(b *testing.B) map[string][]byte {
+	b.Helper()
+	bodies := map[string][]byte{"one": site(1)}
+	files, _ := filepath.Glob(filepath.Join(sharedDir, "corpus", "*", "documents.yaml"))
+	for _, file := range files {
+		body, err := os.ReadFile(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		bodies[filepath.Base(filepath.Dir(file))] = body
+	}
+	return bodies
+}
+
+func decodeAndMake(ctx context.Context, s Segment, strict bool) error {
+	limits := DefaultLimits()
+	limits.Strict = strict
+	entry, err := Decode(ctx, s, limits)
+	if err == nil {
+		_, err = New(entry)
+	}
+	return err
 }
 
 func BenchmarkAppendYAML(b *testing.B) {

@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"purser/internal/budget"
+	plainyaml "purser/internal/document/plain"
 )
 
 // Entry is one decoded document of a body, before its sanity checks.
@@ -49,13 +50,23 @@ func Decode(ctx context.Context, s Segment, limits Limits) (Entry, error) {
 	if err := limits.checkText(s); err != nil {
 		return Entry{}, err
 	}
-	d := &decoder{segment: s, limits: limits, meter: budget.NewMeter(ctx)}
-	defer d.release()
-	read := d.yaml
-	if s.media == JSON {
-		read = d.json
+	meter := budget.NewMeter(ctx)
+	switch {
+	case s.media == JSON:
+		return decodeBy((*decoder).json, meter, s, limits)
+	case !limits.Strict:
+		entry, err := decodeBy((*decoder).plain, meter, s, limits)
+		if err != plainyaml.ErrDeclined { //nolint:errorlint // it is not wrapped
+			return entry, err
+		}
 	}
-	result := d.decode(read)
+	return decodeBy((*decoder).yaml, meter, s, limits)
+}
+
+func decodeBy(read func(*decoder) (any, error), meter *budget.Meter, s Segment, limits Limits) (Entry, error) {
+	d := &decoder{segment: s, limits: limits, meter: meter}
+	defer d.release()
+	result := d.decode(func() (any, error) { return read(d) })
 	return result.entry, result.err
 }
 
@@ -164,14 +175,23 @@ var (
 
 func (d *decoder) line(line int) int { return d.segment.line(line) }
 
+func (d *decoder) lineAt(offset int) int { return d.line(lineOf(d.segment.Text, offset)) }
+
 // nameOf returns the schema and name of a document, for messages, "" if it has none.
 func nameOf(root *yaml.Node) string {
 	schema := memberNode(root, "schema")
 	name := memberNode(memberNode(root, "metadata"), "name")
-	if schema == nil || name == nil || schema.Value == "" {
+	if schema == nil || name == nil {
 		return ""
 	}
-	return " [" + brief(schema.Value) + "] " + brief(name.Value)
+	return named(schema.Value, name.Value)
+}
+
+func named(schema, name string) string {
+	if schema == "" {
+		return ""
+	}
+	return " [" + brief(schema) + "] " + brief(name)
 }
 
 func memberNode(n *yaml.Node, key string) *yaml.Node {
@@ -193,6 +213,14 @@ func (d *decoder) refuse(n *yaml.Node, format string, args ...any) error {
 
 // count counts one more value against the limits and the budget.
 func (d *decoder) count(bytes, depth int) error {
+	if err := d.exceeds(bytes, depth); err != nil {
+		return err
+	}
+	return d.spend(valueSteps, valueBytes)
+}
+
+// exceeds counts one more value and returns the fault of a limit that it exceeds.
+func (d *decoder) exceeds(bytes, depth int) error {
 	d.values++
 	d.size += bytes
 	switch {
@@ -204,7 +232,7 @@ func (d *decoder) count(bytes, depth int) error {
 		return TooLarge("%s%s has more than %d bytes once its aliases are expanded (--max-document-size)",
 			d.segment.Place(), d.name, d.limits.Size)
 	}
-	return d.spend(valueSteps, valueBytes)
+	return nil
 }
 
 // spend counts steps and bytes in the budget.
@@ -265,10 +293,15 @@ func (d *decoder) scalar(n *yaml.Node) (any, error) {
 	if err != nil {
 		return nil, d.refuse(n, "'%s': %w", brief(n.Value), err)
 	}
-	if looksNumeric(n.Value) {
-		return value, d.spend(numberSteps*min(len(n.Value), maxNumber), 0)
+	return value, d.spendNumber(n.Value)
+}
+
+// spendNumber counts the steps to find out whether a scalar is a number.
+func (d *decoder) spendNumber(text string) error {
+	if !looksNumeric(text) {
+		return nil
 	}
-	return value, nil
+	return d.spend(numberSteps*min(len(text), maxNumber), 0)
 }
 
 func (d *decoder) checkTag(n *yaml.Node, allowed string) error {
@@ -351,18 +384,24 @@ func (d *decoder) key(n *yaml.Node, depth int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch key := value.(type) {
-	case string:
+	if key, ok := keyOf(value); ok {
 		return key, nil
-	case Number:
-		if !strings.ContainsAny(string(key), ".e") {
-			return string(key), nil
-		}
 	}
 	if n.Kind == yaml.ScalarNode {
 		return "", d.refuse(n, "'%s' as a key is no string; quote it", brief(n.Value))
 	}
 	return "", d.refuse(n, "a key must be a string, not a list or mapping")
+}
+
+// keyOf returns the key that a value is as text. It reports false if the value is no string or integer.
+func keyOf(value any) (string, bool) {
+	switch key := value.(type) {
+	case string:
+		return key, true
+	case Number:
+		return string(key), !strings.ContainsAny(string(key), ".e")
+	}
+	return "", false
 }
 
 func isMerge(key *yaml.Node) bool {
@@ -397,32 +436,52 @@ func (d *decoder) merges(n *yaml.Node, depth int) (merged Mapping, err error) {
 // mappingBuilder collects members. A duplicate key replaces the value and keeps the position.
 type mappingBuilder struct {
 	members Mapping
-	at      map[string]memberPosition
+	places  []int          // of the members' keys: lines or offsets, 0 for merged ones
+	at      map[string]int // positions in members, once they are many
 }
 
-type memberPosition struct{ index, line int }
+// fewMembers bounds the mappings that are searched one by one.
+const fewMembers = 16
 
-func newMappingBuilder(merged Mapping, size int) *mappingBuilder {
-	b := &mappingBuilder{
-		members: make(Mapping, 0, len(merged)+size),
-		at:      make(map[string]memberPosition, len(merged)+size),
-	}
+func newMappingBuilder(merged Mapping, size int) mappingBuilder {
+	size += len(merged)
+	b := mappingBuilder{members: make(Mapping, 0, size), places: make([]int, 0, size)}
 	for _, m := range merged {
 		b.set(m.Key, m.Value, 0)
 	}
 	return b
 }
 
-// set sets a member. It returns the line of an earlier member with that key in the same mapping, 0 if there is none.
-func (b *mappingBuilder) set(key string, value any, line int) (first int) {
-	if earlier, ok := b.at[key]; ok {
-		b.members[earlier.index].Value = value
-		b.at[key] = memberPosition{earlier.index, line}
-		return earlier.line
+// set sets a member. It returns the place of an earlier member with that key in the same mapping, 0 if there is none.
+func (b *mappingBuilder) set(key string, value any, place int) (first int) {
+	if i := b.find(key); i >= 0 {
+		b.members[i].Value = value
+		first, b.places[i] = b.places[i], place
+		return first
 	}
-	b.at[key] = memberPosition{len(b.members), line}
 	b.members = append(b.members, Member{key, value})
+	b.places = append(b.places, place)
+	switch n := len(b.members); {
+	case b.at != nil:
+		b.at[key] = n - 1
+	case n > fewMembers:
+		b.at = make(map[string]int, 2*n)
+		for i, m := range b.members {
+			b.at[m.Key] = i
+		}
+	}
 	return 0
+}
+
+// find returns the position of a key, -1 if there is none.
+func (b *mappingBuilder) find(key string) int {
+	if b.at == nil {
+		return slices.IndexFunc(b.members, func(m Member) bool { return m.Key == key })
+	}
+	if i, ok := b.at[key]; ok {
+		return i
+	}
+	return -1
 }
 
 // ParseOne parses a body that must be exactly one document, such as a posted result. It returns nil for an empty body.

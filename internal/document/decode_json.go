@@ -16,8 +16,6 @@ func (d *decoder) json() (any, error) {
 	return d.jsonValue(tokens, 1)
 }
 
-func (d *decoder) jsonLine(offset int) int { return d.line(lineOf(d.segment.Text, offset)) }
-
 func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 	before := tokens.InputOffset()
 	token, err := tokens.Token()
@@ -40,7 +38,7 @@ func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 	case json.Number:
 		number, err := jsonNumber(string(t))
 		if err != nil {
-			return nil, Malformed("document %d, line %d: '%s': %w", d.segment.Index, d.jsonLine(offset(tokens)),
+			return nil, Malformed("document %d, line %d: '%s': %w", d.segment.Index, d.lineAt(offset(tokens)),
 				brief(string(t)), err)
 		}
 		return number, nil
@@ -85,7 +83,7 @@ func (d *decoder) jsonMapping(tokens *json.Decoder, depth int) (any, error) {
 			return nil, err
 		}
 		if first := b.set(key.(string), value, at); first != 0 { //nolint:forcetypeassert // JSON has no other keys
-			lines := func() (int, int) { return d.jsonLine(first), d.jsonLine(at) }
+			lines := func() (int, int) { return d.lineAt(first), d.lineAt(at) }
 			d.noteDuplicate(key.(string), depth, lines) //nolint:forcetypeassert // as above
 		}
 	}

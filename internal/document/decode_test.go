@@ -29,14 +29,18 @@ func readAll(t *testing.T, body string, media Media) ([]any, []Note, error) {
 }
 
 func readAllIn(ctx context.Context, body string, media Media) ([]any, []Note, error) {
-	segments, err := Split(ctx, []byte(body), media, DefaultLimits())
+	return readAllWithin(ctx, body, media, DefaultLimits())
+}
+
+func readAllWithin(ctx context.Context, body string, media Media, limits Limits) ([]any, []Note, error) {
+	segments, err := Split(ctx, []byte(body), media, limits)
 	if err != nil {
 		return nil, nil, err
 	}
 	var values []any
 	var notes []Note
 	for _, segment := range segments {
-		entry, err := Decode(ctx, segment, DefaultLimits())
+		entry, err := Decode(ctx, segment, limits)
 		if err != nil {
 			return nil, nil, err
 		}

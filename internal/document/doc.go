@@ -12,5 +12,8 @@
 //     the order of keys only are equal.
 //   - Values that JSON cannot represent are refused, with their line and column.
 //   - Work and memory are bounded by Limits, with aliases and merge keys expanded, and counted in the request's budget:
-//     text while the YAML library reads it (parse.go), values when they are created (decode.go).
+//     text when it is read (parse.go for the YAML library, decode_plain.go), values when they are created (decode.go).
+//   - Which reader reads a YAML text changes nothing but the time. Package plain reads what nearly all documents are
+//     written in and declines the rest, which the YAML library then reads from its beginning, as it reads everything
+//     with Limits.Strict. All refusals come from the library's way (FuzzPlainEqualsYAML).
 package document

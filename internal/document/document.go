@@ -2,7 +2,6 @@ package document
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -77,11 +76,12 @@ func New(e Entry) (*Document, error) {
 	}, nil
 }
 
+// identityOf and traitsOf copy what they take from the values, which share the memory of one copy of the document.
 func identityOf(root, metadata Mapping) Identity {
 	return Identity{
-		Schema: text(root.At("schema")),
-		Layer:  text(mapping(metadata.At("layeringDefinition")).At("layer")),
-		Name:   text(metadata.At("name")),
+		Schema: strings.Clone(text(root.At("schema"))),
+		Layer:  strings.Clone(text(mapping(metadata.At("layeringDefinition")).At("layer"))),
+		Name:   strings.Clone(text(metadata.At("name"))),
 	}
 }
 
@@ -109,11 +109,18 @@ func traitsOf(metadata Mapping) *Traits {
 		Substituted:  len(substitutions) > 0,
 		Parented:     !IsFalsy(layering.At("parentSelector")),
 		Destinations: destinations(substitutions),
-		Labels: slices.DeleteFunc(slices.Clone(mapping(metadata.At("labels"))), func(label Member) bool {
-			_, isText := label.Value.(string)
-			return !isText
-		}),
+		Labels:       labels(mapping(metadata.At("labels"))),
 	}
+}
+
+// labels returns the labels that have string values.
+func labels(all Mapping) (labels Mapping) {
+	for _, label := range all {
+		if value, isText := label.Value.(string); isText {
+			labels = append(labels, Member{strings.Clone(label.Key), strings.Clone(value)})
+		}
+	}
+	return labels
 }
 
 // Traits returns the traits of the document, the most restrictive ones if stored metadata cannot be read.
@@ -136,7 +143,7 @@ func destinations(substitutions []any) (paths []string) {
 			list = []any{dest}
 		}
 		for _, d := range list {
-			paths = append(paths, text(mapping(d).At("path")))
+			paths = append(paths, strings.Clone(text(mapping(d).At("path"))))
 		}
 	}
 	return paths

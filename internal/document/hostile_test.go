@@ -91,32 +91,48 @@ func aliasBomb(levels int) string {
 	return b.String()
 }
 
-// Steps grow with the bytes, the separators and the values of a document.
+// Steps grow with the bytes, the separators and the values of a document, whoever reads it.
 func TestDecode_steps(t *testing.T) {
 	t.Parallel()
 	const n = 10_000
 	const split = splitSteps + byteSteps // for each byte
+	const fast = splitSteps + plainByteSteps
 	pairs := "{" + strings.Repeat("\"k\": 5,", n-1) + "\"k\": 5}"
+	text, numbers := "'"+strings.Repeat("x", n)+"'", "["+strings.Repeat("1.5,", n)+"]"
+	items, small := "["+strings.Repeat("a,", n)+"]", strings.Repeat("---\na: b\n", n)
 	for name, c := range map[string]struct {
-		body  string
-		media Media
-		want  int
+		body   string
+		media  Media
+		strict bool
+		want   int
 	}{
-		"text":        {"'" + strings.Repeat("x", n) + "'", YAML, n*split + valueSteps},
-		"numbers":     {"[" + strings.Repeat("1.5,", n) + "]", YAML, 4*n*split + n*(markSteps+valueSteps+3*numberSteps)},
-		"items":       {"[" + strings.Repeat("a,", n) + "]", YAML, 2*n*split + n*(markSteps+valueSteps)},
-		"aliases":     {"[&a [b, b]" + strings.Repeat(",*a", n) + "]", YAML, 3*n*split + n*(markSteps+4*valueSteps)},
-		"duplicates":  {pairs, YAML, len(pairs)*split + n*(2*markSteps+2*valueSteps+numberSteps)},
-		"JSON pairs":  {pairs, JSON, len(pairs)*split + n*2*valueSteps},
-		"JSON items":  {"[{}" + strings.Repeat(",{}", n) + "]", JSON, 3*n*split + n*(itemSteps+valueSteps)},
-		"directive":   {"%TAG !e! " + strings.Repeat("a", 1000) + "\n--- '" + strings.Repeat("!", n) + "'", YAML, n * (split + 1000 + directiveSteps)},
-		"many, small": {strings.Repeat("---\na: b\n", n), YAML, 9*n*split + n*(4*markSteps+3*valueSteps)},
+		"text":               {text, YAML, true, n*split + valueSteps},
+		"numbers":            {numbers, YAML, true, 4*n*split + n*(markSteps+valueSteps+3*numberSteps)},
+		"items":              {items, YAML, true, 2*n*split + n*(markSteps+valueSteps)},
+		"many, small":        {small, YAML, true, 9*n*split + n*(4*markSteps+3*valueSteps)},
+		"plain text":         {text, YAML, false, n*fast + valueSteps},
+		"plain numbers":      {numbers, YAML, false, 4*n*fast + n*(valueSteps+3*numberSteps)},
+		"plain items":        {items, YAML, false, 2*n*fast + n*valueSteps},
+		"plain, many, small": {small, YAML, false, 9*n*fast + n*3*valueSteps},
+		"aliases":            {"[&a [b, b]" + strings.Repeat(",*a", n) + "]", YAML, false, 3*n*(split+plainByteSteps) + n*(markSteps+4*valueSteps)},
+		"declined at the end": {
+			"[" + strings.Repeat("a,", n) + "&b c]", YAML, false, 2*n*(split+plainByteSteps) + n*(markSteps+2*valueSteps),
+		},
+		"duplicates": {pairs, YAML, true, len(pairs)*split + n*(2*markSteps+2*valueSteps+numberSteps)},
+		"JSON pairs": {pairs, JSON, false, len(pairs)*split + n*2*valueSteps},
+		"JSON items": {"[{}" + strings.Repeat(",{}", n) + "]", JSON, false, 3*n*split + n*(itemSteps+valueSteps)},
+		"directive": {
+			"%TAG !e! " + strings.Repeat("a", 1000) + "\n--- '" + strings.Repeat("!", n) + "'", YAML, false,
+			n * (split + 1000 + directiveSteps),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
 			defer end()
-			_, _, _ = readAllIn(ctx, c.body, c.media)
+			limits := DefaultLimits()
+			limits.Strict = c.strict
+			_, _, _ = readAllWithin(ctx, c.body, c.media, limits)
 			steps, _ := budget.From(ctx).Spent()
 			if want := int64(c.want); steps < want*9/10 || steps > want*11/10+100_000 {
 				t.Errorf("%d steps, want about %d", steps, want)
@@ -144,6 +160,7 @@ func TestDecode_budget(t *testing.T) {
 			"%TAG !e! " + strings.Repeat("a", maxTagPrefix) + "\n---\n" + strings.Repeat("- !e!a b\n", 95_000),
 			"the body: it takes more than 256 MiB of memory",
 		},
+		"plain":                  {strings.Repeat("---\nschema: s\nmetadata:\n  name: n\ndata: ["+strings.Repeat("1.5, ", 1000)+"]\n", 4000), "[s] n: it takes more than 2.0 s of work"},
 		"memory of a whole body": {"%YAML 1.1\n" + body.String()[:100_000], "[s] n: it takes more than 256 MiB of memory"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,13 +4,14 @@ import (
 	"purser/internal/fault"
 )
 
-// Limits bound one body. They are checked before the work is done.
+// Limits bound one body, and how its documents are read. They are checked before the work is done.
 type Limits struct {
 	Body      int64 // bytes of a body, decompressed
 	Documents int   // documents in a body
 	Size      int   // bytes of a document, as written and with its aliases expanded
 	Depth     int   // nesting of a document
 	Values    int   // keys and values of a document, with its aliases expanded
+	Strict    bool  // the YAML library reads all of YAML; otherwise most documents are read without it
 }
 
 // DefaultLimits returns limits that are well above the needs of real sites.

@@ -42,23 +42,34 @@ var booleans = map[string]bool{
 
 // resolvePlain returns the value of an untagged plain scalar: nil, bool, Number or string (spec/rendering.md R17).
 func resolvePlain(text string) (any, error) {
-	if text == "" {
-		return nil, nil
-	}
-	switch c := text[0]; {
+	switch {
+	case isString(text):
+		return text, nil
 	case looksNumeric(text):
 		return resolveNumeric(text)
-	case c == '~' || c == 'n' || c == 'N':
-		if text == "~" || text == "null" || text == "Null" || text == "NULL" {
-			return nil, nil
-		}
 	case text == "<<" || text == "=":
 		return nil, errReserved
 	}
 	if truth, ok := booleans[text]; ok {
 		return truth, nil
 	}
-	return text, nil
+	return nil, nil
+}
+
+// isString reports whether a plain scalar is a string and does not look like a number.
+func isString(text string) bool {
+	switch {
+	case looksNumeric(text):
+		return false
+	case len(text) > len("false"):
+		return true
+	}
+	switch text {
+	case "", "~", "null", "Null", "NULL", "<<", "=":
+		return false
+	}
+	_, isBoolean := booleans[text]
+	return !isBoolean
 }
 
 // looksNumeric reports whether a text begins like a number or a date.
@@ -76,14 +87,46 @@ func resolveNumeric(text string) (any, error) {
 			return nil, errTooBig
 		}
 		return text, nil
-	case integerPattern.MatchString(text):
+	case isDecimal(text):
+		return Number(text), nil
+	case isNumeric(text) && integerPattern.MatchString(text):
 		return integer(text)
-	case floatPattern.MatchString(text):
+	case isNumeric(text) && floatPattern.MatchString(text):
 		return float(text)
-	case len(text) >= len("2001-1-1 1:01:01") || datePattern.MatchString(text):
+	case len(text) >= len("2001-01-01") && text[4] == '-':
 		return text, checkDate(text)
 	}
 	return text, nil
+}
+
+// isDecimal reports whether a text is a short integer as it is written in JSON.
+func isDecimal(text string) bool {
+	const maxLength = 18 // so that 64 bits are enough
+	if len(text) > maxLength || text[0] == '0' && len(text) > 1 {
+		return false
+	}
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// isNumeric reports whether a text could match the pattern of integers or floats. Addresses and versions, which are
+// frequent, cannot.
+func isNumeric(text string) bool {
+	points := 0
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c >= '0' && c <= '9':
+		case c == '.':
+			points++
+		case strings.IndexByte("+-_:abcdefxABCDEFinIN", c) < 0:
+			return false
+		}
+	}
+	return points <= 1
 }
 
 // maxInteger bounds the length of integers: 64 binary digits with some leading zeros.

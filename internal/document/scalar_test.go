@@ -1,9 +1,11 @@
 package document
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 func TestResolve(t *testing.T) {
@@ -56,4 +58,33 @@ func TestResolve_refused(t *testing.T) {
 			requireRefusal(t, value, err, place)
 		})
 	}
+}
+
+// The shortcuts for numbers and strings change nothing.
+func TestResolvePlain_patterns(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(rapid.StringMatching(`[-+.0-9][-+.:_0-9a-fA-FxinIN]{0,20}`), rapid.StringMatching(`-?[0-9]{1,25}`),
+			rapid.StringMatching(`[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}([Tt ][0-9:.Z ]{0,12})?`), texts()).Draw(t, "text")
+		got, err := resolvePlain(text)
+		var want any = text
+		var refusal error
+		switch truth, isBoolean := booleans[text]; {
+		case text == "", text == "~", text == "null", text == "Null", text == "NULL":
+			want = nil
+		case text == "<<", text == "=":
+			want, refusal = nil, errReserved
+		case isBoolean:
+			want = truth
+		case integerPattern.MatchString(text):
+			want, refusal = integer(text)
+		case floatPattern.MatchString(text):
+			want, refusal = float(text)
+		default:
+			refusal = checkDate(text)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || !errors.Is(err, refusal) {
+			t.Fatalf("%q (-want +got)\n%s%v, want %v", text, diff, err, refusal)
+		}
+	})
 }

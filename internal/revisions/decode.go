@@ -82,7 +82,7 @@ func (s *Service) decodeItem(ctx context.Context, meter *budget.Meter, item Item
 func bucketOf(e document.Entry, doc *document.Document) (string, error) {
 	bucket, isText := document.Locate(e.Value, []string{"status", "bucket"}).(string)
 	if isText {
-		return bucket, validations.CheckName(bucket, fmt.Sprintf(
+		return strings.Clone(bucket), validations.CheckName(bucket, fmt.Sprintf(
 			"The status.bucket of document %s (document %d, from line %d)", doc.Identity, e.Index, e.Line))
 	}
 	return "", fault.New(fault.Invalid, "HTTPBadRequest",

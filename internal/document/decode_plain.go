@@ -1,0 +1,148 @@
+package document
+
+import (
+	"slices"
+
+	plainyaml "purser/internal/document/plain"
+)
+
+// plainByteSteps is the cost of reading a byte of plain YAML, in the budget's steps, as measured.
+const plainByteSteps = 10
+
+// plain decodes a segment that is in the plain part of YAML, without the YAML library. It returns plainyaml.ErrDeclined if
+// the segment is not, and for all that is refused or beyond a limit, so that there is one place that says so. Other
+// errors are those of the budget.
+func (d *decoder) plain() (any, error) {
+	size := len(d.segment.Text)
+	if err := d.spend(size*plainByteSteps, size); err != nil {
+		return nil, err
+	}
+	b := &plainBuilder{decoder: d}
+	err := plainyaml.Read(string(d.segment.Text), b)
+	if err != nil && len(b.open) > 0 {
+		top := b.open[0].mapping.members
+		d.name = named(text(top.At("schema")), text(mapping(top.At("metadata")).At("name")))
+	}
+	return b.root, err
+}
+
+// plainBuilder makes values of the nodes of plain YAML.
+type plainBuilder struct {
+	*decoder
+
+	root any
+	open []collection // the innermost one last
+}
+
+// collection is a mapping or list that has not ended.
+type collection struct {
+	isList  bool
+	list    []any
+	mapping mappingBuilder
+	key     string // whose value follows
+	colon   int    // offset of the colon after it
+}
+
+// next counts a value against the limits and the budget.
+func (b *plainBuilder) next(bytes int) error {
+	if b.exceeds(bytes, len(b.open)+1) != nil {
+		return plainyaml.ErrDeclined
+	}
+	return b.spend(valueSteps, valueBytes)
+}
+
+// Mapping implements plainyaml.Handler.
+func (b *plainBuilder) Mapping() error { return b.begin(false) }
+
+// Sequence implements plainyaml.Handler.
+func (b *plainBuilder) Sequence() error { return b.begin(true) }
+
+// begin begins a collection in the memory of the last one at its depth.
+func (b *plainBuilder) begin(isList bool) error {
+	err := b.next(0)
+	depth := len(b.open)
+	b.open = slices.Grow(b.open, 1)[:depth+1]
+	last := &b.open[depth]
+	last.isList, last.list = isList, last.list[:0]
+	last.mapping = mappingBuilder{members: last.mapping.members[:0], places: last.mapping.places[:0]}
+	return err
+}
+
+// End implements plainyaml.Handler.
+func (b *plainBuilder) End() error {
+	last := &b.open[len(b.open)-1]
+	b.open = b.open[:len(b.open)-1]
+	if last.isList {
+		return b.add(append(make([]any, 0, len(last.list)), last.list...))
+	}
+	return b.add(append(make(Mapping, 0, len(last.mapping.members)), last.mapping.members...))
+}
+
+// Key implements plainyaml.Handler.
+func (b *plainBuilder) Key(text string, quoted bool, colon int) error {
+	last := &b.open[len(b.open)-1]
+	last.key, last.colon = text, colon
+	if quoted || isString(text) {
+		return b.next(len(text))
+	}
+	value, err := b.resolve(text)
+	if err != nil {
+		return err
+	}
+	key, ok := keyOf(value)
+	if !ok {
+		return plainyaml.ErrDeclined
+	}
+	last.key = key
+	return nil
+}
+
+// Scalar implements plainyaml.Handler.
+func (b *plainBuilder) Scalar(text string, quoted bool) error {
+	if quoted {
+		if err := b.next(len(text)); err != nil {
+			return err
+		}
+		return b.add(text)
+	}
+	value, err := b.resolve(text)
+	if err != nil {
+		return err
+	}
+	return b.add(value)
+}
+
+// resolve counts a plain scalar and returns its value.
+func (b *plainBuilder) resolve(text string) (any, error) {
+	if err := b.next(len(text)); err != nil {
+		return nil, err
+	}
+	value, err := resolvePlain(text)
+	if err != nil {
+		return nil, plainyaml.ErrDeclined
+	}
+	return value, b.spendNumber(text)
+}
+
+// add adds a value to the innermost collection.
+func (b *plainBuilder) add(value any) error {
+	if len(b.open) == 0 {
+		b.root = value
+		return nil
+	}
+	last := &b.open[len(b.open)-1]
+	if last.isList {
+		last.list = append(last.list, value)
+		return nil
+	}
+	first := last.mapping.set(last.key, value, last.colon)
+	switch {
+	case first == 0:
+	case len(b.open) == 1:
+		return plainyaml.ErrDeclined // a fault
+	default:
+		second := last.colon
+		b.noteDuplicate(last.key, len(b.open), func() (int, int) { return b.lineAt(first), b.lineAt(second) })
+	}
+	return nil
+}
