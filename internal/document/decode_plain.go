@@ -9,8 +9,8 @@ import (
 // plainByteSteps is the cost of reading a byte of plain YAML, in the budget's steps, as measured.
 const plainByteSteps = 10
 
-// plain decodes a segment that is in the plain part of YAML, without the YAML library. It returns plainyaml.ErrDeclined if
-// the segment is not, and for all that is refused or beyond a limit, so that there is one place that says so. Other
+// plain decodes a segment that is in the plain part of YAML, without the YAML library. It returns plainyaml.ErrDeclined
+// if the segment is not, and for all that is refused or beyond a limit, so that there is one place that says so. Other
 // errors are those of the budget.
 func (d *decoder) plain() (any, error) {
 	size := len(d.segment.Text)

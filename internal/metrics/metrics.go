@@ -44,8 +44,9 @@ func Requests(registry *prometheus.Registry) func(route, method string, status i
 func Phases(registry *prometheus.Registry) func(phase string, took time.Duration) {
 	const shortest, factor, buckets = 0.0001, 4, 10 // to 26 s
 	duration := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name:    "purser_ingest_phase_duration_seconds",
-		Help:    "Time a change spent in a phase: split, decode, plan, check, pack, store; turn is how long others waited for it.",
+		Name: "purser_ingest_phase_duration_seconds",
+		Help: "Time a change spent in a phase: split, decode, plan, check, pack, store; turn is how long others waited " +
+			"for it.",
 		Buckets: prometheus.ExponentialBuckets(shortest, factor, buckets),
 	}, []string{"phase"})
 	registry.MustRegister(duration)

@@ -27,8 +27,8 @@ func (r *run) layersOf(nodes []*node) (layers, error) {
 	at := slices.IndexFunc(nodes, func(n *node) bool { return strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy") })
 	if at < 0 {
 		f := fault.New(fault.Conflict, "LayeringPolicyNotFound", "Required LayeringPolicy was not found for layering")
-		f.Messages = []fault.Message{{Error: true, Message: f.Message + ": PUT one that lists the layers of the site, the most " +
-			"general first, such as {schema: deckhand/LayeringPolicy/v1, metadata: {schema: metadata/Control/v1, name: " +
+		f.Messages = []fault.Message{{Error: true, Message: f.Message + ": PUT one that lists the layers of the site, the " +
+			"most general first, such as {schema: deckhand/LayeringPolicy/v1, metadata: {schema: metadata/Control/v1, name: " +
 			"layering-policy}, data: {layerOrder: [global, site]}}"}}
 		return nil, f
 	}

@@ -116,8 +116,8 @@ func (r Renderer) reveal(ctx context.Context, d Described) (map[validations.Pair
 	return findings, meter.Check()
 }
 
-// checker returns what checks by a rule, nil if the client versions, or DataSchemas that it refers to, are not at hand. ofSecret tells that these come
-// from a secret.
+// checker returns what checks by a rule, nil if the client versions, or the DataSchemas that it refers to, are not at
+// hand. ofSecret tells that the versions come from a secret.
 func (r Renderer) checker(meter *budget.Meter, rule validations.Rule, d Described) (
 	checker validations.Checker, ofSecret bool, err error,
 ) {

@@ -277,17 +277,12 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 		schema := &schemas[i]
 		of := registry.DataSchema(rendered.digest(schema.Stored), schema.Data)
 		schema.others = of.Others
+		var names bool
 		var err error
-		if schema.rule, err = r.Engine.RuleOf(meter, of, versions); err != nil {
+		if schema.rule, names, err = r.ruleOf(meter, of, versions, withheld); err != nil {
 			return readingSchema(err, schema.Stored)
 		}
-		if versions.AreSecret() || withheld {
-			names, err := r.Engine.NamesVersions(meter, of)
-			if err != nil {
-				return readingSchema(err, schema.Stored)
-			}
-			schema.secret, schema.unknown = schema.secret || names && versions.AreSecret(), names && withheld
-		}
+		schema.secret, schema.unknown = schema.secret || names && versions.AreSecret(), names && withheld
 		schema.checker, err = r.Engine.Compile(meter, of, versions)
 		return readingSchema(err, schema.Stored)
 	})

@@ -38,18 +38,14 @@ func (j judge) scope(ctx context.Context, snapshot Snapshot, diff Diff) (s scope
 			s.subjects = append(s.subjects, doc)
 		}
 	}
-	rules := validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: j.Compat}
+	registering := Registering(diff.After(snapshot.Schemas))
+	rules := validations.Rules{Registered: make(map[string]validations.Rule, len(registering)), ControlOnly: j.Compat}
 	s.schemas, s.secret = map[validations.Rule]validations.DataSchema{}, map[validations.Rule]bool{}
 	unknown := map[string]bool{} // document schemas whose DataSchemas name client versions that are withheld
-	registering := Registering(diff.After(snapshot.Schemas))
 	registry := registryOf(registering)
 	for _, doc := range registering {
 		schema := registry.DataSchema(doc.Digest, doc.Data)
-		rule, err := j.Engine.RuleOf(meter, schema, s.versions)
-		names := false
-		if err == nil && (unknownVersions || s.versions.AreSecret()) {
-			names, err = j.Engine.NamesVersions(meter, schema)
-		}
+		rule, names, err := j.ruleOf(meter, schema, s.versions, unknownVersions)
 		if err != nil {
 			return s, readingSchema(err, doc)
 		}
@@ -71,6 +67,18 @@ func (j judge) scope(ctx context.Context, snapshot Snapshot, diff Diff) (s scope
 		}
 	}
 	return s, meter.Check()
+}
+
+// ruleOf returns the rule of a DataSchema. It reports whether that names client versions, if some of these are withheld
+// or secret. The error is the meter's, unwrapped.
+func (r Renderer) ruleOf(meter *budget.Meter, schema validations.DataSchema, versions validations.ClientVersions,
+	withheld bool,
+) (rule validations.Rule, names bool, err error) {
+	rule, err = r.Engine.RuleOf(meter, schema, versions)
+	if err == nil && (withheld || versions.AreSecret()) {
+		names, err = r.Engine.NamesVersions(meter, schema)
+	}
+	return rule, names, err
 }
 
 // referred returns the names of the DataSchemas that those of the scope refer to.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -86,13 +87,13 @@ func draftDocuments(t *testing.T, folder string) (documents, names, want []strin
 			t.Fatal(err)
 		}
 		var groups []struct {
-			Description string
-			Schema      json.RawMessage
+			Description string          `json:"description"`
+			Schema      json.RawMessage `json:"schema"`
 			Tests       []struct {
-				Description string
-				Data        json.RawMessage
-				Valid       bool
-			}
+				Description string          `json:"description"`
+				Data        json.RawMessage `json:"data"`
+				Valid       bool            `json:"valid"`
+			} `json:"tests"`
 		}
 		if err := json.Unmarshal(text, &groups); err != nil {
 			t.Fatal(err)
@@ -104,7 +105,7 @@ func draftDocuments(t *testing.T, folder string) (documents, names, want []strin
 			kind := fmt.Sprintf("suite/Case/v%d", 1000*i+j)
 			add("deckhand/DataSchema/v1", "metadata/Control/v1", kind, withDialect(g.Schema, uri), "success")
 			for k, c := range g.Tests {
-				name := strings.Join([]string{filepath.Base(file), g.Description, c.Description, fmt.Sprint(k)}, " / ")
+				name := strings.Join([]string{filepath.Base(file), g.Description, c.Description, strconv.Itoa(k)}, " / ")
 				status := "failure"
 				if c.Valid {
 					status = "success"

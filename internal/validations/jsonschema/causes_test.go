@@ -23,7 +23,8 @@ func TestSchema_Check_causes(t *testing.T) {
 		{"of no type", `{"anyOf": [{"type": "string"}, {"type": "array"}]}`, `1`, nil},
 		{
 			"by reference", `{"anyOf": [{"$ref": "#/definitions/a"}, {"type": "null"}], "definitions": {"a": {"type": "object", "required": ["x"]}}}`,
-			`{}`, []string{" | .anyOf.0.required | 'x' is a required property"},
+			`{}`,
+			[]string{" | .anyOf.0.required | 'x' is a required property"},
 		},
 		{
 			"the furthest", `{"anyOf": [{"required": ["a"]}, {"properties": {"b": {"type": "string"}}}]}`, `{"b": 1}`,
@@ -32,13 +33,15 @@ func TestSchema_Check_causes(t *testing.T) {
 		{
 			"by const", `{"$schema": "http://json-schema.org/draft-07/schema#", "anyOf": [
 				{"properties": {"k": {"const": 1}, "v": {"type": "string"}}}, {"properties": {"k": {"const": 2}, "v": {"type": "null"}}}]}`,
-			`{"k": 2, "v": 3}`, []string{"v | .anyOf.1.properties.v.type | 3 is not of type 'null'"},
+			`{"k": 2, "v": 3}`,
+			[]string{"v | .anyOf.1.properties.v.type | 3 is not of type 'null'"},
 		},
 		{
 			"dynamic", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "http://x/outer", "$ref": "inner",
 				"$defs": {"a": {"$dynamicAnchor": "n", "type": "string", "minLength": 2},
 				"inner": {"$id": "inner", "anyOf": [{"$dynamicRef": "#n"}, {"type": "null"}], "$defs": {"a": {"$dynamicAnchor": "n"}}}}}`,
-			`"x"`, []string{" | .anyOf.0.minLength | 'x' is too short"},
+			`"x"`,
+			[]string{" | .anyOf.0.minLength | 'x' is too short"},
 		},
 	}
 	for _, tt := range tests {
@@ -59,7 +62,7 @@ func TestSchema_Check_hints(t *testing.T) {
 	t.Parallel()
 	const closed = `{"properties": {"name": {}, "rack": {}, "role": {}}, "additionalProperties": false}`
 	for _, tt := range []struct{ name, schema, data, want string }{
-		{"misspelt", closed, `{"nmae": 1, "rack": 1, "rolle": 2}`, `did you mean "name" for "nmae", "role" for "rolle"?`},
+		{"misspelt", closed, `{"naem": 1, "rack": 1, "rolle": 2}`, `did you mean "name" for "naem", "role" for "rolle"?`},
 		{"not one that is there", closed, `{"racks": 1, "rack": 1}`, ""},
 		{"nothing like it", closed, `{"other": 1}`, ""},
 		{"valid twice", `{"oneOf": [{}, {"type": "null"}, {"minimum": 0}]}`, `1`, "it is valid under oneOf.0 and oneOf.2, and must be under one alone"},

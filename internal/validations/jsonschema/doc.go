@@ -1,31 +1,31 @@
 // Package jsonschema checks data against schemas of Draft 4, 6, 7, 2019-09 and 2020-12, and words what it finds as
 // python-jsonschema 4.10 does (spec/api.md §7.3). It is the one place that knows
-// github.com/santhosh-tekuri/jsonschema/v5: its formats are used, and its verdict is what ours is held against in tests.
-// The evaluation is our own, because the library can neither count its work nor be stopped.
+// github.com/santhosh-tekuri/jsonschema/v5: that checks formats, and in tests our verdict is compared with its. The
+// evaluation is our own, because the library can neither count its work nor be stopped.
 //
 // A schema passes through these stations:
 //
 //	text → value (value.go)      members keep their order, which matters to the wording alone
 //	     → draft (draft.go)      by $schema; Draft 4 without one
 //	     → metaschema (meta.go)  is it a schema of that draft at all?
-//	     → graph (graph.go)      its schemas and how they lead to one another (refs.go, pattern.go), sorted by what they
-//	       are applied to (rules.go), and the keywords that need no other schema (assertions.go, equal.go)
+//	     → graph (graph.go)      its schemas and how they lead to one another (refs.go, pattern.go), sorted by
+//	       what they are applied to (rules.go), and the keywords that need no other schema (assertions.go, equal.go)
 //	     → extension.go          keywords that others add
 //	     → loops (loops.go)      does it come back to itself at the same place?
 //
-// and a check of data through these: evaluate it (check.go), keep the first violations (violation.go), and put them into
-// words (wording.go, repr.go, causes.go).
+// and a check of data through these: evaluate it (check.go, applying.go, unevaluated.go, asserting.go), keep the first
+// violations (violation.go), and put them into words (wording.go, repr.go, causes.go).
 //
 // What always holds:
 //
-//   - Nothing is ever opened: a schema may refer to itself, to other DataSchemas by their names (Options.Others), and to
-//     the metaschemas, which are embedded.
+//   - Nothing is ever opened: a schema may refer to itself, to other DataSchemas by their names (Options.Others), and
+//     to the metaschemas, which are embedded.
 //   - A reference that leads nowhere within these is no fault of the schema until a check comes to it.
 //   - What compiling and checking take is counted while they run (prices.go), and when it is more than the request may
 //     spend they end at once (work.go). What would end the process is refused before: loops and deep nesting.
 //   - The same schema and data give the same findings in the same order.
-//   - In Draft 4, 1.0 is no integer; true is no number in any draft. Formats are annotations, unless a schema of 2020-12
-//     asks for the vocabulary format-assertion, or Options.AssertFormats is set.
+//   - In Draft 4, 1.0 is not an integer; true is not a number in any draft. Formats are annotations, unless a schema of
+//     2020-12 asks for the vocabulary format-assertion, or Options.AssertFormats is set.
 //
 // Where it differs from Python: patterns are RE2's (no lookarounds, no back-references), numbers are compared exactly
 // rather than as binary fractions (0.3 is a multiple of 0.1), and true never equals 1, however deep.

@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"maps"
 	"strings"
 )
 
@@ -81,12 +82,8 @@ var (
 // next returns a draft that adds keywords to d, or redefines them, and drops some.
 func (d *draft) next(name, uri string, since int, added map[string]applicator, dropped ...string) *draft {
 	n := &draft{name: name, uri: uri, id: "$id", applicators: make(map[string]applicator), since: since}
-	for keyword, a := range d.applicators {
-		n.applicators[keyword] = a
-	}
-	for keyword, a := range added {
-		n.applicators[keyword] = a
-	}
+	maps.Copy(n.applicators, d.applicators)
+	maps.Copy(n.applicators, added)
 	for _, keyword := range dropped {
 		delete(n.applicators, keyword)
 	}

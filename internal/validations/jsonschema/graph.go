@@ -182,7 +182,7 @@ func (g *graph) apply(n *node, keyword string, a applicator, held any) {
 				g.lead(n, edge{keyword: keyword, name: name, inPlace: a.inPlace}, item)
 			}
 		}
-	case a.shape&one != 0 && n.isSchema(held) && !(isBool && a.shape&noBools != 0):
+	case a.shape&one != 0 && n.isSchema(held) && (!isBool || a.shape&noBools == 0):
 		g.lead(n, edge{keyword: keyword, inPlace: a.inPlace}, held)
 	}
 }
@@ -239,7 +239,8 @@ func (g *graph) pattern(n *node, written, keyword string, more ...string) *patte
 	}
 	p, err := readPattern(g.work, written, n.draft())
 	if err != nil {
-		g.refuse(n, keyword, new(message).quote(written).add(" is no pattern that can be used here: ", err.Error()).String(), more...)
+		said := new(message).quote(written).add(" is no pattern that can be used here: ", err.Error())
+		g.refuse(n, keyword, said.String(), more...)
 		return nil
 	}
 	if g.programs += p.size; g.programs > maxPrograms {
@@ -329,8 +330,8 @@ func unknownDraft(uri string) string {
 	for i, d := range drafts {
 		known[i] = d.uri
 	}
-	return new(message).quote(uri).add(" is no version of JSON Schema that is known here: use ", anyDraft, "# (Draft 4) or one of ",
-		strings.Join(known, ", "), ", or leave $schema out, which means Draft 4").String()
+	return new(message).quote(uri).add(" is not a version of JSON Schema that is known here: use one of ",
+		strings.Join(known, ", "), "; or leave $schema out, which means Draft 4").String()
 }
 
 // text returns a value as a string, empty if it is none.

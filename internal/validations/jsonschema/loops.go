@@ -23,7 +23,8 @@ func (g *graph) findLoops() {
 	if len(g.findings) > 0 {
 		return
 	}
-	if i := slices.IndexFunc(g.nodes, func(n *node) bool { return n.isTooDeep() && n.resource.source == g.own }); i >= 0 { // parents come first, so the outermost is named
+	i := slices.IndexFunc(g.nodes, func(n *node) bool { return n.isTooDeep() && n.resource.source == g.own })
+	if i >= 0 { // parents come first, so the outermost is named
 		g.refuseDepth(g.nodes[i])
 	}
 }

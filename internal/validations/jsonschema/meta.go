@@ -2,13 +2,10 @@ package jsonschema
 
 import (
 	"cmp"
-	"context"
 	"embed"
 	"io/fs"
 	"slices"
 	"sync"
-
-	"purser/internal/budget"
 )
 
 // The metaschemas as json-schema.org publishes them, but for Draft 4: that is as python-jsonschema has it, and unlike
@@ -20,7 +17,6 @@ var metaFiles embed.FS
 // metaSources are the embedded documents by their URIs.
 var metaSources = sync.OnceValue(func() map[string]*source {
 	sources := make(map[string]*source)
-	w := work{budget.NewMeter(context.Background())}
 	err := fs.WalkDir(metaFiles, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -29,7 +25,7 @@ var metaSources = sync.OnceValue(func() map[string]*source {
 		if err != nil {
 			return err //nolint:wrapcheck // it leads to a panic
 		}
-		root, err := parse(w, written, maxNodes)
+		root, err := parse(work{}, written, maxNodes)
 		if err != nil {
 			return err
 		}
@@ -53,7 +49,7 @@ func metaschema(d *draft) *Schema {
 	m := &metaschemas[d.since]
 	m.once.Do(func() {
 		var err error
-		if m.schema, err = compile(work{budget.NewMeter(context.Background())}, metaSource(d.uri), d, Options{}); err != nil {
+		if m.schema, err = compile(work{}, metaSource(d.uri), d, Options{}); err != nil {
 			panic("jsonschema: an embedded metaschema: " + err.Error())
 		}
 	})
@@ -61,7 +57,7 @@ func metaschema(d *draft) *Schema {
 }
 
 // metaschemas are compiled when they are first asked for.
-var metaschemas [since2020 + 1]struct {
+var metaschemas [since2020 + 1]struct { //nolint:gochecknoglobals // each is the same whoever asks first
 	once   sync.Once
 	schema *Schema
 }

@@ -58,9 +58,14 @@ func reasonOf(err error) error {
 }
 
 // lookarounds are what groups begin with that RE2 does not have.
-var lookarounds = []struct{ opens, name string }{ //nolint:gochecknoglobals // they never change
-	{"(?=", "look-ahead"}, {"(?!", "negative look-ahead"}, {"(?<=", "look-behind"}, {"(?<!", "negative look-behind"},
-	{"(?>", "atomic group"}, {"(?P=", "back-reference"}, {"(?(", "conditional group"},
+var lookarounds = []struct{ opens, name string }{
+	{"(?=", "look-ahead"},
+	{"(?!", "negative look-ahead"},
+	{"(?<=", "look-behind"},
+	{"(?<!", "negative look-behind"},
+	{"(?>", "atomic group"},
+	{"(?P=", "back-reference"},
+	{"(?(", "conditional group"},
 }
 
 // unsupported returns the first construct of a pattern that RE2 does not have, with its place.

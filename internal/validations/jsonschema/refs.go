@@ -82,9 +82,9 @@ func (g *graph) target(n *node, r *reference) {
 		return
 	}
 	if in == nil {
-		g.refuse(n, r.keyword, new(message).quote(r.written).
-			add(" points outside the schema: a DataSchema may only refer to itself, with a ", r.keyword, " that starts with #, or to"+
-				" another one by its name, as in acme/Address/v1#/definitions/street").String())
+		said := new(message).quote(r.written).add(" points outside the schema: a DataSchema may only refer to itself, with a ",
+			r.keyword, " that starts with #, or to another one by its name, as in acme/Address/v1#/definitions/street")
+		g.refuse(n, r.keyword, said.String())
 		return
 	}
 	if r.to = g.within(in, fragment); r.to == nil {
@@ -114,8 +114,8 @@ func References(schema []byte) (names []string) {
 	return slices.Compact(names)
 }
 
-// resource returns the resource with a URI or, if it is the name of one, a DataSchema. It reads other documents when
-// something refers to them first; nil if there is no such document.
+// resource returns the resource with a URI or, if it is the name of one, a DataSchema; nil if there is no such document.
+// It reads other documents when something refers to them first.
 func (g *graph) resource(uri, name string) *resource {
 	if r, ok := g.resources[uri]; ok {
 		return r

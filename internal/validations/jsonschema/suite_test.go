@@ -12,13 +12,13 @@ import (
 const suite = "../../../../shared/cases/json-schema"
 
 type suiteGroup struct {
-	Description string
-	Schema      json.RawMessage
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"`
 	Tests       []struct {
-		Description string
-		Data        json.RawMessage
-		Valid       bool
-	}
+		Description string          `json:"description"`
+		Data        json.RawMessage `json:"data"`
+		Valid       bool            `json:"valid"`
+	} `json:"tests"`
 }
 
 // All required cases of the official suite hold, in each draft. Those that need a server are left out.

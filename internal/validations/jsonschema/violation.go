@@ -142,9 +142,9 @@ func textSize(steps []string) int {
 // paths returns the path to the value and the one to the keyword, without the references on it, as Python shows it.
 // Keywords of extensions show the references (spec/property-groups.md §4).
 func (v *violation) paths() (instance []string, schema string) {
-	instance = make([]string, len(v.data))
-	for i, s := range v.data {
-		instance[i] = s.String()
+	instance = make([]string, 0, len(v.data))
+	for _, s := range v.data {
+		instance = append(instance, s.String())
 	}
 	var parts []string
 	for _, s := range v.route[:len(v.route)-1-len(v.names)] {

@@ -117,7 +117,8 @@ func (v *violation) message(w work) *message {
 	case "items", "additionalItems":
 		return v.closedItems(m)
 	case "minContains":
-		return m.add("Too few items match the given schema (expected at least ").repr(v.held()).add(" but only ", v.note, " matched)")
+		return m.add("Too few items match the given schema (expected at least ").repr(v.held()).
+			add(" but only ", v.note, " matched)")
 	case "maxContains":
 		return m.add("Too many items match the given schema (expected at most ").repr(v.held()).add(")")
 	}

@@ -9,16 +9,19 @@ import (
 // It ends them by a panic, because the library cannot be told to stop and would otherwise go on for as long as the
 // schema makes it. Check and Compile recover it (stopped), so that nothing of it is seen outside this package. The
 // library recovers no panics but its own, and keeps no state that one could leave half changed.
+//
+// Without a meter nothing is counted: that is for what is embedded.
 type work struct{ meter *budget.Meter }
 
 // stop is what work panics with.
 type stop struct{ err error }
 
 // spend counts steps that are about to be done.
-func (w work) spend(steps int) { w.must(w.meter.Spend(steps)) }
-
-// hold counts bytes that are kept in memory.
-func (w work) hold(bytes int) { w.must(w.meter.Hold(bytes)) }
+func (w work) spend(steps int) {
+	if w.meter != nil {
+		w.must(w.meter.Spend(steps))
+	}
+}
 
 // must stops the work if there is an error.
 func (w work) must(err error) {

@@ -1,0 +1,54 @@
+package document
+
+import "slices"
+
+// mappingBuilder collects members. A duplicate key replaces the value and keeps the position.
+type mappingBuilder struct {
+	members Mapping
+	places  []int          // of the members' keys: lines or offsets, 0 for merged ones
+	at      map[string]int // positions in members, once they are many
+}
+
+// fewMembers bounds the mappings that are searched one by one.
+const fewMembers = 16
+
+func newMappingBuilder(merged Mapping, size int) mappingBuilder {
+	size += len(merged)
+	b := mappingBuilder{members: make(Mapping, 0, size), places: make([]int, 0, size)}
+	for _, m := range merged {
+		b.set(m.Key, m.Value, 0)
+	}
+	return b
+}
+
+// set sets a member. It returns the place of an earlier member with that key in the same mapping, 0 if there is none.
+func (b *mappingBuilder) set(key string, value any, place int) (first int) {
+	if i := b.find(key); i >= 0 {
+		b.members[i].Value = value
+		first, b.places[i] = b.places[i], place
+		return first
+	}
+	b.members = append(b.members, Member{key, value})
+	b.places = append(b.places, place)
+	switch n := len(b.members); {
+	case b.at != nil:
+		b.at[key] = n - 1
+	case n > fewMembers:
+		b.at = make(map[string]int, 2*n)
+		for i, m := range b.members {
+			b.at[m.Key] = i
+		}
+	}
+	return 0
+}
+
+// find returns the position of a key, -1 if there is none.
+func (b *mappingBuilder) find(key string) int {
+	if b.at == nil {
+		return slices.IndexFunc(b.members, func(m Member) bool { return m.Key == key })
+	}
+	if i, ok := b.at[key]; ok {
+		return i
+	}
+	return -1
+}

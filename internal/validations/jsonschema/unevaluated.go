@@ -1,0 +1,80 @@
+package jsonschema
+
+// seen is which members or items of a value schemas have evaluated.
+type seen struct {
+	all   bool
+	names map[string]bool // of members
+	items int             // the first ones
+	some  map[int]bool    // others, by index
+}
+
+func (s *seen) name(key string) {
+	if s.names == nil {
+		s.names = make(map[string]bool)
+	}
+	s.names[key] = true
+}
+
+func (s *seen) index(i int) {
+	if s.some == nil {
+		s.some = make(map[int]bool)
+	}
+	s.some[i] = true
+}
+
+// add adds what another one has.
+func (s *seen) add(other seen) {
+	s.all, s.items = s.all || other.all, max(s.items, other.items)
+	for key := range other.names {
+		s.name(key)
+	}
+	for i := range other.some {
+		s.index(i)
+	}
+}
+
+// unevaluated applies schemas to what no other has evaluated.
+func (e *evaluation) unevaluated() {
+	switch v := e.value.(type) {
+	case mapping:
+		if e.node.objects == nil || e.node.objects.unevaluated == nil {
+			return
+		}
+		e.rest(e.node.objects.unevaluated, "unevaluatedProperties", len(v), func(i int) (step, any, bool) {
+			return named(v[i].Key), v[i].Value, e.seen.names[v[i].Key]
+		})
+	case []any:
+		if e.node.arrays == nil || e.node.arrays.unevaluated == nil {
+			return
+		}
+		e.rest(e.node.arrays.unevaluated, "unevaluatedItems", len(v), func(i int) (step, any, bool) {
+			return indexed(i), v[i], i < e.seen.items || e.seen.some[i]
+		})
+	}
+}
+
+// rest applies a schema to those of n members or items that are not evaluated. Those that false forbids are told in one
+// finding.
+func (e *evaluation) rest(to *node, keyword string, n int, of func(i int) (at step, v any, isSeen bool)) {
+	if e.seen.all {
+		return
+	}
+	var forbidden []any
+	for i := range n {
+		e.spend(lookupSteps)
+		at, v, isSeen := of(i)
+		switch {
+		case isSeen:
+		case to.raw == false && at.kind == isIndex:
+			forbidden = append(forbidden, v)
+		case to.raw == false:
+			forbidden = append(forbidden, at.name)
+		default:
+			e.below(to, v, at, named(keyword))
+		}
+	}
+	if e.seen.all = true; len(forbidden) > 0 {
+		e.ok = false
+		e.add(violation{node: e.node, keyword: keyword, value: e.value, extras: forbidden, count: 1})
+	}
+}
