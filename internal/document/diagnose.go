@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -83,7 +84,11 @@ func (d *diagnosis) characters() {
 		r, size := utf8.DecodeRune(d.text[at:])
 		printable := r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) || r == '\t' || r == '\n' || r == '\r' || r == 0x85
 		if !printable || r == 0xfeff || r == 0xfffe || r == 0xffff {
-			d.failf(at, "the character U+%04X is not allowed here; take it out, or write it as an escape in double quotes", r)
+			kind := "character"
+			if unicode.IsControl(r) {
+				kind = "control character"
+			}
+			d.failf(at, "the %s U+%04X is not allowed; take it out, or write it as an escape in double quotes", kind, r)
 			return
 		}
 		at += size

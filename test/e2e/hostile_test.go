@@ -89,7 +89,7 @@ func TestHostile_size(t *testing.T) {
 	})
 	s.refusesAll(t, map[string]hostile{
 		"documents":          {strings.Repeat("--- {}\n", maxDocuments+1), tooLarge, []string{"1000", "--max-documents"}},
-		"JSON documents":     {"[" + strings.Repeat("{},", maxDocuments) + "{}]", http.StatusBadRequest, []string{"indexes: 1"}},
+		"JSON documents":     {"[" + strings.Repeat("{},", maxDocuments) + "{}]", tooLarge, []string{"1000", "--max-documents"}},
 		"document":           {widget("w", strings.Repeat("x", 8<<20)), tooLarge, []string{"document 1", "4194304", "--max-document-size"}},
 		"keys":               {widget("w", numbered("\n  %d:", 1_000_000)), tooLarge, []string{"document 1", "--max-"}},
 		"keys in little":     {widget("w", "{"+numbered("%d,", 200_000)+"}"), tooLarge, []string{"--max-values"}},
