@@ -36,7 +36,7 @@ type Checker interface {
 // Bounds of the cache of compiled DataSchemas. Real sites register up to 140 schemas, a megabyte in all.
 const (
 	maxCompiled     = 1024
-	maxCompiledSize = 2 << 20 // bytes of their texts; compiled schemas need a multiple
+	maxCompiledSize = 6 << 20 // bytes of their texts; compiled schemas need about ten times as much
 )
 
 // Engine compiles DataSchemas, each text once, and keeps what it has compiled. It is safe for concurrent use.

@@ -33,7 +33,7 @@ func (e *evaluation) object(rules *objectRules, m mapping) {
 // member applies the schemas of a member, and reports whether it is named or is otherwise described.
 func (e *evaluation) member(rules *objectRules, member document.Member) bool {
 	at, known := named(member.Key), false
-	if to, ok := rules.properties[member.Key]; ok {
+	if to := rules.properties.find(member.Key); to != nil {
 		known = true
 		e.below(to, member.Value, at, named("properties"), at)
 	}

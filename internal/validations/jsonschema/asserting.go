@@ -9,9 +9,6 @@ import (
 
 // assert evaluates the assertions.
 func (e *evaluation) assert(a *assertions) {
-	if a.types != nil && !isOfTypes(e.value, a.types, e.node.draft()) {
-		e.fail("type", 1)
-	}
 	if a.enum != nil && !a.enum.has(e.work, e.value) {
 		e.fail("enum", 1)
 	}
@@ -61,7 +58,7 @@ func (e *evaluation) string(a *assertions, v string) {
 }
 
 func (e *evaluation) number(a *assertions, v document.Number) {
-	if a.minimum == nil && a.maximum == nil && a.exclusiveMinimum == nil && a.exclusiveMaximum == nil && a.multipleOf == nil {
+	if !a.numeric {
 		return
 	}
 	e.spend(4 * numberSteps)

@@ -3,7 +3,6 @@ package jsonschema
 import (
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -12,7 +11,6 @@ import (
 
 // assertions are the keywords of a schema that judge a value without another schema.
 type assertions struct {
-	types    []string
 	enum     *enumeration
 	constant *enumeration
 	pattern  *pattern
@@ -20,6 +18,7 @@ type assertions struct {
 
 	minimum, maximum, multipleOf       *big.Rat
 	exclusiveMinimum, exclusiveMaximum *big.Rat
+	numeric                            bool // one of these is there
 
 	length, items, properties bounds
 	unique                    bool
@@ -54,6 +53,8 @@ func (g *graph) assert(n *node) {
 	}
 	if has {
 		a.excludeBounds(n)
+		a.numeric = a.minimum != nil || a.maximum != nil || a.exclusiveMinimum != nil || a.exclusiveMaximum != nil ||
+			a.multipleOf != nil
 		n.asserts = a
 	}
 }
@@ -62,7 +63,8 @@ func (g *graph) assert(n *node) {
 func (g *graph) assertion(n *node, a *assertions, keyword string, held any) bool {
 	switch keyword {
 	case "type":
-		a.types = typesOf(held)
+		n.types = typesOf(held)
+		return false
 	case "enum":
 		list, _ := held.([]any)
 		a.enum = newEnumeration(g.work, list)
@@ -150,13 +152,6 @@ func texts(list any) (all []string) {
 	return all
 }
 
-func typesOf(held any) []string {
-	if one, ok := held.(string); ok {
-		return []string{one}
-	}
-	return texts(held)
-}
-
 func limit(held any) *big.Rat {
 	n, ok := held.(document.Number)
 	if !ok {
@@ -175,33 +170,6 @@ func size0(held any) int {
 		return math.MaxInt // it has too many digits
 	}
 	return i
-}
-
-func isOfTypes(v any, types []string, d *draft) bool {
-	return slices.ContainsFunc(types, func(t string) bool { return isOfType(v, t, d) })
-}
-
-// isOfType reports whether a value has a type. In Draft 4, 1.0 is not an integer; later it is.
-func isOfType(v any, t string, d *draft) bool {
-	var ok bool
-	switch t {
-	case "null":
-		ok = v == nil
-	case "boolean":
-		_, ok = v.(bool)
-	case "string":
-		_, ok = v.(string)
-	case "array":
-		_, ok = v.([]any)
-	case "object":
-		_, ok = v.(mapping)
-	case "number":
-		_, ok = v.(document.Number)
-	case "integer":
-		n, is := v.(document.Number)
-		ok = is && (isInteger(n) || d != draft4 && isWhole(n))
-	}
-	return ok
 }
 
 // isInteger reports whether a number is written as an integer, which is what Python goes by in Draft 4.

@@ -30,7 +30,7 @@ func (c *run) causes(v *violation) []Finding {
 	}
 	var best *attempt
 	for i, to := range branches[:min(len(branches), maxBranches)] {
-		if types := to.accepts(); types != nil && !isOfTypes(v.value, types, to.draft()) {
+		if !to.accepts().has(v.value, to.draft()) {
 			continue
 		}
 		if a := c.attempt(v, to, i); best == nil || a.compare(best) < 0 {
@@ -109,7 +109,7 @@ func (a *attempt) discriminate(to *node, v any) {
 	}
 	for _, member := range m {
 		a.spend(lookupSteps + len(member.Key)/keyBytes)
-		p := to.objects.properties[member.Key]
+		p := to.objects.properties.find(member.Key)
 		if p == nil || p.asserts == nil {
 			continue
 		}
@@ -144,11 +144,11 @@ func (c *run) hint(v *violation) string {
 func (c *run) misspelt(v *violation) string {
 	m, _ := v.value.(mapping)
 	var known []string
-	for name := range v.node.objects.properties {
+	for _, p := range v.node.objects.properties.list {
 		if len(known) == maxNames {
 			return ""
 		}
-		known = append(known, name)
+		known = append(known, p.name)
 	}
 	slices.Sort(known)
 	present := c.keys(m, len(known))

@@ -85,7 +85,7 @@ type evaluation struct {
 func (c *run) eval(n *node, v any, track bool) (bool, seen) {
 	c.spend(visitSteps)
 	if n.members == nil {
-		if n.raw == false {
+		if n.isFalse {
 			return c.fail(n, v, "", 1), seen{}
 		}
 		return true, seen{}
@@ -111,7 +111,10 @@ func (c *run) eval(n *node, v any, track bool) (bool, seen) {
 // all evaluates all keywords, and no more than needed where nobody asks what is wrong.
 func (e *evaluation) all() {
 	n := e.node
-	if n.asserts != nil {
+	if !n.types.has(e.value, n.draft()) {
+		e.fail("type", 1)
+	}
+	if n.asserts != nil && !e.isOver() {
 		e.assert(n.asserts)
 	}
 	if n.ref != nil && !e.isOver() {
@@ -259,7 +262,7 @@ func (e *evaluation) combine(rules *combinators) {
 	e.dependents(rules.dependents)
 }
 
-func (e *evaluation) dependents(dependents []*edge) {
+func (e *evaluation) dependents(dependents []dependent) {
 	m, ok := e.value.(mapping)
 	if !ok || len(dependents) == 0 {
 		return
@@ -291,7 +294,7 @@ func (e *evaluation) silently(to *node, track bool, route ...step) bool {
 func (e *evaluation) valid(branches []*node, keyword string, enough int) (indexes []int) {
 	for i, to := range branches {
 		e.spend(branchSteps)
-		if types := to.accepts(); types != nil && !isOfTypes(e.value, types, to.draft()) {
+		if !to.accepts().has(e.value, to.draft()) {
 			continue // what most branches differ in
 		}
 		if !e.silently(to, e.track, named(keyword), indexed(i)) {

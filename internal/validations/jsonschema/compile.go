@@ -59,6 +59,7 @@ func compile(w work, document *source, d *draft, options Options) (*Schema, erro
 	if len(g.findings) > 0 {
 		return nil, &Unusable{Findings: atMost(g.findings, len(g.findings))}
 	}
+	g.forget()
 	return &Schema{root: g.root, namesVersions: g.namesVersions, nowhere: g.nowhere}, nil
 }
 

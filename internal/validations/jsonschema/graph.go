@@ -8,13 +8,17 @@ import (
 
 // node is one schema: a value at a place where its draft expects a schema, or one that a reference points to.
 type node struct {
-	raw      any // a mapping, or a boolean
-	members  mapping
-	parent   *node
-	steps    []string // from the parent, or from the document's root if there is none
-	resource *resource
-	edges    []edge
+	*rules
+	*building
 
+	members  mapping // nil if it is a boolean
+	resource *resource
+	types    typeSet
+	isFalse  bool
+}
+
+// rules are the keywords of a schema besides type. Schemas without any share one.
+type rules struct {
 	ref     *reference // $ref
 	dynamic *reference // $dynamicRef or $recursiveRef
 	asserts *assertions
@@ -22,11 +26,17 @@ type node struct {
 	arrays  *arrayRules
 	inPlace *combinators
 	added   []Keyword
+}
+
+// building is what only compiling a schema needs to know of a node.
+type building struct {
+	parent *node
+	steps  []string // from the parent, or from the document's root if there is none
+	edges  []edge
 
 	// Where the node stands in the graph of schemas that are evaluated at the same place of the data (loops.go).
-	state  searchState
-	levels int16
-	length int32
+	state          searchState
+	levels, length int
 }
 
 // edge leads from a schema to one that its keyword holds: properties/a, anyOf/0, additionalProperties.
@@ -128,7 +138,7 @@ func (g *graph) refuse(n *node, keyword, message string, more ...string) {
 // node reads the schema at some steps from its parent.
 func (g *graph) node(raw any, parent *node, r *resource, steps ...string) *node {
 	g.spend(nodeSteps)
-	n := &node{raw: raw, parent: parent, steps: steps, resource: r}
+	n := &node{rules: new(rules), building: &building{parent: parent, steps: steps}, isFalse: raw == false, resource: r}
 	n.members, _ = raw.(mapping)
 	at := place{r.source, pointer(n.place())}
 	if known, ok := g.byPlace[at]; ok {
@@ -155,6 +165,23 @@ func (g *graph) node(raw any, parent *node, r *resource, steps ...string) *node 
 }
 
 func (n *node) draft() *draft { return n.resource.draft }
+
+// forget drops what checks do not need.
+func (g *graph) forget() {
+	none := new(rules)
+	for _, n := range g.nodes {
+		n.building = nil
+		if r := n.rules; r.ref == nil && r.dynamic == nil && r.asserts == nil && r.objects == nil && r.arrays == nil &&
+			r.inPlace == nil && r.added == nil {
+			n.rules = none
+		}
+	}
+	for _, r := range g.resources {
+		if r != nil {
+			r.source, r.anchors = nil, nil
+		}
+	}
+}
 
 // isSchema reports whether a value can be a schema of the node's draft.
 func (n *node) isSchema(v any) bool {
@@ -343,8 +370,8 @@ func text(v any) string {
 // extend reads the keywords that extensions add.
 func (g *graph) extend() {
 	for _, extension := range g.options.Extensions {
-		g.weigh(g.root.raw, extension.Keywords())
-		found := extension.Examine(g.root.raw)
+		g.weigh(g.own.root, extension.Keywords())
+		found := extension.Examine(g.own.root)
 		if g.findings = append(g.findings, found...); len(found) > 0 {
 			continue
 		}

@@ -46,8 +46,8 @@ func newReference(keyword string, m mapping) *reference {
 	return &reference{keyword: keyword, written: written}
 }
 
-// resolve finds what each reference leads to. A target that is not a schema by its place becomes one, and one in another
-// document brings all schemas of that; so there can be more references then.
+// resolve finds what each reference leads to. A target that is not a schema by its place becomes one, and one in
+// another document brings all schemas of that; so there can be more references then.
 func (g *graph) resolve() {
 	for i := 0; i < len(g.nodes); i++ { //nolint:intrange // target adds nodes
 		n := g.nodes[i]
@@ -82,8 +82,9 @@ func (g *graph) target(n *node, r *reference) {
 		return
 	}
 	if in == nil {
-		said := new(message).quote(r.written).add(" points outside the schema: a DataSchema may only refer to itself, with a ",
-			r.keyword, " that starts with #, or to another one by its name, as in acme/Address/v1#/definitions/street")
+		said := new(message).quote(r.written).
+			add(" points outside the schema: a DataSchema may only refer to itself, with a ", r.keyword, " that starts with #,",
+				" or to another one by its name, as in acme/Address/v1#/definitions/street")
 		g.refuse(n, r.keyword, said.String())
 		return
 	}
@@ -114,8 +115,8 @@ func References(schema []byte) (names []string) {
 	return slices.Compact(names)
 }
 
-// resource returns the resource with a URI or, if it is the name of one, a DataSchema; nil if there is no such document.
-// It reads other documents when something refers to them first.
+// resource returns the resource with a URI or, if it is the name of one, a DataSchema; nil if there is no such
+// document. It reads other documents when something refers to them first.
 func (g *graph) resource(uri, name string) *resource {
 	if r, ok := g.resources[uri]; ok {
 		return r

@@ -6,8 +6,8 @@ import (
 
 // objectRules are the keywords that apply schemas to the members of an object.
 type objectRules struct {
-	properties  map[string]*node
-	patterns    []*edge
+	properties  propertySet
+	patterns    []patternRule
 	additional  *node // nil if the keyword is absent or a boolean
 	closed      bool  // additionalProperties is false
 	isComplete  bool  // additionalProperties is there, so every member is evaluated
@@ -35,7 +35,7 @@ type combinators struct {
 	allOf, anyOf, oneOf []*node
 	not                 *node
 	cond, then, other   *node // if, then and else
-	dependents          []*edge
+	dependents          []dependent
 }
 
 // arrange sorts the edges of a schema by what they are applied to.
@@ -78,7 +78,7 @@ func (n *node) close() {
 	if held, ok := n.members.Lookup("additionalItems"); ok && a.prefixKeyword == "items" {
 		a.restKeyword, a.closed, a.isComplete = "additionalItems", held == false, true
 	}
-	if a.rest != nil && a.rest.raw == false && a.prefixKeyword == "prefixItems" {
+	if a.rest != nil && a.rest.isFalse && a.prefixKeyword == "prefixItems" {
 		a.closed, a.rest = true, nil
 	}
 	a.isComplete = a.isComplete || a.restKeyword != ""
@@ -97,12 +97,9 @@ func (n *node) close() {
 func (o *objectRules) add(e *edge) {
 	switch e.keyword {
 	case "properties":
-		if o.properties == nil {
-			o.properties = make(map[string]*node)
-		}
-		o.properties[e.name] = e.to
+		o.properties.add(e.name, e.to)
 	case "patternProperties":
-		o.patterns = append(o.patterns, e)
+		o.patterns = append(o.patterns, patternRule{e.pattern, e.name, e.to})
 	case "additionalProperties":
 		o.additional = e.to
 	case "propertyNames":
@@ -146,7 +143,7 @@ func (c *combinators) add(e *edge) {
 	case "else":
 		c.other = e.to
 	case "dependencies", "dependentSchemas":
-		c.dependents = append(c.dependents, e)
+		c.dependents = append(c.dependents, dependent{e.keyword, e.name, e.to})
 	}
 }
 
@@ -156,15 +153,66 @@ func (n *node) tracks() bool {
 }
 
 // accepts returns the types that a value must have one of to satisfy the schema, as far as that is said at its root.
-func (n *node) accepts() []string {
+func (n *node) accepts() typeSet {
 	for range maxSteps {
-		if n.asserts != nil && n.asserts.types != nil || n.ref == nil || n.ref.to == nil {
+		if n.types != 0 || n.ref == nil || n.ref.to == nil {
 			break
 		}
 		n = n.ref.to
 	}
-	if n.asserts == nil {
-		return nil
+	return n.types
+}
+
+// propertySet finds the schemas of properties.
+type propertySet struct {
+	list  []property
+	index map[string]*node // nil if searching one by one is as fast
+}
+
+type property struct {
+	name string
+	to   *node
+}
+
+// fewProperties is how many properties are searched one by one.
+const fewProperties = 8
+
+func (s *propertySet) add(name string, to *node) {
+	s.list = append(s.list, property{name, to})
+	switch {
+	case s.index != nil:
+		s.index[name] = to
+	case len(s.list) > fewProperties:
+		s.index = make(map[string]*node, 2*len(s.list))
+		for _, p := range s.list {
+			s.index[p.name] = p.to
+		}
 	}
-	return n.asserts.types
+}
+
+// find returns the schema of a property, or nil.
+func (s *propertySet) find(name string) *node {
+	if s.index != nil {
+		return s.index[name]
+	}
+	for i := range s.list {
+		if s.list[i].name == name {
+			return s.list[i].to
+		}
+	}
+	return nil
+}
+
+// patternRule is a member of patternProperties.
+type patternRule struct {
+	*pattern
+
+	name string
+	to   *node
+}
+
+// dependent is a schema that holds if a key is there.
+type dependent struct {
+	keyword, name string
+	to            *node
 }

@@ -65,9 +65,9 @@ func (e *evaluation) rest(to *node, keyword string, n int, of func(i int) (at st
 		at, v, isSeen := of(i)
 		switch {
 		case isSeen:
-		case to.raw == false && at.kind == isIndex:
+		case to.isFalse && at.kind == isIndex:
 			forbidden = append(forbidden, v)
-		case to.raw == false:
+		case to.isFalse:
 			forbidden = append(forbidden, at.name)
 		default:
 			e.below(to, v, at, named(keyword))

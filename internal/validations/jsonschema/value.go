@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"purser/internal/document"
 )
@@ -23,97 +24,92 @@ var (
 // twice the last value counts, at the place of the first.
 func parse(w work, data []byte, limit int) (any, error) {
 	w.spend(len(data) * decodeByte)
-	p := parser{work: w, tokens: json.NewDecoder(bytes.NewReader(data)), left: limit}
-	p.tokens.UseNumber()
-	v, err := p.value(0)
-	if err != nil {
-		return nil, err
+	if !json.Valid(data) {
+		return nil, invalid(data)
 	}
-	if _, err := p.tokens.Token(); !errors.Is(err, io.EOF) {
-		return nil, errMore
+	v, err := document.ParseJSON(data)
+	if err != nil {
+		return nil, fmt.Errorf("it is no JSON text: %w", err)
+	}
+	t := trimmer{work: w, left: limit}
+	return t.value(v, 0)
+}
+
+// invalid returns what is wrong with a text that is not JSON.
+func invalid(data []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	var v any
+	err := decoder.Decode(&v)
+	switch {
+	case err == nil:
+		return errMore
+	case errors.Is(err, io.EOF):
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("it is no JSON text: %w", err)
+}
+
+// trimmer copies values into as little memory as they need, under limits.
+type trimmer struct {
+	work
+
+	left int // values that may still come; negative means no limit
+}
+
+func (t *trimmer) value(v any, depth int) (any, error) {
+	t.spend(decodeSteps)
+	switch {
+	case depth > maxDepth:
+		return nil, errTooDeep
+	case t.left == 0:
+		return nil, errTooMany
+	}
+	t.left--
+	switch v := v.(type) {
+	case []any:
+		return t.list(v, depth+1)
+	case mapping:
+		return t.object(v, depth+1)
 	}
 	return v, nil
 }
 
-// parser reads values from a stream of tokens under limits.
-type parser struct {
-	work
-
-	tokens *json.Decoder
-	left   int // values that may still come; negative means no limit
-}
-
-func (p *parser) value(depth int) (any, error) {
-	token, err := p.token()
-	switch {
-	case err != nil:
-		return nil, err
-	case depth > maxDepth:
-		return nil, errTooDeep
-	case p.left == 0:
-		return nil, errTooMany
-	}
-	p.left--
-	switch token := token.(type) {
-	case json.Delim:
-		if token == '{' {
-			return p.object(depth)
+func (t *trimmer) list(list []any, depth int) (any, error) {
+	trimmed := make([]any, len(list))
+	for i, item := range list {
+		var err error
+		if trimmed[i], err = t.value(item, depth); err != nil {
+			return nil, err
 		}
-		return p.array(depth)
-	case json.Number:
-		return document.Number(token), nil
-	default:
-		return token, nil
 	}
+	return trimmed, nil
 }
 
-func (p *parser) array(depth int) (any, error) {
-	list := []any{}
-	for p.tokens.More() {
-		item, err := p.value(depth + 1)
+func (t *trimmer) object(m mapping, depth int) (any, error) {
+	trimmed, index := make(mapping, 0, len(m)), map[string]int(nil)
+	if len(m) > fewKeys {
+		index = make(map[string]int, len(m))
+	}
+	for _, member := range m {
+		v, err := t.value(member.Value, depth)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, item)
-	}
-	_, err := p.token()
-	return list, err
-}
-
-func (p *parser) object(depth int) (any, error) {
-	m, index := mapping{}, map[string]int{}
-	for p.tokens.More() {
-		token, err := p.token()
-		if err != nil {
-			return nil, err
+		i, known := index[member.Key]
+		if index == nil {
+			i = slices.IndexFunc(trimmed, func(other document.Member) bool { return other.Key == member.Key })
+			known = i >= 0
 		}
-		item, err := p.value(depth + 1)
-		if err != nil {
-			return nil, err
-		}
-		key := token.(string) //nolint:forcetypeassert // the decoder gives nothing else as a key
-		if i, ok := index[key]; ok {
-			m[i].Value = item
+		if known {
+			trimmed[i].Value = v
 			continue
 		}
-		index[key] = len(m)
-		m = append(m, document.Member{Key: key, Value: item})
+		if index != nil {
+			index[member.Key] = len(trimmed)
+		}
+		trimmed = append(trimmed, document.Member{Key: member.Key, Value: v})
 	}
-	_, err := p.token()
-	return m, err
-}
-
-// token returns the next token, which must be there.
-func (p *parser) token() (json.Token, error) {
-	p.spend(decodeSteps)
-	token, err := p.tokens.Token()
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	if err != nil {
-		return nil, fmt.Errorf("it is no JSON text: %w", err)
-	}
-	return token, nil
+	return trimmed, nil
 }
 
 // tooDeep counts the values in a value and reports whether it is nested deeper than documents are.

@@ -188,8 +188,8 @@ func (v *violation) additional(w work) (extras []any) {
 	rules := v.node.objects
 	for _, member := range m {
 		w.spend(lookupSteps + len(member.Key)/keyBytes)
-		if rules.properties[member.Key] == nil &&
-			!slices.ContainsFunc(rules.patterns, func(p *edge) bool { return w.matches(p.pattern, member.Key) }) {
+		if rules.properties.find(member.Key) == nil &&
+			!slices.ContainsFunc(rules.patterns, func(p patternRule) bool { return w.matches(p.pattern, member.Key) }) {
 			extras = append(extras, member.Key)
 		}
 	}

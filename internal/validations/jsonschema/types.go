@@ -1,0 +1,55 @@
+package jsonschema
+
+import (
+	"purser/internal/document"
+)
+
+// typeSet is the types that a schema names, as bits; zero if it names none.
+type typeSet uint8
+
+const (
+	typeNull typeSet = 1 << iota
+	typeBoolean
+	typeString
+	typeArray
+	typeObject
+	typeNumber
+	typeInteger
+	typeNamed // the keyword is there
+)
+
+var typeNames = map[string]typeSet{ //nolint:gochecknoglobals // it never changes
+	"null": typeNull, "boolean": typeBoolean, "string": typeString, "array": typeArray, "object": typeObject,
+	"number": typeNumber, "integer": typeInteger,
+}
+
+// typesOf reads the keyword type.
+func typesOf(held any) typeSet {
+	all := typeNamed | typeNames[text(held)]
+	for _, name := range texts(held) {
+		all |= typeNames[name]
+	}
+	return all
+}
+
+// has reports whether a value has one of the types, or none is named. In Draft 4, 1.0 is not an integer; later it is.
+func (t typeSet) has(v any, d *draft) bool {
+	if t == 0 {
+		return true
+	}
+	switch v := v.(type) {
+	case nil:
+		return t&typeNull != 0
+	case bool:
+		return t&typeBoolean != 0
+	case string:
+		return t&typeString != 0
+	case []any:
+		return t&typeArray != 0
+	case mapping:
+		return t&typeObject != 0
+	case document.Number:
+		return t&typeNumber != 0 || t&typeInteger != 0 && (isInteger(v) || d != draft4 && isWhole(v))
+	}
+	return false
+}
