@@ -89,9 +89,12 @@ type foundView struct {
 	Message    string          `json:"message"`
 	Value      json.RawMessage `json:"value,omitempty"`
 	Advice     *string         `json:"advice"`
-	Secret     bool            `json:"secret,omitempty"`
-	Line       int             `json:"line,omitempty"` // in the body of the request
-	Column     int             `json:"column,omitempty"`
+
+	Causes []validations.Cause `json:"causes,omitempty"`
+
+	Secret bool `json:"secret,omitempty"`
+	Line   int  `json:"line,omitempty"` // in the body of the request
+	Column int  `json:"column,omitempty"`
 }
 
 type foundDocument struct {
@@ -118,7 +121,7 @@ func foundViews(findings []queries.Finding) []foundView {
 		views[i] = foundView{
 			Level: f.Level.String(), Validation: f.Validation, Path: optional(f.Path), Rule: optional(f.Rule),
 			Message: f.Message, Value: f.Value, Advice: optional(f.Advice), Secret: f.Secret,
-			Line: f.At.Line, Column: f.At.Column,
+			Line: f.At.Line, Column: f.At.Column, Causes: f.Causes,
 		}
 		if f.Document != (document.Identity{}) {
 			views[i].Document = &foundDocument{
@@ -140,6 +143,11 @@ func findingLines(findings []queries.Finding) string {
 			what = strings.TrimSpace(f.Document.String() + " " + f.Path)
 		}
 		b.WriteString(what + ": " + strings.ReplaceAll(f.Message, "\n", " "))
+		for _, more := range []string{f.Hint, closest(f.Causes)} {
+			if more != "" {
+				b.WriteString(" (" + strings.ReplaceAll(more, "\n", " ") + ")")
+			}
+		}
 		if f.At.Line > 0 {
 			fmt.Fprintf(&b, " (line %d, column %d)", f.At.Line, f.At.Column)
 		}
@@ -149,6 +157,14 @@ func findingLines(findings []queries.Finding) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// closest says what is wrong with the branch of an anyOf or oneOf that was most likely meant; "" if that is not known.
+func closest(causes []validations.Cause) string {
+	if len(causes) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("in the branch most likely meant, %s: %s", causes[0].Path, causes[0].Message)
 }
 
 // restLine says how many findings are not among those shown; "" if all are.

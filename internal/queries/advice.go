@@ -9,19 +9,24 @@ func adviceOf(rule string) string {
 		return "write a duration such as PT90S, PT15M, PT12H, P7D or P2W"
 	}
 	switch rule[strings.LastIndex(rule, ".")+1:] {
-	case "required", "dependencies":
+	case "required", "dependencies", "dependentRequired":
 		return "add the property, or correct the name of the one that was meant"
-	case "additionalProperties":
+	case "additionalProperties", "unevaluatedProperties":
 		return "remove the property, or correct its name"
 	case "type":
 		return "write a value of the type that the schema wants"
+	case "const":
+		return "write the value that the schema asks for"
+	case "anyOf", "oneOf":
+		return "make it conform to one of the schemas; the causes are of the one that was most likely meant"
 	case "enum":
 		return "use one of the values that the schema lists"
 	case "pattern", "format", "minLength", "maxLength":
 		return "correct the text"
-	case "minimum", "maximum", "multipleOf":
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
 		return "use a number that the schema allows"
-	case "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties":
+	case "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties", "items", "additionalItems",
+		"contains", "minContains", "maxContains", "unevaluatedItems":
 		return "add or remove items"
 	case "LayeringPolicyNotFound":
 		return "PUT a LayeringPolicy that lists the layers of the site"

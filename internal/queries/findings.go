@@ -38,8 +38,10 @@ type Finding struct {
 	Path       string            // in the document, such as .data.a; empty if it is not known
 	Rule       string            // that is broken: a path in the schema, or the type of an error
 	Message    string
-	Value      json.RawMessage   // what is there; nil if it is secret, large or not known
-	Advice     string            // what to do
+	Value      json.RawMessage // what is there; nil if it is secret, large or not known
+	Advice     string          // what to do
+	Hint       string          // what may have been meant, which Advice then is too; empty if nothing can be said
+	Causes     []validations.Cause
 	Secret     bool              // the viewer is not told what is wrong
 	At         document.Position // in the body of the change that was made; zero if it is not known
 }
@@ -210,7 +212,8 @@ func findingOf(e validations.Error, validation string, level Level, about *revis
 	if e.Name == "" || f.Secret {
 		return f
 	}
-	f.Bucket, f.Path, f.Rule, f.Advice = about.Bucket, e.Path, e.SchemaPath, adviceOf(e.SchemaPath)
+	f.Bucket, f.Path, f.Rule, f.Hint, f.Causes = about.Bucket, e.Path, e.SchemaPath, e.Hint, e.Causes
+	f.Advice = cmp.Or(f.Hint, adviceOf(e.SchemaPath))
 	if !about.Traits().Encrypted && e.Message != validations.Sanitized {
 		f.Value = valueAt(about.Data, e.Path)
 	}

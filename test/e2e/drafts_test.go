@@ -176,13 +176,36 @@ func TestDrafts_causes(t *testing.T) {
 	}
 }
 
+// The findings of a revision, and the text of its status, tell causes and hints.
+func TestDrafts_findings(t *testing.T) {
+	t.Parallel()
+	s := startFresh(t)
+	s.put(t, "a", dataSchema("acme/Disk/v1", `{properties: {bus: {type: string}, of: {anyOf: [{type: integer, minimum: 3}, {type: array}]}}, additionalProperties: false}`)+
+		widgetOf("acme/Disk/v1", "d", "{bsu: x, of: 1}")).is(t, http.StatusOK)
+	text := s.get(t, "revisions/1/findings", "Accept", "text/plain").is(t, http.StatusOK).text
+	for _, want := range []string{
+		`[acme/Disk/v1, site] d .data: Additional properties are not allowed ('bsu' was unexpected) (did you mean "bus" for "bsu"?)`,
+		"[acme/Disk/v1, site] d .data.of: 1 is not valid under any of the given schemas (in the branch most likely meant, .data.of: 1 is less than the minimum of 3)",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is missing in\n%s", want, text)
+		}
+	}
+	findings := s.get(t, "revisions/1/findings").is(t, http.StatusOK).text
+	for _, want := range []string{`advice: did you mean "bus" for "bsu"?`, "message: 1 is less than the minimum of 3"} {
+		if !strings.Contains(findings, want) {
+			t.Errorf("%s is missing in\n%s", want, findings)
+		}
+	}
+}
+
 // Formats are checked if the server is told to, and a $schema that is not known fails the DataSchema.
 func TestDrafts_formats(t *testing.T) {
 	t.Parallel()
 	documents := dataSchema("acme/Host/v1", "{$schema: 'http://json-schema.org/draft-07/schema#', properties: {ip: {format: ipv4}}}") +
 		widgetOf("acme/Host/v1", "h", "{ip: nowhere}") +
 		dataSchema("acme/Odd/v1", "{$schema: 'http://json-schema.org/draft-17/schema#'}")
-	for flag, want := range map[string]string{"--assert-formats": "failure", "--cache-size=1MiB": "success"} {
+	for flag, want := range map[string]string{"--assert-formats": "failure", "--cache-size=1048576": "success"} {
 		s := start(t, flag)
 		s.put(t, "a", documents).is(t, http.StatusOK)
 		s.isOutcomes(t, "1", "success", want, "failure")
