@@ -82,7 +82,8 @@ func (e *examiner) tooDeep() {
 func (e *examiner) keyword(m document.Member) {
 	switch m.Key {
 	case "enum", "const", "default", "examples", expressionsKeyword, namedKeyword:
-	case "properties", "patternProperties", "definitions", "$defs", "dependencies":
+	case "properties", "patternProperties", "definitions", "$defs",
+		"dependencies", "dependentRequired", "dependentSchemas":
 		if names, ok := m.Value.(document.Mapping); ok {
 			e.named(m.Key, names)
 			return

@@ -23,6 +23,9 @@ func TestExamine(t *testing.T) {
 		{`{properties: {a: {items: [{}, ` + bad + `]}}, not: ` + bad + `}`, []string{"properties/a/items/1", "not"}},
 		{`{definitions: {never: ` + bad + `}, $defs: {x: ` + bad + `}}`, []string{"definitions/never", "$defs/x"}},
 		{`{dependencies: {a: ` + bad + `, b: [c]}, patternProperties: {a: ` + bad + `}}`, []string{"dependencies/a", "patternProperties/a"}},
+		{`{dependentSchemas: {a: ` + bad + `, property_groups: true}, dependentRequired: {property_groups: [a]}}`, []string{"dependentSchemas/a"}},
+		{`{prefixItems: [true, ` + bad + `], if: ` + bad + `, contains: ` + bad + `}`, []string{"prefixItems/1", "if", "contains"}},
+		{`{unevaluatedProperties: ` + bad + `, propertyNames: false}`, []string{"unevaluatedProperties"}},
 		{`{x-parts: {y: ` + bad + `}}`, []string{"x-parts/y"}},
 		{`{enum: [` + bad + `], const: ` + bad + `, default: ` + bad + `, examples: [` + bad + `]}`, nil},
 		{

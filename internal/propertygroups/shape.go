@@ -14,7 +14,7 @@ type shape struct {
 	object, list bool // the possible types of values
 	properties   map[string]any
 	additional   any
-	items        any
+	items        any               // nil if they are not the same for all items
 	shapes       map[string]*shape // of subschemas, by keyword, or by a slash and a property name
 }
 
@@ -23,6 +23,7 @@ func shapeOf(raw any) *shape {
 	schema, _ := raw.(document.Mapping)
 	s := &shape{shapes: make(map[string]*shape)}
 	var types any
+	hasPrefix := false
 	for _, m := range schema {
 		switch m.Key {
 		case "properties":
@@ -32,11 +33,16 @@ func shapeOf(raw any) *shape {
 			s.object, s.additional = true, m.Value
 		case "items":
 			s.list, s.items = true, m.Value
+		case "prefixItems":
+			s.list, hasPrefix = true, true
 		case "type":
 			types = m.Value
-		case "$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties":
+		case "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties":
 			s.open = true
 		}
+	}
+	if hasPrefix {
+		s.items = nil
 	}
 	switch t := types.(type) { // without a type, the other keywords decide
 	case string:

@@ -1,14 +1,9 @@
 package schemadocs
 
-import "fmt"
-
-// combinators introduce the schemas that these keywords hold.
-var combinators = map[string]string{
-	"allOf": "All of these must hold:",
-	"anyOf": "At least one of these must hold:",
-	"oneOf": "Exactly one of these must hold:",
-	"not":   "This must not hold:",
-}
+import (
+	"fmt"
+	"strings"
+)
 
 // place is where a condition is described.
 type place struct {
@@ -26,41 +21,39 @@ func (p place) to(suffix string) place {
 
 var tooLong = []item{{Text: plain("Left out, because this page would be too long: what follows here.")}}
 
-// conditions returns the combinators and the dependencies of a schema as lists.
-func (t *table) conditions(m mapping, in place) (items []item) {
-	in.isTyped = in.isTyped || len(types(m)) > 0
+// conditions returns the combinators, the dependencies and the like of a schema as lists.
+func (t *table) conditions(s schema, in place) (items []item) {
+	in.isTyped = in.isTyped || len(s.types()) > 0
 	options := 0
-	for _, member := range m {
+	for _, member := range s.mapping {
+		key, said := member.Key, plain(applied[member.Key].list)
 		several, _ := member.Value.([]any)
-		held, isMapping := member.Value.(mapping)
-		said := plain(combinators[member.Key])
 		switch {
-		case member.Key == "dependencies":
-			items = append(items, t.dependencies(held, in)...)
-		case member.Key == "not" && isMapping:
-			items = append(items, item{said, t.branch(held, in.to(" (not)"))})
-		case member.Key != "not" && len(said) > 0 && len(several) > 0:
-			items = append(items, item{said, t.alternatives(several, in, options)})
-			options += len(several)
+		case key == "dependencies" || key == "dependentRequired" || key == "dependentSchemas":
+			items = append(items, t.dependencies(s, key, in)...)
+		case said == nil || t.isPlainMember(s, member, 0):
+		case isCombinator(key):
+			of := item{Text: said}
+			for _, branch := range several {
+				options++
+				wasFull := t.isFull() // which the branch tells then
+				of.Below = append(of.Below, t.branch(t.read(branch, s), in.to(fmt.Sprintf(" (option %d)", options)))...)
+				if wasFull {
+					break
+				}
+			}
+			items = append(items, of)
+		case !t.held(s, key).isNone:
+			said[0].Text = strings.Replace(said[0].Text, "%s", s.contained(), 1)
+			items = append(items, item{said, t.branch(t.held(s, key), in.to(" ("+key+")"))})
 		}
-	}
-	return items
-}
-
-// alternatives describes the schemas of a combinator, and numbers them as options after those before.
-func (t *table) alternatives(schemas []any, in place, before int) (items []item) {
-	for i, schema := range schemas {
-		if t.isFull() {
-			return append(items, tooLong...)
-		}
-		items = append(items, t.branch(schema, in.to(fmt.Sprintf(" (option %d)", before+i+1)))...)
 	}
 	return items
 }
 
 // dependencies describes what must hold if a property is given.
-func (t *table) dependencies(held mapping, in place) (items []item) {
-	for _, d := range held {
+func (t *table) dependencies(s schema, keyword string, in place) (items []item) {
+	for _, d := range at[mapping](s, keyword) {
 		if t.isFull() {
 			return append(items, tooLong...)
 		}
@@ -70,29 +63,28 @@ func (t *table) dependencies(held mapping, in place) (items []item) {
 			continue
 		}
 		said := t.count(join("", before, plain("this must hold as well:")))
-		items = append(items, item{said, t.branch(d.Value, in.to(" (with "+tail(d.Key)+")"))})
+		items = append(items, item{said, t.branch(t.read(d.Value, s), in.to(" (with "+tail(d.Key)+")"))})
 	}
 	return items
 }
 
 // branch describes a schema in a phrase, with a list below it or a section if it needs one.
-func (t *table) branch(schema any, in place) []item {
+func (t *table) branch(s schema, in place) []item {
 	if in.nesting > maxNesting || t.isFull() {
 		return tooLong
 	}
-	m, _ := schemaOf(schema)
-	if t.isNested(m) {
-		s := t.below(m, in.section, in.path, in.section.depth+1+in.nesting)
-		if s == nil {
+	if t.isNested(s) {
+		below := t.below(s, in.section, in.path, in.section.depth+1+in.nesting)
+		if below == nil {
 			return tooLong
 		}
-		return []item{{Text: t.count(join("", t.words(m, 0), plain(", see "), code(s.path).linked(&s.Anchor)))}}
+		return []item{{Text: t.count(join("", t.words(s, 0), plain(", see "), code(below.path).linked(&below.Anchor)))}}
 	}
-	said := item{Text: t.count(t.phrase(schema, in.isTyped))}
-	if _, branches := combination(m); branches == nil {
+	said := item{Text: t.count(t.phrase(s, in.isTyped))}
+	if _, branches := t.combination(s); branches == nil {
 		in.nesting++
-		said.Below, _ = t.rules(m)
-		said.Below = append(said.Below, t.conditions(m, in)...)
+		said.Below, _ = t.rules(s)
+		said.Below = append(said.Below, t.conditions(s, in)...)
 	}
 	switch {
 	case len(said.Text) > 0:
@@ -107,28 +99,31 @@ func (t *table) branch(schema any, in place) []item {
 }
 
 // isNested reports whether members or items of a schema need a section.
-func (t *table) isNested(m mapping) bool {
-	return hasMembers(m) || len(at[[]any](m, "items")) > 0 ||
-		!t.isPlain(m.At("items"), "", 1) || !t.isPlain(m.At("additionalProperties"), "", 1)
+func (t *table) isNested(s schema) bool {
+	first, _ := s.tuple()
+	return s.hasMembers() || len(first) > 0 ||
+		!t.isPlain(t.held(s, "items"), "", 1) || !t.isPlain(t.held(s, "additionalProperties"), "", 1)
 }
 
 // phrase describes a schema that needs no section, without its groups and conditions. It is empty if nothing is left.
-func (t *table) phrase(schema any, isTyped bool) inline {
-	m, _ := schemaOf(schema)
+func (t *table) phrase(s schema, isTyped bool) inline {
+	if s.isNever {
+		return plain("no value is valid")
+	}
 	var said []inline
-	words := t.words(schema, 0)
-	if _, isImplied := typesOf(m); (!isTyped || !isImplied) && words.String() != "any" && words.String() != various {
+	words := t.words(s, 0)
+	if _, isImplied := s.typesOf(); (!isTyped || !isImplied) && words.String() != "any" && words.String() != various {
 		said = append(said, words)
 	}
-	said = append(said, t.constraints(m, !isTyped, 0)...)
-	if needed := names(at[[]any](m, "required")); len(needed) > 0 {
+	said = append(said, t.constraints(s, !isTyped, 0)...)
+	if needed := names(at[[]any](s, "required")); len(needed) > 0 {
 		said = append(said, required(needed))
 	}
-	wanted, described := join("; ", said...), prose(at[string](m, "description"))
+	wanted, described := join("; ", said...), prose(at[string](s, "description"))
 	if len(wanted) > 0 && len(described) > 0 {
 		wanted = append(wanted, plain(".")...)
 	}
-	return join(" ", strong(sentence(oneLine(at[string](m, "title")))), wanted, described)
+	return join(" ", strong(sentence(oneLine(at[string](s, "title")))), wanted, described)
 }
 
 // required returns a phrase for a list of required properties.

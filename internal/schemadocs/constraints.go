@@ -1,15 +1,17 @@
 package schemadocs
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"purser/internal/document"
 )
 
 // limits returns the constraints of a schema, and its default.
-func (t *table) limits(m mapping) inline {
-	limits := join("; ", t.constraints(m, true, 0)...)
-	if value, ok := m.Lookup("default"); ok {
+func (t *table) limits(s schema) inline {
+	limits := join("; ", t.constraints(s, true, 0)...)
+	if value, ok := s.Lookup("default"); ok {
 		return join("; ", limits, join("", plain("default "), code(yamlOf(value))))
 	}
 	return limits
@@ -17,24 +19,33 @@ func (t *table) limits(m mapping) inline {
 
 // constraints returns phrases for what a schema demands of a value besides its type, its members and its items. If
 // warns is set, the last one says that other types than the implied one pass.
-func (t *table) constraints(m mapping, warns bool, depth int) (said []inline) {
+func (t *table) constraints(s schema, warns bool, depth int) (said []inline) {
 	if depth <= maxNesting {
+		unchecked := " (not checked)"
+		if t.outline.Asserts(s.raw, at[string](s, "format")) {
+			unchecked = ""
+		}
 		said = append([]inline{
-			enumeration(m),
-			interval(m),
-			number(m, "multipleOf", "a multiple of "),
-			counted(m, "Length", "character", "characters"),
-			quoted(m, "pattern", "matches ", ""),
-			quoted(m, "format", "format ", " (not checked)"),
-			counted(m, "Items", "item", "items"),
-			when(m.At("uniqueItems") == true, plain("no item twice")),
-			counted(m, "Properties", "property", "properties"),
-			when(m.At("additionalProperties") == false && !hasMembers(m), plain("no properties")),
-			t.nested(m, "items", "each item: ", depth),
-			when(!hasMembers(m), t.nested(m, "additionalProperties", "each value: ", depth)),
-		}, misused(m)...)
+			enumeration(at[[]any](s, "enum")),
+			enumeration(s.constant()),
+			interval(s),
+			number(s, "multipleOf", "a multiple of "),
+			prose(counted(s, "Length", "character", "characters")),
+			quoted(s, "pattern", "matches ", ""),
+			quoted(s, "format", "format ", unchecked),
+			prose(counted(s, "Items", "item", "items")),
+			when(s.At("uniqueItems") == true, plain("no item twice")),
+			prose(counted(s, "Properties", "property", "properties")),
+			when(s.At("additionalProperties") == false && !s.hasMembers(), plain("no properties")),
+			when(s.At("prefixItems") == nil, t.nested(s, "items", depth)),
+			when(!s.hasMembers() && s.At("additionalProperties") != false, t.nested(s, "additionalProperties", depth)),
+			t.nested(s, "propertyNames", depth),
+			t.nested(s, "contains", depth),
+			t.nested(s, "unevaluatedItems", depth),
+			t.nested(s, "unevaluatedProperties", depth),
+		}, s.misused()...)
 	}
-	if _, isImplied := typesOf(m); isImplied && warns {
+	if _, isImplied := s.typesOf(); isImplied && warns {
 		said = append(said, plain("other types pass unchecked"))
 	}
 	return said
@@ -48,19 +59,36 @@ func when(holds bool, text inline) inline {
 	return nil
 }
 
-// nested returns the constraints of items or values that have no section of their own.
-func (t *table) nested(m mapping, keyword, each string, depth int) inline {
-	held, _ := schemaOf(m.At(keyword))
-	if len(held) == 0 || !t.isPlain(held, "", 0) {
+// nested returns what a keyword demands of items, values or names that have no section of their own. The types of items
+// and values are told with that of the list or map, and names are always strings.
+func (t *table) nested(s schema, keyword string, depth int) inline {
+	of, held := applied[keyword], t.held(s, keyword)
+	switch {
+	case !s.has(keyword) || held.isNone || !t.isPlain(held, "", 0):
 		return nil
+	case held.isNever && of.never != "":
+		return plain(of.never)
 	}
-	said := join(", ", t.constraints(held, true, depth+1)...)
-	return when(len(said) > 0, join("", plain(each), said))
+	said, words := t.constraints(held, keyword != "propertyNames", depth+1), t.words(held, depth+1)
+	if of.list != "" && keyword != "propertyNames" && words.String() != "any" {
+		said = append([]inline{words}, said...)
+	}
+	if limits := join(", ", said...); len(limits) > 0 {
+		return join("", plain(strings.Replace(of.row, "%s", s.contained(), 1)), limits)
+	}
+	return when(keyword == "contains", plain(s.contained()))
 }
 
-// enumeration returns the values of an enum as a phrase.
-func enumeration(m mapping) inline {
-	values := at[[]any](m, "enum")
+// contained returns how many items contains is about.
+func (s schema) contained() string {
+	if !s.has("minContains") {
+		s.mapping = s.With("minContains", document.Number("1"))
+	}
+	return cmp.Or(counted(s, "Contains", "item", "items"), "any number of items")
+}
+
+// enumeration returns a list of values as a phrase.
+func enumeration(values []any) inline {
 	prefix := "one of "
 	if len(values) == 1 {
 		prefix = "only "
@@ -87,33 +115,35 @@ func codes[T any](values []T, last string) inline {
 	return said
 }
 
-// interval returns the bounds of a number as a phrase.
-func interval(m mapping) inline {
+// interval returns the bounds of a number as a phrase. In Draft 4, the exclusive ones are flags.
+func interval(s schema) inline {
 	least, greatest := "at least ", "at most "
-	if m.At("exclusiveMinimum") == true {
+	if s.isDraft4 && s.At("exclusiveMinimum") == true {
 		least = "more than "
 	}
-	if m.At("exclusiveMaximum") == true {
+	if s.isDraft4 && s.At("exclusiveMaximum") == true {
 		greatest = "less than "
 	}
-	return join(" and ", number(m, "minimum", least), number(m, "maximum", greatest))
+	return join(" and ",
+		number(s, "minimum", least), when(!s.isDraft4, number(s, "exclusiveMinimum", "more than ")),
+		number(s, "maximum", greatest), when(!s.isDraft4, number(s, "exclusiveMaximum", "less than ")))
 }
 
 // number returns a prefix and the number that a keyword holds.
-func number(m mapping, keyword, prefix string) inline {
-	n, ok := m.At(keyword).(document.Number)
+func number(s schema, keyword, prefix string) inline {
+	n, ok := s.At(keyword).(document.Number)
 	return when(ok, prose(prefix+string(n)))
 }
 
 // quoted returns the string that a keyword holds in code font, with text around it.
-func quoted(m mapping, keyword, before, after string) inline {
-	s, ok := m.At(keyword).(string)
-	return when(ok, join("", plain(before), code(s), plain(after)))
+func quoted(s schema, keyword, before, after string) inline {
+	text, ok := s.At(keyword).(string)
+	return when(ok, join("", plain(before), code(text), plain(after)))
 }
 
 // counted returns the bounds of a number of characters, items or properties as a phrase.
-func counted(m mapping, of, one, many string) inline {
-	low, high := at[document.Number](m, "min"+of), at[document.Number](m, "max"+of)
+func counted(s schema, of, one, many string) string {
+	low, high := at[document.Number](s, "min"+of), at[document.Number](s, "max"+of)
 	if low == "0" {
 		low = ""
 	}
@@ -123,28 +153,36 @@ func counted(m mapping, of, one, many string) inline {
 	}
 	switch {
 	case low == "" && high == "":
-		return nil
+		return ""
 	case low == "":
-		return prose(fmt.Sprintf("at most %s %s", high, unit))
+		return fmt.Sprintf("at most %s %s", high, unit)
 	case high == "":
-		return prose(fmt.Sprintf("at least %s %s", low, unit))
+		return fmt.Sprintf("at least %s %s", low, unit)
 	case low == high:
-		return prose(fmt.Sprintf("exactly %s %s", low, unit))
+		return fmt.Sprintf("exactly %s %s", low, unit)
 	}
-	return prose(fmt.Sprintf("%s to %s %s", low, high, unit))
+	return fmt.Sprintf("%s to %s %s", low, high, unit)
 }
 
 // misused returns phrases for the keywords that hold something else than they should.
-func misused(m mapping) []inline {
+func (s schema) misused() []inline {
 	var said []inline
-	for _, member := range m {
+	for _, member := range s.mapping {
 		should := keywords[member.Key].holds
-		if member.Key == "definitions" {
+		switch {
+		case member.Key == "definitions" || member.Key == "$defs":
+			should = "a mapping"
+		case !s.judges(member.Key):
+			continue
+		}
+		if s.holds(member.Value, should) || len(said) >= maxNesting {
+			continue
+		}
+		if should == "a schema" && s.isDraft4 {
 			should = "a mapping"
 		}
-		if !holds(member.Value, should) && len(said) < maxNesting {
-			said = append(said, join("", plain("malformed: "), code(member.Key), plain(" should be "+should)))
-		}
+		should = strings.TrimSuffix(should, " or a list") // of schemas
+		said = append(said, join("", plain("malformed: "), code(member.Key), plain(" should be "+should)))
 	}
 	return said
 }

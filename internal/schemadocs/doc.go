@@ -1,7 +1,8 @@
 // Package schemadocs documents a DataSchema for people who write documents of its kind, as Markdown and as an HTML page
 // (spec/property-groups.md §6).
 //
-// One pass over the schema fills a table (table.go) of sections (section.go), each with paragraphs, lists and rows
+// What a schema's draft reads and where references lead is as in checks (jsonschema.Outline). One pass over the schema
+// (schema.go) fills a table (table.go) of sections (section.go), each with paragraphs, lists and rows
 // (rows.go, conditions.go, groups.go, references.go). Types and constraints become phrases on the way (words.go,
 // constraints.go). A phrase is a list of spans, each with one font (text.go). One template for each form writes the
 // table, and only there a schema's text is escaped (markdown.tmpl, html.tmpl).
@@ -11,7 +12,7 @@
 //   - The same page gives the same bytes; nothing is opened or fetched.
 //   - Nothing in a schema is markup: descriptions are plain text, and every link leads to a heading of the page.
 //   - Any mapping can be documented. Malformed keywords are reported in their place.
-//   - As in checks, draft 4 counts: $schema, id and later keywords are ignored, $ref hides the keywords beside it.
+//   - Keywords that checks do not read are not shown: those of other drafts, and those that a $ref hides.
 //   - A $ref becomes a link and is never expanded, so recursion ends.
 //   - A page has at most about maxPage bytes and says what it leaves out. The work is spent from the request's budget.
 package schemadocs
@@ -35,6 +36,8 @@ type Page struct {
 	Name   string // acme/Widget/v1
 	Source string // ends "This schema is …": "built in", "registered by document [..] in bucket b, revision n"
 	Schema document.Mapping
+	// AssertFormats tells that checks compare texts with their formats in all drafts but Draft 4.
+	AssertFormats bool
 }
 
 // What a page holds at most. Sizes are in bytes.

@@ -9,8 +9,8 @@ import (
 )
 
 // groups adds a section for the property groups of a schema and returns the lines for its properties.
-func (t *table) groups(s *section, m mapping) []propertygroups.CrossLines {
-	rules, said := t.rules(m)
+func (t *table) groups(s *section, of schema) []propertygroups.CrossLines {
+	rules, said := t.rules(of)
 	g := &section{Level: s.Level + 1, Heading: plain("Property groups"), Before: rules}
 	if rules == nil || !t.add(g) {
 		return nil
@@ -33,18 +33,19 @@ func (t *table) groups(s *section, m mapping) []propertygroups.CrossLines {
 
 // rules describes the groups of a schema (spec/property-groups.md §6), or says why they are malformed. The list is nil
 // if there are none.
-func (t *table) rules(m mapping) (rules []item, said propertygroups.Description) {
-	t.spend(2000*(values(m.At("properties_groups_schema"))+values(m.At("property_groups"))), 0)
-	groups, err := propertygroups.Parse(m)
+func (t *table) rules(s schema) (rules []item, said propertygroups.Description) {
+	if !s.has("properties_groups_schema") && !s.has("property_groups") {
+		return nil, said
+	}
+	written := []any{s.At("properties_groups_schema"), s.At("property_groups")}
+	t.spend(200*len(document.AppendJSON(nil, written)), 0)
+	groups, err := propertygroups.Parse(s.raw)
 	if err != nil {
 		why := plain("These groups are malformed, and no document can be judged by them. ")
 		if wrong, ok := errors.AsType[*propertygroups.Malformed](err); ok && len(wrong.Keyword) > 0 {
 			why = join("", why, plain("At "), code(strings.Join(wrong.Keyword, "/")), plain(": "))
 		}
 		return say(nil, t.count(append(why, prose(err.Error())...))), said
-	}
-	if groups == nil {
-		return nil, said
 	}
 	said, rules = groups.Describe(), []item{}
 	for i, rule := range said.Rules {
@@ -57,28 +58,12 @@ func (t *table) rules(m mapping) (rules []item, said propertygroups.Description)
 	return say(rules, leftOut(said.Omitted, "group", "groups")), said
 }
 
-// values counts a value and all that are nested in it.
-func values(value any) int {
-	n := 1
-	switch v := value.(type) {
-	case []any:
-		for _, item := range v {
-			n += values(item)
-		}
-	case mapping:
-		for _, member := range v {
-			n += values(member.Value)
-		}
-	}
-	return n
-}
-
 // cross attaches the lines of groups to the properties, here or in sections below. It returns the lines of properties
 // that are not declared, by name.
-func (t *table) cross(m mapping, crossed []propertygroups.CrossLines) (undeclared map[string][]string) {
+func (t *table) cross(of schema, crossed []propertygroups.CrossLines) (undeclared map[string][]string) {
 	undeclared = make(map[string][]string)
 	for _, c := range crossed {
-		member, rest := t.walk(m, c.Path)
+		member, rest := t.walk(of, c.Path)
 		if member == nil {
 			rest = rest[1:]
 		}
@@ -99,18 +84,18 @@ func (t *table) cross(m mapping, crossed []propertygroups.CrossLines) (undeclare
 
 // walk follows a path through properties and the items of lists as far as they have rows. It returns the last member
 // that it found and the rest of the path.
-func (t *table) walk(schema mapping, path []string) (found *document.Member, rest []string) {
+func (t *table) walk(s schema, path []string) (found *document.Member, rest []string) {
 	for i, name := range path {
-		t.spend(len(schema), 0)
-		member := t.member(at[mapping](schema, "properties"), name)
+		t.spend(len(s.mapping), 0)
+		member := t.member(at[mapping](s, "properties"), name)
 		if member == nil {
 			return found, path[i:]
 		}
 		found = member
-		schema, _ = schemaOf(member.Value)
+		s = t.read(member.Value, s)
 		for range maxDepth {
-			if items, _ := schemaOf(schema.At("items")); items != nil {
-				schema = items
+			if items := t.held(s, "items"); items.raw != nil {
+				s = items
 			}
 		}
 	}

@@ -177,12 +177,13 @@ func TestHTML_bounded(t *testing.T) {
 		"sections":    schemaWith("properties", many(25_000, "p%d", func(int) any { return schemaWith("required", []any{"a"}) })),
 		"references":  {{Key: "properties", Value: many(8_000, "p%d", refs)}, {Key: "definitions", Value: many(8_000, "d%d", refs)}},
 		"huge texts":  schemaWith("properties", many(1000, "p%d", func(int) any { return schemaWith("description", huge) })),
-		"huge names":  schemaWith("properties", many(1000, huge+"%d", func(int) any { return schemaWith("required", []any{"a"}) })),
+		"huge names":  schemaWith("properties", many(10, huge+"%d", func(int) any { return schemaWith("required", []any{"a"}) })),
 		"conditions":  schemaWith("anyOf", slice(50_000, schemaWith("not", schemaWith("minLength", document.Number("3"))))),
 		"long lists":  schemaWith("oneOf", slice(20_000, schemaWith("description", strings.Repeat("<>", 2000)))),
 		"one target":  {{Key: "properties", Value: many(20_000, "p%d", func(int) any { return schemaWith("$ref", "#/x") })}, {Key: "x", Value: many(50_000, "k%d", refs)}},
 		"values":      schemaWith("enum", slice(90_000, "a|b")),
 		"required":    schemaWith("required", slice(90_000, "a")),
+		"members":     append(many(40_000, "k%d", func(int) any { return nil }), document.Member{Key: "anyOf", Value: []any{schemaWith("minLength", "x")}}),
 		"groups":      schemaWith("properties", many(500, "p%d", manyGroups)),
 		"backticks":   schemaWith("properties", many(5_000, "p%d", func(int) any { return schemaWith("pattern", strings.Repeat("`|\\", 99)) })),
 		"brackets":    schemaWith("properties", many(1000, "p%d", func(int) any { return schemaWith("description", strings.Repeat("[*_<", 999)) })),
@@ -193,6 +194,48 @@ func TestHTML_bounded(t *testing.T) {
 			if md := bounded(t, schema); len(md) > maxPage/2 && !strings.Contains(md, "Left out, because this page would be too long: ") {
 				t.Error("nothing is said of what is left out")
 			}
+		})
+	}
+}
+
+// The same for what later drafts have added.
+func TestHTML_boundedLater(t *testing.T) {
+	t.Parallel()
+	anchors := func(keyword, value string) func(int) any {
+		return func(i int) any {
+			return document.Mapping{{Key: keyword, Value: fmt.Sprintf(value, i)}, {Key: "const", Value: document.Number("1")}}
+		}
+	}
+	refs := func(value string) func(int) any {
+		return func(i int) any {
+			return document.Mapping{{Key: "$ref", Value: fmt.Sprintf(value, i)}, {Key: "maxLength", Value: document.Number("3")}}
+		}
+	}
+	bush := func(keywords ...string) any { // 2^12 leaves
+		var tree any = true
+		for i := range 12 {
+			tree = document.Mapping{{Key: keywords[i%2], Value: tree}, {Key: keywords[2+i%2], Value: tree}, {Key: "required", Value: []any{"a"}}}
+		}
+		return tree
+	}
+	for name, schema := range map[string]document.Mapping{
+		"anchors":      {{Key: "$defs", Value: many(6_000, "d%d", anchors("$anchor", "a%d"))}, {Key: "properties", Value: many(6_000, "p%d", refs("#a%d"))}},
+		"resources":    {{Key: "$defs", Value: many(6_000, "d%d", anchors("$id", "http://x/%d"))}, {Key: "properties", Value: many(6_000, "p%d", refs("http://x/%d"))}},
+		"dynamic":      {{Key: "$dynamicAnchor", Value: "n"}, {Key: "properties", Value: many(20_000, "p%d", func(int) any { return schemaWith("$dynamicRef", "#n") })}},
+		"metaschemas":  schemaWith("properties", many(20_000, "p%d", func(int) any { return schemaWith("$ref", "http://json-schema.org/draft-07/schema") })),
+		"long refs":    schemaWith("properties", many(2_000, "p%d", func(int) any { return schemaWith("$ref", "#"+strings.Repeat("/a", 1000)) })),
+		"constants":    schemaWith("properties", many(20_000, "p%d", func(int) any { return schemaWith("const", "<\"|") })),
+		"booleans":     schemaWith("properties", many(60_000, "p%d", func(i int) any { return i%2 == 0 })),
+		"prefixes":     schemaWith("prefixItems", slice(20_000, schemaWith("contains", schemaWith("properties", schemaWith("a", false))))),
+		"patterns":     schemaWith("propertyNames", schemaWith("anyOf", slice(20_000, schemaWith("pattern", strings.Repeat("(a|b)*", 20))))),
+		"conditions":   {{Key: "if", Value: true}, {Key: "then", Value: bush("if", "if", "else", "then")}},
+		"dependents":   schemaWith("dependentSchemas", many(20_000, "p%d", func(int) any { return schemaWith("unevaluatedProperties", false) })),
+		"unevaluated":  schemaWith("unevaluatedItems", bush("unevaluatedItems", "contains", "contains", "propertyNames")),
+		"dependencies": schemaWith("dependentRequired", many(20_000, "p%d", func(int) any { return []any{"a", "b"} })),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bounded(t, append(schemaWith("$schema", drafts["2020-12"]), schema...))
 		})
 	}
 }
@@ -215,21 +258,29 @@ func manyGroups(int) any {
 // Each way into the depth ends, and says so.
 func TestHTML_deep(t *testing.T) {
 	t.Parallel()
-	for _, keyword := range []string{"properties", "items", "additionalProperties", "not", "allOf", "dependencies", "default"} {
+	for _, keyword := range []string{
+		"properties", "items", "additionalProperties", "not", "allOf", "dependencies", "default",
+		"contains", "propertyNames", "if", "prefixItems", "unevaluatedProperties", "dependentSchemas", "$defs", "const",
+	} {
 		t.Run(keyword, func(t *testing.T) {
 			t.Parallel()
-			schema := schemaWith("required", []any{"x"})
-			for range 2000 {
-				switch keyword {
-				case "properties", "dependencies":
-					schema = schemaWith(keyword, schemaWith("x", schema))
-				case "allOf":
-					schema = schemaWith(keyword, []any{schema, schema[:0]})
-				default:
-					schema = schemaWith(keyword, schema)
+			for _, depth := range [...]int{45, 2000} { // only the first is one that checks take
+				schema := schemaWith("required", []any{"x"})
+				for range depth {
+					switch keyword {
+					case "properties", "dependencies", "dependentSchemas", "$defs":
+						schema = schemaWith(keyword, schemaWith("x", schema))
+					case "allOf", "prefixItems":
+						schema = schemaWith(keyword, []any{schema, schema[:0]})
+					case "if":
+						schema = document.Mapping{{Key: "if", Value: schema}, {Key: "then", Value: true}}
+					default:
+						schema = schemaWith(keyword, schema)
+					}
 				}
+				bounded(t, schema)
+				bounded(t, append(schemaWith("$schema", drafts["2020-12"]), schema...))
 			}
-			bounded(t, schema)
 		})
 	}
 }
@@ -277,6 +328,8 @@ func FuzzHTML(f *testing.F) {
 		"{properties: {'a|b': {description: '<script>'}, 'x`': {pattern: '`|'}}, required: [\"\\n\"]}",
 		"{anyOf: [{$ref: '#'}, {not: {$ref: '#/anyOf/1'}}], definitions: {a: 3, '': {}}, dependencies: {a: {b: c}}}",
 		"{items: [{type: array, items: {items: {required: [a]}}}], additionalItems: {properties: {'[x](y)': {}}}}",
+		"{$schema: 'https://json-schema.org/draft/2020-12/schema', $ref: '#x', prefixItems: [false, {$anchor: x}], items: true, contains: {not: {}}," +
+			"if: {$dynamicRef: '#'}, then: {const: '|'}, dependentSchemas: {a: {unevaluatedProperties: {$id: 'b', $ref: '#'}}}}",
 		"{title: '<a href=x onclick=y>', description: \"- a\\n\\n    b\\n===\\n\", default: {'`': '``'}, enum: ['|', '\\|']}",
 	} {
 		f.Add(seed, "<b>")

@@ -5,13 +5,14 @@ import (
 	"strings"
 
 	"purser/internal/document"
+	"purser/internal/validations/jsonschema"
 )
 
 // target is what references within the schema point to.
 type target struct {
 	name    string
-	schema  any
-	isFound bool
+	schema  schema
+	isRoot  bool
 	scalar  string   // its type, if it names one that has no parts
 	section *section // nil if there is none, or not yet
 	anchor  string   // of the section, once the table is complete
@@ -19,91 +20,77 @@ type target struct {
 
 var scalars = []string{"string", "number", "integer", "boolean", "null"}
 
-// reference links the target of a $ref.
-func (t *table) reference(value any) inline {
-	ref, isText := value.(string)
+// reference links the target of a $ref, or of another keyword that refers.
+func (t *table) reference(s schema, member document.Member) inline {
+	ref, isText := member.Value.(string)
 	if !isText {
-		ref = string(document.AppendJSON(nil, value))
+		ref = string(document.AppendJSON(nil, member.Value))
 	}
-	fragment, isLocal := strings.CutPrefix(ref, "#")
-	if !isLocal && ref != "" {
-		return join("", code(ref), plain(" (outside this schema: not allowed)"))
+	remark := ""
+	switch to := t.outline.Target(s.raw, member.Key); to.Where {
+	case jsonschema.Here:
+		return t.target(to.Path, to.Schema, ref).link()
+	case jsonschema.Nowhere:
+		remark = " (which does not exist)"
+	case jsonschema.Unread:
+		remark = " (not looked up: this schema is too large)"
+	case jsonschema.Outside:
+		remark = " (outside this schema: not allowed)"
+	case jsonschema.Known:
 	}
-	to := t.target(fragment)
-	if !to.isFound {
-		return join("", code(ref), plain(" (which does not exist)"))
-	}
-	if to == t.targets[""] {
-		return plain("this schema").linked(&to.anchor)
-	}
+	return join("", code(ref), plain(remark))
+}
+
+// link names a target, with a link to its section.
+func (to *target) link() inline {
 	said := code(to.name).linked(&to.anchor)
-	if to.scalar != "" {
+	switch {
+	case to.isRoot:
+		return plain("this schema").linked(&to.anchor)
+	case to.scalar != "":
 		return join("", plain(to.scalar+" ("), said, plain(")"))
 	}
 	return said
 }
 
 // target returns the target of a reference. Those without a section get one at the end of the page.
-func (t *table) target(fragment string) *target {
-	steps, ok := document.PointerSteps(strings.TrimLeft(fragment, "/"))
-	if !ok {
-		return new(target)
-	}
-	name := "#" + fragment
-	if len(steps) == 2 && steps[0] == "definitions" {
-		name = steps[1]
-	}
-	return t.targetAt(steps, name)
-}
-
-func (t *table) targetAt(steps []string, name string) *target {
-	key := strings.Join(steps, "\x00")
+func (t *table) target(path []string, value any, ref string) *target {
+	key := strings.Join(path, "\x00")
 	to, isKnown := t.targets[key]
 	if !isKnown {
-		to = &target{name: name}
-		to.schema, to.isFound = t.pointed(steps)
-		m, _ := to.schema.(mapping)
-		if named := types(m); len(named) == 1 && slices.Contains(scalars, named[0]) {
+		to = &target{name: ref, schema: t.read(value, t.root), isRoot: len(path) == 0}
+		steps, _ := document.PointerSteps(strings.TrimLeft(ref, "#/"))
+		if strings.HasPrefix(ref, "#/") && !slices.Equal(steps, path) { // from the root of an embedded resource
+			to.name = "#/" + strings.Join(path, "/")
+		}
+		if len(path) == 2 && (path[0] == "definitions" || path[0] == "$defs") {
+			to.name = path[1]
+		}
+		if named := to.schema.types(); len(named) == 1 && slices.Contains(scalars, named[0]) {
 			to.scalar = named[0]
 		}
-		t.spend(1000, len(key)+len(name)+200)
+		t.spend(1000, len(key)+len(to.name)+200)
 		t.targets[key] = to
 		t.queue = append(t.queue, to)
 	}
 	return to
 }
 
-// pointed returns what is at the end of a pointer.
-func (t *table) pointed(steps []string) (found any, ok bool) {
-	found = t.root
-	for _, step := range steps {
-		m, isMapping := found.(mapping)
-		member := t.member(m, step)
-		switch {
-		case member != nil:
-			found = member.Value
-		case isMapping:
-			return nil, false
-		default:
-			if found = document.Locate(found, []string{step}); found == nil {
-				return nil, false
-			}
-		}
-	}
-	return found, true
-}
-
 // define adds sections for the definitions, and for the other targets that have none.
 func (t *table) define() {
-	for _, m := range at[mapping](t.root, "definitions") {
-		t.definition(t.targetAt([]string{"definitions", m.Key}, m.Key))
+	definitions, _ := t.root.raw.At("definitions").(mapping) // a $ref hides none of them
+	for _, m := range definitions {
+		t.definition(t.target([]string{"definitions", m.Key}, m.Value, ""))
+	}
+	for _, m := range at[mapping](t.root, "$defs") {
+		t.definition(t.target([]string{"$defs", m.Key}, m.Value, ""))
 	}
 	for i := 0; i < len(t.queue); i++ { //nolint:intrange // a target can refer to more
 		to := t.queue[i]
-		if m, _ := schemaOf(to.schema); len(m) > 0 && to.section == nil {
-			to.section = t.described[&m[0]]
+		if raw := to.schema.raw; len(raw) > 0 && to.section == nil {
+			to.section = t.described[&raw[0]]
 		}
-		if to.isFound && to.section == nil {
+		if to.section == nil {
 			t.definition(to)
 		}
 	}

@@ -27,28 +27,28 @@ type column struct {
 type property struct {
 	name     inline
 	step     string // from the section's path
-	schema   any
+	schema   schema
 	isFree   bool // the schema does not declare it
 	presence string
 	lines    []string // of property groups
 }
 
 // rows adds the rows of a section, and the sections that they need.
-func (t *table) rows(s *section, m mapping, crossed []propertygroups.CrossLines) {
-	mentioned, presence := names(at[[]any](m, "required")), make(map[string]string)
+func (t *table) rows(s *section, of schema, crossed []propertygroups.CrossLines) {
+	mentioned, presence := names(at[[]any](of, "required")), make(map[string]string)
 	t.spend(len(mentioned)*100, 0)
 	for _, name := range mentioned {
 		presence[name] = "Required"
 	}
-	undeclared := t.cross(m, crossed)
+	undeclared := t.cross(of, crossed)
 	for _, c := range crossed {
 		mentioned = append(mentioned, c.Path[0])
 	}
-	properties := at[mapping](m, "properties")
-	for i, of := range properties {
+	properties := at[mapping](of, "properties")
+	for i, m := range properties {
 		t.row(s, property{
-			name: code(of.Key), step: "." + tail(of.Key), schema: of.Value,
-			presence: cmp.Or(presence[of.Key], "Optional"), lines: t.lines[&properties[i]],
+			name: code(m.Key), step: "." + tail(m.Key), schema: t.read(m.Value, of),
+			presence: cmp.Or(presence[m.Key], "Optional"), lines: t.lines[&properties[i]],
 		})
 	}
 	said := make(map[string]bool)
@@ -60,8 +60,8 @@ func (t *table) rows(s *section, m mapping, crossed []propertygroups.CrossLines)
 		}
 		said[name] = true
 	}
-	t.others(s, m)
-	t.items(s, m)
+	t.others(s, of)
+	t.items(s, of)
 	s.After = say(s.After, leftOut(s.omitted, "property", "properties"))
 	for i, title := range columns {
 		if i < 2 || slices.ContainsFunc(s.Rows, func(r row) bool { return len(r[i]) > 0 }) {
@@ -71,45 +71,43 @@ func (t *table) rows(s *section, m mapping, crossed []propertygroups.CrossLines)
 }
 
 // others adds rows for patterns of names and for all other names.
-func (t *table) others(s *section, m mapping) {
-	for _, of := range at[mapping](m, "patternProperties") {
+func (t *table) others(s *section, of schema) {
+	for _, m := range at[mapping](of, "patternProperties") {
 		t.row(s, property{
-			name: join(" ", plain("names matching"), code(of.Key)), step: "./" + tail(of.Key) + "/",
-			schema: of.Value, presence: "Optional",
+			name: join(" ", plain("names matching"), code(m.Key)), step: "./" + tail(m.Key) + "/",
+			schema: t.read(m.Value, of), presence: "Optional",
 		})
 	}
-	held := m.At("additionalProperties")
-	if _, isBool := held.(bool); isBool || held == nil || len(s.Rows) == 0 && t.isSaid(held) {
+	held := of.At("additionalProperties")
+	if _, isBool := held.(bool); isBool || held == nil || len(s.Rows) == 0 && t.isSaid(t.read(held, of)) {
 		return
 	}
 	about := "any name"
 	if len(s.Rows) > 0 {
 		about = "any other name"
 	}
-	t.row(s, property{name: plain(about), step: ".*", schema: held, presence: "Optional"})
+	t.row(s, property{name: plain(about), step: ".*", schema: t.read(held, of), presence: "Optional"})
 }
 
 // items adds rows for the items of lists.
-func (t *table) items(s *section, m mapping) {
-	held := m.At("items")
-	each, isTuple := held.([]any)
-	for i, schema := range each {
+func (t *table) items(s *section, of schema) {
+	first, rest := of.tuple()
+	for i, item := range first {
 		step := "[" + strconv.Itoa(i) + "]"
-		t.row(s, property{name: code(step), step: step, schema: schema})
+		t.row(s, property{name: code(step), step: step, schema: t.read(item, of)})
 	}
-	if further := at[mapping](m, "additionalItems"); isTuple && further != nil {
-		t.row(s, property{name: plain("each further item"), step: "[]", schema: further})
+	following, about := t.held(of, rest), "each item"
+	if first != nil {
+		about = "each further item"
 	}
-	if held != nil && !isTuple && !t.isSaid(held) {
-		t.row(s, property{name: plain("each item"), step: "[]", schema: held})
+	if first == nil && of.At(rest) != nil && !t.isSaid(following) || first != nil && following.raw != nil {
+		t.row(s, property{name: plain(about), step: "[]", schema: following})
 	}
 }
 
 // isSaid reports whether the type and the constraints of a list or a map describe all of its items or values.
-func (t *table) isSaid(schema any) bool {
-	m, ok := schema.(mapping)
-	_, isDescribed := m.Lookup("description")
-	return ok && !isDescribed && t.isPlain(m, "", 0)
+func (t *table) isSaid(s schema) bool {
+	return !s.isNone && !s.has("description") && t.isPlain(s, "", 0)
 }
 
 // row adds the row of a property, after the section that it needs.
@@ -126,10 +124,12 @@ func (t *table) row(s *section, p property) {
 	if more != nil {
 		p.name.linked(&more.Anchor)
 	}
-	m, _ := schemaOf(p.schema)
-	cells := row{p.name, plain("not declared here"), plain(p.presence), nil, description(m, p.lines, more != nil)}
+	if p.schema.isNever && p.presence != "" {
+		p.presence = "Not allowed"
+	}
+	cells := row{p.name, plain("not declared here"), plain(p.presence), nil, t.description(p.schema, p.lines, more != nil)}
 	if !p.isFree {
-		cells[1], cells[3] = t.words(p.schema, 0), t.limits(m)
+		cells[1], cells[3] = t.words(p.schema, 0), t.limits(p.schema)
 	}
 	for _, cell := range cells {
 		t.count(cell)
@@ -138,14 +138,13 @@ func (t *table) row(s *section, p property) {
 }
 
 // description joins the title and the description of a property and the lines of property groups.
-func description(m mapping, lines []string, hasSection bool) inline {
-	described := at[string](m, "description")
+func (t *table) description(s schema, lines []string, hasSection bool) inline {
+	described := at[string](s, "description")
 	if len(lines) > 0 {
 		described = sentence(described)
 	}
-	said := []inline{strong(sentence(oneLine(at[string](m, "title")))), prose(described)}
-	items, _ := schemaOf(m.At("items"))
-	if each := prose(at[string](items, "description")); len(each) > 0 && !hasSection {
+	said := []inline{strong(sentence(oneLine(at[string](s, "title")))), prose(described)}
+	if each := prose(at[string](t.held(s, "items"), "description")); len(each) > 0 && !hasSection {
 		said = append(said, join("", plain("Each item: "), each))
 	}
 	size := 0

@@ -10,6 +10,7 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/validations/jsonschema"
 )
 
 // table is a flattened schema: what the templates write.
@@ -17,7 +18,8 @@ type table struct {
 	Title    string
 	Sections []*section // in the order of the page
 
-	root    mapping
+	root    schema
+	outline *jsonschema.Outline
 	meter   *budget.Meter
 	limit   int   // of size
 	size    int   // bytes that the page will have, roughly
@@ -27,7 +29,8 @@ type table struct {
 
 	anchors   map[string]int                                   // how often a heading's anchor was taken
 	finder    map[*document.Member]map[string]*document.Member // members by name, by a mapping's first member
-	described map[*document.Member]*section                    // by a schema's first member
+	schemas   map[*document.Member]schema                      // by the first member
+	described map[*document.Member]*section                    // the same
 	lines     map[*document.Member][]string                    // of property groups, by member of a properties keyword
 	targets   map[string]*target                               // by pointer
 	queue     []*target                                        // the same, in the order in which they were referred to
@@ -60,16 +63,27 @@ type item struct {
 // newTable flattens a schema. The table holds memory of the budget.
 func newTable(meter *budget.Meter, page Page, limit int) *table {
 	t := &table{
-		Title: oneLine(page.Name), root: page.Schema, meter: meter, limit: limit,
+		Title: oneLine(page.Name), meter: meter, limit: limit,
 		anchors:   make(map[string]int),
 		finder:    make(map[*document.Member]map[string]*document.Member),
+		schemas:   make(map[*document.Member]schema),
 		described: make(map[*document.Member]*section),
 		lines:     make(map[*document.Member][]string),
 		targets:   make(map[string]*target),
 	}
+	options := jsonschema.Options{AssertFormats: page.AssertFormats}
+	if t.outline, t.err = jsonschema.NewOutline(meter, page.Schema, options); t.err != nil {
+		return t
+	}
+	t.spend(0, t.outline.Bytes)
+	t.root = t.keywords(page.Schema)
 	source := join("", plain("This schema is "), prose(sentence(page.Source)))
 	top := &section{Level: 1, Heading: prose(page.Name), Before: say(nil, source)}
-	t.target("").section = t.section(page.Schema, top)
+	if t.outline.IsUnknown {
+		top.Before = say(top.Before, join("", plain("No document can be checked by it: its "), code("$schema"),
+			plain(" names no known version of JSON Schema, "), code(at[string](t.root, "$schema")), plain(".")))
+	}
+	t.target(nil, page.Schema, "#").section = t.section(t.root, top)
 	t.define()
 	last := t.Sections[len(t.Sections)-1]
 	last.After = say(last.After, leftOut(t.omitted, "section", "sections"))

@@ -72,6 +72,8 @@ type Options struct {
 	Others map[string][]byte
 	// AssertFormats makes format an assertion in all drafts but Draft 4.
 	AssertFormats bool
+
+	outline bool // assertions and patterns are not read (outline.go)
 }
 
 // Limits that are the same for every schema.

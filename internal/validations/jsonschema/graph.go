@@ -149,7 +149,8 @@ func (g *graph) node(raw any, parent *node, r *resource, steps ...string) *node 
 	g.nodes = append(g.nodes, n)
 	g.identify(n)
 	if g.refer(n) && n.draft().hidesSiblings() {
-		if n.draft() != draft4 { // for the names that schemas there may have; in Draft 4 they stay unread
+		// For the names that schemas there may have; in Draft 4 they stay unread.
+		if n.draft() != draft4 || g.options.outline {
 			g.apply(n, "definitions", n.draft().applicators["definitions"], n.members.At("definitions"))
 		}
 		return n
@@ -159,8 +160,10 @@ func (g *graph) node(raw any, parent *node, r *resource, steps ...string) *node 
 			g.apply(n, member.Key, a, member.Value)
 		}
 	}
-	g.assert(n)
-	n.arrange()
+	if !g.options.outline {
+		g.assert(n)
+		n.arrange()
+	}
 	return n
 }
 
@@ -261,6 +264,9 @@ func pointer(steps []string) string {
 
 // pattern reads a pattern, or refuses the schema and returns nil.
 func (g *graph) pattern(n *node, written, keyword string, more ...string) *pattern {
+	if g.options.outline {
+		return new(pattern)
+	}
 	if g.programs > maxPrograms {
 		return nil
 	}
