@@ -52,7 +52,7 @@ func (s *server) showSchemaDocs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("read the schema of %s: %w", schema.Kind, err)
 	}
-	page := schemadocs.Page{Name: schema.Kind, Source: "built in"}
+	page := schemadocs.Page{Name: schema.Kind, Source: "built in", AssertFormats: schema.AssertFormats}
 	page.Schema, _ = value.(document.Mapping)
 	if by := schema.By; by != nil {
 		page.Source = fmt.Sprintf("registered in bucket %s, revision %d", by.Bucket, by.Revision)

@@ -17,6 +17,8 @@ type Schema struct {
 	Kind string            // the schema that the documents name
 	By   *revisions.Stored // the DataSchema that registers it, nil if it is built in
 	Text []byte            // JSON
+	// AssertFormats tells that checks compare texts with their formats in all drafts but Draft 4.
+	AssertFormats bool
 }
 
 // Schemas returns the schemas in force in a revision, built-in and registered, by kind; not those that hold something
@@ -85,6 +87,7 @@ func (v View) Schema(ctx context.Context, id int64, kind string) (Schema, error)
 	var similar []string
 	for _, schema := range schemas {
 		if schema.Kind == kind {
+			schema.AssertFormats = v.renderer.Engine.AssertFormats
 			return schema, nil
 		}
 		if strings.HasPrefix(schema.Kind, name+"/") {
