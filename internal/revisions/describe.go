@@ -69,7 +69,10 @@ func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, 
 		if err != nil {
 			return nil, fmt.Errorf("word the findings: %w", err)
 		}
-		for _, e := range reports[i] {
+		for j, e := range reports[i] {
+			if r.Compat { // the reference's errors have exactly its keys
+				reports[i][j].Hint, reports[i][j].Causes = "", nil
+			}
 			size += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
 		}
 	}

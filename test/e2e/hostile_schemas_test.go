@@ -55,7 +55,7 @@ func TestHostile_schemas(t *testing.T) {
 
 func TestHostile_schemaErrorForm(t *testing.T) {
 	t.Parallel()
-	s := start(t)
+	s := start(t, "--compat=deckhand")
 	s.put(t, "schemas", dataSchema("acme/Widget/v1", "{type: object, properties: {size: {type: 5}}}"))
 	got := s.faults(t, "1", 0)
 	if len(got) != 1 {
