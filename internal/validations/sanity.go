@@ -130,7 +130,7 @@ func checkPatterns(meter *budget.Meter, metadata document.Mapping) (violations [
 			violations = append(violations, violation{path, fmt.Sprintf("a pattern of %d bytes; at most %d are allowed",
 				len(pattern), maxPattern)})
 		} else if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
-			violations = append(violations, violation{path, fmt.Sprintf("'%s' is no pattern of RE2 "+
+			violations = append(violations, violation{path, fmt.Sprintf("'%s' is not an RE2 pattern "+
 				"(https://github.com/google/re2/wiki/Syntax): %v", brief(pattern), err)})
 		}
 	}
