@@ -390,7 +390,7 @@ func (d *decoder) key(n *yaml.Node, depth int) (string, error) {
 	if n.Kind == yaml.ScalarNode {
 		return "", d.refuse(n, "the key '%s' is not a string; quote it", brief(n.Value))
 	}
-	return "", d.refuse(n, "a key must be a string, not a list or mapping")
+	return "", d.refuse(n, "a key must be a string, not a list or mapping; quote a text that begins with '{' or '['")
 }
 
 // keyOf returns the key that a value is as text. It reports false if the value is no string or integer.

@@ -48,6 +48,7 @@ func mistakesOfSites() map[string]mistake {
 		"no name":          {"  name: cmp-1\n", "", bad, 0, []string{"'name' is a required property", ".metadata"}},
 		"schema format":    {"acme/Host/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: cmp-1", "acmeHost\nmetadata:\n  schema: metadata/Document/v1\n  name: cmp-1", bad, 1, []string{"'acmeHost' does not match", ".schema"}},
 		"storagePolicy":    {"  name: cmp-1\n  storagePolicy: cleartext", "  name: cmp-1\n  storagePolicy: clear", bad, 2, []string{"'clear' is not one of", ".metadata.storagePolicy"}},
+		"misspelt key":     {"schema: acme/Host/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: cmp-1", "schema: acme/Host/v1\nmetadta:\n  schema: metadata/Document/v1\n  name: cmp-1", bad, 1, []string{"'metadta' is probably a misspelt 'metadata'"}},
 		"forgotten ---":    {"  role: compute\n---\nschema: deckhand/Passphrase", "  role: compute\nschema: deckhand/Passphrase", bad, 2, []string{"'schema' appears twice", "line with ---"}},
 		"twice":            {"", mistakenDocument("acme/Free/v1", "", "", "{}") + mistakenDocument("acme/Free/v1", "", "", "{}"), conflict, 5, []string{"[acme/Free/v1, site] new", "appears twice in the body", "Remove one of them"}},
 		"elsewhere":        {"", strings.Replace(mistakenDocument("acme/Free/v1", "", "", "{}"), "name: new", "name: taken", 1), conflict, 1, []string{"already exists in bucket: elsewhere", "change set"}},
