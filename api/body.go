@@ -49,7 +49,7 @@ func checkContentType(r *http.Request) error {
 	if _, known := mediaTypes[mediaTypeOf(header)]; !known {
 		hint := ""
 		if mediaTypeOf(header) == "application/x-www-form-urlencoded" {
-			hint = " curl -d sends that, and takes the line breaks out: use -T FILE or --data-binary @FILE, with " +
+			hint = " curl -d sends that, and removes line breaks: use -T FILE or --data-binary @FILE, with " +
 				"-H 'Content-Type: application/x-yaml'."
 		}
 		return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType", "Unexpected content type: %s. Expected "+

@@ -125,7 +125,7 @@ func (s *server) options(r *http.Request, q *query) (revisions.Options, error) {
 	}
 	switch n := utf8.RuneCountInString(message); {
 	case !utf8.ValidString(message):
-		return revisions.Options{}, fault.New(fault.Invalid, "HTTPBadRequest", "The %s is no UTF-8 text.", name)
+		return revisions.Options{}, fault.New(fault.Invalid, "HTTPBadRequest", "The %s is not valid UTF-8.", name)
 	case n > maxMessage:
 		return revisions.Options{}, fault.New(fault.Invalid, "HTTPBadRequest",
 			"The %s has %d characters, but at most %d are kept with a revision.", name, n, maxMessage)

@@ -246,7 +246,7 @@ func verdictText(shown revisions.Shown, ignored string) string {
 	b.WriteByte('\n')
 	for _, policy := range shown.Verdict.Policies {
 		if policy.Policy.Broken {
-			b.WriteString(policy.Policy.Name + ": failure: the policy document is no valid ValidationPolicy\n")
+			b.WriteString(policy.Policy.Name + ": failure: the policy document is not a valid ValidationPolicy\n")
 		}
 		for _, v := range policy.Validations {
 			writeObstacle(&b, v, " (policy "+policy.Policy.Name+")")

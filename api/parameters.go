@@ -37,12 +37,12 @@ func (s *server) checkQuery(r *http.Request, known []string) error {
 // unknownParameter says what can be used in the place of a parameter.
 func unknownParameter(parameter string, known []string) string {
 	if len(known) == 0 {
-		return "There are no parameters here."
+		return "This endpoint has no parameters."
 	}
 	if nearest := spelling.Nearest(parameter, known); nearest != "" {
-		return fmt.Sprintf("There is none of that name here; did you mean %q?", nearest)
+		return fmt.Sprintf("This endpoint has no parameter of that name; did you mean %q?", nearest)
 	}
-	return "There is none of that name here, only " + strings.Join(known, ", ") + "."
+	return "This endpoint has no parameter of that name; it has " + strings.Join(known, ", ") + "."
 }
 
 // cleartextSecrets is the parameter by which callers ask for hashes in place of secrets.
@@ -91,7 +91,7 @@ func (q *query) texts(parameter string) []string {
 	for _, value := range values {
 		switch {
 		case !utf8.ValidString(value):
-			q.fail(parameter, "A value of it is no UTF-8 text.")
+			q.fail(parameter, "One of its values is not valid UTF-8.")
 		case strings.ContainsRune(value, 0):
 			q.fail(parameter, "A value of it holds a NUL character.")
 		default:

@@ -36,13 +36,13 @@ type limitFlags struct {
 	MaxDepth        int   `help:"Nesting of a document."                                             default:"100"`
 	MaxValues       int   `help:"Keys and values of a document, aliases expanded."                   default:"100000"`
 
-	YAML string `name:"yaml" help:"How YAML is read: ${enum}. strict: all by the YAML library; fast: by it what is out of the ordinary." enum:"fast,strict" default:"fast"` //nolint:lll // a tag
+	YAML string `name:"yaml" help:"How YAML is read: ${enum}. fast: by Purser's own reader where it can; strict: always by the YAML library." enum:"fast,strict" default:"fast"` //nolint:lll // a tag
 
 	HeaderTimeout time.Duration `help:"Time for a request's header to arrive." default:"10s"`
 	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`
 	WriteTimeout  time.Duration `help:"Time for an answer to be written."      default:"5m"`
 
-	Memory       byteSize `help:"Memory that the server may use, as 512MiB or 2GiB, about. Default: half of the machine's or container's, at most 1GiB." placeholder:"SIZE"`                     //nolint:lll // a tag
+	Memory       byteSize `help:"Approximate memory that the server may use, such as 512MiB or 2GiB. Default: half of the machine's or container's, at most 1GiB." placeholder:"SIZE"`           //nolint:lll // a tag
 	CacheSize    *int     `help:"Size in bytes of each of four caches: documents of buckets, all live documents, rendered documents, YAML. Default: a twelfth of --memory." placeholder:"BYTES"` //nolint:lll // a tag
 	IngestMemory *int64   `help:"Bytes of memory for all uploads of documents in progress; others wait. Default: a quarter of --memory, at most 256 MiB." placeholder:"BYTES"`                   //nolint:lll // a tag
 

@@ -51,7 +51,7 @@ func (f databaseFlags) migrate(ctx context.Context, url string, report func(*fau
 			return err
 		}
 	}
-	report(starting("The server brings its database up to date"))
+	report(starting("The server is migrating its database"))
 	if err := store.Migrate(ctx, url); err != nil {
 		return fmt.Errorf("migrate the database: %w", err)
 	}

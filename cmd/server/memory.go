@@ -25,7 +25,7 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 	}
 	size, err := strconv.ParseFloat(number, 64)
 	if size *= unit; err != nil || !(size >= 1 && size < math.MaxInt64) {
-		return fmt.Errorf("%q is no size, such as 512MiB, 1.5GiB or 536870912", text)
+		return fmt.Errorf("%q is not a size such as 512MiB, 1.5GiB or 536870912", text)
 	}
 	*b = byteSize(size)
 	return nil

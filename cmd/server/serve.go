@@ -41,7 +41,7 @@ type serveCommand struct {
 
 	ClientVersion map[string]string `help:"Version of a client plugin, for property groups, unless a purser/ClientVersions document names it; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"` //nolint:lll // a tag
 
-	AssertFormats bool `help:"Check formats in DataSchemas of all drafts but 4, which take them for annotations otherwise."` //nolint:lll // a tag
+	AssertFormats bool `help:"Check formats in DataSchemas of all drafts but 4; otherwise they are annotations."` //nolint:lll // a tag
 
 	MetricsListen string `help:"Address to serve /metrics on, without authentication, instead of --listen." placeholder:"ADDRESS"` //nolint:lll // a tag
 
@@ -62,7 +62,7 @@ func (c *serveCommand) Validate() error {
 func (c *serveCommand) validateDefaults() error {
 	for _, name := range c.DefaultValidations {
 		if !slices.Contains(validations.Own(), name) {
-			return fmt.Errorf("--default-validations: %q is none of the server's own validations: %s", name,
+			return fmt.Errorf("--default-validations: %q is not one of the server's own validations: %s", name,
 				strings.Join(validations.Own(), ", "))
 		}
 	}

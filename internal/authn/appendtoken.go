@@ -12,7 +12,7 @@ import (
 )
 
 //nolint:gosec // no secret, but words about some
-const tokenFileHead = `# Bearer tokens that Purser accepts. Only their SHA-256 stands here, which gives none away.
+const tokenFileHead = `# Bearer tokens that Purser accepts. Only their SHA-256 hashes are stored here.
 # Delete an entry to revoke its token. The file must be readable by its owner only.
 `
 

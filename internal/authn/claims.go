@@ -37,7 +37,7 @@ func (c claims) caller(config *OIDCConfig) (Caller, error) {
 		value, given := lookup(c, claim.path)
 		text, isText := value.(string)
 		if given && !isText {
-			return Caller{}, rejected("its claim " + claim.path + " is no text")
+			return Caller{}, rejected("its claim " + claim.path + " is not a string")
 		}
 		*claim.into = text
 	}
@@ -61,7 +61,7 @@ func (c claims) roles(path string) (roles []string, err error) {
 	for _, item := range list {
 		role, isText := item.(string)
 		if !isText {
-			return nil, rejected("its claim " + path + " is neither a text nor a list of texts")
+			return nil, rejected("its claim " + path + " is neither a string nor a list of strings")
 		}
 		roles = append(roles, role)
 	}

@@ -164,7 +164,7 @@ func parseKeys(text []byte) (keys []jose.JSONWebKey, err error) {
 		Keys []json.RawMessage `json:"keys"`
 	}
 	if err := json.Unmarshal(text, &set); err != nil {
-		return nil, errors.New("the issuer's keys are no JSON Web Key Set")
+		return nil, errors.New("the issuer's keys are not a JSON Web Key Set")
 	}
 	for _, item := range set.Keys {
 		var key jose.JSONWebKey

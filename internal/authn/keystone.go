@@ -154,7 +154,7 @@ func (k *Keystone) lookUp(ctx context.Context, service, token string) (Caller, t
 	case http.StatusOK:
 		var answer keystoneAnswer
 		if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-			return Caller{}, time.Time{}, noAnswer(errors.New("the answer is no JSON"))
+			return Caller{}, time.Time{}, noAnswer(errors.New("the answer is not JSON"))
 		}
 		return answer.caller(k.cache.now())
 	case http.StatusNotFound:
@@ -188,7 +188,7 @@ type keystoneAnswer struct {
 func (a *keystoneAnswer) caller(now time.Time) (Caller, time.Time, error) {
 	ends, err := time.Parse(time.RFC3339, a.Token.Expires)
 	if err != nil {
-		return Caller{}, time.Time{}, noAnswer(errors.New("expires_at is no time"))
+		return Caller{}, time.Time{}, noAnswer(errors.New("expires_at is not a time"))
 	}
 	if !now.Before(ends) {
 		return Caller{}, time.Time{}, rejected("it is expired by Purser's clock")

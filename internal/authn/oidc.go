@@ -131,7 +131,7 @@ type header struct {
 func parseHeader(token string) (h header, err error) {
 	first, rest, _ := strings.Cut(token, ".")
 	if strings.Count(rest, ".") != 1 {
-		return header{}, rejected("it is no JSON Web Token")
+		return header{}, rejected("it is not a JSON Web Token")
 	}
 	text, err := base64.RawURLEncoding.DecodeString(first)
 	if err == nil {
@@ -139,7 +139,7 @@ func parseHeader(token string) (h header, err error) {
 	}
 	switch {
 	case err != nil:
-		return header{}, rejected("it is no JSON Web Token")
+		return header{}, rejected("it is not a JSON Web Token")
 	case !slices.Contains(algorithms(), h.Algorithm):
 		return header{}, rejected("it is not signed with a private key")
 	case !slices.Contains([]string{"", "jwt", "at+jwt", "application/at+jwt"}, strings.ToLower(h.Type)):

@@ -111,10 +111,10 @@ func (s *serviceToken) signIn(ctx context.Context) (token string, ends time.Time
 	}
 	var answer keystoneAnswer
 	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil {
-		return "", time.Time{}, errors.New("sign in: the answer is no JSON")
+		return "", time.Time{}, errors.New("sign in: the answer is not JSON")
 	}
 	if ends, err = time.Parse(time.RFC3339, answer.Token.Expires); err != nil {
-		return "", time.Time{}, errors.New("sign in: expires_at is no time")
+		return "", time.Time{}, errors.New("sign in: expires_at is not a time")
 	}
 	if !s.now().Add(beforeItEnds).Before(ends) {
 		return "", time.Time{}, errors.New("sign in: the token ends at once; do the clocks agree?")

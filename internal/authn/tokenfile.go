@@ -74,7 +74,7 @@ func parseTokens(text []byte) ([]Token, error) {
 	for i, item := range list {
 		token, err := tokenOf(item)
 		if err == nil && (ids[token.ID] || hashes[token.Hash]) {
-			err = errors.New("its id or sha256 stands there twice")
+			err = errors.New("its id or sha256 appears twice")
 		}
 		if err != nil {
 			return nil, fmt.Errorf("token %d: %w", i+1, err)
@@ -115,7 +115,7 @@ func (t *Token) set(key string, value any) (err error) {
 	case "sha256":
 		t.Hash, err = hashOf(value)
 	default: // which is not shown: it may be a token in the wrong place
-		return errors.New("a key that is none of id, user, project, roles, created, expires, sha256")
+		return errors.New("a key other than id, user, project, roles, created, expires, sha256")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
@@ -138,7 +138,7 @@ func (t *Token) caller() Caller {
 func textOf(value any) (string, error) {
 	text, ok := value.(string)
 	if !ok || text == "" {
-		return "", errors.New("a text is expected (quote what looks like a number)")
+		return "", errors.New("a string is expected (quote a value that looks like a number)")
 	}
 	return text, nil
 }

@@ -64,7 +64,7 @@ func (t *Tokens) Authenticate(_ context.Context, token string) (Caller, error) {
 		return Caller{}, err
 	}
 	if len(token) != tokenLength || !strings.HasPrefix(token, tokenPrefix) {
-		return Caller{}, rejected("a token that is none of Purser's own")
+		return Caller{}, rejected("not a token of Purser's own")
 	}
 	entry, known := t.known.Current()[sha256.Sum256([]byte(token))]
 	switch {

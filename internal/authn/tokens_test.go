@@ -68,8 +68,8 @@ func TestTokens_Authenticate(t *testing.T) {
 	for token, reason := range map[string]string{
 		"":                         "no token",
 		stranger:                   "unknown",
-		alice[:len(alice)-1]:       "none of Purser's",
-		"prs-" + alice[4:]:         "none of Purser's",
+		alice[:len(alice)-1]:       "not a token of Purser's",
+		"prs-" + alice[4:]:         "not a token of Purser's",
 		alice + " ":                "characters",
 		strings.Repeat("a", 1<<20): "16 KiB",
 	} {
@@ -219,15 +219,15 @@ func TestParseTokens(t *testing.T) {
 		"text":         {"- prs_x", "token 1: a mapping"},
 		"no user":      {strings.Replace(entry, "user: u", "project: p", 1), "no user"},
 		"no hash":      {strings.Replace(entry, "  sha256: "+hash, "", 1), "needs an id"},
-		"number":       {strings.Replace(entry, "user: u", "user: 12", 1), "user: a text"},
+		"number":       {strings.Replace(entry, "user: u", "user: 12", 1), "user: a string"},
 		"one role":     {strings.Replace(entry, "[r]", "r", 1), "roles: a list"},
-		"role":         {strings.Replace(entry, "[r]", "[{}]", 1), "roles: a text"},
+		"role":         {strings.Replace(entry, "[r]", "[{}]", 1), "roles: a string"},
 		"date":         {strings.Replace(entry, "2026-01-31T12:00:00Z", "soon", 1), "created: a time"},
 		"short hash":   {strings.Replace(entry, hash, hash[2:], 1), "64 hex"},
 		"long hash":    {strings.Replace(entry, hash, hash+"aa", 1), "64 hex"},
 		"odd hash":     {strings.Replace(entry, hash, hash+"a", 1), "64 hex"},
 		"no hex":       {strings.Replace(entry, hash, "x"+hash[1:], 1), "64 hex"},
-		"misspelt":     {entry + "  expire: 2026-01-31T12:00:00Z\n", "a key that is none of"},
+		"misspelt":     {entry + "  expire: 2026-01-31T12:00:00Z\n", "a key other than"},
 		"control":      {strings.Replace(entry, "user: u", `user: "u\n"`, 1), "printed"},
 		"twice":        {entry + entry, "token 2: its id or sha256"},
 		"two in one":   {entry + "---\n" + entry, "one document"},
@@ -329,7 +329,7 @@ func TestAppendToken_refuses(t *testing.T) {
 		"indented":   {"  - {id: a, user: u, created: 2026-01-31T12:00:00Z, sha256: " + hash + "}\n", 0o600, good, "append a token"},
 		"broken":     {"a: b\n", 0o600, good, "cannot be read"},
 		"readable":   {"", 0o644, good, "chmod 600"},
-		"no user":    {"", 0o600, nobody, "a text is expected"},
+		"no user":    {"", 0o600, nobody, "a string is expected"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,7 +24,7 @@ func parseCheck(text string) (check, error) {
 	kind, value, found := strings.Cut(text, ":")
 	switch {
 	case !found || kind == "" || value == "":
-		return nil, fmt.Errorf("%s is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are", quote(text))
+		return nil, fmt.Errorf("%s is not a check; write @, !, role:NAME, rule:NAME or KEY:VALUE", quote(text))
 	case kind == "rule":
 		return &ruleCheck{name: value}, nil
 	case kind == "http" || kind == "https":
@@ -56,7 +56,7 @@ func parseGeneric(kind string, value template) (check, error) {
 		return literalCheck{written: kind, text: text, value: value}, nil
 	}
 	if i := strings.IndexAny(kind, `()%"'`); i >= 0 {
-		return nil, fmt.Errorf("a %c in %s, which is no key of a credential", kind[i], quote(kind))
+		return nil, fmt.Errorf("a %c in %s, which is not a key of a credential", kind[i], quote(kind))
 	}
 	return credentialCheck{key: kind, value: value}, nil
 }

@@ -61,10 +61,10 @@ deckhand:list_validations: >-
 func TestParse_refusesExpression(t *testing.T) {
 	t.Parallel()
 	cases := map[string]string{
-		`"admin"`:                    `character 1: "admin" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
+		`"admin"`:                    `character 1: "admin" is not a check; write @, !, role:NAME, rule:NAME or KEY:VALUE`,
 		`" "`:                        `character 2: a check is missing at the end`,
-		`"role:"`:                    `character 1: "role:" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
-		`":x"`:                       `character 1: ":x" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
+		`"role:"`:                    `character 1: "role:" is not a check; write @, !, role:NAME, rule:NAME or KEY:VALUE`,
+		`":x"`:                       `character 1: ":x" is not a check; write @, !, role:NAME, rule:NAME or KEY:VALUE`,
 		`role:ä and`:                 `character 11: a check is missing at the end`,
 		`or role:a`:                  `character 1: a check is missing before "or"`,
 		`not and role:a`:             `character 5: a check is missing before "and"`,
@@ -84,7 +84,7 @@ func TestParse_refusesExpression(t *testing.T) {
 		`project_id:None`:            `character 1: the constant None is not supported: what a caller lacks matches nothing, not even None`,
 		`"'role:admin'"`:             `character 1: a quoted text must end before the colon, as in 'text':%(project_id)s, and quotes around a whole check are not read`,
 		`"':x"`:                      `character 1: a quoted text must end before the colon, as in 'text':%(project_id)s, and quotes around a whole check are not read`,
-		`a"b:c`:                      `character 1: a " in "a\"b", which is no key of a credential`,
+		`a"b:c`:                      `character 1: a " in "a\"b", which is not a key of a credential`,
 		`Role:admin`:                 `character 1: "Role" must be in small letters`,
 		`rule:nowhere`:               `refers to "nowhere", which nobody knows`,
 		`rule:list_tags`:             `refers to "list_tags", which nobody knows; did you mean "deckhand:list_tags"?`,
@@ -96,13 +96,13 @@ func TestParse_refusesExpression(t *testing.T) {
 		`!`:                                                                 `write "!" for never and "@" for always, in quotes: YAML drops a ! without`,
 		`! role:admin`:                                                      `write "!" for never and "@" for always, in quotes: YAML drops a ! without`,
 		"\n  !":                                                             `no expression; write "@" for always or "!" for never`,
-		`true`:                                                              `an expression must be a text or a list of lists of texts`,
-		`{a: b}`:                                                            `an expression must be a text or a list of lists of texts`,
-		`[[1]]`:                                                             `an expression must be a text or a list of lists of texts`,
-		`[[["role:a"]]]`:                                                    `an expression must be a text or a list of lists of texts`,
-		`["role:a or role:b"]`:                                              `an item of a list must be one check; write the whole expression as a text for more`,
-		`['']`:                                                              `"" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`,
-		`[["(role:a"]]`:                                                     `a ( in "(role", which is no key of a credential`,
+		`true`:                                                              `an expression must be a string or a list of lists of strings`,
+		`{a: b}`:                                                            `an expression must be a string or a list of lists of strings`,
+		`[[1]]`:                                                             `an expression must be a string or a list of lists of strings`,
+		`[[["role:a"]]]`:                                                    `an expression must be a string or a list of lists of strings`,
+		`["role:a or role:b"]`:                                              `an item of a list must be one check; to combine checks, write the whole expression as a string`,
+		`['']`:                                                              `"" is not a check; write @, !, role:NAME, rule:NAME or KEY:VALUE`,
+		`[["(role:a"]]`:                                                     `a ( in "(role", which is not a key of a credential`,
 	}
 	for expression, want := range cases {
 		t.Run(expression, func(t *testing.T) {
@@ -131,7 +131,7 @@ xyz: "@"
 deckhand:create_tag: role:y and
 `))
 	want := []string{
-		`The key 'deckhand:create_tag' stands twice in one mapping, at lines 8 and 12`,
+		`The key 'deckhand:create_tag' appears twice in one mapping, at lines 8 and 12`,
 		`line 2: rule "deckhand:list_revision": nobody knows this rule, and no other rule of the file refers to it; did you mean "deckhand:list_revisions"?`,
 		`line 3: rule "admin_api": refers to itself: admin_api -> operators -> deckhand:show_tag -> admin_api`,
 		`line 5: rule "deckhand:list_tags": refers to "nobody", which nobody knows`,
@@ -154,7 +154,7 @@ func TestParse_lines(t *testing.T) {
 		"{\n  admin_api: role:admin\n  , deckhand:list_tags: [rol]\n}",
 	} {
 		_, err := Parse([]byte(text))
-		want := `line 3: rule "deckhand:list_tags": "rol" is no check; @, !, role:NAME, rule:NAME and KEY:VALUE are`
+		want := `line 3: rule "deckhand:list_tags": "rol" is not a check; write @, !, role:NAME, rule:NAME or KEY:VALUE`
 		if diff := cmp.Diff(want, fmt.Sprint(err)); diff != "" {
 			t.Error(diff)
 		}

@@ -7,9 +7,9 @@ import (
 )
 
 var (
-	errValue = errors.New("an expression must be a text or a list of lists of texts")
+	errValue = errors.New("an expression must be a string or a list of lists of strings")
 	errEmpty = errors.New(`no expression; write "@" for always or "!" for never`)
-	errItem  = errors.New("an item of a list must be one check; write the whole expression as a text for more")
+	errItem  = errors.New("an item of a list must be one check; to combine checks, write the whole expression as a string")
 )
 
 // parseValue parses an expression in any of its forms in a file.

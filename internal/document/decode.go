@@ -20,7 +20,7 @@ import (
 type Entry struct {
 	Value   any // a Mapping if the entry is a document
 	Notes   []Note
-	Twice   error // a fault about the first key that stands twice at the top level; nil if none does
+	Twice   error // a fault about the first key that appears twice at the top level; nil if none does
 	Segment Digest
 	Index   int // position among the body's documents; counts from 1
 	Line    int // first line in the body; counts from 1
@@ -124,7 +124,7 @@ func (d *decoder) yaml() (any, error) {
 		return nil, err
 	}
 	if found > 1 {
-		return nil, Malformed("%s holds a border of documents behind a line break that is no line feed (LF); "+
+		return nil, Malformed("%s has a --- or ... after a line break that is not a line feed (LF); "+
 			"write the body with line feeds", d.segment.Place())
 	}
 	return d.root(node)
@@ -272,7 +272,7 @@ func (d *decoder) value(n *yaml.Node, depth int) (any, error) {
 
 func (d *decoder) alias(n *yaml.Node, depth int) (any, error) {
 	if d.open[n.Alias] {
-		return nil, d.refuse(n, "the alias *%s stands inside what it refers to", brief(n.Value))
+		return nil, d.refuse(n, "the alias *%s is inside the value that it refers to", brief(n.Value))
 	}
 	d.open[n.Alias] = true
 	defer delete(d.open, n.Alias)
@@ -362,16 +362,16 @@ func (d *decoder) noteDuplicate(key string, depth int, lines func() (first, seco
 		if d.segment.media == YAML {
 			missing = "; is a line with --- missing between two documents?"
 		}
-		d.twice = Malformed("document %d%s, line %d: the key '%s' stands twice at the top level, at lines %d and %d%s",
+		d.twice = Malformed("document %d%s, line %d: the key '%s' appears twice at the top level, at lines %d and %d%s",
 			d.segment.Index, d.name, second, brief(key), first, second, missing)
 	}
 	if len(d.notes) >= maxNotes {
-		d.notes = append(d.notes[:maxNotes-1], Note{Level: "Info", Message: "More keys stand twice in one mapping."})
+		d.notes = append(d.notes[:maxNotes-1], Note{Level: "Info", Message: "More keys appear twice in one mapping."})
 		return
 	}
 	first, second := lines()
 	d.notes = append(d.notes, Note{Level: "Info", Message: fmt.Sprintf(
-		"The key '%s' stands twice in one mapping, at lines %d and %d; the last one wins.",
+		"The key '%s' appears twice in one mapping, at lines %d and %d; the last one wins.",
 		brief(key), first, second)})
 }
 
@@ -388,9 +388,9 @@ func (d *decoder) key(n *yaml.Node, depth int) (string, error) {
 		return key, nil
 	}
 	if n.Kind == yaml.ScalarNode {
-		return "", d.refuse(n, "'%s' as a key is no string; quote it", brief(n.Value))
+		return "", d.refuse(n, "the key '%s' is not a string; quote it", brief(n.Value))
 	}
-	return "", d.refuse(n, "a key must be a string, not a list or mapping")
+	return "", d.refuse(n, "a key must be a string, not a list or mapping; quote a text that begins with '{' or '['")
 }
 
 // keyOf returns the key that a value is as text. It reports false if the value is no string or integer.

@@ -98,11 +98,11 @@ func TestSplit_refused(t *testing.T) {
 		"unclosed":         {"a: 1\n---\nb: [1\n", "document 2"},
 		"two roots":        {"---\na: 1\n]\n", "document 1"},
 		"indentation":      {"---\na: 1\n---\nb: 2\n  c: 3\n", "document 2, line 5, column 3: the line is indented by 2, but the entry at line 4 has a value"},
-		"unknown anchor":   {"a: *b", "line 1, column 4: no anchor &b stands before"},
+		"unknown anchor":   {"a: *b", "line 1, column 4: no anchor &b precedes"},
 		"bad directive":    {"%FOO\n---\n%YAML x\n---\n", "directive"},
 		"behind an end":    {"a: 1\n... garbage: {{{ [\n", "line 2"},
-		"carriage returns": {"---\ra: 1\r---\rb: 2\r", "document 1 (from line 1) holds a border of documents"},
-		"line separators":  {"---\u2028a: 1\u2028---\u2028b: 2", "border of documents"},
+		"carriage returns": {"---\ra: 1\r---\rb: 2\r", "document 1 (from line 1) has a --- or ..."},
+		"line separators":  {"---\u2028a: 1\u2028---\u2028b: 2", "has a --- or ..."},
 		"across documents": {"a: &x 1\n---\nb: *x\n", "document 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +126,7 @@ func TestSplit_json(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	wantNotes := []Note{{
-		Message: "The key 'a' stands twice in one mapping, at lines 2 and 2; the last one wins.", Level: "Info",
+		Message: "The key 'a' appears twice in one mapping, at lines 2 and 2; the last one wins.", Level: "Info",
 	}}
 	if diff := cmp.Diff(wantNotes, notes); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -148,11 +148,11 @@ func TestDecode_twiceAtTheTop(t *testing.T) {
 		"a: 1\nb: {c: 1, c: 2}": "",
 		"- a: 1\n  a: 2":        "",
 		"<<: {a: 1}\na: 2":      "",
-		"a: 1\nb: 2\na: 3":      "line 3: the key 'a' stands twice at the top level, at lines 1 and 3; is a line with ---",
+		"a: 1\nb: 2\na: 3":      "line 3: the key 'a' appears twice at the top level, at lines 1 and 3; is a line with ---",
 		"---\n" + fmt.Sprintf(doc, "one") + fmt.Sprintf(doc, "two"): "document 1 [one] w, line 5: the key 'schema' " +
-			"stands twice at the top level, at lines 2 and 5",
-		"---\nx: 1\n---\ny: 1\ny: 2\ny: 3": "document 2, line 5: the key 'y' stands twice at the top level, at lines 4 and 5",
-		"%YAML 1.1\n---\ny: 1\ny: 2":       "line 4: the key 'y' stands twice at the top level, at lines 3 and 4",
+			"appears twice at the top level, at lines 2 and 5",
+		"---\nx: 1\n---\ny: 1\ny: 2\ny: 3": "document 2, line 5: the key 'y' appears twice at the top level, at lines 4 and 5",
+		"%YAML 1.1\n---\ny: 1\ny: 2":       "line 4: the key 'y' appears twice at the top level, at lines 3 and 4",
 	} {
 		segments, err := Split(t.Context(), []byte(body), YAML, DefaultLimits())
 		if err != nil {
@@ -170,7 +170,7 @@ func TestDecode_twiceAtTheTop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "document 1, line 2: the key 'a' stands twice at the top level, at lines 1 and 2"
+	const want = "document 1, line 2: the key 'a' appears twice at the top level, at lines 1 and 2"
 	entry, err := Decode(t.Context(), segments[0], DefaultLimits())
 	if err != nil || entry.Twice == nil || !strings.HasSuffix(entry.Twice.Error(), want) {
 		t.Errorf("of JSON: %v, want %s (%v)", entry.Twice, want, err)

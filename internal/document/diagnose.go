@@ -88,7 +88,7 @@ func (d *diagnosis) characters() {
 			if unicode.IsControl(r) {
 				kind = "control character"
 			}
-			d.failf(at, "the %s U+%04X is not allowed; take it out, or write it as an escape in double quotes", kind, r)
+			d.failf(at, "the %s U+%04X is not allowed; remove it, or write it as an escape in double quotes", kind, r)
 			return
 		}
 		at += size
@@ -322,7 +322,7 @@ func (d *diagnosis) indentation(l level, open []level) {
 	case d.last >= 0 && d.kind == plain && d.alone && columnOf(d.text, d.last) == l.indent:
 		d.noKey(d.last)
 	case d.last >= 0 && d.kind == block && l.indent > d.parent:
-		d.failf(l.at, "the line is indented by %d, less than the text that begins at line %d, so that it ends it; indent it "+
+		d.failf(l.at, "the line is indented by %d, which ends the text that begins at line %d; indent it "+
 			"by %d", l.indent, d.line(d.last), d.inside)
 	case d.last >= 0 && l.indent > d.parent:
 		d.failf(l.at, "the line is indented by %d, but the entry at line %d has a value already; indent it by %d",
@@ -351,11 +351,11 @@ func (d *diagnosis) noKey(at int) {
 	rest := d.rest()
 	switch {
 	case border.Match(rest):
-		d.failf(at, "'%s' is no border between documents; that is ---", brief(string(rest)))
+		d.failf(at, "'%s' does not separate documents; write ---", brief(string(rest)))
 	case unspaced.Match(rest):
 		d.failf(at, "the colon is not followed by a space; write 'key: value'")
 	case d.last >= 0 && d.kind == block && at > d.last:
-		d.failf(at, "the line is indented less than the text that begins at line %d, so that it ends it, and has no colon; "+
+		d.failf(at, "the line is indented less than the text that begins at line %d, which it ends, and has no colon; "+
 			"indent it by %d", d.line(d.last), d.inside)
 	default:
 		d.failf(at, "the line has no colon after its key; write 'key: value'")

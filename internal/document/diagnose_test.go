@@ -158,7 +158,7 @@ func namesLines(t *testing.T, body string, each int) (made int) {
 			changed := slices.Clone(lines)
 			changed[line-1] = becomes
 			_, _, err := readAll(t, strings.Join(changed, "\n"), YAML)
-			if err == nil || strings.Contains(err.Error(), "stands twice") {
+			if err == nil || strings.Contains(err.Error(), "appears twice") {
 				continue // it means something else there
 			}
 			made++

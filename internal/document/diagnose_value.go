@@ -28,13 +28,13 @@ func (d *diagnosis) value(alone bool) {
 	default:
 		d.kind = plain
 		if i := colonIn(rest); i >= 0 && !alone {
-			d.failf(start+i, "a second colon on the line; quote the value that has it, or begin a new line")
+			d.failf(start+i, "a second colon on the line; quote the value that contains it, or start a new line")
 		}
 		d.skipLine()
 		return
 	}
 	if d.found == nil && !d.ended() {
-		d.failf(d.at, "text after the end of the value that begins at line %d; quote the value, or take the text out",
+		d.failf(d.at, "text after the end of the value that begins at line %d; quote the value, or remove the text",
 			d.line(start))
 	}
 	if d.found == nil {
@@ -69,7 +69,7 @@ func (d *diagnosis) quotedValue(start int) {
 	}
 	runaway := d.leavesIndent(start, end) // it goes on into other entries
 	if at, escape := d.badEscape(start, end); escape != nil && !runaway {
-		d.failf(at, "'%s' is no escape in double quotes; write \\\\ for a backslash, or use single quotes", escape)
+		d.failf(at, "'%s' is not an escape sequence of double quotes; write \\\\ for a backslash, or use single quotes", escape)
 		return
 	}
 	d.at = end
@@ -138,7 +138,7 @@ func (d *diagnosis) alias(start int) {
 	case name == nil, d.at < len(d.text) && !strings.ContainsRune(" \t\r\n,]}:", rune(d.text[d.at])):
 		d.failf(start, "'*' begins an alias; quote a value that begins with it")
 	case !d.anchors[string(name[1:])]:
-		d.failf(start, "no anchor &%s stands before the alias %s in this document; quote a value that begins with '*'",
+		d.failf(start, "no anchor &%s precedes the alias %s in this document; quote a value that begins with '*'",
 			brief(string(name[1:])), brief(string(name)))
 	}
 }

@@ -113,7 +113,7 @@ func step(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
 		}
 	case yaml.MappingNode:
 		rest := strings.Join(path, ".")
-		for i := len(value.Content) - 2; i >= 0; i -= 2 { // of a key that stands twice, the last one wins
+		for i := len(value.Content) - 2; i >= 0; i -= 2 { // of a key that appears twice, the last one wins
 			name := value.Content[i].Value
 			after, found := strings.CutPrefix(rest, name)
 			if !found || after != "" && after[0] != '.' {

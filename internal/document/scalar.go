@@ -16,10 +16,10 @@ type Number string
 var (
 	errNotFinite  = errors.New("JSON has no number for it; quote it to keep the text")
 	errTooBig     = errors.New("integers have at most 64 bits here; quote it to keep the text")
-	errNotDate    = errors.New("this is no date of the calendar; quote it to keep the text")
+	errNotDate    = errors.New("there is no such date; quote it to keep the text")
 	errReserved   = errors.New("YAML 1.1 reserves this scalar; quote it to keep the text")
-	errNotNumber  = errors.New("this is no number")
-	errNotBoolean = errors.New("this is no boolean")
+	errNotNumber  = errors.New("this is not a number")
+	errNotBoolean = errors.New("this is not a boolean")
 )
 
 // The patterns of plain scalars in YAML 1.1, from PyYAML's safe loader.

@@ -44,12 +44,12 @@ func TestResolve_refused(t *testing.T) {
 	for scalar, place := range map[string]string{
 		".nan": "line 1, column 4: '.nan'", ".inf": "line 1, column 4", "-.INF": "line 1, column 4",
 		"1.0e+999": "line 1, column 4", "18446744073709551616": "line 1, column 4: '18446744073709551616': integers",
-		"-9223372036854775809": "line 1, column 4", "2001-02-30": "line 1, column 4: '2001-02-30': this is no date",
+		"-9223372036854775809": "line 1, column 4", "2001-02-30": "line 1, column 4: '2001-02-30': there is no such date",
 		"2001-01-01 25:00:00": "line 1, column 4", "0b_": "line 1, column 4", "=": "line 1, column 4", "<<": "line 1, column 4",
 		"!!binary aGk=": "!!binary", "!foo x": "!foo", "!!set {a}": "!!set", "!!python/object:os.system x": "!!python/object",
 		"!!int x": "line 1, column 4", "!!bool x": "line 1, column 4", "{[a]: b}": "a key must be a string",
-		"{1.5: b}": "'1.5' as a key is no string; quote it", "{yes: b}": "'yes' as a key", "{~: b}": "'~' as a key",
-		"&a [*a]": "the alias *a stands inside what it refers to", "{<<: 1}": "<< merges a mapping",
+		"{1.5: b}": "the key '1.5' is not a string; quote it", "{yes: b}": "the key 'yes' is not a string", "{~: b}": "the key '~' is not a string",
+		"&a [*a]": "the alias *a is inside the value that it refers to", "{<<: 1}": "<< merges a mapping",
 		"@x": "line 1", "*a": "document 1",
 	} {
 		t.Run(scalar, func(t *testing.T) {

@@ -40,7 +40,7 @@ func adviceOf(rule string) string {
 		"SourcePatternNotFound":
 		return "correct the path or the pattern, or the data that it is looked for in"
 	case "SubstitutionDependencyCycle":
-		return "take one of these substitutions or parents out"
+		return "remove one of these substitutions or parents"
 	case "InvalidDocumentReplacement":
 		return "correct the name, the parentSelector or replacement"
 	}

@@ -59,7 +59,7 @@ func newPattern(written string) *pattern {
 	}
 	parsed, err := syntax.Parse(written, syntax.Perl)
 	if err != nil {
-		return &pattern{err: fmt.Errorf("the pattern '%s' is none of RE2's (https://github.com/google/re2/wiki/Syntax): %w",
+		return &pattern{err: fmt.Errorf("the pattern '%s' is not valid RE2 (https://github.com/google/re2/wiki/Syntax): %w",
 			shorten(written), err)}
 	}
 	p := &pattern{instructions: 1 + instructions(parsed), reach: reach(parsed), inLine: !crossesLines(parsed)}
@@ -197,7 +197,7 @@ func (e *engine) group(p *pattern, text string, asked any) (value any, found boo
 	if asked != nil {
 		written, _ := asked.(document.Number)
 		if number, err = strconv.Atoi(string(written)); err != nil || number < 0 || number > p.re.NumSubexp() {
-			return nil, false, fmt.Errorf("src.match_group %s is none of the %d groups of the pattern", repr(asked),
+			return nil, false, fmt.Errorf("src.match_group %s is not one of the %d groups of the pattern", repr(asked),
 				p.re.NumSubexp())
 		}
 	}

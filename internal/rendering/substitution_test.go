@@ -332,7 +332,7 @@ func TestRender_patterns(t *testing.T) {
 			name:      "R7: a pattern that RE2 does not know",
 			documents: into("pw", dest(".n", "(?=P)", ""), "{n: P}"),
 			class:     "UnknownSubstitutionError",
-			says:      "Details: the pattern '(?=P)' is none of RE2's (https://github.com/google/re2/wiki/Syntax): ",
+			says:      "Details: the pattern '(?=P)' is not valid RE2 (https://github.com/google/re2/wiki/Syntax): ",
 		},
 		{
 			name:      "a part of what is no text",
@@ -344,7 +344,7 @@ func TestRender_patterns(t *testing.T) {
 			name:      "a group that is not in the pattern",
 			documents: into("{v: a}", src("(a)", ", match_group: 2"), "{}"),
 			class:     "UnknownSubstitutionError",
-			says:      "src.match_group 2 is none of the 1 groups of the pattern",
+			says:      "src.match_group 2 is not one of the 1 groups of the pattern",
 		},
 	} {
 		r.run(t)

@@ -69,7 +69,7 @@ func (w *warnings) all() (all []fault.Message) {
 // (spec/rendering.md §4).
 func orphan(n *node) *fault.Fault {
 	return refuse(ParentNotFound, []*node{n},
-		"The parentSelector of document %s selects no document, so that it inherits nothing", n.Identity)
+		"The parentSelector of document %s selects no document, so it inherits nothing", n.Identity)
 }
 
 // isOrphan reports whether a document that has a layer selects a parent and none was found.
@@ -83,7 +83,7 @@ func unreplaced(n, source *node, number int, d *destination) *fault.Fault {
 		where = "any text that is looked at below"
 	}
 	return refuse("DocumentPatternNotFound", []*node{n, source},
-		"The pattern %s is not in %s %s of document %s, so that substitution %d, from document %s, changes nothing",
+		"The pattern %s is not in %s %s of document %s, so substitution %d, from document %s, changes nothing",
 		quote(shorten(d.pattern)), where, shorten(d.written), n.Identity, number+1, source.Identity)
 }
 
@@ -92,6 +92,6 @@ func unreplaced(n, source *node, number int, d *destination) *fault.Fault {
 func unmatched(n, source *node, number int) *fault.Fault {
 	s := &n.substitutions[number]
 	return refuse("SourcePatternNotFound", []*node{n, source},
-		"The pattern %s matches nothing in the text at %s of document %s, so that substitution %d of document %s takes "+
+		"The pattern %s matches nothing in the text at %s of document %s, so substitution %d of document %s takes "+
 			"all of it", quote(shorten(s.pattern)), shorten(s.written), source.Identity, number+1, n.Identity)
 }

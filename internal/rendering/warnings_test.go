@@ -22,23 +22,23 @@ func TestRender_warnings(t *testing.T) {
 		"nothing": {documents: source + "site d | " + substitution("s", ", pattern: a", ", pattern: X") + " | data {t: X}"},
 		"a selector": {
 			documents: "global p | abstract | labels {k: v} | data {}\nsite d | parent {k: w} | merge . | data {}",
-			want:      "DocumentParentNotFound: The parentSelector of document [t/K/v1, site] d selects no document, so that it inherits nothing",
+			want:      "DocumentParentNotFound: The parentSelector of document [t/K/v1, site] d selects no document, so it inherits nothing",
 		},
 		"no layer": {documents: "- d | parent {k: w} | merge . | data {}"},
 		"a pattern": {
 			documents: source + "site d | " + substitution("s", "", ", pattern: 'X\\d'") + " | data {t: X}",
-			want: "DocumentPatternNotFound: The pattern 'X\\\\d' is not in the text at .t of document [t/K/v1, site] d, so that substitution 1, " +
+			want: "DocumentPatternNotFound: The pattern 'X\\\\d' is not in the text at .t of document [t/K/v1, site] d, so substitution 1, " +
 				"from document [t/K/v1, site] s, changes nothing",
 		},
 		"a value like the pattern": {documents: source + "site d | " + substitution("s", "", ", pattern: a-value") + " | data {t: a-value}"},
 		"again, after it was replaced": {
 			documents: source + "site d | " + substitution("s", "", ", pattern: X") + " | " + substitution("s", "", ", pattern: X") + " | data {t: X}",
-			want: "DocumentPatternNotFound: The pattern 'X' is not in the text at .t of document [t/K/v1, site] d, so that substitution 2, " +
+			want: "DocumentPatternNotFound: The pattern 'X' is not in the text at .t of document [t/K/v1, site] d, so substitution 2, " +
 				"from document [t/K/v1, site] s, changes nothing",
 		},
 		"below a path": {
 			documents: source + "site d | " + substitution("s", "", ", pattern: X, recurse: {depth: 1}") + " | data {t: {a: {b: X}}}",
-			want: "DocumentPatternNotFound: The pattern 'X' is not in any text that is looked at below .t of document [t/K/v1, site] d, so that " +
+			want: "DocumentPatternNotFound: The pattern 'X' is not in any text that is looked at below .t of document [t/K/v1, site] d, so " +
 				"substitution 1, from document [t/K/v1, site] s, changes nothing",
 		},
 		"below a path, like the pattern": {
@@ -46,7 +46,7 @@ func TestRender_warnings(t *testing.T) {
 		},
 		"a source's pattern": {
 			documents: source + "site d | " + substitution("s", ", pattern: '^(.*):(.*)$', match_group: 1", "") + " | data {}",
-			want: "SourcePatternNotFound: The pattern '^(.*):(.*)$' matches nothing in the text at .v of document [t/K/v1, site] s, so that " +
+			want: "SourcePatternNotFound: The pattern '^(.*):(.*)$' matches nothing in the text at .v of document [t/K/v1, site] s, so " +
 				"substitution 1 of document [t/K/v1, site] d takes all of it",
 		},
 		"a group that takes no part": {
@@ -54,12 +54,12 @@ func TestRender_warnings(t *testing.T) {
 		},
 		"of a secret": {
 			documents: "site s | encrypted | data {v: a}\nsite d | " + substitution("s", "", ", pattern: X") + " | data {t: a}",
-			want: "secret DocumentPatternNotFound: The pattern 'X' is not in the text at .t of document [t/K/v1, site] d, so that substitution 1, " +
+			want: "secret DocumentPatternNotFound: The pattern 'X' is not in the text at .t of document [t/K/v1, site] d, so substitution 1, " +
 				"from document [t/K/v1, site] s, changes nothing",
 		},
 		"of what a secret went into before": {
 			documents: source + "site e | encrypted | data {v: X}\nsite d | sub e .v > .t | " + substitution("s", "", ", pattern: Y") + " | data {}",
-			want: "secret DocumentPatternNotFound: The pattern 'Y' is not in the text at .t of document [t/K/v1, site] d, so that substitution 2, " +
+			want: "secret DocumentPatternNotFound: The pattern 'Y' is not in the text at .t of document [t/K/v1, site] d, so substitution 2, " +
 				"from document [t/K/v1, site] s, changes nothing",
 		},
 	} {

@@ -140,7 +140,7 @@ func invalidEntries(indexes, hints []string) error {
 		"Expected a list of valid objects. Invalid entries found at following indexes: %s.", list)
 	f.Messages = []fault.Message{{Message: f.Message, Error: true}}
 	for _, hint := range hints[:min(len(hints), maxHints)] {
-		hint += " Each document is a mapping with schema, metadata and data; take it out, or a --- before it."
+		hint += " Each document is a mapping with schema, metadata and data; remove it, or remove the --- before it."
 		f.Messages = append(f.Messages, fault.Message{Message: hint, Error: true})
 	}
 	return f
@@ -157,9 +157,9 @@ func noMapping(entry document.Entry) string {
 		return "a list"
 	case string:
 		if strings.Contains(value, ": ") {
-			return "a text: it may have lost its line breaks, as curl -d takes them out (use -T or --data-binary)"
+			return "a string that may have lost its line breaks: curl -d removes them (use -T or --data-binary)"
 		}
-		return "a text"
+		return "a string"
 	default:
 		return "a number or a word such as true"
 	}

@@ -76,7 +76,7 @@ func TestService_Put_preview(t *testing.T) {
 				Documents: []string{"a/bad created", "a/n created", "a/w1 deleted"},
 				Findings: []string{
 					"a/bad failed: " + message,
-					"a/n noted: The key 'x' stands twice in one mapping, at lines 16 and 16; the last one wins.",
+					"a/n noted: The key 'x' appears twice in one mapping, at lines 16 and 16; the last one wins.",
 				},
 			},
 		},

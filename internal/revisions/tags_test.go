@@ -178,7 +178,7 @@ func TestService_Post_unlisted(t *testing.T) {
 		}
 		return v
 	}
-	const ignored = "No ValidationPolicy in force in the revision lists site-validaton, so that this result is ignored"
+	const ignored = "No ValidationPolicy in force in the revision lists site-validaton, so this result is ignored"
 	for name, c := range map[string]struct {
 		policies []PolicyVersion
 		compat   bool

@@ -26,7 +26,7 @@ var (
 	errNeedsKMS = errors.New("the keyset is encrypted by a KMS: name its key with --secrets-kms")
 	errNoKMS    = errors.New("the keyset is not encrypted, but --secrets-kms names a key that it should be encrypted by")
 	errEmpty    = errors.New("it is empty")
-	errNoSuch   = errors.New("this is no Tink keyset")
+	errNoSuch   = errors.New("this is not a Tink keyset")
 )
 
 // newEnvelope makes both keysets. XChaCha20-Poly1305 has a nonce of 192 bits, so a key can seal any number of secrets.

@@ -35,7 +35,7 @@ func Await(ctx context.Context, url string, limit time.Duration, report func(*fa
 		case time.Now().After(end):
 			return fault.New(fault.Unavailable, "DatabaseUnreachable", "the database at %s did not answer within %v: %w;"+
 				" check that Postgres runs there and accepts connections, that --database-url has the right address, and that"+
-				" no firewall stands in between; --database-wait sets how long the server waits", address(url), limit, err)
+				" no firewall is in the way; --database-wait sets how long the server waits", address(url), limit, err)
 		}
 		report(unavailable("The server waits for its database: %s", publicReason(err)).Because(err))
 		select {

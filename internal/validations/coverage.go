@@ -74,7 +74,7 @@ func CoverageWarning(uncovered []Uncovered) string {
 		shown = append(shown, "…")
 	}
 	if total == 1 {
-		return "1 document has no schema: " + strings.Join(shown, ", ")
+		return "1 document has no DataSchema: " + strings.Join(shown, ", ")
 	}
-	return fmt.Sprintf("%d documents have no schema: %s", total, strings.Join(shown, ", "))
+	return fmt.Sprintf("%d documents have no DataSchema: %s", total, strings.Join(shown, ", "))
 }

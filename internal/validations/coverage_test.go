@@ -7,8 +7,8 @@ func TestCoverageWarning(t *testing.T) {
 	registered := []string{"acme/BaremetalNode/v1", "acme/Host/v1"}
 	for want, documents := range map[string]map[string]int{
 		"": {"acme/Host/v1": 3, "deckhand/Passphrase/v1": 1, DataSchemaKind: 2},
-		"1 document has no schema: acme/BaremetalNod/v1 (1; did you mean acme/BaremetalNode/v1?)": {"acme/BaremetalNod/v1": 1},
-		"5 documents have no schema: other/Thing/v1 (3), acme/Hosts/v1 (2; did you mean acme/Host/v1?)": {
+		"1 document has no DataSchema: acme/BaremetalNod/v1 (1; did you mean acme/BaremetalNode/v1?)": {"acme/BaremetalNod/v1": 1},
+		"5 documents have no DataSchema: other/Thing/v1 (3), acme/Hosts/v1 (2; did you mean acme/Host/v1?)": {
 			"acme/Host/v1": 1, "acme/Hosts/v1": 2, "other/Thing/v1": 3,
 		},
 	} {

@@ -18,7 +18,7 @@ func CheckName(name, what string) error {
 	case n == 0:
 		return fault.New(fault.Invalid, "HTTPBadRequest", "%s is empty.", what)
 	case !utf8.ValidString(name):
-		return fault.New(fault.Invalid, "HTTPBadRequest", "%s is no UTF-8 text.", what)
+		return fault.New(fault.Invalid, "HTTPBadRequest", "%s is not valid UTF-8.", what)
 	case strings.ContainsRune(name, 0):
 		return fault.New(fault.Invalid, "HTTPBadRequest", "%s holds a NUL character.", what)
 	case n > MaxName:

@@ -97,7 +97,7 @@ func expiry(f Finding, message string) string {
 	if f.SchemaPath != ofExpiry || !found {
 		return message
 	}
-	return value + " is no duration of ISO 8601; write for example PT90S, PT15M, PT12H, P7D or P2W"
+	return value + " is not an ISO 8601 duration; write, for example, PT90S, PT15M, PT12H, P7D or P2W"
 }
 
 // pathOf returns where in a document a finding is.
@@ -127,7 +127,7 @@ func D002(e Error) fault.Message {
 // Unchecked returns the error of a rendered document whose DataSchema is unusable (spec/rendering.md §0 R11).
 func Unchecked(doc *document.Document) Error {
 	return Unexplained(doc, "The document cannot be checked, because its DataSchema "+doc.Schema+" cannot be used: "+
-		"mend it, or take it out", true)
+		"fix it, or remove it", true)
 }
 
 // section returns the value that contains the one of a finding: the whole document if the finding is about all data.

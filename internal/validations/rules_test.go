@@ -85,6 +85,27 @@ func TestSanity(t *testing.T) {
 	}
 }
 
+func TestSanity_misspeltKeys(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		strings.Replace(framed(""), "metadata:", "metadta:", 1): "The key 'metadta' is probably a misspelt 'metadata'. ",
+		strings.Replace(framed(""), "schema:", "scheme:", 1):    "The key 'scheme' is probably a misspelt 'schema'. ",
+		strings.Replace(framed(""), "metadata: {", "x: {", 1):   "",
+		strings.Replace(framed(""), "name: w", "nam: w", 1):     "",
+		"schema: acme/Widget/v1\nmetadata: 5\nmetadta: {}\n":    "",
+	} {
+		f, ok := errors.AsType[*fault.Fault](Sanity(budget.NewMeter(t.Context()), entry(t, body)))
+		if !ok {
+			t.Fatalf("%s is accepted", body)
+		}
+		said, _ := f.Messages[0].Diagnostic.(string)
+		_, got, _ := strings.Cut(said, "begins at line 1. ")
+		if got, _, _ = strings.Cut(got, "Ensure that"); got != want {
+			t.Errorf("%s: got %q in %q, want %q", body, got, said, want)
+		}
+	}
+}
+
 func TestRules_For(t *testing.T) {
 	t.Parallel()
 	widgets := Rule{Schema: document.Digest{1}}

@@ -11,6 +11,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/spelling"
 )
 
 const sanityAdvice = "Ensure that each document has a metadata, schema and data section. Each document must pass the " +
@@ -130,7 +131,7 @@ func checkPatterns(meter *budget.Meter, metadata document.Mapping) (violations [
 			violations = append(violations, violation{path, fmt.Sprintf("a pattern of %d bytes; at most %d are allowed",
 				len(pattern), maxPattern)})
 		} else if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
-			violations = append(violations, violation{path, fmt.Sprintf("'%s' is no pattern of RE2 "+
+			violations = append(violations, violation{path, fmt.Sprintf("'%s' is not an RE2 pattern "+
 				"(https://github.com/google/re2/wiki/Syntax): %v", brief(pattern), err)})
 		}
 	}
@@ -193,12 +194,30 @@ func sanityMessage(e document.Entry, v violation, at document.Position) fault.Me
 	}
 	return fault.Message{
 		Message: v.message, Error: true, Name: "D001", Level: "Error", Kind: "ValidationMessage",
-		Diagnostic: fmt.Sprintf("At %s (line %d, column %d) of document %d, which begins at line %d. %s", path,
-			at.Line, at.Column, e.Index, e.Line, sanityAdvice),
+		Diagnostic: fmt.Sprintf("At %s (line %d, column %d) of document %d, which begins at line %d. %s%s", path,
+			at.Line, at.Column, e.Index, e.Line, misspelt(root, v.path), sanityAdvice),
 		Documents: []fault.Document{{
 			Schema: brief(root.At("schema")), Name: brief(metadata.At("name")), Layer: brief(layering.At("layer")),
 		}},
 	}
+}
+
+// misspelt says which of a document's first keys is probably meant as the one of a path; "" if the document has that one,
+// or the path is not of the top level.
+func misspelt(root document.Mapping, path string) string {
+	const maxKeys = 10
+	name := strings.TrimPrefix(path, ".")
+	if _, held := root.Lookup(name); held || name == "" || strings.Contains(name, ".") {
+		return ""
+	}
+	var keys []string
+	for _, member := range root[:min(len(root), maxKeys)] {
+		keys = append(keys, member.Key)
+	}
+	if nearest := spelling.Nearest(name, keys); nearest != "" {
+		return fmt.Sprintf("The key '%s' is probably a misspelt '%s'. ", nearest, name)
+	}
+	return ""
 }
 
 // brief returns a name shortened for a message, "" if value is not a string.

@@ -48,7 +48,7 @@ func TestFindings(t *testing.T) {
 	status := lines("revisions/2/status")
 	ignored := []string{
 		"success (ignored: " + own + " fails for 2 documents)",
-		"warning: 1 document has no schema: acme/Gadget/v1 (1; did you mean acme/Widget/v1?)", tooLarge("w1", 177) + " (warning)", tooLarge("w2", 188) + " (warning)",
+		"warning: 1 document has no DataSchema: acme/Gadget/v1 (1; did you mean acme/Widget/v1?)", tooLarge("w1", 177) + " (warning)", tooLarge("w2", 188) + " (warning)",
 	}
 	if diff := cmp.Diff(ignored, status); diff != "" {
 		t.Errorf("status (-want +got)\n%s", diff)

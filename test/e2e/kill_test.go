@@ -151,7 +151,7 @@ func TestKill_postgres(t *testing.T) {
 		cancel()
 		writers.Wait()
 		eventually(t, "Postgres is started again", func() bool {
-			return strings.Count(h.log.text(), "private postgres runs") == killed+2
+			return strings.Count(h.log.text(), "private Postgres is running") == killed+2
 		})
 	}
 	l.check(t, h.server)

@@ -53,7 +53,7 @@ func interruptMigration(t *testing.T, database, table string, signal syscall.Sig
 	})
 	if !migrated {
 		s.get(t, "health").is(t, http.StatusNoContent)
-		s.get(t, "/readyz").fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable", "brings its database up to date")
+		s.get(t, "/readyz").fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable", "is migrating its database")
 	}
 	if err := s.process.Process.Signal(signal); err != nil {
 		t.Fatal(err)

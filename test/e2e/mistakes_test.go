@@ -43,13 +43,14 @@ func mistakesOfSites() map[string]mistake {
 		"too large":        {"  rack: 2\n", "  rack: 99\n", ok, 1, []string{"failure", ".data.rack: 99 is greater than the maximum of 40"}},
 		"odd property":     {"  - name: eth1\n", "  - name: eth1\n    mtuu: 1\n", ok, 2, []string{"failure", ".data.interfaces.1: Additional properties", "'mtuu'"}},
 		"missing property": {"  role: compute\n", "", ok, 0, []string{"failure", "'role' is a required property"}},
-		"duration":         {"", policy, ok, 7, []string{"failure", "'soon' is no duration", "PT12H"}},
+		"duration":         {"", policy, ok, 7, []string{"failure", "'soon' is not an ISO 8601 duration", "PT12H"}},
 		"DataSchema":       {"", schema, ok, 6, []string{"failure", "acme/Broken/v1", "nonsense"}},
 		"no name":          {"  name: cmp-1\n", "", bad, 0, []string{"'name' is a required property", ".metadata"}},
 		"schema format":    {"acme/Host/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: cmp-1", "acmeHost\nmetadata:\n  schema: metadata/Document/v1\n  name: cmp-1", bad, 1, []string{"'acmeHost' does not match", ".schema"}},
 		"storagePolicy":    {"  name: cmp-1\n  storagePolicy: cleartext", "  name: cmp-1\n  storagePolicy: clear", bad, 2, []string{"'clear' is not one of", ".metadata.storagePolicy"}},
-		"forgotten ---":    {"  role: compute\n---\nschema: deckhand/Passphrase", "  role: compute\nschema: deckhand/Passphrase", bad, 2, []string{"'schema' stands twice", "line with ---"}},
-		"twice":            {"", mistakenDocument("acme/Free/v1", "", "", "{}") + mistakenDocument("acme/Free/v1", "", "", "{}"), conflict, 5, []string{"[acme/Free/v1, site] new", "stands twice in the body", "Take one of them out"}},
+		"misspelt key":     {"schema: acme/Host/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: cmp-1", "schema: acme/Host/v1\nmetadta:\n  schema: metadata/Document/v1\n  name: cmp-1", bad, 1, []string{"'metadta' is probably a misspelt 'metadata'"}},
+		"forgotten ---":    {"  role: compute\n---\nschema: deckhand/Passphrase", "  role: compute\nschema: deckhand/Passphrase", bad, 2, []string{"'schema' appears twice", "line with ---"}},
+		"twice":            {"", mistakenDocument("acme/Free/v1", "", "", "{}") + mistakenDocument("acme/Free/v1", "", "", "{}"), conflict, 5, []string{"[acme/Free/v1, site] new", "appears twice in the body", "Remove one of them"}},
 		"elsewhere":        {"", strings.Replace(mistakenDocument("acme/Free/v1", "", "", "{}"), "name: new", "name: taken", 1), conflict, 1, []string{"already exists in bucket: elsewhere", "change set"}},
 		"tab":              {"  rack: 2\n", "\track: 2\n", bad, 1, []string{"a tab in the indentation; indent with spaces"}},
 		"indent":           {"  rack: 2\n", "   rack: 2\n", bad, 1, []string{"indented by 3", "indent it by 2"}},
@@ -158,7 +159,7 @@ func TestMistakes_bodies(t *testing.T) {
 	form.fails(t, http.StatusUnsupportedMediaType, "HTTPUnsupportedMediaType", "curl -d", "--data-binary @FILE")
 	s.putBad(t, "mop", strings.ReplaceAll(w, "\n", "")).fails(t, http.StatusBadRequest, "HTTPBadRequest")
 	s.put(t, "mop", "").is(t, http.StatusOK)
-	s.putBad(t, "mop", "text\n---\n").fails(t, http.StatusBadRequest, "HTTPBadRequest", "Document 1 (from line 1) is a text",
+	s.putBad(t, "mop", "text\n---\n").fails(t, http.StatusBadRequest, "HTTPBadRequest", "Document 1 (from line 1) is a string",
 		"Document 2 (from line 2) is empty")
 	list := `[{"schema": "acme/Widget/v1", "metadata": {"schema": "metadata/Document/v1", "name": "w1", ` +
 		`"storagePolicy": "cleartext", "layeringDefinition": {"layer": "site"}}, "data": {"size": 1}}]`

@@ -150,7 +150,7 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("status %q, want what is wrong with the policy", got)
 		}
 		s.isOutcomes(t, "1", "ignored [failure]")
-		if errs := s.messages(t, "1", 0); len(errs) == 0 || !strings.HasPrefix(errs[0], ".data.validations.0.expiresAfter: 'soon' is no duration of ISO 8601; write for example PT90S") {
+		if errs := s.messages(t, "1", 0); len(errs) == 0 || !strings.HasPrefix(errs[0], ".data.validations.0.expiresAfter: 'soon' is not an ISO 8601 duration; write, for example, PT90S") {
 			t.Errorf("errors %q, want the bad duration first", errs)
 		}
 	})

@@ -101,7 +101,7 @@ func unrenderables() map[string]unrenderable {
 		"index far below":         {w("{l: [1]}", from("s", ".pw", "{path: '.l[-5]'}")), bad, "UnknownSubstitutionError", unknownError + ".l holds a list of 1, in which there is no [-5]", both},
 		"second of destinations":  {w("{l: [1]}", from("s", ".pw", "[{path: .ok}, {path: .ok.x}]")), bad, "UnknownSubstitutionError", unknownError + ".ok holds a string, in which there is no .x", both},
 		"pattern of a list":       {w("{}", "{src: {schema: acme/Secret/v1, name: s, path: .list, pattern: x}, dest: {path: .x}}"), bad, "UnknownSubstitutionError", unknownError + "src.pattern needs a string, but at .list there is a list", both},
-		"group of a pattern":      {w("{}", "{src: {schema: acme/Secret/v1, name: s, path: .pw, pattern: '(h)', match_group: 2}, dest: {path: .x}}"), bad, "UnknownSubstitutionError", unknownError + "src.match_group 2 is none of the 1 groups of the pattern", both},
+		"group of a pattern":      {w("{}", "{src: {schema: acme/Secret/v1, name: s, path: .pw, pattern: '(h)', match_group: 2}, dest: {path: .x}}"), bad, "UnknownSubstitutionError", unknownError + "src.match_group 2 is not one of the 1 groups of the pattern", both},
 		"cycle of two":            {size("v", "w") + size("w", "v"), bad, "SubstitutionDependencyCycle", cycle + "[(('acme/Widget/v1', 'site', 'w'), ('acme/Widget/v1', 'site', 'v'), 'reverse'), (('acme/Widget/v1', 'site', 'v'), ('acme/Widget/v1', 'site', 'w'), 'reverse')]", []string{"w", "v"}},
 		"cycle of one":            {size("w", "w"), bad, "SubstitutionDependencyCycle", cycle + "[(('acme/Widget/v1', 'site', 'w'), ('acme/Widget/v1', 'site', 'w'), 'reverse')]", []string{"w"}},
 		"cycle of parents":        {inLayer("global", docWith("acme/Widget/v1", "base", "{}", labelled("k: base")+substitutes(fmt.Sprintf(sizeOf, "w")))) + child("{}", "merge ."), bad, "SubstitutionDependencyCycle", cycle + "[(('acme/Widget/v1', 'site', 'w'), ('acme/Widget/v1', 'global', 'base'), 'reverse'), (('acme/Widget/v1', 'global', 'base'), ('acme/Widget/v1', 'site', 'w'), 'reverse')]", []string{"w", "base"}},
@@ -363,7 +363,7 @@ func TestRendering_schemas(t *testing.T) {
 			dataSchema("acme/Widget/v1", "{properties: {size: {type: 5}}}") + widget("w", "{size: 1}"),
 			[]string{
 				"acme/Widget/v1: 5 is not valid under any of the given schemas",
-				"w: The document cannot be checked, because its DataSchema acme/Widget/v1 cannot be used: mend it, or take it out",
+				"w: The document cannot be checked, because its DataSchema acme/Widget/v1 cannot be used: fix it, or remove it",
 			},
 		},
 		"several": {

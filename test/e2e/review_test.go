@@ -37,7 +37,7 @@ func TestReview(t *testing.T) { //nolint:tparallel // one after the other: they 
 		s.put(t, "notes", widget("noted", "{x: a}")).is(t, http.StatusOK)
 		s.putBad(t, "notes", widget("noted", "{x: b, x: a}")+widget("other", "{x: a}")).is(t, http.StatusOK)
 		entry := s.get(t, "revisions/latest/validations/deckhand-schema-validation/entries/0").is(t, http.StatusOK)
-		if !strings.Contains(entry.text, "stands twice") || !strings.Contains(entry.text, "errors: []") {
+		if !strings.Contains(entry.text, "appears twice") || !strings.Contains(entry.text, "errors: []") {
 			t.Errorf("no success with a note:\n%s", entry.text)
 		}
 	})

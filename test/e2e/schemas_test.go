@@ -259,7 +259,7 @@ func TestSchemas_duplicateKeysAreNoted(t *testing.T) {
 	// Bad only for the YAML library that holds requests against the contract.
 	s.putBad(t, "mop", widget("a", "{}")+widget("b", "\n  x: 1\n  y: 2\n  x: 3")).is(t, http.StatusOK)
 	s.isOutcomes(t, "1", "success", "success")
-	s.isNoted(t, "1", 1, "The key 'x' stands twice in one mapping, at lines 11 and 13; the last one wins.")
+	s.isNoted(t, "1", 1, "The key 'x' appears twice in one mapping, at lines 11 and 13; the last one wins.")
 	documents := s.get(t, "revisions/1/documents").documents(t)
 	if diff := cmp.Diff(map[string]any{"x": 3, "y": 2}, documents[1]["data"]); diff != "" {
 		t.Errorf("data (-want +got):\n%s", diff)
@@ -270,7 +270,7 @@ func TestSchemas_duplicateKeysAreNoted(t *testing.T) {
 		header: yamlBody(),
 	}).mapping(t)
 	finding, _ := dry["findings"].([]any)[0].(map[string]any)
-	if notes := fmt.Sprint(finding["notes"]); !strings.Contains(notes, "The key 'x' stands twice") {
+	if notes := fmt.Sprint(finding["notes"]); !strings.Contains(notes, "The key 'x' appears twice") {
 		t.Errorf("the note of a dry run: %s", notes)
 	}
 }
@@ -281,7 +281,7 @@ func TestSchemas_duplicateKeysAtTheTop(t *testing.T) {
 	s := start(t)
 	body := widget("a", "{}") + strings.TrimPrefix(widget("b", "{}"), "---\n")
 	s.putBad(t, "mop", body).fails(t, http.StatusBadRequest, "HTTPBadRequest",
-		"document 1 [acme/Widget/v1] a", "the key 'schema' stands twice at the top level, at lines 2 and ", "---")
+		"document 1 [acme/Widget/v1] a", "the key 'schema' appears twice at the top level, at lines 2 and ", "---")
 	s.get(t, "revisions/1").fails(t, http.StatusNotFound, "RevisionNotFound")
 }
 

@@ -15,14 +15,14 @@ func (s *server) warned(t *testing.T, revision string) []string {
 	t.Helper()
 	asText := []string{}
 	for line := range strings.Lines(s.get(t, "revisions/"+revision+"/status", "Accept", "text/plain").is(t, http.StatusOK).text) {
-		if warning, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "warning: "); ok && !strings.Contains(warning, "no schema: ") {
+		if warning, ok := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "warning: "); ok && !strings.Contains(warning, "no DataSchema: ") {
 			asText = append(asText, warning)
 		}
 	}
 	asYAML := []string{}
 	list, _ := s.get(t, "revisions/"+revision+"/status").is(t, http.StatusOK).mapping(t)["warnings"].([]any)
 	for _, warning := range list {
-		if text, _ := warning.(string); !strings.Contains(text, "no schema: ") {
+		if text, _ := warning.(string); !strings.Contains(text, "no DataSchema: ") {
 			asYAML = append(asYAML, text)
 		}
 	}
@@ -51,10 +51,10 @@ func (s *server) isWarned(t *testing.T, revision string, want ...string) {
 }
 
 const (
-	orphaned = "The parentSelector of document [acme/Widget/v1, site] w selects no document, so that it inherits nothing"
-	unwanted = "The pattern 'NAME' is not in the text at .t of document [acme/Widget/v1, site] w, so that substitution 1, from " +
+	orphaned = "The parentSelector of document [acme/Widget/v1, site] w selects no document, so it inherits nothing"
+	unwanted = "The pattern 'NAME' is not in the text at .t of document [acme/Widget/v1, site] w, so substitution 1, from " +
 		"document [acme/Secret/v1, site] s, changes nothing"
-	allTaken = "The pattern '^(.*):(.*)$' matches nothing in the text at .v of document [acme/Secret/v1, site] s, so that " +
+	allTaken = "The pattern '^(.*):(.*)$' matches nothing in the text at .v of document [acme/Secret/v1, site] s, so " +
 		"substitution 1 of document [acme/Widget/v1, site] w takes all of it"
 )
 
@@ -128,7 +128,7 @@ func TestWarnings_orphanFails(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
 	s.put(t, "site", layeringPolicy("lp")+under("k: v", "site", widget("w", "{}"), "merge .")).is(t, http.StatusOK)
-	want := "failure\n" + fitting + ": failure: " + orphaned + "\nwarning: 1 document has no schema: acme/Widget/v1 (1)\n" +
+	want := "failure\n" + fitting + ": failure: " + orphaned + "\nwarning: 1 document has no DataSchema: acme/Widget/v1 (1)\n" +
 		"[acme/Widget/v1, site] w: " + orphaned + "\n"
 	if got := s.get(t, "revisions/1/status", "Accept", "text/plain").text; got != want {
 		t.Errorf("status\n%s\nwant\n%s", got, want)
@@ -168,12 +168,12 @@ func TestPostValidation_unlisted(t *testing.T) {
 	}
 	s.put(t, "site", layeringPolicy("lp")+widget("w", "{}")).is(t, http.StatusOK)
 	s.put(t, "policy", policy("ready", own, "drydock-site-validation")).is(t, http.StatusOK)
-	const ignored = "No ValidationPolicy in force in the revision lists drydock-site-validaton, so that this result is ignored; " +
+	const ignored = "No ValidationPolicy in force in the revision lists drydock-site-validaton, so this result is ignored; " +
 		"did you mean drydock-site-validation?"
 	got := []any{
 		post("1", "drydock-site-validaton"), post("2", "drydock-site-validaton"), post("2", "drydock-site-validation"), post("2", "other"),
 	}
-	want := []any{nil, ignored, nil, "No ValidationPolicy in force in the revision lists other, so that this result is ignored"}
+	want := []any{nil, ignored, nil, "No ValidationPolicy in force in the revision lists other, so this result is ignored"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("warnings (-want +got)\n%s", diff)
 	}
@@ -237,7 +237,7 @@ func TestWarnings_secret(t *testing.T) {
 func TestWarnings_sites(t *testing.T) {
 	t.Parallel()
 	const twice = "The pattern 'HOSTNAME' is not in the text at .certificate_authorities.kubernetes.certificates[1].common_name of document " +
-		"[promenade/PKICatalog/v1, site] cluster-certificates, so that substitution 4, from document [dev/Configurables/v1, site] " +
+		"[promenade/PKICatalog/v1, site] cluster-certificates, so substitution 4, from document [dev/Configurables/v1, site] " +
 		"dev-configurables, changes nothing"
 	for name, c := range map[string]struct{ site, old, replacement, want, failure string }{
 		"airskiff": {site: "tm19-airskiff"},
@@ -246,11 +246,11 @@ func TestWarnings_sites(t *testing.T) {
 		"a pattern": {
 			site: "tm19-airsloop", old: "pattern: CIRROS_IMAGE_LOCATION", replacement: "pattern: CIRROS_IMAGE_LOCATON",
 			want: "The pattern 'CIRROS_IMAGE_LOCATON' is not in any text that is looked at below .values.conf.rally_tests.tests of document " +
-				"[armada/Chart/v1, global] glance, so that substitution 20, from document [pegleg/SoftwareVersions/v1, global] software-versions, changes nothing",
+				"[armada/Chart/v1, global] glance, so substitution 20, from document [pegleg/SoftwareVersions/v1, global] software-versions, changes nothing",
 		},
 		"a selector": {
 			site: "tm19-airsloop", old: "      name: tenant-ceph-client-global\n    actions", replacement: "      name: tenant-ceph-client-globl\n    actions",
-			failure: fitting + ": failure: The parentSelector of document [armada/Chart/v1, type] tenant-ceph-client selects no document, so that it inherits nothing",
+			failure: fitting + ": failure: The parentSelector of document [armada/Chart/v1, type] tenant-ceph-client selects no document, so it inherits nothing",
 		},
 		"an abstract source": {
 			site: "tm19-airsloop", old: "  name: common-addresses\n  layeringDefinition:\n    abstract: false", replacement: "  name: common-addresses\n  layeringDefinition:\n    abstract: true",

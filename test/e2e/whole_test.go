@@ -57,7 +57,7 @@ func TestWhole_narrowed(t *testing.T) {
 	s.put(t, "site", widget("w", "{}")).is(t, http.StatusOK)
 	s.isVerdict(t, "1", "success; reported: "+own+"=success")
 	said, err := command(t, "serve", "--default-validations", "a-validation")
-	if err == nil || !strings.Contains(said, `"a-validation" is none of the server's own validations`) {
+	if err == nil || !strings.Contains(said, `"a-validation" is not one of the server's own validations`) {
 		t.Errorf("%v\n%s", err, said)
 	}
 }

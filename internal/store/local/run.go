@@ -21,7 +21,7 @@ func (c *Cluster) supervise(ctx, patient context.Context, ready chan<- struct{})
 	for pause := minPause; ; pause = min(2*pause, maxPause) {
 		began := time.Now()
 		err := c.run(ctx, patient, func() {
-			c.log.InfoContext(ctx, "private postgres runs", "directory", c.data, "version", c.bin.major)
+			c.log.InfoContext(ctx, "private Postgres is running", "directory", c.data, "version", c.bin.major)
 			if !answered {
 				close(ready)
 			}

@@ -63,13 +63,13 @@ func TestCompile_refuses(t *testing.T) {
 	t.Parallel()
 	const outside = " points outside the schema: a DataSchema may only refer to itself, with a $ref that starts with #, or to" +
 		" another one by its name, as in acme/Address/v1#/definitions/street"
-	const pattern = " is no pattern that can be used here: patterns need RE2 syntax, which has no lookarounds and no back-references"
+	const pattern = " cannot be used as a pattern: patterns need RE2 syntax, which has no lookarounds and no back-references"
 	const loop = " is a loop: it leads back to itself at the same place of the data"
 	tests := []struct {
 		name, schema string
 		want         []string
 	}{
-		{"not JSON", `{`, []string{" | . | the schema cannot be read: it is no JSON text: unexpected EOF"}},
+		{"not JSON", `{`, []string{" | . | the schema cannot be read: it is not JSON: unexpected EOF"}},
 		{"more after the end", `{} {}`, []string{" | . | the schema cannot be read: there is more after its end"}},
 		{
 			"too deep", strings.Repeat(`{"not":`, 200) + "{}" + strings.Repeat("}", 200),

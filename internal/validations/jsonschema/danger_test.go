@@ -115,8 +115,8 @@ func TestSchema_Check_largeData(t *testing.T) {
 		},
 		{"items that look alike", `{"uniqueItems":true}`, "[" + numbered(`["a\u0003b",%d]`, 30_000) + `,["a\u0003b",7]]`, ""},
 		{"too deep", `{}`, strings.Repeat("[", 200) + strings.Repeat("]", 200), "the data cannot be checked: it is nested deeper than 100 levels"},
-		{"far too deep", `{}`, strings.Repeat("[", 20_000), "the data cannot be checked: it is no JSON text: invalid character '[' exceeded max depth"},
-		{"no JSON", `{}`, `{"a":`, "the data cannot be checked: it is no JSON text: unexpected EOF"},
+		{"far too deep", `{}`, strings.Repeat("[", 20_000), "the data cannot be checked: it is not JSON: invalid character '[' exceeded max depth"},
+		{"no JSON", `{}`, `{"a":`, "the data cannot be checked: it is not JSON: unexpected EOF"},
 		{"two texts", `{}`, `1 2`, "the data cannot be checked: there is more after its end"},
 	}
 	for _, tt := range tests {

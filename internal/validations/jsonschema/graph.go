@@ -272,7 +272,7 @@ func (g *graph) pattern(n *node, written, keyword string, more ...string) *patte
 	}
 	p, err := readPattern(g.work, written, n.draft())
 	if err != nil {
-		said := new(message).quote(written).add(" is no pattern that can be used here: ", err.Error())
+		said := new(message).quote(written).add(" cannot be used as a pattern: ", err.Error())
 		g.refuse(n, keyword, said.String(), more...)
 		return nil
 	}
@@ -363,7 +363,7 @@ func unknownDraft(uri string) string {
 	for i, d := range drafts {
 		known[i] = d.uri
 	}
-	return new(message).quote(uri).add(" is not a version of JSON Schema that is known here: use one of ",
+	return new(message).quote(uri).add(" is not a known version of JSON Schema: use one of ",
 		strings.Join(known, ", "), "; or leave $schema out, which means Draft 4").String()
 }
 

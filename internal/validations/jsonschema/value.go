@@ -29,7 +29,7 @@ func parse(w work, data []byte, limit int) (any, error) {
 	}
 	v, err := document.ParseJSON(data)
 	if err != nil {
-		return nil, fmt.Errorf("it is no JSON text: %w", err)
+		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
 	t := trimmer{work: w, left: limit}
 	return t.value(v, 0)
@@ -46,7 +46,7 @@ func invalid(data []byte) error {
 	case errors.Is(err, io.EOF):
 		err = io.ErrUnexpectedEOF
 	}
-	return fmt.Errorf("it is no JSON text: %w", err)
+	return fmt.Errorf("it is not JSON: %w", err)
 }
 
 // trimmer copies values into as little memory as they need, under limits.
