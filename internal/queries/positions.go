@@ -14,9 +14,9 @@ import (
 // are in it. It parses each of these once. Errors are those of the budget.
 func Locate(ctx context.Context, findings []Finding, written revisions.Written) error {
 	meter := budget.NewMeter(ctx)
-	segments := make(map[document.Identity]document.Segment, len(written.Segments))
+	segments := make(map[document.Identity]*document.Segment, len(written.Items))
 	for i, doc := range written.Documents {
-		segments[doc.Identity] = written.Segments[i]
+		segments[doc.Identity] = written.Items[i].Segment
 	}
 	for from := 0; from < len(findings); {
 		to := from + 1
@@ -24,7 +24,7 @@ func Locate(ctx context.Context, findings []Finding, written revisions.Written) 
 			to++
 		}
 		if segment, inBody := segments[findings[from].Document]; inBody {
-			if err := locate(meter, findings[from:to], segment); err != nil {
+			if err := locate(meter, findings[from:to], *segment); err != nil {
 				return err
 			}
 		}

@@ -94,16 +94,16 @@ func (c Commit) On(head Head, stamp Stamp, changed int64) (Commit, error) {
 
 // Written is the outcome of a change.
 type Written struct {
-	Revision  int64              // the newest revision afterwards; 0 if there is none
-	Stamp     Stamp              // of it, or of the last purge
-	Documents []*Stored          // of the buckets that were filled, in the order of the payload
-	Segments  []document.Segment // that these were read from, of a payload
-	Buckets   []string           // that were written, sorted
-	Changed   bool               // a revision was made
-	Audited   bool               // the audit event was recorded with it
-	Shown     Shown              // that revision
-	Summary   Summary            // what the change does, or would do
-	Preview   *Preview           // of a dry run, which makes none
+	Revision  int64     // the newest revision afterwards; 0 if there is none
+	Stamp     Stamp     // of it, or of the last purge
+	Documents []*Stored // of the buckets that were filled, in the order of the payload
+	Items     []Item    // that these were read from, of a payload
+	Buckets   []string  // that were written, sorted
+	Changed   bool      // a revision was made
+	Audited   bool      // the audit event was recorded with it
+	Shown     Shown     // that revision
+	Summary   Summary   // what the change does, or would do
+	Preview   *Preview  // of a dry run, which makes none
 }
 
 // source is the origin of a change: a payload, or the target of a rollback. It is a value.

@@ -45,7 +45,7 @@ func isOfBody(err error) bool {
 func (s *Service) decodeItem(ctx context.Context, meter *budget.Meter, item Item, cleartextOnly bool) (
 	Item, decodeFaults,
 ) {
-	entry, err := document.Decode(ctx, item.Segment, s.Limits)
+	entry, err := document.Decode(ctx, *item.Segment, s.Limits)
 	switch {
 	case err != nil:
 		return item, decodeFaults{parse: err}

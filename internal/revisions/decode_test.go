@@ -18,7 +18,7 @@ import (
 func TestFirstFault(t *testing.T) {
 	t.Parallel()
 	parse, sanity, bucket, secret := errors.New("parse"), errors.New("sanity"), errors.New("bucket"), errors.New("secret")
-	item := func(index int) Item { return Item{Segment: document.Segment{Index: index}} }
+	item := func(index int) Item { return Item{Segment: &document.Segment{Index: index}} }
 	for _, c := range []struct {
 		name   string
 		faults []decodeFaults

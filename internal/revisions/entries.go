@@ -18,18 +18,17 @@ func entries(snapshot Snapshot, diff Diff, failing map[int64]validations.Rule) (
 		return allEntries(snapshot, diff, failing), max(1, snapshot.Live+len(diff.Added)-len(diff.Removed))
 	}
 	count = max(1, len(diff.Result))
-	inPayload := ids(diff.Result)
+	elsewhere := maps.Clone(failing)
 	for i, doc := range diff.Result {
+		delete(elsewhere, doc.ID)
 		rule, failed := failing[doc.ID]
 		if failed || len(doc.Notes) > 0 {
 			failures = append(failures, Failure{Entry: i, Document: doc.ID, Rule: rule, Notes: doc.Notes})
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(failing)) {
-		if !inPayload[id] {
-			failures = append(failures, Failure{Entry: count, Document: id, Rule: failing[id]})
-			count++
-		}
+	for _, id := range slices.Sorted(maps.Keys(elsewhere)) {
+		failures = append(failures, Failure{Entry: count, Document: id, Rule: elsewhere[id]})
+		count++
 	}
 	return failures, count
 }

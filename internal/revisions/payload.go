@@ -26,7 +26,7 @@ type Payload struct {
 
 // Item is one document of a payload.
 type Item struct {
-	Segment  document.Segment
+	Segment  *document.Segment
 	Bucket   string             // empty while only the undecoded document names it
 	Document *document.Document // nil where it is not decoded
 }
@@ -57,11 +57,11 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 			"The body holds no document, only comments. To delete all documents of a bucket, PUT an empty body to it.")
 	}
 	payload := Payload{Items: make([]Item, len(segments))}
-	for i, segment := range segments {
+	for i := range segments {
 		if bucket == "" {
-			segment.Digest = segment.Digest.ForBucket()
+			segments[i].Digest = segments[i].Digest.ForBucket()
 		}
-		payload.Items[i] = Item{Segment: segment, Bucket: bucket}
+		payload.Items[i] = Item{Segment: &segments[i], Bucket: bucket}
 	}
 	payload.Buckets = missing(buckets, nil)
 	return payload, nil

@@ -63,20 +63,20 @@ func (p Payload) match(snapshot Snapshot) (Diff, error) {
 	return diff, nil
 }
 
-// identities returns those documents of the buckets by identity that decoded items may replace.
+// identities returns the documents of the buckets that have the name of a decoded item, by identity.
 func (p Payload) identities(snapshot Snapshot) map[document.Identity]*Stored {
-	decoded, byIdentity := map[document.Identity]bool{}, map[document.Identity]*Stored{}
+	names, byIdentity := map[string]bool{}, map[document.Identity]*Stored{}
 	for _, item := range p.Items {
 		if item.Document != nil {
-			decoded[item.Document.Identity] = true
+			names[item.Document.Name] = true
 		}
 	}
-	if len(decoded) == 0 {
+	if len(names) == 0 {
 		return byIdentity
 	}
 	for _, bucket := range snapshot.Buckets {
 		for _, doc := range bucket.Documents {
-			if decoded[doc.Identity] {
+			if names[doc.Name] {
 				byIdentity[doc.Identity] = doc
 			}
 		}

@@ -47,9 +47,7 @@ func (s *Service) put(ctx context.Context, payload Payload, kind Kind, options O
 		return Written{}, err
 	}
 	written, err := s.change(ctx, payloadSource{s, payload}, kind, options)
-	for _, item := range payload.Items {
-		written.Segments = append(written.Segments, item.Segment)
-	}
+	written.Items = payload.Items
 	return written, err
 }
 
@@ -73,6 +71,9 @@ func (s *Service) decodeAll(ctx context.Context, payload Payload) (Payload, erro
 			return decoded, err
 		}
 		if len(decoded.Buckets) == len(payload.Buckets) {
+			if most >= len(payload.Items) {
+				return decoded, nil
+			}
 			most *= growth
 		}
 		if round == maxRounds { // with so many buckets there is little to gain

@@ -17,3 +17,6 @@ func (s *Store) AfterStep(f func(locked int) error) { s.stepped = f }
 
 // WorstResults is the statement of Store.WorstResults.
 const WorstResults = worstResults
+
+// LiveVersions is the statement that each change reads the client versions with.
+const LiveVersions = liveVersions

@@ -44,6 +44,17 @@ const (
 		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
 		ORDER BY d.place`
 
+	// liveOfKind begins what reads the live documents of one schema, which follows. Being part of the text, it tells
+	// Postgres how many have it: of many documents that share a few schemas it would read all for a parameter.
+	liveOfKind = `SELECT ` + documentColumns + `, c.body, c.sealed FROM (` + selectVersion + ` FROM documents d
+			WHERE d.site = $1 AND d.until IS NULL AND d.schema = `
+	ofKind = ` OFFSET 0) d
+		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
+		ORDER BY d.place`
+
+	liveSchemas  = liveOfKind + `'` + validations.DataSchemaKind + `'` + ofKind
+	liveVersions = liveOfKind + `'` + validations.ClientVersionsKind + `'` + ofKind
+
 	liveRegistered = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($2::text[]) k
 		CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d
 			WHERE d.site = $1 AND d.name = k AND d.fork IS NULL AND d.schema = 'deckhand/DataSchema/v1' OFFSET 0) d
@@ -194,7 +205,7 @@ func (r *snapshotReader) queueDocuments(q *questions, need revisions.Need) {
 	}
 	switch {
 	case need.Schemas:
-		q.ask(into(&r.Schemas, r.store.scanDocument), liveOfKinds, site, []string{validations.DataSchemaKind})
+		q.ask(into(&r.Schemas, r.store.scanDocument), liveSchemas, site)
 	case len(need.Kinds) > 0:
 		q.ask(into(&r.Schemas, r.store.scanDocument), liveRegistered, site, need.Kinds)
 	}
@@ -218,7 +229,7 @@ func (r *snapshotReader) queueEvidence(q *questions) {
 	q.ask(first(&r.Newest, scanRevision), newestRevision, site)
 	q.ask(into(&r.policies, scanPolicy), livePolicies, site)
 	q.ask(into(&r.Failures, scanFailure), newestFailures, site)
-	q.ask(into(&r.ClientVersions, r.store.scanDocument), liveOfKinds, site, []string{validations.ClientVersionsKind})
+	q.ask(into(&r.ClientVersions, r.store.scanDocument), liveVersions, site)
 }
 
 func scanContents(rows pgx.Rows, contents map[document.Digest]revisions.Content) error {

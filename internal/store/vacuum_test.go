@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/revisions"
+	"purser/internal/store"
 	"purser/internal/store/storetest"
 )
 
@@ -49,6 +50,29 @@ func TestStore_vacuum(t *testing.T) {
 				t.Errorf("%d pages are read", pages)
 			}
 		})
+	}
+}
+
+// The client versions, which hardly any site has, are found by index also where all documents share a schema.
+func TestStore_liveVersions(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s, conn := open(t, url), storetest.Connect(t, url)
+	const documents = 1000
+	var body strings.Builder
+	for i := range documents {
+		body.WriteString(widget(fmt.Sprintf("w%d", i), 1))
+	}
+	put(t, s, "a", body.String())
+	for _, sql := range []string{
+		"VACUUM ANALYZE documents", "SET plan_cache_mode = force_generic_plan", "PREPARE live (text) AS " + store.LiveVersions,
+	} {
+		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pages := pagesRead(t, conn, "EXECUTE live ('default')"); pages > 5 {
+		t.Errorf("%d pages are read", pages)
 	}
 }
 

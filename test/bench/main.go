@@ -34,7 +34,7 @@ type options struct {
 	span      time.Duration // of posting, for each side of a turn
 	body      int           // bytes of the large ingest
 	rows      map[int]bool
-	shared    string // directory with real sites, for rows 11 and 13
+	shared    string // directory with real sites, for rows 11, 13, 19 and 20
 	smoke     bool   // see that it works
 	profiles  string // directory for CPU profiles; "" for none
 }
@@ -77,8 +77,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags.IntVar(&opts.rounds, "rounds", 7, "turns that a ratio is the median of")
 	flags.BoolVar(&opts.smoke, "smoke", false, "measure as little as possible, to see that it works")
 	flags.StringVar(&opts.profiles, "cpuprofile", "", "directory for CPU profiles of each server and of the bench")
-	flags.StringVar(&opts.shared, "shared", "../shared", "directory with real sites; without them rows 11 and 13 are of "+
-		"one of our own")
+	flags.StringVar(&opts.shared, "shared", "../shared", "directory with real sites; without them rows 11, 13 and 20 are "+
+		"of one of our own, and row 19 of made-up documents alone")
 	flags.Func("rows", fmt.Sprintf("the rows to measure, 1 to %d, as 1,2,3 (default all)", lastRow), opts.choose)
 	if err := flags.Parse(args); err != nil {
 		return opts, err //nolint:wrapcheck // reported already
@@ -96,7 +96,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return opts, nil
 }
 
-const lastRow = 18
+const lastRow = 21
 
 func (o *options) choose(list string) error {
 	o.rows = map[int]bool{}
@@ -164,6 +164,9 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 		{"row 16", []int{16}, b.admission},
 		{"row 17", []int{17}, b.prunes},
 		{"row 18", []int{18}, b.defaults},
+		{"row 19", []int{19}, b.coldSites},
+		{"row 20", []int{20}, b.rerendered},
+		{"row 21", []int{21}, b.checks},
 	} {
 		if opts.wants(group.rows...) {
 			if err := group.measure(ctx); err != nil {

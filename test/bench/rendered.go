@@ -163,7 +163,7 @@ func (b *bench) renderings(ctx context.Context, r *rendered) error {
 	forgotten := func() error { return r.render(ctx, r.stored, validations.NewEngine(validations.Options{}))() }
 	what := r.label + ": render and validate, schemas compiled as after its ingest, to decoding its JSON "
 	return b.compareAll([]compared{
-		{row: 11, limit: 3, against: decode, measured: ingested, what: what + "(encoding/json, one goroutine)"},
+		{row: 11, limit: 1.3, against: decode, measured: ingested, what: what + "(encoding/json, one goroutine)"},
 		{
 			row: 11, against: decode, measured: forgotten,
 			what: r.label + ": the same with no schema compiled before",
