@@ -139,7 +139,7 @@ func findingLines(findings []queries.Finding) string {
 		if f.Document != (document.Identity{}) {
 			what = strings.TrimSpace(f.Document.String() + " " + f.Path)
 		}
-		b.WriteString(what + ": " + strings.ReplaceAll(f.Message, "\n", " "))
+		b.WriteString(strings.ReplaceAll(what+": "+f.Message, "\n", " "))
 		if f.At.Line > 0 {
 			fmt.Fprintf(&b, " (line %d, column %d)", f.At.Line, f.At.Column)
 		}

@@ -11,8 +11,9 @@ type Summary struct {
 	Added, Modified, Deleted int // documents
 	// Unchanged are the other documents of the buckets that were filled, or of the whole site after a rollback.
 	Unchanged int
-	// Findings are the failing entries of the schema validation, and the messages of the other validations.
-	Findings int
+	// Failing are the documents that fail the schema validation, and the messages of the server's other validations. It
+	// costs a change nothing, as the number of its findings would.
+	Failing int
 }
 
 // summarize counts what a change does. For viewers who may not see encrypted documents it needs what summaryNeed names.
@@ -36,11 +37,11 @@ func summarize(snapshot Snapshot, diff Diff, judgement Judgement, viewer authz.V
 	for _, failure := range judgement.Failures {
 		doc := about[failure.Document]
 		if !failure.Rule.IsZero() && (viewer.Encrypted || doc != nil && !doc.Traits().Encrypted) {
-			s.Findings++
+			s.Failing++
 		}
 	}
 	for _, result := range judgement.Results {
-		s.Findings += len(viewer.Messages(result.Messages))
+		s.Failing += len(viewer.Messages(result.Messages))
 	}
 	return s
 }
