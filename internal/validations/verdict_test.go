@@ -110,8 +110,10 @@ func TestVerdict_Lacking(t *testing.T) {
 		policy(t, "b", "validations: [{name: x}, {name: y}, {name: old, expiresAfter: PT1H}, {name: bad}]"),
 	}
 	outcomes := []Outcome{
-		{Name: SchemaValidation, Status: Failure, At: now}, {Name: "old", At: now.Add(-2 * time.Hour)},
-		{Name: "bad", Status: Failure, At: now}, {Name: "nobody-lists-it", Status: Failure, At: now},
+		{Name: SchemaValidation, Status: Failure, At: now},
+		{Name: "old", At: now.Add(-2 * time.Hour)},
+		{Name: "bad", Status: Failure, At: now},
+		{Name: "nobody-lists-it", Status: Failure, At: now},
 	}
 	if failing, missing := Judge(policies, Own(), outcomes, now).Lacking(); failing != 1 || missing != 3 {
 		t.Errorf("%d fail and %d are missing, want bad, and old, x and y", failing, missing)
