@@ -59,6 +59,11 @@ func failed(snapshot Snapshot, diff Diff, judgement Judgement, viewer authz.View
 			counted[doc.Identity] = true
 		}
 	}
+	return count + failedBesides(counted, messages)
+}
+
+// failedBesides counts the documents that messages say fail, besides those that are counted, and messages about none.
+func failedBesides(counted map[document.Identity]bool, messages []fault.Message) (count int) {
 	for _, message := range messages {
 		documents := message.Documents
 		if message.Message != authz.Withheld { // which names all that fail, others the one to correct first

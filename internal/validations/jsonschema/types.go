@@ -18,7 +18,7 @@ const (
 	typeNamed // the keyword is there
 )
 
-var typeNames = map[string]typeSet{ //nolint:gochecknoglobals // it never changes
+var typeNames = map[string]typeSet{
 	"null": typeNull, "boolean": typeBoolean, "string": typeString, "array": typeArray, "object": typeObject,
 	"number": typeNumber, "integer": typeInteger,
 }
