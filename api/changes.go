@@ -128,9 +128,6 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written re
 func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, written revisions.Written) error {
 	s.setWritten(w, r, written)
 	found, err := s.findingsAfter(r, written)
-	if written.Summary.Findings = found.Total; err == nil && !found.More {
-		s.setWritten(w, r, written)
-	}
 	switch {
 	case err != nil:
 		return err
@@ -138,7 +135,7 @@ func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, writt
 		s.writeFindings(w, r, found)
 		return nil
 	}
-	view := s.previewView(r, written.Preview, written.Summary)
+	view := s.previewView(r, written)
 	view.Findings, view.Total, view.More = foundViews(found.Findings), &found.Total, &found.More
 	s.write(w, r, http.StatusOK, view)
 	return nil
@@ -150,7 +147,7 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written re
 	if written.Preview == nil {
 		return false
 	}
-	s.write(w, r, http.StatusOK, s.previewView(r, written.Preview, written.Summary))
+	s.write(w, r, http.StatusOK, s.previewView(r, written))
 	return true
 }
 
@@ -159,10 +156,10 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written re
 func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written revisions.Written) {
 	setHead(w, written.Revision, written.Stamp)
 	if preview := written.Preview; preview != nil {
-		setSummary(w, preview.ID, preview.Changed, preview.Verdict.Status, written.Summary)
+		setSummary(w, preview.ID, preview.Changed, preview.Verdict, written.Summary)
 		return
 	}
-	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict.Status, written.Summary)
+	setSummary(w, written.Revision, written.Changed, written.Shown.Verdict, written.Summary)
 	infoOf(r).audited = written.Audited
 	if infoOf(r).unchanged = !written.Changed; written.Changed {
 		infoOf(r).revision = written.Revision
@@ -171,14 +168,16 @@ func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written revi
 
 // setSummary says in headers what a change did or would do; revision is the newest afterwards. Without a new revision
 // there is no status, which would have to be read.
-func setSummary(w http.ResponseWriter, revision int64, changed bool, status validations.Status,
+func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict validations.Verdict,
 	did revisions.Summary,
 ) {
 	w.Header().Set("Purser-Revision", strconv.FormatInt(revision, 10))
 	w.Header().Set("Purser-Changes", fmt.Sprintf("added=%d, modified=%d, deleted=%d, unchanged=%d",
 		did.Added, did.Modified, did.Deleted, did.Unchanged))
 	if changed {
-		w.Header().Set("Purser-Status", fmt.Sprintf("%v; findings=%d", status, did.Findings))
+		failing, missing := verdict.Lacking()
+		w.Header().Set("Purser-Status", fmt.Sprintf("%v; failing=%d, missing=%d",
+			verdict.Status, did.Failing+failing, missing))
 	}
 }
 

@@ -142,7 +142,7 @@ func findingLines(findings []queries.Finding) string {
 		if f.Document != (document.Identity{}) {
 			what = strings.TrimSpace(f.Document.String() + " " + f.Path)
 		}
-		b.WriteString(what + ": " + strings.ReplaceAll(f.Message, "\n", " "))
+		b.WriteString(strings.ReplaceAll(what+": "+f.Message, "\n", " "))
 		for _, more := range []string{f.Hint, closest(f.Causes)} {
 			if more != "" {
 				b.WriteString(" (" + strings.ReplaceAll(more, "\n", " ") + ")")

@@ -160,6 +160,8 @@ func (q *query) flag(parameter string, absent bool) bool {
 	case !ok:
 		return absent
 	case len(values) > 1:
+		q.fail(parameter, "It must be given once.")
+		return false
 	case slices.Contains([]string{"", "true", "True", "t", "yes", "y", "1", "on"}, values[0]):
 		return true
 	case slices.Contains([]string{"false", "False", "f", "no", "n", "0", "off"}, values[0]):

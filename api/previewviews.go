@@ -2,9 +2,11 @@ package api
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"purser/internal/document"
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -58,16 +60,26 @@ type documentDifference struct {
 
 // findingView is the entry of a document in the schema validation.
 type findingView struct {
-	Bucket string              `json:"bucket"`
-	Schema string              `json:"schema"`
-	Layer  *string             `json:"layer"`
-	Name   string              `json:"name"`
-	Status string              `json:"status"`
-	Errors []validations.Error `json:"errors"`
-	Notes  []document.Note     `json:"notes,omitempty"`
+	Bucket string          `json:"bucket"`
+	Schema string          `json:"schema"`
+	Layer  *string         `json:"layer"`
+	Name   string          `json:"name"`
+	Status string          `json:"status"`
+	Errors []locatedError  `json:"errors"`
+	Notes  []document.Note `json:"notes,omitempty"`
 }
 
-func (s *server) previewView(r *http.Request, preview *revisions.Preview, did revisions.Summary) previewView {
+// locatedError is an error with its place in the body of the request, if that is known.
+type locatedError struct {
+	validations.Error
+
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
+}
+
+func (s *server) previewView(r *http.Request, written revisions.Written) previewView {
+	queries.LocatePreview(r.Context(), written)
+	preview, did := written.Preview, written.Summary
 	view := previewView{
 		DryRun: true, Changed: preview.Changed, Status: revisionStatus(preview.Verdict.Status),
 		Changes: changesView{did.Added, did.Modified, did.Deleted, did.Unchanged},
@@ -91,7 +103,7 @@ func (s *server) previewView(r *http.Request, preview *revisions.Preview, did re
 		view.Documents = append(view.Documents, documentDifferenceOf(d))
 	}
 	for _, result := range preview.Results {
-		view.Results = append(view.Results, resultView{result.Name, result.Status, result.Errors})
+		view.Results = append(view.Results, resultView{result.Name, result.Status, withPlaces(result.Errors, result.At)})
 	}
 	return view
 }
@@ -100,11 +112,37 @@ func findingViews(findings []revisions.Finding) []findingView {
 	views := []findingView{}
 	for _, f := range findings {
 		about := f.About
+		errs := make([]locatedError, len(f.Errors))
+		for i, e := range f.Errors {
+			errs[i].Error = e
+			if len(f.At) > 0 {
+				errs[i].Line, errs[i].Column = f.At[i].Line, f.At[i].Column
+			}
+		}
 		views = append(views, findingView{
-			about.Bucket, about.Schema, optional(about.Layer), about.Name, findingStatus(f), nonNil(f.Errors), f.Notes,
+			about.Bucket, about.Schema, optional(about.Layer), about.Name, findingStatus(f), errs, f.Notes,
 		})
 	}
 	return views
+}
+
+// withPlaces returns a list of errors, each a mapping that the server made, with their places in the body of the
+// request, of those where these are known.
+func withPlaces(errs json.RawMessage, at []document.Position) json.RawMessage {
+	var list []json.RawMessage
+	if json.Unmarshal(errs, &list) != nil || len(list) != len(at) {
+		return errs
+	}
+	for i, e := range list {
+		if last := len(e) - 1; at[i].Line > 0 && last > 1 && e[last] == '}' {
+			list[i] = fmt.Appendf(e[:last:last], `,"line":%d,"column":%d}`, at[i].Line, at[i].Column)
+		}
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		return errs
+	}
+	return text
 }
 
 func documentDifferenceOf(d revisions.DocumentDifference) documentDifference {

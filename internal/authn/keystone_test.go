@@ -83,6 +83,22 @@ func hang(_ http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
+// impatient ends requests that are not answered, while they hang; none otherwise, however slow the machine is.
+type impatient struct {
+	http.RoundTripper
+
+	hang atomic.Bool
+}
+
+func (i *impatient) RoundTrip(r *http.Request) (*http.Response, error) {
+	if i.hang.Load() {
+		ctx, cancel := context.WithTimeout(r.Context(), 50*time.Millisecond)
+		defer cancel()
+		r = r.WithContext(ctx)
+	}
+	return i.RoundTripper.RoundTrip(r)
+}
+
 func keystoneError(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
@@ -320,13 +336,15 @@ func TestKeystone_Authenticate_isDown(t *testing.T) {
 			t.Parallel()
 			k, j := newKeystone(t), new(journal)
 			config := k.config(t, j)
-			config.Client = &http.Client{Transport: k.client.Transport, Timeout: 200 * time.Millisecond}
+			transport := &impatient{RoundTripper: k.client.Transport}
+			config.Client = &http.Client{Transport: transport}
 			authenticator := newTestKeystone(t, config)
 			known, unknown := k.issue(time.Hour), k.issue(time.Hour)
 			if _, err := authenticator.Authenticate(t.Context(), known); err != nil {
 				t.Fatal(err)
 			}
 			k.answers(answer)
+			transport.hang.Store(name == "slow")
 			_, err := authenticator.Authenticate(t.Context(), unknown)
 			wantUnavailable(t, err)
 			if _, err := authenticator.Authenticate(t.Context(), known); err != nil {
@@ -338,6 +356,7 @@ func TestKeystone_Authenticate_isDown(t *testing.T) {
 			wantNothingOf(t, unknown, err.Error()+j.String())
 
 			k.answers(nil)
+			transport.hang.Store(false)
 			k.clock.advance(signInEvery)
 			for _, token := range []string{known, unknown} {
 				if _, err := authenticator.Authenticate(t.Context(), token); err != nil {

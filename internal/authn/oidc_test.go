@@ -288,7 +288,9 @@ func TestOIDC_Authenticate_issuerIsDown(t *testing.T) {
 			t.Parallel()
 			i, c, j := newIssuer(t), newClock(), new(journal)
 			config := i.config(c, j)
-			config.Client = &http.Client{Transport: i.client.Transport, Timeout: 200 * time.Millisecond}
+			transport := &impatient{RoundTripper: i.client.Transport}
+			transport.hang.Store(name == "slow")
+			config.Client = &http.Client{Transport: transport}
 			o := newTestOIDC(t, config)
 			i.answers(answer)
 			for range 3 {
@@ -303,6 +305,7 @@ func TestOIDC_Authenticate_issuerIsDown(t *testing.T) {
 				t.Error("want one complaint, and a short one:", j)
 			}
 			i.answers(nil)
+			transport.hang.Store(false)
 			c.advance(fetchEvery)
 			if _, err := o.Authenticate(t.Context(), i.token(nil)); err != nil {
 				t.Error("it answers again:", err)

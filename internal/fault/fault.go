@@ -39,6 +39,7 @@ type Message struct {
 	Error      bool       `json:"error"`
 	Name       string     `json:"name,omitempty"` // D001, D002
 	Documents  []Document `json:"documents,omitempty"`
+	Path       string     `json:"path,omitempty"` // in the first of these; empty if it is not known
 	Level      string     `json:"level,omitempty"`
 	Kind       string     `json:"kind,omitempty"`
 	Diagnostic any        `json:"diagnostic,omitempty"`

@@ -101,15 +101,21 @@ func Foretold(preview *revisions.Preview, query FindingQuery) Findings {
 		}
 	}
 	errs := map[string][]json.RawMessage{}
+	var warnings []Finding
 	for _, result := range preview.Results {
 		if about[result.Name].status == validations.Failure {
-			var list []json.RawMessage
-			_ = json.Unmarshal(result.Errors, &list) // they were written by the server
-			errs[result.Name] = list
+			errs[result.Name] = errorsOf(result.Result)
 		}
+		warnings = append(warnings, warned(result.Name, result.Warnings)...)
 	}
-	found.choose(append(all, otherFindings(about, errs)...), query)
+	found.choose(slices.Concat(all, otherFindings(about, errs), warnings), query)
 	return found
+}
+
+// errorsOf returns the errors of a result that the server made.
+func errorsOf(result validations.Result) (errs []json.RawMessage) {
+	_ = json.Unmarshal(result.Errors, &errs) // they were written by the server
+	return errs
 }
 
 // choose sets those of the findings that a query asks for, the worst first.
@@ -324,7 +330,8 @@ func (v View) latestFailures(ctx context.Context, revision revisions.Revision, a
 func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 	for _, text := range errs {
 		var message fault.Message
-		if json.Unmarshal(text, &message) != nil || message.Message == "" {
+		_ = json.Unmarshal(text, &message) // others may use the names of its fields for something else
+		if message.Message == "" {
 			message = fault.Message{Message: string(text)}
 		}
 		f := like
@@ -355,25 +362,36 @@ func warned(validation string, warnings []fault.Message) (all []Finding) {
 // say takes over what a message says.
 func (f *Finding) say(message fault.Message) {
 	f.Message, f.Rule, f.Secret, f.Advice = message.Message, message.Name, message.Secret, adviceOf(message.Name)
+	f.Path = message.Path
 	if len(message.Documents) > 0 {
 		first := message.Documents[0]
 		f.Document = document.Identity{Schema: first.Schema, Layer: first.Layer, Name: first.Name}
 	}
 }
 
-// withoutRepeated leaves out findings that say of a document what an earlier one says.
+// withoutRepeated leaves out findings that say of a document what an earlier one says, of a value there or of none: the
+// validation of rendering finds again what that of schemas finds.
 func withoutRepeated(all []Finding) []Finding {
 	type said struct {
 		document.Identity
 
-		message string
+		message, path string
 	}
-	seen := map[said]bool{}
+	by := map[said]string{} // the validation that found it first
 	return slices.DeleteFunc(all, func(f Finding) bool {
-		what := said{f.Document, f.Message}
-		repeated := seen[what] && f.Document != (document.Identity{}) && f.Path == ""
-		seen[what] = true
-		return repeated
+		if f.Document == (document.Identity{}) {
+			return false
+		}
+		what := said{f.Document, f.Message, f.Path}
+		first, known := by[what]
+		if known && (f.Path == "" || first != f.Validation) {
+			return true
+		}
+		if !known {
+			by[what] = f.Validation
+		}
+		by[said{f.Document, f.Message, ""}] = f.Validation
+		return false
 	})
 }
 

@@ -13,44 +13,63 @@ import (
 // Locate sets the positions of findings in the body of the change that they were found with, those of documents that
 // are in it. It parses each of these once. Errors are those of the budget.
 func Locate(ctx context.Context, findings []Finding, written revisions.Written) error {
-	meter := budget.NewMeter(ctx)
-	segments := make(map[document.Identity]*document.Segment, len(written.Items))
-	for i, doc := range written.Documents {
-		segments[doc.Identity] = written.Items[i].Segment
+	if len(written.Items) == 0 {
+		return nil
 	}
-	for from := 0; from < len(findings); {
-		to := from + 1
-		for to < len(findings) && findings[to].Document == findings[from].Document {
-			to++
+	meter, of := budget.NewMeter(ctx), map[document.Identity][]*Finding{}
+	for i := range findings {
+		of[findings[i].Document] = append(of[findings[i].Document], &findings[i])
+	}
+	for i, doc := range written.Documents {
+		about := of[doc.Identity]
+		if len(about) == 0 {
+			continue
 		}
-		if segment, inBody := segments[findings[from].Document]; inBody {
-			if err := locate(meter, findings[from:to], *segment); err != nil {
-				return err
-			}
+		paths := make([][]string, len(about))
+		for i, f := range about {
+			paths[i] = placeOf(f)
 		}
-		from = to
+		positions, err := document.Positions(meter, *written.Items[i].Segment, paths)
+		if err != nil {
+			return err
+		}
+		for i, f := range about {
+			f.At = positions[i]
+		}
 	}
 	return nil
 }
 
-// locate sets the positions of findings about one document.
-func locate(meter *budget.Meter, findings []Finding, segment document.Segment) error {
-	paths := make([][]string, len(findings))
-	for i, f := range findings {
-		paths[i] = placeOf(f)
+// LocatePreview sets the positions of what the preview of a change found in its body, as far as the budget lasts.
+func LocatePreview(ctx context.Context, written revisions.Written) {
+	var all []Finding
+	var at []*document.Position
+	preview := written.Preview
+	for i := range preview.Findings {
+		of := &preview.Findings[i]
+		of.At = make([]document.Position, len(of.Errors))
+		for j, e := range of.Errors {
+			all = append(all, Finding{Document: of.About.Identity, Path: e.Path, Rule: e.SchemaPath, Message: e.Message})
+			at = append(at, &of.At[j])
+		}
 	}
-	positions, err := document.Positions(meter, segment, paths)
-	if err != nil {
-		return err
+	for i := range preview.Results {
+		of := &preview.Results[i]
+		errs := posted(Finding{}, errorsOf(of.Result))
+		of.At = make([]document.Position, len(errs))
+		for j := range errs {
+			at = append(at, &of.At[j])
+		}
+		all = append(all, errs...)
 	}
-	for i := range findings {
-		findings[i].At = positions[i]
+	_ = Locate(ctx, all, written)
+	for i, f := range all {
+		*at[i] = f.At
 	}
-	return nil
 }
 
 // placeOf returns the path of what is to be corrected: of a property that should not be there its own.
-func placeOf(f Finding) []string {
+func placeOf(f *Finding) []string {
 	path := strings.TrimPrefix(cmp.Or(f.Path, metadataOf(f.Rule)), ".")
 	if path == "" {
 		return nil

@@ -82,16 +82,20 @@ func unreplaced(n, source *node, number int, d *destination) *fault.Fault {
 	if d.recursive {
 		where = "any text that is looked at below"
 	}
-	return refuse("DocumentPatternNotFound", []*node{n, source},
+	f := refuse("DocumentPatternNotFound", []*node{n, source},
 		"The pattern %s is not in %s %s of document %s, so substitution %d, from document %s, changes nothing",
 		quote(shorten(d.pattern)), where, shorten(d.written), n.Identity, number+1, source.Identity)
+	f.Messages[0].Path = fmt.Sprintf(".metadata.substitutions.%d.dest", number)
+	return f
 }
 
 // unmatched says that the pattern of a source matches nothing in its text, all of which is therefore taken
 // (spec/rendering.md §8.5).
 func unmatched(n, source *node, number int) *fault.Fault {
 	s := &n.substitutions[number]
-	return refuse("SourcePatternNotFound", []*node{n, source},
+	f := refuse("SourcePatternNotFound", []*node{n, source},
 		"The pattern %s matches nothing in the text at %s of document %s, so substitution %d of document %s takes "+
 			"all of it", quote(shorten(s.pattern)), shorten(s.written), source.Identity, number+1, n.Identity)
+	f.Messages[0].Path = fmt.Sprintf(".metadata.substitutions.%d.src.pattern", number)
+	return f
 }

@@ -7,6 +7,7 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/validations"
 )
 
@@ -19,9 +20,17 @@ type Preview struct {
 	Documents []DocumentDifference
 	Findings  []Finding
 	// Results are the outcomes of the validations of the whole revision that policies require.
-	Results []validations.Result
+	Results []PreviewResult
 	// Withheld tells that encrypted documents, or documents that take something from them, were left out.
 	Withheld bool
+}
+
+// PreviewResult is the outcome of a validation of the whole revision as the viewer sees it.
+type PreviewResult struct {
+	validations.Result
+
+	Warnings []fault.Message
+	At       []document.Position // of the errors in the body of the change; nil if that was not looked for
 }
 
 // Finding is a document of the revision that its schema validation has a failure or a note about.
@@ -29,6 +38,7 @@ type Finding struct {
 	About  *Stored
 	Failed bool
 	Errors []validations.Error
+	At     []document.Position // of the errors in the body of the change; nil if that was not looked for
 	Notes  []document.Note
 }
 
@@ -60,7 +70,9 @@ func (s *Service) preview(ctx context.Context, snapshot Snapshot, diff Diff, jud
 		Withheld:  judgement.Withheld || withheld,
 	}
 	for _, result := range judgement.Results {
-		preview.Results = append(preview.Results, result.For(viewer))
+		preview.Results = append(preview.Results, PreviewResult{
+			Result: result.For(viewer), Warnings: viewer.Warnings(result.Warnings),
+		})
 	}
 	switch {
 	case diff.Changes:
@@ -118,7 +130,7 @@ func (s *Service) previewFindings(ctx context.Context, snapshot Snapshot, diff D
 	}
 	findings = make([]Finding, len(described.Rows))
 	for i, row := range described.Rows {
-		findings[i] = Finding{row.About, !row.Rule.IsZero(), errs[i], row.Notes}
+		findings[i] = Finding{About: row.About, Failed: !row.Rule.IsZero(), Errors: errs[i], Notes: row.Notes}
 	}
 	return findings, withheld, nil
 }

@@ -163,7 +163,7 @@ func (r Renderer) validate(ctx context.Context, rendered Computed) error {
 	if err != nil {
 		return fmt.Errorf("check rendered documents: %w", err)
 	}
-	return invalidRendered(rendered, outcomes)
+	return r.invalidRendered(rendered, outcomes)
 }
 
 // ruleBook has what rendered documents are checked by.
@@ -294,7 +294,7 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 }
 
 // invalidRendered returns a fault that lists failed checks of rendered documents, nil if there are none.
-func invalidRendered(rendered Computed, outcomes []outcome) error {
+func (r Renderer) invalidRendered(rendered Computed, outcomes []outcome) error {
 	const maxDetailed = 8 << 20 // bytes of messages with all details
 	size := 0
 	var messages []fault.Message
@@ -311,6 +311,9 @@ func invalidRendered(rendered Computed, outcomes []outcome) error {
 		for _, e := range errs {
 			size += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
 			message := validations.D002(e)
+			if !r.Compat {
+				message.Path = e.Path
+			}
 			message.Secret, message.Documents[0].Encrypted = found.secret, doc.Traits().Encrypted
 			messages = append(messages, message)
 		}

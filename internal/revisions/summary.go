@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"purser/internal/authz"
+	"purser/internal/document"
+	"purser/internal/fault"
 )
 
 // Summary counts what a change does, as far as its viewer may see it.
@@ -11,8 +13,9 @@ type Summary struct {
 	Added, Modified, Deleted int // documents
 	// Unchanged are the other documents of the buckets that were filled, or of the whole site after a rollback.
 	Unchanged int
-	// Findings are the failing entries of the schema validation, and the messages of the other validations.
-	Findings int
+	// Failing are the documents that fail the server's own validations, and what these say about no document. Counting
+	// them costs a change nothing, as counting findings would.
+	Failing int
 }
 
 // summarize counts what a change does. For viewers who may not see encrypted documents it needs what summaryNeed names.
@@ -29,20 +32,55 @@ func summarize(snapshot Snapshot, diff Diff, judgement Judgement, viewer authz.V
 	default:
 		s.Unchanged = len(Visible(viewer, snapshot.Documents)) - len(removed)
 	}
+	s.Failing = failed(snapshot, diff, judgement, viewer)
+	return s
+}
+
+// failed counts the documents that fail the server's own validations, and what these say about no document.
+func failed(snapshot Snapshot, diff Diff, judgement Judgement, viewer authz.Viewer) (count int) {
+	var messages []fault.Message
+	for _, result := range judgement.Results {
+		messages = append(messages, viewer.Messages(result.Messages)...)
+	}
 	var about map[int64]*Stored
-	if !viewer.Encrypted && len(judgement.Failures) > 0 {
+	switch {
+	case len(messages) > 0: // then all documents are at hand
+		about = byID(diff.After(snapshot.Documents))
+	case !viewer.Encrypted && len(judgement.Failures) > 0:
 		about = subjects(snapshot, diff)
 	}
+	counted := map[document.Identity]bool{}
 	for _, failure := range judgement.Failures {
 		doc := about[failure.Document]
-		if !failure.Rule.IsZero() && (viewer.Encrypted || doc != nil && !doc.Traits().Encrypted) {
-			s.Findings++
+		if failure.Rule.IsZero() || !viewer.Encrypted && (doc == nil || doc.Traits().Encrypted) {
+			continue
+		}
+		if count++; doc != nil {
+			counted[doc.Identity] = true
 		}
 	}
-	for _, result := range judgement.Results {
-		s.Findings += len(viewer.Messages(result.Messages))
+	return count + failedBesides(counted, messages)
+}
+
+// failedBesides counts the documents that messages say fail, besides those that are counted, and messages about none.
+func failedBesides(counted map[document.Identity]bool, messages []fault.Message) (count int) {
+	for _, message := range messages {
+		documents := message.Documents
+		if message.Message != authz.Withheld { // which names all that fail, others the one to correct first
+			documents = documents[:min(1, len(documents))]
+		}
+		if len(documents) == 0 {
+			count++
+		}
+		for _, named := range documents {
+			identity := document.Identity{Schema: named.Schema, Layer: named.Layer, Name: named.Name}
+			if !counted[identity] {
+				counted[identity] = true
+				count++
+			}
+		}
 	}
-	return s
+	return count
 }
 
 // summaryNeed returns what tells encrypted documents from others in the summary of a diff.

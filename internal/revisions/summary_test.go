@@ -65,8 +65,8 @@ func TestService_summary(t *testing.T) {
 		{
 			"validations of the whole revision", nil, "a",
 			validationPolicy("deckhand-policy-validation") + layeringPolicy("lp") + widget("one", "{}", none) + widget("two", "{}", none),
-			Summary{Added: 4, Findings: 2},
-			Summary{Added: 4, Findings: 2},
+			Summary{Added: 4, Failing: 2},
+			Summary{Added: 4, Failing: 2},
 		},
 	} {
 		for _, viewer := range []authz.Viewer{{Encrypted: true}, {Encrypted: true, Redacted: true}, {}} {

@@ -1,6 +1,7 @@
 package revisions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -88,7 +89,7 @@ type Posted struct {
 	validations.Result
 
 	Stamp   Stamp  // of the revision
-	Warning string // that the result does not count, "" if it does; the reference does not say
+	Warning string // that the result does not count, or not all of it was kept; the reference does not say
 }
 
 // Post appends a result that another service reports about a revision (spec/api.md §8.1). body is the parsed request.
@@ -107,7 +108,7 @@ func (s *Service) Post(ctx context.Context, revision int64, options Options, nam
 	case posted.Stamp == 0:
 		return Posted{}, s.refused(ctx, options.about(revision))
 	case !s.Compat:
-		posted.Warning = validations.UnlistedWarning(InForce(policies, revision), name)
+		posted.Warning = cmp.Or(validations.UnlistedWarning(InForce(policies, revision), name), validations.LostWarning(body))
 	}
 	return posted, nil
 }

@@ -1,10 +1,13 @@
 package validations
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/spelling"
 )
 
 // Result is one validation result that another service posted (spec/api.md §8.1).
@@ -58,6 +61,24 @@ func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 		Name: name, Status: status,
 		Validator: document.AppendJSON(nil, payload.At("validator")), Errors: document.AppendJSON(nil, errors),
 	}, nil
+}
+
+// LostWarning says that a key of a posted result has no meaning and was not kept; "" if all have one.
+func LostWarning(body any) string {
+	const maxNamed = 64 // bytes of the key
+	known := []string{"status", "validator", "errors"}
+	payload, _ := body.(document.Mapping)
+	for _, field := range payload {
+		if slices.Contains(known, field.Key) || len(field.Key) > maxNamed {
+			continue
+		}
+		warning := fmt.Sprintf("The key %q of a result has no meaning, and was not kept", field.Key)
+		if nearest := spelling.Nearest(field.Key, known); nearest != "" {
+			warning += "; did you mean " + nearest + "?"
+		}
+		return warning
+	}
+	return ""
 }
 
 func parseStatus(payload document.Mapping, anyStatus bool) (string, error) {

@@ -99,6 +99,25 @@ func (v Verdict) Made() (names []string) {
 	return names
 }
 
+// Lacking returns how many validations that others make failed, of those that count, and how many nobody has reported,
+// or not lately enough.
+func (v Verdict) Lacking() (failing, missing int) {
+	counted := slices.Clone(v.Reported)
+	for _, policy := range v.Policies {
+		counted = append(counted, policy.Validations...)
+	}
+	failed, lacking := map[string]bool{}, map[string]bool{}
+	for _, judged := range counted {
+		switch {
+		case judged.Status == Missing, judged.Status == Expired:
+			lacking[judged.Name] = true
+		case judged.Status == Failure && !IsOwn(judged.Name):
+			failed[judged.Name] = true
+		}
+	}
+	return len(failed), len(lacking)
+}
+
 // Own returns the names of the server's own validations, which count where no policy says which do (spec/api.md §0
 // D22).
 func Own() []string { return []string{SchemaValidation, PolicyValidation, RenderingValidation} }

@@ -161,6 +161,27 @@ func TestAccess_everyRuleOfEveryRoute(t *testing.T) {
 	})
 }
 
+// Whoever may change a site, but not read validations, is refused the findings of a change before anything is stored.
+func TestAccess_findingsOfChanges(t *testing.T) {
+	t.Parallel()
+	k := newKeys(t, "admin", "writer", "reader")
+	s := k.startWith(t, "'deckhand:create_cleartext_documents': role:writer or role:admin\n"+
+		"'deckhand:list_validations': role:reader or role:admin\n")
+	for _, path := range []string{"buckets/b/documents", "changesets"} {
+		for _, query := range []string{"?findings=true", "?findings=true&dry-run=true"} {
+			ask := func(user string) answer {
+				return s.send(t, request{method: "PUT", path: path + query, body: widget("w", "{}") + "status: {bucket: b}\n", header: k.as(user)})
+			}
+			ask("writer").fails(t, http.StatusForbidden, "HTTPForbidden", "Policy doesn't allow deckhand:list_validations to be performed")
+			ask("reader").fails(t, http.StatusForbidden, "HTTPForbidden", "Policy doesn't allow deckhand:create_cleartext_documents to be performed")
+			if count := s.send(t, request{method: "GET", path: "revisions", header: k.as("admin")}).mapping(t)["count"]; count != 0 {
+				t.Fatalf("%s%s: %v revisions", path, query, count)
+			}
+		}
+	}
+	s.send(t, request{method: "PUT", path: "changesets?findings=true", body: widget("w", "{}") + "status: {bucket: b}\n", header: k.as("admin")}).is(t, http.StatusOK)
+}
+
 func TestAccess_contractNamesTheRules(t *testing.T) {
 	t.Parallel()
 	eachRoute(t, func(route string, _ request) {

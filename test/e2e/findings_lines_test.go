@@ -57,7 +57,7 @@ func TestFindings_lines(t *testing.T) {
 	if last, _ := last[2].(map[string]any); last["line"] != 11 || last["column"] != 9 {
 		t.Errorf("the last finding is %v, want it at line 11, column 9", last)
 	}
-	if made.got.Get("Purser-Revision") != "2" || made.got.Get("Purser-Status") != "failure; findings=3" {
+	if made.got.Get("Purser-Revision") != "2" || made.got.Get("Purser-Status") != "failure; failing=3, missing=0" {
 		t.Errorf("headers %v", made.got)
 	}
 	for _, item := range last { // without the lines it is what a GET says
@@ -83,4 +83,62 @@ func TestFindings_lines(t *testing.T) {
 		}
 	}
 	s.send(t, put("mop", "").request("?findings=true")).is(t, http.StatusOK)
+}
+
+// A dry run finds what the change then finds, likely mistakes too, with the places in the body in all of its forms.
+func TestFindings_foretold(t *testing.T) {
+	t.Parallel()
+	body := strings.Join([]string{
+		"schema: acme/Widget/v1", "metadata:", "  schema: metadata/Document/v1", "  name: w", "  storagePolicy: cleartext",
+		"  layeringDefinition: {layer: site, actions: [{method: merge, path: .}],", "    parentSelector: {is: nowhere}}", "  substitutions:",
+		"  - dest: {path: .t, pattern: NAME}", "    src: {schema: acme/Secret/v1, name: s, path: .v}",
+		"  - dest: {path: .u}", "    src: {schema: acme/Secret/v1, name: s, path: .v, pattern: 'x(.)',", "      match_group: 1}",
+		"data:", "  t: OTHER", "  u: text", "  size: 177", "",
+	}, "\n")
+	type place struct {
+		rule, path   string
+		line, column int
+	}
+	placesIn := func(list any) (places []place) {
+		items, _ := list.([]any)
+		for _, item := range items {
+			finding, _ := item.(map[string]any)
+			rule, _ := finding["rule"].(string)
+			path, _ := finding["path"].(string)
+			line, _ := finding["line"].(int)
+			column, _ := finding["column"].(int)
+			places = append(places, place{rule, path, line, column})
+		}
+		return places
+	}
+	for _, c := range []struct {
+		policy string
+		want   []place
+	}{
+		{policy("ready", own, rendering), []place{
+			{".properties.size.maximum", ".data.size", 17, 9},
+			{"DocumentParentNotFound", "", 7, 21},
+			{"DocumentPatternNotFound", ".metadata.substitutions.0.dest", 9, 11},
+			{"SourcePatternNotFound", ".metadata.substitutions.1.src.pattern", 12, 63},
+		}},
+		{policy("ready", own, fitting), []place{{"DocumentParentNotFound", "", 7, 21}}},
+	} {
+		s := startFresh(t)
+		s.put(t, "rules", layeringPolicy("lp")+sizes()+secret("s", "{v: a-value}")+c.policy).is(t, http.StatusOK)
+		tried := s.send(t, put("mop", body).request("?dry-run=true&findings=true")).is(t, http.StatusOK).mapping(t)
+		preview := s.send(t, put("mop", body).request("?dry-run=true")).is(t, http.StatusOK).mapping(t)
+		made := s.send(t, put("mop", body).request("?findings=true")).is(t, http.StatusOK).mapping(t)
+		if diff := cmp.Diff(c.want, placesIn(made["findings"]), cmp.AllowUnexported(place{})); diff != "" {
+			t.Errorf("where the findings of the change are (-want +got)\n%s", diff)
+		}
+		if diff := cmp.Diff(tried["findings"], made["findings"]); diff != "" {
+			t.Errorf("findings (-tried +made)\n%s", diff)
+		}
+		results, _ := preview["results"].([]any)
+		result, _ := results[0].(map[string]any)
+		want := []place{{"", c.want[0].path, c.want[0].line, c.want[0].column}} // warnings stand apart
+		if diff := cmp.Diff(want, placesIn(result["errors"]), cmp.AllowUnexported(place{})); diff != "" {
+			t.Errorf("where the errors of the preview's result are (-want +got)\n%s", diff)
+		}
+	}
 }

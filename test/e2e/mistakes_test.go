@@ -18,17 +18,17 @@ type mistake struct {
 }
 
 const mistakenHead = "metadata: {schema: metadata/Document/v1, name: new, storagePolicy: cleartext, " +
-	"layeringDefinition: {layer: site%s}%s}\ndata: %s\n"
+	"layeringDefinition: {layer: site%s}%s}\ndata: {}\n"
 
-func mistakenDocument(schema, layering, metadata, data string) string {
-	return "---\nschema: " + schema + "\n" + fmt.Sprintf(mistakenHead, layering, metadata, data)
+func mistakenDocument(layering, metadata string) string {
+	return "---\nschema: acme/Free/v1\n" + fmt.Sprintf(mistakenHead, layering, metadata)
 }
 
 func mistakesOfSites() map[string]mistake {
 	const bad, ok, conflict = http.StatusBadRequest, http.StatusOK, http.StatusConflict
 	substitute := func(source, path string) string {
-		return mistakenDocument("acme/Free/v1", "",
-			", substitutions: [{dest: {path: .x}, src: {schema: acme/Source/v1, name: "+source+", path: "+path+"}}]", "{}")
+		return mistakenDocument("",
+			", substitutions: [{dest: {path: .x}, src: {schema: acme/Source/v1, name: "+source+", path: "+path+"}}]")
 	}
 	schema := "---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, name: acme/Broken/v1}\ndata:\n" +
 		"  $schema: http://json-schema.org/schema#\n  type: nonsense\n"
@@ -37,7 +37,7 @@ func mistakesOfSites() map[string]mistake {
 	return map[string]mistake{
 		"unknown layer":    {"", strings.Replace(substitute("s", "."), "layer: site", "layer: stie", 1), ok, 3, []string{"failure", "new", "Invalid layer 'stie'", "layerOrder"}},
 		"missing source":   {"", substitute("gone", "."), ok, 3, []string{"failure", "[acme/Free/v1, site] new", "[acme/Source/v1] gone was not found"}},
-		"orphan":           {"", mistakenDocument("acme/Free/v1", ", parentSelector: {nothing: here}, actions: [{method: merge, path: .}]", "", "{}"), ok, 3, []string{"failure", "new", "selects no document"}},
+		"orphan":           {"", mistakenDocument(", parentSelector: {nothing: here}, actions: [{method: merge, path: .}]", ""), ok, 3, []string{"failure", "new", "selects no document"}},
 		"cycle":            {"", strings.Replace(substitute("new", "."), "acme/Free/v1", "acme/Source/v1", 1), ok, 3, []string{"failure", "[acme/Source/v1, site] new → [acme/Source/v1, site] new"}},
 		"wrong type":       {"  rack: 2\n", "  rack: two\n", ok, 1, []string{"failure", "[acme/Host/v1, site] cmp-1 .data.rack: 'two' is not of type 'integer'"}},
 		"too large":        {"  rack: 2\n", "  rack: 99\n", ok, 1, []string{"failure", ".data.rack: 99 is greater than the maximum of 40"}},
@@ -50,8 +50,8 @@ func mistakesOfSites() map[string]mistake {
 		"storagePolicy":    {"  name: cmp-1\n  storagePolicy: cleartext", "  name: cmp-1\n  storagePolicy: clear", bad, 2, []string{"'clear' is not one of", ".metadata.storagePolicy"}},
 		"misspelt key":     {"schema: acme/Host/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: cmp-1", "schema: acme/Host/v1\nmetadta:\n  schema: metadata/Document/v1\n  name: cmp-1", bad, 1, []string{"'metadta' is probably a misspelt 'metadata'"}},
 		"forgotten ---":    {"  role: compute\n---\nschema: deckhand/Passphrase", "  role: compute\nschema: deckhand/Passphrase", bad, 2, []string{"'schema' appears twice", "line with ---"}},
-		"twice":            {"", mistakenDocument("acme/Free/v1", "", "", "{}") + mistakenDocument("acme/Free/v1", "", "", "{}"), conflict, 5, []string{"[acme/Free/v1, site] new", "appears twice in the body", "Remove one of them"}},
-		"elsewhere":        {"", strings.Replace(mistakenDocument("acme/Free/v1", "", "", "{}"), "name: new", "name: taken", 1), conflict, 1, []string{"already exists in bucket: elsewhere", "change set"}},
+		"twice":            {"", mistakenDocument("", "") + mistakenDocument("", ""), conflict, 5, []string{"[acme/Free/v1, site] new", "appears twice in the body", "Remove one of them"}},
+		"elsewhere":        {"", strings.Replace(mistakenDocument("", ""), "name: new", "name: taken", 1), conflict, 1, []string{"already exists in bucket: elsewhere", "change set"}},
 		"tab":              {"  rack: 2\n", "\track: 2\n", bad, 1, []string{"a tab in the indentation; indent with spaces"}},
 		"indent":           {"  rack: 2\n", "   rack: 2\n", bad, 1, []string{"indented by 3", "indent it by 2"}},
 		"quote":            {"  rack: 2\n", "  rack: \"2\n", bad, 1, []string{"the quote \" that opens here"}},
@@ -79,7 +79,7 @@ func TestMistakes(t *testing.T) {
 		s := start(t, "--default-validations", own+",deckhand-policy-validation")
 		body := before + example
 		s.put(t, "schemas", readExample(t, "schemas.yaml")).is(t, http.StatusOK)
-		s.put(t, "elsewhere", strings.Replace(mistakenDocument("acme/Free/v1", "", "", "{}"),
+		s.put(t, "elsewhere", strings.Replace(mistakenDocument("", ""),
 			"name: new", "name: taken", 1)).is(t, http.StatusOK)
 		for name, m := range mistakesOfSites() {
 			s.tells(t, site+": "+name, body, m)

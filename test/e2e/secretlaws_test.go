@@ -235,13 +235,15 @@ func (s *story) play(p plot, secrets [][]string, reads []read) {
 	s.must(s.ask("admin", http.MethodPost, "revisions/1/tags/t", "{}"))
 	for i, document := range p.writers {
 		bucket := fmt.Sprintf("writers%d", i)
-		for _, query := range []string{"?dry-run=true", ""} {
+		for _, query := range []string{"?dry-run=true", "?dry-run=true&findings=true", []string{"", "?findings=true"}[i%2]} {
 			s.ask("writer", http.MethodPut, "buckets/"+bucket+"/documents"+query, document, "Accept", "application/json")
 		}
 		s.ask("admin", http.MethodPut, "buckets/"+bucket+"/documents?dry-run=true&cleartext-secrets=false", document+widget("extra", "{}"))
 	}
 	s.ask("writer", http.MethodPut, "changesets?dry-run=true", widget("extra", "{x: 1}")+"status: {bucket: else}\n", "Accept", "application/json")
 	s.ask("writer", http.MethodPut, "changesets?dry-run=true&buckets=site,keys", "")
+	s.ask("writer", http.MethodPut, "changesets?dry-run=true&findings=true&buckets=writers1", "", "Accept", "application/json")
+	s.ask("writer", http.MethodPut, "changesets?findings=true", widget("extra", "{x: 1, text: P}")+"status: {bucket: else}\n", "Accept", "text/plain")
 	s.ask("writer", http.MethodPut, "changesets?dry-run=true&buckets=schemas", "", "Accept", "application/json")
 	for _, query := range []string{"?dry-run=true", ""} {
 		s.ask("writer", http.MethodPost, "rollback/1"+query, "")
@@ -399,6 +401,9 @@ func (s *story) visible(revision string) map[string]bool {
 
 // tellsVerdict reports whether an answer tells which documents of a revision that was made fail.
 func (a asked) tellsVerdict() bool {
+	if strings.Contains(a.path, "findings=true") && !strings.Contains(a.path, "dry-run") {
+		return true
+	}
 	return strings.Contains(a.path, "/validations") || strings.Contains(a.path, "/status") || strings.Contains(a.path, "/findings") || strings.Count(a.path, "/") == 4 // the revision itself
 }
 
@@ -411,7 +416,7 @@ func (a asked) withoutVerdict() asked {
 	if !strings.Contains(a.path, "dry-run") || json.Unmarshal([]byte(a.text), &preview) != nil {
 		return a
 	}
-	for _, key := range []string{"status", "findings", "validationPolicies", "validations"} {
+	for _, key := range []string{"status", "findings", "total", "more", "validationPolicies", "validations"} {
 		delete(preview, key)
 	}
 	a.text = fmt.Sprint(preview)

@@ -177,6 +177,10 @@ func TestPostValidation_unlisted(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("warnings (-want +got)\n%s", diff)
 	}
+	lost := s.post(t, "revisions/2/validations/drydock-site-validation", "{status: success, validator: x, error: [e]}").is(t, http.StatusCreated).mapping(t)["warning"]
+	if want := `The key "error" of a result has no meaning, and was not kept; did you mean errors?`; lost != want {
+		t.Errorf("warning %v, want %s", lost, want)
+	}
 	s.post(t, "revisions/2/validations/deckhand-schema-validaton", "{status: success, validator: x}").
 		fails(t, http.StatusForbidden, "HTTPForbidden", "made by the server itself")
 }
