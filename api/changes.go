@@ -176,8 +176,7 @@ func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict val
 		did.Added, did.Modified, did.Deleted, did.Unchanged))
 	if changed {
 		failing, missing := verdict.Lacking()
-		w.Header().Set("Purser-Status", fmt.Sprintf("%v; failing=%d, missing=%d",
-			verdict.Status, did.Failing+failing, missing))
+		w.Header().Set("Purser-Status", fmt.Sprintf("%v; findings=%d", verdict.Status, did.Failing+failing+missing))
 	}
 }
 

@@ -201,11 +201,11 @@ func TestHandler_summary(t *testing.T) {
 		"data: {required: [x]}\n"
 	for _, c := range []struct{ method, path, body, revision, changes, status string }{
 		{"PUT", "buckets/b/documents", "", "0", "added=0, modified=0, deleted=0, unchanged=0", ""},
-		{"PUT", "buckets/b/documents", widget("w1") + widget("w2"), "1", "added=2, modified=0, deleted=0, unchanged=0", "success; failing=0, missing=0"},
+		{"PUT", "buckets/b/documents", widget("w1") + widget("w2"), "1", "added=2, modified=0, deleted=0, unchanged=0", "success; findings=0"},
 		{"PUT", "buckets/b/documents", widget("w1") + widget("w2"), "1", "added=0, modified=0, deleted=0, unchanged=2", ""},
-		{"PUT", "buckets/s/documents", schema, "2", "added=1, modified=0, deleted=0, unchanged=0", "failure; failing=2, missing=0"},
-		{"PUT", "changesets?buckets=b", "", "3", "added=0, modified=0, deleted=2, unchanged=0", "success; failing=0, missing=0"},
-		{"POST", "rollback/2", "", "4", "added=2, modified=0, deleted=0, unchanged=1", "failure; failing=2, missing=0"},
+		{"PUT", "buckets/s/documents", schema, "2", "added=1, modified=0, deleted=0, unchanged=0", "failure; findings=2"},
+		{"PUT", "changesets?buckets=b", "", "3", "added=0, modified=0, deleted=2, unchanged=0", "success; findings=0"},
+		{"POST", "rollback/2", "", "4", "added=2, modified=0, deleted=0, unchanged=1", "failure; findings=2"},
 	} {
 		for _, query := range []string{"dry-run", "dry-run=off"} {
 			path := c.path + "?" + query

@@ -57,7 +57,7 @@ func TestFindings_lines(t *testing.T) {
 	if last, _ := last[2].(map[string]any); last["line"] != 11 || last["column"] != 9 {
 		t.Errorf("the last finding is %v, want it at line 11, column 9", last)
 	}
-	if made.got.Get("Purser-Revision") != "2" || made.got.Get("Purser-Status") != "failure; failing=3, missing=0" {
+	if made.got.Get("Purser-Revision") != "2" || made.got.Get("Purser-Status") != "failure; findings=3" {
 		t.Errorf("headers %v", made.got)
 	}
 	for _, item := range last { // without the lines it is what a GET says

@@ -200,7 +200,7 @@ func TestRollback_carriesResults(t *testing.T) {
 	dry := s.send(t, request{method: http.MethodPost, path: "rollback/1?dry-run=true"}).is(t, http.StatusOK)
 	made := s.rollback(t, "1").is(t, http.StatusCreated)
 	for _, got := range []answer{dry, made} {
-		if status := got.got.Get("Purser-Status"); status != "success; failing=0, missing=0" {
+		if status := got.got.Get("Purser-Status"); status != "success; findings=0" {
 			t.Errorf("Purser-Status: %s", status)
 		}
 	}
@@ -211,7 +211,7 @@ func TestRollback_carriesResults(t *testing.T) {
 	posted := s.get(t, "revisions/1/validations/a-validation/entries/1").mapping(t)
 	s.report(t, 3, "b-validation", "failure")
 	again := s.rollback(t, "3").is(t, http.StatusCreated) // from the revision that they were posted about, not the one between
-	if status := again.got.Get("Purser-Status"); status != "failure; failing=1, missing=0" {
+	if status := again.got.Get("Purser-Status"); status != "failure; findings=1" {
 		t.Errorf("Purser-Status: %s", status)
 	}
 	s.isVerdict(t, "4", "failure; ready: a-validation=success b-validation=failure; ignored: "+own+"=success")

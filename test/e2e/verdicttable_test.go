@@ -53,22 +53,22 @@ func TestMistakes_verdicts(t *testing.T) {
 		want    []string // lines of the status
 	}{
 		"no LayeringPolicy": {
-			unruled: true, header: "failure; failing=2, missing=0",
+			unruled: true, header: "failure; findings=2",
 			want: []string{"failure", "deckhand-policy-validation: failure: Required LayeringPolicy was not found", "deckhand-rendering-validation: failure: "},
 		},
 		"misspelt schema": {
-			more: dataSchema("acme/BaremetalNode/v1", "{}") + doc("acme/BaremetalNod/v1", "node", "{}"), header: "success; failing=0, missing=0",
+			more: dataSchema("acme/BaremetalNode/v1", "{}") + doc("acme/BaremetalNod/v1", "node", "{}"), header: "success; findings=0",
 			want: []string{"success", "acme/BaremetalNod/v1 (1; did you mean acme/BaremetalNode/v1?)"},
 		},
 		"other validations listed": {
-			more: schema + three + policy("ready", "deckhand-policy-validation"), header: "success; failing=2, missing=0",
+			more: schema + three + policy("ready", "deckhand-policy-validation"), header: "success; findings=2",
 			want: []string{
 				"success (ignored: deckhand-schema-validation fails for 2 documents)",
 				"[acme/Widget/v1, @layer@] large .data.size: 177 is greater than the maximum of 100 (warning)",
 			},
 		},
 		"three violations": {
-			more: schema + three, header: "failure; failing=2, missing=0",
+			more: schema + three, header: "failure; findings=2",
 			want: []string{
 				"failure", "deckhand-schema-validation: failure", "[acme/Widget/v1, @layer@] large .data.size: 177 is greater than the maximum of 100",
 				"[acme/Widget/v1, @layer@] large .data.color: 'red' is not one of ['blue']",
