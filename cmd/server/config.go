@@ -42,9 +42,9 @@ type limitFlags struct {
 	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`
 	WriteTimeout  time.Duration `help:"Time for an answer to be written."      default:"5m"`
 
-	Memory       byteSize `help:"Approximate memory that the server may use, such as 512MiB or 2GiB. Default: half of the machine's or container's, at most 1GiB." placeholder:"SIZE"`           //nolint:lll // a tag
-	CacheSize    *int     `help:"Size in bytes of each of four caches: documents of buckets, all live documents, rendered documents, YAML. Default: a twelfth of --memory." placeholder:"BYTES"` //nolint:lll // a tag
-	IngestMemory *int64   `help:"Bytes of memory for all uploads of documents in progress; others wait. Default: a quarter of --memory, at most 256 MiB." placeholder:"BYTES"`                   //nolint:lll // a tag
+	Memory       byteSize `help:"Approximate memory that the server may use, such as 512MiB or 2GiB. Default: half of the machine's or container's, at most 1GiB." placeholder:"SIZE"`                                                         //nolint:lll // a tag
+	CacheSize    *int     `help:"Size in bytes of each of four caches: documents of buckets, all live documents, rendered revisions, YAML; one of rendered documents has twice the size. Default: a twelfth of --memory." placeholder:"BYTES"` //nolint:lll // a tag
+	IngestMemory *int64   `help:"Bytes of memory for all uploads of documents in progress; others wait. Default: a quarter of --memory, at most 256 MiB." placeholder:"BYTES"`                                                                 //nolint:lll // a tag
 
 	LargeMemory int64 `help:"Bytes of memory for all large requests in progress, in steps of 256 MiB; others wait." default:"268435456"` //nolint:lll // a tag
 

@@ -44,7 +44,7 @@ func memoryFrom(available int64) byteSize {
 
 // withDefaults returns flags whose sizes are all set: those that were not given are parts of the memory.
 func (f limitFlags) withDefaults(available int64) limitFlags {
-	const cacheParts, uploadParts, maxUploads = 12, 4, 256 << 20 // there are four caches, one of twice the size
+	const cacheParts, uploadParts, maxUploads = 12, 4, 256 << 20 // there are five caches, one of twice the size
 	if f.Memory == 0 {
 		f.Memory = memoryFrom(available)
 	}

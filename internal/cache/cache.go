@@ -48,8 +48,8 @@ func (c *Cache[K, V]) Get(key K) (value V, ok bool) {
 	return found.value, ok
 }
 
-// Add keeps a value of a size in bytes, in place of the one that the key had. A value larger than half of the cache,
-// which would displace all others, is not kept; neither is one of a negative size.
+// Add keeps a value of a size in bytes, in place of the one that the key had. A value larger than the
+// cache is not kept, nor is one of a negative size.
 func (c *Cache[K, V]) Add(key K, value V, size int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +72,7 @@ func (c *Cache[K, V]) Bytes() int {
 
 func (c *Cache[K, V]) add(key K, value V, size int) {
 	c.entries.Remove(key) // its size, too: LRU.Add would replace the value silently
-	if size < 0 || size > c.maxBytes/2-entryOverhead {
+	if size < 0 || size > c.maxBytes-entryOverhead {
 		return
 	}
 	added := entry[V]{value, size + entryOverhead}

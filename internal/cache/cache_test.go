@@ -24,10 +24,11 @@ func TestCache_Add(t *testing.T) {
 		"oldest goes first":         {[]added{{"a", 4000}, {"b", 4000}, {"c", 4000}}, "", []string{"b", "c"}},
 		"least recently used goes":  {[]added{{"a", 4000}, {"b", 4000}, {"c", 4000}}, "a", []string{"a", "c"}},
 		"several go":                {[]added{{"a", 3000}, {"b", 3000}, {"c", 3000}, {"d", 4800}}, "", []string{"c", "d"}},
-		"more than half":            {[]added{{"a", 4000}, {"b", 4000}, {"c", 5000}}, "", []string{"a", "b"}},
+		"more than half":            {[]added{{"a", 4000}, {"b", 4000}, {"c", 9000}}, "", []string{"c"}},
+		"more than all":             {[]added{{"a", 4000}, {"b", 4000}, {"c", 9900}}, "", []string{"a", "b"}},
 		"negative":                  {[]added{{"a", 4000}, {"b", -1}}, "", []string{"a"}},
 		"replaced":                  {[]added{{"a", 4000}, {"b", 4000}, {"a", 4100}, {"a", 4200}}, "", []string{"a", "b"}},
-		"replaced by a large value": {[]added{{"a", 4000}, {"b", 4000}, {"a", 9000}}, "", []string{"b"}},
+		"replaced by a large value": {[]added{{"a", 4000}, {"b", 4000}, {"a", 9900}}, "", []string{"b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

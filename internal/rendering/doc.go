@@ -16,6 +16,9 @@
 //   - A document that is not computed is not even parsed, unless another one reads it.
 //   - Steps and bytes are counted in the request's budget while they are spent; the size and depth of rendered data are
 //     bounded too. A context that ends stops the work.
+//   - A Cache has what earlier renderings found out, by digests of what it depends on, so that after a change only what
+//     depends on it is read and computed again. It has nothing that depends on a secret, and nothing that comes with a
+//     warning or a fault.
 //   - To explain a document, every change of its data is noted in a history beside it, which is read backwards. Values
 //     themselves are the same as when documents are rendered.
 //   - Every refusal is a fault that names the documents it is about, by the reference's class and text

@@ -94,7 +94,7 @@ func (l *linking) parents() error {
 
 // replaces reports whether a document stands in for its parent (spec/rendering.md §5).
 func (*linking) replaces(n *node) bool {
-	return n.replacement && n.parent != nil && n.parent.key() == n.key()
+	return n.replacement && n.parent != nil && n.parent.name() == n.name()
 }
 
 // parent takes the candidate in the nearest layer above, or all where none can be chosen.

@@ -42,6 +42,7 @@ type meter struct {
 	err      error // of the budget, or the cause of the context's end
 	pending  int   // bytes that are held but not yet counted in the budget
 	metadata int   // bytes that are held until the rendering ends
+	held     int   // bytes that are held in all
 
 	limit int64 // bytes that all rendered data may take, as JSON text
 	room  int64 // of which are left
@@ -62,6 +63,7 @@ func (m *meter) charge(steps int) {
 // looks at err. To allocate a byte, and to have it collected, costs about a step.
 func (m *meter) hold(bytes int) {
 	m.charge(max(0, bytes))
+	m.held += bytes
 	if m.pending += bytes; m.pending >= maxPending {
 		m.flush()
 	}

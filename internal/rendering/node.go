@@ -7,23 +7,14 @@ import (
 	"purser/internal/document"
 )
 
-// node is a document with what its metadata says about rendering (spec/rendering.md §2), and what has been found out
-// about it so far.
+// node is a document with what its metadata says about rendering, and what has been found out about it so far.
 type node struct {
 	document.Identity
+	*declaration
 
 	document *document.Document
-	index    int // in the input
-
-	abstract    bool
-	control     bool
-	replacement bool
-	encrypted   bool
-
-	labels        []label // by key, as metadata is canonical
-	selector      []label
-	actions       []action
-	substitutions []substitution
+	index    int             // in the input
+	digest   document.Digest // see digestOf
 
 	rank       int   // of its layer, from the top; -1 without a layer
 	position   int   // among all with a layer: from the top layer down, then as in the input
@@ -37,16 +28,36 @@ type node struct {
 	destinations [][]string // places that substitutions wrote to, those of its ancestors too
 
 	secret   bool     // it is encrypted, or takes something from a document that is
+	warned   bool     // there were warnings about how it was computed
 	history  *history // nil unless a document is explained
 	data     any      // its own data, later the rendered data
 	read     bool     // data is set
 	computed bool
+	text     []byte          // the rendered data as JSON text where a cache had it, nil otherwise
+	key      document.Digest // see keyOf
+	sizes
 }
+
+// declaration is what a document's metadata says about rendering (spec/rendering.md §2). It is never modified.
+type declaration struct {
+	abstract    bool
+	control     bool
+	replacement bool
+	encrypted   bool
+
+	labels        []label // by key, as metadata is canonical
+	selector      []label
+	actions       []action
+	substitutions []substitution
+}
+
+// declarationSize is what a declaration takes in memory besides what it lists.
+const declarationSize = 128
 
 // key is what substitutions name a source by.
 type key struct{ schema, name string }
 
-func (n *node) key() key { return key{n.Schema, n.Name} }
+func (n *node) name() key { return key{n.Schema, n.Name} }
 
 // brief names a document without its layer, as some of the reference's messages do.
 func (n *node) brief() string { return fmt.Sprintf("[%s] %s", n.Schema, n.Name) }
@@ -96,22 +107,19 @@ func (r *run) readAll(documents []*document.Document) ([]*node, error) {
 	for i, d := range documents {
 		n := &all[i]
 		n.Identity, n.document, n.index = d.Identity, d, i
-		same := r.sources[n.key()]
+		same := r.sources[n.name()]
 		if same == nil {
 			kin = append(kin, namesakes{})
 			same = &kin[len(kin)-1]
-			r.sources[n.key()] = same
+			r.sources[n.name()] = same
 		}
 		added, compared := same.add(n)
 		if r.charge(4*lookupCost + visitCost*compared); !added {
 			continue
 		}
-		value, size, err := r.parse(d.Metadata)
-		if r.metadata += size; err != nil {
-			return nil, fmt.Errorf("read metadata of document %s: %w", d.Identity, err)
+		if err := r.declare(n); err != nil {
+			return nil, err
 		}
-		metadata, _ := value.(document.Mapping)
-		r.fill(n, metadata)
 		if err := r.check(n, ""); err != nil {
 			return nil, err
 		}
@@ -120,27 +128,66 @@ func (r *run) readAll(documents []*document.Document) ([]*node, error) {
 	return nodes, nil
 }
 
-// fill reads what metadata says.
-func (r *run) fill(n *node, metadata document.Mapping) {
-	layering := mapping(metadata.At("layeringDefinition"))
-	n.abstract = layering.At("abstract") == true
-	n.control = strings.HasPrefix(text(metadata.At("schema")), "metadata/Control")
-	n.replacement = metadata.At("replacement") == true
-	n.encrypted = metadata.At("storagePolicy") == "encrypted"
-	n.secret = n.encrypted
-	n.labels = r.labelsOf(metadata.At("labels"))
-	n.selector = r.labelsOf(layering.At("parentSelector"))
-	n.rank, n.place = -1, notFound
+// declare reads what a document's metadata says.
+func (r *run) declare(n *node) (err error) {
+	n.digest = r.digestOf(n.document)
+	if n.declaration, err = r.declarationOf(n); err != nil {
+		return err
+	}
+	n.secret, n.rank, n.place = n.encrypted, -1, notFound
 	if r.explaining {
 		n.history = &history{}
 	}
+	return nil
+}
+
+// declarationOf returns what a document's metadata says, which is not read again where it is kept.
+func (r *run) declarationOf(n *node) (*declaration, error) {
+	kept := r.options.Cache
+	if kept != nil {
+		if known, _ := kept.kept.Get(n.digest); known.declaration != nil {
+			return known.declaration, nil
+		}
+	}
+	value, size, err := r.parse(n.document.Metadata)
+	if r.metadata += size; err != nil {
+		return nil, fmt.Errorf("read metadata of document %s: %w", n.document.Identity, err)
+	}
+	metadata, _ := value.(document.Mapping)
+	before := r.held
+	d := r.declaration(metadata)
+	if kept != nil && r.err == nil && !d.encrypted {
+		size := declarationSize + r.held - before
+		if r.held > before {
+			size += len(n.document.Metadata) // whose memory the texts share
+		}
+		for _, a := range d.actions {
+			size += r.sizeOf(a.stored)
+		}
+		kept.kept.Add(n.digest, fact{declaration: d}, size)
+	}
+	return d, nil
+}
+
+// declaration reads what metadata says.
+func (r *run) declaration(metadata document.Mapping) *declaration {
+	layering := mapping(metadata.At("layeringDefinition"))
+	d := &declaration{
+		abstract:    layering.At("abstract") == true,
+		control:     strings.HasPrefix(text(metadata.At("schema")), "metadata/Control"),
+		replacement: metadata.At("replacement") == true,
+		encrypted:   metadata.At("storagePolicy") == "encrypted",
+		labels:      r.labelsOf(metadata.At("labels")),
+		selector:    r.labelsOf(layering.At("parentSelector")),
+	}
 	for _, item := range list(layering.At("actions")) {
 		r.hold(actionSize)
-		n.actions = append(n.actions, r.action(mapping(item)))
+		d.actions = append(d.actions, r.action(mapping(item)))
 	}
 	for _, item := range list(metadata.At("substitutions")) {
-		n.substitutions = append(n.substitutions, r.substitution(mapping(item)))
+		d.substitutions = append(d.substitutions, r.substitution(mapping(item)))
 	}
+	return d
 }
 
 // value is the data of a document: the rendered one if it was computed, else its own.
@@ -148,7 +195,11 @@ func (r *run) value(n *node) (any, error) {
 	if n.read {
 		return n.data, nil
 	}
-	data, _, err := r.parse(n.document.Data)
+	written := n.document.Data
+	if n.text != nil {
+		written = n.text
+	}
+	data, _, err := r.parse(written)
 	if err != nil {
 		return nil, fmt.Errorf("read data of document %s: %w", n.Identity, err)
 	}

@@ -105,7 +105,7 @@ func (e *engine) path(written string) *path {
 	e.charge(lookupCost + len(written)/bytesPerRun)
 	known := e.paths[written]
 	if known == nil {
-		known = parsePath(written)
+		known = parsePath(strings.Clone(written)) // documents share it: it must not keep one document's text in memory
 		e.paths[written] = known
 		e.charge(runeCost*len(written) + lookupCost*len(known.steps))
 		e.hold(2*entrySize + stepSize*cap(known.steps))

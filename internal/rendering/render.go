@@ -29,6 +29,8 @@ type Options struct {
 	Compat bool
 	// Withhold leaves the documents that are Secret without data: what is rendered and refused then depends on no secret.
 	Withhold bool
+	// Cache keeps what is found out, and has what earlier renderings found out; nil keeps nothing. The outcome is the same.
+	Cache *Cache
 }
 
 // Rendered is a document that services read (spec/rendering.md §7.4). All but its data is as it was submitted.
@@ -45,6 +47,12 @@ type Rendered struct {
 	// (spec/rendering.md §9.3), or from its parent, which the reference does not mind. What its data says makes no
 	// difference.
 	Secret bool
+	// Key is a digest of all that the data depends on, zero where that includes a secret or there is no Cache.
+	Key document.Digest
+	// Text is the computed data as JSON text where the Cache had it. Data is not set then.
+	Text []byte
+
+	kept *sizes // nil unless the Cache may keep the data
 }
 
 // Render computes the documents of one revision and returns those that services read, in the order of
@@ -65,16 +73,33 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 	}
 	rendered = make([]Rendered, 0, len(order))
 	for _, n := range order {
-		if !n.returned() || options.Only != nil && !options.Only(n.document) {
-			continue
+		if r.wants(n) {
+			rendered = append(rendered, r.rendered(n))
 		}
-		out := Rendered{Index: n.index, Computed: n.computed, Secret: n.secret}
-		if n.computed {
-			out.Data, out.Destinations = n.data, n.destinations
-		}
-		rendered = append(rendered, out)
 	}
+	r.keepUnseen(order)
 	return rendered, r.warnings.all(), nil
+}
+
+// wants reports whether a document is one to return.
+func (r *run) wants(n *node) bool {
+	return n.returned() && (r.options.Only == nil || r.options.Only(n.document))
+}
+
+// rendered returns what became of a document.
+func (r *run) rendered(n *node) Rendered {
+	out := Rendered{Index: n.index, Computed: n.computed, Secret: n.secret, Key: n.key}
+	if !n.computed {
+		return out
+	}
+	out.Destinations, out.Text = n.destinations, n.text
+	if n.text == nil {
+		out.Data = n.data
+	}
+	if !n.key.IsZero() && !n.warned && !r.options.Lenient {
+		out.kept = &n.sizes
+	}
+	return out
 }
 
 // run is one rendering.
@@ -167,9 +192,13 @@ func (r *run) compute(n *node) error {
 	if n.secret && r.options.Withhold {
 		return nil
 	}
-	if !n.changes() {
+	if n.key = r.keyOf(n); !n.changes() {
 		return r.keep(n)
 	}
+	if r.takeMade(n) {
+		return r.take(n, n.size)
+	}
+	warned := r.warnings.count
 	base, err := r.base(n)
 	if err != nil {
 		return err
@@ -190,6 +219,7 @@ func (r *run) compute(n *node) error {
 		}
 	}
 	n.data, n.read, n.computed = t.freeze(), true, true
+	n.sizes, n.warned = sizes{t.size, t.peak}, r.warnings.count > warned
 	if err := r.check(n, ""); err != nil {
 		return err
 	}

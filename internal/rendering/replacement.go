@@ -25,7 +25,7 @@ func markReplaced(nodes []*node) error {
 			}
 			continue
 		}
-		if n.parent != nil && n.parent.key() == n.key() {
+		if n.parent != nil && n.parent.name() == n.name() {
 			return notReplacing(n, namesake, n.parent)
 		}
 		if n.control {
@@ -48,7 +48,7 @@ func replace(n *node) error {
 	switch {
 	case n.parent == nil:
 		return notReplacing(n, needsParent)
-	case n.parent.key() != n.key():
+	case n.parent.name() != n.name():
 		return notReplacing(n, needsName, n.parent)
 	case n.parent.replacedBy == nil || n.parent.replacedBy.rank < n.rank:
 		n.parent.replacedBy = n

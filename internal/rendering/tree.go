@@ -17,6 +17,7 @@ type tree struct {
 	root    *array // of one item
 	top     spot
 	size    int64
+	peak    int64    // the largest size that it got by a change
 	history *history // nil unless the document is explained
 	event   *event   // that changes it now
 }
@@ -173,7 +174,8 @@ func (t *tree) below(s spot, c container, at int) spot {
 
 // grow accounts for a change of the data's size, before it is made.
 func (t *tree) grow(bytes int64, depth int) error {
-	if t.size += bytes; t.size > t.room {
+	t.size += bytes
+	if t.peak = max(t.peak, t.size); t.size > t.room {
 		return errTooLarge
 	}
 	if depth > maxDepth {

@@ -22,7 +22,10 @@ const (
 
 // warnings tell of likely mistakes that keep no document from being rendered. Those that depend on secrets are counted
 // apart from the others, whose number tells nothing about secrets.
-type warnings struct{ open, secret warningList }
+type warnings struct {
+	open, secret warningList
+	count        int // of all that was to be warned of
+}
 
 type warningList struct {
 	kept []fault.Message
@@ -31,7 +34,7 @@ type warningList struct {
 
 // warn keeps what a fault says as a warning.
 func (r *run) warn(f *fault.Fault) {
-	if r.options.Compat {
+	if r.warnings.count++; r.options.Compat {
 		return
 	}
 	list := &r.warnings.open

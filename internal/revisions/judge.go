@@ -21,7 +21,9 @@ func (s *Service) judge(options Options) judge {
 }
 
 func (s *Service) renderer(withhold bool) Renderer {
-	return Renderer{Engine: s.Engine, Vault: s.Vault, Defaults: s.ClientVersions, Compat: s.Compat, Withhold: withhold}
+	return Renderer{
+		Engine: s.Engine, Vault: s.Vault, Defaults: s.ClientVersions, Kept: s.Kept, Compat: s.Compat, Withhold: withhold,
+	}
 }
 
 // Judgement is the outcome of validating a diff.

@@ -62,6 +62,8 @@ type Renderer struct {
 	Vault  Vault
 	// Defaults are the versions of client plugins that no document names.
 	Defaults validations.ClientVersions
+	// Kept has what earlier renderings found out; nil keeps nothing. The outcome is the same.
+	Kept *Kept
 	// Compat refuses documents with the reference's words, and gives no warnings.
 	Compat bool
 	// Withhold leaves out encrypted documents and those that take something from them, and what could be said about them:
@@ -106,7 +108,7 @@ func (c Computed) digest(doc *Stored) document.Digest {
 func (r Renderer) compute(ctx context.Context, stored []*Stored, only func(*document.Document) bool) (Computed, error) {
 	resolver := newResolver(ctx, r.Vault, stored)
 	options := rendering.Options{Only: only, Compat: r.Compat, Withhold: r.Withhold, Resolve: resolver.resolve()}
-	rendered, warnings, err := rendering.Render(ctx, Contents(stored), options)
+	rendered, warnings, err := rendering.Render(ctx, Contents(stored), r.Kept.options(options))
 	if resolver.failure != nil {
 		return Computed{}, resolver.failure
 	}
@@ -124,14 +126,13 @@ func (r Renderer) compute(ctx context.Context, stored []*Stored, only func(*docu
 	}
 	out.Documents = make([]*Stored, len(rendered))
 	err = forEach(ctx, len(rendered), func(_ *budget.Meter, i int) error {
-		doc := *stored[rendered[i].Index]
-		if rendered[i].Computed {
-			text := *doc.Document
-			text.Data = document.AppendJSON(nil, rendered[i].Data)
-			doc.Document = &text
+		of := stored[rendered[i].Index]
+		doc := r.Kept.known(of, rendered[i])
+		if doc == nil {
+			doc = written(of, rendered[i])
+			r.Kept.keep(of, rendered[i], doc)
 		}
-		doc.Shared, doc.Tainted = true, rendered[i].Secret
-		out.Documents[i] = &doc
+		out.Documents[i] = doc
 		return nil
 	})
 	if err != nil {
@@ -143,6 +144,20 @@ func (r Renderer) compute(ctx context.Context, stored []*Stored, only func(*docu
 		}
 	}
 	return out, nil
+}
+
+// written returns the rendered version of a document.
+func written(of *Stored, rendered rendering.Rendered) *Stored {
+	doc := *of
+	if rendered.Computed {
+		text := *doc.Document
+		if text.Data = rendered.Text; text.Data == nil {
+			text.Data = document.AppendJSON(nil, rendered.Data)
+		}
+		doc.Document = &text
+	}
+	doc.Shared, doc.Tainted = true, rendered.Secret
+	return &doc
 }
 
 // validate checks rendered documents by the built-in schemas and the DataSchemas among them (spec/api.md §7.2, §0 D15).

@@ -16,13 +16,15 @@ import (
 	"purser/internal/validations"
 )
 
-// Config holds the dependencies and limits of a Service. All fields but Vault and ClientVersions must be set.
+// Config holds the dependencies and limits of a Service. All fields but Kept, Vault and ClientVersions must be set.
 type Config struct {
 	Store  Store
 	Engine *validations.Engine
 	Limits document.Limits
 	// Rendered keeps rendered revisions.
 	Rendered *RenderCache
+	// Kept has the documents of rendered revisions; nil keeps none.
+	Kept *Kept
 	// Vault keeps secrets; nil refuses them.
 	Vault Vault
 	// ClientVersions are those of plugins that no document of a revision names.

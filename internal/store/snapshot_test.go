@@ -248,7 +248,7 @@ func TestStore_Remember(t *testing.T) {
 	}
 }
 
-// A bucket that is larger than half of the cache is not kept, and displaces none that is.
+// A bucket that is larger than the cache is not kept, and displaces none that is.
 func TestStore_Recall_bounded(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

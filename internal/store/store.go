@@ -115,7 +115,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	return &Store{
 		pool: pool, site: defaultSite, body: body, deadlines: options.Deadlines,
 		buckets:  cache.New[string, revisions.Bucket](options.CacheSize),
-		live:     cache.New[struct{}, liveDocuments](2 * options.CacheSize), // it keeps values up to half of its size
+		live:     cache.New[struct{}, liveDocuments](options.CacheSize),
 		policies: cache.New[policyKey, validations.Policy](policiesSize),
 		fixed:    cache.New[revisionKey, fixedEvidence](fixedSize),
 		newest:   cache.New[queries.Name, int64](newestSize),

@@ -1,0 +1,134 @@
+package rendering
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"purser/internal/cache"
+	"purser/internal/document"
+)
+
+// Cache keeps what renderings have found out about documents, for later renderings of the same documents. Everything is
+// found by a digest of all that it depends on. What depends on a secret is never kept. It is safe for concurrent use.
+type Cache struct {
+	kept *cache.Cache[document.Digest, fact]
+}
+
+// fact is one of two things: what a document's metadata says, by the digest of the document; or what the document was
+// rendered to, by its key.
+type fact struct {
+	*declaration
+	*made
+}
+
+// NewCache returns an empty cache of about so many bytes.
+func NewCache(bytes int) *Cache {
+	return &Cache{cache.New[document.Digest, fact](bytes)}
+}
+
+// made is what a document was rendered to.
+type made struct {
+	text         []byte // its data as JSON text
+	destinations [][]string
+	sizes
+}
+
+// sizes tell how large a document's data was, as the limit of all counts it.
+type sizes struct{ size, peak int64 } // in the end, and at most
+
+// Add keeps the JSON text of the data of a document that Render computed with the cache, unless that depends on a
+// secret.
+func (c *Cache) Add(rendered Rendered, text []byte) {
+	if rendered.kept == nil || rendered.Text != nil {
+		return
+	}
+	const overhead = 80 // of the structure itself
+	m := &made{text, make([][]string, len(rendered.Destinations)), *rendered.kept}
+	size := overhead + len(text) + listSize*len(m.destinations)
+	for i, place := range rendered.Destinations {
+		m.destinations[i] = make([]string, len(place))
+		for j, part := range place {
+			m.destinations[i][j] = strings.Clone(part) // which is a part of a larger text
+			size += wordSize + len(part)
+		}
+	}
+	c.kept.Add(rendered.Key, fact{made: m}, size)
+}
+
+// digestOf returns the digest of all that a document's rendering takes from the document itself.
+func (r *run) digestOf(d *document.Document) (digest document.Digest) {
+	if r.options.Cache == nil {
+		return digest
+	}
+	r.charge(lookupCost + (len(d.Metadata)+len(d.Data))/bytesPerRun)
+	h := sha256.New()
+	for _, part := range [][]byte{[]byte(d.Schema), d.Metadata, d.Data} {
+		var length [8]byte
+		binary.LittleEndian.PutUint64(length[:], uint64(len(part)))
+		h.Write(length[:])
+		h.Write(part)
+	}
+	h.Sum(digest[:0])
+	return digest
+}
+
+// keyOf returns the digest of all that a document's data is rendered from; what it depends on has its key already. It
+// is zero, as the digest of a document is without a cache, where that includes a secret.
+func (r *run) keyOf(n *node) (key document.Digest) {
+	if n.secret || r.options.Cache == nil || !n.changes() {
+		if !n.secret {
+			key = n.digest
+		}
+		return key
+	}
+	r.charge(lookupCost * (2 + len(n.substitutions)))
+	const kind = "rendered" // longer than any length that the digest of a document begins with
+	parts := make([]byte, 0, len(kind)+len(key)*(2+len(n.substitutions)))
+	parts = append(append(parts, kind...), n.digest[:]...)
+	var from *node
+	if n.layered() {
+		from = n.ancestor()
+	}
+	parts = appendKey(parts, from)
+	for i := range n.substitutions {
+		parts = appendKey(parts, r.sources.of(n.substitutions[i].source))
+	}
+	return sha256.Sum256(parts)
+}
+
+// appendKey appends the key of a document that another one depends on, nil for none.
+func appendKey(parts []byte, n *node) []byte {
+	if n == nil {
+		n = &node{}
+	}
+	return append(parts, n.key[:]...)
+}
+
+// takeMade takes what a document was rendered to before, and reports whether that is kept. It is not taken where data
+// that large would have been refused. A strict rendering has nothing to pass over, so a lenient one may take its
+// outcome.
+func (r *run) takeMade(n *node) bool {
+	if n.key.IsZero() {
+		return false
+	}
+	r.charge(lookupCost)
+	known, _ := r.options.Cache.kept.Get(n.key)
+	m := known.made
+	if m == nil || m.peak > r.room {
+		return false
+	}
+	n.text, n.destinations, n.sizes, n.computed = m.text, slices.Clip(m.destinations), m.sizes, true
+	return true
+}
+
+// keepUnseen keeps what documents were rendered to that are not among those that Render returns.
+func (r *run) keepUnseen(order []*node) {
+	for _, n := range order {
+		if out := r.rendered(n); n.computed && !r.wants(n) && out.kept != nil && out.Text == nil {
+			r.charge(int(n.size))
+			r.options.Cache.Add(out, document.AppendJSON(nil, n.data))
+		}
+	}
+}
