@@ -69,7 +69,8 @@ func (d *diagnosis) quotedValue(start int) {
 	}
 	runaway := d.leavesIndent(start, end) // it goes on into other entries
 	if at, escape := d.badEscape(start, end); escape != nil && !runaway {
-		d.failf(at, "'%s' is not an escape sequence of double quotes; write \\\\ for a backslash, or use single quotes", escape)
+		d.failf(at, "'%s' is not an escape sequence of double quotes; write \\\\ for a backslash, or use single quotes",
+			escape)
 		return
 	}
 	d.at = end

@@ -29,7 +29,8 @@ type Options struct {
 	Compat bool
 	// Withhold leaves the documents that are Secret without data: what is rendered and refused then depends on no secret.
 	Withhold bool
-	// Cache keeps what is found out, and has what earlier renderings found out; nil keeps nothing. The outcome is the same.
+	// Cache keeps what is found out, and has what earlier renderings found out; nil keeps nothing. The outcome is the
+	// same.
 	Cache *Cache
 }
 

@@ -47,7 +47,8 @@ func (p Payload) match(snapshot Snapshot) (Diff, error) {
 			current = p.next(&diff, snapshot.Head, byIdentity, item)
 		}
 		if first, twice := seen[current.Place]; twice {
-			return Diff{}, duplicate(current.Identity, diff.Result[first].Bucket, fmt.Sprintf("It appears twice in the body: as "+
+			return Diff{}, duplicate(current.Identity, diff.Result[first].Bucket, fmt.Sprintf("It appears twice in the body: "+
+				"as "+
 				"%s and as %s. Remove one of them.", p.Items[first].Segment.Place(), item.Segment.Place()))
 		}
 		seen[current.Place] = i

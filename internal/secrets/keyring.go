@@ -60,7 +60,8 @@ func Open(ctx context.Context, path string, options Options) (*Keyring, error) {
 func create(path string, options Options) error {
 	err := Create(path, options.KMS)
 	if err == nil {
-		options.Log.Info("created the keyset file: back it up, for no secret can be decrypted without it", slog.String("path", path))
+		options.Log.Info("created the keyset file: back it up, for no secret can be decrypted without it",
+			slog.String("path", path))
 	}
 	if errors.Is(err, os.ErrExist) {
 		return nil

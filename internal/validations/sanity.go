@@ -202,7 +202,7 @@ func sanityMessage(e document.Entry, v violation, at document.Position) fault.Me
 	}
 }
 
-// misspelt says which of a document's first keys is probably meant as the one of a path; "" if the document has that one,
+// misspelt says which of a document's first keys is probably meant as the one of a path; "" if the document has that,
 // or the path is not of the top level.
 func misspelt(root document.Mapping, path string) string {
 	const maxKeys = 10
