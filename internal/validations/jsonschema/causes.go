@@ -128,8 +128,11 @@ func (a *attempt) discriminate(to *node, v any) {
 // hint returns what may have been meant, or what the message leaves open; empty if nothing can be said.
 func (c *run) hint(v *violation) string {
 	switch {
-	case v.keyword == "additionalProperties" && v.added == nil:
-		return c.misspelt(v)
+	case v.added != nil:
+	case v.keyword == "additionalProperties":
+		return c.misspelt(v, v.additional(c.work))
+	case v.keyword == "unevaluatedProperties":
+		return c.misspelt(v, v.extras)
 	case v.keyword == "oneOf" && v.note != "":
 		var valid []string
 		for index := range strings.SplitSeq(v.note, " ") {
@@ -140,8 +143,8 @@ func (c *run) hint(v *violation) string {
 	return ""
 }
 
-// misspelt returns the names that are nearest to those which are not allowed.
-func (c *run) misspelt(v *violation) string {
+// misspelt returns the names that are nearest to those which are not allowed, of the properties beside the keyword.
+func (c *run) misspelt(v *violation, extras []any) string {
 	m, _ := v.value.(mapping)
 	var known []string
 	for _, p := range v.node.objects.properties.list {
@@ -154,7 +157,7 @@ func (c *run) misspelt(v *violation) string {
 	present := c.keys(m, len(known))
 	known = slices.DeleteFunc(known, present.has)
 	var said []string
-	for _, extra := range v.additional(c.work) {
+	for _, extra := range extras {
 		if len(said) == maxHints {
 			break
 		}

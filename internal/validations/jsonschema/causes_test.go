@@ -63,6 +63,10 @@ func TestSchema_Check_hints(t *testing.T) {
 	const closed = `{"properties": {"name": {}, "rack": {}, "role": {}}, "additionalProperties": false}`
 	for _, tt := range []struct{ name, schema, data, want string }{
 		{"misspelt", closed, `{"naem": 1, "rack": 1, "rolle": 2}`, `did you mean "name" for "naem", "role" for "rolle"?`},
+		{
+			"unevaluated", `{"$schema": "https://json-schema.org/draft/2020-12/schema", "properties": {"gateway": {}}, "unevaluatedProperties": false}`,
+			`{"gatway": 1}`, `did you mean "gateway" for "gatway"?`,
+		},
 		{"not one that is there", closed, `{"racks": 1, "rack": 1}`, ""},
 		{"nothing like it", closed, `{"other": 1}`, ""},
 		{"valid twice", `{"oneOf": [{}, {"type": "null"}, {"minimum": 0}]}`, `1`, "it is valid under oneOf.0 and oneOf.2, and must be under one alone"},
