@@ -63,7 +63,8 @@ func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	}, nil
 }
 
-// LostWarning says that a key of a posted result has no meaning and was not kept; "" if all have one.
+// LostWarning says that a key of a posted result has no meaning and was not kept, if it is like one that has; "" if
+// there is none. Validators of Deckhand post others too, such as createdAt.
 func LostWarning(body any) string {
 	const maxNamed = 64 // bytes of the key
 	known := []string{"status", "validator", "errors"}
@@ -72,11 +73,9 @@ func LostWarning(body any) string {
 		if slices.Contains(known, field.Key) || len(field.Key) > maxNamed {
 			continue
 		}
-		warning := fmt.Sprintf("The key %q of a result has no meaning, and was not kept", field.Key)
 		if nearest := spelling.Nearest(field.Key, known); nearest != "" {
-			warning += "; did you mean " + nearest + "?"
+			return fmt.Sprintf("The key %q of a result has no meaning, and was not kept; did you mean %s?", field.Key, nearest)
 		}
-		return warning
 	}
 	return ""
 }

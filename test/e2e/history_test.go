@@ -90,7 +90,7 @@ func TestHistory_message(t *testing.T) {
 	before := s.everything(t)
 	changes := []change{put("a", ""), set("?buckets=a", ""), back("0"), purging()}
 	for _, c := range changes {
-		for name, header := range map[string]string{"at most 1000": longest + "x", "no UTF-8": "\xe9t\xe9"} {
+		for name, header := range map[string]string{"at most 1000": longest + "x", "not valid UTF-8": "\xe9t\xe9"} {
 			r := c.request("")
 			r.header, r.bad = map[string]string{"X-Purser-Message": header}, true
 			s.send(t, r).fails(t, http.StatusBadRequest, "HTTPBadRequest", name, "X-Purser-Message")

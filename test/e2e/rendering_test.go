@@ -213,7 +213,7 @@ func TestRendering_selection(t *testing.T) {
 	}
 	for query, help := range map[string]string{
 		"limit=x": `"limit" parameter is invalid`, "offset=-1": "not negative", "sort=data.x": `"data.x"`, "cleartext-secrets=maybe": "true",
-		"metadata.name=%FF": "UTF-8", "metadata.layeringDefinition.abstract=true": "none of that name",
+		"metadata.name=%FF": "UTF-8", "metadata.layeringDefinition.abstract=true": "no parameter of that name",
 	} {
 		s.send(t, request{method: http.MethodGet, path: "revisions/3/rendered-documents?" + query, bad: true}).
 			fails(t, http.StatusBadRequest, "HTTPInvalidParam", help)

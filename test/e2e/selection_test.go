@@ -182,7 +182,7 @@ func TestSelection_refuses(t *testing.T) {
 		"sort=name,schema":        `"name,schema"`,
 		"cleartext-secrets=maybe": `must be "true" or "false"`,
 		"cleartext-secrets=1&cleartext-secrets=1": `"cleartext-secrets"`,
-		"metadata.name=%FF":                       `"metadata.name" parameter is invalid. A value of it is no UTF-8 text`,
+		"metadata.name=%FF":                       `"metadata.name" parameter is invalid. One of its values is not valid UTF-8`,
 		"schema=a%00":                             `"schema"`,
 		"name=w1":                                 `"name" parameter is invalid`,
 		"status.revision=1":                       `"status.revision"`,
