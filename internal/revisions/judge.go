@@ -87,9 +87,10 @@ func (j judge) need(ctx context.Context, snapshot Snapshot, diff Diff) (Need, er
 	if err != nil {
 		return need, err
 	}
-	need.Schemas = scope.versions.Digest() != snapshot.Newest.ClientVersions || len(scope.governed) > 0
+	need.Schemas = scope.versions.Digest() != snapshot.Newest.ClientVersions || len(scope.governed) > 0 ||
+		scope.hasReferences() // read at once: a chain of references would take as many reads
 	need.Governed = sorted(scope.governed)
-	need.Kinds = slices.Concat(need.Kinds, need.Governed, scope.referred())
+	need.Kinds = append(need.Kinds, need.Governed...)
 	need.Checks = scope.recorded(snapshot, diff)
 	lookedUp := snapshot.Checks != nil || len(need.Checks) == 0
 	need.Positions = diff.Result == nil && (hasEntries(snapshot, diff) || lookedUp && scope.mayFail(snapshot))

@@ -290,10 +290,12 @@ func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []
 	registry := registryOf(Registering(rendered.Documents))
 	err = forEach(ctx, len(schemas), func(meter *budget.Meter, i int) error {
 		schema := &schemas[i]
-		of := registry.DataSchema(rendered.digest(schema.Stored), schema.Data)
+		of, err := registry.DataSchema(meter, rendered.digest(schema.Stored), schema.Data)
+		if err != nil {
+			return readingSchema(err, schema.Stored)
+		}
 		schema.others = of.Others
 		var names bool
-		var err error
 		if schema.rule, names, err = r.ruleOf(meter, of, versions, withheld); err != nil {
 			return readingSchema(err, schema.Stored)
 		}

@@ -3,7 +3,6 @@ package revisions
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"purser/internal/budget"
@@ -44,7 +43,10 @@ func (j judge) scope(ctx context.Context, snapshot Snapshot, diff Diff) (s scope
 	unknown := map[string]bool{} // document schemas whose DataSchemas name client versions that are withheld
 	registry := registryOf(registering)
 	for _, doc := range registering {
-		schema := registry.DataSchema(doc.Digest, doc.Data)
+		schema, err := registry.DataSchema(meter, doc.Digest, doc.Data)
+		if err != nil {
+			return s, readingSchema(err, doc)
+		}
 		rule, names, err := j.ruleOf(meter, schema, s.versions, unknownVersions)
 		if err != nil {
 			return s, readingSchema(err, doc)
@@ -81,12 +83,14 @@ func (r Renderer) ruleOf(meter *budget.Meter, schema validations.DataSchema, ver
 	return rule, names, err
 }
 
-// referred returns the names of the DataSchemas that those of the scope refer to.
-func (s scope) referred() (names []string) {
+// hasReferences reports whether a DataSchema of the scope refers to another one.
+func (s scope) hasReferences() bool {
 	for _, schema := range s.schemas {
-		names = slices.AppendSeq(names, maps.Keys(schema.Others))
+		if len(schema.Others) > 0 {
+			return true
+		}
 	}
-	return names
+	return false
 }
 
 // registryOf returns the DataSchemas that documents register.
@@ -112,7 +116,11 @@ func (j judge) governed(meter *budget.Meter, snapshot Snapshot, diff Diff, versi
 	registry := registryOf(registering)
 	if versions.Digest() != snapshot.Newest.ClientVersions {
 		for _, doc := range registering {
-			names, err := j.Engine.NamesVersions(meter, registry.DataSchema(doc.Digest, doc.Data))
+			schema, err := registry.DataSchema(meter, doc.Digest, doc.Data)
+			if err != nil {
+				return nil, readingSchema(err, doc)
+			}
+			names, err := j.Engine.NamesVersions(meter, schema)
 			if err != nil {
 				return nil, readingSchema(err, doc)
 			}

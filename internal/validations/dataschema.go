@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/validations/jsonschema"
 )
@@ -22,13 +23,21 @@ type DataSchema struct {
 // Registry holds the texts of the DataSchemas in force, by name.
 type Registry map[string][]byte
 
-// DataSchema returns a DataSchema with those that it refers to.
-func (r Registry) DataSchema(digest document.Digest, text []byte) DataSchema {
+// textSteps is what finding the references of a text, hashing it and looking for keywords in it takes for each byte, in
+// the budget's steps.
+const textSteps = 5
+
+// DataSchema returns a DataSchema with those that it refers to, and counts what these take. The error is the meter's,
+// unwrapped.
+func (r Registry) DataSchema(meter *budget.Meter, digest document.Digest, text []byte) (DataSchema, error) {
 	s := DataSchema{Digest: digest, Text: text}
 	for queue := jsonschema.References(text); len(queue) > 0; queue = queue[1:] {
 		name := queue[0]
 		if _, known := s.Others[name]; known {
 			continue
+		}
+		if err := meter.Spend(len(name) + len(r[name])*textSteps); err != nil {
+			return s, err
 		}
 		if s.Others == nil {
 			s.Others = map[string][]byte{}
@@ -36,7 +45,7 @@ func (r Registry) DataSchema(digest document.Digest, text []byte) DataSchema {
 		s.Others[name] = r[name]
 		queue = append(queue, jsonschema.References(r[name])...)
 	}
-	return s
+	return s, nil
 }
 
 // sum returns a digest of the texts of the schema and of those that it refers to.
@@ -79,17 +88,18 @@ func (s DataSchema) contains(part []byte) bool {
 // Dependents returns the names of the schemas that refer to one of some names, directly or through others, and those
 // names themselves.
 func (r Registry) Dependents(names map[string]bool) map[string]bool {
-	all, references := maps.Clone(names), make(map[string][]string, len(r))
+	referring := make(map[string][]string) // names of schemas, by what they refer to
 	for name, text := range r {
-		if refers := jsonschema.References(text); refers != nil {
-			references[name] = refers
+		for _, to := range jsonschema.References(text) {
+			referring[to] = append(referring[to], name)
 		}
 	}
-	for grown := true; grown; {
-		grown = false
-		for name, refers := range references {
-			if !all[name] && slices.ContainsFunc(refers, func(to string) bool { return all[to] }) {
-				all[name], grown = true, true
+	all := maps.Clone(names)
+	for queue := slices.Collect(maps.Keys(names)); len(queue) > 0; queue = queue[1:] {
+		for _, name := range referring[queue[0]] {
+			if !all[name] {
+				all[name] = true
+				queue = append(queue, name)
 			}
 		}
 	}

@@ -79,17 +79,17 @@ func (g *graph) assertion(n *node, a *assertions, keyword string, held any) bool
 	case "multipleOf":
 		a.multipleOf = limit(held)
 	case "minLength":
-		a.length.min = size0(held)
+		a.length.min = countIn(held)
 	case "maxLength":
-		a.length.max = size0(held)
+		a.length.max = countIn(held)
 	case "minItems":
-		a.items.min = size0(held)
+		a.items.min = countIn(held)
 	case "maxItems":
-		a.items.max = size0(held)
+		a.items.max = countIn(held)
 	case "minProperties":
-		a.properties.min = size0(held)
+		a.properties.min = countIn(held)
 	case "maxProperties":
-		a.properties.max = size0(held)
+		a.properties.max = countIn(held)
 	case "uniqueItems":
 		a.unique, _ = held.(bool)
 	case "required":
@@ -160,8 +160,8 @@ func limit(held any) *big.Rat {
 	return rational(bounded(n))
 }
 
-// size0 reads a number of characters, items or members. 2.0 is one from Draft 6 on.
-func size0(held any) int {
+// countIn reads a number of characters, items or members. 2.0 is one from Draft 6 on.
+func countIn(held any) int {
 	n, _ := held.(document.Number)
 	i, err := strconv.Atoi(strings.TrimSuffix(string(n), ".0"))
 	if err != nil && !isWhole(n) {

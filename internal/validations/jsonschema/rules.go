@@ -86,10 +86,10 @@ func (n *node) close() {
 	a.least = 1
 	if n.draft().since >= since2019 {
 		if held, ok := n.members.Lookup("minContains"); ok {
-			a.least, a.hasLeast = size0(held), true
+			a.least, a.hasLeast = countIn(held), true
 		}
 		if held, ok := n.members.Lookup("maxContains"); ok {
-			a.most = size0(held)
+			a.most = countIn(held)
 		}
 	}
 }

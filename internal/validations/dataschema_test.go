@@ -1,0 +1,79 @@
+package validations
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+)
+
+func refersTo(names ...string) []byte {
+	var b strings.Builder
+	for i, name := range names {
+		fmt.Fprintf(&b, `,"p%d":{"$ref":"%s#/a"}`, i, name)
+	}
+	return []byte(`{"properties":{"x":{}` + b.String() + `}}`)
+}
+
+func TestRegistry_DataSchema(t *testing.T) {
+	t.Parallel()
+	registry := Registry{"a/A/v1": refersTo("a/B/v1"), "a/B/v1": refersTo("a/A/v1", "a/None/v1"), "a/C/v1": refersTo()}
+	s, err := registry.DataSchema(budget.NewMeter(t.Context()), document.Digest{1}, registry["a/A/v1"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a/A/v1", "a/B/v1", "a/None/v1"}, slices.Sorted(maps.Keys(s.Others))); diff != "" {
+		t.Errorf("others (-want +got)\n%s", diff)
+	}
+	alone, err := registry.DataSchema(budget.NewMeter(t.Context()), document.Digest{1}, registry["a/C/v1"])
+	if err != nil || alone.Others != nil || alone.with(document.Digest{1}) != (document.Digest{1}) {
+		t.Errorf("without references: %v, %v", alone.Others, err)
+	}
+}
+
+// A chain of large schemas, each of which takes all that follow, ends with the budget.
+func TestRegistry_DataSchema_bound(t *testing.T) {
+	t.Parallel()
+	const length, size = 1000, 100_000
+	registry := make(Registry, length)
+	padding := `,"description":"` + strings.Repeat("x", size) + `"}`
+	for i := range length {
+		text := refersTo(fmt.Sprintf("a/A/v%d", i+1))
+		registry[fmt.Sprintf("a/A/v%d", i)] = append(text[:len(text)-1], padding...)
+	}
+	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
+	defer end()
+	meter := budget.NewMeter(ctx)
+	for range length {
+		_, err := registry.DataSchema(meter, document.Digest{}, registry["a/A/v0"])
+		if _, exceeded := errors.AsType[*budget.Exceeded](err); exceeded {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Error("the budget was not exceeded")
+}
+
+func TestRegistry_Dependents(t *testing.T) {
+	t.Parallel()
+	registry := Registry{
+		"a/A/v1": refersTo("a/B/v1"), "a/B/v1": refersTo("a/C/v1"), "a/C/v1": refersTo("a/A/v1"), "a/D/v1": refersTo("a/E/v1"),
+	}
+	for name, want := range map[string][]string{
+		"a/C/v1": {"a/A/v1", "a/B/v1", "a/C/v1"}, "a/E/v1": {"a/D/v1", "a/E/v1"}, "a/D/v1": {"a/D/v1"},
+	} {
+		got := slices.Sorted(maps.Keys(registry.Dependents(map[string]bool{name: true})))
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
