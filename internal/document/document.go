@@ -43,10 +43,13 @@ type Traits struct {
 	Abstract     bool
 	Control      bool
 	Encrypted    bool
+	Replacement  bool
 	Substituted  bool     // has substitutions
 	Parented     bool     // has a parentSelector
 	Destinations []string // paths in Data that substitutions write to
 	Labels       Mapping  // only those with string values
+	// Plain tells that all the metadata says about rendering is Abstract, Control, Encrypted, Replacement and Labels.
+	Plain bool
 }
 
 // Final reports whether rendering leaves the document's data as it is (spec/api.md §0 C1).
@@ -102,15 +105,20 @@ func withDefaults(metadata Mapping) Mapping {
 func traitsOf(metadata Mapping) *Traits {
 	layering := mapping(metadata.At("layeringDefinition"))
 	substitutions, _ := metadata.At("substitutions").([]any)
-	return &Traits{
+	actions, _ := layering.At("actions").([]any)
+	all := mapping(metadata.At("labels"))
+	traits := &Traits{
 		Abstract:     layering.At("abstract") == true,
 		Control:      strings.HasPrefix(text(metadata.At("schema")), "metadata/Control"),
 		Encrypted:    metadata.At("storagePolicy") == "encrypted",
+		Replacement:  metadata.At("replacement") == true,
 		Substituted:  len(substitutions) > 0,
 		Parented:     !IsFalsy(layering.At("parentSelector")),
 		Destinations: destinations(substitutions),
-		Labels:       labels(mapping(metadata.At("labels"))),
+		Labels:       labels(all),
 	}
+	traits.Plain = !traits.Substituted && !traits.Parented && len(actions) == 0 && len(traits.Labels) == len(all)
+	return traits
 }
 
 // labels returns the labels that have string values.
@@ -133,6 +141,14 @@ func (d *Document) Traits() Traits {
 		return Traits{Encrypted: true, Substituted: true}
 	}
 	return *traitsOf(mapping(value))
+}
+
+// Decoded returns the traits of the document if they need not be read from its metadata.
+func (d *Document) Decoded() (traits Traits, ok bool) {
+	if d.traits == nil {
+		return Traits{}, false
+	}
+	return *d.traits, true
 }
 
 func destinations(substitutions []any) (paths []string) {

@@ -59,9 +59,6 @@ func (c *Cache) Add(rendered Rendered, text []byte) {
 
 // digestOf returns the digest of all that a document's rendering takes from the document itself.
 func (r *run) digestOf(d *document.Document) (digest document.Digest) {
-	if r.options.Cache == nil {
-		return digest
-	}
 	r.charge(lookupCost + (len(d.Metadata)+len(d.Data))/bytesPerRun)
 	h := sha256.New()
 	for _, part := range [][]byte{[]byte(d.Schema), d.Metadata, d.Data} {
@@ -74,34 +71,40 @@ func (r *run) digestOf(d *document.Document) (digest document.Digest) {
 	return digest
 }
 
-// keyOf returns the digest of all that a document's data is rendered from; what it depends on has its key already. It
-// is zero, as the digest of a document is without a cache, where that includes a secret.
-func (r *run) keyOf(n *node) (key document.Digest) {
-	if n.secret || r.options.Cache == nil || !n.changes() {
-		if !n.secret {
-			key = n.digest
-		}
-		return key
+// setKey sets the digest of all that a document's data is rendered from; what it depends on has its key already, or is
+// as it was submitted. It stays zero where that includes a secret, and without a cache.
+func (r *run) setKey(n *node) {
+	if n.secret || r.options.Cache == nil {
+		return
+	}
+	if n.digest.IsZero() {
+		n.digest = r.digestOf(n.document)
+	}
+	if !n.changes() {
+		n.key = n.digest
+		return
 	}
 	r.charge(lookupCost * (2 + len(n.substitutions)))
 	const kind = "rendered" // longer than any length that the digest of a document begins with
-	parts := make([]byte, 0, len(kind)+len(key)*(2+len(n.substitutions)))
+	parts := make([]byte, 0, len(kind)+len(n.key)*(2+len(n.substitutions)))
 	parts = append(append(parts, kind...), n.digest[:]...)
 	var from *node
 	if n.layered() {
 		from = n.ancestor()
 	}
-	parts = appendKey(parts, from)
+	parts = r.appendKey(parts, from)
 	for i := range n.substitutions {
-		parts = appendKey(parts, r.sources.of(n.substitutions[i].source))
+		parts = r.appendKey(parts, r.sources.of(n.substitutions[i].source))
 	}
-	return sha256.Sum256(parts)
+	n.key = sha256.Sum256(parts)
 }
 
 // appendKey appends the key of a document that another one depends on, nil for none.
-func appendKey(parts []byte, n *node) []byte {
+func (r *run) appendKey(parts []byte, n *node) []byte {
 	if n == nil {
 		n = &node{}
+	} else if n.key.IsZero() {
+		r.setKey(n)
 	}
 	return append(parts, n.key[:]...)
 }

@@ -112,6 +112,49 @@ func TestLaws(t *testing.T) {
 	}
 }
 
+// What renders without a warning fits together: package revisions need not examine it then.
+func TestExamine_law(t *testing.T) {
+	t.Parallel()
+	fit, unfit := 0, 0
+	rapid.Check(t, func(rt *rapid.T) {
+		lines := anySet(rt)
+		for range rapid.IntRange(0, 2).Draw(rt, "broken") {
+			i := rapid.IntRange(0, len(lines)-1).Draw(rt, "line")
+			switch rapid.IntRange(0, 4).Draw(rt, "mistake") {
+			case 0:
+				lines = slices.Delete(lines, i, i+1)
+			case 1:
+				lines[i] += " | sub gone . > .n"
+			case 2:
+				lines[i] += " | sub d0 . > .m"
+			case 3:
+				lines[i] = "unknown" + lines[i]
+			case 4:
+				lines[i] += " | parent {id: none}"
+			}
+			if len(lines) == 0 {
+				return
+			}
+		}
+		documents := sketch(t, strings.Join(lines, "\n"))
+		if rapid.IntRange(0, 5).Draw(rt, "policy") == 0 {
+			documents = slices.DeleteFunc(documents, func(d *document.Document) bool { return d.Name == "policy" })
+		}
+		_, warnings, err := Render(t.Context(), documents, Options{})
+		problems, examined := Examine(t.Context(), documents, Options{})
+		must(rt, examined)
+		if unfit += len(problems); err != nil || len(warnings) > 0 {
+			return
+		}
+		if fit++; len(problems) > 0 {
+			rt.Errorf("rendered without a warning: %v", problems[0])
+		}
+	})
+	if fit == 0 || unfit == 0 {
+		t.Errorf("%d sets fit, there are %d problems: there should be both", fit, unfit)
+	}
+}
+
 func textsOf(documents []*document.Document) (texts []string) {
 	for _, d := range documents {
 		texts = append(texts, string(d.Metadata)+string(d.Data))

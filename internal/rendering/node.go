@@ -1,7 +1,9 @@
 package rendering
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"purser/internal/document"
@@ -14,7 +16,7 @@ type node struct {
 
 	document *document.Document
 	index    int             // in the input
-	digest   document.Digest // see digestOf
+	digest   document.Digest // see digestOf; zero until it is needed
 
 	rank       int   // of its layer, from the top; -1 without a layer
 	position   int   // among all with a layer: from the top layer down, then as in the input
@@ -34,7 +36,7 @@ type node struct {
 	read     bool     // data is set
 	computed bool
 	text     []byte          // the rendered data as JSON text where a cache had it, nil otherwise
-	key      document.Digest // see keyOf
+	key      document.Digest // see setKey
 	sizes
 }
 
@@ -130,7 +132,6 @@ func (r *run) readAll(documents []*document.Document) ([]*node, error) {
 
 // declare reads what a document's metadata says.
 func (r *run) declare(n *node) (err error) {
-	n.digest = r.digestOf(n.document)
 	if n.declaration, err = r.declarationOf(n); err != nil {
 		return err
 	}
@@ -143,8 +144,12 @@ func (r *run) declare(n *node) (err error) {
 
 // declarationOf returns what a document's metadata says, which is not read again where it is kept.
 func (r *run) declarationOf(n *node) (*declaration, error) {
+	if traits, decoded := n.document.Decoded(); decoded && traits.Plain {
+		return r.plain(traits), nil
+	}
 	kept := r.options.Cache
 	if kept != nil {
+		n.digest = r.digestOf(n.document)
 		if known, _ := kept.kept.Get(n.digest); known.declaration != nil {
 			return known.declaration, nil
 		}
@@ -167,6 +172,16 @@ func (r *run) declarationOf(n *node) (*declaration, error) {
 		kept.kept.Add(n.digest, fact{declaration: d}, size)
 	}
 	return d, nil
+}
+
+// plain returns the declaration of a document whose traits tell all of it.
+func (r *run) plain(traits document.Traits) *declaration {
+	labels := r.labelsOf(traits.Labels)
+	slices.SortFunc(labels, func(a, b label) int { return cmp.Compare(a.key, b.key) })
+	return &declaration{
+		abstract: traits.Abstract, control: traits.Control, replacement: traits.Replacement, encrypted: traits.Encrypted,
+		labels: labels,
+	}
 }
 
 // declaration reads what metadata says.

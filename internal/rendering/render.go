@@ -48,7 +48,7 @@ type Rendered struct {
 	// (spec/rendering.md §9.3), or from its parent, which the reference does not mind. What its data says makes no
 	// difference.
 	Secret bool
-	// Key is a digest of all that the data depends on, zero where that includes a secret or there is no Cache.
+	// Key is a digest of all that computed data depends on, zero where that includes a secret or there is no Cache.
 	Key document.Digest
 	// Text is the computed data as JSON text where the Cache had it. Data is not set then.
 	Text []byte
@@ -193,9 +193,10 @@ func (r *run) compute(n *node) error {
 	if n.secret && r.options.Withhold {
 		return nil
 	}
-	if n.key = r.keyOf(n); !n.changes() {
+	if !n.changes() {
 		return r.keep(n)
 	}
+	r.setKey(n)
 	if r.takeMade(n) {
 		return r.take(n, n.size)
 	}

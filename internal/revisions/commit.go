@@ -215,7 +215,8 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 func (s *Service) prepare(ctx context.Context, from source, options Options) (
 	_ source, snapshot Snapshot, diff Diff, err error,
 ) {
-	need, _ := from.need().with(Need{Preview: options.DryRun, Evidence: options.DryRun})
+	dryRun := Need{Preview: options.DryRun, Evidence: options.DryRun, Documents: options.DryRun && !s.Compat}
+	need, _ := from.need().with(dryRun)
 	var known Need
 	for range maxSnapshots {
 		if snapshot, err = s.read(ctx, snapshot, known, need); err != nil {
@@ -228,12 +229,14 @@ func (s *Service) prepare(ctx context.Context, from source, options Options) (
 		if from, err = from.decoded(ctx, snapshot); err != nil {
 			return from, snapshot, Diff{}, err
 		}
+		more := from.need()
+		more.Documents = more.Documents || more.Evidence && s.whole.Load()
 		var grown bool
-		if need, grown = need.with(from.need()); grown {
+		if need, grown = need.with(more); grown {
 			continue
 		}
 		began := s.Now()
-		diff, more, err := s.planned(ctx, from, snapshot, options)
+		diff, more, err = s.planned(ctx, from, snapshot, options)
 		if err != nil {
 			return from, snapshot, Diff{}, err
 		}
@@ -281,6 +284,9 @@ func (s *Service) planned(ctx context.Context, from source, snapshot Snapshot, o
 	more, err := s.judge(options).need(ctx, snapshot, diff)
 	if err != nil {
 		return diff, more, err
+	}
+	if diff.Changes {
+		s.whole.Store(more.Documents)
 	}
 	more, _ = more.with(summaryNeed(diff, options.Viewer))
 	if options.DryRun {

@@ -15,7 +15,7 @@ type Kept struct {
 
 // NewKept returns an empty cache of about so many bytes.
 func NewKept(bytes int) *Kept {
-	const parts = 3 // served has the texts that made has, and those of documents that are rendered to what they are
+	const parts = 3 // served has the texts that made has, and what else the documents hold
 	return &Kept{rendering.NewCache(bytes / parts), cache.New[servedKey, *Stored](bytes - bytes/parts)}
 }
 
@@ -40,20 +40,18 @@ func (k *Kept) options(of rendering.Options) rendering.Options {
 
 // known returns the rendered version of a document, nil if it is not kept.
 func (k *Kept) known(of *Stored, rendered rendering.Rendered) *Stored {
-	if k == nil || rendered.Key.IsZero() {
+	if k == nil || rendered.Key.IsZero() || !rendered.Computed {
 		return nil
 	}
 	doc, _ := k.served.Get(keyOf(of, rendered))
 	return doc
 }
 
-// keep keeps the rendered version of a document, unless it depends on a secret.
+// keep keeps the rendered version of a document, unless it depends on a secret or is the document as it was submitted.
 func (k *Kept) keep(of *Stored, rendered rendering.Rendered, doc *Stored) {
-	if k == nil || rendered.Key.IsZero() {
+	if k == nil || rendered.Key.IsZero() || !rendered.Computed {
 		return
 	}
 	k.served.Add(keyOf(of, rendered), doc, Size(doc.Document))
-	if rendered.Computed {
-		k.made.Add(rendered, doc.Data)
-	}
+	k.made.Add(rendered, doc.Data)
 }

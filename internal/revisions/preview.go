@@ -83,6 +83,12 @@ func (s *Service) preview(ctx context.Context, snapshot Snapshot, diff Diff, jud
 		verdict := s.DefaultValidations.Weigh(policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)
 		preview.Shown = Shown{snapshot.Newest, verdict}
 	}
+	if !s.Compat && !slices.Contains(preview.Verdict.Made(), validations.CoverageValidation) {
+		documents := bySchema(Visible(viewer, diff.After(snapshot.Documents)))
+		if warning := validations.CoverageWarning(coverage(documents)); warning != "" {
+			preview.Verdict.Warnings = append([]string{warning}, preview.Verdict.Warnings...)
+		}
+	}
 	return Written{
 		Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result, Preview: preview,
 	}, nil

@@ -146,8 +146,11 @@ func (r Renderer) compute(ctx context.Context, stored []*Stored, only func(*docu
 	return out, nil
 }
 
-// written returns the rendered version of a document.
+// written returns the rendered version of a document, which is the document itself if it says all.
 func written(of *Stored, rendered rendering.Rendered) *Stored {
+	if of.Shared && !rendered.Computed && !rendered.Secret {
+		return of
+	}
 	doc := *of
 	if rendered.Computed {
 		text := *doc.Document

@@ -51,16 +51,17 @@ func ofRevision() []string {
 }
 
 // validateRevision returns a judgement with the outcomes of those validations of the whole revision that its policies
-// require.
+// require. It renders before it examines: where the documents render without a warning, it need not examine them.
 func (j judge) validateRevision(ctx context.Context, snapshot Snapshot, diff Diff, made Judgement) (Judgement, error) {
 	required := j.defaults.Required(made.Policies)
 	made.Exact = j.requiresRevisionValidation(made.Policies) || layered(versionsAfter(snapshot, diff))
 	documents := diff.After(snapshot.Documents)
-	for _, name := range ofRevision() {
+	flat, fit := len(made.Policies) == 0 && isFlat(documents), false
+	for _, name := range slices.Backward(ofRevision()) {
 		if !slices.Contains(required, name) {
 			continue
 		}
-		if len(made.Policies) == 0 && isFlat(documents) {
+		if flat || fit && name == validations.PolicyValidation {
 			made.Results = append(made.Results, revisionResult(name))
 			continue
 		}
@@ -69,11 +70,22 @@ func (j judge) validateRevision(ctx context.Context, snapshot Snapshot, diff Dif
 			return made, err
 		}
 		made.Results, made.Withheld = append(made.Results, result), made.Withheld || rendered.Withheld
-		if name == validations.RenderingValidation && len(result.Messages) == 0 {
-			made.Rendered = &rendered
+		if name == validations.RenderingValidation {
+			fit = j.fit(rendered, documents, snapshot.Fallback)
+			if len(result.Messages) == 0 {
+				made.Rendered = &rendered
+			}
 		}
 	}
+	slices.Reverse(made.Results)
 	return made, nil
+}
+
+// fit reports whether a rendering of documents shows that these fit together, as PolicyValidation would find: all of
+// them were rendered, by their own LayeringPolicy, and none of them has been warned about.
+func (r Renderer) fit(rendered Rendering, documents []*Stored, fallback *Stored) bool {
+	return rendered.Documents != nil && len(rendered.Warnings) == 0 && !r.Compat && !r.Withhold &&
+		(fallback == nil || HasLayeringPolicy(documents))
 }
 
 // isFlat reports whether documents need no LayeringPolicy and have none: no document has a layer (spec/api.md §0 D22).
@@ -114,18 +126,8 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 // uncovered returns a message for each schema of documents that is not in force.
 func uncovered(documents []*Stored) (messages []fault.Message) {
 	const maxNamed = 20 // documents of a message
-	counts, of := map[string]int{}, map[string][]*Stored{}
-	var registered []string
-	for _, doc := range documents {
-		switch {
-		case doc.Schema == validations.DataSchemaKind:
-			registered = append(registered, doc.Name)
-		case !doc.Traits().Abstract:
-			counts[doc.Schema]++
-			of[doc.Schema] = append(of[doc.Schema], doc)
-		}
-	}
-	for _, u := range validations.Coverage(counts, registered) {
+	of := bySchema(documents)
+	for _, u := range coverage(of) {
 		message := fault.Message{
 			Message: "No schema is in force for " + u.String(), Error: true, Name: "SchemaNotFound", Level: "Error",
 			Kind: "ValidationMessage",
@@ -141,6 +143,30 @@ func uncovered(documents []*Stored) (messages []fault.Message) {
 		messages = append(messages, message)
 	}
 	return messages
+}
+
+// coverage returns the schemas that are not in force, of documents by their schemas.
+func coverage(documents map[string][]*Stored) []validations.Uncovered {
+	counts := map[string]int{}
+	var registered []string
+	for schema, of := range documents {
+		counts[schema] = len(of)
+	}
+	for _, doc := range documents[validations.DataSchemaKind] {
+		registered = append(registered, doc.Name)
+	}
+	return validations.Coverage(counts, registered)
+}
+
+// bySchema returns the concrete documents of each schema.
+func bySchema(documents []*Stored) map[string][]*Stored {
+	of := map[string][]*Stored{}
+	for _, doc := range documents {
+		if !doc.Traits().Abstract {
+			of[doc.Schema] = append(of[doc.Schema], doc)
+		}
+	}
+	return of
 }
 
 // RevisionResult is the outcome of a validation of a whole revision that the server makes: a success without messages.

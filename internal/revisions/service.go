@@ -47,6 +47,9 @@ type Service struct {
 	Config
 
 	turn chan struct{} // holds a token while no change of this process is being appended
+
+	// whole tells that the last change was judged with all documents at hand: the next one reads them at once.
+	whole atomic.Bool
 }
 
 // NewService returns a service over a store.

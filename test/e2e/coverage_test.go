@@ -19,6 +19,14 @@ func TestCoverage(t *testing.T) {
 	if got := s.get(t, "revisions/1/status").is(t, http.StatusOK).text; !strings.Contains(got, warning) {
 		t.Errorf("the status has no warning:\n%s", got)
 	}
+	dryRun := s.send(t, request{
+		method: http.MethodPut, path: "buckets/other/documents?dry-run=true", body: doc("acme/Other/v1", "o1", "{}"),
+		header: yamlBody(),
+	}).is(t, http.StatusOK).text
+	if want := "2 documents have no DataSchema: acme/BaremetalNod/v1 (1; did you mean acme/BaremetalNode/v1?), " +
+		"acme/Other/v1 (1)"; !strings.Contains(dryRun, want) {
+		t.Errorf("the dry run does not say %q:\n%s", want, dryRun)
+	}
 	const coverage = "purser-coverage-validation"
 	s.put(t, "policy", policy("ready", coverage)).is(t, http.StatusOK)
 	s.isVerdict(t, "2", "failure; ready: "+coverage+"=failure; ignored: "+own+"=success")

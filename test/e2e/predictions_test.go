@@ -95,6 +95,9 @@ func (s *server) isPredicted(t *testing.T, c change) {
 	if after != "0" {
 		verdict := s.get(t, "revisions/"+after+"/status").mapping(t)
 		shown := s.get(t, "revisions/"+after).mapping(t)
+		if warnings, warned := verdict["warnings"]; warned {
+			done["warnings"] = warnings
+		}
 		done["revision"], done["status"], done["validationPolicies"] = shown["id"], shown["status"], verdict["policies"]
 		if verdict["validations"] != nil {
 			done["validations"] = verdict["validations"]
