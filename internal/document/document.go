@@ -143,6 +143,13 @@ func (d *Document) Traits() Traits {
 	return *traitsOf(mapping(value))
 }
 
+// DecodeTraits reads the traits from the metadata, so that they need not be read again. Nobody else may have the document
+// yet.
+func (d *Document) DecodeTraits() {
+	traits := d.Traits()
+	d.traits = &traits
+}
+
 // Decoded returns the traits of the document if they need not be read from its metadata.
 func (d *Document) Decoded() (traits Traits, ok bool) {
 	if d.traits == nil {

@@ -109,6 +109,10 @@ func (s *site) List(_ context.Context, query Query) ([]int64, *revisions.Purge, 
 	return numbers, nil, nil
 }
 
+func (s *site) AllDocuments(ctx context.Context, revision int64, _ revisions.Stamp) (Selected, error) {
+	return s.Documents(ctx, revision, Selection{Page: Page{Limit: -1}})
+}
+
 func (s *site) Documents(_ context.Context, revision int64, selection Selection) (Selected, error) {
 	s.selections = append(s.selections, selection)
 	documents, ok := s.documents[revision]

@@ -160,7 +160,13 @@ func (s *Service) render(ctx context.Context, key revisions.RenderKey) (revision
 
 // allDocuments reads all documents of a revision.
 func (s *Service) allDocuments(ctx context.Context, key revisions.RenderKey) ([]*revisions.Stored, error) {
-	found, err := s.store.Documents(ctx, key.Revision, Selection{Cleartext: key.Cleartext, Page: Page{Limit: -1}})
+	var found Selected
+	var err error
+	if key.Cleartext {
+		found, err = s.store.Documents(ctx, key.Revision, Selection{Cleartext: true, Page: Page{Limit: -1}})
+	} else {
+		found, err = s.store.AllDocuments(ctx, key.Revision, key.Stamp)
+	}
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.store, key.Revision, err))

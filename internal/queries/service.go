@@ -91,6 +91,9 @@ type Store interface {
 	// Documents returns the documents of a revision that a selection asks for, in its order; beyond its MaxBytes it only
 	// outlines them.
 	Documents(ctx context.Context, revision int64, selection Selection) (Selected, error)
+	// AllDocuments returns all documents of the revision with a number and a stamp, in order of place, without asking the
+	// database if it has them in memory; of another stamp if the number stands for another revision.
+	AllDocuments(ctx context.Context, revision int64, stamp revisions.Stamp) (Selected, error)
 	// Ranks returns the ranks, by the sort keys, of the documents that Documents returns, by id; documents that are equal
 	// in all keys share one.
 	Ranks(ctx context.Context, revision int64, selection Selection) (map[int64]int, error)

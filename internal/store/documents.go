@@ -77,6 +77,22 @@ func (s *Store) Documents(ctx context.Context, revision int64, selection queries
 	return selected, nil
 }
 
+// AllDocuments implements queries.Store. It keeps them for changes of the newest revision, which need them too.
+func (s *Store) AllDocuments(ctx context.Context, revision int64, stamp revisions.Stamp) (queries.Selected, error) {
+	kept, _ := s.live.Get(struct{}{})
+	if kept.stamp == stamp {
+		return queries.Selected{Documents: kept.documents, Revision: revision, Stamp: stamp}, nil
+	}
+	selected, err := s.Documents(ctx, revision, queries.Selection{Page: queries.Page{Limit: -1}})
+	if err == nil && revision > kept.revision {
+		for _, doc := range selected.Documents {
+			doc.DecodeTraits()
+		}
+		s.keepLive(liveDocuments{selected.Stamp, revision, selected.Documents})
+	}
+	return selected, err
+}
+
 // Ranks implements queries.Store.
 func (s *Store) Ranks(ctx context.Context, revision int64, selection queries.Selection) (map[int64]int, error) {
 	var stamp *revisions.Stamp

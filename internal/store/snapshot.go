@@ -265,14 +265,18 @@ func (r *snapshotReader) finish(need revisions.Need) revisions.Snapshot {
 	case r.live.stamp == r.Head.Stamp:
 		r.Documents = r.live.documents
 	default:
-		r.store.keepLive(liveDocuments{r.Head.Stamp, r.Documents})
+		for _, doc := range r.Documents {
+			doc.DecodeTraits()
+		}
+		r.store.keepLive(liveDocuments{r.Head.Stamp, r.Head.Revision, r.Documents})
 	}
 	return *r.Snapshot
 }
 
-// liveDocuments are all documents of the newest revision.
+// liveDocuments are all documents of what was the newest revision when they were kept.
 type liveDocuments struct {
-	stamp     revisions.Stamp     // of that revision; 0 if they are not known
+	stamp     revisions.Stamp // of that revision; 0 if they are not known
+	revision  int64
 	documents []*revisions.Stored // in order of place
 }
 
@@ -281,7 +285,7 @@ func (s *Store) keepLive(live liveDocuments) { s.live.Add(struct{}{}, live, size
 // advance keeps the live documents as a commit leaves them, if they are known as they were before.
 func (s *Store) advance(commit revisions.Commit) {
 	if live, ok := s.live.Get(struct{}{}); ok && live.stamp == commit.Base.Stamp {
-		s.keepLive(liveDocuments{commit.Revision.Stamp, commit.Diff.After(live.documents)})
+		s.keepLive(liveDocuments{commit.Revision.Stamp, commit.Revision.ID, commit.Diff.After(live.documents)})
 	}
 }
 
