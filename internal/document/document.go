@@ -143,7 +143,7 @@ func (d *Document) Traits() Traits {
 	return *traitsOf(mapping(value))
 }
 
-// DecodeTraits reads the traits from the metadata, so that they need not be read again. Nobody else may have the document
+// DecodeTraits reads the traits from the metadata, so that nobody reads them again. No one else may have the document
 // yet.
 func (d *Document) DecodeTraits() {
 	traits := d.Traits()
