@@ -16,7 +16,7 @@ type bounded struct {
 	Store
 
 	boundaries []Boundary
-	most   int
+	most       int
 }
 
 // Boundaries implements Store.
