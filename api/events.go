@@ -76,7 +76,7 @@ func (q *query) events(r *http.Request) (w wanted) {
 	if err != nil {
 		q.fail("since", "It must be the cursor of an answer, 0 for the oldest event that is kept, or now.")
 	}
-	w.since.After = int64(after) //nolint:gosec // of 63 bits
+	w.since.After = int64(after)
 	return w
 }
 

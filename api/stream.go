@@ -21,8 +21,8 @@ const (
 	streamPage = 100
 )
 
-// streamEvents answers with events as they come, until the client goes away or may not read them any more, or the server
-// stops. An error ends the stream too: the client connects again, and is told then.
+// streamEvents answers with events as they come, until the client goes away or may not read them any more, or the
+// server stops. An error ends the stream too: the client connects again, and is told then.
 func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wanted) error {
 	place, err := s.Feed.Wait()
 	if err != nil {
@@ -100,4 +100,3 @@ func (s eventStream) send(text []byte) error {
 	_ = s.control.Flush()
 	return nil
 }
-

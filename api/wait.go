@@ -192,8 +192,8 @@ type waiter interface {
 	Next() (turn int64, changed <-chan struct{})
 }
 
-// changedAnswer waits for an answer that is not one to wait on. It returns nil if the time is over, or the caller has to
-// make the answer by itself.
+// changedAnswer waits for an answer that is not one to wait on. It returns nil if the time is over, or the caller has
+// to make the answer by itself.
 func (s *server) changedAnswer(r *http.Request, of endpoint, place waiter, changed <-chan struct{},
 	limit time.Duration,
 ) (*recorded, error) {
@@ -205,7 +205,7 @@ func (s *server) changedAnswer(r *http.Request, of endpoint, place waiter, chang
 		case <-over.C:
 			return nil, nil
 		case <-r.Context().Done():
-			return nil, r.Context().Err() //nolint:wrapcheck // fail compares it
+			return nil, r.Context().Err()
 		case <-s.Stopping:
 			return nil, stopping()
 		}
@@ -267,9 +267,10 @@ func (s *server) sharedAnswer(r *http.Request, of endpoint, turn int64) (*record
 		id: info.id, caller: info.caller, viewer: info.viewer, rule: info.rule, parameters: info.parameters,
 		pinned: info.pinned,
 	}
-	routing, shared := chi.NewRouteContext(), chi.RouteContext(r.Context()).URLParams // chi uses it again after the request
+	routing := chi.NewRouteContext()
+	shared := chi.RouteContext(r.Context()).URLParams // chi uses it again after the request
 	routing.URLParams = chi.RouteParams{Keys: slices.Clone(shared.Keys), Values: slices.Clone(shared.Values)}
-	return s.answers.Do(r.Context(), key, func(ctx context.Context) (*recorded, int, error) { //nolint:wrapcheck // a fault
+	return s.answers.Do(r.Context(), key, func(ctx context.Context) (*recorded, int, error) {
 		ctx = context.WithValue(context.WithValue(ctx, requestInfoKey{}, own), chi.RouteCtxKey, routing)
 		answer := &recorded{header: http.Header{}, info: own}
 		if err := of.handle(answer, r.Clone(ctx)); err != nil {

@@ -63,7 +63,8 @@ func (f limitFlags) document() document.Limits {
 }
 
 var errLimits = errors.New("the limits (--max-…, --…-memory) and timeouts (--…-timeout) must be greater than " +
-	"zero, --events-keep too, --memory at least 128MiB, --cache-size, --request-rate, --user-ingests and --max-waits not below it")
+	"zero, --events-keep too, --memory at least 128MiB, --cache-size, --request-rate, --user-ingests and --max-waits " +
+	"not below it")
 
 // bounds returns the bounds of the API. Without authentication there is only one user, and none of those per user.
 func (f limitFlags) bounds(anonymous bool) api.Bounds {

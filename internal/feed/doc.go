@@ -21,10 +21,11 @@
 //   - Events that follow from others, those of verdicts, are made by the one who numbers. The verdicts that were told
 //     last are stored, so a change of a verdict is told once, by whichever server comes first, and no change is missed
 //     because two results came in together. Changes that undo each other before they are seen are not told.
-//   - Results expire without a change: the moment at which the next one does is stored, and whoever looks after it tells.
+//   - Results expire without a change: the moment at which the next one does is stored, and whoever looks after it
+//     tells.
 //
-// A Feed looks at the outbox while somebody waits: at once after a change that was made by its own server, and ten times
-// a second for those of others, with one small query. While nobody waits it asks the database nothing; only after
+// A Feed looks at the outbox while somebody waits: at once after a change that was made by its own server, and ten
+// times a second for those of others, with one small query. While nobody waits it asks the database nothing; only after
 // changes of its own server it numbers what they left, once a minute. LISTEN and NOTIFY would save these queries, but a
 // transaction that notifies takes a lock of the whole database for its commit, and so all posted results would queue.
 package feed

@@ -111,8 +111,8 @@ type Page struct {
 	Cursor int64 // after which to ask for the next page
 }
 
-// Bounds of a page: how many events it has at most, how many bytes of data from which on it ends, and how many events of
-// other types are passed over, in so many steps.
+// Bounds of a page: how many events it has at most, how many bytes of data from which on it ends, and how many events
+// of other types are passed over, in so many steps.
 const (
 	MaxPage  = 1000
 	maxBytes = 1 << 20

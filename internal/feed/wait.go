@@ -10,13 +10,12 @@ import (
 
 // forgotten is the fault of a number that the feed does not reach back to, or has not reached yet.
 func forgotten(after int64, found Found) error {
-	what := "The events after %d are kept no longer; the oldest one is %d. Read the state from /revisions, then go on with " +
-		"since=0 for all that are kept, or since=now"
+	what := "The events after %d are kept no longer; the oldest one is %d."
 	if after > found.Newest {
-		what = "There is no event %d: the database was set back to an earlier state. The oldest event is %d. Read the state " +
-			"from /revisions, then go on with since=0 for all that are kept, or since=now"
+		what = "There is no event %d: the database was set back to an earlier state. The oldest event is %d."
 	}
-	gone := fault.New(fault.Gone, "EventsForgotten", what, after, found.Oldest)
+	gone := fault.New(fault.Gone, "EventsForgotten", what+" Read the state from /revisions, then go on with since=0 for "+
+		"all that are kept, or since=now", after, found.Oldest)
 	gone.Metadata = map[string]any{
 		"oldest": strconv.FormatInt(found.Oldest, 10), "newest": strconv.FormatInt(found.Newest, 10),
 		"restart": "/api/v1.0/revisions",
@@ -132,7 +131,7 @@ func (f *Feed) tidy(ctx context.Context) error {
 	for {
 		gone, err := f.Store.Forget(ctx, f.Keep, keep)
 		if gone == 0 || err != nil {
-			return err //nolint:wrapcheck // it says what is the matter
+			return err
 		}
 	}
 }

@@ -9,10 +9,10 @@ import (
 	"purser/internal/queries"
 )
 
-// The boundaries of a document. shown is the first remaining revision that has a version or a later state, gone the first
-// one that does not have it any more: a version for which these are the same is in none. A version follows another if
-// it is shown where that is gone. A boundary has the number of the revision that brought it; a version may have gone in a
-// revision that was pruned, together with what followed: then it has the first one left.
+// The boundaries of a document. shown is the first remaining revision that has a version or a later state, gone the
+// first one that does not have it any more: a version for which these are the same is in none. A version follows another
+// if it is shown where that is gone. A boundary has the number of the revision that brought it; a version may have gone
+// in a revision that was pruned, together with what followed: then it has the first one left.
 const (
 	versionsOf = `WITH versions AS (
 			SELECT d.id, d.since, d.until,
@@ -48,7 +48,9 @@ const (
 )
 
 // Boundaries implements queries.Store.
-func (s *Store) Boundaries(ctx context.Context, q queries.BoundaryQuery) (boundaries []queries.Boundary, cut bool, err error) {
+func (s *Store) Boundaries(ctx context.Context, q queries.BoundaryQuery) (
+	boundaries []queries.Boundary, cut bool, err error,
+) {
 	sql := allBoundaries
 	if q.Cleartext {
 		sql = cleartextBoundaries

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -19,7 +20,8 @@ const (
 		FROM feeds f WHERE f.site = $1`
 
 	// lockFeed comes first: from then on the transaction sees the state of one moment, in which nobody else numbers.
-	lockFeed = `SELECT f.newest, s.head, now() FROM feeds f JOIN sites s ON s.site = f.site WHERE f.site = $1 FOR UPDATE OF f`
+	lockFeed = `SELECT f.newest, s.head, now() FROM feeds f JOIN sites s ON s.site = f.site
+		WHERE f.site = $1 FOR UPDATE OF f`
 
 	outboxBatch = ` FROM outbox WHERE site = $1 ORDER BY id LIMIT $2`
 
@@ -185,7 +187,7 @@ func (n *numbering) readEvidence(ctx context.Context, numbers []int64) error {
 			return n.contents(ctx, digests)
 		})
 	}
-	return err //nolint:wrapcheck // explained by Number
+	return err
 }
 
 // contents reads contents in the transaction: there may be no other connection.
@@ -207,7 +209,7 @@ func (n *numbering) write(ctx context.Context, derived feed.Derived) (newest int
 	for i := range derived.Events {
 		derived.Events[i].At = n.batch.Evidence.Now
 	}
-	all := append(n.batch.Events, derived.Events...)
+	all := slices.Concat(n.batch.Events, derived.Events)
 	newest = n.newest + int64(len(all))
 	batch := &pgx.Batch{}
 	if len(all) > 0 {

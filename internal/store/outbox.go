@@ -33,8 +33,8 @@ func (s *Store) queueEvent(batch *pgx.Batch, e events.Event) {
 // those of the event. The first two are the site and a revision.
 func tellFrom(rows string, args []any, e events.Event) (string, []any) {
 	n := len(args)
-	return fmt.Sprintf(`INSERT INTO outbox (%s) SELECT $1, $%d::text, $2, $%d::text, $%d::text, $%d::text %s`, outboxColumns,
-		n+1, n+2, n+3, n+4, rows), append(args, string(e.Type), e.Subject, string(e.Data), text(e.Withheld))
+	return fmt.Sprintf(`INSERT INTO outbox (%s) SELECT $1, $%d::text, $2, $%d::text, $%d::text, $%d::text %s`,
+		outboxColumns, n+1, n+2, n+3, n+4, rows), append(args, string(e.Type), e.Subject, string(e.Data), text(e.Withheld))
 }
 
 // committed tells those who number events that there are some.
