@@ -129,7 +129,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writePage(s, w, r, query.Page, more, listOf(events, eventViewOf))
+	writePage(s, w, r, query.Page, more, listOf(events, auditViewOf))
 	return nil
 }
 
@@ -148,7 +148,7 @@ func (q *query) time(parameter string) time.Time {
 	return time.Time{}
 }
 
-type eventView struct {
+type auditView struct {
 	ID       int64    `json:"id"`
 	At       *string  `json:"at"`
 	User     userView `json:"user"`
@@ -164,8 +164,8 @@ type eventView struct {
 	Request  string   `json:"request"`
 }
 
-func eventViewOf(d revisions.AuditEvent) eventView {
-	view := eventView{
+func auditViewOf(d revisions.AuditEvent) auditView {
+	view := auditView{
 		ID: d.ID, At: timeText(d.At), User: userView{d.UserID, optional(d.UserName)}, Project: optional(d.Project),
 		EndUser: optional(d.EndUser), Rule: d.Rule, Method: d.Method, Target: d.Target, Status: d.Status,
 		Error: optional(d.Error), Remote: d.Remote, Request: d.Request,

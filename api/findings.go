@@ -244,30 +244,11 @@ func verdictText(shown revisions.Shown, ignored string) string {
 		b.WriteString(" (ignored: " + ignored + ")")
 	}
 	b.WriteByte('\n')
-	for _, policy := range shown.Verdict.Policies {
-		if policy.Policy.Broken {
-			b.WriteString(policy.Policy.Name + ": failure: the policy document is not a valid ValidationPolicy\n")
-		}
-		for _, v := range policy.Validations {
-			writeObstacle(&b, v, " (policy "+policy.Policy.Name+")")
-		}
-	}
-	for _, v := range shown.Verdict.Reported {
-		writeObstacle(&b, v, "")
+	for _, line := range shown.Verdict.Obstacles() {
+		b.WriteString(line + "\n")
 	}
 	for _, warning := range shown.Verdict.Warnings {
 		b.WriteString("warning: " + warning + "\n")
 	}
 	return b.String()
-}
-
-func writeObstacle(b *strings.Builder, v validations.Judged, policy string) {
-	if v.Status == validations.Success {
-		return
-	}
-	b.WriteString(v.Name + ": " + v.Status.String() + policy)
-	if v.Status == validations.Failure && v.Message != "" {
-		b.WriteString(": " + strings.ReplaceAll(v.Message, "\n", " "))
-	}
-	b.WriteByte('\n')
 }

@@ -151,7 +151,7 @@ func TestHandler_unknownParameters(t *testing.T) {
 		{"GET", "revisions/1/status?expct=success", `did you mean "expect"?`, http.StatusOK},
 		{"GET", "revisions/1/documents?metadata.nam=w", `did you mean "metadata.name"?`, http.StatusOK},
 		{"HEAD", "revisions/1?x", "", http.StatusOK},
-		{"GET", "revisions/1?x", "no parameters", http.StatusOK},
+		{"GET", "revisions/1?x", "it has wait.", http.StatusOK},
 		{"GET", "/versions?x=%00", "no parameters", http.StatusOK},
 		{"GET", "health?" + strings.Repeat("x", 100), "no parameters", http.StatusNoContent},
 		{"GET", "revisions/1/validations/detail?cleartext-secrets=maybe", `"true" or "false"`, http.StatusBadRequest},

@@ -41,10 +41,10 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			err = s.checkQuery(r, called.parameters)
 		}
 		if err == nil {
-			err = called.handle(w, r)
+			err = s.answer(w, r, called)
 		}
 		if prunedMeanwhile(r, err) {
-			err = called.handle(w, r)
+			err = s.answer(w, r, called)
 		}
 		if err != nil {
 			s.fail(w, r, err)
@@ -166,6 +166,12 @@ type requestInfo struct {
 	unchanged  bool     // a change would store what is stored already
 	parameters []string // of the query, that the endpoint reads
 	errorType  string   // of the answer, if it is an error
+
+	// Of a request that waits for another answer.
+	decides bool          // the handler says by pending whether the answer is one to wait on; else a 304 is
+	pending bool          // it is
+	pinned  string        // what the request is about, where it did not say that once for all
+	waited  time.Duration // how long it has waited
 }
 
 type requestInfoKey struct{}
@@ -197,7 +203,7 @@ func (o *observer) middleware(next http.Handler) http.Handler {
 		info := &requestInfo{id: requestID(), marker: shortened(r.Header.Get("X-Context-Marker"), maxMarker), answer: answer}
 		r = r.WithContext(context.WithValue(traced(r.Context(), r.Header), requestInfoKey{}, info))
 		setContextHeaders(answer.Header(), r, info.id)
-		defer func() { o.record(r, answer, o.now().Sub(began), info) }()
+		defer func() { o.record(r, answer, o.now().Sub(began)-info.waited, info) }()
 		next.ServeHTTP(answer, r)
 	})
 }
@@ -245,6 +251,9 @@ func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 	}
 	if query := loggedQuery(r.URL.RawQuery, info.parameters); query != "" {
 		attributes = append(attributes, slog.String("query", query))
+	}
+	if info.waited > 0 {
+		attributes = append(attributes, slog.Float64("waited_seconds", info.waited.Seconds()))
 	}
 	if info.revision > 0 {
 		attributes = append(attributes, slog.Int64("revision", info.revision))

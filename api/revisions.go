@@ -171,11 +171,19 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	if err := q.error(); err != nil {
 		return err
 	}
-	shown, err := s.questions(r).Status(r.Context(), revisionName(r, "revision"))
+	info := infoOf(r)
+	name := revisionName(r, "revision")
+	if info.pinned != "" {
+		name = info.pinned
+	}
+	shown, err := s.questions(r).Status(r.Context(), name)
 	if err != nil {
 		return err
 	}
-	infoOf(r).revision = shown.ID
+	info.revision = shown.ID
+	if expected { // what is latest or has a tag now is meant
+		info.decides, info.pending, info.pinned = true, shown.Verdict.Pending(), strconv.FormatInt(shown.ID, 10)
+	}
 	code := http.StatusOK
 	if expected && shown.Verdict.Status != validations.Success {
 		code = http.StatusPreconditionFailed

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -14,6 +16,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/cache"
 	"purser/internal/document"
+	"purser/internal/feed"
 	"purser/internal/picture"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -38,6 +41,10 @@ type Config struct {
 	OpenAPI   []byte
 	Now       func() time.Time
 
+	// Feed tells what happens, and lets requests wait for it. Those that wait end when Stopping is closed; nil never is.
+	Feed     *feed.Feed
+	Stopping <-chan struct{}
+
 	Audit  queries.Audit
 	Pool   *budget.Pool // of the requests' budgets
 	Access Access
@@ -50,12 +57,17 @@ type server struct {
 	texts      *textCache
 	exposition http.Handler // the metrics
 	bounds     *bounds
+	answers    *cache.Cache[question, *recorded]
 }
+
+// answersSize bounds the answers that waiting requests share, in bytes.
+const answersSize = 8 << 20
 
 // New returns the handler of the whole API.
 func New(config Config) http.Handler {
 	s := &server{
 		config, cache.New[textKey, []byte](config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
+		cache.New[question, *recorded](answersSize),
 	}
 	router := chi.NewRouter()
 	seen := &observer{config.Log, config.Now, config.Observe}
@@ -104,7 +116,7 @@ func (s *server) routes() []route { //nolint:funlen // a table
 	}
 	documents := append(names{"metadata.layeringDefinition.abstract", searchParameter}, rendered...)
 	secrets, page, about := names{cleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
-	return []route{
+	return waiting([]route{
 		{"/", methods{"GET": {public, s.front, nil}}},
 		{"/versions", methods{"GET": {public, s.versions, nil}}},
 		{"/readyz", methods{"GET": {public, s.ready, nil}}},
@@ -114,6 +126,9 @@ func (s *server) routes() []route { //nolint:funlen // a table
 		{v1 + "/whoami", methods{"GET": {authenticated, s.whoami, nil}}},
 		{v1 + "/audit", methods{
 			"GET": {authz.ShowAudit, s.listAudit, append(names{"revision", "user", "since", "until"}, page...)},
+		}},
+		{v1 + "/events", methods{
+			"GET": {authz.ListEvents, s.listEvents, names{"since", "limit", "type"}},
 		}},
 		{v1 + "/buckets", methods{"GET": {authz.ListCleartextDocuments, s.listBuckets, page}}},
 		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {authz.CreateCleartextDocuments, s.putBucket, put}}},
@@ -177,8 +192,21 @@ func (s *server) routes() []route { //nolint:funlen // a table
 		{revision + "/validations/{name}/entries/{entry}", methods{
 			"GET": {authz.ShowValidation, s.showEntry, secrets},
 		}},
-	}
+	})
 }
+
+// waiting returns routes with the parameter wait for all that is read below /revisions and /events.
+func waiting(routes []route) []route {
+	for _, route := range routes {
+		if of, reads := route.methods["GET"]; reads && waits.MatchString(route.pattern) {
+			of.parameters = append(slices.Clone(of.parameters), waitParameter)
+			route.methods["GET"] = of
+		}
+	}
+	return routes
+}
+
+var waits = regexp.MustCompile(`^/api/v1\.0/(events|revisions)(/|$)`)
 
 // Routes returns the methods of each path of the API with their parameters, for tests that compare them with
 // openapi.yaml.

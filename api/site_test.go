@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/cache"
 	"purser/internal/document"
+	"purser/internal/feed"
 	"purser/internal/picture"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -70,7 +72,7 @@ func newSite(t *testing.T, changes ...func(*api.Config)) site {
 		Service: service, Queries: questions, Pool: budget.NewPool(1, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits, CacheSize: 1 << 20,
 		Log: slog.New(api.RequestLog(slog.NewJSONHandler(log, nil))), Registry: registry,
 		Observe: func(string, string, int, time.Duration) {},
-		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept,
+		OpenAPI: []byte("openapi: 3.1.0\n"), Now: time.Now, Audit: kept, Feed: newFeed(t, kept),
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
 		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute},
 	}
@@ -78,6 +80,23 @@ func newSite(t *testing.T, changes ...func(*api.Config)) site {
 		change(&config)
 	}
 	return site{api.New(config), log}
+}
+
+// newFeed returns the feed of a store, which wakes up those who wait until the test ends.
+func newFeed(t *testing.T, kept *store.Store) *feed.Feed {
+	t.Helper()
+	told := feed.New(feed.Config{
+		Store: kept, Defaults: revisions.Defaults{validations.SchemaValidation}, Keep: time.Hour, MaxWaits: 100,
+		Log: slog.New(slog.DiscardHandler),
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	done.Go(func() { told.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		done.Wait()
+	})
+	return told
 }
 
 // response is an answer that was read.

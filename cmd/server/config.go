@@ -46,6 +46,9 @@ type limitFlags struct {
 	CacheSize    *int     `help:"Size in bytes of each of four caches: documents of buckets, all live documents, rendered revisions, YAML; one of rendered documents has twice the size. Default: a twelfth of --memory." placeholder:"BYTES"` //nolint:lll // a tag
 	IngestMemory *int64   `help:"Bytes of memory for all uploads of documents in progress; others wait. Default: a quarter of --memory, at most 256 MiB." placeholder:"BYTES"`                                                                 //nolint:lll // a tag
 
+	EventsKeep time.Duration `help:"How long events are kept; the newest 10,000 are kept longer." default:"168h"`
+	MaxWaits   int           `help:"Requests that wait for changes at once, streams included." default:"10000"`
+
 	LargeMemory int64 `help:"Bytes of memory for all large requests in progress, in steps of 256 MiB; others wait." default:"268435456"` //nolint:lll // a tag
 
 	RequestRate int `help:"Requests per second of one user, on average over 10s; 0: unlimited. Not with --auth=none." default:"200"`   //nolint:lll // a tag
@@ -60,7 +63,8 @@ func (f limitFlags) document() document.Limits {
 }
 
 var errLimits = errors.New("the limits (--max-…, --…-memory) and timeouts (--…-timeout) must be greater than " +
-	"zero, --memory at least 128MiB, --cache-size, --request-rate and --user-ingests not below it")
+	"zero, --events-keep too, --memory at least 128MiB, --cache-size, --request-rate, --user-ingests and --max-waits " +
+	"not below it")
 
 // bounds returns the bounds of the API. Without authentication there is only one user, and none of those per user.
 func (f limitFlags) bounds(anonymous bool) api.Bounds {
@@ -87,7 +91,7 @@ func (f limitFlags) validate() error {
 	limits := []int64{
 		f.MaxBody, int64(f.MaxDocuments), int64(f.MaxDocumentSize), int64(f.MaxDepth), int64(f.MaxValues),
 		int64(*f.CacheSize) + 1, *f.IngestMemory, f.LargeMemory, int64(f.RequestRate) + 1, int64(f.UserIngests) + 1,
-		int64(f.HeaderTimeout), int64(f.ReadTimeout), int64(f.WriteTimeout),
+		int64(f.HeaderTimeout), int64(f.ReadTimeout), int64(f.WriteTimeout), int64(f.EventsKeep), int64(f.MaxWaits) + 1,
 	}
 	for _, limit := range limits {
 		if limit <= 0 {

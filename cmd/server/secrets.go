@@ -68,11 +68,13 @@ func (f databaseFlags) defaultKeyset() string {
 // resealEvery is how often the server looks for a new primary key.
 const resealEvery = 10 * time.Second
 
-// keepResealed encrypts documents again in the background after a rotation, until stop is called.
-func keepResealed(ctx context.Context, service *revisions.Service, log *slog.Logger) (stop func()) {
+// inBackground does work that lasts, until stop is called.
+func inBackground(ctx context.Context, work ...func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup
-	done.Go(func() { service.KeepResealed(ctx, resealEvery, log) })
+	for _, do := range work {
+		done.Go(func() { do(ctx) })
+	}
 	return func() {
 		cancel()
 		done.Wait()

@@ -20,6 +20,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/cache"
 	"purser/internal/fault"
+	"purser/internal/feed"
 	"purser/internal/metrics"
 	"purser/internal/picture"
 	"purser/internal/propertygroups"
@@ -193,7 +194,11 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		},
 		Rendered: rendered, DefaultValidations: c.defaults(),
 	})
+	told := feed.New(feed.Config{
+		Store: db, Defaults: c.defaults(), Keep: c.EventsKeep, MaxWaits: c.MaxWaits, Log: seen.log,
+	})
 	pool := c.pool()
+	metrics.Waits(seen.registry, told.Waiting)
 	metrics.Connections(seen.registry, poolOf(db))
 	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
 	handler := api.New(api.Config{
@@ -202,9 +207,9 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		CacheSize: *c.CacheSize, Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
-		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
+		Feed: told, Stopping: ctx.Done(), Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
-	stop := keepResealed(ctx, service, seen.log)
+	stop := inBackground(ctx, func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log) }, told.Run)
 	return handler, func() {
 		stop()
 		db.Close()

@@ -29,6 +29,7 @@ const (
 	PruneRevisions = "deckhand:prune_revisions"
 	ShowAudit      = "deckhand:show_audit"
 	ShowMetrics    = "deckhand:show_metrics"
+	ListEvents     = "purser:list_events"
 )
 
 // Rule describes a rule for operators.
@@ -80,5 +81,6 @@ var registered = []Rule{
 	},
 	{ShowValidation, "GET /revisions/{revision}/validations/{name}/entries/{entry}", adminsOnly},
 	{ShowAudit, "GET /audit", adminsOnly},
+	{ListEvents, "GET /events", adminsOnly},
 	{ShowMetrics, "GET /metrics, which is not below /api/v1.0", adminsOnly},
 }

@@ -53,6 +53,13 @@ func Phases(registry *prometheus.Registry) func(phase string, took time.Duration
 	return func(phase string, took time.Duration) { duration.WithLabelValues(phase).Observe(took.Seconds()) }
 }
 
+// Waits registers how many requests wait for changes, which is asked for at each scrape.
+func Waits(registry *prometheus.Registry, waiting func() int) {
+	registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "purser_waiting_requests", Help: "Requests that wait for a change, and streams of events.",
+	}, func() float64 { return float64(waiting()) }))
+}
+
 // Pool is the state of the pool of connections to the database.
 type Pool struct {
 	Idle, Used, Max int32         // connections

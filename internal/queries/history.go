@@ -9,23 +9,23 @@ import (
 	"purser/internal/revisions"
 )
 
-// Event is the beginning or the end of a version of a document. Only those versions count that a remaining revision
+// Boundary is the beginning or the end of a version of a document. Only those versions count that a remaining revision
 // has: what pruned revisions alone had is as if it had never been.
-type Event struct {
+type Boundary struct {
 	Change
 
 	Version *revisions.Stored
 	Gone    bool // the version ended, and none followed; else it began
-	Follows bool // it began where another one ended, whose beginning is the event before
+	Follows bool // it began where another one ended, whose beginning is the boundary before
 }
 
-// EventQuery asks for events of a document.
-type EventQuery struct {
+// BoundaryQuery asks for boundaries of a document.
+type BoundaryQuery struct {
 	Page
 
 	Document  document.Identity
 	Cleartext bool // leave encrypted versions out
-	MaxBytes  int  // end the page with the event with which the versions are larger, but not before the second one
+	MaxBytes  int  // end the page with the boundary with which the versions are larger, but not before the second one
 }
 
 // DocumentChange is a change of one document.
@@ -40,44 +40,44 @@ type DocumentChange struct {
 func (v View) History(ctx context.Context, id document.Identity, page Page) (
 	changes []DocumentChange, more bool, err error,
 ) {
-	query := EventQuery{page, id, !v.viewer.Encrypted, maxRead}
+	query := BoundaryQuery{page, id, !v.viewer.Encrypted, maxRead}
 	query.Limit++ // one more is what came before the last one
-	events, cut, err := v.store.Events(ctx, query)
-	if err == nil && len(events) == 0 && page.Offset > 0 { // the page may be behind the last one
+	boundaries, cut, err := v.store.Boundaries(ctx, query)
+	if err == nil && len(boundaries) == 0 && page.Offset > 0 { // the page may be behind the last one
 		query.Page = Page{Limit: 1}
-		var newest []Event
-		if newest, _, err = v.store.Events(ctx, query); len(newest) > 0 {
+		var newest []Boundary
+		if newest, _, err = v.store.Boundaries(ctx, query); len(newest) > 0 {
 			return nil, false, nil
 		}
 	}
 	switch {
 	case err != nil:
 		return nil, false, fmt.Errorf("read the history of %s: %w", id, err)
-	case len(events) == 0:
+	case len(boundaries) == 0:
 		return nil, false, fault.New(fault.NotFound, "DocumentNotFound",
 			"No revision has a document %s that the caller may see", id)
 	}
-	shown := len(events)
+	shown := len(boundaries)
 	if more = cut || shown > page.Limit; more {
 		shown-- // the last one is only what came before
 	}
 	for i := range shown {
-		changes = append(changes, v.documentChange(events[i:]))
+		changes = append(changes, v.documentChange(boundaries[i:]))
 	}
 	return changes, more, nil
 }
 
-// documentChange returns the change that the first of some events is.
-func (v View) documentChange(events []Event) DocumentChange {
-	event := events[0]
-	change := DocumentChange{event.Change, revisions.DocumentDifference{Identity: event.Version.Identity}}
+// documentChange returns the change that the first of some boundaries is.
+func (v View) documentChange(boundaries []Boundary) DocumentChange {
+	boundary := boundaries[0]
+	change := DocumentChange{boundary.Change, revisions.DocumentDifference{Identity: boundary.Version.Identity}}
 	switch {
-	case event.Gone:
-		change.Difference, change.Before = revisions.Deleted, v.seen(event.Version)
-	case !event.Follows:
-		change.Difference, change.After = revisions.Created, v.seen(event.Version)
+	case boundary.Gone:
+		change.Difference, change.Before = revisions.Deleted, v.seen(boundary.Version)
+	case !boundary.Follows:
+		change.Difference, change.After = revisions.Created, v.seen(boundary.Version)
 	default:
-		change.Before, change.After = v.seen(events[1].Version), v.seen(event.Version)
+		change.Before, change.After = v.seen(boundaries[1].Version), v.seen(boundary.Version)
 		if change.Difference = revisions.Modified; change.Before.Bucket != change.After.Bucket {
 			change.Difference = revisions.Moved
 		}

@@ -11,20 +11,20 @@ import (
 	"purser/internal/revisions"
 )
 
-// eventful is a store with events of one document, of which it gives a few at a time.
-type eventful struct {
+// bounded is a store with boundaries of one document, of which it gives a few at a time.
+type bounded struct {
 	Store
 
-	events []Event
-	most   int
+	boundaries []Boundary
+	most       int
 }
 
-// Events implements Store.
-func (e eventful) Events(_ context.Context, query EventQuery) (events []Event, cut bool, err error) {
-	events = e.events[min(query.Offset, len(e.events)):]
-	events = events[:min(query.Limit, len(events))]
-	cut = len(events) > e.most
-	return events[:min(e.most, len(events))], cut, nil
+// Boundaries implements Store.
+func (e bounded) Boundaries(_ context.Context, query BoundaryQuery) (boundaries []Boundary, cut bool, err error) {
+	boundaries = e.boundaries[min(query.Offset, len(e.boundaries)):]
+	boundaries = boundaries[:min(query.Limit, len(boundaries))]
+	cut = len(boundaries) > e.most
+	return boundaries[:min(e.most, len(boundaries))], cut, nil
 }
 
 // All changes are on some page, each with what came before it, also where versions are too large for a whole page.
@@ -34,18 +34,18 @@ func TestView_History(t *testing.T) {
 		return &revisions.Stored{Document: &document.Document{}, Revision: revision, Bucket: bucket}
 	}
 	first, second, third, fourth := version(1, "a"), version(2, "a"), version(3, "b"), version(6, "b")
-	event := func(revision int64, version *revisions.Stored, gone, follows bool) Event {
-		return Event{Change: Change{Revision: revision}, Version: version, Gone: gone, Follows: follows}
+	boundary := func(revision int64, version *revisions.Stored, gone, follows bool) Boundary {
+		return Boundary{Change: Change{Revision: revision}, Version: version, Gone: gone, Follows: follows}
 	}
-	all := []Event{
-		event(6, fourth, false, false), event(5, third, true, false), event(3, third, false, true),
-		event(2, second, false, true), event(1, first, false, false),
+	all := []Boundary{
+		boundary(6, fourth, false, false), boundary(5, third, true, false), boundary(3, third, false, true),
+		boundary(2, second, false, true), boundary(1, first, false, false),
 	}
 	want := []string{"created @6 0 6", "deleted @5 3 0", "moved @3 2 3", "modified @2 1 2", "created @1 0 1"}
 	for most := 2; most <= 6; most++ {
 		for limit := 1; limit <= 6; limit++ {
 			s := service(&site{})
-			s.store = eventful{events: all, most: most}
+			s.store = bounded{boundaries: all, most: most}
 			var got []string
 			for more := true; more; {
 				changes, next, err := s.History(t.Context(), document.Identity{}, Page{Offset: len(got), Limit: limit})

@@ -84,9 +84,9 @@ type Store interface {
 	// Buckets returns a page of the buckets by name, without counting encrypted documents if only cleartext is wanted.
 	Buckets(ctx context.Context, page Page, cleartext bool) ([]Bucket, error)
 
-	// Events returns the events of a document that a query asks for, the newest first, and whether some of them are left
-	// out for their size.
-	Events(ctx context.Context, query EventQuery) (events []Event, cut bool, err error)
+	// Boundaries returns where versions of a document begin and end, as a query asks for, the newest first, and whether
+	// some of them are left out for their size.
+	Boundaries(ctx context.Context, query BoundaryQuery) (boundaries []Boundary, cut bool, err error)
 
 	// Documents returns the documents of a revision that a selection asks for, in its order; beyond its MaxBytes it only
 	// outlines them.

@@ -12,6 +12,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/document"
+	"purser/internal/events"
 	"purser/internal/fault"
 	"purser/internal/validations"
 )
@@ -32,7 +33,25 @@ type Commit struct {
 	Against []Bucket // the buckets that it was planned against
 	Exact   bool     // it holds for the base only
 	Settles bool     // changes that were planned before it must be planned again
-	Audit   *AuditEvent
+	// Status is the verdict with which the revision begins.
+	Status validations.Status
+	Audit  *AuditEvent
+}
+
+// Event returns what is told of the commit, once it has its numbers. encrypted is how many of the versions that it
+// removes are encrypted.
+func (c Commit) Event(encrypted int) events.Event {
+	secret := events.Counts{Removed: encrypted}
+	for _, doc := range c.Diff.Added {
+		if doc.Traits().Encrypted {
+			secret.Added++
+		}
+	}
+	r := c.Revision
+	return events.Created{
+		Revision: r.ID, Stamp: r.Stamp.String(), Kind: r.Kind.String(), Buckets: r.Buckets, User: r.User, Message: r.Message,
+		Added: len(c.Diff.Added), Removed: len(c.Diff.Removed), Status: c.Status.String(),
+	}.Event(secret)
 }
 
 // newCommit puts a commit together.
@@ -350,6 +369,8 @@ func (s *Service) packed(ctx context.Context, commit Commit) (packed map[documen
 func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement, viewer authz.Viewer) (
 	Written, error,
 ) {
+	shown := s.verdict(commit.Revision, judgement, commit.Diff.Carried, viewer)
+	commit.Status = shown.Verdict.Status
 	began := s.Now()
 	stored, err := s.Store.Append(ctx, commit)
 	if err != nil {
@@ -359,10 +380,10 @@ func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement
 	if rendered := judgement.Rendered; rendered != nil {
 		s.Rendered.Add(RenderKey{stored.Revision.ID, stored.Revision.Stamp, false}, *rendered, rendered.Size)
 	}
+	shown.Revision = stored.Revision
 	return Written{
 		Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Documents: stored.Diff.Result,
-		Buckets: stored.Revision.Buckets, Changed: true, Audited: stored.Audit != nil,
-		Shown: s.verdict(stored.Revision, judgement, commit.Diff.Carried, viewer),
+		Buckets: stored.Revision.Buckets, Changed: true, Audited: stored.Audit != nil, Shown: shown,
 	}, nil
 }
 

@@ -30,13 +30,17 @@ const (
 	// closeDocument ends a version if the head has the expected stamp ($5). The condition that it is live is written so
 	// that no index over live versions serves, which a plan made for few versions might take.
 	closeDocument = `UPDATE documents SET until = $2, fork = $4 WHERE site = $1 AND id = $3 AND coalesce(until, 0) = 0
-		AND (SELECT s.stamp FROM sites s WHERE s.site = $1) = $5::bigint`
+		AND (SELECT s.stamp FROM sites s WHERE s.site = $1) = $5::bigint
+		RETURNING 1, encrypted::integer`
 
-	// closeDocuments is closeDocument for many.
-	closeDocuments = `UPDATE documents d SET until = $2, fork = n.fork
-		FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
-		WHERE d.site = $1 AND d.id = n.id AND coalesce(d.until, 0) = 0
-			AND (SELECT s.stamp FROM sites s WHERE s.site = $1) = $5::bigint`
+	// closeDocuments is closeDocument for many. It counts them.
+	closeDocuments = `WITH closed AS (
+			UPDATE documents d SET until = $2, fork = n.fork
+			FROM unnest($3::bigint[], $4::bigint[]) AS n (id, fork)
+			WHERE d.site = $1 AND d.id = n.id AND coalesce(d.until, 0) = 0
+				AND (SELECT s.stamp FROM sites s WHERE s.site = $1) = $5::bigint
+			RETURNING d.encrypted)
+		SELECT count(*), count(*) FILTER (WHERE encrypted) FROM closed`
 
 	insertChecks = `INSERT INTO checks (site, pair, findings)
 		SELECT $1, * FROM unnest($2::bytea[], $3::text[]) ON CONFLICT DO NOTHING`
@@ -90,6 +94,7 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 		})
 	})
 	if err == nil {
+		s.committed()
 		s.keepBuckets(stored)
 		s.advance(stored)
 		if outgrows(stored) {
@@ -119,6 +124,8 @@ type appending struct {
 	store  *Store
 	conn   *pgx.Conn
 	commit revisions.Commit // with the numbers that it gets
+
+	encrypted int // of the versions that it closes
 }
 
 func (a *appending) run(ctx context.Context) error {
@@ -200,32 +207,40 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 			return nil, err //nolint:wrapcheck // explained by Append
 		}
 	}
-	if *closed != int64(len(diff.Removed)) {
+	if closed.all != len(diff.Removed) {
 		return nil, revisions.ErrMoved
 	}
+	a.encrypted = closed.encrypted
 	return known, nil
 }
 
-// queueClose ends the versions that the commit removes; closed is how many there were, once the batch was sent.
-func (a *appending) queueClose(batch *pgx.Batch) (closed *int64) {
+// closed counts versions that were ended.
+type closed struct{ all, encrypted int }
+
+// queueClose ends the versions that the commit removes; they are counted once the batch was sent.
+func (a *appending) queueClose(batch *pgx.Batch) *closed {
 	removed, base, site := a.commit.Diff.Removed, a.commit.Base, a.store.site
 	ids, forks := make([]int64, len(removed)), make([]int64, len(removed))
 	for i, doc := range removed {
 		ids[i], forks[i] = doc.ID, fork(doc.Revision, base.Revision+1)
 	}
-	closed = new(int64)
-	count := func(tag pgconn.CommandTag) error {
-		*closed += tag.RowsAffected()
-		return nil
+	total := &closed{}
+	count := func(rows pgx.Rows) error {
+		var some closed
+		_, err := pgx.ForEachRow(rows, []any{&some.all, &some.encrypted}, func() error {
+			total.all, total.encrypted = total.all+some.all, total.encrypted+some.encrypted
+			return nil
+		})
+		return err //nolint:wrapcheck // explained by Append
 	}
 	if len(removed) > maxInserted {
-		batch.Queue(closeDocuments, site, base.Revision+1, ids, forks, base.Stamp).Exec(count)
-		return closed
+		batch.Queue(closeDocuments, site, base.Revision+1, ids, forks, base.Stamp).Query(count)
+		return total
 	}
 	for i := range removed {
-		batch.Queue(closeDocument, site, base.Revision+1, ids[i], forks[i], base.Stamp).Exec(count)
+		batch.Queue(closeDocument, site, base.Revision+1, ids[i], forks[i], base.Stamp).Query(count)
 	}
-	return closed
+	return total
 }
 
 func digestsOf(documents []*revisions.Stored) []document.Digest {
@@ -257,8 +272,9 @@ func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool)
 	if commit.Audit != nil {
 		event := *commit.Audit
 		event.Revision = commit.Revision.ID
-		s.queueEvent(batch, event)
+		s.queueAudit(batch, event)
 	}
+	s.queueEvent(batch, commit.Event(a.encrypted))
 	added := len(commit.Diff.Added)
 	batch.Queue(advanceHead, s.site, added, added-len(commit.Diff.Removed), commit.Settles,
 		commit.Revision.Stamp)

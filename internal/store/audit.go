@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	eventColumns = `site, at, user_id, user_name, project, end_user, rule, method, target, revision, status, error, remote,
+	auditColumns = `site, at, user_id, user_name, project, end_user, rule, method, target, revision, status, error, remote,
 		request`
 
-	insertEvent = `INSERT INTO audit (` + eventColumns + `)
+	insertAudit = `INSERT INTO audit (` + auditColumns + `)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, nullif($10::bigint, 0), $11, $12, $13, $14)`
 
-	selectEvents = `SELECT id, at, user_id, user_name, project, end_user, rule, method, target, coalesce(revision, 0),
+	selectAudit = `SELECT id, at, user_id, user_name, project, end_user, rule, method, target, coalesce(revision, 0),
 			status, error, remote, request
 		FROM audit WHERE site = $1`
 )
@@ -61,7 +61,7 @@ func (s *Store) writePage(ctx context.Context, p *page) {
 		return s.attempt(ctx, func(ctx context.Context) error {
 			batch := &pgx.Batch{}
 			for _, event := range events {
-				s.queueEvent(batch, event)
+				s.queueAudit(batch, event)
 			}
 			return s.pool.SendBatch(ctx, batch).Close() // one transaction
 		})
@@ -86,39 +86,18 @@ func (r *recorder) close(p *page) []revisions.AuditEvent {
 	return p.events
 }
 
-func (s *Store) queueEvent(batch *pgx.Batch, e revisions.AuditEvent) {
-	batch.Queue(insertEvent, s.site, e.At, e.UserID, e.UserName, e.Project, e.EndUser, e.Rule, e.Method, e.Target,
+func (s *Store) queueAudit(batch *pgx.Batch, e revisions.AuditEvent) {
+	batch.Queue(insertAudit, s.site, e.At, e.UserID, e.UserName, e.Project, e.EndUser, e.Rule, e.Method, e.Target,
 		e.Revision, e.Status, e.Error, e.Remote, e.Request)
 }
 
-// write does a small write about a revision and records it in the audit, in one transaction and one round trip. The
-// statement begins with the site, the revision and its stamps as parameters. It reports whether the write changed
-// anything; if not, nothing is recorded.
-func (s *Store) write(ctx context.Context, about revisions.About, sql string, values ...any) (done bool, err error) {
-	args := append([]any{s.site, about.Revision, about.Stamps}, values...)
-	if about.Audit != nil {
-		var event string
-		event, args = eventFrom("WHERE EXISTS (SELECT FROM done)", args, *about.Audit)
-		sql = "WITH done AS (" + sql + " RETURNING 1) " + event
-	}
-	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		tag, err := s.pool.Exec(ctx, sql, args...)
-		done = tag.RowsAffected() > 0
-		return err //nolint:wrapcheck // explained by retry
-	})
-	if hasCode(err, foreignKeyViolation) { // the revision is deleted meanwhile
-		return false, nil
-	}
-	return done, err
-}
-
-// eventFrom returns a statement that records an audit event for each row of a FROM or WHERE clause, and the arguments
+// auditFrom returns a statement that records an audit event for each row of a FROM or WHERE clause, and the arguments
 // with those of the event. The first two are the site and a revision.
-func eventFrom(rows string, args []any, e revisions.AuditEvent) (string, []any) {
+func auditFrom(rows string, args []any, e revisions.AuditEvent) (string, []any) {
 	n := len(args)
 	return fmt.Sprintf(`INSERT INTO audit (%s)
 		SELECT $1, $%d::timestamptz, $%d::text, $%d::text, $%d::text, $%d::text, $%d::text, $%d::text, $%d::text, $2,
-			$%d::integer, $%d::text, $%d::text, $%d::text %s`, eventColumns,
+			$%d::integer, $%d::text, $%d::text, $%d::text %s`, auditColumns,
 			n+1, n+2, n+3, n+4, n+5, n+6, n+7, n+8, n+9, n+10, n+11, n+12, rows),
 		append(args, e.At, e.UserID, e.UserName, e.Project, e.EndUser, e.Rule, e.Method, e.Target, e.Status, e.Error,
 			e.Remote, e.Request)
@@ -128,8 +107,8 @@ func eventFrom(rows string, args []any, e revisions.AuditEvent) (string, []any) 
 func (s *Store) AuditEvents(ctx context.Context, q queries.AuditQuery) (
 	events []revisions.AuditEvent, more bool, err error,
 ) {
-	sql, args := s.eventsOf(q)
-	if events, err = collect(ctx, s, scanEvent, sql, args...); err != nil {
+	sql, args := s.auditOf(q)
+	if events, err = collect(ctx, s, scanAudit, sql, args...); err != nil {
 		return nil, false, err
 	}
 	if more = len(events) > q.Limit; more {
@@ -138,10 +117,10 @@ func (s *Store) AuditEvents(ctx context.Context, q queries.AuditQuery) (
 	return events, more, nil
 }
 
-// eventsOf returns the statement for a query. Conditions that are not asked for are not in it: plans are made without
+// auditOf returns the statement for a query. Conditions that are not asked for are not in it: plans are made without
 // regard to parameters, and would have to allow for them.
-func (s *Store) eventsOf(q queries.AuditQuery) (sql string, args []any) {
-	sql, args = selectEvents, []any{s.site}
+func (s *Store) auditOf(q queries.AuditQuery) (sql string, args []any) {
+	sql, args = selectAudit, []any{s.site}
 	for _, condition := range []struct {
 		wanted bool
 		sql    string // with %[1]d for the number of its parameter
@@ -162,7 +141,7 @@ func (s *Store) eventsOf(q queries.AuditQuery) (sql string, args []any) {
 	return sql, args
 }
 
-func scanEvent(row pgx.CollectableRow) (e revisions.AuditEvent, err error) {
+func scanAudit(row pgx.CollectableRow) (e revisions.AuditEvent, err error) {
 	err = row.Scan(&e.ID, &e.At, &e.UserID, &e.UserName, &e.Project, &e.EndUser, &e.Rule, &e.Method, &e.Target,
 		&e.Revision, &e.Status, &e.Error, &e.Remote, &e.Request)
 	e.At = e.At.UTC()

@@ -48,6 +48,15 @@ func scanPolicy(row pgx.CollectableRow) (p policyRow, err error) {
 
 // parsed returns policies. It reads the contents of those that are not kept.
 func (s *Store) parsed(ctx context.Context, rows []policyRow) (policies []revisions.PolicyVersion, err error) {
+	return s.parsedFrom(rows, func(digests []document.Digest) (map[document.Digest][]byte, error) {
+		return s.contents(ctx, s.readFirst, digests)
+	})
+}
+
+// parsedFrom is parsed with a function that reads contents.
+func (s *Store) parsedFrom(rows []policyRow,
+	read func([]document.Digest) (map[document.Digest][]byte, error),
+) (policies []revisions.PolicyVersion, err error) {
 	var unknown []document.Digest
 	for _, row := range rows {
 		version := row.PolicyVersion
@@ -59,7 +68,7 @@ func (s *Store) parsed(ctx context.Context, rows []policyRow) (policies []revisi
 	}
 	texts := map[document.Digest][]byte{}
 	if len(unknown) > 0 {
-		if texts, err = s.contents(ctx, s.readFirst, unknown); err != nil {
+		if texts, err = read(unknown); err != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/document"
+	"purser/internal/events"
 	"purser/internal/revisions"
 )
 
@@ -54,6 +55,7 @@ func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) 
 		if pruned, err = s.pruneRevisions(ctx, keep, options); err != nil {
 			return err
 		}
+		s.committed()
 		err := s.sweep(ctx, &pruned)
 		if err == nil && len(pruned.Revisions)+pruned.Documents+pruned.Contents >= manyDeleted {
 			s.vacuum(ctx)
@@ -168,15 +170,18 @@ func (s *Store) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, option
 			return pruned, 0, fmt.Errorf("count the prune: %w", err)
 		}
 	}
-	if options.Audit != nil {
-		batch := &pgx.Batch{}
-		s.queueEvent(batch, *options.Audit)
-		if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-			return pruned, 0, fmt.Errorf("record the prune: %w", err)
-		}
-	}
 	if err := tx.QueryRow(ctx, keptRevisions, s.site).Scan(&pruned.Remaining); err != nil {
 		return pruned, 0, fmt.Errorf("count revisions: %w", err)
+	}
+	batch := &pgx.Batch{}
+	if options.Audit != nil {
+		s.queueAudit(batch, *options.Audit)
+	}
+	if len(pruned.Revisions) > 0 {
+		s.queueEvent(batch, events.PrunedEvent(pruned.Revisions, pruned.Remaining))
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return pruned, 0, fmt.Errorf("record the prune: %w", err)
 	}
 	return pruned, locked, nil
 }

@@ -39,6 +39,7 @@ func (s *Store) Purge(ctx context.Context, options revisions.Options) error {
 	return s.sweeping(ctx, func(ctx context.Context) error {
 		err := s.purge(ctx, options)
 		if err == nil {
+			s.committed()
 			s.vacuum(ctx)
 		}
 		return err
@@ -63,8 +64,9 @@ func (s *Store) purge(ctx context.Context, options revisions.Options) error {
 				batch.Queue(statement, s.site)
 			}
 			if options.Audit != nil {
-				s.queueEvent(batch, *options.Audit)
+				s.queueAudit(batch, *options.Audit)
 			}
+			batch.Queue(tellPurge, s.site)
 			return tx.SendBatch(ctx, batch).Close()
 		})
 	}, foreignKeyViolation) // somebody tagged a revision meanwhile

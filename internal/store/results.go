@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/events"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -89,10 +90,13 @@ func (s *Store) AddResult(ctx context.Context, about revisions.About, r validati
 	stamp revisions.Stamp, policies []revisions.PolicyVersion, err error,
 ) {
 	sql, args := addResult, append([]any{s.site, about.Revision, about.Stamps}, resultValues(r)...)
+	posted := events.Posted{Revision: about.Revision, Name: r.Name, Status: r.Status, Validator: r.Validator}
+	tell, args := tellFrom("FROM r", args, posted.Event())
+	sql += ", told AS (" + tell + ")"
 	if about.Audit != nil {
-		var event string
-		event, args = eventFrom("FROM r", args, *about.Audit)
-		sql += ", recorded AS (" + event + ")"
+		var record string
+		record, args = auditFrom("FROM r", args, *about.Audit)
+		sql += ", recorded AS (" + record + ")"
 	}
 	var inForce []policyRow
 	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
@@ -110,6 +114,7 @@ func (s *Store) AddResult(ctx context.Context, about revisions.About, r validati
 	if err != nil || stamp == 0 {
 		return 0, nil, err
 	}
+	s.committed()
 	if policies, err = s.parsed(ctx, inForce); err != nil {
 		policies = nil // the result is stored all the same
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"purser/internal/cache"
+	"purser/internal/feed"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -73,6 +74,7 @@ type Store struct {
 	// site's counters; nil but in tests.
 	stepped func(locked int) error
 
+	news      chan struct{} // holds a token after changes that nobody has looked at
 	recorder  recorder
 	abandoned struct {
 		sync.Mutex
@@ -84,6 +86,7 @@ var (
 	_ revisions.Store = (*Store)(nil)
 	_ queries.Store   = (*Store)(nil)
 	_ queries.Audit   = (*Store)(nil)
+	_ feed.Store      = (*Store)(nil)
 )
 
 // Open returns the store of the default site in a database that Migrate has brought up to date. A pool_max_conns in the
@@ -122,6 +125,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		general:  semaphore.NewWeighted(int64(max(1, config.MaxConns-reservedConnections))),
 		version:  version,
 		sweeps:   semaphore.NewWeighted(1),
+		news:     make(chan struct{}, 1),
 	}, nil
 }
 

@@ -2,9 +2,11 @@ package store
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/events"
 	"purser/internal/revisions"
 )
 
@@ -39,10 +41,40 @@ func (s *Store) Tagged(ctx context.Context, tag string) (int64, error) {
 
 // Tag implements revisions.Store.
 func (s *Store) Tag(ctx context.Context, about revisions.About, tag revisions.Tag) (bool, error) {
-	return s.write(ctx, about, upsertTag, tag.Name, string(tag.Data))
+	return s.writeTags(ctx, about, events.TagSet, upsertTag, tag.Name, string(tag.Data))
 }
 
 // Untag implements revisions.Store.
 func (s *Store) Untag(ctx context.Context, about revisions.About, names ...string) (bool, error) {
-	return s.write(ctx, about, deleteTags, names)
+	return s.writeTags(ctx, about, events.TagDeleted, deleteTags, names)
+}
+
+// writeTags does a small write of tags of a revision, tells of each tag by an event of a type and records the write in
+// the audit, in one transaction and one round trip. The statement begins with the site, the revision and its stamps as
+// parameters. It reports whether the write changed anything; if not, nothing is told and recorded.
+func (s *Store) writeTags(ctx context.Context, about revisions.About, told events.Type, sql string, values ...any) (
+	done bool, err error,
+) {
+	args := append([]any{s.site, about.Revision, about.Stamps}, values...)
+	sql = "WITH done AS (" + sql + " RETURNING tag)"
+	tell := fmt.Sprintf(tellTag, told)
+	if about.Audit != nil {
+		var record string
+		record, args = auditFrom("WHERE EXISTS (SELECT FROM done)", args, *about.Audit)
+		sql += ", told AS (" + tell + ") " + record
+	} else {
+		sql += " " + tell
+	}
+	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
+		tag, err := s.pool.Exec(ctx, sql, args...)
+		done = tag.RowsAffected() > 0
+		return err //nolint:wrapcheck // explained by retry
+	})
+	if hasCode(err, foreignKeyViolation) { // the revision is deleted meanwhile
+		return false, nil
+	}
+	if done {
+		s.committed()
+	}
+	return done, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -116,6 +117,73 @@ func (v Verdict) Lacking() (failing, missing int) {
 		}
 	}
 	return len(failed), len(lacking)
+}
+
+// Obstacles returns a line of text for each validation that is not a success, of those that count, and for each broken
+// policy.
+func (v Verdict) Obstacles() (lines []string) {
+	for _, policy := range v.Policies {
+		if policy.Policy.Broken {
+			lines = append(lines, policy.Policy.Name+": failure: the policy document is not a valid ValidationPolicy")
+		}
+		for _, judged := range policy.Validations {
+			lines = judged.appendTo(lines, " (policy "+policy.Policy.Name+")")
+		}
+	}
+	for _, judged := range v.Reported {
+		lines = judged.appendTo(lines, "")
+	}
+	return lines
+}
+
+// appendTo adds a line for a validation unless it is a success.
+func (j Judged) appendTo(lines []string, policy string) []string {
+	if j.Status == Success {
+		return lines
+	}
+	line := j.Name + ": " + j.Status.String() + policy
+	if j.Status == Failure && j.Message != "" {
+		line += ": " + strings.ReplaceAll(j.Message, "\n", " ")
+	}
+	return append(lines, line)
+}
+
+// Pending reports whether a failure may become a success by waiting: all that is lacking are results that nobody has
+// posted, or not lately enough.
+func (v Verdict) Pending() bool {
+	if v.Status == Success {
+		return false
+	}
+	counted := slices.Clone(v.Reported)
+	for _, policy := range v.Policies {
+		if policy.Policy.Broken {
+			return false
+		}
+		counted = append(counted, policy.Validations...)
+	}
+	return !slices.ContainsFunc(counted, func(j Judged) bool {
+		return j.Status == Failure || j.Status == Missing && IsOwn(j.Name)
+	})
+}
+
+// NextExpiry returns when the first of the successes that policies require expires; ok is false if none does.
+func NextExpiry(policies []Policy, outcomes []Outcome) (at time.Time, ok bool) {
+	byName := make(map[string]Outcome, len(outcomes))
+	for _, outcome := range outcomes {
+		byName[outcome.Name] = outcome
+	}
+	for _, policy := range policies {
+		for _, requirement := range policy.Requirements {
+			outcome, reported := byName[requirement.Name]
+			if !reported || outcome.Status != Success || IsOwn(outcome.Name) {
+				continue
+			}
+			if expiry, expires := requirement.Expiry(outcome.At); expires && (!ok || expiry.Before(at)) {
+				at, ok = expiry, true
+			}
+		}
+	}
+	return at, ok
 }
 
 // Own returns the names of the server's own validations, which count where no policy says which do (spec/api.md §0

@@ -19,6 +19,7 @@ import (
 // ruleOf is what spec/api.md §1.1 says, and of Purser's own routes internal/access. Routes that are not here are open.
 var ruleOf = map[string]string{
 	"GET /api/v1.0/buckets": authz.ListCleartextDocuments,
+	"GET /api/v1.0/events":  authz.ListEvents,
 	"GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history":  authz.ListCleartextDocuments,
 	"PUT /api/v1.0/buckets/{bucket}/documents":                                     authz.CreateCleartextDocuments,
 	"PUT /api/v1.0/changesets":                                                     authz.CreateCleartextDocuments,
@@ -127,7 +128,9 @@ func eachRoute(t *testing.T, visit func(route string, r request)) {
 	}
 }
 
-func offRole(rule string) string { return "without-" + strings.TrimPrefix(rule, "deckhand:") }
+func offRole(rule string) string {
+	return "without-" + strings.TrimPrefix(strings.TrimPrefix(rule, "deckhand:"), "purser:")
+}
 
 // Every rule is switched off in turn, for a user of its own: what asks for that rule is refused to that user, and
 // nothing else is.

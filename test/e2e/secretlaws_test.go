@@ -474,6 +474,7 @@ var tested = map[string]string{
 	"POST /api/v1.0/revisions/{revision}/tags/{tag}":                              "it answers with what it was sent",
 	"POST /api/v1.0/revisions/{revision}/validations/{name}":                      "it answers with what it was sent, and a name that the status shows",
 	"GET /api/v1.0/buckets":                                                       "TestBuckets",
+	"GET /api/v1.0/events":                                                        "TestEvents_secrets",
 	"GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history": "TestDocumentHistory",
 	"GET /":                "it knows no documents",
 	"GET /api/v1.0/audit":  "TestLaws_secretsAreKeptSealed reads all that it can show",

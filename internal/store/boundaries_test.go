@@ -189,17 +189,17 @@ func TestStore_Events_large(t *testing.T) {
 		{2, 0, 2, false},
 		{1, 0, 1, false},
 	} {
-		events, cut, err := kept.Events(t.Context(), queries.EventQuery{
+		boundaries, cut, err := kept.Boundaries(t.Context(), queries.BoundaryQuery{
 			Document: document.Identity{Schema: "acme/Widget/v1", Layer: "site", Name: "w"},
 			Page:     queries.Page{Limit: c.limit}, MaxBytes: c.bytes,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(events) != c.want || cut != c.cut {
-			t.Errorf("limit %d, %d bytes: %d events, cut %v; want %d, %v", c.limit, c.bytes, len(events), cut, c.want, c.cut)
+		if len(boundaries) != c.want || cut != c.cut {
+			t.Errorf("limit %d, %d bytes: %d boundaries, cut %v; want %d, %v", c.limit, c.bytes, len(boundaries), cut, c.want, c.cut)
 		}
-		for i, e := range events {
+		for i, e := range boundaries {
 			if e.Revision != int64(versions-i) || !strings.HasPrefix(string(e.Version.Data), `{"text":"yyy`) {
 				t.Errorf("event %d is of revision %d: %.20s", i, e.Revision, e.Version.Data)
 			}

@@ -9,21 +9,21 @@ import (
 	"purser/internal/queries"
 )
 
-// The events of a document. shown is the first remaining revision that has a version or a later state, gone the first
-// one that does not have it any more: a version for which these are the same is in none. A version follows another if
-// it is shown where that is gone. An event has the number of the revision that brought it; a version may have gone in a
-// revision that was pruned, together with what followed: then it has the first one left.
+// The boundaries of a document. shown is the first remaining revision that has a version or a later state, gone the
+// first one that does not have it any more: a version for which these are the same is in none. A version follows another
+// if it is shown where that is gone. A boundary has the number of the revision that brought it; a version may have gone
+// in a revision that was pruned, together with what followed: then it has the first one left.
 const (
 	versionsOf = `WITH versions AS (
 			SELECT d.id, d.since, d.until,
 				(SELECT min(r.revision) FROM revisions r WHERE r.site = $1 AND r.revision >= d.since) AS shown,
 				(SELECT min(r.revision) FROM revisions r WHERE r.site = $1 AND r.revision >= d.until) AS gone
 			FROM documents d WHERE d.site = $1 AND d.name = $2 AND d.schema = $3 AND d.layer = $4`
-	eventsOfVersions = ` OFFSET 0),
+	boundariesOfVersions = ` OFFSET 0),
 		seen AS (
 			SELECT id, since, until, shown, gone, lag(gone) OVER w AS before, lead(shown) OVER w AS after FROM versions
 			WHERE shown IS DISTINCT FROM gone WINDOW w AS (ORDER BY since)),
-		events AS (
+		boundaries AS (
 			SELECT id, since AS revision, since AS cause, false AS ends, before IS NOT DISTINCT FROM shown AS follows FROM seen
 			UNION ALL
 			SELECT id, gone, until, true, false FROM seen WHERE gone IS DISTINCT FROM after
@@ -34,7 +34,7 @@ const (
 			SELECT e.revision, e.cause, e.ends, e.follows, ` + documentColumns + `, c.body, count(*) OVER () AS found,
 				row_number() OVER newest AS n,
 				sum(octet_length(d.metadata) + octet_length(c.body)) OVER newest AS size
-			FROM events e
+			FROM boundaries e
 			CROSS JOIN LATERAL (` + selectVersion + ` FROM documents d WHERE d.site = $1 AND d.id = e.id OFFSET 0) d
 			CROSS JOIN LATERAL (SELECT body FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
 			WINDOW newest AS (ORDER BY e.revision DESC)) d
@@ -43,18 +43,20 @@ const (
 		WHERE d.n <= 2 OR d.size <= $7
 		ORDER BY d.revision DESC`
 
-	allEvents       = versionsOf + eventsOfVersions
-	cleartextEvents = versionsOf + ` AND NOT d.encrypted` + eventsOfVersions
+	allBoundaries       = versionsOf + boundariesOfVersions
+	cleartextBoundaries = versionsOf + ` AND NOT d.encrypted` + boundariesOfVersions
 )
 
-// Events implements queries.Store.
-func (s *Store) Events(ctx context.Context, q queries.EventQuery) (events []queries.Event, cut bool, err error) {
-	sql := allEvents
+// Boundaries implements queries.Store.
+func (s *Store) Boundaries(ctx context.Context, q queries.BoundaryQuery) (
+	boundaries []queries.Boundary, cut bool, err error,
+) {
+	sql := allBoundaries
 	if q.Cleartext {
-		sql = cleartextEvents
+		sql = cleartextBoundaries
 	}
 	var found int // by the query, before its limit in bytes
-	events, err = collect(ctx, s, func(row pgx.CollectableRow) (e queries.Event, err error) {
+	boundaries, err = collect(ctx, s, func(row pgx.CollectableRow) (e queries.Boundary, err error) {
 		var at *time.Time
 		first := []any{&found, &e.Revision, &at, &e.User, &e.Message, &e.Gone, &e.Follows}
 		e.Version, err = scanPacked(prefixed{row, first})
@@ -62,15 +64,15 @@ func (s *Store) Events(ctx context.Context, q queries.EventQuery) (events []quer
 		return e, err
 	}, sql, s.site, q.Document.Name, q.Document.Schema, q.Document.Layer, q.Offset, q.Limit, q.MaxBytes)
 	size := 0
-	for i, e := range events {
+	for i, e := range boundaries {
 		size += len(e.Version.Metadata) + unpackedSize(e.Version.Data, len(e.Version.Data))
 		if i > 1 && size > q.MaxBytes {
-			events = events[:i]
+			boundaries = boundaries[:i]
 			break
 		}
 		if err := s.unpack(e.Version); err != nil {
 			return nil, false, err
 		}
 	}
-	return events, len(events) < found, err
+	return boundaries, len(boundaries) < found, err
 }

@@ -1,0 +1,125 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purser/internal/authz"
+	"purser/internal/events"
+	"purser/internal/feed"
+	"purser/internal/spelling"
+)
+
+// GET /api/v1.0/events
+func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
+	q := readQuery(r)
+	wanted := q.events(r)
+	if err := q.error(); err != nil {
+		return err
+	}
+	if preferred(r, typeXYAML, typeXYAML, typeYAML, typeJSON, typeStream) == typeStream && r.Method == http.MethodGet {
+		return s.streamEvents(w, r, wanted)
+	}
+	info := infoOf(r)
+	if info.pinned != "" { // the request waits, and the cursor is known by now
+		after, err := strconv.ParseInt(info.pinned, 10, 64)
+		if err != nil {
+			return err //nolint:wrapcheck // it was written below
+		}
+		wanted.since = feed.Since{After: after}
+	}
+	page, err := s.Feed.Page(r.Context(), wanted.since, wanted.types, wanted.limit)
+	if err != nil {
+		return err
+	}
+	info.decides, info.pending, info.pinned = true, len(page.Events) == 0, strconv.FormatInt(page.Cursor, 10)
+	s.write(w, r, http.StatusOK, eventPage{info.pinned, eventsOf(page.Events, info.viewer)})
+	return nil
+}
+
+// wanted is what a request asks of the feed.
+type wanted struct {
+	since feed.Since
+	types []events.Type
+	limit int
+}
+
+// events reads which events are wanted. Last-Event-ID is what clients of streams send when they connect again.
+func (q *query) events(r *http.Request) (w wanted) {
+	const defaultLimit = 100
+	if w.limit = q.count("limit", defaultLimit); w.limit < 1 || w.limit > feed.MaxPage {
+		q.fail("limit", "It must be from 1 to %d.", feed.MaxPage)
+	}
+	for _, name := range q.texts("type") {
+		kind := events.Type(name)
+		if !slices.Contains(events.Types(), kind) {
+			q.fail("type", "%s", unknownType(name))
+		}
+		w.types = append(w.types, kind)
+	}
+	since := q.text("since")
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		since = last
+	}
+	switch since {
+	case "", "0":
+		w.since.Oldest = true
+		return w
+	case "now":
+		w.since.Now = true
+		return w
+	}
+	after, err := strconv.ParseUint(since, 10, 63)
+	if err != nil {
+		q.fail("since", "It must be the cursor of an answer, 0 for the oldest event that is kept, or now.")
+	}
+	w.since.After = int64(after)
+	return w
+}
+
+func unknownType(name string) string {
+	var known []string
+	for _, kind := range events.Types() {
+		known = append(known, string(kind))
+	}
+	if nearest := spelling.Nearest(name, known); nearest != "" {
+		return "There is no such type of event; did you mean " + nearest + "?"
+	}
+	return "There is no such type of event; there are " + strings.Join(known, ", ") + "."
+}
+
+// eventPage is a page of the feed.
+type eventPage struct {
+	Cursor string      `json:"cursor"`
+	Events []eventView `json:"events"`
+}
+
+// eventView is an event in the structured mode of CloudEvents 1.0.
+type eventView struct {
+	SpecVersion     string          `json:"specversion"`
+	ID              string          `json:"id"`
+	Source          string          `json:"source"`
+	Type            events.Type     `json:"type"`
+	Subject         string          `json:"subject"`
+	Time            string          `json:"time"`
+	DataContentType string          `json:"datacontenttype"`
+	Data            json.RawMessage `json:"data"`
+}
+
+func eventViewOf(e events.Event, viewer authz.Viewer) eventView {
+	return eventView{
+		SpecVersion: "1.0", ID: strconv.FormatInt(e.Number, 10), Source: "/api/v1.0", Type: e.Type, Subject: e.Subject,
+		Time: e.At.UTC().Format("2006-01-02T15:04:05.000000Z"), DataContentType: typeJSON, Data: e.For(viewer),
+	}
+}
+
+func eventsOf(all []events.Event, viewer authz.Viewer) []eventView {
+	views := make([]eventView, len(all))
+	for i, event := range all {
+		views[i] = eventViewOf(event, viewer)
+	}
+	return views
+}

@@ -1,0 +1,102 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+
+	"purser/internal/events"
+)
+
+// typeStream is the media type of Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
+const typeStream = "text/event-stream"
+
+const (
+	// streamAlive is how often something is sent on a stream, and whether its caller may still read it is checked.
+	streamAlive = 15 * time.Second
+	// streamPatience bounds how long a client may take to read what it was sent.
+	streamPatience = 30 * time.Second
+	// streamPage is how many events are read at a time.
+	streamPage = 100
+)
+
+// streamEvents answers with events as they come, until the client goes away or may not read them any more, or the
+// server stops. An error ends the stream too: the client connects again, and is told then.
+func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wanted) error {
+	place, err := s.Feed.Wait()
+	if err != nil {
+		return err
+	}
+	defer place.End()
+	turn, changed := place.Next()
+	page, err := s.Feed.Page(r.Context(), wanted.since, wanted.types, streamPage)
+	if err != nil {
+		return err
+	}
+	began := s.Now()
+	defer func() { infoOf(r).waited += s.Now().Sub(began) }()
+	w.Header().Set("Content-Type", typeStream)
+	w.Header().Set("Cache-Control", "no-store, "+noTransform)
+	out := eventStream{w, r, http.NewResponseController(w)}
+	_ = out.control.SetReadDeadline(time.Time{}) // the client says nothing more
+	alive := time.NewTicker(streamAlive)
+	defer alive.Stop()
+	for err = out.comment("events"); err == nil; {
+		if len(page.Events) > 0 {
+			err = out.events(page.Events)
+		} else {
+			select {
+			case <-changed:
+			case <-alive.C:
+				if err = s.reauthorize(w, r); err == nil {
+					err = out.comment("alive")
+				}
+				continue
+			case <-r.Context().Done():
+				return nil
+			case <-s.Stopping:
+				return nil
+			}
+			turn, changed = place.Next()
+		}
+		if err == nil {
+			page, err = s.Feed.SharedPage(r.Context(), turn, page.Cursor, wanted.types, streamPage)
+		}
+	}
+	infoOf(r).note("the stream ended: " + err.Error())
+	return nil
+}
+
+// eventStream writes a stream.
+type eventStream struct {
+	http.ResponseWriter
+
+	request *http.Request
+	control *http.ResponseController
+}
+
+func (s eventStream) comment(text string) error { return s.send([]byte(": " + text + "\n\n")) }
+
+func (s eventStream) events(all []events.Event) error {
+	var out []byte
+	for _, event := range all {
+		view := eventViewOf(event, infoOf(s.request).viewer)
+		text, err := json.Marshal(view) // without line breaks
+		if err != nil {
+			return fmt.Errorf("write an event: %w", err)
+		}
+		out = fmt.Appendf(out, "id: %s\nevent: %s\ndata: %s\n\n", view.ID, view.Type, text)
+	}
+	return s.send(out)
+}
+
+func (s eventStream) send(text []byte) error {
+	// Writers without deadlines, such as those of tests, return errors here.
+	_ = s.control.SetWriteDeadline(time.Now().Add(streamPatience))
+	if _, err := s.Write(text); err != nil {
+		return fmt.Errorf("write to the client: %w", err)
+	}
+	_ = s.control.Flush()
+	return nil
+}

@@ -1,0 +1,52 @@
+// Package events has what is told about a site: values that follow CloudEvents 1.0
+// (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md), and how each is made.
+package events
+
+import (
+	"encoding/json"
+	"time"
+
+	"purser/internal/authz"
+)
+
+// Type is what an event tells of.
+type Type string
+
+// The types.
+const (
+	RevisionCreated  Type = "purser.revision.created"
+	ValidationPosted Type = "purser.validation.posted"
+	VerdictChanged   Type = "purser.verdict.changed"
+	TagSet           Type = "purser.tag.set"
+	TagDeleted       Type = "purser.tag.deleted"
+	RevisionPruned   Type = "purser.revision.pruned"
+	SitePurged       Type = "purser.site.purged"
+)
+
+// Types returns all types that the feed has.
+func Types() []Type {
+	return []Type{
+		RevisionCreated, ValidationPosted, VerdictChanged, TagSet, TagDeleted, RevisionPruned, SitePurged,
+	}
+}
+
+// Event is something that happened.
+type Event struct {
+	Number   int64 // in the feed: gapless, from 1; 0 until it has one
+	At       time.Time
+	Type     Type
+	Revision int64 // that it is about; 0 if it is about none or several
+	Subject  string
+	// Data is a JSON object that everybody may see who may read the feed.
+	Data json.RawMessage
+	// Withheld is what those see in its place who may see encrypted documents; nil if that makes no difference.
+	Withheld json.RawMessage
+}
+
+// For returns the data as a viewer sees it.
+func (e Event) For(viewer authz.Viewer) json.RawMessage {
+	if viewer.Encrypted && e.Withheld != nil {
+		return e.Withheld
+	}
+	return e.Data
+}

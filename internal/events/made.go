@@ -1,0 +1,147 @@
+package events
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// Bounds on what an event holds: it is read by everybody, again and again. What is left out is found at its subject.
+const (
+	maxBuckets   = 100
+	maxRanges    = 1000
+	maxValidator = 4 << 10 // bytes
+	maxLines     = 20
+	maxLine      = 500 // bytes
+)
+
+// Created is the data of RevisionCreated.
+type Created struct {
+	Revision int64    `json:"revision"`
+	Stamp    string   `json:"stamp"`
+	Kind     string   `json:"kind"`
+	Buckets  []string `json:"buckets"` // the first hundred
+	User     string   `json:"user"`
+	Message  string   `json:"message"`
+	Added    int      `json:"added"`   // versions of documents that begin with the revision
+	Removed  int      `json:"removed"` // versions that end with it; a document that is modified counts in both
+	Status   string   `json:"status"`
+}
+
+// Counts are numbers of versions of documents.
+type Counts struct{ Added, Removed int }
+
+// Event returns the event. encrypted counts those among the versions that are encrypted.
+func (c Created) Event(encrypted Counts) Event {
+	c.Buckets = append([]string{}, c.Buckets[:min(len(c.Buckets), maxBuckets)]...)
+	event := Event{Type: RevisionCreated, Revision: c.Revision, Subject: subject(c.Revision)}
+	if encrypted != (Counts{}) {
+		event.Withheld = written(c)
+		c.Added, c.Removed = c.Added-encrypted.Added, c.Removed-encrypted.Removed
+	}
+	event.Data = written(c)
+	return event
+}
+
+// ReadCreated reads the data of RevisionCreated.
+func ReadCreated(data json.RawMessage) (c Created, err error) {
+	if err = json.Unmarshal(data, &c); err != nil {
+		err = fmt.Errorf("read the data of an event: %w", err)
+	}
+	return c, err
+}
+
+// Posted is the data of ValidationPosted.
+type Posted struct {
+	Revision  int64           `json:"revision"`
+	Name      string          `json:"name"`
+	Status    string          `json:"status"`
+	Validator json.RawMessage `json:"validator"` // as it was posted; null if it is large
+}
+
+// Event returns the event.
+func (p Posted) Event() Event {
+	if len(p.Validator) > maxValidator {
+		p.Validator = nil
+	}
+	return Event{
+		Type: ValidationPosted, Revision: p.Revision, Subject: subject(p.Revision) + "/validations/" + p.Name,
+		Data: written(p),
+	}
+}
+
+// Changed is the data of VerdictChanged.
+type Changed struct {
+	Revision int64  `json:"revision"`
+	Stamp    string `json:"stamp"`
+	From     string `json:"from"`
+	To       string `json:"to"`
+	// Because has the lines of the status as text that say why it is no success; none if it is one.
+	Because []string `json:"because"`
+}
+
+// Event returns the event.
+func (c Changed) Event() Event {
+	lines := []string{}
+	for _, line := range c.Because[:min(len(c.Because), maxLines)] {
+		lines = append(lines, shortened(line))
+	}
+	if more := len(c.Because) - maxLines; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	c.Because = lines
+	return Event{Type: VerdictChanged, Revision: c.Revision, Subject: subject(c.Revision), Data: written(c)}
+}
+
+// shortened returns the beginning of a line, without half a character at its end.
+func shortened(line string) string {
+	if len(line) <= maxLine {
+		return line
+	}
+	end := 0
+	for i := range line {
+		if i > maxLine {
+			break
+		}
+		end = i
+	}
+	return line[:end] + "…"
+}
+
+// Range is a range of revisions, both ends included.
+type Range struct {
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
+}
+
+// Pruned is the data of RevisionPruned.
+type Pruned struct {
+	Revisions []Range `json:"revisions"` // in order; the first thousand ranges
+	Kept      int     `json:"kept"`      // revisions
+}
+
+// PrunedEvent returns the event of a prune of revisions, whose numbers are sorted.
+func PrunedEvent(revisions []int64, kept int) Event {
+	data := Pruned{Revisions: []Range{}, Kept: kept}
+	for _, revision := range revisions {
+		if n := len(data.Revisions); n > 0 && data.Revisions[n-1].Last == revision-1 {
+			data.Revisions[n-1].Last = revision
+		} else if n < maxRanges {
+			data.Revisions = append(data.Revisions, Range{revision, revision})
+		} else {
+			break
+		}
+	}
+	return Event{Type: RevisionPruned, Subject: "revisions", Data: written(data)}
+}
+
+func subject(revision int64) string { return "revisions/" + strconv.FormatInt(revision, 10) }
+
+// written returns data as JSON.
+func written(data any) json.RawMessage {
+	text, err := json.Marshal(data)
+	if err != nil {
+		panic(fmt.Errorf("write the data of an event: %w", err)) // its types can be written
+	}
+	return text
+}

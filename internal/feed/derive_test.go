@@ -1,0 +1,125 @@
+package feed
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+	"purser/internal/events"
+	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// fresh is a policy by which a validation is required, whose successes expire after an hour.
+func fresh() revisions.PolicyVersion {
+	id := document.Identity{Schema: "deckhand/ValidationPolicy/v1", Name: "p"}
+	policy := validations.ParsePolicy(id, []byte(`{"validations":[{"name":"v-validation","expiresAfter":"PT1H"}]}`))
+	return revisions.PolicyVersion{Since: 1, Policy: policy}
+}
+
+func outcome(status validations.Status, at time.Time) map[int64][]validations.Outcome {
+	return map[int64][]validations.Outcome{7: {{Name: "v-validation", Status: status, At: at, Message: "no\nhost"}}}
+}
+
+func TestDerive(t *testing.T) {
+	t.Parallel()
+	const stamp = revisions.Stamp(-4)
+	success, failure := outcome(validations.Success, noon), outcome(validations.Failure, noon)
+	posted := events.Posted{Revision: 7, Name: "v-validation", Status: "success"}.Event()
+	created := func(stamp revisions.Stamp) events.Event {
+		return events.Created{Revision: 7, Stamp: stamp.String(), Status: "failure"}.Event(events.Counts{})
+	}
+	next := events.Created{Revision: 8, Status: "success"}.Event(events.Counts{})
+	told := func(status string, stamp revisions.Stamp) map[int64]Verdict {
+		return map[int64]Verdict{7: {Revision: 7, Stamp: stamp, Status: status}}
+	}
+	for name, c := range map[string]struct {
+		told     map[int64]Verdict
+		events   []events.Event
+		outcomes map[int64][]validations.Outcome
+		after    time.Duration // noon
+		head     int64
+		tags     []string
+		want     string // data of the event, empty if there is none
+		keeps    []Verdict
+	}{
+		"a result": {
+			told: told("failure", stamp), events: []events.Event{posted}, outcomes: success, head: 7,
+			want:  `{"revision":7,"stamp":"fffffffffffffffc","from":"failure","to":"success","because":[]}`,
+			keeps: []Verdict{{7, stamp, "success", noon.Add(time.Hour)}},
+		},
+		"an expiry": {
+			told: map[int64]Verdict{7: {7, stamp, "success", noon.Add(time.Hour)}}, outcomes: success, head: 7, after: time.Hour + 1,
+			want:  `{"revision":7,"stamp":"fffffffffffffffc","from":"success","to":"failure","because":["v-validation: expired (policy p)"]}`,
+			keeps: []Verdict{{7, stamp, "failure", time.Time{}}},
+		},
+		"not yet an expiry": {
+			told: told("success", stamp), outcomes: success, head: 7, after: time.Hour,
+			keeps: []Verdict{{7, stamp, "success", noon.Add(time.Hour)}},
+		},
+		"the same verdict": {
+			told: told("failure", stamp), events: []events.Event{posted}, outcomes: failure, head: 7,
+			keeps: []Verdict{{7, stamp, "failure", time.Time{}}},
+		},
+		"made and judged at once": {
+			events: []events.Event{created(stamp), posted}, outcomes: success, head: 7,
+			want:  `{"revision":7,"stamp":"fffffffffffffffc","from":"failure","to":"success","because":[]}`,
+			keeps: []Verdict{{7, stamp, "success", noon.Add(time.Hour)}},
+		},
+		"made, judged and succeeded at once": {
+			events: []events.Event{created(stamp), posted, next}, outcomes: success, head: 8,
+			want: `{"revision":7,"stamp":"fffffffffffffffc","from":"failure","to":"success","because":[]}`,
+		},
+		"judged, and then no longer the newest": {
+			told: told("failure", stamp), events: []events.Event{posted, next}, outcomes: success, head: 8,
+			want: `{"revision":7,"stamp":"fffffffffffffffc","from":"failure","to":"success","because":[]}`,
+		},
+		"no longer the newest when it is judged": {
+			told: told("failure", stamp), events: []events.Event{next, posted}, outcomes: success, head: 8,
+		},
+		"another revision of that number": {
+			told: told("failure", 5), events: []events.Event{created(6), posted}, outcomes: success, head: 7,
+			keeps: []Verdict{{7, stamp, "success", noon.Add(time.Hour)}},
+		},
+		"a first verdict": {
+			told: told("", stamp), outcomes: success, head: 8, tags: []string{"t"},
+			keeps: []Verdict{{7, stamp, "success", noon.Add(time.Hour)}},
+		},
+		"neither the newest nor tagged": {events: []events.Event{posted}, outcomes: success, head: 8},
+		"why it fails": {
+			told: told("success", stamp), events: []events.Event{posted}, outcomes: failure, head: 8, tags: []string{"t"},
+			want:  `{"revision":7,"stamp":"fffffffffffffffc","from":"success","to":"failure","because":["v-validation: failure (policy p): no host"]}`,
+			keeps: []Verdict{{7, stamp, "failure", time.Time{}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if c.told == nil {
+				c.told = map[int64]Verdict{}
+			}
+			derived := derive(revisions.Defaults{}, Batch{
+				Events: c.events, Told: c.told, Head: c.head, Evidence: queries.Evidence{
+					Now:       noon.Add(c.after),
+					Revisions: []revisions.Revision{{ID: 7, Stamp: stamp, Tags: c.tags}},
+					Policies:  []revisions.PolicyVersion{fresh()}, Outcomes: c.outcomes,
+				},
+			})
+			var got strings.Builder
+			for _, event := range derived.Events {
+				got.Write(event.Data)
+			}
+			if diff := cmp.Diff(c.want, got.String()); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.keeps, derived.Verdicts); diff != "" {
+				t.Errorf("kept (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,295 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/document"
+	"purser/internal/events"
+	"purser/internal/feed"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+const (
+	feedPosition = `SELECT f.newest, EXISTS (SELECT FROM outbox o WHERE o.site = f.site)
+			OR EXISTS (SELECT FROM verdicts v WHERE v.site = f.site AND v.due < now())
+		FROM feeds f WHERE f.site = $1`
+
+	// lockFeed comes first: from then on the transaction sees the state of one moment, in which nobody else numbers.
+	lockFeed = `SELECT f.newest, s.head, now() FROM feeds f JOIN sites s ON s.site = f.site
+		WHERE f.site = $1 FOR UPDATE OF f`
+
+	outboxBatch = ` FROM outbox WHERE site = $1 ORDER BY id LIMIT $2`
+
+	selectOutbox = `SELECT id, 0::bigint, at, type, coalesce(revision, 0), subject, data, withheld` + outboxBatch
+
+	toldVerdicts = `SELECT revision, stamp, status, nullif(due, '-infinity') FROM verdicts
+		WHERE site = $1 AND (revision = ANY(ARRAY(SELECT revision` + outboxBatch + `)) OR due < now()) LIMIT $3`
+
+	insertEvents = `INSERT INTO events (site, number, at, type, revision, subject, data, withheld)
+		SELECT $1, $2 + n, at, type, nullif(revision, 0), subject, data, withheld
+		FROM unnest($3::timestamptz[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[])
+			WITH ORDINALITY e (at, type, revision, subject, data, withheld, n)`
+
+	deleteOutbox = `DELETE FROM outbox WHERE site = $1 AND id = ANY($2)`
+
+	advanceFeed = `UPDATE feeds SET newest = $2 WHERE site = $1`
+
+	upsertVerdicts = `INSERT INTO verdicts (site, revision, stamp, status, due)
+		SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::text[], $5::timestamptz[])
+		ON CONFLICT (site, revision) DO UPDATE SET stamp = excluded.stamp, status = excluded.status, due = excluded.due`
+
+	// dropVerdicts forgets those of revisions that are neither the newest nor tagged any more, or deleted.
+	dropVerdicts = `DELETE FROM verdicts v WHERE site = $1 AND NOT EXISTS (
+			SELECT FROM revisions r WHERE r.site = v.site AND r.revision = v.revision AND r.stamp = v.stamp
+				AND (r.revision = $2 OR EXISTS (SELECT FROM tags t WHERE t.site = r.site AND t.revision = r.revision)))`
+
+	feedBounds = `SELECT oldest, newest FROM feeds WHERE site = $1`
+
+	selectEvents = `SELECT number, at, type, coalesce(revision, 0), subject, data, withheld FROM (
+			SELECT e.*, sum(octet_length(data) + coalesce(octet_length(withheld), 0)) OVER (ORDER BY number) AS size,
+				row_number() OVER (ORDER BY number) AS n
+			FROM (SELECT * FROM events WHERE site = $1 AND number > $2 AND number <= $2 + $3::bigint
+				AND ($4::text[] IS NULL OR type = ANY($4)) ORDER BY number LIMIT $5) e) e
+		WHERE n = 1 OR size <= $6 ORDER BY number`
+
+	// forgetEvents deletes the oldest events, up to the first that is not older than an age ($2) or is among the newest
+	// ($3), at most $4.
+	forgetEvents = `WITH locked AS (SELECT site, newest FROM feeds WHERE site = $1 FOR UPDATE),
+		oldest AS (SELECT e.number, e.at >= now() - $2::interval OR e.number > l.newest - $3::bigint AS kept
+			FROM locked l JOIN events e ON e.site = l.site ORDER BY e.number LIMIT $4),
+		gone AS (DELETE FROM events e USING oldest o WHERE e.site = $1 AND e.number = o.number AND NOT o.kept
+			AND NOT EXISTS (SELECT FROM oldest k WHERE k.kept AND k.number < o.number) RETURNING e.number)
+		UPDATE feeds SET oldest = oldest + (SELECT count(*) FROM gone) WHERE site = $1 AND EXISTS (SELECT FROM gone)
+		RETURNING (SELECT count(*) FROM gone)`
+)
+
+// maxNumbered bounds the events that are numbered in one transaction.
+const maxNumbered = 500
+
+// Position implements feed.Store.
+func (s *Store) Position(ctx context.Context) (newest int64, behind bool, err error) {
+	err = s.readFirst(ctx, func(ctx context.Context, _ *reading) error {
+		return s.pool.QueryRow(ctx, feedPosition, s.site).Scan(&newest, &behind)
+	})
+	return newest, behind, err
+}
+
+// numbering is one transaction that numbers events.
+type numbering struct {
+	*Store
+
+	tx     pgx.Tx
+	newest int64
+	batch  feed.Batch
+	ids    []int64 // of the events of the batch, in the outbox
+}
+
+// Number implements feed.Store. It takes four round trips.
+func (s *Store) Number(ctx context.Context, derive func(feed.Batch) feed.Derived) (
+	newest int64, more bool, err error,
+) {
+	err = s.within(ctx, s.deadlines.Write, func(ctx context.Context) error {
+		return s.attempt(ctx, func(ctx context.Context) error {
+			return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+				n := numbering{Store: s, tx: tx}
+				if err := n.read(ctx); err != nil {
+					return err
+				}
+				if newest = n.newest; len(n.ids) > 0 || len(n.batch.Told) > 0 {
+					newest, err = n.write(ctx, derive(n.batch))
+				}
+				more = len(n.ids) == maxNumbered || len(n.batch.Told) == maxNumbered
+				return err
+			})
+		})
+	})
+	return newest, more, err
+}
+
+// read locks the feed and reads the batch.
+func (n *numbering) read(ctx context.Context) error {
+	batch := &pgx.Batch{}
+	batch.Queue(lockFeed, n.site).QueryRow(func(row pgx.Row) error {
+		return row.Scan(&n.newest, &n.batch.Head, &n.batch.Evidence.Now)
+	})
+	batch.Queue(selectOutbox, n.site, maxNumbered).Query(func(rows pgx.Rows) (err error) {
+		n.batch.Events, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (events.Event, error) {
+			var id int64
+			event, err := scanFeedEvent(prefixed{row, []any{&id}})
+			n.ids = append(n.ids, id)
+			return event, err
+		})
+		return err //nolint:wrapcheck // explained by Number
+	})
+	batch.Queue(toldVerdicts, n.site, maxNumbered, maxNumbered).Query(func(rows pgx.Rows) error {
+		return n.scanTold(rows)
+	})
+	if err := n.tx.SendBatch(ctx, batch).Close(); err != nil {
+		return err //nolint:wrapcheck // explained by Number
+	}
+	var numbers []int64
+	for revision := range n.batch.Told {
+		numbers = append(numbers, revision)
+	}
+	for _, event := range n.batch.Events {
+		if event.Revision > 0 {
+			numbers = append(numbers, event.Revision)
+		}
+	}
+	return n.readEvidence(ctx, numbers)
+}
+
+func (n *numbering) scanTold(rows pgx.Rows) error {
+	n.batch.Told = map[int64]feed.Verdict{}
+	var v feed.Verdict
+	var due *time.Time
+	_, err := pgx.ForEachRow(rows, []any{&v.Revision, &v.Stamp, &v.Status, &due}, func() error {
+		v.Due = orZero(due)
+		n.batch.Told[v.Revision] = v
+		return nil
+	})
+	return err //nolint:wrapcheck // explained by Number
+}
+
+// readEvidence reads what the verdicts on revisions rest on.
+func (n *numbering) readEvidence(ctx context.Context, numbers []int64) error {
+	if len(numbers) == 0 {
+		return nil
+	}
+	var policies []policyRow
+	evidence := &n.batch.Evidence
+	evidence.Outcomes = map[int64][]validations.Outcome{}
+	batch := &pgx.Batch{}
+	batch.Queue(revisionsByNumber, n.site, numbers).Query(func(rows pgx.Rows) (err error) {
+		evidence.Revisions, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (revisions.Revision, error) {
+			var tags []string
+			r, err := scanRevision(prefixed{row, []any{&evidence.Now, &tags}})
+			r.Tags = tags
+			return r, err
+		})
+		return err //nolint:wrapcheck // explained by Number
+	})
+	batch.Queue(policiesOf, n.site, numbers).Query(func(rows pgx.Rows) (err error) {
+		policies, err = pgx.CollectRows(rows, scanPolicy)
+		return err //nolint:wrapcheck // explained by Number
+	})
+	batch.Queue(latestOfRevisions, n.site, numbers).Query(func(rows pgx.Rows) error {
+		return scanOutcomes(rows, evidence.Outcomes)
+	})
+	err := n.tx.SendBatch(ctx, batch).Close()
+	if err == nil {
+		evidence.Policies, err = n.parsedFrom(policies, func(digests []document.Digest) (map[document.Digest][]byte, error) {
+			return n.contents(ctx, digests)
+		})
+	}
+	return err
+}
+
+// contents reads contents in the transaction: there may be no other connection.
+func (n *numbering) contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error) {
+	rows, err := n.tx.Query(ctx, contentsByDigest, n.site, byteas(digests))
+	if err != nil {
+		return nil, err //nolint:wrapcheck // explained by Number
+	}
+	found, err := pgx.CollectRows(rows, n.scanContent)
+	texts := make(map[document.Digest][]byte, len(found))
+	for _, c := range found {
+		texts[c.digest] = c.text
+	}
+	return texts, err //nolint:wrapcheck // explained by Number
+}
+
+// write stores the events of the batch with their numbers, and what follows from them. It returns the newest number.
+func (n *numbering) write(ctx context.Context, derived feed.Derived) (newest int64, err error) {
+	for i := range derived.Events {
+		derived.Events[i].At = n.batch.Evidence.Now
+	}
+	all := slices.Concat(n.batch.Events, derived.Events)
+	newest = n.newest + int64(len(all))
+	batch := &pgx.Batch{}
+	if len(all) > 0 {
+		batch.Queue(insertEvents, append([]any{n.site, n.newest}, eventRows(all)...)...)
+		batch.Queue(advanceFeed, n.site, newest)
+		batch.Queue(deleteOutbox, n.site, n.ids)
+	}
+	if len(derived.Verdicts) > 0 {
+		batch.Queue(upsertVerdicts, append([]any{n.site}, verdictRows(derived.Verdicts)...)...)
+	}
+	if len(derived.Verdicts) < len(n.batch.Told) || n.unwatches() {
+		batch.Queue(dropVerdicts, n.site, n.batch.Head)
+	}
+	return newest, n.tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // explained by Number
+}
+
+// unwatches reports whether a revision may have ceased to be the newest or tagged.
+func (n *numbering) unwatches() bool {
+	for _, event := range n.batch.Events {
+		switch event.Type {
+		case events.RevisionCreated, events.TagDeleted, events.RevisionPruned, events.SitePurged:
+			return true
+		case events.ValidationPosted, events.VerdictChanged, events.TagSet:
+		}
+	}
+	return false
+}
+
+// eventRows returns the columns of events.
+func eventRows(all []events.Event) []any {
+	n := len(all)
+	at, types, about := make([]time.Time, n), make([]string, n), make([]int64, n)
+	subjects, data, withheld := make([]string, n), make([]string, n), make([]*string, n)
+	for i, e := range all {
+		at[i], types[i], about[i], subjects[i], data[i] = e.At, string(e.Type), e.Revision, e.Subject, string(e.Data)
+		withheld[i] = text(e.Withheld)
+	}
+	return []any{at, types, about, subjects, data, withheld}
+}
+
+func verdictRows(verdicts []feed.Verdict) []any {
+	n := len(verdicts)
+	numbers, stamps, status := make([]int64, n), make([]revisions.Stamp, n), make([]string, n)
+	due := make([]*time.Time, n)
+	for i, v := range verdicts {
+		numbers[i], stamps[i], status[i] = v.Revision, v.Stamp, v.Status
+		if !v.Due.IsZero() {
+			due[i] = &v.Due
+		}
+	}
+	return []any{numbers, stamps, status, due}
+}
+
+func scanFeedEvent(row pgx.CollectableRow) (e events.Event, err error) {
+	err = row.Scan(&e.Number, &e.At, &e.Type, &e.Revision, &e.Subject, &e.Data, &e.Withheld)
+	e.At = e.At.UTC()
+	return e, err //nolint:wrapcheck // explained by the callers
+}
+
+// Events implements feed.Store.
+func (s *Store) Events(ctx context.Context, query feed.Query) (found feed.Found, err error) {
+	_, err = s.snapshot(ctx, func(q *questions) {
+		q.askRow([]any{&found.Oldest, &found.Newest}, feedBounds, s.site)
+		q.ask(into(&found.Events, scanFeedEvent), selectEvents, s.site, query.After, query.Scan, query.Types, query.Limit,
+			query.Bytes)
+	})
+	return found, err
+}
+
+// Forget implements feed.Store.
+func (s *Store) Forget(ctx context.Context, age time.Duration, keep int) (gone int, err error) {
+	const step = 1000
+	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
+		rows, err := s.pool.Query(ctx, forgetEvents, s.site, age, keep, step)
+		if err != nil {
+			return err //nolint:wrapcheck // explained by retry
+		}
+		gone = 0
+		_, err = pgx.ForEachRow(rows, []any{&gone}, func() error { return nil })
+		return err //nolint:wrapcheck // explained by retry
+	})
+	return gone, err
+}

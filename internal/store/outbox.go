@@ -1,0 +1,49 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/events"
+)
+
+const (
+	outboxColumns = `site, type, revision, subject, data, withheld`
+
+	insertEvent = `INSERT INTO outbox (` + outboxColumns + `) VALUES ($1, $2, nullif($3::bigint, 0), $4, $5, $6)`
+
+	// tellTag tells of each tag of a FROM clause, which has their names, about a revision ($2); %s is a type of event.
+	tellTag = `INSERT INTO outbox (` + outboxColumns + `)
+		SELECT $1, '%s', $2::bigint, 'revisions/' || $2::bigint || '/tags/' || tag,
+			json_build_object('revision', $2::bigint, 'tag', tag), NULL FROM done`
+
+	tellPurge = `INSERT INTO outbox (` + outboxColumns + `)
+		SELECT site, '` + string(events.SitePurged) + `', NULL, 'revisions', json_build_object('epoch', epoch), NULL
+		FROM sites WHERE site = $1`
+)
+
+// queueEvent adds an event to the outbox. It comes after all that its transaction waits for, so that the ids of the
+// outbox are in the order of changes that wait for each other.
+func (s *Store) queueEvent(batch *pgx.Batch, e events.Event) {
+	batch.Queue(insertEvent, s.site, string(e.Type), e.Revision, e.Subject, string(e.Data), text(e.Withheld))
+}
+
+// tellFrom returns a statement that adds an event to the outbox for each row of a FROM clause, and the arguments with
+// those of the event. The first two are the site and a revision.
+func tellFrom(rows string, args []any, e events.Event) (string, []any) {
+	n := len(args)
+	return fmt.Sprintf(`INSERT INTO outbox (%s) SELECT $1, $%d::text, $2, $%d::text, $%d::text, $%d::text %s`,
+		outboxColumns, n+1, n+2, n+3, n+4, rows), append(args, string(e.Type), e.Subject, string(e.Data), text(e.Withheld))
+}
+
+// committed tells those who number events that there are some.
+func (s *Store) committed() {
+	select {
+	case s.news <- struct{}{}:
+	default: // they have not looked since the last time
+	}
+}
+
+// Committed implements feed.Store.
+func (s *Store) Committed() <-chan struct{} { return s.news }

@@ -1,0 +1,239 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	terminate = syscall.SIGTERM
+	drainTime = 10 * time.Second // of the server
+)
+
+// later makes a request that waits, and returns its answer once there is one.
+func (s *server) later(t *testing.T, path string, header ...string) <-chan answer {
+	t.Helper()
+	answers := make(chan answer, 1)
+	before := s.waiting(t)
+	go func() {
+		a, err := s.try(t.Context(), request{method: http.MethodGet, path: path, header: pairs(header)})
+		if err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		answers <- a
+	}()
+	eventually(t, "the request waits", func() bool { return s.waiting(t) > before })
+	return answers
+}
+
+// waiting returns how many requests wait.
+func (s *server) waiting(t *testing.T) (n int) {
+	t.Helper()
+	text := s.get(t, "/metrics").is(t, http.StatusOK).text
+	_, after, _ := strings.Cut(text, "\npurser_waiting_requests ")
+	if _, err := fmt.Sscan(after, &n); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return n
+}
+
+func TestWait_status(t *testing.T) {
+	t.Parallel()
+	const path = "/status?expect=success&wait=PT10M"
+	text := []string{"Accept", "text/plain"}
+	t.Run("until it succeeds", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "b", policy("p", "a-validation", "b-validation")).is(t, http.StatusOK)
+		s.tag(t, 1, "this")
+		latest, tagged := s.later(t, "revisions/latest"+path, text...), s.later(t, "revisions/tag:this"+path, text...)
+		s.put(t, "b2", widget("w", "{}")).is(t, http.StatusOK) // the latest is another one now
+		s.report(t, 2, "a-validation", "success")
+		s.report(t, 1, "a-validation", "success")
+		s.report(t, 1, "b-validation", "success")
+		for _, a := range []answer{<-latest, <-tagged} {
+			if a.is(t, http.StatusOK).text != "success\n" || !strings.HasPrefix(a.got.Get("ETag"), `"1-`) {
+				t.Errorf("%v\n%s", a.got, a.text)
+			}
+			var waited float64
+			if _, err := fmt.Sscan(a.got.Get("Purser-Waited"), &waited); err != nil {
+				t.Errorf("Purser-Waited: %q", a.got.Get("Purser-Waited"))
+			}
+		}
+	})
+	t.Run("until it fails", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "b", policy("p", "a-validation", "b-validation")).is(t, http.StatusOK)
+		answers := s.later(t, "revisions/1"+path, text...)
+		s.report(t, 1, "a-validation", "failure")
+		if a := (<-answers).is(t, http.StatusPreconditionFailed); !strings.Contains(a.text, "a-validation: failure") {
+			t.Error(a.text)
+		}
+	})
+	t.Run("until it is gone", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "b", policy("p", "a-validation")).is(t, http.StatusOK)
+		answers := s.later(t, "revisions/1"+path, text...)
+		s.put(t, "b", policy("p", "b-validation")).is(t, http.StatusOK)
+		s.prune(t, "keep=1").is(t, http.StatusOK)
+		(<-answers).is(t, http.StatusGone)
+	})
+	t.Run("not at all", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "b", policy("p", "a-validation")).is(t, http.StatusOK)
+		at := func(path string, status int) {
+			t.Helper()
+			a := s.get(t, path).is(t, status)
+			if waited := a.got.Get("Purser-Waited"); waited != "0.0" {
+				t.Errorf("%s: waited %q", path, waited)
+			}
+		}
+		at("revisions/1/status?expect=success&wait=0s", http.StatusPreconditionFailed)
+		at("revisions/1/status?wait=9m", http.StatusOK)
+		at("revisions/1?wait=9m", http.StatusOK)
+		s.report(t, 1, "a-validation", "failure")
+		at("revisions/1"+path, http.StatusPreconditionFailed) // it can no longer become a success
+		s.report(t, 1, "a-validation", "success")
+		at("revisions/1"+path, http.StatusOK)
+		s.put(t, "broken", sizes()+policy("q", own)+widget("w", "{size: 1000}")).is(t, http.StatusOK)
+		at("revisions/2"+path, http.StatusPreconditionFailed)
+		for _, wait := range []string{"11m", "PT11M", "P1D", "x", "", "-1s", "9999999h", "P99999999Y"} {
+			s.send(t, request{method: "GET", path: "revisions/1?wait=" + wait, bad: true}).fails(t, http.StatusBadRequest, "HTTPInvalidParam", "wait")
+		}
+	})
+	t.Run("until the time is over", func(t *testing.T) {
+		t.Parallel()
+		s := start(t)
+		s.put(t, "b", policy("p", "a-validation")).is(t, http.StatusOK)
+		a := s.get(t, "revisions/1/status?expect=success&wait=300ms", text...).is(t, http.StatusPreconditionFailed)
+		if waited := a.got.Get("Purser-Waited"); waited < "0.3" || !strings.Contains(a.text, "missing") {
+			t.Errorf("waited %q:\n%s", waited, a.text)
+		}
+	})
+}
+
+// Whatever has an ETag can be waited for.
+func TestWait_etag(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "b", policy("p", "a-validation")+widget("w", "{}")).is(t, http.StatusOK)
+	for path, change := range map[string]func(n int){
+		"revisions":                      func(int) { s.tag(t, 1, "t") },
+		"revisions/latest":               func(n int) { s.put(t, "c", widget("c", fmt.Sprintf("{x: %d}", n))) },
+		"revisions/latest/documents":     func(n int) { s.put(t, "c", widget("c", fmt.Sprintf("{x: %d}", n))) },
+		"revisions/1/tags":               func(n int) { s.tag(t, 1, fmt.Sprintf("t%d", n)) },
+		"revisions/1/status":             func(int) { s.report(t, 1, "a-validation", "success") },
+		"revisions/1/validations":        func(int) { s.report(t, 1, "b-validation", "failure") },
+		"revisions/1/validations/detail": func(int) { s.report(t, 1, "c-validation", "failure") },
+	} {
+		tag := s.get(t, path, "Accept", "application/json").is(t, http.StatusOK).got.Get("ETag")
+		header := []string{"Accept", "application/json", "If-None-Match", tag}
+		s.get(t, path+"?wait=50ms", header...).is(t, http.StatusNotModified)
+		answers := s.later(t, path+"?wait=10m", header...)
+		change(len(path))
+		if a := (<-answers).is(t, http.StatusOK); a.got.Get("ETag") == tag {
+			t.Errorf("%s has the ETag %s again:\n%s", path, tag, a.text)
+		}
+	}
+}
+
+// A reader of the feed waits for what it has asked for.
+func TestWait_events(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
+	answers := s.later(t, "events?since=now&type=purser.tag.set&wait=10m", "Accept", "application/json")
+	s.put(t, "b", widget("w", "{x: 1}")).is(t, http.StatusOK)
+	s.tag(t, 1, "t")
+	p := (<-answers).page(t)
+	if len(p.Events) != 1 || p.Events[0].Type != "purser.tag.set" {
+		t.Errorf("%+v", p)
+	}
+	if p := s.events(t, "wait=50ms&since="+p.Cursor); len(p.Events) > 0 {
+		t.Errorf("told again: %v", p)
+	}
+}
+
+// There is a bound on how many wait, and all of them end at once when the server stops.
+func TestWait_bounds(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--max-waits", "3")
+	s.put(t, "b", policy("p", "a-validation")).is(t, http.StatusOK)
+	const path = "revisions/1/status?expect=success&wait=10m"
+	var waits []<-chan answer
+	for range 3 {
+		waits = append(waits, s.later(t, path))
+	}
+	full := s.get(t, path)
+	full.fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable", "--max-waits")
+	if full.got.Get("Retry-After") == "" {
+		t.Error("no Retry-After where too many wait")
+	}
+	s.get(t, "events?wait=1s").fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable")
+	began := time.Now()
+	if err := s.process.Process.Signal(terminate); err != nil {
+		t.Fatal(err)
+	}
+	for _, answers := range waits {
+		a := <-answers
+		a.fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable")
+		if a.got.Get("Retry-After") != "1" {
+			t.Errorf("Retry-After %q", a.got.Get("Retry-After"))
+		}
+	}
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("waits ended %v after SIGTERM", took)
+	}
+}
+
+// A client that goes away gives its place back.
+func TestWait_clientGoesAway(t *testing.T) {
+	t.Parallel()
+	s := startFresh(t)
+	s.put(t, "b", policy("p", "a-validation")).is(t, http.StatusOK)
+	conn := s.dial(t)
+	if _, err := conn.Write([]byte("GET /api/v1.0/revisions/1/status?expect=success&wait=10m HTTP/1.1\r\nHost: x\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it waits", func() bool { return s.waiting(t) == 1 })
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "it waits no longer", func() bool { return s.waiting(t) == 0 })
+}
+
+// An expiry is told once, though two servers look after it.
+func TestEvents_expiry(t *testing.T) {
+	t.Parallel()
+	a := startFresh(t)
+	b := startOn(t, a.database)
+	a.put(t, "b", policy("p", "{name: a-validation, expiresAfter: PT1S}")).is(t, http.StatusOK)
+	since := a.now(t)
+	waits := []<-chan answer{
+		a.later(t, "events?type=purser.verdict.changed&wait=1m&since="+since, "Accept", "application/json"),
+	}
+	a.report(t, 1, "a-validation", "success")
+	cursor := (<-waits[0]).page(t).Cursor
+	var expired sync.WaitGroup
+	for _, s := range []*server{a, b} {
+		answers := s.later(t, "events?type=purser.verdict.changed&wait=1m&since="+cursor, "Accept", "application/json")
+		expired.Go(func() {
+			got := (<-answers).page(t).Events
+			if len(got) != 1 || got[0].Data["to"] != "failure" || fmt.Sprint(got[0].Data["because"]) != "[a-validation: expired (policy p)]" {
+				t.Errorf("told: %v", got)
+			}
+		})
+	}
+	expired.Wait()
+	if all := b.events(t, "type=purser.verdict.changed&wait=500ms&since="+since).Events; len(all) != 2 {
+		t.Errorf("told in all: %v", all)
+	}
+}
