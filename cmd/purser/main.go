@@ -24,6 +24,7 @@ Exit codes: 0 done; 1 the answer is no (findings, not the expected status, a ref
 
 // commands is the command line.
 type commands struct {
+	Check   checkCommand   `cmd:"" group:"files" help:"Say what a server would say about files."`
 	Version versionCommand `cmd:"" group:"more" help:"Print the version."`
 
 	ShowVersion kong.VersionFlag `help:"Print the version and exit." name:"version"`
