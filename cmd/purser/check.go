@@ -30,6 +30,7 @@ type checkCommand struct {
 	Ignore   []string `help:"Leave out the findings of these rules." placeholder:"RULE,…"`                                                                           //nolint:lll // a tag
 	Baseline string   `help:"File of findings that are known, which are left out." placeholder:"FILE"`                                                               //nolint:lll // a tag
 	Schemas  []string `help:"Files or folders whose DataSchemas are in force too." placeholder:"PATH,…"`                                                             //nolint:lll // a tag
+	Exclude  []string `help:"Pass over files and folders of these names, or paths below the folder: *.tmpl.yaml, charts." placeholder:"PATTERN,…"`                   //nolint:lll // a tag
 	BucketBy string   `help:"What makes a bucket, in reports and with --render: none (default: all is one), folder or file." placeholder:"none|folder|file"`         //nolint:lll // a tag
 	Render   string   `help:"Write the rendered documents too, if there are no errors: as files of a folder, or to the standard output (-)." placeholder:"FOLDER|-"` //nolint:lll // a tag
 	Config   string   `help:"Read options from this file rather than from .purser.yaml in the first folder that has one." placeholder:"FILE"`                        //nolint:lll // a tag
@@ -55,7 +56,7 @@ func (c *checkCommand) Run(ctx context.Context, around *surroundings) error {
 	checker := check.New(check.Options{
 		BucketBy: c.BucketBy, ClientVersions: c.ClientVersion, AssertFormats: c.AssertFormats, Progress: progress.show,
 	})
-	reader := &check.Reader{Stdin: around.stdin}
+	reader := &check.Reader{Stdin: around.stdin, Exclude: c.Exclude}
 	if c.Watch {
 		return c.watch(ctx, around, checker, reader, progress)
 	}
@@ -94,6 +95,7 @@ func (c *checkCommand) configure() error {
 	c.Baseline = cmp.Or(c.Baseline, config.Baseline)
 	c.AssertFormats = c.AssertFormats || config.AssertFormats
 	c.Schemas = append(c.Schemas, config.Schemas...)
+	c.Exclude = append(c.Exclude, config.Exclude...)
 	c.Ignore = append(c.Ignore, config.Ignore...)
 	if len(c.Select) == 0 {
 		c.Select = config.Select
@@ -108,7 +110,7 @@ func (c *checkCommand) configure() error {
 		oneOf("--format", c.Format, format.Names()),
 		oneOf("--fail-on", c.FailOn, []string{"error", "warning", "info"}),
 		oneOf("--bucket-by", c.BucketBy, []string{check.None, check.ByFolder, check.ByFile}),
-		check.CheckRules(slices.Concat(c.Select, c.Ignore)), c.checkBaseline())
+		check.CheckRules(slices.Concat(c.Select, c.Ignore)), check.CheckPatterns(c.Exclude), c.checkBaseline())
 }
 
 var errNoBaseline = errors.New("--write-baseline needs --baseline FILE, which it writes")

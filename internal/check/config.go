@@ -22,6 +22,7 @@ type Config struct {
 	Ignore         []string          `yaml:"ignore"`
 	Baseline       string            `yaml:"baseline"` // paths are relative to the folder
 	Schemas        []string          `yaml:"schemas"`
+	Exclude        []string          `yaml:"exclude"` // see Reader
 	BucketBy       string            `yaml:"bucket-by"`
 	ClientVersions map[string]string `yaml:"client-versions"`
 	AssertFormats  bool              `yaml:"assert-formats"`

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,9 @@ import (
 // Reader reads the files of paths. It remembers them, so that only those that have changed are read again.
 type Reader struct {
 	Stdin io.Reader // of the path "-"
+	// Exclude are patterns, as of path.Match, of the names of files and folders that are passed over in folders, or of
+	// their paths below the folder that is read.
+	Exclude []string
 
 	kept  map[string]keptFile
 	stdin []byte
@@ -42,8 +46,8 @@ var ErrTooMuch = errors.New("too much to check at once")
 // read are Broken; an error is returned for a path that does not exist, and for more than can be checked.
 func (r *Reader) Read(paths []string, schemasOnly bool) ([]File, error) {
 	w := walk{reader: r, seen: map[string]bool{}, schemasOnly: schemasOnly, kept: map[string]keptFile{}}
-	for _, path := range paths {
-		if err := w.path(path); err != nil {
+	for _, name := range paths {
+		if err := w.path(name); err != nil {
 			return nil, err
 		}
 	}
@@ -66,8 +70,8 @@ type walk struct {
 	schemasOnly bool
 }
 
-func (w *walk) path(path string) error {
-	if path == "-" {
+func (w *walk) path(name string) error {
+	if name == "-" {
 		if w.reader.stdin == nil {
 			text, err := io.ReadAll(io.LimitReader(w.reader.Stdin, maxFileSize+1))
 			if err != nil {
@@ -77,55 +81,72 @@ func (w *walk) path(path string) error {
 		}
 		return w.add(File{Name: "-", Text: w.reader.stdin})
 	}
-	info, err := os.Stat(path)
+	info, err := os.Stat(name)
 	if err != nil {
 		return fmt.Errorf("check a path: %w", err)
 	}
 	if !info.IsDir() {
-		return w.file(path, false)
+		return w.file(name, false)
 	}
-	return w.folder(path, 0)
+	return w.folder(name, "", 0)
+}
+
+// excluded reports whether a file or folder is passed over, by its path below the folder that is read.
+func (r *Reader) excluded(below string) bool {
+	return slices.ContainsFunc(r.Exclude, func(pattern string) bool {
+		byName, _ := path.Match(pattern, path.Base(below))
+		byPath, _ := path.Match(pattern, below)
+		return byName || byPath
+	})
 }
 
 // folder reads the files of a folder. A folder that was read is not read again, so that links in a circle end.
-func (w *walk) folder(path string, depth int) error {
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil || w.seen[real] || depth > maxDepth {
-		return w.broken(path, err)
+func (w *walk) folder(name, below string, depth int) error {
+	target, err := filepath.EvalSymlinks(name)
+	if err != nil || w.seen[target] {
+		return w.broken(name, err)
 	}
-	w.seen[real] = true
-	entries, err := os.ReadDir(path)
+	w.seen[target] = true
+	if depth > maxDepth {
+		return w.broken(name, errDepth)
+	}
+	entries, err := os.ReadDir(name)
 	if err != nil {
-		return w.broken(path, err)
+		return w.broken(name, err)
 	}
 	for _, entry := range entries {
-		name := filepath.Join(path, entry.Name())
-		if strings.HasPrefix(entry.Name(), ".") {
-			continue
-		}
-		mode := entry.Type()
-		if mode&fs.ModeSymlink != 0 {
-			info, err := os.Stat(name)
-			if err != nil {
-				if isDocuments(name) {
-					err = w.broken(name, err)
-					if err != nil {
-						return err
-					}
-				}
-				continue
-			}
-			mode = info.Mode().Type()
-		}
-		switch {
-		case mode.IsDir():
-			err = w.folder(name, depth+1)
-		case mode.IsRegular() && isDocuments(name):
-			err = w.file(name, true)
-		}
-		if err != nil {
+		if err := w.entry(entry, name, below, depth); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+var errDepth = fmt.Errorf("it is more than %d folders deep", maxDepth)
+
+// entry reads what is in a folder.
+func (w *walk) entry(entry fs.DirEntry, folder, below string, depth int) error {
+	name, below := filepath.Join(folder, entry.Name()), path.Join(below, entry.Name())
+	if strings.HasPrefix(entry.Name(), ".") || w.reader.excluded(below) {
+		return nil
+	}
+	mode := entry.Type()
+	if mode&fs.ModeSymlink != 0 {
+		info, err := os.Stat(name)
+		switch {
+		case err == nil:
+			mode = info.Mode().Type()
+		case isDocuments(name):
+			return w.broken(name, err)
+		default:
+			return nil
+		}
+	}
+	switch {
+	case mode.IsDir():
+		return w.folder(name, below, depth+1)
+	case mode.IsRegular() && isDocuments(name):
+		return w.file(name, true)
 	}
 	return nil
 }
@@ -135,31 +156,31 @@ func isDocuments(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
 }
 
-func (w *walk) file(path string, found bool) error {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		if w.seen[real] {
+func (w *walk) file(name string, found bool) error {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		if w.seen[target] {
 			return nil
 		}
-		w.seen[real] = true
+		w.seen[target] = true
 	}
-	info, err := os.Stat(path)
+	info, err := os.Stat(name)
 	if err != nil {
-		return w.broken(path, err)
+		return w.broken(name, err)
 	}
 	if info.Size() > maxFileSize {
-		return w.broken(path, fmt.Errorf("it has %d bytes, more than the %d of one file that a server takes at once",
+		return w.broken(name, fmt.Errorf("it has %d bytes, more than the %d of one file that a server takes at once",
 			info.Size(), maxFileSize))
 	}
-	kept, known := w.reader.kept[path]
+	kept, known := w.reader.kept[name]
 	if !known || kept.size != info.Size() || !kept.changed.Equal(info.ModTime()) {
-		text, err := readFile(path)
+		text, err := readFile(name)
 		if err != nil {
-			return w.broken(path, err)
+			return w.broken(name, err)
 		}
 		kept = keptFile{info.Size(), info.ModTime(), text}
 	}
-	w.kept[path] = kept
-	return w.add(File{Name: nameOf(path), Text: kept.text, Found: found, SchemasOnly: w.schemasOnly})
+	w.kept[name] = kept
+	return w.add(File{Name: nameOf(name), Text: kept.text, Found: found, SchemasOnly: w.schemasOnly})
 }
 
 // readFile reads a file, which may be a pipe, as far as it may be long.
@@ -195,3 +216,13 @@ func (w *walk) add(file File) error {
 
 // nameOf returns how reports name a file.
 func nameOf(path string) string { return filepath.ToSlash(filepath.Clean(path)) }
+
+// CheckPatterns returns an error for a malformed pattern of Reader.Exclude.
+func CheckPatterns(patterns []string) error {
+	for _, pattern := range patterns {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("the pattern %q of what to exclude: %w", pattern, err)
+		}
+	}
+	return nil
+}

@@ -28,7 +28,7 @@ type tracer struct {
 // trace returns where the value that a finding is about was written: the item and the position, and how it came from
 // there. The item is negative if nobody knows: the value is missing, or several documents have parts of it.
 func (x *tracer) trace(ctx context.Context, item int, f *queries.Finding) (from int, at document.Position, chain []Step) {
-	if x.isEncrypted(item) || x.documents[item].Traits().Final() {
+	if !strings.HasPrefix(f.Path, ".data") || x.isEncrypted(item) || x.documents[item].Traits().Final() {
 		return -1, at, nil
 	}
 	leaf, trail := x.leaf(ctx, item, f)
