@@ -87,8 +87,9 @@ type run struct {
 	report Report
 	files  []File
 	items  []revisions.Item
-	of     []int // the file of each item
-	lines  map[int][]int
+	of     []int         // the file of each item
+	lines  map[int][]int // the offsets of lines, by file
+	meter  *budget.Meter
 }
 
 // Check checks files as one revision. Errors are those of the budget and of the context: what is wrong with the files
@@ -102,7 +103,7 @@ func (c *Checker) Check(ctx context.Context, files []File) (Report, error) {
 	defer end()
 	const readings = 4 // of each byte: to split, decode, locate and explain
 	budget.From(ctx).Grant(readings * size)
-	r := &run{Checker: c, files: files, lines: map[int][]int{}}
+	r := &run{Checker: c, files: files, lines: map[int][]int{}, meter: budget.NewMeter(ctx)}
 	r.report.Whole = true
 	if err := r.read(ctx); err != nil {
 		return Report{}, err
@@ -123,6 +124,16 @@ func (r *run) add(file int, at document.Position, f Finding) {
 
 func (r *run) place(file int, at document.Position) Place {
 	return Place{r.files[file].Name, at.Line, at.Column}
+}
+
+// position returns where the value at a path of an item stands; its first line if that takes too much work.
+func (r *run) position(item int, path []string) document.Position {
+	segment := r.items[item].Segment
+	positions, err := document.Positions(r.meter, *segment, [][]string{path})
+	if err != nil {
+		return document.Position{Line: segment.Line, Column: 1}
+	}
+	return positions[0]
 }
 
 // bucket returns the bucket of a file's documents.
@@ -321,14 +332,14 @@ func (r *run) separate() {
 		}
 		f := Finding{Rule: ruleSecondPolicy, Document: r.items[i].Document.Identity, Bucket: r.items[i].Bucket}
 		f.Message = collision.Fault.Error()
-		other := r.place(r.of[with], document.Position{Line: r.items[with].Segment.Line, Column: 1})
+		other := r.place(r.of[with], r.position(with, nil))
 		if r.items[i].Document.Identity == r.items[with].Document.Identity {
 			f.Rule = ruleDuplicate
 			f.Message = fmt.Sprintf("Document %s appears twice: it is in %s too", f.Document, other.File)
 		}
 		f.Advice = adviceOf(f.Rule)
 		f.Chain = []Step{{other, "the other one"}}
-		r.add(r.of[i], document.Position{Line: r.items[i].Segment.Line, Column: 1}, f)
+		r.add(r.of[i], r.position(i, nil), f)
 	}
 	if len(out) > 0 {
 		r.keep(func(i int) bool { return !out[i] })

@@ -6,10 +6,10 @@ import (
 	"context"
 	"math"
 	"regexp"
+	"slices"
 	"unicode/utf8"
 
 	"purser/internal/authz"
-	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -28,14 +28,14 @@ func (r *run) describe(ctx context.Context, draft revisions.Draft) error {
 	for i, item := range r.items {
 		byIdentity[item.Document.Identity] = i
 	}
-	x := &tracer{run: r, documents: draft.Documents, meter: budget.NewMeter(ctx)}
+	x := &tracer{run: r, documents: draft.Documents}
 	for i := range found {
 		f := &found[i]
 		item, known := byIdentity[f.Document]
 		finding := r.findingOf(f)
-		if !known {
-			r.report.Findings = append(r.report.Findings, finding)
-			continue
+		if !known { // it is about all documents: that the first with a layer has one, for example
+			item = max(0, slices.IndexFunc(r.items, func(i revisions.Item) bool { return i.Document.Layer != "" }))
+			f.At = r.position(item, []string{"metadata", "layeringDefinition", "layer"})
 		}
 		finding.Place = r.place(r.of[item], f.At)
 		shown := item
@@ -74,7 +74,7 @@ func (r *run) notes(draft revisions.Draft) {
 				Level: queries.Warning, Rule: ruleDuplicateKey, Document: doc.Identity, Bucket: doc.Bucket, Message: note.Message,
 				Advice: adviceOf(ruleDuplicateKey),
 			}
-			at := document.Position{Line: r.items[i].Segment.Line, Column: 1}
+			at := r.position(i, nil)
 			if said := twice.FindStringSubmatch(note.Message); said != nil {
 				f.Message = said[1] + said[4]
 				f.Chain = []Step{{r.place(r.of[i], positionOf(said[2], "")), "the first one"}}

@@ -96,8 +96,21 @@ func (r Report) Choose(selected, ignored []string) Report {
 	return r
 }
 
-// sort brings findings into order, and cuts them short.
+// sort brings findings into order, leaves out those that say the same again, and cuts them short.
 func (r *Report) sort() {
+	type said struct {
+		Place
+		document.Identity
+
+		rule, path, message string
+	}
+	seen := map[said]bool{}
+	r.Findings = slices.DeleteFunc(r.Findings, func(f Finding) bool {
+		what := said{f.Place, f.Document, f.Rule, f.Path, f.Message}
+		known := seen[what]
+		seen[what] = true
+		return known
+	})
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})

@@ -46,7 +46,7 @@ func Rules() []Rule {
 		{ruleRenderedSchema, "A rendered document violates its schema", "Correct the value where it was written: the " +
 			"related places tell how it came there."},
 		{ruleNoSchema, "Documents have no DataSchema, so nothing checks them", "Register a DataSchema, or correct the " +
-			"document's schema. It is an error if a ValidationPolicy lists deckhand-coverage-validation."},
+			"document's schema. It is an error if a ValidationPolicy lists purser-coverage-validation."},
 		{"no-layering-policy", "Documents have layers, and there is no LayeringPolicy", "Add the LayeringPolicy of the site " +
 			"to the paths that are checked."},
 		{"unknown-layer", "The LayeringPolicy does not list a document's layer", "Correct the layer, or add it to layerOrder."},

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/rendering"
@@ -21,7 +20,6 @@ type tracer struct {
 	*run
 
 	documents []*revisions.Stored
-	meter     *budget.Meter
 	explained map[int]*rendering.Explanation // by item; nil where that failed
 }
 
@@ -134,17 +132,4 @@ func (x *tracer) step(s rendering.Step) Step {
 		text = fmt.Sprintf("action %d of %s: %s at %s", s.Number+1, doc, s.Kind, s.To)
 	}
 	return Step{x.place(x.of[s.Document], x.position(s.Document, path)), text}
-}
-
-// position returns where the value at a path of an item stands; its first line if that takes too much work.
-func (x *tracer) position(item int, path []string) document.Position {
-	segment := x.items[item].Segment
-	if len(path) == 0 {
-		return document.Position{Line: segment.Line, Column: 1}
-	}
-	positions, err := document.Positions(x.meter, *segment, [][]string{path})
-	if err != nil {
-		return document.Position{Line: segment.Line, Column: 1}
-	}
-	return positions[0]
 }

@@ -3,10 +3,14 @@ package format_test
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
+	"errors"
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -149,5 +153,58 @@ func TestWrite_sarif(t *testing.T) {
 	}
 	if validate(strings.ReplaceAll(log, `"startLine": `, `"startLine": -`)) == nil {
 		t.Error("the schema allows anything")
+	}
+}
+
+// JUnit's XML has only the elements and attributes that junit-10.xsd of Jenkins' xUnit plugin allows, and all that it
+// requires.
+func TestWrite_junit(t *testing.T) {
+	type element struct{ children, required, attributes []string }
+	counts := []string{"tests", "failures", "errors"}
+	allowed := map[string]element{
+		"testsuites": {[]string{"testsuite"}, nil, append([]string{"name", "time"}, counts...)},
+		"testsuite": {
+			[]string{"testsuite", "properties", "testcase", "system-out", "system-err"}, append([]string{"name"}, counts...),
+			[]string{"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"},
+		},
+		"testcase": {
+			[]string{"skipped", "error", "failure", "system-out", "system-err"}, []string{"name"},
+			[]string{"time", "classname", "group"},
+		},
+		"failure":    {nil, nil, []string{"type", "message"}},
+		"system-out": {},
+	}
+	decoder := xml.NewDecoder(strings.NewReader(written(t, "junit", reportOf(t, "."), format.Options{})))
+	open := []string{}
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			name := token.Name.Local
+			if len(open) > 0 && !slices.Contains(allowed[open[len(open)-1]].children, name) {
+				t.Errorf("<%s> in <%s>", name, open[len(open)-1])
+			}
+			open = append(open, name)
+			var has []string
+			for _, attribute := range token.Attr {
+				has = append(has, attribute.Name.Local)
+				if !slices.Contains(slices.Concat(allowed[name].required, allowed[name].attributes), attribute.Name.Local) {
+					t.Errorf("<%s> has %s", name, attribute.Name.Local)
+				}
+			}
+			for _, required := range allowed[name].required {
+				if !slices.Contains(has, required) {
+					t.Errorf("<%s> lacks %s", name, required)
+				}
+			}
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		}
 	}
 }
