@@ -150,6 +150,8 @@ func TestCheck_again(t *testing.T) {
 	}
 }
 
+const withheld = "It fails; why is not shown, because an encrypted document, or what was taken from one, has a part in it"
+
 // What encrypted documents say is in no finding, whatever is wrong with them and with what takes values from them.
 func TestCheck_secrets(t *testing.T) {
 	t.Parallel()
@@ -186,6 +188,16 @@ func TestCheck_secrets(t *testing.T) {
 				t.Errorf("%s: a secret is rendered in bucket %s: %s", name, bucket, text)
 			}
 		}
+	}
+	both := strings.NewReplacer("data: {}", "data: {own: 101}", "path: .size}}]", "path: .taken}}]").Replace(takes)
+	schema := strings.Replace(widgets, "{size: {type: integer", "{taken: {type: string}, own: {type: string}, size: {type: integer", 1)
+	wrong := run(t, check.New(check.Options{}), file("s.yaml", layers+schema+secret("{size: 72}")), file("t.yaml", both))
+	want := []string{
+		"t.yaml:2:1 error rendered-schema: " + withheld,
+		"t.yaml:4:13 error rendered-schema: Sanitized to avoid exposing secret.",
+	}
+	if diff := cmp.Diff(want, lines(wrong)); diff != "" {
+		t.Errorf("one value is secret, and another is not (-want +got)\n%s", diff)
 	}
 	report := run(t, check.New(check.Options{}), file("s.yaml", layers+secret("{x: hunter2}")))
 	if text := string(report.Render()["documents"]); !strings.Contains(text, "name: s") || strings.Contains(text, "hunter2") {

@@ -20,15 +20,16 @@ const withheld = "It fails; why is not shown, because an encrypted document, or 
 
 // describe reports what judging the documents has found.
 func (r *run) describe(ctx context.Context, draft revisions.Draft) error {
-	found := queries.Foretold(draft.Preview, queries.FindingQuery{Limit: math.MaxInt}).Findings
-	if err := queries.Locate(ctx, found, draft.Written); err != nil {
-		return err
-	}
 	byIdentity := make(map[document.Identity]int, len(r.items))
 	for i, item := range r.items {
 		byIdentity[item.Document.Identity] = i
 	}
 	x := &tracer{run: r, documents: draft.Documents}
+	found := queries.Foretold(draft.Preview, queries.FindingQuery{Limit: math.MaxInt}).Findings
+	found = x.open(ctx, found, byIdentity)
+	if err := queries.Locate(ctx, found, draft.Written); err != nil {
+		return err
+	}
 	for i := range found {
 		f := &found[i]
 		item, known := byIdentity[f.Document]
@@ -60,8 +61,8 @@ func (r *run) findingOf(f *queries.Finding) Finding {
 		Message: f.Message, Causes: f.Causes,
 	}
 	finding.Advice = cmp.Or(f.Advice, adviceOf(finding.Rule))
-	if f.Secret || f.Message == authz.Withheld {
-		finding.Message, finding.Advice, finding.Broken, finding.Path = withheld, "", "", ""
+	if f.Message == authz.Withheld {
+		finding.Message, finding.Advice, finding.Broken = withheld, "", ""
 	}
 	return finding
 }

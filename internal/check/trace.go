@@ -3,13 +3,16 @@ package check
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"purser/internal/authz"
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/rendering"
 	"purser/internal/revisions"
+	"purser/internal/validations"
 )
 
 // maxTraced is how many documents are explained, each once: it takes about as long as rendering them all.
@@ -48,6 +51,58 @@ func (x *tracer) trace(ctx context.Context, item int, f *queries.Finding) (from 
 	return from, at, chain
 }
 
+// open returns findings of which those that are withheld say where they are, if that tells nothing of a secret. Of the
+// others there is one for each document, without a place in it.
+func (x *tracer) open(ctx context.Context, found []queries.Finding, items map[document.Identity]int) (
+	shown []queries.Finding,
+) {
+	closed := map[document.Identity]bool{}
+	for _, f := range found {
+		if f.Message == authz.Withheld {
+			item, known := items[f.Document]
+			switch {
+			case known && x.isOpen(ctx, item, &f):
+				f.Message = validations.Sanitized
+			case known && closed[f.Document]:
+				continue
+			default:
+				closed[f.Document] = true
+				f.Path, f.Rule, f.Causes = "", ".", nil
+			}
+		}
+		shown = append(shown, f)
+	}
+	return shown
+}
+
+// isOpen reports whether where a finding is tells nothing of a secret, though the document holds one: the value there
+// has nothing to do with it, and neither has the schema.
+func (x *tracer) isOpen(ctx context.Context, item int, f *queries.Finding) bool {
+	if !strings.HasPrefix(f.Path, ".data") || x.isEncrypted(item) || x.documents[item].Traits().Final() {
+		return false
+	}
+	for i, doc := range x.documents {
+		ofSchema := doc.Schema == validations.DataSchemaKind && doc.Name == f.Document.Schema
+		if (ofSchema || doc.Schema == validations.ClientVersionsKind) && (x.isEncrypted(i) || !doc.Traits().Final()) {
+			return false
+		}
+	}
+	explanation := x.explain(ctx, item)
+	if explanation == nil {
+		return false
+	}
+	asked := strings.Join(f.Place()[1:], ".")
+	return !slices.ContainsFunc(explanation.Leaves, func(leaf rendering.Leaf) bool {
+		path := strings.Join(plain(leaf.Parts), ".")
+		return leaf.Secret && (isWithin(path, asked) || isWithin(asked, path))
+	})
+}
+
+// isWithin reports whether a path is another one, or below it.
+func isWithin(path, other string) bool {
+	return other == "" || path == other || strings.HasPrefix(path, other+".")
+}
+
 // leaf returns the first leaf at or below the value that a finding is about, if all leaves there come from one document.
 func (x *tracer) leaf(ctx context.Context, item int, f *queries.Finding) (*rendering.Leaf, rendering.Trail) {
 	explanation := x.explain(ctx, item)
@@ -59,7 +114,7 @@ func (x *tracer) leaf(ctx context.Context, item int, f *queries.Finding) (*rende
 	for i := range explanation.Leaves {
 		leaf := &explanation.Leaves[i]
 		path := strings.Join(plain(leaf.Parts), ".")
-		if path != asked && !strings.HasPrefix(path, asked+".") && asked != "" {
+		if !isWithin(path, asked) {
 			continue
 		}
 		if first == nil {

@@ -106,15 +106,16 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 }
 
 // withoutValues returns results for viewers who may know of encrypted documents all but their data. Only the findings
-// of schemas show data: what rendering refuses names documents and paths (see the package).
+// of schemas show data: what rendering refuses names documents and paths (see the package). Whether the path of such a
+// finding is in what came from a secret, or in a schema that did, is for the caller to find out.
 func withoutValues(results []RevisionResult) []RevisionResult {
 	shown := slices.Clone(results)
 	for i := range shown {
 		shown[i].Messages, shown[i].Warnings = slices.Clone(shown[i].Messages), slices.Clone(shown[i].Warnings)
 		for _, list := range [][]fault.Message{shown[i].Messages, shown[i].Warnings} {
 			for j := range list {
-				if list[j].Secret && list[j].Diagnostic != nil {
-					list[j].Message, list[j].Path, list[j].Diagnostic = authz.Withheld, "", nil
+				if found, ok := list[j].Diagnostic.(map[string]any); ok && list[j].Secret {
+					list[j].Message, list[j].Diagnostic = authz.Withheld, map[string]any{"schema_path": found["schema_path"]}
 				}
 				list[j].Secret = false
 			}
