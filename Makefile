@@ -9,6 +9,8 @@ LINT = go tool -modfile=tools/lint/go.mod golangci-lint
 # One Postgres for all packages that are under test at the same time.
 WITH_POSTGRES = go run ./internal/store/storetest/withpostgres
 
+GOBUILD = CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)"
+
 TESTFLAGS  =
 BENCHFLAGS =
 FUZZTIME   = 10s
@@ -80,8 +82,9 @@ schema: need-test ## write migrations/schema, after a file was added to migratio
 	go test -count=1 -run TestSchema_ofVersions ./internal/store -record
 
 # Static, without paths of this machine or the state of the clone, so that CI, the image and a laptop build the same bytes.
-build: need-go ## bin/purser-server
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-X main.version=$(VERSION)" -o $(SERVER) ./cmd/server
+build: need-go ## bin/purser-server and bin/purser
+	$(GOBUILD) -o $(SERVER) ./cmd/server
+	$(GOBUILD) -o bin/purser ./cmd/purser
 
 # What is missing is installed, or said, before anything else happens. A server with a database of yours needs no Postgres.
 

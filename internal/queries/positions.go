@@ -27,7 +27,7 @@ func Locate(ctx context.Context, findings []Finding, written revisions.Written) 
 		}
 		paths := make([][]string, len(about))
 		for i, f := range about {
-			paths[i] = placeOf(f)
+			paths[i] = f.Place()
 		}
 		positions, err := document.Positions(meter, *written.Items[i].Segment, paths)
 		if err != nil {
@@ -68,8 +68,8 @@ func LocatePreview(ctx context.Context, written revisions.Written) {
 	}
 }
 
-// placeOf returns the path of what is to be corrected: of a property that should not be there its own.
-func placeOf(f *Finding) []string {
+// Place returns the path of what is to be corrected: of a property that should not be there its own.
+func (f *Finding) Place() []string {
 	path := strings.TrimPrefix(cmp.Or(f.Path, metadataOf(f.Rule)), ".")
 	if path == "" {
 		return nil

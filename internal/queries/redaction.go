@@ -6,10 +6,10 @@ import (
 	"purser/internal/secrets"
 )
 
-// redacted are documents of which secrets show only what tells them apart: data and the paths of substitutions are
+// Redacted are documents of which secrets show only what tells them apart: data and the paths of substitutions are
 // hashed of those that are encrypted or that substitutions brought secrets to (spec/api.md §9, spec/rendering.md §9.3,
 // §11.4, R13).
-func redacted(documents []*revisions.Stored) []*revisions.Stored {
+func Redacted(documents []*revisions.Stored) []*revisions.Stored {
 	shown := make([]*revisions.Stored, len(documents))
 	for i, doc := range documents {
 		if shown[i] = doc; doc.Tainted || doc.Traits().Encrypted {

@@ -22,7 +22,7 @@ func TestRedacted(t *testing.T) {
 		widget("tainted", "{x: 2}", cleartext)+widget("plain", "{x: 3}", cleartext+", "+substitutions))
 	docs[1].Tainted = true
 	before := []string{string(docs[0].Data), string(docs[0].Metadata)}
-	got := redacted(docs)
+	got := Redacted(docs)
 	for i, want := range []any{
 		secrets.Redacted(document.Mapping{{Key: "x", Value: document.Number("1")}}),
 		secrets.Redacted(document.Mapping{{Key: "x", Value: document.Number("2")}}),

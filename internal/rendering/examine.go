@@ -109,7 +109,7 @@ func (x *examination) missingSources(nodes []*node) {
 			s := &n.substitutions[i]
 			if x.sources.of(s.source) == nil && !n.control && !noted[s.source] {
 				noted[s.source] = true
-				_ = x.note(x.noSource(n, s)) // a fault
+				_ = x.note(x.noSource(n, i)) // a fault
 			}
 		}
 	}

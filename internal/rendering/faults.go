@@ -1,6 +1,8 @@
 package rendering
 
 import (
+	"fmt"
+
 	"purser/internal/document"
 	"purser/internal/fault"
 )
@@ -28,6 +30,21 @@ func about(f *fault.Fault, documents ...*node) *fault.Fault {
 	message.Secret = f.Secret
 	f.Messages = []fault.Message{message}
 	return f
+}
+
+// in says where in the first document a fault is, which the reference does not.
+func (r *run) in(path string, f *fault.Fault) *fault.Fault {
+	if !r.options.Compat {
+		f.Messages[0].Path = path
+	}
+	return f
+}
+
+// substitutionOf and actionOf return the paths of what a document's metadata lists.
+func substitutionOf(number int) string { return fmt.Sprintf(".metadata.substitutions.%d", number) }
+
+func actionOf(number int) string {
+	return fmt.Sprintf(".metadata.layeringDefinition.actions.%d", number)
 }
 
 // named is how faults name the document to programs.

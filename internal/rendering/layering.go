@@ -172,17 +172,17 @@ func (r *run) actionFault(n *node, number int, cause error) error {
 		return limit
 	}
 	if errors.Is(cause, errMethod) {
-		return refuse("UnsupportedActionMethod", []*node{n}, "Method in %s is invalid for document %s",
-			repr(a.stored), n.Identity)
+		return r.in(actionOf(number), refuse("UnsupportedActionMethod", []*node{n},
+			"Method in %s is invalid for document %s", repr(a.stored), n.Identity))
 	}
 	parent := n.parent.origin()
 	details := ""
 	if !errors.Is(cause, errMissing) {
 		details = ". Details: " + cause.Error()
 	}
-	return refuse("MissingDocumentKey", []*node{n, parent},
+	return r.in(actionOf(number), refuse("MissingDocumentKey", []*node{n, parent},
 		"Missing action path in %s needed for layering from either the data section of the parent %s or child %s document%s",
-		repr(a.stored), parent.Identity, n.Identity, details)
+		repr(a.stored), parent.Identity, n.Identity, details))
 }
 
 // origin is the document that the reference names as a parent: where that only passes on what it got, the parent of it

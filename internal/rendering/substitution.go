@@ -50,9 +50,9 @@ func (r *run) substitute(t *tree, n *node, number int) error {
 		if r.options.Lenient {
 			return nil
 		}
-		return r.noSource(n, s)
+		return r.noSource(n, number)
 	}
-	value, err := r.read(source, n, s)
+	value, err := r.read(source, n, number)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,8 @@ func (r *run) substitute(t *tree, n *node, number int) error {
 }
 
 // read reads a source: what stands at the path of a mapping, or the whole of anything else.
-func (r *run) read(source, n *node, s *substitution) (found substitute, err error) {
+func (r *run) read(source, n *node, number int) (found substitute, err error) {
+	s := &n.substitutions[number]
 	if found.value, err = r.value(source); err != nil {
 		return found, err
 	}
@@ -102,23 +103,23 @@ func (r *run) read(source, n *node, s *substitution) (found substitute, err erro
 		return found, r.check(n, fmt.Sprintf(", substitution from %s of %s", shorten(s.written), source.Identity))
 	}
 	if found.value == nil && !r.options.Lenient {
-		return found, refuse("SubstitutionSourceDataNotFound", []*node{n, source},
+		return found, r.in(substitutionOf(number)+".src", refuse("SubstitutionSourceDataNotFound", []*node{n, source},
 			"Required substitution source secret was not found at path %s in source document %s which is referenced by "+
 				"destination document %s under its `metadata.substitutions`%s",
-			shorten(s.written), source.Identity, n.Identity, cause)
+			shorten(s.written), source.Identity, n.Identity, cause))
 	}
 	return found, nil
 }
 
 // noSource is the fault of a substitution from a document that is not there, or is abstract.
-func (r *run) noSource(n *node, s *substitution) error {
-	details := ""
+func (r *run) noSource(n *node, number int) error {
+	s, details := &n.substitutions[number], ""
 	if !r.options.Compat {
 		details = r.sources[s.source].details()
 	}
-	return about(fault.New(fault.Conflict, "SubstitutionSourceNotFound",
+	return r.in(substitutionOf(number)+".src", about(fault.New(fault.Conflict, "SubstitutionSourceNotFound",
 		"Required substitution source document [%s] %s was not found, yet is referenced by %s%s",
-		s.source.schema, s.source.name, n.brief(), details), n)
+		s.source.schema, s.source.name, n.brief(), details), n))
 }
 
 // part cuts out of a text what the source's pattern asks for; where the pattern is not found, all of it stays.
@@ -140,10 +141,10 @@ func (r *run) destinationFault(n, source *node, number, destination int, cause e
 		return r.substitutionFault(n, source, number, cause)
 	}
 	d := &n.substitutions[number].destinations[destination]
-	return refuse("MissingDocumentPattern", []*node{n, source},
+	return r.in(substitutionOf(number)+".dest", refuse("MissingDocumentPattern", []*node{n, source},
 		"The destination document's `data` section is missing the pattern %s specified under "+
 			"`substitutions.dest.pattern` at path %s, specified under `substitutions.dest.path`. Details: %w; the "+
-			"destination document is %s", shorten(d.pattern), shorten(d.written), cause, n.Identity)
+			"destination document is %s", shorten(d.pattern), shorten(d.written), cause, n.Identity))
 }
 
 // substitutionFault is the fault of all failures that have no class of their own. The reference hides what they are
@@ -155,7 +156,7 @@ func (r *run) substitutionFault(n, source *node, number int, cause error) error 
 	if r.options.Lenient {
 		return nil
 	}
-	return refuse("UnknownSubstitutionError", []*node{n, source},
+	return r.in(substitutionOf(number), refuse("UnknownSubstitutionError", []*node{n, source},
 		"An unknown exception occurred while trying to perform substitution using source document %s contained in "+
-			"document %s. Details: %w", source.Identity, n.Identity, cause)
+			"document %s. Details: %w", source.Identity, n.Identity, cause))
 }

@@ -14,9 +14,22 @@ import (
 
 // decode decodes items of a payload on all processors. It fails with the fault that the reference would find first.
 func (s *Service) decode(ctx context.Context, payload Payload, positions []int) ([]Item, error) {
-	decoded, faults := make([]Item, len(positions)), make([]decodeFaults, len(positions))
-	err := forEach(ctx, len(positions), func(meter *budget.Meter, i int) error {
-		decoded[i], faults[i] = s.decodeItem(ctx, meter, payload.Items[positions[i]], payload.CleartextOnly)
+	items := make([]Item, len(positions))
+	for i, position := range positions {
+		items[i] = payload.Items[position]
+	}
+	decoded, faults, err := s.decodeItems(ctx, items, payload.CleartextOnly)
+	if err != nil {
+		return nil, err
+	}
+	return decoded, firstFault(decoded, faults)
+}
+
+// decodeItems decodes items on all processors, and returns what is wrong with each.
+func (s *Service) decodeItems(ctx context.Context, items []Item, cleartextOnly bool) ([]Item, []decodeFaults, error) {
+	decoded, faults := make([]Item, len(items)), make([]decodeFaults, len(items))
+	err := forEach(ctx, len(items), func(meter *budget.Meter, i int) error {
+		decoded[i], faults[i] = s.decodeItem(ctx, meter, items[i], cleartextOnly)
 		if doc := decoded[i].Document; doc != nil {
 			if err := meter.Hold(Size(doc)); err != nil {
 				return budget.About(err, "keep document %s", doc.Identity)
@@ -30,9 +43,9 @@ func (s *Service) decode(ctx context.Context, payload Payload, positions []int) 
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("decode documents: %w", err)
+		return nil, nil, fmt.Errorf("decode documents: %w", err)
 	}
-	return decoded, firstFault(decoded, faults)
+	return decoded, faults, nil
 }
 
 // isOfBody reports whether an error was caused by the body, rather than by the end of the request.

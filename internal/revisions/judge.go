@@ -14,10 +14,20 @@ type judge struct {
 	Renderer
 
 	defaults Defaults
+	// always are the validations of a whole revision that are made, whatever its policies require; nil: what these do.
+	always []string
 }
 
 func (s *Service) judge(options Options) judge {
-	return judge{s.renderer(options.DryRun && !options.Viewer.Encrypted), s.DefaultValidations}
+	return judge{Renderer: s.renderer(options.DryRun && !options.Viewer.Encrypted), defaults: s.DefaultValidations}
+}
+
+// required returns the names of the validations to make.
+func (j judge) required(policies []validations.Policy) []string {
+	if j.always != nil {
+		return j.always
+	}
+	return j.defaults.Required(policies)
 }
 
 func (s *Service) renderer(withhold bool) Renderer {

@@ -41,7 +41,7 @@ func policiesAfter(newest []PolicyVersion, diff Diff) []validations.Policy {
 
 // requiresRevisionValidation reports whether policies require a validation of the whole revision.
 func (j judge) requiresRevisionValidation(policies []validations.Policy) bool {
-	required := j.defaults.Required(policies)
+	required := j.required(policies)
 	return slices.ContainsFunc(required, func(name string) bool { return slices.Contains(ofRevision(), name) })
 }
 
@@ -53,15 +53,16 @@ func ofRevision() []string {
 // validateRevision returns a judgement with the outcomes of those validations of the whole revision that its policies
 // require. It renders before it examines: where the documents render without a warning, it need not examine them.
 func (j judge) validateRevision(ctx context.Context, snapshot Snapshot, diff Diff, made Judgement) (Judgement, error) {
-	required := j.defaults.Required(made.Policies)
+	required, listed := j.required(made.Policies), validations.Required(made.Policies)
 	made.Exact = j.requiresRevisionValidation(made.Policies) || layered(versionsAfter(snapshot, diff))
 	documents := diff.After(snapshot.Documents)
-	flat, fit := len(made.Policies) == 0 && isFlat(documents), false
+	flat, fit := isFlat(documents), false
 	for _, name := range slices.Backward(ofRevision()) {
 		if !slices.Contains(required, name) {
 			continue
 		}
-		if flat || fit && name == validations.PolicyValidation {
+		spared := flat && name != validations.CoverageValidation && !slices.Contains(listed, name)
+		if spared || fit && name == validations.PolicyValidation {
 			made.Results = append(made.Results, revisionResult(name))
 			continue
 		}

@@ -34,7 +34,7 @@ type options struct {
 	span      time.Duration // of posting, for each side of a turn
 	body      int           // bytes of the large ingest
 	rows      map[int]bool
-	shared    string // directory with real sites, for rows 11, 13, 19 and 20
+	shared    string // directory with real sites, for rows 11, 13, 19, 20 and 22
 	smoke     bool   // see that it works
 	profiles  string // directory for CPU profiles; "" for none
 }
@@ -96,7 +96,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return opts, nil
 }
 
-const lastRow = 21
+const lastRow = 22
 
 func (o *options) choose(list string) error {
 	o.rows = map[int]bool{}
@@ -167,6 +167,7 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 		{"row 19", []int{19}, b.coldSites},
 		{"row 20", []int{20}, b.rerendered},
 		{"row 21", []int{21}, b.checks},
+		{"row 22", []int{22}, b.checking},
 	} {
 		if opts.wants(group.rows...) {
 			if err := group.measure(ctx); err != nil {

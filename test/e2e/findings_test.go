@@ -18,7 +18,7 @@ func TestFindings(t *testing.T) {
 	tooLarge := func(name string, size int) string {
 		return fmt.Sprintf("[acme/Widget/v1, site] %s .data.size: %d is greater than the maximum of 100", name, size)
 	}
-	const missing = "[acme/Gadget/v1, site] g: Required substitution source document [acme/Secret/v1] s was not found, yet " +
+	const missing = "[acme/Gadget/v1, site] g .metadata.substitutions.0.src: Required substitution source document [acme/Secret/v1] s was not found, yet " +
 		"is referenced by [acme/Gadget/v1] g"
 	lines := func(path string) []string {
 		t.Helper()

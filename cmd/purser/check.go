@@ -1,0 +1,306 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"purser/internal/check"
+	"purser/internal/check/format"
+	"purser/internal/queries"
+)
+
+// checkCommand says what a server would say about files.
+type checkCommand struct {
+	Paths []string `arg:"" optional:"" name:"path" help:"Files, folders with *.yaml, *.yml and *.json, or - for the standard input (default: the working directory)."` //nolint:lll // a tag
+
+	Format   string   `short:"f" help:"How findings are written: text (default), json, yaml, sarif, junit, github or gitlab." placeholder:"FORMAT"`                  //nolint:lll // a tag
+	FailOn   string   `help:"The least level of a finding that makes the exit code 1: error (default), warning or info." placeholder:"LEVEL"`                        //nolint:lll // a tag
+	Select   []string `help:"Report the findings of these rules alone." placeholder:"RULE,…"`                                                                        //nolint:lll // a tag
+	Ignore   []string `help:"Leave out the findings of these rules." placeholder:"RULE,…"`                                                                           //nolint:lll // a tag
+	Baseline string   `help:"File of findings that are known, which are left out." placeholder:"FILE"`                                                               //nolint:lll // a tag
+	Schemas  []string `help:"Files or folders whose DataSchemas are in force too." placeholder:"PATH,…"`                                                             //nolint:lll // a tag
+	Exclude  []string `help:"Pass over files and folders of these names, or paths below the folder: *.tmpl.yaml, charts." placeholder:"PATTERN,…"`                   //nolint:lll // a tag
+	BucketBy string   `help:"What makes a bucket, in reports and with --render: none (default: all is one), folder or file." placeholder:"none|folder|file"`         //nolint:lll // a tag
+	Render   string   `help:"Write the rendered documents too, if there are no errors: as files of a folder, or to the standard output (-)." placeholder:"FOLDER|-"` //nolint:lll // a tag
+	Config   string   `help:"Read options from this file rather than from .purser.yaml in the first folder that has one." placeholder:"FILE"`                        //nolint:lll // a tag
+
+	ClientVersion map[string]string `help:"Version of a client plugin, as the server's flag; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"` //nolint:lll // a tag
+	AssertFormats bool              `help:"Check formats in DataSchemas, as the server's flag."`                                                           //nolint:lll // a tag
+
+	WriteBaseline bool `help:"Write what is found to the file of --baseline, and exit with 0."`
+	Watch         bool `help:"Check again whenever files change, until interrupted."`
+	ListRules     bool `help:"Print the rules and exit."`
+}
+
+// Run is called by kong.
+func (c *checkCommand) Run(ctx context.Context, around *surroundings) error {
+	if c.ListRules {
+		return listRules(around.stdout)
+	}
+	if err := c.configure(); err != nil {
+		return err
+	}
+	boundMemory()
+	progress := newProgress(around.stderr)
+	checker := check.New(check.Options{
+		BucketBy: c.BucketBy, ClientVersions: c.ClientVersion, AssertFormats: c.AssertFormats, Progress: progress.show,
+	})
+	reader := &check.Reader{Stdin: around.stdin, Exclude: c.Exclude}
+	if c.Watch {
+		return c.watch(ctx, around, checker, reader, progress)
+	}
+	files, err := c.read(reader)
+	if err != nil {
+		return err
+	}
+	return c.check(ctx, around, checker, files, progress)
+}
+
+// listRules prints the rules in two columns.
+func listRules(w io.Writer) error {
+	var b strings.Builder
+	for _, rule := range check.Rules() {
+		fmt.Fprintf(&b, "%-24s%s. %s\n", rule.ID, rule.Short, rule.Help)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err //nolint:wrapcheck // it says all
+}
+
+// configure fills in what the command line leaves open, and checks all of it.
+func (c *checkCommand) configure() error {
+	if len(c.Paths) == 0 {
+		c.Paths = []string{"."}
+	}
+	config, err := check.FindConfig(c.Paths)
+	if c.Config != "" {
+		config, err = check.ReadConfig(c.Config)
+	}
+	if err != nil {
+		return err
+	}
+	c.Format = cmp.Or(c.Format, config.Format, "text")
+	c.FailOn = cmp.Or(c.FailOn, config.FailOn, queries.Error.String())
+	c.BucketBy = cmp.Or(c.BucketBy, config.BucketBy, check.None)
+	c.Baseline = cmp.Or(c.Baseline, config.Baseline)
+	c.AssertFormats = c.AssertFormats || config.AssertFormats
+	c.Schemas = append(c.Schemas, config.Schemas...)
+	c.Exclude = append(c.Exclude, config.Exclude...)
+	c.Ignore = append(c.Ignore, config.Ignore...)
+	if len(c.Select) == 0 {
+		c.Select = config.Select
+	}
+	versions := maps.Clone(config.ClientVersions)
+	if versions == nil {
+		versions = map[string]string{}
+	}
+	maps.Copy(versions, c.ClientVersion)
+	c.ClientVersion = versions
+	return errors.Join(
+		oneOf("--format", c.Format, format.Names()),
+		oneOf("--fail-on", c.FailOn, []string{"error", "warning", "info"}),
+		oneOf("--bucket-by", c.BucketBy, []string{check.None, check.ByFolder, check.ByFile}),
+		check.CheckRules(slices.Concat(c.Select, c.Ignore)), check.CheckPatterns(c.Exclude), c.checkBaseline())
+}
+
+var errNoBaseline = errors.New("--write-baseline needs --baseline FILE, which it writes")
+
+func (c *checkCommand) checkBaseline() error {
+	if c.WriteBaseline && c.Baseline == "" {
+		return errNoBaseline
+	}
+	return nil
+}
+
+func oneOf(flag, value string, values []string) error {
+	if slices.Contains(values, value) {
+		return nil
+	}
+	return fmt.Errorf("%s: %q is none of %s", flag, value, strings.Join(values, ", "))
+}
+
+// boundMemory keeps a check below 512 MiB, and lets it collect less garbage before. GOMEMLIMIT and GOGC in the
+// environment win.
+func boundMemory() {
+	const most, percent = 400 << 20, 400
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(most)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(percent)
+	}
+}
+
+// read reads the files, those with schemas last: of two DataSchemas alike that of the paths counts.
+func (c *checkCommand) read(reader *check.Reader) ([]check.File, error) {
+	files, err := reader.Read(c.Paths, false)
+	if err != nil {
+		return nil, err
+	}
+	schemas, err := reader.Read(c.Schemas, true)
+	return append(files, schemas...), err
+}
+
+// check checks files and prints the report.
+func (c *checkCommand) check(ctx context.Context, around *surroundings, checker *check.Checker, files []check.File,
+	progress *progress,
+) error {
+	report, err := checker.Check(ctx, files)
+	if progress.clear(); err != nil {
+		return err
+	}
+	report = report.Choose(c.Select, c.Ignore)
+	if c.WriteBaseline {
+		return c.writeBaseline(around, report)
+	}
+	if c.Baseline != "" {
+		text, err := os.ReadFile(c.Baseline)
+		if err != nil {
+			return fmt.Errorf("read the baseline: %w", err)
+		}
+		baseline, err := check.ReadBaseline(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Baseline, err)
+		}
+		report = report.Without(baseline)
+	}
+	out := around.stdout
+	if c.Render == "-" { // which has the documents
+		out = around.stderr
+	}
+	options := format.Options{Color: os.Getenv("NO_COLOR") == "" && isTerminal(out), Version: versionText()}
+	if err := format.Write(out, c.Format, report, options); err != nil {
+		return err
+	}
+	if err := c.render(around.stdout, report); err != nil {
+		return err
+	}
+	if report.Fails(levelOf(c.FailOn)) {
+		return no("")
+	}
+	return nil
+}
+
+func levelOf(word string) check.Level {
+	for level := queries.Error; level < queries.Info; level++ {
+		if level.String() == word {
+			return level
+		}
+	}
+	return queries.Info
+}
+
+func (c *checkCommand) writeBaseline(around *surroundings, report check.Report) error {
+	var text strings.Builder
+	if err := report.Baseline().Write(&text); err != nil {
+		return err
+	}
+	if err := os.WriteFile(c.Baseline, []byte(text.String()), 0o644); err != nil { //nolint:gosec // it is committed
+		return fmt.Errorf("write the baseline: %w", err)
+	}
+	_, err := fmt.Fprintf(around.stdout, "%d findings written to %s\n", len(report.Findings), c.Baseline)
+	return err //nolint:wrapcheck // it says all
+}
+
+// render writes the rendered documents.
+func (c *checkCommand) render(stdout io.Writer, report check.Report) error {
+	switch {
+	case c.Render == "":
+		return nil
+	case report.Rendered == nil:
+		return no("nothing is rendered, because the documents do not render to valid ones")
+	case c.Render != "-":
+		return check.WriteFolder(c.Render, report.Render())
+	}
+	texts := report.Render()
+	for _, bucket := range slices.Sorted(maps.Keys(texts)) {
+		if _, err := stdout.Write(texts[bucket]); err != nil {
+			return fmt.Errorf("write rendered documents: %w", err)
+		}
+	}
+	return nil
+}
+
+// watch checks the paths now and whenever they have changed.
+func (c *checkCommand) watch(ctx context.Context, around *surroundings, checker *check.Checker, reader *check.Reader,
+	progress *progress,
+) error {
+	const often, share = 50 * time.Millisecond, 10 // of the time, for looking
+	var last []check.File
+	var said string
+	for first := true; ; first = false {
+		began := time.Now()
+		files, err := c.read(reader)
+		switch {
+		case err != nil && first:
+			return err
+		case err != nil: // a path is gone for now
+			if said != err.Error() {
+				said = err.Error()
+				_, _ = fmt.Fprintln(around.stderr, "purser:", said)
+			}
+		case first || !check.Same(last, files):
+			if last, said = files, ""; isTerminal(around.stdout) {
+				_, _ = io.WriteString(around.stdout, "\x1b[2J\x1b[H") // an empty screen
+			}
+			err := c.check(ctx, around, checker, files, progress)
+			if _, found := errors.AsType[no](err); err != nil && !found {
+				return err
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(max(often, share*time.Since(began))):
+		}
+	}
+}
+
+// progress shows on a terminal how far a check has come, once it has taken a while.
+type progress struct {
+	w     io.Writer // nil if it is no terminal
+	began time.Time
+	shown bool
+}
+
+func newProgress(w io.Writer) *progress {
+	if !isTerminal(w) {
+		w = nil
+	}
+	return &progress{w: w, began: time.Now()}
+}
+
+func (p *progress) show(done, of int) {
+	const patience, width = 300 * time.Millisecond, 30
+	if p.w == nil || of == 0 || time.Since(p.began) < patience {
+		return
+	}
+	p.shown = true
+	full := width * done / of
+	_, _ = fmt.Fprintf(p.w, "\r\x1b[K[%s%s] %d of %d documents", strings.Repeat("=", full),
+		strings.Repeat(" ", width-full), done, of)
+}
+
+// clear removes it.
+func (p *progress) clear() {
+	if p.shown {
+		_, _ = io.WriteString(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+}
+
+// isTerminal reports whether people read what is written.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd())) //nolint:gosec // descriptors are small
+}

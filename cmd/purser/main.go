@@ -1,0 +1,144 @@
+// Command purser checks folders of documents, and pushes them to and reads them from a server. It needs no database.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// version is set by the build (see the Makefile).
+var version = "development"
+
+const description = `Purser keeps the configuration documents of a site as revisions, validates them, and answers whether a
+revision may be deployed. This command checks documents, and pushes them to and reads them from a server.
+
+Exit codes: 0 done; 1 the answer is no (findings, not the expected status, a refused change); 2 it could not be done.`
+
+// commands is the command line.
+type commands struct {
+	Check   checkCommand   `cmd:"" group:"files" help:"Say what a server would say about files."`
+	Version versionCommand `cmd:"" group:"more" help:"Print the version."`
+
+	ShowVersion kong.VersionFlag `help:"Print the version and exit." name:"version"`
+}
+
+// groups are the headings of the list of commands, in their order.
+func groups() []kong.Group {
+	return []kong.Group{
+		{Key: "files", Title: "Check documents:"},
+		{Key: "change", Title: "Change a site:"},
+		{Key: "read", Title: "Read a site:"},
+		{Key: "more", Title: "More:"},
+	}
+}
+
+// surroundings are what a command reads and writes beside its arguments.
+type surroundings struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// no is the error of a command that has done its work, and whose answer is no. It exits with 1, and what it says, if
+// anything, is printed; other errors exit with 2.
+type no string
+
+func (n no) Error() string { return string(n) }
+
+const (
+	exitNo     = 1 // findings, not the expected status, a refused change
+	exitFailed = 2 // the command could not be run
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := run(ctx, os.Args[1:], surroundings{os.Stdin, os.Stdout, os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// exit is the exit code that kong asks for. run recovers it, so that it can be tested.
+type exit int
+
+// run runs the program and returns its exit code.
+func run(ctx context.Context, args []string, around surroundings) (code int) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case exit:
+			code = int(p)
+		default:
+			panic(p) // a bug: the runtime prints the stack and exits with 2
+		}
+	}()
+	parser, err := newParser(ctx, &around)
+	if err != nil {
+		_, _ = fmt.Fprintln(around.stderr, "purser:", err)
+		return exitFailed
+	}
+	command, err := parser.Parse(args)
+	if err != nil {
+		_, _ = fmt.Fprintf(around.stderr, "purser: %v\nRun '%s --help' for its flags.\n", err, commandOf(err))
+		return exitFailed
+	}
+	return codeOf(command.Run(), around.stderr)
+}
+
+func newParser(ctx context.Context, around *surroundings) (*kong.Kong, error) {
+	return kong.New(&commands{},
+		kong.Name("purser"), kong.Description(description), kong.ExplicitGroups(groups()),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"version": versionText()},
+		kong.Writers(around.stdout, around.stderr), kong.Exit(func(code int) { panic(exit(code)) }),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(around))
+}
+
+// codeOf returns the exit code for the outcome of a command, and prints its error.
+func codeOf(err error, stderr io.Writer) int {
+	if err == nil {
+		return 0
+	}
+	if err.Error() != "" {
+		_, _ = fmt.Fprintln(stderr, "purser:", err)
+	}
+	if _, ok := errors.AsType[no](err); ok {
+		return exitNo
+	}
+	return exitFailed
+}
+
+// commandOf returns the command that an error of kong's Parse is about, as it is typed.
+func commandOf(err error) string {
+	command := "purser"
+	if failed, ok := errors.AsType[*kong.ParseError](err); ok {
+		for _, step := range failed.Context.Path {
+			if step.Command != nil {
+				command = "purser " + step.Command.Path()
+			}
+		}
+	}
+	return command
+}
+
+// versionCommand prints the version.
+type versionCommand struct{}
+
+// Run is called by kong.
+func (versionCommand) Run(around *surroundings) error {
+	_, err := fmt.Fprintln(around.stdout, versionText())
+	return err
+}
+
+// versionText returns the version that the build has set, or that of the module for `go install`.
+func versionText() string {
+	if info, ok := debug.ReadBuildInfo(); ok && version == "development" && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return version
+}

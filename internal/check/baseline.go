@@ -1,0 +1,87 @@
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Baseline are findings that are known. They are told from others without their lines, so that it outlives edits.
+type Baseline struct {
+	Findings []KnownFinding `yaml:"findings"`
+}
+
+// KnownFinding is a finding of a Baseline.
+type KnownFinding struct {
+	File     string `yaml:"file,omitempty"`
+	Rule     string `yaml:"rule"`
+	Document string `yaml:"document,omitempty"`
+	Path     string `yaml:"path,omitempty"`
+	Message  string `yaml:"message"`
+}
+
+func knownOf(f Finding) KnownFinding {
+	known := KnownFinding{File: f.File, Rule: f.Rule, Path: f.Path, Message: f.Message}
+	if f.Document.Schema+f.Document.Name != "" {
+		known.Document = f.Document.String()
+	}
+	return known
+}
+
+// Baseline returns the findings of a report.
+func (r Report) Baseline() Baseline {
+	baseline := Baseline{Findings: []KnownFinding{}}
+	for _, f := range r.Findings {
+		baseline.Findings = append(baseline.Findings, knownOf(f))
+	}
+	slices.SortFunc(baseline.Findings, func(a, b KnownFinding) int {
+		return cmp.Or(strings.Compare(a.File, b.File), strings.Compare(a.Document, b.Document),
+			strings.Compare(a.Rule, b.Rule), strings.Compare(a.Path, b.Path), strings.Compare(a.Message, b.Message))
+	})
+	return baseline
+}
+
+// Write writes the baseline as YAML.
+func (b Baseline) Write(w io.Writer) error {
+	if _, err := io.WriteString(w, "# Findings that purser check passes over: made by --write-baseline.\n"); err != nil {
+		return fmt.Errorf("write a baseline: %w", err)
+	}
+	encoder := yaml.NewEncoder(w)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(b); err != nil {
+		return fmt.Errorf("write a baseline: %w", err)
+	}
+	return nil
+}
+
+// ReadBaseline reads what Write has written.
+func ReadBaseline(text []byte) (baseline Baseline, err error) {
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&baseline); err != nil && !errors.Is(err, io.EOF) {
+		return baseline, fmt.Errorf("read a baseline: %w", err)
+	}
+	return baseline, nil
+}
+
+// Without returns the report without the findings of a baseline, each as often as it is there.
+func (r Report) Without(baseline Baseline) Report {
+	left := map[KnownFinding]int{}
+	for _, known := range baseline.Findings {
+		left[known]++
+	}
+	before := len(r.Findings)
+	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool {
+		known := knownOf(f)
+		left[known]--
+		return left[known] >= 0
+	})
+	r.Known += before - len(r.Findings)
+	return r
+}

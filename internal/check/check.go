@@ -1,0 +1,372 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"time"
+
+	"purser/internal/authz"
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/propertygroups"
+	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// File is a file's name and bytes. Names have slashes on all systems.
+type File struct {
+	Name   string
+	Text   []byte
+	Broken string // why it cannot be read; then it has no text
+	// Found tells that it was found in a folder, rather than named: then it need not hold documents.
+	Found bool
+	// SchemasOnly takes only the DataSchemas in it.
+	SchemasOnly bool
+}
+
+// Options are what a check depends on besides the files.
+type Options struct {
+	BucketBy string // folder, file or none
+	// ClientVersions are those of plugins that no document names.
+	ClientVersions validations.ClientVersions
+	AssertFormats  bool // see validations.Options
+	// Progress is called with how many of so many documents have been read; nil for nobody.
+	Progress func(done, of int)
+}
+
+// The ways to put files into buckets.
+const (
+	ByFolder = "folder"
+	ByFile   = "file"
+	None     = "none"
+)
+
+// Checker checks files. It remembers what it has read and found, so that checking the same again takes less time. It is
+// not safe for concurrent use.
+type Checker struct {
+	options  Options
+	service  *revisions.Service
+	renderer revisions.Renderer
+	limits   document.Limits
+	known    map[document.Digest]*document.Document // of the last check, by their texts
+}
+
+// keptSize is what rendered documents may take that are remembered, in bytes.
+const keptSize = 64 << 20
+
+// viewer sees everything but what encrypted documents say.
+func viewer() authz.Viewer { return authz.Viewer{Encrypted: true, Redacted: true} }
+
+// New returns a checker.
+func New(options Options) *Checker {
+	engine := validations.NewEngine(validations.Options{
+		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: options.AssertFormats,
+	})
+	kept, limits := revisions.NewKept(keptSize), document.DefaultLimits()
+	return &Checker{
+		options: options, limits: limits,
+		service: revisions.NewService(revisions.Config{
+			Engine: engine, Limits: limits, Kept: kept, Vault: revisions.Unkept{}, ClientVersions: options.ClientVersions,
+			DefaultValidations: validations.Own(), Now: time.Now,
+		}),
+		renderer: revisions.Renderer{Engine: engine, Vault: revisions.Unkept{}, Defaults: options.ClientVersions, Kept: kept},
+	}
+}
+
+// run is one check.
+type run struct {
+	*Checker
+
+	report Report
+	files  []File
+	items  []revisions.Item
+	of     []int         // the file of each item
+	lines  map[int][]int // the offsets of lines, by file
+	meter  *budget.Meter
+}
+
+// Check checks files as one revision. Errors are those of the budget and of the context: what is wrong with the files
+// is in the report.
+func (c *Checker) Check(ctx context.Context, files []File) (Report, error) {
+	size := 0
+	for _, file := range files {
+		size += len(file.Text)
+	}
+	ctx, end := budget.NewPool(math.MaxInt32, time.Minute).Begin(ctx)
+	defer end()
+	const readings = 4 // of each byte: to split, decode, locate and explain
+	budget.From(ctx).Grant(readings * size)
+	r := &run{Checker: c, files: files, lines: map[int][]int{}, meter: budget.NewMeter(ctx)}
+	r.report.Whole = true
+	if err := r.read(ctx); err != nil {
+		return Report{}, err
+	}
+	r.separate()
+	if err := r.judge(ctx); err != nil {
+		return Report{}, err
+	}
+	r.report.sort()
+	return r.report, nil
+}
+
+// add adds a finding about a place in a file.
+func (r *run) add(file int, at document.Position, f Finding) {
+	f.Place = r.place(file, at)
+	r.report.Findings = append(r.report.Findings, f)
+}
+
+func (r *run) place(file int, at document.Position) Place {
+	return Place{r.files[file].Name, at.Line, at.Column}
+}
+
+// position returns where the value at a path of an item stands; its first line if that takes too much work.
+func (r *run) position(item int, path []string) document.Position {
+	segment := r.items[item].Segment
+	positions, err := document.Positions(r.meter, *segment, [][]string{path})
+	if err != nil {
+		return document.Position{Line: segment.Line, Column: 1}
+	}
+	return positions[0]
+}
+
+// bucket returns the bucket of a file's documents.
+func (c *Checker) bucket(name string) string {
+	switch c.options.BucketBy {
+	case ByFile:
+		return name[:len(name)-len(path.Ext(name))]
+	case ByFolder:
+		return path.Dir(name)
+	}
+	return "documents"
+}
+
+// read splits and decodes the files. Texts that are known from the last check are not decoded again.
+func (r *run) read(ctx context.Context) error {
+	for i, file := range r.files {
+		if file.Broken != "" {
+			r.report.Files = append(r.report.Files, file.Name)
+			r.report.Whole = false
+			r.add(i, document.Position{}, Finding{Rule: ruleFile, Message: file.Broken})
+			continue
+		}
+		if err := r.split(ctx, i); err != nil {
+			return err
+		}
+	}
+	known := map[document.Digest]*document.Document{}
+	var fresh []int
+	for i := range r.items {
+		if doc := r.known[r.items[i].Segment.Digest]; doc != nil {
+			r.items[i].Document, known[doc.Segment] = doc, doc
+		} else {
+			fresh = append(fresh, i)
+		}
+	}
+	errs, err := r.decode(ctx, fresh)
+	if err != nil {
+		return err
+	}
+	for _, i := range fresh {
+		doc := r.items[i].Document
+		if doc != nil && !doc.Segment.IsZero() && len(doc.Notes) == 0 { // notes name lines
+			known[doc.Segment] = doc
+		}
+	}
+	r.Checker.known = known
+	r.refuse(ctx, errs)
+	return nil
+}
+
+// split splits a file into the texts of documents.
+func (r *run) split(ctx context.Context, i int) error {
+	file, media := r.files[i], document.YAML
+	if path.Ext(file.Name) == ".json" {
+		media = document.JSON
+	}
+	r.report.Files = append(r.report.Files, file.Name)
+	segments, err := document.Split(ctx, file.Text, media, r.limits)
+	if err == nil && media == document.YAML {
+		segments, err = document.Listed(ctx, file.Text, segments, r.limits)
+	}
+	switch {
+	case isOfFile(err):
+		r.report.Whole = false
+		f, at := refusalOf(err)
+		r.add(i, at, f)
+		return nil
+	case err != nil:
+		return fmt.Errorf("%s: %w", file.Name, err)
+	case len(segments) == 0:
+		r.skip(i)
+	}
+	for j := range segments {
+		r.items = append(r.items, revisions.Item{Segment: &segments[j], Bucket: r.bucket(file.Name)})
+		r.of = append(r.of, i)
+	}
+	return nil
+}
+
+// skip notes that a file holds no documents.
+func (r *run) skip(i int) {
+	name := r.files[i].Name
+	r.report.Files = slices.DeleteFunc(r.report.Files, func(file string) bool { return file == name })
+	r.report.Skipped = append(r.report.Skipped, name)
+}
+
+// isOfFile reports whether an error is about what a file says.
+func isOfFile(err error) bool {
+	if _, spent := errors.AsType[*budget.Exceeded](err); spent {
+		return false
+	}
+	kind := fault.KindOf(err)
+	return err != nil && (kind == fault.Invalid || kind == fault.TooLarge)
+}
+
+// decode decodes items. It returns what is wrong with them, by item.
+func (r *run) decode(ctx context.Context, fresh []int) (map[int]error, error) {
+	const atOnce = 1000
+	errs := map[int]error{}
+	for done := 0; done < len(fresh); done += atOnce {
+		if r.options.Progress != nil {
+			r.options.Progress(done, len(fresh))
+		}
+		some := fresh[done:min(done+atOnce, len(fresh))]
+		items := make([]revisions.Item, len(some))
+		for i, at := range some {
+			items[i] = r.items[at]
+		}
+		decoded, faults, err := r.service.Decode(ctx, items)
+		if err != nil {
+			return nil, err
+		}
+		for i, at := range some {
+			if r.items[at] = decoded[i]; faults[i] != nil {
+				r.items[at].Document, errs[at] = nil, faults[i]
+			}
+		}
+	}
+	return errs, nil
+}
+
+// refuse reports the items that are no documents, and leaves them out.
+func (r *run) refuse(ctx context.Context, errs map[int]error) {
+	foreign := r.foreign(ctx, errs)
+	for _, i := range slices.Sorted(maps.Keys(foreign)) {
+		r.skip(i)
+	}
+	for _, i := range slices.Sorted(maps.Keys(errs)) {
+		if foreign[r.of[i]] || r.files[r.of[i]].SchemasOnly {
+			continue
+		}
+		r.report.Whole = false
+		r.report.Documents++
+		for _, refusal := range r.refusals(i, errs[i]) {
+			r.add(r.of[i], refusal.at, refusal.Finding)
+		}
+	}
+	r.keep(func(i int) bool {
+		return r.items[i].Document != nil &&
+			(!r.files[r.of[i]].SchemasOnly || r.items[i].Document.Schema == validations.DataSchemaKind)
+	})
+	r.report.Documents += len(r.items)
+}
+
+// keep leaves out items.
+func (r *run) keep(kept func(i int) bool) {
+	items, of := r.items[:0:0], r.of[:0:0]
+	for i := range r.items {
+		if kept(i) {
+			items, of = append(items, r.items[i]), append(of, r.of[i])
+		}
+	}
+	r.items, r.of = items, of
+}
+
+// foreign returns the files of folders that hold YAML of other kinds: all that they hold is something else.
+func (r *run) foreign(ctx context.Context, errs map[int]error) map[int]bool {
+	foreign := map[int]bool{}
+	for i := range errs {
+		foreign[r.of[i]] = r.files[r.of[i]].Found
+	}
+	for i := range r.items {
+		if foreign[r.of[i]] && !isForeign(ctx, *r.items[i].Segment, errs[i], r.limits) {
+			foreign[r.of[i]] = false
+		}
+	}
+	maps.DeleteFunc(foreign, func(_ int, is bool) bool { return !is })
+	return foreign
+}
+
+// isForeign reports whether a text that is no document was not meant as one: it has no schema, and no metadata but that
+// of Kubernetes.
+func isForeign(ctx context.Context, s document.Segment, refused error, limits document.Limits) bool {
+	if refused == nil {
+		return false
+	}
+	entry, err := document.Decode(ctx, s, limits)
+	if err != nil {
+		return false
+	}
+	root, _ := entry.Value.(document.Mapping)
+	_, hasSchema := root.Lookup("schema")
+	_, hasMetadata := root.Lookup("metadata")
+	_, hasVersion := root.Lookup("apiVersion")
+	return !hasSchema && (!hasMetadata || hasVersion)
+}
+
+// separate reports documents that collide with others, and leaves them out.
+func (r *run) separate() {
+	out := map[int]bool{}
+	for _, collision := range revisions.Collisions(r.items) {
+		i, with := collision.Item, collision.With
+		out[i] = true
+		if r.files[r.of[i]].SchemasOnly {
+			continue // the paths have it too
+		}
+		f := Finding{Rule: ruleSecondPolicy, Document: r.items[i].Document.Identity, Bucket: r.items[i].Bucket}
+		f.Message = collision.Fault.Error()
+		other := r.place(r.of[with], r.position(with, nil))
+		if r.items[i].Document.Identity == r.items[with].Document.Identity {
+			f.Rule = ruleDuplicate
+			f.Message = fmt.Sprintf("Document %s appears twice: it is in %s too", f.Document, other.File)
+		}
+		f.Advice = adviceOf(f.Rule)
+		f.Chain = []Step{{other, "the other one"}}
+		r.add(r.of[i], r.position(i, nil), f)
+	}
+	if len(out) > 0 {
+		r.keep(func(i int) bool { return !out[i] })
+	}
+}
+
+// judge judges the documents together.
+func (r *run) judge(ctx context.Context) error {
+	if len(r.items) == 0 {
+		return nil
+	}
+	draft, err := r.service.Judge(ctx, r.items, r.report.Whole, viewer())
+	if err != nil {
+		return err
+	}
+	if err := r.describe(ctx, draft); err != nil {
+		return err
+	}
+	for _, policy := range draft.Policies {
+		for _, required := range policy.Requirements {
+			if !validations.IsOwn(required.Name) {
+				r.report.Needed = append(r.report.Needed, Needed{required.Name, policy.Identity})
+			}
+		}
+	}
+	if draft.Rendered != nil {
+		r.report.Rendered = queries.Redacted(draft.Rendered.Documents)
+	}
+	return nil
+}

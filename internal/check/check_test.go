@@ -1,0 +1,272 @@
+package check_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/check"
+	"purser/internal/queries"
+)
+
+func file(name, text string) check.File {
+	return check.File{Name: name, Text: []byte(text), Found: true}
+}
+
+func doc(schema, name, data string) string {
+	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Document/v1, name: %s, storagePolicy: cleartext, "+
+		"layeringDefinition: {layer: site}}\ndata: %s\n", schema, name, data)
+}
+
+const (
+	policy  = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: %s}\ndata: {layerOrder: [site]}\n"
+	widgets = "---\nschema: deckhand/DataSchema/v1\nmetadata: {schema: metadata/Control/v1, name: acme/Widget/v1}\n" +
+		"data: {$schema: 'http://json-schema.org/schema#', properties: {size: {type: integer, maximum: 100}}}\n"
+)
+
+var layers = fmt.Sprintf(policy, "lp")
+
+func run(t *testing.T, checker *check.Checker, files ...check.File) check.Report {
+	t.Helper()
+	report, err := checker.Check(t.Context(), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// lines returns a line for each finding: its place, level, rule and message.
+func lines(report check.Report) (all []string) {
+	for _, f := range report.Findings {
+		line := fmt.Sprintf("%s:%d:%d %v %s: %s", f.File, f.Line, f.Column, f.Level, f.Rule, f.Message)
+		for _, step := range f.Chain {
+			line += fmt.Sprintf(" < %s:%d", step.File, step.Line)
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	widget := doc("acme/Widget/v1", "w", "{size: 1}")
+	site := file("site.yaml", layers+widgets)
+	for name, c := range map[string]struct {
+		files     []check.File
+		documents int
+		want      []string
+	}{
+		"nothing wrong":     {[]check.File{site, file("w.yaml", widget)}, 3, nil},
+		"a document alone":  {[]check.File{file("w.yaml", doc("deckhand/Passphrase/v1", "p", "secret"))}, 1, []string{"w.yaml:3:"}},
+		"without layers":    {[]check.File{file("w.yaml", widgets)}, 1, nil},
+		"nothing":           {nil, 0, nil},
+		"a list of JSON":    {[]check.File{file("w.json", `[{"schema": "a"}]`)}, 1, []string{"w.json:1:2 error frame: None is not of type 'object'", "w.json:1:13 error frame: 'a' does not match"}},
+		"one of several":    {[]check.File{site, file("w.yaml", doc("acme/Widget/v1", "a", "\n  size: 1000")+widget+doc("acme/Widget/v1", "b", "{size: x}"))}, 5, []string{"w.yaml:5:9 error schema: 1000 is greater than the maximum of 100", "w.yaml:13:14 error schema: 'x' is not of type 'integer'"}},
+		"several mistakes":  {[]check.File{site, file("w.yaml", "a: [\n"+doc("a/B/v1", "x", "{}")+"---\nschema: a/B/v1\nmetadata: {}\n---\n- x\n---\n")}, 7, []string{"w.yaml:1:4 error syntax: The bracket '[' that opens here", "w.yaml:8:11 error frame: 'name' is a required property", "w.yaml:8:11 error frame: 'schema' is a required property", "w.yaml:9:1 error frame: The document is a list", "w.yaml:11:1 error frame: The document is empty"}},
+		"the same twice":    {[]check.File{site, file("a.yaml", widget), file("b.yaml", "# again\n"+widget)}, 4, []string{"b.yaml:3:1 error duplicate-document: Document [acme/Widget/v1, site] w appears twice: it is in a.yaml too < a.yaml:2"}},
+		"two policies":      {[]check.File{site, file("z.yaml", fmt.Sprintf(policy, "other"))}, 3, []string{"z.yaml:2:1 error second-layering-policy: A singleton document [deckhand/LayeringPolicy/v1, None] lp already exists"}},
+		"other YAML":        {[]check.File{site, file("compose.yaml", "services: {}\n"), file("k8s.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n"), file("empty.yaml", "# nothing\n")}, 2, nil},
+		"named, other YAML": {[]check.File{{Name: "compose.yaml", Text: []byte("services: {}\n")}}, 1, []string{"compose.yaml:1:1 error frame: None is not of type 'object'", "compose.yaml:1:1 error frame: None is not of type 'string'"}},
+		"no schema":         {[]check.File{site, file("w.yaml", doc("acme/Wdget/v1", "w", "{}"))}, 3, []string{"w.yaml:2:1 warning no-schema: No schema is in force for acme/Wdget/v1 (1; did you mean acme/Widget/v1?)"}},
+		"cannot be read":    {[]check.File{site, {Name: "x.yaml", Broken: "It cannot be read: permission denied"}}, 2, []string{"x.yaml:0:0 error file: It cannot be read: permission denied"}},
+		"not text":          {[]check.File{site, file("x.yaml", "schema: \xff\n")}, 2, []string{"x.yaml:1:1 error syntax: The bytes are not UTF-8"}},
+		"no policy":         {[]check.File{file("w.yaml", widget+widgets)}, 2, []string{"w.yaml:3:"}},
+		"an unknown layer":  {[]check.File{site, file("w.yaml", strings.Replace(widget, "layer: site", "layer: stie", 1))}, 3, []string{"w.yaml:3:"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report := run(t, check.New(check.Options{}), c.files...)
+			got := lines(report)
+			if report.Documents != c.documents || len(got) != len(c.want) {
+				t.Fatalf("%d documents, want %d; findings\n%s\nwant\n%s", report.Documents, c.documents, strings.Join(got, "\n"),
+					strings.Join(c.want, "\n"))
+			}
+			slices.Sort(got)
+			for i, want := range slices.Sorted(slices.Values(c.want)) {
+				if part, chain, _ := strings.Cut(want, " < "); !strings.HasPrefix(got[i], part) || !strings.HasSuffix(got[i], chain) {
+					t.Errorf("got  %s\nwant %s", got[i], want)
+				}
+			}
+		})
+	}
+}
+
+// Schemas beside the paths are in force, and nothing else there counts.
+func TestCheck_schemas(t *testing.T) {
+	t.Parallel()
+	beside := file("schemas.yaml", widgets+layers+doc("a/B/v1", "x", "{}")+"---\nbroken: [\n")
+	beside.SchemasOnly = true
+	site := file("site.yaml", layers+doc("acme/Widget/v1", "w", "{size: 101}"))
+	want := []string{"site.yaml:8:14 error schema: 101 is greater than the maximum of 100"}
+	if diff := cmp.Diff(want, lines(run(t, check.New(check.Options{}), site, beside))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	site.Text = append(site.Text, widgets...)
+	if diff := cmp.Diff(want, lines(run(t, check.New(check.Options{}), site, beside))); diff != "" {
+		t.Errorf("with the schema in both (-want +got)\n%s", diff)
+	}
+}
+
+// What policies require of others is needed, and what they do not require is judged all the same.
+func TestCheck_policies(t *testing.T) {
+	t.Parallel()
+	const ready = "---\nschema: deckhand/ValidationPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: ready}\n" +
+		"data: {validations: [{name: x-validation}%s]}\n"
+	orphan := strings.Replace(doc("acme/Gadget/v1", "g", "{}"), "layer: site", "layer: site, parentSelector: {a: b}, actions: [{method: merge, path: .}]", 1)
+	site := layers + widgets + orphan
+	for more, want := range map[string]string{"": "warning", ", {name: purser-coverage-validation}": "error"} {
+		report := run(t, check.New(check.Options{}), file("s.yaml", site+fmt.Sprintf(ready, more)))
+		if len(report.Needed) != 1 || report.Needed[0].Name != "x-validation" || report.Needed[0].Policy.Name != "ready" {
+			t.Errorf("needed: %v", report.Needed)
+		}
+		levels := map[string]string{}
+		for _, f := range report.Findings {
+			levels[f.Rule] = f.Level.String()
+		}
+		if diff := cmp.Diff(map[string]string{"parent": "error", "no-schema": want}, levels); diff != "" {
+			t.Errorf("%q (-want +got)\n%s", more, diff)
+		}
+	}
+}
+
+// A checker that has checked before finds the same as a new one.
+func TestCheck_again(t *testing.T) {
+	t.Parallel()
+	checker := check.New(check.Options{})
+	for i, texts := range [][]string{
+		{widgets, doc("acme/Widget/v1", "w", "{size: 1}")}, {widgets, doc("acme/Widget/v1", "w", "{size: 101}")},
+		{"\n\n" + widgets, "# moved\n" + doc("acme/Widget/v1", "w", "{size: 101, size: 102}")},
+		{widgets, "# moved again\n\n" + doc("acme/Widget/v1", "w", "{size: 101, size: 102}")},
+		{strings.Replace(widgets, "100", "200", 1), doc("acme/Widget/v1", "w", "{size: 102}")}, {"x: [", doc("acme/Widget/v1", "w", "{size: 102}")},
+		{widgets, doc("acme/Widget/v1", "w", "{size: 1}")},
+	} {
+		files := []check.File{file("a.yaml", layers), file("b.yaml", texts[0]), file("c.yaml", texts[1])}
+		if diff := cmp.Diff(lines(run(t, check.New(check.Options{}), files...)), lines(run(t, checker, files...))); diff != "" {
+			t.Errorf("check %d (-new +again)\n%s", i, diff)
+		}
+	}
+}
+
+const withheld = "It fails; why is not shown, because an encrypted document, or what was taken from one, has a part in it"
+
+// What encrypted documents say is in no finding, whatever is wrong with them and with what takes values from them.
+func TestCheck_secrets(t *testing.T) {
+	t.Parallel()
+	secret := func(data string) string {
+		return strings.Replace(doc("acme/Widget/v1", "s", data), "cleartext", "encrypted", 1)
+	}
+	takes := strings.Replace(doc("acme/Widget/v1", "t", "{}"), "layeringDefinition", "substitutions: [{src: "+
+		"{schema: acme/Widget/v1, name: s, path: .size}, dest: {path: .size}}], layeringDefinition", 1)
+	inherits := strings.Replace(doc("acme/Widget/v1", "i", "{}"), "layer: site", "layer: low, parentSelector: {is: s}, "+
+		"actions: [{method: merge, path: .}]", 1)
+	base := strings.Replace(layers, "[site]", "[site, low]", 1) + widgets
+	for name, text := range map[string]string{
+		"a wrong value":       base + secret("{size: hunter2}"),
+		"a value taken over":  base + secret("{size: 72727272}") + takes,
+		"an inherited value":  base + strings.Replace(secret("{size: 72727272}"), "name: s", "name: s, labels: {is: s}", 1) + inherits,
+		"not YAML":            base + secret("\n  size: \"hunter2\n"),
+		"an unknown alias":    base + secret("\n  size: *hunter2\n"),
+		"no colon":            base + secret("\n  hunter2\n  size: 1\n"),
+		"a key twice":         base + secret("{hunter2: 1, hunter2: 2}"),
+		"wrong metadata":      base + strings.Replace(secret("{size: hunter2}"), "name: s, ", "", 1),
+		"the document twice":  base + secret("{size: hunter2}") + secret("{size: 72727272}"),
+		"a path that is not":  base + secret("{hunter2: 1}") + takes,
+		"a schema of its own": base + strings.Replace(widgets, "storagePolicy", "x", 1) + secret("{size: [72727272]}") + takes,
+	} {
+		report := run(t, check.New(check.Options{}), file("s.yaml", text))
+		if len(report.Findings) == 0 && name != "a key twice" {
+			t.Errorf("%s: nothing is found", name)
+		}
+		if all := fmt.Sprintf("%+v", report.Findings); strings.Contains(all, "hunter2") || strings.Contains(all, "72727272") {
+			t.Errorf("%s: a secret is shown: %s", name, all)
+		}
+		for bucket, rendered := range report.Render() {
+			if text := string(rendered); strings.Contains(text, "hunter2") || strings.Contains(text, "72727272") {
+				t.Errorf("%s: a secret is rendered in bucket %s: %s", name, bucket, text)
+			}
+		}
+	}
+	both := strings.NewReplacer("data: {}", "data: {own: 101}", "path: .size}}]", "path: .taken}}]").Replace(takes)
+	schema := strings.Replace(widgets, "{size: {type: integer", "{taken: {type: string}, own: {type: string}, size: {type: integer", 1)
+	wrong := run(t, check.New(check.Options{}), file("s.yaml", layers+schema+secret("{size: 72}")), file("t.yaml", both))
+	want := []string{
+		"t.yaml:2:1 error rendered-schema: " + withheld,
+		"t.yaml:4:13 error rendered-schema: Sanitized to avoid exposing secret.",
+	}
+	if diff := cmp.Diff(want, lines(wrong)); diff != "" {
+		t.Errorf("one value is secret, and another is not (-want +got)\n%s", diff)
+	}
+	report := run(t, check.New(check.Options{}), file("s.yaml", layers+secret("{x: hunter2}")))
+	if text := string(report.Render()["documents"]); !strings.Contains(text, "name: s") || strings.Contains(text, "hunter2") {
+		t.Errorf("rendered: %s", text)
+	}
+}
+
+// A value that is wrong as it is rendered is reported where it was written.
+func TestCheck_chain(t *testing.T) {
+	t.Parallel()
+	source := doc("acme/Source/v1", "s", "\n  deep:\n    size: 101\n    list: [1, 2, x]")
+	widget := strings.Join([]string{
+		"---", "schema: acme/Widget/v1", "metadata:", "  schema: metadata/Document/v1", "  name: w", "  storagePolicy: cleartext",
+		"  substitutions:", "  - src: {schema: acme/Source/v1, name: s, path: .deep}", "    dest: {path: .taken}",
+		"  layeringDefinition: {layer: site}", "data: {}", "",
+	}, "\n")
+	schema := strings.Replace(widgets, "{size: {type: integer, maximum: 100}}", "{taken: {additionalProperties: false, "+
+		"properties: {size: {maximum: 100}, list: {items: {type: integer}}}}}", 1)
+	report := run(t, check.New(check.Options{}), file("a.yaml", layers+schema), file("b.yaml", "# here\n"+source), file("c.yaml", widget))
+	want := []string{
+		"b.yaml:7:11 error rendered-schema: Sanitized to avoid exposing secret. < c.yaml:8 < c.yaml:2",
+		"b.yaml:8:18 error rendered-schema: Sanitized to avoid exposing secret. < c.yaml:8 < c.yaml:2",
+	}
+	got := slices.DeleteFunc(lines(report), func(line string) bool { return strings.Contains(line, "no-schema") })
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// A baseline has what was found, whatever lines it moves to, each as often as it was.
+func TestBaseline(t *testing.T) {
+	t.Parallel()
+	wrong := func(names ...string) (text string) {
+		for _, name := range names {
+			text += doc("acme/Widget/v1", name, "{size: 101, more: 1, more: 2}")
+		}
+		return text
+	}
+	before := run(t, check.New(check.Options{}), file("s.yaml", layers+widgets+wrong("a", "b")))
+	var b strings.Builder
+	if err := before.Baseline().Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	baseline, err := check.ReadBaseline([]byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := run(t, check.New(check.Options{}), file("s.yaml", "# moved\n\n"+layers+wrong("c", "a", "b")+widgets)).Without(baseline)
+	if after.Known != 4 || len(after.Findings) != 2 || after.Findings[0].Document.Name != "c" {
+		t.Errorf("%d known; left:\n%s", after.Known, strings.Join(lines(after), "\n"))
+	}
+	if !after.Fails(queries.Error) || before.Without(baseline).Fails(queries.Info) {
+		t.Error("what is new does not fail, or what is known does")
+	}
+	if _, err := check.ReadBaseline([]byte("findngs: []")); err == nil {
+		t.Error("a misspelt baseline is read")
+	}
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, rule := range check.Rules() {
+		if seen[rule.ID] || rule.Short == "" || !strings.HasSuffix(rule.Help, ".") {
+			t.Errorf("rule %+v", rule)
+		}
+		seen[rule.ID] = true
+	}
+	if err := check.CheckRules([]string{"schema", "shcema"}); err == nil || !strings.Contains(err.Error(), "did you mean schema?") {
+		t.Errorf("a misspelt rule: %v", err)
+	}
+}

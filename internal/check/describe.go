@@ -1,0 +1,127 @@
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"math"
+	"regexp"
+	"slices"
+	"unicode/utf8"
+
+	"purser/internal/authz"
+	"purser/internal/document"
+	"purser/internal/queries"
+	"purser/internal/revisions"
+)
+
+// withheld is the message in place of those that could tell what an encrypted document says.
+const withheld = "It fails; why is not shown, because an encrypted document, or what was taken from one, has a part in it"
+
+// describe reports what judging the documents has found.
+func (r *run) describe(ctx context.Context, draft revisions.Draft) error {
+	byIdentity := make(map[document.Identity]int, len(r.items))
+	for i, item := range r.items {
+		byIdentity[item.Document.Identity] = i
+	}
+	x := &tracer{run: r, documents: draft.Documents}
+	found := queries.Foretold(draft.Preview, queries.FindingQuery{Limit: math.MaxInt}).Findings
+	found = x.open(ctx, found, byIdentity)
+	if err := queries.Locate(ctx, found, draft.Written); err != nil {
+		return err
+	}
+	for i := range found {
+		f := &found[i]
+		item, known := byIdentity[f.Document]
+		finding := r.findingOf(f)
+		if !known { // it is about all documents: that the first with a layer has one, for example
+			item = max(0, slices.IndexFunc(r.items, func(i revisions.Item) bool { return i.Document.Layer != "" }))
+			f.At = r.position(item, []string{"metadata", "layeringDefinition", "layer"})
+		}
+		finding.Place = r.place(r.of[item], f.At)
+		shown := item
+		if finding.Rule == ruleRenderedSchema {
+			if from, at, chain := x.trace(ctx, item, f); from >= 0 {
+				finding.Place, finding.Chain, shown = r.place(r.of[from], at), chain, from
+			}
+		}
+		if !r.isEncrypted(item) && !r.isEncrypted(shown) {
+			finding.Source = r.line(r.of[shown], finding.Line)
+		}
+		r.report.Findings = append(r.report.Findings, finding)
+	}
+	r.notes(draft)
+	return nil
+}
+
+// findingOf returns a finding of the server without its place.
+func (r *run) findingOf(f *queries.Finding) Finding {
+	finding := Finding{
+		Level: f.Level, Rule: ruleOf(f), Document: f.Document, Bucket: f.Bucket, Path: f.Path, Broken: f.Rule,
+		Message: f.Message, Causes: f.Causes,
+	}
+	finding.Advice = cmp.Or(f.Advice, adviceOf(finding.Rule))
+	if f.Message == authz.Withheld {
+		finding.Message, finding.Advice, finding.Broken = withheld, "", ""
+	}
+	return finding
+}
+
+// notes reports keys that appear twice.
+func (r *run) notes(draft revisions.Draft) {
+	for i, doc := range draft.Documents {
+		for _, note := range r.items[i].Document.Notes {
+			f := Finding{
+				Level: queries.Warning, Rule: ruleDuplicateKey, Document: doc.Identity, Bucket: doc.Bucket, Message: note.Message,
+				Advice: adviceOf(ruleDuplicateKey),
+			}
+			at := r.position(i, nil)
+			if said := twice.FindStringSubmatch(note.Message); said != nil {
+				f.Message = said[1] + said[4]
+				f.Chain = []Step{{r.place(r.of[i], positionOf(said[2], "")), "the first one"}}
+				at = positionOf(said[3], "")
+				f.Source = r.line(r.of[i], at.Line)
+			}
+			r.add(r.of[i], at, f)
+		}
+	}
+}
+
+// twice is how a note says where a key appears twice.
+var twice = regexp.MustCompile(`^(.*), at lines (\d+) and (\d+)(;.*)$`)
+
+// isEncrypted reports whether an item is an encrypted document.
+func (r *run) isEncrypted(item int) bool { return r.items[item].Document.Traits().Encrypted }
+
+// line returns a line of a file, as far as it is short; "" if there is none.
+func (r *run) line(file, line int) string {
+	const longest = 400 // bytes
+	text := r.files[file].Text
+	if line < 1 {
+		return ""
+	}
+	starts := r.lines[file]
+	if starts == nil {
+		starts = append(starts, 0)
+		for at := 0; ; {
+			i := bytes.IndexByte(text[at:], '\n')
+			if i < 0 {
+				break
+			}
+			at += i + 1
+			starts = append(starts, at)
+		}
+		r.lines[file] = starts
+	}
+	if line > len(starts) {
+		return ""
+	}
+	rest := text[starts[line-1]:]
+	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+		rest = rest[:i]
+	}
+	if rest = bytes.TrimRight(rest, "\r"); len(rest) > longest || !utf8.Valid(rest) {
+		return ""
+	}
+	return string(rest)
+}

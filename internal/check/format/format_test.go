@@ -1,0 +1,210 @@
+package format_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"purser/internal/check"
+	"purser/internal/check/format"
+	"purser/internal/document"
+)
+
+var record = flag.Bool("record", false, "write the golden files")
+
+// reportOf checks the files of testdata/site.
+func reportOf(t *testing.T, names ...string) check.Report {
+	t.Helper()
+	t.Chdir("testdata/site")
+	files, err := new(check.Reader).Read(names, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := check.New(check.Options{}).Check(t.Context(), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+func written(t *testing.T, name string, report check.Report, options format.Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := format.Write(&b, name, report, options); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// One site in all formats. Run with -record to accept what has changed.
+func TestWrite_golden(t *testing.T) {
+	report := reportOf(t, ".")
+	for _, name := range append(format.Names(), "colored") {
+		got := ""
+		if name == "colored" {
+			got = written(t, "text", report, format.Options{Color: true})
+		} else {
+			got = written(t, name, report, format.Options{Version: "1.2.3"})
+		}
+		golden := filepath.Join("..", "report."+name)
+		if *record {
+			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(golden)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+		if strings.Contains(got, "1234567") {
+			t.Errorf("%s shows a secret", name)
+		}
+	}
+}
+
+// Nothing wrong is a report too.
+func TestWrite_nothing(t *testing.T) {
+	report := reportOf(t)
+	for name, want := range map[string]string{
+		"text": "0 documents, 0 errors, 0 warnings\n", "github": "0 documents, 0 errors, 0 warnings\n", "gitlab": "[]\n",
+	} {
+		if got := written(t, name, report, format.Options{}); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// JSON and YAML say the same.
+func TestWrite_yaml(t *testing.T) {
+	report := reportOf(t, ".")
+	var texts [][]byte
+	for name, media := range map[string]document.Media{"json": document.JSON, "yaml": document.YAML} {
+		body := []byte(written(t, name, report, format.Options{}))
+		value, err := document.ParseOne(t.Context(), body, media, document.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, document.Canonical(value))
+	}
+	if diff := cmp.Diff(string(texts[0]), string(texts[1])); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What is in a document gives a terminal no orders, and none to GitHub.
+func TestWrite_hostile(t *testing.T) {
+	t.Parallel()
+	report := check.Report{Whole: true, Findings: []check.Finding{{
+		Place: check.Place{File: "a\x1b[2J,b:c.yaml", Line: 1, Column: 3}, Rule: "schema",
+		Message: "\x1b]0;title\a\n::error::and more \u009b31m", Source: "x: \x1b[31m",
+	}}}
+	for _, name := range []string{"text", "github"} {
+		got := written(t, name, report, format.Options{})
+		if name == "text" && strings.ContainsAny(got, "\x1b\a\u009b") {
+			t.Errorf("%s has control characters: %q", name, got)
+		}
+		if strings.Contains(got, "\n::error::") {
+			t.Errorf("%s has a command of a document: %q", name, got)
+		}
+	}
+}
+
+// SARIF is valid by its schema, of which a library that the linter needs has a copy.
+func TestWrite_sarif(t *testing.T) {
+	list := exec.CommandContext(t.Context(), "go", "list", "-modfile=tools/lint/go.mod", "-m", "-f", "{{.Dir}}",
+		"github.com/securego/gosec/v2")
+	list.Dir = "../../.." // of this package
+	dir, err := list.Output()
+	name := filepath.Join(strings.TrimSpace(string(dir)), "report/sarif/testdata/sarif-schema-2.1.0.json")
+	text, err2 := os.ReadFile(name)
+	if err != nil || err2 != nil {
+		t.Skip("the schema is not at hand: make lint fetches it")
+	}
+	schema, err := jsonschema.CompileString("sarif.json", string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	validate := func(log string) error {
+		var value any
+		if err := json.Unmarshal([]byte(log), &value); err != nil {
+			t.Fatal(err)
+		}
+		return schema.Validate(value)
+	}
+	report := reportOf(t, ".")
+	log := written(t, "sarif", report, format.Options{Version: "1.2.3"})
+	if err := validate(log); err != nil {
+		t.Errorf("%#v", err)
+	}
+	if validate(strings.ReplaceAll(log, `"startLine": `, `"startLine": -`)) == nil {
+		t.Error("the schema allows anything")
+	}
+}
+
+// JUnit's XML has only the elements and attributes that junit-10.xsd of Jenkins' xUnit plugin allows, and all that it
+// requires.
+func TestWrite_junit(t *testing.T) {
+	type element struct{ children, required, attributes []string }
+	counts := []string{"tests", "failures", "errors"}
+	allowed := map[string]element{
+		"testsuites": {[]string{"testsuite"}, nil, append([]string{"name", "time"}, counts...)},
+		"testsuite": {
+			[]string{"testsuite", "properties", "testcase", "system-out", "system-err"}, append([]string{"name"}, counts...),
+			[]string{"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"},
+		},
+		"testcase": {
+			[]string{"skipped", "error", "failure", "system-out", "system-err"}, []string{"name"},
+			[]string{"time", "classname", "group"},
+		},
+		"failure":    {nil, nil, []string{"type", "message"}},
+		"system-out": {},
+	}
+	decoder := xml.NewDecoder(strings.NewReader(written(t, "junit", reportOf(t, "."), format.Options{})))
+	open := []string{}
+	for {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			name := token.Name.Local
+			if len(open) > 0 && !slices.Contains(allowed[open[len(open)-1]].children, name) {
+				t.Errorf("<%s> in <%s>", name, open[len(open)-1])
+			}
+			open = append(open, name)
+			var has []string
+			for _, attribute := range token.Attr {
+				has = append(has, attribute.Name.Local)
+				if !slices.Contains(slices.Concat(allowed[name].required, allowed[name].attributes), attribute.Name.Local) {
+					t.Errorf("<%s> has %s", name, attribute.Name.Local)
+				}
+			}
+			for _, required := range allowed[name].required {
+				if !slices.Contains(has, required) {
+					t.Errorf("<%s> lacks %s", name, required)
+				}
+			}
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package format
+
+import (
+	"fmt"
+
+	"purser/internal/check"
+	"purser/internal/queries"
+)
+
+// gitlabIssue is an item of a report of code quality (https://docs.gitlab.com/ci/testing/code_quality/).
+type gitlabIssue struct {
+	Description string         `json:"description"`
+	Rule        string         `json:"check_name"`
+	Fingerprint string         `json:"fingerprint"`
+	Severity    string         `json:"severity"`
+	Location    gitlabLocation `json:"location"`
+}
+
+type gitlabLocation struct {
+	Path  string      `json:"path"`
+	Lines gitlabLines `json:"lines"`
+}
+
+type gitlabLines struct {
+	Begin int `json:"begin"`
+}
+
+func gitlabOf(report check.Report) []gitlabIssue {
+	issues, seen := []gitlabIssue{}, map[string]int{}
+	for _, f := range report.Findings {
+		id := fingerprint(f)
+		if seen[id]++; seen[id] > 1 { // GitLab shows one of those that are alike
+			id = fmt.Sprintf("%s-%d", id, seen[id])
+		}
+		path := f.File
+		if path == "" && len(report.Files) > 0 { // there must be one
+			path = report.Files[0]
+		}
+		issues = append(issues, gitlabIssue{
+			sentence(f), f.Rule, id, gitlabSeverity(f.Level), gitlabLocation{path, gitlabLines{max(1, f.Line)}},
+		})
+	}
+	return issues
+}
+
+func gitlabSeverity(level check.Level) string {
+	switch level {
+	case queries.Error:
+		return "major"
+	case queries.Warning:
+		return "minor"
+	default:
+		return "info"
+	}
+}

@@ -1,0 +1,106 @@
+package format
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"purser/internal/check"
+	"purser/internal/queries"
+	"purser/internal/validations"
+)
+
+// view is a report as JSON and YAML.
+type view struct {
+	Documents int           `json:"documents"`
+	Files     int           `json:"files"`
+	Errors    int           `json:"errors"`
+	Warnings  int           `json:"warnings"`
+	Known     int           `json:"known"` // findings that the baseline has
+	More      int           `json:"more"`  // findings that are not listed
+	Whole     bool          `json:"whole"` // the revision as a whole was judged
+	Skipped   []string      `json:"skipped"`
+	Needed    []neededView  `json:"needed"`
+	Findings  []findingView `json:"findings"`
+}
+
+type neededView struct {
+	Validation string `json:"validation"`
+	Policy     string `json:"policy"`
+}
+
+type findingView struct {
+	Level    string        `json:"level"`
+	Rule     string        `json:"rule"`
+	File     string        `json:"file,omitempty"`
+	Line     int           `json:"line,omitempty"`
+	Column   int           `json:"column,omitempty"`
+	Document *documentView `json:"document,omitempty"`
+	Path     string        `json:"path,omitempty"`
+	Broken   string        `json:"broken,omitempty"`
+	Message  string        `json:"message"`
+	Advice   string        `json:"advice,omitempty"`
+
+	Causes []validations.Cause `json:"causes,omitempty"`
+	Chain  []stepView          `json:"chain,omitempty"`
+}
+
+type documentView struct {
+	Schema string `json:"schema"`
+	Layer  string `json:"layer,omitempty"`
+	Name   string `json:"name"`
+	Bucket string `json:"bucket,omitempty"`
+}
+
+type stepView struct {
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Message string `json:"message"`
+}
+
+func viewOf(report check.Report) view {
+	v := view{
+		Documents: report.Documents, Files: len(report.Files), Known: report.Known, More: report.More, Whole: report.Whole,
+		Errors: report.Count(queries.Error), Warnings: report.Count(queries.Warning),
+		Skipped: append([]string{}, report.Skipped...), Needed: []neededView{}, Findings: []findingView{},
+	}
+	for _, needed := range report.Needed {
+		v.Needed = append(v.Needed, neededView{needed.Name, needed.Policy.Name})
+	}
+	for _, f := range report.Findings {
+		shown := findingView{
+			Level: f.Level.String(), Rule: f.Rule, File: f.File, Line: f.Line, Column: f.Column, Path: f.Path,
+			Broken: f.Broken, Message: f.Message, Advice: f.Advice, Causes: f.Causes,
+		}
+		if f.Document.Schema+f.Document.Name != "" {
+			shown.Document = &documentView{f.Document.Schema, f.Document.Layer, f.Document.Name, f.Bucket}
+		}
+		for _, step := range f.Chain {
+			shown.Chain = append(shown.Chain, stepView{step.File, step.Line, step.Column, step.Message})
+		}
+		v.Findings = append(v.Findings, shown)
+	}
+	return v
+}
+
+// toJSON returns a value of this package as indented JSON text.
+func toJSON(value any) []byte {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(value); err != nil {
+		panic(fmt.Sprintf("format: %v", err)) // these types always marshal
+	}
+	return bytes.TrimRight(b.Bytes(), "\n")
+}
+
+// compact returns JSON text without blanks.
+func compact(text []byte) []byte {
+	var b bytes.Buffer
+	if err := json.Compact(&b, text); err != nil {
+		panic(fmt.Sprintf("format: %v", err)) // it was just written
+	}
+	return b.Bytes()
+}

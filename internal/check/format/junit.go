@@ -1,0 +1,89 @@
+package format
+
+import (
+	"encoding/xml"
+	"fmt"
+	"strings"
+
+	"purser/internal/check"
+	"purser/internal/queries"
+)
+
+// JUnit's XML as Jenkins and GitLab read it: what the schema junit-10.xsd of Jenkins allows.
+type (
+	junitSuites struct {
+		XMLName  xml.Name     `xml:"testsuites"`
+		Name     string       `xml:"name,attr"`
+		Tests    int          `xml:"tests,attr"`
+		Failures int          `xml:"failures,attr"`
+		Errors   int          `xml:"errors,attr"`
+		Suites   []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Errors   int         `xml:"errors,attr"`
+		Skipped  int         `xml:"skipped,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name    string        `xml:"name,attr"`
+		Class   string        `xml:"classname,attr"`
+		Failure *junitFailure `xml:"failure"`
+		Out     string        `xml:"system-out,omitempty"`
+	}
+	junitFailure struct {
+		Type    string `xml:"type,attr"`
+		Message string `xml:"message,attr"`
+		Text    string `xml:",chardata"`
+	}
+)
+
+// junit returns a suite for each file, and what is about no file as one more. A case is an error of it, which fails, or
+// a warning, which passes and says what it warns of; a file without findings is a case that passes.
+func junit(report check.Report) []byte {
+	all := junitSuites{Name: "purser check"}
+	of := map[string][]check.Finding{}
+	for _, f := range report.Findings {
+		of[f.File] = append(of[f.File], f)
+	}
+	files := report.Files
+	if len(of[""]) > 0 {
+		files = append(files[:len(files):len(files)], "")
+	}
+	for _, file := range files {
+		suite := junitSuiteOf(file, of[file])
+		all.Suites = append(all.Suites, suite)
+		all.Tests, all.Failures = all.Tests+suite.Tests, all.Failures+suite.Failures
+	}
+	text, err := xml.MarshalIndent(all, "", "  ")
+	if err != nil {
+		panic(fmt.Sprintf("format: %v", err)) // these types always marshal
+	}
+	return append(append([]byte(xml.Header), text...), '\n')
+}
+
+func junitSuiteOf(file string, findings []check.Finding) junitSuite {
+	name := file
+	if name == "" {
+		name = "all files"
+	}
+	suite := junitSuite{Name: name, Tests: max(1, len(findings))}
+	if len(findings) == 0 {
+		suite.Cases = []junitCase{{Name: "no findings", Class: name}}
+	}
+	for _, f := range findings {
+		text := strings.TrimRight(string(plainText(check.Report{Findings: []check.Finding{f}, Whole: true}, false)), "\n")
+		text = text[:max(0, strings.LastIndex(text, "\n"))] // without the summary
+		c := junitCase{Name: strings.TrimSpace(f.Rule + " " + subject(f)), Class: name}
+		if f.Level == queries.Error {
+			c.Failure = &junitFailure{f.Rule, sentence(f), text}
+			suite.Failures++
+		} else {
+			c.Out = text
+		}
+		suite.Cases = append(suite.Cases, c)
+	}
+	return suite
+}

@@ -1,0 +1,159 @@
+package format
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"purser/internal/check"
+	"purser/internal/document"
+	"purser/internal/queries"
+	"purser/internal/validations"
+)
+
+// The colours of text, as ANSI escapes.
+const (
+	bold   = "\x1b[1m"
+	red    = "\x1b[1;31m"
+	yellow = "\x1b[1;33m"
+	blue   = "\x1b[1;34m"
+	reset  = "\x1b[0m"
+)
+
+// textWriter writes text for people.
+type textWriter struct {
+	strings.Builder
+
+	color bool
+}
+
+// plainText returns a report for people: for each finding its place, what is wrong, the line with a caret below the
+// column, what to do and where the value came from; then a summary.
+func plainText(report check.Report, color bool) []byte {
+	w := &textWriter{color: color}
+	for _, f := range report.Findings {
+		w.finding(f)
+	}
+	for _, needed := range report.Needed {
+		w.line("needed: " + needed.Name + " (policy " + needed.Policy.Name + ")")
+	}
+	if len(report.Skipped) > 0 {
+		const most = 5
+		names := strings.Join(report.Skipped[:min(most, len(report.Skipped))], ", ")
+		if len(report.Skipped) > most {
+			names += ", …"
+		}
+		w.line("skipped: " + counted(len(report.Skipped), "file") + " without documents: " + names)
+	}
+	if !report.Whole {
+		w.line("not judged: whether the documents fit together and render, because not all of them could be read")
+	}
+	tint := ""
+	switch {
+	case report.Count(queries.Error) > 0:
+		tint = red
+	case report.Count(queries.Warning) > 0:
+		tint = yellow
+	}
+	w.line(w.tinted(tint, summary(report)))
+	return []byte(w.String())
+}
+
+// line writes a line, in which no control character is sent to the terminal but those of colours.
+func (w *textWriter) line(text string) {
+	w.WriteString(text)
+	w.WriteByte('\n')
+}
+
+// tinted returns a text in a colour, if there are colours.
+func (w *textWriter) tinted(tint, text string) string {
+	if !w.color || tint == "" {
+		return text
+	}
+	return tint + text + reset
+}
+
+// printable returns a text of a document without control characters, which could give a terminal orders.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError {
+			return '�'
+		}
+		return r
+	}, text)
+}
+
+func (w *textWriter) finding(f check.Finding) {
+	tint := yellow
+	if f.Level == queries.Error {
+		tint = red
+	}
+	place := placeText(f.Place)
+	if place != "" {
+		place = w.tinted(bold, printable(place)+":") + " "
+	}
+	w.line(place + w.tinted(tint, f.Level.String()+":") + " " + printable(sentence(f)) + " [" + f.Rule + "]")
+	number := strconv.Itoa(f.Line)
+	gutter := strings.Repeat(" ", len(number))
+	if f.Source != "" {
+		source := printable(f.Source)
+		w.line(w.tinted(blue, " "+number+" |") + " " + source)
+		w.line(w.tinted(blue, " "+gutter+" |") + " " + under(source, f.Column) + w.tinted(tint, "^"))
+	}
+	w.causes(gutter, f.Causes, 0)
+	if f.Advice != "" {
+		w.note(gutter, "help", f.Advice)
+	}
+	for _, step := range f.Chain {
+		text := step.Message
+		if place := placeText(step.Place); place != "" {
+			text = place + ": " + text
+		}
+		w.note(gutter, "from", text)
+	}
+}
+
+// causes writes what is wrong with the branch of an anyOf that was most likely meant.
+func (w *textWriter) causes(gutter string, causes []validations.Cause, depth int) {
+	const deepest, most = 3, 5
+	if depth == deepest {
+		return
+	}
+	for _, cause := range causes[:min(most, len(causes))] {
+		w.note(gutter, "cause", strings.Repeat("  ", depth)+cause.Path+": "+cause.Message)
+		w.causes(gutter, cause.Causes, depth+1)
+	}
+}
+
+func (w *textWriter) note(gutter, kind, text string) {
+	text = printable(strings.ReplaceAll(text, "\n", " "))
+	w.line(fmt.Sprintf(" %s %s %-6s%s", gutter, w.tinted(blue, "="), kind+":", text))
+}
+
+// under returns blanks up to a column of a line. Tabs stay, so that the caret stands below the column.
+func under(source string, column int) string {
+	var b strings.Builder
+	for _, r := range source {
+		if column--; column <= 0 {
+			break
+		}
+		if r != '\t' {
+			r = ' '
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// placeText returns a place as file:line:column, as far as it is known.
+func placeText(p check.Place) string {
+	switch at := (document.Position{Line: p.Line, Column: p.Column}); {
+	case p.File == "":
+		return ""
+	case at.Line == 0:
+		return p.File
+	default:
+		return fmt.Sprintf("%s:%d:%d", p.File, at.Line, max(1, at.Column))
+	}
+}

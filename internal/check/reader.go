@@ -1,0 +1,228 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Reader reads the files of paths. It remembers them, so that only those that have changed are read again.
+type Reader struct {
+	Stdin io.Reader // of the path "-"
+	// Exclude are patterns, as of path.Match, of the names of files and folders that are passed over in folders, or of
+	// their paths below the folder that is read.
+	Exclude []string
+
+	kept  map[string]keptFile
+	stdin []byte
+}
+
+type keptFile struct {
+	size    int64
+	changed time.Time
+	text    []byte
+}
+
+// Bounds of what is read at once.
+const (
+	maxFileSize = 32 << 20  // as of a body
+	maxSize     = 256 << 20 // of all files together
+	maxFiles    = 100_000
+	maxDepth    = 50 // of folders
+)
+
+// ErrTooMuch is the error of paths that hold more than can be checked at once.
+var ErrTooMuch = errors.New("too much to check at once")
+
+// Read returns the files of paths: each file that is named, and of folders all that are called *.yaml, *.yml or *.json
+// and are not hidden, in order of their names. "-" is the standard input. Each file comes once. Files that cannot be
+// read are Broken; an error is returned for a path that does not exist, and for more than can be checked.
+func (r *Reader) Read(paths []string, schemasOnly bool) ([]File, error) {
+	w := walk{reader: r, seen: map[string]bool{}, schemasOnly: schemasOnly, kept: map[string]keptFile{}}
+	for _, name := range paths {
+		if err := w.path(name); err != nil {
+			return nil, err
+		}
+	}
+	if r.kept == nil {
+		r.kept = map[string]keptFile{}
+	}
+	for name, file := range w.kept {
+		r.kept[name] = file
+	}
+	return w.files, nil
+}
+
+// walk is one reading.
+type walk struct {
+	reader      *Reader
+	files       []File
+	seen        map[string]bool // by the path without links
+	kept        map[string]keptFile
+	size        int64
+	schemasOnly bool
+}
+
+func (w *walk) path(name string) error {
+	if name == "-" {
+		if w.reader.stdin == nil {
+			text, err := io.ReadAll(io.LimitReader(w.reader.Stdin, maxFileSize+1))
+			if err != nil {
+				return fmt.Errorf("read the standard input: %w", err)
+			}
+			w.reader.stdin = text
+		}
+		return w.add(File{Name: "-", Text: w.reader.stdin})
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return fmt.Errorf("check a path: %w", err)
+	}
+	if !info.IsDir() {
+		return w.file(name, false)
+	}
+	return w.folder(name, "", 0)
+}
+
+// excluded reports whether a file or folder is passed over, by its path below the folder that is read.
+func (r *Reader) excluded(below string) bool {
+	return slices.ContainsFunc(r.Exclude, func(pattern string) bool {
+		byName, _ := path.Match(pattern, path.Base(below))
+		byPath, _ := path.Match(pattern, below)
+		return byName || byPath
+	})
+}
+
+// folder reads the files of a folder. A folder that was read is not read again, so that links in a circle end.
+func (w *walk) folder(name, below string, depth int) error {
+	target, err := filepath.EvalSymlinks(name)
+	if err != nil || w.seen[target] {
+		return w.broken(name, err)
+	}
+	w.seen[target] = true
+	if depth > maxDepth {
+		return w.broken(name, errDepth)
+	}
+	entries, err := os.ReadDir(name)
+	if err != nil {
+		return w.broken(name, err)
+	}
+	for _, entry := range entries {
+		if err := w.entry(entry, name, below, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var errDepth = fmt.Errorf("it is more than %d folders deep", maxDepth)
+
+// entry reads what is in a folder.
+func (w *walk) entry(entry fs.DirEntry, folder, below string, depth int) error {
+	name, below := filepath.Join(folder, entry.Name()), path.Join(below, entry.Name())
+	if strings.HasPrefix(entry.Name(), ".") || w.reader.excluded(below) {
+		return nil
+	}
+	mode := entry.Type()
+	if mode&fs.ModeSymlink != 0 {
+		info, err := os.Stat(name)
+		switch {
+		case err == nil:
+			mode = info.Mode().Type()
+		case isDocuments(name):
+			return w.broken(name, err)
+		default:
+			return nil
+		}
+	}
+	switch {
+	case mode.IsDir():
+		return w.folder(name, below, depth+1)
+	case mode.IsRegular() && isDocuments(name):
+		return w.file(name, true)
+	}
+	return nil
+}
+
+// isDocuments reports whether a file is called like one of documents.
+func isDocuments(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
+}
+
+func (w *walk) file(name string, found bool) error {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		if w.seen[target] {
+			return nil
+		}
+		w.seen[target] = true
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return w.broken(name, err)
+	}
+	if info.Size() > maxFileSize {
+		return w.broken(name, fmt.Errorf("it has %d bytes, more than the %d of one file that a server takes at once",
+			info.Size(), maxFileSize))
+	}
+	kept, known := w.reader.kept[name]
+	if !known || kept.size != info.Size() || !kept.changed.Equal(info.ModTime()) {
+		text, err := readFile(name)
+		if err != nil {
+			return w.broken(name, err)
+		}
+		kept = keptFile{info.Size(), info.ModTime(), text}
+	}
+	w.kept[name] = kept
+	return w.add(File{Name: nameOf(name), Text: kept.text, Found: found, SchemasOnly: w.schemasOnly})
+}
+
+// readFile reads a file, which may be a pipe, as far as it may be long.
+func readFile(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the caller does
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	return io.ReadAll(io.LimitReader(file, maxFileSize+1))
+}
+
+// broken adds a file that cannot be read, if there is an error.
+func (w *walk) broken(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		err = failed.Err
+	}
+	return w.add(File{Name: nameOf(path), Broken: "It cannot be read: " + err.Error(), SchemasOnly: w.schemasOnly})
+}
+
+func (w *walk) add(file File) error {
+	if w.size += int64(len(file.Text)); w.size > maxSize {
+		return fmt.Errorf("%w: the paths hold more than %d MiB; check them in parts", ErrTooMuch, maxSize>>20)
+	}
+	if w.files = append(w.files, file); len(w.files) > maxFiles {
+		return fmt.Errorf("%w: the paths hold more than %d files; check them in parts", ErrTooMuch, maxFiles)
+	}
+	return nil
+}
+
+// nameOf returns how reports name a file.
+func nameOf(path string) string { return filepath.ToSlash(filepath.Clean(path)) }
+
+// CheckPatterns returns an error for a malformed pattern of Reader.Exclude.
+func CheckPatterns(patterns []string) error {
+	for _, pattern := range patterns {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("the pattern %q of what to exclude: %w", pattern, err)
+		}
+	}
+	return nil
+}

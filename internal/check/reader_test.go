@@ -1,0 +1,163 @@
+package check_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/check"
+)
+
+// tree writes files below a new folder, which it makes the working directory.
+func tree(t *testing.T, files map[string]string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	for name, text := range files {
+		write(t, name, text)
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// names returns the names of files, with why they cannot be read.
+func names(files []check.File) (names []string) {
+	for _, file := range files {
+		names = append(names, strings.TrimSpace(file.Name+" "+file.Broken))
+	}
+	return names
+}
+
+func TestReader(t *testing.T) {
+	tree(t, map[string]string{
+		"site/a.yaml": "", "site/b.yml": "", "site/sub/c.JSON": "", "site/d.txt": "", "site/.hidden.yaml": "", "site/.git/e.yaml": "",
+		"site/sub/skip.tmpl.yaml": "", "site/charts/x/f.yaml": "", "other.txt": "x",
+	})
+	for link, to := range map[string]string{
+		"site/loop": "../site", "site/again.yaml": "a.yaml", "site/gone.yaml": "nowhere", "site/sub/up": "..",
+		"site/gone.txt": "nowhere", "site/round.yaml": "round.yaml",
+	} {
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader := &check.Reader{Stdin: strings.NewReader("x: 1"), Exclude: []string{"*.tmpl.yaml", "charts"}}
+	files, err := reader.Read([]string{"site", "site/a.yaml", "other.txt", "-", "-"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"site/a.yaml", "site/b.yml", "site/gone.yaml It cannot be read: no such file or directory",
+		"site/round.yaml It cannot be read: too many levels of symbolic links", "site/sub/c.JSON", "other.txt", "-", "-",
+	}
+	if diff := cmp.Diff(want, names(files)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if _, err := reader.Read([]string{"nowhere"}, false); err == nil {
+		t.Error("a path that does not exist is read")
+	}
+	if err := check.CheckPatterns([]string{"a[*"}); err == nil {
+		t.Error("a malformed pattern is taken")
+	}
+}
+
+// Files that cannot be read, or are too large, are Broken.
+func TestReader_broken(t *testing.T) {
+	tree(t, map[string]string{"site/a.yaml": "", "site/large.yaml": ""})
+	if err := os.Truncate("site/large.yaml", 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod("site/a.yaml", 0); err != nil {
+		t.Fatal(err)
+	}
+	files, err := new(check.Reader).Read([]string{"site"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"site/a.yaml It cannot be read: permission denied",
+		"site/large.yaml It cannot be read: it has 1073741824 bytes, more than the 33554432 of one file that a server takes at once",
+	}
+	if os.Geteuid() == 0 { // who may read all
+		want[0] = "site/a.yaml"
+	}
+	if diff := cmp.Diff(want, names(files)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// What has changed is read again, and nothing else.
+func TestReader_again(t *testing.T) {
+	tree(t, map[string]string{"a.yaml": "a: 1", "b.yaml": "b: 1"})
+	var reader check.Reader
+	read := func() []check.File {
+		t.Helper()
+		files, err := reader.Read([]string{"."}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	first := read()
+	if !check.Same(first, read()) {
+		t.Error("the same files differ")
+	}
+	write(t, "b.yaml", "b: 2")
+	if err := os.Chtimes("b.yaml", time.Time{}, time.Unix(1, 0)); err != nil { // whatever the clock's resolution
+		t.Fatal(err)
+	}
+	second := read()
+	if check.Same(first, second) || string(second[1].Text) != "b: 2" || &second[0].Text[0] != &first[0].Text[0] {
+		t.Errorf("read %v", names(second))
+	}
+	write(t, "c/d.yaml", "")
+	if err := os.Remove("a.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"b.yaml", "c/d.yaml"}, names(read())); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestFindConfig(t *testing.T) {
+	tree(t, map[string]string{
+		"site/.purser.yaml": "fail-on: warning\nbaseline: known.yaml\nschemas: [../schemas, /x]\n", "bad/.purser.yaml": "fail_on: x\n",
+		".purser.yaml": "format: json\n", "empty/.purser.yaml": "# nothing\n",
+	})
+	for path, want := range map[string]check.Config{
+		"site":  {FailOn: "warning", Baseline: "site/known.yaml", Schemas: []string{"schemas", "/x"}},
+		"empty": {}, "elsewhere": {Format: "json"},
+	} {
+		got, err := check.FindConfig([]string{path})
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got)\n%s", path, err, diff)
+		}
+	}
+	if _, err := check.FindConfig([]string{"bad"}); err == nil || !strings.Contains(err.Error(), "fail_on") {
+		t.Errorf("a misspelt option: %v", err)
+	}
+}
+
+// Rendered documents become one file for each bucket, below the folder whatever the bucket is called.
+func TestWriteFolder(t *testing.T) {
+	tree(t, nil)
+	if err := check.WriteFolder("out/here", map[string][]byte{"a": []byte("1"), "b/c": []byte("2"), "../../d": []byte("3")}); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"a.yaml": "1", "b/c.yaml": "2", "d.yaml": "3"} {
+		if got, err := os.ReadFile(filepath.Join("out/here", name)); string(got) != want {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// refusal is a finding about a text that is no document, and its position in the file.
+type refusal struct {
+	Finding
+
+	at document.Position
+}
+
+var (
+	// located is how the server begins what it says about a body: document 2 [acme/A/v1] a, line 7, column 3: …
+	located = regexp.MustCompile(`^(?:The request body must be properly formatted YAML\. Details: )?` +
+		`(?:document \d+(?: \[[^\n]*?)?(?:, | \(from ))?line (\d+)\)?(?:, column (\d+))?:? ?`)
+	// diagnosed is where a message about a document's frame says that it is.
+	diagnosed = regexp.MustCompile(`^At (\S+) \(line (\d+), column (\d+)\) of document \d+, which begins at line \d+\. `)
+)
+
+// refusalOf returns the finding that a fault about a text is.
+func refusalOf(err error) (Finding, document.Position) {
+	f := Finding{Rule: ruleSyntax, Message: err.Error()}
+	if fault.KindOf(err) == fault.TooLarge {
+		f.Rule = ruleLimit
+	}
+	f.Advice = adviceOf(f.Rule)
+	at := document.Position{}
+	if said := located.FindStringSubmatch(f.Message); said != nil {
+		at = positionOf(said[1], said[2])
+		if rest := f.Message[len(said[0]):]; rest != "" && f.Rule == ruleSyntax {
+			f.Message = strings.ToUpper(rest[:1]) + rest[1:]
+		}
+	}
+	return f, at
+}
+
+func positionOf(line, column string) document.Position {
+	l, _ := strconv.Atoi(line)
+	c, _ := strconv.Atoi(cmp.Or(column, "1"))
+	return document.Position{Line: l, Column: c}
+}
+
+// refusals returns the findings about an item that is no document.
+func (r *run) refusals(i int, err error) []refusal {
+	problem, isFault := errors.AsType[*fault.Fault](err)
+	start := document.Position{Line: r.items[i].Segment.Line, Column: 1}
+	if !isFault {
+		return []refusal{{Finding{Rule: ruleSyntax, Message: err.Error()}, start}}
+	}
+	secret := mayBeSecret(*r.items[i].Segment)
+	var all []refusal
+	for _, message := range problem.Messages {
+		switch {
+		case message.Name == "D001":
+			refused := frameRefusal(message, start)
+			if !secret {
+				refused.Source = r.line(r.of[i], refused.at.Line)
+			}
+			all = append(all, refused)
+		case strings.HasPrefix(message.Message, "Document "): // what stands in place of a mapping
+			_, said, _ := strings.Cut(message.Message, ") is ")
+			f := Finding{Rule: ruleFrame, Message: "The document is " + strings.TrimSuffix(said, "."), Advice: adviceOf(ruleFrame)}
+			if is, advice, found := strings.Cut(said, ". "); found {
+				f.Message, f.Advice = "The document is "+is, advice
+			}
+			all = append(all, refusal{f, start})
+		}
+	}
+	if all == nil {
+		f, at := refusalOf(problem)
+		if f.Rule == ruleSyntax && secret {
+			f.Message = "The document is not proper YAML. It may be an encrypted one, so that the text is not quoted here"
+		} else if at.Line > 0 {
+			f.Source = r.line(r.of[i], at.Line)
+		}
+		all = []refusal{{f, cmp.Or(at, start)}}
+	}
+	return all
+}
+
+// frameRefusal returns the finding that a message of sanity checks is.
+func frameRefusal(message fault.Message, start document.Position) refusal {
+	f := Finding{Rule: ruleFrame, Message: message.Message, Advice: adviceOf(ruleFrame)}
+	if len(message.Documents) > 0 {
+		named := message.Documents[0]
+		f.Document = document.Identity{Schema: named.Schema, Layer: named.Layer, Name: named.Name}
+	}
+	diagnostic, _ := message.Diagnostic.(string)
+	said := diagnosed.FindStringSubmatch(diagnostic)
+	if said == nil {
+		return refusal{f, start}
+	}
+	f.Path = strings.TrimSuffix(said[1], ".")
+	if rest := diagnostic[len(said[0]):]; strings.HasPrefix(rest, "The key ") { // it is probably misspelt
+		f.Advice, _, _ = strings.Cut(rest, ". ")
+	}
+	return refusal{f, positionOf(said[2], said[3])}
+}
+
+// mayBeSecret reports whether a text that cannot be read may be an encrypted document's.
+func mayBeSecret(s document.Segment) bool { return bytes.Contains(s.Text, []byte("encrypted")) }
+
+// adviceOf returns what to do about a broken rule.
+func adviceOf(id string) string {
+	for _, rule := range Rules() {
+		if rule.ID == id {
+			return rule.Help
+		}
+	}
+	return ""
+}

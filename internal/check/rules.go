@@ -1,0 +1,124 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+
+	"purser/internal/queries"
+	"purser/internal/spelling"
+	"purser/internal/validations"
+)
+
+// Rule is a kind of finding.
+type Rule struct {
+	ID    string // stable: baselines and options name it
+	Short string // what is wrong
+	Help  string // what to do
+}
+
+// The rules that are not about an error type of the server.
+const (
+	ruleFile           = "file"
+	ruleSyntax         = "syntax"
+	ruleFrame          = "frame"
+	ruleDuplicate      = "duplicate-document"
+	ruleSecondPolicy   = "second-layering-policy"
+	ruleLimit          = "limit"
+	ruleDuplicateKey   = "duplicate-key"
+	ruleSchema         = "schema"
+	ruleRenderedSchema = "rendered-schema"
+	ruleNoSchema       = "no-schema"
+	ruleRendering      = "rendering"
+)
+
+// Rules returns all rules, in the order in which documents are looked at.
+func Rules() []Rule {
+	return []Rule{
+		{ruleFile, "A file cannot be read", "Correct its permissions, or leave it out."},
+		{ruleSyntax, "A document is not YAML or JSON", "Correct the text at the line."},
+		{ruleFrame, "A document lacks schema, metadata or data, or its metadata is wrong", "Each document is a mapping with " +
+			"schema, metadata and data; metadata has a schema, a name, a storagePolicy and a layeringDefinition."},
+		{ruleDuplicate, "Two documents have the same schema, layer and name", "Remove one of them, or rename it."},
+		{ruleSecondPolicy, "There is a second LayeringPolicy", "A site has one; remove the others."},
+		{ruleLimit, "A document or file is larger than the server takes", "Split it up."},
+		{ruleDuplicateKey, "A key appears twice in one mapping", "The last one wins; remove the other."},
+		{ruleSchema, "A document violates its schema", "Correct the value, or the DataSchema."},
+		{ruleRenderedSchema, "A rendered document violates its schema", "Correct the value where it was written: the " +
+			"related places tell how it came there."},
+		{ruleNoSchema, "Documents have no DataSchema, so nothing checks them", "Register a DataSchema, or correct the " +
+			"document's schema. It is an error if a ValidationPolicy lists purser-coverage-validation."},
+		{"no-layering-policy", "Documents have layers, and there is no LayeringPolicy", "Add the LayeringPolicy of the site " +
+			"to the paths that are checked."},
+		{"unknown-layer", "The LayeringPolicy does not list a document's layer", "Correct the layer, or add it to layerOrder."},
+		{"parent", "A parentSelector selects nothing, or the wrong document", "Correct the selector, or the parent's labels."},
+		{"layering-action", "A layering action cannot be carried out", "Correct its method or its path."},
+		{"replacement", "A document replaces nothing, or cannot replace", "Correct its name, parentSelector or replacement."},
+		{"substitution-source", "A substitution's source does not exist", "Correct the schema and name of the source."},
+		{"substitution-path", "A substitution's source has nothing at the path", "Correct the path, or the source's data."},
+		{"pattern", "A substitution's pattern is not found", "Correct the pattern, or the text that it is looked for in."},
+		{"cycle", "Documents depend on each other in a circle", "Remove one of the substitutions or parents."},
+		{ruleRendering, "Documents do not render", "Correct what the message says."},
+	}
+}
+
+// byErrorType are the rules of the server's error types.
+func byErrorType(errorType string) string {
+	switch errorType {
+	case "LayeringPolicyNotFound":
+		return "no-layering-policy"
+	case "InvalidDocumentLayer":
+		return "unknown-layer"
+	case "DocumentParentNotFound", "InvalidDocumentParent", "IndeterminateDocumentParent":
+		return "parent"
+	case "MissingDocumentKey", "UnsupportedActionMethod":
+		return "layering-action"
+	case "InvalidDocumentReplacement":
+		return "replacement"
+	case "SubstitutionSourceNotFound":
+		return "substitution-source"
+	case "SubstitutionSourceDataNotFound":
+		return "substitution-path"
+	case "MissingDocumentPattern", "DocumentPatternNotFound", "SourcePatternNotFound":
+		return "pattern"
+	case "SubstitutionDependencyCycle":
+		return "cycle"
+	case "SchemaNotFound":
+		return ruleNoSchema
+	}
+	return ""
+}
+
+// ruleOf returns the rule of a finding of the server.
+func ruleOf(f *queries.Finding) string {
+	if rule := byErrorType(f.Rule); rule != "" {
+		return rule
+	}
+	switch {
+	case f.Validation == validations.SchemaValidation, f.Validation == validations.SchemaValidationAlias:
+		return ruleSchema
+	case f.Validation == validations.CoverageValidation:
+		return ruleNoSchema
+	case len(f.Rule) > 0 && f.Rule[0] == '.', f.Rule == "D002": // a path in a schema
+		return ruleRenderedSchema
+	}
+	return ruleRendering
+}
+
+// CheckRules returns an error for a name that is no rule's id.
+func CheckRules(names []string) error {
+	var ids []string
+	for _, rule := range Rules() {
+		ids = append(ids, rule.ID)
+	}
+	for _, name := range names {
+		if slices.Contains(ids, name) {
+			continue
+		}
+		hint := "--list-rules lists them"
+		if nearest := spelling.Nearest(name, ids); nearest != "" {
+			hint = "did you mean " + nearest + "?"
+		}
+		return fmt.Errorf("there is no rule %q: %s", name, hint)
+	}
+	return nil
+}

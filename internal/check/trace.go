@@ -1,0 +1,190 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purser/internal/authz"
+	"purser/internal/document"
+	"purser/internal/queries"
+	"purser/internal/rendering"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// maxTraced is how many documents are explained, each once: it takes about as long as rendering them all.
+const maxTraced = 50
+
+// tracer finds out where values of rendered documents were written.
+type tracer struct {
+	*run
+
+	documents []*revisions.Stored
+	explained map[int]*rendering.Explanation // by item; nil where that failed
+}
+
+// trace returns where the value that a finding is about was written: the item and the position, and how it came from
+// there. The item is negative if nobody knows: the value is missing, or several documents have parts of it.
+func (x *tracer) trace(ctx context.Context, item int, f *queries.Finding) (from int, at document.Position, chain []Step) {
+	if !strings.HasPrefix(f.Path, ".data") || x.isEncrypted(item) || x.documents[item].Traits().Final() {
+		return -1, at, nil
+	}
+	leaf, trail := x.leaf(ctx, item, f)
+	if leaf == nil {
+		return -1, at, nil
+	}
+	from = trail.Document
+	if trail.Path == "" { // made by the first step
+		return -1, at, nil
+	}
+	at = x.position(from, append([]string{"data"}, written(*leaf, f)...))
+	for _, step := range trail.Steps {
+		chain = append(chain, x.step(step))
+	}
+	if len(chain) > 0 {
+		own := x.place(x.of[item], x.position(item, nil))
+		chain = append(chain, Step{own, fmt.Sprintf("rendered as %s of %s", f.Path, x.documents[item].Identity)})
+	}
+	return from, at, chain
+}
+
+// open returns findings of which those that are withheld say where they are, if that tells nothing of a secret. Of the
+// others there is one for each document, without a place in it.
+func (x *tracer) open(ctx context.Context, found []queries.Finding, items map[document.Identity]int) (
+	shown []queries.Finding,
+) {
+	closed := map[document.Identity]bool{}
+	for _, f := range found {
+		if f.Message == authz.Withheld {
+			item, known := items[f.Document]
+			switch {
+			case known && x.isOpen(ctx, item, &f):
+				f.Message = validations.Sanitized
+			case known && closed[f.Document]:
+				continue
+			default:
+				closed[f.Document] = true
+				f.Path, f.Rule, f.Causes = "", ".", nil
+			}
+		}
+		shown = append(shown, f)
+	}
+	return shown
+}
+
+// isOpen reports whether where a finding is tells nothing of a secret, though the document holds one: the value there
+// has nothing to do with it, and neither has the schema.
+func (x *tracer) isOpen(ctx context.Context, item int, f *queries.Finding) bool {
+	if !strings.HasPrefix(f.Path, ".data") || x.isEncrypted(item) || x.documents[item].Traits().Final() {
+		return false
+	}
+	for i, doc := range x.documents {
+		ofSchema := doc.Schema == validations.DataSchemaKind && doc.Name == f.Document.Schema
+		if (ofSchema || doc.Schema == validations.ClientVersionsKind) && (x.isEncrypted(i) || !doc.Traits().Final()) {
+			return false
+		}
+	}
+	explanation := x.explain(ctx, item)
+	if explanation == nil {
+		return false
+	}
+	asked := strings.Join(f.Place()[1:], ".")
+	return !slices.ContainsFunc(explanation.Leaves, func(leaf rendering.Leaf) bool {
+		path := strings.Join(plain(leaf.Parts), ".")
+		return leaf.Secret && (isWithin(path, asked) || isWithin(asked, path))
+	})
+}
+
+// isWithin reports whether a path is another one, or below it.
+func isWithin(path, other string) bool {
+	return other == "" || path == other || strings.HasPrefix(path, other+".")
+}
+
+// leaf returns the first leaf at or below the value that a finding is about, if all leaves there come from one document.
+func (x *tracer) leaf(ctx context.Context, item int, f *queries.Finding) (*rendering.Leaf, rendering.Trail) {
+	explanation := x.explain(ctx, item)
+	if explanation == nil {
+		return nil, rendering.Trail{}
+	}
+	asked := strings.Join(f.Place()[1:], ".")
+	var first *rendering.Leaf
+	for i := range explanation.Leaves {
+		leaf := &explanation.Leaves[i]
+		path := strings.Join(plain(leaf.Parts), ".")
+		if !isWithin(path, asked) {
+			continue
+		}
+		if first == nil {
+			first = leaf
+		} else if first.Document != leaf.Document {
+			return nil, rendering.Trail{}
+		}
+	}
+	if first == nil {
+		return nil, rendering.Trail{}
+	}
+	return first, first.Trail
+}
+
+// explain explains a document, nil if that is too much or does not succeed.
+func (x *tracer) explain(ctx context.Context, item int) *rendering.Explanation {
+	if explanation, known := x.explained[item]; known || len(x.explained) >= maxTraced {
+		return explanation
+	}
+	if x.explained == nil {
+		x.explained = map[int]*rendering.Explanation{}
+	}
+	explanation, err := x.renderer.Explain(ctx, x.documents, x.documents[item].Identity, ".")
+	if err != nil {
+		explanation = nil
+	}
+	x.explained[item] = explanation
+	return explanation
+}
+
+// plain returns the parts of a path without its punctuation.
+func plain(parts []string) []string {
+	names := make([]string, len(parts))
+	for i, part := range parts {
+		names[i] = strings.Trim(part, ".[]'")
+	}
+	return names
+}
+
+// written returns the path, in the document that wrote a leaf, of the value that a finding is about, which may be the
+// leaf or hold it.
+func written(leaf rendering.Leaf, f *queries.Finding) []string {
+	origin, rendered := document.SplitPath(leaf.Path), plain(leaf.Parts)
+	inside := len(rendered) - (len(f.Place()) - 1)
+	if inside <= 0 || inside > len(origin) {
+		return origin
+	}
+	for i := range inside { // the value was taken with what is in it
+		if strings.Trim(origin[len(origin)-1-i], "'") != rendered[len(rendered)-1-i] {
+			return origin
+		}
+	}
+	return origin[:len(origin)-inside]
+}
+
+// step says what happened to a value, and where that is written.
+func (x *tracer) step(s rendering.Step) Step {
+	doc := x.documents[s.Document].Identity
+	var path []string
+	var text string
+	switch s.Kind {
+	case rendering.Inherited:
+		path = []string{"metadata", "layeringDefinition", "parentSelector"}
+		text = fmt.Sprintf("inherited by %s", doc)
+	case rendering.Substituted, rendering.Inserted:
+		path = []string{"metadata", "substitutions", strconv.Itoa(s.Number)}
+		text = fmt.Sprintf("substituted for %s of %s, from %s of %s", s.To, doc, s.From, x.documents[s.Source].Identity)
+	case rendering.Merged, rendering.Replaced, rendering.Deleted:
+		path = []string{"metadata", "layeringDefinition", "actions", strconv.Itoa(s.Number)}
+		text = fmt.Sprintf("action %d of %s: %s at %s", s.Number+1, doc, s.Kind, s.To)
+	}
+	return Step{x.place(x.of[s.Document], x.position(s.Document, path)), text}
+}

@@ -1,0 +1,150 @@
+package revisions
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"slices"
+
+	"purser/internal/authz"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/secrets"
+	"purser/internal/validations"
+)
+
+// Draft is what judging documents as the only ones of a site says about them.
+type Draft struct {
+	Written // as of a dry run; all of the server's own validations count, that of coverage if a policy lists it
+
+	Policies []validations.Policy // among the documents
+	Rendered *Rendering           // nil if the documents do not render to valid ones
+}
+
+// Decode decodes items that are not decoded yet. It returns them with what is wrong with each, nil for those that are
+// documents. Like Judge it needs no Store.
+func (s *Service) Decode(ctx context.Context, items []Item) ([]Item, []error, error) {
+	decoded, faults, err := s.decodeItems(ctx, items, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	errs := make([]error, len(items))
+	for i := range decoded {
+		errs[i] = firstFault(decoded[i:i+1], faults[i:i+1])
+	}
+	return decoded, errs, nil
+}
+
+// Collision is that two items cannot be in one site: they have the same identity, or are both LayeringPolicies.
+type Collision struct {
+	Item, With int // positions; the second comes first
+	Fault      error
+}
+
+// Collisions returns the items that collide with earlier ones. All items must be decoded.
+func Collisions(items []Item) (collisions []Collision) {
+	first, policy := make(map[document.Identity]int, len(items)), -1
+	for i, item := range items {
+		doc := &Stored{Document: item.Document}
+		with, twice := first[doc.Identity]
+		switch {
+		case twice:
+			err := duplicate(doc.Identity, items[with].Bucket, "Remove one of them.")
+			collisions = append(collisions, Collision{i, with, err})
+			continue
+		case !isLayeringPolicy(doc):
+		case policy < 0:
+			policy = i
+		default:
+			err := checkSingleton([]*Stored{doc}, []*Stored{{Document: items[policy].Document}})
+			collisions = append(collisions, Collision{i, policy, err})
+			continue
+		}
+		first[doc.Identity] = i
+	}
+	return collisions
+}
+
+// Judge judges decoded items, none of which collides with another, as a dry run of a change does that makes them a site
+// of their own. If they are not whole, because others could not be decoded, only single documents are judged. Errors
+// are those of the budget.
+func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer authz.Viewer) (Draft, error) {
+	options := Options{DryRun: true, Viewer: viewer}
+	buckets := make([]string, len(items))
+	for i, item := range items {
+		buckets[i] = item.Bucket
+	}
+	payload, snapshot := Payload{Items: items, Buckets: missing(buckets, nil)}, Snapshot{Now: s.Now()}
+	for _, bucket := range payload.Buckets {
+		snapshot.Buckets = append(snapshot.Buckets, NewBucket(bucket, 0, 0, nil))
+	}
+	diff, err := payload.plan(snapshot, s.Compat)
+	if err != nil {
+		return Draft{}, err
+	}
+	judge := s.judge(options)
+	if judge.always = []string{}; whole {
+		judge.always = ofRevision()
+	}
+	judgement, err := judge.judge(ctx, snapshot, diff)
+	if err != nil {
+		return Draft{}, err
+	}
+	draft := Draft{Policies: judgement.Policies, Rendered: judgement.Rendered}
+	weighing := &Service{Config: s.Config}
+	weighing.DefaultValidations = validations.Own()
+	if slices.Contains(validations.Required(judgement.Policies), validations.CoverageValidation) {
+		weighing.DefaultValidations = append(weighing.DefaultValidations, validations.CoverageValidation)
+	}
+	if viewer.Encrypted {
+		judgement.Results = withoutValues(judgement.Results)
+	}
+	judgement.Policies = nil // what they require of others is not known here
+	draft.Written, err = weighing.preview(ctx, snapshot, diff, judgement, ChangeSet, options)
+	draft.Items = items
+	return draft, err
+}
+
+// withoutValues returns results for viewers who may know of encrypted documents all but their data. Only the findings
+// of schemas show data: what rendering refuses names documents and paths (see the package). Whether the path of such a
+// finding is in what came from a secret, or in a schema that did, is for the caller to find out.
+func withoutValues(results []RevisionResult) []RevisionResult {
+	shown := slices.Clone(results)
+	for i := range shown {
+		shown[i].Messages, shown[i].Warnings = slices.Clone(shown[i].Messages), slices.Clone(shown[i].Warnings)
+		for _, list := range [][]fault.Message{shown[i].Messages, shown[i].Warnings} {
+			for j := range list {
+				if found, ok := list[j].Diagnostic.(map[string]any); ok && list[j].Secret {
+					list[j].Message, list[j].Diagnostic = authz.Withheld, map[string]any{"schema_path": found["schema_path"]}
+				}
+				list[j].Secret = false
+			}
+		}
+	}
+	return shown
+}
+
+// Unkept is the Vault of documents that are judged and not stored.
+type Unkept struct{}
+
+// Digest implements Vault.
+func (Unkept) Digest(place secrets.Place, content []byte) document.Digest {
+	return sha256.Sum256(append([]byte(place.String()+"\x00"), content...))
+}
+
+var errUnkept = errors.New("documents that are not stored are not sealed")
+
+// Seal implements secrets.Sealer.
+func (Unkept) Seal(context.Context, secrets.Place, []byte) ([]byte, error) { return nil, errUnkept }
+
+// Open implements secrets.Sealer.
+func (Unkept) Open(context.Context, secrets.Place, []byte) ([]byte, error) { return nil, errUnkept }
+
+// Reseal implements Vault.
+func (Unkept) Reseal(context.Context, secrets.Place, []byte) ([]byte, error) { return nil, errUnkept }
+
+// Forget implements secrets.Sealer.
+func (Unkept) Forget(context.Context, []byte) error { return errUnkept }
+
+// Prefix implements Vault.
+func (Unkept) Prefix(context.Context) []byte { return nil }

@@ -1,0 +1,198 @@
+package e2e_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/check"
+	"purser/internal/document"
+)
+
+// found is a finding of a server, or of purser check.
+type found struct {
+	Level, Document, Path, Message string
+	Line, Column                   int
+}
+
+// checked returns what purser check finds in a body, apart from what the server does not look for.
+func checked(t *testing.T, body string) (all []found, report check.Report) {
+	t.Helper()
+	report, err := check.New(check.Options{}).Check(t.Context(), []check.File{{Name: "site.yaml", Text: []byte(body)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Findings {
+		if f.Rule == "no-schema" || f.Rule == "duplicate-key" {
+			continue
+		}
+		all = append(all, found{f.Level.String(), f.Document.String(), f.Path, f.Message, f.Line, f.Column})
+	}
+	return all, report
+}
+
+// foretold returns what a server finds in a body as a dry run.
+func (s *server) foretold(t *testing.T, body string) (all []found) {
+	t.Helper()
+	r := put("site", body).request("?findings=true&dry-run=true")
+	r.bad = true // the real sites are of another's making
+	list, _ := s.send(t, r).is(t, http.StatusOK).mapping(t)["findings"].([]any)
+	for _, item := range list {
+		finding, _ := item.(map[string]any)
+		text := func(in map[string]any, key string) string { text, _ := in[key].(string); return text }
+		of, _ := finding["document"].(map[string]any)
+		line, _ := finding["line"].(int)
+		column, _ := finding["column"].(int)
+		id := document.Identity{Schema: text(of, "schema"), Layer: text(of, "layer"), Name: text(of, "name")}
+		all = append(all, found{text(finding, "level"), id.String(), text(finding, "path"), text(finding, "message"), line, column})
+	}
+	return all
+}
+
+// byMessage sorts findings by all but their places. places tells that these count: those of rendered values are where
+// they were written, and those of no document somewhere.
+func byMessage(all []found) []found {
+	for i := range all {
+		all[i].Line, all[i].Column = 0, 0
+	}
+	slices.SortFunc(all, func(a, b found) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	return slices.Compact(all)
+}
+
+// realSites returns the real sites that are at hand, and the examples as one.
+func realSites(t *testing.T) map[string]string {
+	t.Helper()
+	sites := map[string]string{
+		"examples": readExample(t, "schemas.yaml") + readExample(t, "broken-site.yaml") + readExample(t, "endpoints.yaml") +
+			readExample(t, "services.yaml"),
+	}
+	paths, _ := filepath.Glob("../../../shared/corpus/*/documents.yaml")
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sites[filepath.Base(filepath.Dir(path))] = string(text)
+	}
+	return sites
+}
+
+// planted is a mistake at a line of a site; counts from 1.
+type planted struct {
+	line int
+	what string
+}
+
+// plant makes mistakes in documents of a site, one in each of so many that have a line like the pattern's: the line
+// becomes another one. The mistake is at the line itself, or at one of the three before it that begins with the key.
+// Abstract documents, which may not be rendered at all, are left alone.
+func plant(lines []string, used map[int]bool, pattern, with, key string, most int) (made []planted) {
+	like, begin, abstract := regexp.MustCompile(pattern), 0, false
+	for i, line := range lines {
+		if line == "---" {
+			begin = i
+			end := slices.Index(lines[i+1:], "---")
+			abstract = slices.Contains(lines[i+1:][:max(0, end)], "    abstract: true")
+		}
+		if used[begin] || abstract || len(made) == most || !like.MatchString(line) {
+			continue
+		}
+		at := i
+		for at > max(begin, i-3) && !strings.HasPrefix(lines[at], key) {
+			at--
+		}
+		if !strings.HasPrefix(lines[at], key) {
+			continue
+		}
+		used[begin] = true
+		lines[i] = like.ReplaceAllString(line, fmt.Sprintf(with, i))
+		made = append(made, planted{at + 1, lines[i]})
+	}
+	return made
+}
+
+// kinds of mistakes: the lines that they change, what these become, and the key that is found, and how many are made.
+type sow struct {
+	pattern, with, key string
+	most               int
+}
+
+// strict makes the DataSchema of a site's charts say of what types some values are.
+func strict(site string) string {
+	before, after, found := strings.Cut(site, "  name: armada/Chart/v1\n")
+	if !found {
+		return site
+	}
+	head, rest, _ := strings.Cut(after, "\ndata:\n")
+	return before + "  name: armada/Chart/v1\n" + head + "\ndata:\n" +
+		"  properties: {namespace: {type: string}, release: {type: string}}\n" + rest
+}
+
+// What purser check finds is what the server finds in the same documents, message for message; and mistakes in real
+// documents are found at the lines where they were made.
+func TestCheck_sideBySide(t *testing.T) {
+	t.Parallel()
+	count := 0
+	for name, site := range realSites(t) {
+		s := start(t, "--secrets-keyset", newKeyset(t))
+		compare := func(what, body string) {
+			t.Helper()
+			got, _ := checked(t, body)
+			if diff := cmp.Diff(byMessage(s.foretold(t, body)), byMessage(got)); diff != "" {
+				t.Errorf("%s, %s (-server +check)\n%s", name, what, diff)
+			}
+		}
+		compare("as it is", site)
+		if name == "examples" {
+			continue
+		}
+		site = "---\n" + strings.TrimPrefix(site, "---\n")
+		for what, sows := range map[string][]sow{
+			"refused": { // by the server, all at once
+				{`^  name: (.*)$`, "  nme: $1 # %d", "metadata:", 3}, {`^  storagePolicy: cleartext$`, "  storagePolicy: clear # %d", "", 3},
+				{`^schema: (armada.*)$`, "schema: $1/nonsense # %d", "", 3},
+				{`^  schema: metadata/Document/v1$`, "  schema: metadata/Document/v9 # %d", "", 3},
+				{`^  name: (.*)$`, "  name: \"$1 %d", "", 3}, {`^  name: (.*)$`, "  name: *a%d", "", 3},
+				{`^  storagePolicy: (.*)$`, "\tstoragePolicy: $1 # %d", "", 2},
+			},
+			"do not fit": {
+				{`^    layer: (global|site)$`, "    layer: nowhere%d", "", 4},
+				{`^      schema: pegleg/SoftwareVersions/v1$`, "      schema: gone/Gone/v%d", "  - src:", 8},
+				{`^      name: (.*)$`, "      name: gone%d", "    parentSelector:", 3},
+			},
+			"values": {
+				{`^  namespace: .*$`, "  namespace: 7 # %d", "", 12}, {`^  release: .*$`, "  release: [%d]", "", 6},
+			},
+		} {
+			lines := strings.Split(site, "\n")
+			if what == "values" {
+				lines = strings.Split(strict(site), "\n")
+			}
+			var made []planted
+			used := map[int]bool{}
+			for _, sow := range sows {
+				made = append(made, plant(lines, used, sow.pattern, sow.with, sow.key, sow.most)...)
+			}
+			body := strings.Join(lines, "\n")
+			got, _ := checked(t, body)
+			for _, mistake := range made {
+				if count++; !slices.ContainsFunc(got, func(f found) bool { return f.Line == mistake.line }) {
+					t.Errorf("%s, %s: nothing is found at line %d: %s", name, what, mistake.line, mistake.what)
+				}
+			}
+			if what != "refused" {
+				compare(what, body)
+			}
+		}
+	}
+	if count > 0 && count < 50 {
+		t.Errorf("only %d mistakes were made", count)
+	}
+}
