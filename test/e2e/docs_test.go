@@ -51,7 +51,8 @@ func examplesOf(t *testing.T, page, from, before string) []example {
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	examples := examplesOf(t, "README.md", "## A first tour", "## Where to go next")
+	examples := examplesOf(t, "README.md", "## Check documents", "## Where to go next")
+	examples = append(examples, examplesOf(t, "docs/check.md", "# Checking documents", "")...)
 	examples = append(examples, examplesOf(t, "docs/documents.md", "## Validation", "")...)
 	examples = append(examples, examplesOf(t, "docs/api.md", "# The API", "## Differences from Deckhand")...)
 
@@ -63,6 +64,11 @@ func TestDocs(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", script.String())
 	cmd.Dir = t.TempDir()
+	bin := t.TempDir()
+	if said, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "purser/cmd/purser").CombinedOutput(); err != nil {
+		t.Fatalf("build purser: %v\n%s", err, said)
+	}
+	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	if err := os.CopyFS(filepath.Join(cmd.Dir, "examples"), os.DirFS("../../examples")); err != nil {
 		t.Fatal(err)
 	}
