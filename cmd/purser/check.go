@@ -241,6 +241,7 @@ func (c *checkCommand) watch(ctx context.Context, around *surroundings, checker 
 	for first := true; ; first = false {
 		began := time.Now()
 		files, err := c.read(reader)
+		wait := max(often, share*time.Since(began))
 		switch {
 		case err != nil && first:
 			return err
@@ -261,7 +262,7 @@ func (c *checkCommand) watch(ctx context.Context, around *surroundings, checker 
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(max(often, share*time.Since(began))):
+		case <-time.After(wait):
 		}
 	}
 }
