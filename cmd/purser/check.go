@@ -178,7 +178,7 @@ func (c *checkCommand) check(ctx context.Context, around *surroundings, checker 
 	if c.Render == "-" { // which has the documents
 		out = around.stderr
 	}
-	options := format.Options{Color: os.Getenv("NO_COLOR") == "" && onTerminal(out), Version: versionText()}
+	options := format.Options{Color: os.Getenv("NO_COLOR") == "" && isTerminal(out), Version: versionText()}
 	if err := format.Write(out, c.Format, report, options); err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (c *checkCommand) watch(ctx context.Context, around *surroundings, checker 
 				_, _ = fmt.Fprintln(around.stderr, "purser:", said)
 			}
 		case first || !check.Same(last, files):
-			if last, said = files, ""; onTerminal(around.stdout) {
+			if last, said = files, ""; isTerminal(around.stdout) {
 				_, _ = io.WriteString(around.stdout, "\x1b[2J\x1b[H") // an empty screen
 			}
 			err := c.check(ctx, around, checker, files, progress)
@@ -275,7 +275,7 @@ type progress struct {
 }
 
 func newProgress(w io.Writer) *progress {
-	if !onTerminal(w) {
+	if !isTerminal(w) {
 		w = nil
 	}
 	return &progress{w: w, began: time.Now()}
@@ -300,8 +300,8 @@ func (p *progress) clear() {
 	}
 }
 
-// onTerminal reports whether people read what is written.
-func onTerminal(w io.Writer) bool {
+// isTerminal reports whether people read what is written.
+func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
