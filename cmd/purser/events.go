@@ -40,7 +40,7 @@ func (c *eventsCommand) Run(ctx context.Context, around *surroundings) error {
 	const patience = 30 * time.Second
 	query, cursor, wait := url.Values{}, c.Since, time.Duration(0)
 	if len(c.Type) > 0 {
-		query["type"] = []string{strings.Join(c.Type, ",")}
+		query["type"] = c.Type
 	}
 	for {
 		next, events, err := server.Events(ctx, cursor, query, wait)

@@ -55,7 +55,7 @@ func TestFilesOf(t *testing.T) {
 	want := map[string]string{
 		"site/Host/a.yaml": "acme/Host/v1 global", "site/Host/a~2.yaml": "acme/Host/v1 site",
 		"site/Host/A~3.yaml": "acme/Host/v2 site", "site/Host/b.yaml": "other/host/v1 site",
-		"%2E%2E/Host/%2E.%2F..%2Fx.yaml":               "acme/Host/v1 site",
+		"%2E%2E/Host/%2E.%2F..%2Fx.yaml":                 "acme/Host/v1 site",
 		"site/odd/" + strings.Repeat("n", 200) + ".yaml": "odd ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

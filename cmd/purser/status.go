@@ -61,6 +61,9 @@ func verdictTable(w io.Writer, verdict client.Verdict) {
 	fmt.Fprintf(w, "revision %d: %s\n", verdict.Revision, verdict.Status)
 	var rows [][]string
 	for _, policy := range verdict.Policies {
+		if policy.Broken() {
+			rows = append(rows, []string{"  " + policy.Status, policy.Name, "the document is not a valid ValidationPolicy"})
+		}
 		for _, v := range policy.Validations {
 			rows = append(rows, []string{"  " + v.Status, v.Name, "policy " + policy.Name})
 		}

@@ -98,7 +98,7 @@ func (c *Client) status(ctx context.Context, revision string, wait time.Duration
 	for {
 		step, query := min(wait, maxWait), url.Values{}
 		if step > 0 {
-			query = url.Values{"expect": {"success"}, "wait": {step.String()}}
+			query = url.Values{"expect": {success}, "wait": {step.String()}}
 		}
 		var verdict Verdict
 		answer, err := c.Do(ctx, Request{
@@ -139,7 +139,10 @@ func (c *Client) polled(ctx context.Context, revision string, wait, poll time.Du
 // made. It may where a result is missing or expired.
 func (v Verdict) Final() bool {
 	waiting := false
-	for _, of := range append(v.Policies, Policy{Validations: v.Validations}) {
+	for _, of := range append(v.Policies, Policy{Status: v.Status, Validations: v.Validations}) {
+		if len(of.Validations) > 0 && of.Broken() {
+			return true
+		}
 		for _, validation := range of.Validations {
 			switch validation.Status {
 			case "failure":
@@ -149,7 +152,7 @@ func (v Verdict) Final() bool {
 			}
 		}
 	}
-	return v.Status == "success" || !waiting
+	return v.Status == success || !waiting
 }
 
 // Change says how a change is made.

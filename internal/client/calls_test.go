@@ -1,7 +1,6 @@
 package client
 
 import (
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,14 +26,14 @@ const (
 	missing = `{"revision":5,"status":"failure","policies":[{"name":"p","validations":[{"name":"v","status":"missing"}]}]}`
 	failing = `{"revision":5,"status":"failure","policies":[{"name":"p","validations":[
 		{"name":"v","status":"missing"},{"name":"w","status":"failure"}]}]}`
-	success = `{"revision":5,"status":"success","policies":[{"name":"p","validations":[{"name":"v","status":"success"}]}]}`
+	succeeded = `{"revision":5,"status":"success","policies":[{"name":"p","validations":[{"name":"v","status":"success"}]}]}`
 )
 
 // A server that waits is asked to, at most ten minutes at once, and for the number that latest was at first.
 func TestStatus_waits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		c, s := scripted(t, Config{}, answer(412, missing), answer(412, missing), answer(200, success))
+		c, s := scripted(t, Config{}, answer(412, missing), answer(412, missing), answer(200, succeeded))
 		verdict, _, err := c.Status(t.Context(), "latest", 25*time.Minute, time.Second)
 		if err != nil || verdict.Status != "success" {
 			t.Errorf("verdict %+v, error %v", verdict, err)
@@ -55,21 +54,24 @@ func TestStatus_polls(t *testing.T) {
 	t.Parallel()
 	unknown := answer(400, envelope("HTTPInvalidParam", `The "wait" parameter is invalid. This endpoint has no parameter of that name.`))
 	for name, test := range map[string]struct {
-		answers []func(*http.Request) (*http.Response, error)
+		answers []reply
 		status  string
 		asked   []time.Duration
 	}{
 		"success": {
-			[]func(*http.Request) (*http.Response, error){unknown, answer(200, missing), answer(200, missing), answer(200, success)},
-			"success", []time.Duration{0, 0, 5 * time.Second, 10 * time.Second},
+			[]reply{unknown, answer(200, missing), answer(200, missing), answer(200, succeeded)},
+			"success",
+			[]time.Duration{0, 0, 5 * time.Second, 10 * time.Second},
 		},
 		"in vain": {
-			[]func(*http.Request) (*http.Response, error){unknown, answer(200, missing)},
-			"failure", []time.Duration{0, 0, 5 * time.Second, 10 * time.Second, 12 * time.Second},
+			[]reply{unknown, answer(200, missing)},
+			"failure",
+			[]time.Duration{0, 0, 5 * time.Second, 10 * time.Second, 12 * time.Second},
 		},
 		"cannot become one": {
-			[]func(*http.Request) (*http.Response, error){unknown, answer(200, failing)},
-			"failure", []time.Duration{0, 0},
+			[]reply{unknown, answer(200, failing)},
+			"failure",
+			[]time.Duration{0, 0},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

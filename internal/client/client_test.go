@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -20,10 +21,20 @@ import (
 
 // script answers requests one after the other, without a network.
 type script struct {
-	answers []func(*http.Request) (*http.Response, error)
+	replies []reply
 	seen    []string // method, path and If-Match of the requests
 	at      []time.Duration
 	start   time.Time
+}
+
+// reply is an answer, or what comes in its place.
+type reply struct {
+	status int
+	body   string
+	header []string // pairs
+	err    error
+	broken bool // it ends before its end
+	hangs  bool
 }
 
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -32,30 +43,33 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	s.seen = append(s.seen, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+r.Header.Get("If-Match")))
 	s.at = append(s.at, time.Since(s.start))
-	if len(s.answers) == 0 {
-		return nil, errors.New("an answer too many is asked for")
+	next := s.replies[0]
+	if len(s.replies) > 1 {
+		s.replies = s.replies[1:]
 	}
-	next := s.answers[0]
-	if len(s.answers) > 1 {
-		s.answers = s.answers[1:]
+	if next.hangs {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
 	}
-	return next(r)
+	if next.err != nil {
+		return nil, next.err
+	}
+	of, body := http.Header{"Content-Type": {"application/json"}}, io.Reader(strings.NewReader(next.body))
+	for i := 0; i+1 < len(next.header); i += 2 {
+		of.Set(next.header[i], next.header[i+1])
+	}
+	if next.broken {
+		body = io.MultiReader(body, errorReader{})
+	}
+	return &http.Response{StatusCode: next.status, Header: of, Body: io.NopCloser(body)}, nil
 }
 
 // answer is an answer with pairs of headers.
-func answer(status int, body string, header ...string) func(*http.Request) (*http.Response, error) {
-	return func(*http.Request) (*http.Response, error) {
-		of := http.Header{"Content-Type": {"application/json"}}
-		for i := 0; i+1 < len(header); i += 2 {
-			of.Set(header[i], header[i+1])
-		}
-		return &http.Response{StatusCode: status, Header: of, Body: io.NopCloser(strings.NewReader(body))}, nil
-	}
+func answer(status int, body string, header ...string) reply {
+	return reply{status: status, body: body, header: header}
 }
 
-func failed(err error) func(*http.Request) (*http.Response, error) {
-	return func(*http.Request) (*http.Response, error) { return nil, err }
-}
+func failed(err error) reply { return reply{err: err} }
 
 var (
 	busy    = envelope("ServiceUnavailable", "the database restarts")
@@ -68,15 +82,18 @@ func envelope(kind, message string, more ...string) string {
 	for _, m := range append([]string{message}, more...) {
 		list = append(list, map[string]any{"error": true, "message": m})
 	}
-	text, _ := json.Marshal(map[string]any{
+	text, err := json.Marshal(map[string]any{
 		"kind": "Status", "message": message, "details": map[string]any{"errorType": kind, "messageList": list},
 	})
+	if err != nil {
+		panic(err)
+	}
 	return string(text)
 }
 
-func scripted(t *testing.T, config Config, answers ...func(*http.Request) (*http.Response, error)) (*Client, *script) {
+func scripted(t *testing.T, config Config, replies ...reply) (*Client, *script) {
 	t.Helper()
-	s := &script{answers: answers}
+	s := &script{replies: replies}
 	config.Server, config.Transport = "http://purser.example", s
 	c, err := New(config)
 	if err != nil {
@@ -91,17 +108,19 @@ func TestDo_again(t *testing.T) {
 	ok := answer(200, `{}`)
 	for name, test := range map[string]struct {
 		request Request
-		first   func(*http.Request) (*http.Response, error)
+		first   reply
 		tries   int
 	}{
 		"GET, away":                 {Request{}, failed(refused), 2},
 		"GET, reset":                {Request{}, failed(reset), 2},
-		"GET, broken off":           {Request{}, brokenOff, 2},
+		"GET, broken off":           {Request{}, reply{status: 200, body: `{"a`, broken: true}, 2},
 		"GET, 503":                  {Request{}, answer(503, busy), 2},
 		"GET, 429":                  {Request{}, answer(429, envelope("Throttled", "x")), 2},
 		"GET, 502 of a proxy":       {Request{}, answer(502, "<html>", "Content-Type", "text/html"), 2},
 		"GET, 500":                  {Request{}, answer(500, envelope("InternalError", "x")), 1},
 		"GET, 404":                  {Request{}, answer(404, envelope("RevisionNotFound", "x")), 1},
+		"GET, no such host":         {Request{}, failed(&net.DNSError{Err: "no such host", IsNotFound: true}), 1},
+		"GET, a wrong certificate":  {Request{}, failed(&tls.CertificateVerificationError{Err: errors.New("x")}), 1},
 		"PUT, away":                 {Request{Method: "PUT"}, failed(refused), 2},
 		"PUT, reset":                {Request{Method: "PUT"}, failed(reset), 2},
 		"PUT, 503":                  {Request{Method: "PUT"}, answer(503, busy), 2},
@@ -126,12 +145,6 @@ func TestDo_again(t *testing.T) {
 			})
 		})
 	}
-}
-
-// brokenOff is an answer that ends before its end.
-func brokenOff(*http.Request) (*http.Response, error) {
-	body := io.MultiReader(strings.NewReader(`{"a`), errorReader{})
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(body)}, nil
 }
 
 type errorReader struct{}
@@ -183,8 +196,7 @@ func TestDo_givesUp(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
-		hangs := func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() }
-		c, s := scripted(t, Config{Timeout: time.Minute}, hangs)
+		c, s := scripted(t, Config{Timeout: time.Minute}, reply{hangs: true})
 		_, err := c.Do(t.Context(), Request{})
 		if err == nil || !strings.Contains(err.Error(), "has not answered within 1m0s; --timeout allows more") || len(s.seen) != 1 {
 			t.Errorf("%d tries, error %v", len(s.seen), err)
@@ -204,7 +216,7 @@ func TestDo_givesUp(t *testing.T) {
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		first func(*http.Request) (*http.Response, error)
+		first reply
 		want  string
 	}{
 		"Purser's": {

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -141,6 +142,7 @@ func retryAfter(value, date string) time.Duration {
 type lost struct {
 	text   string
 	unsent bool // the request never reached a server
+	final  bool // it will not be otherwise the next time
 	cause  error
 }
 
@@ -153,15 +155,25 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 		return context.Canceled
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &lost{fmt.Sprintf("%s has not answered within %v; --timeout allows more", c.base, c.Timeout), false, err}
+		text := fmt.Sprintf("%s has not answered within %v; --timeout allows more", c.base, c.Timeout)
+		return &lost{text: text, cause: err}
 	}
 	var inner interface{ Unwrap() error }
 	if errors.As(err, &inner) && inner.Unwrap() != nil {
 		err = inner.Unwrap() // without the method and URL
 	}
 	failed, dialing := errors.AsType[*net.OpError](err)
-	unsent := dialing && failed.Op == "dial"
-	return &lost{fmt.Sprintf("%s cannot be reached: %v", c.base, err), unsent, err}
+	text := fmt.Sprintf("%s cannot be reached: %v", c.base, err)
+	unknown, resolving := errors.AsType[*net.DNSError](err)
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	_, alert := errors.AsType[tls.AlertError](err)
+	if untrusted {
+		text += "\n--ca names a file with the certificates of the authorities to trust."
+	}
+	return &lost{
+		text: text, unsent: dialing && failed.Op == "dial", cause: err,
+		final: untrusted || alert || resolving && unknown.IsNotFound || errors.Is(err, http.ErrSchemeMismatch),
+	}
 }
 
 // brokenOff returns the error of an answer that was not read to its end.
@@ -170,10 +182,11 @@ func (c *Client) brokenOff(ctx context.Context, read int, err error) error {
 	case canceled(ctx):
 		return context.Canceled
 	case errors.Is(err, context.DeadlineExceeded):
-		return &lost{fmt.Sprintf("the answer of %s has not ended within %v, after %d bytes; --timeout allows more",
-			c.base, c.Timeout, read), false, err}
+		text := fmt.Sprintf("the answer of %s has not ended within %v, after %d bytes; --timeout allows more",
+			c.base, c.Timeout, read)
+		return &lost{text: text, cause: err}
 	}
-	return &lost{fmt.Sprintf("the answer of %s broke off after %d bytes: %v", c.base, read, err), false, err}
+	return &lost{text: fmt.Sprintf("the answer of %s broke off after %d bytes: %v", c.base, read, err), cause: err}
 }
 
 // canceled reports whether the user has ended the command.

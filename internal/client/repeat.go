@@ -48,7 +48,7 @@ func (r Request) again(err error) bool {
 	reading := r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead
 	unmade := false // it cannot have been made
 	if gone, ok := errors.AsType[*lost](err); ok {
-		if errors.Is(err, context.DeadlineExceeded) {
+		if gone.final || errors.Is(err, context.DeadlineExceeded) {
 			return false
 		}
 		unmade = gone.unsent

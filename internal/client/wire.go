@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -22,6 +23,14 @@ type Policy struct {
 	Status      string       `json:"status"`
 	Validations []Validation `json:"validations"`
 }
+
+// Broken reports whether a policy fails by itself: it is not a success, and all of its validations are.
+func (p Policy) Broken() bool {
+	lacks := func(v Validation) bool { return v.Status != success }
+	return p.Status != success && !slices.ContainsFunc(p.Validations, lacks)
+}
+
+const success = "success"
 
 // Validation is the result of a validation: success, failure, missing or expired.
 type Validation struct {
