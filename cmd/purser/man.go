@@ -11,7 +11,7 @@ import (
 
 // manCommand writes the manual pages.
 type manCommand struct {
-	Dir string `arg:"" help:"Folder to write the pages to: purser.1, purser-push.1 and so on." type:"path"`
+	Dir string `arg:"" help:"Folder to write the pages to: purser.1, purser-push.1 and so on." complete:"file"`
 }
 
 // Help is called by kong.

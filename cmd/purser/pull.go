@@ -24,7 +24,7 @@ type pullCommand struct {
 	remote
 	output
 
-	Dir      string `arg:"" help:"Folder to write to, which gets a folder for each bucket." type:"path"`
+	Dir      string `arg:"" help:"Folder to write to, which gets a folder for each bucket." complete:"file"`
 	Revision string `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."`
 	Replace  bool   `help:"Replace the documents that the folder holds: those that the revision does not have are deleted."`
 }

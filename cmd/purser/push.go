@@ -21,8 +21,8 @@ type pushCommand struct {
 	output
 
 	Bucket    string   `arg:"" help:"Bucket that the documents replace."                                optional:""`
-	Paths     []string `arg:"" help:"Files and folders of documents; - for standard input."              name:"path" optional:""`
-	Changeset string   `help:"Put the documents of each folder in this one into the bucket of the folder's name, in one revision." placeholder:"DIR" type:"path"`
+	Paths     []string `arg:"" help:"Files and folders of documents; - for standard input."              complete:"file" name:"path" optional:""`
+	Changeset string   `help:"Put the documents of each folder in this one into the bucket of the folder's name, in one revision." placeholder:"DIR" complete:"file"`
 
 	DryRun      bool          `help:"Show what would happen, and change nothing."                                            short:"n"`
 	Message     string        `help:"Why the change is made; the revision keeps it."                                         short:"m"`

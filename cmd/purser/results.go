@@ -32,7 +32,7 @@ type resultsPostCommand struct {
 	Release    string   `default:"0" help:"Version of the program that has validated."`
 	Error      []string `help:"What is wrong; may be repeated." sep:"none"`
 	Stamp      string   `help:"Stamp of the revision that was validated; the result is refused if the number means another one by now."`
-	File       string   `help:"File with the whole result, in YAML or JSON, in the place of the other flags; - for standard input." short:"f"`
+	File       string   `help:"File with the whole result, in YAML or JSON, in the place of the other flags; - for standard input." complete:"file" short:"f"`
 }
 
 // Help is called by kong.

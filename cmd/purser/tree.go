@@ -83,13 +83,14 @@ func valuesOf(v *kong.Value) []string {
 	return slices.DeleteFunc(v.EnumSlice(), func(value string) bool { return value == "" })
 }
 
-// isPath reports whether a flag or argument names a file or folder.
+// isPath reports whether a flag or argument names a file or folder: by its type or, where - is standard input or the path
+// is to be shown as it was given, by the tag complete:"file".
 func isPath(v *kong.Value) bool {
 	switch v.Tag.Type {
 	case "path", "existingfile", "existingdir":
 		return true
 	}
-	return v.Name == "path" // one of which - is standard input
+	return v.Tag.Has("complete")
 }
 
 // Line returns a command as it is typed below purser, with a space before each word.
