@@ -53,8 +53,6 @@ type commands struct {
 	ShowVersion kong.VersionFlag `help:"Print the version and exit." name:"version"`
 }
 
-func isTerminal(file *os.File) bool { return term.IsTerminal(int(file.Fd())) }
-
 // widthOf returns how many characters a line of a terminal has; 0 if a file is none.
 func widthOf(file *os.File) int {
 	width, _, err := term.GetSize(int(file.Fd()))

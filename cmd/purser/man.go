@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 )
@@ -123,5 +124,13 @@ func roff(text string) string {
 	if strings.HasPrefix(text, ".") {
 		text = `\&` + text
 	}
-	return strings.ReplaceAll(text, "\n.", "\n\\&.")
+	var b strings.Builder
+	for _, r := range strings.ReplaceAll(text, "\n.", "\n\\&.") {
+		if r < utf8.RuneSelf {
+			b.WriteRune(r)
+		} else {
+			fmt.Fprintf(&b, `\[u%04X]`, r)
+		}
+	}
+	return b.String()
 }

@@ -94,6 +94,32 @@ func (c *pullCommand) existing() ([]string, error) {
 	return documentFiles(c.Dir)
 }
 
+// documentFiles returns the files of documents in a folder and those below it. Hidden ones are left out, and links are
+// not followed.
+func documentFiles(path string) (files []string, err error) {
+	err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case at != path && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+		case !entry.IsDir() && isDocumentFile(at):
+			files = append(files, at)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for documents: %w", err)
+	}
+	return files, nil
+}
+
+func isDocumentFile(path string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
+}
+
 // write writes the files, then deletes those that were there and are not among them.
 func (c *pullCommand) write(files map[string]stored, old []string) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {

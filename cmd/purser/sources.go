@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 	"strings"
 
 	"purser/internal/budget"
+	"purser/internal/check"
 	"purser/internal/document"
 )
 
@@ -33,78 +33,34 @@ func limits() document.Limits {
 	return document.Limits{Body: much, Documents: much, Size: much, Depth: 10_000, Values: much}
 }
 
-// readSources reads the documents of files, of the files in folders, and of standard input for "-".
+// readSources reads the documents of files, of the files in folders, and of standard input for "-": those that purser
+// check reads.
 func readSources(ctx context.Context, paths []string, stdin io.Reader) ([]source, error) {
+	config, err := check.FindConfig(paths)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(ctx, &check.Reader{Stdin: stdin, Exclude: config.Exclude}, paths)
+}
+
+func readAll(ctx context.Context, reader *check.Reader, paths []string) ([]source, error) {
+	files, err := reader.Read(paths, false)
+	if err != nil {
+		return nil, err
+	}
 	var sources []source
-	for _, path := range paths {
-		files := []string{path}
-		if path != "-" {
-			var err error
-			if files, err = documentFiles(path); err != nil {
-				return nil, err
-			}
+	for _, file := range files {
+		if file.Name == "-" {
+			file.Name = "standard input"
 		}
-		for _, file := range files {
-			found, err := readFile(ctx, file, stdin)
-			if err != nil {
-				return nil, err
-			}
-			sources = append(sources, found...)
+		if file.Broken != "" {
+			return nil, fmt.Errorf("%s: %s", file.Name, file.Broken)
 		}
-	}
-	return sources, nil
-}
-
-// documentFiles returns a file, or the files of documents in a folder and those below it, sorted. Hidden ones are left
-// out.
-func documentFiles(path string) (files []string, err error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("read documents: %w", err)
-	}
-	if !info.IsDir() {
-		return []string{path}, nil
-	}
-	err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case at != path && strings.HasPrefix(entry.Name(), "."):
-			if entry.IsDir() {
-				return filepath.SkipDir
-			}
-		case !entry.IsDir() && isDocumentFile(at):
-			files = append(files, at)
+		found, err := parseSources(ctx, file.Name, bytes.TrimPrefix(file.Text, []byte("\xef\xbb\xbf")))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s", file.Name, strings.TrimPrefix(err.Error(), malformed))
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read documents: %w", err)
-	}
-	return files, nil
-}
-
-func isDocumentFile(path string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
-}
-
-// readFile reads the documents of a file. Errors name it.
-func readFile(ctx context.Context, file string, stdin io.Reader) ([]source, error) {
-	var text []byte
-	var err error
-	name := file
-	if file == "-" {
-		name = "standard input"
-		text, err = io.ReadAll(stdin)
-	} else {
-		text, err = os.ReadFile(file) //nolint:gosec // the user names it
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read documents: %w", err)
-	}
-	sources, err := parseSources(ctx, name, bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %s", name, strings.TrimPrefix(err.Error(), malformed))
+		sources = append(sources, found...)
 	}
 	return sources, nil
 }
@@ -114,7 +70,7 @@ const malformed = "The request body must be properly formatted YAML. Details: "
 
 func parseSources(ctx context.Context, name string, text []byte) ([]source, error) {
 	media := document.YAML
-	if filepath.Ext(name) == ".json" {
+	if strings.EqualFold(filepath.Ext(name), ".json") {
 		media = document.JSON
 	}
 	segments, err := document.Split(ctx, text, media, limits())
@@ -258,6 +214,11 @@ func changeSet(ctx context.Context, dir string) (sources []source, empty []strin
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the change set: %w", err)
 	}
+	config, err := check.FindConfig([]string{dir})
+	if err != nil {
+		return nil, nil, err
+	}
+	reader := &check.Reader{Exclude: config.Exclude}
 	buckets := 0
 	for _, entry := range entries {
 		at := filepath.Join(dir, entry.Name())
@@ -274,7 +235,7 @@ func changeSet(ctx context.Context, dir string) (sources []source, empty []strin
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", at, err)
 		}
-		found, err := readSources(ctx, []string{at}, nil)
+		found, err := readAll(ctx, reader, []string{at})
 		if err != nil {
 			return nil, nil, err
 		}

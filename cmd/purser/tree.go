@@ -83,8 +83,8 @@ func valuesOf(v *kong.Value) []string {
 	return slices.DeleteFunc(v.EnumSlice(), func(value string) bool { return value == "" })
 }
 
-// isPath reports whether a flag or argument names a file or folder: by its type or, where - is standard input or the path
-// is to be shown as it was given, by the tag complete:"file".
+// isPath reports whether a flag or argument names a file or folder: by its type or, where - is standard input or the
+// path is to be shown as it was given, by the tag complete:"file".
 func isPath(v *kong.Value) bool {
 	switch v.Tag.Type {
 	case "path", "existingfile", "existingdir":
