@@ -55,7 +55,22 @@ func TestDocs(t *testing.T) {
 	examples = append(examples, examplesOf(t, "docs/check.md", "# Checking documents", "")...)
 	examples = append(examples, examplesOf(t, "docs/documents.md", "## Validation", "")...)
 	examples = append(examples, examplesOf(t, "docs/api.md", "# The API", "## Differences from Deckhand")...)
+	doAsDocumented(t, s, examples)
+}
 
+// The commands of the page about purser do what it says, with a store of their own.
+func TestDocs_purser(t *testing.T) {
+	t.Parallel()
+	doAsDocumented(t, start(t), examplesOf(t, "docs/purser.md", "## First steps", ""))
+}
+
+// doAsDocumented runs examples in one shell, with purser among its commands.
+func doAsDocumented(t *testing.T, s *server, examples []example) {
+	t.Helper()
+	purser, err := commandLine()
+	if err != nil {
+		t.Fatal(err)
+	}
 	// Each example's output follows a line with its number.
 	const mark = "--- example "
 	var script strings.Builder
@@ -65,10 +80,10 @@ func TestDocs(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", script.String())
 	cmd.Dir = t.TempDir()
 	bin := t.TempDir()
-	if said, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "purser/cmd/purser").CombinedOutput(); err != nil {
-		t.Fatalf("build purser: %v\n%s", err, said)
+	if err := os.Symlink(purser, filepath.Join(bin, "purser")); err != nil {
+		t.Fatal(err)
 	}
-	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir())
 	if err := os.CopyFS(filepath.Join(cmd.Dir, "examples"), os.DirFS("../../examples")); err != nil {
 		t.Fatal(err)
 	}
