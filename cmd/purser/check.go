@@ -22,25 +22,32 @@ import (
 
 // checkCommand says what a server would say about files.
 type checkCommand struct {
-	Paths []string `arg:"" optional:"" name:"path" help:"Files, folders with *.yaml, *.yml and *.json, or - for the standard input (default: the working directory)."` //nolint:lll // a tag
+	Paths []string `arg:"" optional:"" name:"path" help:"Files, folders with *.yaml, *.yml and *.json, or - for the standard input (default: the working directory)."`
 
-	Format   string   `short:"f" help:"How findings are written: text (default), json, yaml, sarif, junit, github or gitlab." placeholder:"FORMAT"`                  //nolint:lll // a tag
-	FailOn   string   `help:"The least level of a finding that makes the exit code 1: error (default), warning or info." placeholder:"LEVEL"`                        //nolint:lll // a tag
-	Select   []string `help:"Report the findings of these rules alone." placeholder:"RULE,…"`                                                                        //nolint:lll // a tag
-	Ignore   []string `help:"Leave out the findings of these rules." placeholder:"RULE,…"`                                                                           //nolint:lll // a tag
-	Baseline string   `help:"File of findings that are known, which are left out." placeholder:"FILE"`                                                               //nolint:lll // a tag
-	Schemas  []string `help:"Files or folders whose DataSchemas are in force too." placeholder:"PATH,…"`                                                             //nolint:lll // a tag
-	Exclude  []string `help:"Pass over files and folders of these names, or paths below the folder: *.tmpl.yaml, charts." placeholder:"PATTERN,…"`                   //nolint:lll // a tag
-	BucketBy string   `help:"What makes a bucket, in reports and with --render: none (default: all is one), folder or file." placeholder:"none|folder|file"`         //nolint:lll // a tag
-	Render   string   `help:"Write the rendered documents too, if there are no errors: as files of a folder, or to the standard output (-)." placeholder:"FOLDER|-"` //nolint:lll // a tag
-	Config   string   `help:"Read options from this file rather than from .purser.yaml in the first folder that has one." placeholder:"FILE"`                        //nolint:lll // a tag
+	Format   string   `short:"f" help:"How findings are written: text (default), json, yaml, sarif, junit, github or gitlab." placeholder:"FORMAT"`
+	FailOn   string   `help:"The least level of a finding that makes the exit code 1: error (default), warning or info." placeholder:"LEVEL"`
+	Select   []string `help:"Report the findings of these rules alone." placeholder:"RULE,…"`
+	Ignore   []string `help:"Leave out the findings of these rules." placeholder:"RULE,…"`
+	Baseline string   `help:"File of findings that are known, which are left out." placeholder:"FILE"`
+	Schemas  []string `help:"Files or folders whose DataSchemas are in force too." placeholder:"PATH,…"`
+	Exclude  []string `help:"Pass over files and folders of these names, or paths below the folder: *.tmpl.yaml, charts." placeholder:"PATTERN,…"`
+	BucketBy string   `help:"What makes a bucket, in reports and with --render: none (default: all is one), folder or file." placeholder:"none|folder|file"`
+	Render   string   `help:"Write the rendered documents too, if there are no errors: as files of a folder, or to the standard output (-)." placeholder:"FOLDER|-"`
+	Config   string   `help:"Read options from this file rather than from .purser.yaml in the first folder that has one." placeholder:"FILE"`
 
-	ClientVersion map[string]string `help:"Version of a client plugin, as the server's flag; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"` //nolint:lll // a tag
-	AssertFormats bool              `help:"Check formats in DataSchemas, as the server's flag."`                                                           //nolint:lll // a tag
+	ClientVersion map[string]string `help:"Version of a client plugin, as the server's flag; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"`
+	AssertFormats bool              `help:"Check formats in DataSchemas, as the server's flag."`
 
 	WriteBaseline bool `help:"Write what is found to the file of --baseline, and exit with 0."`
 	Watch         bool `help:"Check again whenever files change, until interrupted."`
 	ListRules     bool `help:"Print the rules and exit."`
+}
+
+// Help is called by kong.
+func (*checkCommand) Help() string {
+	return `  purser check site/                          # everything that a server would say, with file and line
+  purser check . --format sarif > purser.sarif
+  purser check site/ --render - | less         # the rendered documents`
 }
 
 // Run is called by kong.
@@ -302,5 +309,5 @@ func (p *progress) clear() {
 // isTerminal reports whether people read what is written.
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd())) //nolint:gosec // descriptors are small
+	return ok && term.IsTerminal(int(file.Fd()))
 }

@@ -110,7 +110,7 @@ func TestCheck_watch(t *testing.T) {
 	var out, errs shared
 	ended := make(chan int)
 	go func() {
-		ended <- run(ctx, []string{"check", "site", "--watch"}, surroundings{strings.NewReader(""), &out, &errs})
+		ended <- run(ctx, []string{"check", "site", "--watch"}, surroundings{stdin: strings.NewReader(""), stdout: &out, stderr: &errs})
 	}()
 	await := func(in *shared, text string) {
 		t.Helper()

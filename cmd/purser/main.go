@@ -12,22 +12,54 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+
+	"purser/internal/client"
 )
 
 // version is set by the build (see the Makefile).
 var version = "development"
 
-const description = `Purser keeps the configuration documents of a site as revisions, validates them, and answers whether a
-revision may be deployed. This command checks documents, and pushes them to and reads them from a server.
+const description = `Purser keeps the configuration documents of a site as revisions, validates them, and answers
+whether a revision may be deployed. This command checks documents, and pushes them to and reads them from a server.
 
 Exit codes: 0 done; 1 the answer is no (findings, not the expected status, a refused change); 2 it could not be done.`
 
 // commands is the command line.
 type commands struct {
-	Check   checkCommand   `cmd:"" group:"files" help:"Say what a server would say about files."`
-	Version versionCommand `cmd:"" group:"more" help:"Print the version."`
+	Check      checkCommand      `cmd:"" group:"files" help:"Say what a server would say about files."`
+	Push       pushCommand       `cmd:"" group:"change" help:"Put documents into a bucket, or folders of them into several."`
+	Rollback   rollbackCommand   `cmd:"" group:"change" help:"Make a new revision with the documents of an earlier one."`
+	Tag        tagCommand        `cmd:"" group:"change" help:"Set, delete or list the tags of revisions."`
+	Results    resultsCommand    `cmd:"" group:"change" help:"Post and list results of validations."`
+	Prune      pruneCommand      `cmd:"" group:"change" help:"Delete old revisions."`
+	Pull       pullCommand       `cmd:"" group:"read" help:"Write the documents of a revision to files."`
+	Status     statusCommand     `cmd:"" group:"read" help:"Tell whether a revision may be deployed, or wait until it may."`
+	Findings   findingsCommand   `cmd:"" group:"read" help:"List what is wrong with a revision."`
+	Log        logCommand        `cmd:"" group:"read" help:"List revisions, or the changes of a document."`
+	Show       showCommand       `cmd:"" group:"read" help:"Print documents as they were put."`
+	Render     renderCommand     `cmd:"" group:"read" help:"Print rendered documents."`
+	Explain    explainCommand    `cmd:"" group:"read" help:"Tell where the values of a rendered document come from."`
+	Diff       diffCommand       `cmd:"" group:"read" help:"Print how the documents of two revisions differ."`
+	Graph      graphCommand      `cmd:"" group:"read" help:"Print how documents depend on each other."`
+	Buckets    bucketsCommand    `cmd:"" group:"read" help:"List the buckets."`
+	Events     eventsCommand     `cmd:"" group:"read" help:"Print what has happened, and follow what happens."`
+	Whoami     whoamiCommand     `cmd:"" group:"more" help:"Print who the server takes you for, and what you may do."`
+	Token      tokenCommand      `cmd:"" group:"more" help:"Print the token, for other programs."`
+	Completion completionCommand `cmd:"" group:"more" help:"Print a script that completes command lines."`
+	Man        manCommand        `cmd:"" group:"more" help:"Write the manual pages."`
+	Version    versionCommand    `cmd:"" group:"more"   help:"Print the version."`
 
 	ShowVersion kong.VersionFlag `help:"Print the version and exit." name:"version"`
+}
+
+// widthOf returns how many characters a line of a terminal has; 0 if a file is none.
+func widthOf(file *os.File) int {
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // groups are the headings of the list of commands, in their order.
@@ -37,6 +69,7 @@ func groups() []kong.Group {
 		{Key: "change", Title: "Change a site:"},
 		{Key: "read", Title: "Read a site:"},
 		{Key: "more", Title: "More:"},
+		{Key: "connection", Title: "Connection:"},
 	}
 }
 
@@ -44,6 +77,8 @@ func groups() []kong.Group {
 type surroundings struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
+	asks           bool // there is a terminal to ask questions on
+	width          int  // of the terminal that stdout is, in characters; 0 if it is none
 }
 
 // no is the error of a command that has done its work, and whose answer is no. It exits with 1, and what it says, if
@@ -59,7 +94,10 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], surroundings{os.Stdin, os.Stdout, os.Stderr})
+	code := run(ctx, os.Args[1:], surroundings{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
+		asks: isTerminal(os.Stdin) && isTerminal(os.Stderr), width: widthOf(os.Stdout),
+	})
 	stop()
 	os.Exit(code)
 }
@@ -92,7 +130,7 @@ func run(ctx context.Context, args []string, around surroundings) (code int) {
 }
 
 func newParser(ctx context.Context, around *surroundings) (*kong.Kong, error) {
-	return kong.New(&commands{},
+	return kong.New(&commands{}, //nolint:wrapcheck // a mistake in the commands
 		kong.Name("purser"), kong.Description(description), kong.ExplicitGroups(groups()),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Vars{"version": versionText()},
 		kong.Writers(around.stdout, around.stderr), kong.Exit(func(code int) { panic(exit(code)) }),
@@ -108,6 +146,9 @@ func codeOf(err error, stderr io.Writer) int {
 		_, _ = fmt.Fprintln(stderr, "purser:", err)
 	}
 	if _, ok := errors.AsType[no](err); ok {
+		return exitNo
+	}
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Refusal() {
 		return exitNo
 	}
 	return exitFailed
@@ -131,8 +172,7 @@ type versionCommand struct{}
 
 // Run is called by kong.
 func (versionCommand) Run(around *surroundings) error {
-	_, err := fmt.Fprintln(around.stdout, versionText())
-	return err
+	return write(around, versionText())
 }
 
 // versionText returns the version that the build has set, or that of the module for `go install`.

@@ -10,7 +10,7 @@ import (
 func purser(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	var out, said bytes.Buffer
-	code = run(t.Context(), args, surroundings{strings.NewReader(""), &out, &said})
+	code = run(t.Context(), args, surroundings{stdin: strings.NewReader(""), stdout: &out, stderr: &said})
 	return out.String(), said.String(), code
 }
 
@@ -18,7 +18,7 @@ func purser(t *testing.T, args ...string) (stdout, stderr string, code int) {
 func TestRun_wrongArguments(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--versoin":    "purser: unknown flag --versoin, did you mean \"--version\"?\nRun 'purser --help' for its flags.\n",
+		"--vresion":    "purser: unknown flag --vresion, did you mean \"--version\"?\nRun 'purser --help' for its flags.\n",
 		"versions":     "purser: unexpected argument versions, did you mean \"version\"?\nRun 'purser --help' for its flags.\n",
 		"version --no": "purser: unknown flag --no\nRun 'purser version --help' for its flags.\n",
 	} {

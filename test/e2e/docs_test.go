@@ -54,7 +54,22 @@ func TestDocs(t *testing.T) {
 	examples := examplesOf(t, "README.md", "## A first tour", "## Where to go next")
 	examples = append(examples, examplesOf(t, "docs/documents.md", "## Validation", "")...)
 	examples = append(examples, examplesOf(t, "docs/api.md", "# The API", "## Differences from Deckhand")...)
+	doAsDocumented(t, s, examples)
+}
 
+// The commands of the page about purser do what it says, with a store of their own.
+func TestDocs_purser(t *testing.T) {
+	t.Parallel()
+	doAsDocumented(t, start(t), examplesOf(t, "docs/purser.md", "## First steps", ""))
+}
+
+// doAsDocumented runs examples in one shell, with purser among its commands.
+func doAsDocumented(t *testing.T, s *server, examples []example) {
+	t.Helper()
+	purser, err := commandLine()
+	if err != nil {
+		t.Fatal(err)
+	}
 	// Each example's output follows a line with its number.
 	const mark = "--- example "
 	var script strings.Builder
@@ -63,6 +78,11 @@ func TestDocs(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), "bash", "-c", script.String())
 	cmd.Dir = t.TempDir()
+	bin := t.TempDir()
+	if err := os.Symlink(purser, filepath.Join(bin, "purser")); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "HOME="+t.TempDir())
 	if err := os.CopyFS(filepath.Join(cmd.Dir, "examples"), os.DirFS("../../examples")); err != nil {
 		t.Fatal(err)
 	}

@@ -15,13 +15,16 @@ import (
 // program is the path of the server, built with the race detector; lean that of one without, which takes the memory and
 // the time that the real one takes.
 var (
-	program = sync.OnceValues(func() (string, error) { return buildServer("server", "-race") })
-	lean    = sync.OnceValues(func() (string, error) { return buildServer("lean") })
+	program = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/server", "server", "-race") })
+	lean    = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/server", "lean") })
 )
 
-// buildServer builds the server. It stays in the user's cache, because nobody is left to remove it after the last test;
+// commandLine is the path of the command that people and pipelines use.
+var commandLine = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/purser", "purser", "-race") })
+
+// buildProgram builds a program. It stays in the user's cache, because nobody is left to remove it after the last test;
 // each source tree has its own.
-func buildServer(name string, flags ...string) (string, error) {
+func buildProgram(main, name string, flags ...string) (string, error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		return "", fmt.Errorf("find the module: %w", err)
@@ -32,15 +35,15 @@ func buildServer(name string, flags ...string) (string, error) {
 	}
 	dir := filepath.Join(cache, "purser-e2e")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("make a place for the server: %w", err)
+		return "", fmt.Errorf("make a place for programs: %w", err)
 	}
 	tree := fnv.New64a()
 	_, _ = tree.Write([]byte(root))
 	path := filepath.Join(dir, fmt.Sprintf("%s-%x", name, tree.Sum64()))
 	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
-	args := append(append([]string{"build"}, flags...), "-o", fresh, "purser/cmd/server")
+	args := append(append([]string{"build"}, flags...), "-o", fresh, main)
 	if out, err := exec.CommandContext(context.Background(), "go", args...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the server: %w\n%s", err, out)
+		return "", fmt.Errorf("build %s: %w\n%s", main, err, out)
 	}
 	// Another run of these tests may be using the old one, which stays alive under no name.
 	return path, os.Rename(fresh, path)

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// script writes the completion script of a shell to a file, and skips the test where there is no such shell.
+func script(t *testing.T, shell string) string {
+	t.Helper()
+	stdout, stderr, code := purser(t, "completion", shell)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	path := filepath.Join(t.TempDir(), "script")
+	if err := os.WriteFile(path, []byte(stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath(shell); err != nil {
+		t.Skip("there is no " + shell)
+	}
+	return path
+}
+
+func shell(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = t.TempDir()
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
+func TestCompletion_bash(t *testing.T) {
+	t.Parallel()
+	path := script(t, "bash")
+	for line, want := range map[string]string{
+		"purser pu":                        "push pull",
+		"purser results ":                  "post list",
+		"purser results post --vali":       "--validator",
+		"purser push --dr":                 "--dry-run",
+		"purser push site --wait 3m --dr":  "--dry-run",
+		"purser status -o ":                "table json yaml name",
+		"purser status --output t":         "table",
+		"purser completion ":               "bash zsh fish",
+		"purser push site ":                "",
+		"purser status --token-file ":      "",
+		"purser push -m pull --change":     "--changeset",
+		"purser log --document x --layer ": "",
+	} {
+		got := shell(t, "bash", "-c", `source "$1"; COMP_WORDS=($2); [[ $2 == *" " ]] && COMP_WORDS+=("")
+			COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _purser; echo "${COMPREPLY[*]}"`, "bash", path, line)
+		if diff := cmp.Diff(want, strings.TrimSpace(got)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+func TestCompletion_fish(t *testing.T) {
+	t.Parallel()
+	path := script(t, "fish")
+	for line, want := range map[string]string{
+		"purser pu": "pull push", "purser results ": "list post", "purser push --dr": "--dry-run",
+		"purser status -o ": "json name table yaml", "purser completion ": "bash fish zsh",
+	} {
+		got := shell(t, "fish", "-N", "-c", "source $argv[1]; complete -C $argv[2]", path, line)
+		var words []string
+		for found := range strings.Lines(got) {
+			word, _, _ := strings.Cut(found, "\t")
+			words = append(words, strings.TrimSpace(word))
+		}
+		if diff := cmp.Diff(want, strings.Join(words, " ")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+func TestCompletion_zsh(t *testing.T) {
+	t.Parallel()
+	path := script(t, "zsh")
+	got := shell(t, "zsh", "-f", "-c", `autoload -Uz compinit; compinit -u -D; source $1; print $_comps[purser]`, "zsh", path)
+	if got != "_purser\n" {
+		t.Errorf("zsh completes purser by %q", got)
+	}
+}
+
+// Every command has a page that says what it does, with an example, and that man can read.
+func TestMan(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if _, stderr, code := purser(t, "man", dir); code != 0 {
+		t.Fatal(stderr)
+	}
+	pages, err := filepath.Glob(filepath.Join(dir, "*.1"))
+	if err != nil || len(pages) < 20 {
+		t.Fatalf("pages %q, error %v", pages, err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []string{".SH NAME\n", ".SH SYNOPSIS\n", ".SH OPTIONS\n", ".SH EXIT STATUS\n"} {
+			if !strings.Contains(string(text), part) {
+				t.Errorf("%s has no %q", filepath.Base(page), part)
+			}
+		}
+		parent := strings.Contains(string(text), ".SH COMMANDS\n")
+		if !parent && filepath.Base(page) != "purser-version.1" && !strings.Contains(string(text), ".nf\n") {
+			t.Errorf("%s has no example", filepath.Base(page))
+		}
+		if _, err := exec.LookPath("groff"); err == nil {
+			if said := shell(t, "groff", "-man", "-ww", "-Tutf8", "-z", page); said != "" {
+				t.Errorf("groff of %s: %s", filepath.Base(page), said)
+			}
+		}
+	}
+}

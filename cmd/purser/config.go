@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"purser/internal/document"
+	"purser/internal/spelling"
+)
+
+// configuration is the configuration file: servers by name, and which of them is meant where none is named.
+type configuration struct {
+	Current string                 `json:"current"`
+	Servers map[string]namedServer `json:"servers"`
+
+	path string
+}
+
+// namedServer is a server with how to reach it. Paths are relative to the configuration file; ~ is the home directory.
+type namedServer struct {
+	URL          string   `json:"url"`
+	TokenFile    string   `json:"token-file"`
+	TokenCommand []string `json:"token-command"` // a program and its arguments, which prints the token
+	CA           string   `json:"ca"`
+	Cert         string   `json:"cert"`
+	Key          string   `json:"key"`
+}
+
+// configPath returns where the configuration file is.
+func configPath() string {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "purser", "config.yaml")
+}
+
+// readConfiguration reads a configuration file. One that is not there is empty.
+func readConfiguration(ctx context.Context, path string) (configuration, error) {
+	config := configuration{path: path}
+	text, err := os.ReadFile(path) //nolint:gosec // the user names it
+	switch {
+	case path == "" || errors.Is(err, fs.ErrNotExist):
+		return config, nil
+	case err != nil:
+		return config, fmt.Errorf("read the configuration: %w", err)
+	}
+	value, err := document.ParseOne(ctx, text, document.YAML, document.DefaultLimits())
+	if err != nil {
+		return config, fmt.Errorf("%s: %w", path, err)
+	}
+	if value == nil {
+		return config, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(document.AppendJSON(nil, value)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&config); err != nil {
+		return config, fmt.Errorf("%s: %s; docs/purser.md shows what it may hold", path,
+			strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return config, nil
+}
+
+// server returns the server that a name or a URL means, or the current one.
+func (c configuration) server(name string) (namedServer, error) {
+	if name == "" {
+		name = c.Current
+	}
+	if found, ok := c.Servers[name]; ok {
+		return c.resolved(found)
+	}
+	names := slices.Sorted(maps.Keys(c.Servers))
+	switch {
+	case strings.Contains(name, "://"):
+		return namedServer{URL: name}, nil
+	case name == "" && len(names) == 1:
+		return c.resolved(c.Servers[names[0]])
+	case name == "":
+		return namedServer{}, fmt.Errorf("no server is named: give --server URL, set PURSER_SERVER, or name one in %s",
+			c.path)
+	case len(names) == 0:
+		return namedServer{}, fmt.Errorf("%q is neither a URL such as https://purser.example:9000 nor a server named in %s, "+
+			"which has none", name, c.path)
+	}
+	hint := "it has " + strings.Join(names, ", ")
+	if nearest := spelling.Nearest(name, names); nearest != "" {
+		hint = fmt.Sprintf("did you mean %q?", nearest)
+	}
+	return namedServer{}, fmt.Errorf("there is no server %q in %s; %s", name, c.path, hint)
+}
+
+// resolved returns a server with the paths of its files.
+func (c configuration) resolved(s namedServer) (namedServer, error) {
+	for _, path := range []*string{&s.TokenFile, &s.CA, &s.Cert, &s.Key} {
+		switch rest, home := strings.CutPrefix(*path, "~/"); {
+		case *path == "" || filepath.IsAbs(*path):
+		case home:
+			dir, err := os.UserHomeDir()
+			if err != nil {
+				return s, fmt.Errorf("find the home directory, for %s: %w", *path, err)
+			}
+			*path = filepath.Join(dir, rest)
+		default:
+			*path = filepath.Join(filepath.Dir(c.path), *path)
+		}
+	}
+	return s, nil
+}

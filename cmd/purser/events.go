@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"purser/internal/client"
+	"purser/internal/document"
+)
+
+// eventsCommand prints what has happened.
+type eventsCommand struct {
+	remote
+
+	Follow bool     `help:"Go on with what happens, until interrupted." short:"f"`
+	Since  string   `default:"0" help:"Cursor to begin after; 0 for the oldest that is kept, now for what comes." placeholder:"CURSOR"`
+	Type   []string `help:"Only events of this type, such as purser.verdict.changed." sep:"none"`
+	Output string   `default:"text" enum:"text,json,yaml" help:"Form of the output: text, json (an event a line) or yaml." placeholder:"FORM" short:"o"`
+}
+
+// Help is called by kong.
+func (*eventsCommand) Help() string {
+	return `  purser events                                             # what has happened, oldest first
+  purser events --follow --since now -o json | ./notify`
+}
+
+// Run is called by kong.
+func (c *eventsCommand) Run(ctx context.Context, around *surroundings) error {
+	server, err := c.connect(ctx, around)
+	if err != nil {
+		return err
+	}
+	const patience = 30 * time.Second
+	query, cursor, wait := url.Values{}, c.Since, time.Duration(0)
+	if len(c.Type) > 0 {
+		query["type"] = c.Type
+	}
+	for {
+		next, events, err := server.Events(ctx, cursor, query, wait)
+		if refused, ok := errors.AsType[*client.Error](err); ok && refused.Type == "HTTPRouteNotFound" {
+			return fmt.Errorf("%s keeps no events: it is an older version of Purser", server.Server)
+		}
+		if err != nil {
+			return err
+		}
+		for _, event := range events {
+			if err := c.printEvent(around, event); err != nil {
+				return err
+			}
+		}
+		switch {
+		case next != cursor && len(events) > 0:
+			wait = 0 // there may be more
+		case !c.Follow:
+			return nil
+		default:
+			wait = patience
+		}
+		cursor = next
+	}
+}
+
+func (c *eventsCommand) printEvent(around *surroundings, text json.RawMessage) error {
+	switch c.Output {
+	case "json":
+		return write(around, string(text))
+	case "yaml":
+		return write(around, "---\n"+string(document.AppendYAML(nil, text)))
+	}
+	var event client.Event
+	if err := decode(text, &event); err != nil {
+		return err
+	}
+	var data []string
+	for _, key := range slices.Sorted(maps.Keys(event.Data)) {
+		if value, ok := event.Data[key].(string); ok {
+			data = append(data, key+"="+value)
+		} else {
+			data = append(data, key+"="+string(marshal(event.Data[key])))
+		}
+	}
+	return write(around, cellOf(fmt.Sprintf("%s  %s  %s  %s", moment(event.Time), event.Type, dash(event.Subject),
+		strings.Join(data, " "))))
+}

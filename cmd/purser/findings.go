@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+
+	"purser/internal/client"
+)
+
+// findingsCommand lists what is wrong with a revision.
+type findingsCommand struct {
+	reading
+
+	Validation string `help:"Only those of this validation."`
+	Document   string `help:"Only those of documents of this name."`
+	Level      string `default:"" enum:",error,warning,info" help:"Only those of this level: error, warning or info."`
+	Limit      int    `default:"1000" help:"At most so many."`
+}
+
+// Help is called by kong.
+func (*findingsCommand) Help() string {
+	return `  purser findings               # of the newest revision, the worst first
+  purser findings 17 --level error`
+}
+
+// Run is called by kong.
+func (c *findingsCommand) Run(ctx context.Context, around *surroundings) error {
+	server, revision, err := c.open(ctx, around)
+	if err != nil {
+		return err
+	}
+	query := url.Values{"limit": {strconv.Itoa(c.Limit)}}
+	for name, value := range map[string]string{"validation": c.Validation, "document": c.Document, "level": c.Level} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	var found client.Findings
+	text, err := server.Get(ctx, &found, query, "revisions", revision, "findings")
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, f := range found.Findings {
+		if f.Document != nil {
+			names = append(names, f.Document.Schema+"/"+f.Document.Name)
+		} else {
+			names = append(names, f.Validation)
+		}
+	}
+	return c.print(around, shown{text, names, func(w io.Writer) {
+		for _, f := range found.Findings {
+			fmt.Fprintln(w, cellOf(findingText(f)))
+		}
+		if rest := restText(len(found.Findings), found.Total, found.More); rest != "" {
+			fmt.Fprintln(w, rest)
+		}
+	}})
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purser/internal/client"
+)
+
+// graphCommand prints how the documents of a revision depend on each other.
+type graphCommand struct {
+	remote
+	at
+
+	Format string `default:"" enum:",text,svg,dot,json,yaml" help:"Form: text, svg, dot, json or yaml; without it text on a terminal, svg elsewhere." placeholder:"FORM" short:"f"`
+	Focus  string `help:"Only what is near documents of this name." placeholder:"NAME"`
+	Depth  int    `default:"2" help:"How far from the focus."`
+}
+
+// Help is called by kong.
+func (*graphCommand) Help() string {
+	return `  purser graph --focus api                 # as text
+  purser graph 17 > graph.svg`
+}
+
+// Run is called by kong.
+func (c *graphCommand) Run(ctx context.Context, around *surroundings) error {
+	in := &reading{remote: c.remote, at: c.at}
+	server, revision, err := in.open(ctx, around)
+	if err != nil {
+		return err
+	}
+	format := c.Format
+	switch {
+	case format == "" && around.width > 0:
+		format = "text"
+	case format == "":
+		format = "svg"
+	}
+	query := url.Values{}
+	if c.Focus != "" {
+		query = url.Values{"focus": {c.Focus}, "depth": {strconv.Itoa(c.Depth)}}
+	}
+	answer, err := server.Do(ctx, client.Request{
+		Path: []string{"revisions", revision, "graph"}, Query: query,
+		Accept: map[string]string{"svg": client.SVG, "dot": client.Graphviz, "yaml": client.YAML}[format],
+	})
+	if err != nil {
+		return err
+	}
+	if format != "text" {
+		return write(around, string(answer.Body))
+	}
+	var graph client.Graph
+	if err := decode(answer.Body, &graph); err != nil {
+		return err
+	}
+	var b strings.Builder
+	graphText(&b, graph)
+	return write(around, b.String())
+}
+
+// graphText prints a graph: each document with what it depends on below it.
+func graphText(w io.Writer, graph client.Graph) {
+	needs := map[int][]client.Edge{}
+	for _, edge := range graph.Edges {
+		needs[edge.From] = append(needs[edge.From], edge)
+	}
+	nodes := map[int]client.Node{}
+	for _, node := range graph.Nodes {
+		nodes[node.ID] = node
+	}
+	for _, node := range graph.Nodes {
+		if node.Missing != "" {
+			continue // it stands below those that need it
+		}
+		fmt.Fprintln(w, cellOf(nodeText(node)))
+		edges := needs[node.ID]
+		slices.SortStableFunc(edges, func(a, b client.Edge) int { return strings.Compare(a.Kind, b.Kind) })
+		for _, edge := range edges {
+			cyclic := ""
+			if edge.Cyclic {
+				cyclic = "  (cycle)"
+			}
+			fmt.Fprintln(w, cellOf(fmt.Sprintf("  %-12s %s%s", edge.Kind, nodeText(nodes[edge.To]), cyclic)))
+		}
+	}
+	for _, problem := range graph.Problems {
+		fmt.Fprintln(w, cellOf("problem: "+problem.Message))
+	}
+}
+
+func nodeText(node client.Node) string {
+	text := client.Identity{Schema: node.Schema, Layer: node.Layer, Name: dash(node.Name)}.String()
+	if node.Missing != "" {
+		text += "  (" + node.Missing + " missing)"
+	}
+	if node.Abstract {
+		text += "  (abstract)"
+	}
+	return text
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"purser/internal/client"
+)
+
+// logCommand lists revisions, or the changes of a document.
+type logCommand struct {
+	remote
+	output
+
+	Document *documentName `help:"The changes of this document, with their differences: SCHEMA/NAME." placeholder:"SCHEMA/NAME"`
+	Layer    string        `help:"Layer of the document, if it has one."`
+	Tag      []string      `help:"Only revisions with this tag." sep:"none"`
+	Limit    int           `default:"20" help:"At most so many, the newest." short:"n"`
+}
+
+// Help is called by kong.
+func (*logCommand) Help() string {
+	return `  purser log -n 5                                            # the five newest revisions
+  purser log --document acme/Host/v1/cmp-1 --layer site      # who changed a document, when and how`
+}
+
+// Run is called by kong.
+func (c *logCommand) Run(ctx context.Context, around *surroundings) error {
+	server, err := c.connect(ctx, around)
+	if err != nil {
+		return err
+	}
+	if c.Document != nil {
+		return c.history(ctx, around, server)
+	}
+	query := url.Values{"sort": {"id"}, "order": {"desc"}}
+	if len(c.Tag) > 0 {
+		query["tag"] = c.Tag
+	}
+	items, _, err := server.List(ctx, c.Limit, query, "revisions")
+	if err != nil {
+		return err
+	}
+	revisions, err := decodeAll[client.Revision](items)
+	if err != nil {
+		return err
+	}
+	rows, names := [][]string{{"REVISION", "STATUS", "AT", "USER", "BUCKETS", "TAGS", "MESSAGE"}}, []string{}
+	for _, r := range revisions {
+		what := r.Message
+		if r.RolledBackTo != nil {
+			what = strings.TrimSuffix(fmt.Sprintf("rollback to %d: %s", *r.RolledBackTo, what), ": ")
+		}
+		names = append(names, strconv.FormatInt(r.ID, 10))
+		rows = append(rows, []string{
+			strconv.FormatInt(r.ID, 10), verdictWord(r.Status), moment(r.CreatedAt), dash(r.User),
+			dash(strings.Join(r.Buckets, ",")), dash(strings.Join(r.Tags, ",")), what,
+		})
+	}
+	return c.print(around, shown{listText(items), names, func(w io.Writer) { columns(w, rows) }})
+}
+
+// history prints the changes of a document.
+func (c *logCommand) history(ctx context.Context, around *surroundings, server *client.Client) error {
+	path := append([]string{"documents"}, strings.Split(c.Document.Schema, "/")...)
+	items, _, err := server.List(ctx, c.Limit, nil, append(path, dash(c.Layer), c.Document.Name, "history")...)
+	if err != nil {
+		return err
+	}
+	changes, err := decodeAll[client.DocumentChange](items)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, change := range changes {
+		names = append(names, strconv.FormatInt(change.Revision, 10))
+	}
+	return c.print(around, shown{listText(items), names, func(w io.Writer) {
+		for _, change := range changes {
+			fmt.Fprintln(w, cellOf(fmt.Sprintf("revision %d  %s  %s  %s  %s", change.Revision, moment(change.ChangedAt),
+				dash(change.User), change.Change, change.Message)))
+			fmt.Fprint(w, indented(change.Diff))
+		}
+	}})
+}

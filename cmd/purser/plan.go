@@ -1,0 +1,123 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"purser/internal/client"
+)
+
+// plan prints what a push would do: each document that it adds, changes and deletes, with the differences, and the
+// verdict.
+func (p *push) plan(ctx context.Context) error {
+	written, err := p.send(ctx, p.change)
+	if err != nil {
+		return p.refused(err)
+	}
+	preview, err := written.Preview()
+	if err != nil {
+		return err
+	}
+	differences, err := p.differences(ctx, preview)
+	if err != nil {
+		return err
+	}
+	return p.print(p.around, shown{written.Body, changeNames(preview), func(w io.Writer) {
+		for _, d := range preview.Documents {
+			from := ""
+			if d.From != "" {
+				from = ", from bucket " + d.From
+			}
+			fmt.Fprintln(w, cellOf(fmt.Sprintf("%-8s %s (bucket %s%s)", wordOf(d), d, d.Bucket, from)))
+			fmt.Fprint(w, indented(differences[key(d.Identity)]))
+		}
+		did := preview.Changes
+		if preview.Changed {
+			fmt.Fprintf(w, "Would be revision %s: added=%d, modified=%d, deleted=%d, unchanged=%d\n", written.Revision,
+				did.Added, did.Modified, did.Deleted, did.Unchanged)
+		} else {
+			fmt.Fprintf(w, "Nothing would change.\n")
+		}
+		p.findings(ctx, w, preview.Findings, preview.Total, preview.More)
+		for _, warning := range preview.Warnings {
+			fmt.Fprintln(w, cellOf("warning: "+warning))
+		}
+		if preview.Withheld != "" {
+			fmt.Fprintln(w, cellOf(preview.Withheld))
+		}
+		if preview.Changed {
+			fmt.Fprintln(w, "Status would be: "+verdictWord(preview.Status))
+		}
+	}})
+}
+
+// verdictWord returns the status of a revision in the word that a verdict has for it.
+func verdictWord(status string) string {
+	if status == "failed" {
+		return "failure"
+	}
+	return status
+}
+
+// differences returns the unified diff of each document that is changed. Data of encrypted documents is left out.
+func (p *push) differences(ctx context.Context, preview client.Preview) (map[client.Identity]string, error) {
+	changed, buckets := map[client.Identity]bool{}, map[string]bool{}
+	for _, d := range preview.Documents {
+		if d.Change == "modified" || d.Change == "moved" {
+			changed[key(d.Identity)] = true
+			buckets[cmp.Or(d.From, d.Bucket)] = true
+		}
+	}
+	if len(changed) == 0 || p.Output != "table" {
+		return nil, nil
+	}
+	answer, err := p.server.Do(ctx, client.Request{
+		Path:  []string{"revisions", "latest", "documents"},
+		Query: url.Values{"status.bucket": slices.Sorted(maps.Keys(buckets))},
+	})
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusForbidden {
+		return nil, nil // who may not read documents gets no differences
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := documentsOf(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	before := map[client.Identity]*stored{}
+	for i, doc := range found {
+		before[key(doc.Identity)] = &found[i]
+	}
+	differences := map[client.Identity]string{}
+	for _, piece := range p.body.pieces {
+		after, err := storedAs(piece.source)
+		if err != nil {
+			return nil, err
+		}
+		id := after.Identity
+		if !changed[id] || before[id] == nil {
+			continue
+		}
+		if differences[id], err = difference(ctx, "stored", piece.file, before[id], &after); err != nil {
+			return nil, err
+		}
+	}
+	return differences, nil
+}
+
+// indented returns a text with each line indented, and with what could control a terminal replaced.
+func indented(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "    " + strings.ReplaceAll(strings.TrimSuffix(client.Printable(text), "\n"), "\n", "\n    ") + "\n"
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purser/internal/client"
+	"purser/internal/document"
+)
+
+// pullCommand writes the documents of a revision to files.
+type pullCommand struct {
+	remote
+	output
+
+	Dir      string `arg:"" help:"Folder to write to, which gets a folder for each bucket." complete:"file"`
+	Revision string `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."`
+	Replace  bool   `help:"Replace the documents that the folder holds: those that the revision does not have are deleted."`
+}
+
+// Help is called by kong.
+func (*pullCommand) Help() string {
+	return `Each bucket becomes a folder, with a file for each document. purser push --changeset takes the folder back
+unchanged.
+
+  purser pull site/                    # the newest revision
+  purser pull site/ tag:good --replace # in the place of what is there`
+}
+
+// Run is called by kong.
+func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
+	server, err := c.connect(ctx, around)
+	if err != nil {
+		return err
+	}
+	old, err := c.existing()
+	if err != nil {
+		return err
+	}
+	revision, err := server.Resolve(ctx, c.Revision)
+	if err != nil {
+		return err
+	}
+	var about client.Revision
+	if _, err := server.Get(ctx, &about, nil, "revisions", revision); err != nil {
+		return err
+	}
+	id := strconv.FormatInt(about.ID, 10)
+	text, err := server.Get(ctx, nil, url.Values{}, "revisions", id, "documents")
+	if err != nil {
+		return err
+	}
+	documents, err := documentsOf(text)
+	if err != nil {
+		return err
+	}
+	files := filesOf(documents)
+	if err := c.write(files, old); err != nil {
+		return err
+	}
+	warnWithheld(ctx, around, server)
+	names := slices.Sorted(maps.Keys(files))
+	return c.print(around, shown{
+		text:  marshal(map[string]any{"revision": about.ID, "stamp": about.Stamp, "files": names}),
+		names: []string{id},
+		table: func(w io.Writer) {
+			fmt.Fprintf(w, "Revision %d: %s in %s\n", about.ID, counted(len(documents), "document"), c.Dir)
+		},
+	})
+}
+
+// existing returns the files of documents in the folder that are to be replaced.
+func (c *pullCommand) existing() ([]string, error) {
+	entries, err := os.ReadDir(c.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("look at the folder: %w", err)
+	case !c.Replace && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !strings.HasPrefix(e.Name(), ".") }):
+		return nil, fmt.Errorf("%s is not empty; name a new folder, or replace its documents with --replace", c.Dir)
+	}
+	return documentFiles(c.Dir)
+}
+
+// documentFiles returns the files of documents in a folder and those below it. Hidden ones are left out, and links are
+// not followed.
+func documentFiles(path string) (files []string, err error) {
+	err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case at != path && strings.HasPrefix(entry.Name(), "."):
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
+		case !entry.IsDir() && isDocumentFile(at):
+			files = append(files, at)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for documents: %w", err)
+	}
+	return files, nil
+}
+
+func isDocumentFile(path string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
+}
+
+// write writes the files, then deletes those that were there and are not among them.
+func (c *pullCommand) write(files map[string]stored, old []string) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		doc, at := files[name], filepath.Join(c.Dir, filepath.FromSlash(name))
+		mode := fs.FileMode(0o644)
+		if doc.encrypted {
+			mode = 0o600 // its data is not encrypted here
+		}
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil { //nolint:gosec // a clone has such folders, too
+			return fmt.Errorf("write the documents: %w", err)
+		}
+		text := document.AppendYAML(nil, document.AppendJSON(nil, doc.value(false)))
+		if err := writeFile(at, text, mode); err != nil {
+			return err
+		}
+	}
+	for _, at := range old {
+		name, err := filepath.Rel(c.Dir, at)
+		if err != nil {
+			return fmt.Errorf("delete old documents: %w", err)
+		}
+		if _, ok := files[filepath.ToSlash(name)]; ok {
+			continue
+		}
+		if err := os.Remove(at); err != nil {
+			return fmt.Errorf("delete old documents: %w", err)
+		}
+		for dir := filepath.Dir(at); dir != c.Dir && os.Remove(dir) == nil; {
+			dir = filepath.Dir(dir)
+		}
+	}
+	return nil
+}
+
+// writeFile writes a file with a mode, also if it was there with another one.
+func writeFile(path string, text []byte, mode fs.FileMode) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("write the documents: %w", err)
+	}
+	if err := os.WriteFile(path, text, mode); err != nil {
+		return fmt.Errorf("write the documents: %w", err)
+	}
+	return nil
+}
+
+// filesOf returns documents by their files: BUCKET/KIND/NAME.yaml, with slashes. Where a file system without case would
+// take two names for the same, or two documents differ in layer or version alone, a number follows.
+func filesOf(documents []stored) map[string]stored {
+	slices.SortStableFunc(documents, func(a, b stored) int {
+		return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Layer, b.Layer))
+	})
+	files, taken, folders := map[string]stored{}, map[string]bool{}, map[string]string{}
+	for _, doc := range documents {
+		kind := doc.Schema
+		if parts := strings.Split(doc.Schema, "/"); len(parts) == 3 {
+			kind = parts[1]
+		}
+		// The first spelling of a kind counts, for file systems without case.
+		folder := folderName(doc.Bucket) + "/" + folderName(kind)
+		if first, ok := folders[strings.ToLower(folder)]; ok {
+			folder = first
+		}
+		folders[strings.ToLower(folder)] = folder
+		base := folder + "/" + shortened(folderName(doc.Name))
+		path := base + ".yaml"
+		for n := 2; taken[strings.ToLower(path)]; n++ {
+			path = fmt.Sprintf("%s~%d.yaml", base, n)
+		}
+		taken[strings.ToLower(path)], files[path] = true, doc
+	}
+	return files
+}
+
+// shortened returns the name of a file that is not too long for file systems.
+func shortened(name string) string {
+	const most = 200
+	return name[:min(len(name), most)]
+}
+
+// warnWithheld warns a caller who does not see encrypted documents: they are not among the files.
+func warnWithheld(ctx context.Context, around *surroundings, server *client.Client) {
+	var caller client.Caller
+	_, err := server.Get(ctx, &caller, nil, "whoami")
+	if err == nil && !slices.Contains(caller.Rules, "deckhand:list_encrypted_documents") {
+		fmt.Fprintln(around.stderr, "purser: warning: you may not see encrypted documents; they were left out")
+	}
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"purser/internal/client"
+)
+
+// pushCommand puts documents into a bucket, or those of several buckets as a change set.
+type pushCommand struct {
+	remote
+	output
+
+	Bucket    string   `arg:"" help:"Bucket that the documents replace."                                optional:""`
+	Paths     []string `arg:"" help:"Files and folders of documents; - for standard input."              complete:"file" name:"path" optional:""`
+	Changeset string   `help:"Put the documents of each folder in this one into the bucket of the folder's name, in one revision." placeholder:"DIR" complete:"file"`
+
+	DryRun      bool          `help:"Show what would happen, and change nothing."                                            short:"n"`
+	Message     string        `help:"Why the change is made; the revision keeps it."                                         short:"m"`
+	Yes         bool          `help:"Delete documents without being asked."                                                  short:"y"`
+	MaxDeleted  int           `default:"-1" help:"Delete up to this number of documents without being asked."                placeholder:"N"`
+	IfUnchanged string        `help:"Refuse if this revision, such as 17, is not the newest any more."                       placeholder:"REV"`
+	Wait        time.Duration `help:"Then wait so long for the revision to become a success; the exit code is 1 if it does not." placeholder:"10m"`
+}
+
+// Help is called by kong.
+func (*pushCommand) Help() string {
+	return `The documents replace all of the bucket, so documents of the bucket that are not among them are deleted: on a
+terminal after a question, elsewhere only with --yes or --max-deleted. Pushing the same documents again changes nothing.
+
+  purser push site site/ -m "rack 3"            # the folder site/ becomes the bucket site
+  purser push site site/ --dry-run              # what would be added, changed and deleted, and be wrong then
+  purser push --changeset . --wait 10m          # each folder here a bucket, all in one revision`
+}
+
+// Run is called by kong.
+func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
+	sources, change, err := c.read(ctx, around)
+	if err != nil {
+		return err
+	}
+	server, err := c.connect(ctx, around)
+	if err != nil {
+		return err
+	}
+	p := &push{pushCommand: c, around: around, server: server, body: bodyOf(sources), change: change}
+	if c.DryRun {
+		return p.plan(ctx)
+	}
+	written, err := p.put(ctx)
+	if err != nil {
+		return p.refused(err)
+	}
+	if err := p.report(ctx, written); err != nil || c.Wait == 0 {
+		return err
+	}
+	return (&statusCommand{Revision: written.Revision, Wait: c.Wait, Expect: "success"}).show(ctx, around, server)
+}
+
+// read reads the documents and how they are to be put.
+func (c *pushCommand) read(ctx context.Context, around *surroundings) ([]source, client.Change, error) {
+	change := client.Change{Message: c.Message, MaxDeleted: max(c.MaxDeleted, 0), DryRun: c.DryRun, Findings: true}
+	if c.Yes && c.MaxDeleted < 0 || c.DryRun {
+		change.MaxDeleted = -1
+	}
+	if c.IfUnchanged != "" {
+		change.IfMatch = `"` + c.IfUnchanged + `"`
+	}
+	switch {
+	case c.Changeset != "" && c.Bucket != "":
+		return nil, change, errors.New("--changeset names the buckets by its folders; leave the bucket and paths out")
+	case c.Changeset != "":
+		sources, empty, err := changeSet(ctx, c.Changeset)
+		change.Buckets = empty
+		return sources, change, err
+	case c.Bucket == "" || len(c.Paths) == 0:
+		return nil, change, errors.New("name a bucket and the files or folders of its documents: purser push site site/")
+	}
+	sources, err := readSources(ctx, c.Paths, around.stdin)
+	if err == nil && len(sources) == 0 && !c.Yes {
+		err = fmt.Errorf("there are no documents in %s; to delete all of the bucket, add --yes", strings.Join(c.Paths, ", "))
+	}
+	return sources, change, err
+}
+
+// push is a push in progress.
+type push struct {
+	*pushCommand
+
+	around *surroundings
+	server *client.Client
+	body   *body
+	change client.Change
+}
+
+// put puts the documents. If that deletes some, it asks first.
+func (p *push) put(ctx context.Context) (client.Written, error) {
+	written, err := p.send(ctx, p.change)
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok || refused.Type != "TooManyDeleted" {
+		return written, err
+	}
+	if !p.around.asks || p.MaxDeleted >= 0 {
+		return written, no(refused.Message +
+			"\nAdd --yes or --max-deleted to delete them, or see first what happens with --dry-run.")
+	}
+	plan := p.change
+	plan.DryRun, plan.MaxDeleted = true, -1
+	would, err := p.send(ctx, plan)
+	if err != nil {
+		return would, err
+	}
+	preview, err := would.Preview()
+	if err != nil {
+		return would, err
+	}
+	var rows [][]string
+	for _, d := range preview.Documents {
+		if d.Change == "deleted" {
+			rows = append(rows, []string{"  deleted", d.Bucket, d.String()})
+		}
+	}
+	columns(p.around.stderr, rows)
+	if err := ask(p.around, fmt.Sprintf("Delete %s?", counted(preview.Changes.Deleted, "document"))); err != nil {
+		return would, err
+	}
+	made := p.change
+	made.MaxDeleted, made.IfMatch = -1, would.ETag // what was shown, or nothing
+	return p.send(ctx, made)
+}
+
+// send puts the documents, with what is wrong then if the caller may read it.
+func (p *push) send(ctx context.Context, change client.Change) (client.Written, error) {
+	written, err := p.server.Put(ctx, p.Bucket, p.body.text, change)
+	if refused, ok := errors.AsType[*client.Error](err); ok && change.Findings && refused.Status == http.StatusForbidden &&
+		strings.Contains(refused.Message, "deckhand:list_validations") {
+		change.Findings = false
+		written, err = p.server.Put(ctx, p.Bucket, p.body.text, change)
+	}
+	return written, err
+}
+
+// refused returns the error of a change that the server does not make, with lines of files in the place of lines of the
+// request.
+func (p *push) refused(err error) error {
+	refused, ok := errors.AsType[*client.Error](err)
+	if !ok {
+		return err
+	}
+	text := p.body.located(refused.Error())
+	switch refused.Status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusConflict, http.StatusPreconditionFailed:
+		return no(text)
+	}
+	return errors.New(text)
+}
+
+// report prints what a change has done.
+func (p *push) report(ctx context.Context, written client.Written) error {
+	var found client.Findings
+	if strings.HasPrefix(strings.TrimSpace(string(written.Body)), "{") {
+		if err := decode(written.Body, &found); err != nil {
+			return err
+		}
+	}
+	summary := map[string]any{
+		"revision": json.Number(written.Revision), "changes": written.Changes, "status": written.Status,
+	}
+	return p.print(p.around, shown{
+		text: marshal(summary), names: []string{written.Revision},
+		table: func(w io.Writer) {
+			if written.Status == "" {
+				fmt.Fprintf(w, "Nothing changed; the newest revision is %s.\n", written.Revision)
+				return
+			}
+			fmt.Fprintf(w, "Revision %s: %s\n", written.Revision, written.Changes)
+			p.findings(ctx, w, found.Findings, found.Total, found.More)
+			fmt.Fprintf(w, "Status: %s\n", written.Status)
+		},
+	})
+}
+
+// findings prints what is wrong, with where it stands in the files.
+func (p *push) findings(ctx context.Context, w io.Writer, findings []client.Finding, total int, more bool) {
+	for _, f := range findings {
+		fmt.Fprintln(w, cellOf(p.placeOf(ctx, f)+findingText(f)))
+	}
+	if rest := restText(len(findings), total, more); rest != "" {
+		fmt.Fprintln(w, rest)
+	}
+}
+
+// placeOf returns where a finding stands in the files, followed by a colon; "" if it is about none of them.
+func (p *push) placeOf(ctx context.Context, f client.Finding) string {
+	piece := p.body.at(f.Line)
+	switch {
+	case piece == nil:
+		return ""
+	case !piece.exact:
+		return piece.positionOf(ctx, f.Path) + ": "
+	}
+	return piece.place(f.Line, f.Column) + ": "
+}
+
+// ask asks a question on the terminal. Without a yes the answer is no.
+func ask(around *surroundings, question string) error {
+	fmt.Fprint(around.stderr, question, " [y/N] ")
+	var answer string
+	_, _ = fmt.Fscanln(around.stdin, &answer) // no answer is no
+	if !slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)) {
+		return no("nothing was changed")
+	}
+	return nil
+}
+
+// counted returns a number with the word for what it counts.
+func counted(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// wordOf returns what a difference is called in a plan.
+func wordOf(d client.Difference) string {
+	return cmp.Or(map[string]string{"created": "added", "modified": "changed"}[d.Change], d.Change)
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fake is a server that answers what a test says, and remembers what it was asked.
+type fake struct {
+	*httptest.Server
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func newFake(t *testing.T, handle func(w http.ResponseWriter, r *http.Request)) *fake {
+	t.Helper()
+	f := &fake{}
+	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.asked = append(f.asked, strings.TrimSpace(r.Method+" "+strings.TrimPrefix(r.URL.RequestURI(), "/api/v1.0/")+" "+
+			r.Header.Get("If-Match")))
+		w.Header().Set("Content-Type", "application/json")
+		handle(w, r)
+	}))
+	t.Cleanup(f.Close)
+	return f
+}
+
+// On a terminal a push that deletes is shown, then asked about, then made only if nothing has changed meanwhile.
+func TestPush_asks(t *testing.T) {
+	t.Parallel()
+	file := tree(t, map[string]string{"a.yaml": "schema: acme/X/v1\nmetadata: {name: x}\n"}) + "/a.yaml"
+	for answer, code := range map[string]int{"y\n": 0, "yes\n": 0, "n\n": 1, "\n": 1, "": 1} {
+		f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+			q := r.URL.Query()
+			w.Header().Set("ETag", `"7-abc"`)
+			switch {
+			case q.Get("dry-run") == "true":
+				fmt.Fprint(w, `{"changed":true,"changes":{"deleted":2},"documents":[
+					{"change":"deleted","bucket":"b","schema":"acme/X/v1","layer":null,"name":"gone"},
+					{"change":"created","bucket":"b","schema":"acme/X/v1","layer":null,"name":"x"}]}`)
+			case q.Get("max-deleted") == "0":
+				w.WriteHeader(http.StatusConflict)
+				fmt.Fprint(w, `{"kind":"Status","message":"too many","details":{"errorType":"TooManyDeleted"}}`)
+			default:
+				w.Header().Set("Purser-Revision", "8")
+				w.Header().Set("Purser-Changes", "added=1, modified=0, deleted=2, unchanged=0")
+				w.Header().Set("Purser-Status", "success; findings=0")
+				fmt.Fprint(w, `{"findings":[]}`)
+			}
+		})
+		var out, said bytes.Buffer
+		got := run(t.Context(), []string{"push", "b", file, "--server", f.URL}, surroundings{
+			stdin: strings.NewReader(answer), stdout: &out, stderr: &said, asks: true,
+		})
+		asked := []string{
+			"PUT buckets/b/documents?findings=true&max-deleted=0", "PUT buckets/b/documents?dry-run=true&findings=true",
+		}
+		if code == 0 {
+			asked = append(asked, `PUT buckets/b/documents?findings=true "7-abc"`)
+		}
+		if diff := cmp.Diff(asked, f.asked); diff != "" || got != code {
+			t.Errorf("%q: exit code %d, want %d\n%s\n%s", answer, got, code, diff, said.String())
+		}
+		if !strings.HasPrefix(said.String(), "  deleted  b  [acme/X/v1] gone\nDelete 2 documents? [y/N] ") {
+			t.Errorf("%q: it asks %q", answer, said.String())
+		}
+	}
+}
+
+// Events are read to the newest, then waited for from there.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	const newest = 5
+	f := newFake(t, func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		since, err := strconv.Atoi(q.Get("since"))
+		switch {
+		case err != nil:
+			t.Errorf("since %q", q.Get("since"))
+		case since == newest && q.Get("wait") != "":
+			w.WriteHeader(http.StatusGone) // ends the command
+			fmt.Fprint(w, `{"kind":"Status","message":"forgotten","details":{"errorType":"Gone"}}`)
+			return
+		}
+		events := []map[string]any{}
+		for id := since + 1; id <= min(since+2, newest); id++ {
+			since = id
+			events = append(events, map[string]any{
+				"id": strconv.Itoa(id), "type": "purser.tag.set", "subject": "revisions/1", "time": "2026-11-21T10:00:00.123456Z",
+				"data": map[string]any{"revision": 1, "tag": "t\x1b" + strconv.Itoa(id)},
+			})
+			if len(events) == 2 {
+				break
+			}
+		}
+		json.NewEncoder(w).Encode(map[string]any{"cursor": strconv.Itoa(since), "events": events})
+	})
+	stdout, _, code := purser(t, "events", "--server", f.URL, "--type", "a", "--type", "b")
+	if got := strings.Count(stdout, "\n"); code != 0 || got != newest {
+		t.Errorf("exit code %d, %d events, want %d\n%s", code, got, newest, stdout)
+	}
+	if want := "2026-11-21 10:00:00  purser.tag.set  revisions/1  revision=1 tag=t�1\n"; !strings.HasPrefix(stdout, want) {
+		t.Errorf("it prints %q, want %q", stdout, want)
+	}
+	f.asked = nil
+	stdout, stderr, code := purser(t, "events", "--server", f.URL, "--follow", "--since", "3", "-o", "json")
+	if code != 2 || strings.Count(stdout, "\n") != 2 || !strings.Contains(stderr, "forgotten") {
+		t.Errorf("exit code %d\n%s\n%s", code, stdout, stderr)
+	}
+	want := []string{"GET events?since=3", "GET events?since=5", "GET events?since=5&wait=30s"}
+	if diff := cmp.Diff(want, f.asked); diff != "" {
+		t.Errorf("requests (-want +got):\n%s", diff)
+	}
+}
+
+// What a command prints, in each form.
+func TestOutput_forms(t *testing.T) {
+	t.Parallel()
+	const list = `{"count":2,"results":[
+		{"id":2,"stamp":"a","kind":"rollback","rolledBackTo":1,"user":"anna","message":"two\nlines\u001b[0m","createdAt":"2026-11-22T09:42:22.160686","buckets":["b","c"],"status":"failed","tags":["good"]},
+		{"id":1,"stamp":"b","kind":"put","user":null,"message":null,"createdAt":"2026-11-22T09:42:21.160686","buckets":["b"],"status":"success","tags":[]}],"next":null}`
+	f := newFake(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, list) })
+	for form, want := range map[string]string{
+		"table": "REVISION  STATUS   AT                   USER  BUCKETS  TAGS  MESSAGE\n" +
+			"2         failure  2026-11-22 09:42:22  anna  b,c      good  rollback to 1: two lines�[0m\n" +
+			"1         success  2026-11-22 09:42:21  -     b        -\n",
+		"name": "2\n1\n",
+		"yaml": "count: 2\nresults:\n- id: 2\n  stamp: a\n",
+		"json": `{"count":2,"results":[{"id":2,"stamp":"a",`,
+	} {
+		stdout, stderr, code := purser(t, "log", "--server", f.URL, "-o", form)
+		if got := stdout[:min(len(stdout), len(want))]; got != want || code != 0 {
+			t.Errorf("-o %s: exit code %d %s\n%s", form, code, stderr, cmp.Diff(want, got))
+		}
+	}
+	if _, stderr, code := purser(t, "log", "--server", f.URL, "-o", "xml"); code != 2 || !strings.Contains(stderr, "must be one of") {
+		t.Errorf("-o xml: exit code %d, %s", code, stderr)
+	}
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"purser/internal/client"
+)
+
+// remote are the flags of commands that talk to a server.
+type remote struct {
+	Server    string        `env:"PURSER_SERVER"     group:"connection" help:"URL of the server, or its name in the configuration file."                     placeholder:"URL"`
+	Token     string        `env:"PURSER_TOKEN"      group:"connection" help:"Token. Other users of this machine can see it: rather use a file."            placeholder:"TOKEN"`
+	TokenFile string        `env:"PURSER_TOKEN_FILE" group:"connection" help:"File with the token."                                                         placeholder:"FILE"  complete:"file"`
+	CA        string        `env:"PURSER_CA"         group:"connection" help:"Certificates of the authorities that are trusted in the place of the system's." name:"ca"          placeholder:"FILE" complete:"file"`
+	Cert      string        `env:"PURSER_CERT"       group:"connection" help:"Client certificate."                                                          placeholder:"FILE"  complete:"file"`
+	Key       string        `env:"PURSER_KEY"        group:"connection" help:"Key of the client certificate."                                               placeholder:"FILE"  complete:"file"`
+	Timeout   time.Duration `default:"5m"            env:"PURSER_TIMEOUT" group:"connection" help:"Time for a request, all tries together."`
+}
+
+// connect returns a client of the server that the flags, the environment and the configuration file name.
+func (r *remote) connect(ctx context.Context, around *surroundings) (*client.Client, error) {
+	server, token, err := r.resolve(ctx, around)
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(client.Config{
+		Server: server.URL, Token: token, Timeout: r.Timeout, Agent: "purser/" + versionText(),
+		TLS:    client.TLS{CA: server.CA, Certificate: server.Cert, Key: server.Key},
+		Notice: func(text string) { fmt.Fprintln(around.stderr, "purser:", text) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	if c.TokenInClear() {
+		fmt.Fprintf(around.stderr, "purser: warning: the token is sent to %s without TLS, where others may read it\n",
+			server.URL)
+	}
+	return c, nil
+}
+
+// resolve returns the server and the token. Flags and the environment come before the configuration file, whose token
+// is for the server alone that it names.
+func (r *remote) resolve(ctx context.Context, around *surroundings) (namedServer, string, error) {
+	config, err := readConfiguration(ctx, configPath())
+	if err != nil {
+		return namedServer{}, "", err
+	}
+	server, err := config.server(r.Server)
+	if err != nil {
+		return server, "", err
+	}
+	server.CA = cmp.Or(r.CA, server.CA)
+	if r.Cert != "" || r.Key != "" {
+		server.Cert, server.Key = r.Cert, r.Key
+	}
+	token := r.Token
+	switch {
+	case token != "":
+	case r.TokenFile != "":
+		token, err = client.TokenOfFile(r.TokenFile)
+	case server.TokenFile != "":
+		token, err = client.TokenOfFile(server.TokenFile)
+	case len(server.TokenCommand) > 0:
+		token, err = client.TokenOfCommand(ctx, server.TokenCommand, around.stdin, around.stderr)
+	}
+	return server, token, err
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+
+	"purser/internal/client"
+	"purser/internal/document"
+)
+
+// resultsCommand posts and lists results of validations.
+type resultsCommand struct {
+	Post resultsPostCommand `cmd:"" help:"Post the result of a validation of your own."`
+	List resultsListCommand `cmd:"" help:"List the validations of a revision, or the results of one."`
+}
+
+// resultsPostCommand posts a result.
+type resultsPostCommand struct {
+	remote
+	output
+
+	Validation string   `arg:"" help:"Name of the validation, such as drydock-site-validation."`
+	Revision   string   `arg:"" default:"latest" help:"Revision that was validated: 17, tag:NAME. With latest, the newest may be another one than you have validated."`
+	Status     string   `enum:"success,failure," default:"" help:"success or failure."`
+	Validator  string   `default:"purser" help:"Name of the program that has validated."`
+	Release    string   `default:"0" help:"Version of the program that has validated."`
+	Error      []string `help:"What is wrong; may be repeated." sep:"none"`
+	Stamp      string   `help:"Stamp of the revision that was validated; the result is refused if the number means another one by now."`
+	File       string   `help:"File with the whole result, in YAML or JSON, in the place of the other flags; - for standard input." complete:"file" short:"f"`
+}
+
+// Help is called by kong.
+func (*resultsPostCommand) Help() string {
+	return `  purser results post drydock-site-validation 17 --status success --validator drydock --release 1.2.0
+  purser results post acme-address-validation 17 --status failure --error "10.0.0.11 is used twice"`
+}
+
+// Run is called by kong.
+func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) error {
+	body, err := c.body(around)
+	if err != nil {
+		return err
+	}
+	server, err := c.connect(ctx, around)
+	if err != nil {
+		return err
+	}
+	about, err := revisionOf(ctx, server, c.Revision)
+	if err != nil {
+		return err
+	}
+	if c.Stamp != "" {
+		about.Stamp = c.Stamp
+	}
+	var posted client.Posted
+	text, err := server.Send(ctx, client.Request{
+		Method: http.MethodPost, Path: []string{"revisions", strconv.FormatInt(about.ID, 10), "validations", c.Validation},
+		Query: url.Values{"revision-stamp": {about.Stamp}}, Body: body,
+	}, &posted)
+	if err != nil {
+		return err
+	}
+	if posted.Warning != "" {
+		fmt.Fprintln(around.stderr, "purser: warning:", client.Printable(posted.Warning))
+	}
+	return c.print(around, shown{text, []string{posted.Status}, func(w io.Writer) {
+		fmt.Fprintf(w, "Revision %d: %s is a %s\n", about.ID, cellOf(c.Validation), posted.Status)
+	}})
+}
+
+// body returns the result as it is sent.
+func (c *resultsPostCommand) body(around *surroundings) ([]byte, error) {
+	var text []byte
+	var err error
+	switch {
+	case c.File != "" && c.Status != "":
+		return nil, errors.New("--file holds the whole result; leave --status out")
+	case c.File == "-":
+		text, err = io.ReadAll(around.stdin)
+	case c.File != "":
+		text, err = os.ReadFile(c.File)
+	case c.Status == "":
+		return nil, errors.New("say --status success or --status failure, or name a --file with the result")
+	default:
+		errs := []any{}
+		for _, message := range c.Error {
+			errs = append(errs, document.Mapping{{Key: "message", Value: message}})
+		}
+		return document.AppendJSON(nil, document.Mapping{
+			{Key: "status", Value: c.Status},
+			{Key: "errors", Value: errs},
+			{Key: "validator", Value: document.Mapping{{Key: "name", Value: c.Validator}, {Key: "version", Value: c.Release}}},
+		}), nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the result: %w", err)
+	}
+	return text, nil
+}
+
+// resultsListCommand lists validations or results.
+type resultsListCommand struct {
+	reading
+
+	Validation string `help:"The results of this validation, one by one." placeholder:"NAME"`
+}
+
+// Help is called by kong.
+func (*resultsListCommand) Help() string {
+	return `  purser results list 17
+  purser results list 17 --validation drydock-site-validation`
+}
+
+// Run is called by kong.
+func (c *resultsListCommand) Run(ctx context.Context, around *surroundings) error {
+	server, revision, err := c.open(ctx, around)
+	if err != nil {
+		return err
+	}
+	if c.Validation != "" {
+		return c.entries(ctx, around, server, revision)
+	}
+	var list struct {
+		Results []client.Validation `json:"results"`
+	}
+	text, err := server.Get(ctx, &list, nil, "revisions", revision, "validations")
+	if err != nil {
+		return err
+	}
+	rows, names := [][]string{{"VALIDATION", "STATUS"}}, []string{}
+	for _, v := range list.Results {
+		names, rows = append(names, v.Name), append(rows, []string{v.Name, v.Status})
+	}
+	return c.print(around, shown{text, names, func(w io.Writer) { columns(w, rows) }})
+}
+
+// entries lists the results of one validation.
+func (c *resultsListCommand) entries(ctx context.Context, around *surroundings, server *client.Client,
+	revision string,
+) error {
+	items, _, err := server.List(ctx, maxListed, nil, "revisions", revision, "validations", "detail")
+	if err != nil {
+		return err
+	}
+	all, err := decodeAll[client.Entry](items)
+	if err != nil {
+		return err
+	}
+	rows, names, kept := [][]string{{"AT", "STATUS", "EXPIRES", "ERRORS"}}, []string{}, items[:0]
+	for i, entry := range all {
+		if entry.Name != c.Validation {
+			continue
+		}
+		kept, names = append(kept, items[i]), append(names, entry.Status)
+		rows = append(rows, []string{
+			dash(moment(entry.CreatedAt)), entry.Status, dash(moment(entry.ExpiresAt)), strconv.Itoa(len(entry.Errors)),
+		})
+	}
+	return c.print(around, shown{listText(kept), names, func(w io.Writer) { columns(w, rows) }})
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"purser/internal/client"
+)
+
+// rollbackCommand makes a new revision with the documents of an earlier one.
+type rollbackCommand struct {
+	remote
+	output
+
+	Revision string `arg:"" help:"Revision: 17, tag:NAME, latest~1; 0 for no documents."`
+	Message  string `help:"Why; the new revision keeps it." short:"m"`
+	DryRun   bool   `help:"Show what would happen, and change nothing." short:"n"`
+	Yes      bool   `help:"Do not ask." short:"y"`
+}
+
+// Help is called by kong.
+func (*rollbackCommand) Help() string {
+	return `  purser rollback tag:good -m "rack 99 does not exist"
+  purser rollback latest~1 --dry-run`
+}
+
+// Run is called by kong.
+func (c *rollbackCommand) Run(ctx context.Context, around *surroundings) error {
+	server, err := c.connect(ctx, around)
+	if err != nil {
+		return err
+	}
+	revision, err := server.Resolve(ctx, c.Revision)
+	if err != nil {
+		return err
+	}
+	change := client.Change{Message: c.Message, MaxDeleted: -1, DryRun: c.DryRun}
+	if c.DryRun {
+		return c.foretell(ctx, around, server, revision, change)
+	}
+	if around.asks && !c.Yes {
+		if change.IfMatch, err = c.confirm(ctx, around, server, revision); err != nil {
+			return err
+		}
+	}
+	written, err := server.Rollback(ctx, revision, change)
+	if err != nil {
+		return err
+	}
+	return c.print(around, shown{written.Body, []string{written.Revision}, func(w io.Writer) {
+		if written.Status == "" {
+			fmt.Fprintf(w, "Nothing changed; the newest revision is %s.\n", written.Revision)
+			return
+		}
+		fmt.Fprintf(w, "Revision %s: %s\nStatus: %s\n", written.Revision, written.Changes, written.Status)
+	}})
+}
+
+// foretell prints what the rollback would do.
+func (c *rollbackCommand) foretell(ctx context.Context, around *surroundings, server *client.Client, revision string,
+	change client.Change,
+) error {
+	would, err := server.Rollback(ctx, revision, change)
+	if err != nil {
+		return err
+	}
+	preview, err := would.Preview()
+	if err != nil {
+		return err
+	}
+	return c.print(around, shown{would.Body, changeNames(preview), func(w io.Writer) { c.plan(w, revision, preview) }})
+}
+
+// confirm shows what the rollback would do and asks whether to do it. It returns the ETag of the revision that it would
+// be done to, so that what is done is what was shown.
+func (c *rollbackCommand) confirm(ctx context.Context, around *surroundings, server *client.Client, revision string) (
+	string, error,
+) {
+	would, err := server.Rollback(ctx, revision, client.Change{MaxDeleted: -1, DryRun: true})
+	if err != nil {
+		return "", err
+	}
+	preview, err := would.Preview()
+	if err != nil {
+		return "", err
+	}
+	c.plan(around.stderr, revision, preview)
+	if !preview.Changed {
+		return would.ETag, nil
+	}
+	return would.ETag, ask(around, "Roll back to revision "+revision+"?")
+}
+
+func (c *rollbackCommand) plan(w io.Writer, revision string, preview client.Preview) {
+	for _, d := range preview.Documents {
+		fmt.Fprintln(w, cellOf(fmt.Sprintf("%-8s %s (bucket %s)", wordOf(d), d, d.Bucket)))
+	}
+	if !preview.Changed {
+		fmt.Fprintf(w, "Nothing would change: the newest revision has the documents of revision %s.\n", revision)
+		return
+	}
+	fmt.Fprintf(w, "Status would be: %s\n", verdictWord(preview.Status))
+}
+
+// changeNames returns a line for each document that a change changes.
+func changeNames(preview client.Preview) []string {
+	names := make([]string, len(preview.Documents))
+	for i, d := range preview.Documents {
+		names[i] = wordOf(d) + " " + d.Schema + "/" + d.Name
+	}
+	return names
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+
+	"purser/internal/client"
+)
+
+// selected are the flags of commands that print documents.
+type selected struct {
+	remote
+	at
+
+	Output string   `default:"yaml" enum:"yaml,json,table,name" help:"Form of the output: yaml, json, table or name." placeholder:"FORM" short:"o"`
+	Schema []string `help:"Only documents of this schema, such as acme/Host/v1, or whose schema begins so." sep:"none"`
+	Name   []string `help:"Only documents of this name."       sep:"none"`
+	Layer  []string `help:"Only documents of this layer."      sep:"none"`
+	Bucket []string `help:"Only documents of this bucket."     sep:"none"`
+	Label  []string `help:"Only documents with this label." placeholder:"KEY=VALUE" sep:"none"`
+	Redact bool     `help:"Print hashes in the place of secrets."`
+}
+
+func (c *selected) query() url.Values {
+	query := url.Values{}
+	for name, values := range map[string][]string{
+		"schema": c.Schema, "metadata.name": c.Name, "metadata.layeringDefinition.layer": c.Layer,
+		"status.bucket": c.Bucket, "metadata.label": c.Label,
+	} {
+		if len(values) > 0 {
+			query[name] = values
+		}
+	}
+	if c.Redact {
+		query.Set("cleartext-secrets", "false")
+	}
+	return query
+}
+
+// print prints documents of a revision.
+func (c *selected) print(ctx context.Context, around *surroundings, query url.Values, what string) error {
+	in := &reading{remote: c.remote, at: c.at}
+	server, revision, err := in.open(ctx, around)
+	if err != nil {
+		return err
+	}
+	request := client.Request{Path: []string{"revisions", revision, what}, Query: query}
+	if c.Output == "yaml" {
+		request.Accept = client.YAML
+	}
+	answer, err := server.Do(ctx, request)
+	if err != nil {
+		return err
+	}
+	if c.Output == "yaml" || c.Output == "json" {
+		return write(around, string(answer.Body))
+	}
+	documents, err := documentsOf(answer.Body)
+	if err != nil {
+		return err
+	}
+	rows, names := [][]string{{"SCHEMA", "LAYER", "NAME", "BUCKET"}}, []string{}
+	for _, doc := range documents {
+		names = append(names, doc.Schema+"/"+doc.Name)
+		rows = append(rows, []string{doc.Schema, dash(doc.Layer), doc.Name, doc.Bucket})
+	}
+	return output{c.Output}.print(around, shown{names: names, table: func(w io.Writer) { columns(w, rows) }})
+}
+
+// showCommand prints documents as they were put.
+type showCommand struct {
+	selected
+
+	Search string `help:"Only documents with this text in a name, a label or a value."`
+}
+
+// Help is called by kong.
+func (*showCommand) Help() string {
+	return `  purser show --schema acme/Host/v1 -o name
+  purser show 17 --name cmp-1
+  purser show latest~1 --search 10.0.0.21`
+}
+
+// Run is called by kong.
+func (c *showCommand) Run(ctx context.Context, around *surroundings) error {
+	query := c.query()
+	if c.Search != "" {
+		query.Set("search", c.Search)
+	}
+	return c.print(ctx, around, query, "documents")
+}
+
+// renderCommand prints rendered documents.
+type renderCommand struct{ selected }
+
+// Help is called by kong.
+func (*renderCommand) Help() string {
+	return `  purser render --name api               # what services read
+  purser render tag:good --bucket site -o json`
+}
+
+// Run is called by kong.
+func (c *renderCommand) Run(ctx context.Context, around *surroundings) error {
+	return c.print(ctx, around, c.query(), "rendered-documents")
+}
+
+// explainCommand tells where the values of a rendered document come from.
+type explainCommand struct {
+	remote
+
+	Document documentName `arg:""           help:"Document: SCHEMA/NAME, such as acme/Service/v1/api."`
+	Path     string       `arg:""           default:"."                                                 help:"Path of a value in its data, such as .log.level."`
+	Revision string       `default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."           placeholder:"REV"                                       short:"r"`
+	Layer    string       `help:"Layer of the document, if others have its name."`
+	Output   string       `default:"text"   enum:"text,json,yaml"                                      help:"Form of the output: text, json or yaml."          placeholder:"FORM" short:"o"`
+}
+
+// Help is called by kong.
+func (*explainCommand) Help() string {
+	return `  purser explain acme/Service/v1/api .log.level   # which document wrote the value, and how it came here`
+}
+
+// Run is called by kong.
+func (c *explainCommand) Run(ctx context.Context, around *surroundings) error {
+	in := &reading{remote: c.remote, at: at{c.Revision}}
+	server, revision, err := in.open(ctx, around)
+	if err != nil {
+		return err
+	}
+	query := url.Values{"schema": {c.Document.Schema}, "name": {c.Document.Name}, "path": {c.Path}}
+	if c.Layer != "" {
+		query.Set("layer", c.Layer)
+	}
+	answer, err := server.Do(ctx, client.Request{
+		Path: []string{"revisions", revision, "rendered-documents", "explain"}, Query: query,
+		Accept: map[string]string{"text": client.Text, "json": client.JSON, "yaml": client.YAML}[c.Output],
+	})
+	if err != nil {
+		return fmt.Errorf("explain %s/%s: %w", c.Document.Schema, c.Document.Name, err)
+	}
+	if c.Output == "text" {
+		return write(around, client.Printable(string(answer.Body)))
+	}
+	return write(around, string(answer.Body))
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"purser/internal/client"
+)
+
+// bucketsCommand lists the buckets.
+type bucketsCommand struct {
+	remote
+	output
+}
+
+// Help is called by kong.
+func (*bucketsCommand) Help() string { return `  purser buckets` }
+
+// Run is called by kong.
+func (c *bucketsCommand) Run(ctx context.Context, around *surroundings) error {
+	server, err := c.connect(ctx, around)
+	if err != nil {
+		return err
+	}
+	items, _, err := server.List(ctx, maxListed, nil, "buckets")
+	if err != nil {
+		return err
+	}
+	buckets, err := decodeAll[client.Bucket](items)
+	if err != nil {
+		return err
+	}
+	rows, names := [][]string{{"BUCKET", "DOCUMENTS", "REVISION", "AT", "USER", "MESSAGE"}}, []string{}
+	for _, b := range buckets {
+		names = append(names, b.Name)
+		rows = append(rows, []string{
+			b.Name, strconv.Itoa(b.Documents), strconv.FormatInt(b.Revision, 10), dash(moment(b.ChangedAt)), dash(b.User),
+			b.Message,
+		})
+	}
+	return c.print(around, shown{listText(items), names, func(w io.Writer) { columns(w, rows) }})
+}
+
+// whoamiCommand prints who the server takes the caller for.
+type whoamiCommand struct {
+	remote
+	output
+}
+
+// Help is called by kong.
+func (*whoamiCommand) Help() string { return `  purser whoami` }
+
+// Run is called by kong.
+func (c *whoamiCommand) Run(ctx context.Context, around *surroundings) error {
+	server, err := c.connect(ctx, around)
+	if err != nil {
+		return err
+	}
+	var caller client.Caller
+	text, err := server.Get(ctx, &caller, nil, "whoami")
+	if err != nil {
+		return err
+	}
+	return c.print(around, shown{text, []string{caller.User.ID}, func(w io.Writer) {
+		columns(w, [][]string{
+			{"server", server.Server},
+			{"user", dash(caller.User.Name), caller.User.ID},
+			{"roles", dash(strings.Join(caller.Roles, ", "))},
+			{"project", dash(caller.Project)},
+		})
+		fmt.Fprintf(w, "rules that you pass:\n")
+		for _, rule := range caller.Rules {
+			fmt.Fprintln(w, cellOf("  "+rule))
+		}
+	}})
+}
+
+// tokenCommand prints the token.
+type tokenCommand struct{ remote }
+
+// Help is called by kong.
+func (*tokenCommand) Help() string {
+	return `For other programs: the token that the flags, the environment or the configuration file lead to.
+
+  curl -H "X-Auth-Token: $(purser token)" "$url"`
+}
+
+// Run is called by kong.
+func (c *tokenCommand) Run(ctx context.Context, around *surroundings) error {
+	_, token, err := c.resolve(ctx, around)
+	if err == nil && token == "" {
+		err = errors.New("there is no token: set PURSER_TOKEN or --token-file, or name one in the configuration file")
+	}
+	if err != nil {
+		return err
+	}
+	return write(around, token)
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purser/internal/budget"
+	"purser/internal/check"
+	"purser/internal/document"
+)
+
+// source is a document that was read from a file.
+type source struct {
+	document.Entry
+
+	file    string
+	segment document.Segment
+	bucket  string // "" unless the document is a part of a change set
+}
+
+// limits are above those of any server, which says what is too much for it. They bound what a mistaken path costs.
+func limits() document.Limits {
+	const much = 1 << 30
+	return document.Limits{Body: much, Documents: much, Size: much, Depth: 10_000, Values: much}
+}
+
+// readSources reads the documents of files, of the files in folders, and of standard input for "-": those that purser
+// check reads.
+func readSources(ctx context.Context, paths []string, stdin io.Reader) ([]source, error) {
+	config, err := check.FindConfig(paths)
+	if err != nil {
+		return nil, err
+	}
+	return readAll(ctx, &check.Reader{Stdin: stdin, Exclude: config.Exclude}, paths)
+}
+
+func readAll(ctx context.Context, reader *check.Reader, paths []string) ([]source, error) {
+	files, err := reader.Read(paths, false)
+	if err != nil {
+		return nil, err
+	}
+	var sources []source
+	for _, file := range files {
+		if file.Name == "-" {
+			file.Name = "standard input"
+		}
+		if file.Broken != "" {
+			return nil, fmt.Errorf("%s: %s", file.Name, file.Broken)
+		}
+		found, err := parseSources(ctx, file.Name, bytes.TrimPrefix(file.Text, []byte("\xef\xbb\xbf")))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s", file.Name, strings.TrimPrefix(err.Error(), malformed))
+		}
+		sources = append(sources, found...)
+	}
+	return sources, nil
+}
+
+// malformed is how the reference begins to say that a body cannot be parsed.
+const malformed = "The request body must be properly formatted YAML. Details: "
+
+func parseSources(ctx context.Context, name string, text []byte) ([]source, error) {
+	media := document.YAML
+	if strings.EqualFold(filepath.Ext(name), ".json") {
+		media = document.JSON
+	}
+	segments, err := document.Split(ctx, text, media, limits())
+	if err == nil && media == document.YAML {
+		segments, err = document.Listed(ctx, text, segments, limits())
+	}
+	if err != nil {
+		return nil, err
+	}
+	var sources []source
+	for _, segment := range segments {
+		entry, err := document.Decode(ctx, segment, limits())
+		if err != nil {
+			return nil, err
+		}
+		if entry.Value != nil { // nothing but comments otherwise
+			sources = append(sources, source{Entry: entry, file: name, segment: segment})
+		}
+	}
+	return sources, nil
+}
+
+// body is a stream of documents that is sent to a server, with where its lines come from.
+type body struct {
+	text   []byte
+	lines  int
+	pieces []piece
+}
+
+// piece is a document in a body.
+type piece struct {
+	*source
+
+	line  int  // the first in the body
+	exact bool // its lines are those of the file
+}
+
+// bodyOf returns the stream of documents. Those of a change set name their buckets.
+func bodyOf(sources []source) *body {
+	b := &body{}
+	for i := range sources {
+		b.add(&sources[i])
+	}
+	return b
+}
+
+// add adds a document as it is written if it can be a part of a stream so, and as JSON on one line otherwise.
+func (b *body) add(s *source) {
+	text := s.segment.Text
+	root, isMapping := s.Value.(document.Mapping)
+	_, hasStatus := root.Lookup("status")
+	verbatim := !s.segment.Digest.IsZero() // no directive or list is needed to read it
+	if s.bucket != "" {
+		verbatim = verbatim && isMapping && !hasStatus && isBlock(text)
+	}
+	if !verbatim {
+		value := s.Value
+		if s.bucket != "" && isMapping {
+			value = root.With("status", document.Mapping{{Key: "bucket", Value: s.bucket}})
+		}
+		text = document.AppendJSON(nil, value)
+	}
+	if !bytes.HasPrefix(text, []byte("---")) {
+		b.append([]byte("---\n"))
+	}
+	b.pieces = append(b.pieces, piece{s, b.lines + 1, verbatim})
+	b.append(text)
+	if !bytes.HasSuffix(text, []byte("\n")) {
+		b.append([]byte("\n"))
+	}
+	if s.bucket != "" && verbatim {
+		b.append(append(document.AppendJSON([]byte("status: {bucket: "), s.bucket), "}\n"...))
+	}
+}
+
+func (b *body) append(text []byte) {
+	b.text = append(b.text, text...)
+	b.lines += bytes.Count(text, []byte("\n"))
+}
+
+// block matches a document whose keys begin lines.
+var block = regexp.MustCompile(`\A(---[ \t]*(#.*)?\r?\n)?([ \t]*(#.*)?\r?\n)*[A-Za-z"']`)
+
+func isBlock(text []byte) bool { return block.Match(text) }
+
+// at returns the document that holds a line of the body, nil if there is none.
+func (b *body) at(line int) *piece {
+	i, _ := slices.BinarySearchFunc(b.pieces, line, func(p piece, line int) int {
+		if p.line <= line {
+			return -1
+		}
+		return 1
+	})
+	if i == 0 {
+		return nil
+	}
+	return &b.pieces[i-1]
+}
+
+// place returns where a line of the body comes from: FILE:LINE, with the column if that is known.
+func (p *piece) place(line, column int) string {
+	if !p.exact {
+		return fmt.Sprintf("%s:%d", p.file, p.segment.Line)
+	}
+	place := fmt.Sprintf("%s:%d", p.file, p.segment.Line+line-p.line)
+	if column > 0 {
+		place += ":" + strconv.Itoa(column)
+	}
+	return place
+}
+
+// bodyLine matches a line that a message of the server names.
+var bodyLine = regexp.MustCompile(`\bline (\d+)(?:,? column (\d+))?`)
+
+// located returns a message of the server with the lines of the body as lines of files.
+func (b *body) located(message string) string {
+	return bodyLine.ReplaceAllStringFunc(message, func(match string) string {
+		parts := bodyLine.FindStringSubmatch(match)
+		line, _ := strconv.Atoi(parts[1])
+		column, _ := strconv.Atoi(parts[2])
+		if p := b.at(line); p != nil {
+			return p.place(line, column)
+		}
+		return match
+	})
+}
+
+// positionOf returns where a value of a document stands: FILE:LINE:COLUMN.
+func (s *source) positionOf(ctx context.Context, path string) string {
+	at, err := document.Positions(budget.NewMeter(ctx), s.segment, [][]string{document.SplitPath(path)})
+	if err != nil || len(at) == 0 || at[0].Line == 0 {
+		return fmt.Sprintf("%s:%d", s.file, s.segment.Line)
+	}
+	return fmt.Sprintf("%s:%d:%d", s.file, at[0].Line, at[0].Column)
+}
+
+// changeSet reads the documents of the folders in a folder, each of which is a bucket of the folder's name. empty are
+// the buckets without documents.
+func changeSet(ctx context.Context, dir string) (sources []source, empty []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the change set: %w", err)
+	}
+	config, err := check.FindConfig([]string{dir})
+	if err != nil {
+		return nil, nil, err
+	}
+	reader := &check.Reader{Exclude: config.Exclude}
+	buckets := 0
+	for _, entry := range entries {
+		at := filepath.Join(dir, entry.Name())
+		switch {
+		case strings.HasPrefix(entry.Name(), "."):
+			continue
+		case !entry.IsDir() && isDocumentFile(at):
+			return nil, nil, fmt.Errorf("%s is in no folder of %s: each folder there is a bucket, and a document must be in one",
+				at, dir)
+		case !entry.IsDir():
+			continue
+		}
+		bucket, err := bucketOf(entry.Name())
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", at, err)
+		}
+		found, err := readAll(ctx, reader, []string{at})
+		if err != nil {
+			return nil, nil, err
+		}
+		if buckets++; len(found) == 0 {
+			empty = append(empty, bucket)
+		}
+		for i := range found {
+			found[i].bucket = bucket
+		}
+		sources = append(sources, found...)
+	}
+	if buckets == 0 {
+		return nil, nil, errors.New(dir + " has no folders: each folder of a change set is a bucket of the folder's name")
+	}
+	return sources, empty, nil
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// tree writes files, by their paths with slashes, below a new folder.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// Lines of the stream that is sent lead back to the files, whatever these begin and end with.
+func TestBody_places(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{
+		"a.yaml":      "# only a comment\n---\na: 1\nb: 2\n---\n\nc: 3",
+		"b.yml":       "\xef\xbb\xbfd: 4\r\ne: 5\r\n...\n",
+		"c.json":      "[\n {\"f\": 6},\n {\"g\": 7}]",
+		"d.yaml":      "- h: 8\n- i: 9\n",
+		"e.yaml":      "%YAML 1.1\n---\nj: 10\n",
+		"notes.txt":   "not: read",
+		".git/x.yaml": "not: read",
+		"empty.yaml":  "# nothing\n",
+	})
+	sources, err := readSources(t.Context(), []string{dir}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bodyOf(sources)
+	places := map[string]string{}
+	for i, line := range strings.Split(strings.TrimSuffix(string(b.text), "\n"), "\n") {
+		if line = strings.TrimSpace(line); line != "" && line != "---" && line != "..." {
+			places[line], _ = filepath.Rel(dir, b.at(i+1).place(i+1, 3))
+		}
+	}
+	want := map[string]string{
+		"a: 1": "a.yaml:3:3", "b: 2": "a.yaml:4:3", "c: 3": "a.yaml:7:3", "d: 4": "b.yml:1:3", "e: 5": "b.yml:2:3",
+		`{"f": 6}`: "c.json:2:3", `{"g": 7}`: "c.json:3:3", `{"h":8}`: "d.yaml:1", `{"i":9}`: "d.yaml:2",
+		`{"j":10}`: "e.yaml:3",
+	}
+	if diff := cmp.Diff(want, places); diff != "" {
+		t.Errorf("places (-want +got):\n%s\n%s", diff, b.text)
+	}
+	said := strings.ReplaceAll(b.located("document 2 (from line 4), line 6, column 3: no"), dir+"/", "")
+	if want := "document 2 (from a.yaml:5), a.yaml:7:3: no"; said != want {
+		t.Errorf("%q, want %q", said, want)
+	}
+}
+
+// A document of a change set names its bucket, however it is written.
+func TestBody_changeSet(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{
+		"b%2F1/x.yaml":   "---\na: 1\n---\n# c\n'b': |+\n  text\n\n--- {c: 3}\n---\nstatus: {bucket: other}\nd: 4\n",
+		"two/in/y.json":  `[{"e": 5}]`,
+		"none/README.md": "no documents",
+	})
+	sources, empty, err := changeSet(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"none"}, empty); diff != "" {
+		t.Errorf("buckets without documents (-want +got):\n%s", diff)
+	}
+	sent, err := parseSources(t.Context(), "sent", bodyOf(sources).text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range sent {
+		got = append(got, strings.TrimSpace(string(marshalValue(s.Value))))
+	}
+	want := []string{
+		`{"a":1,"status":{"bucket":"b/1"}}`, `{"b":"text\n\n","status":{"bucket":"b/1"}}`,
+		`{"c":3,"status":{"bucket":"b/1"}}`, `{"status":{"bucket":"b/1"},"d":4}`, `{"e":5,"status":{"bucket":"two"}}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("documents (-want +got):\n%s", diff)
+	}
+}
+
+func TestReadSources_errors(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{"bad.yaml": "a: 1\n---\nb: [1,\nc: 2\n", "bad.json": "[1, 2", "lone.yaml": "a: 1\n"})
+	for path, want := range map[string]string{
+		"bad.yaml": "bad.yaml: document 2, line ", "bad.json": "bad.json: line 1: JSON: ", "none.yaml": "no such file",
+	} {
+		_, err := readSources(t.Context(), []string{filepath.Join(dir, path)}, nil)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q in it", path, err, want)
+		}
+	}
+	if _, _, err := changeSet(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "is in no folder of") {
+		t.Errorf("a document in no folder: error %v", err)
+	}
+	if _, _, err := changeSet(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "has no folders") {
+		t.Errorf("an empty change set: error %v", err)
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"purser/internal/client"
+)
+
+// statusCommand prints whether a revision may be deployed.
+type statusCommand struct {
+	remote
+	output
+
+	Revision string        `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."`
+	Expect   string        `enum:",success" default:"" help:"Exit with 1 unless the status is this: success." placeholder:"STATUS"`
+	Wait     time.Duration `help:"Wait so long for what is missing to be reported, if the status can still become a success." placeholder:"10m"`
+}
+
+// Help is called by kong.
+func (*statusCommand) Help() string {
+	return `  purser status                                  # of the newest revision
+  purser status 17 --expect success && ./deploy  # a gate
+  purser status 17 --expect success --wait 10m   # a gate that waits for results`
+}
+
+// Run is called by kong.
+func (c *statusCommand) Run(ctx context.Context, around *surroundings) error {
+	server, err := c.connect(ctx, around)
+	if err != nil {
+		return err
+	}
+	return c.show(ctx, around, server)
+}
+
+// poll is how often a server is asked that cannot wait itself.
+const poll = 5 * time.Second
+
+func (c *statusCommand) show(ctx context.Context, around *surroundings, server *client.Client) error {
+	revision, err := server.Resolve(ctx, c.Revision)
+	if err != nil {
+		return err
+	}
+	verdict, text, err := server.Status(ctx, revision, c.Wait, poll)
+	if err != nil {
+		return err
+	}
+	err = c.print(around, shown{text, []string{verdict.Status}, func(w io.Writer) { verdictTable(w, verdict) }})
+	if err == nil && c.Expect != "" && verdict.Status != c.Expect {
+		return no(fmt.Sprintf("the status of revision %d is %s", verdict.Revision, verdict.Status))
+	}
+	return err
+}
+
+// verdictTable prints a verdict: the status, and each validation that counts.
+func verdictTable(w io.Writer, verdict client.Verdict) {
+	fmt.Fprintf(w, "revision %d: %s\n", verdict.Revision, verdict.Status)
+	var rows [][]string
+	for _, policy := range verdict.Policies {
+		if policy.Broken() {
+			rows = append(rows, []string{"  " + policy.Status, policy.Name, "the document is not a valid ValidationPolicy"})
+		}
+		for _, v := range policy.Validations {
+			rows = append(rows, []string{"  " + v.Status, v.Name, "policy " + policy.Name})
+		}
+	}
+	for _, v := range verdict.Validations {
+		rows = append(rows, []string{"  " + v.Status, v.Name})
+	}
+	for _, v := range verdict.Ignored {
+		rows = append(rows, []string{"  " + v.Status, v.Name, "ignored"})
+	}
+	columns(w, rows)
+	for _, warning := range verdict.Warnings {
+		fmt.Fprintln(w, cellOf("warning: "+warning))
+	}
+}
+
+// findingText returns a finding as one line, without where it stands in a file.
+func findingText(f client.Finding) string {
+	what := f.Validation
+	if f.Document != nil {
+		what = strings.TrimSpace(f.Document.String() + " " + f.Path)
+	}
+	text := what + ": " + f.Message
+	if f.Level != "error" {
+		text = f.Level + ": " + text
+	}
+	if f.Advice != "" {
+		text += " (" + f.Advice + ")"
+	}
+	return text
+}
+
+// restText says how many findings are not shown; "" if all are.
+func restText(count, total int, more bool) string {
+	switch rest := total - count; {
+	case more:
+		return "and more than " + strconv.Itoa(rest) + " others"
+	case rest > 0:
+		return "and " + strconv.Itoa(rest) + " more"
+	}
+	return ""
+}

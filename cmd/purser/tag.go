@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"purser/internal/client"
+)
+
+// tagCommand sets, deletes or lists tags.
+type tagCommand struct {
+	remote
+	output
+
+	Name     string `arg:"" help:"Tag to set. Without one, the tags of all revisions are listed." optional:""`
+	Revision string `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."`
+	Delete   bool   `help:"Delete the tag from the newest revision that has it." short:"d"`
+	Data     string `help:"A value to keep with the tag, in YAML." placeholder:"YAML"`
+}
+
+// Help is called by kong.
+func (*tagCommand) Help() string {
+	return `  purser tag good 17       # tag:good now names revision 17
+  purser tag               # all tags
+  purser tag good -d`
+}
+
+// Run is called by kong.
+func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
+	server, err := c.connect(ctx, around)
+	switch {
+	case err != nil:
+		return err
+	case c.Name == "" && c.Delete:
+		return errors.New("name the tag to delete")
+	case c.Name == "":
+		return c.list(ctx, around, server)
+	}
+	of := c.Revision
+	if c.Delete && of == "latest" {
+		of = "tag:" + c.Name
+	}
+	about, err := revisionOf(ctx, server, of)
+	if err != nil {
+		return err
+	}
+	request := client.Request{
+		Method: http.MethodPost, Path: []string{"revisions", strconv.FormatInt(about.ID, 10), "tags", c.Name},
+		Query: url.Values{"revision-stamp": {about.Stamp}},
+	}
+	did := "Tagged"
+	if c.Delete {
+		request.Method, did = http.MethodDelete, "No longer tagged"
+	} else if c.Data != "" {
+		request.Body = []byte(c.Data)
+	}
+	if _, err := server.Send(ctx, request, nil); err != nil {
+		return err
+	}
+	return c.print(around, shown{
+		text: marshal(map[string]any{"tag": c.Name, "revision": about.ID, "deleted": c.Delete}), names: []string{c.Name},
+		table: func(w io.Writer) { fmt.Fprintf(w, "%s %s: revision %d\n", did, cellOf(c.Name), about.ID) },
+	})
+}
+
+// revisionOf returns a revision, of which only the number and stamp are used.
+func revisionOf(ctx context.Context, server *client.Client, name string) (client.Revision, error) {
+	var about client.Revision
+	resolved, err := server.Resolve(ctx, name)
+	if err == nil {
+		_, err = server.Get(ctx, &about, nil, "revisions", resolved)
+	}
+	return about, err
+}
+
+// maxListed bounds lists that are read to their end.
+const maxListed = 100_000
+
+// list prints all tags with the newest revision of each.
+func (c *tagCommand) list(ctx context.Context, around *surroundings, server *client.Client) error {
+	items, _, err := server.List(ctx, maxListed, url.Values{"sort": {"id"}, "order": {"desc"}}, "revisions")
+	if err != nil {
+		return err
+	}
+	revisions, err := decodeAll[client.Revision](items)
+	if err != nil {
+		return err
+	}
+	newest := map[string]client.Revision{}
+	for _, revision := range slices.Backward(revisions) {
+		for _, tag := range revision.Tags {
+			newest[tag] = revision
+		}
+	}
+	rows, numbers := [][]string{{"TAG", "REVISION", "STATUS", "AT"}}, map[string]int64{}
+	tags := slices.Sorted(maps.Keys(newest))
+	for _, tag := range tags {
+		r := newest[tag]
+		numbers[tag] = r.ID
+		rows = append(rows, []string{tag, strconv.FormatInt(r.ID, 10), verdictWord(r.Status), moment(r.CreatedAt)})
+	}
+	return c.print(around, shown{marshal(numbers), tags, func(w io.Writer) { columns(w, rows) }})
+}

@@ -1,0 +1,299 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Get asks for what is at a path, decodes it into a value if there is one, and returns the JSON text.
+func (c *Client) Get(ctx context.Context, into any, query url.Values, path ...string) ([]byte, error) {
+	answer, err := c.Do(ctx, Request{Path: path, Query: query})
+	if err != nil {
+		return nil, err
+	}
+	return answer.Body, answer.decode(into)
+}
+
+// decode decodes a JSON answer, unless into is nil.
+func (a Answer) decode(into any) error {
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(a.Body, into); err != nil {
+		return fmt.Errorf("the server's answer cannot be read: %w", err)
+	}
+	return nil
+}
+
+// before matches a revision before another one.
+var before = regexp.MustCompile(`^(.+)~(\d+)$`)
+
+// Resolve returns the name of a revision as the server knows it: NAME~N is the number of the Nth revision before NAME.
+// Revision numbers have no gaps; that of a pruned one is returned too, and 0, the revision without documents, before 1.
+func (c *Client) Resolve(ctx context.Context, name string) (string, error) {
+	parts := before.FindStringSubmatch(name)
+	if parts == nil {
+		return name, nil
+	}
+	of := parts[1]
+	n, err := strconv.ParseInt(parts[2], 10, 64)
+	if err != nil {
+		return "", fmt.Errorf("revision %q: the number after ~ is too large", name)
+	}
+	number, err := c.Number(ctx, of)
+	if err != nil {
+		return "", err
+	}
+	id, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n > id {
+		return "", fmt.Errorf("revision %q: %s is revision %s, and there are not so many before it", name, of, number)
+	}
+	return strconv.FormatInt(id-n, 10), nil
+}
+
+// Number returns the number of a revision. Numbers are returned as they are, whether or not there is such a revision.
+func (c *Client) Number(ctx context.Context, name string) (string, error) {
+	name, err := c.Resolve(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	if _, err := strconv.ParseUint(name, 10, 63); err == nil {
+		return name, nil
+	}
+	var revision Revision
+	if _, err := c.Get(ctx, &revision, nil, "revisions", name); err != nil {
+		return "", err
+	}
+	return strconv.FormatInt(revision.ID, 10), nil
+}
+
+// Status returns the verdict on a revision, and its JSON text. With wait > 0 it waits until the verdict is success or
+// cannot become so by waiting. poll is how often a server is asked that cannot wait itself.
+func (c *Client) Status(ctx context.Context, revision string, wait, poll time.Duration) (Verdict, []byte, error) {
+	if wait > 0 {
+		verdict, text, err := c.status(ctx, revision, wait)
+		refused, ok := errors.AsType[*Error](err)
+		if !ok || refused.Status != http.StatusBadRequest || !strings.Contains(refused.Error(), `"wait"`) {
+			return verdict, text, err
+		}
+		return c.polled(ctx, revision, wait, poll)
+	}
+	return c.status(ctx, revision, 0)
+}
+
+// maxWait is the longest wait that a server takes at once.
+const maxWait = 10 * time.Minute
+
+// status asks for the verdict on a revision. A wait of more than maxWait is several.
+func (c *Client) status(ctx context.Context, revision string, wait time.Duration) (Verdict, []byte, error) {
+	for {
+		step, query := min(wait, maxWait), url.Values{}
+		if step > 0 {
+			query = url.Values{"expect": {success}, "wait": {step.String()}}
+		}
+		var verdict Verdict
+		answer, err := c.Do(ctx, Request{
+			Path: []string{"revisions", revision, "status"}, Query: query, Longer: step,
+			Others: []int{http.StatusPreconditionFailed},
+		})
+		if err != nil {
+			return verdict, nil, err
+		}
+		if err := answer.decode(&verdict); err != nil || verdict.Final() {
+			return verdict, answer.Body, err
+		}
+		if wait -= step; wait <= 0 {
+			return verdict, answer.Body, nil
+		}
+		revision = strconv.FormatInt(verdict.Revision, 10) // latest is resolved once
+	}
+}
+
+// polled asks for the verdict again and again, for a server that does not know wait.
+func (c *Client) polled(ctx context.Context, revision string, wait, poll time.Duration) (Verdict, []byte, error) {
+	for {
+		verdict, text, err := c.status(ctx, revision, 0)
+		if err != nil || verdict.Final() || wait <= 0 {
+			return verdict, text, err
+		}
+		revision = strconv.FormatInt(verdict.Revision, 10)
+		select {
+		case <-time.After(min(poll, wait)):
+		case <-ctx.Done():
+			return verdict, text, context.Canceled
+		}
+		wait -= poll
+	}
+}
+
+// Final reports whether a verdict does not become another one by waiting: a success, or one that a failed validation
+// made. It may where a result is missing or expired.
+func (v Verdict) Final() bool {
+	waiting := false
+	for _, of := range append(v.Policies, Policy{Status: v.Status, Validations: v.Validations}) {
+		if len(of.Validations) > 0 && of.Broken() {
+			return true
+		}
+		for _, validation := range of.Validations {
+			switch validation.Status {
+			case "failure":
+				return true
+			case "missing", "expired":
+				waiting = true
+			}
+		}
+	}
+	return v.Status == success || !waiting
+}
+
+// Change says how a change is made.
+type Change struct {
+	Message    string
+	IfMatch    string // an ETag or a revision's number, in quotes
+	MaxDeleted int    // -1 for any number
+	Buckets    []string
+	DryRun     bool
+	Findings   bool // the answer lists what is wrong
+}
+
+func (change Change) query() url.Values {
+	query := url.Values{}
+	if change.MaxDeleted >= 0 {
+		query.Set("max-deleted", strconv.Itoa(change.MaxDeleted))
+	}
+	if len(change.Buckets) > 0 {
+		query["buckets"] = change.Buckets
+	}
+	if change.DryRun {
+		query.Set("dry-run", "true")
+	}
+	if change.Findings {
+		query.Set("findings", "true")
+	}
+	if change.Message != "" {
+		query.Set("message", change.Message)
+	}
+	return query
+}
+
+// Written is what a change did.
+type Written struct {
+	Revision string // its number
+	ETag     string
+	Changes  string // added=1, modified=0, deleted=0, unchanged=4
+	Status   string // success or failure, with the number of findings; "" if nothing was changed
+	Body     []byte // JSON
+}
+
+// Put replaces a bucket by documents in YAML, or with an empty name those buckets that the documents name.
+func (c *Client) Put(ctx context.Context, bucket string, documents []byte, change Change) (Written, error) {
+	path := []string{"buckets", bucket, "documents"}
+	if bucket == "" {
+		path = []string{"changesets"}
+	}
+	if documents == nil {
+		documents = []byte{}
+	}
+	return c.write(ctx, Request{
+		Method: http.MethodPut, Path: path, Query: change.query(), IfMatch: change.IfMatch, Body: documents,
+	})
+}
+
+// Rollback makes a new revision with the documents of an earlier one.
+func (c *Client) Rollback(ctx context.Context, revision string, change Change) (Written, error) {
+	query := change.query()
+	query.Del("max-deleted")
+	return c.write(ctx, Request{
+		Method: http.MethodPost, Path: []string{"rollback", revision}, Query: query, IfMatch: change.IfMatch,
+	})
+}
+
+func (c *Client) write(ctx context.Context, r Request) (Written, error) {
+	answer, err := c.Do(ctx, r)
+	if err != nil {
+		return Written{}, err
+	}
+	of := answer.Header
+	return Written{
+		of.Get("Purser-Revision"), of.Get("ETag"), of.Get("Purser-Changes"), of.Get("Purser-Status"), answer.Body,
+	}, nil
+}
+
+// Preview decodes the answer to a dry run.
+func (w Written) Preview() (Preview, error) {
+	var preview Preview
+	err := Answer{Body: w.Body}.decode(&preview)
+	return preview, err
+}
+
+// Send sends a request that changes something, with a body of YAML if there is one, and decodes the answer.
+func (c *Client) Send(ctx context.Context, r Request, into any) ([]byte, error) {
+	answer, err := c.Do(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Body, answer.decode(into)
+}
+
+// List asks for a list, page by page, until it has most items or all of them. It returns the items' JSON texts, and
+// whether there are others.
+func (c *Client) List(ctx context.Context, most int, query url.Values, path ...string) (
+	items []json.RawMessage, more bool, err error,
+) {
+	const page = 1000
+	query = cloned(query)
+	for {
+		var list struct {
+			Results []json.RawMessage `json:"results"`
+			Next    *string           `json:"next"`
+		}
+		query.Set("offset", strconv.Itoa(len(items)))
+		query.Set("limit", strconv.Itoa(min(page, most-len(items))))
+		if _, err := c.Get(ctx, &list, query, path...); err != nil {
+			return nil, false, err
+		}
+		items, more = append(items, list.Results...), list.Next != nil
+		if !more || len(items) >= most || len(list.Results) == 0 {
+			return items, more, nil
+		}
+	}
+}
+
+func cloned(query url.Values) url.Values {
+	clone := url.Values{}
+	maps.Copy(clone, query)
+	return clone
+}
+
+// Events returns the events after a cursor, oldest first, and the cursor after them. It waits for the first one for so
+// long.
+func (c *Client) Events(ctx context.Context, since string, query url.Values, wait time.Duration) (
+	cursor string, events []json.RawMessage, err error,
+) {
+	query = cloned(query)
+	query.Set("since", since)
+	if wait > 0 {
+		query.Set("wait", wait.String())
+	}
+	var page struct {
+		Cursor string            `json:"cursor"`
+		Events []json.RawMessage `json:"events"`
+	}
+	answer, err := c.Do(ctx, Request{Path: []string{"events"}, Query: query, Longer: wait})
+	if err != nil {
+		return since, nil, err
+	}
+	if err := answer.decode(&page); err != nil {
+		return since, nil, err
+	}
+	return page.Cursor, page.Events, nil
+}

@@ -1,0 +1,227 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+// MaxBytes bounds an answer, decompressed. A site of 100,000 documents is below it.
+const MaxBytes = 512 << 20
+
+// Config says which server to talk to, and how.
+type Config struct {
+	Server  string        // its URL, with a path below which it is if there is one
+	Token   string        // "" for none
+	TLS     TLS           // of an https URL
+	Timeout time.Duration // of a request, all tries together; 0: 5 minutes
+	Agent   string        // the User-Agent
+	// Notice is told why and when a request is tried again. It may be nil.
+	Notice func(string)
+	// Transport is used in the place of one for TLS. It is for tests.
+	Transport http.RoundTripper
+	MaxBytes  int64 // of an answer; 0: MaxBytes
+}
+
+// Client talks to one server. It is safe for concurrent use.
+type Client struct {
+	Config
+
+	base *url.URL
+	http *http.Client
+}
+
+// New returns a client. It does not connect. Errors name what is wrong with the configuration.
+func New(config Config) (*Client, error) {
+	base, err := baseOf(config.Server)
+	if err != nil {
+		return nil, err
+	}
+	if config.Timeout <= 0 {
+		config.Timeout = 5 * time.Minute
+	}
+	if config.MaxBytes <= 0 {
+		config.MaxBytes = MaxBytes
+	}
+	if config.Notice == nil {
+		config.Notice = func(string) {}
+	}
+	if strings.ContainsFunc(config.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errors.New("the token holds white space or characters that no token has")
+	}
+	transport := config.Transport
+	if transport == nil {
+		if transport, err = config.TLS.transport(); err != nil {
+			return nil, err
+		}
+	}
+	return &Client{Config: config, base: base, http: &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// baseOf returns the URL below which the paths of the API are. The URL of the API itself will do.
+func baseOf(server string) (*url.URL, error) {
+	base, err := url.Parse(server)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("the server's URL cannot be read: %w", err)
+	case base.Scheme != "http" && base.Scheme != "https" || base.Host == "":
+		return nil, fmt.Errorf("the server must be a URL such as https://purser.example:9000, and not %q", server)
+	case base.User != nil:
+		return nil, errors.New("the server's URL holds a user or password; Purser takes tokens and client certificates")
+	case base.RawQuery != "" || base.Fragment != "":
+		return nil, fmt.Errorf("the server's URL %q has a query or fragment", server)
+	}
+	below := strings.TrimSuffix(strings.TrimSuffix(path.Clean("/"+base.Path), "/"), apiPath)
+	return &url.URL{Scheme: base.Scheme, Host: base.Host, Path: below}, nil
+}
+
+const apiPath = "/api/v1.0"
+
+// TokenInClear reports whether the token is sent over a network without TLS.
+func (c *Client) TokenInClear() bool {
+	if c.Token == "" || c.base.Scheme == "https" || c.base.Hostname() == "localhost" {
+		return false
+	}
+	ip := net.ParseIP(c.base.Hostname())
+	return ip == nil || !ip.IsLoopback()
+}
+
+// Request is a request to the API.
+type Request struct {
+	Method  string   // "": GET
+	Path    []string // below /api/v1.0, not escaped
+	Query   url.Values
+	Accept  string // "": application/json
+	IfMatch string // an ETag or the number of a revision, in quotes
+	Message string // why a change is made
+	Body    []byte // YAML
+	// Longer is how much longer than usual the answer may take, because the server was asked to wait.
+	Longer time.Duration
+	// Others are status codes that are answers and not errors.
+	Others []int
+}
+
+// Answer is an answer of the API.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// The media types that requests ask for.
+const (
+	JSON     = "application/json"
+	YAML     = "application/x-yaml"
+	Text     = "text/plain"
+	SVG      = "image/svg+xml"
+	Graphviz = "text/vnd.graphviz"
+	Patch    = "application/json-patch+json"
+)
+
+// Do sends a request and returns its answer. An answer that is an error is an *Error; others say what happened to the
+// connection.
+func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout+r.Longer)
+	defer cancel()
+	return c.repeat(ctx, r, func() (Answer, error) { return c.once(ctx, r) })
+}
+
+// once sends a request once.
+func (c *Client) once(ctx context.Context, r Request) (Answer, error) {
+	request, err := c.build(ctx, r)
+	if err != nil {
+		return Answer{}, err
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return Answer{}, c.unreachable(ctx, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, c.MaxBytes+1))
+	switch {
+	case err != nil:
+		return Answer{}, c.brokenOff(ctx, len(body), err)
+	case int64(len(body)) > c.MaxBytes:
+		return Answer{}, fmt.Errorf("the answer of %s has more than %d bytes, the most that is read; ask for less of it",
+			c.base, c.MaxBytes)
+	}
+	answer := Answer{response.StatusCode, response.Header, body}
+	if answer.Status/100 == 2 || slices.Contains(r.Others, answer.Status) {
+		return answer, c.expected(r, answer)
+	}
+	return Answer{}, c.errorOf(answer)
+}
+
+func (c *Client) build(ctx context.Context, r Request) (*http.Request, error) {
+	method := r.Method
+	if method == "" {
+		method = http.MethodGet
+	}
+	var body io.Reader
+	if r.Body != nil {
+		body = bytes.NewReader(r.Body)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.URL(r.Path, r.Query), body)
+	if err != nil {
+		return nil, fmt.Errorf("build the request: %w", err)
+	}
+	request.Header.Set("Accept", r.accept())
+	for name, value := range map[string]string{"If-Match": r.IfMatch, "User-Agent": c.Agent} {
+		if value != "" {
+			request.Header.Set(name, value)
+		}
+	}
+	if r.Body != nil {
+		request.Header.Set("Content-Type", YAML)
+	}
+	if c.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	return request, nil
+}
+
+func (r Request) accept() string {
+	if r.Accept == "" {
+		return JSON
+	}
+	return r.Accept
+}
+
+// URL returns the URL of a path of the API.
+func (c *Client) URL(steps []string, query url.Values) string {
+	escaped := make([]string, len(steps))
+	for i, step := range steps {
+		escaped[i] = url.PathEscape(step)
+	}
+	at := c.base.String() + apiPath + "/" + strings.Join(escaped, "/")
+	if len(query) > 0 {
+		at += "?" + query.Encode()
+	}
+	return at
+}
+
+// expected returns an error if an answer is not of the type that was asked for: a login page, or that of a proxy.
+func (c *Client) expected(r Request, answer Answer) error {
+	if len(answer.Body) == 0 {
+		return nil
+	}
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	if kind == r.accept() {
+		return nil
+	}
+	return fmt.Errorf("%s answers with %q where %s was asked for: it is not Purser, or there is a proxy before it that "+
+		"wants something first", c.base, answer.Header.Get("Content-Type"), r.accept())
+}

@@ -1,0 +1,347 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// script answers requests one after the other, without a network.
+type script struct {
+	replies []reply
+	seen    []string // method, path and If-Match of the requests
+	at      []time.Duration
+	start   time.Time
+}
+
+// reply is an answer, or what comes in its place.
+type reply struct {
+	status int
+	body   string
+	header []string // pairs
+	err    error
+	broken bool // it ends before its end
+	hangs  bool
+}
+
+func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
+	if s.start.IsZero() {
+		s.start = time.Now()
+	}
+	s.seen = append(s.seen, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+r.Header.Get("If-Match")))
+	s.at = append(s.at, time.Since(s.start))
+	next := s.replies[0]
+	if len(s.replies) > 1 {
+		s.replies = s.replies[1:]
+	}
+	if next.hangs {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	if next.err != nil {
+		return nil, next.err
+	}
+	of, body := http.Header{"Content-Type": {"application/json"}}, io.Reader(strings.NewReader(next.body))
+	for i := 0; i+1 < len(next.header); i += 2 {
+		of.Set(next.header[i], next.header[i+1])
+	}
+	if next.broken {
+		body = io.MultiReader(body, errorReader{})
+	}
+	return &http.Response{StatusCode: next.status, Header: of, Body: io.NopCloser(body)}, nil
+}
+
+// answer is an answer with pairs of headers.
+func answer(status int, body string, header ...string) reply {
+	return reply{status: status, body: body, header: header}
+}
+
+func failed(err error) reply { return reply{err: err} }
+
+var (
+	busy    = envelope("ServiceUnavailable", "the database restarts")
+	refused = &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+	reset   = &net.OpError{Op: "read", Net: "tcp", Err: errors.New("connection reset by peer")}
+)
+
+func envelope(kind, message string, more ...string) string {
+	list := []any{}
+	for _, m := range append([]string{message}, more...) {
+		list = append(list, map[string]any{"error": true, "message": m})
+	}
+	text, err := json.Marshal(map[string]any{
+		"kind": "Status", "message": message, "details": map[string]any{"errorType": kind, "messageList": list},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func scripted(t *testing.T, config Config, replies ...reply) (*Client, *script) {
+	t.Helper()
+	s := &script{replies: replies}
+	config.Server, config.Transport = "http://purser.example", s
+	c, err := New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, s
+}
+
+// What is safe is sent again, and nothing else.
+func TestDo_again(t *testing.T) {
+	t.Parallel()
+	ok := answer(200, `{}`)
+	for name, test := range map[string]struct {
+		request Request
+		first   reply
+		tries   int
+	}{
+		"GET, away":                 {Request{}, failed(refused), 2},
+		"GET, reset":                {Request{}, failed(reset), 2},
+		"GET, broken off":           {Request{}, reply{status: 200, body: `{"a`, broken: true}, 2},
+		"GET, 503":                  {Request{}, answer(503, busy), 2},
+		"GET, 429":                  {Request{}, answer(429, envelope("Throttled", "x")), 2},
+		"GET, 502 of a proxy":       {Request{}, answer(502, "<html>", "Content-Type", "text/html"), 2},
+		"GET, 500":                  {Request{}, answer(500, envelope("InternalError", "x")), 1},
+		"GET, 404":                  {Request{}, answer(404, envelope("RevisionNotFound", "x")), 1},
+		"GET, no such host":         {Request{}, failed(&net.DNSError{Err: "no such host", IsNotFound: true}), 1},
+		"GET, a wrong certificate":  {Request{}, failed(&tls.CertificateVerificationError{Err: errors.New("x")}), 1},
+		"PUT, away":                 {Request{Method: "PUT"}, failed(refused), 2},
+		"PUT, reset":                {Request{Method: "PUT"}, failed(reset), 2},
+		"PUT, 503":                  {Request{Method: "PUT"}, answer(503, busy), 2},
+		"PUT with If-Match, away":   {Request{Method: "PUT", IfMatch: `"5"`}, failed(refused), 2},
+		"PUT with If-Match, reset":  {Request{Method: "PUT", IfMatch: `"5"`}, failed(reset), 1},
+		"PUT with If-Match, 503":    {Request{Method: "PUT", IfMatch: `"5"`}, answer(503, busy), 1},
+		"PUT with If-Match, 429":    {Request{Method: "PUT", IfMatch: `"5"`}, answer(429, busy), 2},
+		"PUT, 409":                  {Request{Method: "PUT"}, answer(409, envelope("Conflict", "x")), 1},
+		"POST, away":                {Request{Method: "POST"}, failed(refused), 1},
+		"POST, 503":                 {Request{Method: "POST"}, answer(503, busy), 1},
+		"DELETE, 503":               {Request{Method: "DELETE"}, answer(503, busy), 1},
+		"GET, an answer of no type": {Request{}, answer(200, "<html>", "Content-Type", "text/html"), 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, s := scripted(t, Config{}, test.first, ok)
+				_, err := c.Do(t.Context(), test.request)
+				if len(s.seen) != test.tries || (err == nil) != (test.tries == 2) {
+					t.Errorf("%d tries, want %d; error %v", len(s.seen), test.tries, err)
+				}
+			})
+		})
+	}
+}
+
+type errorReader struct{}
+
+func (errorReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// The server says when to come again: in seconds, or by its own clock.
+func TestDo_retryAfter(t *testing.T) {
+	t.Parallel()
+	for name, header := range map[string][]string{
+		"seconds": {"Retry-After", "17"},
+		"date":    {"Date", "Sun, 22 Nov 2020 10:00:00 GMT", "Retry-After", "Sun, 22 Nov 2020 10:00:17 GMT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, s := scripted(t, Config{}, answer(503, busy, header...), answer(200, `{}`))
+				var said []string
+				c.Notice = func(text string) { said = append(said, text) }
+				if _, err := c.Do(t.Context(), Request{}); err != nil {
+					t.Fatal(err)
+				}
+				if s.at[1] != 17*time.Second {
+					t.Errorf("it is sent again after %v, want 17s", s.at[1])
+				}
+				if diff := cmp.Diff([]string{"the database restarts; trying again in 17s"}, said); diff != "" {
+					t.Errorf("notices (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// Tries have a bound, and so has the time that they take together.
+func TestDo_givesUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, s := scripted(t, Config{}, answer(503, busy, "Retry-After", "1"))
+		_, err := c.Do(t.Context(), Request{})
+		if got, ok := errors.AsType[*Error](err); !ok || got.Status != 503 || len(s.seen) != maxTries {
+			t.Errorf("%d tries, error %v", len(s.seen), err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c, s := scripted(t, Config{Timeout: time.Minute}, answer(503, busy, "Retry-After", "3600"))
+		_, err := c.Do(t.Context(), Request{})
+		if err == nil || !strings.Contains(err.Error(), "after 1h0m0s, which is beyond --timeout") || len(s.seen) != 1 {
+			t.Errorf("%d tries, error %v", len(s.seen), err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c, s := scripted(t, Config{Timeout: time.Minute}, reply{hangs: true})
+		_, err := c.Do(t.Context(), Request{})
+		if err == nil || !strings.Contains(err.Error(), "has not answered within 1m0s; --timeout allows more") || len(s.seen) != 1 {
+			t.Errorf("%d tries, error %v", len(s.seen), err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := scripted(t, Config{}, answer(503, busy, "Retry-After", "60"))
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { time.Sleep(time.Second); cancel() }()
+		if _, err := c.Do(ctx, Request{}); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v, want that of being interrupted", err)
+		}
+	})
+}
+
+// Errors have the server's messages, what helps beside them, and nothing that could control a terminal.
+func TestErrors(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		first reply
+		want  string
+	}{
+		"Purser's": {
+			answer(400, envelope("InvalidDocument", "the site is wrong", "line 3: no name", "line 9: no schema")),
+			"the site is wrong\n  line 3: no name\n  line 9: no schema",
+		},
+		"no token": {
+			answer(401, envelope("HTTPUnauthorized", "Send a token.")),
+			"Send a token.\nSet PURSER_TOKEN, --token-file or --token, or name the server in the configuration file.",
+		},
+		"escapes": {answer(400, envelope("X", "red \x1b[31m\x07 text")), "red �[31m� text"},
+		"a proxy": {
+			answer(403, "<html>", "Content-Type", "text/html"),
+			`http://purser.example answers 403 Forbidden, not in Purser's form but as "text/html"; is there a proxy before it, ` +
+				`or is it another server?`,
+		},
+		"plain text": {
+			answer(404, "nginx: \x1b[2Jno\n", "Content-Type", "text/plain; charset=utf-8"),
+			`http://purser.example answers 404 Not Found, not in Purser's form but as "text/plain; charset=utf-8"; is there a ` +
+				`proxy before it, or is it another server? It says: nginx: �[2Jno`,
+		},
+		"moved": {
+			answer(301, "", "Location", "https://purser.example/"),
+			"http://purser.example answers 301 Moved Permanently, to https://purser.example/: name the server by the URL where it is",
+		},
+		"a login page": {
+			answer(200, "<html>", "Content-Type", "text/html; charset=utf-8"),
+			`http://purser.example answers with "text/html; charset=utf-8" where application/json was asked for: it is not ` +
+				`Purser, or there is a proxy before it that wants something first`,
+		},
+		"away": {failed(refused), "http://purser.example cannot be reached: dial tcp: connection refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _ := scripted(t, Config{}, test.first)
+			_, err := c.Do(t.Context(), Request{Method: http.MethodPost})
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if diff := cmp.Diff(test.want, err.Error()); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// An answer has a bound, whatever the server says about its length, and one that ends early is none.
+func TestDo_hugeAndTruncated(t *testing.T) {
+	t.Parallel()
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", JSON)
+		if strings.HasSuffix(r.URL.Path, "truncated") {
+			w.Header().Set("Content-Length", "100")
+		}
+		if strings.HasSuffix(r.URL.Path, "huge") {
+			for range 100 {
+				w.Write(bytes.Repeat([]byte(" "), 1<<16))
+			}
+		}
+		w.Write([]byte("[]"))
+	}))
+	t.Cleanup(served.Close)
+	c, err := New(Config{Server: served.URL + "/api/v1.0/", MaxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"huge":      "has more than 1048576 bytes",
+		"truncated": "broke off after 2 bytes",
+	} {
+		_, err := c.Do(t.Context(), Request{Method: http.MethodPost, Path: []string{path}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want one that %s", path, err, want)
+		}
+	}
+}
+
+func TestNew_refuses(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		config Config
+		want   string
+	}{
+		"no scheme":     {Config{Server: "purser.example:9000"}, "must be a URL such as"},
+		"no host":       {Config{Server: "https://"}, "must be a URL such as"},
+		"a password":    {Config{Server: "https://anna:pw@purser.example"}, "holds a user or password"},
+		"a query":       {Config{Server: "https://purser.example?x=1"}, "has a query"},
+		"a wide token":  {Config{Server: "http://p", Token: "a b"}, "white space"},
+		"a lonely key":  {Config{Server: "http://p", TLS: TLS{Key: "k"}}, "needs its key"},
+		"no such CA":    {Config{Server: "http://p", TLS: TLS{CA: t.TempDir() + "/none"}}, "no such file"},
+		"a CA of words": {Config{Server: "http://p", TLS: TLS{CA: "client_test.go"}}, "no certificate in PEM form"},
+	} {
+		if _, err := New(test.config); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, want %q in it", name, err, test.want)
+		}
+	}
+}
+
+func TestClient_addresses(t *testing.T) {
+	t.Parallel()
+	for server, want := range map[string]string{
+		"http://h":                     "http://h/api/v1.0/buckets/a%2Fb%20c/documents?x=1",
+		"http://h/":                    "http://h/api/v1.0/buckets/a%2Fb%20c/documents?x=1",
+		"https://h:9000/api/v1.0/":     "https://h:9000/api/v1.0/buckets/a%2Fb%20c/documents?x=1",
+		"https://h/purser":             "https://h/purser/api/v1.0/buckets/a%2Fb%20c/documents?x=1",
+		"https://h/purser/api/v1.0///": "https://h/purser/api/v1.0/buckets/a%2Fb%20c/documents?x=1",
+	} {
+		c, err := New(Config{Server: server})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.URL([]string{"buckets", "a/b c", "documents"}, url.Values{"x": {"1"}}); got != want {
+			t.Errorf("%s: %s, want %s", server, got, want)
+		}
+	}
+	for server, want := range map[string]bool{
+		"http://purser.example": true, "http://10.0.0.1:9000": true, "https://purser.example": false,
+		"http://localhost:9000": false, "http://127.0.0.1:9000": false, "http://[::1]:9000": false,
+	} {
+		c, err := New(Config{Server: server, Token: "t"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.TokenInClear() != want {
+			t.Errorf("%s: a token in clear is %v, want %v", server, !want, want)
+		}
+	}
+}

@@ -1,0 +1,193 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Error is an answer that is an error. Its text is what the server says, and a way out where there is one that the
+// server does not know.
+type Error struct {
+	Status   int
+	Type     string // the server's name of the error; "" if it is not from Purser
+	Message  string
+	Messages []string      // more, each about one thing; without Message
+	After    time.Duration // the server's Retry-After; 0 if there is none
+	Server   string        // its URL
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	text := e.Message
+	if text == "" && len(e.Messages) == 0 {
+		text = strconv.Itoa(e.Status) + " " + http.StatusText(e.Status)
+	}
+	for _, message := range e.Messages {
+		if text != "" {
+			text += "\n  "
+		}
+		text += message
+	}
+	if hint := e.hint(); hint != "" {
+		text += "\n" + hint
+	}
+	return text
+}
+
+// Refusal reports whether the server has understood a change, and its answer is no: because of what is there.
+func (e *Error) Refusal() bool {
+	return e.Type != "" && (e.Status == http.StatusConflict || e.Status == http.StatusPreconditionFailed)
+}
+
+func (e *Error) hint() string {
+	switch {
+	case e.Type == "":
+		return ""
+	case e.Status == http.StatusUnauthorized:
+		return "Set PURSER_TOKEN, --token-file or --token, or name the server in the configuration file."
+	case e.Status == http.StatusForbidden:
+		return "`purser whoami` lists the rules that you pass; the server's policy file says who passes which."
+	}
+	return ""
+}
+
+// maxText bounds what is shown of an answer that is not Purser's.
+const maxText = 200
+
+// errorOf returns the error that an answer tells.
+func (c *Client) errorOf(answer Answer) error {
+	e := &Error{
+		Status: answer.Status, After: retryAfter(answer.Header.Get("Retry-After"), answer.Header.Get("Date")),
+		Server: c.base.String(),
+	}
+	var envelope struct {
+		Kind    string  `json:"kind"`
+		Message *string `json:"message"`
+		Details struct {
+			ErrorType   string `json:"errorType"`
+			MessageList []struct {
+				Message *string `json:"message"`
+			} `json:"messageList"`
+		} `json:"details"`
+	}
+	if json.Unmarshal(answer.Body, &envelope) != nil || envelope.Kind != "Status" {
+		e.Message = c.foreign(answer)
+		return e
+	}
+	e.Type = envelope.Details.ErrorType
+	if envelope.Message != nil {
+		e.Message = Printable(*envelope.Message)
+	}
+	for _, m := range envelope.Details.MessageList {
+		if m.Message != nil && *m.Message != "" && Printable(*m.Message) != e.Message {
+			e.Messages = append(e.Messages, Printable(*m.Message))
+		}
+	}
+	return e
+}
+
+// foreign says what an answer is that no Purser wrote.
+func (c *Client) foreign(answer Answer) string {
+	text := fmt.Sprintf("%s answers %d %s", c.base, answer.Status, http.StatusText(answer.Status))
+	if at := answer.Header.Get("Location"); at != "" && answer.Status/100 == 3 {
+		return text + ", to " + Printable(at) + ": name the server by the URL where it is"
+	}
+	kind := answer.Header.Get("Content-Type")
+	text += ", not in Purser's form but as " + strconv.Quote(kind) +
+		"; is there a proxy before it, or is it another server?"
+	if strings.HasPrefix(kind, "text/plain") {
+		shown := strings.TrimSpace(Printable(string(answer.Body[:min(len(answer.Body), maxText)])))
+		text += " It says: " + shown
+	}
+	return text
+}
+
+// Printable returns a text with what could control a terminal replaced. Line breaks and tabs stay.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsGraphic(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
+
+// retryAfter reads Retry-After: seconds, or a date, which is compared with the server's own clock.
+func retryAfter(value, date string) time.Duration {
+	if seconds, err := strconv.Atoi(value); err == nil {
+		const most = 24 * 60 * 60
+		return time.Duration(min(max(seconds, 0), most)) * time.Second
+	}
+	until, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	now, err := http.ParseTime(date)
+	if err != nil {
+		return 0
+	}
+	return max(until.Sub(now), 0)
+}
+
+// lost is the error of a request whose answer did not come.
+type lost struct {
+	text   string
+	unsent bool // the request never reached a server
+	final  bool // it will not be otherwise the next time
+	cause  error
+}
+
+func (l *lost) Error() string { return l.text }
+func (l *lost) Unwrap() error { return l.cause }
+
+// unreachable returns the error of a request without an answer.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	if canceled(ctx) {
+		return context.Canceled
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		text := fmt.Sprintf("%s has not answered within %v; --timeout allows more", c.base, c.Timeout)
+		return &lost{text: text, cause: err}
+	}
+	var inner interface{ Unwrap() error }
+	if errors.As(err, &inner) && inner.Unwrap() != nil {
+		err = inner.Unwrap() // without the method and URL
+	}
+	failed, dialing := errors.AsType[*net.OpError](err)
+	text := fmt.Sprintf("%s cannot be reached: %v", c.base, err)
+	unknown, resolving := errors.AsType[*net.DNSError](err)
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	_, alert := errors.AsType[tls.AlertError](err)
+	if untrusted {
+		text += "\n--ca names a file with the certificates of the authorities to trust."
+	}
+	return &lost{
+		text: text, unsent: dialing && failed.Op == "dial", cause: err,
+		final: untrusted || alert || resolving && unknown.IsNotFound || errors.Is(err, http.ErrSchemeMismatch),
+	}
+}
+
+// brokenOff returns the error of an answer that was not read to its end.
+func (c *Client) brokenOff(ctx context.Context, read int, err error) error {
+	switch {
+	case canceled(ctx):
+		return context.Canceled
+	case errors.Is(err, context.DeadlineExceeded):
+		text := fmt.Sprintf("the answer of %s has not ended within %v, after %d bytes; --timeout allows more",
+			c.base, c.Timeout, read)
+		return &lost{text: text, cause: err}
+	}
+	return &lost{text: fmt.Sprintf("the answer of %s broke off after %d bytes: %v", c.base, read, err), cause: err}
+}
+
+// canceled reports whether the user has ended the command.
+func canceled(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }

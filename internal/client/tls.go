@@ -1,0 +1,45 @@
+package client
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+)
+
+// TLS names the files of TLS connections, in PEM form.
+type TLS struct {
+	CA          string // of the authorities that are trusted; "" for those of the system
+	Certificate string // of the client; "" for none
+	Key         string
+}
+
+// transport returns a transport with proxies as the environment says.
+func (t TLS) transport() (*http.Transport, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if t.CA != "" {
+		text, err := os.ReadFile(t.CA)
+		if err != nil {
+			return nil, fmt.Errorf("read the certificates of authorities: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("%s: there is no certificate in PEM form in it", t.CA)
+		}
+	}
+	if (t.Certificate == "") != (t.Key == "") {
+		return nil, errors.New("a client certificate needs its key, and a key its certificate: give --cert and --key")
+	}
+	if t.Certificate != "" {
+		pair, err := tls.LoadX509KeyPair(t.Certificate, t.Key)
+		if err != nil {
+			return nil, fmt.Errorf("the client certificate %s with the key %s: %w", t.Certificate, t.Key, err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // net/http's own
+	transport.TLSClientConfig = config
+	return transport, nil
+}

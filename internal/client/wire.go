@@ -1,0 +1,252 @@
+package client
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// Verdict is the status of a revision: whether it may be deployed.
+type Verdict struct {
+	Revision    int64        `json:"revision"`
+	Stamp       string       `json:"stamp"`
+	Status      string       `json:"status"` // success or failure
+	Policies    []Policy     `json:"policies"`
+	Ignored     []Validation `json:"ignored"`
+	Validations []Validation `json:"validations"` // without a policy
+	Warnings    []string     `json:"warnings"`
+}
+
+// Policy is a ValidationPolicy in force.
+type Policy struct {
+	Name        string       `json:"name"`
+	Status      string       `json:"status"`
+	Validations []Validation `json:"validations"`
+}
+
+// Broken reports whether a policy fails by itself: it is not a success, and all of its validations are.
+func (p Policy) Broken() bool {
+	lacks := func(v Validation) bool { return v.Status != success }
+	return p.Status != success && !slices.ContainsFunc(p.Validations, lacks)
+}
+
+const success = "success"
+
+// Validation is the result of a validation: success, failure, missing or expired.
+type Validation struct {
+	Name   string `json:"name"`
+	Status string `json:"status"`
+}
+
+// Findings list what is wrong with a revision.
+type Findings struct {
+	Revision *int64    `json:"revision"`
+	Stamp    string    `json:"stamp"`
+	Status   string    `json:"status"`
+	Total    int       `json:"total"`
+	More     bool      `json:"more"`
+	Findings []Finding `json:"findings"`
+}
+
+// Finding is one thing that is wrong.
+type Finding struct {
+	Level      string    `json:"level"`
+	Validation string    `json:"validation"`
+	Document   *Identity `json:"document"`
+	Path       string    `json:"path"`
+	Rule       string    `json:"rule"`
+	Message    string    `json:"message"`
+	Advice     string    `json:"advice"`
+	Line       int       `json:"line"` // in the body of the request
+	Column     int       `json:"column"`
+}
+
+// Identity identifies a document.
+type Identity struct {
+	Schema string `json:"schema"`
+	Layer  string `json:"layer"`
+	Name   string `json:"name"`
+	Bucket string `json:"bucket"`
+}
+
+// String formats an identity as the server's messages do.
+func (id Identity) String() string {
+	if id.Layer == "" {
+		return "[" + id.Schema + "] " + id.Name
+	}
+	return "[" + id.Schema + ", " + id.Layer + "] " + id.Name
+}
+
+// Preview is what a change would do.
+type Preview struct {
+	Changed     bool              `json:"changed"`
+	Revision    *int64            `json:"revision"`
+	Status      string            `json:"status"` // success or failed
+	Buckets     map[string]string `json:"buckets"`
+	Changes     Changes           `json:"changes"`
+	Documents   []Difference      `json:"documents"`
+	Findings    []Finding         `json:"findings"`
+	Total       int               `json:"total"`
+	More        bool              `json:"more"`
+	Policies    []Policy          `json:"validationPolicies"`
+	Validations []Validation      `json:"validations"`
+	Warnings    []string          `json:"warnings"`
+	Withheld    string            `json:"withheld"`
+}
+
+// Changes counts documents.
+type Changes struct {
+	Added     int `json:"added"`
+	Modified  int `json:"modified"`
+	Deleted   int `json:"deleted"`
+	Unchanged int `json:"unchanged"`
+}
+
+// Difference is a document that a change changes: created, modified, deleted or moved.
+type Difference struct {
+	Identity
+
+	Change string `json:"change"`
+	From   string `json:"from"` // the bucket that it moves from
+}
+
+// Revision is a revision in a list.
+type Revision struct {
+	ID           int64    `json:"id"`
+	Stamp        string   `json:"stamp"`
+	Kind         string   `json:"kind"`
+	User         string   `json:"user"`
+	Message      string   `json:"message"`
+	CreatedAt    string   `json:"createdAt"`
+	RolledBackTo *int64   `json:"rolledBackTo"`
+	Buckets      []string `json:"buckets"`
+	Status       string   `json:"status"` // success or failed
+	Tags         Tags     `json:"tags"`
+}
+
+// Tags are the names of tags. A list of revisions has them as a list, a revision as a mapping to their data.
+type Tags []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *Tags) UnmarshalJSON(text []byte) error {
+	if strings.HasPrefix(string(text), "{") {
+		data := map[string]json.RawMessage{}
+		if err := json.Unmarshal(text, &data); err != nil {
+			return err //nolint:wrapcheck // json wraps it
+		}
+		*t = nil
+		for name := range data {
+			*t = append(*t, name)
+		}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(t)) //nolint:wrapcheck // json wraps it
+}
+
+// Bucket is a bucket with its last change.
+type Bucket struct {
+	Name      string `json:"name"`
+	Documents int    `json:"documents"`
+	Last
+}
+
+// Last says who changed something last, when and why.
+type Last struct {
+	Revision  int64  `json:"revision"`
+	ChangedAt string `json:"changedAt"`
+	User      string `json:"user"`
+	Message   string `json:"message"`
+}
+
+// DocumentChange is a change in the history of a document.
+type DocumentChange struct {
+	Last
+
+	Bucket string `json:"bucket"`
+	Change string `json:"change"`
+	Diff   string `json:"diff"`
+}
+
+// Entry is a result of a validation.
+type Entry struct {
+	ID        int               `json:"id"`
+	Name      string            `json:"name"`
+	Status    string            `json:"status"`
+	CreatedAt string            `json:"createdAt"`
+	ExpiresAt string            `json:"expiresAt"`
+	Errors    []json.RawMessage `json:"errors"`
+}
+
+// Posted is the answer to a result.
+type Posted struct {
+	Revision int64  `json:"revision"`
+	Status   string `json:"status"`
+	Warning  string `json:"warning"`
+}
+
+// Caller is who the server takes the caller for.
+type Caller struct {
+	User struct {
+		ID   string `json:"id"`
+		Name string `json:"name"`
+	} `json:"user"`
+	Project string   `json:"project"`
+	Roles   []string `json:"roles"`
+	Rules   []string `json:"rules"`
+}
+
+// Pruned is what a prune deletes.
+type Pruned struct {
+	DryRun    bool `json:"dryRun"`
+	Revisions struct {
+		Count  int `json:"count"`
+		Ranges []struct {
+			First int64 `json:"first"`
+			Last  int64 `json:"last"`
+		} `json:"ranges"`
+	} `json:"revisions"`
+	Documents int   `json:"documents"`
+	Bytes     int64 `json:"bytes"`
+	Kept      int   `json:"kept"`
+}
+
+// Graph shows how documents depend on each other.
+type Graph struct {
+	Revision int64    `json:"revision"`
+	Layers   []string `json:"layers"`
+	Nodes    []Node   `json:"nodes"`
+	Edges    []Edge   `json:"edges"`
+	Problems []struct {
+		Message string `json:"message"`
+	} `json:"problems"`
+}
+
+// Node is a document of a graph.
+type Node struct {
+	ID          int    `json:"id"`
+	Schema      string `json:"schema"`
+	Layer       string `json:"layer"`
+	Name        string `json:"name"`
+	Bucket      string `json:"bucket"`
+	Missing     string `json:"missing"` // what is missing; "" for a document that is there
+	Abstract    bool   `json:"abstract"`
+	Control     bool   `json:"control"`
+	Replacement bool   `json:"replacement"`
+}
+
+// Edge is a dependency of a graph.
+type Edge struct {
+	From   int    `json:"from"`
+	To     int    `json:"to"`
+	Kind   string `json:"kind"`
+	Cyclic bool   `json:"cyclic"`
+}
+
+// Event is something that has happened (CloudEvents 1.0).
+type Event struct {
+	ID      string         `json:"id"`
+	Type    string         `json:"type"`
+	Subject string         `json:"subject"`
+	Time    string         `json:"time"`
+	Data    map[string]any `json:"data"`
+}

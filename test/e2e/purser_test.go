@@ -1,0 +1,366 @@
+package e2e_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509/pkix"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/store/storetest"
+)
+
+// person is somebody who runs the command purser, with a home directory of their own.
+type person struct {
+	home  string
+	stdin string
+	env   []string
+}
+
+// at is a person whose environment names a server.
+func at(t *testing.T, s *server, env ...string) *person {
+	t.Helper()
+	return &person{home: t.TempDir(), env: append([]string{"PURSER_SERVER=" + s.url}, env...)}
+}
+
+// said is what a run of the command prints.
+type said struct {
+	args           []string
+	stdout, stderr string
+	code           int
+}
+
+// run runs the command to its end, in the person's home.
+func (p *person) run(t *testing.T, args ...string) said {
+	t.Helper()
+	path, err := commandLine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := invoke(ctx, path, args...)
+	kept := slices.DeleteFunc(cmd.Env, func(v string) bool {
+		return strings.HasPrefix(v, "PURSER_") || strings.HasPrefix(v, "XDG_") || strings.HasPrefix(v, "HOME=")
+	})
+	cmd.Env, cmd.Dir = append(append(kept, "HOME="+p.home), p.env...), p.home
+	var stdout, stderr bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(p.stdin), &stdout, &stderr
+	code := 0
+	if err := cmd.Run(); err != nil {
+		failed, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			t.Fatal(err)
+		}
+		code = failed.ExitCode()
+	}
+	return said{args, stdout.String(), stderr.String(), code}
+}
+
+// does runs the command, which must succeed, and returns what it prints on standard output.
+func (p *person) does(t *testing.T, args ...string) string {
+	t.Helper()
+	return p.run(t, args...).exits(t, 0).stdout
+}
+
+// exits ends the test unless the command ended with this exit code, and printed each of these parts.
+func (s said) exits(t *testing.T, code int, parts ...string) said {
+	t.Helper()
+	if s.code != code {
+		t.Fatalf("purser %q: exit code %d, want %d\n%s\n%s", s.args, s.code, code, s.stdout, s.stderr)
+	}
+	for _, part := range parts {
+		if !strings.Contains(s.stdout+s.stderr, part) {
+			t.Errorf("purser %q does not say %q:\n%s\n%s", s.args, part, s.stdout, s.stderr)
+		}
+	}
+	return s
+}
+
+// writes puts a file below the person's home.
+func (p *person) writes(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join(p.home, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, path, text)
+}
+
+// files are the texts of the files in a folder of the person's, by path.
+func (p *person) files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	err := filepath.WalkDir(filepath.Join(p.home, dir), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		name, _ := filepath.Rel(p.home, path)
+		texts[filepath.ToSlash(name)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}
+
+// Servers are named in the configuration file, with their certificates and tokens, which go to nobody else.
+func TestPurser_tlsAndTokens(t *testing.T) {
+	t.Parallel()
+	k, a := newKeys(t, "admin", "reader"), newAuthority(t)
+	clients := newAuthority(t)
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "clients.pem"), clients.pem)
+	s, _, _ := protected(t, a, "--auth", "tokens", "--tokens-file", k.file, "--tls-client-ca", filepath.Join(dir, "clients.pem"))
+	p := &person{home: t.TempDir()}
+	certificate, key := clients.issue(t, 7, pkix.Name{CommonName: "carla", Organization: []string{"admin"}})
+	for name, text := range map[string]string{
+		"ca.pem": a.pem, "admin.token": k.of["admin"] + "\n", "cert.pem": certificate, "key.pem": key,
+		"config.yaml": fmt.Sprintf(`
+current: file
+servers:
+  file: {url: %[1]q, ca: ca.pem, token-file: admin.token}
+  command: {url: %[1]q, ca: ca.pem, token-command: [echo, %[2]q]}
+  certificate: {url: %[1]q, ca: ca.pem, cert: cert.pem, key: key.pem}
+  untrusted: {url: %[1]q, token-file: admin.token}
+  lost: {url: %[1]q, ca: ca.pem, token-file: none.token}
+`, s.url, k.of["reader"]),
+	} {
+		p.writes(t, ".config/purser/"+name, text)
+	}
+	if got := strings.Fields(p.does(t, "whoami")); !slices.Contains(got, "admin") {
+		t.Errorf("with the token of the file: %q", got)
+	}
+	if got := p.does(t, "token"); got != k.of["admin"]+"\n" {
+		t.Errorf("the token is %q", got)
+	}
+	p.run(t, "whoami", "--server", "command").exits(t, 0, "reader")
+	p.run(t, "whoami", "--server", "certificate").exits(t, 0, "carla")
+	p.run(t, "whoami", "--server", "untrusted").exits(t, 2, "certificate")
+	p.run(t, "whoami", "--server", "lost").exits(t, 2, "none.token")
+	p.run(t, "whoami", "--server", "comand").exits(t, 2, `did you mean "command"?`)
+	p.run(t, "whoami", "--server", s.url, "--ca", ".config/purser/ca.pem").exits(t, 2, "Send a token", "PURSER_TOKEN")
+	p.run(t, "whoami", "--token", "wrong").exits(t, 2, "unknown, expired")
+	p.env = []string{"PURSER_TOKEN=" + k.of["reader"]}
+	p.run(t, "whoami").exits(t, 0, "reader")
+	p.run(t, "buckets").exits(t, 2, "deckhand:list_cleartext_documents", "purser whoami")
+}
+
+// A revision that was pulled is pushed back without a change, whatever it holds.
+func TestPurser_roundTrip(t *testing.T) {
+	t.Parallel()
+	g := startGuarded(t)
+	p := at(t, g.server, "PURSER_TOKEN="+g.of["admin"])
+	odd := strings.Join([]string{
+		widget("odd", `{b: 1.0, a: 1e-7, big: 123456789012345678, s: '1', nil: null, t: "x\ty\u0085\u2028\n", l: [], m: {}, 'yes': 'yes'}`),
+		widget(`"../../a/b"`, "{}"), widget(`"A"`, "[1]"), widget(`"a"`, "|\n  a\n  text\n\n"), widget("con", "''"),
+		widget("'ü ☃'", "2001-01-01"), doc("acme/widget/v1", "other", "1"), passphrase("pw", "hunter2"),
+	}, "")
+	p.writes(t, "in/odd.yaml", odd)
+	p.writes(t, "more/x.json", `[{"schema": "acme/Widget/v1", "metadata": {"schema": "metadata/Document/v1", "name": "json", "storagePolicy": "cleartext",
+		"layeringDefinition": {"layer": "site"}}, "data": {"z": 1, "a": [1.50, "é"]}}]`)
+	p.does(t, "push", "b/u..ck et%2F", "in")
+	p.does(t, "push", "more", "more", "-m", "why")
+	p.run(t, "pull", "out").exits(t, 0, "Revision 2: 9 documents in ")
+	p.run(t, "push", "--changeset", "out").exits(t, 0, "Nothing changed; the newest revision is 2.")
+	for name := range p.files(t, "out") {
+		info, err := os.Stat(filepath.Join(p.home, name))
+		if secret := strings.HasSuffix(name, "Passphrase/pw.yaml"); err != nil || secret != (info.Mode() == 0o600) {
+			t.Errorf("%s has the mode %v, error %v", name, info.Mode(), err)
+		}
+	}
+
+	p.run(t, "pull", "out", "1").exits(t, 2, "is not empty", "--replace")
+	p.writes(t, "out/.git/config", "kept")
+	p.writes(t, "out/notes.txt", "kept")
+	p.does(t, "pull", "out", "1", "--replace")
+	left := slices.Sorted(maps.Keys(p.files(t, "out")))
+	if len(left) != 8+2 || slices.ContainsFunc(left, func(name string) bool { return strings.Contains(name, "more") }) {
+		t.Errorf("files after pulling revision 1 over revision 2: %q", left)
+	}
+}
+
+// A change is shown before it is made, nothing is deleted by mistake, and what is wrong is said with its place.
+func TestPurser_push(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := at(t, s)
+	p.writes(t, "site/layers.yaml", control("deckhand/LayeringPolicy/v1", "layers", "{layerOrder: [global, site]}"))
+	p.writes(t, "site/a.yaml", widget("one", "{n: 1}")+widget("two", "{n: 2}"))
+	p.writes(t, "site/b.yaml", "# three\n"+widget("three", "{n: 3}"))
+	p.writes(t, "schema.yaml", control("deckhand/DataSchema/v1", "acme/Widget/v1", "{properties: {n: {maximum: 9}}}"))
+	p.does(t, "push", "schemas", "schema.yaml")
+	p.run(t, "push", "site", "site", "-m", "first").exits(t, 0, "Revision 2: added=4, modified=0, deleted=0, unchanged=0")
+	p.run(t, "push", "site", "site").exits(t, 0, "Nothing changed; the newest revision is 2.")
+	p.run(t, "log").exits(t, 0, "first")
+
+	p.writes(t, "site/a.yaml", widget("one", "{n: 11}"))
+	p.writes(t, "site/b.yaml", "# three\n"+widget("three", "{n: 3}")+widget("four", "{n: 4}"))
+	plan := p.does(t, "push", "site", "site", "--dry-run")
+	want := `changed  [acme/Widget/v1, site] one (bucket site)
+    --- stored
+    +++ site/a.yaml
+    @@ -1,5 +1,5 @@
+     data:
+    -  'n': 1
+    +  'n': 11
+     metadata:
+       layeringDefinition:
+         abstract: false
+deleted  [acme/Widget/v1, site] two (bucket site)
+added    [acme/Widget/v1, site] four (bucket site)
+Would be revision 3: added=1, modified=1, deleted=1, unchanged=2
+site/a.yaml:5:11: [acme/Widget/v1, site] one .data.n: 11 is greater than the maximum of 9 (use a number that the schema allows)
+Status would be: failure
+`
+	if diff := cmp.Diff(sortedLines(want), sortedLines(plan)); diff != "" {
+		t.Errorf("plan (-want +got):\n%s\n%s", diff, plan)
+	}
+	p.run(t, "push", "site", "site").exits(t, 1, "[acme/Widget/v1, site] two", "--yes or --max-deleted")
+	p.run(t, "push", "site", "site", "--yes", "--if-unchanged", "1").exits(t, 1, "If-Match asks for revision 1, but the newest is 2")
+	p.run(t, "push", "site", "site", "--max-deleted", "1", "--if-unchanged", "2").exits(t, 0, "Revision 3:", "deleted=1",
+		"site/a.yaml:5:11: [acme/Widget/v1, site] one .data.n: 11 is greater", "Status: failure; findings=1")
+	p.run(t, "push", "empty", "site/.", "--dry-run").exits(t, 1, "already exists in bucket: site", "document 1 (from site/a.yaml:1)")
+
+	p.writes(t, "bad.yaml", "a: 1\nb: [\n")
+	p.run(t, "push", "x", "site/a.yaml", "bad.yaml").exits(t, 2, "bad.yaml: document 1, line 2")
+	p.run(t, "push", "x", "nowhere").exits(t, 2, "nowhere: no such file")
+	p.writes(t, "none/README", "")
+	p.run(t, "push", "site", "none").exits(t, 2, "there are no documents in none")
+	p.stdin = widget("five", "{n: 5}")
+	p.run(t, "push", "piped", "-").exits(t, 0, "Revision 4: added=1")
+	p.run(t, "push", "piped").exits(t, 2, "name a bucket and the files")
+}
+
+// sortedLines is a text as lines in order: that in which documents are listed means nothing.
+func sortedLines(text string) []string { return slices.Sorted(strings.Lines(text)) }
+
+// A gate says what is lacking, waits for it, and knows when waiting is in vain.
+func TestPurser_status(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := at(t, s)
+	p.writes(t, "policy.yaml", control("deckhand/ValidationPolicy/v1", "gate", "{validations: [{name: checked-validation}]}"))
+	p.run(t, "status").exits(t, 2)
+	p.does(t, "push", "policies", "policy.yaml")
+	p.run(t, "status", "--expect", "success").exits(t, 1, "missing", "checked-validation", "the status of revision 1 is failure")
+	p.run(t, "status").exits(t, 0)
+	p.run(t, "status", "7", "--expect", "success").exits(t, 2, "revision=7 was not found")
+
+	waited := make(chan said)
+	go func() { waited <- p.run(t, "status", "--expect", "success", "--wait", "2m") }()
+	p.does(t, "results", "post", "checked-validation", "1", "--status", "success", "--validator", "tester", "--release", "1")
+	(<-waited).exits(t, 0, "revision 1: success")
+
+	p.run(t, "results", "post", "checked-validation", "latest", "--status", "failure", "--error", "10.0.0.1 is used twice").exits(t, 0)
+	p.run(t, "status", "latest", "--expect", "success", "--wait", "2m").exits(t, 1, "failure")
+	p.run(t, "findings").exits(t, 0, "10.0.0.1 is used twice")
+	p.run(t, "results", "post", "chekced-validation", "1", "--status", "success").exits(t, 0, `warning: `)
+	p.run(t, "results", "post", "checked-validation", "1", "--status", "success", "--stamp", "1111111111111111").exits(t, 1)
+	p.run(t, "results", "list", "1", "--validation", "checked-validation", "-o", "name").exits(t, 0, "success\nfailure\n")
+
+	p.does(t, "tag", "good", "1")
+	p.run(t, "tag").exits(t, 0, "good")
+	p.run(t, "status", "tag:good").exits(t, 0, "revision 1: failure")
+	p.does(t, "tag", "-d", "good")
+	p.run(t, "status", "tag:good").exits(t, 2)
+	p.writes(t, "more.yaml", widget("one", "1"))
+	p.does(t, "push", "more", "more.yaml")
+	p.run(t, "show", "latest~1", "-o", "name").exits(t, 0, "deckhand/ValidationPolicy/v1/gate\n")
+	p.run(t, "rollback", "latest~1", "--dry-run").exits(t, 0, "deleted  [acme/Widget/v1, site] one (bucket more)")
+	p.run(t, "rollback", "latest~1", "-m", "why").exits(t, 0, "Revision 3:", "deleted=1")
+	p.run(t, "events").exits(t, 0, "purser.revision.created", "revisions/3", "purser.tag.set")
+	p.run(t, "events", "--type", "purser.tag.set", "-o", "json").exits(t, 0, `"type":"purser.tag.set"`)
+	p.run(t, "events", "--since", "now").exits(t, 0)
+	p.run(t, "prune", "--keep", "1").exits(t, 1, "would delete 2 revisions", "--yes")
+	p.run(t, "prune", "--keep", "1", "--yes").exits(t, 0, "Deleted 2 revisions")
+	p.run(t, "show", "1").exits(t, 2)
+	p.run(t, "log", "-o", "name").exits(t, 0, "3\n")
+}
+
+// Who may not see encrypted documents sees nothing of them, and cannot delete them by pushing back what was pulled.
+func TestPurser_secrets(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter2-is-the-secret"
+	g := startGuarded(t)
+	admin := at(t, g.server, "PURSER_TOKEN="+g.of["admin"])
+	admin.writes(t, "site/x.yaml", control("deckhand/LayeringPolicy/v1", "layers", "{layerOrder: [site]}")+
+		passphrase("pw", secret)+docWith("acme/Widget/v1", "user", "{}", ", substitutions: ["+fromPassphrase("{path: .pw}")+"]"))
+	admin.does(t, "push", "site", "site")
+	if text := admin.does(t, "render", "--name", "user"); !strings.Contains(text, secret) {
+		t.Errorf("the admin does not see the secret:\n%s", text)
+	}
+	admin.writes(t, "site/y.yaml", "")
+	admin.writes(t, "site/x.yaml", strings.ReplaceAll(admin.files(t, "site")["site/x.yaml"], secret, secret+"2"))
+	plan := admin.run(t, "push", "site", "site", "--dry-run").exits(t, 0, "Encrypted data changed")
+	if strings.Contains(plan.stdout, secret) {
+		t.Errorf("a plan shows the secret:\n%s", plan.stdout)
+	}
+	admin.does(t, "push", "site", "site")
+	for _, args := range [][]string{{"diff", "1"}, {"diff", "1", "--rendered"}, {"diff", "1", "--rendered", "-f", "json-patch"}} {
+		if text := admin.does(t, args...); strings.Contains(text, secret) || text == "" {
+			t.Errorf("purser %q shows the secret, or nothing:\n%s", args, text)
+		}
+	}
+
+	for _, user := range []string{"reader", "creator"} {
+		p := at(t, g.server, "PURSER_TOKEN="+g.of[user])
+		p.run(t, "pull", "out").exits(t, 0, "you may not see encrypted documents")
+		shown := fmt.Sprint(p.files(t, "out"))
+		for _, args := range [][]string{
+			{"show"},
+			{"render"},
+			{"show", "-o", "json"},
+			{"render", "-o", "table"},
+			{"diff", "0"},
+			{"diff", "1"},
+			{"diff", "1", "--rendered"},
+			{"log", "--document", "deckhand/Passphrase/v1/pw", "--layer", "site"},
+			{"graph", "-f", "text"},
+			{"explain", "acme/Widget/v1/user"},
+			{"findings"},
+			{"status"},
+			{"buckets"},
+			{"log"},
+		} {
+			of := p.run(t, args...)
+			shown = fmt.Sprint(shown, of.stdout, of.stderr)
+		}
+		if strings.Contains(shown, secret) {
+			t.Errorf("%s sees the secret:\n%s", user, shown)
+		}
+	}
+	creator := at(t, g.server, "PURSER_TOKEN="+g.of["creator"])
+	creator.does(t, "pull", "out")
+	creator.run(t, "push", "--changeset", "out").exits(t, 1)
+	creator.run(t, "push", "--changeset", "out", "--max-deleted", "0").exits(t, 1)
+	if names := admin.does(t, "show", "-o", "name"); !strings.Contains(names, "deckhand/Passphrase/v1/pw") {
+		t.Errorf("the secret was deleted:\n%s", names)
+	}
+}
+
+// A server that is away is no answer.
+func TestPurser_away(t *testing.T) {
+	t.Parallel()
+	s := launch(t, program, patientClient(), storetest.URL(t))
+	s.ready(t)
+	p := at(t, s)
+	p.does(t, "buckets")
+	if err := s.halt(); err != nil {
+		t.Fatal(err)
+	}
+	p.run(t, "status", "--timeout", "1s").exits(t, 2, "cannot be reached", "trying again in")
+	p.run(t, "results", "post", "v", "1", "--status", "success", "--timeout", "1s").exits(t, 2, "cannot be reached")
+}
