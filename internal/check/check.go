@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -87,8 +88,9 @@ type run struct {
 	report Report
 	files  []File
 	items  []revisions.Item
-	of     []int         // the file of each item
-	lines  map[int][]int // the offsets of lines, by file
+	of     []int           // the file of each item
+	lines  map[int][]int   // the offsets of lines, by file
+	hidden map[int][]lines // that hold encrypted documents, by file
 	meter  *budget.Meter
 }
 
@@ -103,7 +105,7 @@ func (c *Checker) Check(ctx context.Context, files []File) (Report, error) {
 	defer end()
 	const readings = 4 // of each byte: to split, decode, locate and explain
 	budget.From(ctx).Grant(readings * size)
-	r := &run{Checker: c, files: files, lines: map[int][]int{}, meter: budget.NewMeter(ctx)}
+	r := &run{Checker: c, files: files, lines: map[int][]int{}, hidden: map[int][]lines{}, meter: budget.NewMeter(ctx)}
 	r.report.Whole = true
 	if err := r.read(ctx); err != nil {
 		return Report{}, err
@@ -254,8 +256,23 @@ func (r *run) decode(ctx context.Context, fresh []int) (map[int]error, error) {
 	return errs, nil
 }
 
+// lines are some lines of a file, the last one too.
+type lines struct{ first, last int }
+
+// hide notes which lines hold encrypted documents, or what may be some.
+func (r *run) hide() {
+	for i, item := range r.items {
+		secret := item.Document != nil && item.Document.Traits().Encrypted
+		if secret || item.Document == nil && mayBeSecret(*item.Segment) {
+			from := item.Segment.Line
+			r.hidden[r.of[i]] = append(r.hidden[r.of[i]], lines{from, from + bytes.Count(item.Segment.Text, []byte("\n"))})
+		}
+	}
+}
+
 // refuse reports the items that are no documents, and leaves them out.
 func (r *run) refuse(ctx context.Context, errs map[int]error) {
+	r.hide()
 	foreign := r.foreign(ctx, errs)
 	for _, i := range slices.Sorted(maps.Keys(foreign)) {
 		r.skip(i)

@@ -192,6 +192,17 @@ func TestCheck_secrets(t *testing.T) {
 			}
 		}
 	}
+	oneLine := `[{"schema": "acme/Widget/v1", "metadata": {"schema": "metadata/Document/v1", "name": "s", ` +
+		`"storagePolicy": "encrypted", "layeringDefinition": {"layer": "site"}}, "data": "hunter2"}, ` +
+		`{"schema": "wrong", "metadata": {}, "data": 1}]`
+	for _, list := range []string{oneLine, strings.Replace(oneLine, `"data"`, "\n\"data\"", 1)} {
+		for _, name := range []string{"s.json", "s.yaml"} {
+			report := run(t, check.New(check.Options{}), file(name, list))
+			if all := fmt.Sprintf("%+v", report.Findings); len(report.Findings) == 0 || strings.Contains(all, "hunter2") {
+				t.Errorf("%s: a line of two documents shows a secret, or nothing is found: %s", name, all)
+			}
+		}
+	}
 	both := strings.NewReplacer("data: {}", "data: {own: 101}", "path: .size}}]", "path: .taken}}]").Replace(takes)
 	schema := strings.Replace(widgets, "{size: {type: integer", "{taken: {type: string}, own: {type: string}, size: {type: integer", 1)
 	wrong := run(t, check.New(check.Options{}), file("s.yaml", layers+schema+secret("{size: 72}")), file("t.yaml", both))

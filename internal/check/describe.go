@@ -46,9 +46,7 @@ func (r *run) describe(ctx context.Context, draft revisions.Draft) error {
 				finding.Place, finding.Chain, shown = r.place(r.of[from], at), chain, from
 			}
 		}
-		if !r.isEncrypted(item) && !r.isEncrypted(shown) {
-			finding.Source = r.line(r.of[shown], finding.Line)
-		}
+		finding.Source = r.line(r.of[shown], finding.Line)
 		r.report.Findings = append(r.report.Findings, finding)
 	}
 	r.notes(draft)
@@ -94,11 +92,12 @@ var twice = regexp.MustCompile(`^(.*), at lines (\d+) and (\d+)(;.*)$`)
 // isEncrypted reports whether an item is an encrypted document.
 func (r *run) isEncrypted(item int) bool { return r.items[item].Document.Traits().Encrypted }
 
-// line returns a line of a file, as far as it is short; "" if there is none.
+// line returns a line of a file, as far as it is short; "" if there is none, or it may be an encrypted document's.
 func (r *run) line(file, line int) string {
 	const longest = 400 // bytes
 	text := r.files[file].Text
-	if line < 1 {
+	isHidden := func(l lines) bool { return l.first <= line && line <= l.last }
+	if line < 1 || slices.ContainsFunc(r.hidden[file], isHidden) {
 		return ""
 	}
 	starts := r.lines[file]

@@ -57,15 +57,12 @@ func (r *run) refusals(i int, err error) []refusal {
 	if !isFault {
 		return []refusal{{Finding{Rule: ruleSyntax, Message: err.Error()}, start}}
 	}
-	secret := mayBeSecret(*r.items[i].Segment)
 	var all []refusal
 	for _, message := range problem.Messages {
 		switch {
 		case message.Name == "D001":
 			refused := frameRefusal(message, start)
-			if !secret {
-				refused.Source = r.line(r.of[i], refused.at.Line)
-			}
+			refused.Source = r.line(r.of[i], refused.at.Line)
 			all = append(all, refused)
 		case strings.HasPrefix(message.Message, "Document "): // what stands in place of a mapping
 			_, said, _ := strings.Cut(message.Message, ") is ")
@@ -79,7 +76,7 @@ func (r *run) refusals(i int, err error) []refusal {
 	}
 	if all == nil {
 		f, at := refusalOf(problem)
-		if f.Rule == ruleSyntax && secret {
+		if f.Rule == ruleSyntax && mayBeSecret(*r.items[i].Segment) {
 			f.Message = "The document is not proper YAML. It may be an encrypted one, so that the text is not quoted here"
 		} else if at.Line > 0 {
 			f.Source = r.line(r.of[i], at.Line)
