@@ -74,6 +74,7 @@ func TestCheck(t *testing.T) {
 		"no schema":         {[]check.File{site, file("w.yaml", doc("acme/Wdget/v1", "w", "{}"))}, 3, []string{"w.yaml:2:1 warning no-schema: No schema is in force for acme/Wdget/v1 (1; did you mean acme/Widget/v1?)"}},
 		"cannot be read":    {[]check.File{site, {Name: "x.yaml", Broken: "It cannot be read: permission denied"}}, 2, []string{"x.yaml:0:0 error file: It cannot be read: permission denied"}},
 		"not text":          {[]check.File{site, file("x.yaml", "schema: \xff\n")}, 2, []string{"x.yaml:1:1 error syntax: The bytes are not UTF-8"}},
+		"some unreadable":   {[]check.File{file("w.yaml", widget+widgets+"---\na: [\n")}, 3, []string{"w.yaml:10:4 error syntax: "}},
 		"no policy":         {[]check.File{file("w.yaml", widget+widgets)}, 2, []string{"w.yaml:3:"}},
 		"an unknown layer":  {[]check.File{site, file("w.yaml", strings.Replace(widget, "layer: site", "layer: stie", 1))}, 3, []string{"w.yaml:3:"}},
 	} {
@@ -166,6 +167,10 @@ func TestCheck_secrets(t *testing.T) {
 	inherits := strings.Replace(doc("acme/Widget/v1", "i", "{}"), "layer: site", "layer: low, parentSelector: {is: s}, "+
 		"actions: [{method: merge, path: .}]", 1)
 	base := strings.Replace(layers, "[site]", "[site, low]", 1) + widgets
+	ofSecret := strings.Replace(layers, "[site]", "[site, low]", 1) + "---\nschema: deckhand/DataSchema/v1\n" +
+		"metadata: {schema: metadata/Document/v1, name: acme/Other/v1, storagePolicy: cleartext, layeringDefinition: {layer: site}, " +
+		"substitutions: [{src: {schema: acme/Widget/v1, name: s, path: .size}, dest: {path: .properties}}]}\n" +
+		"data: {$schema: 'http://json-schema.org/schema#'}\n"
 	for name, text := range map[string]string{
 		"a wrong value":       base + secret("{size: hunter2}"),
 		"a value taken over":  base + secret("{size: 72727272}") + takes,
@@ -176,6 +181,7 @@ func TestCheck_secrets(t *testing.T) {
 		"a key twice":         base + secret("{hunter2: 1, hunter2: 2}"),
 		"wrong metadata":      base + strings.Replace(secret("{size: hunter2}"), "name: s, ", "", 1),
 		"the document twice":  base + secret("{size: hunter2}") + secret("{size: 72727272}"),
+		"a schema of it":      ofSecret + secret("{size: {own: {properties: {hunter2: {type: string}}}}}") + strings.Replace(strings.Replace(takes, "acme/Widget/v1\nmeta", "acme/Other/v1\nmeta", 1), "data: {}", "data: {own: {hunter3: 1, hunter2: 1}}", 1),
 		"a path that is not":  base + secret("{hunter2: 1}") + takes,
 		"a schema of its own": base + strings.Replace(widgets, "storagePolicy", "x", 1) + secret("{size: [72727272]}") + takes,
 	} {
@@ -222,7 +228,7 @@ func TestCheck_secrets(t *testing.T) {
 // A value that is wrong as it is rendered is reported where it was written.
 func TestCheck_chain(t *testing.T) {
 	t.Parallel()
-	source := doc("acme/Source/v1", "s", "\n  deep:\n    size: 101\n    list: [1, 2, x]")
+	source := doc("acme/Source/v1", "s", "\n  deep:\n    size: 101\n    list: [1, 2, x]\n    odd:\n      x: 1")
 	widget := strings.Join([]string{
 		"---", "schema: acme/Widget/v1", "metadata:", "  schema: metadata/Document/v1", "  name: w", "  storagePolicy: cleartext",
 		"  substitutions:", "  - src: {schema: acme/Source/v1, name: s, path: .deep}", "    dest: {path: .taken}",
@@ -232,6 +238,7 @@ func TestCheck_chain(t *testing.T) {
 		"properties: {size: {maximum: 100}, list: {items: {type: integer}}}}}", 1)
 	report := run(t, check.New(check.Options{}), file("a.yaml", layers+schema), file("b.yaml", "# here\n"+source), file("c.yaml", widget))
 	want := []string{
+		"b.yaml:6:3 error rendered-schema: Sanitized to avoid exposing secret. < c.yaml:8 < c.yaml:2",
 		"b.yaml:7:11 error rendered-schema: Sanitized to avoid exposing secret. < c.yaml:8 < c.yaml:2",
 		"b.yaml:8:18 error rendered-schema: Sanitized to avoid exposing secret. < c.yaml:8 < c.yaml:2",
 	}
