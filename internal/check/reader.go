@@ -204,6 +204,10 @@ func (w *walk) broken(path string, err error) error {
 }
 
 func (w *walk) add(file File) error {
+	if len(file.Text) > maxFileSize { // it is not known how many
+		file.Text, file.Broken = nil, fmt.Sprintf("It has more than the %d bytes of one file that a server takes at once",
+			maxFileSize)
+	}
 	if w.size += int64(len(file.Text)); w.size > maxSize {
 		return fmt.Errorf("%w: the paths hold more than %d MiB; check them in parts", ErrTooMuch, maxSize>>20)
 	}

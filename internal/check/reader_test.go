@@ -97,6 +97,16 @@ func TestReader_broken(t *testing.T) { //nolint:paralleltest // it changes the w
 	}
 }
 
+// Of a standard input that is too large no part is checked.
+func TestReader_stdin(t *testing.T) {
+	t.Parallel()
+	reader := check.Reader{Stdin: strings.NewReader(strings.Repeat("x: 1\n", 8<<20))}
+	files, err := reader.Read([]string{"-"}, false)
+	if err != nil || len(files) != 1 || files[0].Text != nil || !strings.Contains(files[0].Broken, "more than the 33554432 bytes") {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+}
+
 // What has changed is read again, and nothing else.
 func TestReader_again(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tree(t, map[string]string{"a.yaml": "a: 1", "b.yaml": "b: 1"})
