@@ -55,7 +55,7 @@ func (c *checkCommand) Run(ctx context.Context, around *surroundings) error {
 	if c.ListRules {
 		return listRules(around.stdout)
 	}
-	if err := c.configure(); err != nil {
+	if err := c.configure(ctx); err != nil {
 		return err
 	}
 	boundMemory()
@@ -85,13 +85,13 @@ func listRules(w io.Writer) error {
 }
 
 // configure fills in what the command line leaves open, and checks all of it.
-func (c *checkCommand) configure() error {
+func (c *checkCommand) configure(ctx context.Context) error {
 	if len(c.Paths) == 0 {
 		c.Paths = []string{"."}
 	}
-	config, err := check.FindConfig(c.Paths)
+	config, err := check.FindConfig(ctx, c.Paths)
 	if c.Config != "" {
-		config, err = check.ReadConfig(c.Config)
+		config, err = check.ReadConfig(ctx, c.Config)
 	}
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (c *checkCommand) configure() error {
 		oneOf("--format", c.Format, format.Names()),
 		oneOf("--fail-on", c.FailOn, []string{"error", "warning", "info"}),
 		oneOf("--bucket-by", c.BucketBy, []string{check.None, check.ByFolder, check.ByFile}),
-		check.CheckRules(slices.Concat(c.Select, c.Ignore)), check.CheckPatterns(c.Exclude), c.checkBaseline())
+		check.KnowsRules(slices.Concat(c.Select, c.Ignore)), check.ParsePatterns(c.Exclude), c.checkBaseline())
 }
 
 var errNoBaseline = errors.New("--write-baseline needs --baseline FILE, which it writes")
@@ -175,7 +175,7 @@ func (c *checkCommand) check(ctx context.Context, around *surroundings, checker 
 		if err != nil {
 			return fmt.Errorf("read the baseline: %w", err)
 		}
-		baseline, err := check.ReadBaseline(text)
+		baseline, err := check.ReadBaseline(ctx, text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Baseline, err)
 		}
@@ -199,7 +199,7 @@ func (c *checkCommand) check(ctx context.Context, around *surroundings, checker 
 }
 
 func levelOf(word string) check.Level {
-	for level := queries.Error; level < queries.Info; level++ {
+	for level := range queries.Info {
 		if level.String() == word {
 			return level
 		}
@@ -248,6 +248,7 @@ func (c *checkCommand) watch(ctx context.Context, around *surroundings, checker 
 	for first := true; ; first = false {
 		began := time.Now()
 		files, err := c.read(reader)
+		wait := max(often, share*time.Since(began))
 		switch {
 		case err != nil && first:
 			return err
@@ -268,7 +269,7 @@ func (c *checkCommand) watch(ctx context.Context, around *surroundings, checker 
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(max(often, share*time.Since(began))):
+		case <-time.After(wait):
 		}
 	}
 }

@@ -34,7 +34,7 @@ func inFolder(t *testing.T, files map[string]string) {
 	}
 }
 
-func TestCheck(t *testing.T) {
+func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	inFolder(t, map[string]string{
 		"site/base.yaml": checkedSite, "site/w.yaml": checkedWidget + "1\n", "wrong/w.yaml": checkedWidget + "101\n",
 		"gadget/g.yaml": strings.Replace(checkedWidget, "Widget", "Gadget", 1) + "1\n", "known.yaml": "findings: []\n",
@@ -104,7 +104,7 @@ func (s *shared) has(text string) bool {
 }
 
 // While it watches, each change is checked, and a path that is gone for a while is waited for.
-func TestCheck_watch(t *testing.T) {
+func TestCheck_watch(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	inFolder(t, map[string]string{"site/base.yaml": checkedSite, "site/w.yaml": checkedWidget + "1\n"})
 	ctx, cancel := context.WithCancel(t.Context())
 	var out, errs shared

@@ -36,7 +36,7 @@ func limits() document.Limits {
 // readSources reads the documents of files, of the files in folders, and of standard input for "-": those that purser
 // check reads.
 func readSources(ctx context.Context, paths []string, stdin io.Reader) ([]source, error) {
-	config, err := check.FindConfig(paths)
+	config, err := check.FindConfig(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func changeSet(ctx context.Context, dir string) (sources []source, empty []strin
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the change set: %w", err)
 	}
-	config, err := check.FindConfig([]string{dir})
+	config, err := check.FindConfig(ctx, []string{dir})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,29 +1,29 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
-	"errors"
+	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"purser/internal/document"
 )
 
 // Baseline are findings that are known. They are told from others without their lines, so that it outlives edits.
 type Baseline struct {
-	Findings []KnownFinding `yaml:"findings"`
+	Findings []KnownFinding `json:"findings"`
 }
 
 // KnownFinding is a finding of a Baseline.
 type KnownFinding struct {
-	File     string `yaml:"file,omitempty"`
-	Rule     string `yaml:"rule"`
-	Document string `yaml:"document,omitempty"`
-	Path     string `yaml:"path,omitempty"`
-	Message  string `yaml:"message"`
+	File     string `json:"file,omitempty"`
+	Rule     string `json:"rule"`
+	Document string `json:"document,omitempty"`
+	Path     string `json:"path,omitempty"`
+	Message  string `json:"message"`
 }
 
 func knownOf(f Finding) KnownFinding {
@@ -49,22 +49,20 @@ func (r Report) Baseline() Baseline {
 
 // Write writes the baseline as YAML.
 func (b Baseline) Write(w io.Writer) error {
-	if _, err := io.WriteString(w, "# Findings that purser check passes over: made by --write-baseline.\n"); err != nil {
-		return fmt.Errorf("write a baseline: %w", err)
+	text, err := json.Marshal(b)
+	if err == nil {
+		text = document.AppendYAML([]byte("# Findings that purser check passes over: made by --write-baseline.\n"), text)
+		_, err = w.Write(text)
 	}
-	encoder := yaml.NewEncoder(w)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(b); err != nil {
+	if err != nil {
 		return fmt.Errorf("write a baseline: %w", err)
 	}
 	return nil
 }
 
 // ReadBaseline reads what Write has written.
-func ReadBaseline(text []byte) (baseline Baseline, err error) {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&baseline); err != nil && !errors.Is(err, io.EOF) {
+func ReadBaseline(ctx context.Context, text []byte) (baseline Baseline, err error) {
+	if err := decode(ctx, text, &baseline); err != nil {
 		return baseline, fmt.Errorf("read a baseline: %w", err)
 	}
 	return baseline, nil

@@ -112,8 +112,7 @@ func (c *Checker) Check(ctx context.Context, files []File) (Report, error) {
 	if err := r.judge(ctx); err != nil {
 		return Report{}, err
 	}
-	r.report.sort()
-	return r.report, nil
+	return r.report.sorted(), nil
 }
 
 // add adds a finding about a place in a file.

@@ -42,10 +42,11 @@ func run(t *testing.T, checker *check.Checker, files ...check.File) check.Report
 func lines(report check.Report) (all []string) {
 	for _, f := range report.Findings {
 		line := fmt.Sprintf("%s:%d:%d %v %s: %s", f.File, f.Line, f.Column, f.Level, f.Rule, f.Message)
+		parts := []string{line}
 		for _, step := range f.Chain {
-			line += fmt.Sprintf(" < %s:%d", step.File, step.Line)
+			parts = append(parts, fmt.Sprintf("%s:%d", step.File, step.Line))
 		}
-		all = append(all, line)
+		all = append(all, strings.Join(parts, " < "))
 	}
 	return all
 }
@@ -137,10 +138,12 @@ func TestCheck_again(t *testing.T) {
 	t.Parallel()
 	checker := check.New(check.Options{})
 	for i, texts := range [][]string{
-		{widgets, doc("acme/Widget/v1", "w", "{size: 1}")}, {widgets, doc("acme/Widget/v1", "w", "{size: 101}")},
+		{widgets, doc("acme/Widget/v1", "w", "{size: 1}")},
+		{widgets, doc("acme/Widget/v1", "w", "{size: 101}")},
 		{"\n\n" + widgets, "# moved\n" + doc("acme/Widget/v1", "w", "{size: 101, size: 102}")},
 		{widgets, "# moved again\n\n" + doc("acme/Widget/v1", "w", "{size: 101, size: 102}")},
-		{strings.Replace(widgets, "100", "200", 1), doc("acme/Widget/v1", "w", "{size: 102}")}, {"x: [", doc("acme/Widget/v1", "w", "{size: 102}")},
+		{strings.Replace(widgets, "100", "200", 1), doc("acme/Widget/v1", "w", "{size: 102}")},
+		{"x: [", doc("acme/Widget/v1", "w", "{size: 102}")},
 		{widgets, doc("acme/Widget/v1", "w", "{size: 1}")},
 	} {
 		files := []check.File{file("a.yaml", layers), file("b.yaml", texts[0]), file("c.yaml", texts[1])}
@@ -230,18 +233,19 @@ func TestCheck_chain(t *testing.T) {
 // A baseline has what was found, whatever lines it moves to, each as often as it was.
 func TestBaseline(t *testing.T) {
 	t.Parallel()
-	wrong := func(names ...string) (text string) {
+	wrong := func(names ...string) string {
+		var texts []string
 		for _, name := range names {
-			text += doc("acme/Widget/v1", name, "{size: 101, more: 1, more: 2}")
+			texts = append(texts, doc("acme/Widget/v1", name, "{size: 101, more: 1, more: 2}"))
 		}
-		return text
+		return strings.Join(texts, "")
 	}
 	before := run(t, check.New(check.Options{}), file("s.yaml", layers+widgets+wrong("a", "b")))
 	var b strings.Builder
 	if err := before.Baseline().Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	baseline, err := check.ReadBaseline([]byte(b.String()))
+	baseline, err := check.ReadBaseline(t.Context(), []byte(b.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +256,7 @@ func TestBaseline(t *testing.T) {
 	if !after.Fails(queries.Error) || before.Without(baseline).Fails(queries.Info) {
 		t.Error("what is new does not fail, or what is known does")
 	}
-	if _, err := check.ReadBaseline([]byte("findngs: []")); err == nil {
+	if _, err := check.ReadBaseline(t.Context(), []byte("findngs: []")); err == nil {
 		t.Error("a misspelt baseline is read")
 	}
 }
@@ -266,7 +270,7 @@ func TestRules(t *testing.T) {
 		}
 		seen[rule.ID] = true
 	}
-	if err := check.CheckRules([]string{"schema", "shcema"}); err == nil || !strings.Contains(err.Error(), "did you mean schema?") {
+	if err := check.KnowsRules([]string{"schema", "shcema"}); err == nil || !strings.Contains(err.Error(), "did you mean schema?") {
 		t.Errorf("a misspelt rule: %v", err)
 	}
 }

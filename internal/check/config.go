@@ -2,13 +2,14 @@ package check
 
 import (
 	"bytes"
-	"errors"
+	"context"
+	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
-	"gopkg.in/yaml.v3"
+	"purser/internal/document"
 )
 
 // ConfigName is the name of the file in which a folder says how it is checked.
@@ -16,39 +17,37 @@ const ConfigName = ".purser.yaml"
 
 // Config is how a folder is checked where the command line does not say.
 type Config struct {
-	Format         string            `yaml:"format"`
-	FailOn         string            `yaml:"fail-on"`
-	Select         []string          `yaml:"select"`
-	Ignore         []string          `yaml:"ignore"`
-	Baseline       string            `yaml:"baseline"` // paths are relative to the folder
-	Schemas        []string          `yaml:"schemas"`
-	Exclude        []string          `yaml:"exclude"` // see Reader
-	BucketBy       string            `yaml:"bucket-by"`
-	ClientVersions map[string]string `yaml:"client-versions"`
-	AssertFormats  bool              `yaml:"assert-formats"`
+	Format         string            `json:"format"`
+	FailOn         string            `json:"fail-on"`
+	Select         []string          `json:"select"`
+	Ignore         []string          `json:"ignore"`
+	Baseline       string            `json:"baseline"` // paths are relative to the folder
+	Schemas        []string          `json:"schemas"`
+	Exclude        []string          `json:"exclude"` // see Reader
+	BucketBy       string            `json:"bucket-by"`
+	ClientVersions map[string]string `json:"client-versions"`
+	AssertFormats  bool              `json:"assert-formats"`
 }
 
 // FindConfig returns the Config of the first of some paths that is a folder with one, or else of the working directory.
 // It is empty if there is none.
-func FindConfig(paths []string) (config Config, err error) {
-	for _, path := range append(paths[:len(paths):len(paths)], ".") {
+func FindConfig(ctx context.Context, paths []string) (config Config, err error) {
+	for _, path := range append(slices.Clip(paths), ".") {
 		name := filepath.Join(path, ConfigName)
 		if _, err := os.Stat(name); err == nil {
-			return ReadConfig(name)
+			return ReadConfig(ctx, name)
 		}
 	}
 	return config, nil
 }
 
 // ReadConfig reads a Config. Its paths are those of its folder afterwards.
-func ReadConfig(name string) (config Config, err error) {
-	text, err := os.ReadFile(name)
+func ReadConfig(ctx context.Context, name string) (config Config, err error) {
+	text, err := os.ReadFile(name) //nolint:gosec // the path is the user's
 	if err != nil {
 		return config, fmt.Errorf("read the configuration: %w", err)
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&config); err != nil && !errors.Is(err, io.EOF) {
+	if err := decode(ctx, text, &config); err != nil {
 		return config, fmt.Errorf("read %s: %w", name, err)
 	}
 	relative := func(path string) string {
@@ -62,4 +61,15 @@ func ReadConfig(name string) (config Config, err error) {
 		config.Schemas[i] = relative(config.Schemas[i])
 	}
 	return config, nil
+}
+
+// decode reads YAML into a value with the names of JSON, and no others. A text without a document leaves it as it is.
+func decode(ctx context.Context, text []byte, into any) error {
+	read, err := document.ParseOne(ctx, text, document.YAML, document.DefaultLimits())
+	if err != nil || read == nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(document.AppendJSON(nil, read)))
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into) //nolint:wrapcheck // the callers do
 }

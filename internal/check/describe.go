@@ -16,7 +16,8 @@ import (
 )
 
 // withheld is the message in place of those that could tell what an encrypted document says.
-const withheld = "It fails; why is not shown, because an encrypted document, or what was taken from one, has a part in it"
+const withheld = "It fails; why is not shown, because an encrypted document, or what was taken from one, has a part " +
+	"in it"
 
 // describe reports what judging the documents has found.
 func (r *run) describe(ctx context.Context, draft revisions.Draft) error {

@@ -8,7 +8,7 @@
 //	                   └── known by text ──┘
 //
 // Invariants:
-//   - Bytes in, a Report out: nothing is read but by Reader, and nothing is written. The same files give the same report.
+//   - Bytes in, a Report out: only Reader reads, and only WriteFolder writes. The same files give the same report.
 //   - A document that cannot be read keeps no other one from being checked. Then the revision is not whole, and what
 //     depends on all of it is not judged, because most of it would follow from what is missing.
 //   - What an encrypted document says is in no report: neither its values nor its lines.

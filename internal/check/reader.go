@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -54,9 +55,7 @@ func (r *Reader) Read(paths []string, schemasOnly bool) ([]File, error) {
 	if r.kept == nil {
 		r.kept = map[string]keptFile{}
 	}
-	for name, file := range w.kept {
-		r.kept[name] = file
-	}
+	maps.Copy(r.kept, w.kept)
 	return w.files, nil
 }
 
@@ -185,12 +184,12 @@ func (w *walk) file(name string, found bool) error {
 
 // readFile reads a file, which may be a pipe, as far as it may be long.
 func readFile(path string) ([]byte, error) {
-	file, err := os.Open(path)
+	file, err := os.Open(path) //nolint:gosec // the path is the user's
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller does
 	}
-	defer file.Close() //nolint:errcheck // it was only read
-	return io.ReadAll(io.LimitReader(file, maxFileSize+1))
+	defer file.Close()                                     //nolint:errcheck // it was only read
+	return io.ReadAll(io.LimitReader(file, maxFileSize+1)) //nolint:wrapcheck // the caller does
 }
 
 // broken adds a file that cannot be read, if there is an error.
@@ -217,8 +216,8 @@ func (w *walk) add(file File) error {
 // nameOf returns how reports name a file.
 func nameOf(path string) string { return filepath.ToSlash(filepath.Clean(path)) }
 
-// CheckPatterns returns an error for a malformed pattern of Reader.Exclude.
-func CheckPatterns(patterns []string) error {
+// ParsePatterns returns an error for a malformed pattern of Reader.Exclude.
+func ParsePatterns(patterns []string) error {
 	for _, pattern := range patterns {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return fmt.Errorf("the pattern %q of what to exclude: %w", pattern, err)

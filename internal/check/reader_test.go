@@ -39,7 +39,7 @@ func names(files []check.File) (names []string) {
 	return names
 }
 
-func TestReader(t *testing.T) {
+func TestReader(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tree(t, map[string]string{
 		"site/a.yaml": "", "site/b.yml": "", "site/sub/c.JSON": "", "site/d.txt": "", "site/.hidden.yaml": "", "site/.git/e.yaml": "",
 		"site/sub/skip.tmpl.yaml": "", "site/charts/x/f.yaml": "", "other.txt": "x",
@@ -67,13 +67,13 @@ func TestReader(t *testing.T) {
 	if _, err := reader.Read([]string{"nowhere"}, false); err == nil {
 		t.Error("a path that does not exist is read")
 	}
-	if err := check.CheckPatterns([]string{"a[*"}); err == nil {
+	if err := check.ParsePatterns([]string{"a[*"}); err == nil {
 		t.Error("a malformed pattern is taken")
 	}
 }
 
 // Files that cannot be read, or are too large, are Broken.
-func TestReader_broken(t *testing.T) {
+func TestReader_broken(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tree(t, map[string]string{"site/a.yaml": "", "site/large.yaml": ""})
 	if err := os.Truncate("site/large.yaml", 1<<30); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestReader_broken(t *testing.T) {
 }
 
 // What has changed is read again, and nothing else.
-func TestReader_again(t *testing.T) {
+func TestReader_again(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tree(t, map[string]string{"a.yaml": "a: 1", "b.yaml": "b: 1"})
 	var reader check.Reader
 	read := func() []check.File {
@@ -130,7 +130,7 @@ func TestReader_again(t *testing.T) {
 	}
 }
 
-func TestFindConfig(t *testing.T) {
+func TestFindConfig(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tree(t, map[string]string{
 		"site/.purser.yaml": "fail-on: warning\nbaseline: known.yaml\nschemas: [../schemas, /x]\n", "bad/.purser.yaml": "fail_on: x\n",
 		".purser.yaml": "format: json\n", "empty/.purser.yaml": "# nothing\n",
@@ -139,18 +139,18 @@ func TestFindConfig(t *testing.T) {
 		"site":  {FailOn: "warning", Baseline: "site/known.yaml", Schemas: []string{"schemas", "/x"}},
 		"empty": {}, "elsewhere": {Format: "json"},
 	} {
-		got, err := check.FindConfig([]string{path})
+		got, err := check.FindConfig(t.Context(), []string{path})
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got)\n%s", path, err, diff)
 		}
 	}
-	if _, err := check.FindConfig([]string{"bad"}); err == nil || !strings.Contains(err.Error(), "fail_on") {
+	if _, err := check.FindConfig(t.Context(), []string{"bad"}); err == nil || !strings.Contains(err.Error(), "fail_on") {
 		t.Errorf("a misspelt option: %v", err)
 	}
 }
 
 // Rendered documents become one file for each bucket, below the folder whatever the bucket is called.
-func TestWriteFolder(t *testing.T) {
+func TestWriteFolder(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tree(t, nil)
 	if err := check.WriteFolder("out/here", map[string][]byte{"a": []byte("1"), "b/c": []byte("2"), "../../d": []byte("3")}); err != nil {
 		t.Fatal(err)

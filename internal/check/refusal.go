@@ -20,7 +20,7 @@ type refusal struct {
 }
 
 var (
-	// located is how the server begins what it says about a body: document 2 [acme/A/v1] a, line 7, column 3: …
+	// located is how the server begins what it says about a body: document 2 [acme/A/v1] a, line 7, column 3.
 	located = regexp.MustCompile(`^(?:The request body must be properly formatted YAML\. Details: )?` +
 		`(?:document \d+(?: \[[^\n]*?)?(?:, | \(from ))?line (\d+)\)?(?:, column (\d+))?:? ?`)
 	// diagnosed is where a message about a document's frame says that it is.
@@ -69,7 +69,8 @@ func (r *run) refusals(i int, err error) []refusal {
 			all = append(all, refused)
 		case strings.HasPrefix(message.Message, "Document "): // what stands in place of a mapping
 			_, said, _ := strings.Cut(message.Message, ") is ")
-			f := Finding{Rule: ruleFrame, Message: "The document is " + strings.TrimSuffix(said, "."), Advice: adviceOf(ruleFrame)}
+			f := Finding{Rule: ruleFrame, Advice: adviceOf(ruleFrame)}
+			f.Message = "The document is " + strings.TrimSuffix(said, ".")
 			if is, advice, found := strings.Cut(said, ". "); found {
 				f.Message, f.Advice = "The document is "+is, advice
 			}

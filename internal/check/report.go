@@ -96,8 +96,8 @@ func (r Report) Choose(selected, ignored []string) Report {
 	return r
 }
 
-// sort brings findings into order, leaves out those that say the same again, and cuts them short.
-func (r *Report) sort() {
+// sorted returns the report with its findings in order, each once, and not too many.
+func (r Report) sorted() Report {
 	type said struct {
 		Place
 		document.Identity
@@ -118,4 +118,5 @@ func (r *Report) sort() {
 		r.More = len(r.Findings) - maxFindings
 		r.Findings = r.Findings[:maxFindings]
 	}
+	return r
 }

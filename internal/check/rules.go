@@ -36,8 +36,8 @@ func Rules() []Rule {
 	return []Rule{
 		{ruleFile, "A file cannot be read", "Correct its permissions, or leave it out."},
 		{ruleSyntax, "A document is not YAML or JSON", "Correct the text at the line."},
-		{ruleFrame, "A document lacks schema, metadata or data, or its metadata is wrong", "Each document is a mapping with " +
-			"schema, metadata and data; metadata has a schema, a name, a storagePolicy and a layeringDefinition."},
+		{ruleFrame, "A document lacks schema, metadata or data, or its metadata is wrong", "Each document is a mapping " +
+			"with schema, metadata and data; metadata has a schema, a name, a storagePolicy and a layeringDefinition."},
 		{ruleDuplicate, "Two documents have the same schema, layer and name", "Remove one of them, or rename it."},
 		{ruleSecondPolicy, "There is a second LayeringPolicy", "A site has one; remove the others."},
 		{ruleLimit, "A document or file is larger than the server takes", "Split it up."},
@@ -47,10 +47,10 @@ func Rules() []Rule {
 			"related places tell how it came there."},
 		{ruleNoSchema, "Documents have no DataSchema, so nothing checks them", "Register a DataSchema, or correct the " +
 			"document's schema. It is an error if a ValidationPolicy lists purser-coverage-validation."},
-		{"no-layering-policy", "Documents have layers, and there is no LayeringPolicy", "Add the LayeringPolicy of the site " +
-			"to the paths that are checked."},
-		{"unknown-layer", "The LayeringPolicy does not list a document's layer", "Correct the layer, or add it to layerOrder."},
-		{"parent", "A parentSelector selects nothing, or the wrong document", "Correct the selector, or the parent's labels."},
+		{"no-layering-policy", "Documents have layers, and there is no LayeringPolicy", "Add the LayeringPolicy of the " +
+			"site to the paths that are checked."},
+		{"unknown-layer", "The LayeringPolicy does not list a document's layer", "Correct it, or add it to layerOrder."},
+		{"parent", "A parentSelector selects nothing, or the wrong document", "Correct it, or the labels of the parent."},
 		{"layering-action", "A layering action cannot be carried out", "Correct its method or its path."},
 		{"replacement", "A document replaces nothing, or cannot replace", "Correct its name, parentSelector or replacement."},
 		{"substitution-source", "A substitution's source does not exist", "Correct the schema and name of the source."},
@@ -104,8 +104,8 @@ func ruleOf(f *queries.Finding) string {
 	return ruleRendering
 }
 
-// CheckRules returns an error for a name that is no rule's id.
-func CheckRules(names []string) error {
+// KnowsRules returns an error for a name that is no rule's id.
+func KnowsRules(names []string) error {
 	var ids []string
 	for _, rule := range Rules() {
 		ids = append(ids, rule.ID)

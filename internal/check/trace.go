@@ -28,7 +28,9 @@ type tracer struct {
 
 // trace returns where the value that a finding is about was written: the item and the position, and how it came from
 // there. The item is negative if nobody knows: the value is missing, or several documents have parts of it.
-func (x *tracer) trace(ctx context.Context, item int, f *queries.Finding) (from int, at document.Position, chain []Step) {
+func (x *tracer) trace(ctx context.Context, item int, f *queries.Finding) (
+	from int, at document.Position, chain []Step,
+) {
 	if !strings.HasPrefix(f.Path, ".data") || x.isEncrypted(item) || x.documents[item].Traits().Final() {
 		return -1, at, nil
 	}
@@ -103,7 +105,7 @@ func isWithin(path, other string) bool {
 	return other == "" || path == other || strings.HasPrefix(path, other+".")
 }
 
-// leaf returns the first leaf at or below the value that a finding is about, if all leaves there come from one document.
+// leaf returns the first leaf at or below the value that a finding is about, if all of these come from one document.
 func (x *tracer) leaf(ctx context.Context, item int, f *queries.Finding) (*rendering.Leaf, rendering.Trail) {
 	explanation := x.explain(ctx, item)
 	if explanation == nil {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,6 +49,6 @@ func WriteFolder(folder string, texts map[string][]byte) error {
 // Same reports whether two readings have the same files with the same texts.
 func Same(a, b []File) bool {
 	return slices.EqualFunc(a, b, func(a, b File) bool {
-		return a.Name == b.Name && a.Broken == b.Broken && string(a.Text) == string(b.Text)
+		return a.Name == b.Name && a.Broken == b.Broken && bytes.Equal(a.Text, b.Text)
 	})
 }

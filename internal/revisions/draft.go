@@ -91,7 +91,7 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 		return Draft{}, err
 	}
 	draft := Draft{Policies: judgement.Policies, Rendered: judgement.Rendered}
-	weighing := &Service{Config: s.Config}
+	weighing := s.Config
 	weighing.DefaultValidations = validations.Own()
 	if slices.Contains(validations.Required(judgement.Policies), validations.CoverageValidation) {
 		weighing.DefaultValidations = append(weighing.DefaultValidations, validations.CoverageValidation)
@@ -100,7 +100,7 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 		judgement.Results = withoutValues(judgement.Results)
 	}
 	judgement.Policies = nil // what they require of others is not known here
-	draft.Written, err = weighing.preview(ctx, snapshot, diff, judgement, ChangeSet, options)
+	draft.Written, err = NewService(weighing).preview(ctx, snapshot, diff, judgement, ChangeSet, options)
 	draft.Items = items
 	return draft, err
 }

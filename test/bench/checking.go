@@ -53,7 +53,7 @@ func (b *bench) checking(ctx context.Context) (err error) {
 			before: func() error { return s.send(ctx, http.MethodDelete, api+"/revisions", nil, io.Discard) },
 			what:   site.label + ": purser check, to a PUT into an empty site, schemas compiled before",
 		}}
-		load := []string{"-c", "import sys, yaml; list(yaml.load_all(open(sys.argv[1], 'rb'), yaml.CSafeLoader))", site.files[0]}
+		load := []string{"-c", pythonLoad, site.files[0]}
 		if python := exec.CommandContext(ctx, "python3", load...); python.Run() == nil {
 			pairs = append(pairs, compared{
 				row: 22, repeats: rarely, measured: run,
@@ -75,12 +75,12 @@ func (b *bench) checking(ctx context.Context) (err error) {
 // is one file.
 func (b *bench) checkedSites() (sites []checkedSite, err error) {
 	const documents = 383
-	real := filepath.Join(b.shared, "corpus", "tm19-airskiff", "documents.yaml")
-	if body, err := os.ReadFile(real); err == nil {
-		sites = append(sites, checkedSite{"tm19-airskiff", []string{real}, body})
+	name := filepath.Join(b.shared, "corpus", "tm19-airskiff", "documents.yaml")
+	if body, err := os.ReadFile(name); err == nil {
+		sites = append(sites, checkedSite{"tm19-airskiff", []string{name}, body})
 	}
 	own := newSite(large(), documents)
-	name := filepath.Join(b.dir, "own.yaml")
+	name = filepath.Join(b.dir, "own.yaml")
 	body := append([]byte(checkPolicy+own.schema), own.body()...)
 	if err := os.WriteFile(name, body, 0o600); err != nil {
 		return nil, fmt.Errorf("write a site: %w", err)
@@ -88,8 +88,10 @@ func (b *bench) checkedSites() (sites []checkedSite, err error) {
 	return append(sites, checkedSite{fmt.Sprintf("%d x %s", documents, own.label), []string{name}, body}), nil
 }
 
-const checkPolicy = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: layering-policy}\n" +
-	"data: {layerOrder: [global, site]}\n"
+const checkPolicy = "---\nschema: deckhand/LayeringPolicy/v1\n" +
+	"metadata: {schema: metadata/Control/v1, name: layering-policy}\ndata: {layerOrder: [global, site]}\n"
+
+const pythonLoad = "import sys, yaml; list(yaml.load_all(open(sys.argv[1], 'rb'), yaml.CSafeLoader))"
 
 func checkOnce(ctx context.Context, binary string, paths ...string) error {
 	if said, err := exec.CommandContext(ctx, binary, append([]string{"check"}, paths...)...).CombinedOutput(); err != nil {
@@ -113,7 +115,8 @@ func (b *bench) checkAgain(ctx context.Context, site checkedSite) error {
 		return err
 	}
 	took, err := medianTime(b.rounds, check)
-	b.add(22, took <= 100*time.Millisecond, "<= 100ms", site.label+": checked again after a change, as --watch does", short(took))
+	what := site.label + ": checked again after a change, as --watch does"
+	b.add(22, took <= 100*time.Millisecond, "<= 100ms", what, short(took))
 	return err
 }
 

@@ -23,7 +23,7 @@ type found struct {
 }
 
 // checked returns what purser check finds in a body, apart from what the server does not look for.
-func checked(t *testing.T, body string) (all []found, report check.Report) {
+func checked(t *testing.T, body string) (all []found) {
 	t.Helper()
 	report, err := check.New(check.Options{}).Check(t.Context(), []check.File{{Name: "site.yaml", Text: []byte(body)}})
 	if err != nil {
@@ -35,7 +35,7 @@ func checked(t *testing.T, body string) (all []found, report check.Report) {
 		}
 		all = append(all, found{f.Level.String(), f.Document.String(), f.Path, f.Message, f.Line, f.Column})
 	}
-	return all, report
+	return all
 }
 
 // foretold returns what a server finds in a body as a dry run.
@@ -144,7 +144,7 @@ func TestCheck_sideBySide(t *testing.T) {
 		s := start(t, "--secrets-keyset", newKeyset(t))
 		compare := func(what, body string) {
 			t.Helper()
-			got, _ := checked(t, body)
+			got := checked(t, body)
 			if diff := cmp.Diff(byMessage(s.foretold(t, body)), byMessage(got)); diff != "" {
 				t.Errorf("%s, %s (-server +check)\n%s", name, what, diff)
 			}
@@ -183,7 +183,7 @@ func TestCheck_sideBySide(t *testing.T) {
 				made = append(made, plant(lines, used, sow.pattern, sow.with, sow.key, sow.most)...)
 			}
 			body := strings.Join(lines, "\n")
-			got, _ := checked(t, body)
+			got := checked(t, body)
 			for _, mistake := range made {
 				if count++; !slices.ContainsFunc(got, func(f found) bool { return f.Line == mistake.line }) {
 					t.Errorf("%s, %s: nothing is found at line %d: %s", name, what, mistake.line, mistake.what)

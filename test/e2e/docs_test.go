@@ -51,7 +51,8 @@ func examplesOf(t *testing.T, page, from, before string) []example {
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	s := start(t)
-	examples := examplesOf(t, "README.md", "## A first tour", "## Where to go next")
+	examples := examplesOf(t, "README.md", "## Check documents", "## Where to go next")
+	examples = append(examples, examplesOf(t, "docs/check.md", "# Checking documents", "")...)
 	examples = append(examples, examplesOf(t, "docs/documents.md", "## Validation", "")...)
 	examples = append(examples, examplesOf(t, "docs/api.md", "# The API", "## Differences from Deckhand")...)
 	doAsDocumented(t, s, examples)

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/santhosh-tekuri/jsonschema/v5"
+	"github.com/santhosh-tekuri/jsonschema/v5" //nolint:depguard // as others validate it
 
 	"purser/internal/check"
 	"purser/internal/check/format"
@@ -49,15 +49,14 @@ func written(t *testing.T, name string, report check.Report, options format.Opti
 }
 
 // One site in all formats. Run with -record to accept what has changed.
-func TestWrite_golden(t *testing.T) {
+func TestWrite_golden(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	report := reportOf(t, ".")
 	for _, name := range append(format.Names(), "colored") {
-		got := ""
+		options, as := format.Options{Version: "1.2.3"}, name
 		if name == "colored" {
-			got = written(t, "text", report, format.Options{Color: true})
-		} else {
-			got = written(t, name, report, format.Options{Version: "1.2.3"})
+			options.Color, as = true, "text"
 		}
+		got := written(t, as, report, options)
 		golden := filepath.Join("..", "report."+name)
 		if *record {
 			if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
@@ -78,7 +77,7 @@ func TestWrite_golden(t *testing.T) {
 }
 
 // Nothing wrong is a report too.
-func TestWrite_nothing(t *testing.T) {
+func TestWrite_nothing(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	report := reportOf(t)
 	for name, want := range map[string]string{
 		"text": "0 documents, 0 errors, 0 warnings\n", "github": "0 documents, 0 errors, 0 warnings\n", "gitlab": "[]\n",
@@ -90,7 +89,7 @@ func TestWrite_nothing(t *testing.T) {
 }
 
 // JSON and YAML say the same.
-func TestWrite_yaml(t *testing.T) {
+func TestWrite_yaml(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	report := reportOf(t, ".")
 	var texts [][]byte
 	for name, media := range map[string]document.Media{"json": document.JSON, "yaml": document.YAML} {
@@ -125,7 +124,7 @@ func TestWrite_hostile(t *testing.T) {
 }
 
 // SARIF is valid by its schema, of which a library that the linter needs has a copy.
-func TestWrite_sarif(t *testing.T) {
+func TestWrite_sarif(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	list := exec.CommandContext(t.Context(), "go", "list", "-modfile=tools/lint/go.mod", "-m", "-f", "{{.Dir}}",
 		"github.com/securego/gosec/v2")
 	list.Dir = "../../.." // of this package
@@ -158,17 +157,19 @@ func TestWrite_sarif(t *testing.T) {
 
 // JUnit's XML has only the elements and attributes that junit-10.xsd of Jenkins' xUnit plugin allows, and all that it
 // requires.
-func TestWrite_junit(t *testing.T) {
+func TestWrite_junit(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	type element struct{ children, required, attributes []string }
 	counts := []string{"tests", "failures", "errors"}
 	allowed := map[string]element{
 		"testsuites": {[]string{"testsuite"}, nil, append([]string{"name", "time"}, counts...)},
 		"testsuite": {
-			[]string{"testsuite", "properties", "testcase", "system-out", "system-err"}, append([]string{"name"}, counts...),
+			[]string{"testsuite", "properties", "testcase", "system-out", "system-err"},
+			append([]string{"name"}, counts...),
 			[]string{"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"},
 		},
 		"testcase": {
-			[]string{"skipped", "error", "failure", "system-out", "system-err"}, []string{"name"},
+			[]string{"skipped", "error", "failure", "system-out", "system-err"},
+			[]string{"name"},
 			[]string{"time", "classname", "group"},
 		},
 		"failure":    {nil, nil, []string{"type", "message"}},

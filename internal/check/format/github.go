@@ -23,14 +23,14 @@ func github(report check.Report) []byte {
 		if f.Line > 0 {
 			properties += fmt.Sprintf(",line=%d,col=%d", f.Line, max(1, f.Column))
 		}
-		text := sentence(f)
+		lines := []string{sentence(f)}
 		if f.Advice != "" {
-			text += "\n" + f.Advice
+			lines = append(lines, f.Advice)
 		}
 		for _, step := range f.Chain {
-			text += "\n" + strings.TrimPrefix(placeText(step.Place)+": ", ": ") + step.Message
+			lines = append(lines, strings.TrimPrefix(placeText(step.Place)+": ", ": ")+step.Message)
 		}
-		fmt.Fprintf(&b, "::%s %s::%s\n", command, properties, ofData.Replace(text))
+		fmt.Fprintf(&b, "::%s %s::%s\n", command, properties, ofData.Replace(strings.Join(lines, "\n")))
 	}
 	b.WriteString(summary(report) + "\n")
 	return []byte(b.String())

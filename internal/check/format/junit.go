@@ -3,6 +3,7 @@ package format
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 
 	"purser/internal/check"
@@ -50,7 +51,7 @@ func junit(report check.Report) []byte {
 	}
 	files := report.Files
 	if len(of[""]) > 0 {
-		files = append(files[:len(files):len(files)], "")
+		files = append(slices.Clip(files), "")
 	}
 	for _, file := range files {
 		suite := junitSuiteOf(file, of[file])
