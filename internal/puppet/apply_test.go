@@ -393,3 +393,56 @@ func TestDiff(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
+
+func TestGather(t *testing.T) {
+	t.Parallel()
+	doc := func(layer, name, labels, data string, secret bool) puppet.Document {
+		schema := puppet.OverrideKind
+		if labels == "type" {
+			schema, labels = puppet.TypeKind, "{}"
+		}
+		return puppet.Document{
+			Identity: document.Identity{Schema: schema, Layer: layer, Name: name}, Labels: read(t, labels),
+			Data: document.AppendJSON(nil, read(t, data)), Secret: secret,
+		}
+	}
+	documents := []puppet.Document{
+		doc("site", "b", "{}", "configuration: {nova_thing: {x: {a: 3}}}", false),
+		doc("site", "a", "{role: compute}", "configuration: {nova_thing: {x: {a: 2}}}", false),
+		doc("global", "z", "{node: n1}", "configuration: {nova_thing: {x: {a: 1, b: 1}}}", true),
+		doc("site", "t", "type", "{name: nova_thing, parameters: {properties: {a: {}, b: {}}}}", false),
+		doc("global", "bad", "{cluster: 1}", "{configuration: 5}", false),
+	}
+	meter := budget.NewMeter(t.Context())
+	for node, want := range map[puppet.Node][]string{
+		{Name: "n1", Role: "compute"}: {"z", "a", "b", "t"},
+		{Role: "compute"}:             {"a", "b", "t"},
+		{Name: "n2", Role: "control"}: {"b", "t"},
+	} {
+		o, err := puppet.Gather(meter, documents, []string{"global", "site"}, &node)
+		if err != nil || o.Problems != nil {
+			t.Fatal(err, messages(o.Problems))
+		}
+		var got []string
+		for _, d := range o.Documents {
+			got = append(got, d.Name)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%v (-want +got)\n%s", node, diff)
+		}
+	}
+	o, err := puppet.Gather(meter, documents, nil, nil)
+	if err != nil || len(o.Instances) != 4 || len(o.Problems) != 1 || o.Documents[o.Problems[0].Instance].Name != "bad" {
+		t.Errorf("all: %v, %v", o.Problems, err)
+	}
+	before, _ := puppet.Gather(meter, documents[1:], []string{"global", "site"}, &puppet.Node{Name: "n1", Role: "compute"})
+	after, _ := puppet.Gather(meter, documents, []string{"global", "site"}, &puppet.Node{Name: "n1", Role: "compute"})
+	was, _ := before.AsCatalog(meter)
+	is, _ := after.AsCatalog(meter)
+	got, err := puppet.Diff(meter, was, is)
+	x := puppet.Ref{Type: "Nova_thing", Title: "x"}
+	wanted := []puppet.Difference{{Ref: x, Parameters: []puppet.Altered{{Name: "a", Sensitive: true}}}}
+	if diff := cmp.Diff(wanted, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}

@@ -115,3 +115,65 @@ func (t *tree) value() document.Mapping {
 	}
 	return m
 }
+
+// AsCatalog returns the data that overrides give to Hiera in the form of a catalog, to be compared with others: each
+// resource with the parameters that it would get, and a first one without type and title that has the options. The error
+// is the meter's, unwrapped.
+func (o Overrides) AsCatalog(meter *budget.Meter) (*Catalog, error) {
+	merged, err := Merge(meter, o.Data)
+	if err != nil {
+		return nil, err
+	}
+	const resourceBytes = 300
+	options, _ := merged.At(keyOptions).(document.Mapping)
+	secret, at := o.secretParameters(), map[Ref]int{}
+	c := &Catalog{resources: []resource{{parameters: options, value: sensitive(secret[Ref{}])}}}
+	configuration, _ := merged.At(keyConfiguration).(document.Mapping)
+	for _, typed := range configuration {
+		resources, _ := typed.Value.(document.Mapping)
+		for _, titled := range resources {
+			if err := meter.Hold(resourceBytes); err != nil {
+				return nil, err
+			}
+			ref := refOf(typed.Key, titled.Key)
+			parameters, _ := titled.Value.(document.Mapping)
+			if i, spelt := at[ref]; spelt { // the type in another way
+				all := copyOf(c.resources[i].parameters, len(parameters))
+				for _, p := range parameters {
+					all.set(p.Key, p.Value)
+				}
+				c.resources[i].parameters = all.members
+				continue
+			}
+			at[ref] = len(c.resources)
+			c.resources = append(c.resources, resource{Ref: ref, parameters: parameters, value: sensitive(secret[ref])})
+		}
+	}
+	return c, nil
+}
+
+// sensitive returns the value of a resource of which only the names of its sensitive parameters are known.
+func sensitive(names []any) document.Mapping {
+	return document.Mapping{{Key: keySensitive, Value: names}}
+}
+
+// secretParameters returns the names of the parameters that secret instances set, by resource.
+func (o Overrides) secretParameters() map[Ref][]any {
+	secret := map[Ref][]any{}
+	for i, in := range o.Instances {
+		if !in.Secret {
+			continue
+		}
+		options, _ := o.Data[i].At(keyOptions).(document.Mapping)
+		secret[Ref{}] = withNames(withNames(secret[Ref{}], options), o.Data[i])
+		for _, typed := range in.configuration {
+			resources, _ := typed.Value.(document.Mapping)
+			for _, titled := range resources {
+				parameters, _ := titled.Value.(document.Mapping)
+				ref := refOf(typed.Key, titled.Key)
+				secret[ref] = withNames(secret[ref], parameters)
+			}
+		}
+	}
+	return secret
+}
