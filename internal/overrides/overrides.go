@@ -58,6 +58,9 @@ func invalid(set Set, problems []puppet.Problem) error {
 	f := fault.New(fault.Invalid, "PuppetOverrideInvalid", "The overrides of revision %d cannot be applied",
 		set.Revision.ID)
 	f.Messages = revisions.OverrideMessages(set.Overrides, problems)
+	for i := range f.Messages { // errors have no paths of their own
+		f.Messages[i].Message = f.Messages[i].Path + ": " + f.Messages[i].Message
+	}
 	return f
 }
 
