@@ -16,14 +16,29 @@ func (r Ref) String() string { return r.Type + "[" + r.Title + "]" }
 // isTag matches what Puppet takes for a tag.
 var isTag = regexp.MustCompile(`^[0-9a-z_][0-9a-z_:.-]*$`)
 
-// typeName matches the name of a type, without a leading "::".
-var typeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*(::[A-Za-z][A-Za-z0-9_]*)*$`)
-
-// canonical returns the name of a type with each segment capitalised, as catalogs have it; ok is false if it is none.
+// canonical returns the name of a type with each segment capitalised, as catalogs have it; ok is false if it is none. A
+// name is made of segments with "::" between them and perhaps before them, each a letter and then letters, digits and
+// underscores.
 func canonical(name string) (canonical string, ok bool) {
 	name = strings.TrimPrefix(name, "::")
-	if !typeName.MatchString(name) {
-		return "", false
+	same, begins := true, true // it is canonical so far; a segment begins here
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		small, capital := c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z'
+		switch {
+		case small || capital:
+			same, begins = same && capital == begins, false
+		case begins:
+			return "", false
+		case c == ':' && strings.HasPrefix(name[i:], "::"):
+			begins = true
+			i++
+		case c != '_' && (c < '0' || c > '9'):
+			return "", false
+		}
+	}
+	if begins || same {
+		return name, !begins
 	}
 	return capitalised(name), true
 }
