@@ -27,6 +27,9 @@ type Code struct {
 // Severity returns how bad issues of the code are.
 func (c Code) Severity() Severity { return severityOf(c.Code) }
 
+// Is reports whether a selector, which is a code or the number of one without its prefix, means this code.
+func (c Code) Is(selector string) bool { return matches(selector, c.Code) }
+
 func severityOf(code string) Severity {
 	if strings.HasPrefix(bare(code), "W") {
 		return Warning

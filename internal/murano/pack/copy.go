@@ -43,7 +43,7 @@ func (c *copier) file(name string, from io.Reader) (*murano.File, error) {
 			return nil, spent
 		}
 		digest.Write(c.buffer[:n])
-		if kept(name) && n > 0 {
+		if c.limits.keeps(name) && n > 0 {
 			if spent := c.meter.Hold(n); spent != nil {
 				return nil, spent
 			}
@@ -57,7 +57,7 @@ func (c *copier) file(name string, from io.Reader) (*murano.File, error) {
 		}
 	}
 	f.Digest = hex.EncodeToString(digest.Sum(nil))
-	if kept(name) {
+	if c.limits.keeps(name) {
 		f.Raw = raw.Bytes()
 	}
 	return f, nil

@@ -21,6 +21,8 @@ type Limits struct {
 	Total int64 // bytes of all files
 	// Ratio is how many times larger than an archive its files may be, beyond the first MiB.
 	Ratio int64
+	// Nested keeps the archives at the top, which may be packages of a bundle.
+	Nested bool
 }
 
 // DefaultLimits are well above what packages need.
@@ -38,9 +40,10 @@ func (e *Unreadable) Issue() murano.Issue {
 	return murano.Issue{Code: "PKG:E123", Severity: murano.Error, Message: e.Reason}
 }
 
-// kept reports whether a validator reads a file; of other files the digest is enough.
-func kept(name string) bool {
-	return name == murano.ManifestName || strings.HasPrefix(name, "Classes/") || strings.HasPrefix(name, "UI/")
+// keeps reports whether the content of a file is needed: a validator reads it. Of other files the digest is enough.
+func (l Limits) keeps(name string) bool {
+	nested := l.Nested && strings.HasSuffix(name, ".zip") && !strings.Contains(name, "/")
+	return nested || name == murano.ManifestName || strings.HasPrefix(name, "Classes/") || strings.HasPrefix(name, "UI/")
 }
 
 // maxName bounds the names of files, in bytes.
