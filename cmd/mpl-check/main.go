@@ -48,7 +48,7 @@ type options struct {
 	Strict    bool     `help:"Take warnings for errors in the exit code."`
 	Discover  bool     `aliases:"discovery" help:"Check all packages in the folders below."`
 	Nested    bool     `help:"Check the archives at the top of the package as packages, too."`
-	Format    string   `enum:"text,json,yaml,sarif,junit,markdown" default:"text" help:"text, json, yaml, sarif, junit; codes also: markdown."`
+	Format    string   `enum:"text,json,yaml,sarif,junit,markdown" default:"text" help:"How to write (${enum})."`
 	Output    string   `placeholder:"FILE" help:"Where to write, instead of the standard output."`
 	ListCodes bool     `help:"List what is reported, and exit."`
 	PluginDir string   `placeholder:"DIRECTORY" help:"Run the programs in this folder as validators, too."`

@@ -67,26 +67,12 @@ func one(ctx context.Context, path string, o Options) ([]Result, error) {
 	budget.From(ctx).Grant(int(limits.Total)) // the package is the caller's own
 	pkg, err := pack.Open(ctx, path, limits)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // it names the path
+		return nil, err
 	}
 	var results []Result
 	if o.Nested {
-		for _, name := range pkg.Search("", ".zip") {
-			if strings.Contains(name, "/") {
-				continue
-			}
-			inner, err := pack.Zip(ctx, pkg.Files[name].Raw, limits)
-			if unreadable, ok := errors.AsType[*pack.Unreadable](err); ok {
-				inner, err = &murano.Package{Unread: true, Problems: []murano.Issue{unreadable.Issue()}}, nil
-			}
-			if err != nil {
-				return nil, fmt.Errorf("%s in %s: %w", name, path, err)
-			}
-			report, err := murano.Run(ctx, inner, o.Options)
-			if err != nil {
-				return nil, fmt.Errorf("check %s in %s: %w", name, path, err)
-			}
-			results = append(results, Result{path + "/" + name, report})
+		if results, err = nested(ctx, path, pkg, o); err != nil {
+			return nil, err
 		}
 		if _, ok := pkg.Files[murano.ManifestName]; !ok && len(results) > 0 && !pkg.Unread {
 			return results, nil // a bundle
@@ -102,4 +88,26 @@ func one(ctx context.Context, path string, o Options) ([]Result, error) {
 		}
 	}
 	return append([]Result{{path, report}}, results...), nil
+}
+
+// nested checks the archives at the top of a package.
+func nested(ctx context.Context, path string, pkg *murano.Package, o Options) (results []Result, err error) {
+	for _, name := range pkg.Search("", ".zip") {
+		if strings.Contains(name, "/") {
+			continue
+		}
+		inner, err := pack.Zip(ctx, pkg.Files[name].Raw, pack.DefaultLimits())
+		if unreadable, ok := errors.AsType[*pack.Unreadable](err); ok {
+			inner, err = &murano.Package{Unread: true, Problems: []murano.Issue{unreadable.Issue()}}, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s in %s: %w", name, path, err)
+		}
+		report, err := murano.Run(ctx, inner, o.Options)
+		if err != nil {
+			return nil, fmt.Errorf("check %s in %s: %w", name, path, err)
+		}
+		results = append(results, Result{path + "/" + name, report})
+	}
+	return results, nil
 }
