@@ -137,8 +137,10 @@ func TestRun_formats(t *testing.T) {
 		case "sarif":
 			var log struct {
 				Runs []struct {
-					Results []struct{ RuleID, Level string }
-				}
+					Results []struct {
+						RuleID string `json:"ruleId"`
+					} `json:"results"`
+				} `json:"runs"`
 			}
 			if err := json.Unmarshal(text, &log); err != nil || len(log.Runs) != 1 || len(log.Runs[0].Results) != 2 {
 				t.Errorf("%v\n%s", err, text)
