@@ -82,9 +82,10 @@ schema: need-test ## write migrations/schema, after a file was added to migratio
 	go test -count=1 -run TestSchema_ofVersions ./internal/store -record
 
 # Static, without paths of this machine or the state of the clone, so that CI, the image and a laptop build the same bytes.
-build: need-go ## bin/purser-server and bin/purser
+build: need-go ## bin/purser-server, bin/purser and bin/mpl-check
 	$(GOBUILD) -o $(SERVER) ./cmd/server
 	$(GOBUILD) -o bin/purser ./cmd/purser
+	$(GOBUILD) -o bin/mpl-check ./cmd/mpl-check
 
 # What is missing is installed, or said, before anything else happens. A server with a database of yours needs no Postgres.
 

@@ -115,6 +115,7 @@ func (s *server) routes() []route { //nolint:funlen // a table
 		"limit", "offset", cleartextSecrets,
 	}
 	documents := append(names{"metadata.layeringDefinition.abstract", searchParameter}, rendered...)
+	node := names{"node", "role", "cluster"}
 	secrets, page, about := names{cleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
 	return waiting([]route{
 		{"/", methods{"GET": {public, s.front, nil}}},
@@ -161,6 +162,16 @@ func (s *server) routes() []route { //nolint:funlen // a table
 		}},
 		{revision + "/schemas/{namespace}/{kind}/{version}/docs", methods{
 			"GET": {authz.ListCleartextDocuments, s.showSchemaDocs, secrets},
+		}},
+		{revision + "/puppet/hiera", methods{"GET": {authz.ListCleartextDocuments, s.hiera, node}}},
+		{revision + "/puppet/hiera.yaml", methods{"GET": {authz.ListCleartextDocuments, s.hieraYAML, node}}},
+		{revision + "/puppet/hiera.json", methods{"GET": {authz.ListCleartextDocuments, s.hieraJSON, node}}},
+		{revision + "/puppet/catalog", methods{
+			"POST": {authz.ListCleartextDocuments, s.overrideCatalog, append(names{"report", "explain"}, node...)},
+		}},
+		{revision + "/puppet/diff/{other}", methods{
+			"GET":  {authz.ListCleartextDocuments, s.diffHiera, node},
+			"POST": {authz.ListCleartextDocuments, s.diffCatalog, node},
 		}},
 		{revision + "/diff/{other}", methods{"GET": {authz.ShowRevisionDiff, s.diff, nil}}},
 		{revision + "/deepdiff/{other}", methods{

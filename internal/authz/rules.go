@@ -57,7 +57,8 @@ var registered = []Rule{
 	{
 		ListCleartextDocuments,
 		"GET /revisions/{revision}/documents, .../rendered-documents, .../rendered-documents/explain, .../graph, " +
-			".../schemas and .../docs; GET /buckets and /documents/.../history", adminsOnly,
+			".../schemas and .../docs, .../puppet/hiera, GET and POST .../puppet/diff/{other}, POST .../puppet/catalog; GET " +
+			"/buckets and /documents/.../history", adminsOnly,
 	},
 	{
 		ListEncryptedDocuments,

@@ -131,7 +131,8 @@ func (s *site) collectRequired(gauge func(*prometheus.Desc, float64, ...string),
 // countsOf returns the numbers of findings, with one of errors for each validation that has a name of its own. The
 // server's own validations have one, too: there are few.
 func countsOf(overview queries.Overview, named map[string]bool) map[queries.Counted]int {
-	own := append(validations.Own(), validations.CoverageValidation, validations.SchemaValidationAlias)
+	own := append(validations.Own(), validations.SchemaValidationAlias)
+	own = append(own, validations.Optional()...)
 	counts := map[queries.Counted]int{}
 	for name := range named {
 		counts[queries.Counted{Validation: name, Level: queries.Error}] = 0

@@ -43,6 +43,12 @@ func (v View) schemas(ctx context.Context, id int64) (schemas []Schema, withheld
 			schemas = append(schemas, Schema{Kind: doc.Name, By: doc, Text: doc.Data})
 		}
 	}
+	for kind, text := range validations.Provided() {
+		registers := func(doc *revisions.Stored) bool { return doc.Name == kind }
+		if !v.renderer.Compat && !slices.ContainsFunc(slices.Concat(found.Documents, found.Withheld), registers) {
+			schemas = append(schemas, Schema{Kind: kind, Text: text})
+		}
+	}
 	slices.SortFunc(schemas, func(a, b Schema) int { return cmp.Compare(a.Kind, b.Kind) })
 	return schemas, found.Withheld, nil
 }

@@ -170,7 +170,7 @@ func (r Renderer) validate(ctx context.Context, rendered Computed) error {
 	if err != nil {
 		return err
 	}
-	book := newRuleBook(rendered, schemas)
+	book := r.newRuleBook(rendered, schemas)
 	outcomes := make([]outcome, len(rendered.Documents))
 	confined := budget.Confined(ctx, secretSteps)
 	err = forEach(ctx, len(outcomes), func(meter *budget.Meter, i int) (err error) {
@@ -192,9 +192,9 @@ type ruleBook struct {
 	unknown    map[string]bool // document schemas whose DataSchemas are withheld
 }
 
-func newRuleBook(rendered Computed, schemas []registered) ruleBook {
+func (r Renderer) newRuleBook(rendered Computed, schemas []registered) ruleBook {
 	book := ruleBook{
-		validations.Rules{Registered: map[string]validations.Rule{}},
+		validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: r.Compat},
 		map[validations.Rule]*registered{},
 		map[*Stored]*registered{},
 		map[string]bool{},

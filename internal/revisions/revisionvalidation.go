@@ -47,7 +47,10 @@ func (j judge) requiresRevisionValidation(policies []validations.Policy) bool {
 
 // ofRevision returns the names of the server's validations of a whole revision.
 func ofRevision() []string {
-	return []string{validations.PolicyValidation, validations.RenderingValidation, validations.CoverageValidation}
+	return []string{
+		validations.PolicyValidation, validations.RenderingValidation, validations.CoverageValidation,
+		validations.PuppetValidation,
+	}
 }
 
 // validateRevision returns a judgement with the outcomes of those validations of the whole revision that its policies
@@ -95,8 +98,8 @@ func isFlat(documents []*Stored) bool {
 }
 
 // ValidateRevision makes one of the server's validations of a whole revision: whether its documents fit together,
-// whether each has a schema, or whether they render to documents that match their schemas; then it returns these too
-// (spec/api.md §0 D3, D4, D23). fallback is as for Render.
+// whether each has a schema, whether overrides of Puppet resources can be applied, or whether they render to documents
+// that match their schemas; then it returns these too (spec/api.md §0 D3, D4, D23). fallback is as for Render.
 func (r Renderer) ValidateRevision(ctx context.Context, name string, revision int64, documents []*Stored,
 	fallback *Stored,
 ) (result RevisionResult, rendered Rendering, err error) {
@@ -109,6 +112,9 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 	}
 	if name == validations.CoverageValidation {
 		return RevisionResult{Name: name, Messages: uncovered(documents)}, rendered, nil
+	}
+	if name == validations.PuppetValidation {
+		return r.validatePuppet(ctx, documents, fallback)
 	}
 	rendered, err = r.Render(ctx, revision, documents, fallback)
 	problem, isFault := errors.AsType[*fault.Fault](cmp.Or(err, rendered.Fault))

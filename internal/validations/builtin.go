@@ -28,6 +28,13 @@ var (
 	dataSchema     = mustLoad("dataschema") // stands for the check that a DataSchema can be used
 
 	builtins = loadBuiltins() //nolint:gochecknoglobals // never changes after start
+
+	// provided has the schemas of kinds that the reference does not know, by kind. They are in force where no DataSchema
+	// registers another, and not with --compat=deckhand.
+	provided = map[string]*schema{ //nolint:gochecknoglobals // as above
+		"fuel/PuppetOverride/v1": mustLoad("puppetoverride"),
+		"fuel/PuppetType/v1":     mustLoad("puppettype"),
+	}
 )
 
 func loadBuiltins() map[string]*schema {
@@ -51,9 +58,11 @@ func builtinByDigest(digest document.Digest) *schema {
 	if digest == dataSchema.digest {
 		return dataSchema
 	}
-	for _, s := range builtins {
-		if s.digest == digest {
-			return s
+	for _, kinds := range []map[string]*schema{builtins, provided} {
+		for _, s := range kinds {
+			if s.digest == digest {
+				return s
+			}
 		}
 	}
 	return nil
@@ -77,10 +86,16 @@ func mustLoad(name string) *schema {
 	return &schema{digest: document.DigestOf(value), text: json, compiled: compiled}
 }
 
-// BuiltIn returns the texts of the built-in schemas, as JSON, by the schema of the documents that they check.
-func BuiltIn() map[string][]byte {
-	texts := make(map[string][]byte, len(builtins))
-	for kind, s := range builtins {
+// BuiltIn returns the texts of the built-in schemas that are always in force, as JSON, by the schema of the documents
+// that they check.
+func BuiltIn() map[string][]byte { return textsOf(builtins) }
+
+// Provided returns the texts of those that are in force where no DataSchema registers another.
+func Provided() map[string][]byte { return textsOf(provided) }
+
+func textsOf(kinds map[string]*schema) map[string][]byte {
+	texts := make(map[string][]byte, len(kinds))
+	for kind, s := range kinds {
 		texts[kind] = s.text
 	}
 	return texts

@@ -3,6 +3,7 @@ package validations
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,10 +14,17 @@ import (
 // ValidationPolicy lists it; else what it would find is a warning (spec/api.md §0 D23).
 const CoverageValidation = "purser-coverage-validation"
 
+// PuppetValidation is the server's validation of overrides of Puppet resources. It is made if a ValidationPolicy lists
+// it.
+const PuppetValidation = "puppet-override-validation"
+
 // IsOwn reports whether only the server itself makes a validation (spec/api.md §0 D10).
 func IsOwn(name string) bool {
-	return strings.HasPrefix(name, ReservedPrefix) || name == CoverageValidation
+	return strings.HasPrefix(name, ReservedPrefix) || slices.Contains(Optional(), name)
 }
+
+// Optional returns the names of the server's own validations that have no reserved name.
+func Optional() []string { return []string{CoverageValidation, PuppetValidation} }
 
 // Uncovered are documents of one schema that none in force checks.
 type Uncovered struct {
@@ -30,9 +38,8 @@ type Uncovered struct {
 func Coverage(documents map[string]int, registered []string) (uncovered []Uncovered) {
 	const maxNearest, maxCandidates = 20, 1000 // for how many schemas, of how many, one that may be meant is looked for
 	inForce := slices.Clone(registered)
-	for schema := range builtins {
-		inForce = append(inForce, schema)
-	}
+	inForce = slices.AppendSeq(inForce, maps.Keys(builtins))
+	inForce = slices.AppendSeq(inForce, maps.Keys(provided))
 	slices.Sort(inForce)
 	for schema, n := range documents {
 		if _, covered := slices.BinarySearch(inForce, schema); !covered && schema != DataSchemaKind {

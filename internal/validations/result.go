@@ -3,6 +3,7 @@ package validations
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"purser/internal/document"
@@ -37,7 +38,7 @@ func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	if IsOwn(name) && !anyStatus {
 		return Result{}, fault.New(fault.Forbidden, "HTTPForbidden",
 			"%s and validations whose names begin with %s are made by the server itself; post yours under another name",
-			CoverageValidation, ReservedPrefix)
+			strings.Join(Optional(), ", "), ReservedPrefix)
 	}
 	if body == nil {
 		return Result{}, badResult("The request body must not be empty.")

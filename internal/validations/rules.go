@@ -47,8 +47,17 @@ func (p Pair) OfSecret() Pair {
 type Rules struct {
 	// Registered maps the schema of documents to the rule of the DataSchema registered for it.
 	Registered map[string]Rule
-	// ControlOnly limits checks to control documents, as the reference does (spec/api.md §0 C1).
+	// ControlOnly limits checks of submitted documents to control documents, as the reference does (spec/api.md §0 C1),
+	// and leaves out the schemas that it does not know.
 	ControlOnly bool
+}
+
+// inForce returns the rule of a kind that no built-in schema decides.
+func (r Rules) inForce(kind string) (rule Rule, ok bool) {
+	if rule, ok = r.Registered[kind]; ok || r.ControlOnly || provided[kind] == nil {
+		return rule, ok
+	}
+	return Rule{Schema: provided[kind].digest}, true
 }
 
 // For returns the rule for a submitted document; ok is false if there is none (spec/api.md §0 C1, D19).
@@ -66,8 +75,7 @@ func (r Rules) For(doc *document.Document) (rule Rule, ok bool) {
 	if !traits.Final() {
 		return Rule{}, false
 	}
-	rule, ok = r.Registered[doc.Schema]
-	return rule, ok
+	return r.inForce(doc.Schema)
 }
 
 // ForRendered returns the rule for a rendered document; ok is false if there is none (spec/api.md §7.2).
@@ -78,8 +86,7 @@ func (r Rules) ForRendered(doc *document.Document) (rule Rule, ok bool) {
 	if builtin, ok := builtins[doc.Schema]; ok {
 		return Rule{Schema: builtin.digest}, true
 	}
-	rule, ok = r.Registered[doc.Schema]
-	return rule, ok
+	return r.inForce(doc.Schema)
 }
 
 var registeredName = regexp.MustCompile(`^[a-zA-Z]+/[a-zA-Z]+/v\d+$`)

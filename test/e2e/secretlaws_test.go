@@ -476,6 +476,8 @@ var tested = map[string]string{
 	"GET /api/v1.0/buckets":                                                       "TestBuckets",
 	"GET /api/v1.0/events":                                                        "TestEvents_secrets",
 	"GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history": "TestDocumentHistory",
+	"POST /api/v1.0/revisions/{revision}/puppet/catalog":                          "TestPuppet_secrets",
+	"POST /api/v1.0/revisions/{revision}/puppet/diff/{other}":                     "TestPuppet_secrets",
 	"GET /":                "it knows no documents",
 	"GET /api/v1.0/audit":  "TestLaws_secretsAreKeptSealed reads all that it can show",
 	"GET /api/v1.0/whoami": "it knows no documents",

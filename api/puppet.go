@@ -1,0 +1,210 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/overrides"
+	"purser/internal/puppet"
+)
+
+// GET /api/v1.0/revisions/{revision}/puppet/hiera
+func (s *server) hiera(w http.ResponseWriter, r *http.Request) error {
+	return s.writeHiera(w, r, negotiate(r))
+}
+
+// GET /api/v1.0/revisions/{revision}/puppet/hiera.yaml
+func (s *server) hieraYAML(w http.ResponseWriter, r *http.Request) error {
+	return s.writeHiera(w, r, typeYAML)
+}
+
+// GET /api/v1.0/revisions/{revision}/puppet/hiera.json
+func (s *server) hieraJSON(w http.ResponseWriter, r *http.Request) error {
+	return s.writeHiera(w, r, typeJSON)
+}
+
+// writeHiera answers with the data of overrides as a file that Puppet can fetch: it compares checksums, or the time.
+func (s *server) writeHiera(w http.ResponseWriter, r *http.Request, kind string) error {
+	q := readQuery(r)
+	node := nodeOf(q)
+	if err := q.error(); err != nil {
+		return err
+	}
+	id, err := s.revision(r)
+	if err != nil {
+		return asHTTPNotFound(err)
+	}
+	set, err := s.overrides(w, r, id, node)
+	if err != nil {
+		return asHTTPNotFound(err)
+	}
+	data, err := set.Hiera(r.Context())
+	if err != nil {
+		return err
+	}
+	text, err := hieraText(budget.NewMeter(r.Context()), kind, data)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	w.Header().Set("X-Checksum-Sha256", hex.EncodeToString(sum[:]))
+	w.Header().Set("Last-Modified", set.Revision.CreatedAt.UTC().Format(http.TimeFormat))
+	s.writeText(w, r, kind, text)
+	return nil
+}
+
+func hieraText(meter *budget.Meter, kind string, data document.Mapping) ([]byte, error) {
+	if kind == typeJSON {
+		return puppet.JSON(meter, data)
+	}
+	return puppet.YAML(meter, data)
+}
+
+// POST /api/v1.0/revisions/{revision}/puppet/catalog
+func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
+	infoOf(r).unchanged = true // it stores nothing
+	q := readQuery(r)
+	report, explain := q.flag("report", false), q.text("explain")
+	ref, named := puppet.ParseRef(explain)
+	if explain != "" && !named {
+		q.fail("explain", "Name a resource: ?explain=File[/etc/motd].")
+	}
+	node := nodeOf(q)
+	if err := q.error(); err != nil {
+		return err
+	}
+	id, err := s.revision(r)
+	if err != nil {
+		return asHTTPNotFound(err)
+	}
+	catalog, end, err := s.readCatalog(w, r)
+	if err != nil {
+		return err
+	}
+	defer end()
+	set, err := s.overrides(w, r, id, node)
+	if err != nil {
+		return asHTTPNotFound(err)
+	}
+	result, err := set.Apply(r.Context(), catalog)
+	switch {
+	case err != nil:
+		return err
+	case named:
+		return s.explainResource(w, r, set, result, ref)
+	case report:
+		s.write(w, r, http.StatusOK, reportViewOf(set, result.Report))
+		return nil
+	}
+	text, err := overrides.Text(r.Context(), result.Catalog)
+	if err != nil {
+		return err
+	}
+	s.writeText(w, r, typeJSON, text)
+	return nil
+}
+
+// explainResource answers with which documents set which parameters of a resource.
+func (s *server) explainResource(w http.ResponseWriter, r *http.Request, set overrides.Set, result puppet.Result,
+	ref puppet.Ref,
+) error {
+	if _, found := result.Catalog.Parameters(ref); !found {
+		return fault.New(fault.NotFound, "ResourceNotFound", "The catalog has no %v, and no override creates it", ref)
+	}
+	view := explainedResource{Resource: ref.String(), Changes: []overrideView{}}
+	for _, change := range result.Report.Explain(ref) {
+		view.Changes = append(view.Changes, overrideViewOf(set, change, true))
+	}
+	s.write(w, r, http.StatusOK, view)
+	return nil
+}
+
+// GET /api/v1.0/revisions/{revision}/puppet/diff/{other}
+func (s *server) diffHiera(w http.ResponseWriter, r *http.Request) error {
+	before, after, err := s.overridesPair(w, r)
+	if err != nil {
+		return asHTTPNotFound(err)
+	}
+	found, err := overrides.Merged(r.Context(), before, after)
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusOK, differencesViewOf(found))
+	return nil
+}
+
+// POST /api/v1.0/revisions/{revision}/puppet/diff/{other}
+func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
+	infoOf(r).unchanged = true // it stores nothing
+	catalog, end, err := s.readCatalog(w, r)
+	if err != nil {
+		return err
+	}
+	defer end()
+	before, after, err := s.overridesPair(w, r)
+	if err != nil {
+		return asHTTPNotFound(err)
+	}
+	found, err := overrides.Differences(r.Context(), before, after, catalog)
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusOK, differencesViewOf(found))
+	return nil
+}
+
+// nodeOf reads for which node overrides are asked for.
+func nodeOf(q *query) puppet.Node {
+	return puppet.Node{Name: q.text("node"), Role: q.text("role"), Cluster: q.text("cluster")}
+}
+
+// overrides returns the overrides of a revision. An answer that may hold secrets is not compressed.
+func (s *server) overrides(w http.ResponseWriter, r *http.Request, id int64, node puppet.Node) (overrides.Set, error) {
+	set, err := overrides.Of(r.Context(), s.questions(r), id, node)
+	if set.IsSecret() {
+		w.Header().Set("Cache-Control", noTransform)
+	}
+	return set, err
+}
+
+// overridesPair returns the overrides of the two revisions in the path.
+func (s *server) overridesPair(w http.ResponseWriter, r *http.Request) (before, after overrides.Set, err error) {
+	q := readQuery(r)
+	node := nodeOf(q)
+	if err := q.error(); err != nil {
+		return before, after, err
+	}
+	from, to, err := s.revisionPair(r)
+	if err != nil {
+		return before, after, err
+	}
+	if before, err = s.overrides(w, r, from, node); err != nil {
+		return before, after, err
+	}
+	after, err = s.overrides(w, r, to, node)
+	return before, after, err
+}
+
+// readCatalog waits for memory and reads a catalog; end releases the memory.
+func (s *server) readCatalog(w http.ResponseWriter, r *http.Request) (catalog *puppet.Catalog, end func(), err error) {
+	if mediaTypes[mediaTypeOf(r.Header.Get("Content-Type"))] != document.JSON {
+		return nil, nil, fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
+			"A catalog is JSON: send what \"puppet catalog compile NODE --render-as json\" prints, with Content-Type: "+
+				"application/json")
+	}
+	if end, err = s.bounds.beginIngest(w, r, s.sizeOfBody(r)); err != nil {
+		return nil, nil, err
+	}
+	text, _, err := s.readBody(w, r, s.Limits.Body)
+	if err == nil {
+		catalog, err = overrides.Catalog(r.Context(), text)
+	}
+	if err != nil {
+		end()
+	}
+	return catalog, end, err
+}

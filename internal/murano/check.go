@@ -1,0 +1,269 @@
+package murano
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/murano/located"
+	"purser/internal/murano/yaql"
+)
+
+// Validator checks one aspect of packages.
+type Validator struct {
+	Name  string // short, for the option --scope
+	Codes []Code // what it may report, besides the general codes
+	Run   func(*Check)
+}
+
+// Builtin returns the validators of this package, in the order in which they run.
+func Builtin() []Validator {
+	return []Validator{
+		{"manifest", manifestCodes(), checkManifest},
+		{"class", classCodes(), checkClasses},
+		{"ui", uiCodes(), checkUI},
+		{"package", layoutCodes(), checkLayout},
+	}
+}
+
+// Options choose what is checked and reported. The zero Options check everything.
+type Options struct {
+	Validators     []Validator // nil means Builtin
+	Scope          []string    // names of validators; nil means all
+	Select, Ignore []string    // codes, or their numbers without prefix; nil means all and none
+}
+
+// maxIssues bounds the issues of a report: somebody reads them.
+const maxIssues = 10_000
+
+// Run checks a package. Errors are those of the budget of ctx.
+func Run(ctx context.Context, pkg *Package, o Options) (Report, error) {
+	validators := o.Validators
+	if validators == nil {
+		validators = Builtin()
+	}
+	c := &Check{ctx: ctx, Meter: budget.NewMeter(ctx), Package: pkg, options: o}
+	for _, issue := range pkg.Problems {
+		c.add(issue)
+	}
+	c.Manifest = pkg.Manifest(c.Meter)
+	c.Format = FormatOf(c.Manifest)
+	for _, v := range validators {
+		if pkg.Unread {
+			break
+		}
+		if o.Scope == nil || slices.Contains(o.Scope, v.Name) {
+			c.run(v)
+		}
+	}
+	if c.err == nil {
+		c.err = c.Meter.Check()
+	}
+	c.report.sort()
+	c.report.addSources(pkg)
+	return c.report, c.err
+}
+
+// Check is the state of checking one package: what validators work with.
+type Check struct {
+	Meter    *budget.Meter
+	Package  *Package
+	Manifest *located.Value // nil if there is none
+	Format   Format
+
+	ctx     context.Context //nolint:containedctx // of one check
+	options Options
+	file    string // that is being checked
+	report  Report
+	err     error // of the budget: everything ends early
+}
+
+// Context returns the context of the check.
+func (c *Check) Context() context.Context { return c.ctx }
+
+// Fail ends the check with an error.
+func (c *Check) Fail(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+func (c *Check) run(v Validator) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.Report(Issue{Code: "E000", Message: fmt.Sprintf("Checker %s failed: %v", v.Name, p), File: c.file})
+		}
+	}()
+	v.Run(c)
+}
+
+// issueBytes is the memory of an issue besides its message.
+const issueBytes = 300
+
+// Report adds an issue, unless its code is not wanted.
+func (c *Check) Report(issue Issue) {
+	issue.Severity = severityOf(issue.Code)
+	c.add(issue)
+}
+
+func (c *Check) add(issue Issue) {
+	selected := func(selector string) bool { return matches(selector, issue.Code) }
+	if c.err != nil || c.options.Select != nil && !slices.ContainsFunc(c.options.Select, selected) ||
+		slices.ContainsFunc(c.options.Ignore, selected) {
+		return
+	}
+	switch n := len(c.report.Issues); {
+	case n > maxIssues:
+		return
+	case n == maxIssues:
+		issue = Issue{Code: "E003", Severity: Error, Message: fmt.Sprintf("There are more than %d issues", maxIssues)}
+	}
+	issue.Severity = severityOf(issue.Code)
+	if err := c.Meter.Hold(issueBytes + len(issue.Message)); err != nil {
+		c.Fail(err)
+	}
+	c.report.Issues = append(c.report.Issues, issue)
+}
+
+// atf reports an issue at a value of the current file; of a nil value it has no place.
+func (c *Check) atf(code string, v *located.Value, format string, args ...any) {
+	issue := Issue{Code: code, Message: fmt.Sprintf(format, args...)}
+	if v != nil {
+		issue.File, issue.Located, issue.Line, issue.Column = c.file, true, v.Line, v.Column
+	}
+	c.Report(issue)
+}
+
+// aboutf reports an issue about a file as a whole.
+func (c *Check) aboutf(code, file, format string, args ...any) {
+	c.Report(Issue{Code: code, Message: fmt.Sprintf(format, args...), File: file})
+}
+
+// visitSteps is the cost of looking at a value.
+const visitSteps = 100
+
+// enter counts a visit of a value, and reports whether the check goes on.
+func (c *Check) enter(v *located.Value) bool {
+	if c.err != nil {
+		return false
+	}
+	cost := visitSteps
+	if v != nil {
+		cost += len(v.Text)
+	}
+	if err := c.Meter.Spend(cost); err != nil {
+		c.Fail(err)
+	}
+	return c.err == nil
+}
+
+// yaqlSteps is the cost of reading a byte of an expression.
+const yaqlSteps = 100
+
+// parses reports whether a text is an expression.
+func (c *Check) parses(text string, engine yaql.Engine) bool {
+	if err := c.Meter.Spend(yaqlSteps * (1 + len(text))); err != nil {
+		c.Fail(err)
+		return true
+	}
+	return yaql.Valid(text, engine)
+}
+
+// keywords are the checks of the keys of a document; nil is a key that is not checked.
+type keywords map[string]func(*located.Value)
+
+// documents checks the documents of a YAML file: each key by its check. whole is called first for each document.
+func (c *Check) documents(name string, several bool, keys keywords, whole func(doc *located.Value)) []*located.Value {
+	c.file = name
+	docs, err := c.Package.Files[name].Documents(c.Meter)
+	if problem, ok := errors.AsType[*located.Problem](err); ok {
+		c.Report(Issue{
+			Code: "E002", Message: "Yaml Error: " + problem.Message, File: name, Located: problem.Line >= 0,
+			Line: max(0, problem.Line), Column: problem.Column,
+		})
+		return nil
+	}
+	if err != nil {
+		c.Fail(err)
+		return nil
+	}
+	if len(docs) > 1 && !several {
+		c.atf("E005", docs[1], "Multi document is not allowed in %s", name)
+	}
+	for _, doc := range docs {
+		if doc.Kind != located.Map {
+			c.atf("E004", doc, "The document is not a mapping")
+			continue
+		}
+		c.twice(doc)
+		whole(doc)
+		for _, e := range doc.Entries {
+			check, known := keys[e.Key.String()]
+			switch {
+			case !c.enter(e.Value):
+				return docs
+			case !known || e.Key.Kind != located.String:
+				c.atf("W010", e.Key, `Unknown keyword "%s"`, e.Key)
+			case check != nil:
+				check(e.Value)
+			}
+		}
+	}
+	return docs
+}
+
+// twice warns of keys that appear twice in a mapping, here and deeper.
+func (c *Check) twice(v *located.Value) {
+	if !c.enter(nil) {
+		return
+	}
+	for _, key := range v.Twice {
+		c.atf("W012", key, `Key "%s" appears twice; the last value counts`, key)
+	}
+	for _, item := range v.Items {
+		if item.Kind >= located.Seq {
+			c.twice(item)
+		}
+	}
+	for _, e := range v.Entries {
+		if e.Value.Kind >= located.Seq {
+			c.twice(e.Value)
+		}
+	}
+}
+
+// isString checks that a value is a string.
+func (c *Check) isString(v *located.Value) {
+	if v.Kind != located.String {
+		c.atf("E040", v, `Value is not a string "%s"`, v)
+	}
+}
+
+// The patterns of names. A letter is of any alphabet where \w is allowed.
+var (
+	namePattern = regexp.MustCompile(`^[A-Za-z_][\p{L}\p{N}_]*$`)
+	fqnPattern  = regexp.MustCompile(`^([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)
+	typePattern = regexp.MustCompile(
+		`^([A-Za-z_][\p{L}\p{N}_]*:|:)?([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)
+)
+
+// isName reports whether a value is a string that a pattern matches.
+func isName(v *located.Value, pattern *regexp.Regexp) bool {
+	return v.Kind == located.String && pattern.MatchString(v.Text)
+}
+
+// oneOf reports whether a value is one of some strings.
+func oneOf(v *located.Value, words ...string) bool {
+	return v.Kind == located.String && slices.Contains(words, v.Text)
+}
+
+// itemsOf returns the items of a list, or the value itself.
+func itemsOf(v *located.Value) []*located.Value {
+	if v.Kind == located.Seq {
+		return v.Items
+	}
+	return []*located.Value{v}
+}

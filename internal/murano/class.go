@@ -1,0 +1,287 @@
+package murano
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"purser/internal/murano/located"
+)
+
+func classCodes() []Code {
+	return []Code{
+		{"MPL:E011", "the name of a class is malformed", "E011"},
+		{"MPL:E012", "a class of the manifest is not declared in its file", ""},
+		{"MPL:E013", "of several classes in a file one has no Name", ""},
+		{"MPL:E025", "Extends is not a class name or a list of them", "E025"},
+		{"MPL:E026", "Properties is not a mapping", "E026"},
+		{"MPL:E027", "Cardinality is neither One nor Many", "E027"},
+		{"MPL:E028", "Applies names something that a meta class cannot apply to", "E028"},
+		{"MPL:E029", "Import is not a class name or a list of them", "E025"},
+		{"MPL:E031", "Inherited is not a boolean", "E027"},
+		{"MPL:E032", "Usage of a class is neither Class nor Meta", ""},
+		{"MPL:E042", "Usage of a property is unknown", "E042"},
+		{"MPL:E043", "Usage of a property is newer than the format", ""},
+		{"MPL:E044", "Namespaces is not a mapping", "E044"},
+		{"MPL:E045", "a Body is not a list, a mapping or an expression", "E045"},
+		{"MPL:E046", "methods or arguments are not what they should be", "E046"},
+		{"MPL:E047", "a property has no Contract", "E047"},
+		{"MPL:E048", "arguments in one mapping have no order", "E048"},
+		{"MPL:E052", "Usage of an argument is newer than the format", "E052"},
+		{"MPL:E053", "Usage of an argument is unknown", "E053"},
+		{"MPL:E054", "the name of a method or an argument is malformed", "E054"},
+		{"MPL:E055", "Scope is neither Public nor Session", "E044"},
+		{"MPL:E056", "Scope is newer than the format", "E044"},
+		{"MPL:E057", "a property or an argument is not a mapping", ""},
+		{"MPL:E060", "an alias of a namespace is malformed", "E060"},
+		{"MPL:E061", "an alias of a namespace is not declared", ""},
+		{"MPL:E200", "a statement that takes no value has one", "E200"},
+		{"MPL:E201", "a target of an assignment is malformed, or a keyword is unknown", "E201"},
+		{"MPL:E203", "a value of a statement must be a string", "E203"},
+		{"MPL:E204", "a statement lacks a keyword, or is none", "E204"},
+		{"MPL:E206", "a value of a statement must be a mapping", ""},
+		{"MPL:W011", "the name of a class is not in CamelCase", "W011"},
+		{"MPL:W012", "a class is not named in the manifest", ""},
+		{"MPL:W032", "a key has a meaning in meta classes only", ""},
+		{"MPL:W033", "a key is a legacy name", ""},
+		{"MPL:W045", "Usage of a method is unknown, deprecated or newer than the format", "W045"},
+		{"MPL:W048", "a contract is not an expression on $", "W048"},
+		{"MPL:W049", "a contract of a list with bounds on its length is not valid", ""},
+		{"MPL:W060", "a namespace is not a fully qualified name", "W060"},
+		{"MPL:W202", "an expression is not valid YAQL", "W202"},
+		{"MPL:W203", "a value looks like an expression, but is a string because it is not valid YAQL", ""},
+		{"MPL:W204", "a line of a body looks like an expression, but is a string", ""},
+		{"MPL:W205", "the target of an assignment cannot be assigned to", ""},
+	}
+}
+
+const classFolder = "Classes/"
+
+// checkClasses checks the files of classes, unless they are of another language.
+func checkClasses(c *Check) {
+	if c.Format.Name != MuranoPL {
+		return
+	}
+	for _, name := range c.Package.Search(classFolder, ".yaml") {
+		f := &classFile{Check: c}
+		docs := c.documents(name, true, f.keywords(), f.begin)
+		f.end(name, docs)
+	}
+}
+
+// classFile checks one file of classes.
+type classFile struct {
+	*Check
+
+	namespaces *located.Value // in force: a document without inherits them
+	doc        *located.Value
+	declared   []declaration
+	unnamed    []*located.Value
+}
+
+// declaration is a class that a file declares.
+type declaration struct {
+	name string // fully qualified
+	at   *located.Value
+}
+
+func (f *classFile) keywords() keywords {
+	return keywords{
+		"Name": f.name, "Namespaces": f.checkNamespaces, "Extends": f.extends, "Import": f.imports,
+		"Properties": f.properties, "Methods": f.methods, "Workflow": f.workflow, "Usage": f.usage, "Meta": f.meta,
+		"Cardinality": f.cardinality, "Applies": f.applies, "Inherited": f.inherited,
+	}
+}
+
+// begin notes what a document declares.
+func (f *classFile) begin(doc *located.Value) {
+	f.doc = doc
+	if namespaces := doc.Get("Namespaces"); namespaces.Is(located.Map) {
+		f.namespaces = namespaces
+	}
+	switch name := doc.Get("Name"); {
+	case name.Is(located.String):
+		f.declared = append(f.declared, declaration{f.expand(name.Text), name})
+	case name == nil && slices.ContainsFunc(doc.Entries, func(e located.Entry) bool { return e.Key.Text != "Namespaces" }):
+		f.unnamed = append(f.unnamed, doc)
+	}
+}
+
+// expand returns the fully qualified name of a class.
+func (f *classFile) expand(name string) string {
+	alias, short, both := strings.Cut(name, ":")
+	switch {
+	case !both && strings.Contains(name, "."):
+		return name
+	case !both:
+		alias, short = "=", name
+	case alias == "":
+		alias = "="
+	}
+	if namespace := f.namespaces.Get(alias); namespace.Is(located.String) && namespace.Text != "" {
+		return namespace.Text + "." + short
+	}
+	return short
+}
+
+// end compares what the file declares with what the manifest says.
+func (f *classFile) end(name string, docs []*located.Value) {
+	if docs == nil {
+		return
+	}
+	if len(f.unnamed)+len(f.declared) > 1 {
+		for _, doc := range f.unnamed {
+			f.atf("MPL:E013", doc, "One of several classes in a file has no Name")
+		}
+	}
+	classes := f.Manifest.Get("Classes")
+	if !classes.Is(located.Map) {
+		return
+	}
+	short, known := strings.TrimPrefix(name, classFolder), map[string]bool{}
+	for _, e := range classes.Entries {
+		known[e.Key.Text] = true
+		declared := slices.ContainsFunc(f.declared, func(d declaration) bool { return d.name == e.Key.Text })
+		if !f.enter(nil) || !e.Value.Is(located.String) || e.Value.Text != short || declared || len(f.unnamed) > 0 {
+			continue
+		}
+		f.file = ManifestName
+		f.atf("MPL:E012", e.Key, "Class %s is not declared in %s", e.Key, name)
+		f.file = name
+	}
+	for _, d := range f.declared {
+		if !known[d.name] {
+			f.atf("MPL:W012", d.at, "Class %s is not named in the manifest", d.name)
+		}
+	}
+}
+
+var classNamePattern = regexp.MustCompile(`^([A-Za-z_][\p{L}\p{N}_]*:|:)?[a-zA-Z_][\p{L}\p{N}_]*(\.[\p{L}\p{N}_]+)*$`)
+
+// maxAcronym is how long a name in capitals may be.
+const maxAcronym = 3
+
+func (f *classFile) name(v *located.Value) {
+	switch {
+	case v.Kind != located.String:
+		f.atf("MPL:E011", v, `Invalid class name "%s". Class name should be a string`, v)
+		return
+	case !classNamePattern.MatchString(v.Text) || strings.HasPrefix(v.Text, "__"):
+		f.atf("MPL:E011", v, `Invalid class name "%s"`, v)
+		return
+	}
+	f.knownAlias(v)
+	last := v.Text[strings.LastIndexAny(v.Text, ".:")+1:]
+	first, _ := utf8.DecodeRuneInString(last)
+	if !unicode.IsUpper(first) || utf8.RuneCountInString(last) > maxAcronym && last == strings.ToUpper(last) {
+		f.atf("MPL:W011", v, `Class name "%s" not in CamelCase`, v)
+	}
+}
+
+// knownAlias checks that the namespace of a class name is declared.
+func (f *classFile) knownAlias(v *located.Value) {
+	alias, _, both := strings.Cut(v.Text, ":")
+	if both && alias != "" && f.namespaces.Get(alias) == nil {
+		f.atf("MPL:E061", v, `Unknown namespace prefix "%s"`, alias)
+	}
+}
+
+func (f *classFile) checkNamespaces(v *located.Value) {
+	if v.Kind != located.Map {
+		f.atf("MPL:E044", v, "Wrong type of namespace")
+		return
+	}
+	for _, e := range v.Entries {
+		if !f.enter(e.Value) {
+			return
+		}
+		if !isName(e.Value, fqnPattern) && e.Value.Kind != located.Null && !oneOf(e.Value, "") {
+			f.atf("MPL:W060", e.Value, `Wrong namespace fqn "%s"`, e.Value)
+		}
+		if !isName(e.Key, namePattern) && !oneOf(e.Key, "=") {
+			f.atf("MPL:E060", e.Value, `Wrong name for namespace "%s"`, e.Value)
+		}
+	}
+}
+
+func (f *classFile) extends(v *located.Value) {
+	for _, item := range itemsOf(v) {
+		switch {
+		case !f.enter(item):
+			return
+		case item.Kind != located.String:
+			f.atf("MPL:E025", item, "Wrong type of Extends field")
+		case !isName(item, typePattern):
+			f.atf("MPL:E025", item, `Wrong FNQ of extended class "%s"`, item)
+		default:
+			f.knownAlias(item)
+		}
+	}
+}
+
+func (f *classFile) imports(v *located.Value) {
+	for _, item := range itemsOf(v) {
+		switch {
+		case !f.enter(item):
+			return
+		case !isName(item, typePattern):
+			f.atf("MPL:E029", item, `Wrong namespace or FNQ of extended class "%s"`, item)
+		default:
+			f.knownAlias(item)
+		}
+	}
+}
+
+func (f *classFile) usage(v *located.Value) {
+	if !oneOf(v, "Class", "Meta") {
+		f.atf("MPL:E032", v, `Wrong Usage of a class "%s"`, v)
+	}
+}
+
+// ofMeta warns of a key of an ordinary class that only meta classes have.
+func (f *classFile) ofMeta(v *located.Value, key string) {
+	if usage := f.doc.Get("Usage"); usage == nil || oneOf(usage, "Class") {
+		f.atf("MPL:W032", v, "%s has a meaning in classes with Usage: Meta only", key)
+	}
+}
+
+func (f *classFile) cardinality(v *located.Value) {
+	f.ofMeta(v, "Cardinality")
+	if !oneOf(v, "One", "Many") {
+		f.atf("MPL:E027", v, `Wrong Cardinality "%s"`, v)
+	}
+}
+
+func (f *classFile) applies(v *located.Value) {
+	f.ofMeta(v, "Applies")
+	for _, item := range itemsOf(v) {
+		if f.enter(item) && !oneOf(item, "Package", "Type", "Method", "Property", "Argument", "All") {
+			f.atf("MPL:E028", item, `Wrong Applies "%s"`, item)
+		}
+	}
+}
+
+func (f *classFile) inherited(v *located.Value) {
+	f.ofMeta(v, "Inherited")
+	if v.Kind != located.Bool {
+		f.atf("MPL:E031", v, `Inherited is not bool "%s"`, v)
+	}
+}
+
+// meta checks Meta: the name of a meta class, or one with its properties, or a list of these.
+func (c *Check) meta(v *located.Value) {
+	for _, item := range itemsOf(v) {
+		if !c.enter(item) {
+			return
+		}
+		name := item
+		if item.Kind == located.Map && len(item.Entries) == 1 {
+			name = item.Entries[0].Key
+		}
+		if !isName(name, typePattern) {
+			c.atf("E041", item, `Meta should be a type name, a one-key mapping or a list of those, not "%s"`, item)
+		}
+	}
+}

@@ -1,0 +1,297 @@
+package located
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"gopkg.in/yaml.v3"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+)
+
+// Problem says why a text cannot be read, and where. A line of -1 is unknown.
+type Problem struct {
+	Message      string
+	Line, Column int
+}
+
+func (p *Problem) Error() string { return p.Message }
+
+// The costs of values in the budget: steps to make one, and bytes of memory.
+const (
+	valueSteps = 100
+	valueBytes = 160
+	// maxDepth bounds how deep values are nested: whoever walks them may recurse. Python gives up earlier.
+	maxDepth = 500
+)
+
+// Parse returns the documents of a text. A document without content is a null. The error is a *Problem if the text
+// cannot be read; others are those of the budget.
+func Parse(meter *budget.Meter, text []byte) ([]*Value, error) {
+	if directive := directivePattern.FindIndex(text); directive != nil { // libyaml reads 1.2 as 1.1, the library does not
+		text = bytes.Clone(text)
+		text[directive[1]-1] = '1'
+	}
+	tree, err := document.ParseTree(meter, text)
+	defer tree.Release()
+	if err != nil {
+		return nil, err
+	}
+	if tree.Problem != "" {
+		return nil, problemOf(tree.Problem)
+	}
+	var docs []*Value
+	for _, node := range tree.Documents {
+		r := reader{meter: meter, made: map[*yaml.Node]*Value{}, anchors: map[string]bool{}}
+		doc, err := r.value(node, 0)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, doc)
+	}
+	return docs, nil
+}
+
+var directivePattern = regexp.MustCompile(`(?m)^(?:\x{feff})?%YAML[ \t]+1\.2`)
+
+var linePattern = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// lateProblem matches messages of the library's parser, whose lines are one too small; those of its scanner are not.
+var lateProblem = regexp.MustCompile(`^did not find expected (<|node|key|'-'|',')`)
+
+// problemOf makes a problem of a message of the YAML library, which names only the line.
+func problemOf(message string) *Problem {
+	parts := linePattern.FindStringSubmatch(message)
+	if parts == nil {
+		return &Problem{Message: message, Line: -1}
+	}
+	line, err := strconv.Atoi(parts[1])
+	if err != nil {
+		line = 0
+	}
+	message = message[len(parts[0]):]
+	if lateProblem.MatchString(message) {
+		line++
+	}
+	return &Problem{Message: message, Line: max(0, line-1)}
+}
+
+// reader makes the values of one document.
+type reader struct {
+	meter   *budget.Meter
+	made    map[*yaml.Node]*Value // those with anchors; nil while one is made
+	anchors map[string]bool
+}
+
+func problemf(node *yaml.Node, format string, args ...any) error {
+	return &Problem{Message: fmt.Sprintf(format, args...), Line: node.Line - 1, Column: node.Column - 1}
+}
+
+func (r *reader) value(node *yaml.Node, depth int) (*Value, error) {
+	if node.Kind == yaml.AliasNode {
+		if made := r.made[node.Alias]; made != nil {
+			return made, nil
+		}
+		return nil, problemf(node, "the alias %.100q stands within its own value", node.Value)
+	}
+	r.meter.Charge(valueSteps)
+	if err := r.meter.Spend(len(node.Value)); err != nil {
+		return nil, err
+	}
+	if depth > maxDepth {
+		return nil, problemf(node, "it is nested deeper than %d", maxDepth)
+	}
+	if node.Anchor != "" {
+		if r.anchors[node.Anchor] {
+			return nil, problemf(node, "the anchor %.100q appears twice", node.Anchor)
+		}
+		r.anchors[node.Anchor] = true
+	}
+	v := &Value{Line: node.Line - 1, Column: node.Column - 1}
+	var err error
+	switch node.Kind {
+	case yaml.SequenceNode:
+		err = r.sequence(v, node, depth)
+	case yaml.MappingNode:
+		err = r.mapping(v, node, depth)
+	case yaml.ScalarNode, yaml.DocumentNode, yaml.AliasNode:
+		err = v.scalar(node)
+	}
+	if _, located := errors.AsType[*Problem](err); err != nil && !located {
+		if node.Kind == yaml.ScalarNode {
+			err = problemf(node, "%v", err)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if node.Anchor != "" {
+		r.made[node] = v
+	}
+	return v, r.meter.Hold(valueBytes)
+}
+
+func (v *Value) scalar(node *yaml.Node) error {
+	switch {
+	case node.Style&yaml.TaggedStyle != 0:
+		return v.tagged(node.Tag, node.Value)
+	case node.Style&^yaml.FlowStyle == 0:
+		return v.resolve(node.Value)
+	}
+	v.Kind, v.Text = String, node.Value
+	return nil
+}
+
+func (r *reader) sequence(v *Value, node *yaml.Node, depth int) error {
+	v.Kind = Seq
+	switch tagOf(node) {
+	case "", "!!seq":
+	case "!!omap", "!!pairs":
+		v.Kind, v.Text = Other, "[]"
+	default:
+		return problemf(node, "%v", errTag(node.Tag))
+	}
+	for _, child := range node.Content {
+		item, err := r.value(child, depth+1)
+		if err != nil {
+			return err
+		}
+		v.Items = append(v.Items, item)
+	}
+	return nil
+}
+
+// tagOf returns the tag that is written at a node, "" if there is none.
+func tagOf(node *yaml.Node) string {
+	if node.Style&yaml.TaggedStyle == 0 {
+		return ""
+	}
+	return node.Tag
+}
+
+func (r *reader) mapping(v *Value, node *yaml.Node, depth int) error {
+	v.Kind = Map
+	switch tagOf(node) {
+	case "", "!!map":
+	case "!!set":
+		v.Kind, v.Text = Other, "set()"
+	default:
+		return problemf(node, "%v", errTag(node.Tag))
+	}
+	var own, merged []Entry
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		keyNode, valueNode := node.Content[i], node.Content[i+1]
+		if isMerge(keyNode) {
+			more, err := r.merge(valueNode, depth)
+			if err != nil {
+				return err
+			}
+			merged = append(merged, more...)
+			if err := r.meter.Spend(valueSteps * len(more)); err != nil {
+				return err
+			}
+			continue
+		}
+		key, err := r.key(keyNode, depth)
+		if err != nil {
+			return err
+		}
+		value, err := r.value(valueNode, depth+1)
+		if err != nil {
+			return err
+		}
+		own = append(own, Entry{key, value})
+	}
+	return r.fill(v, merged, own)
+}
+
+func isMerge(key *yaml.Node) bool {
+	return key.Kind == yaml.ScalarNode && key.Style&^yaml.FlowStyle == 0 && key.Value == "<<"
+}
+
+// key returns a key, which must be a scalar. The plain key = is a string.
+func (r *reader) key(node *yaml.Node, depth int) (*Value, error) {
+	if node.Kind == yaml.ScalarNode && node.Style&^yaml.FlowStyle == 0 && node.Value == "=" && node.Anchor == "" {
+		return &Value{Kind: String, Text: "=", Line: node.Line - 1, Column: node.Column - 1}, nil
+	}
+	key, err := r.value(node, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	if key.Kind == Seq || key.Kind == Map || key.Kind == Other && key.Text[0] != 'b' {
+		return nil, problemf(node, "a key is a list or a mapping; it must be a scalar")
+	}
+	return key, nil
+}
+
+// merge returns the entries of the mappings behind a merge key, the ones that win last.
+func (r *reader) merge(node *yaml.Node, depth int) ([]Entry, error) {
+	value, err := r.value(node, depth+1)
+	if err != nil {
+		return nil, err
+	}
+	switch value.Kind {
+	case Map:
+		return value.Entries, nil
+	case Seq:
+		var entries []Entry
+		for _, item := range slices.Backward(value.Items) {
+			if item.Kind != Map {
+				return nil, problemf(node, "<< needs a mapping or a list of mappings")
+			}
+			entries = append(entries, item.Entries...)
+			if err := r.meter.Spend(valueSteps * len(item.Entries)); err != nil {
+				return nil, err
+			}
+		}
+		return entries, nil
+	case Null, Bool, Int, Float, Date, String, Other:
+	}
+	return nil, problemf(node, "<< needs a mapping or a list of mappings")
+}
+
+// fill sets the entries of a mapping. Of a key that appears more than once the first place and the last value count.
+func (r *reader) fill(v *Value, merged, own []Entry) error {
+	at := make(map[string]int, len(merged)+len(own))
+	written := map[string]bool{}
+	v.Entries = make([]Entry, 0, len(merged)+len(own))
+	for i, e := range slices.Concat(merged, own) {
+		name := e.Key.identity()
+		if i >= len(merged) && written[name] {
+			v.Twice = append(v.Twice, e.Key)
+		}
+		written[name] = written[name] || i >= len(merged)
+		if j, known := at[name]; known {
+			v.Entries[j].Value = e.Value
+			continue
+		}
+		at[name] = len(v.Entries)
+		v.Entries = append(v.Entries, e)
+	}
+	return r.meter.Hold(2 * valueBytes * len(v.Entries))
+}
+
+// identity returns a text that two keys share if Python takes them for one.
+func (v *Value) identity() string {
+	switch v.Kind {
+	case Bool:
+		if v.falsy {
+			return "n0"
+		}
+		return "n1"
+	case Int:
+		return "n" + v.Text
+	case Float:
+		if f, err := strconv.ParseFloat(v.Text, 64); err == nil && f == float64(int64(f)) {
+			return "n" + strconv.FormatInt(int64(f), 10)
+		}
+		return "n" + v.Text
+	case Null, Date, String, Seq, Map, Other:
+	}
+	return strconv.Itoa(int(v.Kind)) + v.Text
+}

@@ -1,0 +1,135 @@
+package located_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"purser/internal/budget"
+	"purser/internal/murano/located"
+)
+
+// parse returns the first document of a text as Python prints it, or the problem.
+func parse(t *testing.T, text string) string {
+	t.Helper()
+	docs, err := located.Parse(budget.NewMeter(t.Context()), []byte(text))
+	if problem, ok := errors.AsType[*located.Problem](err); ok {
+		return "problem: " + problem.Message
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(docs) == 0 {
+		return ""
+	}
+	return docs[0].String()
+}
+
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"":                            "",
+		"---":                         "null",
+		"[~, a, Null, '', '~']":       "[null, 'a', null, '', '~']",
+		"[yes, NO, On, oFF, y, tRUE]": "[True, False, True, 'oFF', 'y', 'tRUE']",
+		"[010, 0x1F, 0b1_1, 1_000, -0x1, 08, 190:20:30, 1:60]":    "[8, 31, 3, 1000, -1, '08', 685230, '1:60']",
+		"[1., .5, 1.5e3, 1.5e+3, 1e5, -.5, 1_0.5, 1:30.5, 1.2.3]": "[1.0, 0.5, '1.5e3', 1500.0, '1e5', '-.5', 10.5, 90.5, '1.2.3']",
+		"[.inf, -.INF, .NaN, ._5, 1.0e+20, 1.0e-7]":               "[inf, -inf, nan, '._5', 1e+20, 1e-07]",
+		"[2016-01-01, 2001-12-14t21:59:43.10-05:00]":              "[datetime.date(2016, 1, 1), datetime.datetime(2001-12-14 21:59:43.100000-05:00)]",
+		"2016-02-30": `problem: there is no date "2016-02-30"`,
+		"{a: {b: [it's, 'q\"', \"\\t\\x07é\"]}}": `{'a': {'b': ["it's", 'q"', '\t\x07é']}}`,
+		"!!str 5":                 "5",
+		"!!int x":                 `problem: "x" is no integer`,
+		"!!bool maybe":            `problem: "maybe" is no boolean`,
+		"!!null x":                "null",
+		"!!float 1":               "1.0",
+		"!!binary QXBw":           "b'App'",
+		"!!set {a, b}":            "set()",
+		"!foo x":                  `problem: the tag "!foo" is not known`,
+		"!yaql $.x":               "$.x",
+		"a: =":                    "problem: a value = has no meaning in YAML 1.1; quote it",
+		"=: 1":                    "{'=': 1}",
+		"{{x}}":                   "problem: a key is a list or a mapping; it must be a scalar",
+		"{1: a, 1.0: b, true: c}": "{1: 'c'}",
+		"{a: 1, b: 2, a: 3}":      "{'a': 3, 'b': 2}",
+		"{a: &x {b: 1, c: 2}, d: {c: 3, <<: *x}}":      "{'a': {'b': 1, 'c': 2}, 'd': {'b': 1, 'c': 3}}",
+		"[&x {a: 1}, &y {a: 2, b: 2}, {<<: [*x, *y]}]": "[{'a': 1}, {'a': 2, 'b': 2}, {'a': 1, 'b': 2}]",
+		"{<<: 1}":               "problem: << needs a mapping or a list of mappings",
+		"[&x 1, &x 2]":          `problem: the anchor "x" appears twice`,
+		"&x [*x]":               `problem: the alias "x" stands within its own value`,
+		"*x":                    "problem: unknown anchor 'x' referenced",
+		"%YAML 1.2\n---\na: on": "{'a': True}",
+		strings.Repeat("[", 600) + strings.Repeat("]", 600): "problem: it is nested deeper than 500",
+		"\xff\xfea\x00:\x00 \x001\x00":                      "{'a': 1}",
+		"a\xff":                                             "problem: invalid leading UTF-8 octet",
+	} {
+		if got := parse(t, text); got != want {
+			t.Errorf("%.60q is %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestParse_places(t *testing.T) {
+	t.Parallel()
+	docs, err := located.Parse(budget.NewMeter(t.Context()), []byte("é: {a: 'x',\n  b: }\nc: &y\n  - |\n    z\n  - 5\nd: *y\n---\n2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := docs[0]
+	for name, c := range map[string]struct {
+		v            *located.Value
+		line, column int
+	}{
+		"key": {doc.Entries[0].Key, 0, 0}, "flow": {doc.Entries[0].Value, 0, 3},
+		"quoted": {doc.Entries[0].Value.Get("a"), 0, 7}, "empty": {doc.Entries[0].Value.Get("b"), 1, 5},
+		"anchored": {doc.Get("c"), 2, 3}, "literal": {doc.Get("c").Items[0], 3, 4}, "number": {doc.Get("c").Items[1], 5, 4},
+		"alias": {doc.Get("d"), 2, 3}, "second": {docs[1], 8, 0},
+	} {
+		if c.v.Line != c.line || c.v.Column != c.column {
+			t.Errorf("%s is at %d:%d, want %d:%d", name, c.v.Line, c.v.Column, c.line, c.column)
+		}
+	}
+	_, err = located.Parse(budget.NewMeter(t.Context()), []byte("a: 1\nb: [\n"))
+	if problem, ok := errors.AsType[*located.Problem](err); !ok || problem.Line < 1 {
+		t.Errorf("%+v", err)
+	}
+}
+
+// TestParse_laughs shows that a text that unfolds to an endless value is read, and shown, at once.
+func TestParse_laughs(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	text.WriteString("a0: &a0 [x, x]\n")
+	for i := range 40 {
+		fmt.Fprintf(&text, "a%d: &a%d [*a%d, *a%d, *a%d]\n", i+1, i+1, i, i, i)
+	}
+	if got := parse(t, text.String()); len(got) > 2100 || !strings.HasSuffix(got, "…") {
+		t.Errorf("%d bytes: %.100s", len(got), got)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{
+		"a: &x {b: [1, 2.5, yes, ~, 2016-01-01]}\nc: {<<: *x}\n---\n!yaql $.x", "\xef\xbb\xbfa: |\r\n  b\r\n", "%YAML 1.2\n--- !!set {a}",
+		"? [a]\n: b", "a: 0b_\nb: 1:2:3", "&x [*x]", "!!timestamp 2001-1-1T1:1:1.5 +1", "!!binary =",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		ctx, end := budget.NewPool(1, time.Minute).Begin(context.Background())
+		defer end()
+		docs, err := located.Parse(budget.NewMeter(ctx), []byte(text))
+		if _, ok := errors.AsType[*located.Problem](err); err != nil && !ok {
+			return // of the budget
+		}
+		for _, doc := range docs {
+			_ = doc.String()
+			if doc.Line < 0 || doc.Column < 0 || doc.Line > len(text) {
+				t.Errorf("%q is at %d:%d", doc, doc.Line, doc.Column)
+			}
+		}
+	})
+}

@@ -1,0 +1,230 @@
+package murano
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"purser/internal/murano/located"
+	"purser/internal/murano/semver"
+)
+
+func manifestCodes() []Code {
+	return []Code{
+		{"MAN:E001", "manifest.yaml is missing", ""},
+		{"MAN:E006", "Require is not a mapping", "E005"},
+		{"MAN:E007", "a key of Require is not a fully qualified name", "E005"},
+		{"MAN:E008", "a value of Require is not a version or a condition on versions", ""},
+		{"MAN:E030", "Description is neither a string nor null", "E030"},
+		{"MAN:E050", "a file that Classes names is not in the package", "E050"},
+		{"MAN:E051", "a key of Classes is not a fully qualified name", ""},
+		{"MAN:E052", "a value of Classes is a list or a mapping", ""},
+		{"MAN:E070", "Tags is not a list", "E070"},
+		{"MAN:E071", "Type is neither Application nor Library", "E071"},
+		{"MAN:E072", "UI is not a string", "E072"},
+		{"MAN:E073", "FullName is not a fully qualified name", "E073"},
+		{"MAN:E074", "Logo is not a string", "E074"},
+		{"MAN:E075", "Version cannot be read as one of SemVer", "E071"},
+		{"MAN:E076", "Classes is not a mapping", "E074"},
+		{"MAN:E077", "a tag is not a string", ""},
+		{"MAN:W020", "a file under Classes/ is not named in the manifest", "W020"},
+		{"MAN:W030", "the format is not MuranoPL", "W030"},
+		{"MAN:W031", "the version of the format is unknown", "W030"},
+		{"MAN:W073", "an application has no UI file", "W073"},
+		{"MAN:W074", "an application has no logo", "W074"},
+		{"MAN:W075", "Description is missing", ""},
+		{"MAN:W076", "a namespace of FullName does not begin with a small letter", ""},
+	}
+}
+
+// checkManifest checks manifest.yaml.
+func checkManifest(c *Check) {
+	if c.Package.Files[ManifestName] == nil {
+		if c.Package.Single {
+			return
+		}
+		c.aboutf("MAN:E001", "", "%s is missing", ManifestName)
+		return
+	}
+	m := &manifest{Check: c}
+	docs := c.documents(ManifestName, false, keywords{
+		"Format": m.format, "Type": m.kind, "FullName": m.fullName, "Name": c.isString, "Version": m.version,
+		"Description": m.description, "Author": c.isString, "Tags": m.tags, "Classes": m.classes, "Require": m.require,
+		"UI": m.ui, "Logo": m.logo, "Meta": c.meta, "Supplier": nil,
+	}, func(doc *located.Value) {
+		m.library = doc.Get("Type").Is(located.String) && doc.Get("Type").Text == "Library"
+	})
+	if docs == nil && c.Package.Files[ManifestName].err == nil {
+		c.aboutf("E004", ManifestName, "The file holds no document")
+	}
+	for _, doc := range docs {
+		if doc.Kind == located.Map {
+			m.required(doc)
+		}
+	}
+}
+
+// manifest checks one manifest.
+type manifest struct {
+	*Check
+
+	library bool
+}
+
+func (m *manifest) required(doc *located.Value) {
+	for _, key := range []string{"FullName", "Type"} {
+		if doc.Get(key) == nil {
+			m.atf("E020", doc, `Missing required key "%s"`, key)
+		}
+	}
+	if doc.Get("Description") == nil {
+		m.atf("MAN:W075", doc, `Missing key "Description"`)
+	}
+	if doc.Get("UI") == nil {
+		m.exists("MAN:W073", "UI/", defaultUI, nil, `There is no UI file "%s"`)
+	}
+	if doc.Get("Logo") == nil {
+		m.exists("MAN:W074", "", defaultLogo, nil, `There is no Logo file "%s"`)
+	}
+}
+
+const (
+	defaultUI   = "ui.yaml"
+	defaultLogo = "logo.png"
+)
+
+// exists warns if a file is missing that applications need.
+func (m *manifest) exists(code, folder, name string, at *located.Value, format string) {
+	if m.library || m.Package.Single || m.Package.Exists(folder+name) {
+		return
+	}
+	if at == nil {
+		m.aboutf(code, ManifestName, format, name)
+		return
+	}
+	m.atf(code, at, format, name)
+}
+
+func (m *manifest) format(v *located.Value) {
+	switch f := FormatOf(m.Manifest); {
+	case f.Name != MuranoPL:
+		m.atf("MAN:W030", v, `Not supported format "%s"`, v)
+	case !slices.Contains([]string{"1.0", "1.1", "1.2", "1.3", "1.4"}, f.Version):
+		m.atf("MAN:W031", v, `Not supported format version "%s"`, v)
+	}
+}
+
+func (m *manifest) kind(v *located.Value) {
+	if !oneOf(v, "Application", "Library") {
+		m.atf("MAN:E071", v, `Type is invalid "%s"`, v)
+	}
+}
+
+var namespacePattern = regexp.MustCompile(`(^|\.)[A-Z][^.]*\.`)
+
+func (m *manifest) fullName(v *located.Value) {
+	switch {
+	case !isName(v, fqnPattern):
+		m.atf("MAN:E073", v, `Invalid FullName "%s"`, v)
+	case namespacePattern.MatchString(v.Text):
+		m.atf("MAN:W076", v, `Namespaces of FullName "%s" should begin with small letters`, v)
+	}
+}
+
+func (m *manifest) version(v *located.Value) {
+	if _, err := semver.Coerce(v.String()); err != nil {
+		m.atf("MAN:E075", v, `Version format should be compatible with SemVer not "%s"`, v)
+	}
+}
+
+func (m *manifest) description(v *located.Value) {
+	if v.Kind != located.String && v.Kind != located.Null {
+		m.atf("MAN:E030", v, `Value is not valid string "%s"`, v)
+	}
+}
+
+func (m *manifest) tags(v *located.Value) {
+	if v.Kind != located.Seq {
+		m.atf("MAN:E070", v, "Tags should be a list")
+		return
+	}
+	for _, tag := range v.Items {
+		if m.enter(tag) && tag.Kind != located.String {
+			m.atf("MAN:E077", tag, `Tag "%s" is not a string`, tag)
+		}
+	}
+}
+
+func (m *manifest) classes(v *located.Value) {
+	if v.Kind != located.Map {
+		m.atf("MAN:E076", v, "Classes section should be a dict")
+		return
+	}
+	const folder = "Classes/"
+	named := map[string]bool{}
+	for _, e := range v.Entries {
+		if !m.enter(e.Value) {
+			return
+		}
+		if !isName(e.Key, fqnPattern) {
+			m.atf("MAN:E051", e.Key, `Key of Classes is not valid FQN "%s"`, e.Key)
+		}
+		name := e.Value.String()
+		switch _, exists := m.Package.Files[folder+name]; {
+		case e.Value.Kind >= located.Seq:
+			m.atf("MAN:E052", e.Value, `File of class "%s" is not a string`, e.Key)
+		case named[name]:
+		case !exists && !m.Package.Single || e.Value.Kind != located.String:
+			m.atf("MAN:E050", e.Value, `File "%s" is present in Manifest, but not in filesystem`, path.Clean(name))
+		}
+		named[name] = true
+	}
+	for _, name := range m.Package.Search(folder, "") {
+		if short := strings.TrimPrefix(name, folder); !named[short] && short != "" {
+			m.aboutf("MAN:W020", name, `File "%s" is not present in Manifest, but it is in filesystem`, short)
+		}
+	}
+}
+
+func (m *manifest) require(v *located.Value) {
+	if v.Kind != located.Map {
+		m.atf("MAN:E006", v, "Require is not a dict type")
+		return
+	}
+	for _, e := range v.Entries {
+		if !m.enter(e.Value) {
+			return
+		}
+		if !isName(e.Key, fqnPattern) {
+			m.atf("MAN:E007", e.Key, `Require key is not valid FQN "%s"`, e.Key)
+		}
+		if _, err := RequiredVersions(e.Value); err != nil {
+			m.atf("MAN:E008", e.Value, `Version of "%s" is not valid: %v`, e.Key, err)
+		}
+	}
+}
+
+// RequiredVersions returns what a value of Require demands.
+func RequiredVersions(v *located.Value) (semver.Spec, error) {
+	if v.Kind == located.Null {
+		return semver.ParseSpec("")
+	}
+	return semver.ParseSpec(v.String())
+}
+
+func (m *manifest) ui(v *located.Value) {
+	if v.Kind != located.String {
+		m.atf("MAN:E072", v, "UI is not a string")
+		return
+	}
+	m.exists("MAN:W073", "UI/", v.Text, v, `There is no UI file "%s"`)
+}
+
+func (m *manifest) logo(v *located.Value) {
+	if v.Kind != located.String {
+		m.atf("MAN:E074", v, "Logo is not a string")
+		return
+	}
+	m.exists("MAN:W074", "", v.Text, v, `There is no Logo file "%s"`)
+}

@@ -1,0 +1,227 @@
+package murano
+
+import (
+	"regexp"
+	"strings"
+
+	"purser/internal/murano/located"
+	"purser/internal/murano/yaql"
+)
+
+// The minor versions of MuranoPL that introduce something.
+const (
+	sinceConfig    = 1
+	sinceStatic    = 2
+	sinceExtension = 3
+	sinceScope     = 4
+)
+
+// unknown reports the keys of a mapping that are none of some.
+func (f *classFile) unknown(v *located.Value, known ...string) {
+	for _, e := range v.Entries {
+		if f.enter(nil) && !oneOf(e.Key, known...) {
+			f.atf("E021", e.Key, `Unknown keyword "%s"`, e.Key)
+		}
+	}
+}
+
+func (f *classFile) properties(v *located.Value) {
+	if v.Kind != located.Map {
+		f.atf("MPL:E026", v, "Properties should be a dict")
+		return
+	}
+	for _, e := range v.Entries {
+		switch {
+		case !f.enter(e.Value):
+			return
+		case e.Value.Kind != located.Map:
+			f.atf("MPL:E057", e.Value, `Property "%s" should be a dict`, e.Key)
+		default:
+			f.property(e.Key, e.Value)
+		}
+	}
+}
+
+func (f *classFile) property(name, v *located.Value) {
+	f.unknown(v, "Contract", "Usage", "Default", "Meta")
+	usage := v.Get("Usage")
+	switch {
+	case usage.IsFalsy():
+	case !oneOf(usage, "In", "Out", "InOut", "Const", "Runtime", "Config", "Static"):
+		f.atf("MPL:E042", usage, `Not allowed usage "%s"`, usage)
+	case usage.Text == "Config" && !f.Format.Since(sinceConfig):
+		f.atf("MPL:E043", usage, "Usage Config of a property is available since 1.1")
+	case usage.Text == "Static" && !f.Format.Since(sinceStatic):
+		f.atf("MPL:E043", usage, "Usage Static of a property is available since 1.2")
+	}
+	if contract := v.Get("Contract"); contract != nil {
+		f.contract(contract, "MPL:W048")
+	} else {
+		f.atf("MPL:E047", name, `Missing Contract in property "%s"`, name)
+	}
+	if meta := v.Get("Meta"); meta != nil {
+		f.meta(meta)
+	}
+}
+
+// contract checks what a property or an argument may be.
+func (f *classFile) contract(v *located.Value, code string) {
+	if !f.enter(v) {
+		return
+	}
+	switch v.Kind {
+	case located.Seq:
+		f.listContract(v, code)
+	case located.Map:
+		for _, e := range v.Entries {
+			if e.Key.Kind != located.String {
+				f.atf("E040", e.Key, `Value is not a string "%s"`, e.Key)
+			}
+			f.contract(e.Value, code)
+		}
+	case located.String:
+		if v.Text == "$" || strings.HasPrefix(v.Text, "$.") && f.parses(v.Text, yaql.MPL) {
+			return
+		}
+		f.atf(code, v, `Contract is not valid yaql "%s"`, v)
+	case located.Null, located.Bool, located.Int, located.Float, located.Date, located.Other:
+		f.atf(code, v, `Contract is not valid yaql "%s"`, v)
+	}
+}
+
+// listContract checks a list of contracts, or of one with the least and the greatest length. The reference does not
+// look at the contract of the latter, so a warning of its own code says what is wrong with it.
+func (f *classFile) listContract(v *located.Value, code string) {
+	isLength := func(v *located.Value) bool { return v.Kind == located.Int || v.Kind == located.Bool }
+	if n := len(v.Items); n == 2 && isLength(v.Items[1]) || n == 3 && isLength(v.Items[1]) && isLength(v.Items[2]) {
+		f.contract(v.Items[0], "MPL:W049")
+		return
+	}
+	for _, item := range v.Items {
+		f.contract(item, code)
+	}
+}
+
+// workflow checks the methods of a class in its legacy form.
+func (f *classFile) workflow(v *located.Value) {
+	for _, e := range f.doc.Entries {
+		if e.Value == v && oneOf(e.Key, "Workflow") {
+			f.atf("MPL:W033", e.Key, "Workflow is a legacy name of Methods")
+		}
+	}
+	f.methods(v)
+}
+
+var methodPattern = regexp.MustCompile(`^([a-zA-Z_][\p{L}\p{N}_]*|\.init|\.destroy)$`)
+
+func (f *classFile) methods(v *located.Value) {
+	if v.Kind != located.Map {
+		if !v.IsFalsy() {
+			f.atf("MPL:E046", v, "Methods are not a dict")
+		}
+		return
+	}
+	for _, e := range v.Entries {
+		switch {
+		case !f.enter(e.Value):
+			return
+		case e.Value.Kind != located.Map:
+			if !e.Value.IsFalsy() {
+				f.atf("MPL:E046", e.Key, "Method is not a dict")
+			}
+			continue
+		case !isName(e.Key, methodPattern):
+			f.atf("MPL:E054", e.Key, `Invalid name of method "%s"`, e.Key)
+		}
+		f.method(e.Value)
+	}
+}
+
+func (f *classFile) method(v *located.Value) {
+	f.unknown(v, "Body", "Arguments", "Usage", "Scope", "Meta")
+	if scope := v.Get("Scope"); !scope.IsFalsy() {
+		switch {
+		case !f.Format.Since(sinceScope):
+			f.atf("MPL:E056", scope, "Scope is not supported version earlier than 1.4")
+		case !oneOf(scope, "Public", "Session"):
+			f.atf("MPL:E055", scope, `Wrong Scope "%s"`, scope)
+		}
+	}
+	f.methodUsage(v.Get("Usage"))
+	if arguments := v.Get("Arguments"); !arguments.IsFalsy() {
+		f.arguments(arguments)
+	}
+	if meta := v.Get("Meta"); meta != nil {
+		f.meta(meta)
+	}
+	if body := v.Get("Body"); !body.IsFalsy() {
+		f.body(body)
+	}
+}
+
+func (f *classFile) methodUsage(usage *located.Value) {
+	switch {
+	case usage.IsFalsy() || oneOf(usage, "Runtime"):
+	case oneOf(usage, "Action"):
+		if f.Format.Since(sinceScope) {
+			f.atf("MPL:W045", usage, `Usage "%s" is deprecated since 1.4`, usage)
+		}
+	case oneOf(usage, "Static", "Extension"):
+		if !f.Format.Since(sinceExtension) {
+			f.atf("MPL:W045", usage, `Usage "%s" is available from 1.3`, usage)
+		}
+	default:
+		f.atf("MPL:W045", usage, `Unsupported usage type "%s" `, usage)
+	}
+}
+
+func (f *classFile) arguments(v *located.Value) {
+	switch v.Kind {
+	case located.Map:
+		if len(v.Entries) > 1 {
+			f.atf("MPL:E048", v, "It is not safe to define methods arguments as a dict with several keys")
+			return
+		}
+		for _, e := range v.Entries {
+			f.argument(e.Key, e.Value)
+		}
+	case located.Seq:
+		for _, item := range v.Items {
+			if item.Kind != located.Map || len(item.Entries) != 1 {
+				f.atf("MPL:E046", item, "Methods single argument should be a one key dict")
+				continue
+			}
+			f.argument(item.Entries[0].Key, item.Entries[0].Value)
+		}
+	case located.Null, located.Bool, located.Int, located.Float, located.Date, located.String, located.Other:
+		f.atf("MPL:E046", v, "Methods arguments should be a list or dict")
+	}
+}
+
+func (f *classFile) argument(name, v *located.Value) {
+	if !f.enter(v) {
+		return
+	}
+	if !isName(name, namePattern) {
+		f.atf("MPL:E054", name, `Invalid name of argument "%s"`, name)
+	}
+	if v.Kind != located.Map {
+		f.atf("MPL:E057", v, `Argument "%s" should be a dict`, name)
+		return
+	}
+	f.unknown(v, "Contract", "Usage", "Default", "Meta")
+	if contract := v.Get("Contract"); contract != nil {
+		f.contract(contract, "MPL:W048")
+	}
+	if usage := v.Get("Usage"); usage != nil {
+		if !f.Format.Since(sinceScope) {
+			f.atf("MPL:E052", usage, "Arguments usage is available since 1.4")
+		}
+		if !oneOf(usage, "Standard", "VarArgs", "KwArgs") {
+			f.atf("MPL:E053", usage, `Usage is invalid value "%s"`, usage)
+		}
+	}
+	if meta := v.Get("Meta"); meta != nil {
+		f.meta(meta)
+	}
+}

@@ -1,0 +1,90 @@
+// Package pack loads packages of Murano: a folder, a zip archive, or one file of a package.
+//
+// An archive comes from anybody. Its members are counted before its directory is read, its sizes while it is inflated,
+// and what is wrong with its members becomes issues of the package: their names may lead nowhere else, and no two of
+// them may share a name or bytes.
+package pack
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"purser/internal/murano"
+)
+
+// Limits bound a package.
+type Limits struct {
+	Files int   // files and folders
+	File  int64 // bytes of a file
+	Total int64 // bytes of all files
+	// Ratio is how many times larger than an archive its files may be, beyond the first MiB.
+	Ratio int64
+	// Nested keeps the archives at the top, which may be packages of a bundle.
+	Nested bool
+}
+
+// DefaultLimits are well above what packages need.
+func DefaultLimits() Limits {
+	return Limits{Files: 10_000, File: 64 << 20, Total: 256 << 20, Ratio: 200}
+}
+
+// Unreadable is the error of what is not a package at all.
+type Unreadable struct{ Reason string }
+
+func (e *Unreadable) Error() string { return e.Reason }
+
+// Issue returns the error as an issue.
+func (e *Unreadable) Issue() murano.Issue {
+	return murano.Issue{Code: "PKG:E123", Severity: murano.Error, Message: e.Reason}
+}
+
+// keeps reports whether the content of a file is needed: a validator reads it. Of other files the digest is enough.
+func (l Limits) keeps(name string) bool {
+	nested := l.Nested && strings.HasSuffix(name, ".zip") && !strings.Contains(name, "/")
+	return nested || name == murano.ManifestName || strings.HasPrefix(name, "Classes/") || strings.HasPrefix(name, "UI/")
+}
+
+// maxName bounds the names of files, in bytes.
+const maxName = 1000
+
+// nameProblem says why a name is refused, "" if it is not: it must name a file below the root.
+func nameProblem(name string) string {
+	switch {
+	case len(name) > maxName:
+		return fmt.Sprintf("it has more than %d bytes", maxName)
+	case !utf8.ValidString(name):
+		return "it is not UTF-8"
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "it holds a control character"
+	case strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':':
+		return "it is absolute"
+	}
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if part == ".." {
+			return "it leads out of the package"
+		}
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." {
+			return "it has an empty part"
+		}
+	}
+	return ""
+}
+
+// addf reports an issue about a member. Its name is cut to what can be shown.
+func addf(pkg *murano.Package, code, name, format string, args ...any) {
+	shown := strings.ToValidUTF8(name[:min(len(name), maxName)], "\ufffd")
+	pkg.Problems = append(pkg.Problems, murano.Issue{
+		Code: code, File: shown, Message: fmt.Sprintf(`"%s": %s`, shown, fmt.Sprintf(format, args...)),
+	})
+}
+
+// giveUpf returns a package of which only a problem is reported.
+func giveUpf(format string, args ...any) *murano.Package {
+	return &murano.Package{Unread: true, Problems: []murano.Issue{{
+		Code: "PKG:E127", Message: fmt.Sprintf(format, args...),
+	}}}
+}

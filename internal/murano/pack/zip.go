@@ -1,0 +1,157 @@
+package pack
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"strings"
+
+	"purser/internal/budget"
+	"purser/internal/murano"
+)
+
+// signature begins each entry of the directory of an archive.
+const signature = "PK\x01\x02"
+
+// entrySteps and entryBytes are the cost of an entry of an archive: steps, and bytes of memory.
+const (
+	entrySteps = 2000
+	entryBytes = 600
+)
+
+// Zip reads an archive. The error is an *Unreadable if it is none; others are those of the budget of ctx.
+func Zip(ctx context.Context, archive []byte, limits Limits) (*murano.Package, error) {
+	if n := bytes.Count(archive, []byte(signature)); n > limits.Files {
+		return giveUpf("The archive has more than %d entries", limits.Files), nil
+	}
+	reader, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return nil, &Unreadable{"This is not a zip archive, or it is damaged: " + err.Error()}
+	}
+	z := &zipReader{
+		copier: copier{
+			meter: budget.NewMeter(ctx), limits: limits,
+			most: min(limits.Total, int64(len(archive))*limits.Ratio+budget.MiB),
+		},
+		pkg: &murano.Package{Files: map[string]*murano.File{}},
+	}
+	z.meter.Charge(entrySteps * len(reader.File))
+	if err := z.meter.Hold(entryBytes * len(reader.File)); err != nil {
+		return nil, err
+	}
+	z.overlaps(reader.File)
+	for _, file := range reader.File {
+		switch err := z.member(file); {
+		case errors.Is(err, errTooLarge):
+			return z.tooLarge(file.Name), nil
+		case err != nil:
+			return nil, err
+		}
+	}
+	return z.pkg, nil
+}
+
+// zipReader reads the members of an archive.
+type zipReader struct {
+	copier
+
+	pkg *murano.Package
+	bad map[*zip.File]bool // not to be read
+}
+
+// The flag of an encrypted member, and the tag of the fields of zip64.
+const (
+	encrypted = 1
+	zip64     = 1
+)
+
+// member adds a member to the package, or a problem.
+func (z *zipReader) member(file *zip.File) error {
+	name := strings.TrimSuffix(file.Name, "/")
+	if problem := nameProblem(name); problem != "" {
+		addf(z.pkg, "PKG:E122", file.Name, "the name of this member is not safe: %s", problem)
+		return nil
+	}
+	isFolder := name != file.Name
+	switch mode := file.Mode(); {
+	case z.bad[file]:
+		return nil
+	case file.Flags&encrypted != 0:
+		addf(z.pkg, "PKG:E126", name, "this member is encrypted; packages are not")
+		return nil
+	case hasZip64(file.Extra):
+		addf(z.pkg, "PKG:E123", name, "this member is written in the zip64 format; a package is too small to need it")
+		return nil
+	case !isFolder && !mode.IsRegular():
+		addf(z.pkg, "PKG:E128", name, "this member is a link or a device; only files and folders are read")
+		return nil
+	case isFolder:
+		return nil
+	case z.pkg.Files[name] != nil:
+		addf(z.pkg, "PKG:E124", name, "the archive has this member twice; pack it once")
+	}
+	content, err := file.Open()
+	if err != nil {
+		addf(z.pkg, "PKG:E123", name, "this member cannot be read: %v", err)
+		return nil
+	}
+	defer func() { _ = content.Close() }() // nothing is written
+	read, err := z.file(name, content)
+	if failed, ok := errors.AsType[*readError](err); ok {
+		addf(z.pkg, "PKG:E123", name, "this member cannot be read: %v", failed)
+		return nil
+	}
+	if err == nil {
+		z.pkg.Files[name] = read
+	}
+	return err
+}
+
+// hasZip64 reports whether the extra fields of a member are those of zip64.
+func hasZip64(extra []byte) bool {
+	const header = 4 // tag and size
+	for len(extra) >= header {
+		size := int(binary.LittleEndian.Uint16(extra[2:]))
+		if binary.LittleEndian.Uint16(extra) == zip64 {
+			return true
+		}
+		if len(extra) < header+size {
+			return false
+		}
+		extra = extra[header+size:]
+	}
+	return false
+}
+
+// overlaps reports members that share bytes of the archive, as in bombs that unpack the same ones many times.
+func (z *zipReader) overlaps(files []*zip.File) {
+	const header = 30 // bytes before a member, at least
+	type extent struct {
+		file       *zip.File
+		start, end int64
+	}
+	var extents []extent
+	z.bad = map[*zip.File]bool{}
+	for _, file := range files {
+		at, err := file.DataOffset()
+		if err != nil {
+			z.bad[file] = true
+			addf(z.pkg, "PKG:E123", file.Name, "this member cannot be found in the archive: %v", err)
+			continue
+		}
+		extents = append(extents, extent{file, at - header, at + int64(min(file.CompressedSize64, 1<<62))})
+	}
+	slices.SortFunc(extents, func(a, b extent) int { return cmp.Compare(a.start, b.start) })
+	end := int64(0)
+	for _, e := range extents {
+		if e.start < end {
+			z.bad[e.file] = true
+			addf(z.pkg, "PKG:E125", e.file.Name, "this member shares bytes of the archive with another one")
+		}
+		end = max(end, e.end)
+	}
+}

@@ -1,0 +1,125 @@
+package murano
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purser/internal/budget"
+	"purser/internal/murano/located"
+)
+
+// Package is a package as a loader has read it.
+type Package struct {
+	Files map[string]*File // by their names, relative to the package, with slashes
+	// Problems are issues that the loader found.
+	Problems []Issue
+	// Unread tells that the loader gave up: only its problems are reported.
+	Unread bool
+	// Single tells that the package is one file of a package: others are not missed.
+	Single bool
+}
+
+// File is a file of a package.
+type File struct {
+	Raw    []byte // nil if no validator reads it
+	Size   int64
+	Digest string // SHA-256 in hexadecimal digits
+
+	read bool
+	docs []*located.Value
+	err  error
+}
+
+// Documents returns the documents of a YAML file, which are read once. The error is a *located.Problem if it is not
+// one; others are those of the budget.
+func (f *File) Documents(meter *budget.Meter) ([]*located.Value, error) {
+	if !f.read {
+		f.read = true
+		f.docs, f.err = located.Parse(meter, f.Raw)
+	}
+	return f.docs, f.err
+}
+
+// Names returns the names of all files, in order.
+func (p *Package) Names() []string { return p.Search("", "") }
+
+// Search returns the names of files that begin and end with texts, in order.
+func (p *Package) Search(prefix, suffix string) (names []string) {
+	for name := range p.Files {
+		if strings.HasPrefix(name, prefix) && strings.HasSuffix(name, suffix) && len(name) >= len(prefix)+len(suffix) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Exists reports whether there is a file or a folder of a name.
+func (p *Package) Exists(name string) bool {
+	if _, ok := p.Files[name]; ok {
+		return true
+	}
+	for other := range p.Files {
+		if strings.HasPrefix(other, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// Manifest returns the mapping of the manifest, nil if there is none.
+func (p *Package) Manifest(meter *budget.Meter) *located.Value {
+	file := p.Files[ManifestName]
+	if file == nil {
+		return nil
+	}
+	docs, err := file.Documents(meter)
+	if err != nil || len(docs) == 0 || docs[0].Kind != located.Map {
+		return nil
+	}
+	return docs[0]
+}
+
+// ManifestName is the file that describes a package.
+const ManifestName = "manifest.yaml"
+
+// MuranoPL is the format of packages with classes.
+const MuranoPL = "MuranoPL"
+
+// Format is the format of a package and its version.
+type Format struct {
+	Name, Version string
+	minor         int
+	known         bool // the version is a number
+}
+
+var versionPattern = regexp.MustCompile(`^(\d{1,9})(?:\.(\d{1,9}))?(?:\.|$)`)
+
+// FormatOf returns the format that a manifest declares, MuranoPL/1.0 if it declares none; without a manifest the
+// newest.
+func FormatOf(manifest *located.Value) Format {
+	if manifest == nil {
+		return Format{Name: MuranoPL, Version: "1.4"}
+	}
+	f := Format{Name: MuranoPL, Version: "1.0"}
+	if value := manifest.Get("Format"); value != nil {
+		name, version, both := strings.Cut(value.String(), "/")
+		if f.Version = name; both {
+			f.Name, f.Version = name, version
+		}
+	}
+	if parts := versionPattern.FindStringSubmatch(f.Version); parts != nil {
+		major, _ := strconv.Atoi(parts[1])
+		f.minor, _ = strconv.Atoi(parts[2])
+		f.known = major <= 1
+		if major < 1 {
+			f.minor = -1
+		}
+	}
+	return f
+}
+
+// Since reports whether the format is MuranoPL 1.minor or newer. A version that cannot be read is the newest.
+func (f Format) Since(minor int) bool { return !f.known || f.minor >= minor }

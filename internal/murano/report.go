@@ -1,0 +1,90 @@
+package murano
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Issue is something wrong with a package.
+type Issue struct {
+	Code     string
+	Severity Severity
+	Message  string
+	File     string // relative to the package; "" if it is about the package
+	Located  bool   // it is about a place in the file
+	Line     int    // from 0, as Column, which counts characters
+	Column   int
+	Source   string // the line
+}
+
+// Report lists what is wrong with a package: by file, line, column, code and message.
+type Report struct{ Issues []Issue }
+
+// Errors returns the issues that make the package invalid.
+func (r Report) Errors() []Issue { return r.of(Error) }
+
+// Warnings returns the other issues.
+func (r Report) Warnings() []Issue { return r.of(Warning) }
+
+func (r Report) of(severity Severity) (issues []Issue) {
+	for _, issue := range r.Issues {
+		if issue.Severity == severity {
+			issues = append(issues, issue)
+		}
+	}
+	return issues
+}
+
+func (r Report) sort() {
+	slices.SortStableFunc(r.Issues, func(a, b Issue) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+	})
+}
+
+// maxSource bounds the line that is shown with an issue, in bytes.
+const maxSource = 1000
+
+// addSources adds to each issue the line that it is about, of the files of a package.
+func (r Report) addSources(pkg *Package) {
+	var file string
+	var lines []string
+	for i := range r.Issues {
+		issue := &r.Issues[i]
+		if !issue.Located {
+			continue
+		}
+		if issue.File != file || lines == nil {
+			file, lines = issue.File, linesOf(pkg.Files[issue.File])
+		}
+		if issue.Line < len(lines) {
+			issue.Source = lines[issue.Line]
+		}
+	}
+}
+
+// linesOf returns the lines of a file of UTF-8, without the mark at its beginning.
+func linesOf(f *File) []string {
+	if f == nil {
+		return []string{""}
+	}
+	text := strings.TrimPrefix(string(f.Raw), "\ufeff")
+	var lines []string
+	for text != "" {
+		line, rest := text, ""
+		if end := strings.IndexAny(text, "\n\r\u0085\u2028\u2029"); end >= 0 {
+			_, size := utf8.DecodeRuneInString(text[end:])
+			if strings.HasPrefix(text[end:], "\r\n") {
+				size = len("\r\n")
+			}
+			line, rest = text[:end], text[end+size:]
+		}
+		if len(line) > maxSource {
+			line = line[:maxSource]
+		}
+		lines, text = append(lines, strings.ToValidUTF8(line, "")), rest
+	}
+	return lines
+}

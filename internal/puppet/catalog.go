@@ -1,0 +1,140 @@
+package puppet
+
+import (
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+)
+
+// Catalog is a compiled catalog (spec/puppet.md §9). It is never modified.
+type Catalog struct {
+	root      document.Mapping
+	resources []resource
+}
+
+// resource is a resource of a catalog, with what overriding it needs to know.
+type resource struct {
+	Ref
+
+	value      document.Mapping // all of it
+	parameters document.Mapping // of the value
+	kind       string           // compilable_type, class, defined_type, unknown; "" in old catalogs
+}
+
+// Read reads a catalog from the JSON text that "puppet catalog compile NODE --render-as json" prints, with or without
+// the line that it prints before. Faults: Invalid if it is none, TooLarge beyond the budget.
+func Read(meter *budget.Meter, text []byte) (*Catalog, error) {
+	root, err := parse(meter, text)
+	if err != nil {
+		return nil, err
+	}
+	list, ok := root.At("resources").([]any)
+	switch key := twice(root); {
+	case key != "":
+		return nil, malformed("The catalog has the key %s twice", key)
+	case !ok:
+		return nil, malformed("The catalog has no list of resources; send what \"puppet catalog compile NODE --render-as " +
+			"json\" prints")
+	}
+	const resourceBytes, resourceSteps = 160, 500
+	if err := meter.Hold(len(list) * resourceBytes); err != nil {
+		return nil, err
+	}
+	c := &Catalog{root, make([]resource, len(list))}
+	known := make(map[Ref]bool, len(list))
+	for i, item := range list {
+		if err := meter.Spend(resourceSteps); err != nil {
+			return nil, err
+		}
+		if c.resources[i], err = resourceOf(item, i); err != nil {
+			return nil, err
+		}
+		if ref := c.resources[i].Ref; known[ref] {
+			return nil, malformed("Duplicate declaration: %v is already declared in the catalog", ref)
+		}
+		known[c.resources[i].Ref] = true
+	}
+	return c, nil
+}
+
+func resourceOf(item any, i int) (r resource, err error) {
+	value, ok := item.(document.Mapping)
+	typ, isType := value.At("type").(string)
+	title, isTitle := value.At("title").(string)
+	if !ok || !isType || !isTitle {
+		return r, malformed("Resource %d of the catalog has no type and title", i)
+	}
+	if key := twice(value); key != "" {
+		return r, malformed("Resource %s[%s] of the catalog has the key %s twice", typ, title, key)
+	}
+	r = resource{Ref: refOf(typ, title), value: value}
+	r.kind, _ = value.At("kind").(string)
+	if given, ok := value.Lookup("parameters"); ok && given != nil {
+		if r.parameters, ok = given.(document.Mapping); !ok {
+			return r, malformed("The parameters of %v in the catalog are no hash but %s", r.Ref, shown(given))
+		}
+	}
+	if key := twice(r.parameters); key != "" {
+		return r, malformed("%v in the catalog has the parameter %s twice", r.Ref, key)
+	}
+	return r, nil
+}
+
+// isContainer reports whether the resource is a class or a defined type, whose body the compiler has expanded.
+func (r resource) isContainer(types *Types) bool {
+	switch r.kind {
+	case "class", "defined_type":
+		return true
+	case "compilable_type":
+		return false
+	}
+	return r.Type == classType || isQualified(r.Type) && types.find(r.Type) == nil
+}
+
+// Parameters returns the parameters of a resource, and whether the catalog has the resource.
+func (c *Catalog) Parameters(ref Ref) (document.Mapping, bool) {
+	i := slices.IndexFunc(c.resources, func(r resource) bool { return r.Ref == ref })
+	if i < 0 {
+		return nil, false
+	}
+	return c.resources[i].parameters, true
+}
+
+// JSON returns the catalog as JSON text. The error is the meter's, unwrapped.
+func (c *Catalog) JSON(meter *budget.Meter) (text []byte, err error) {
+	text = append(text, '{')
+	for i, member := range c.root {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(document.AppendJSON(text, member.Key), ':')
+		if member.Key != "resources" {
+			text = document.AppendJSON(text, member.Value)
+			continue
+		}
+		text = append(text, '[')
+		for i, r := range c.resources {
+			if i > 0 {
+				text = append(text, ',')
+			}
+			if text, err = appendCounted(meter, text, r.value); err != nil {
+				return nil, err
+			}
+		}
+		text = append(text, ']')
+	}
+	return append(text, '}', '\n'), nil
+}
+
+// appendCounted appends a value as JSON text and counts the work and the memory.
+func appendCounted(meter *budget.Meter, text []byte, value any) ([]byte, error) {
+	const often = 1 << 16 // bytes between two looks at the memory
+	before := len(text)
+	text = document.AppendJSON(text, value)
+	meter.Charge((len(text) - before) * byteSteps)
+	if before/often == len(text)/often {
+		return text, nil
+	}
+	return text, meter.Hold((len(text)/often - before/often) * often)
+}

@@ -1,0 +1,78 @@
+package puppet
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"purser/internal/budget"
+)
+
+// Check returns what is wrong with instances whatever catalog they are applied to: types and parameters that do not
+// exist, values that the type refuses, titles that no resource of a type can have, exceptions that are about nothing.
+// Entries that filters leave out are not looked at. Errors are the meter's, unwrapped.
+func Check(meter *budget.Meter, instances []Instance, types *Types) ([]Problem, error) {
+	var found problemList
+	for i := range instances {
+		in := &instances[i]
+		c := checker{types: types, used: map[string]bool{}, titles: map[string]bool{}}
+		visit := func(e entry) error { return c.check(meter, e) }
+		skip := func(ref Ref, _ string) { c.used[ref.Type], c.titles[ref.Title] = true, true }
+		problems, err := in.walk(meter, visit, skip)
+		if err != nil {
+			return nil, err
+		}
+		for _, problem := range slices.Concat(problems, c.problems.all(), c.exceptions(in)) {
+			problem.Instance, problem.Secret = i, problem.Secret || in.Secret
+			found.add(problem)
+		}
+	}
+	return found.all(), nil
+}
+
+// checker checks the entries of one instance.
+type checker struct {
+	types        *Types
+	used, titles map[string]bool // that the configuration has
+	problems     problemList
+}
+
+func (c *checker) check(meter *budget.Meter, e entry) error {
+	c.used[e.Type], c.titles[e.Title] = true, true
+	t := c.types.find(e.Type)
+	if t == nil {
+		hint := ""
+		if !c.problems.full() {
+			hint = c.types.suggest(meter, e.typeKey)
+		}
+		message := fmt.Sprintf("Resource type '%s' was not found%s; describe it with a "+TypeKind, e.typeKey, hint)
+		c.problems.add(Problem{Path: e.path(""), Message: message})
+		return nil
+	}
+	ref := Ref{e.Type, e.Title}
+	complaints, err := checkParameters(meter, t, ref, e.parameters, false)
+	for _, complaint := range complaints {
+		c.problems.add(Problem{Path: e.path(complaint.parameter), Message: complaint.message, Secret: complaint.secret})
+	}
+	if message := t.checkTitle(ref, e.parameters); t.titles != nil && message != "" {
+		c.problems.add(Problem{Path: e.path(""), Message: message, Secret: t.Secret})
+	}
+	return err
+}
+
+// exceptions returns a problem for each exception from create that is about nothing in the configuration.
+func (c *checker) exceptions(in *Instance) (problems []Problem) {
+	report := func(key string, names, used map[string]bool) {
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			if !used[name] {
+				problems = append(problems, Problem{
+					Path: in.paths[key], Message: fmt.Sprintf("The exception '%s' matches nothing in the configuration%s", name,
+						didYouMean(name, slices.Sorted(maps.Keys(used)))),
+				})
+			}
+		}
+	}
+	report(keyTypesException, in.options.typesExcept, c.used)
+	report(keyTitlesException, in.options.titlesExc, c.titles)
+	return problems
+}

@@ -1,0 +1,186 @@
+package puppet
+
+import (
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+)
+
+// entry is a resource of an instance's configuration that passes its filters.
+type entry struct {
+	Ref
+
+	typeKey    string           // as it is spelt in the configuration
+	parameters document.Mapping // with defaults
+	defaulted  map[string]bool  // parameters that come from defaults
+}
+
+func (e entry) path(parameter string) []string {
+	path := []string{keyConfiguration, e.typeKey, e.Title}
+	if parameter != "" {
+		path = append(path, parameter)
+	}
+	return path
+}
+
+// walker reads a configuration.
+type walker struct {
+	instanceParser
+
+	meter *budget.Meter
+	visit func(entry) error
+	skip  func(ref Ref, filter string)
+}
+
+// walk reads the configuration in its order and calls visit for each entry that passes the filters, skip for what does
+// not; title is "" for a whole type. It returns what has the wrong form. The error is the meter's, unwrapped.
+func (in *Instance) walk(meter *budget.Meter, visit func(entry) error, skip func(ref Ref, filter string)) (
+	problems []Problem, err error,
+) {
+	w := walker{instanceParser{instance: in}, meter, visit, skip}
+	allDefaults, err := in.defaultsByType(meter)
+	if err != nil {
+		return nil, err
+	}
+	for _, typed := range in.configuration {
+		if err := meter.Spend(walkSteps); err != nil {
+			return nil, err
+		}
+		name, resources, ok := w.typed(typed)
+		switch {
+		case !ok:
+		case len(in.options.types) > 0 && !in.options.types[name]:
+			skip(Ref{Type: name}, keyTypesFilter)
+		case len(resources) > 0: // defaults are looked at only where they are used
+			defaults, err := in.defaultsOf(meter, &w.instanceParser, typed.Key, allDefaults[name])
+			if err != nil {
+				return nil, err
+			}
+			if err := w.resources(entry{Ref: Ref{Type: name}, typeKey: typed.Key}, resources, defaults); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return w.problems, nil
+}
+
+// walkSteps is what one type or title takes to read.
+const walkSteps = 300
+
+// resources reads the resources of a type; of is an entry of it.
+func (w *walker) resources(of entry, resources, defaults document.Mapping) error {
+	for _, titled := range resources {
+		if err := w.meter.Spend(walkSteps); err != nil {
+			return err
+		}
+		of.Title = titled.Key
+		e, ok := w.titled(of, titled.Value)
+		if !ok {
+			continue
+		}
+		if titles := w.instance.options.titles; len(titles) > 0 && !titles[e.Title] {
+			w.skip(e.Ref, keyTitlesFilter)
+			continue
+		}
+		e, err := e.withDefaults(w.meter, defaults)
+		if err != nil {
+			return err
+		}
+		if err := w.visit(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// typed reads the resources of a type; ok is false if they, or the type, have the wrong form.
+func (p *instanceParser) typed(typed document.Member) (name string, resources document.Mapping, ok bool) {
+	name, isName := canonical(typed.Key)
+	resources, isHash := typed.Value.(document.Mapping)
+	path := []string{keyConfiguration, typed.Key}
+	switch {
+	case typed.Key == "":
+		p.refusef(path, "The 'type' should be the name of the Puppet type and not be empty! Got: \"\"")
+	case !isHash:
+		p.refusef(path, "The 'resources' should be a hash with the override Puppet resources! Got: %s", shown(typed.Value))
+	case !isName:
+		p.refusef(path, "The 'type' should be the name of the Puppet type, such as file or nova_config! Got: %s",
+			shown(typed.Key))
+	}
+	return name, resources, isHash && isName
+}
+
+// titled returns an entry with its parameters; ok is false if they, or the title, have the wrong form.
+func (p *instanceParser) titled(e entry, parameters any) (entry, bool) {
+	of, isHash := parameters.(document.Mapping)
+	switch {
+	case e.Title == "":
+		p.refusef(e.path(""), "The 'title' should be the title of the Puppet resource and should not be empty! Got: \"\"")
+	case !isHash:
+		p.refusef(e.path(""), "The 'parameters' should be a hash of the resource parameters! Got: %s", shown(parameters))
+	}
+	e.parameters = of
+	return e, isHash && e.Title != ""
+}
+
+// defaultsByType returns the defaults as they are given, by the canonical names of their types, which may be spelt in
+// several ways.
+func (in *Instance) defaultsByType(meter *budget.Meter) (map[string][]document.Member, error) {
+	const stepsEach = 1000
+	given := map[string][]document.Member{}
+	for _, typed := range in.options.defaults {
+		if err := meter.Spend(stepsEach); err != nil {
+			return nil, err
+		}
+		if name, ok := canonical(typed.Key); ok {
+			given[name] = append(given[name], typed)
+		}
+	}
+	return given, nil
+}
+
+// defaultsOf returns what is given as the defaults of a type.
+func (in *Instance) defaultsOf(meter *budget.Meter, p *instanceParser, key string, given []document.Member) (
+	defaults document.Mapping, err error,
+) {
+	for _, typed := range given {
+		of, ok := typed.Value.(document.Mapping)
+		if !ok {
+			p.refusef(append(slices.Clone(in.paths[keyDefaults]), typed.Key),
+				"Default for the type: %s should be a hash of parameters. Got: %s", key, shown(typed.Value))
+		}
+		e, err := entry{parameters: of}.withDefaults(meter, defaults)
+		if err != nil {
+			return nil, err
+		}
+		defaults = e.parameters
+	}
+	return defaults, nil
+}
+
+// withDefaults returns the entry with the parameters that it lacks.
+func (e entry) withDefaults(meter *budget.Meter, defaults document.Mapping) (entry, error) {
+	const stepsEach, bytesEach = 100, 64
+	if len(defaults) == 0 {
+		return e, nil
+	}
+	if err := meter.Hold((len(defaults) + len(e.parameters)) * bytesEach); err != nil {
+		return e, err
+	}
+	own := make(map[string]bool, len(e.parameters))
+	for _, p := range e.parameters {
+		own[p.Key] = true
+	}
+	merged := make(document.Mapping, 0, len(defaults)+len(e.parameters))
+	e.defaulted = map[string]bool{}
+	for _, p := range defaults {
+		if !own[p.Key] {
+			merged = append(merged, p)
+			e.defaulted[p.Key] = true
+		}
+	}
+	meter.Charge((len(defaults) + len(e.parameters)) * stepsEach)
+	e.parameters = append(merged, e.parameters...)
+	return e, nil
+}

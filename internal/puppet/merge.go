@@ -1,0 +1,179 @@
+package puppet
+
+import (
+	"cmp"
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+)
+
+// Merge merges the data of overrides into the data that Hiera serves: configuration and configuration_options. Hashes
+// are merged, later ones win; lists of options and relationships are united, those of earlier ones first; every other
+// list is replaced, as when the overrides are applied one after another. Options beside the configuration are moved to
+// configuration_options. The error is the meter's, unwrapped.
+func Merge(meter *budget.Meter, overrides []document.Mapping) (document.Mapping, error) {
+	configuration, options := newTree(meter, treeDepth), newTree(meter, treeDepth)
+	for _, data := range overrides {
+		if given, ok := data.At(keyConfiguration).(document.Mapping); ok {
+			configuration.merge(given)
+		}
+		if given, ok := data.At(keyOptions).(document.Mapping); ok {
+			options.merge(given)
+		}
+		beside := document.Mapping{}
+		for _, name := range optionNames() {
+			if value := data.At(name); !document.IsFalsy(value) || value == false {
+				beside = append(beside, document.Member{Key: name, Value: value})
+			}
+		}
+		options.merge(beside)
+		if err := meter.Check(); err != nil {
+			return nil, err
+		}
+	}
+	if err := cmp.Or(configuration.err, options.err); err != nil {
+		return nil, err //nolint:wrapcheck // it is the meter's
+	}
+	return document.Mapping{
+		{Key: keyConfiguration, Value: configuration.value()}, {Key: keyOptions, Value: options.value()},
+	}, nil
+}
+
+// treeDepth is that of types, titles and parameters, and of the defaults among the options.
+const treeDepth = 3
+
+// tree is a hash of hashes while others are merged into it, down to a depth.
+type tree struct {
+	meter *budget.Meter
+	depth int
+	keys  []string
+	at    map[string]any // *tree or a value
+	err   error
+}
+
+func newTree(meter *budget.Meter, depth int) *tree {
+	return &tree{meter: meter, depth: depth, at: map[string]any{}}
+}
+
+func (t *tree) merge(from document.Mapping) {
+	const stepsEach, bytesEach = 300, 150
+	for _, member := range from {
+		if err := t.meter.Spend(stepsEach); err != nil {
+			t.err = err
+			return
+		}
+		had, known := t.at[member.Key]
+		if !known {
+			t.keys = append(t.keys, member.Key)
+			if t.err = t.meter.Hold(bytesEach); t.err != nil {
+				return
+			}
+		}
+		given, isHash := member.Value.(document.Mapping)
+		if !isHash || t.depth <= 1 {
+			if t.at[member.Key], t.err = t.united(member.Key, had, member.Value); t.err != nil {
+				return
+			}
+			continue
+		}
+		below, isTree := had.(*tree)
+		if !isTree {
+			below = newTree(t.meter, t.depth-1)
+			t.at[member.Key] = below
+		}
+		if below.merge(given); below.err != nil {
+			t.err = below.err
+			return
+		}
+	}
+}
+
+// united returns a value that takes the place of another: with its items, if it is a list of options or a relationship.
+func (t *tree) united(key string, had, given any) (any, error) {
+	_, isList := given.([]any)
+	_, isTree := had.(*tree)
+	switch {
+	case given == nil && had != nil:
+		return had, nil // null does not take anything away
+	case isTree || had == nil:
+		return given, nil
+	case t.depth == 1 && isRelationship(key), isList && t.depth == treeDepth && slices.Contains(optionNames(), key):
+		return join(t.meter, had, given)
+	}
+	return given, nil
+}
+
+func (t *tree) value() document.Mapping {
+	m := make(document.Mapping, 0, len(t.keys))
+	for _, key := range t.keys {
+		value := t.at[key]
+		if below, ok := value.(*tree); ok {
+			value = below.value()
+		}
+		m = append(m, document.Member{Key: key, Value: value})
+	}
+	return m
+}
+
+// AsCatalog returns the data that overrides give to Hiera in the form of a catalog, to be compared with others: each
+// resource with the parameters that it would get, and a first one without type and title that has the options. The error
+// is the meter's, unwrapped.
+func (o Overrides) AsCatalog(meter *budget.Meter) (*Catalog, error) {
+	merged, err := Merge(meter, o.Data)
+	if err != nil {
+		return nil, err
+	}
+	const resourceBytes = 300
+	options, _ := merged.At(keyOptions).(document.Mapping)
+	secret, at := o.secretParameters(), map[Ref]int{}
+	c := &Catalog{resources: []resource{{parameters: options, value: sensitive(secret[Ref{}])}}}
+	configuration, _ := merged.At(keyConfiguration).(document.Mapping)
+	for _, typed := range configuration {
+		resources, _ := typed.Value.(document.Mapping)
+		for _, titled := range resources {
+			if err := meter.Hold(resourceBytes); err != nil {
+				return nil, err
+			}
+			ref := refOf(typed.Key, titled.Key)
+			parameters, _ := titled.Value.(document.Mapping)
+			if i, spelt := at[ref]; spelt { // the type in another way
+				all := copyOf(c.resources[i].parameters, len(parameters))
+				for _, p := range parameters {
+					all.set(p.Key, p.Value)
+				}
+				c.resources[i].parameters = all.members
+				continue
+			}
+			at[ref] = len(c.resources)
+			c.resources = append(c.resources, resource{Ref: ref, parameters: parameters, value: sensitive(secret[ref])})
+		}
+	}
+	return c, nil
+}
+
+// sensitive returns the value of a resource of which only the names of its sensitive parameters are known.
+func sensitive(names []any) document.Mapping {
+	return document.Mapping{{Key: keySensitive, Value: names}}
+}
+
+// secretParameters returns the names of the parameters that secret instances set, by resource.
+func (o Overrides) secretParameters() map[Ref][]any {
+	secret := map[Ref][]any{}
+	for i, in := range o.Instances {
+		if !in.Secret {
+			continue
+		}
+		options, _ := o.Data[i].At(keyOptions).(document.Mapping)
+		secret[Ref{}] = withNames(withNames(secret[Ref{}], options), o.Data[i])
+		for _, typed := range in.configuration {
+			resources, _ := typed.Value.(document.Mapping)
+			for _, titled := range resources {
+				parameters, _ := titled.Value.(document.Mapping)
+				ref := refOf(typed.Key, titled.Key)
+				secret[ref] = withNames(secret[ref], parameters)
+			}
+		}
+	}
+	return secret
+}

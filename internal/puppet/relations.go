@@ -1,0 +1,167 @@
+package puppet
+
+import (
+	"fmt"
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+)
+
+// isRelationship reports whether a metaparameter orders resources. What is given for it is added to what there is.
+func isRelationship(parameter string) bool {
+	switch parameter {
+	case "before", "notify", "require", "subscribe":
+		return true
+	}
+	return false
+}
+
+// isBackwards reports whether a relationship puts the resource after those that it names.
+func isBackwards(parameter string) bool { return parameter == "require" || parameter == "subscribe" }
+
+// flat returns the items of nested lists in their order.
+func flat(value any) (all []any) {
+	list, ok := value.([]any)
+	if !ok {
+		return items(value)
+	}
+	for _, item := range list {
+		all = append(all, flat(item)...)
+	}
+	return all
+}
+
+// checkReferences returns what is wrong with the value of a relationship, "" if nothing is.
+func checkReferences(value any) string {
+	for _, item := range flat(value) {
+		text, ok := item.(string)
+		if ok {
+			_, ok = ParseRef(text)
+		}
+		if !ok {
+			return fmt.Sprintf("No title provided and %s is not a valid resource reference; write Type[title]", shown(item))
+		}
+	}
+	return ""
+}
+
+// referenceKey returns what two spellings of one reference have in common; other values are their own keys.
+func referenceKey(item any) any {
+	switch v := item.(type) {
+	case string:
+		if ref, ok := ParseRef(v); ok {
+			return ref
+		}
+	case document.Mapping:
+		return document.DigestOf(v)
+	}
+	return item
+}
+
+// join returns references with others behind them, those apart that are there already.
+func join(meter *budget.Meter, had, more any) (any, error) {
+	const stepsEach, bytesEach = 300, 64
+	list, added := flat(had), flat(more)
+	n := len(list) + len(added)
+	meter.Charge(n * stepsEach)
+	if err := meter.Hold(n * bytesEach); err != nil {
+		return nil, err
+	}
+	known := make(map[any]bool, n)
+	for _, item := range list {
+		known[referenceKey(item)] = true
+	}
+	before := len(list)
+	for _, item := range added {
+		if key := referenceKey(item); !known[key] {
+			known[key] = true
+			list = append(list, item)
+		}
+	}
+	_, isText := more.(string)
+	switch {
+	case had != nil && len(list) == before:
+		return had, nil
+	case isText && len(list) == 1:
+		return more, nil
+	}
+	return list, nil
+}
+
+// checkRelationships notes relationships of changed resources that lead nowhere and, if relationships changed, cycles.
+func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error {
+	const stepsEach = 300
+	last := map[Ref]int{} // the last change of each resource
+	for i, change := range w.report.Changes {
+		last[change.Ref] = i
+	}
+	for i, change := range w.report.Changes {
+		r := w.resources[w.index.titles[change.Ref]]
+		if last[r.Ref] != i {
+			continue
+		}
+		for _, p := range r.parameters {
+			if err := w.meter.Spend(stepsEach); err != nil {
+				return err
+			}
+			if isRelationship(p.Key) {
+				if err := w.checkTargets(change, p, instances[change.Instance].Secret); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if w.problems.list != nil || !w.related {
+		return nil
+	}
+	return w.checkCycles(instances, catalog)
+}
+
+// checkTargets notes the references of one relationship that lead nowhere.
+func (w *work) checkTargets(change Change, p document.Member, secret bool) error {
+	const stepsEach = 500
+	for _, item := range flat(p.Value) {
+		if err := w.meter.Spend(stepsEach); err != nil {
+			return err
+		}
+		text, _ := item.(string)
+		ref, ok := ParseRef(text)
+		if _, found := w.index.find(ref); ok && !found {
+			problem := Problem{
+				Instance: change.Instance, Secret: secret,
+				Message: fmt.Sprintf("Could not retrieve dependency '%v' of %v", ref, change.Ref),
+			}
+			if slices.ContainsFunc(change.Settings, func(s Setting) bool { return s.Parameter == p.Key }) {
+				problem.Path = append(slices.Clone(change.path), p.Key)
+			}
+			w.problems.add(problem)
+		}
+	}
+	return nil
+}
+
+// checkCycles notes the cycles of dependencies. They are blamed on the last instance that changed a relationship.
+func (w *work) checkCycles(instances []Instance, catalog *Catalog) error {
+	graph, err := w.dependencies(catalog)
+	if err != nil {
+		return err
+	}
+	message, err := graph.describeCycles(w.meter, w.resources)
+	if err != nil || message == "" {
+		return err
+	}
+	secret := slices.ContainsFunc(instances, func(in Instance) bool { return in.Secret })
+	w.problems.add(Problem{Instance: w.lastRelating(), Message: message, Secret: secret})
+	return nil
+}
+
+// lastRelating returns the last instance that changed a relationship.
+func (w *work) lastRelating() int {
+	for _, change := range slices.Backward(w.report.Changes) {
+		if slices.ContainsFunc(change.Settings, func(s Setting) bool { return isRelationship(s.Parameter) }) {
+			return change.Instance
+		}
+	}
+	return 0
+}

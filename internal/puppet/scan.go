@@ -1,0 +1,151 @@
+package puppet
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"unicode/utf8"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// maxDepth bounds the nesting of a catalog. Compiled ones are nested by about ten.
+const maxDepth = 100
+
+// What a catalog takes while it is read, in steps and bytes.
+const (
+	byteSteps   = 12
+	valueBytes  = 80
+	memberBytes = 112
+)
+
+func malformed(format string, args ...any) error {
+	return fault.New(fault.Invalid, "InvalidCatalog", format, args...)
+}
+
+// parse reads the JSON text of a catalog, numbers as they are spelt. A line that "puppet catalog compile" prints before
+// it is skipped. Fault: Invalid.
+func parse(meter *budget.Meter, text []byte) (document.Mapping, error) {
+	text = withoutNotice(text)
+	if err := meter.Spend(len(text) * byteSteps); err != nil {
+		return nil, err
+	}
+	if !utf8.Valid(text) {
+		return nil, malformed("The catalog is not UTF-8")
+	}
+	size, err := measure(text)
+	if err != nil {
+		return nil, err
+	}
+	if err := meter.Hold(size + len(text)); err != nil {
+		return nil, err
+	}
+	if !json.Valid(text) {
+		var ignored any
+		return nil, malformed("The catalog is not JSON: %w", json.Unmarshal(text, &ignored))
+	}
+	value, err := document.ParseJSON(text)
+	if err != nil {
+		return nil, malformed("The catalog is not JSON: %w", err)
+	}
+	root, ok := value.(document.Mapping)
+	if !ok {
+		return nil, malformed("The catalog is no JSON object but %s; send what \"puppet catalog compile NODE --render-as "+
+			"json\" prints", shown(value))
+	}
+	return root, nil
+}
+
+// withoutNotice returns the text from the first line on that begins with a brace.
+func withoutNotice(text []byte) []byte {
+	if !bytes.Contains(text[:min(len(text), 200)], []byte("Notice:")) {
+		return text
+	}
+	if i := bytes.Index(text, []byte("\n{")); i >= 0 {
+		return text[i+1:]
+	}
+	return text
+}
+
+// measure returns about how many bytes the values of a JSON text take in memory. Fault: Invalid if it is nested too
+// deep, or has half of a character.
+func measure(text []byte) (size int, err error) {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '{', '[':
+			size += valueBytes
+			if depth++; depth > maxDepth {
+				return 0, malformed("The catalog is nested deeper than %d levels", maxDepth)
+			}
+		case '}', ']':
+			depth--
+		case ',':
+			size += valueBytes
+		case ':':
+			size += memberBytes - valueBytes
+		case '"':
+			end := i + 1
+			for end < len(text) && text[end] != '"' {
+				length := 1
+				if text[end] == '\\' {
+					if length = escapeLength(text[end:]); length == 0 {
+						return 0, malformed("The catalog has half of a surrogate pair at byte %d", end)
+					}
+				}
+				end += length
+			}
+			i = end
+		}
+	}
+	return size, nil
+}
+
+// escapeLength returns the length of the escape that a text begins with, a surrogate pair taken as one; 0 for half of a
+// pair, which no text can hold.
+func escapeLength(text []byte) int {
+	const high, low, end = 0xd800, 0xdc00, 0xe000
+	const short, long = len(`\n`), len(`\ud800`)
+	unit := func(at int) uint64 {
+		if at+long > len(text) || text[at] != '\\' || text[at+1] != 'u' {
+			return 0
+		}
+		n, _ := strconv.ParseUint(string(text[at+short:at+long]), 16, 16) // what is no number is no JSON either
+		return n
+	}
+	switch n := unit(0); {
+	case n < high || n >= end:
+		return short
+	case n >= low:
+		return 0
+	}
+	if n := unit(long); n < low || n >= end {
+		return 0
+	}
+	return 2 * long
+}
+
+// twice returns a key that a mapping has more than once, "" if there is none.
+func twice(m document.Mapping) string {
+	const few = 16
+	if len(m) > few {
+		seen := make(map[string]bool, len(m))
+		for _, member := range m {
+			if seen[member.Key] {
+				return member.Key
+			}
+			seen[member.Key] = true
+		}
+		return ""
+	}
+	for i, member := range m {
+		for _, other := range m[:i] {
+			if other.Key == member.Key {
+				return member.Key
+			}
+		}
+	}
+	return ""
+}

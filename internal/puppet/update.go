@@ -1,0 +1,125 @@
+package puppet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"purser/internal/document"
+)
+
+// change sets the parameters of a resource that is there, or creates it.
+func (w *work) change(i int, in *Instance, e entry, at int, found bool) error {
+	const bytesEach, resourceBytes = 64, 1000
+	if err := w.meter.Hold(len(e.parameters)*bytesEach + resourceBytes); err != nil {
+		return err
+	}
+	if !found {
+		w.warnOfGuess(i, e)
+		at = len(w.resources)
+		w.resources = append(w.resources, created(refOf(e.Type, e.Title)))
+	}
+	r := &w.resources[at]
+	if found {
+		w.warnOfContainer(i, *r)
+		w.index.remove(at, *r)
+	}
+	settings, err := w.set(r, e)
+	if err != nil {
+		return err
+	}
+	if other, taken := w.index.namesake(at, *r); taken {
+		w.problems.add(Problem{
+			i, e.path(""), fmt.Sprintf("Duplicate declaration: %v is already declared; %v cannot have the same %s",
+				w.resources[other].Ref, r.Ref, w.types.find(r.Type).namevar()), in.Secret,
+		})
+	}
+	w.index.add(at, *r)
+	if in.Secret && len(e.parameters) > 0 {
+		r.value = r.value.With(keySensitive, withNames(r.value.At(keySensitive), e.parameters))
+	}
+	w.touched[at] = true
+	w.report.Changes = append(w.report.Changes, Change{r.Ref, i, !found, settings, e.path("")})
+	return nil
+}
+
+const keySensitive = "sensitive_parameters"
+
+// withNames returns a list of names with those of parameters.
+func withNames(list any, parameters document.Mapping) []any {
+	names, _ := list.([]any)
+	known := make(map[any]bool, len(names)+len(parameters))
+	for _, name := range names {
+		if text, ok := name.(string); ok {
+			known[text] = true
+		}
+	}
+	names = slices.Clip(names)
+	for _, p := range parameters {
+		if !known[p.Key] && !isRelationship(p.Key) {
+			names = append(names, p.Key)
+			known[p.Key] = true
+		}
+	}
+	return names
+}
+
+func (w *work) warnOfContainer(i int, r resource) {
+	if r.isContainer(w.types) {
+		w.report.Warnings = append(w.report.Warnings, Warning{
+			r.Ref, i, "parameters of a compiled class or defined type have no effect",
+		})
+	}
+}
+
+// warnOfGuess notes that a type is known by the end of its name only.
+func (w *work) warnOfGuess(i int, e entry) {
+	if w.types.isGuessed(e.Type) && !w.index.present[e.Type] {
+		w.report.Warnings = append(w.report.Warnings, Warning{
+			e.Ref, i, "no " + TypeKind + " describes " + strings.ToLower(e.Type) + ", and the catalog has none; it was taken " +
+				"for a type of configuration options",
+		})
+	}
+}
+
+// created returns a new resource without parameters.
+func created(ref Ref) resource {
+	tags := []any{strings.ToLower(ref.Type)}
+	if tag := strings.ToLower(ref.Title); isTag.MatchString(tag) && tag != tags[0] {
+		tags = append(tags, tag)
+	}
+	return resource{Ref: ref, kind: "compilable_type", value: document.Mapping{
+		{Key: "type", Value: ref.Type},
+		{Key: "title", Value: ref.Title},
+		{Key: "tags", Value: tags},
+		{Key: "exported", Value: false},
+		{Key: "kind", Value: "compilable_type"},
+	}}
+}
+
+// set sets parameters of a resource, and adds to its relationships.
+func (w *work) set(r *resource, e entry) (settings []Setting, err error) {
+	const stepsEach = 300
+	if err := w.meter.Spend((len(r.parameters) + len(e.parameters)) * stepsEach); err != nil {
+		return nil, err
+	}
+	p := copyOf(r.parameters, len(e.parameters))
+	settings = make([]Setting, 0, len(e.parameters))
+	for _, member := range e.parameters {
+		setting := Setting{Parameter: member.Key, Value: member.Value, Default: e.defaulted[member.Key]}
+		if isRelationship(member.Key) {
+			var had any
+			if at := p.find(member.Key); at >= 0 {
+				had = p.members[at].Value
+			}
+			if member.Value, err = join(w.meter, had, member.Value); err != nil {
+				return nil, err
+			}
+			setting.Added, w.related = had != nil, true
+		}
+		p.set(member.Key, member.Value)
+		settings = append(settings, setting)
+	}
+	r.parameters = p.members
+	return settings, nil
+}

@@ -1,0 +1,147 @@
+package puppet
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/spelling"
+)
+
+// complaint says what is wrong with one parameter.
+type complaint struct {
+	parameter, message string
+	secret             bool // the type that it breaks is secret
+}
+
+// checkParameters returns what is wrong with parameters that a resource is to get: a null, a name that its type does
+// not have, a value that the type refuses. t is nil if nothing is known about the type. The error is the meter's,
+// unwrapped.
+func checkParameters(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapping, creating bool) (
+	complaints []complaint, err error,
+) {
+	const stepsEach, complaintSteps, maxComplaints = 100, 100_000, 100
+	for _, p := range parameters {
+		if err := meter.Spend(stepsEach); err != nil {
+			return nil, err
+		}
+		if message := checkParameter(t, ref, p.Key, p.Value); message != "" {
+			meter.Charge(complaintSteps) // it may have looked for the name that was meant
+			complaints = append(complaints, complaint{p.Key, message, t != nil && t.Secret})
+		}
+		if len(complaints) == maxComplaints {
+			return complaints, nil
+		}
+	}
+	if t == nil || t.schema == nil {
+		return complaints, nil
+	}
+	bySchema, err := checkSchema(meter, t, ref, parameters, creating)
+	return append(complaints, bySchema...), err
+}
+
+// checkParameter returns what is wrong with one parameter, "" if nothing is.
+func checkParameter(t *Type, ref Ref, name string, value any) string {
+	if value == nil {
+		return fmt.Sprintf("Got nil value for %s of %v; a parameter cannot be unset, only set to another value", name, ref)
+	}
+	limits, known := metaparameters[name]
+	if isMeta := known; !isMeta && t != nil && t.parameters != nil {
+		if limits, known = t.parameters[name]; !known {
+			return fmt.Sprintf("no parameter named '%s' of %v%s", name, ref, didYouMean(name, t.parameterNames()))
+		}
+	}
+	message := limits.check(value)
+	if isRelationship(name) {
+		message = checkReferences(value)
+	}
+	if message != "" {
+		return fmt.Sprintf("Parameter %s failed on %v: %s", name, ref, message)
+	}
+	return ""
+}
+
+// didYouMean names a candidate that may have been meant instead of a word.
+func didYouMean(word string, candidates []string) string {
+	if nearest := spelling.Nearest(strings.ToLower(word), candidates); nearest != "" {
+		return fmt.Sprintf("; did you mean '%s'?", nearest)
+	}
+	return ""
+}
+
+// check returns why values refuse a value, in Puppet's words; "" if they do not. Rich data, such as a function that
+// the agent calls, passes.
+func (v values) check(value any) string {
+	if !v.absolute && v.words == nil && v.patterns == nil {
+		return ""
+	}
+	for _, item := range items(value) {
+		text, scalar := textOf(item)
+		switch {
+		case !scalar:
+		case v.absolute && !absolutePath.MatchString(text):
+			return "File paths must be fully qualified, not '" + text + "'"
+		case !v.absolute && !v.accept(text):
+			return fmt.Sprintf("Invalid value %s.%s", shown(item), v.describe())
+		}
+	}
+	return ""
+}
+
+// absolutePath matches the absolute paths of POSIX systems and of Windows.
+var absolutePath = regexp.MustCompile(`^(/|[A-Za-z]:[/\\]|\\\\)`)
+
+func (v values) accept(text string) bool {
+	is := func(word string) bool { return word == text || v.fold && strings.EqualFold(word, text) }
+	return slices.ContainsFunc(v.words, is) || slices.ContainsFunc(v.aliases, is) ||
+		slices.ContainsFunc(v.patterns, func(pattern *regexp.Regexp) bool { return pattern.MatchString(text) })
+}
+
+// checkSchema checks parameters by the schema of a type that a document describes. An update need not give what the
+// schema requires: the resource has it, or had not.
+func checkSchema(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapping, creating bool) (
+	complaints []complaint, err error,
+) {
+	own := slices.DeleteFunc(slices.Clone(parameters), func(p document.Member) bool {
+		_, isMeta := metaparameters[p.Key]
+		return isMeta || p.Value == nil
+	})
+	findings, err := t.schema.CheckValue(meter, own)
+	if err != nil {
+		return nil, err
+	}
+	for _, finding := range findings {
+		if finding.SchemaPath == ".required" && !creating || finding.SchemaPath == ".additionalProperties" {
+			continue // names are checked with a suggestion
+		}
+		c := complaint{message: fmt.Sprintf("Invalid parameters of %v: %s", ref, finding.Message), secret: t.Secret}
+		if len(finding.Instance) > 0 {
+			c.parameter = finding.Instance[0]
+			c.message = fmt.Sprintf("Invalid value for %s of %v: %s", strings.Join(finding.Instance, "."), ref, finding.Message)
+		}
+		complaints = append(complaints, c)
+	}
+	return complaints, nil
+}
+
+// checkTitle returns why a resource cannot be created with a title and parameters, "" if it can.
+func (t *Type) checkTitle(ref Ref, parameters document.Mapping) string {
+	namevar := t.namevar()
+	name, given := parameters.At(namevar).(string)
+	if !given {
+		name = ref.Title
+	}
+	if t.titles != nil && !t.titles.MatchString(name) {
+		return fmt.Sprintf("Parameter %s failed on %v: Invalid value %s. Valid values match %s.", namevar, ref, shown(name),
+			rubyRegexp(t.titles))
+	}
+	if limits := t.parameters[namevar]; !given && namevar != "" {
+		if message := limits.check(name); message != "" {
+			return fmt.Sprintf("Parameter %s failed on %v: %s", namevar, ref, message)
+		}
+	}
+	return ""
+}

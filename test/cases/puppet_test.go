@@ -1,0 +1,155 @@
+package cases_test
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/puppet"
+)
+
+// TestPuppet takes all cases through puppet.Apply. What a case does not mention of a resource may be anything; scalars
+// are compared as text, and a list of one with its item.
+func TestPuppet(t *testing.T) {
+	t.Parallel()
+	if *shared == "" {
+		t.Skip("no -shared folder given")
+	}
+	files, err := filepath.Glob(filepath.Join(*shared, "cases/puppet/*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range files {
+		value, err := document.ParseOne(t.Context(), fileText(t, file), document.YAML,
+			document.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range list(value) {
+			c, _ := item.(document.Mapping)
+			t.Run(text(c.At("id")), func(t *testing.T) {
+				t.Parallel()
+				checkPuppetCase(t, c)
+			})
+		}
+	}
+}
+
+func checkPuppetCase(t *testing.T, c document.Mapping) {
+	t.Helper()
+	got, problems := applied(t, list(c.At("catalog")), list(c.At("overrides")))
+	expect, _ := c.At("expect").(document.Mapping)
+	if failure, ok := expect.At("error").(document.Mapping); ok {
+		if !strings.Contains(strings.Join(problems, "\n"), text(failure.At("match"))) {
+			t.Fatalf("%s: got %q, want an error with %q", text(c.At("note")), problems, text(failure.At("match")))
+		}
+		return
+	}
+	if len(problems) > 0 {
+		t.Fatalf("%s: %q", text(c.At("note")), problems)
+	}
+	resources := list(got.At("resources"))
+	want := list(expect.At("catalog"))
+	if len(resources) != len(want) {
+		t.Fatalf("%d resources, want %d: %s", len(resources), len(want), document.AppendJSON(nil, got))
+	}
+	for _, item := range want {
+		resource, _ := item.(document.Mapping)
+		parameters, _ := resource.At("parameters").(document.Mapping)
+		found := parametersOf(t, resources, resource)
+		for _, p := range parameters {
+			if !sameText(p.Value, found.At(p.Key)) {
+				t.Errorf("%s: %s[%s] has %s %v, want %v", text(c.At("note")), resource.At("type"), resource.At("title"), p.Key,
+					found.At(p.Key), p.Value)
+			}
+		}
+	}
+}
+
+// applied returns what overriding makes of resources, or messages.
+func applied(t *testing.T, resources, overrides []any) (catalog document.Mapping, problems []string) {
+	t.Helper()
+	meter := budget.NewMeter(t.Context())
+	read, err := puppet.Read(meter, document.AppendJSON(nil, document.Mapping{{Key: "resources", Value: resources}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var instances []puppet.Instance
+	for _, item := range overrides {
+		override, _ := item.(document.Mapping)
+		var data document.Mapping
+		for _, member := range override {
+			switch member.Key {
+			case "name":
+				continue
+			case "options":
+				member.Key = "configuration_options"
+			}
+			data = append(data, member)
+		}
+		instance, wrong := puppet.ParseInstance(text(override.At("name")), false, data)
+		for _, problem := range wrong {
+			problems = append(problems, problem.Message)
+		}
+		instances = append(instances, instance)
+	}
+	result, err := puppet.Apply(meter, read, instances, puppet.NewTypes(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range result.Problems {
+		problems = append(problems, problem.Message)
+	}
+	if len(problems) > 0 {
+		return nil, problems
+	}
+	out, err := result.Catalog.JSON(meter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := document.ParseJSON(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	catalog, _ = value.(document.Mapping)
+	return catalog, nil
+}
+
+func parametersOf(t *testing.T, resources []any, wanted document.Mapping) document.Mapping {
+	t.Helper()
+	for _, item := range resources {
+		r, _ := item.(document.Mapping)
+		if r.At("type") == wanted.At("type") && r.At("title") == wanted.At("title") {
+			parameters, _ := r.At("parameters").(document.Mapping)
+			return parameters
+		}
+	}
+	t.Fatalf("no %s[%s] among %v", wanted.At("type"), wanted.At("title"), resources)
+	return nil
+}
+
+func sameText(want, got any) bool {
+	wants, gots := listed(want), listed(got)
+	if len(wants) != len(gots) {
+		return false
+	}
+	for i := range wants {
+		a, b := strings.Trim(string(document.AppendJSON(nil, wants[i])), `"`), strings.Trim(string(document.AppendJSON(nil, gots[i])), `"`)
+		x, errA := strconv.ParseFloat(a, 64)
+		y, errB := strconv.ParseFloat(b, 64)
+		if !strings.EqualFold(a, b) && (errA != nil || errB != nil || x != y) {
+			return false
+		}
+	}
+	return true
+}
+
+func listed(value any) []any {
+	if list, ok := value.([]any); ok {
+		return list
+	}
+	return []any{value}
+}
