@@ -42,7 +42,7 @@ func TestCompletion_bash(t *testing.T) {
 	t.Parallel()
 	path := script(t, "bash")
 	for line, want := range map[string]string{
-		"purser pu":                        "push pull",
+		"purser pu":                        "push pull puppet",
 		"purser results ":                  "post list",
 		"purser results post --vali":       "--validator",
 		"purser push --dr":                 "--dry-run",
@@ -67,7 +67,7 @@ func TestCompletion_fish(t *testing.T) {
 	t.Parallel()
 	path := script(t, "fish")
 	for line, want := range map[string]string{
-		"purser pu": "pull push", "purser results ": "list post", "purser push --dr": "--dry-run",
+		"purser pu": "pull puppet push", "purser results ": "list post", "purser push --dr": "--dry-run",
 		"purser status -o ": "json name table yaml", "purser completion ": "bash fish zsh",
 	} {
 		got := shell(t, "fish", "-N", "-c", "source $argv[1]; complete -C $argv[2]", path, line)

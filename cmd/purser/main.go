@@ -43,6 +43,7 @@ type commands struct {
 	Diff       diffCommand       `cmd:"" group:"read" help:"Print how the documents of two revisions differ."`
 	Graph      graphCommand      `cmd:"" group:"read" help:"Print how documents depend on each other."`
 	Buckets    bucketsCommand    `cmd:"" group:"read" help:"List the buckets."`
+	Puppet     puppetCommand     `cmd:"" group:"read" help:"Override compiled Puppet catalogs."`
 	Events     eventsCommand     `cmd:"" group:"read" help:"Print what has happened, and follow what happens."`
 	Whoami     whoamiCommand     `cmd:"" group:"more" help:"Print who the server takes you for, and what you may do."`
 	Token      tokenCommand      `cmd:"" group:"more" help:"Print the token, for other programs."`

@@ -107,7 +107,9 @@ type Request struct {
 	Accept  string // "": application/json
 	IfMatch string // an ETag or the number of a revision, in quotes
 	Message string // why a change is made
-	Body    []byte // YAML
+	Body    []byte // YAML, or JSON if it is a Question
+	// Question is a POST that changes nothing, with JSON that is too large for a URL. It may be sent again.
+	Question bool
 	// Longer is how much longer than usual the answer may take, because the server was asked to wait.
 	Longer time.Duration
 	// Others are status codes that are answers and not errors.
@@ -185,12 +187,19 @@ func (c *Client) build(ctx context.Context, r Request) (*http.Request, error) {
 		}
 	}
 	if r.Body != nil {
-		request.Header.Set("Content-Type", YAML)
+		request.Header.Set("Content-Type", r.bodyType())
 	}
 	if c.Token != "" {
 		request.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	return request, nil
+}
+
+func (r Request) bodyType() string {
+	if r.Question {
+		return JSON
+	}
+	return YAML
 }
 
 func (r Request) accept() string {

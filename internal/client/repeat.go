@@ -45,7 +45,7 @@ func (c *Client) repeat(ctx context.Context, r Request, once func() (Answer, err
 
 // again reports whether a request may be sent again after an error.
 func (r Request) again(err error) bool {
-	reading := r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead
+	reading := r.Question || r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead
 	unmade := false // it cannot have been made
 	if gone, ok := errors.AsType[*lost](err); ok {
 		if gone.final || errors.Is(err, context.DeadlineExceeded) {

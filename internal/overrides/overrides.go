@@ -1,6 +1,6 @@
 // Package overrides answers what the overrides of Puppet resources in a revision do: the data that they give to Hiera,
-// what they make of a compiled catalog, and how two revisions differ in that. What package puppet does with values is done
-// here with the rendered documents that a viewer may see.
+// what they make of a compiled catalog, and how two revisions differ in that. What package puppet does with values is
+// done here with the rendered documents that a viewer may see.
 package overrides
 
 import (
@@ -22,9 +22,9 @@ type Set struct {
 	Revision revisions.Revision
 }
 
-// Of returns the overrides of a revision that are for a node, as a viewer may see them: without encrypted documents, for
-// one who may not see these. 0 names the empty revision before the first one.
-// Faults: those of queries.View.Rendered; Invalid if an override cannot be read.
+// Of returns the overrides of a revision that are for a node, as a viewer may see them: without encrypted documents,
+// for one who may not see these. 0 names the empty revision before the first one. Faults: those of
+// queries.View.Rendered; Invalid if an override cannot be read.
 func Of(ctx context.Context, view queries.View, id int64, node puppet.Node) (set Set, err error) {
 	if id == 0 {
 		set.Types = puppet.NewTypes(nil)
@@ -36,7 +36,7 @@ func Of(ctx context.Context, view queries.View, id int64, node puppet.Node) (set
 	}
 	rendered, err := view.Rendered(ctx, id, queries.Selection{Page: queries.Page{Limit: -1}})
 	if err != nil {
-		return set, err //nolint:wrapcheck // it is about the documents
+		return set, err
 	}
 	set.Revision = shown.Revision
 	set.Overrides, err = revisions.GatherOverrides(budget.NewMeter(ctx), rendered.Documents, rendered.Documents, &node)

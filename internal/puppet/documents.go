@@ -52,8 +52,8 @@ func (o Overrides) IsSecret() bool {
 	return slices.ContainsFunc(o.Instances, func(in Instance) bool { return in.Secret })
 }
 
-// Gather reads documents: the overrides that are for a node, nil for all of them, in the order of layers, then names, and
-// all types. Layers are the most general first; documents of no layer come before them. The error is the meter's,
+// Gather reads documents: the overrides that are for a node, nil for all of them, in the order of layers, then names,
+// and all types. Layers are the most general first; documents of no layer come before them. The error is the meter's,
 // unwrapped.
 func Gather(meter *budget.Meter, documents []Document, layers []string, node *Node) (o Overrides, err error) {
 	ordered := slices.Clone(documents)
@@ -69,7 +69,7 @@ func Gather(meter *budget.Meter, documents []Document, layers []string, node *No
 			return o, err
 		}
 		instance, problems := ParseInstance(doc.String(), doc.Secret, data)
-		o.add(doc, problems)
+		o = o.with(doc, problems)
 		mapping, _ := data.(document.Mapping)
 		o.Instances, o.Data = append(o.Instances, instance), append(o.Data, mapping)
 	}
@@ -89,7 +89,7 @@ func Gather(meter *budget.Meter, documents []Document, layers []string, node *No
 		for i := range problems {
 			problems[i].Secret = doc.Secret
 		}
-		if o.add(doc, problems); described != nil {
+		if o = o.with(doc, problems); described != nil {
 			described.Secret = doc.Secret
 			types = append(types, described)
 		}
@@ -98,13 +98,14 @@ func Gather(meter *budget.Meter, documents []Document, layers []string, node *No
 	return o, nil
 }
 
-// add adds a document with what is wrong with it.
-func (o *Overrides) add(doc Document, problems []Problem) {
+// with returns overrides with another document, and what is wrong with it.
+func (o Overrides) with(doc Document, problems []Problem) Overrides {
 	for _, problem := range problems {
 		problem.Instance = len(o.Documents)
 		o.Problems = append(o.Problems, problem)
 	}
 	o.Documents = append(o.Documents, doc)
+	return o
 }
 
 func parseData(meter *budget.Meter, text []byte) (any, error) {

@@ -117,8 +117,8 @@ func (t *tree) value() document.Mapping {
 }
 
 // AsCatalog returns the data that overrides give to Hiera in the form of a catalog, to be compared with others: each
-// resource with the parameters that it would get, and a first one without type and title that has the options. The error
-// is the meter's, unwrapped.
+// resource with the parameters that it would get, and a first one without type and title that has the options. The
+// error is the meter's, unwrapped.
 func (o Overrides) AsCatalog(meter *budget.Meter) (*Catalog, error) {
 	merged, err := Merge(meter, o.Data)
 	if err != nil {

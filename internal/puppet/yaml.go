@@ -7,9 +7,9 @@ import (
 	"purser/internal/document"
 )
 
-// YAML returns the data for Hiera as YAML text that Ruby reads as what it is. All texts are in quotes, because Ruby takes
-// some for something else that other YAML libraries do not, such as 80,443 for a number and :name for a symbol. The
-// error is the meter's, unwrapped.
+// YAML returns the data for Hiera as YAML text that Ruby reads as what it is. All texts are in quotes, because Ruby
+// takes some for something else that other YAML libraries do not, such as 80,443 for a number and :name for a symbol.
+// The error is the meter's, unwrapped.
 func YAML(meter *budget.Meter, data document.Mapping) ([]byte, error) {
 	w := yamlWriter{meter: meter}
 	err := w.mapping(data, "")
@@ -64,6 +64,8 @@ func flow(value any) []byte {
 }
 
 // escapes replaces characters that JSON text may have as they are, and that YAML takes for line breaks or refuses.
+//
+//nolint:gochecknoglobals // never changes
 var escapes = strings.NewReplacer("\u007f", `\u007f`, "\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`,
 	"\ufeff", `\ufeff`)
 

@@ -74,7 +74,7 @@ func layerOrder(documents []*Stored) (layers []string) {
 	if at < 0 {
 		return nil
 	}
-	value, _ := document.ParseJSON(documents[at].Data) //nolint:errcheck // a broken one orders nothing
+	value, _ := document.ParseJSON(documents[at].Data) // a broken one orders nothing
 	data, _ := value.(document.Mapping)
 	order, _ := data.At("layerOrder").([]any)
 	for _, item := range order {

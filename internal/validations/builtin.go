@@ -31,7 +31,7 @@ var (
 
 	// provided has the schemas of kinds that the reference does not know, by kind. They are in force where no DataSchema
 	// registers another, and not with --compat=deckhand.
-	provided = map[string]*schema{ //nolint:gochecknoglobals // as above
+	provided = map[string]*schema{
 		"fuel/PuppetOverride/v1": mustLoad("puppetoverride"),
 		"fuel/PuppetType/v1":     mustLoad("puppettype"),
 	}
