@@ -16,7 +16,7 @@ BENCHFLAGS =
 FUZZTIME   = 10s
 LAWCHECKS  = 1000
 
-.PHONY: help run test test-packages test-sequential test-server bench lint lint-openapi lint-alerts fmt faults fuzz build schema need-go need-run need-test
+.PHONY: help run test test-packages test-sequential test-server bench lint lint-openapi lint-alerts fmt faults fuzz build install dist schema need-go need-run need-test
 
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -86,6 +86,23 @@ build: need-go ## bin/purser-server, bin/purser and bin/mpl-check
 	$(GOBUILD) -o $(SERVER) ./cmd/server
 	$(GOBUILD) -o bin/purser ./cmd/purser
 	$(GOBUILD) -o bin/mpl-check ./cmd/mpl-check
+
+# make install PREFIX=~/.local, or DESTDIR=/tmp/root for packagers.
+PREFIX = /usr/local
+SHARED = $(DESTDIR)$(PREFIX)/share
+install: build ## both programs, manual pages and completions below PREFIX (/usr/local)
+	install -d $(DESTDIR)$(PREFIX)/bin $(SHARED)/man/man1 $(SHARED)/bash-completion/completions \
+		$(SHARED)/zsh/site-functions $(SHARED)/fish/vendor_completions.d
+	install -m 0755 bin/purser-server bin/purser $(DESTDIR)$(PREFIX)/bin/
+	bin/purser man $(SHARED)/man/man1
+	bin/purser completion bash >$(SHARED)/bash-completion/completions/purser
+	bin/purser completion zsh >$(SHARED)/zsh/site-functions/_purser
+	bin/purser completion fish >$(SHARED)/fish/vendor_completions.d/purser.fish
+
+# The same commit gives the same bytes. tools/try-packages installs the packages and starts the server.
+DISTFLAGS =
+dist: need-go ## archives for all platforms, .deb and .rpm packages, SHA256SUMS: in dist/ (DISTFLAGS="-platforms linux/amd64")
+	go run ./tools/dist -version $(VERSION) $(DISTFLAGS)
 
 # What is missing is installed, or said, before anything else happens. A server with a database of yours needs no Postgres.
 

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // Create writes a file that only its owner can read, and its directory if that is missing. The error is fs.ErrExist if
@@ -62,13 +61,16 @@ func resemble(file *os.File, old fs.FileInfo) error {
 	if err != nil {
 		return err //nolint:wrapcheck // wrapped by install
 	}
-	was, known := old.Sys().(*syscall.Stat_t)
-	is, same := now.Sys().(*syscall.Stat_t)
-	if known && same && (was.Uid != is.Uid || was.Gid != is.Gid) {
-		err = file.Chown(int(was.Uid), int(was.Gid))
+	if was, known := ownerOf(old); known {
+		if is, _ := ownerOf(now); was != is {
+			err = file.Chown(was.user, was.group)
+		}
 	}
 	return errors.Join(err, file.Chmod(old.Mode().Perm()))
 }
+
+// owner is the owner of a file.
+type owner struct{ user, group int }
 
 // SyncDirectory makes changes of the names in a directory last through a power cut.
 func SyncDirectory(path string) error {
@@ -89,7 +91,7 @@ func Lock(path string) (target string, unlock func(), err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("lock the directory of %s: %w", path, err)
 	}
-	if err := syscall.Flock(int(directory.Fd()), syscall.LOCK_EX); err != nil {
+	if err := lock(directory); err != nil {
 		return "", nil, errors.Join(fmt.Errorf("lock the directory of %s: %w", path, err), directory.Close())
 	}
 	return target, func() { _ = directory.Close() }, nil
