@@ -81,7 +81,7 @@ func (s eventStream) comment(text string) error { return s.send([]byte(": " + te
 func (s eventStream) events(all []events.Event) error {
 	var out []byte
 	for _, event := range all {
-		view := eventViewOf(event, infoOf(s.request).viewer)
+		view := event.Cloud(infoOf(s.request).viewer)
 		text, err := json.Marshal(view) // without line breaks
 		if err != nil {
 			return fmt.Errorf("write an event: %w", err)

@@ -75,7 +75,7 @@ const (
 	restBetween = 20 * time.Millisecond
 	// tidyEvery is how long after a change its event is numbered if nobody waits, and how often old ones are deleted.
 	tidyEvery = time.Minute
-	// pauseAfter is how long the feed waits after an error.
+	// pauseAfter is how long the feed waits after an error, and how often it looks while nobody but webhooks waits.
 	pauseAfter = time.Second
 )
 
@@ -86,12 +86,12 @@ func (f *Feed) Run(ctx context.Context) {
 	failing := false
 	for ctx.Err() == nil {
 		var poll <-chan time.Time
-		if f.Waiting() > 0 {
+		if waiting := f.Waiting() > 0; waiting || f.Always {
 			began = time.Now()
 			_, err := f.Look(ctx)
 			failing = f.report(ctx, err, failing)
 			poll = time.After(pollEvery)
-			if err != nil {
+			if !waiting || err != nil {
 				poll = time.After(pauseAfter)
 			}
 		}
