@@ -52,6 +52,7 @@ func TestDocs(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	examples := examplesOf(t, "README.md", "## A first tour", "## Where to go next")
+	examples = append(examples, examplesOf(t, "docs/events.md", "## Waiting", "## Webhooks")...)
 	examples = append(examples, examplesOf(t, "docs/documents.md", "## Validation", "")...)
 	examples = append(examples, examplesOf(t, "docs/api.md", "# The API", "## Differences from Deckhand")...)
 	doAsDocumented(t, s, examples)
