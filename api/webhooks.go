@@ -135,7 +135,7 @@ func (s *server) readWish(w http.ResponseWriter, r *http.Request) (wish webhooks
 	}
 	wish.Enabled = true
 	for _, field := range fields {
-		ok := true
+		var ok bool
 		switch field.Key {
 		case "url":
 			wish.URL, ok = field.Value.(string)

@@ -216,8 +216,9 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 		Feed: told, Stopping: ctx.Done(), Webhooks: callers, Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
-	stop := inBackground(ctx, func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log) }, told.Run,
-		func(ctx context.Context) { c.webhookFlags.deliver(ctx, db, callers, seen.log) })
+	stop := inBackground(ctx, told.Run,
+		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log) },
+		func(ctx context.Context) { c.deliver(ctx, db, callers, seen.log) })
 	return handler, func() {
 		stop()
 		db.Close()

@@ -137,10 +137,12 @@ func TestCheck_again(t *testing.T) {
 	t.Parallel()
 	checker := check.New(check.Options{})
 	for i, texts := range [][]string{
-		{widgets, doc("acme/Widget/v1", "w", "{size: 1}")}, {widgets, doc("acme/Widget/v1", "w", "{size: 101}")},
+		{widgets, doc("acme/Widget/v1", "w", "{size: 1}")},
+		{widgets, doc("acme/Widget/v1", "w", "{size: 101}")},
 		{"\n\n" + widgets, "# moved\n" + doc("acme/Widget/v1", "w", "{size: 101, size: 102}")},
 		{widgets, "# moved again\n\n" + doc("acme/Widget/v1", "w", "{size: 101, size: 102}")},
-		{strings.Replace(widgets, "100", "200", 1), doc("acme/Widget/v1", "w", "{size: 102}")}, {"x: [", doc("acme/Widget/v1", "w", "{size: 102}")},
+		{strings.Replace(widgets, "100", "200", 1), doc("acme/Widget/v1", "w", "{size: 102}")},
+		{"x: [", doc("acme/Widget/v1", "w", "{size: 102}")},
 		{widgets, doc("acme/Widget/v1", "w", "{size: 1}")},
 	} {
 		files := []check.File{file("a.yaml", layers), file("b.yaml", texts[0]), file("c.yaml", texts[1])}

@@ -45,7 +45,8 @@ const (
 	deliveryColumns = `id, state::text, attempt, scheduled_at, args, metadata->'output'`
 
 	selectDeliveries = `SELECT ` + deliveryColumns + ` FROM river_job
-		WHERE kind = '` + deliveryKind + `' AND args @> jsonb_build_object('webhook', $1::bigint) ORDER BY id DESC OFFSET $2 LIMIT $3`
+		WHERE kind = '` + deliveryKind + `' AND args @> jsonb_build_object('webhook', $1::bigint)
+		ORDER BY id DESC OFFSET $2 LIMIT $3`
 
 	selectDelivery = `SELECT ` + deliveryColumns + ` FROM river_job
 		WHERE kind = '` + deliveryKind + `' AND id = $2 AND args @> jsonb_build_object('webhook', $1::bigint)`

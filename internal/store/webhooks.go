@@ -15,10 +15,12 @@ import (
 const (
 	webhookColumns = `id, url, types, enabled, reason, secret, previous, rotated_at, created_at`
 
-	selectWebhooks = `SELECT ` + webhookColumns + ` FROM webhooks WHERE site = $1 AND ($2::bigint = 0 OR id = $2) ORDER BY id`
+	selectWebhooks = `SELECT ` + webhookColumns + ` FROM webhooks
+		WHERE site = $1 AND ($2::bigint = 0 OR id = $2) ORDER BY id`
 
 	insertWebhook = `INSERT INTO webhooks (site, url, types, enabled, reason, secret, created_at)
-		SELECT $1, $2, $3::text[], $4, '', $5, $6 WHERE (SELECT count(*) FROM webhooks WHERE site = $1) < $7::bigint RETURNING id`
+		SELECT $1, $2, $3::text[], $4, '', $5, $6
+		WHERE (SELECT count(*) FROM webhooks WHERE site = $1) < $7::bigint RETURNING id`
 
 	updateWebhook = `UPDATE webhooks SET url = $3, types = $4, enabled = $5, reason = $6, secret = $7, previous = $8,
 		rotated_at = $9 WHERE site = $1 AND id = $2`

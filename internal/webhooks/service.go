@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,7 +76,7 @@ func (s *Service) Add(ctx context.Context, wish Wish) (w Webhook, secret string,
 // Set makes a webhook what is wished. A secret that it replaces stays valid for a day. Faults: as of Add, NotFound.
 func (s *Service) Set(ctx context.Context, id int64, wish Wish) (w Webhook, err error) {
 	if w, err = s.Store.Webhook(ctx, id); err != nil {
-		return w, err //nolint:wrapcheck // a fault
+		return w, err
 	}
 	if err := s.check(wish.URL, wish.Secret); err != nil {
 		return w, err
@@ -87,7 +88,7 @@ func (s *Service) Set(ctx context.Context, id int64, wish Wish) (w Webhook, err 
 			return w, fmt.Errorf("seal the secret: %w", err)
 		}
 	}
-	return w, s.Store.SetWebhook(ctx, w) //nolint:wrapcheck // a fault
+	return w, s.Store.SetWebhook(ctx, w)
 }
 
 // check says what is wrong with a webhook. An empty secret is the one that it has.
@@ -135,13 +136,13 @@ func isNotFound(err error) bool { return fault.KindOf(err) == fault.NotFound }
 func (s *Service) Ping(ctx context.Context, id int64) (Delivery, error) {
 	w, err := s.Store.Webhook(ctx, id)
 	if err != nil {
-		return Delivery{}, err //nolint:wrapcheck // a fault
+		return Delivery{}, err
 	}
 	if !w.Enabled {
 		return Delivery{}, fault.New(fault.Conflict, "WebhookDisabled", "The webhook is disabled; enable it first")
 	}
-	data := document.AppendJSON(nil, document.Mapping{{Key: "webhook", Value: fmt.Sprint(id)}})
-	return s.Store.Enqueue(ctx, id, events.Event{ //nolint:wrapcheck // a fault
+	data := document.AppendJSON(nil, document.Mapping{{Key: "webhook", Value: strconv.FormatInt(id, 10)}})
+	return s.Store.Enqueue(ctx, id, events.Event{
 		Type: events.WebhookPing, At: s.Now(), Subject: fmt.Sprintf("webhooks/%d", id), Data: data,
 	})
 }
@@ -149,7 +150,7 @@ func (s *Service) Ping(ctx context.Context, id int64) (Delivery, error) {
 // Deliveries returns a page of the deliveries to a webhook. Fault: NotFound.
 func (s *Service) Deliveries(ctx context.Context, id int64, page queries.Page) ([]Delivery, bool, error) {
 	if _, err := s.Store.Webhook(ctx, id); err != nil {
-		return nil, false, err //nolint:wrapcheck // a fault
+		return nil, false, err
 	}
-	return s.Store.Deliveries(ctx, id, page) //nolint:wrapcheck // a fault
+	return s.Store.Deliveries(ctx, id, page)
 }

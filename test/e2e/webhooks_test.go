@@ -234,7 +234,7 @@ func TestWebhooks_kill(t *testing.T) {
 	var held sync.Map // deliveries that were not answered at first
 	release := make(chan struct{})
 	r := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
-		if _, again := held.LoadOrStore(r.Header.Get("webhook-id"), true); !again {
+		if _, again := held.LoadOrStore(r.Header.Get(standardwebhooks.HeaderWebhookID), true); !again {
 			select {
 			case <-release:
 			case <-r.Context().Done():

@@ -164,11 +164,13 @@ func TestWrite_junit(t *testing.T) {
 	allowed := map[string]element{
 		"testsuites": {[]string{"testsuite"}, nil, append([]string{"name", "time"}, counts...)},
 		"testsuite": {
-			[]string{"testsuite", "properties", "testcase", "system-out", "system-err"}, append([]string{"name"}, counts...),
+			[]string{"testsuite", "properties", "testcase", "system-out", "system-err"},
+			append([]string{"name"}, counts...),
 			[]string{"group", "time", "skipped", "timestamp", "hostname", "id", "package", "file", "log", "url"},
 		},
 		"testcase": {
-			[]string{"skipped", "error", "failure", "system-out", "system-err"}, []string{"name"},
+			[]string{"skipped", "error", "failure", "system-out", "system-err"},
+			[]string{"name"},
 			[]string{"time", "classname", "group"},
 		},
 		"failure":    {nil, nil, []string{"type", "message"}},
