@@ -59,17 +59,14 @@ type server struct {
 	texts      *textCache
 	exposition http.Handler // the metrics
 	bounds     *bounds
-	answers    *cache.Cache[question, *recorded]
+	groups     groups // of requests that wait
 }
-
-// answersSize bounds the answers that waiting requests share, in bytes.
-const answersSize = 8 << 20
 
 // New returns the handler of the whole API.
 func New(config Config) http.Handler {
 	s := &server{
 		config, cache.New[textKey, []byte](config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
-		cache.New[question, *recorded](answersSize),
+		groups{of: map[question]*group{}},
 	}
 	router := chi.NewRouter()
 	seen := &observer{config.Log, config.Now, config.Observe}

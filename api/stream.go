@@ -29,7 +29,7 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 		return err
 	}
 	defer place.End()
-	turn, changed := place.Next()
+	turn, changed := s.Feed.Next()
 	page, err := s.Feed.Page(r.Context(), wanted.since, wanted.types, streamPage)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 			case <-s.Stopping:
 				return nil
 			}
-			turn, changed = place.Next()
+			turn, changed = s.Feed.Next()
 		}
 		if err == nil {
 			page, err = s.Feed.SharedPage(r.Context(), turn, page.Cursor, wanted.types, streamPage)

@@ -53,12 +53,13 @@ func (w Wait) End() {
 	w.feed.waits--
 }
 
-// Next returns a channel that is closed when something happens after the call. What was read after the call need not be
-// read again before that. turn names the present state: those who were woken by the same change read the same.
-func (w Wait) Next() (turn int64, changed <-chan struct{}) {
-	w.feed.mu.Lock()
-	defer w.feed.mu.Unlock()
-	return w.feed.turn, w.feed.changed
+// Next returns a channel that is closed when something happens after the call, if somebody waits. What was read after
+// the call need not be read again before that. turn names the present state: those who were woken by the same change
+// read the same.
+func (f *Feed) Next() (turn int64, changed <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.turn, f.changed
 }
 
 // Waiting returns how many wait.

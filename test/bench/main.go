@@ -96,7 +96,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return opts, nil
 }
 
-const lastRow = 22
+const lastRow = 23
 
 func (o *options) choose(list string) error {
 	o.rows = map[int]bool{}
@@ -168,6 +168,7 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 		{"row 20", []int{20}, b.rerendered},
 		{"row 21", []int{21}, b.checks},
 		{"row 22", []int{22}, b.checking},
+		{"row 23", []int{23}, b.waits},
 	} {
 		if opts.wants(group.rows...) {
 			if err := group.measure(ctx); err != nil {
