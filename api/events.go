@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
@@ -93,33 +92,14 @@ func unknownType(name string) string {
 
 // eventPage is a page of the feed.
 type eventPage struct {
-	Cursor string      `json:"cursor"`
-	Events []eventView `json:"events"`
+	Cursor string         `json:"cursor"`
+	Events []events.Cloud `json:"events"`
 }
 
-// eventView is an event in the structured mode of CloudEvents 1.0.
-type eventView struct {
-	SpecVersion     string          `json:"specversion"`
-	ID              string          `json:"id"`
-	Source          string          `json:"source"`
-	Type            events.Type     `json:"type"`
-	Subject         string          `json:"subject"`
-	Time            string          `json:"time"`
-	DataContentType string          `json:"datacontenttype"`
-	Data            json.RawMessage `json:"data"`
-}
-
-func eventViewOf(e events.Event, viewer authz.Viewer) eventView {
-	return eventView{
-		SpecVersion: "1.0", ID: strconv.FormatInt(e.Number, 10), Source: "/api/v1.0", Type: e.Type, Subject: e.Subject,
-		Time: e.At.UTC().Format("2006-01-02T15:04:05.000000Z"), DataContentType: typeJSON, Data: e.For(viewer),
-	}
-}
-
-func eventsOf(all []events.Event, viewer authz.Viewer) []eventView {
-	views := make([]eventView, len(all))
+func eventsOf(all []events.Event, viewer authz.Viewer) []events.Cloud {
+	views := make([]events.Cloud, len(all))
 	for i, event := range all {
-		views[i] = eventViewOf(event, viewer)
+		views[i] = event.Cloud(viewer)
 	}
 	return views
 }

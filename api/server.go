@@ -20,6 +20,7 @@ import (
 	"purser/internal/picture"
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/webhooks"
 )
 
 // Config configures the handler. All fields but PublicURL must be set.
@@ -44,6 +45,7 @@ type Config struct {
 	// Feed tells what happens, and lets requests wait for it. Those that wait end when Stopping is closed; nil never is.
 	Feed     *feed.Feed
 	Stopping <-chan struct{}
+	Webhooks *webhooks.Service
 
 	Audit  queries.Audit
 	Pool   *budget.Pool // of the requests' budgets
@@ -57,17 +59,14 @@ type server struct {
 	texts      *textCache
 	exposition http.Handler // the metrics
 	bounds     *bounds
-	answers    *cache.Cache[question, *recorded]
+	groups     groups // of requests that wait
 }
-
-// answersSize bounds the answers that waiting requests share, in bytes.
-const answersSize = 8 << 20
 
 // New returns the handler of the whole API.
 func New(config Config) http.Handler {
 	s := &server{
 		config, cache.New[textKey, []byte](config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
-		cache.New[question, *recorded](answersSize),
+		groups{of: map[question]*group{}},
 	}
 	router := chi.NewRouter()
 	seen := &observer{config.Log, config.Now, config.Observe}
@@ -106,7 +105,7 @@ const metricsPath, searchParameter = "/metrics", "search"
 
 func (s *server) routes() []route { //nolint:funlen // a table
 	const v1 = "/api/v1.0"
-	const revision = v1 + "/revisions/{revision}"
+	const revision, webhook = v1 + "/revisions/{revision}", v1 + "/webhooks/{webhook}"
 	type names = []string
 	change := names{cleartextSecrets, "dry-run", "message"}
 	put := append(names{"max-deleted", "findings"}, change...)
@@ -131,6 +130,16 @@ func (s *server) routes() []route { //nolint:funlen // a table
 		{v1 + "/events", methods{
 			"GET": {authz.ListEvents, s.listEvents, names{"since", "limit", "type"}},
 		}},
+		{v1 + "/webhooks", methods{
+			"GET": {authz.ManageWebhooks, s.listWebhooks, nil}, "POST": {authz.ManageWebhooks, s.addWebhook, nil},
+		}},
+		{webhook, methods{
+			"GET": {authz.ManageWebhooks, s.showWebhook, nil}, "PUT": {authz.ManageWebhooks, s.setWebhook, nil},
+			"DELETE": {authz.ManageWebhooks, s.deleteWebhook, nil},
+		}},
+		{webhook + "/ping", methods{"POST": {authz.ManageWebhooks, s.pingWebhook, nil}}},
+		{webhook + "/deliveries", methods{"GET": {authz.ManageWebhooks, s.listDeliveries, page}}},
+		{webhook + "/deliveries/{delivery}/retry", methods{"POST": {authz.ManageWebhooks, s.retryDelivery, nil}}},
 		{v1 + "/buckets", methods{"GET": {authz.ListCleartextDocuments, s.listBuckets, page}}},
 		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {authz.CreateCleartextDocuments, s.putBucket, put}}},
 		{v1 + "/documents/{namespace}/{kind}/{version}/{layer}/{name}/history", methods{

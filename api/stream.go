@@ -29,7 +29,7 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 		return err
 	}
 	defer place.End()
-	turn, changed := place.Next()
+	turn, changed := s.Feed.Next()
 	page, err := s.Feed.Page(r.Context(), wanted.since, wanted.types, streamPage)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 			case <-s.Stopping:
 				return nil
 			}
-			turn, changed = place.Next()
+			turn, changed = s.Feed.Next()
 		}
 		if err == nil {
 			page, err = s.Feed.SharedPage(r.Context(), turn, page.Cursor, wanted.types, streamPage)
@@ -81,7 +81,7 @@ func (s eventStream) comment(text string) error { return s.send([]byte(": " + te
 func (s eventStream) events(all []events.Event) error {
 	var out []byte
 	for _, event := range all {
-		view := eventViewOf(event, infoOf(s.request).viewer)
+		view := event.Cloud(infoOf(s.request).viewer)
 		text, err := json.Marshal(view) // without line breaks
 		if err != nil {
 			return fmt.Errorf("write an event: %w", err)

@@ -3,18 +3,22 @@ package api
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/sosodev/duration"
 
 	"purser/internal/authz"
+	"purser/internal/budget"
 	"purser/internal/fault"
 )
 
@@ -101,19 +105,18 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limi
 		return err
 	}
 	defer place.End()
-	_, changed := place.Next()
 	w.Header().Set(waitedHeader, "0.0")
 	if limit == 0 {
 		return of.handle(w, r)
 	}
 	first := &heldBack{ResponseWriter: w, info: infoOf(r), own: w.Header().Clone()}
-	if err := of.handle(first, r); err != nil || !first.held {
+	if err := aside(func() error { return of.handle(first, r) }); err != nil || !first.held {
 		return err
 	}
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})                               // the client says nothing more
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
-	answer, err := s.changedAnswer(r, of, place, changed, limit)
+	answer, err := s.changedAnswer(r, of, limit)
 	infoOf(r).waited = s.Now().Sub(began)
 	w.Header().Set(waitedHeader, strconv.FormatFloat(infoOf(r).waited.Seconds(), 'f', 1, 64))
 	if err == nil {
@@ -130,6 +133,20 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limi
 	w.WriteHeader(answer.status)
 	_, _ = w.Write(answer.body.Bytes()) // the client may have gone
 	return nil
+}
+
+// aside does work in another goroutine, whose stack is gone afterwards: one that has grown is most of what a request
+// takes that waits. It panics as the work does.
+func aside(work func() error) (err error) {
+	done := make(chan any)
+	go func() {
+		defer func() { done <- recover() }()
+		err = work()
+	}()
+	if p := <-done; p != nil {
+		panic(p)
+	}
+	return err
 }
 
 // waitedAnswerTime is how long an answer may take to be made and written after the client has waited for it.
@@ -187,39 +204,25 @@ func (w *heldBack) Write(text []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *heldBack) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// waiter is a place among those who wait.
-type waiter interface {
-	Next() (turn int64, changed <-chan struct{})
-}
-
-// changedAnswer waits for an answer that is not one to wait on. It returns nil if the time is over, or the caller has
-// to make the answer by itself.
-func (s *server) changedAnswer(r *http.Request, of endpoint, place waiter, changed <-chan struct{},
-	limit time.Duration,
-) (*recorded, error) {
+// changedAnswer waits for an answer that is not one to wait on. It returns nil if the time is over, or the caller has to
+// make the answer by itself.
+func (s *server) changedAnswer(r *http.Request, of endpoint, limit time.Duration) (*recorded, error) {
 	over := time.NewTimer(limit)
 	defer over.Stop()
-	for {
-		select {
-		case <-changed:
-		case <-over.C:
-			return nil, nil
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		case <-s.Stopping:
-			return nil, stopping()
+	group, leave := s.join(r, of)
+	defer leave()
+	select {
+	case <-group.done:
+		if group.err != nil || group.answer.overflows {
+			return nil, group.err
 		}
-		var turn int64
-		turn, changed = place.Next()
-		switch answer, err := s.sharedAnswer(r, of, turn); {
-		case err != nil:
-			return nil, err
-		case answer.pending:
-		case answer.overflows:
-			return nil, nil
-		default:
-			return answer, nil
-		}
+		return group.answer, nil
+	case <-over.C:
+		return nil, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	case <-s.Stopping:
+		return nil, stopping()
 	}
 }
 
@@ -249,37 +252,125 @@ func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// question identifies what waiting requests ask: those that ask the same at the same turn share the answer.
+// question identifies what waiting requests ask.
 type question struct {
-	turn                                              int64
 	method, origin, path, query, accept, seen, pinned string
 	viewer                                            authz.Viewer
 }
 
-// sharedAnswer returns the answer to a request as of a turn.
-func (s *server) sharedAnswer(r *http.Request, of endpoint, turn int64) (*recorded, error) {
+// group are requests that wait for the answer to one question. One goroutine looks whether it has changed, so that a
+// change costs no more with a thousand of them than with one.
+type group struct {
+	waiting  int
+	finished bool
+	cancel   context.CancelFunc
+	done     chan struct{} // closed once the others are set
+	answer   *recorded
+	err      error
+}
+
+// groups are those who wait, by their question.
+type groups struct {
+	mutex sync.Mutex
+	of    map[question]*group
+}
+
+// join returns the group of those who ask what a request does; leave must be called when it waits no longer. What the
+// request has seen before makes no difference: a group has looked at what is newer than that, or will look at it.
+func (s *server) join(r *http.Request, of endpoint) (_ *group, leave func()) {
 	info := infoOf(r)
 	key := question{
-		turn, r.Method, s.origin(r), r.URL.EscapedPath(), r.URL.RawQuery, strings.Join(r.Header.Values("Accept"), ","),
+		r.Method, s.origin(r), r.URL.EscapedPath(), r.URL.RawQuery, strings.Join(r.Header.Values("Accept"), ","),
 		strings.Join(r.Header.Values("If-None-Match"), ","), info.pinned, info.viewer,
 	}
+	s.groups.mutex.Lock()
+	defer s.groups.mutex.Unlock()
+	joined := s.groups.of[key]
+	if joined == nil {
+		joined = &group{done: make(chan struct{})}
+		s.groups.of[key] = joined
+		var ctx context.Context
+		ctx, joined.cancel = context.WithCancel(context.WithoutCancel(r.Context())) //nolint:gosec // finish calls it
+		go func(asked *http.Request) {
+			joined.answer, joined.err = s.lookFor(ctx, asked, of)
+			s.groups.finish(key, joined)
+		}(shareable(r))
+	}
+	joined.waiting++
+	return joined, func() { s.groups.leave(key, joined) }
+}
+
+// leave ends the work of a group in which nobody waits any more.
+func (g *groups) leave(key question, left *group) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	if left.waiting--; left.waiting == 0 && !left.finished {
+		left.cancel()
+		g.forget(key, left)
+	}
+}
+
+// finish gives a group its answer.
+func (g *groups) finish(key question, done *group) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	done.finished = true
+	done.cancel()
+	g.forget(key, done)
+	close(done.done)
+}
+
+// forget has the next request that asks the same begin another group.
+func (g *groups) forget(key question, old *group) {
+	if g.of[key] == old {
+		delete(g.of, key)
+	}
+}
+
+// shareable returns a request for a group, which outlives it: chi uses the routes of requests again.
+func shareable(r *http.Request) *http.Request {
+	info, routing := infoOf(r), chi.NewRouteContext()
 	own := &requestInfo{
 		id: info.id, caller: info.caller, viewer: info.viewer, rule: info.rule, parameters: info.parameters,
 		pinned: info.pinned,
 	}
-	routing := chi.NewRouteContext()
-	shared := chi.RouteContext(r.Context()).URLParams // chi uses it again after the request
-	routing.URLParams = chi.RouteParams{Keys: slices.Clone(shared.Keys), Values: slices.Clone(shared.Values)}
-	return s.answers.Do(r.Context(), key, func(ctx context.Context) (*recorded, int, error) {
-		ctx = context.WithValue(context.WithValue(ctx, requestInfoKey{}, own), chi.RouteCtxKey, routing)
-		answer := &recorded{header: http.Header{}, info: own}
-		if err := of.handle(answer, r.Clone(ctx)); err != nil {
-			return nil, 0, err
+	parameters := chi.RouteContext(r.Context()).URLParams
+	routing.URLParams = chi.RouteParams{Keys: slices.Clone(parameters.Keys), Values: slices.Clone(parameters.Values)}
+	ctx := context.WithValue(context.WithoutCancel(r.Context()), requestInfoKey{}, own)
+	return r.Clone(context.WithValue(ctx, chi.RouteCtxKey, routing))
+}
+
+// lookFor answers a request again whenever something has happened, until the answer is not one to wait on.
+func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint) (*recorded, error) {
+	for {
+		_, changed := s.Feed.Next()
+		answer, err := record(ctx, r, of)
+		if err != nil || !answer.pending {
+			return answer, err
 		}
-		answer.revision, answer.info = own.revision, nil
-		const overhead = 1 << 10
-		return answer, overhead + answer.body.Cap(), nil
-	})
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("look for another answer: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// record returns the answer to a request.
+func record(ctx context.Context, r *http.Request, of endpoint) (answer *recorded, err error) {
+	info := infoOf(r)
+	ctx, end := budget.Begin(context.WithValue(ctx, requestInfoKey{}, info))
+	defer end()
+	ctx = context.WithValue(ctx, chi.RouteCtxKey, chi.RouteContext(r.Context()))
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	answer = &recorded{header: http.Header{}, info: info}
+	err = of.handle(answer, r.WithContext(ctx))
+	answer.revision = info.revision
+	return answer, err
 }
 
 // maxShared bounds the answers that waiting requests share, in bytes.
@@ -287,7 +378,7 @@ const maxShared = 256 << 10
 
 // recorded is an answer that several requests are given.
 type recorded struct {
-	info *requestInfo // while it is made
+	info *requestInfo // of the request
 
 	header    http.Header
 	status    int

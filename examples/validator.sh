@@ -3,7 +3,7 @@
 # a site have the same address, and that each address is in one of the site's networks. docs/validator.md explains it.
 #   PURSER_URL     http://127.0.0.1:9000 by default
 #   PURSER_CURLRC  a file with options of curl, such as header = "X-Auth-Token: …"
-#   INTERVAL       seconds between two looks; 2 by default
+#   INTERVAL       seconds after which to look again at what could not be checked; 50 by default
 set -eu
 
 api=${PURSER_URL:-http://127.0.0.1:9000}/api/v1.0
@@ -86,9 +86,16 @@ look() {
   done
 }
 
+# await CURSOR WAIT: the cursor after the events that follow CURSOR, once there are some or the time is over.
+await() {
+  call "$api/events?since=$1&type=purser.revision.created&wait=$2s" | sed -n "s/^cursor: '\(.*\)'$/\1/p"
+}
+
 register
 : >"$scratch/done"
+cursor=$(await now 0)
 while :; do
   look || true
-  sleep "${INTERVAL:-2}"
+  cursor=$(await "$cursor" "${INTERVAL:-50}")
+  if [ -z "$cursor" ]; then sleep 2; fi # it did not answer
 done

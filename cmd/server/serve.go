@@ -51,13 +51,14 @@ type serveCommand struct {
 	tlsFlags      `embed:""`
 	keysetFlags   `embed:""`
 	limitFlags    `embed:""`
+	webhookFlags  `embed:""`
 	logFlags      `embed:""`
 }
 
 // Validate is called by kong.
 func (c *serveCommand) Validate() error {
 	return errors.Join(c.checkPublicURL(), c.validateDefaults(), c.authFlags.validate(), c.tlsFlags.validate(),
-		c.limitFlags.validate())
+		c.limitFlags.validate(), c.webhookFlags.validate())
 }
 
 func (c *serveCommand) validateDefaults() error {
@@ -196,7 +197,13 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	})
 	told := feed.New(feed.Config{
 		Store: db, Defaults: c.defaults(), Keep: c.EventsKeep, MaxWaits: c.MaxWaits, Log: seen.log,
+		Always: len(c.WebhookAllow) > 0,
 	})
+	callers, err := c.webhookFlags.open(db, keyset)
+	if err != nil {
+		db.Close()
+		return nil, nil, err
+	}
 	pool := c.pool()
 	metrics.Waits(seen.registry, told.Waiting)
 	metrics.Connections(seen.registry, poolOf(db))
@@ -207,9 +214,11 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		CacheSize: *c.CacheSize, Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
-		Feed: told, Stopping: ctx.Done(), Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
+		Feed: told, Stopping: ctx.Done(), Webhooks: callers, Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
-	stop := inBackground(ctx, func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log) }, told.Run)
+	stop := inBackground(ctx, told.Run,
+		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log) },
+		func(ctx context.Context) { c.deliver(ctx, db, callers, seen.log) })
 	return handler, func() {
 		stop()
 		db.Close()

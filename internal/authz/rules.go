@@ -30,6 +30,7 @@ const (
 	ShowAudit      = "deckhand:show_audit"
 	ShowMetrics    = "deckhand:show_metrics"
 	ListEvents     = "purser:list_events"
+	ManageWebhooks = "purser:manage_webhooks"
 )
 
 // Rule describes a rule for operators.
@@ -83,5 +84,6 @@ var registered = []Rule{
 	{ShowValidation, "GET /revisions/{revision}/validations/{name}/entries/{entry}", adminsOnly},
 	{ShowAudit, "GET /audit", adminsOnly},
 	{ListEvents, "GET /events", adminsOnly},
+	{ManageWebhooks, "all of /webhooks", adminsOnly},
 	{ShowMetrics, "GET /metrics, which is not below /api/v1.0", adminsOnly},
 }

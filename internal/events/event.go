@@ -4,6 +4,7 @@ package events
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"purser/internal/authz"
@@ -22,6 +23,9 @@ const (
 	RevisionPruned   Type = "purser.revision.pruned"
 	SitePurged       Type = "purser.site.purged"
 )
+
+// WebhookPing is sent to a webhook that is tried out. The feed does not have it.
+const WebhookPing Type = "purser.webhook.ping"
 
 // Types returns all types that the feed has.
 func Types() []Type {
@@ -49,4 +53,25 @@ func (e Event) For(viewer authz.Viewer) json.RawMessage {
 		return e.Withheld
 	}
 	return e.Data
+}
+
+// Cloud is an event in the structured mode of CloudEvents 1.0.
+type Cloud struct {
+	SpecVersion     string          `json:"specversion"`
+	ID              string          `json:"id"`
+	Source          string          `json:"source"`
+	Type            Type            `json:"type"`
+	Subject         string          `json:"subject"`
+	Time            string          `json:"time"`
+	DataContentType string          `json:"datacontenttype"`
+	Data            json.RawMessage `json:"data"`
+}
+
+// Cloud returns the event as a viewer sees it.
+func (e Event) Cloud(viewer authz.Viewer) Cloud {
+	return Cloud{
+		SpecVersion: "1.0", ID: strconv.FormatInt(e.Number, 10), Source: "/api/v1.0", Type: e.Type, Subject: e.Subject,
+		Time:            e.At.UTC().Format("2006-01-02T15:04:05.000000Z"),
+		DataContentType: "application/json", Data: e.For(viewer),
+	}
 }

@@ -20,7 +20,9 @@ type Config struct {
 	// Keep is for how long events are kept; the newest ten thousand are kept longer.
 	Keep     time.Duration
 	MaxWaits int // that there may be at once
-	Log      *slog.Logger
+	// Always looks for events also while nobody waits: webhooks do.
+	Always bool
+	Log    *slog.Logger
 }
 
 // Feed is the feed of one site. It is safe for concurrent use.

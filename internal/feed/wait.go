@@ -53,12 +53,13 @@ func (w Wait) End() {
 	w.feed.waits--
 }
 
-// Next returns a channel that is closed when something happens after the call. What was read after the call need not be
-// read again before that. turn names the present state: those who were woken by the same change read the same.
-func (w Wait) Next() (turn int64, changed <-chan struct{}) {
-	w.feed.mu.Lock()
-	defer w.feed.mu.Unlock()
-	return w.feed.turn, w.feed.changed
+// Next returns a channel that is closed when something happens after the call, if somebody waits. What was read after
+// the call need not be read again before that. turn names the present state: those who were woken by the same change
+// read the same.
+func (f *Feed) Next() (turn int64, changed <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.turn, f.changed
 }
 
 // Waiting returns how many wait.
@@ -75,7 +76,7 @@ const (
 	restBetween = 20 * time.Millisecond
 	// tidyEvery is how long after a change its event is numbered if nobody waits, and how often old ones are deleted.
 	tidyEvery = time.Minute
-	// pauseAfter is how long the feed waits after an error.
+	// pauseAfter is how long the feed waits after an error, and how often it looks while nobody but webhooks waits.
 	pauseAfter = time.Second
 )
 
@@ -86,12 +87,12 @@ func (f *Feed) Run(ctx context.Context) {
 	failing := false
 	for ctx.Err() == nil {
 		var poll <-chan time.Time
-		if f.Waiting() > 0 {
+		if waiting := f.Waiting() > 0; waiting || f.Always {
 			began = time.Now()
 			_, err := f.Look(ctx)
 			failing = f.report(ctx, err, failing)
 			poll = time.After(pollEvery)
-			if err != nil {
+			if !waiting || err != nil {
 				poll = time.After(pauseAfter)
 			}
 		}

@@ -10,9 +10,9 @@ import (
 )
 
 // The boundaries of a document. shown is the first remaining revision that has a version or a later state, gone the
-// first one that does not have it any more: a version for which these are the same is in none. A version follows another
-// if it is shown where that is gone. A boundary has the number of the revision that brought it; a version may have gone
-// in a revision that was pruned, together with what followed: then it has the first one left.
+// first one that does not have it any more: a version for which these are the same is in none. A version follows
+// another if it is shown where that is gone. A boundary has the number of the revision that brought it; a version may
+// have gone in a revision that was pruned, together with what followed: then it has the first one left.
 const (
 	versionsOf = `WITH versions AS (
 			SELECT d.id, d.since, d.until,

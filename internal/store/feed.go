@@ -12,6 +12,7 @@ import (
 	"purser/internal/feed"
 	"purser/internal/revisions"
 	"purser/internal/validations"
+	"purser/internal/webhooks"
 )
 
 const (
@@ -51,9 +52,9 @@ const (
 	feedBounds = `SELECT oldest, newest FROM feeds WHERE site = $1`
 
 	selectEvents = `SELECT number, at, type, coalesce(revision, 0), subject, data, withheld FROM (
-			SELECT e.*, sum(octet_length(data) + coalesce(octet_length(withheld), 0)) OVER (ORDER BY number) AS size,
+			SELECT number, at, type, revision, subject, data, withheld, sum(octet_length(data) + coalesce(octet_length(withheld), 0)) OVER (ORDER BY number) AS size,
 				row_number() OVER (ORDER BY number) AS n
-			FROM (SELECT * FROM events WHERE site = $1 AND number > $2 AND number <= $2 + $3::bigint
+			FROM (SELECT number, at, type, revision, subject, data, withheld FROM events WHERE site = $1 AND number > $2 AND number <= $2 + $3::bigint
 				AND ($4::text[] IS NULL OR type = ANY($4)) ORDER BY number LIMIT $5) e) e
 		WHERE n = 1 OR size <= $6 ORDER BY number`
 
@@ -87,6 +88,8 @@ type numbering struct {
 	newest int64
 	batch  feed.Batch
 	ids    []int64 // of the events of the batch, in the outbox
+
+	webhooks []webhooks.Webhook // that are enabled
 }
 
 // Number implements feed.Store. It takes four round trips.
@@ -128,6 +131,10 @@ func (n *numbering) read(ctx context.Context) error {
 	})
 	batch.Queue(toldVerdicts, n.site, maxNumbered, maxNumbered).Query(func(rows pgx.Rows) error {
 		return n.scanTold(rows)
+	})
+	batch.Queue(enabledWebhooks, n.site).Query(func(rows pgx.Rows) (err error) {
+		n.webhooks, err = pgx.CollectRows(rows, scanWebhook)
+		return err //nolint:wrapcheck // explained by Number
 	})
 	if err := n.tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err //nolint:wrapcheck // explained by Number
@@ -211,6 +218,12 @@ func (n *numbering) write(ctx context.Context, derived feed.Derived) (newest int
 	}
 	all := slices.Concat(n.batch.Events, derived.Events)
 	newest = n.newest + int64(len(all))
+	for i := range all {
+		all[i].Number = n.newest + int64(i) + 1
+	}
+	if err := n.deliver(ctx, all); err != nil {
+		return 0, err
+	}
 	batch := &pgx.Batch{}
 	if len(all) > 0 {
 		batch.Queue(insertEvents, append([]any{n.site, n.newest}, eventRows(all)...)...)
@@ -232,7 +245,7 @@ func (n *numbering) unwatches() bool {
 		switch event.Type {
 		case events.RevisionCreated, events.TagDeleted, events.RevisionPruned, events.SitePurged:
 			return true
-		case events.ValidationPosted, events.VerdictChanged, events.TagSet:
+		case events.ValidationPosted, events.VerdictChanged, events.TagSet, events.WebhookPing:
 		}
 	}
 	return false

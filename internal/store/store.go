@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
 	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/semaphore"
 
@@ -18,6 +19,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
+	"purser/internal/webhooks"
 	"purser/migrations"
 )
 
@@ -74,7 +76,8 @@ type Store struct {
 	// site's counters; nil but in tests.
 	stepped func(locked int) error
 
-	news      chan struct{} // holds a token after changes that nobody has looked at
+	queue     *river.Client[pgx.Tx] // of deliveries to webhooks
+	news      chan struct{}         // holds a token after changes that nobody has looked at
 	recorder  recorder
 	abandoned struct {
 		sync.Mutex
@@ -87,6 +90,7 @@ var (
 	_ queries.Store   = (*Store)(nil)
 	_ queries.Audit   = (*Store)(nil)
 	_ feed.Store      = (*Store)(nil)
+	_ webhooks.Store  = (*Store)(nil)
 )
 
 // Open returns the store of the default site in a database that Migrate has brought up to date. A pool_max_conns in the
@@ -115,7 +119,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
-	return &Store{
+	s := &Store{
 		pool: pool, site: defaultSite, body: body, deadlines: options.Deadlines,
 		buckets:  cache.New[string, revisions.Bucket](options.CacheSize),
 		live:     cache.New[struct{}, liveDocuments](options.CacheSize),
@@ -126,7 +130,12 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 		version:  version,
 		sweeps:   semaphore.NewWeighted(1),
 		news:     make(chan struct{}, 1),
-	}, nil
+	}
+	if s.queue, err = s.queueOf(); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // Close gives the connections back; it waits for those in use.

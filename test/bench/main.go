@@ -96,7 +96,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return opts, nil
 }
 
-const lastRow = 23
+const lastRow = 26
 
 func (o *options) choose(list string) error {
 	o.rows = map[int]bool{}
@@ -169,6 +169,7 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 		{"row 21", []int{21}, b.checks},
 		{"row 22", []int{22}, b.checking},
 		{"row 23", []int{23}, b.overrides},
+		{"row 26", []int{26}, b.waits},
 	} {
 		if opts.wants(group.rows...) {
 			if err := group.measure(ctx); err != nil {

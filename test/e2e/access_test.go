@@ -18,8 +18,16 @@ import (
 
 // ruleOf is what spec/api.md §1.1 says, and of Purser's own routes internal/access. Routes that are not here are open.
 var ruleOf = map[string]string{
-	"GET /api/v1.0/buckets": authz.ListCleartextDocuments,
-	"GET /api/v1.0/events":  authz.ListEvents,
+	"GET /api/v1.0/buckets":                                                        authz.ListCleartextDocuments,
+	"GET /api/v1.0/events":                                                         authz.ListEvents,
+	"GET /api/v1.0/webhooks":                                                       authz.ManageWebhooks,
+	"POST /api/v1.0/webhooks":                                                      authz.ManageWebhooks,
+	"GET /api/v1.0/webhooks/{webhook}":                                             authz.ManageWebhooks,
+	"PUT /api/v1.0/webhooks/{webhook}":                                             authz.ManageWebhooks,
+	"DELETE /api/v1.0/webhooks/{webhook}":                                          authz.ManageWebhooks,
+	"POST /api/v1.0/webhooks/{webhook}/ping":                                       authz.ManageWebhooks,
+	"GET /api/v1.0/webhooks/{webhook}/deliveries":                                  authz.ManageWebhooks,
+	"POST /api/v1.0/webhooks/{webhook}/deliveries/{delivery}/retry":                authz.ManageWebhooks,
 	"GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history":  authz.ListCleartextDocuments,
 	"PUT /api/v1.0/buckets/{bucket}/documents":                                     authz.CreateCleartextDocuments,
 	"PUT /api/v1.0/changesets":                                                     authz.CreateCleartextDocuments,
@@ -121,7 +129,7 @@ func writeFile(t *testing.T, path, text string) {
 func eachRoute(t *testing.T, visit func(route string, r request)) {
 	t.Helper()
 	parts := strings.NewReplacer("{bucket}", "b", "{revision}", "4711", "{other}", "4712", "{tag}", "t", "{name}", "v",
-		"{entry}", "0", "{namespace}", "acme", "{kind}", "Widget", "{version}", "v1", "{layer}", "site")
+		"{entry}", "0", "{namespace}", "acme", "{kind}", "Widget", "{version}", "v1", "{layer}", "site", "{webhook}", "4711", "{delivery}", "4711")
 	for path, item := range mustContract(t).doc.Paths.Map() {
 		for method := range item.Operations() {
 			route := method + " " + path

@@ -53,6 +53,7 @@ func TestDocs(t *testing.T) {
 	s := start(t)
 	examples := examplesOf(t, "README.md", "## Check documents", "## Where to go next")
 	examples = append(examples, examplesOf(t, "docs/check.md", "# Checking documents", "")...)
+	examples = append(examples, examplesOf(t, "docs/events.md", "## Waiting", "## Webhooks")...)
 	examples = append(examples, examplesOf(t, "docs/documents.md", "## Validation", "")...)
 	examples = append(examples, examplesOf(t, "docs/api.md", "# The API", "## Differences from Deckhand")...)
 	doAsDocumented(t, s, examples)

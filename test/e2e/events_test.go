@@ -16,19 +16,24 @@ import (
 
 // told is an event as a reader gets it.
 type told struct {
-	ID, Type, Subject string
-	Data              map[string]any
+	ID      string         `json:"id"`
+	Type    string         `json:"type"`
+	Subject string         `json:"subject"`
+	Data    map[string]any `json:"data"`
 }
 
 func (e told) String() string {
-	text, _ := json.Marshal(e.Data) // of what was read as JSON
+	text, err := json.Marshal(e.Data)
+	if err != nil {
+		return err.Error() // it was read as JSON
+	}
 	return strings.TrimPrefix(e.Type, "purser.") + " " + e.Subject + " " + string(text)
 }
 
 // page is a page of the feed.
 type page struct {
-	Cursor string
-	Events []told
+	Cursor string `json:"cursor"`
+	Events []told `json:"events"`
 }
 
 // page reads a page of the feed as a user, or as nobody.
@@ -64,6 +69,8 @@ func lines(events []told) (list []string) {
 }
 
 // All that changes a site is told, in order, and with it what became of verdicts.
+//
+//nolint:paralleltest,tparallel // one after the other
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -234,3 +234,38 @@ func TestValidatorExample(t *testing.T) {
 		})
 	}
 }
+
+// The validator in Go waits for revisions and judges each.
+func TestValidatorExample_go(t *testing.T) {
+	t.Parallel()
+	built := filepath.Join(t.TempDir(), "validator")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", built, "../../examples/validator").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s := start(t)
+	since := s.now(t)
+	hosts := func(second string) string {
+		return inLayer("site", doc("acme/Host/v1", "a", "{address: 10.0.0.1}")+doc("acme/Host/v1", "b", "{address: "+second+"}"))
+	}
+	s.put(t, "policies", layeringPolicy("lp")+policy("p", "unique-validation")).is(t, http.StatusOK)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), built, s.url)
+	cmd.SysProcAttr = withParent()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+	})
+	s.put(t, "site", hosts("10.0.0.2")).is(t, http.StatusOK)
+	s.put(t, "site", hosts("10.0.0.1")).is(t, http.StatusOK)
+	for revision, status := range map[int]string{1: "success", 2: "success", 3: "failure"} {
+		eventually(t, "a result", func() bool {
+			return strings.Contains(s.get(t, fmt.Sprintf("revisions/%d/validations", revision)).text, "unique-validation\n  status: "+status)
+		})
+	}
+	posted := s.events(t, "type=purser.validation.posted&since="+since)
+	if len(posted.Events) < 3 {
+		t.Errorf("told: %v", posted)
+	}
+}

@@ -1,0 +1,226 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"purser/internal/document"
+	"purser/internal/events"
+	"purser/internal/fault"
+	"purser/internal/spelling"
+	"purser/internal/webhooks"
+)
+
+// GET /api/v1.0/webhooks
+func (s *server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
+	all, err := s.Webhooks.Store.Webhooks(r.Context())
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusOK, listOf(all, webhookViewOf))
+	return nil
+}
+
+// POST /api/v1.0/webhooks
+func (s *server) addWebhook(w http.ResponseWriter, r *http.Request) error {
+	wish, err := s.readWish(w, r)
+	if err != nil {
+		return err
+	}
+	made, secret, err := s.Webhooks.Add(r.Context(), wish)
+	if err != nil {
+		return err
+	}
+	view := webhookViewOf(made)
+	view.Secret = secret
+	s.write(w, r, http.StatusCreated, view)
+	return nil
+}
+
+// GET /api/v1.0/webhooks/{webhook}
+func (s *server) showWebhook(w http.ResponseWriter, r *http.Request) error {
+	found, err := s.Webhooks.Store.Webhook(r.Context(), idOf(r, "webhook"))
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusOK, webhookViewOf(found))
+	return nil
+}
+
+// PUT /api/v1.0/webhooks/{webhook}
+func (s *server) setWebhook(w http.ResponseWriter, r *http.Request) error {
+	wish, err := s.readWish(w, r)
+	if err != nil {
+		return err
+	}
+	set, err := s.Webhooks.Set(r.Context(), idOf(r, "webhook"), wish)
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusOK, webhookViewOf(set))
+	return nil
+}
+
+// DELETE /api/v1.0/webhooks/{webhook}
+func (s *server) deleteWebhook(w http.ResponseWriter, r *http.Request) error {
+	if err := s.Webhooks.Store.DropWebhook(r.Context(), idOf(r, "webhook")); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// POST /api/v1.0/webhooks/{webhook}/ping
+func (s *server) pingWebhook(w http.ResponseWriter, r *http.Request) error {
+	made, err := s.Webhooks.Ping(r.Context(), idOf(r, "webhook"))
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusAccepted, deliveryViewOf(made))
+	return nil
+}
+
+// GET /api/v1.0/webhooks/{webhook}/deliveries
+func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request) error {
+	q := readQuery(r)
+	page := q.page()
+	if err := q.error(); err != nil {
+		return err
+	}
+	found, more, err := s.Webhooks.Deliveries(r.Context(), idOf(r, "webhook"), page)
+	if err != nil {
+		return err
+	}
+	writePage(s, w, r, page, more, listOf(found, deliveryViewOf))
+	return nil
+}
+
+// POST /api/v1.0/webhooks/{webhook}/deliveries/{delivery}/retry
+func (s *server) retryDelivery(w http.ResponseWriter, r *http.Request) error {
+	again, err := s.Webhooks.Store.Retry(r.Context(), idOf(r, "webhook"), idOf(r, "delivery"))
+	if err != nil {
+		return err
+	}
+	s.write(w, r, http.StatusAccepted, deliveryViewOf(again))
+	return nil
+}
+
+// idOf returns a number of the path, 0 for what is none: nothing has it.
+func idOf(r *http.Request, parameter string) int64 {
+	id, err := strconv.ParseInt(revisionName(r, parameter), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return id
+}
+
+// maxWish bounds the body of a webhook, in bytes.
+const maxWish = 64 << 10
+
+// readWish reads what a webhook is to be. Fault: Invalid.
+func (s *server) readWish(w http.ResponseWriter, r *http.Request) (wish webhooks.Wish, err error) {
+	text, media, err := s.readBody(w, r, min(s.Limits.Body, maxWish))
+	if err != nil {
+		return wish, err
+	}
+	body, err := document.ParseOne(r.Context(), text, media, s.Limits)
+	if err != nil {
+		return wish, err
+	}
+	fields, isMapping := body.(document.Mapping)
+	if !isMapping {
+		return wish, badWebhook("must be a mapping with the key url")
+	}
+	wish.Enabled = true
+	for _, field := range fields {
+		var ok bool
+		switch field.Key {
+		case "url":
+			wish.URL, ok = field.Value.(string)
+		case "secret":
+			wish.Secret, ok = field.Value.(string)
+		case "enabled":
+			wish.Enabled, ok = field.Value.(bool)
+		case "types":
+			wish.Types, ok = typesOf(field.Value)
+		default:
+			return wish, badWebhook("has the unknown key " + strconv.Quote(field.Key) + "; " + knownKeys(field.Key))
+		}
+		if !ok {
+			return wish, badWebhook("has a value that cannot be used under " + field.Key + ": url and secret are texts, " +
+				"enabled is true or false, types is a list of types of events such as " + string(events.VerdictChanged))
+		}
+	}
+	const maxURL = 2000
+	if wish.URL == "" || len(wish.URL) > maxURL {
+		return wish, badWebhook("must have a url, of at most 2000 characters")
+	}
+	return wish, nil
+}
+
+func knownKeys(key string) string {
+	if nearest := spelling.Nearest(key, []string{"url", "types", "enabled", "secret"}); nearest != "" {
+		return "did you mean " + nearest + "?"
+	}
+	return "it can have url, types, enabled and secret"
+}
+
+func badWebhook(what string) error {
+	return fault.New(fault.Invalid, "HTTPBadRequest", "A webhook %s.", what)
+}
+
+// typesOf reads a list of types of events; ok is false if it is something else.
+func typesOf(value any) (types []events.Type, ok bool) {
+	items, ok := value.([]any)
+	for _, item := range items {
+		name, _ := item.(string)
+		if !slices.Contains(events.Types(), events.Type(name)) {
+			return nil, false
+		}
+		types = append(types, events.Type(name))
+	}
+	return slices.Compact(slices.Sorted(slices.Values(types))), ok
+}
+
+type webhookView struct {
+	ID        int64         `json:"id"`
+	URL       string        `json:"url"`
+	Types     []events.Type `json:"types"`
+	Enabled   bool          `json:"enabled"`
+	Reason    *string       `json:"reason"`
+	CreatedAt *string       `json:"createdAt"`
+	RotatedAt *string       `json:"rotatedAt"`
+	Secret    string        `json:"secret,omitempty"`
+}
+
+func webhookViewOf(w webhooks.Webhook) webhookView {
+	view := webhookView{
+		ID: w.ID, URL: w.URL, Types: nonNil(w.Types), Enabled: w.Enabled, Reason: optional(w.Reason),
+		CreatedAt: timeText(w.CreatedAt), RotatedAt: timeText(w.RotatedAt),
+	}
+	return view
+}
+
+type deliveryView struct {
+	ID       int64           `json:"id"`
+	Event    json.RawMessage `json:"event"`
+	State    webhooks.State  `json:"state"`
+	Attempts int             `json:"attempts"`
+	Status   *int            `json:"status"`
+	Answer   *string         `json:"answer"`
+	Error    *string         `json:"error"`
+	Next     *string         `json:"next"`
+}
+
+func deliveryViewOf(d webhooks.Delivery) deliveryView {
+	view := deliveryView{
+		ID: d.ID, Event: d.Event, State: d.State, Attempts: d.Attempts, Answer: optional(d.Outcome.Answer),
+		Error: optional(d.Outcome.Error), Next: timeText(d.Next),
+	}
+	if d.Outcome.Status != 0 {
+		view.Status = &d.Outcome.Status
+	}
+	return view
+}

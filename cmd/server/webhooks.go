@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"purser/internal/revisions"
+	"purser/internal/store"
+	"purser/internal/webhooks"
+)
+
+// webhookFlags say whom the server may call.
+type webhookFlags struct {
+	WebhookAllow []string `help:"Hosts that webhooks may call: host names, *.domains and CIDRs; none by default. A name may not lead to this machine or its link, unless a CIDR lists the address." placeholder:"HOST,…"` //nolint:lll // a tag
+	WebhookProxy string   `help:"HTTP proxy through which webhooks are called; those of the environment are not used." placeholder:"http://…"`                                                                            //nolint:lll // a tag
+}
+
+func (f webhookFlags) validate() error {
+	if _, err := webhooks.ParseAllowed(f.WebhookAllow); err != nil {
+		return fmt.Errorf("--webhook-allow: %w", err)
+	}
+	if _, err := f.proxy(); err != nil {
+		return fmt.Errorf("--webhook-proxy: %w", err)
+	}
+	return nil
+}
+
+// proxy returns the proxy, nil if there is none.
+func (f webhookFlags) proxy() (*url.URL, error) {
+	if f.WebhookProxy == "" {
+		return nil, nil
+	}
+	u, err := url.Parse(f.WebhookProxy)
+	if err == nil && (u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
+		err = fmt.Errorf("%q is no http or https URL", f.WebhookProxy)
+	}
+	return u, err
+}
+
+// open returns the service of webhooks.
+func (f webhookFlags) open(db *store.Store, keyset revisions.Vault) (*webhooks.Service, error) {
+	allowed, err := webhooks.ParseAllowed(f.WebhookAllow)
+	if err != nil {
+		return nil, fmt.Errorf("--webhook-allow: %w", err)
+	}
+	proxy, err := f.proxy()
+	if err != nil {
+		return nil, fmt.Errorf("--webhook-proxy: %w", err)
+	}
+	return webhooks.NewService(webhooks.Config{
+		Store: db, Vault: keyset, Allowed: allowed, Proxy: proxy, Now: time.Now,
+	}), nil
+}
+
+// deliver calls webhooks until ctx ends. A server that may call nobody does not look at the queue.
+func (f webhookFlags) deliver(ctx context.Context, db *store.Store, callers *webhooks.Service, log *slog.Logger) {
+	const pause = time.Second
+	for len(f.WebhookAllow) > 0 && ctx.Err() == nil {
+		if err := db.Deliver(ctx, callers.Deliver, log); err != nil && ctx.Err() == nil {
+			log.ErrorContext(ctx, "webhooks cannot be called", "error", err.Error())
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/fault"
+	"purser/internal/webhooks"
+)
+
+const (
+	webhookColumns = `id, url, types, enabled, reason, secret, previous, rotated_at, created_at`
+
+	selectWebhooks = `SELECT ` + webhookColumns + ` FROM webhooks
+		WHERE site = $1 AND ($2::bigint = 0 OR id = $2) ORDER BY id`
+
+	insertWebhook = `INSERT INTO webhooks (site, url, types, enabled, reason, secret, created_at)
+		SELECT $1, $2, $3::text[], $4, '', $5, $6
+		WHERE (SELECT count(*) FROM webhooks WHERE site = $1) < $7::bigint RETURNING id`
+
+	updateWebhook = `UPDATE webhooks SET url = $3, types = $4, enabled = $5, reason = $6, secret = $7, previous = $8,
+		rotated_at = $9 WHERE site = $1 AND id = $2`
+
+	disableWebhook = `UPDATE webhooks SET enabled = false, reason = $3 WHERE site = $1 AND id = $2`
+
+	deleteWebhook = `DELETE FROM webhooks WHERE site = $1 AND id = $2`
+
+	enabledWebhooks = `SELECT ` + webhookColumns + ` FROM webhooks WHERE site = $1 AND enabled`
+)
+
+// Webhooks implements webhooks.Store.
+func (s *Store) Webhooks(ctx context.Context) ([]webhooks.Webhook, error) {
+	return collect(ctx, s, scanWebhook, selectWebhooks, s.site, 0)
+}
+
+// Webhook implements webhooks.Store.
+func (s *Store) Webhook(ctx context.Context, id int64) (webhooks.Webhook, error) {
+	found, err := collect(ctx, s, scanWebhook, selectWebhooks, s.site, max(id, 1))
+	if err == nil && len(found) == 0 {
+		err = unknownWebhook(id)
+	}
+	if err != nil {
+		return webhooks.Webhook{}, err
+	}
+	return found[0], nil
+}
+
+func unknownWebhook(id int64) error {
+	return fault.New(fault.NotFound, "WebhookNotFound", "There is no webhook %s", strconv.FormatInt(id, 10))
+}
+
+func scanWebhook(row pgx.CollectableRow) (w webhooks.Webhook, err error) {
+	var rotated *time.Time
+	err = row.Scan(&w.ID, &w.URL, &w.Types, &w.Enabled, &w.Reason, &w.Secret, &w.Previous, &rotated, &w.CreatedAt)
+	w.RotatedAt, w.CreatedAt = orZero(rotated), w.CreatedAt.UTC()
+	return w, err //nolint:wrapcheck // explained by collect
+}
+
+// AddWebhook implements webhooks.Store.
+func (s *Store) AddWebhook(ctx context.Context, w webhooks.Webhook, most int) (id int64, err error) {
+	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
+		err := s.pool.QueryRow(ctx, insertWebhook, s.site, w.URL, words(w.Types), w.Enabled, w.Secret, w.CreatedAt, most).
+			Scan(&id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err //nolint:wrapcheck // explained by retry
+	})
+	return id, err
+}
+
+// words returns types as the texts of a column, which is not null.
+func words[T ~string](types []T) []string {
+	list := make([]string, len(types))
+	for i, word := range types {
+		list[i] = string(word)
+	}
+	return list
+}
+
+// SetWebhook implements webhooks.Store.
+func (s *Store) SetWebhook(ctx context.Context, w webhooks.Webhook) error {
+	var rotated *time.Time
+	if !w.RotatedAt.IsZero() {
+		rotated = &w.RotatedAt
+	}
+	return s.changeWebhook(ctx, w.ID, updateWebhook, w.URL, words(w.Types), w.Enabled, w.Reason, w.Secret, w.Previous,
+		rotated)
+}
+
+// DropWebhook implements webhooks.Store. Its deliveries fail when they are tried.
+func (s *Store) DropWebhook(ctx context.Context, id int64) error {
+	return s.changeWebhook(ctx, id, deleteWebhook)
+}
+
+// Disable implements webhooks.Store.
+func (s *Store) Disable(ctx context.Context, id int64, reason string) error {
+	return s.changeWebhook(ctx, id, disableWebhook, reason)
+}
+
+// changeWebhook does a write to one webhook.
+func (s *Store) changeWebhook(ctx context.Context, id int64, sql string, values ...any) error {
+	done := false
+	err := s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
+		tag, err := s.pool.Exec(ctx, sql, append([]any{s.site, id}, values...)...)
+		done = tag.RowsAffected() > 0
+		return err //nolint:wrapcheck // explained by retry
+	})
+	if err == nil && !done {
+		return unknownWebhook(id)
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+const (
+	// patience is how long a receiver may take to answer.
+	patience = 15 * time.Second
+	// maxAnswer bounds what is read of an answer, in bytes, and maxKept what is kept.
+	maxAnswer, maxKept = 64 << 10, 1 << 10
+)
+
+// client returns a client that connects only where that is allowed, and follows no redirects. With a proxy, requests go
+// there, and only the names of hosts can be checked.
+func client(allowed Allowed, proxy *url.URL) *http.Client {
+	transport := &http.Transport{
+		DialContext: allowed.dial, DisableCompression: true, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
+		TLSHandshakeTimeout: patience, ResponseHeaderTimeout: patience, MaxResponseHeaderBytes: maxAnswer,
+		ForceAttemptHTTP2: true,
+	}
+	if proxy != nil {
+		transport.Proxy, transport.DialContext = http.ProxyURL(proxy), nil
+	}
+	return &http.Client{
+		Transport: transport, Timeout: patience,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// Verdicts on an attempt that is no success.
+var (
+	// ErrGone is the error of a delivery that is given up: there is nobody to call any more.
+	ErrGone = errors.New("the webhook does not exist or is disabled")
+	errUser = errors.New("the receiver answers 410, which disables the webhook")
+)
+
+// Deliver makes one attempt. The error says why it is no success; ErrGone that there is no use in another one.
+func (s *Service) Deliver(ctx context.Context, webhook int64, id string, body []byte) (outcome Outcome, err error) {
+	w, err := s.Store.Webhook(ctx, webhook)
+	switch {
+	case isNotFound(err), err == nil && !w.Enabled:
+		return Outcome{Error: ErrGone.Error()}, ErrGone
+	case err != nil:
+		return Outcome{}, fmt.Errorf("read the webhook: %w", err)
+	}
+	outcome, err = s.attempt(ctx, w, id, body)
+	if err != nil {
+		outcome.Error = err.Error()
+	}
+	if outcome.Status == http.StatusGone {
+		if err := s.Store.Disable(ctx, webhook, errUser.Error()); err != nil {
+			return outcome, fmt.Errorf("disable the webhook: %w", err)
+		}
+		return outcome, ErrGone
+	}
+	return outcome, err
+}
+
+func (s *Service) attempt(ctx context.Context, w Webhook, id string, body []byte) (outcome Outcome, err error) {
+	target, err := url.Parse(w.URL)
+	if err == nil {
+		err = s.Allowed.check(target)
+	}
+	if err == nil && s.Proxy != nil && !s.Allowed.named(target.Hostname()) {
+		err = fmt.Errorf("--webhook-allow of the server does not list %s, and a proxy stands before its address",
+			target.Hostname())
+	}
+	if err != nil {
+		return outcome, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(body))
+	if err != nil {
+		return outcome, fmt.Errorf("make the request: %w", err)
+	}
+	now := s.Now()
+	signature, err := s.sign(ctx, w, id, now, body)
+	if err != nil {
+		return outcome, err
+	}
+	request.Header.Set("Content-Type", "application/cloudevents+json; charset=utf-8")
+	request.Header.Set("User-Agent", "purser")
+	request.Header[standardwebhooks.HeaderWebhookID] = []string{id}
+	request.Header[standardwebhooks.HeaderWebhookTimestamp] = []string{strconv.FormatInt(now.Unix(), 10)}
+	request.Header[standardwebhooks.HeaderWebhookSignature] = []string{signature}
+	answer, err := s.client.Do(request)
+	if err != nil {
+		return outcome, fmt.Errorf("call the receiver: %w", err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer)) // the status says whether it was taken
+	outcome.Status, outcome.Answer = answer.StatusCode, kept(text)
+	const hundred, success = 100, 2
+	if answer.StatusCode/hundred != success {
+		return outcome, fmt.Errorf("the receiver answers %s", answer.Status)
+	}
+	return outcome, nil
+}
+
+// kept returns the beginning of an answer as text that the database takes.
+func kept(answer []byte) string {
+	text := strings.ToValidUTF8(string(answer[:min(len(answer), maxKept)]), string(utf8.RuneError))
+	return strings.ReplaceAll(text, "\x00", string(utf8.RuneError))
+}
+
+// sign returns the signatures of a body with the secrets that are valid.
+func (s *Service) sign(ctx context.Context, w Webhook, id string, now time.Time, body []byte) (string, error) {
+	sealed := [][]byte{w.Secret}
+	if w.Previous != nil && now.Before(w.RotatedAt.Add(overlap)) {
+		sealed = append(sealed, w.Previous)
+	}
+	var signatures []string
+	for _, text := range sealed {
+		if s.Vault == nil {
+			return "", errNoKeyset()
+		}
+		secret, err := s.Vault.Open(ctx, place(), text)
+		if err != nil {
+			return "", fmt.Errorf("open the secret of the webhook: %w", err)
+		}
+		signer, err := standardwebhooks.NewWebhook(string(secret))
+		if err != nil {
+			return "", fmt.Errorf("read the secret of the webhook: %w", err)
+		}
+		signature, err := signer.Sign(id, now, body)
+		if err != nil {
+			return "", fmt.Errorf("sign: %w", err)
+		}
+		signatures = append(signatures, signature)
+	}
+	return strings.Join(signatures, " "), nil
+}

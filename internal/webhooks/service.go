@@ -1,0 +1,156 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"purser/internal/document"
+	"purser/internal/events"
+	"purser/internal/fault"
+	"purser/internal/queries"
+	"purser/internal/secrets"
+)
+
+// Config holds the dependencies of a Service. All fields but Proxy and Vault must be set.
+type Config struct {
+	Store   Store
+	Vault   secrets.Sealer // keeps the secrets; nil refuses webhooks
+	Allowed Allowed
+	Proxy   *url.URL // through which receivers are called; nil for none
+	Now     func() time.Time
+}
+
+// Service keeps webhooks and calls them. It is safe for concurrent use.
+type Service struct {
+	Config
+
+	client *http.Client
+}
+
+// NewService returns a service over a store.
+func NewService(config Config) *Service {
+	return &Service{config, client(config.Allowed, config.Proxy)}
+}
+
+// Wish is what a caller wants a webhook to be.
+type Wish struct {
+	URL     string
+	Types   []events.Type
+	Enabled bool
+	Secret  string // empty for one that is made, or for that which it has
+}
+
+// maxWebhooks bounds the webhooks of a site: each event is delivered to all of them.
+const maxWebhooks = 100
+
+// Add makes a webhook and returns it with its secret, which is not shown again. Faults: Invalid, Forbidden if the server
+// calls nobody, Conflict without a keyset or with too many.
+func (s *Service) Add(ctx context.Context, wish Wish) (w Webhook, secret string, err error) {
+	if secret = wish.Secret; secret == "" {
+		secret = newSecret()
+	}
+	if err := s.check(wish.URL, secret); err != nil {
+		return w, "", err
+	}
+	w = Webhook{URL: wish.URL, Types: wish.Types, Enabled: wish.Enabled, CreatedAt: s.Now().UTC()}
+	if w.Secret, err = s.Vault.Seal(ctx, place(), []byte(secret)); err != nil {
+		return w, "", fmt.Errorf("seal the secret: %w", err)
+	}
+	if w.ID, err = s.Store.AddWebhook(ctx, w, maxWebhooks); err != nil {
+		return w, "", fmt.Errorf("store the webhook: %w", err)
+	}
+	if w.ID == 0 {
+		return w, "", fault.New(fault.Conflict, "TooManyWebhooks", "There are %d webhooks, the most that there may be; "+
+			"delete one first", maxWebhooks)
+	}
+	return w, secret, nil
+}
+
+// Set makes a webhook what is wished. A secret that it replaces stays valid for a day. Faults: as of Add, NotFound.
+func (s *Service) Set(ctx context.Context, id int64, wish Wish) (w Webhook, err error) {
+	if w, err = s.Store.Webhook(ctx, id); err != nil {
+		return w, err
+	}
+	if err := s.check(wish.URL, wish.Secret); err != nil {
+		return w, err
+	}
+	w.URL, w.Types, w.Enabled, w.Reason = wish.URL, wish.Types, wish.Enabled, ""
+	if wish.Secret != "" {
+		w.Previous, w.RotatedAt = w.Secret, s.Now().UTC()
+		if w.Secret, err = s.Vault.Seal(ctx, place(), []byte(wish.Secret)); err != nil {
+			return w, fmt.Errorf("seal the secret: %w", err)
+		}
+	}
+	return w, s.Store.SetWebhook(ctx, w)
+}
+
+// check says what is wrong with a webhook. An empty secret is the one that it has.
+func (s *Service) check(target, secret string) error {
+	if s.Allowed.IsZero() {
+		return fault.New(fault.Forbidden, "WebhooksNotAllowed", "This server calls no webhooks: --webhook-allow, which "+
+			"lists the hosts that may be called, is not set. GET /events tells the same")
+	}
+	if s.Vault == nil {
+		return errNoKeyset()
+	}
+	u, err := url.Parse(target)
+	if err == nil {
+		err = s.Allowed.check(u)
+	}
+	if err != nil {
+		return fault.New(fault.Invalid, "HTTPBadRequest", "The url of the webhook cannot be called: %w", err)
+	}
+	const least, most = 24, 64 // bytes, by Standard Webhooks
+	encoded, isSecret := strings.CutPrefix(secret, secretPrefix)
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	if secret != "" && (!isSecret || err != nil || len(key) < least || len(key) > most) {
+		return fault.New(fault.Invalid, "HTTPBadRequest", "The secret of a webhook must be %s and the base64 of %d to %d "+
+			"bytes; without one, the server makes one", secretPrefix, least, most)
+	}
+	return nil
+}
+
+const secretPrefix = "whsec_"
+
+func newSecret() string {
+	var key [32]byte
+	_, _ = rand.Read(key[:]) // it never fails
+	return secretPrefix + base64.StdEncoding.EncodeToString(key[:])
+}
+
+func errNoKeyset() error {
+	return fault.New(fault.Conflict, "NoKeyset", "The secrets of webhooks are stored sealed, and this server has no "+
+		"keyset: --secrets-keyset names one")
+}
+
+func isNotFound(err error) bool { return fault.KindOf(err) == fault.NotFound }
+
+// Ping has a purser.webhook.ping delivered. Faults: NotFound, Conflict if the webhook is disabled.
+func (s *Service) Ping(ctx context.Context, id int64) (Delivery, error) {
+	w, err := s.Store.Webhook(ctx, id)
+	if err != nil {
+		return Delivery{}, err
+	}
+	if !w.Enabled {
+		return Delivery{}, fault.New(fault.Conflict, "WebhookDisabled", "The webhook is disabled; enable it first")
+	}
+	data := document.AppendJSON(nil, document.Mapping{{Key: "webhook", Value: strconv.FormatInt(id, 10)}})
+	return s.Store.Enqueue(ctx, id, events.Event{
+		Type: events.WebhookPing, At: s.Now(), Subject: fmt.Sprintf("webhooks/%d", id), Data: data,
+	})
+}
+
+// Deliveries returns a page of the deliveries to a webhook. Fault: NotFound.
+func (s *Service) Deliveries(ctx context.Context, id int64, page queries.Page) ([]Delivery, bool, error) {
+	if _, err := s.Store.Webhook(ctx, id); err != nil {
+		return nil, false, err
+	}
+	return s.Store.Deliveries(ctx, id, page)
+}

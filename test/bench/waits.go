@@ -1,0 +1,249 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// How many wait in row 26: for what a waiter costs, and for how soon each is answered.
+const manyWaiters, someWaiters = 9000, 1000
+
+// waits measures row 26: what requests that wait cost, and how soon they are answered.
+func (b *bench) waits(ctx context.Context) (err error) {
+	many, some := manyWaiters, someWaiters
+	if b.smoke {
+		many, some = many/100, some/100
+	}
+	b.sayf("row 26: %d waiters", many)
+	s, err := b.start(ctx, "waits", "--max-waits", "20000")
+	if err != nil {
+		return err
+	}
+	defer func() { err = s.stop(err) }()
+	if err := s.put(ctx, "policy", []byte(waitedPolicy)); err != nil {
+		return err
+	}
+	if err := b.answers(ctx, s, some); err != nil {
+		return err
+	}
+	return b.endOf(ctx, s, many)
+}
+
+const waitedPolicy = `schema: deckhand/ValidationPolicy/v1
+metadata: {schema: metadata/Control/v1, name: p}
+data: {validations: [{name: never-validation}]}
+`
+
+// crowd are requests that wait, each on a connection of its own.
+type crowd struct {
+	conns   []net.Conn
+	readers []*bufio.Reader
+}
+
+func (c *crowd) close() {
+	for _, conn := range c.conns {
+		_ = conn.Close()
+	}
+}
+
+// gather opens so many connections.
+func (s *server) gather(ctx context.Context, n int) (*crowd, error) {
+	u, err := url.Parse(s.url)
+	if err != nil {
+		return nil, fmt.Errorf("read the server's URL: %w", err)
+	}
+	c := &crowd{}
+	for range n {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", u.Host)
+		if err != nil {
+			c.close()
+			return nil, fmt.Errorf("connect: %w", err)
+		}
+		const answer = 1 << 10
+		c.conns, c.readers = append(c.conns, conn), append(c.readers, bufio.NewReaderSize(conn, answer))
+	}
+	return c, nil
+}
+
+// ask has all of them send a request.
+func (c *crowd) ask(path string) error {
+	for _, conn := range c.conns {
+		if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: bench\r\n\r\n"); err != nil {
+			return fmt.Errorf("ask: %w", err)
+		}
+	}
+	return nil
+}
+
+// heard returns when each was answered, and the last status.
+func (c *crowd) heard() (at []time.Time, status int, err error) {
+	at = make([]time.Time, len(c.conns))
+	failures := make([]error, len(c.conns))
+	statuses := make([]int, len(c.conns))
+	var all sync.WaitGroup
+	for i, reader := range c.readers {
+		all.Go(func() {
+			if _, failures[i] = reader.Peek(1); failures[i] != nil {
+				return
+			}
+			at[i] = time.Now()
+			answer, err := http.ReadResponse(reader, nil)
+			if failures[i] = err; err == nil {
+				_, failures[i] = io.Copy(io.Discard, answer.Body)
+				_ = answer.Body.Close()
+				statuses[i] = answer.StatusCode
+			}
+		})
+	}
+	all.Wait()
+	return at, statuses[0], errors.Join(failures...)
+}
+
+// waiting waits until so many requests wait.
+func (s *server) waiting(ctx context.Context, n int) error {
+	for {
+		var text strings.Builder
+		if err := s.send(ctx, http.MethodGet, "/metrics", nil, &text); err != nil {
+			return err
+		}
+		if strings.Contains(text.String(), fmt.Sprintf("\npurser_waiting_requests %d\n", n)) {
+			return nil
+		}
+		const pause = 20 * time.Millisecond
+		time.Sleep(pause)
+	}
+}
+
+// answers measures how soon waiters are answered, and what they cost those who make changes.
+func (b *bench) answers(ctx context.Context, s *server, n int) error {
+	const posts = 20
+	post := func() error { return s.post(ctx, "1", "some-validation", posting) }
+	var alone, beside, after []time.Duration
+	for range b.rounds {
+		c, err := s.gather(ctx, n)
+		if err != nil {
+			return err
+		}
+		for range posts {
+			took, err := timed(post)
+			if err != nil {
+				return err
+			}
+			alone = append(alone, took)
+		}
+		if err := c.ask(api + "/events?since=now&wait=5m"); err != nil {
+			return err
+		}
+		if err := s.waiting(ctx, n); err != nil {
+			return err
+		}
+		took, err := timed(post)
+		committed := time.Now()
+		if err != nil {
+			return err
+		}
+		beside = append(beside, took)
+		at, status, err := c.heard()
+		if c.close(); err != nil || status != http.StatusOK {
+			return fmt.Errorf("answered with %d: %w", status, err)
+		}
+		for _, t := range at {
+			after = append(after, t.Sub(committed))
+		}
+	}
+	slices.Sort(after)
+	const percent = 100
+	p99 := after[len(after)*99/percent]
+	b.add(26, p99 <= 100*time.Millisecond, "<= 100ms", fmt.Sprintf("from a change to the answers of %d waiters, p99", n), short(p99))
+	b.infof(26, "the same, median", "%s", short(median(after)))
+	b.infof(26, "POST a validation that answers them to one while nobody waits", "%.2fx  (%s, %s)",
+		ratio(median(beside), median(alone)), short(median(beside)), short(median(alone)))
+	return b.postsBeside(ctx, s, n)
+}
+
+// postsBeside measures what waiters cost changes that do not answer them.
+func (b *bench) postsBeside(ctx context.Context, s *server, n int) error {
+	const posts = 40
+	post := func(int) error { return s.post(ctx, "1", "some-validation", posting) }
+	c, err := s.gather(ctx, n)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	var ratios []float64
+	for range b.rounds {
+		alone, err := medianTime(posts, post)
+		if err != nil {
+			return err
+		}
+		if err := c.ask(api + "/revisions/1/status?expect=success&wait=1s"); err != nil {
+			return err
+		}
+		if err := s.waiting(ctx, n); err != nil {
+			return err
+		}
+		beside, err := medianTime(posts, post)
+		if err != nil {
+			return err
+		}
+		if _, _, err := c.heard(); err != nil {
+			return err
+		}
+		ratios = append(ratios, ratio(beside, alone))
+	}
+	b.atMost(26, median(ratios), 1.1, fmt.Sprintf("POST a validation while %d wait for a status to while nobody waits", n), "latency")
+	return nil
+}
+
+// endOf measures what a waiter takes of memory, and how long the last of many waits after SIGTERM.
+func (b *bench) endOf(ctx context.Context, s *server, n int) error {
+	before, err := s.resident("VmRSS")
+	if err != nil {
+		return err
+	}
+	c, err := s.gather(ctx, n)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if err := c.ask(api + "/revisions/1/status?expect=success&wait=5m"); err != nil {
+		return err
+	}
+	if err := s.waiting(ctx, n); err != nil {
+		return err
+	}
+	during, err := s.resident("VmRSS")
+	if err != nil {
+		return err
+	}
+	var used int
+	if err := s.db.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "+
+		"state <> 'idle' AND pid <> pg_backend_pid()").Scan(&used); err != nil {
+		return fmt.Errorf("count connections: %w", err)
+	}
+	each := (during - before) * 1024 / float64(n)
+	b.add(26, each <= 20, "<= 20", fmt.Sprintf("memory of each of %d waiters with its connection, KiB", n), fmt.Sprintf("%.1f", each))
+	b.add(26, used <= 1, "<= 1", "connections to the database that are in use meanwhile", fmt.Sprint(used))
+	began := time.Now()
+	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
+		return fmt.Errorf("end the server: %w", err)
+	}
+	at, status, err := c.heard()
+	if err != nil || status != http.StatusServiceUnavailable {
+		return fmt.Errorf("answered with %d: %w", status, err)
+	}
+	last := slices.MaxFunc(at, time.Time.Compare).Sub(began)
+	b.add(26, last <= time.Second, "<= 1s", "from SIGTERM to the last of their answers", short(last))
+	return nil
+}

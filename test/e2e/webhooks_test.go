@@ -1,0 +1,292 @@
+package e2e_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// call is what a receiver was sent.
+type call struct {
+	header http.Header
+	body   string
+}
+
+// event reads what a call tells.
+func (c call) event(t *testing.T) (e told) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(c.body), &e); err != nil {
+		t.Fatalf("%v\n%s", err, c.body)
+	}
+	return e
+}
+
+// receiver is somebody whom webhooks call.
+type receiver struct {
+	*httptest.Server
+
+	mutex sync.Mutex
+	calls []call
+}
+
+// newReceiver starts a receiver; handle answers its calls.
+func newReceiver(t *testing.T, handle http.HandlerFunc) *receiver {
+	t.Helper()
+	r := &receiver{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		body, _ := io.ReadAll(request.Body) // what is missing shows
+		r.mutex.Lock()
+		r.calls = append(r.calls, call{request.Header, string(body)})
+		r.mutex.Unlock()
+		handle(w, request)
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+func (r *receiver) got() []call {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.calls
+}
+
+// hook makes a webhook and returns its path and its secret.
+func (s *server) hook(t *testing.T, wish string) (path, secret string) {
+	t.Helper()
+	made := s.post(t, "webhooks", wish).is(t, http.StatusCreated).mapping(t)
+	secret, _ = made["secret"].(string)
+	return fmt.Sprintf("webhooks/%v", made["id"]), secret
+}
+
+// deliveries lists the deliveries to a webhook, the newest first, as "type: state status error".
+func (s *server) deliveries(t *testing.T, path string) (lines []string) {
+	t.Helper()
+	for _, item := range s.get(t, path+"/deliveries").results(t) {
+		d, _ := item.(map[string]any)
+		e, _ := d["event"].(map[string]any)
+		lines = append(lines, fmt.Sprintf("%v: %v %v %v", e["type"], d["state"], d["status"], d["error"]))
+	}
+	return lines
+}
+
+func ok(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "thanks") }
+
+// startCalling runs a server that may call this machine.
+func startCalling(t *testing.T, flags ...string) *server {
+	t.Helper()
+	return start(t, append([]string{"--secrets-keyset", newKeyset(t), "--webhook-allow", "127.0.0.0/8"}, flags...)...)
+}
+
+// Receivers get each event that they want, signed with every secret that is valid.
+func TestWebhooks(t *testing.T) {
+	t.Parallel()
+	s := startCalling(t)
+	r := newReceiver(t, ok)
+	all, first := s.hook(t, "{url: '"+r.URL+"/all'}")
+	tags, _ := s.hook(t, "{url: '"+r.URL+"/tags', types: [purser.tag.set], secret: whsec_"+strings.Repeat("QUFB", 8)+"}")
+	s.hook(t, "{url: '"+r.URL+"/off', enabled: false}")
+	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
+	s.tag(t, 1, "t")
+	eventually(t, "three deliveries", func() bool { return len(r.got()) == 3 })
+	verify := func(secret string, c call) {
+		t.Helper()
+		v, err := standardwebhooks.NewWebhook(secret)
+		if err == nil {
+			err = v.Verify([]byte(c.body), c.header)
+		}
+		if err != nil {
+			t.Errorf("the signature of %s: %v", c.body, err)
+		}
+	}
+	for _, c := range r.got() {
+		if c.event(t).Type == "purser.revision.created" {
+			verify(first, c)
+			if kind := c.header.Get("Content-Type"); !strings.HasPrefix(kind, "application/cloudevents+json") {
+				t.Errorf("Content-Type %q", kind)
+			}
+		}
+	}
+	eventually(t, "they are delivered", func() bool {
+		return fmt.Sprint(s.deliveries(t, tags), s.deliveries(t, all)) ==
+			"[purser.tag.set: delivered 200 <nil>] [purser.tag.set: delivered 200 <nil> purser.revision.created: delivered 200 <nil>]"
+	})
+	const second = "whsec_QkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJC"
+	set := s.send(t, request{method: "PUT", path: all, body: "{url: '" + r.URL + "/new', secret: " + second + "}", header: yamlBody()}).is(t, http.StatusOK)
+	if strings.Contains(set.text+s.get(t, all).text+s.get(t, "webhooks").text, "whsec") {
+		t.Error("a secret is shown again")
+	}
+	s.post(t, all+"/ping", "").is(t, http.StatusAccepted)
+	eventually(t, "a ping", func() bool { return len(r.got()) == 4 })
+	ping := r.got()[3]
+	if ping.event(t).Type != "purser.webhook.ping" {
+		t.Errorf("a ping: %s", ping.body)
+	}
+	verify(first, ping)
+	verify(second, ping)
+	s.send(t, request{method: "DELETE", path: all}).is(t, http.StatusNoContent)
+	s.get(t, all).fails(t, http.StatusNotFound, "WebhookNotFound")
+	s.get(t, all+"/deliveries").fails(t, http.StatusNotFound, "WebhookNotFound")
+	s.post(t, tags+"/deliveries/999/retry", "").fails(t, http.StatusNotFound, "DeliveryNotFound")
+}
+
+// What a receiver does wrong is tried again, but for 410; nothing that it answers harms the server.
+func TestWebhooks_badReceivers(t *testing.T) {
+	t.Parallel()
+	s := startCalling(t)
+	inner := newReceiver(t, ok)
+	var failures atomic.Int32
+	hang := make(chan struct{})
+	t.Cleanup(func() { close(hang) })
+	want := map[string]string{}
+	for name, c := range map[string]struct {
+		handle http.HandlerFunc
+		want   string
+	}{
+		"fails once": {func(w http.ResponseWriter, _ *http.Request) {
+			if failures.Add(1) == 1 {
+				http.Error(w, "not now", http.StatusInternalServerError)
+			}
+		}, "delivered 200 <nil>"},
+		"redirects": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, inner.URL, http.StatusTemporaryRedirect)
+		}, "pending 307 the receiver answers 307 Temporary Redirect"},
+		"is gone": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }, "failed 410 the receiver answers 410 Gone"},
+		"answers for ever": {func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil {
+				if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+					return
+				}
+			}
+		}, "delivered 200 <nil>"},
+	} {
+		r := newReceiver(t, c.handle)
+		path, _ := s.hook(t, "{url: '"+r.URL+"', types: [purser.tag.set]}")
+		want[path] = name + ": [purser.tag.set: " + c.want + "]"
+	}
+	hanging := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) {
+		select {
+		case <-hang:
+		case <-r.Context().Done():
+		}
+	})
+	s.hook(t, "{url: '"+hanging.URL+"', types: [purser.tag.set]}")
+	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
+	s.tag(t, 1, "t")
+	for path, line := range want {
+		name, state, _ := strings.Cut(line, ": ")
+		eventually(t, line, func() bool { return fmt.Sprint(s.deliveries(t, path)) == state })
+		if enabled := s.get(t, path).mapping(t)["enabled"]; enabled != (name != "is gone") {
+			t.Errorf("%s: enabled %v", name, enabled)
+		}
+	}
+	if calls := inner.got(); len(calls) > 0 {
+		t.Errorf("the target of a redirect is called: %v", calls)
+	}
+	s.staysSmall(t)
+}
+
+// Nothing reaches an address that is not allowed, whatever name leads there.
+func TestWebhooks_whereTo(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, ok)
+	port := r.URL[strings.LastIndex(r.URL, ":"):]
+	s := start(t, "--secrets-keyset", newKeyset(t), "--webhook-allow", "localhost,*.example,10.0.0.0/8")
+	path, _ := s.hook(t, "{url: 'http://localhost"+port+"'}") // a listed name that leads to this machine
+	s.post(t, path+"/ping", "").is(t, http.StatusAccepted)
+	eventually(t, "a failed attempt", func() bool {
+		return strings.Contains(fmt.Sprint(s.deliveries(t, path)), "which --webhook-allow of the server does not list")
+	})
+	for _, url := range []string{r.URL, "http://[::1]" + port, "http://169.254.169.254/", "ftp://x.example", "http://u:p@x.example", "x", "http://"} {
+		s.post(t, "webhooks", "{url: '"+url+"'}").fails(t, http.StatusBadRequest, "HTTPBadRequest")
+	}
+	if calls := r.got(); len(calls) > 0 {
+		t.Errorf("called: %v", calls)
+	}
+	for _, body := range []string{"[]", "{}", "{url: 1}", "{url: 'http://x.example', typs: []}", "{url: 'http://x.example', types: [purser.tag.sat]}", "{url: 'http://x.example', secret: whsec_QQ==}"} {
+		s.send(t, request{method: "POST", path: "webhooks", body: body, header: yamlBody(), bad: true}).fails(t, http.StatusBadRequest, "HTTPBadRequest")
+	}
+	none := start(t)
+	none.post(t, "webhooks", "{url: 'http://x.example'}").fails(t, http.StatusForbidden, "WebhooksNotAllowed", "--webhook-allow")
+	unsealed := start(t, "--webhook-allow", "*.example")
+	unsealed.post(t, "webhooks", "{url: 'http://x.example'}").fails(t, http.StatusConflict, "NoKeyset", "--secrets-keyset")
+	if said := refusesToStart(t, "--webhook-allow", "http://x"); !strings.Contains(said, "--webhook-allow") {
+		t.Error(said)
+	}
+}
+
+// A server that is killed while it delivers loses nothing: another one delivers, under the same name.
+func TestWebhooks_kill(t *testing.T) {
+	t.Parallel()
+	keyset := newKeyset(t)
+	flags := []string{"--secrets-keyset", keyset, "--webhook-allow", "127.0.0.0/8"}
+	s := start(t, flags...)
+	doomed := launch(t, program, patientClient(), s.database, flags...)
+	doomed.ready(t)
+	var held sync.Map // deliveries that were not answered at first
+	release := make(chan struct{})
+	r := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
+		if _, again := held.LoadOrStore(r.Header.Get(standardwebhooks.HeaderWebhookID), true); !again {
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+			panic(http.ErrAbortHandler)
+		}
+		ok(w, r)
+	})
+	path, _ := s.hook(t, "{url: '"+r.URL+"'}")
+	const changes = 10
+	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
+	for i := range changes {
+		doomed.tag(t, 1, fmt.Sprintf("t%d", i))
+	}
+	eventually(t, "calls", func() bool { return len(r.got()) >= changes/2 })
+	_ = doomed.process.Process.Kill()
+	<-doomed.ended
+	close(release)
+	eventually(t, "all are delivered", func() bool {
+		return strings.Count(fmt.Sprint(s.deliveries(t, path)), ": delivered 200") == changes+1
+	})
+}
+
+// Who may have webhooks learns nothing of secrets by them, and who may not, nothing of webhooks.
+func TestWebhooks_secrets(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, ok)
+	k := newKeys(t, "admin", "caller", "other")
+	s := k.startWith(t, "'purser:manage_webhooks': role:caller or role:admin\n", "--secrets-keyset", newKeyset(t), "--webhook-allow", "127.0.0.0/8")
+	send := func(user, method, path, body string) answer {
+		t.Helper()
+		r := request{method: method, path: path, body: body, header: map[string]string{}}
+		maps.Copy(r.header, k.as(user))
+		return s.send(t, r)
+	}
+	made := send("caller", "POST", "webhooks", "{url: '"+r.URL+"'}").is(t, http.StatusCreated)
+	id := fmt.Sprintf("webhooks/%v", made.mapping(t)["id"])
+	for _, path := range []string{"webhooks", id, id + "/deliveries"} {
+		send("other", "GET", path, "").is(t, http.StatusForbidden)
+	}
+	send("admin", "PUT", "buckets/b/documents", layers("lp", "site")+passphrase("hidden-name", "sesame")).is(t, http.StatusOK)
+	eventually(t, "a delivery", func() bool { return len(r.got()) == 1 })
+	for _, text := range []string{r.got()[0].body, send("caller", "GET", id+"/deliveries", "").text} {
+		if strings.Contains(text, "hidden-name") || strings.Contains(text, "sesame") {
+			t.Errorf("it tells secrets:\n%s", text)
+		}
+	}
+	if added := r.got()[0].event(t).Data["added"]; added != 1. {
+		t.Errorf("added %v, which counts the encrypted document", added)
+	}
+	secret, _ := made.mapping(t)["secret"].(string)
+	if dump := fmt.Sprint(dump(t, s.database)); secret == "" || strings.Contains(dump, secret) || strings.Contains(dump, strings.TrimPrefix(secret, "whsec_")) {
+		t.Error("the database has the secret of a webhook")
+	}
+}
