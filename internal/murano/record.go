@@ -44,7 +44,9 @@ func Describe(meter *budget.Meter, pkg *Package, report Report, archive Archive)
 		warnings = append(warnings, warning)
 	}
 	return document.Mapping{
-		{Key: "manifest", Value: manifest}, {Key: "files", Value: files}, {Key: "warnings", Value: warnings},
+		{Key: "manifest", Value: manifest},
+		{Key: "files", Value: files},
+		{Key: "warnings", Value: warnings},
 		{Key: "archive", Value: describeFile(archive.Digest, archive.Size)},
 	}, nil
 }
@@ -83,30 +85,38 @@ func plain(meter *budget.Meter, v *located.Value) (any, error) {
 			return document.Number(v.Text), nil
 		}
 	case located.Seq:
-		list := []any{}
-		for _, item := range v.Items {
-			value, err := plain(meter, item)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, value)
-		}
-		return list, nil
+		return plainItems(meter, v.Items)
 	case located.Map:
-		m, seen := document.Mapping{}, map[string]bool{}
-		for _, e := range v.Entries {
-			value, err := plain(meter, e.Value)
-			if err != nil {
-				return nil, err
-			}
-			if key := e.Key.String(); !seen[key] { // 1 and "1" are two keys in YAML
-				m, seen[key] = append(m, document.Member{Key: key, Value: value}), true
-			}
-		}
-		return m, nil
+		return plainMembers(meter, v.Entries)
 	case located.Date, located.String, located.Other:
 	}
 	return v.Text, nil
+}
+
+func plainItems(meter *budget.Meter, items []*located.Value) (any, error) {
+	list := []any{}
+	for _, item := range items {
+		value, err := plain(meter, item)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, value)
+	}
+	return list, nil
+}
+
+func plainMembers(meter *budget.Meter, entries []located.Entry) (any, error) {
+	m, seen := document.Mapping{}, map[string]bool{}
+	for _, e := range entries {
+		value, err := plain(meter, e.Value)
+		if err != nil {
+			return nil, err
+		}
+		if key := e.Key.String(); !seen[key] { // 1 and "1" are two keys in YAML
+			m, seen[key] = append(m, document.Member{Key: key, Value: value}), true
+		}
+	}
+	return m, nil
 }
 
 // Record is what a document says of its package, as far as other packages depend on it.

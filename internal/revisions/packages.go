@@ -50,7 +50,8 @@ func (s *Service) PutPackage(ctx context.Context, bucket, name string, archive [
 	text := document.AppendJSON(nil, document.Mapping{
 		{Key: "schema", Value: validations.PackageKind},
 		{Key: "metadata", Value: document.Mapping{
-			{Key: "schema", Value: "metadata/Control/v1"}, {Key: "name", Value: name},
+			{Key: "schema", Value: "metadata/Control/v1"},
+			{Key: "name", Value: name},
 			{Key: "storagePolicy", Value: "cleartext"},
 		}},
 		{Key: "data", Value: checked.Data},
@@ -133,8 +134,9 @@ func PackageMessage(issue murano.Issue) fault.Message {
 
 func isPackage(doc *Stored) bool { return doc.Schema == validations.PackageKind }
 
-// checkArchives refuses new documents that describe packages without an archive that is stored, or comes with them: what
-// they say must be what the server has read. Documents that were read from a revision may be put back, in any bucket.
+// checkArchives refuses new documents that describe packages without an archive that is stored, or comes with them:
+// what they say must be what the server has read. Documents that were read from a revision may be put back, in any
+// bucket.
 func (p Payload) checkArchives(snapshot Snapshot, diff Diff) error {
 	for _, doc := range diff.Added {
 		if isPackage(doc) && p.Archive == nil && !snapshot.Contents[doc.Digest].Archived {

@@ -19,7 +19,8 @@ const (
 	archiveOf = `SELECT body FROM archives WHERE site = $1 AND content = $2`
 )
 
-// checkArchives makes sure that the archives are stored which the commit relies on: a prune may have deleted them since.
+// checkArchives makes sure that the archives are stored which the commit relies on: a prune may have deleted them
+// since.
 func (a *appending) checkArchives(known map[document.Digest]revisions.Content) error {
 	for content, archive := range a.commit.Archives {
 		if archive == nil && !known[content].Archived {

@@ -58,7 +58,8 @@ const (
 		SELECT min(r.revision) FROM revisions r WHERE r.site = o.site AND r.revision >= o.since)`
 
 	// contentsWithout selects contents c that no version d has; further conditions on d may follow, and two brackets.
-	contentsWithout = `SELECT c.digest, (pg_column_size(c.digest) + pg_column_size(c.body)` + archiveSize + `)::bigint AS bytes
+	contentsWithout = `SELECT c.digest,
+			(pg_column_size(c.digest) + pg_column_size(c.body)` + archiveSize + `)::bigint AS bytes
 		FROM contents c WHERE c.site = $1 AND NOT EXISTS (
 			SELECT FROM documents d WHERE d.site = c.site AND d.content = c.digest`
 
