@@ -46,6 +46,9 @@ func checkContentType(r *http.Request) error {
 		}
 		return missing
 	}
+	if strings.Contains(r.URL.Path, "/packages/") {
+		return checkArchiveType(r)
+	}
 	if _, known := mediaTypes[mediaTypeOf(header)]; !known {
 		hint := ""
 		if mediaTypeOf(header) == "application/x-www-form-urlencoded" {
@@ -61,6 +64,22 @@ func checkContentType(r *http.Request) error {
 	}
 	return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
 		"Unexpected content encoding: %s. Send the body as it is or with gzip.", r.Header.Get("Content-Encoding"))
+}
+
+// checkArchiveType is checkContentType for the archive of a package, which is compressed already.
+func checkArchiveType(r *http.Request) error {
+	header := r.Header.Get("Content-Type")
+	switch mediaTypeOf(header) {
+	case typeZip, "application/x-zip-compressed", "application/octet-stream":
+	default:
+		return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
+			"Unexpected content type: %s. A package is sent as a zip archive, with Content-Type: application/zip.", header)
+	}
+	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
+			"Unexpected content encoding: %s. An archive is compressed already: send it as it is.", encoding)
+	}
+	return nil
 }
 
 func mediaTypeOf(header string) string {

@@ -29,6 +29,7 @@ const (
 	typeHTML  = "text/html"
 
 	typeMarkdown = "text/markdown"
+	typeZip      = "application/zip"
 )
 
 // negotiate returns the media type of an answer: the offered type, YAML or JSON that Accept prefers. Otherwise it is

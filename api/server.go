@@ -142,6 +142,10 @@ func (s *server) routes() []route { //nolint:funlen // a table
 		{webhook + "/deliveries/{delivery}/retry", methods{"POST": {authz.ManageWebhooks, s.retryDelivery, nil}}},
 		{v1 + "/buckets", methods{"GET": {authz.ListCleartextDocuments, s.listBuckets, page}}},
 		{v1 + "/buckets/{bucket}/documents", methods{"PUT": {authz.CreateCleartextDocuments, s.putBucket, put}}},
+		{v1 + "/buckets/{bucket}/packages/{fullName}", methods{
+			"PUT": {authz.CreateCleartextDocuments, s.putPackage, change},
+		}},
+		{v1 + "/packages/check", methods{"POST": {authz.CreateCleartextDocuments, s.checkPackage, nil}}},
 		{v1 + "/documents/{namespace}/{kind}/{version}/{layer}/{name}/history", methods{
 			"GET": {authz.ListCleartextDocuments, s.documentHistory, append(names{cleartextSecrets}, page...)},
 		}},
@@ -181,6 +185,11 @@ func (s *server) routes() []route { //nolint:funlen // a table
 		{revision + "/puppet/diff/{other}", methods{
 			"GET":  {authz.ListCleartextDocuments, s.diffHiera, node},
 			"POST": {authz.ListCleartextDocuments, s.diffCatalog, node},
+		}},
+		{revision + "/packages", methods{"GET": {authz.ListCleartextDocuments, s.listPackages, nil}}},
+		{revision + "/packages/{fullName}", methods{"GET": {authz.ListCleartextDocuments, s.showPackage, nil}}},
+		{revision + "/packages/{fullName}/report", methods{
+			"GET": {authz.ListCleartextDocuments, s.reportPackage, nil},
 		}},
 		{revision + "/diff/{other}", methods{"GET": {authz.ShowRevisionDiff, s.diff, nil}}},
 		{revision + "/deepdiff/{other}", methods{

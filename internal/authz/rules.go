@@ -48,7 +48,8 @@ var registered = []Rule{
 	{AdminAPI, "what the other rules refer to unless the policy file says otherwise", "role:admin"},
 	{
 		CreateCleartextDocuments,
-		"PUT /buckets/{bucket}/documents, PUT /changesets, POST /rollback/{revision}", adminsOnly,
+		"PUT /buckets/{bucket}/documents and .../packages/{fullName}, PUT /changesets, POST /rollback/{revision}, POST " +
+			"/packages/check", adminsOnly,
 	},
 	{
 		CreateEncryptedDocuments,
@@ -58,8 +59,8 @@ var registered = []Rule{
 	{
 		ListCleartextDocuments,
 		"GET /revisions/{revision}/documents, .../rendered-documents, .../rendered-documents/explain, .../graph, " +
-			".../schemas and .../docs, .../puppet/hiera, GET and POST .../puppet/diff/{other}, POST .../puppet/catalog; GET " +
-			"/buckets and /documents/.../history", adminsOnly,
+			".../schemas and .../docs, .../packages, .../packages/{fullName} and .../report, .../puppet/hiera, GET and POST " +
+			".../puppet/diff/{other}, POST .../puppet/catalog; GET /buckets and /documents/.../history", adminsOnly,
 	},
 	{
 		ListEncryptedDocuments,

@@ -43,6 +43,11 @@ type Message struct {
 	Level      string     `json:"level,omitempty"`
 	Kind       string     `json:"kind,omitempty"`
 	Diagnostic any        `json:"diagnostic,omitempty"`
+	// What a message about a package of Murano says, too. Lines and columns count from 1; 0 is not known.
+	Code   string `json:"code,omitempty"`
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	Column int    `json:"column,omitempty"`
 	// Secret marks a message that names encrypted documents, or says something about what was taken from them. Only those
 	// who may see encrypted documents are shown it, and it is stored nowhere: see authz.Viewer.
 	Secret bool `json:"secret,omitempty"`

@@ -120,6 +120,8 @@ type Store interface {
 	Checked(ctx context.Context, pairs []revisions.Pair) (map[validations.Pair][]validations.Finding, error)
 	// Contents returns the texts of contents by digest; those that do not exist are left out.
 	Contents(ctx context.Context, digests []document.Digest) (map[document.Digest][]byte, error)
+	// Archive returns the archive of the package that a content describes, nil if there is none.
+	Archive(ctx context.Context, content document.Digest) ([]byte, error)
 	// Reported returns the results posted about a revision in order, without their errors; only those of a name if it is
 	// not empty.
 	Reported(ctx context.Context, of revisions.Revision, name string) ([]Reported, error)

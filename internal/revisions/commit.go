@@ -26,6 +26,9 @@ type Commit struct {
 	// Packed are contents in the form in which they are stored; others are packed while others wait.
 	Packed map[document.Digest][]byte
 
+	// Archives are new ones of packages, by the digests of the documents' contents; nil stands for one that is stored.
+	Archives map[document.Digest][]byte
+
 	Checks   []Check
 	Failures []Failure
 	Results  []validations.Result
@@ -62,6 +65,12 @@ func newCommit(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, opt
 		Exact: diff.Exact || judgement.Exact || options.Expected != nil ||
 			slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), governs),
 		Revision: newRevision(snapshot, diff, judgement, kind, options),
+		Archives: map[document.Digest][]byte{},
+	}
+	for _, doc := range diff.Added {
+		if isPackage(doc) && (diff.Archive != nil || snapshot.Contents[doc.Digest].Archived) {
+			c.Archives[doc.Digest] = diff.Archive
+		}
 	}
 	for _, check := range judgement.Checks {
 		check.Findings = validations.Concealed(check.Findings)

@@ -16,6 +16,8 @@ type Diff struct {
 	Buckets []string  // that the revision names as written, sorted
 	// Result is the new content of a payload's buckets, in order of the payload. It is nil for a rollback.
 	Result []*Stored
+	// Archive is that of the package that is added, nil if there is none.
+	Archive []byte
 	// CarriedFrom is the revision whose posted results the new one takes over, the newest of each name; 0 for none.
 	CarriedFrom int64
 	Carried     []validations.Outcome // these results, as far as the answer goes

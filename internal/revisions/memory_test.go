@@ -234,7 +234,7 @@ func (m *memory) apply(commit Commit) (Commit, error) {
 	}
 	for _, doc := range diff.Added {
 		if _, known := m.contents[doc.Digest]; !known {
-			m.contents[doc.Digest] = Content{doc.Sealed}
+			m.contents[doc.Digest] = Content{Sealed: doc.Sealed}
 		}
 	}
 	for _, check := range commit.Checks {

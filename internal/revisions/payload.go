@@ -20,6 +20,10 @@ type Payload struct {
 	Buckets []string // that are replaced, each once
 	// CleartextOnly refuses encrypted documents.
 	CleartextOnly bool
+	// Partial keeps the documents of the buckets that the items leave out.
+	Partial bool
+	// Archive is that of the only item, a package; nil for other payloads.
+	Archive []byte
 	// Blind tells that the caller may not see encrypted documents: each one is a change, so that guesses tell nothing.
 	Blind bool
 }

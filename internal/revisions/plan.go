@@ -56,7 +56,12 @@ func (p Payload) match(snapshot Snapshot) (Diff, error) {
 	}
 	for _, bucket := range snapshot.Buckets {
 		for _, doc := range bucket.Documents {
-			if _, stays := seen[doc.Place]; !stays {
+			if _, stays := seen[doc.Place]; stays {
+				continue
+			}
+			if p.Partial {
+				diff.Result = append(diff.Result, doc)
+			} else {
 				diff.Removed = append(diff.Removed, doc)
 			}
 		}

@@ -110,9 +110,13 @@ func (p payloadSource) decoded(ctx context.Context, snapshot Snapshot) (source, 
 
 func (p payloadSource) plan(ctx context.Context, snapshot Snapshot) (Diff, error) {
 	diff, err := p.payload.plan(snapshot, p.service.Compat)
+	if err == nil && !p.service.Compat {
+		err = p.payload.checkArchives(snapshot, diff)
+	}
 	if err != nil {
 		return diff, err
 	}
+	diff.Archive = p.payload.Archive
 	return p.service.seal(ctx, snapshot, diff)
 }
 

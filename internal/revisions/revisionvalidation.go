@@ -50,6 +50,7 @@ func ofRevision() []string {
 	return []string{
 		validations.PolicyValidation, validations.RenderingValidation, validations.CoverageValidation,
 		validations.PuppetValidation,
+		validations.PackageValidation,
 	}
 }
 
@@ -115,6 +116,10 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 	}
 	if name == validations.PuppetValidation {
 		return r.validatePuppet(ctx, documents, fallback)
+	}
+	if name == validations.PackageValidation {
+		result, err := packageResult(ctx, documents)
+		return result, rendered, err
 	}
 	rendered, err = r.Render(ctx, revision, documents, fallback)
 	problem, isFault := errors.AsType[*fault.Fault](cmp.Or(err, rendered.Fault))

@@ -208,7 +208,8 @@ func (s Snapshot) release(ctx context.Context) { budget.NewMeter(ctx).Release(s.
 
 // Content describes a stored content.
 type Content struct {
-	Sealed []byte // the sealed secret behind a reference, nil if it is none
+	Sealed   []byte // the sealed secret behind a reference, nil if it is none
+	Archived bool   // it describes a package whose archive the store has
 }
 
 // Position is where a live document is in the order of a revision.

@@ -133,11 +133,15 @@ func (a *appending) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := a.checkArchives(known); err != nil {
+		return err
+	}
 	batch := &pgx.Batch{}
 	recorded, err := a.addContents(ctx, batch, known)
 	if err != nil {
 		return err
 	}
+	a.queueArchives(batch)
 	if err := a.addDocuments(ctx, batch); err != nil {
 		return err
 	}

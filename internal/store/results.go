@@ -31,7 +31,8 @@ const (
 		SELECT r.site, r.revision, $4, $5, $6, $7, coalesce($8, now()), $9` + stamped
 
 	// isPosted is the condition that no validation of the server's own has a name; the prefix of most of these follows.
-	isPosted = `n.name NOT IN ('` + validations.CoverageValidation + `', '` + validations.PuppetValidation + `')
+	isPosted = `n.name NOT IN ('` + validations.CoverageValidation + `', '` + validations.PuppetValidation + `', '` +
+		validations.PackageValidation + `')
 		AND NOT starts_with(n.name, `
 
 	// carryResults takes over the newest result of each name of another revision ($3), but for those of the server's own

@@ -32,7 +32,9 @@ const (
 		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
 		ORDER BY d.place`
 
-	knownContents = `SELECT digest, sealed FROM contents WHERE site = $1 AND digest = ANY($2)`
+	knownContents = `SELECT digest, sealed, EXISTS (
+			SELECT FROM archives a WHERE a.site = c.site AND a.content = c.digest)
+		FROM contents c WHERE site = $1 AND digest = ANY($2)`
 
 	// allLive takes no documents if the site has a stamp ($2).
 	allLive = withContent + `WHERE d.site = $1 AND d.until IS NULL
@@ -235,8 +237,9 @@ func (r *snapshotReader) queueEvidence(q *questions) {
 func scanContents(rows pgx.Rows, contents map[document.Digest]revisions.Content) error {
 	var digest document.Digest
 	var sealed []byte
-	_, err := pgx.ForEachRow(rows, []any{digestField{&digest}, &sealed}, func() error {
-		contents[digest] = revisions.Content{Sealed: sealed}
+	var archived bool
+	_, err := pgx.ForEachRow(rows, []any{digestField{&digest}, &sealed, &archived}, func() error {
+		contents[digest] = revisions.Content{Sealed: sealed, Archived: archived}
 		sealed = nil
 		return nil
 	})

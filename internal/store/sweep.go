@@ -58,7 +58,8 @@ const (
 		SELECT min(r.revision) FROM revisions r WHERE r.site = o.site AND r.revision >= o.since)`
 
 	// contentsWithout selects contents c that no version d has; further conditions on d may follow, and two brackets.
-	contentsWithout = `SELECT c.digest, (pg_column_size(c.digest) + pg_column_size(c.body))::bigint AS bytes
+	contentsWithout = `SELECT c.digest,
+			(pg_column_size(c.digest) + pg_column_size(c.body)` + archiveSize + `)::bigint AS bytes
 		FROM contents c WHERE c.site = $1 AND NOT EXISTS (
 			SELECT FROM documents d WHERE d.site = c.site AND d.content = c.digest`
 
@@ -69,7 +70,7 @@ const (
 	pruneContents = `WITH gone AS (
 			DELETE FROM contents c WHERE c.site = $1 AND c.digest = ANY($2) AND NOT EXISTS (
 				SELECT FROM documents d WHERE d.site = $1 AND d.id > $3 AND d.id <= $4 AND d.content = c.digest)
-			RETURNING pg_column_size(c.digest) + pg_column_size(c.body) AS bytes)
+			RETURNING pg_column_size(c.digest) + pg_column_size(c.body)` + archiveSize + ` AS bytes)
 		SELECT count(*), coalesce(sum(bytes), 0) FROM gone`
 
 	// failedChecks are the checks that entries of revisions after $2 tell of, up to $3.

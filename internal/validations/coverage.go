@@ -18,13 +18,21 @@ const CoverageValidation = "purser-coverage-validation"
 // it.
 const PuppetValidation = "puppet-override-validation"
 
+// PackageValidation is the server's validation that the Murano packages of a revision fit together. It is made if a
+// ValidationPolicy lists it.
+const PackageValidation = "murano-package-validation"
+
+// PackageKind is the schema of documents that describe Murano packages. The server makes their data, so no DataSchema
+// is missing for them.
+const PackageKind = "murano/Package/v1"
+
 // IsOwn reports whether only the server itself makes a validation (spec/api.md §0 D10).
 func IsOwn(name string) bool {
 	return strings.HasPrefix(name, ReservedPrefix) || slices.Contains(Optional(), name)
 }
 
 // Optional returns the names of the server's own validations that have no reserved name.
-func Optional() []string { return []string{CoverageValidation, PuppetValidation} }
+func Optional() []string { return []string{CoverageValidation, PuppetValidation, PackageValidation} }
 
 // Uncovered are documents of one schema that none in force checks.
 type Uncovered struct {
@@ -42,7 +50,7 @@ func Coverage(documents map[string]int, registered []string) (uncovered []Uncove
 	inForce = slices.AppendSeq(inForce, maps.Keys(provided))
 	slices.Sort(inForce)
 	for schema, n := range documents {
-		if _, covered := slices.BinarySearch(inForce, schema); !covered && schema != DataSchemaKind {
+		if _, covered := slices.BinarySearch(inForce, schema); !covered && schema != DataSchemaKind && schema != PackageKind {
 			uncovered = append(uncovered, Uncovered{Schema: schema, Documents: n})
 		}
 	}

@@ -30,6 +30,11 @@ var ruleOf = map[string]string{
 	"POST /api/v1.0/webhooks/{webhook}/deliveries/{delivery}/retry":                authz.ManageWebhooks,
 	"GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history":  authz.ListCleartextDocuments,
 	"PUT /api/v1.0/buckets/{bucket}/documents":                                     authz.CreateCleartextDocuments,
+	"PUT /api/v1.0/buckets/{bucket}/packages/{fullName}":                           authz.CreateCleartextDocuments,
+	"POST /api/v1.0/packages/check":                                                authz.CreateCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/packages":                                  authz.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/packages/{fullName}":                       authz.ListCleartextDocuments,
+	"GET /api/v1.0/revisions/{revision}/packages/{fullName}/report":                authz.ListCleartextDocuments,
 	"PUT /api/v1.0/changesets":                                                     authz.CreateCleartextDocuments,
 	"POST /api/v1.0/rollback/{revision}":                                           authz.CreateCleartextDocuments,
 	"GET /api/v1.0/revisions":                                                      authz.ListRevisions,
@@ -129,7 +134,8 @@ func writeFile(t *testing.T, path, text string) {
 func eachRoute(t *testing.T, visit func(route string, r request)) {
 	t.Helper()
 	parts := strings.NewReplacer("{bucket}", "b", "{revision}", "4711", "{other}", "4712", "{tag}", "t", "{name}", "v",
-		"{entry}", "0", "{namespace}", "acme", "{kind}", "Widget", "{version}", "v1", "{layer}", "site", "{webhook}", "4711", "{delivery}", "4711")
+		"{entry}", "0", "{fullName}", "a.B", "{namespace}", "acme", "{kind}", "Widget", "{version}", "v1", "{layer}", "site",
+		"{webhook}", "4711", "{delivery}", "4711")
 	for path, item := range mustContract(t).doc.Paths.Map() {
 		for method := range item.Operations() {
 			route := method + " " + path

@@ -464,6 +464,8 @@ func TestLaws_secrets(t *testing.T) {
 // openapi.yaml: all that read something of a revision.
 var tested = map[string]string{
 	"PUT /api/v1.0/buckets/{bucket}/documents":                                    "TestLaws_secrets",
+	"PUT /api/v1.0/buckets/{bucket}/packages/{fullName}":                          "it answers with what it was sent; its dry run like that of documents",
+	"POST /api/v1.0/packages/check":                                               "it answers with what it was sent",
 	"PUT /api/v1.0/changesets":                                                    "TestLaws_secrets",
 	"POST /api/v1.0/rollback/{revision}":                                          "TestLaws_secrets, TestSecrets_guesses",
 	"GET /api/v1.0/revisions":                                                     "TestSecrets_guesses",

@@ -1,0 +1,211 @@
+package e2e_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// archiveOf packs files into a zip archive, the same for the same files.
+func archiveOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		part, err := w.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := part.Write([]byte(files[name])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// library returns the archive of a library with a class of its own; more are lines of its manifest.
+func library(t *testing.T, name, version, more string) string {
+	t.Helper()
+	return archiveOf(t, map[string]string{
+		"manifest.yaml": fmt.Sprintf("Format: MuranoPL/1.4\nType: Library\nFullName: %s\nVersion: %s\nDescription: x\n"+
+			"Classes: {%s: A.yaml}\n%s", name, version, name, more),
+		"LICENSE": "", "Classes/A.yaml": "Name: " + name + "\n", "Resources/run.sh": "echo " + version,
+	})
+}
+
+func zipBody() map[string]string { return map[string]string{"Content-Type": "application/zip"} }
+
+func (s *server) putPackage(t *testing.T, bucket, name, archive string) answer {
+	t.Helper()
+	return s.send(t, request{
+		method: http.MethodPut, path: "buckets/" + bucket + "/packages/" + name, body: archive, header: zipBody(),
+	})
+}
+
+// Packages and documents of other systems stand side by side in a revision, and share all that revisions have.
+func TestPackages(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "site", layeringPolicy("lp")+doc("acme/Widget/v1", "w1", "{a: 1}")).is(t, http.StatusOK)
+	first := library(t, "a.Cache", "1.0.0", "Tags: [x]\n")
+	put := s.putPackage(t, "catalog", "a.Cache", first).is(t, http.StatusOK)
+	if got := put.got.Get("Purser-Changes"); got != "added=1, modified=0, deleted=0, unchanged=0" {
+		t.Errorf("Purser-Changes %q", got)
+	}
+	s.putPackage(t, "catalog", "a.Other", library(t, "a.Other", "0.1", "Require: {a.Cache: '>=2'}\nNew: 1\n")).is(t, http.StatusOK)
+	second := library(t, "a.Cache", "2.0.0", "Tags: [x]\n")
+	s.putPackage(t, "catalog", "a.Cache", second).is(t, http.StatusOK)
+
+	again := s.putPackage(t, "catalog", "a.Cache", second).is(t, http.StatusOK)
+	if got := again.got.Get("Purser-Revision"); got != "4" {
+		t.Errorf("the same package made revision %s", got)
+	}
+	for revision, want := range map[string]string{"2": first, "3": first, "4": second} {
+		got := s.get(t, "revisions/"+revision+"/packages/a.Cache").is(t, http.StatusOK)
+		tag := fmt.Sprintf(`"%x"`, sha256.Sum256([]byte(want)))
+		if got.text != want || got.got.Get("ETag") != tag || got.got.Get("Content-Type") != "application/zip" {
+			t.Errorf("revision %s: %d bytes, %v, want ETag %s", revision, len(got.text), got.got, tag)
+		}
+		s.get(t, "revisions/"+revision+"/packages/a.Cache", "If-None-Match", tag).is(t, http.StatusNotModified)
+	}
+	if names := namesOf(s.get(t, "revisions/4/packages").results(t)); names != "a.Cache a.Other" {
+		t.Errorf("packages %s", names)
+	}
+	report := s.get(t, "revisions/4/packages/a.Other/report", "Accept", "application/json").is(t, http.StatusOK).text
+	if want := `"warnings":[{"code":"W010","message":"Unknown keyword \"New\"","file":"manifest.yaml","line":8,"column":1}]`; !strings.Contains(report, want) {
+		t.Errorf("the report %s, want %s", report, want)
+	}
+	diff := s.get(t, "revisions/2/deepdiff/4?format=unified").is(t, http.StatusOK).text
+	if !strings.Contains(diff, "Resources/run.sh") || !strings.Contains(diff, "+    Version: 2.0.0") {
+		t.Errorf("the diff does not show the files:\n%s", diff)
+	}
+	s.get(t, "revisions/4/packages/a.Cahce").fails(t, http.StatusNotFound, "PackageNotFound", "did you mean a.Cache?")
+
+	s.post(t, "rollback/2", "").is(t, http.StatusCreated)
+	if got := s.get(t, "revisions/5/packages/a.Cache").is(t, http.StatusOK); got.text != first {
+		t.Error("a rollback does not bring the archive back")
+	}
+	if names := namesOf(s.get(t, "revisions/5/packages").results(t)); names != "a.Cache" {
+		t.Errorf("packages after a rollback: %s", names)
+	}
+	if got := s.get(t, "revisions/5/documents?schema=acme").is(t, http.StatusOK).documents(t); len(got) != 1 {
+		t.Errorf("%d other documents", len(got))
+	}
+}
+
+func namesOf(results []any) string {
+	var names []string
+	for _, result := range results {
+		view, _ := result.(map[string]any)
+		names = append(names, fmt.Sprint(view["name"]))
+	}
+	return strings.Join(names, " ")
+}
+
+// What is wrong with a package is said with its place, and nothing is stored.
+func TestPackages_invalid(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	bad := archiveOf(t, map[string]string{
+		"manifest.yaml": "Type: Plugin\nFullName: a.B\nDescription: x", "LICENSE": "", "Classes/B.yaml": "Name: b-c",
+	})
+	for _, path := range []string{"buckets/catalog/packages/a.B", "buckets/catalog/packages/a.B?dry-run=true", "packages/check"} {
+		method := http.MethodPut
+		if path == "packages/check" {
+			method = http.MethodPost
+		}
+		got := s.send(t, request{method: method, path: path, body: bad, header: zipBody()})
+		got.fails(t, http.StatusBadRequest, "InvalidPackage", "2 errors")
+		for _, want := range []string{"code: MAN:E071", "file: manifest.yaml", "line: 1", "column: 7", "code: MPL:E011"} {
+			if !strings.Contains(got.text, want) {
+				t.Errorf("%s does not say %q:\n%s", path, want, got.text)
+			}
+		}
+	}
+	for name, body := range map[string]string{
+		"no zip": "PK", "a truncated zip": bad[:len(bad)-20],
+		"a bomb":       archiveOf(t, map[string]string{"zeros": strings.Repeat("\x00", 40<<20)}),
+		"a name above": archiveOf(t, map[string]string{"manifest.yaml": "Type: Library\nFullName: a.B", "../x": "x"}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.putPackage(t, "catalog", "a.B", body).fails(t, http.StatusBadRequest, "InvalidPackage")
+		})
+	}
+	good := library(t, "a.B", "1", "")
+	s.putPackage(t, "catalog", "a.C", good).fails(t, http.StatusBadRequest, "InvalidPackage", "PUT it to .../packages/a.B")
+	s.send(t, request{
+		method: http.MethodPut, path: "buckets/catalog/packages/a.B", body: good, header: yamlBody(), bad: true,
+	}).fails(t, http.StatusUnsupportedMediaType, "HTTPUnsupportedMediaType", "application/zip")
+	s.send(t, request{method: http.MethodPost, path: "packages/check", body: good, header: zipBody()}).is(t, http.StatusOK)
+	s.send(t, request{
+		method: http.MethodPut, path: "buckets/catalog/packages/a.B?dry-run=true", body: good, header: zipBody(),
+	}).is(t, http.StatusOK)
+	if got := s.get(t, "revisions").is(t, http.StatusOK).mapping(t)["count"]; got != 0 {
+		t.Errorf("%v revisions", got)
+	}
+	s.put(t, "site", doc("acme/Widget/v1", "w1", "{}")).is(t, http.StatusOK)
+	s.putPackage(t, "catalog", "a.B", good).is(t, http.StatusOK)
+	s.putPackage(t, "other", "a.B", good).fails(t, http.StatusConflict, "DuplicateDocumentExists", "a.B")
+}
+
+// A document that describes a package may be put back, or moved, while its archive is stored. What the server has not
+// read from an archive is refused.
+func TestPackages_asDocuments(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	archive := library(t, "a.B", "1", "")
+	s.putPackage(t, "catalog", "a.B", archive).is(t, http.StatusOK)
+	pulled := s.get(t, "revisions/1/documents").is(t, http.StatusOK).text
+	s.put(t, "catalog", pulled).is(t, http.StatusOK)
+	s.put(t, "catalog", "").is(t, http.StatusOK)
+	s.put(t, "elsewhere", strings.Replace(pulled, "storagePolicy: cleartext", "storagePolicy: cleartext\n  labels: {a: b}", 1)).
+		is(t, http.StatusOK)
+	if got := s.get(t, "revisions/latest/packages/a.B").is(t, http.StatusOK); got.text != archive {
+		t.Error("a document that was put back has lost its archive")
+	}
+	s.put(t, "elsewhere", strings.Replace(pulled, "Version: 1", "Version: 2", 1)).
+		fails(t, http.StatusBadRequest, "InvalidPackage", "/api/v1.0/buckets/elsewhere/packages/a.B")
+
+	// Once no revision has it, the archive is gone, and so the document alone is refused.
+	s.put(t, "elsewhere", "").is(t, http.StatusOK)
+	s.post(t, "revisions/prune?keep=1", "").is(t, http.StatusOK)
+	s.put(t, "catalog", pulled).fails(t, http.StatusBadRequest, "InvalidPackage", "no archive of it is stored")
+	s.putPackage(t, "catalog", "a.B", archive).is(t, http.StatusOK)
+}
+
+// Packages must fit together where a policy asks for it.
+func TestPackages_validation(t *testing.T) {
+	t.Parallel()
+	const validation = "murano-package-validation"
+	s := start(t)
+	s.put(t, "policy", policy("ready", validation)).is(t, http.StatusOK)
+	s.isVerdict(t, "1", "success; ready: "+validation+"=success; ignored: "+own+"=success")
+	s.putPackage(t, "catalog", "a.App", library(t, "a.App", "1", "Require: {a.Lib: '>=1.2,<2'}\n")).is(t, http.StatusOK)
+	s.isVerdict(t, "2", "failure; ready: "+validation+"=failure; ignored: "+own+"=success")
+	for version, want := range map[string]string{
+		"1.1": "Package a.App requires a.Lib >=1.2,<2, but the revision has version 1.1.0", "1.3": "",
+	} {
+		s.putPackage(t, "catalog", "a.Lib", library(t, "a.Lib", version, "")).is(t, http.StatusOK)
+		got := s.get(t, "revisions/latest/findings", "Accept", "text/plain").is(t, http.StatusOK).text
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("a.Lib %s: %q, want %q", version, got, want)
+		}
+	}
+	s.putPackage(t, "more", "b.Lib", archiveOf(t, map[string]string{
+		"manifest.yaml": "Type: Library\nFullName: b.Lib\nDescription: x\nClasses: {a.Lib: A.yaml}", "LICENSE": "", "Classes/A.yaml": "Name: a.Lib",
+	})).is(t, http.StatusOK)
+	if got := s.get(t, "revisions/latest/status", "Accept", "text/plain").text; !strings.Contains(got, "both declare the class a.Lib") {
+		t.Errorf("status %q", got)
+	}
+	s.post(t, "revisions/2/validations/"+validation, "{status: success, validator: x}").
+		fails(t, http.StatusForbidden, "HTTPForbidden", "made by the server itself")
+}
