@@ -20,7 +20,7 @@ func (g guarded) plain(a answer) string {
 	fmt.Fprintf(&said, "%s %s: %d\n", a.method, a.path, a.status)
 	var names []string
 	for name := range a.got {
-		if !slices.Contains([]string{"Date", "X-Deckhand-Req", "Etag", "Content-Length"}, name) {
+		if !slices.Contains([]string{"Date", "Last-Modified", "X-Deckhand-Req", "Etag", "Content-Length"}, name) {
 			names = append(names, name)
 		}
 	}
