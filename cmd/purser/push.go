@@ -63,7 +63,8 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 	if err := p.report(ctx, written); err != nil || c.Wait == 0 {
 		return err
 	}
-	return (&statusCommand{Revision: written.Revision, Wait: c.Wait, Expect: "success"}).show(ctx, around, server)
+	status := &statusCommand{output: c.output, Revision: written.Revision, Wait: c.Wait, Expect: "success"}
+	return status.show(ctx, around, server)
 }
 
 // read reads the documents and how they are to be put.
@@ -167,6 +168,7 @@ func (p *push) refused(err error) error {
 // report prints what a change has done.
 func (p *push) report(ctx context.Context, written client.Written) error {
 	var found client.Findings
+	// It lists documents for who may not read findings.
 	if strings.HasPrefix(strings.TrimSpace(string(written.Body)), "{") {
 		if err := decode(written.Body, &found); err != nil {
 			return err
@@ -174,6 +176,7 @@ func (p *push) report(ctx context.Context, written client.Written) error {
 	}
 	summary := map[string]any{
 		"revision": json.Number(written.Revision), "changes": written.Changes, "status": written.Status,
+		"findings": p.placed(ctx, found.Findings),
 	}
 	return p.print(p.around, shown{
 		text: marshal(summary), names: []string{written.Revision},
@@ -187,6 +190,23 @@ func (p *push) report(ctx context.Context, written client.Written) error {
 			fmt.Fprintf(w, "Status: %s\n", written.Status)
 		},
 	})
+}
+
+// placedFinding is a finding with where it stands in the files: FILE:LINE:COLUMN, or nothing.
+type placedFinding struct {
+	client.Finding
+
+	Place  string    `json:"place,omitempty"`
+	Line   *struct{} `json:"line,omitempty"` // of the request, which the caller has not seen
+	Column *struct{} `json:"column,omitempty"`
+}
+
+func (p *push) placed(ctx context.Context, findings []client.Finding) []placedFinding {
+	list := make([]placedFinding, len(findings))
+	for i, f := range findings {
+		list[i] = placedFinding{Finding: f, Place: strings.TrimSuffix(p.placeOf(ctx, f), ": ")}
+	}
+	return list
 }
 
 // findings prints what is wrong, with where it stands in the files.

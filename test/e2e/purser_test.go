@@ -234,6 +234,8 @@ Status would be: failure
 		"site/a.yaml:5:11: [acme/Widget/v1, site] one .data.n: 11 is greater", "Status: failure; findings=1")
 	p.run(t, "push", "empty", "site/.", "--dry-run").exits(t, 1, "already exists in bucket: site", "document 1 (from site/a.yaml:1)")
 
+	p.run(t, "push", "site", "site", "-o", "json").exits(t, 0, `"revision":3`, `"place":"site/a.yaml:5:11"`)
+
 	p.writes(t, "bad.yaml", "a: 1\nb: [\n")
 	p.run(t, "push", "x", "site/a.yaml", "bad.yaml").exits(t, 2, "bad.yaml: document 1, line 2")
 	p.run(t, "push", "x", "nowhere").exits(t, 2, "nowhere: no such file")
