@@ -50,6 +50,7 @@ type revisionView struct {
 	Documents []storedDocument
 	Next      bool // there are more documents
 	Tags      []tag
+	May       allowed
 }
 
 // tag is a tag with its data.
@@ -106,6 +107,7 @@ func (v *visit) revision() (view, error) {
 	page.Others = othersOf(reported.Results, judged.required)
 	page.Documents, page.Next = documents.Results, documents.Next != nil
 	page.Newest = newest.ID == described.ID
+	page.May = v.allowed()
 	return view{template: "revision", title: "Revision " + id, section: "revisions", data: page}, nil
 }
 

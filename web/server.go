@@ -68,12 +68,17 @@ func (s *server) routes() http.Handler {
 		"GET /ui/compare":                                         (*visit).compare,
 		"GET /ui/search":                                          (*visit).search,
 		"GET /ui/audit":                                           (*visit).audit,
+		"POST /ui/revisions/{revision}/tags":                      (*visit).tag,
+		"POST /ui/revisions/{revision}/tags/delete":               (*visit).untag,
+		"POST /ui/revisions/{revision}/validations":               (*visit).post,
+		"POST /ui/revisions/{revision}/rollback":                  (*visit).rollBack,
 		"/ui/":                                                    (*visit).nowhere,
 	} {
 		mux.HandleFunc(pattern, s.page(show))
 	}
 	mux.HandleFunc("GET /ui/revisions/{revision}/graph.svg", s.picture)
 	mux.HandleFunc("GET /ui/revisions/{revision}/document.yaml", s.download)
+	mux.HandleFunc("GET /ui/events", s.events)
 	mux.HandleFunc("GET /ui/sign-in", s.showSignIn)
 	mux.HandleFunc("POST /ui/sign-in", s.signIn)
 	mux.HandleFunc("POST /ui/sign-out", s.signOut)
@@ -136,6 +141,11 @@ func (s *server) page(show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
 		v.api = backend{s.API, r, v.session.Token}
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := r.ParseForm(); err != nil {
+			v.fail(errForm)
+			return
+		}
 		err := v.api.get(r.Context(), &v.caller, nil, "whoami")
 		var shown view
 		if err == nil {
@@ -218,7 +228,7 @@ type frame struct {
 	User           string // "" if nobody is signed in
 	SignedIn       bool   // by a token, which can be signed out
 	Audit          bool   // the user may read the audit
-	Live           bool   // the user may read events
+	Live           bool   // the page changes with the site, and the user may read events
 	Data           any
 }
 
@@ -229,7 +239,8 @@ func (v *visit) frame(of view) frame {
 	}
 	return frame{
 		Title: of.title, Section: of.section, User: user, SignedIn: v.session.Token != "",
-		Audit: v.may("deckhand:show_audit"), Live: v.may("purser:list_events"), Data: of.data,
+		Audit: v.may("deckhand:show_audit"), Data: of.data,
+		Live: v.may("purser:list_events") && slices.Contains([]string{"overview", "revisions", "revision"}, of.template),
 	}
 }
 

@@ -38,8 +38,11 @@ func (s *server) bounced(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// here returns the path and query of a request as links have it.
+// here returns the path and query of the page that a request is for, as links have it.
 func (s *server) here(r *http.Request) string {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead { // the page whose form was sent
+		return s.link([]string{"revisions", r.PathValue("revision")})
+	}
 	at := url.URL{Path: s.base + strings.TrimPrefix(r.URL.Path, "/ui/"), RawQuery: r.URL.RawQuery}
 	return at.String()
 }
@@ -69,11 +72,13 @@ func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
 // maxForm bounds the body of a form, in bytes.
 const maxForm = 128 << 10
 
+var errForm = &refusal{status: http.StatusBadRequest, message: "The form cannot be read, or is too large."}
+
 func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 	v := &visit{server: s, Request: r, w: w}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
-		v.fail(&refusal{status: http.StatusBadRequest, message: "The form cannot be read."})
+		v.fail(errForm)
 		return
 	}
 	next, token := s.next(r.PostForm.Get("next")), strings.TrimSpace(r.PostForm.Get("token"))

@@ -83,3 +83,65 @@ if (picture && zoom) {
   });
   for (const end of ['pointerup', 'pointercancel']) frame.addEventListener(end, () => { from = null; });
 }
+
+// Live updates: a page that changes with the site is read again when something happens, while somebody looks at it.
+const base = document.body.dataset.base;
+let stream = null;
+let reading = false;
+let again = false;
+
+async function refresh() {
+  if (reading) {
+    again = true;
+    return;
+  }
+  reading = true;
+  do {
+    again = false;
+    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } }).catch(() => null);
+    if (!answer || !answer.ok || answer.redirected) break;
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const fresh = page.getElementById('main');
+    const old = document.getElementById('main');
+    if (!fresh || old.querySelector('input:focus, select:focus')) break; // somebody fills in a form
+    if (fresh.innerHTML === old.innerHTML) break;
+    old.replaceChildren(...fresh.childNodes);
+    at = -1;
+    say(`Updated at ${new Date().toISOString().slice(11, 19)} UTC`);
+  } while (again);
+  reading = false;
+}
+
+function say(text) {
+  let news = document.getElementById('news');
+  if (!news) {
+    news = document.createElement('p');
+    news.id = 'news';
+    news.setAttribute('role', 'status');
+    document.querySelector('footer').prepend(news);
+  }
+  news.textContent = text;
+}
+
+function listen() {
+  if (stream || document.hidden) return;
+  stream = new EventSource(`${base}events`);
+  for (const type of ['revision.created', 'validation.posted', 'verdict.changed', 'tag.set', 'tag.deleted',
+    'revision.pruned', 'site.purged']) {
+    stream.addEventListener(`purser.${type}`, refresh);
+  }
+}
+
+if ('live' in document.body.dataset) {
+  say('');
+  listen();
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) {
+      stream?.close();
+      stream = null;
+    } else {
+      listen();
+      refresh();
+    }
+  });
+}
