@@ -21,6 +21,9 @@ type linkView struct {
 	About string `json:"about"`
 }
 
+// pagesPath is where the pages are, which are served beside the API.
+const pagesPath = "/ui/"
+
 // GET /
 func (s *server) front(w http.ResponseWriter, r *http.Request) error {
 	view := s.frontView(r)
@@ -42,6 +45,7 @@ func (s *server) frontView(r *http.Request) frontView {
 		Docs:  "README.md and docs/ of the source code",
 	}
 	for _, link := range []linkView{
+		{pagesPath, "pages for people: the newest revision, what is wrong, what has changed"},
 		{"/openapi.yaml", "the contract: every operation, with examples"},
 		{"/versions", "the versions of the API"},
 		{healthPath, "health: 204 while the server runs"},
@@ -51,7 +55,7 @@ func (s *server) frontView(r *http.Request) frontView {
 		{"/api/v1.0/revisions", "the revisions of the site"},
 		{"/api/v1.0/revisions/latest/status", "whether the newest revision may be deployed, and why not"},
 	} {
-		if link.URL == metricsPath && s.Access.MetricsElsewhere {
+		if link.URL == metricsPath && s.Access.MetricsElsewhere || link.URL == pagesPath && !s.Pages {
 			continue
 		}
 		view.paths = append(view.paths, link.URL)

@@ -34,6 +34,7 @@ type Config struct {
 	// CacheSize bounds the cache of documents as YAML text, in bytes.
 	CacheSize int
 	Compat    bool
+	Pages     bool // there are pages at /ui/
 	// PublicURL is the URL at which clients reach the server, without a slash at its end, for the links in answers.
 	PublicURL string
 	Log       *slog.Logger

@@ -47,6 +47,7 @@ type serveCommand struct {
 	MetricsListen string `help:"Address to serve /metrics on, without authentication, instead of --listen." placeholder:"ADDRESS"` //nolint:lll // a tag
 
 	databaseFlags `embed:""`
+	pagesFlags    `embed:""`
 	authFlags     `embed:""`
 	tlsFlags      `embed:""`
 	keysetFlags   `embed:""`
@@ -208,14 +209,20 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	metrics.Waits(seen.registry, told.Waiting)
 	metrics.Connections(seen.registry, poolOf(db))
 	metrics.Site(seen.registry, pool, questions.For(authz.Viewer{}).Overview)
-	handler := api.New(api.Config{
+	answers := api.New(api.Config{
 		Service: service, Queries: questions, Pool: pool, Layout: picture.NewLayout(maxLayouts), Ping: db.Ping,
 		Limits:    c.document(),
 		CacheSize: *c.CacheSize, Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
 		Feed: told, Stopping: ctx.Done(), Webhooks: callers, Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
+		Pages: c.UI,
 	})
+	handler, err := c.withPages(answers, seen.log)
+	if err != nil {
+		db.Close()
+		return nil, nil, err
+	}
 	stop := inBackground(ctx, told.Run,
 		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log) },
 		func(ctx context.Context) { c.deliver(ctx, db, callers, seen.log) })

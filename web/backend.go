@@ -1,0 +1,264 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"purser/internal/document"
+)
+
+// backend asks the API on behalf of the user of a request.
+type backend struct {
+	handler http.Handler
+	outer   *http.Request // that is answered by asking
+	token   string        // "" for none: the client certificate of the connection counts, if there is one
+}
+
+// call is a request to the API.
+type call struct {
+	method string   // "": GET
+	path   []string // below /api/v1.0, not escaped
+	query  url.Values
+	accept string // "": application/json
+	body   []byte // JSON
+	match  string // If-Match
+}
+
+// The media types of answers.
+const (
+	typeJSON = "application/json"
+	typeYAML = "application/x-yaml"
+	typeText = "text/plain"
+	typeHTML = "text/html"
+)
+
+// refusal is an answer of the API that is an error.
+type refusal struct {
+	status   int
+	message  string
+	messages []string
+	header   http.Header
+}
+
+// Error implements error.
+func (r *refusal) Error() string {
+	text := r.message
+	for _, message := range r.messages {
+		if message != r.message {
+			text = strings.TrimSpace(text + " " + message)
+		}
+	}
+	if text == "" {
+		return http.StatusText(r.status)
+	}
+	return text
+}
+
+// refusedWith reports whether an error is an answer of the API with one of some status codes.
+func refusedWith(err error, codes ...int) bool {
+	refused, ok := errors.AsType[*refusal](err)
+	if !ok {
+		return false
+	}
+	return slices.Contains(codes, refused.status)
+}
+
+// get asks for JSON and decodes it.
+func (b backend) get(ctx context.Context, into any, query url.Values, path ...string) error {
+	answer, err := b.do(ctx, call{path: path, query: query})
+	if err != nil {
+		return err
+	}
+	return answer.decode(into)
+}
+
+// text asks for a text of a media type.
+func (b backend) text(ctx context.Context, accept string, query url.Values, path ...string) (string, error) {
+	answer, err := b.do(ctx, call{path: path, query: query, accept: accept})
+	if err != nil {
+		return "", err
+	}
+	return answer.body.String(), nil
+}
+
+// do sends a request to the API and returns its answer; one that is an error is a *refusal.
+func (b backend) do(ctx context.Context, c call) (*answer, error) {
+	request, err := b.request(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	got, err := serve(b.handler, request)
+	if err != nil {
+		return nil, err
+	}
+	if got.status/100 != 2 {
+		return nil, got.refusal(ctx)
+	}
+	return got, nil
+}
+
+// request returns the request that the API is sent.
+func (b backend) request(ctx context.Context, c call) (*http.Request, error) {
+	escaped := make([]string, len(c.path))
+	for i, step := range c.path {
+		escaped[i] = url.PathEscape(step)
+	}
+	target := "/api/v1.0/" + strings.Join(escaped, "/")
+	if len(c.query) > 0 {
+		target += "?" + c.query.Encode()
+	}
+	body := io.Reader(http.NoBody)
+	if c.body != nil {
+		body = bytes.NewReader(c.body)
+	}
+	method := c.method
+	if method == "" {
+		method = http.MethodGet
+	}
+	request, err := http.NewRequestWithContext(ctx, method, target, body)
+	if err != nil {
+		return nil, fmt.Errorf("build a request for the API: %w", err)
+	}
+	request.Host, request.RemoteAddr, request.TLS = b.outer.Host, b.outer.RemoteAddr, b.outer.TLS
+	request.Proto, request.ProtoMajor, request.ProtoMinor = "HTTP/1.1", 1, 1
+	request.Header.Set("Accept", typeJSON)
+	accept := ""
+	if c.accept != "" {
+		accept = c.accept + ", application/json;q=0.1" // errors are not of that type
+	}
+	set := map[string]string{
+		"Accept": accept, "If-Match": c.match, "X-Context-Marker": b.outer.Header.Get("X-Context-Marker"),
+	}
+	if b.token != "" {
+		set["Authorization"] = "Bearer " + b.token
+	}
+	if c.body != nil {
+		set["Content-Type"] = typeJSON
+	}
+	for name, value := range set {
+		if value != "" {
+			request.Header.Set(name, value)
+		}
+	}
+	return request, nil
+}
+
+// maxAnswer bounds an answer of the API that a page is made of, in bytes.
+const maxAnswer = 32 << 20
+
+var errLarge = errors.New("the API's answer is too large for a page")
+
+// serve calls a handler and returns its answer. A handler that breaks its answer off, as it does by a panic, is an
+// error.
+func serve(handler http.Handler, request *http.Request) (got *answer, err error) {
+	got = &answer{header: http.Header{}}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the API broke its answer off: %v", p)
+		}
+	}()
+	handler.ServeHTTP(got, request)
+	if err := request.Context().Err(); err != nil {
+		return nil, fmt.Errorf("ask the API: %w", err)
+	}
+	if got.overflow {
+		return nil, &refusal{
+			status: http.StatusRequestEntityTooLarge, header: got.header,
+			message: fmt.Sprintf("This is more than the %d MiB that a page is made of. Ask for less of it, or use the API.",
+				maxAnswer>>20),
+		}
+	}
+	if got.status == 0 {
+		got.status = http.StatusOK
+	}
+	return got, nil
+}
+
+// answer is an answer of the API, kept in memory. It implements http.ResponseWriter.
+type answer struct {
+	status   int
+	header   http.Header
+	body     bytes.Buffer
+	overflow bool // there is more than maxAnswer
+}
+
+// Header implements http.ResponseWriter.
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 && status >= http.StatusOK {
+		a.status = status
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (a *answer) Write(text []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	if a.body.Len()+len(text) > maxAnswer {
+		a.overflow = true
+		return 0, errLarge
+	}
+	return a.body.Write(text) //nolint:wrapcheck // it never fails
+}
+
+func (a *answer) decode(into any) error {
+	if err := json.Unmarshal(a.body.Bytes(), into); err != nil {
+		return fmt.Errorf("read the API's answer: %w", err)
+	}
+	return nil
+}
+
+// refusal returns the error that an answer tells. An answer to a request for YAML is YAML.
+func (a *answer) refusal(ctx context.Context) error {
+	refused := &refusal{status: a.status, header: a.header}
+	var envelope struct {
+		Message string `json:"message"`
+		Details struct {
+			Messages []struct {
+				Message string `json:"message"`
+			} `json:"messageList"`
+		} `json:"details"`
+	}
+	text := a.body.Bytes()
+	if strings.HasPrefix(a.header.Get("Content-Type"), typeYAML) {
+		if value, err := document.ParseOne(ctx, text, document.YAML, document.DefaultLimits()); err == nil {
+			text = document.AppendJSON(nil, value)
+		}
+	}
+	if json.Unmarshal(text, &envelope) == nil {
+		refused.message = envelope.Message
+		for _, m := range envelope.Details.Messages {
+			refused.messages = append(refused.messages, m.Message)
+		}
+	}
+	return refused
+}
+
+// together does several things at once and returns the first error.
+func together(ctx context.Context, work ...func(context.Context) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, do := range work {
+		group.Go(func() error { return do(ctx) })
+	}
+	return group.Wait()
+}
+
+// serious drops the error of something that a page can do without: what the user may not see, and what is not there.
+func serious(err error) error {
+	if refusedWith(err, http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusBadRequest,
+		http.StatusRequestEntityTooLarge) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,121 @@
+package web
+
+import (
+	"context"
+	"net/url"
+	"strconv"
+
+	"purser/internal/client"
+)
+
+// compareView is the content of the page that compares two revisions.
+type compareView struct {
+	From, To   string // as they were asked for
+	Before     int64  // their numbers
+	After      int64
+	Split      bool // side by side
+	Documents  []comparison
+	Shown      []*comparison
+	First      int // number of the first one shown, from 1
+	Last       int
+	Next, Back string
+	Error      string // why there is no comparison
+	Ready      bool   // both were named
+}
+
+// compare shows how two revisions differ.
+func (v *visit) compare() (view, error) {
+	page := compareView{From: v.param("from"), To: v.param("to"), Split: v.param("view") == "split"}
+	shown := view{template: "compare", title: "Compare revisions", section: "compare"}
+	if page.To == "" {
+		page.To = "latest"
+	}
+	if page.From == "" {
+		shown.data = page
+		return shown, nil
+	}
+	page.Ready = true
+	err := together(v.Context(),
+		func(ctx context.Context) (err error) {
+			page.Before, err = v.number(ctx, page.From)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			page.After, err = v.number(ctx, page.To)
+			return err
+		},
+	)
+	if err == nil {
+		shown.title = "Revision " + strconv.FormatInt(page.Before, 10) + " and revision " + strconv.FormatInt(page.After, 10)
+		err = v.fillComparison(&page)
+	}
+	if err != nil {
+		page.Error = err.Error()
+	}
+	shown.data = page
+	return shown, serious(err)
+}
+
+// number returns the number of a revision; 0 is the revision without documents.
+func (v *visit) number(ctx context.Context, name string) (int64, error) {
+	if name == "0" {
+		return 0, nil
+	}
+	var revision client.Revision
+	err := v.api.get(ctx, &revision, nil, "revisions", name)
+	return revision.ID, err
+}
+
+// fillComparison asks for the differences and keeps a page of them.
+func (v *visit) fillComparison(page *compareView) error {
+	before, after := strconv.FormatInt(page.Before, 10), strconv.FormatInt(page.After, 10)
+	query := url.Values{"format": {"unified"}, "cleartext-secrets": {"false"}}
+	text, err := v.api.text(v.Context(), typeText, query, "revisions", before, "deepdiff", after)
+	if err != nil {
+		return err
+	}
+	all := parseUnified(text)
+	const maxNames = 300
+	for _, c := range all[:min(len(all), maxNames)] {
+		page.Documents = append(page.Documents, comparison{
+			Document: c.Document, Title: c.Title, Change: c.Change, Note: c.Note, Added: c.Added, Removed: c.Removed,
+		})
+	}
+	skip, _ := strconv.Atoi(v.param("skip")) // another one: none
+	skip = min(max(skip, 0), len(all))
+	size, end := 0, skip
+	for ; end < len(all) && (end == skip || size+all[end].Size() <= maxLines); end++ {
+		size += all[end].Size()
+	}
+	page.Shown, page.First, page.Last = all[skip:end], skip+1, end
+	for _, c := range page.Shown {
+		c.cut()
+	}
+	link := func(skip int) string {
+		query := v.URL.Query()
+		query.Set("skip", strconv.Itoa(skip))
+		return "?" + query.Encode()
+	}
+	if end < len(all) {
+		page.Next = link(end)
+	}
+	if skip > 0 {
+		page.Back = link(0)
+	}
+	return nil
+}
+
+// cut leaves out rows of a difference that is too large for a page.
+func (c *comparison) cut() {
+	size := 0
+	for i, h := range c.Hunks {
+		for k, r := range h.Rows {
+			if size += 110 + weight(r.Text); size > maxLines {
+				c.Hunks[i].Rows = h.Rows[:k]
+				c.Hunks = c.Hunks[:i+1]
+				c.Note = "The rest of this document's difference is too long for a page."
+				return
+			}
+		}
+	}
+}

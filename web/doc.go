@@ -1,0 +1,13 @@
+// Package web serves pages for people at /ui/.
+//
+//	browser ── cookie ──> web ── token, TLS state ──> the API's handler, in this process
+//	        <── HTML ────     <── JSON, text, SVG ──
+//
+// Invariants:
+//   - A page is a client of the API: it asks the whole handler, with its authentication, authorization, redaction,
+//     limits, audit and log, on behalf of who looks at it. It cannot show what the API would not.
+//   - What comes from documents is text: html/template escapes it, and characters that control how text is laid out are
+//     shown by their numbers. Pages load nothing but their own style sheet, script and pictures.
+//   - A page has at most some 150 KB; what is longer is paged.
+//   - Pages work without JavaScript.
+package web

@@ -1,0 +1,243 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purser/internal/client"
+)
+
+// documentView is the content of the page of a document. Only one of its parts is filled: As says which.
+type documentView struct {
+	Revision client.Revision
+	ID       client.Identity
+	Stored   *storedDocument // nil if the revision has no such document
+	As       string          // written, rendered, explained, history or graph
+	Secrets  bool            // they are shown
+	Path     string
+	Schema   bool      // the revision has its schema
+	About    []finding // that are about no line that is shown
+	Total    int       // of findings
+
+	Lines        []line
+	Page, Pages  int
+	Why          string // there is nothing
+	Leaves       []leaf
+	Parents      []client.Identity
+	Changes      []change
+	More         pager
+	Dependencies []neighbour
+	Dependents   []neighbour
+}
+
+// change is a change in the history of a document.
+type change struct {
+	client.DocumentChange
+
+	Comparison *comparison
+}
+
+// forms are the forms in which a document is shown.
+func forms() []string { return []string{"written", "rendered", "explained", "history", "graph"} }
+
+// document shows a document of a revision.
+func (v *visit) document() (view, error) {
+	id := client.Identity{Schema: v.param("schema"), Layer: v.param("layer"), Name: v.param("name")}
+	page := documentView{ID: id, As: v.param("as"), Path: v.param("path"), Secrets: v.param("secrets") == "shown"}
+	if !slices.Contains(forms(), page.As) {
+		page.As = "written"
+	}
+	if id.Schema == "" || id.Name == "" {
+		return view{}, &refusal{
+			status: http.StatusBadRequest, message: "The link names no document: it needs a schema and a name.",
+		}
+	}
+	if err := v.api.get(v.Context(), &page.Revision, nil, "revisions", v.PathValue("revision")); err != nil {
+		return view{}, err
+	}
+	revision := strconv.FormatInt(page.Revision.ID, 10)
+	var found findings
+	err := together(v.Context(),
+		func(ctx context.Context) (err error) {
+			page.Stored, err = v.stored(ctx, revision, id)
+			return err
+		},
+		func(ctx context.Context) error {
+			query := v.secrets(url.Values{"document": {findingName(id)}, "limit": {"200"}})
+			return serious(v.api.get(ctx, &found, query, "revisions", revision, "findings"))
+		},
+		func(ctx context.Context) error {
+			_, err := v.api.text(ctx, typeYAML, nil, append([]string{"revisions", revision, "schemas"}, schemaParts(id)...)...)
+			page.Schema = err == nil
+			return serious(err)
+		},
+		func(ctx context.Context) error { return v.form(ctx, revision, &page) },
+	)
+	if err != nil {
+		return view{}, err
+	}
+	if page.Stored == nil && page.As != "history" {
+		return view{}, &refusal{
+			status:  http.StatusNotFound,
+			message: "Revision " + revision + " has no document " + id.String() + ", or it is one that you may not see.",
+		}
+	}
+	page.Total = len(found.Findings)
+	v.place(&page, found.Findings)
+	return view{
+		template: "document", title: id.Name + " in revision " + revision, section: "revisions", data: page,
+	}, nil
+}
+
+// secrets adds to a query whether secrets are to be shown: only if the link says so.
+func (v *visit) secrets(query url.Values) url.Values {
+	query.Set("cleartext-secrets", strconv.FormatBool(v.param("secrets") == "shown"))
+	return query
+}
+
+// findingName names a document as the parameter of findings takes it.
+func findingName(id client.Identity) string {
+	if id.Layer == "" {
+		return id.Schema + "/" + id.Name
+	}
+	return id.Schema + "/" + id.Layer + "/" + id.Name
+}
+
+// selecting returns the query that selects a document.
+func (v *visit) selecting(id client.Identity) url.Values {
+	query := url.Values{"schema": {id.Schema}, "metadata.name": {id.Name}}
+	if id.Layer != "" {
+		query.Set("metadata.layeringDefinition.layer", id.Layer)
+	}
+	return v.secrets(query)
+}
+
+// stored returns a document, nil if the revision has none that the user may see.
+func (v *visit) stored(ctx context.Context, revision string, id client.Identity) (*storedDocument, error) {
+	var all []storedDocument
+	if err := v.api.get(ctx, &all, v.selecting(id), "revisions", revision, "documents"); err != nil {
+		return nil, err
+	}
+	for i, doc := range all {
+		if found := doc.Identity(); found.Schema == id.Schema && found.Layer == id.Layer && found.Name == id.Name {
+			return &all[i], nil
+		}
+	}
+	return nil, nil
+}
+
+// form asks for what is shown of the document.
+func (v *visit) form(ctx context.Context, revision string, page *documentView) error {
+	id := page.ID
+	switch page.As {
+	case "explained":
+		return v.explained(ctx, revision, page)
+	case "history":
+		return v.past(ctx, page)
+	case "graph":
+		return v.neighbours(ctx, revision, page)
+	}
+	of := "documents"
+	if page.As == "rendered" {
+		of = "rendered-documents"
+	}
+	text, err := v.api.text(ctx, typeYAML, v.selecting(id), "revisions", revision, of)
+	if refusedWith(err, http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusInternalServerError) {
+		page.Why = "The documents of this revision cannot be rendered: " + err.Error()
+		return nil
+	}
+	text = firstDocument(text)
+	if text == "" && page.As == "rendered" {
+		page.Why = "Abstract documents and those that control the server are not rendered."
+	}
+	if text != "" {
+		page.Lines = numbered(text)
+	}
+	return err
+}
+
+// firstDocument returns the first document of a YAML stream, without the line that begins it.
+func firstDocument(stream string) string {
+	text := strings.TrimPrefix(stream, "---\n")
+	if strings.TrimSpace(text) == "[]" {
+		return ""
+	}
+	first, _, _ := strings.Cut(text, "\n---\n")
+	return first
+}
+
+// place puts findings beside the lines that they are about, and keeps the page of lines that is asked for.
+func (v *visit) place(page *documentView, found []finding) {
+	if len(page.Lines) == 0 {
+		page.About = found
+		return
+	}
+	texts := make([]string, len(page.Lines))
+	for i, l := range page.Lines {
+		texts[i] = l.Text
+	}
+	page.About = mark(v.Context(), strings.Join(texts, "\n"), page.Lines, found, page.Path)
+	number, _ := strconv.Atoi(v.param("page")) // another one: that of the path
+	page.Lines, page.Page, page.Pages = pageOfLines(page.Lines, number)
+}
+
+// schemaParts returns the namespace, kind and version of a document's schema.
+func schemaParts(id client.Identity) []string { return strings.SplitN(id.Schema, "/", 3) } //nolint:mnd // see above
+
+// past asks for the history of a document.
+func (v *visit) past(ctx context.Context, page *documentView) error {
+	const limit = 20
+	page.More = v.pager(limit)
+	layer := page.ID.Layer
+	if layer == "" {
+		layer = "-"
+	}
+	path := append(append([]string{"documents"}, schemaParts(page.ID)...), layer, page.ID.Name, "history")
+	var found list[client.DocumentChange]
+	query := v.secrets(url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.More.Offset)}})
+	if err := v.api.get(ctx, &found, query, path...); err != nil {
+		return err
+	}
+	size, taken := 0, 0
+	for _, c := range found.Results {
+		shown := change{DocumentChange: c}
+		shown.Change = wordFor(c.Change)
+		if all := parseUnified(c.Diff); len(all) > 0 {
+			shown.Comparison = all[0]
+			if size += shown.Comparison.Size(); size > maxLines {
+				shown.Comparison = nil
+				size = maxLines
+			}
+		}
+		page.Changes = append(page.Changes, shown)
+		taken++
+	}
+	page.More.end(taken, found.Next != nil)
+	return nil
+}
+
+// download answers with a document as it was written, as YAML.
+func (s *server) download(w http.ResponseWriter, r *http.Request) {
+	v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
+	v.api = backend{s.API, r, v.session.Token}
+	id := client.Identity{Schema: v.param("schema"), Layer: v.param("layer"), Name: v.param("name")}
+	of := "documents"
+	if v.param("as") == "rendered" {
+		of = "rendered-documents"
+	}
+	text, err := v.api.text(r.Context(), typeYAML, v.selecting(id), "revisions", r.PathValue("revision"), of)
+	switch {
+	case refusedWith(err, http.StatusUnauthorized):
+		s.askToSignIn(v)
+	case err != nil:
+		v.fail(err)
+	default:
+		w.Header().Set("Content-Type", typeYAML)
+		w.Header().Set("Content-Disposition", `attachment; filename="document.yaml"`)
+		_, _ = w.Write([]byte(text)) // the browser may have gone
+	}
+}

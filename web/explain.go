@@ -1,0 +1,91 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+
+	"purser/internal/client"
+)
+
+// leaf is a value of a rendered document, with where it comes from.
+type leaf struct {
+	Path   string          `json:"path"`
+	Value  json.RawMessage `json:"value"`
+	Secret bool            `json:"secret"`
+	trail
+}
+
+// trail is where a value was written, and what happened to it since.
+type trail struct {
+	From struct {
+		client.Identity
+
+		Revision int64  `json:"revision"`
+		Path     string `json:"path"`
+	} `json:"from"`
+	Steps   []step `json:"steps"`
+	Omitted int    `json:"omitted"`
+}
+
+// step is something that happened to a value.
+type step struct {
+	Kind     string          `json:"kind"`
+	Document client.Identity `json:"document"`
+	Source   client.Identity `json:"source"`
+	From     string          `json:"from"`
+	Path     string          `json:"path"`
+	Pattern  string          `json:"pattern"`
+}
+
+// Text says what happened.
+func (s step) Text() string {
+	in := " in " + s.Document.Name
+	switch s.Kind {
+	case "inherit":
+		return "inherited by " + s.Document.Name
+	case "merge":
+		return "merged at " + s.Path + in
+	case "replace":
+		return "put at " + s.Path + in
+	case "delete":
+		return "left empty by deleting " + s.Path + in
+	case "substitute":
+		return "substituted to " + s.Path + in
+	case "insert":
+		return s.Pattern + " replaced" + in + " by " + s.From + " of " + s.Source.Name
+	}
+	return s.Kind + in
+}
+
+// maxLeaves is how many values a page explains.
+const maxLeaves = 200
+
+// explained asks where each value of the rendered document comes from.
+func (v *visit) explained(ctx context.Context, revision string, page *documentView) error {
+	page.More = v.pager(maxLeaves)
+	query := v.secrets(url.Values{"schema": {page.ID.Schema}, "name": {page.ID.Name}})
+	if page.ID.Layer != "" {
+		query.Set("layer", page.ID.Layer)
+	}
+	var found struct {
+		Parents []client.Identity `json:"parents"`
+		Leaves  []leaf            `json:"leaves"`
+	}
+	err := v.api.get(ctx, &found, query, "revisions", revision, "rendered-documents", "explain")
+	if err != nil && serious(err) == nil {
+		page.Why = "This document cannot be explained: " + err.Error()
+		return nil
+	}
+	page.Parents = found.Parents
+	from, size := min(page.More.Offset, len(found.Leaves)), 0
+	end := from
+	for ; end < len(found.Leaves) && end < from+maxLeaves && size < maxLines; end++ {
+		const perLeaf, perStep = 300, 120
+		size += perLeaf + weight(found.Leaves[end].Path) + weight(string(found.Leaves[end].Value)) +
+			perStep*len(found.Leaves[end].Steps)
+	}
+	page.Leaves = found.Leaves[from:end]
+	page.More.end(len(page.Leaves), end < len(found.Leaves))
+	return err
+}

@@ -1,0 +1,204 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purser/internal/client"
+)
+
+// neighbour is a document that another one depends on, or that depends on it.
+type neighbour struct {
+	client.Node
+
+	Kinds []string
+}
+
+// Identity returns the document's identity.
+func (n neighbour) Identity() client.Identity { return identityOf(n.Node) }
+
+func identityOf(n client.Node) client.Identity {
+	return client.Identity{Schema: n.Schema, Layer: n.Layer, Name: n.Name, Bucket: n.Bucket}
+}
+
+// focusName names a document as the parameter focus takes it.
+func focusName(id client.Identity) string {
+	if id.Layer == "" {
+		return id.Schema + "/" + id.Name
+	}
+	return id.Schema + "/" + id.Name + "/" + id.Layer
+}
+
+// neighbours asks what a document depends on, and what depends on it.
+func (v *visit) neighbours(ctx context.Context, revision string, page *documentView) error {
+	var found client.Graph
+	query := url.Values{"format": {"json"}, "focus": {focusName(page.ID)}, "depth": {"1"}}
+	err := v.api.get(ctx, &found, query, "revisions", revision, "graph")
+	if err != nil && serious(err) == nil {
+		page.Why = "Its neighbours are not known: " + err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	here := -1
+	for _, n := range found.Nodes {
+		if n.Schema == page.ID.Schema && n.Name == page.ID.Name && n.Layer == page.ID.Layer {
+			here = n.ID
+		}
+	}
+	page.Dependencies = linked(found, here, func(e client.Edge) (int, int) { return e.From, e.To })
+	page.Dependents = linked(found, here, func(e client.Edge) (int, int) { return e.To, e.From })
+	return nil
+}
+
+// linked returns the nodes at the other ends of the edges that begin at a node, in the direction that ends gives.
+func linked(of client.Graph, here int, ends func(client.Edge) (from, to int)) (all []neighbour) {
+	nodes, at := map[int]client.Node{}, map[int]int{}
+	for _, n := range of.Nodes {
+		nodes[n.ID] = n
+	}
+	for _, e := range of.Edges {
+		from, to := ends(e)
+		if from != here {
+			continue
+		}
+		i, known := at[to]
+		if !known {
+			i, at[to] = len(all), len(all)
+			all = append(all, neighbour{Node: nodes[to]})
+		}
+		all[i].Kinds = append(all[i].Kinds, e.Kind)
+	}
+	return all
+}
+
+// graphView is the content of the page of a graph.
+type graphView struct {
+	Revision int64
+	Focus    string
+	Depth    int
+	Picture  string // its URL; "" if there is none
+	Why      string // there is none
+	Nodes    []node
+	Count    int
+	Hidden   int // nodes that are not listed
+	Problems []string
+	Filter   string
+}
+
+// node is a document of a graph in a list.
+type node struct {
+	client.Node
+
+	Degree int // how many dependencies begin or end there
+}
+
+// Identity returns the document's identity.
+func (n node) Identity() client.Identity { return identityOf(n.Node) }
+
+// Focus returns the document's name as the parameter focus takes it.
+func (n node) Focus() string { return focusName(identityOf(n.Node)) }
+
+const (
+	// readable is how many documents a picture may have that is shown without being asked for.
+	readable = 200
+	// listedNodes is how many documents are listed beside a picture.
+	listedNodes = 200
+	maxDepth    = 20
+)
+
+// graph shows how the documents of a revision depend on each other: as a picture if there are not too many, and as a
+// list from which one goes on to the surroundings of each.
+func (v *visit) graph() (view, error) {
+	var revision client.Revision
+	if err := v.api.get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
+		return view{}, err
+	}
+	id := strconv.FormatInt(revision.ID, 10)
+	page := graphView{Revision: revision.ID, Focus: v.param("focus"), Depth: 2, Filter: v.param("filter")}
+	if depth, err := strconv.Atoi(v.param("depth")); err == nil {
+		page.Depth = min(max(depth, 0), maxDepth)
+	}
+	query := url.Values{"format": {"json"}}
+	if page.Focus != "" {
+		query.Set("focus", page.Focus)
+		query.Set("depth", strconv.Itoa(page.Depth))
+	}
+	shown := view{template: "graph", title: "Graph of revision " + id, section: "graph"}
+	var found client.Graph
+	err := v.api.get(v.Context(), &found, query, "revisions", id, "graph")
+	if refusedWith(err, http.StatusNotFound, http.StatusRequestEntityTooLarge) {
+		page.Why = err.Error()
+		shown.data = page
+		return shown, nil
+	}
+	if err != nil {
+		return view{}, err
+	}
+	for _, problem := range found.Problems {
+		page.Problems = append(page.Problems, problem.Message)
+	}
+	page.Problems = page.Problems[:min(len(page.Problems), 20)] //nolint:mnd // some
+	page.list(found)
+	query.Set("format", "svg")
+	switch {
+	case page.Count == 0:
+		page.Why = "No document is in this graph."
+	case page.Count <= readable || v.param("whole") != "":
+		page.Picture = "graph.svg?" + query.Encode()
+	default:
+		page.Why = "A picture of " + strconv.Itoa(page.Count) + " documents is hard to read."
+	}
+	shown.data = page
+	return shown, nil
+}
+
+// list fills the list of nodes: those with the most dependencies first, and of these the ones whose names have the
+// filter's text.
+func (page *graphView) list(found client.Graph) {
+	degree := map[int]int{}
+	for _, e := range found.Edges {
+		degree[e.From]++
+		degree[e.To]++
+	}
+	page.Count = len(found.Nodes)
+	for _, n := range found.Nodes {
+		if strings.Contains(strings.ToLower(n.Schema+"/"+n.Name), strings.ToLower(page.Filter)) {
+			page.Nodes = append(page.Nodes, node{n, degree[n.ID]})
+		}
+	}
+	slices.SortStableFunc(page.Nodes, func(a, b node) int { return b.Degree - a.Degree })
+	if len(page.Nodes) > listedNodes {
+		page.Hidden = len(page.Nodes) - listedNodes
+		page.Nodes = page.Nodes[:listedNodes]
+	}
+}
+
+// picture answers with the SVG of a graph. Its links lead to others here.
+func (s *server) picture(w http.ResponseWriter, r *http.Request) {
+	v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
+	v.api = backend{s.API, r, v.session.Token}
+	query := url.Values{"format": {"svg"}}
+	for _, name := range []string{"focus", "depth"} {
+		if value := v.param(name); value != "" {
+			query.Set(name, value)
+		}
+	}
+	got, err := v.api.do(r.Context(), call{path: []string{"revisions", r.PathValue("revision"), "graph"}, query: query})
+	switch {
+	case refusedWith(err, http.StatusUnauthorized):
+		s.askToSignIn(v)
+	case err != nil:
+		v.fail(err)
+	default:
+		for _, name := range []string{"Content-Type", "Content-Security-Policy"} {
+			w.Header().Set(name, got.header.Get(name))
+		}
+		_, _ = w.Write(got.body.Bytes()) // the browser may have gone
+	}
+}

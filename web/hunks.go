@@ -1,0 +1,181 @@
+package web
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"purser/internal/client"
+)
+
+// comparison is the difference of one document.
+type comparison struct {
+	Document client.Identity
+	Title    string // of a side, if it names no document
+	Change   string // added, deleted or changed
+	Note     string // about data that is not shown
+	Hunks    []hunk
+	Added    int // lines
+	Removed  int
+}
+
+// hunk is a part of a difference.
+type hunk struct {
+	Header string
+	Rows   []row
+}
+
+// row is a line of a difference. Old and New are the numbers of lines, 0 for none.
+type row struct {
+	Kind     string // same, added or removed
+	Old, New int
+	Text     string
+}
+
+// pair is a row of a difference that is shown side by side; either side may be nil.
+type pair struct{ Old, New *row }
+
+var (
+	hunkHeader = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
+	sideTitle  = regexp.MustCompile(`^revision \d+, bucket (.*?): \[([^\],]*)(?:, ([^\]]*))?\] (.*)$`)
+	concealed  = regexp.MustCompile(`^Encrypted data of (revision .*) changed$`)
+)
+
+const devNull = "/dev/null"
+
+// parseUnified reads the unified diffs of documents as the API writes them, one after the other. What a hunk holds is
+// known by the numbers in its header, so no line of a document is taken for anything else.
+func parseUnified(text string) (all []*comparison) {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	for i := 0; i < len(lines); {
+		switch line := lines[i]; {
+		case strings.HasPrefix(line, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ "):
+			all = append(all, titled(line[4:], lines[i+1][4:]))
+			i += 2
+		case hunkHeader.MatchString(line) && len(all) > 0:
+			part, taken := readHunk(lines[i:])
+			all[len(all)-1].add(part)
+			i += taken
+		default:
+			if found := concealed.FindStringSubmatch(line); found != nil {
+				all = conceal(all, found[1], line)
+			}
+			i++
+		}
+	}
+	return all
+}
+
+// titled returns the comparison that two titles begin.
+func titled(before, after string) *comparison {
+	c := &comparison{Change: "changed", Title: after}
+	switch {
+	case before == devNull:
+		c.Change = "added"
+	case after == devNull:
+		c.Change, c.Title = "deleted", before
+	}
+	if parts := sideTitle.FindStringSubmatch(c.Title); parts != nil {
+		c.Document = client.Identity{Bucket: parts[1], Schema: parts[2], Layer: parts[3], Name: parts[4]}
+	}
+	return c
+}
+
+// conceal adds that data differs which is not shown.
+func conceal(all []*comparison, title, note string) []*comparison {
+	of := titled(title, title)
+	if n := len(all); n == 0 || all[n-1].Document != of.Document {
+		all = append(all, of)
+	}
+	all[len(all)-1].Note = note + "."
+	return all
+}
+
+func (c *comparison) add(part hunk) {
+	c.Hunks = append(c.Hunks, part)
+	for _, row := range part.Rows {
+		switch row.Kind {
+		case "added":
+			c.Added++
+		case "removed":
+			c.Removed++
+		}
+	}
+}
+
+// readHunk reads the hunk that lines begin with, and returns how many lines it has.
+func readHunk(lines []string) (part hunk, taken int) {
+	header := hunkHeader.FindStringSubmatch(lines[0])
+	number := func(i, absent int) int {
+		if header[i] == "" {
+			return absent
+		}
+		n, _ := strconv.Atoi(header[i]) // digits
+		return n
+	}
+	before, after := number(1, 0), number(3, 0)
+	olds, news := number(2, 1), number(4, 1)
+	part.Header, taken = lines[0], 1
+	for ; taken < len(lines) && (olds > 0 || news > 0); taken++ {
+		kind, text := " ", ""
+		if line := lines[taken]; line != "" {
+			kind, text = line[:1], line[1:]
+		}
+		switch kind {
+		case "-":
+			part.Rows = append(part.Rows, row{"removed", before, 0, text})
+			before, olds = before+1, olds-1
+		case "+":
+			part.Rows = append(part.Rows, row{"added", 0, after, text})
+			after, news = after+1, news-1
+		case `\`: // no newline at the end of the file
+		default:
+			part.Rows = append(part.Rows, row{"same", before, after, text})
+			before, after, olds, news = before+1, after+1, olds-1, news-1
+		}
+	}
+	return part, taken
+}
+
+// Pairs returns the rows of a hunk side by side.
+func (h hunk) Pairs() (pairs []pair) {
+	rows := h.Rows
+	for i := 0; i < len(rows); {
+		if rows[i].Kind == "same" {
+			pairs = append(pairs, pair{&rows[i], &rows[i]})
+			i++
+			continue
+		}
+		removed := i
+		for i < len(rows) && rows[i].Kind == "removed" {
+			i++
+		}
+		added := i
+		for i < len(rows) && rows[i].Kind == "added" {
+			i++
+		}
+		for k := range max(added-removed, i-added) {
+			var p pair
+			if removed+k < added {
+				p.Old = &rows[removed+k]
+			}
+			if added+k < i {
+				p.New = &rows[added+k]
+			}
+			pairs = append(pairs, p)
+		}
+	}
+	return pairs
+}
+
+// Size estimates how many bytes of a page a comparison takes.
+func (c *comparison) Size() int {
+	const perRow = 110
+	size := 0
+	for _, h := range c.Hunks {
+		for _, r := range h.Rows {
+			size += perRow + weight(r.Text)
+		}
+	}
+	return size
+}

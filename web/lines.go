@@ -1,0 +1,99 @@
+package web
+
+import (
+	"context"
+	"strings"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+)
+
+// maxLine bounds the characters that are shown of a line, and maxLines the bytes of a page of lines.
+const maxLine, maxLines = 1500, 90_000
+
+// line is a line of a document's text, with what is wrong in it.
+type line struct {
+	Number   int
+	Text     string
+	Marked   bool // the link to the page names it
+	Findings []finding
+}
+
+// numbered returns the lines of a text.
+func numbered(text string) []line {
+	var lines []line
+	for i, text := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		lines = append(lines, line{Number: i + 1, Text: text})
+	}
+	return lines
+}
+
+// mark marks the lines of a document's YAML text where findings are, and that of a path if there is one. It returns the
+// findings that are about no line.
+func mark(ctx context.Context, text string, lines []line, found []finding, path string) (rest []finding) {
+	paths := make([][]string, 0, len(found)+1)
+	for _, f := range found {
+		paths = append(paths, document.SplitPath(f.Path))
+	}
+	at := linesOf(ctx, text, append(paths, document.SplitPath(path)))
+	for i, f := range found {
+		if f.Path == "" || at[i] < 1 || at[i] > len(lines) {
+			rest = append(rest, f)
+			continue
+		}
+		of := &lines[at[i]-1]
+		of.Findings = append(of.Findings, f)
+	}
+	if n := at[len(found)]; path != "" && n >= 1 && n <= len(lines) {
+		lines[n-1].Marked = true
+	}
+	return rest
+}
+
+// linesOf returns the numbers of the lines where the values at paths stand; 0 if they are not known.
+func linesOf(ctx context.Context, text string, paths [][]string) []int {
+	at := make([]int, len(paths))
+	segments, err := document.Split(ctx, []byte(text), document.YAML, document.DefaultLimits())
+	if err != nil || len(segments) == 0 {
+		return at
+	}
+	positions, err := document.Positions(budget.NewMeter(ctx), segments[0], paths)
+	if err != nil {
+		return at
+	}
+	for i, position := range positions {
+		at[i] = position.Line
+	}
+	return at
+}
+
+// pageOfLines returns a page of lines: with number 0 that of the marked line, or the first one. Pages count from 1.
+func pageOfLines(lines []line, number int) (shown []line, page, pages int) {
+	var starts []int
+	size, marked := maxLines, 0
+	for i, l := range lines {
+		const perLine = 60
+		cost := perLine + weight(l.Text)
+		for _, f := range l.Findings {
+			cost += perLine*4 + weight(f.Message) + weight(f.Advice)
+		}
+		if size += cost; size > maxLines {
+			starts, size = append(starts, i), cost
+		}
+		if l.Marked {
+			marked = len(starts)
+		}
+	}
+	pages = len(starts)
+	if number < 1 || number > pages {
+		number = max(marked, 1)
+	}
+	if pages == 0 {
+		return nil, 1, 1
+	}
+	end := len(lines)
+	if number < pages {
+		end = starts[number]
+	}
+	return lines[starts[number-1]:end], number, pages
+}

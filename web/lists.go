@@ -1,0 +1,154 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"purser/internal/client"
+)
+
+// searchView is the content of the page that searches documents.
+type searchView struct {
+	Revision int64
+	Asked    string // the revision as it was asked for
+	Filters  []filter
+	Items    []storedDocument
+	Pages    pager
+	Empty    bool // there is no revision
+}
+
+// filter is a field of the search form.
+type filter struct{ Name, Label, Value, Hint, parameter string }
+
+// search lists the documents of a revision that a text or some properties select.
+func (v *visit) search() (view, error) {
+	const limit = 50
+	page := searchView{Asked: v.param("revision"), Pages: v.pager(limit), Filters: []filter{
+		{"q", "Text", v.param("q"), "in names, labels and values", "search"},
+		{"schema", "Schema", v.param("schema"), "such as acme/Host/v1", "schema"},
+		{"name", "Name", v.param("name"), "", "metadata.name"},
+		{"layer", "Layer", v.param("layer"), "", "metadata.layeringDefinition.layer"},
+		{"label", "Label", v.param("label"), "such as rack=r2", "metadata.label"},
+		{"bucket", "Bucket", v.param("bucket"), "", "status.bucket"},
+	}}
+	if page.Asked == "" {
+		page.Asked = "latest"
+	}
+	shown := view{template: "search", title: "Documents", section: "search"}
+	var revision client.Revision
+	err := v.api.get(v.Context(), &revision, nil, "revisions", page.Asked)
+	if page.Asked == "latest" && (refusedWith(err, http.StatusNotFound) || err == nil && revision.ID == 0) {
+		page.Empty = true
+		shown.data = page
+		return shown, nil
+	}
+	if err != nil {
+		return view{}, err
+	}
+	page.Revision = revision.ID
+	query := url.Values{"sort": {"schema", "metadata.name"}}
+	for _, f := range page.Filters {
+		if f.Value != "" {
+			query.Set(f.parameter, f.Value)
+		}
+	}
+	found, err := v.documents(v.Context(), strconv.FormatInt(revision.ID, 10), query, page.Pages.Offset, limit)
+	if err != nil {
+		return view{}, err
+	}
+	page.Items = found.Results
+	page.Pages.end(len(page.Items), found.Next != nil)
+	shown.data = page
+	return shown, nil
+}
+
+// auditView is the content of the page of the audit.
+type auditView struct {
+	User, Revision, Since, Until string
+	Items                        []auditEvent
+	Pages                        pager
+	Error                        string
+}
+
+// audit lists who did what, newest first.
+func (v *visit) audit() (view, error) {
+	const limit = 100
+	page := auditView{
+		User: v.param("user"), Revision: v.param("revision"), Since: v.param("since"), Until: v.param("until"),
+		Pages: v.pager(limit),
+	}
+	query := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.Pages.Offset)}}
+	for name, value := range map[string]string{
+		"user": page.User, "revision": page.Revision, "since": fullTime(page.Since), "until": fullTime(page.Until),
+	} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	var found list[auditEvent]
+	err := v.api.get(v.Context(), &found, query, "audit")
+	if refusedWith(err, http.StatusBadRequest) {
+		page.Error = err.Error()
+	} else if err != nil {
+		return view{}, err
+	}
+	page.Items = found.Results
+	page.Pages.end(len(page.Items), found.Next != nil)
+	return view{template: "audit", title: "Audit", section: "audit", data: page}, nil
+}
+
+// fullTime completes a date, or a time without zone as forms send it, to a time in UTC.
+func fullTime(text string) string {
+	for _, format := range []string{time.DateOnly, "2006-01-02T15:04", "2006-01-02T15:04:05"} {
+		if at, err := time.Parse(format, text); err == nil {
+			return at.Format(time.RFC3339)
+		}
+	}
+	return text
+}
+
+// schemaItem is a schema in a list.
+type schemaItem struct {
+	Name     string           `json:"name"`
+	Source   string           `json:"source"`
+	Document *client.Identity `json:"document"`
+}
+
+// schemasView is the content of the list of schemas.
+type schemasView struct {
+	Revision int64
+	Filter   string
+	Items    []schemaItem
+	Count    int // of the schemas that the filter selects
+	Pages    pager
+}
+
+// schemas lists the schemas of a revision.
+func (v *visit) schemas() (view, error) {
+	const limit = 200
+	page := schemasView{Filter: v.param("filter"), Pages: v.pager(limit)}
+	var revision client.Revision
+	if err := v.api.get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
+		return view{}, err
+	}
+	page.Revision = revision.ID
+	id := strconv.FormatInt(revision.ID, 10)
+	var found list[schemaItem]
+	if err := v.api.get(v.Context(), &found, nil, "revisions", id, "schemas"); err != nil {
+		return view{}, err
+	}
+	for _, item := range found.Results {
+		if strings.Contains(strings.ToLower(item.Name), strings.ToLower(page.Filter)) {
+			page.Items = append(page.Items, item)
+		}
+	}
+	page.Count = len(page.Items)
+	from := min(page.Pages.Offset, page.Count)
+	to := min(from+limit, page.Count)
+	page.Items = page.Items[from:to]
+	page.Pages.end(to-from, to < page.Count)
+	return view{template: "schemas", title: "Schemas of revision " + id, section: "schemas", data: page}, nil
+}

@@ -1,0 +1,296 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"unicode"
+
+	"golang.org/x/net/html"
+
+	"purser/api"
+)
+
+const hostSchema = `---
+schema: deckhand/DataSchema/v1
+metadata: {schema: metadata/Control/v1, name: acme/Host/v1}
+data: {type: object, properties: {rack: {type: integer, maximum: 40}}}
+`
+
+const layers = `---
+schema: deckhand/LayeringPolicy/v1
+metadata: {schema: metadata/Control/v1, name: layering-policy}
+data: {layerOrder: [global, site]}
+`
+
+const gate = `---
+schema: deckhand/ValidationPolicy/v1
+metadata: {schema: metadata/Control/v1, name: gate}
+data: {validations: [{name: deckhand-schema-validation}, {name: drydock-validation, expiresAfter: PT2H}]}
+`
+
+// broken is a site whose newest revision may not be deployed: 1 is the schemas, 2 the hosts, 3 breaks one.
+func broken(t *testing.T, changes ...func(*api.Config)) *site {
+	t.Helper()
+	s := newSite(t, changes...)
+	s.put(t, "control", hostSchema, layers, gate)
+	s.put(t, "site", host("cmp-1", 2), host("cmp-2", 3))
+	s.put(t, "site", host("cmp-1", 2), host("cmp-2", 99))
+	return s
+}
+
+func host(name string, rack int) string {
+	return doc("acme/Host/v1", name, "cleartext", ", labels: {rack: r1}", fmt.Sprintf("{address: 10.0.0.1, rack: %d}", rack))
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	s := broken(t)
+	s.call(t, http.MethodPost, "revisions/2/validations/drydock-validation", "{status: success, validator: {name: drydock, version: '1'}}")
+	s.call(t, http.MethodPost, "revisions/2/tags/blessed", "{by: someone}")
+	b := s.as(t, "admin")
+	const cmp2 = "schema=acme/Host/v1&layer=site&name=cmp-2"
+	for target, want := range map[string][]string{
+		"/ui/": {
+			"✗ Revision 3 may not be deployed", "deckhand-schema-validation failed: 1 finding in 1 document.",
+			"Correct the documents below", "Nobody has posted a result of drydock-validation.", "Required by the policy gate",
+			"99 is greater than the maximum of 40", "Compare with revision 2, the newest that may be deployed",
+			"site 2 3", "Ada",
+		},
+		"/ui/revisions":                                  {"blessed", "3 ✗ failure", "2 ✓ success", "+1 −1"},
+		"/ui/revisions?tag=blessed":                      {"2 ✓ success"},
+		"/ui/revisions/3":                                {"changed acme/Host/v1 cmp-2", "1 document", "What is wrong"},
+		"/ui/revisions/2":                                {"✓ Revision 2 may be deployed", "blessed", `{"by":"someone"}`, "added acme/Host/v1 cmp-1", "drydock-validation ✓ success gate", "Ada"},
+		"/ui/revisions/1":                                {"Changes since revision 0", "added deckhand/ValidationPolicy/v1 gate"},
+		"/ui/revisions/latest":                           {"Revision 3"},
+		"/ui/revisions/tag:blessed":                      {"Revision 2"},
+		"/ui/revisions/9":                                {"There is no such thing"},
+		"/ui/nothing":                                    {"There is no page at /ui/nothing"},
+		"/ui/compare":                                    {"Compare revisions"},
+		"/ui/compare?from=2&to=3":                        {"From revision 2 to revision 3", "− rack: 3", "+ rack: 99", "1 document"},
+		"/ui/compare?from=0&to=3":                        {"From revision 0 to revision 3", "added"},
+		"/ui/compare?from=2&view=split":                  {"rack: 3", "rack: 99"},
+		"/ui/compare?from=nine":                          {"nine"},
+		"/ui/search":                                     {"cmp-1", "gate", "rack=r1", "In revision 3"},
+		"/ui/search?q=99":                                {"cmp-2"},
+		"/ui/search?label=rack%3Dr2":                     {"No document is like that"},
+		"/ui/search?revision=1":                          {"In revision 1"},
+		"/ui/audit":                                      {"PUT /api/v1.0/buckets/site/documents", "Ada", "200"},
+		"/ui/audit?since=yesterday":                      {"such as 2026-01-31T12:00:00Z"},
+		"/ui/revisions/3/schemas":                        {"acme/Host/v1 registered by a document of bucket control", "deckhand/Passphrase/v1 built in"},
+		"/ui/revisions/3/schemas/acme/Host/v1":           {"acme/Host/v1", "rack"},
+		"/ui/revisions/3/graph":                          {"How documents depend on each other", "cmp-2"},
+		"/ui/revisions/3/graph?focus=nothing":            {"nothing", "Name a document"},
+		"/ui/revisions/2/validations/drydock-validation": {"drydock", "✓ success", "counts until"},
+		"/ui/revisions/3/validations/deckhand-schema-validation": {"result 0", "The newest result"},
+		"/ui/revisions/3/document?" + cmp2:                       {"rack: 99", "1 finding, marked in the text", "error .data.rack 99 is greater"},
+		"/ui/revisions/2/document?" + cmp2:                       {"rack: 3"},
+		"/ui/revisions/3/document?as=rendered&" + cmp2:           {"cannot be rendered: The provided documents failed schema validation"},
+		"/ui/revisions/2/document?as=rendered&" + cmp2:           {"rack: 3"},
+		"/ui/revisions/3/document?as=explained&" + cmp2:          {".rack", "99", "cmp-2 layer site"},
+		"/ui/revisions/3/document?as=history&" + cmp2:            {"Revision 3 : changed", "Revision 2 : added", "− rack: 3"},
+		"/ui/revisions/3/document?as=graph&" + cmp2:              {"Depends on"},
+		"/ui/revisions/1/document?" + cmp2:                       {"There is no such thing", "no document [acme/Host/v1, site] cmp-2"},
+		"/ui/revisions/3/document":                               {"names no document"},
+	} {
+		page := b.get(t, target)
+		page.shows(t, want...)
+		wellFormed(t, target, page)
+	}
+}
+
+func TestPages_empty(t *testing.T) {
+	t.Parallel()
+	b := newSite(t, anonymous).browser(t)
+	b.get(t, "/ui/").is(t, http.StatusOK).shows(t, "There is no revision yet")
+	b.get(t, "/ui/search").is(t, http.StatusOK).shows(t, "There is no revision yet")
+	b.get(t, "/ui/revisions").is(t, http.StatusOK).shows(t, "There are none")
+}
+
+// TestPages_marked reads that the line of a finding is the one that is marked.
+func TestPages_marked(t *testing.T) {
+	t.Parallel()
+	b := broken(t, anonymous).browser(t)
+	page := b.get(t, "/ui/revisions/3/document?schema=acme/Host/v1&layer=site&name=cmp-2&path=.data.rack").is(t, http.StatusOK)
+	var marked []string
+	for n := range page.tree(t).Descendants() {
+		if id, _ := attr(n, "id"); id == "marked" {
+			marked = append(marked, n.FirstChild.FirstChild.Data)
+		}
+	}
+	if len(marked) != 1 || marked[0] != "  rack: 99" {
+		t.Errorf("marked lines: %q", marked)
+	}
+}
+
+func TestPages_compat(t *testing.T) {
+	t.Parallel()
+	s := broken(t, anonymous, func(config *api.Config) { config.Compat = true })
+	s.browser(t).crawl(t, 60, func(target string, page answer) {
+		if page.StatusCode >= http.StatusInternalServerError {
+			t.Errorf("%s: status %d\n%s", target, page.StatusCode, page.text)
+		}
+	})
+}
+
+// TestPages_crawl follows the links of a site with everything hostile in it: each leads to a page, and nothing that
+// comes from documents is markup there.
+func TestPages_crawl(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.put(t, "control", hostSchema, layers)
+	names := []string{
+		`<script src=x>evil()</script>`, `javascript:evil()`, `]]><x-evil onload="evil()">`, `"><x-evil>`, `' onclick='evil()`,
+		"right\u202eto left", "zero\u200bwidth", "../../sign-out", `%2e%2e/?a=b#c&d`, "{{.}}", "a/b c", "<!--",
+	}
+	var documents []string
+	for _, name := range names {
+		value := quoted(name)
+		documents = append(documents, doc("acme/Host/v1", name, "cleartext", ", labels: {"+value+": "+value+"}",
+			`{`+value+`: `+value+`, rack: `+value+`}`))
+	}
+	for _, name := range names[:6] {
+		s.put(t, name, doc("acme/Thing/v1", "in "+name, "cleartext", "", "{a: "+quoted(name)+"}"))
+		s.call(t, http.MethodPost, "revisions/latest/tags/"+url.PathEscape(name), "{v: "+quoted(name)+"}")
+		s.call(t, http.MethodPost, "revisions/latest/validations/"+url.PathEscape(name),
+			"{status: failure, validator: {name: v, version: '1'}, errors: [{message: "+quoted(name)+"}]}")
+	}
+	s.put(t, "site?message="+url.QueryEscape(names[0]), documents...)
+	b := s.as(t, "admin")
+	kinds := map[string]int{}
+	seen := b.crawl(t, 500, func(target string, page answer) {
+		if page.StatusCode != http.StatusOK {
+			t.Errorf("%s: status %d\n%s", target, page.StatusCode, page.visible(t))
+		}
+		if strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") {
+			wellFormed(t, target, page)
+		}
+		kinds[page.Header.Get("Content-Type")]++
+	})
+	if len(seen) < 200 || kinds["image/svg+xml"] == 0 {
+		t.Errorf("only %d links were found, %v", len(seen), kinds)
+	}
+}
+
+// wellFormed checks what holds for each page: no script or style but those of files, no markup of documents, names for
+// all fields, one heading of the first level, no id twice, and a bounded size.
+func wellFormed(t *testing.T, target string, page answer) {
+	t.Helper()
+	const most = 150 << 10
+	if len(page.text) > most {
+		t.Errorf("%s: %d bytes", target, len(page.text))
+	}
+	if strings.Contains(page.text, "ZgotmplZ") {
+		t.Errorf("%s: html/template refused a value", target)
+	}
+	ids, headings, labelled := map[string]bool{}, 0, map[*html.Node]bool{}
+	tree := page.tree(t)
+	for n := range tree.Descendants() {
+		if n.Type == html.TextNode && strings.ContainsFunc(n.Data, func(r rune) bool { return unicode.Is(unicode.Bidi_Control, r) }) {
+			t.Errorf("%s: a text changes the direction of writing: %q", target, n.Data)
+		}
+		if n.Type != html.ElementNode {
+			if n.Type == html.CommentNode {
+				t.Errorf("%s: a comment: %q", target, n.Data)
+			}
+			continue
+		}
+		for _, a := range n.Attr {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "style" || strings.HasPrefix(strings.TrimSpace(strings.ToLower(a.Val)), "javascript:") && (a.Key == "href" || a.Key == "src" || a.Key == "action") {
+				t.Errorf("%s: <%s %s=%q>", target, n.Data, a.Key, a.Val)
+			}
+			if a.Key == "id" {
+				if ids[a.Val] {
+					t.Errorf("%s: two elements have the id %q", target, a.Val)
+				}
+				ids[a.Val] = true
+			}
+		}
+		switch n.Data {
+		case "h1":
+			headings++
+		case "script":
+			if src, _ := attr(n, "src"); !strings.HasPrefix(src, "/ui/static/app.js?v=") || n.FirstChild != nil {
+				t.Errorf("%s: a script: %q", target, src)
+			}
+		case "style", "iframe", "object", "embed", "base", "x-evil":
+			t.Errorf("%s: <%s>", target, n.Data)
+		case "label":
+			for below := range n.Descendants() {
+				labelled[below] = true
+			}
+		case "img":
+			if _, ok := attr(n, "alt"); !ok {
+				t.Errorf("%s: a picture without alt", target)
+			}
+		case "input", "select", "textarea":
+			if kind, _ := attr(n, "type"); kind != "hidden" && !labelled[n] {
+				t.Errorf("%s: a field without label: %v", target, n.Attr)
+			}
+		}
+	}
+	if headings != 1 {
+		t.Errorf("%s: %d headings of the first level", target, headings)
+	}
+	for n := range tree.Descendants() {
+		if of, ok := attr(n, "aria-labelledby"); ok && !ids[of] {
+			t.Errorf("%s: aria-labelledby names %q, which is nowhere", target, of)
+		}
+	}
+}
+
+// TestPages_secrets reads all pages as two users: who may not see encrypted documents sees neither their names nor
+// their values, nor what is taken from them.
+func TestPages_secrets(t *testing.T) {
+	t.Parallel()
+	const name, value, taken = "hidden-document", "hidden-value", "hidden-value-taken"
+	s := newSite(t)
+	s.put(t, "control", hostSchema, layers)
+	s.put(t, "secret", doc("deckhand/Passphrase/v1", name, "encrypted", "", value))
+	s.put(t, "site", host("cmp-1", 1), doc("acme/Service/v1", "api", "cleartext",
+		", substitutions: [{src: {schema: deckhand/Passphrase/v1, name: "+name+", path: .}, dest: {path: .url, pattern: PASSWORD}}]",
+		"{url: 'PASSWORD-taken'}"))
+	s.put(t, "secret", doc("deckhand/Passphrase/v1", name, "encrypted", "", value+"2"))
+	show := func(user string) (texts string) {
+		s.as(t, user).crawl(t, 400, func(target string, page answer) {
+			if page.StatusCode >= http.StatusInternalServerError {
+				t.Errorf("%s: status %d\n%s", target, page.StatusCode, page.text)
+			}
+			texts += page.text
+		})
+		return texts
+	}
+	all := show("admin")
+	if !strings.Contains(all, name) || !strings.Contains(all, value) || !strings.Contains(all, taken[:12]) {
+		t.Error("the admin does not see what may be seen")
+	}
+	some := show("reader")
+	if !strings.Contains(some, "cmp-1") {
+		t.Error("the reader sees nothing")
+	}
+	if strings.Contains(some, value) {
+		t.Errorf("the reader sees the value")
+	}
+	if strings.Contains(some, "/ui/audit") {
+		t.Error("the reader is shown a link to the audit")
+	}
+}
+
+// TestPages_secretsHidden checks that the admin sees secrets only where the link asks for them.
+func TestPages_secretsHidden(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, anonymous)
+	s.put(t, "control", layers)
+	s.put(t, "secret", doc("deckhand/Passphrase/v1", "pass", "encrypted", "", "hidden-value"))
+	b := s.browser(t)
+	const target = "/ui/revisions/2/document?schema=deckhand/Passphrase/v1&layer=site&name=pass"
+	if page := b.get(t, target).is(t, http.StatusOK); strings.Contains(page.text, "hidden-value") {
+		t.Error("the secret is shown without being asked for")
+	}
+	if page := b.get(t, target+"&as=rendered").is(t, http.StatusOK); strings.Contains(page.text, "hidden-value") {
+		t.Error("the secret is shown without being asked for")
+	}
+	b.get(t, target+"&as=rendered&secrets=shown").is(t, http.StatusOK).shows(t, "hidden-value")
+}

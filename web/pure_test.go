@@ -1,0 +1,220 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"purser/internal/client"
+	"purser/internal/diff"
+)
+
+func TestVerdictOf(t *testing.T) {
+	t.Parallel()
+	about := func(validation, message, advice string, of *client.Identity) finding {
+		return finding{Finding: client.Finding{Level: "error", Validation: validation, Message: message, Advice: advice, Document: of}}
+	}
+	gate := func(of ...client.Validation) []client.Policy {
+		return []client.Policy{{Name: "gate", Status: "failure", Validations: of}}
+	}
+	one, two := &client.Identity{Name: "one"}, &client.Identity{Name: "two"}
+	for name, c := range map[string]struct {
+		status client.Verdict
+		found  []finding
+		want   []reason
+	}{
+		"success": {status: client.Verdict{Status: "success", Policies: []client.Policy{{Name: "gate", Status: "success"}}}},
+		"missing": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "missing"})},
+			want: []reason{{
+				"a", "gate", "missing", "Nobody has posted a result of a.",
+				"Have its service validate this revision and post the result.",
+			}},
+		},
+		"expired": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "expired"})},
+			found:  []finding{about("a", "It is old", "validate again", nil)},
+			want:   []reason{{"a", "gate", "expired", "The result of a has expired.", "Validate again."}},
+		},
+		"documents": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
+			found:  []finding{about("a", "x", "", one), about("a", "y", "", one), about("a", "z", "", two), about("b", "z", "", two)},
+			want: []reason{{
+				"a", "gate", "failure", "a failed: 3 findings in 2 documents.",
+				"Correct the documents below and upload their buckets again.",
+			}},
+		},
+		"posted": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
+			found:  []finding{about("a", "no such disk", "", nil)},
+			want:   []reason{{"a", "gate", "failure", "a failed: No such disk.", ""}},
+		},
+		"no policy": {
+			status: client.Verdict{Status: "failure", Validations: []client.Validation{{Name: "a", Status: "failure"}, {Name: "b", Status: "success"}}},
+			want: []reason{{
+				"a", "", "failure", "a failed.",
+				"Look at its results, correct what they name, and have it validate the new revision.",
+			}},
+		},
+		"broken policy": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "success"})},
+			want: []reason{{
+				"", "gate", "failure", "The policy gate itself cannot be satisfied.",
+				"Correct the policy's document; the findings say how.",
+			}},
+		},
+	} {
+		got := verdictOf(c.status, findings{Findings: c.found})
+		if diff := cmp.Diff(c.want, got.Reasons); diff != "" || got.OK != (c.status.Status == "success") {
+			t.Errorf("%s: OK is %t (-want +got):\n%s", name, got.OK, diff)
+		}
+	}
+}
+
+// TestParseUnified reads back the differences that internal/diff writes, of texts whose lines look like its own.
+func TestParseUnified(t *testing.T) {
+	t.Parallel()
+	lines := rapid.SliceOfN(rapid.SampledFrom([]string{
+		"a", "b", "-- x", "++ y", "--- a", "+++ b", "@@ -1,2 +1,2 @@", "", " ", `\ No newline`, "Encrypted data of x changed",
+	}), 0, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		var text string
+		var want [][2]string
+		for i := range rapid.IntRange(1, 3).Draw(t, "documents") {
+			before, after := lines.Draw(t, "before"), lines.Draw(t, "after")
+			title := func(revision int) string {
+				return fmt.Sprintf("revision %d, bucket b: [acme/A/v1, site] doc %d", revision, i)
+			}
+			part, err := diff.Unified(context.Background(), title(1), title(2), strings.Join(before, "\n")+"\n", strings.Join(after, "\n")+"\n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text += part; part != "" {
+				want = append(want, changedLines(before, after, part))
+			}
+		}
+		all := parseUnified(text)
+		if len(all) != len(want) {
+			t.Fatalf("%d differences, want %d\n%s", len(all), len(want), text)
+		}
+		for i, c := range all {
+			var old, now []string
+			for _, h := range c.Hunks {
+				for _, p := range h.Pairs() {
+					if p.Old != nil {
+						old = append(old, p.Old.Text)
+					}
+					if p.New != nil {
+						now = append(now, p.New.Text)
+					}
+				}
+			}
+			if got := [2]string{strings.Join(old, "\n"), strings.Join(now, "\n")}; got != want[i] {
+				t.Fatalf("difference %d: %q, want %q\n%s", i, got, want[i], text)
+			}
+			if c.Document.Schema != "acme/A/v1" || c.Document.Layer != "site" || c.Document.Bucket != "b" {
+				t.Fatalf("document %v", c.Document)
+			}
+		}
+	})
+}
+
+// changedLines returns both sides of the hunks of a difference, by the numbers in their headers.
+func changedLines(before, after []string, text string) [2]string {
+	var old, now []string
+	for line := range strings.SplitSeq(text, "\n") {
+		header := hunkHeader.FindStringSubmatch(line)
+		if header == nil {
+			continue
+		}
+		number := func(text string, absent int) int {
+			if n, err := strconv.Atoi(text); err == nil {
+				return n
+			}
+			return absent
+		}
+		a, b, c, d := number(header[1], 0), number(header[2], 1), number(header[3], 0), number(header[4], 1)
+		if b > 0 {
+			old = append(old, before[a-1:a-1+b]...)
+		}
+		if d > 0 {
+			now = append(now, after[c-1:c-1+d]...)
+		}
+	}
+	return [2]string{strings.Join(old, "\n"), strings.Join(now, "\n")}
+}
+
+func TestParseUnified_titles(t *testing.T) {
+	t.Parallel()
+	const text = `--- /dev/null
++++ revision 2, bucket a: b: [acme/A/v1] x] y
+@@ -0,0 +1 @@
++a
+--- revision 1, bucket b: [acme/B/v1, site] z
++++ /dev/null
+@@ -1 +0,0 @@
+-a
+Encrypted data of revision 2, bucket s: [acme/C/v1] w changed
+`
+	got := parseUnified(text)
+	want := []*comparison{
+		{Document: client.Identity{Schema: "acme/A/v1", Name: "x] y", Bucket: "a: b"}, Change: "added", Added: 1, Title: "revision 2, bucket a: b: [acme/A/v1] x] y", Hunks: []hunk{{"@@ -0,0 +1 @@", []row{{"added", 0, 1, "a"}}}}},
+		{Document: client.Identity{Schema: "acme/B/v1", Layer: "site", Name: "z", Bucket: "b"}, Change: "deleted", Removed: 1, Title: "revision 1, bucket b: [acme/B/v1, site] z", Hunks: []hunk{{"@@ -1 +0,0 @@", []row{{"removed", 1, 0, "a"}}}}},
+		{Document: client.Identity{Schema: "acme/C/v1", Name: "w", Bucket: "s"}, Change: "changed", Title: "revision 2, bucket s: [acme/C/v1] w", Note: "Encrypted data of revision 2, bucket s: [acme/C/v1] w changed."},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// TestPageOfLines checks that pages hold all lines, in order, and that none is too large.
+func TestPageOfLines(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var lines []line
+		for i := range rapid.IntRange(1, 400).Draw(t, "lines") {
+			lines = append(lines, line{Number: i + 1, Text: strings.Repeat("<", rapid.IntRange(0, 3000).Draw(t, "length"))})
+		}
+		marked := rapid.IntRange(0, len(lines)-1).Draw(t, "marked")
+		lines[marked].Marked = true
+		_, of, pages := pageOfLines(lines, 0)
+		next := 1
+		for number := 1; number <= pages; number++ {
+			shown, _, _ := pageOfLines(lines, number)
+			size := 0
+			for _, l := range shown {
+				if l.Number != next {
+					t.Fatalf("line %d, want %d", l.Number, next)
+				}
+				if l.Marked && number != of {
+					t.Fatalf("the marked line is on page %d, and page %d is shown", number, of)
+				}
+				next++
+				size += weight(l.Text)
+			}
+			if size > maxLines {
+				t.Fatalf("page %d has %d bytes", number, size)
+			}
+		}
+		if next != len(lines)+1 {
+			t.Fatalf("%d lines, want %d", next-1, len(lines))
+		}
+	})
+}
+
+func TestVisible(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"plain\ttext\n": "plain\ttext\n", "Ünïcode 漢字 عربي": "Ünïcode 漢字 عربي", "a\u202eb": "a⟨U+202E⟩b", "a\x1b[0m": "a⟨U+001B⟩[0m",
+		"\u2066\u200b\ufeff": "⟨U+2066⟩⟨U+200B⟩⟨U+FEFF⟩", "a\u2028b": "a⟨U+2028⟩b",
+	} {
+		if got := visible(text); got != want {
+			t.Errorf("visible(%q) is %q, want %q", text, got, want)
+		}
+	}
+}

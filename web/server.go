@@ -1,0 +1,260 @@
+package web
+
+import (
+	"bytes"
+	"errors"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"purser/internal/client"
+)
+
+// Config configures the pages. API, Key, Now and Log must be set.
+type Config struct {
+	API http.Handler // the whole API
+	// PublicURL is the URL at which browsers reach the server, "" if it is not known.
+	PublicURL string
+	Key       []byte // that sessions are sealed with; at least 32 random bytes
+	Now       func() time.Time
+	Log       *slog.Logger
+}
+
+type server struct {
+	Config
+
+	base   string // the path of the overview in links, such as /ui/
+	secure bool   // browsers reach the server by https
+	pages  map[string]*template.Template
+	seal   *sealer
+	assets assets
+}
+
+// New returns the handler of /ui and everything below it.
+func New(config Config) (http.Handler, error) {
+	s := &server{Config: config, base: "/ui/"}
+	protection := http.NewCrossOriginProtection()
+	if public, err := url.Parse(config.PublicURL); err == nil && public.Host != "" {
+		s.base, s.secure = strings.TrimRight(public.EscapedPath(), "/")+"/ui/", public.Scheme == "https"
+		if err := protection.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
+			return nil, err //nolint:wrapcheck // it says what is wrong
+		}
+	}
+	var err error
+	if s.seal, err = newSealer(config.Key); err != nil {
+		return nil, err
+	}
+	s.assets = readAssets()
+	s.pages = s.parsePages()
+	protection.SetDenyHandler(http.HandlerFunc(s.forged))
+	return protected(protection.Handler(s.routes())), nil
+}
+
+func (s *server) routes() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, show := range map[string]handler{
+		"GET /ui/{$}":                                             (*visit).overview,
+		"GET /ui/revisions":                                       (*visit).revisions,
+		"GET /ui/revisions/{revision}":                            (*visit).revision,
+		"GET /ui/revisions/{revision}/document":                   (*visit).document,
+		"GET /ui/revisions/{revision}/validations/{name}":         (*visit).validation,
+		"GET /ui/revisions/{revision}/graph":                      (*visit).graph,
+		"GET /ui/revisions/{revision}/schemas":                    (*visit).schemas,
+		"GET /ui/revisions/{revision}/schemas/{space}/{kind}/{v}": (*visit).schema,
+		"GET /ui/compare":                                         (*visit).compare,
+		"GET /ui/search":                                          (*visit).search,
+		"GET /ui/audit":                                           (*visit).audit,
+		"POST /ui/revisions/{revision}/tags":                      (*visit).tag,
+		"POST /ui/revisions/{revision}/tags/delete":               (*visit).untag,
+		"POST /ui/revisions/{revision}/validations":               (*visit).post,
+		"POST /ui/revisions/{revision}/rollback":                  (*visit).rollBack,
+		"/ui/":                                                    (*visit).nowhere,
+	} {
+		mux.HandleFunc(pattern, s.page(show))
+	}
+	mux.HandleFunc("GET /ui/revisions/{revision}/graph.svg", s.picture)
+	mux.HandleFunc("GET /ui/revisions/{revision}/document.yaml", s.download)
+	mux.HandleFunc("GET /ui/events", s.events)
+	mux.HandleFunc("GET /ui/sign-in", s.showSignIn)
+	mux.HandleFunc("POST /ui/sign-in", s.signIn)
+	mux.HandleFunc("POST /ui/sign-out", s.signOut)
+	mux.HandleFunc("GET /ui/static/{file}", s.asset)
+	mux.HandleFunc("/ui", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, s.base, http.StatusPermanentRedirect)
+	})
+	return mux
+}
+
+// pagePolicy lets pages load nothing but the server's own style sheet, script and pictures, and lets nobody frame them.
+const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+
+// protected sets the headers of all answers.
+func protected(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range map[string]string{
+			"Content-Security-Policy": pagePolicy, "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff",
+			"Cache-Control": "no-store", "Cross-Origin-Opener-Policy": "same-origin",
+			"Cross-Origin-Resource-Policy": "same-origin",
+		} {
+			w.Header().Set(name, value)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// handler makes a page, or returns the error to show. It may also answer by itself and return a view without template.
+type handler func(*visit) (view, error)
+
+// view is a page to be shown.
+type view struct {
+	template string // "" if the request was answered by itself
+	title    string
+	section  string // of the navigation
+	status   int    // 0: 200
+	data     any
+}
+
+// visit is a request for a page.
+type visit struct {
+	*server
+	*http.Request
+
+	w       http.ResponseWriter
+	api     backend
+	session session
+	caller  client.Caller
+}
+
+// may reports whether the user passes a rule of authorization.
+func (v *visit) may(rule string) bool { return slices.Contains(v.caller.Rules, rule) }
+
+// param returns a parameter of the query.
+func (v *visit) param(name string) string { return v.URL.Query().Get(name) }
+
+// page returns the handler of a page. Whoever is not signed in is sent to the page where one does that.
+func (s *server) page(show handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
+		v.api = backend{s.API, r, v.session.Token}
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		if err := r.ParseForm(); err != nil {
+			v.fail(errForm)
+			return
+		}
+		err := v.api.get(r.Context(), &v.caller, nil, "whoami")
+		var shown view
+		if err == nil {
+			shown, err = show(v)
+		}
+		switch {
+		case refusedWith(err, http.StatusUnauthorized):
+			s.askToSignIn(v)
+		case err != nil:
+			v.fail(err)
+		case shown.template != "":
+			v.show(shown)
+		}
+	}
+}
+
+// fail shows an error.
+func (v *visit) fail(err error) {
+	if v.Context().Err() != nil {
+		return // nobody reads the answer
+	}
+	failed := failure{Status: http.StatusInternalServerError, Message: "The server's log says what went wrong."}
+	if refused, ok := errors.AsType[*refusal](err); ok {
+		failed.Status, failed.Message = refused.status, refused.Error()
+		if after := refused.header.Get("Retry-After"); after != "" {
+			v.w.Header().Set("Retry-After", after)
+		}
+	} else {
+		v.complain(v.Request, err)
+	}
+	failed.Title = titleOf(failed.Status)
+	v.show(view{template: "error", title: failed.Title, status: failed.Status, data: failed})
+}
+
+// complain logs why a page cannot be made.
+func (s *server) complain(r *http.Request, err error) {
+	s.Log.ErrorContext(r.Context(), "a page cannot be made", "path", r.URL.Path, "error", err.Error())
+}
+
+// failure is the content of a page about an error.
+type failure struct {
+	Status         int
+	Title, Message string
+}
+
+func titleOf(status int) string {
+	switch status {
+	case http.StatusNotFound:
+		return "There is no such thing"
+	case http.StatusGone:
+		return "This was deleted"
+	case http.StatusForbidden:
+		return "You may not see or do this"
+	case http.StatusTooManyRequests:
+		return "Too many requests"
+	case http.StatusServiceUnavailable:
+		return "The server cannot answer now"
+	case http.StatusInternalServerError:
+		return "Something went wrong"
+	}
+	return "This cannot be done"
+}
+
+func (v *visit) nowhere() (view, error) {
+	return view{}, &refusal{status: http.StatusNotFound, message: "There is no page at " + v.URL.Path + "."}
+}
+
+// forged answers a request that another site's page made.
+func (s *server) forged(w http.ResponseWriter, r *http.Request) {
+	v := &visit{server: s, Request: r, w: w}
+	v.fail(&refusal{
+		status:  http.StatusForbidden,
+		message: "The request came from another site's page, and was not carried out. Open the page here and try again.",
+	})
+}
+
+// frame is what all pages show.
+type frame struct {
+	Title, Section string
+	User           string // "" if nobody is signed in
+	SignedIn       bool   // by a token, which can be signed out
+	Audit          bool   // the user may read the audit
+	Live           bool   // the page changes with the site, and the user may read events
+	Data           any
+}
+
+func (v *visit) frame(of view) frame {
+	user := v.caller.User.Name
+	if user == "" {
+		user = v.caller.User.ID
+	}
+	return frame{
+		Title: of.title, Section: of.section, User: user, SignedIn: v.session.Token != "",
+		Audit: v.may("deckhand:show_audit"), Data: of.data,
+		Live: v.may("purser:list_events") && slices.Contains([]string{"overview", "revisions", "revision"}, of.template),
+	}
+}
+
+// show writes a page.
+func (v *visit) show(of view) {
+	var page bytes.Buffer
+	if err := v.pages[of.template].ExecuteTemplate(&page, "layout", v.frame(of)); err != nil {
+		v.complain(v.Request, err)
+		http.Error(v.w, "Something went wrong; the server's log says what.", http.StatusInternalServerError)
+		return
+	}
+	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	if of.status != 0 {
+		v.w.WriteHeader(of.status)
+	}
+	_, _ = page.WriteTo(v.w) // the browser may have gone
+}

@@ -1,0 +1,116 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"purser/internal/client"
+)
+
+// signInView is the content of the page where one signs in.
+type signInView struct {
+	Next  string // where to go then
+	Error string
+}
+
+// askToSignIn sends the user of a request to the page where one signs in.
+func (s *server) askToSignIn(v *visit) {
+	if s.bounced(v.w, v.Request) {
+		return
+	}
+	if v.session.Token != "" {
+		s.end(v.w, v.Request) // it does not count any more
+	}
+	http.Redirect(v.w, v.Request, s.base+"sign-in?"+url.Values{"next": {s.here(v.Request)}}.Encode(), http.StatusSeeOther)
+}
+
+// bounced answers a request that a link on another site made, and that therefore has no cookie of SameSite=Strict, by
+// letting the browser make it again from here.
+func (s *server) bounced(w http.ResponseWriter, r *http.Request) bool {
+	if r.Header.Get("Sec-Fetch-Site") != "cross-site" || r.Header.Get("Sec-Fetch-Mode") != "navigate" ||
+		r.Method != http.MethodGet {
+		return false
+	}
+	v := &visit{server: s, Request: r, w: w}
+	v.show(view{template: "bounce", title: "Opening the page", data: s.here(r)})
+	return true
+}
+
+// here returns the path and query of the page that a request is for, as links have it.
+func (s *server) here(r *http.Request) string {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead { // the page whose form was sent
+		return s.link([]string{"revisions", r.PathValue("revision")})
+	}
+	at := url.URL{Path: s.base + strings.TrimPrefix(r.URL.Path, "/ui/"), RawQuery: r.URL.RawQuery}
+	return at.String()
+}
+
+// next returns where to go after signing in: a page of this server.
+func (s *server) next(asked string) string {
+	at, err := url.Parse(asked)
+	if err != nil || at.IsAbs() || at.Host != "" || !strings.HasPrefix(at.EscapedPath(), s.base) ||
+		strings.ContainsAny(asked, "\\\r\n") || strings.HasPrefix(at.Path, s.base+"sign-") {
+		return s.base
+	}
+	return at.String()
+}
+
+// showSignIn shows the form, unless the server asks for no token.
+func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
+	v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
+	next := s.next(v.param("next"))
+	if (backend{s.API, r, v.session.Token}).get(r.Context(), &client.Caller{}, nil, "whoami") == nil {
+		http.Redirect(w, r, next, http.StatusSeeOther)
+		return
+	}
+	v.session = session{}
+	v.show(view{template: "sign-in", title: "Sign in", data: signInView{Next: next}})
+}
+
+// maxForm bounds the body of a form, in bytes.
+const maxForm = 128 << 10
+
+var errForm = &refusal{status: http.StatusBadRequest, message: "The form cannot be read, or is too large."}
+
+func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
+	v := &visit{server: s, Request: r, w: w}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		v.fail(errForm)
+		return
+	}
+	next, token := s.next(r.PostForm.Get("next")), strings.TrimSpace(r.PostForm.Get("token"))
+	refused := func(status int, message string) {
+		v.show(view{template: "sign-in", title: "Sign in", status: status, data: signInView{Next: next, Error: message}})
+	}
+	if token == "" || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		refused(http.StatusBadRequest, "Enter a token: characters without spaces, as the server's operator gave it to you.")
+		return
+	}
+	err := s.enter(w, r, token)
+	switch failed := new(refusal); {
+	case err == nil:
+		http.Redirect(w, r, next, http.StatusSeeOther) //nolint:gosec // next checks it
+	case errors.As(err, &failed) && failed.status == http.StatusUnauthorized:
+		refused(http.StatusUnauthorized, "The server does not know this token, or it has expired.")
+	case failed.status != 0:
+		refused(failed.status, failed.Error())
+	default:
+		v.fail(err)
+	}
+}
+
+// enter begins a session with a token that the API accepts.
+func (s *server) enter(w http.ResponseWriter, r *http.Request, token string) error {
+	if err := (backend{s.API, r, token}).get(r.Context(), &client.Caller{}, nil, "whoami"); err != nil {
+		return err
+	}
+	return s.begin(w, r, session{Token: token, Until: s.Now().Add(maxSession)})
+}
+
+func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
+	s.end(w, r)
+	http.Redirect(w, r, s.base+"sign-in", http.StatusSeeOther)
+}

@@ -1,0 +1,147 @@
+// What the pages do beyond links and forms. All of them work without it.
+'use strict';
+
+// Keyboard: / searches, j and k go through a list, Enter opens, ? explains.
+const rows = () => [...document.querySelectorAll('main .list tbody tr, main ul.plain > li, main details.group')]
+  .filter((row) => row.querySelector('a'));
+let at = -1;
+
+function select(step) {
+  const all = rows();
+  if (all.length === 0) return;
+  if (all[at]) all[at].classList.remove('selected');
+  at = Math.min(Math.max(at + step, 0), all.length - 1);
+  all[at].classList.add('selected');
+  all[at].querySelector('a').focus({ preventScroll: true });
+  all[at].scrollIntoView({ block: 'nearest' });
+}
+
+function explain() {
+  const dialog = document.createElement('dialog');
+  dialog.setAttribute('aria-labelledby', 'keys');
+  const title = document.createElement('h2');
+  title.id = 'keys';
+  title.textContent = 'Keyboard';
+  const list = document.createElement('dl');
+  const keys = [['/', 'search documents'], ['j', 'next item of a list'], ['k', 'previous item'], ['Enter', 'open the item'],
+    ['g', 'go to the overview'], ['?', 'show this'], ['Esc', 'close this']];
+  for (const [key, what] of keys) {
+    const term = document.createElement('dt');
+    const kbd = document.createElement('kbd');
+    kbd.textContent = key;
+    term.append(kbd);
+    const meaning = document.createElement('dd');
+    meaning.textContent = what;
+    list.append(term, meaning);
+  }
+  const close = document.createElement('button');
+  close.textContent = 'Close';
+  close.addEventListener('click', () => dialog.close());
+  dialog.append(title, list, close);
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+document.addEventListener('keydown', (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest('input, textarea, select, dialog')) return;
+  const actions = {
+    '/': () => document.getElementById('find')?.focus(),
+    j: () => select(1),
+    k: () => select(-1),
+    g: () => { location.href = document.body.dataset.base; },
+    '?': explain,
+  };
+  if (actions[event.key]) {
+    event.preventDefault();
+    actions[event.key]();
+  }
+});
+
+// The graph: larger, smaller, and moved by dragging.
+const picture = document.getElementById('picture');
+const zoom = document.querySelector('[data-zoom]');
+if (picture && zoom) {
+  const frame = picture.parentElement;
+  zoom.hidden = false;
+  const resize = (by) => {
+    const width = picture.getBoundingClientRect().width;
+    frame.classList.toggle('free', by !== 0);
+    picture.style.width = by === 0 ? '' : `${Math.min(Math.max(width * by, 100), 20000)}px`;
+  };
+  for (const button of zoom.querySelectorAll('button')) {
+    button.addEventListener('click', () => resize(Number(button.dataset.by)));
+  }
+  let from = null;
+  frame.addEventListener('pointerdown', (event) => {
+    from = { x: event.clientX + frame.scrollLeft, y: event.clientY + frame.scrollTop };
+    frame.setPointerCapture(event.pointerId);
+    event.preventDefault();
+  });
+  frame.addEventListener('pointermove', (event) => {
+    if (from) frame.scrollTo(from.x - event.clientX, from.y - event.clientY);
+  });
+  for (const end of ['pointerup', 'pointercancel']) frame.addEventListener(end, () => { from = null; });
+}
+
+// Live updates: a page that changes with the site is read again when something happens, while somebody looks at it.
+const base = document.body.dataset.base;
+let stream = null;
+let reading = false;
+let again = false;
+
+async function refresh() {
+  if (reading) {
+    again = true;
+    return;
+  }
+  reading = true;
+  do {
+    again = false;
+    const answer = await fetch(location.href, { headers: { Accept: 'text/html' } }).catch(() => null);
+    if (!answer || !answer.ok || answer.redirected) break;
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const fresh = page.getElementById('main');
+    const old = document.getElementById('main');
+    if (!fresh || old.querySelector('input:focus, select:focus')) break; // somebody fills in a form
+    if (fresh.innerHTML === old.innerHTML) break;
+    old.replaceChildren(...fresh.childNodes);
+    at = -1;
+    say(`Updated at ${new Date().toISOString().slice(11, 19)} UTC`);
+  } while (again);
+  reading = false;
+}
+
+function say(text) {
+  let news = document.getElementById('news');
+  if (!news) {
+    news = document.createElement('p');
+    news.id = 'news';
+    news.setAttribute('role', 'status');
+    document.querySelector('footer').prepend(news);
+  }
+  news.textContent = text;
+}
+
+function listen() {
+  if (stream || document.hidden) return;
+  stream = new EventSource(`${base}events`);
+  for (const type of ['revision.created', 'validation.posted', 'verdict.changed', 'tag.set', 'tag.deleted',
+    'revision.pruned', 'site.purged']) {
+    stream.addEventListener(`purser.${type}`, refresh);
+  }
+}
+
+if ('live' in document.body.dataset) {
+  say('');
+  listen();
+  document.addEventListener('visibilitychange', () => {
+    if (document.hidden) {
+      stream?.close();
+      stream = null;
+    } else {
+      listen();
+      refresh();
+    }
+  });
+}
