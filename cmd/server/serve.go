@@ -215,8 +215,8 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		CacheSize: *c.CacheSize, Compat: c.Compat == "deckhand", Log: seen.log, Observe: seen.observe,
 		PublicURL: strings.TrimRight(c.PublicURL, "/"),
 		Registry:  seen.registry, OpenAPI: purser.OpenAPI, Now: time.Now,
-		Feed: told, Stopping: ctx.Done(), Webhooks: callers, Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
-		Pages: c.UI,
+		Feed: told, Stopping: ctx.Done(), Webhooks: callers, Pages: c.UI,
+		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
 	handler, err := c.withPages(answers, seen.log)
 	if err != nil {

@@ -433,8 +433,8 @@ func (d *decoder) merges(n *yaml.Node, depth int) (merged Mapping, err error) {
 	return merged, nil
 }
 
-// ParseOne parses a body that must be exactly one document, such as a posted result, with no key twice at its top level.
-// It returns nil for an empty body.
+// ParseOne parses a body that must be exactly one document, such as a posted result. No key may be at its top level
+// twice. It returns nil for an empty body.
 func ParseOne(ctx context.Context, body []byte, media Media, limits Limits) (any, error) {
 	if media == JSON {
 		if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '[' {
