@@ -120,10 +120,12 @@ func strictest(policies []Policy) map[string]Requirement {
 	return required
 }
 
-// withExpiry returns an entry with its expiry under a requirement.
+// withExpiry returns an entry with its expiry under a requirement; one that nobody posted expires at no time.
 func withExpiry(entry Entry, requirement Requirement) Entry {
 	if at, expires := requirement.Expiry(entry.CreatedAt); expires && !IsOwn(entry.Name) {
-		entry.ExpiresAfter, entry.ExpiresAt = requirement.ExpiresAfter, at
+		if entry.ExpiresAfter = requirement.ExpiresAfter; !entry.CreatedAt.IsZero() {
+			entry.ExpiresAt = at
+		}
 	}
 	return entry
 }

@@ -132,6 +132,7 @@ func TestOverlay(t *testing.T) {
 		{ID: 9, Name: "y-validation", Status: "failure", CreatedAt: at},
 		{ID: 10, Name: "w-validation", Status: "success", CreatedAt: at},
 		{ID: 11, Name: "w-validation", Status: "failure", CreatedAt: at},
+		{Name: "x-validation", Status: "failure"}, // which nobody posted
 	}
 	policies := []Policy{
 		policy(t, "a", "validations: [{name: x-validation, expiresAfter: P1D}, {name: deckhand-schema-validation}]"),
@@ -148,6 +149,7 @@ func TestOverlay(t *testing.T) {
 		{ID: 9, Name: "y-validation", Status: "ignored [failure]", CreatedAt: at},
 		{ID: 10, Name: "w-validation", Status: "ignored [success]", CreatedAt: at},
 		{ID: 11, Name: "w-validation", Status: "ignored [failure]", CreatedAt: at},
+		{Name: "x-validation", Status: "failure", ExpiresAfter: "PT1H"},
 	}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Entry{}, "Errors")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
