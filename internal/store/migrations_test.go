@@ -106,7 +106,7 @@ func TestMigrate_changedSchema(t *testing.T) {
 		"ALTER TABLE sites ADD CHECK (live < 10)":                                        "constraint sites.sites_live_check (CHECK ((live < 10))) is not Purser's",
 		"ALTER TABLE sites ADD COLUMN extra text":                                        "",
 		"ALTER TABLE sites ADD COLUMN extra text NOT NULL DEFAULT 'x'":                   "",
-		"TRUNCATE sites CASCADE; ALTER TABLE sites ADD COLUMN extra text NOT NULL":               "column sites.extra (text not null) is not Purser's",
+		"TRUNCATE sites CASCADE; ALTER TABLE sites ADD COLUMN extra text NOT NULL":       "column sites.extra (text not null) is not Purser's",
 		"CREATE INDEX extra ON audit (at)":                                               "",
 		"CREATE UNIQUE INDEX extra ON audit (at)": "index audit.extra (CREATE UNIQUE INDEX extra ON audit USING btree (at))" +
 			" is not Purser's",
