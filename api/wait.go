@@ -204,8 +204,8 @@ func (w *heldBack) Write(text []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *heldBack) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// changedAnswer waits for an answer that is not one to wait on. It returns nil if the time is over, or the caller has to
-// make the answer by itself.
+// changedAnswer waits for an answer that is not one to wait on. It returns nil if the time is over, or the caller has
+// to make the answer by itself.
 func (s *server) changedAnswer(r *http.Request, of endpoint, limit time.Duration) (*recorded, error) {
 	over := time.NewTimer(limit)
 	defer over.Stop()

@@ -32,8 +32,8 @@ func derive(defaults revisions.Defaults, batch Batch) (derived Derived) {
 }
 
 // readBatch returns the verdicts that were told before a batch, and those with which revisions are made in it; and
-// which revisions have a verdict that was to be looked at while they were the newest or tagged, though they may be so no
-// longer.
+// which revisions have a verdict that was to be looked at while they were the newest or tagged, though they may be so
+// no longer.
 func readBatch(batch Batch) (told map[int64]Verdict, judged map[int64]bool) {
 	told, judged = maps.Clone(batch.Told), map[int64]bool{}
 	newest := batch.Head

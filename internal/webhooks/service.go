@@ -50,8 +50,8 @@ type Wish struct {
 // maxWebhooks bounds the webhooks of a site: each event is delivered to all of them.
 const maxWebhooks = 100
 
-// Add makes a webhook and returns it with its secret, which is not shown again. Faults: Invalid, Forbidden if the server
-// calls nobody, Conflict without a keyset or with too many.
+// Add makes a webhook and returns it with its secret, which is not shown again. Faults: Invalid, Forbidden if the
+// server calls nobody, Conflict without a keyset or with too many.
 func (s *Service) Add(ctx context.Context, wish Wish) (w Webhook, secret string, err error) {
 	if secret = wish.Secret; secret == "" {
 		secret = newSecret()

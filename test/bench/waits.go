@@ -165,7 +165,8 @@ func (b *bench) answers(ctx context.Context, s *server, n int) error {
 	slices.Sort(after)
 	const percent = 100
 	p99 := after[len(after)*99/percent]
-	b.add(26, p99 <= 100*time.Millisecond, "<= 100ms", fmt.Sprintf("from a change to the answers of %d waiters, p99", n), short(p99))
+	b.add(26, p99 <= 100*time.Millisecond, "<= 100ms", fmt.Sprintf("from a change to the answers of %d waiters, p99", n),
+		short(p99))
 	b.infof(26, "the same, median", "%s", short(median(after)))
 	b.infof(26, "POST a validation that answers them to one while nobody waits", "%.2fx  (%s, %s)",
 		ratio(median(beside), median(alone)), short(median(beside)), short(median(alone)))
@@ -202,7 +203,8 @@ func (b *bench) postsBeside(ctx context.Context, s *server, n int) error {
 		}
 		ratios = append(ratios, ratio(beside, alone))
 	}
-	b.atMost(26, median(ratios), 1.1, fmt.Sprintf("POST a validation while %d wait for a status to while nobody waits", n), "latency")
+	b.atMost(26, median(ratios), 1.1,
+		fmt.Sprintf("POST a validation while %d wait for a status to while nobody waits", n), "latency")
 	return nil
 }
 
@@ -233,7 +235,8 @@ func (b *bench) endOf(ctx context.Context, s *server, n int) error {
 		return fmt.Errorf("count connections: %w", err)
 	}
 	each := (during - before) * 1024 / float64(n)
-	b.add(26, each <= 20, "<= 20", fmt.Sprintf("memory of each of %d waiters with its connection, KiB", n), fmt.Sprintf("%.1f", each))
+	b.add(26, each <= 20, "<= 20", fmt.Sprintf("memory of each of %d waiters with its connection, KiB", n),
+		fmt.Sprintf("%.1f", each))
 	b.add(26, used <= 1, "<= 1", "connections to the database that are in use meanwhile", fmt.Sprint(used))
 	began := time.Now()
 	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {

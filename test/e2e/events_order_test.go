@@ -64,9 +64,9 @@ func (c *chronicle) write(ctx context.Context, writer int, on func() *server) {
 			r.path = fmt.Sprintf("revisions/%d/tags/%s", revision, key)
 		}
 		switch {
-		case writer == 0 && n%40 == 20:
+		case writer == 0 && n%20 == 10:
 			r.path, r.body, key = "revisions/prune?keep=5", "", ""
-		case writer == 1 && n == 60:
+		case writer == 1 && n == 30:
 			r.method, r.path, r.body, key = http.MethodDelete, "revisions", "", "purge"
 		}
 		c.try(key)
@@ -179,7 +179,7 @@ func TestEvents_order(t *testing.T) {
 	}
 	more := func(what string) {
 		t.Helper()
-		goal := c.size() + 200
+		goal := c.size() + 100
 		eventually(t, what, func() bool { return c.size() >= goal })
 	}
 	more("changes at first")
