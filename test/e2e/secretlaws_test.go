@@ -266,6 +266,7 @@ func (p plot) reads(t *rapid.T, c *contract) (reads []read) {
 		"revision": {"latest", "3"}, "other": {"1", "latest"}, "tag": {"t"}, "entry": {"0", "1", "2", "3"},
 		"name":      {"deckhand-schema-validation", "deckhand-policy-validation", "deckhand-rendering-validation"},
 		"namespace": {"acme"}, "kind": {"Widget", "Key"}, "version": {"v1"},
+		"fullName": {"a.B"}, // packages are not encrypted
 	}
 	for _, path := range slices.Sorted(maps.Keys(c.doc.Paths.Map())) {
 		item := c.doc.Paths.Value(path)
