@@ -121,11 +121,11 @@ func TestEvents(t *testing.T) {
 		t.Cleanup(func() { _ = got.Body.Close() })
 		return got
 	}
-	if got := get(nil); got.StatusCode != http.StatusUnauthorized {
+	if got := get(nil); got.StatusCode != http.StatusUnauthorized { //nolint:bodyclose // get closes it
 		t.Errorf("status %d without a session", got.StatusCode)
 	}
 	signed := s.browser(t).send(t, http.MethodPost, "/ui/sign-in", url.Values{"token": {"reader"}})
-	stream := get(signed.Cookies())
+	stream := get(signed.Cookies()) //nolint:bodyclose // the same
 	if kind := stream.Header.Get("Content-Type"); stream.StatusCode != http.StatusOK || kind != "text/event-stream" {
 		t.Fatalf("status %d, %s", stream.StatusCode, kind)
 	}

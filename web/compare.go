@@ -13,8 +13,9 @@ type compareView struct {
 	From, To   string // as they were asked for
 	Before     int64  // their numbers
 	After      int64
-	Split      bool // side by side
-	Documents  []comparison
+	Split      bool         // side by side
+	Documents  []comparison // the first ones
+	Count      int
 	Shown      []*comparison
 	First      int // number of the first one shown, from 1
 	Last       int
@@ -75,7 +76,8 @@ func (v *visit) fillComparison(page *compareView) error {
 		return err
 	}
 	all := parseUnified(text)
-	const maxNames = 300
+	page.Count = len(all)
+	const maxNames = 100
 	for _, c := range all[:min(len(all), maxNames)] {
 		page.Documents = append(page.Documents, comparison{
 			Document: c.Document, Title: c.Title, Change: c.Change, Note: c.Note, Added: c.Added, Removed: c.Removed,
@@ -110,7 +112,7 @@ func (c *comparison) cut() {
 	size := 0
 	for i, h := range c.Hunks {
 		for k, r := range h.Rows {
-			if size += 110 + weight(r.Text); size > maxLines {
+			if size += 140 + weight(r.Text); size > maxLines {
 				c.Hunks[i].Rows = h.Rows[:k]
 				c.Hunks = c.Hunks[:i+1]
 				c.Note = "The rest of this document's difference is too long for a page."

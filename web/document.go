@@ -88,6 +88,7 @@ func (v *visit) document() (view, error) {
 	}
 	page.Total = len(found.Findings)
 	v.place(&page, found.Findings)
+	page.About = fitting(page.About)
 	return view{
 		template: "document", title: id.Name + " in revision " + revision, section: "revisions", data: page,
 	}, nil

@@ -170,8 +170,8 @@ func (h hunk) Pairs() (pairs []pair) {
 
 // Size estimates how many bytes of a page a comparison takes.
 func (c *comparison) Size() int {
-	const perRow = 110
-	size := 0
+	const perRow, perDocument = 140, 1000
+	size := perDocument + 4*weight(c.Title)
 	for _, h := range c.Hunks {
 		for _, r := range h.Rows {
 			size += perRow + weight(r.Text)

@@ -9,7 +9,7 @@ import (
 )
 
 // maxLine bounds the characters that are shown of a line, and maxLines the bytes of a page of lines.
-const maxLine, maxLines = 1500, 90_000
+const maxLine, maxLines = 1500, 80_000
 
 // line is a line of a document's text, with what is wrong in it.
 type line struct {

@@ -112,9 +112,10 @@ func (v *visit) judge(ctx context.Context, revision string, most int) (judged ju
 		return judged, err
 	}
 	judged = judgement{
-		verdict: verdictOf(status, found), groups: byDocument(found.Findings), stamp: status.Stamp,
-		more: max(found.Total-len(found.Findings), 0),
+		verdict: verdictOf(status, found), stamp: status.Stamp,
 	}
+	shown := fitting(found.Findings)
+	judged.groups, judged.more = byDocument(shown), max(found.Total-len(shown), 0)
 	judged.required, err = v.required(ctx, revision, status)
 	return judged, err
 }

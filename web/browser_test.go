@@ -1,0 +1,294 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// screen is a real browser that looks at the pages of a site.
+type screen struct {
+	*site
+
+	ctx  context.Context
+	url  string
+	axe  string // the source text of axe-core, "" without it
+	shot string // where screenshots are kept, "" for nowhere
+}
+
+// newScreen starts Chromium; without one the test is skipped. PURSER_AXE names axe-core's axe.min.js, and
+// PURSER_SCREENSHOTS a directory for pictures of the pages.
+func newScreen(t *testing.T, s *site) *screen {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil && path == "" {
+			path = found
+		}
+	}
+	if path == "" {
+		t.Skip("there is no Chromium: apt-get install chromium")
+	}
+	server := httptest.NewServer(s.pages)
+	t.Cleanup(server.Close)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.Flag("disable-dev-shm-usage", true), chromedp.WindowSize(1280, 900),
+		chromedp.WSURLReadTimeout(time.Minute))
+	allocated, endBrowser := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(endBrowser)
+	ctx, end := chromedp.NewContext(allocated)
+	t.Cleanup(end)
+	if err := chromedp.Run(ctx); err != nil { // the browser lives as long as this context
+		t.Fatal(err)
+	}
+	b := &screen{site: s, ctx: ctx, url: server.URL, shot: os.Getenv("PURSER_SCREENSHOTS")}
+	if file := os.Getenv("PURSER_AXE"); file != "" {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.axe = string(text)
+	}
+	b.complain(t)
+	return b
+}
+
+// complain fails the test for every error of a script, and whatever the content security policy blocks.
+func (b *screen) complain(t *testing.T) {
+	t.Helper()
+	var mutex sync.Mutex
+	var said []string
+	chromedp.ListenTarget(b.ctx, func(event any) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			said = append(said, e.ExceptionDetails.Error())
+		case *log.EventEntryAdded:
+			if e.Entry.Level == log.LevelError {
+				said = append(said, e.Entry.Text+" "+e.Entry.URL)
+			}
+		}
+	})
+	t.Cleanup(func() {
+		mutex.Lock()
+		defer mutex.Unlock()
+		for _, text := range said {
+			t.Errorf("the browser complains: %s", text)
+		}
+	})
+	b.do(t, log.Enable(), runtime.Enable())
+}
+
+// do carries out actions.
+func (b *screen) do(t *testing.T, actions ...chromedp.Action) {
+	t.Helper()
+	const patience = time.Minute // a busy machine is slow
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		var at, text string
+		_ = chromedp.Run(b.ctx, chromedp.Location(&at), chromedp.Text("body", &text))
+		t.Fatalf("%v, at %s:\n%s", err, at, text)
+	}
+}
+
+// open goes to a page.
+func (b *screen) open(t *testing.T, target string) {
+	t.Helper()
+	b.do(t, chromedp.Navigate(b.url+target), chromedp.WaitReady("#main"))
+}
+
+// wait waits until an expression holds.
+func (b *screen) wait(t *testing.T, expression string) {
+	t.Helper()
+	const patience = time.Minute
+	deadline := time.Now().Add(patience)
+	for ok := false; !ok; { // a poll within the page would end with it, when another one is opened
+		if err := chromedp.Run(b.ctx, chromedp.Evaluate("Boolean("+expression+")", &ok)); err != nil {
+			ok = false
+		}
+		if !ok && time.Now().After(deadline) {
+			b.do(t, chromedp.ActionFunc(func(context.Context) error {
+				return fmt.Errorf("it does not come to hold that %s", expression)
+			}))
+		}
+	}
+}
+
+// holds checks an expression.
+func (b *screen) holds(t *testing.T, expression string) {
+	t.Helper()
+	var ok bool
+	b.do(t, chromedp.Evaluate("Boolean("+expression+")", &ok))
+	if !ok {
+		t.Errorf("it does not hold that %s", expression)
+	}
+}
+
+// keep keeps a picture of the page.
+func (b *screen) keep(t *testing.T, name string) {
+	t.Helper()
+	if b.shot == "" {
+		return
+	}
+	var picture []byte
+	b.do(t, chromedp.CaptureScreenshot(&picture))
+	if err := os.WriteFile(filepath.Join(b.shot, name+".png"), picture, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// accessible checks the page with axe-core: it finds nothing serious.
+func (b *screen) accessible(t *testing.T, name string) {
+	t.Helper()
+	if b.axe == "" {
+		return
+	}
+	var found string
+	b.do(t, chromedp.Evaluate(b.axe+";undefined", nil), chromedp.Evaluate(
+		`axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']}).then((r) =>
+			JSON.stringify(r.violations.filter((v) => v.impact === 'serious' || v.impact === 'critical')
+			.map((v) => [v.id, v.help, v.nodes.map((n) => n.html + ' ' + n.failureSummary)])))`,
+		&found, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+	var list []json.RawMessage
+	if err := json.Unmarshal([]byte(found), &list); err != nil {
+		t.Fatalf("%v: %s", err, found)
+	}
+	for _, violation := range list {
+		t.Errorf("%s: %s", name, violation)
+	}
+}
+
+const text = "document.body.innerText"
+
+func has(part string) string { return text + ".includes(" + quoted(part) + ")" }
+
+// TestBrowser walks through the pages as an operator does: from signing in and a failing verdict to the line that is
+// wrong, and back to what may be deployed.
+func TestBrowser(t *testing.T) { //nolint:paralleltest // it has the machine to itself
+	s := broken(t)
+	s.put(t, "services", doc("acme/Service/v1", "api", "cleartext",
+		", substitutions: [{src: {schema: acme/Host/v1, name: cmp-1, path: .address}, dest: {path: .url, pattern: HOST}}]",
+		"{url: 'http://HOST/'}")) // revision 4
+	s.call(t, "POST", "revisions/2/validations/drydock-validation", "{status: success, validator: {name: d, version: '1'}}")
+	b := newScreen(t, s)
+
+	b.open(t, "/ui/")
+	b.wait(t, has("Sign in"))
+	b.keep(t, "sign-in")
+	b.accessible(t, "sign-in")
+	b.do(t, chromedp.SendKeys("#token", "admin"+kb.Enter), chromedp.WaitVisible("#verdict"))
+	b.holds(t, has("Revision 4 may not be deployed"))
+	b.keep(t, "overview")
+	b.accessible(t, "overview")
+
+	b.do(t, chromedp.Click(`//a[text()="Show the line"]`), chromedp.WaitVisible("#marked"))
+	b.holds(t, `document.querySelector('#marked code').textContent === '  rack: 99'`)
+	b.holds(t, `document.querySelector('#marked').getBoundingClientRect().top < innerHeight`)
+	b.keep(t, "document")
+	b.accessible(t, "document")
+
+	b.looks(t)
+	b.keys(t)
+	b.acts(t)
+}
+
+// looks goes to the other pages.
+func (b *screen) looks(t *testing.T) {
+	t.Helper()
+	const api = "/ui/revisions/2/document?schema=acme/Host/v1&layer=site&name=cmp-1"
+	for name, c := range map[string]struct{ target, holds string }{
+		"compare":    {"/ui/compare?from=2&to=3", has("rack: 99")},
+		"split":      {"/ui/compare?from=2&to=3&view=split", `document.querySelectorAll('.diff .removed, .diff .added').length === 2`},
+		"explained":  {api + "&as=explained", has(".rack")},
+		"history":    {api + "&as=history", has("Revision 2")},
+		"neighbours": {api + "&as=graph", has("Depends on")},
+		"revision":   {"/ui/revisions/2", has("Revision 2 may be deployed")},
+		"revisions":  {"/ui/revisions", has("Revisions")},
+		"search":     {"/ui/search?q=rack", has("cmp-1")},
+		"schemas":    {"/ui/revisions/3/schemas", has("acme/Host/v1")},
+		"schema":     {"/ui/revisions/3/schemas/acme/Host/v1", has("rack")},
+		"audit":      {"/ui/audit", has("PUT /api/v1.0/buckets/site/documents")},
+		"validation": {"/ui/revisions/2/validations/drydock-validation", has("success")},
+		"graph":      {"/ui/revisions/4/graph", `document.getElementById('picture').naturalWidth > 50`},
+	} {
+		b.open(t, c.target)
+		b.wait(t, c.holds)
+		b.accessible(t, name)
+		b.keep(t, name)
+		b.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}))
+		b.holds(t, `getComputedStyle(document.body).backgroundColor === 'rgb(18, 22, 27)'`)
+		b.accessible(t, name+" in the dark")
+		b.keep(t, name+"-dark")
+		b.do(t, emulation.SetEmulatedMedia(), emulation.SetDeviceMetricsOverride(360, 740, 1, true))
+		b.holds(t, `document.documentElement.scrollWidth <= 360`)
+		b.keep(t, name+"-phone")
+		b.do(t, emulation.ClearDeviceMetricsOverride())
+	}
+	b.open(t, "/ui/revisions/4/graph")
+	var before, after float64
+	const width = `document.getElementById('picture').getBoundingClientRect().width`
+	b.wait(t, `document.getElementById('picture').naturalWidth > 50`)
+	b.do(t, chromedp.Evaluate(width, &before), chromedp.Click(`//button[text()="Larger"]`), chromedp.Evaluate(width, &after))
+	if after <= before {
+		t.Errorf("the picture was %v wide, and is %v", before, after)
+	}
+	b.do(t, chromedp.Navigate(b.url+"/ui/revisions/4/graph.svg"), chromedp.WaitReady("svg a", chromedp.ByQuery))
+
+	b.do(t, emulation.SetScriptExecutionDisabled(true))
+	b.open(t, "/ui/")
+	b.do(t, chromedp.WaitVisible("#verdict"), emulation.SetScriptExecutionDisabled(false))
+}
+
+// keys uses the keyboard.
+func (b *screen) keys(t *testing.T) {
+	t.Helper()
+	b.open(t, "/ui/revisions")
+	b.do(t, chromedp.KeyEvent("j"), chromedp.KeyEvent("j"))
+	b.holds(t, `document.querySelector('tr.selected a').textContent === '3'`)
+	b.do(t, chromedp.KeyEvent("k"))
+	b.holds(t, `document.querySelector('tr.selected a') === document.activeElement`)
+	b.do(t, chromedp.KeyEvent("?"), chromedp.WaitVisible("dialog"))
+	b.accessible(t, "keyboard")
+	b.keep(t, "keyboard")
+	b.do(t, chromedp.KeyEvent(kb.Escape), chromedp.WaitNotPresent("dialog"))
+	// As one event, whose text a page can prevent from being entered.
+	b.do(t, input.DispatchKeyEvent(input.KeyDown).WithKey("/").WithText("/"), chromedp.KeyEvent("cmp-2"+kb.Enter), chromedp.WaitReady("#main"))
+	b.wait(t, "location.search === '?q=cmp-2'")
+	b.wait(t, has("cmp-2"))
+}
+
+// acts rolls back, and sees a change that somebody else makes.
+func (b *screen) acts(t *testing.T) {
+	t.Helper()
+	b.open(t, "/ui/revisions/2")
+	b.do(t, chromedp.Click(`//button[text()="Show what would change"]`), chromedp.WaitVisible("button.main"))
+	b.holds(t, has("Roll back to revision 2?"))
+	b.keep(t, "rollback")
+	b.accessible(t, "rollback")
+	b.do(t, chromedp.Click("button.main"))
+	b.wait(t, has("Revision 5 may be deployed"))
+
+	b.open(t, "/ui/")
+	b.wait(t, "stream && stream.readyState === EventSource.OPEN")
+	b.put(t, "site", host("cmp-1", 2), host("cmp-2", 98))
+	b.wait(t, has("Revision 6 may not be deployed"))
+	b.holds(t, has("98 is greater than the maximum of 40"))
+	b.do(t, chromedp.Click(`//button[text()="Sign out"]`))
+	b.wait(t, has("The token is the one"))
+}
