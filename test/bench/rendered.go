@@ -27,8 +27,8 @@ func (frozen) Around(context.Context, int64) (revisions.Neighbourhood, error) {
 	return revisions.Neighbourhood{Exists: true}, nil
 }
 
-// Documents returns them all.
-func (f frozen) Documents(context.Context, int64, queries.Selection) (queries.Selected, error) {
+// AllDocuments returns them.
+func (f frozen) AllDocuments(context.Context, int64, revisions.Stamp) (queries.Selected, error) {
 	return queries.Selected{Documents: f.documents}, nil
 }
 
