@@ -209,7 +209,7 @@ func (w *heldBack) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 func (s *server) changedAnswer(r *http.Request, of endpoint, limit time.Duration) (*recorded, error) {
 	over := time.NewTimer(limit)
 	defer over.Stop()
-	group, leave := s.join(r, of)
+	group, leave := s.join(r, of) //nolint:contextcheck // who waits together outlives each of them
 	defer leave()
 	select {
 	case <-group.done:
@@ -289,12 +289,13 @@ func (s *server) join(r *http.Request, of endpoint) (_ *group, leave func()) {
 	if joined == nil {
 		joined = &group{done: make(chan struct{})}
 		s.groups.of[key] = joined
+		asked := shareable(r)
 		var ctx context.Context
-		ctx, joined.cancel = context.WithCancel(context.WithoutCancel(r.Context())) //nolint:gosec // finish calls it
-		go func(asked *http.Request) {
+		ctx, joined.cancel = context.WithCancel(asked.Context())
+		go func() {
 			joined.answer, joined.err = s.lookFor(ctx, asked, of)
 			s.groups.finish(key, joined)
-		}(shareable(r))
+		}()
 	}
 	joined.waiting++
 	return joined, func() { s.groups.leave(key, joined) }
@@ -359,9 +360,8 @@ func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint) (*re
 // record returns the answer to a request.
 func record(ctx context.Context, r *http.Request, of endpoint) (answer *recorded, err error) {
 	info := infoOf(r)
-	ctx, end := budget.Begin(context.WithValue(ctx, requestInfoKey{}, info))
+	ctx, end := budget.Begin(ctx)
 	defer end()
-	ctx = context.WithValue(ctx, chi.RouteCtxKey, chi.RouteContext(r.Context()))
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())

@@ -52,10 +52,12 @@ const (
 	feedBounds = `SELECT oldest, newest FROM feeds WHERE site = $1`
 
 	selectEvents = `SELECT number, at, type, coalesce(revision, 0), subject, data, withheld FROM (
-			SELECT number, at, type, revision, subject, data, withheld, sum(octet_length(data) + coalesce(octet_length(withheld), 0)) OVER (ORDER BY number) AS size,
+			SELECT number, at, type, revision, subject, data, withheld,
+				sum(octet_length(data) + coalesce(octet_length(withheld), 0)) OVER (ORDER BY number) AS size,
 				row_number() OVER (ORDER BY number) AS n
-			FROM (SELECT number, at, type, revision, subject, data, withheld FROM events WHERE site = $1 AND number > $2 AND number <= $2 + $3::bigint
-				AND ($4::text[] IS NULL OR type = ANY($4)) ORDER BY number LIMIT $5) e) e
+			FROM (SELECT number, at, type, revision, subject, data, withheld FROM events
+				WHERE site = $1 AND number > $2 AND number <= $2 + $3::bigint AND ($4::text[] IS NULL OR type = ANY($4))
+				ORDER BY number LIMIT $5) e) e
 		WHERE n = 1 OR size <= $6 ORDER BY number`
 
 	// forgetEvents deletes the oldest events, up to the first that is not older than an age ($2) or is among the newest

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -237,7 +238,7 @@ func (b *bench) endOf(ctx context.Context, s *server, n int) error {
 	each := (during - before) * 1024 / float64(n)
 	b.add(26, each <= 20, "<= 20", fmt.Sprintf("memory of each of %d waiters with its connection, KiB", n),
 		fmt.Sprintf("%.1f", each))
-	b.add(26, used <= 1, "<= 1", "connections to the database that are in use meanwhile", fmt.Sprint(used))
+	b.add(26, used <= 1, "<= 1", "connections to the database that are in use meanwhile", strconv.Itoa(used))
 	began := time.Now()
 	if err := s.process.Process.Signal(syscall.SIGTERM); err != nil {
 		return fmt.Errorf("end the server: %w", err)

@@ -49,10 +49,10 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = 10
 `, to.Host, to.Port, to.User, port)
-	if err := os.WriteFile(config, []byte(text), 0o644); err != nil { //nolint:gosec // the same
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the same
+	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"-q", config}
