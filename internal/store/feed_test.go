@@ -1,0 +1,66 @@
+package store_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"purser/internal/feed"
+	"purser/internal/store/storetest"
+)
+
+// Old events go, the oldest first: those that are older than an age and not among the newest of a number.
+func TestStore_Forget(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s := openStore(t, url, defaults())
+	site := open(t, url)
+	const all = 6
+	for i := range all {
+		put(t, site, "a", widget("w", i))
+	}
+	numbered, more, err := s.Number(t.Context(), func(feed.Batch) feed.Derived { return feed.Derived{} })
+	if err != nil || numbered != all || more {
+		t.Fatalf("%d events are numbered, more: %v, %v", numbered, more, err)
+	}
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	// 1 to 3 and 5 are two hours old.
+	if _, err := conn.Exec(t.Context(), `UPDATE events SET at = at - interval '2 hours' WHERE number IN (1, 2, 3, 5)`); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		age    time.Duration
+		keep   int
+		gone   int
+		remain []int64
+	}{
+		{"none is that old", 3 * time.Hour, 1, 0, []int64{1, 2, 3, 4, 5, 6}},
+		{"all are among the newest", time.Hour, all, 0, []int64{1, 2, 3, 4, 5, 6}},
+		{"the newest four are kept", time.Hour, 4, 2, []int64{3, 4, 5, 6}},
+		{"a younger one keeps those after it", time.Hour, 1, 1, []int64{4, 5, 6}},
+		{"nothing is left to do", time.Hour, 1, 0, []int64{4, 5, 6}},
+	} {
+		gone, err := s.Forget(t.Context(), c.age, c.keep)
+		if err != nil || gone != c.gone {
+			t.Errorf("%s: %d are gone, want %d: %v", c.name, gone, c.gone, err)
+		}
+		found, err := s.Events(t.Context(), feed.Query{Limit: all, Scan: all, Bytes: 1 << 20})
+		if err != nil || found.Newest != all || found.Oldest != c.remain[0] {
+			t.Errorf("%s: from %d to %d: %v", c.name, found.Oldest, found.Newest, err)
+		}
+		var remain []int64
+		for _, event := range found.Events {
+			remain = append(remain, event.Number)
+		}
+		if diff := cmp.Diff(c.remain, remain); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", c.name, diff)
+		}
+	}
+}

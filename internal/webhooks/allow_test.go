@@ -1,0 +1,94 @@
+package webhooks
+
+import (
+	"net/netip"
+	"net/url"
+	"testing"
+)
+
+func TestParseAllowed(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"", "*.", "https://a.example", "a.example:443", "a b", "*", "10.0.0.0/33", "*.*.example", "user@a.example"} {
+		if _, err := ParseAllowed([]string{bad}); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+func TestAllowed_check(t *testing.T) {
+	t.Parallel()
+	names, err := ParseAllowed([]string{"hooks.example", "*.corp.example", "10.1.0.0/16", "fd00::7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	onlyNames, err := ParseAllowed([]string{"hooks.example"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		allowed Allowed
+		url     string
+		taken   bool
+	}{
+		{names, "https://hooks.example/x", true},
+		{names, "http://HOOKS.example.:8080/x", true},
+		{names, "https://a.corp.example/", true},
+		{names, "https://corp.example/", true}, // it may stand for an address that is listed
+		{onlyNames, "https://corp.example/", false},
+		{onlyNames, "https://hooks.example.evil/", false},
+		{onlyNames, "https://xhooks.example/", false},
+		{names, "https://10.1.2.3/", true},
+		{names, "https://10.2.2.3/", false},
+		{names, "https://[::ffff:10.1.2.3]/", true},
+		{names, "https://[fd00::7]/", true},
+		{names, "https://[fd00::8]/", false},
+		{names, "https://127.0.0.1/", false},
+		{names, "ftp://hooks.example/", false},
+		{names, "https://user:secret@hooks.example/", false},
+		{names, "https:///path", false},
+		{Allowed{}, "https://hooks.example/", false},
+	} {
+		u, err := url.Parse(c.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.allowed.check(u); (err == nil) != c.taken {
+			t.Errorf("%s: %v", c.url, err)
+		}
+	}
+}
+
+// What a name stands for is checked each time it is dialled: a name that is listed does not lead to this machine or its
+// link, and one that is not leads to listed addresses alone.
+func TestAllowed_checkAddress(t *testing.T) {
+	t.Parallel()
+	allowed, err := ParseAllowed([]string{"hooks.example", "*.corp.example", "10.1.0.0/16", "127.0.0.2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		host, address string
+		taken         bool
+	}{
+		{"hooks.example", "203.0.113.9", true},
+		{"hooks.example", "192.168.1.1", true},
+		{"hooks.example", "127.0.0.1", false},
+		{"hooks.example", "127.0.0.2", true}, // which is listed
+		{"hooks.example", "::1", false},
+		{"hooks.example", "::ffff:127.0.0.1", false},
+		{"hooks.example", "169.254.169.254", false},
+		{"hooks.example", "fe80::1%eth0", false},
+		{"hooks.example", "0.0.0.0", false},
+		{"hooks.example", "::", false},
+		{"hooks.example", "224.0.0.1", false},
+		{"a.corp.example", "203.0.113.9", true},
+		{"other.example", "203.0.113.9", false},
+		{"other.example", "10.1.2.3", true},
+		{"other.example", "::ffff:10.1.2.3", true},
+		{"10.1.2.3", "10.1.2.3", true},
+	} {
+		if err := allowed.checkAddress(c.host, netip.MustParseAddr(c.address)); (err == nil) != c.taken {
+			t.Errorf("%s at %s: %v", c.host, c.address, err)
+		}
+	}
+}
