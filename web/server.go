@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"purser/internal/client"
 )
 
@@ -19,6 +21,7 @@ type Config struct {
 	API http.Handler // the whole API
 	// PublicURL is the URL at which browsers reach the server, "" if it is not known.
 	PublicURL string
+	OIDC      *OIDC  // nil: users sign in with tokens alone
 	Key       []byte // that sessions are sealed with; at least 32 random bytes
 	Now       func() time.Time
 	Log       *slog.Logger
@@ -31,6 +34,7 @@ type server struct {
 	secure bool   // browsers reach the server by https
 	pages  map[string]*template.Template
 	seal   *sealer
+	issuer *issuer // nil without OIDC
 	assets assets
 }
 
@@ -47,6 +51,9 @@ func New(config Config) (http.Handler, error) {
 	var err error
 	if s.seal, err = newSealer(config.Key); err != nil {
 		return nil, err
+	}
+	if config.OIDC != nil {
+		s.issuer = &issuer{OIDC: *config.OIDC, asking: semaphore.NewWeighted(maxAsking)}
 	}
 	s.assets = readAssets()
 	s.pages = s.parsePages()
@@ -82,6 +89,10 @@ func (s *server) routes() http.Handler {
 	mux.HandleFunc("GET /ui/sign-in", s.showSignIn)
 	mux.HandleFunc("POST /ui/sign-in", s.signIn)
 	mux.HandleFunc("POST /ui/sign-out", s.signOut)
+	if s.issuer != nil {
+		mux.HandleFunc("GET /ui/sign-in/oidc", s.toIssuer)
+		mux.HandleFunc("GET /ui/sign-in/oidc/back", s.fromIssuer)
+	}
 	mux.HandleFunc("GET /ui/static/{file}", s.asset)
 	mux.HandleFunc("/ui", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, s.base, http.StatusPermanentRedirect)

@@ -13,7 +13,11 @@ import (
 type signInView struct {
 	Next  string // where to go then
 	Error string
+	OIDC  bool // one can sign in by an issuer
 }
+
+// bounce is the content of a page that opens another one.
+type bounce struct{ Next, Refresh string }
 
 // askToSignIn sends the user of a request to the page where one signs in.
 func (s *server) askToSignIn(v *visit) {
@@ -34,7 +38,7 @@ func (s *server) bounced(w http.ResponseWriter, r *http.Request) bool {
 		return false
 	}
 	v := &visit{server: s, Request: r, w: w}
-	v.show(view{template: "bounce", title: "Opening the page", data: s.here(r)})
+	v.show(view{template: "bounce", title: "Opening the page", data: bounce{s.here(r), "0"}})
 	return true
 }
 
@@ -66,7 +70,7 @@ func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.session = session{}
-	v.show(view{template: "sign-in", title: "Sign in", data: signInView{Next: next}})
+	v.show(view{template: "sign-in", title: "Sign in", data: signInView{Next: next, OIDC: s.issuer != nil}})
 }
 
 // maxForm bounds the body of a form, in bytes.
@@ -83,7 +87,9 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	next, token := s.next(r.PostForm.Get("next")), strings.TrimSpace(r.PostForm.Get("token"))
 	refused := func(status int, message string) {
-		v.show(view{template: "sign-in", title: "Sign in", status: status, data: signInView{Next: next, Error: message}})
+		v.show(view{
+			template: "sign-in", title: "Sign in", status: status, data: signInView{next, message, s.issuer != nil},
+		})
 	}
 	if token == "" || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		refused(http.StatusBadRequest, "Enter a token: characters without spaces, as the server's operator gave it to you.")

@@ -125,7 +125,7 @@ const maxFindings = 50_000
 func fitting(all []finding) []finding {
 	size := 0
 	for i, f := range all {
-		const perFinding, perDocument = 500, 4                                                     // links name the document several times
+		const perFinding, perDocument = 500, 4 // links name the document several times
 		size += perFinding + weight(f.Message) + weight(f.Advice) + weight(f.Path)
 		if f.Document != nil {
 			size += perDocument * (weight(f.Document.Schema) + weight(f.Document.Name))

@@ -59,7 +59,7 @@ type serveCommand struct {
 // Validate is called by kong.
 func (c *serveCommand) Validate() error {
 	return errors.Join(c.checkPublicURL(), c.validateDefaults(), c.authFlags.validate(), c.tlsFlags.validate(),
-		c.limitFlags.validate(), c.webhookFlags.validate())
+		c.validatePages(), c.limitFlags.validate(), c.webhookFlags.validate())
 }
 
 func (c *serveCommand) validateDefaults() error {
