@@ -184,7 +184,7 @@ func (v *visit) renderedChange(ctx context.Context, revision string, page *docum
 	}
 	text, err := diff.Unified(ctx, "revision "+page.From, "revision "+revision, texts[0], texts[1])
 	if err != nil {
-		return err //nolint:wrapcheck // of the budget
+		return err
 	}
 	if all := parseUnified(text); len(all) > 0 {
 		page.Rendered = all[0]
