@@ -4,11 +4,13 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"purser/internal/client"
+	"purser/internal/diff"
 )
 
 // documentView is the content of the page of a document. Only one of its parts is filled: As says which.
@@ -25,7 +27,9 @@ type documentView struct {
 
 	Lines        []line
 	Page, Pages  int
-	Why          string // there is nothing
+	Why          string      // there is nothing
+	From         string      // the revision that the rendered document is compared with; "" for none
+	Rendered     *comparison // nil if it is the same there
 	Leaves       []leaf
 	Parents      []client.Identity
 	Changes      []change
@@ -142,6 +146,9 @@ func (v *visit) form(ctx context.Context, revision string, page *documentView) e
 	case "graph":
 		return v.neighbours(ctx, revision, page)
 	}
+	if page.From = v.param("from"); page.From != "" && page.As == "rendered" {
+		return v.renderedChange(ctx, revision, page)
+	}
 	of := "documents"
 	if page.As == "rendered" {
 		of = "rendered-documents"
@@ -160,6 +167,34 @@ func (v *visit) form(ctx context.Context, revision string, page *documentView) e
 	}
 	return err
 }
+
+// renderedChange compares the rendered document with that of another revision.
+func (v *visit) renderedChange(ctx context.Context, revision string, page *documentView) error {
+	texts := make([]string, 2) //nolint:mnd // before and after
+	read := func(i int, revision string) func(context.Context) error {
+		return func(ctx context.Context) error {
+			text, err := v.api.text(ctx, typeYAML, v.selecting(page.ID), "revisions", revision, "rendered-documents")
+			texts[i] = changing.ReplaceAllString(firstDocument(text), "")
+			return err
+		}
+	}
+	if err := together(ctx, read(0, page.From), read(1, revision)); err != nil {
+		page.Why = "The documents of one of the revisions cannot be rendered: " + err.Error()
+		return serious(err)
+	}
+	text, err := diff.Unified(ctx, "revision "+page.From, "revision "+revision, texts[0], texts[1])
+	if err != nil {
+		return err
+	}
+	if all := parseUnified(text); len(all) > 0 {
+		page.Rendered = all[0]
+		page.Rendered.cut()
+	}
+	return nil
+}
+
+// changing matches what each revision changes in a document's text: its number within the store, and its status.
+var changing = regexp.MustCompile(`(?m)^id: \d+\n|^status:\n(?:  .*\n?)+`)
 
 // firstDocument returns the first document of a YAML stream, without the line that begins it.
 func firstDocument(stream string) string {

@@ -101,6 +101,27 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestPages_rendered compares a rendered document between revisions, of which the third cannot be rendered.
+func TestPages_rendered(t *testing.T) {
+	t.Parallel()
+	s := broken(t, anonymous)
+	s.put(t, "site", host("cmp-1", 2), host("cmp-2", 4))
+	b := s.browser(t)
+	for revision, want := range map[string][]string{
+		"4": {"from revision 2 to revision 4", "− rack: 3", "+ rack: 4"},
+		"2": {"It is the same in both"},
+		"3": {"cannot be rendered", "99 is greater"},
+	} {
+		target := "/ui/revisions/" + revision + "/document?as=rendered&from=2&schema=acme/Host/v1&layer=site&name=cmp-2"
+		page := b.get(t, target).is(t, http.StatusOK)
+		page.shows(t, want...)
+		wellFormed(t, target, page)
+		if strings.Contains(page.text, "id: ") {
+			t.Errorf("the number of the document is among the differences:\n%s", page.visible(t))
+		}
+	}
+}
+
 func TestPages_empty(t *testing.T) {
 	t.Parallel()
 	b := newSite(t, anonymous).browser(t)
