@@ -38,6 +38,7 @@ type checkCommand struct {
 	ClientVersion map[string]string `help:"Version of a client plugin, as the server's flag; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"`
 	AssertFormats bool              `help:"Check formats in DataSchemas, as the server's flag."`
 
+	Murano        bool `help:"The paths are packages of Murano, or folders of packages: check them as mpl-check does. Of the other flags, --format, --fail-on, --select and --ignore hold."`
 	WriteBaseline bool `help:"Write what is found to the file of --baseline, and exit with 0."`
 	Watch         bool `help:"Check again whenever files change, until interrupted."`
 	ListRules     bool `help:"Print the rules and exit."`
@@ -47,13 +48,17 @@ type checkCommand struct {
 func (*checkCommand) Help() string {
 	return `  purser check site/                          # everything that a server would say, with file and line
   purser check . --format sarif > purser.sarif
-  purser check site/ --render - | less         # the rendered documents`
+  purser check site/ --render - | less         # the rendered documents
+  purser check --murano packages/              # packages of OpenStack's application catalogue`
 }
 
 // Run is called by kong.
 func (c *checkCommand) Run(ctx context.Context, around *surroundings) error {
 	if c.ListRules {
 		return listRules(around.stdout)
+	}
+	if c.Murano {
+		return c.checkPackages(ctx, around)
 	}
 	if err := c.configure(ctx); err != nil {
 		return err
