@@ -154,6 +154,9 @@ func TestRun_formats(t *testing.T) {
 			if err := xml.Unmarshal(text, &suites); err != nil || len(suites.Suites) != 1 || suites.Suites[0].Failures != 2 {
 				t.Errorf("%v\n%s", err, text)
 			}
+			if !strings.Contains(string(text), ` errors="0"`) { // which the schema of Jenkins requires
+				t.Errorf("no number of errors:\n%s", text)
+			}
 		}
 	}
 }

@@ -150,6 +150,7 @@ func junit(results []checkpath.Result) ([]byte, error) {
 		Name     string     `xml:"name,attr"`
 		Tests    int        `xml:"tests,attr"`
 		Failures int        `xml:"failures,attr"`
+		Errors   int        `xml:"errors,attr"` // none: Jenkins' schema wants the number
 		Cases    []testcase `xml:"testcase"`
 	}
 	type suites struct {
