@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -36,6 +37,9 @@ func (s *server) checkBody(next http.Handler) http.Handler {
 	})
 }
 
+// takesArchive matches the paths whose bodies are archives of packages.
+var takesArchive = regexp.MustCompile(`^/api/v1\.0/(packages/check|buckets/[^/]+/packages/[^/]+)/?$`)
+
 func checkContentType(r *http.Request) error {
 	header := r.Header.Get("Content-Type")
 	if header == "" {
@@ -46,7 +50,7 @@ func checkContentType(r *http.Request) error {
 		}
 		return missing
 	}
-	if strings.Contains(r.URL.Path, "/packages/") {
+	if takesArchive.MatchString(r.URL.EscapedPath()) {
 		return checkArchiveType(r)
 	}
 	if _, known := mediaTypes[mediaTypeOf(header)]; !known {

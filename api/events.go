@@ -59,6 +59,8 @@ func (q *query) events(r *http.Request) (w wanted) {
 		}
 		w.types = append(w.types, kind)
 	}
+	slices.Sort(w.types)
+	w.types = slices.Compact(w.types)
 	since := q.text("since")
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		since = last

@@ -11,6 +11,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"golang.org/x/sync/semaphore"
 
 	"purser/internal/authz"
 	"purser/internal/budget"
@@ -60,14 +61,19 @@ type server struct {
 	texts      *textCache
 	exposition http.Handler // the metrics
 	bounds     *bounds
-	groups     groups // of requests that wait
+	groups     groups              // of requests that wait
+	looks      *semaphore.Weighted // limits how many of them look for another answer at once
 }
+
+// maxLooks is how many groups of waiting requests may look for another answer at once: an event wakes them all.
+const maxLooks = 4
 
 // New returns the handler of the whole API.
 func New(config Config) http.Handler {
 	s := &server{
 		config, cache.New[textKey, []byte](config.CacheSize), Metrics(config.Registry), newBounds(config.Bounds),
 		groups{of: map[question]*group{}},
+		semaphore.NewWeighted(maxLooks),
 	}
 	router := chi.NewRouter()
 	seen := &observer{config.Log, config.Now, config.Observe}

@@ -62,13 +62,16 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) err
 	if !slices.Contains(of.parameters, waitParameter) {
 		return of.handle(w, r)
 	}
+	if s.Compat && !addedByPurser(r) { // the reference ignores the parameter
+		return of.handle(w, withoutWait(r))
+	}
 	q := readQuery(r)
 	limit, waits := q.wait()
 	if err := q.error(); err != nil {
 		return err
 	}
 	r = withoutWait(r) // ETags and links are those of the answer without it
-	if !waits || s.Compat && !addedByPurser(r) {
+	if !waits {
 		return of.handle(w, r)
 	}
 	return s.await(w, r, of, limit)
@@ -76,15 +79,12 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) err
 
 // addedByPurser reports whether the reference does not have a route, and so does not ignore its parameters.
 func addedByPurser(r *http.Request) bool {
-	path := r.URL.Path
-	return strings.HasSuffix(path, "/status") || strings.HasSuffix(path, "/events")
+	route := chi.RouteContext(r.Context()).RoutePattern()
+	return strings.HasSuffix(route, "/status") || strings.HasSuffix(route, "/events")
 }
 
 // withoutWait returns a request without the parameter.
 func withoutWait(r *http.Request) *http.Request {
-	if !strings.Contains(r.URL.RawQuery, waitParameter) {
-		return r
-	}
 	parts := strings.Split(r.URL.RawQuery, "&")
 	parts = slices.DeleteFunc(parts, func(part string) bool {
 		name, _, _ := strings.Cut(part, "=")
@@ -113,6 +113,7 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limi
 	if err := aside(func() error { return of.handle(first, r) }); err != nil || !first.held {
 		return err
 	}
+	budget.Yield(r.Context()) // who waits keeps no permit from others
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})                               // the client says nothing more
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
@@ -345,7 +346,11 @@ func shareable(r *http.Request) *http.Request {
 func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint) (*recorded, error) {
 	for {
 		_, changed := s.Feed.Next()
+		if err := s.looks.Acquire(ctx, 1); err != nil {
+			return nil, fmt.Errorf("look for another answer: %w", err)
+		}
 		answer, err := record(ctx, r, of)
+		s.looks.Release(1)
 		if err != nil || !answer.pending {
 			return answer, err
 		}

@@ -58,7 +58,7 @@ func (v *visit) tag() (view, error) {
 // untag deletes a tag.
 func (v *visit) untag() (view, error) {
 	return v.act(call{
-		method: http.MethodDelete, path: []string{"revisions", v.PathValue("revision"), "tags", v.field("name")},
+		method: http.MethodDelete, path: []string{"revisions", v.PathValue("revision"), "tags", v.PostForm.Get("name")},
 		query: v.about(),
 	}, "tags")
 }

@@ -47,6 +47,11 @@ func TestActing(t *testing.T) {
 	send("/tags", http.StatusSeeOther, "name", "good/one")
 	b.get(t, page).shows(t, "good/one")
 	b.get(t, "/ui/revisions/tag:good%2Fone").is(t, http.StatusOK).shows(t, "Revision 2")
+	for _, none := range []string{"", " "} { // which must not stand for all of them
+		b.send(t, http.MethodPost, page+"/tags/delete", url.Values{"name": {none}, "stamp": {b.get(t, page).form(t, page+"/tags/delete").Get("stamp")}},
+			"Sec-Fetch-Site", "same-origin")
+		b.get(t, page).shows(t, "good/one")
+	}
 	send("/tags/delete", http.StatusSeeOther, "name", "good/one")
 	if strings.Contains(b.get(t, page).text, "good/one") {
 		t.Error("the tag is still there")

@@ -111,6 +111,9 @@ func (b backend) do(ctx context.Context, c call) (*answer, error) {
 func (b backend) request(ctx context.Context, c call) (*http.Request, error) {
 	escaped := make([]string, len(c.path))
 	for i, step := range c.path {
+		if step == "" { // the API takes what ends there for the list of all
+			return nil, &refusal{status: http.StatusBadRequest, message: "A name is missing."}
+		}
 		escaped[i] = url.PathEscape(step)
 	}
 	target := "/api/v1.0/" + strings.Join(escaped, "/")

@@ -2,7 +2,9 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -36,11 +38,15 @@ type server struct {
 	seal   *sealer
 	issuer *issuer // nil without OIDC
 	assets assets
+	making *semaphore.Weighted // limits how many pages are made at once: an event has all open ones made anew
 }
+
+// maxMaking is how many pages are made at once. One may take 50 MiB.
+const maxMaking = 4
 
 // New returns the handler of /ui and everything below it.
 func New(config Config) (http.Handler, error) {
-	s := &server{Config: config, base: "/ui/"}
+	s := &server{Config: config, base: "/ui/", making: semaphore.NewWeighted(maxMaking)}
 	protection := http.NewCrossOriginProtection()
 	if public, err := url.Parse(config.PublicURL); err == nil && public.Host != "" {
 		s.base, s.secure = strings.TrimRight(public.EscapedPath(), "/")+"/ui/", public.Scheme == "https"
@@ -147,6 +153,15 @@ func (v *visit) may(rule string) bool { return slices.Contains(v.caller.Rules, r
 // param returns a parameter of the query.
 func (v *visit) param(name string) string { return v.URL.Query().Get(name) }
 
+// make makes a page once there is room for it.
+func (v *visit) make(ctx context.Context, show handler) (view, error) {
+	if err := v.making.Acquire(ctx, 1); err != nil {
+		return view{}, fmt.Errorf("wait for other pages: %w", err)
+	}
+	defer v.making.Release(1)
+	return show(v)
+}
+
 // page returns the handler of a page. Whoever is not signed in is sent to the page where one does that.
 func (s *server) page(show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -160,7 +175,7 @@ func (s *server) page(show handler) http.HandlerFunc {
 		err := v.api.get(r.Context(), &v.caller, nil, "whoami")
 		var shown view
 		if err == nil {
-			shown, err = show(v)
+			shown, err = v.make(r.Context(), show)
 		}
 		switch {
 		case refusedWith(err, http.StatusUnauthorized):

@@ -114,9 +114,11 @@ func (s *server) begin(w http.ResponseWriter, r *http.Request, of session) error
 	for i := range maxCookies {
 		part := sealed[:min(len(sealed), maxCookie)]
 		sealed = sealed[len(part):]
-		if _, err := r.Cookie(cookieName(i)); part != "" || err == nil {
-			http.SetCookie(w, s.cookie(r, cookieName(i), part, of.Until, http.SameSiteStrictMode))
+		until := of.Until
+		if part == "" { // of an older session, which the browser may not show us here
+			until = time.Time{}
 		}
+		http.SetCookie(w, s.cookie(r, cookieName(i), part, until, http.SameSiteStrictMode))
 	}
 	return nil
 }

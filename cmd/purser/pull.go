@@ -44,6 +44,10 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
+	c.Dir = filepath.Clean(c.Dir)
+	if target, err := filepath.EvalSymlinks(c.Dir); err == nil {
+		c.Dir = target
+	}
 	old, err := c.existing()
 	if err != nil {
 		return err

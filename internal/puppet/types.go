@@ -181,13 +181,15 @@ func (t *Types) isGuessed(name string) bool {
 	return t.registered[name] == nil && core[name] == nil && strings.HasSuffix(name, configSuffix)
 }
 
-// suggest names a type that may have been meant, as people write it.
+// suggest names a type that may have been meant, as people write it; none that an encrypted document describes.
 func (t *Types) suggest(meter *budget.Meter, word string) string {
 	const steps = 200_000
 	meter.Charge(steps)
 	var names []string
-	for name := range t.registered {
-		names = append(names, strings.ToLower(name))
+	for name, registered := range t.registered {
+		if !registered.Secret {
+			names = append(names, strings.ToLower(name))
+		}
 	}
 	for name := range core {
 		names = append(names, strings.ToLower(name))

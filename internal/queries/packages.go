@@ -63,7 +63,7 @@ func packageOf(doc *revisions.Stored) (p Package, ok bool) {
 	p.Archive, _ = archive.At("digest").(string)
 	size, _ := archive.At("size").(document.Number)
 	p.Size = string(size)
-	return p, true
+	return p, p.Archive != "" && p.Size != ""
 }
 
 // Package returns a package of a revision. Faults: NotFound, Gone.

@@ -126,6 +126,21 @@ func (s *server) waiting(ctx context.Context, n int) error {
 	}
 }
 
+// askForEvents has all of them wait for the next event, from the cursor of the newest one: who asks from now on may be
+// counted as waiting before it has found out what that is, and then not be told of the next one.
+func (s *server) askForEvents(ctx context.Context, c *crowd) error {
+	var text strings.Builder
+	if err := s.send(ctx, http.MethodGet, api+"/events?since=now", nil, &text); err != nil {
+		return err
+	}
+	_, rest, _ := strings.Cut(text.String(), "cursor: '")
+	cursor, _, found := strings.Cut(rest, "'")
+	if !found {
+		return fmt.Errorf("no cursor in %q", text.String())
+	}
+	return c.ask(api + "/events?wait=5m&since=" + cursor)
+}
+
 // answers measures how soon waiters are answered, and what they cost those who make changes.
 func (b *bench) answers(ctx context.Context, s *server, n int) error {
 	const posts = 20
@@ -143,7 +158,7 @@ func (b *bench) answers(ctx context.Context, s *server, n int) error {
 			}
 			alone = append(alone, took)
 		}
-		if err := c.ask(api + "/events?since=now&wait=5m"); err != nil {
+		if err := s.askForEvents(ctx, c); err != nil {
 			return err
 		}
 		if err := s.waiting(ctx, n); err != nil {

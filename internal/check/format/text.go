@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"purser/internal/check"
@@ -36,7 +37,7 @@ func plainText(report check.Report, color bool) []byte {
 		w.finding(f)
 	}
 	for _, needed := range report.Needed {
-		w.line("needed: " + needed.Name + " (policy " + needed.Policy.Name + ")")
+		w.line(printable("needed: " + needed.Name + " (policy " + needed.Policy.Name + ")"))
 	}
 	if len(report.Skipped) > 0 {
 		const most = 5
@@ -44,7 +45,7 @@ func plainText(report check.Report, color bool) []byte {
 		if len(report.Skipped) > most {
 			names += ", …"
 		}
-		w.line("skipped: " + counted(len(report.Skipped), "file") + " without documents: " + names)
+		w.line(printable("skipped: " + counted(len(report.Skipped), "file") + " without documents: " + names))
 	}
 	if !report.Whole {
 		w.line("not judged: whether the documents fit together and render, because not all of them could be read")
@@ -77,7 +78,7 @@ func (w *textWriter) tinted(tint, text string) string {
 // printable returns a text of a document without control characters, which could give a terminal orders.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError {
+		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r) {
 			return '�'
 		}
 		return r

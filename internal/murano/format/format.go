@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"unicode"
 
 	"purser/internal/document"
 	"purser/internal/murano"
@@ -116,7 +117,15 @@ func text(results []checkpath.Result) []byte {
 	if b.Len() == 0 {
 		return []byte("No errors found!\n")
 	}
-	return []byte(b.String())
+	return []byte(strings.Map(printable, b.String()))
+}
+
+// printable replaces what a terminal would obey rather than show: packages are other people's.
+func printable(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+		return unicode.ReplacementChar
+	}
+	return r
 }
 
 // blank returns the space before a column of a line, in which tabs stay.

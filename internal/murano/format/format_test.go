@@ -1,0 +1,24 @@
+package format
+
+import (
+	"bytes"
+	"testing"
+
+	"purser/internal/murano"
+	"purser/internal/murano/checkpath"
+)
+
+// Names and messages that packages choose do not control a terminal.
+func TestWrite_escapes(t *testing.T) {
+	t.Parallel()
+	issue := murano.Issue{File: "a\x1b]0;x\x07b", Code: "E002", Message: "m\x1b[2J\u202e", Located: true, Source: "s\x9b1m\tx"}
+	var out bytes.Buffer
+	results := []checkpath.Result{{Path: "p", Report: murano.Report{Issues: []murano.Issue{issue}}}}
+	if err := Write(&out, "text", results, nil); err != nil {
+		t.Fatal(err)
+	}
+	const want = "a\ufffd]0;x\ufffdb:1:1: E002 m\ufffd[2J\ufffd\n    s\ufffd1m\tx\n    ^\n"
+	if out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+}
