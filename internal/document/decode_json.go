@@ -54,7 +54,7 @@ func jsonNumber(text string) (any, error) {
 	if errors.Is(err, strconv.ErrRange) && math.IsInf(f, 0) {
 		return nil, errNotFinite
 	}
-	return formatFloat(f), nil
+	return FormatFloat(f), nil
 }
 
 func (d *decoder) jsonList(tokens *json.Decoder, depth int) (any, error) {

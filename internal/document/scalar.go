@@ -30,9 +30,41 @@ var (
 		`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?` +
 			`|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
 	datePattern = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)$`)
-	timePattern = regexp.MustCompile(
-		`^(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.\d*)?(?:[ \t]*(?:Z|[-+]\d\d?(?::\d\d)?))?$`)
+	timePattern = regexp.MustCompile(`^(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?` +
+		`(?:[ \t]*(Z|([-+])(\d\d?)(?::(\d\d))?))?$`)
 )
+
+// IsPlainInteger reports whether a plain scalar is an integer in YAML 1.1.
+func IsPlainInteger(text string) bool { return integerPattern.MatchString(text) }
+
+// IsPlainFloat reports whether a plain scalar is a float in YAML 1.1.
+func IsPlainFloat(text string) bool { return floatPattern.MatchString(text) }
+
+// PlainBoolean returns the boolean that a plain scalar stands for in YAML 1.1; ok is false if it is none.
+func PlainBoolean(text string) (truth, ok bool) {
+	truth, ok = booleans[text]
+	return truth, ok
+}
+
+// PlainDate reads a plain scalar that is a date or time in YAML 1.1. parts are those of its text: year, month, day; of a
+// time also hour, minute, second, fraction, zone, and the sign, hours and minutes of the zone; nil for other texts.
+// t leaves out fraction and zone; valid is false if there is no such date or time.
+func PlainDate(text string) (t time.Time, parts []string, valid bool) {
+	if parts = datePattern.FindStringSubmatch(text); parts == nil {
+		if parts = timePattern.FindStringSubmatch(text); parts == nil {
+			return t, nil, false
+		}
+	}
+	parts = parts[1:]
+	var n [6]int
+	for i := range min(len(parts), len(n)) {
+		n[i], _ = strconv.Atoi(parts[i])
+	}
+	t = time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], 0, time.UTC)
+	same := t.Year() == n[0] && int(t.Month()) == n[1] && t.Day() == n[2] &&
+		t.Hour() == n[3] && t.Minute() == n[4] && t.Second() == n[5]
+	return t, parts, same && n[0] != 0
+}
 
 var booleans = map[string]bool{
 	"yes": true, "Yes": true, "YES": true, "no": false, "No": false, "NO": false,
@@ -200,11 +232,11 @@ func float(text string) (any, error) {
 	if math.IsInf(sum, 0) {
 		return nil, errNotFinite
 	}
-	return formatFloat(sign * sum), nil
+	return FormatFloat(sign * sum), nil
 }
 
-// formatFloat formats a float like Python's repr, as the reference does.
-func formatFloat(f float64) Number {
+// FormatFloat formats a finite float like Python's repr, as the reference does.
+func FormatFloat(f float64) Number {
 	exponent := strconv.FormatFloat(f, 'e', -1, 64)
 	if _, power, _ := strings.Cut(exponent, "e"); f != 0 {
 		if n, _ := strconv.Atoi(power); n < -4 || n >= 16 {
@@ -221,20 +253,7 @@ func formatFloat(f float64) Number {
 // checkDate checks that a text in the form of a date or time is a valid one, as the reference's loader does. Valid ones
 // stay text.
 func checkDate(text string) error {
-	parts := datePattern.FindStringSubmatch(text)
-	if parts == nil {
-		if parts = timePattern.FindStringSubmatch(text); parts == nil {
-			return nil
-		}
-	}
-	var n [6]int
-	for i, part := range parts[1:] {
-		n[i], _ = strconv.Atoi(part)
-	}
-	t := time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], 0, time.UTC)
-	same := t.Year() == n[0] && int(t.Month()) == n[1] && t.Day() == n[2] &&
-		t.Hour() == n[3] && t.Minute() == n[4] && t.Second() == n[5]
-	if !same || n[0] == 0 {
+	if _, parts, valid := PlainDate(text); parts != nil && !valid {
 		return errNotDate
 	}
 	return nil

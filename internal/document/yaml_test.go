@@ -58,7 +58,7 @@ func draw(t *rapid.T, depth int) any {
 		n, _ := integer(rapid.StringMatching(`-?[1-9][0-9]{0,17}`).Draw(t, "integer"))
 		return n
 	case 3:
-		return formatFloat(rapid.Float64().Draw(t, "float"))
+		return FormatFloat(rapid.Float64().Draw(t, "float"))
 	case 4:
 		return texts().Draw(t, "text")
 	case 5:

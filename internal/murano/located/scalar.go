@@ -6,30 +6,12 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
-)
 
-// The patterns of plain scalars, from PyYAML's safe loader.
-var (
-	intPattern = regexp.MustCompile(
-		`^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)
-	floatPattern = regexp.MustCompile(
-		`^(?:[-+]?[0-9][0-9_]*\.[0-9_]*(?:[eE][-+][0-9]+)?|\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?` +
-			`|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$`)
-	datePattern = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)$`)
-	timePattern = regexp.MustCompile(`^(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.(\d*))?` +
-		`(?:[ \t]*(Z|([-+])(\d\d?)(?::(\d\d))?))?$`)
+	"purser/internal/document"
 )
-
-// booleans are the words that are true or false.
-var booleans = map[string]bool{
-	"yes": true, "Yes": true, "YES": true, "no": false, "No": false, "NO": false,
-	"true": true, "True": true, "TRUE": true, "false": false, "False": false, "FALSE": false,
-	"on": true, "On": true, "ON": true, "off": false, "Off": false, "OFF": false,
-}
 
 // maxNumber bounds the length of numbers, in bytes: Python refuses longer ones.
 const maxNumber = 4300
@@ -48,16 +30,17 @@ func (v *Value) resolve(text string) error {
 	case "<<":
 		return errors.New("a value << has no meaning in YAML 1.1; quote it")
 	}
-	if _, is := booleans[text]; is {
+	if _, is := document.PlainBoolean(text); is {
 		return v.boolean(text)
 	}
 	if strings.IndexByte("+-.0123456789", text[0]) >= 0 && len(text) < maxLooks {
 		switch {
-		case intPattern.MatchString(text):
+		case document.IsPlainInteger(text):
 			return v.integer(text)
-		case floatPattern.MatchString(text):
+		case document.IsPlainFloat(text):
 			return v.float(text)
-		case datePattern.MatchString(text) || timePattern.MatchString(text):
+		}
+		if _, parts, _ := document.PlainDate(text); parts != nil {
 			return v.date(text)
 		}
 	}
@@ -94,9 +77,9 @@ func (v *Value) tagged(tag, text string) error {
 func errTag(tag string) error { return fmt.Errorf("the tag %.100q is not known", tag) }
 
 func (v *Value) boolean(text string) error {
-	truth, is := booleans[text]
-	if lower, ok := booleans[strings.ToLower(text)]; !is && ok {
-		truth, is = lower, true
+	truth, is := document.PlainBoolean(text)
+	if !is {
+		truth, is = document.PlainBoolean(strings.ToLower(text))
 	}
 	if !is {
 		return fmt.Errorf("%.100q is no boolean", text)
@@ -181,47 +164,30 @@ func formatFloat(f float64) string {
 	case math.IsInf(f, 0):
 		return strings.Trim(strings.ToLower(strconv.FormatFloat(f, 'f', -1, 64)), "+")
 	}
-	exponent := strconv.FormatFloat(f, 'e', -1, 64)
-	if _, power, _ := strings.Cut(exponent, "e"); f != 0 {
-		if n, _ := strconv.Atoi(power); n < -4 || n >= 16 {
-			return exponent
-		}
-	}
-	text := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(text, ".") {
-		text += ".0"
-	}
-	return text
+	return string(document.FormatFloat(f))
 }
 
 // date reads a date or a time.
 func (v *Value) date(text string) error {
-	parts := datePattern.FindStringSubmatch(text)
-	if parts == nil {
-		if parts = timePattern.FindStringSubmatch(text); parts == nil {
-			return fmt.Errorf("%.100q is no date", text)
-		}
-	}
-	var n [6]int
-	for i := range min(len(parts)-1, len(n)) {
-		n[i], _ = strconv.Atoi(parts[i+1])
-	}
-	t := time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], 0, time.UTC)
-	if t.Year() != n[0] || int(t.Month()) != n[1] || t.Day() != n[2] || t.Hour() != n[3] || t.Minute() != n[4] ||
-		t.Second() != n[5] || n[0] == 0 {
+	t, parts, valid := document.PlainDate(text)
+	switch {
+	case parts == nil:
+		return fmt.Errorf("%.100q is no date", text)
+	case !valid:
 		return fmt.Errorf("there is no date %.100q", text)
 	}
 	v.Kind = Date
-	if len(parts) == 4 {
+	const date, fraction, zoned, sign = 3, 6, 7, 8 // how many parts a date has, and where those of a time are
+	if len(parts) == date {
 		v.Text = text
 		return nil
 	}
 	v.Text = t.Format("2006-01-02 15:04:05")
-	if fraction := (parts[7] + "000000")[:6]; parts[7] != "" && strings.Trim(fraction, "0") != "" {
-		v.Text += "." + fraction
+	if micros := (parts[fraction] + "000000")[:6]; parts[fraction] != "" && strings.Trim(micros, "0") != "" {
+		v.Text += "." + micros
 	}
-	if parts[8] != "" {
-		v.Text += zone(parts[9], parts[10], parts[11])
+	if parts[zoned] != "" {
+		v.Text += zone(parts[sign], parts[sign+1], parts[sign+2])
 	}
 	return nil
 }
