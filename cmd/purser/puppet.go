@@ -191,11 +191,7 @@ func (c *puppetDiffCommand) Run(ctx context.Context, around *surroundings) error
 	if err != nil {
 		return err
 	}
-	before, err := server.Number(ctx, c.Before)
-	if err != nil {
-		return err
-	}
-	after, err := server.Number(ctx, c.After)
+	before, after, err := server.Numbers(ctx, c.Before, c.After)
 	if err != nil {
 		return err
 	}

@@ -76,6 +76,14 @@ func (c *Client) Number(ctx context.Context, name string) (string, error) {
 	return strconv.FormatInt(revision.ID, 10), nil
 }
 
+// Numbers returns the numbers of two revisions.
+func (c *Client) Numbers(ctx context.Context, before, after string) (first, second string, err error) {
+	if first, err = c.Number(ctx, before); err == nil {
+		second, err = c.Number(ctx, after)
+	}
+	return first, second, err
+}
+
 // Status returns the verdict on a revision, and its JSON text. With wait > 0 it waits until the verdict is success or
 // cannot become so by waiting. poll is how often a server is asked that cannot wait itself.
 func (c *Client) Status(ctx context.Context, revision string, wait, poll time.Duration) (Verdict, []byte, error) {
