@@ -258,22 +258,17 @@ func (v *visit) past(ctx context.Context, page *documentView) error {
 
 // download answers with a document as it was written, as YAML.
 func (s *server) download(w http.ResponseWriter, r *http.Request) {
-	v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
-	v.api = backend{s.API, r, v.session.Token}
-	id := client.Identity{Schema: v.param("schema"), Layer: v.param("layer"), Name: v.param("name")}
-	of := "documents"
-	if v.param("as") == "rendered" {
-		of = "rendered-documents"
-	}
-	text, err := v.api.text(r.Context(), typeYAML, v.selecting(id), "revisions", r.PathValue("revision"), of)
-	switch {
-	case refusedWith(err, http.StatusUnauthorized):
-		s.askToSignIn(v)
-	case err != nil:
-		v.fail(err)
-	default:
-		w.Header().Set("Content-Type", typeYAML)
-		w.Header().Set("Content-Disposition", `attachment; filename="document.yaml"`)
-		_, _ = w.Write([]byte(text)) // the browser may have gone
-	}
+	s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
+		id := client.Identity{Schema: v.param("schema"), Layer: v.param("layer"), Name: v.param("name")}
+		of := "documents"
+		if v.param("as") == "rendered" {
+			of = "rendered-documents"
+		}
+		text, err := v.api.text(ctx, typeYAML, v.selecting(id), "revisions", r.PathValue("revision"), of)
+		return func() {
+			w.Header().Set("Content-Type", typeYAML)
+			w.Header().Set("Content-Disposition", `attachment; filename="document.yaml"`)
+			_, _ = w.Write([]byte(text)) // the browser may have gone
+		}, err
+	})
 }

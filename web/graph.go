@@ -181,24 +181,19 @@ func (page *graphView) list(found client.Graph) {
 
 // picture answers with the SVG of a graph. Its links lead to others here.
 func (s *server) picture(w http.ResponseWriter, r *http.Request) {
-	v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
-	v.api = backend{s.API, r, v.session.Token}
-	query := url.Values{"format": {"svg"}}
-	for _, name := range []string{"focus", "depth"} {
-		if value := v.param(name); value != "" {
-			query.Set(name, value)
+	s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
+		query := url.Values{"format": {"svg"}}
+		for _, name := range []string{"focus", "depth"} {
+			if value := v.param(name); value != "" {
+				query.Set(name, value)
+			}
 		}
-	}
-	got, err := v.api.do(r.Context(), call{path: []string{"revisions", r.PathValue("revision"), "graph"}, query: query})
-	switch {
-	case refusedWith(err, http.StatusUnauthorized):
-		s.askToSignIn(v)
-	case err != nil:
-		v.fail(err)
-	default:
-		for _, name := range []string{"Content-Type", "Content-Security-Policy"} {
-			w.Header().Set(name, got.header.Get(name))
-		}
-		_, _ = w.Write(got.body.Bytes()) // the browser may have gone
-	}
+		got, err := v.api.do(ctx, call{path: []string{"revisions", r.PathValue("revision"), "graph"}, query: query})
+		return func() {
+			for _, name := range []string{"Content-Type", "Content-Security-Policy"} {
+				w.Header().Set(name, got.header.Get(name))
+			}
+			_, _ = w.Write(got.body.Bytes()) // the browser may have gone
+		}, err
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -153,38 +152,53 @@ func (v *visit) may(rule string) bool { return slices.Contains(v.caller.Rules, r
 // param returns a parameter of the query.
 func (v *visit) param(name string) string { return v.URL.Query().Get(name) }
 
-// make makes a page once there is room for it.
-func (v *visit) make(ctx context.Context, show handler) (view, error) {
-	if err := v.making.Acquire(ctx, 1); err != nil {
-		return view{}, fmt.Errorf("wait for other pages: %w", err)
+// answer makes what a request asks for, once there is room for that, and then sends it: slow readers take no room from
+// others. Whoever is not signed in is sent to the page where one does that.
+func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, get maker) {
+	v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
+	v.api = backend{s.API, r, v.session.Token}
+	send, err := v.inTurn(ctx, get)
+	switch {
+	case refusedWith(err, http.StatusUnauthorized):
+		s.askToSignIn(v)
+	case err != nil:
+		v.fail(err)
+	default:
+		send()
 	}
-	defer v.making.Release(1)
-	return show(v)
 }
 
-// page returns the handler of a page. Whoever is not signed in is sent to the page where one does that.
+// maker makes an answer, and returns what sends it.
+type maker func(ctx context.Context, v *visit) (send func(), err error)
+
+// inTurn makes an answer once there is room for it.
+func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) {
+	if err := v.making.Acquire(ctx, 1); err != nil {
+		return nil, err //nolint:wrapcheck // nobody reads it
+	}
+	defer v.making.Release(1)
+	return get(ctx, v)
+}
+
+// page returns the handler of a page.
 func (s *server) page(show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
-		v.api = backend{s.API, r, v.session.Token}
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		if err := r.ParseForm(); err != nil {
-			v.fail(errForm)
-			return
-		}
-		err := v.api.get(r.Context(), &v.caller, nil, "whoami")
-		var shown view
-		if err == nil {
-			shown, err = v.make(r.Context(), show)
-		}
-		switch {
-		case refusedWith(err, http.StatusUnauthorized):
-			s.askToSignIn(v)
-		case err != nil:
-			v.fail(err)
-		case shown.template != "":
-			v.show(shown)
-		}
+		broken := r.ParseForm() != nil
+		s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
+			if broken {
+				return nil, errForm
+			}
+			if err := v.api.get(ctx, &v.caller, nil, "whoami"); err != nil {
+				return nil, err
+			}
+			shown, err := show(v)
+			return func() {
+				if shown.template != "" {
+					v.show(shown)
+				}
+			}, err
+		})
 	}
 }
 

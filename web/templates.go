@@ -119,41 +119,17 @@ func (s *server) functions() template.FuncMap {
 			}[form]
 		},
 		"dataPath": func(path string) string { return strings.TrimSuffix(".data"+path, ".") },
-		"unified": func(c *comparison) any {
+		"split": func(c *comparison, split bool) any {
 			return struct {
 				*comparison
 				Split bool
-			}{c, false}
+			}{c, split}
 		},
-		"split": func(c *comparison) any {
-			return struct {
-				*comparison
-				Split bool
-			}{c, true}
-		},
-		"groups": func(id int64, of []grouped) any {
+		"of": func(revision int64, list any) any {
 			return struct {
 				Revision int64
-				Groups   []grouped
-			}{id, of}
-		},
-		"requiredBy": func(id int64, of []required) any {
-			return struct {
-				Revision int64
-				Required []required
-			}{id, of}
-		},
-		"documentsOf": func(id int64, of []storedDocument) any {
-			return struct {
-				Revision  int64
-				Documents []storedDocument
-			}{id, of}
-		},
-		"neighboursOf": func(id int64, of []neighbour) any {
-			return struct {
-				Revision   int64
-				Neighbours []neighbour
-			}{id, of}
+				List     any
+			}{revision, list}
 		},
 	}
 }
