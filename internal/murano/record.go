@@ -121,11 +121,12 @@ func plainMembers(meter *budget.Meter, entries []located.Entry) (any, error) {
 
 // Record is what a document says of its package, as far as other packages depend on it.
 type Record struct {
-	Name    string
-	Version semver.Version
-	Classes []string // that it declares, sorted
-	Require []Requirement
-	Archive Archive
+	Name     string
+	FullName string // of the manifest
+	Version  semver.Version
+	Classes  []string // that it declares, sorted
+	Require  []Requirement
+	Archive  Archive
 }
 
 // Requirement is another package that a package needs.
@@ -143,6 +144,7 @@ func ReadRecord(name string, data []byte) (Record, error) {
 	}
 	root, _ := value.(document.Mapping)
 	manifest, _ := root.At("manifest").(document.Mapping)
+	r.FullName = scalar(manifest.At("FullName"))
 	r.Version, _ = semver.Coerce(cmp.Or(scalar(manifest.At("Version")), "0")) // which was checked
 	classes, _ := manifest.At("Classes").(document.Mapping)
 	for _, class := range classes {

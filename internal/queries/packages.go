@@ -105,9 +105,11 @@ func (v View) Archive(ctx context.Context, id int64, p Package) ([]byte, error) 
 		return nil, fmt.Errorf("read the archive of %s: %w", p.Name, err)
 	}
 	if archive == nil {
-		// Pruned meanwhile, or stored with --compat=deckhand as any document.
-		return nil, revisions.Explained(ctx, v.store, id, fault.New(fault.NotFound, "PackageNotFound",
-			"Revision %d has no archive of the package %s", id, p.Name))
+		if _, err := v.evidence(ctx, id); err != nil {
+			return nil, err // it was pruned meanwhile
+		}
+		return nil, fault.New(fault.NotFound, "PackageNotFound", "Revision %d has no archive of the package %s: the "+
+			"document was stored by a server with --compat=deckhand; PUT the package again", id, p.Name)
 	}
 	return archive, budget.About(budget.NewMeter(ctx).Hold(len(archive)), "read the archive of %s", p.Name)
 }

@@ -139,10 +139,18 @@ func isPackage(doc *Stored) bool { return doc.Schema == validations.PackageKind 
 // bucket.
 func (p Payload) checkArchives(snapshot Snapshot, diff Diff) error {
 	for _, doc := range diff.Added {
-		if isPackage(doc) && p.Archive == nil && !snapshot.Contents[doc.Digest].Archived {
+		if !isPackage(doc) || p.Archive != nil {
+			continue
+		}
+		if !snapshot.Contents[doc.Digest].Archived {
 			return fault.New(fault.Invalid, "InvalidPackage", "%s describes the package %s, but no archive of it is stored, or "+
 				"the archive says something else. Packages are stored as archives: PUT the zip file to "+
 				"/api/v1.0/buckets/%s/packages/%s. Nothing was stored.", p.placeOf(doc.Identity), doc.Name, doc.Bucket, doc.Name)
+		}
+		record, err := murano.ReadRecord(doc.Name, doc.Data)
+		if err == nil && (record.FullName != doc.Name || doc.Layer != "") {
+			return fault.New(fault.Invalid, "InvalidPackage", "%s is named %s and describes the package %s: it must have "+
+				"the name of the package, and no layer. Nothing was stored.", p.placeOf(doc.Identity), doc.Name, record.FullName)
 		}
 	}
 	return nil

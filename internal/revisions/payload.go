@@ -72,13 +72,14 @@ func (s *Service) parse(ctx context.Context, body []byte, media document.Media, 
 }
 
 // unknown returns the positions of the first items that are neither decoded nor known to a snapshot, at most so many.
+// One that comes with an archive is not known: the document may have been stored without it.
 func (p Payload) unknown(snapshot Snapshot, most int) (positions []int) {
 	known := snapshot.texts()
 	for i, item := range p.Items {
 		if len(positions) == most {
 			break
 		}
-		if item.Document == nil && known(item.Segment.Digest) == nil {
+		if item.Document == nil && (p.Archive != nil || known(item.Segment.Digest) == nil) {
 			positions = append(positions, i)
 		}
 	}

@@ -44,7 +44,7 @@ func (p Payload) match(snapshot Snapshot) (Diff, error) {
 	for i, item := range p.Items {
 		current := known(item.Segment.Digest)
 		if item.Document != nil {
-			current = p.next(&diff, snapshot.Head, byIdentity, item)
+			current = p.next(&diff, snapshot, byIdentity, item)
 		}
 		if first, twice := seen[current.Place]; twice {
 			return Diff{}, duplicate(current.Identity, diff.Result[first].Bucket, fmt.Sprintf("It appears twice in the body: "+
@@ -92,16 +92,17 @@ func (p Payload) identities(snapshot Snapshot) map[document.Identity]*Stored {
 
 // next returns the version that a decoded document has from now on: the stored one if its contents are the same, else
 // a new one, which it adds to the diff under construction.
-func (p Payload) next(diff *Diff, head Head, byIdentity map[document.Identity]*Stored, item Item) *Stored {
+func (p Payload) next(diff *Diff, snapshot Snapshot, byIdentity map[document.Identity]*Stored, item Item) *Stored {
 	old, fresh := byIdentity[item.Document.Identity], Stored{Document: item.Document, Bucket: item.Bucket}
 	guessed := p.Blind && fresh.Traits().Encrypted
-	lost := old != nil && fresh.Secret != nil && old.Sealed == nil
+	lost := old != nil && fresh.Secret != nil && old.Sealed == nil ||
+		p.Archive != nil && !snapshot.Contents[fresh.Digest].Archived
 	if old != nil && sameVersion(old, &fresh) && !guessed && !lost {
 		reread := *old.Document
 		reread.Segment, reread.Notes = item.Document.Segment, item.Document.Notes // so that this text is known the next time
 		return old.with(reread)
 	}
-	added := numbered(head, len(diff.Added), fresh)
+	added := numbered(snapshot.Head, len(diff.Added), fresh)
 	if old != nil {
 		added.Place = old.Place
 		diff.Removed = append(diff.Removed, old)

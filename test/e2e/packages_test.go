@@ -174,11 +174,38 @@ func TestPackages_asDocuments(t *testing.T) {
 	s.put(t, "elsewhere", strings.Replace(pulled, "Version: 1", "Version: 2", 1)).
 		fails(t, http.StatusBadRequest, "InvalidPackage", "/api/v1.0/buckets/elsewhere/packages/a.B")
 
+	s.put(t, "elsewhere", strings.Replace(pulled, "  name: a.B", "  name: a.C", 1)).
+		fails(t, http.StatusBadRequest, "InvalidPackage", "is named a.C and describes the package a.B")
+
 	// Once no revision has it, the archive is gone, and so the document alone is refused.
 	s.put(t, "elsewhere", "").is(t, http.StatusOK)
 	s.post(t, "revisions/prune?keep=1", "").is(t, http.StatusOK)
 	s.put(t, "catalog", pulled).fails(t, http.StatusBadRequest, "InvalidPackage", "no archive of it is stored")
 	s.putPackage(t, "catalog", "a.B", archive).is(t, http.StatusOK)
+}
+
+// A package is stored with its archive also where a document that says the same is there without one, as servers with
+// --compat=deckhand take it.
+func TestPackages_withoutArchive(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	archive := library(t, "a.B", "1", "")
+	s.putPackage(t, "catalog", "a.B", archive).is(t, http.StatusOK)
+	pulled := s.get(t, "revisions/1/documents").is(t, http.StatusOK).text
+	s.put(t, "catalog", "").is(t, http.StatusOK)
+	s.post(t, "revisions/prune?keep=1", "").is(t, http.StatusOK)
+	compat := startOn(t, s.database, "--compat=deckhand")
+	compat.put(t, "catalog", pulled).is(t, http.StatusOK)
+	s.get(t, "revisions/latest/packages/a.B").fails(t, http.StatusNotFound, "PackageNotFound", "no archive of the package a.B")
+	for range 2 { // the second time nothing changes
+		s.putPackage(t, "catalog", "a.B", archive).is(t, http.StatusOK)
+		if got := s.get(t, "revisions/4/packages/a.B").is(t, http.StatusOK); got.text != archive {
+			t.Error("the archive is not what was put")
+		}
+	}
+	if head := s.head(t); head != "4" {
+		t.Errorf("the newest revision is %s, want 4", head)
+	}
 }
 
 // Packages must fit together where a policy asks for it.
