@@ -11,10 +11,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"purser/internal/check"
 	"purser/internal/client"
 	"purser/internal/document"
 )
@@ -70,10 +72,14 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
 		return err
 	}
 	files := filesOf(documents)
+	if mayNotSeeEncrypted(ctx, server) {
+		fmt.Fprintln(around.stderr, "purser: warning: you may not see encrypted documents; they were left out, and files of "+
+			"such documents are kept")
+		old = slices.DeleteFunc(old, isEncryptedFile)
+	}
 	if err := c.write(files, old); err != nil {
 		return err
 	}
-	warnWithheld(ctx, around, server)
 	names := slices.Sorted(maps.Keys(files))
 	return c.print(around, shown{
 		text:  marshal(map[string]any{"revision": about.ID, "stamp": about.Stamp, "files": names}),
@@ -109,7 +115,7 @@ func documentFiles(path string) (files []string, err error) {
 			if entry.IsDir() {
 				return filepath.SkipDir
 			}
-		case !entry.IsDir() && isDocumentFile(at):
+		case !entry.IsDir() && check.IsDocumentFile(at):
 			files = append(files, at)
 		}
 		return nil
@@ -118,10 +124,6 @@ func documentFiles(path string) (files []string, err error) {
 		return nil, fmt.Errorf("look for documents: %w", err)
 	}
 	return files, nil
-}
-
-func isDocumentFile(path string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path))
 }
 
 // write writes the files, then deletes those that were there and are not among them.
@@ -204,11 +206,17 @@ func shortened(name string) string {
 	return name[:min(len(name), most)]
 }
 
-// warnWithheld warns a caller who does not see encrypted documents: they are not among the files.
-func warnWithheld(ctx context.Context, around *surroundings, server *client.Client) {
+// mayNotSeeEncrypted reports whether the server says that the caller may not list encrypted documents.
+func mayNotSeeEncrypted(ctx context.Context, server *client.Client) bool {
 	var caller client.Caller
 	_, err := server.Get(ctx, &caller, nil, "whoami")
-	if err == nil && !slices.Contains(caller.Rules, "deckhand:list_encrypted_documents") {
-		fmt.Fprintln(around.stderr, "purser: warning: you may not see encrypted documents; they were left out")
-	}
+	return err == nil && !slices.Contains(caller.Rules, "deckhand:list_encrypted_documents")
+}
+
+var encryptedDocument = regexp.MustCompile(`storagePolicy["']?\s*:\s*["']?encrypted`)
+
+// isEncryptedFile reports whether a file may hold an encrypted document.
+func isEncryptedFile(path string) bool {
+	text, err := os.ReadFile(path) //nolint:gosec // the caller names the folder
+	return err != nil || encryptedDocument.Match(text)
 }

@@ -223,9 +223,9 @@ func changeSet(ctx context.Context, dir string) (sources []source, empty []strin
 	for _, entry := range entries {
 		at := filepath.Join(dir, entry.Name())
 		switch {
-		case strings.HasPrefix(entry.Name(), "."):
+		case strings.HasPrefix(entry.Name(), "."), reader.Excludes(entry.Name()):
 			continue
-		case !entry.IsDir() && isDocumentFile(at):
+		case !entry.IsDir() && check.IsDocumentFile(at):
 			return nil, nil, fmt.Errorf("%s is in no folder of %s: each folder there is a bucket, and a document must be in one",
 				at, dir)
 		case !entry.IsDir():
@@ -235,6 +235,7 @@ func changeSet(ctx context.Context, dir string) (sources []source, empty []strin
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", at, err)
 		}
+		reader.Below = entry.Name()
 		found, err := readAll(ctx, reader, []string{at})
 		if err != nil {
 			return nil, nil, err

@@ -95,6 +95,30 @@ func TestBody_changeSet(t *testing.T) {
 	}
 }
 
+// What .purser.yaml excludes is in no change set, whichever way it is named.
+func TestChangeSet_excludes(t *testing.T) {
+	t.Parallel()
+	dir := tree(t, map[string]string{
+		".purser.yaml": "exclude: [charts, site/b.yaml, '*.tmpl.yaml', top.yaml]\n", "charts/x.yaml": "x: 1\n", "top.yaml": "x: 1\n",
+		"site/a.yaml": "a: 1\n", "site/b.yaml": "b: 1\n", "other/b.yaml": "b: 2\n", "other/c.tmpl.yaml": "{{c}}\n",
+	})
+	sources, empty, err := changeSet(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range sources {
+		name, err := filepath.Rel(dir, s.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, s.bucket+" "+filepath.ToSlash(name))
+	}
+	if diff := cmp.Diff([]string{"other other/b.yaml", "site site/a.yaml"}, got); diff != "" || empty != nil {
+		t.Errorf("buckets and files (-want +got), without documents %v:\n%s", empty, diff)
+	}
+}
+
 func TestReadSources_errors(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"bad.yaml": "a: 1\n---\nb: [1,\nc: 2\n", "bad.json": "[1, 2", "lone.yaml": "a: 1\n"})

@@ -20,6 +20,8 @@ type Reader struct {
 	// Exclude are patterns, as of path.Match, of the names of files and folders that are passed over in folders, or of
 	// their paths below the folder that is read.
 	Exclude []string
+	// Below is where the folders that are read stand below the one that the paths in Exclude begin at; "" for that one.
+	Below string
 
 	kept  map[string]keptFile
 	stdin []byte
@@ -87,11 +89,11 @@ func (w *walk) path(name string) error {
 	if !info.IsDir() {
 		return w.file(name, false)
 	}
-	return w.folder(name, "", 0)
+	return w.folder(name, w.reader.Below, 0)
 }
 
-// excluded reports whether a file or folder is passed over, by its path below the folder that is read.
-func (r *Reader) excluded(below string) bool {
+// Excludes reports whether a file or folder is passed over, by its path below the folder that Exclude is about.
+func (r *Reader) Excludes(below string) bool {
 	return slices.ContainsFunc(r.Exclude, func(pattern string) bool {
 		byName, _ := path.Match(pattern, path.Base(below))
 		byPath, _ := path.Match(pattern, below)
@@ -126,7 +128,7 @@ var errDepth = fmt.Errorf("it is more than %d folders deep", maxDepth)
 // entry reads what is in a folder.
 func (w *walk) entry(entry fs.DirEntry, folder, below string, depth int) error {
 	name, below := filepath.Join(folder, entry.Name()), path.Join(below, entry.Name())
-	if strings.HasPrefix(entry.Name(), ".") || w.reader.excluded(below) {
+	if strings.HasPrefix(entry.Name(), ".") || w.reader.Excludes(below) {
 		return nil
 	}
 	mode := entry.Type()
@@ -135,7 +137,7 @@ func (w *walk) entry(entry fs.DirEntry, folder, below string, depth int) error {
 		switch {
 		case err == nil:
 			mode = info.Mode().Type()
-		case isDocuments(name):
+		case IsDocumentFile(name):
 			return w.broken(name, err)
 		default:
 			return nil
@@ -144,14 +146,14 @@ func (w *walk) entry(entry fs.DirEntry, folder, below string, depth int) error {
 	switch {
 	case mode.IsDir():
 		return w.folder(name, below, depth+1)
-	case mode.IsRegular() && isDocuments(name):
+	case mode.IsRegular() && IsDocumentFile(name):
 		return w.file(name, true)
 	}
 	return nil
 }
 
-// isDocuments reports whether a file is called like one of documents.
-func isDocuments(name string) bool {
+// IsDocumentFile reports whether a file is called like one of documents.
+func IsDocumentFile(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
 }
 

@@ -320,6 +320,16 @@ func TestPurser_secrets(t *testing.T) {
 	for _, user := range []string{"reader", "creator"} {
 		p := at(t, g.server, "PURSER_TOKEN="+g.of[user])
 		p.run(t, "pull", "out").exits(t, 0, "you may not see encrypted documents")
+		p.writes(t, "out/site/mine.yaml", passphrase("mine", "own"))
+		p.writes(t, "out/site/old.yaml", widget("old", "{}"))
+		p.run(t, "pull", "out", "--replace").exits(t, 0, "files of such documents are kept")
+		left := p.files(t, "out")
+		if _, kept := left["out/site/mine.yaml"]; !kept {
+			t.Errorf("the file of an encrypted document is deleted, which %s is not shown: %v", user, left)
+		}
+		if _, kept := left["out/site/old.yaml"]; kept {
+			t.Errorf("a file that is no longer in the revision is kept for %s", user)
+		}
 		shown := fmt.Sprint(p.files(t, "out"))
 		for _, args := range [][]string{
 			{"show"},
