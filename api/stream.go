@@ -24,7 +24,7 @@ const (
 // streamEvents answers with events as they come, until the client goes away or may not read them any more, or the
 // server stops. An error ends the stream too: the client connects again, and is told then.
 func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wanted) error {
-	place, err := s.Feed.Wait()
+	place, err := s.place(r)
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/fault"
+	"purser/internal/feed"
 )
 
 // waitParameter is the parameter by which a request waits for a change.
@@ -97,10 +98,29 @@ func withoutWait(r *http.Request) *http.Request {
 	return &same
 }
 
+// maxWaitingHeader bounds the URL and the header of a request that waits, in bytes: it keeps them until it is answered.
+const maxWaitingHeader = 32 << 10
+
+// place returns a place among the requests that wait. Faults: Invalid for a large request, Unavailable if there is no
+// place left.
+func (s *server) place(r *http.Request) (feed.Wait, error) {
+	size := len(r.RequestURI)
+	for name, values := range r.Header {
+		for _, value := range values {
+			size += len(name) + len(value)
+		}
+	}
+	if size > maxWaitingHeader {
+		return feed.Wait{}, fault.New(fault.Invalid, "HTTPBadRequest", "The URL and the headers of a request that waits may "+
+			"have %d bytes; these have %d. Send fewer, or ask without wait.", maxWaitingHeader, size)
+	}
+	return s.Feed.Wait()
+}
+
 // await answers once there is something that the client waits for, or the time is over.
 func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limit time.Duration) error {
 	began := s.Now()
-	place, err := s.Feed.Wait()
+	place, err := s.place(r)
 	if err != nil {
 		return err
 	}

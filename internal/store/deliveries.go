@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -181,6 +182,28 @@ type deliverer struct {
 	river.WorkerDefaults[deliveryJob]
 
 	attempt Attempt
+
+	mutex   sync.Mutex
+	calling map[int64]int // attempts in progress, by webhook
+}
+
+// begin takes a place for a call to a webhook, and reports whether there is one.
+func (d *deliverer) begin(webhook int64) bool {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.calling[webhook] >= maxCallsEach {
+		return false
+	}
+	d.calling[webhook]++
+	return true
+}
+
+func (d *deliverer) end(webhook int64) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.calling[webhook]--; d.calling[webhook] == 0 {
+		delete(d.calling, webhook)
+	}
 }
 
 // Attempt makes one attempt of a delivery to a webhook: of a message with a name and a body. webhooks.ErrGone is the
@@ -189,6 +212,10 @@ type Attempt = func(ctx context.Context, webhook int64, name string, body []byte
 
 // Work implements river.Worker.
 func (d *deliverer) Work(ctx context.Context, job *river.Job[deliveryJob]) error {
+	if !d.begin(job.Args.Webhook) {
+		return river.JobSnooze(fullPause) //nolint:wrapcheck // it is for River
+	}
+	defer d.end(job.Args.Webhook)
 	outcome, err := d.attempt(ctx, job.Args.Webhook, job.Args.Name, job.Args.Event)
 	if err := river.RecordOutput(ctx, outcome); err != nil {
 		return fmt.Errorf("record the outcome of a delivery: %w", err)
@@ -213,13 +240,16 @@ const (
 	rescueAfter = 25 * time.Second
 	keptJobs    = 7 * 24 * time.Hour
 	maxCalls    = 16 // at once, by one server
-	fetchEvery  = 500 * time.Millisecond
+	// maxCallsEach is how many of them one webhook may have: a receiver that hangs leaves room for others.
+	maxCallsEach = 4
+	fullPause    = time.Second // before another try where a webhook has as many
+	fetchEvery   = 500 * time.Millisecond
 )
 
 // Deliver makes the attempts until ctx ends. The queue is polled: behind a pooler there is no LISTEN.
 func (s *Store) Deliver(ctx context.Context, attempt Attempt, log *slog.Logger) error {
 	workers := river.NewWorkers()
-	river.AddWorker(workers, &deliverer{attempt: attempt})
+	river.AddWorker(workers, &deliverer{attempt: attempt, calling: map[int64]int{}})
 	queue, err := river.NewClient(riverpgxv5.New(s.pool), &river.Config{
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: maxCalls}}, Workers: workers,
 		PollOnly: true, FetchPollInterval: fetchEvery, JobTimeout: attemptLimit, RescueStuckJobsAfter: rescueAfter,

@@ -168,6 +168,11 @@ func TestWait_bounds(t *testing.T) {
 	s := start(t, "--max-waits", "3")
 	s.put(t, "b", policy("p", "a-validation")).is(t, http.StatusOK)
 	const path = "revisions/1/status?expect=success&wait=10m"
+	const soon = "revisions/1/status?expect=success&wait=0s"
+	s.get(t, soon, "X-Pad", strings.Repeat("x", 31<<10)).is(t, http.StatusPreconditionFailed)
+	for _, large := range []string{soon, "events?wait=0s"} {
+		s.get(t, large, "X-Pad", strings.Repeat("x", 32<<10)).fails(t, http.StatusBadRequest, "HTTPBadRequest", "32768 bytes")
+	}
 	var waits []<-chan answer
 	for range 3 {
 		waits = append(waits, s.later(t, path))

@@ -138,6 +138,36 @@ func TestWebhooks(t *testing.T) {
 	s.post(t, tags+"/deliveries/999/retry", "").fails(t, http.StatusNotFound, "DeliveryNotFound")
 }
 
+// A receiver that hangs has a few calls at a time, and does not keep those to others from being made.
+func TestWebhooks_hangs(t *testing.T) {
+	t.Parallel()
+	const most, all = 4, 24 // calls at once to a receiver, and more than a server makes
+	s := startCalling(t)
+	var now, peak atomic.Int32
+	over := make(chan struct{})
+	hanging := newReceiver(t, func(http.ResponseWriter, *http.Request) {
+		n := now.Add(1)
+		for before := peak.Load(); n > before && !peak.CompareAndSwap(before, n); {
+			before = peak.Load()
+		}
+		<-over
+	})
+	t.Cleanup(func() { close(over) }) // before the receiver is closed
+	good := newReceiver(t, ok)
+	s.hook(t, "{url: '"+hanging.URL+"', types: [purser.tag.set]}")
+	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
+	for i := range all {
+		s.tag(t, 1, fmt.Sprintf("t%d", i))
+	}
+	eventually(t, "the receiver is called", func() bool { return peak.Load() == most })
+	s.hook(t, "{url: '"+good.URL+"', types: [purser.tag.deleted]}")
+	s.send(t, request{method: http.MethodDelete, path: "revisions/1/tags/t0"}).is(t, http.StatusNoContent)
+	eventually(t, "another receiver is called", func() bool { return len(good.got()) == 1 })
+	if peak.Load() > most {
+		t.Errorf("%d calls at once to a receiver that hangs, want at most %d", peak.Load(), most)
+	}
+}
+
 // What a receiver does wrong is tried again, but for 410; nothing that it answers harms the server.
 func TestWebhooks_badReceivers(t *testing.T) {
 	t.Parallel()
