@@ -110,7 +110,7 @@ type differenceView struct {
 	Parameters []alteredView `json:"parameters"`
 }
 
-// alteredView has no from or to where there is no value, and neither if a value is sensitive.
+// alteredView is a parameter that differs. It omits from or to where there is no value, and both if one is sensitive.
 type alteredView struct {
 	Name      string          `json:"name"`
 	From      json.RawMessage `json:"from,omitempty"`

@@ -44,7 +44,7 @@ type Config struct {
 	OpenAPI   []byte
 	Now       func() time.Time
 
-	// Feed tells what happens, and lets requests wait for it. Those that wait end when Stopping is closed; nil never is.
+	// Feed is the feed of events, for which requests wait. Closing Stopping ends their waits; it may be nil.
 	Feed     *feed.Feed
 	Stopping <-chan struct{}
 	Webhooks *webhooks.Service

@@ -1,17 +1,12 @@
 package api
 
 import (
-	"bytes"
-	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -156,8 +151,8 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limi
 	return nil
 }
 
-// aside does work in another goroutine, whose stack is gone afterwards: one that has grown is most of what a request
-// takes that waits. It panics as the work does.
+// aside runs work in a goroutine of its own, and panics as the work does. The stack that the work has grown ends with
+// the goroutine; it would be most of the memory that a waiting request takes.
 func aside(work func() error) (err error) {
 	done := make(chan any)
 	go func() {
@@ -271,169 +266,4 @@ func (s *server) reauthorize(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return nil
-}
-
-// question identifies what waiting requests ask.
-type question struct {
-	method, origin, path, query, accept, seen, pinned string
-	viewer                                            authz.Viewer
-}
-
-// group are requests that wait for the answer to one question. One goroutine looks whether it has changed, so that a
-// change costs no more with a thousand of them than with one.
-type group struct {
-	waiting  int
-	finished bool
-	cancel   context.CancelFunc
-	done     chan struct{} // closed once the others are set
-	answer   *recorded
-	err      error
-}
-
-// groups are those who wait, by their question.
-type groups struct {
-	mutex sync.Mutex
-	of    map[question]*group
-}
-
-// join returns the group of those who ask what a request does; leave must be called when it waits no longer. What the
-// request has seen before makes no difference: a group has looked at what is newer than that, or will look at it.
-func (s *server) join(r *http.Request, of endpoint) (_ *group, leave func()) {
-	info := infoOf(r)
-	key := question{
-		r.Method, s.origin(r), r.URL.EscapedPath(), r.URL.RawQuery, strings.Join(r.Header.Values("Accept"), ","),
-		strings.Join(r.Header.Values("If-None-Match"), ","), info.pinned, info.viewer,
-	}
-	s.groups.mutex.Lock()
-	defer s.groups.mutex.Unlock()
-	joined := s.groups.of[key]
-	if joined == nil {
-		joined = &group{done: make(chan struct{})}
-		s.groups.of[key] = joined
-		asked := shareable(r)
-		var ctx context.Context
-		ctx, joined.cancel = context.WithCancel(asked.Context())
-		go func() {
-			joined.answer, joined.err = s.lookFor(ctx, asked, of)
-			s.groups.finish(key, joined)
-		}()
-	}
-	joined.waiting++
-	return joined, func() { s.groups.leave(key, joined) }
-}
-
-// leave ends the work of a group in which nobody waits any more.
-func (g *groups) leave(key question, left *group) {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	if left.waiting--; left.waiting == 0 && !left.finished {
-		left.cancel()
-		g.forget(key, left)
-	}
-}
-
-// finish gives a group its answer.
-func (g *groups) finish(key question, done *group) {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	done.finished = true
-	done.cancel()
-	g.forget(key, done)
-	close(done.done)
-}
-
-// forget has the next request that asks the same begin another group.
-func (g *groups) forget(key question, old *group) {
-	if g.of[key] == old {
-		delete(g.of, key)
-	}
-}
-
-// shareable returns a request for a group, which outlives it: chi uses the routes of requests again.
-func shareable(r *http.Request) *http.Request {
-	info, routing := infoOf(r), chi.NewRouteContext()
-	own := &requestInfo{
-		id: info.id, caller: info.caller, viewer: info.viewer, rule: info.rule, parameters: info.parameters,
-		pinned: info.pinned,
-	}
-	parameters := chi.RouteContext(r.Context()).URLParams
-	routing.URLParams = chi.RouteParams{Keys: slices.Clone(parameters.Keys), Values: slices.Clone(parameters.Values)}
-	ctx := context.WithValue(context.WithoutCancel(r.Context()), requestInfoKey{}, own)
-	return r.Clone(context.WithValue(ctx, chi.RouteCtxKey, routing))
-}
-
-// lookFor answers a request again whenever something has happened, until the answer is not one to wait on.
-func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint) (*recorded, error) {
-	for {
-		_, changed := s.Feed.Next()
-		if err := s.looks.Acquire(ctx, 1); err != nil {
-			return nil, fmt.Errorf("look for another answer: %w", err)
-		}
-		answer, err := record(ctx, r, of)
-		s.looks.Release(1)
-		if err != nil || !answer.pending {
-			return answer, err
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, fmt.Errorf("look for another answer: %w", context.Cause(ctx))
-		}
-	}
-}
-
-// record returns the answer to a request.
-func record(ctx context.Context, r *http.Request, of endpoint) (answer *recorded, err error) {
-	info := infoOf(r)
-	ctx, end := budget.Begin(ctx)
-	defer end()
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	answer = &recorded{header: http.Header{}, info: info}
-	err = of.handle(answer, r.WithContext(ctx))
-	answer.revision = info.revision
-	return answer, err
-}
-
-// maxShared bounds the answers that waiting requests share, in bytes.
-const maxShared = 256 << 10
-
-// recorded is an answer that several requests are given.
-type recorded struct {
-	info *requestInfo // of the request
-
-	header    http.Header
-	status    int
-	body      bytes.Buffer
-	revision  int64
-	pending   bool // it is one to wait on
-	overflows bool // it is too large to be kept
-}
-
-// Header implements http.ResponseWriter.
-func (a *recorded) Header() http.Header { return a.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (a *recorded) WriteHeader(status int) {
-	if a.status == 0 {
-		a.status, a.pending = status, a.info.isPending(status)
-	}
-}
-
-// Write implements http.ResponseWriter.
-func (a *recorded) Write(text []byte) (int, error) {
-	if a.status == 0 {
-		a.WriteHeader(http.StatusOK)
-	}
-	switch {
-	case a.pending, a.overflows:
-	case a.body.Len()+len(text) > maxShared:
-		a.overflows, a.body = true, bytes.Buffer{}
-	default:
-		a.body.Write(text)
-	}
-	return len(text), nil
 }
