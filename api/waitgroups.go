@@ -39,7 +39,7 @@ type groups struct {
 	of    map[question]*group
 }
 
-// join returns the group of the requests that ask the same, and makes it if there is none. leave must be called once the
+// join returns the group of the requests that ask the same, and makes it if there is none. leave must be called when a
 // request stops waiting. A group looks again after every change, so it misses none that a late request waits for.
 func (s *server) join(r *http.Request, of endpoint) (_ *group, leave func()) {
 	info := infoOf(r)
