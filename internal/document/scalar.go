@@ -47,8 +47,8 @@ func PlainBoolean(text string) (truth, ok bool) {
 }
 
 // PlainDate reads a plain scalar that is a date or time in YAML 1.1. parts are those of its text: year, month, day;
-// of a time also hour, minute, second, fraction, zone, and the sign, hours and minutes of the zone; nil for other texts.
-// t leaves out fraction and zone; valid is false if there is no such date or time.
+// of a time also hour, minute, second, fraction, zone, and the sign, hours and minutes of the zone; nil for other
+// texts. t leaves out fraction and zone; valid is false if there is no such date or time.
 func PlainDate(text string) (t time.Time, parts []string, valid bool) {
 	if parts = datePattern.FindStringSubmatch(text); parts == nil {
 		if parts = timePattern.FindStringSubmatch(text); parts == nil {
