@@ -1,0 +1,309 @@
+package revisions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"time"
+
+	"purser/internal/authz"
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/validations"
+)
+
+// Written is the outcome of a change.
+type Written struct {
+	Revision  int64     // the newest revision afterwards; 0 if there is none
+	Stamp     Stamp     // of it, or of the last purge
+	Documents []*Stored // of the buckets that were filled, in the order of the payload
+	Items     []Item    // that these were read from, of a payload
+	Buckets   []string  // that were written, sorted
+	Changed   bool      // a revision was made
+	Audited   bool      // the audit event was recorded with it
+	Shown     Shown     // that revision
+	Summary   Summary   // what the change does, or would do
+	Preview   *Preview  // of a dry run, which makes none
+}
+
+// source is the origin of a change: a payload, or the target of a rollback. It is a value.
+type source interface {
+	// need returns what planning needs of the site.
+	need() Need
+	// decoded returns the source with all documents decoded that are not in a snapshot.
+	decoded(ctx context.Context, snapshot Snapshot) (source, error)
+	// plan returns the diff that the change makes to a snapshot.
+	plan(ctx context.Context, snapshot Snapshot) (Diff, error)
+}
+
+// How often a change is planned again when others are appended first, and how long it waits before that.
+const (
+	maxAttempts   = 60
+	patientUntil  = 3 // from this attempt on, it keeps the turn to write while it plans
+	firstWait     = 5 * time.Millisecond
+	maxWait       = 80 * time.Millisecond // longer waits would lose every race
+	maxSnapshots  = 8                     // that one plan reads
+	retryAfterAll = time.Second
+)
+
+// change makes a revision of a source, if that changes anything. Faults: those of planning; Stale if the newest
+// revision is not one that the options expect; Conflict with a site that does not stop changing. Nothing is stored
+// with a fault.
+func (s *Service) change(ctx context.Context, from source, kind Kind, options Options) (Written, error) {
+	wait := firstWait
+	for attempt := range maxAttempts {
+		var written Written
+		var err error
+		from, written, err = s.attempt(ctx, from, kind, options, attempt >= patientUntil)
+		if !errors.Is(err, ErrMoved) {
+			return written, err
+		}
+		select {
+		case <-time.After(wait + rand.N(wait)): //nolint:gosec // jitter needs no secrecy
+			wait = min(2*wait, maxWait)
+		case <-ctx.Done():
+			return Written{}, fmt.Errorf("wait to plan again: %w", context.Cause(ctx))
+		}
+	}
+	moving := fault.New(fault.Conflict, "HTTPConflict",
+		"Other changes came first %d times in a row; nothing was stored, send the request again", maxAttempts)
+	moving.RetryAfter = retryAfterAll
+	return Written{}, moving
+}
+
+// attempt plans a change against the newest state and appends it. It returns the source with the documents that it
+// has decoded.
+func (s *Service) attempt(ctx context.Context, from source, kind Kind, options Options, patient bool) (
+	_ source, written Written, err error,
+) {
+	if patient {
+		turn, end, err := s.takeTurn(ctx)
+		if err != nil {
+			return from, Written{}, err
+		}
+		defer end()
+		ctx = turn
+	}
+	from, snapshot, diff, err := s.prepare(ctx, from, options)
+	var held int
+	defer func() {
+		if errors.Is(err, ErrMoved) {
+			snapshot.release(ctx)
+			budget.NewMeter(ctx).Release(held)
+		}
+	}()
+	if err != nil {
+		return from, Written{}, err
+	}
+	began := s.Now()
+	judgement, err := s.judged(ctx, snapshot, diff, options)
+	if err != nil {
+		return from, Written{}, err
+	}
+	s.observe("check", began)
+	summary := summarize(snapshot, diff, judgement, options.Viewer)
+	switch {
+	case options.DryRun:
+		written, err = s.preview(ctx, snapshot, diff, judgement, kind, options)
+		written.Summary = summary
+		return from, written, err
+	case !diff.Changes:
+		s.Store.Remember(snapshot, diff.Result)
+		return from, Written{
+			Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result, Summary: summary,
+		}, nil
+	}
+	commit := newCommit(snapshot, diff, judgement, kind, options)
+	if commit.Packed, held, err = s.packed(ctx, commit); err != nil {
+		return from, Written{}, err
+	}
+	if !patient {
+		turn, end, err := s.takeTurn(ctx)
+		if err != nil {
+			return from, Written{}, err
+		}
+		defer end()
+		ctx = turn
+	}
+	written, err = s.append(ctx, commit, judgement, options.Viewer)
+	written.Summary = summary
+	return from, written, err
+}
+
+// prepare reads what a change needs and plans it. It reads more where what it has read, or decoded since, shows that
+// more is needed.
+func (s *Service) prepare(ctx context.Context, from source, options Options) (
+	_ source, snapshot Snapshot, diff Diff, err error,
+) {
+	dryRun := Need{Preview: options.DryRun, Evidence: options.DryRun, Documents: options.DryRun && !s.Compat}
+	need, _ := from.need().with(dryRun)
+	var known Need
+	for range maxSnapshots {
+		if snapshot, err = s.read(ctx, snapshot, known, need); err != nil {
+			return from, snapshot, Diff{}, err
+		}
+		known = need
+		if err := options.Expected.Check(snapshot.Head); err != nil {
+			return from, snapshot, Diff{}, err
+		}
+		if from, err = from.decoded(ctx, snapshot); err != nil {
+			return from, snapshot, Diff{}, err
+		}
+		more := from.need()
+		more.Documents = more.Documents || more.Evidence && s.whole.Load()
+		var grown bool
+		if need, grown = need.with(more); grown {
+			continue
+		}
+		began := s.Now()
+		diff, more, err = s.planned(ctx, from, snapshot, options)
+		if err != nil {
+			return from, snapshot, Diff{}, err
+		}
+		s.observe("plan", began)
+		if need, grown = need.with(more); !grown {
+			return from, snapshot, diff, nil
+		}
+	}
+	return from, snapshot, Diff{}, ErrMoved // the needs change with every snapshot
+}
+
+// read returns a snapshot of what a need names. Of one that is known it reads only the rest, unless the site has
+// changed since.
+func (s *Service) read(ctx context.Context, snapshot Snapshot, known, need Need) (Snapshot, error) {
+	more := need.beyond(known)
+	part, err := s.Store.Snapshot(ctx, more)
+	if err == nil && part.Head == snapshot.Head {
+		return snapshot.with(part, more), nil
+	}
+	if snapshot.release(ctx); err == nil && !reflect.DeepEqual(more, need) {
+		part.release(ctx)
+		part, err = s.Store.Snapshot(ctx, need)
+	}
+	if err != nil {
+		return Snapshot{}, fmt.Errorf("read the site: %w", budget.About(err, "read the site"))
+	}
+	return part, nil
+}
+
+// planned plans a change and returns what judging it needs as well.
+func (s *Service) planned(ctx context.Context, from source, snapshot Snapshot, options Options) (Diff, Need, error) {
+	diff, err := from.plan(ctx, snapshot)
+	if err != nil {
+		return diff, Need{}, err
+	}
+	if s.deleting(options).CleartextOnly {
+		encrypted := slices.DeleteFunc(slices.Clone(diff.Removed), func(doc *Stored) bool { return !doc.Traits().Encrypted })
+		if len(encrypted) > 0 {
+			return diff, Need{}, MayNotDelete(encrypted[0].Identity, len(encrypted)-1)
+		}
+	}
+	if err := checkDeleted(diff, options); err != nil {
+		return diff, Need{}, err
+	}
+	more, err := s.judge(options).need(ctx, snapshot, diff)
+	if err != nil {
+		return diff, more, err
+	}
+	if diff.Changes {
+		s.whole.Store(more.Documents)
+	}
+	more, _ = more.with(summaryNeed(diff, options.Viewer))
+	if options.DryRun {
+		more, _ = more.with(previewNeed(snapshot))
+	}
+	return diff, more, nil
+}
+
+// judged judges a diff that changes something.
+func (s *Service) judged(ctx context.Context, snapshot Snapshot, diff Diff, options Options) (Judgement, error) {
+	if !diff.Changes {
+		return Judgement{}, nil
+	}
+	return s.judge(options).judge(ctx, snapshot, diff)
+}
+
+// takeTurn waits until no other change of this process is being appended; end lets the next one begin. A large request
+// keeps no permit while it waits for the turn, and with the returned context it needs none while it has the turn: the
+// two would wait for each other.
+func (s *Service) takeTurn(ctx context.Context) (turn context.Context, end func(), err error) {
+	select {
+	case <-s.turn:
+	default:
+		budget.Yield(ctx)
+		select {
+		case <-s.turn:
+		case <-ctx.Done():
+			return ctx, nil, fmt.Errorf("wait to write: %w", context.Cause(ctx))
+		}
+	}
+	began := s.Now()
+	return budget.Exempt(ctx), func() {
+		s.observe("turn", began)
+		s.turn <- struct{}{}
+	}, nil
+}
+
+// packed returns the contents of a commit in the form in which they are stored, and the bytes that are held for that.
+// It leaves out those of a rollback, nearly all of which are stored already.
+func (s *Service) packed(ctx context.Context, commit Commit) (packed map[document.Digest][]byte, held int, err error) {
+	if commit.Revision.Kind == Rollback {
+		return nil, 0, nil
+	}
+	began := s.Now()
+	added := commit.Diff.Added
+	bodies := make([][]byte, len(added))
+	err = forEach(ctx, len(added), func(meter *budget.Meter, i int) error {
+		bodies[i] = s.Store.Pack(added[i].Data)
+		return meter.Hold(len(bodies[i]))
+	})
+	packed = make(map[document.Digest][]byte, len(added))
+	for i, doc := range added {
+		packed[doc.Digest] = bodies[i]
+		held += len(bodies[i])
+	}
+	s.observe("pack", began)
+	return packed, held, err
+}
+
+// append stores a commit and caches its rendered documents for later requests.
+func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement, viewer authz.Viewer) (
+	Written, error,
+) {
+	shown := s.verdict(commit.Revision, judgement, commit.Diff.Carried, viewer)
+	commit.Status = shown.Verdict.Status
+	began := s.Now()
+	stored, err := s.Store.Append(ctx, commit)
+	if err != nil {
+		return Written{}, fmt.Errorf("append revision: %w", err)
+	}
+	s.observe("store", began)
+	if rendered := judgement.Rendered; rendered != nil {
+		s.Rendered.Add(RenderKey{stored.Revision.ID, stored.Revision.Stamp, false}, *rendered, rendered.Size)
+	}
+	shown.Revision = stored.Revision
+	return Written{
+		Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Documents: stored.Diff.Result,
+		Buckets: stored.Revision.Buckets, Changed: true, Audited: stored.Audit != nil, Shown: shown,
+	}, nil
+}
+
+// verdict weighs a new revision, about which nobody can have reported more than it carries over.
+func (s *Service) verdict(revision Revision, judgement Judgement, carried []validations.Outcome, viewer authz.Viewer,
+) Shown {
+	outcomes := slices.Clone(carried)
+	var warnings []fault.Message
+	for _, result := range judgement.Results {
+		shown := result.For(viewer)
+		shown.CreatedAt = revision.CreatedAt
+		outcomes = append(outcomes, validations.OutcomeOf(shown))
+		warnings = append(warnings, viewer.Warnings(result.Warnings)...)
+	}
+	verdict := s.DefaultValidations.Weigh(judgement.Policies, revision, outcomes, revision.CreatedAt)
+	verdict.Warnings = WarningsUnder(verdict, warnings)
+	return Shown{revision, verdict}
+}
