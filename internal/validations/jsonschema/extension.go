@@ -2,6 +2,7 @@ package jsonschema
 
 import (
 	"encoding/json"
+	"slices"
 
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -88,4 +89,47 @@ func (c *run) plain(v any) any {
 		return items
 	}
 	return v
+}
+
+// extend reads the keywords that extensions add.
+func (g *graph) extend() {
+	for _, extension := range g.options.Extensions {
+		g.weigh(g.own.root, extension.Keywords())
+		found := extension.Examine(g.own.root)
+		if g.findings = append(g.findings, found...); len(found) > 0 {
+			continue
+		}
+		for _, n := range g.nodes {
+			if n.members == nil || n.ref != nil && n.draft().hidesSiblings() {
+				continue
+			}
+			keyword, err := extension.Compile(n.members)
+			switch {
+			case err != nil && n.resource.source == g.own:
+				g.findings = append(g.findings, Finding{Message: err.Error(), Instance: n.place(), SchemaPath: "."})
+			case err != nil:
+			case keyword != nil:
+				n.added = append(n.added, keyword)
+				g.namesVersions = g.namesVersions || keyword.NamesVersions()
+			}
+		}
+	}
+}
+
+// weigh counts what reading keywords takes wherever they are: each value below one of them.
+func (g *graph) weigh(v any, keywords []string) {
+	g.spend(lookupSteps)
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			g.weigh(item, keywords)
+		}
+	case mapping:
+		for _, member := range v {
+			if slices.Contains(keywords, member.Key) {
+				g.spend(size(member.Value) * extendSteps)
+			}
+			g.weigh(member.Value, keywords)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"purser/internal/document"
 )
@@ -133,4 +134,43 @@ func tooDeep(w work, v any, depth int) bool {
 		}
 	}
 	return false
+}
+
+// size returns how many values there are in a value, itself included.
+func size(v any) int {
+	n := 1
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			n += size(item)
+		}
+	case mapping:
+		for _, member := range v {
+			n += size(member.Value)
+		}
+	}
+	return n
+}
+
+// at returns the value at a path, and whether there is one.
+func at(v any, steps []string) (any, bool) {
+	for _, step := range steps {
+		switch of := v.(type) {
+		case mapping:
+			found, ok := of.Lookup(step)
+			if !ok {
+				return nil, false
+			}
+			v = found
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(of) {
+				return nil, false
+			}
+			v = of[i]
+		default:
+			return nil, false
+		}
+	}
+	return v, true
 }

@@ -1,0 +1,95 @@
+package jsonschema
+
+import (
+	"strings"
+)
+
+// identify reads what names a schema: its URI, its draft and its anchors.
+func (g *graph) identify(n *node) {
+	_, refers := n.members.At("$ref").(string)
+	d := n.draft()
+	id, _ := n.members.At(d.id).(string)
+	if refers && d.hidesSiblings() {
+		id = ""
+	}
+	isRoot := n.parent == nil && len(n.steps) == 0
+	if dialect, ok := n.members.At("$schema").(string); ok && (isRoot || id != "") {
+		if d = draftOf(dialect); d == nil {
+			g.refuse(n, "$schema", unknownDraft(dialect))
+			d = n.draft()
+		}
+	}
+	uri, anchor := g.name(n, id)
+	if uri != "" && (uri != n.resource.uri || isRoot) {
+		n.resource = &resource{uri: uri, draft: d, root: n, source: n.resource.source}
+		if isRoot {
+			g.resources[n.resource.source.uri] = n.resource
+		}
+		g.resources[uri] = n.resource
+	}
+	g.anchor(n, anchor)
+}
+
+// name returns the URI and the anchor that an id gives to a schema. Drafts before 2019-09 write an anchor as the
+// fragment of an id.
+func (g *graph) name(n *node, id string) (uri, anchor string) {
+	isRoot := n.parent == nil && len(n.steps) == 0
+	if id == "" {
+		if isRoot {
+			return n.resource.uri, ""
+		}
+		return "", ""
+	}
+	uri, anchor = join(n.resource.uri, id)
+	if n.draft().since >= since2019 {
+		anchor = ""
+	}
+	return uri, anchor
+}
+
+// anchor notes the anchors of a schema.
+func (g *graph) anchor(n *node, legacy string) {
+	r := n.resource
+	if r.root == nil {
+		r.root = n
+	}
+	note := func(name string) {
+		if r.anchors == nil {
+			r.anchors = make(map[string]*node)
+		}
+		if name != "" && r.anchors[name] == nil {
+			r.anchors[name] = n
+		}
+	}
+	note(legacy)
+	if r.draft.since >= since2019 {
+		note(text(n.members.At("$anchor")))
+	}
+	if r.draft == draft2019 && r.root == n {
+		r.recursive, _ = n.members.At("$recursiveAnchor").(bool)
+	}
+	if name := text(n.members.At("$dynamicAnchor")); r.draft == draft2020 && name != "" {
+		note(name)
+		if r.dynamic == nil {
+			r.dynamic = make(map[string]*node)
+		}
+		if r.dynamic[name] == nil {
+			r.dynamic[name] = n
+		}
+	}
+}
+
+func unknownDraft(uri string) string {
+	known := make([]string, len(drafts))
+	for i, d := range drafts {
+		known[i] = d.uri
+	}
+	return new(message).quote(uri).add(" is not a known version of JSON Schema: use one of ",
+		strings.Join(known, ", "), "; or leave $schema out, which means Draft 4").String()
+}
+
+// text returns a value as a string, empty if it is none.
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
