@@ -1,0 +1,182 @@
+package api
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+
+	"purser/internal/authz"
+)
+
+// route is an operation of the API.
+type route struct {
+	method, path string
+	rule         string // that its callers must pass (spec/api.md §1.1): one of package authz, public or authenticated
+	handle       handler
+	parameters   []string // of the query; all others are refused
+}
+
+// endpoint is the operation of one method of a path.
+type endpoint struct {
+	rule       string
+	handle     handler
+	parameters []string
+}
+
+// methods are the operations of a path by method.
+type methods map[string]endpoint
+
+const (
+	metricsPath     = "/metrics"
+	searchParameter = "search"
+
+	v1             = "/api/v1.0"
+	readDocuments  = authz.ListCleartextDocuments
+	writeDocuments = authz.CreateCleartextDocuments
+)
+
+// names are parameters of the query.
+type names = []string
+
+// routes returns all operations. Each that reads something below /revisions or /events can wait.
+func (s *server) routes() []route {
+	routes := append(s.siteRoutes(), s.revisionRoutes()...)
+	for i, route := range routes {
+		if route.method == http.MethodGet && waits.MatchString(route.path) {
+			routes[i].parameters = append(slices.Clone(route.parameters), waitParameter)
+		}
+	}
+	return routes
+}
+
+var waits = regexp.MustCompile(`^/api/v1\.0/(events|revisions)(/|$)`)
+
+// siteRoutes returns the operations that are not about one revision.
+func (s *server) siteRoutes() []route {
+	const webhook = v1 + "/webhooks/{webhook}"
+	page, change := names{"limit", "offset"}, names{cleartextSecrets, "dry-run", "message"}
+	put := append(names{"max-deleted", "findings"}, change...)
+	return []route{
+		{"GET", "/", public, s.front, nil},
+		{"GET", "/versions", public, s.versions, nil},
+		{"GET", "/readyz", public, s.ready, nil},
+		{"GET", metricsPath, authz.ShowMetrics, s.metrics, names{"name[]"}},
+		{"GET", "/openapi.yaml", public, s.openAPI, nil},
+		{"GET", v1 + "/health", public, s.health, nil},
+		{"GET", v1 + "/whoami", authenticated, s.whoami, nil},
+		{
+			"GET", v1 + "/audit", authz.ShowAudit, s.listAudit,
+			append(names{"revision", "user", "since", "until"}, page...),
+		},
+		{"GET", v1 + "/events", authz.ListEvents, s.listEvents, names{"since", "limit", "type"}},
+		{"GET", v1 + "/webhooks", authz.ManageWebhooks, s.listWebhooks, nil},
+		{"POST", v1 + "/webhooks", authz.ManageWebhooks, s.addWebhook, nil},
+		{"GET", webhook, authz.ManageWebhooks, s.showWebhook, nil},
+		{"PUT", webhook, authz.ManageWebhooks, s.setWebhook, nil},
+		{"DELETE", webhook, authz.ManageWebhooks, s.deleteWebhook, nil},
+		{"POST", webhook + "/ping", authz.ManageWebhooks, s.pingWebhook, nil},
+		{"GET", webhook + "/deliveries", authz.ManageWebhooks, s.listDeliveries, page},
+		{"POST", webhook + "/deliveries/{delivery}/retry", authz.ManageWebhooks, s.retryDelivery, nil},
+		{"GET", v1 + "/buckets", readDocuments, s.listBuckets, page},
+		{"PUT", v1 + "/buckets/{bucket}/documents", writeDocuments, s.putBucket, put},
+		{"PUT", v1 + "/buckets/{bucket}/packages/{fullName}", writeDocuments, s.putPackage, change},
+		{"POST", v1 + "/packages/check", writeDocuments, s.checkPackage, nil},
+		{
+			"GET", v1 + "/documents/{namespace}/{kind}/{version}/{layer}/{name}/history", readDocuments, s.documentHistory,
+			append(names{cleartextSecrets}, page...),
+		},
+		{"PUT", v1 + "/changesets", writeDocuments, s.putChangeSet, append(names{"buckets"}, put...)},
+		{"POST", v1 + "/rollback/{revision}", writeDocuments, s.rollback, change},
+		{
+			"GET", v1 + "/revisions", authz.ListRevisions, s.listRevisions,
+			append(names{"tag", "sort", "order"}, page...),
+		},
+		{"DELETE", v1 + "/revisions", authz.DeleteRevisions, s.purge, names{"message"}},
+		{"POST", v1 + "/revisions/prune", authz.PruneRevisions, s.prune, names{"keep", "dry-run"}},
+	}
+}
+
+// revisionRoutes returns the operations about one revision.
+func (s *server) revisionRoutes() []route {
+	const revision = v1 + "/revisions/{revision}"
+	rendered := names{
+		"schema", "metadata.name", "metadata.label", "metadata.layeringDefinition.layer", "status.bucket", "sort", "order",
+		"limit", "offset", cleartextSecrets,
+	}
+	documents := append(names{"metadata.layeringDefinition.abstract", searchParameter}, rendered...)
+	node := names{"node", "role", "cluster"}
+	secrets, page, about := names{cleartextSecrets}, names{"limit", "offset"}, names{"revision-stamp"}
+	return []route{
+		{"GET", revision, authz.ShowRevision, s.showRevision, nil},
+		{"GET", revision + "/documents", readDocuments, s.listDocuments, documents},
+		{"GET", revision + "/rendered-documents", readDocuments, s.listRendered, rendered},
+		{"GET", revision + "/graph", readDocuments, s.graph, names{"format", "focus", "depth"}},
+		{
+			"GET", revision + "/rendered-documents/explain", readDocuments, s.explain,
+			names{"schema", "name", "layer", "path", cleartextSecrets},
+		},
+		{"GET", revision + "/schemas", readDocuments, s.listSchemas, secrets},
+		{"GET", revision + "/schemas/{namespace}/{kind}/{version}", readDocuments, s.showSchema, secrets},
+		{"GET", revision + "/schemas/{namespace}/{kind}/{version}/docs", readDocuments, s.showSchemaDocs, secrets},
+		{"GET", revision + "/puppet/hiera", readDocuments, s.hiera, node},
+		{"GET", revision + "/puppet/hiera.yaml", readDocuments, s.hieraYAML, node},
+		{"GET", revision + "/puppet/hiera.json", readDocuments, s.hieraJSON, node},
+		{
+			"POST", revision + "/puppet/catalog", readDocuments, s.overrideCatalog,
+			append(names{"report", "explain"}, node...),
+		},
+		{"GET", revision + "/puppet/diff/{other}", readDocuments, s.diffHiera, node},
+		{"POST", revision + "/puppet/diff/{other}", readDocuments, s.diffCatalog, node},
+		{"GET", revision + "/packages", readDocuments, s.listPackages, nil},
+		{"GET", revision + "/packages/{fullName}", readDocuments, s.showPackage, nil},
+		{"GET", revision + "/packages/{fullName}/report", readDocuments, s.reportPackage, nil},
+		{"GET", revision + "/diff/{other}", authz.ShowRevisionDiff, s.diff, nil},
+		{
+			"GET", revision + "/deepdiff/{other}", authz.ShowRevisionDeepDiff, s.deepDiff,
+			names{"format", cleartextSecrets},
+		},
+		{"GET", revision + "/tags", authz.ListTags, s.listTags, nil},
+		{"DELETE", revision + "/tags", authz.DeleteTags, s.deleteTags, about},
+		{"GET", revision + "/tags/{tag}", authz.ShowTag, s.showTag, nil},
+		{"POST", revision + "/tags/{tag}", authz.CreateTag, s.postTag, about},
+		{"DELETE", revision + "/tags/{tag}", authz.DeleteTag, s.deleteTag, about},
+		{"GET", revision + "/status", authz.ShowRevision, s.status, names{cleartextSecrets, "expect"}},
+		{"GET", revision + "/validations", authz.ListValidations, s.listValidations, nil},
+		{
+			"GET", revision + "/validations/detail", authz.ListValidations, s.listValidationDetails,
+			append(names{cleartextSecrets}, page...),
+		},
+		{
+			"GET", revision + "/findings", authz.ListValidations, s.listFindings,
+			names{cleartextSecrets, "validation", "document", "level", "limit"},
+		},
+		{"GET", revision + "/validations/{name}", authz.ListValidations, s.listEntries, page},
+		{"POST", revision + "/validations/{name}", authz.CreateValidation, s.postValidation, about},
+		{"GET", revision + "/validations/{name}/entries/{entry}", authz.ShowValidation, s.showEntry, secrets},
+	}
+}
+
+// byPath groups routes by their path.
+func byPath(routes []route) map[string]methods {
+	paths := map[string]methods{}
+	for _, r := range routes {
+		if paths[r.path] == nil {
+			paths[r.path] = methods{}
+		}
+		paths[r.path][r.method] = endpoint{r.rule, r.handle, r.parameters}
+	}
+	return paths
+}
+
+// Routes returns the methods of each path of the API with their parameters, for tests that compare them with
+// openapi.yaml.
+func Routes() map[string]map[string][]string {
+	paths := map[string]map[string][]string{}
+	for path, methods := range byPath(new(server).routes()) {
+		paths[path] = map[string][]string{}
+		for method, endpoint := range methods {
+			paths[path][method] = endpoint.parameters
+		}
+	}
+	return paths
+}
