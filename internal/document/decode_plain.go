@@ -2,6 +2,7 @@ package document
 
 import (
 	"slices"
+	"sync"
 
 	plainyaml "purser/internal/document/plain"
 )
@@ -17,13 +18,44 @@ func (d *decoder) plain() (any, error) {
 	if err := d.spend(size*plainByteSteps, size); err != nil {
 		return nil, err
 	}
-	b := &plainBuilder{decoder: d}
+	memory := collections.Get().(*[]collection) //nolint:forcetypeassert // the pool holds no other type
+	b := &plainBuilder{decoder: d, open: (*memory)[:0]}
+	defer func() {
+		*memory = emptied(b.open)
+		collections.Put(memory)
+	}()
 	err := plainyaml.Read(string(d.segment.Text), b)
 	if err != nil && len(b.open) > 0 {
 		top := b.open[0].mapping.members
 		d.name = named(text(top.At("schema")), text(mapping(top.At("metadata")).At("name")))
 	}
 	return b.root, err
+}
+
+// collections holds the memory of collections that have ended, by depth, for the next document.
+var collections = sync.Pool{New: func() any { return new([]collection) }}
+
+// maxMembers bounds the memory of a collection that is kept, in members; maxDepth bounds the collections.
+const (
+	maxMembers = 64
+	maxDepth   = 32
+)
+
+// emptied returns the memory of collections without what they held.
+func emptied(open []collection) []collection {
+	open = open[:min(cap(open), maxDepth)]
+	for i, c := range open {
+		open[i] = collection{}
+		if cap(c.list) <= maxMembers {
+			open[i].list = c.list[:0]
+			clear(c.list[:cap(c.list)])
+		}
+		if cap(c.mapping.members) <= maxMembers {
+			open[i].mapping = mappingBuilder{members: c.mapping.members[:0], places: c.mapping.places[:0]}
+			clear(c.mapping.members[:cap(c.mapping.members)])
+		}
+	}
+	return open[:0]
 }
 
 // plainBuilder makes values of the nodes of plain YAML.

@@ -71,7 +71,7 @@ func New(e Entry) (*Document, error) {
 	return &Document{
 		Identity: identityOf(root, metadata),
 		Metadata: Canonical(metadata),
-		Data:     AppendJSON(nil, data),
+		Data:     textOf(data, false),
 		Digest:   DigestOf(data),
 		Notes:    e.Notes,
 		Segment:  e.Segment,

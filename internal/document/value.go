@@ -1,11 +1,13 @@
 package document
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Digest is a SHA-256 sum.
@@ -55,10 +57,36 @@ func (m Mapping) With(key string, value any) Mapping {
 func AppendJSON(dst []byte, value any) []byte { return appendJSON(dst, value, false) }
 
 // Canonical returns a value as compact JSON text with sorted keys.
-func Canonical(value any) []byte { return appendJSON(nil, value, true) }
+func Canonical(value any) []byte { return textOf(value, true) }
 
 // DigestOf returns the digest of a value's canonical form.
-func DigestOf(value any) Digest { return sha256.Sum256(Canonical(value)) }
+func DigestOf(value any) (digest Digest) {
+	withText(value, true, func(text []byte) { digest = sha256.Sum256(text) })
+	return digest
+}
+
+// textOf returns the JSON text of a value, in memory of just its size.
+func textOf(value any, sorted bool) (text []byte) {
+	withText(value, sorted, func(scratch []byte) { text = bytes.Clone(scratch) })
+	return text
+}
+
+// jsonTexts holds memory that JSON texts were written in, for the next ones.
+var jsonTexts = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxKept bounds what is kept of that memory at a time, in bytes.
+const maxKept = 1 << 20
+
+// withText passes the JSON text of a value to use, which must not keep it.
+func withText(value any, sorted bool, use func(text []byte)) {
+	memory := jsonTexts.Get().(*[]byte) //nolint:forcetypeassert // the pool holds no other type
+	text := appendJSON((*memory)[:0], value, sorted)
+	use(text)
+	if cap(text) <= maxKept {
+		*memory = text
+		jsonTexts.Put(memory)
+	}
+}
 
 func appendJSON(dst []byte, value any, sorted bool) []byte {
 	switch v := value.(type) {
@@ -94,7 +122,8 @@ func appendList(dst []byte, list []any, sorted bool) []byte {
 
 func appendMapping(dst []byte, m Mapping, sorted bool) []byte {
 	if sorted && !slices.IsSortedFunc(m, byKey) {
-		m = slices.SortedFunc(slices.Values(m), byKey)
+		m = slices.Clone(m)
+		slices.SortFunc(m, byKey)
 	}
 	dst = append(dst, '{')
 	for i, member := range m {

@@ -49,10 +49,8 @@ func (j judge) check(ctx context.Context, snapshot Snapshot, s scope) (
 	if err != nil {
 		return nil, nil, fmt.Errorf("check documents: %w", err)
 	}
-	findings = maps.Clone(snapshot.Checks)
-	if findings == nil {
-		findings = map[validations.Pair][]validations.Finding{}
-	}
+	findings = make(map[validations.Pair][]validations.Finding, len(snapshot.Checks)+len(made))
+	maps.Copy(findings, snapshot.Checks)
 	for _, check := range made {
 		findings[check.Name()] = check.Findings
 	}

@@ -63,9 +63,9 @@ func newCommit(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, opt
 			c.Archives[doc.Digest] = diff.Archive
 		}
 	}
-	for _, check := range judgement.Checks {
-		check.Findings = validations.Concealed(check.Findings)
-		c.Checks = append(c.Checks, check)
+	c.Checks = slices.Clone(judgement.Checks)
+	for i := range c.Checks {
+		c.Checks[i].Findings = validations.Concealed(c.Checks[i].Findings)
 	}
 	for _, result := range judgement.Results {
 		stored := result.stored()

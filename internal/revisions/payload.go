@@ -134,6 +134,11 @@ func (s *Service) decodeUnknown(ctx context.Context, payload Payload, snapshot S
 // need returns what planning the payload needs of the site.
 func (p Payload) need() Need {
 	need := Need{Buckets: p.Buckets}
+	decoded := len(p.Items) - p.undecoded()
+	if decoded == 0 {
+		return need
+	}
+	need.Identities, need.Contents = make([]document.Identity, 0, decoded), make([]document.Digest, 0, decoded)
 	for _, item := range p.Items {
 		if item.Document == nil {
 			continue
@@ -142,7 +147,7 @@ func (p Payload) need() Need {
 		need.Contents = append(need.Contents, item.Document.Digest)
 		need.Kinds = append(need.Kinds, item.Document.Schema)
 	}
-	need.Evidence = len(need.Identities) > 0
-	need.Preview = need.Evidence && p.Blind // see summaryNeed
+	need.Evidence = true
+	need.Preview = p.Blind // see summaryNeed
 	return need
 }

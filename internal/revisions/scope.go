@@ -168,7 +168,7 @@ func (s scope) mayFail(snapshot Snapshot) bool {
 
 // unchecked returns a document for each check without an outcome in a snapshot.
 func (s scope) unchecked(snapshot Snapshot) (documents []*Stored) {
-	planned := map[Pair]bool{}
+	planned := make(map[Pair]bool, len(s.subjects))
 	for _, doc := range s.subjects {
 		pair, checked := s.pairs[doc]
 		if _, known := snapshot.Checks[pair.Name()]; checked && !known && !planned[pair] {

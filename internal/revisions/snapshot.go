@@ -113,6 +113,9 @@ func missing[T comparable](items, known []T) (unknown []T) {
 	if len(items) == 0 {
 		return nil
 	}
+	if len(items) <= len(known) && slices.Equal(items, known[:len(items)]) {
+		return nil
+	}
 	set := make(map[T]bool, len(items)+len(known))
 	for _, item := range known {
 		set[item] = true

@@ -129,7 +129,7 @@ func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
 	}
 	return []any{
 		s.site, doc.ID, doc.Place, doc.Revision, doc.Bucket, doc.Schema, doc.Layer, doc.Name, doc.Digest[:], segment,
-		string(doc.Metadata), text(notes), traits.Abstract, text(labels), traits.Encrypted,
+		doc.Metadata, text(notes), traits.Abstract, text(labels), traits.Encrypted,
 	}, nil
 }
 

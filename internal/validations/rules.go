@@ -1,7 +1,6 @@
 package validations
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"regexp"
 
@@ -30,11 +29,12 @@ type Pair document.Digest
 
 // PairOf returns the Pair of a content and a rule.
 func PairOf(content document.Digest, rule Rule) Pair {
-	parts := [][]byte{[]byte(engineVersion), rule.Schema[:], content[:]}
+	parts := make([]byte, 0, len(engineVersion)+3*len(content))
+	parts = append(append(append(parts, engineVersion...), rule.Schema[:]...), content[:]...)
 	if !rule.Context.IsZero() {
-		parts = append(parts, rule.Context[:])
+		parts = append(parts, rule.Context[:]...)
 	}
-	return sha256.Sum256(bytes.Join(parts, nil))
+	return sha256.Sum256(parts)
 }
 
 // OfSecret returns the name of a check that something secret has a part in. It differs from the name that the same
