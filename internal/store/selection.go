@@ -119,13 +119,17 @@ func (q *statement) armsByName(revision int64, names []string, where string) {
 	q.add(closedOnly)
 }
 
-// armsByInterval takes the versions valid in the revision: the live ones by schema or by bucket, and those at its
-// nodes.
+// armsByInterval takes the versions valid in the revision: the live ones by schema, by bucket, or in their order up to
+// the last one that is asked for, and those at its nodes.
 func (q *statement) armsByInterval(revision int64, selection queries.Selection, where string) {
 	live := "d.until IS NULL AND d.since <= $2" + where
-	if selection.Schemas != nil || selection.Buckets != nil {
+	switch {
+	case selection.Schemas != nil || selection.Buckets != nil:
 		q.add(selectVersion, " FROM documents d WHERE d.site = $1 AND ", live)
-	} else {
+	case selection.Limit >= 0 && len(selection.Sort) == 0:
+		q.add("(", selectVersion, " FROM documents d WHERE d.site = $1 AND ", live, " ORDER BY d.", q.order(selection),
+			" LIMIT ", q.arg(selection.Offset+selection.Limit), ")")
+	default:
 		q.each("(SELECT bucket FROM buckets WHERE site = $1) b", "d.bucket = b.bucket AND "+live)
 	}
 	before, after := ancestors(revision)

@@ -163,12 +163,42 @@ func TestService_Put_model(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatalf("revision %d of %d (-want +got)\n%s", i+1, len(m.history), diff)
 			}
+			checkPage(t, services[0], int64(i+1))
 		}
 		_, err := services[0].Documents(context.Background(), int64(len(m.history)+1), all())
 		if fault.KindOf(err) != fault.NotFound {
 			t.Fatalf("a revision too many: %v", err)
 		}
 	})
+}
+
+// checkPage checks that a page is what the list of all documents has in its place.
+func checkPage(t *rapid.T, s site, revision int64) {
+	selection := all()
+	if rapid.Bool().Draw(t, "concrete") {
+		selection.Abstract = []bool{false}
+	}
+	selection.Backwards = rapid.Bool().Draw(t, "backwards")
+	whole := numbers(t, s, revision, selection)
+	selection.Offset, selection.Limit = rapid.IntRange(0, 9).Draw(t, "offset"), rapid.IntRange(0, 9).Draw(t, "limit")
+	want := whole[min(selection.Offset, len(whole)):]
+	want = want[:min(selection.Limit, len(want))]
+	if got := numbers(t, s, revision, selection); !slices.Equal(got, want) {
+		t.Fatalf("revision %d: %+v has %v, want %v of %v", revision, selection, got, want, whole)
+	}
+}
+
+// numbers lists the ids of selected documents.
+func numbers(t failer, s site, revision int64, selection queries.Selection) (ids []int64) {
+	t.Helper()
+	found, err := s.Documents(context.Background(), revision, selection)
+	if err != nil {
+		t.Fatalf("documents of %d: %v", revision, err)
+	}
+	for _, doc := range found.Documents {
+		ids = append(ids, doc.ID)
+	}
+	return ids
 }
 
 // PUTs at once, through two servers, give one revision each, in some order, and lose nothing.

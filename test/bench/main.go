@@ -96,7 +96,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	return opts, nil
 }
 
-const lastRow = 26
+const lastRow = 27
 
 func (o *options) choose(list string) error {
 	o.rows = map[int]bool{}
@@ -171,6 +171,7 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 		{"row 23", []int{23}, b.overrides},
 		{"row 24", []int{24}, b.packages},
 		{"row 26", []int{26}, b.waits},
+		{"row 27", []int{27}, b.sizes},
 	} {
 		if opts.wants(group.rows...) {
 			if err := group.measure(ctx); err != nil {

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"purser/internal/validations"
+)
+
+// fivefold is by how much the larger site of row 27 is larger than the one of rows 8 to 10.
+const fivefold = 5
+
+// mostRounds bounds the rounds of row 27, which are long.
+const mostRounds = 3
+
+// sized is a server with a site of so many documents, and the times of what was done with it, one for each round.
+type sized struct {
+	*server
+
+	site  *site
+	took  map[string][]time.Duration
+	times int // that the site was changed
+}
+
+// stages are what is done with a site, in this order.
+var stages = []struct {
+	name  string
+	whole bool // it may take time for each document of the site
+	do    func(s *sized, ctx context.Context) error
+}{
+	{"PUT into an empty site", true, (*sized).putAll},
+	{"first GET of the rendered documents", true, (*sized).rendered},
+	{"the same again", true, (*sized).rendered},
+	{"PUT of the same again", true, (*sized).putAll},
+	{"PUT with one document changed", true, (*sized).change},
+	{"first GET of the rendered documents after that", true, (*sized).rendered},
+	{"GET of the documents", true, (*sized).documents},
+	{"GET of the first 100 of the documents", false, (*sized).firstPage},
+	{"GET of the last 100 of the documents", true, (*sized).lastPage},
+}
+
+func (s *sized) rendered(ctx context.Context) error {
+	return s.get(ctx, api+"/revisions/latest/rendered-documents")
+}
+
+const allDocuments = api + "/revisions/latest/documents"
+
+func (s *sized) documents(ctx context.Context) error { return s.get(ctx, allDocuments) }
+
+func (s *sized) firstPage(ctx context.Context) error { return s.get(ctx, allDocuments+"?limit=100") }
+
+func (s *sized) lastPage(ctx context.Context) error {
+	return s.get(ctx, fmt.Sprintf("%s?limit=100&offset=%d", allDocuments, len(s.site.documents)-100))
+}
+
+func (s *sized) putAll(ctx context.Context) error { return s.put(ctx, "site", s.site.body()) }
+
+func (s *sized) change(ctx context.Context) error {
+	s.times++
+	s.site.change(len(s.site.documents)/2, s.times)
+	return s.put(ctx, "site", s.site.body())
+}
+
+// round does all stages once, on a site that was purged before.
+func (s *sized) round(ctx context.Context) error {
+	if err := s.send(ctx, http.MethodDelete, api+"/revisions", nil, io.Discard); err != nil {
+		return err
+	}
+	if err := s.put(ctx, "schemas", []byte(s.site.schema+layerOrder)); err != nil {
+		return err
+	}
+	if err := vacuum(ctx, s.db); err != nil {
+		return err
+	}
+	for _, stage := range stages {
+		took, err := timed(func() error { return stage.do(s, ctx) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", stage.name, err)
+		}
+		s.took[stage.name] = append(s.took[stage.name], took)
+	}
+	return nil
+}
+
+// least is the least time of a stage, which other processes have disturbed least.
+func (s *sized) least(stage string) time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for _, took := range s.took[stage] {
+		least = min(least, took)
+	}
+	return least
+}
+
+// sizes measures row 27: what a document costs in a site of many, to what it costs in one of a fifth of them, and the
+// memory that the larger one needs.
+func (b *bench) sizes(ctx context.Context) (err error) {
+	few := b.wide
+	many := fivefold * few
+	b.sayf("row 27: sites of %d and %d documents of %s", few, many, small().label)
+	var sites []*sized
+	defer func() {
+		for _, s := range sites {
+			err = s.stop(err)
+		}
+	}()
+	own := "--default-validations=" + strings.Join(validations.Own(), ",")
+	for _, of := range []struct {
+		name  string
+		n     int
+		flags []string
+	}{{"sized_few", few, nil}, {"sized_many", many, nil}, {"sized_bound", many, []string{"--memory=512MiB"}}} {
+		s, err := b.start(ctx, of.name, append(of.flags, own)...)
+		if err != nil {
+			return err
+		}
+		sites = append(sites, &sized{server: s, site: newSite(small(), of.n), took: map[string][]time.Duration{}})
+	}
+	for range min(b.rounds, mostRounds) {
+		for _, s := range sites {
+			if err := s.round(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return b.sized(sites[0], sites[1], sites[2])
+}
+
+// sized adds what was measured of the three sites of row 27.
+func (b *bench) sized(few, many, bound *sized) error {
+	n := len(many.site.documents)
+	var all, bounded time.Duration
+	for _, stage := range stages {
+		one, five := few.least(stage.name), many.least(stage.name)
+		what, times := stage.name, 1.0
+		if stage.whole {
+			what, times = what+", per document", fivefold
+		}
+		b.atMost(27, ratio(five, one)/times, 1.2, fmt.Sprintf("%d documents to %d: %s", n, len(few.site.documents), what),
+			short(five)+", "+short(one))
+		all, bounded = all+five, bounded+bound.least(stage.name)
+	}
+	b.atMost(27, ratio(bounded, all), 3, fmt.Sprintf("%d documents: all that with --memory=512MiB to without it", n),
+		short(bounded)+", "+short(all))
+	if _, err := os.Stat("/proc/self/status"); errors.Is(err, fs.ErrNotExist) {
+		b.infof(27, "memory", "not measured: there is no /proc here")
+		return nil
+	}
+	for _, of := range []struct {
+		*sized
+
+		what  string
+		limit float64
+	}{{many, "most memory meanwhile, MiB", 1536}, {bound, "the same with --memory=512MiB", 512}} {
+		most, err := of.resident("VmHWM")
+		if err != nil {
+			return err
+		}
+		b.add(27, most <= of.limit, fmt.Sprintf("<= %g", of.limit), fmt.Sprintf("%d documents: %s", n, of.what),
+			fmt.Sprintf("%.0f", most))
+	}
+	return nil
+}
