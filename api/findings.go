@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -193,30 +194,43 @@ func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, err
 	if err != nil {
 		return "", err
 	}
-	var about []queries.Finding
-	failing := map[string]map[document.Identity]bool{}
+	ignored := ignoredText(found)
+	found.Findings = slices.DeleteFunc(found.Findings, func(f queries.Finding) bool {
+		return f.Document == (document.Identity{})
+	})
+	found.Total = len(found.Findings)
+	found.Findings = found.Findings[:min(found.Total, maxShown)]
+	return verdictText(shown, ignored) + findingLines(found.Findings) + restLine(found), nil
+}
+
+// ignoredText says which validations fail but do not count, and for how many documents. It leaves out one that finds
+// only what fails the revision all the same.
+func ignoredText(found queries.Findings) string {
+	fails := map[string]bool{} // validations with errors
+	documents := map[string]map[document.Identity]bool{}
 	for _, f := range found.Findings {
-		if f.Document == (document.Identity{}) {
-			continue
+		switch {
+		case f.Level == queries.Error:
+			fails[f.Validation] = true
+		case f.Document != (document.Identity{}):
+			if documents[f.Validation] == nil {
+				documents[f.Validation] = map[document.Identity]bool{}
+			}
+			documents[f.Validation][f.Document] = true
 		}
-		about = append(about, f)
-		if failing[f.Validation] == nil {
-			failing[f.Validation] = map[document.Identity]bool{}
-		}
-		failing[f.Validation][f.Document] = true
 	}
 	var ignored []string
-	for _, judged := range shown.Verdict.Ignored {
-		if judged.Status != validations.Success {
-			what := judged.Name + " fails"
-			if n := len(failing[judged.Name]); n > 0 {
-				what += fmt.Sprintf(" for %d %s", n, plural(n, "document"))
-			}
-			ignored = append(ignored, what)
+	for _, judged := range found.Verdict.Ignored {
+		n := len(documents[judged.Name])
+		switch {
+		case judged.Status == validations.Success, n == 0 && fails[judged.Name]:
+		case n == 0:
+			ignored = append(ignored, judged.Name+" fails")
+		default:
+			ignored = append(ignored, fmt.Sprintf("%s fails for %d %s", judged.Name, n, plural(n, "document")))
 		}
 	}
-	found.Findings, found.Total = about[:min(len(about), maxShown)], len(about)
-	return verdictText(shown, strings.Join(ignored, ", ")) + findingLines(found.Findings) + restLine(found), nil
+	return strings.Join(ignored, ", ")
 }
 
 func plural(n int, word string) string {

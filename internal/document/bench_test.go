@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,16 +63,11 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// sites returns a document of our own and, where they are, real sites.
+// sites returns a document of our own and the real sites.
 func sites(b *testing.B) map[string][]byte {
 	b.Helper()
 	bodies := map[string][]byte{"one": site(1)}
-	files, _ := filepath.Glob(filepath.Join(sharedDir, "corpus", "*", "documents.yaml"))
-	for _, file := range files {
-		body, err := os.ReadFile(file)
-		if err != nil {
-			b.Fatal(err)
-		}
+	for file, body := range corpus(b, "*/documents.yaml") {
 		bodies[filepath.Base(filepath.Dir(file))] = body
 	}
 	return bodies

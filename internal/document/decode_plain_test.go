@@ -2,6 +2,7 @@ package document
 
 import (
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -149,21 +150,31 @@ func declinedYAML() []string {
 	}
 }
 
-// sharedDir is where real sites and recorded cases are, on machines that have them.
-const sharedDir = "../../../shared"
+var shared = flag.String("shared", "", "folder that holds corpus/, real sites")
+
+// corpus returns the files of real sites that match a pattern; none without -shared.
+func corpus(t testing.TB, pattern string) map[string][]byte {
+	t.Helper()
+	sites := map[string][]byte{}
+	if *shared == "" {
+		return sites
+	}
+	files, err := filepath.Glob(filepath.Join(*shared, "corpus", pattern))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %d files in %s: %v", pattern, len(files), *shared, err)
+	}
+	for _, file := range files {
+		if sites[file], err = os.ReadFile(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return sites
+}
 
 // Real sites are nearly all plain.
 func TestPlain_sites(t *testing.T) {
 	t.Parallel()
-	files, _ := filepath.Glob(filepath.Join(sharedDir, "corpus", "*", "*.yaml"))
-	if len(files) == 0 {
-		t.Skip("no real sites here")
-	}
-	for _, file := range files {
-		body, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for file, body := range corpus(t, "*/*.yaml") {
 		documents, accepted := requireAlike(t, body, DefaultLimits())
 		if t.Logf("%s: %d of %d documents", file, accepted, documents); accepted < documents*95/100 {
 			t.Errorf("%s: %d of %d documents are accepted", file, accepted, documents)

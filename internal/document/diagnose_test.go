@@ -3,8 +3,6 @@ package document
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -213,18 +211,10 @@ data:
 	}
 }
 
-// The same in documents of real sites, where they are at hand.
+// The same in documents of real sites.
 func TestDecode_namesTheLine_corpus(t *testing.T) {
 	t.Parallel()
-	sites, err := filepath.Glob("../../../shared/corpus/*/documents.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, site := range sites {
-		text, err := os.ReadFile(site)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for _, text := range corpus(t, "*/documents.yaml") {
 		segments, err := Split(t.Context(), text, YAML, DefaultLimits())
 		if err != nil {
 			t.Fatal(err)

@@ -5,9 +5,6 @@ import "strings"
 // adviceOf says what to do about a broken rule: the type of an error, or a path in a schema, whose last step is a
 // keyword.
 func adviceOf(rule string) string {
-	if strings.HasSuffix(rule, ".expiresAfter.pattern") {
-		return "write a duration such as PT90S, PT15M, PT12H, P7D or P2W"
-	}
 	switch rule[strings.LastIndex(rule, ".")+1:] {
 	case "required", "dependencies", "dependentRequired":
 		return "add the property, or correct the name of the one that was meant"

@@ -93,7 +93,7 @@ func Foretold(preview *revisions.Preview, query FindingQuery) Findings {
 	if name, judged, fails := schemaJudged(about); fails {
 		for _, of := range preview.Findings {
 			for _, e := range of.Errors {
-				all = append(all, findingOf(e, name, judged.level, of.About))
+				all = append(all, findingOf(e, name, judged.levelOf(e, found.Verdict), of.About))
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, 
 	all []Finding, more bool, err error,
 ) {
 	about := judgedValidations(shown.Verdict)
-	all, more, err = v.schemaFindings(ctx, shown.Revision, about, look)
+	all, more, err = v.schemaFindings(ctx, shown, about, look)
 	if err != nil {
 		return nil, false, err
 	}
@@ -162,16 +162,28 @@ type judgedAs struct {
 	level  Level
 }
 
+// levelOf returns the level of an error: also where the validation does not count, an invalid ValidationPolicy fails
+// the revision.
+func (j judgedAs) levelOf(e validations.Error, verdict validations.Verdict) Level {
+	id := document.Identity{Schema: e.Schema, Layer: e.Layer, Name: e.Name}
+	if slices.ContainsFunc(verdict.Policies, func(p validations.PolicyVerdict) bool {
+		return p.Policy.Broken && p.Policy.Identity == id
+	}) {
+		return Error
+	}
+	return j.level
+}
+
 // schemaFindings returns the findings of the schema validation. Under its other name it finds the same.
 // It looks at so many failing documents; there may be more.
-func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, about map[string]judgedAs, look int) (
+func (v View) schemaFindings(ctx context.Context, shown revisions.Shown, about map[string]judgedAs, look int) (
 	all []Finding, more bool, err error,
 ) {
 	name, judged, fails := schemaJudged(about)
 	if !fails {
 		return nil, false, nil
 	}
-	found, err := v.described(ctx, revision, EntryQuery{Limit: look + 1, FailuresOnly: true})
+	found, err := v.described(ctx, shown.Revision, EntryQuery{Limit: look + 1, FailuresOnly: true})
 	if err != nil {
 		return nil, false, err
 	}
@@ -184,7 +196,7 @@ func (v View) schemaFindings(ctx context.Context, revision revisions.Revision, a
 	}
 	for i, row := range found.Rows {
 		for _, e := range reports[i] {
-			all = append(all, findingOf(e, name, judged.level, row.About))
+			all = append(all, findingOf(e, name, judged.levelOf(e, shown.Verdict), row.About))
 		}
 	}
 	return all, more, nil

@@ -20,3 +20,6 @@ const WorstResults = worstResults
 
 // LiveVersions is the statement that each change reads the client versions with.
 const LiveVersions = liveVersions
+
+// LiveOfKinds is the statement that reads the documents of changed DataSchemas.
+const LiveOfKinds = liveOfKinds

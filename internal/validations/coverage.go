@@ -31,6 +31,12 @@ func IsOwn(name string) bool {
 	return strings.HasPrefix(name, ReservedPrefix) || slices.Contains(Optional(), name)
 }
 
+// purserPrefix begins names that nobody may post results under: those of validations that the server makes or may make
+// in a later version.
+const purserPrefix = "purser-"
+
+func isReserved(name string) bool { return IsOwn(name) || strings.HasPrefix(name, purserPrefix) }
+
 // Optional returns the names of the server's own validations that have no reserved name.
 func Optional() []string { return []string{CoverageValidation, PuppetValidation, PackageValidation} }
 

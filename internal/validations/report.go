@@ -20,7 +20,7 @@ type Error struct {
 	Schema           string          `json:"schema"`
 	SchemaPath       string          `json:"schema_path"`
 	ValidationSchema json.RawMessage `json:"validation_schema"`
-	// Hint tells what may have been meant.
+	// Hint tells what may have been meant, or what to write.
 	Hint string `json:"hint,omitempty"`
 	// Causes tells what is wrong with the branch of an anyOf or oneOf that was most likely meant.
 	Causes []Cause `json:"causes,omitempty"`
@@ -75,9 +75,9 @@ func report(doc *document.Document, rule []byte, findings []Finding, details boo
 	errs := make([]Error, 0, len(findings))
 	for _, finding := range findings {
 		e := Error{
-			ErrorSection: json.RawMessage(omitted), Layer: doc.Layer, Message: expiry(finding, secrets.message(finding)),
-			Name: doc.Name, Path: pathOf(finding),
-			Schema: doc.Schema, SchemaPath: finding.SchemaPath, ValidationSchema: json.RawMessage(omitted),
+			ErrorSection: json.RawMessage(omitted), Layer: doc.Layer, Message: secrets.message(finding),
+			Name: doc.Name, Path: pathOf(finding), Schema: doc.Schema, SchemaPath: finding.SchemaPath,
+			ValidationSchema: json.RawMessage(omitted),
 		}
 		if e.Message != Sanitized {
 			e.Hint, e.Causes = finding.Hint, secrets.causes(finding.Causes)
@@ -88,16 +88,6 @@ func report(doc *document.Document, rule []byte, findings []Finding, details boo
 		errs = append(errs, e)
 	}
 	return errs, nil
-}
-
-// expiry returns a message; of a ValidationPolicy's expiresAfter that is no duration, one that says what is.
-func expiry(f Finding, message string) string {
-	const ofExpiry = ".properties.validations.items.properties.expiresAfter.pattern"
-	value, _, found := strings.Cut(message, " does not match '^P(")
-	if f.SchemaPath != ofExpiry || !found {
-		return message
-	}
-	return value + " is not an ISO 8601 duration; write, for example, PT90S, PT15M, PT12H, P7D or P2W"
 }
 
 // pathOf returns where in a document a finding is.

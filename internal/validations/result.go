@@ -35,10 +35,11 @@ const maxStatus = 8
 // ParseResult parses a posted result. With anyStatus, as in the reference, the status may be any word of at most 8
 // characters, and the name may be reserved (spec/api.md §0 D10). Faults: Invalid, Forbidden for a reserved name.
 func ParseResult(name string, body any, anyStatus bool) (Result, error) {
-	if IsOwn(name) && !anyStatus {
+	if isReserved(name) && !anyStatus {
 		return Result{}, fault.New(fault.Forbidden, "HTTPForbidden",
-			"%s and validations whose names begin with %s are made by the server itself; post yours under another name",
-			strings.Join(Optional(), ", "), ReservedPrefix)
+			"The name %s is reserved: %s and validations whose names begin with %s or %s are made by the server itself; "+
+				"post yours under another name, and list that in the ValidationPolicy",
+			name, strings.Join(Optional(), ", "), ReservedPrefix, purserPrefix)
 	}
 	if body == nil {
 		return Result{}, badResult("The request body must not be empty.")

@@ -73,8 +73,7 @@ func realSites(t *testing.T) map[string]string {
 		"examples": readExample(t, "schemas.yaml") + readExample(t, "broken-site.yaml") + readExample(t, "endpoints.yaml") +
 			readExample(t, "services.yaml"),
 	}
-	paths, _ := filepath.Glob("../../../shared/corpus/*/documents.yaml")
-	for _, path := range paths {
+	for _, path := range corpus(t) {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

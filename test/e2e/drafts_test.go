@@ -1,135 +1,13 @@
 package e2e_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// draftSuite is where the cases of the official test suite are, if this is a clone beside the team's folder.
-const draftSuite = "../../../shared/cases/json-schema"
-
-// Documents pass or fail as the official test suite says, in each draft that a DataSchema can name.
-func TestDrafts_suite(t *testing.T) {
-	t.Parallel()
-	folders, err := filepath.Glob(draftSuite + "/draft*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(folders) == 0 {
-		t.Skip("the cases are not at hand")
-	}
-	for _, folder := range folders {
-		t.Run(filepath.Base(folder), func(t *testing.T) {
-			t.Parallel()
-			documents, names, want := draftDocuments(t, folder)
-			s := startFresh(t)
-			put, err := s.try(t.Context(), request{ // without the contract, which takes long to hold against so many
-				method: http.MethodPut, path: "buckets/suite/documents", body: "[" + strings.Join(documents, ",") + "]",
-				header: map[string]string{"Content-Type": "application/json"},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			put.is(t, http.StatusOK)
-			var got []string
-			for len(got) < len(want) {
-				page := s.get(t, fmt.Sprintf("revisions/1/validations/%s?limit=1000&offset=%d", own, len(got))).results(t)
-				if len(page) == 0 {
-					break
-				}
-				for _, item := range page {
-					entry, _ := item.(map[string]any)
-					got = append(got, fmt.Sprint(entry["status"]))
-				}
-			}
-			if len(got) != len(want) {
-				t.Fatalf("%d entries for %d documents", len(got), len(want))
-			}
-			for i, status := range want {
-				if got[i] != status {
-					t.Errorf("%s is %s, want %s", names[i], got[i], status)
-				}
-			}
-		})
-	}
-}
-
-// draftDocuments returns a DataSchema for each group of cases and a document for each case, with the status of each.
-func draftDocuments(t *testing.T, folder string) (documents, names, want []string) {
-	t.Helper()
-	uri := map[string]string{
-		"draft4": "http://json-schema.org/draft-04/schema#", "draft6": "http://json-schema.org/draft-06/schema#",
-		"draft7": "http://json-schema.org/draft-07/schema#", "draft2019-09": "https://json-schema.org/draft/2019-09/schema",
-		"draft2020-12": "https://json-schema.org/draft/2020-12/schema",
-	}[filepath.Base(folder)]
-	files, err := filepath.Glob(folder + "/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	add := func(schema, metadata, name string, data json.RawMessage, status string) {
-		documents = append(documents, fmt.Sprintf(
-			`{"schema":%q,"metadata":{"schema":%q,"name":%q,"layeringDefinition":{"layer":"site"},"storagePolicy":"cleartext"},"data":%s}`,
-			schema, metadata, name, data))
-		names, want = append(names, filepath.Base(folder)+" "+name), append(want, status)
-	}
-	add("deckhand/LayeringPolicy/v1", "metadata/Control/v1", "layers", json.RawMessage(`{"layerOrder":["site"]}`), "success")
-	for i, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var groups []struct {
-			Description string          `json:"description"`
-			Schema      json.RawMessage `json:"schema"`
-			Tests       []struct {
-				Description string          `json:"description"`
-				Data        json.RawMessage `json:"data"`
-				Valid       bool            `json:"valid"`
-			} `json:"tests"`
-		}
-		if err := json.Unmarshal(text, &groups); err != nil {
-			t.Fatal(err)
-		}
-		for j, g := range groups {
-			if strings.Contains(string(g.Schema), "localhost:1234") || strings.Contains(string(text), `\u0000`) {
-				continue // it needs a document of that server; NUL is refused in documents
-			}
-			kind := fmt.Sprintf("suite/Case/v%d", 1000*i+j)
-			add("deckhand/DataSchema/v1", "metadata/Control/v1", kind, withDialect(g.Schema, uri), "success")
-			for k, c := range g.Tests {
-				name := strings.Join([]string{filepath.Base(file), g.Description, c.Description, strconv.Itoa(k)}, " / ")
-				status := "failure"
-				if c.Valid {
-					status = "success"
-				}
-				add(kind, "metadata/Document/v1", name[:min(len(name), 200)], c.Data, status)
-			}
-		}
-	}
-	return documents, names, want
-}
-
-// withDialect returns a schema that names its draft. A boolean is put into a mapping, which a DataSchema must be.
-func withDialect(schema json.RawMessage, uri string) json.RawMessage {
-	text := strings.TrimSpace(string(schema))
-	switch {
-	case text == "true" || text == "false":
-		return json.RawMessage(fmt.Sprintf(`{"$schema":%q,"allOf":[%s]}`, uri, text))
-	case strings.Contains(text, `"$schema"`):
-		return schema
-	case text == "{}":
-		return json.RawMessage(fmt.Sprintf(`{"$schema":%q}`, uri))
-	}
-	return json.RawMessage(fmt.Sprintf(`{"$schema":%q,`, uri) + strings.TrimPrefix(text, "{"))
-}
 
 // A DataSchema refers to another one by its name. When that changes, its own documents are checked again.
 func TestDrafts_references(t *testing.T) {

@@ -8,6 +8,8 @@
 package e2e_test
 
 import (
+	"flag"
+	"path/filepath"
 	"testing"
 
 	"purser/internal/store/storetest"
@@ -16,4 +18,19 @@ import (
 func TestMain(m *testing.M) {
 	storetest.AfterTests(idle.close)
 	storetest.Main(m)
+}
+
+var shared = flag.String("shared", "", "folder that holds corpus/, real sites")
+
+// corpus returns the files of real sites; none without -shared.
+func corpus(t *testing.T) []string {
+	t.Helper()
+	if *shared == "" {
+		return nil
+	}
+	sites, err := filepath.Glob(filepath.Join(*shared, "corpus", "*", "documents.yaml"))
+	if err != nil || len(sites) == 0 {
+		t.Fatalf("%d sites in %s: %v", len(sites), *shared, err)
+	}
+	return sites
 }

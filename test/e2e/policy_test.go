@@ -146,11 +146,16 @@ func TestVerdict(t *testing.T) {
 		s := start(t)
 		s.put(t, "mop", policy("ready", "{name: a-validation, expiresAfter: soon}"))
 		s.report(t, 1, a, "success")
-		if got := s.get(t, "revisions/1/status", "Accept", "text/plain").text; !strings.Contains(got, "\nready: failure: ") {
-			t.Errorf("status %q, want what is wrong with the policy", got)
+		got := s.get(t, "revisions/1/status", "Accept", "text/plain").text
+		if !strings.HasPrefix(got, "failure\nready: failure: ") || !strings.Contains(got, "(write, for example, PT90S") || strings.Contains(got, "(warning)") {
+			t.Errorf("status %q, want what is wrong with the policy, not among what is ignored", got)
+		}
+		s.put(t, "other", dataSchema("acme/Widget/v1", "{required: [a]}")+widget("w", "{}"))
+		if got := s.get(t, "revisions/2/status", "Accept", "text/plain").text; !strings.HasPrefix(got, "failure (ignored: "+own+" fails for 1 document)\nready: failure: ") {
+			t.Errorf("status %q, want another document's failure to be ignored", got)
 		}
 		s.isOutcomes(t, "1", "ignored [failure]")
-		if errs := s.messages(t, "1", 0); len(errs) == 0 || !strings.HasPrefix(errs[0], ".data.validations.0.expiresAfter: 'soon' is not an ISO 8601 duration; write, for example, PT90S") {
+		if errs := s.messages(t, "1", 0); len(errs) == 0 || !strings.HasPrefix(errs[0], ".data.validations.0.expiresAfter: 'soon' does not match") {
 			t.Errorf("errors %q, want the bad duration first", errs)
 		}
 	})

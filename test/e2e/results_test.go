@@ -101,9 +101,12 @@ func TestPostValidation_refuses(t *testing.T) {
 	}
 	t.Run("reserved names", func(t *testing.T) {
 		t.Parallel()
-		for _, name := range []string{own, "deckhand-anything", "deckhand-%C3%A9"} {
+		for _, name := range []string{
+			own, "deckhand-anything", "deckhand-%C3%A9", "purser-coverage-validation", "purser-anything-validation",
+			"puppet-override-validation",
+		} {
 			s.post(t, "revisions/1/validations/"+name, "{status: success, validator: x}").
-				fails(t, http.StatusForbidden, "HTTPForbidden", "deckhand-")
+				fails(t, http.StatusForbidden, "HTTPForbidden", "is reserved", "post yours under another name")
 		}
 		s.isOutcomes(t, "1", "success")
 	})

@@ -18,6 +18,7 @@ const (
 	maxCause    = 1024 // bytes of a cause's message
 	maxBranches = 50   // that are looked at
 	maxHints    = 3    // names that may be misspelt
+	maxExamples = 5    // that a hint gives
 	maxNames    = 200  // that they are compared with
 )
 
@@ -139,8 +140,26 @@ func (c *run) hint(v *violation) string {
 			valid = append(valid, "oneOf."+index)
 		}
 		return cut("it is valid under "+strings.Join(valid, " and ")+", and must be under one alone", maxCause)
+	case v.keyword == "pattern":
+		return c.examples(v.node)
 	}
 	return ""
+}
+
+// examples returns the texts among a schema's examples, which tell more than its pattern; empty if it has none.
+func (c *run) examples(n *node) string {
+	list, _ := n.members.At("examples").([]any)
+	var texts []string
+	for _, example := range list[:min(len(list), maxExamples)] {
+		if s := text(example); s != "" {
+			c.spend(min(len(s), maxCause) * describeByte)
+			texts = append(texts, cut(s, maxCause))
+		}
+	}
+	if texts == nil {
+		return ""
+	}
+	return cut("write, for example, "+strings.Join(texts, ", "), maxCause)
 }
 
 // misspelt returns the names that are nearest to those which are not allowed, of the properties beside the keyword.

@@ -70,6 +70,8 @@ func TestSchema_Check_hints(t *testing.T) {
 		{"not one that is there", closed, `{"racks": 1, "rack": 1}`, ""},
 		{"nothing like it", closed, `{"other": 1}`, ""},
 		{"valid twice", `{"oneOf": [{}, {"type": "null"}, {"minimum": 0}]}`, `1`, "it is valid under oneOf.0 and oneOf.2, and must be under one alone"},
+		{"examples", `{"pattern": "^P", "examples": ["P1D", 3, "P2W"]}`, `"1"`, "write, for example, P1D, P2W"},
+		{"no examples", `{"pattern": "^P"}`, `"1"`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

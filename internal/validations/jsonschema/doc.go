@@ -8,7 +8,7 @@
 //	text → value (value.go)      members keep their order, which matters to the wording alone
 //	     → draft (draft.go)      by $schema; Draft 4 without one
 //	     → metaschema (meta.go)  is it a schema of that draft at all?
-//	     → graph (graph.go)      its schemas and how they lead to one another (refs.go, pattern.go), sorted by
+//	     → graph (graph.go)      its schemas, their names (identify.go) and references (refs.go), sorted by
 //	       what they are applied to (rules.go), and the keywords that need no other schema (assertions.go, equal.go)
 //	     → extension.go          keywords that others add
 //	     → loops (loops.go)      does it come back to itself at the same place?
@@ -39,7 +39,8 @@ type Finding struct {
 	Instance []string `json:"instance"` // path inside the data, one element per step: ["a","0"]; empty for the root
 	// SchemaPath is ".properties.a.type", "." + dot-joined; the last step is the keyword, or the place of a false.
 	SchemaPath string `json:"schema_path"`
-	// Hint tells what may have been meant; empty if nothing can be said. It shows names that the schema or the data has.
+	// Hint tells what may have been meant; empty if nothing can be said. It shows names that the schema or the data has,
+	// and examples of the schema.
 	Hint string `json:"hint,omitempty"`
 	// Causes tells what is wrong with the branch of an anyOf or oneOf that was most likely meant.
 	Causes []Finding `json:"causes,omitempty"`

@@ -1,0 +1,31 @@
+package validations
+
+import (
+	"strings"
+	"testing"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+)
+
+// The names of the server's own validations are refused, except as the reference accepts them.
+func TestParseResult_reservedNames(t *testing.T) {
+	t.Parallel()
+	body := document.Mapping{{Key: "status", Value: "success"}, {Key: "validator", Value: "v"}}
+	for name, reserved := range map[string]bool{
+		SchemaValidation: true, "deckhand-site-validation": true, CoverageValidation: true, "purser-site-validation": true,
+		PuppetValidation: true, PackageValidation: true,
+		"drydock-site-validation": false, "pursers-validation": false, "site-purser-validation": false,
+	} {
+		_, err := ParseResult(name, body, false)
+		if refused := fault.KindOf(err) == fault.Forbidden; refused != reserved {
+			t.Errorf("%s: %v, want reserved: %v", name, err, reserved)
+		}
+		if reserved && !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is not named: %v", name, err)
+		}
+		if _, err := ParseResult(name, body, true); err != nil {
+			t.Errorf("%s as in the reference: %v", name, err)
+		}
+	}
+}
