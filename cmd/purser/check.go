@@ -232,7 +232,7 @@ func (c *checkCommand) render(stdout io.Writer, report check.Report) error {
 	case report.Rendered == nil:
 		return no("nothing is rendered, because the documents do not render to valid ones")
 	case c.Render != "-":
-		return check.WriteFolder(c.Render, report.Render())
+		return check.WriteFolder(c.Render, report.Render(), report.Files)
 	}
 	texts := report.Render()
 	for _, bucket := range slices.Sorted(maps.Keys(texts)) {
