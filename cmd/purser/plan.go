@@ -16,7 +16,7 @@ import (
 )
 
 // plan prints what a push would do: each document that it adds, changes and deletes, with the differences, and the
-// verdict.
+// verdict. The answer is no if that is a failure which posted results cannot mend.
 func (p *push) plan(ctx context.Context) error {
 	written, err := p.send(ctx, p.change)
 	if err != nil {
@@ -30,7 +30,7 @@ func (p *push) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.print(p.around, shown{written.Body, changeNames(preview), func(w io.Writer) {
+	err = p.print(p.around, shown{written.Body, changeNames(preview), func(w io.Writer) {
 		for _, d := range preview.Documents {
 			from := ""
 			if d.From != "" {
@@ -53,10 +53,25 @@ func (p *push) plan(ctx context.Context) error {
 		if preview.Withheld != "" {
 			fmt.Fprintln(w, cellOf(preview.Withheld))
 		}
-		if preview.Changed {
-			fmt.Fprintln(w, "Status would be: "+verdictWord(preview.Status))
-		}
+		fmt.Fprintln(w, verdictLine(preview))
 	}})
+	if err == nil && preview.Fails() {
+		return no("")
+	}
+	return err
+}
+
+// verdictLine says what the status would be, or is if nothing would change.
+func verdictLine(preview client.Preview) string {
+	line := "Status would be: "
+	if !preview.Changed {
+		line = "Status is: "
+	}
+	line += verdictWord(preview.Status)
+	if preview.Status == "failed" && !preview.Fails() {
+		line += ", until results are posted"
+	}
+	return line
 }
 
 // verdictWord returns the status of a revision in the word that a verdict has for it.
