@@ -190,7 +190,7 @@ func (c *checkCommand) check(ctx context.Context, around *surroundings, checker 
 	if c.Render == "-" { // which has the documents
 		out = around.stderr
 	}
-	options := format.Options{Color: os.Getenv("NO_COLOR") == "" && isTerminal(out), Version: versionText()}
+	options := format.Options{Color: hasColors(out), Version: versionText()}
 	if err := format.Write(out, c.Format, report, options); err != nil {
 		return err
 	}

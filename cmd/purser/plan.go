@@ -37,7 +37,7 @@ func (p *push) plan(ctx context.Context) error {
 				from = ", from bucket " + d.From
 			}
 			fmt.Fprintln(w, cellOf(fmt.Sprintf("%-8s %s (bucket %s%s)", wordOf(d), d, d.Bucket, from)))
-			fmt.Fprint(w, indented(differences[key(d.Identity)]))
+			fmt.Fprint(w, indented(differences[key(d.Identity)], p.around.colors))
 		}
 		did := preview.Changes
 		if preview.Changed {
@@ -129,10 +129,13 @@ func (p *push) differences(ctx context.Context, preview client.Preview) (map[cli
 	return differences, nil
 }
 
-// indented returns a text with each line indented, and with what could control a terminal replaced.
-func indented(text string) string {
-	if text == "" {
+// indented returns a diff with each line indented, and with what could control a terminal replaced.
+func indented(diff string, colors bool) string {
+	if diff == "" {
 		return ""
 	}
-	return "    " + strings.ReplaceAll(strings.TrimSuffix(client.Printable(text), "\n"), "\n", "\n    ") + "\n"
+	if diff = client.Printable(diff); colors {
+		diff = coloredDiff(diff)
+	}
+	return "    " + strings.ReplaceAll(strings.TrimSuffix(diff, "\n"), "\n", "\n    ") + "\n"
 }
