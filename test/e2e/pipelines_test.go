@@ -52,7 +52,7 @@ func newPipeline(t *testing.T, wrong bool) *pipeline {
 	return p
 }
 
-// runs runs a script with a shell and its flags, and checks its exit code.
+// runs checks the exit code of a script, which it runs with a shell and its flags.
 func (p *pipeline) runs(t *testing.T, script string, code int, shell ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), shell[0], append(shell[1:], "-c", script)...)
