@@ -11,12 +11,21 @@ import (
 )
 
 // Starting returns a handler for a server that is not ready yet: GET /api/v1.0/health shows that the process is alive,
-// and everything else is answered with the reason, a fault of kind Unavailable.
+// and everything else is answered with the reason, a fault of kind Unavailable; to changes it adds that nothing was
+// stored.
 func Starting(reason *fault.Fault, log *slog.Logger, observe Observe, now func() time.Time) http.Handler {
 	s := &server{Config: Config{Log: log, Now: now}}
 	router := chi.NewRouter()
 	router.Use((&observer{log, now, observe}).middleware, unsniffed, s.recoverer, routeEscaped)
-	unavailable := func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, reason) }
+	unstored := *reason
+	unstored.Message += "; nothing was stored"
+	unavailable := func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			s.fail(w, r, reason)
+			return
+		}
+		s.fail(w, r, &unstored)
+	}
 	router.NotFound(unavailable)
 	router.MethodNotAllowed(unavailable)
 	router.Handle(healthPath, s.dispatch(methods{"GET": {public, s.health, nil}}))

@@ -190,7 +190,7 @@ func (c *checkCommand) check(ctx context.Context, around *surroundings, checker 
 	if c.Render == "-" { // which has the documents
 		out = around.stderr
 	}
-	options := format.Options{Color: os.Getenv("NO_COLOR") == "" && isTerminal(out), Version: versionText()}
+	options := format.Options{Color: hasColors(out), Version: versionText()}
 	if err := format.Write(out, c.Format, report, options); err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (c *checkCommand) render(stdout io.Writer, report check.Report) error {
 	case report.Rendered == nil:
 		return no("nothing is rendered, because the documents do not render to valid ones")
 	case c.Render != "-":
-		return check.WriteFolder(c.Render, report.Render())
+		return check.WriteFolder(c.Render, report.Render(), report.Files)
 	}
 	texts := report.Render()
 	for _, bucket := range slices.Sorted(maps.Keys(texts)) {

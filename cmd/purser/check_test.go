@@ -38,6 +38,7 @@ func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working d
 	inFolder(t, map[string]string{
 		"site/base.yaml": checkedSite, "site/w.yaml": checkedWidget + "1\n", "wrong/w.yaml": checkedWidget + "101\n",
 		"gadget/g.yaml": strings.Replace(checkedWidget, "Widget", "Gadget", 1) + "1\n", "known.yaml": "findings: []\n",
+		"../site/v.yaml":   strings.Replace(checkedWidget, "name: w", "name: v", 1) + "1\n",
 		"own/.purser.yaml": "fail-on: warning\nschemas: [../site]\nignore: [rendered-schema]\n",
 		"own/base.yaml":    strings.SplitAfter(checkedSite, "---\n")[0] + strings.Replace(checkedWidget, "Widget", "Gadget", 1) + "1\n",
 	})
@@ -61,6 +62,11 @@ func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working d
 		{"site --render -", "---\nschema: deckhand/LayeringPolicy/v1\n", "3 documents, 0 errors", 0},
 		{"site --render out --bucket-by file", "3 documents", "", 0},
 		{"site/base.yaml wrong --render out2", "wrong/w.yaml", "purser: nothing is rendered", 1},
+		{"site --render . --bucket-by file", "3 documents", "purser: rendered documents are not written: site/base.yaml is one", 2},
+		{
+			"site ../site --render out3 --bucket-by folder", "4 documents",
+			"purser: rendered documents are not written: the documents of site would be written to out3/site.yaml, as others", 2,
+		},
 		{"--list-rules", "file                    A file cannot be read.", "", 0},
 		{"-", "skipped: 1 file without documents: -\n0 documents", "", 0},
 		{"nowhere", "", "purser: check a path: stat nowhere: no such file or directory\n", 2},

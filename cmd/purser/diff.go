@@ -46,10 +46,13 @@ func (c *diffCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	if c.Format == "side" {
-		text = sideBySide(text, cmp.Or(c.Width, around.width, 160))
-	}
-	if c.Format != "json-patch" {
+	switch {
+	case c.Format == "json-patch":
+	case c.Format == "side":
+		text = sideBySide(client.Printable(text), cmp.Or(c.Width, around.width, 160), around.colors)
+	case around.colors:
+		text = coloredDiff(client.Printable(text))
+	default:
 		text = client.Printable(text)
 	}
 	return write(around, text)

@@ -83,7 +83,7 @@ func (c *logCommand) history(ctx context.Context, around *surroundings, server *
 		for _, change := range changes {
 			fmt.Fprintln(w, cellOf(fmt.Sprintf("revision %d  %s  %s  %s  %s", change.Revision, moment(change.ChangedAt),
 				dash(change.User), change.Change, change.Message)))
-			fmt.Fprint(w, indented(change.Diff))
+			fmt.Fprint(w, indented(change.Diff, around.colors))
 		}
 	}})
 }

@@ -80,6 +80,7 @@ type surroundings struct {
 	stdout, stderr io.Writer
 	asks           bool // there is a terminal to ask questions on
 	width          int  // of the terminal that stdout is, in characters; 0 if it is none
+	colors         bool // differences on stdout are coloured
 }
 
 // no is the error of a command that has done its work, and whose answer is no. It exits with 1, and what it says, if
@@ -98,6 +99,7 @@ func main() {
 	code := run(ctx, os.Args[1:], surroundings{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		asks: isTerminal(os.Stdin) && isTerminal(os.Stderr), width: widthOf(os.Stdout),
+		colors: hasColors(os.Stdout),
 	})
 	stop()
 	os.Exit(code)

@@ -95,7 +95,7 @@ Encrypted data of y changed
 @@ -0,0 +1 @@
                   > ä: 1
 `
-	if diff := cmp.Diff(want, sideBySide(unified, 37)); diff != "" {
+	if diff := cmp.Diff(want, sideBySide(unified, 37, false)); diff != "" {
 		t.Errorf("side by side (-want +got):\n%s", diff)
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // plan prints what a push would do: each document that it adds, changes and deletes, with the differences, and the
-// verdict.
+// verdict. The answer is no if that is a failure which posted results cannot mend.
 func (p *push) plan(ctx context.Context) error {
 	written, err := p.send(ctx, p.change)
 	if err != nil {
@@ -30,14 +30,14 @@ func (p *push) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.print(p.around, shown{written.Body, changeNames(preview), func(w io.Writer) {
+	err = p.print(p.around, shown{written.Body, changeNames(preview), func(w io.Writer) {
 		for _, d := range preview.Documents {
 			from := ""
 			if d.From != "" {
 				from = ", from bucket " + d.From
 			}
 			fmt.Fprintln(w, cellOf(fmt.Sprintf("%-8s %s (bucket %s%s)", wordOf(d), d, d.Bucket, from)))
-			fmt.Fprint(w, indented(differences[key(d.Identity)]))
+			fmt.Fprint(w, indented(differences[key(d.Identity)], p.around.colors))
 		}
 		did := preview.Changes
 		if preview.Changed {
@@ -53,10 +53,25 @@ func (p *push) plan(ctx context.Context) error {
 		if preview.Withheld != "" {
 			fmt.Fprintln(w, cellOf(preview.Withheld))
 		}
-		if preview.Changed {
-			fmt.Fprintln(w, "Status would be: "+verdictWord(preview.Status))
-		}
+		fmt.Fprintln(w, verdictLine(preview))
 	}})
+	if err == nil && preview.Fails() {
+		return no("")
+	}
+	return err
+}
+
+// verdictLine says what the status would be, or is if nothing would change.
+func verdictLine(preview client.Preview) string {
+	line := "Status would be: "
+	if !preview.Changed {
+		line = "Status is: "
+	}
+	line += verdictWord(preview.Status)
+	if preview.Status == "failed" && !preview.Fails() {
+		line += ", until results are posted"
+	}
+	return line
 }
 
 // verdictWord returns the status of a revision in the word that a verdict has for it.
@@ -114,10 +129,13 @@ func (p *push) differences(ctx context.Context, preview client.Preview) (map[cli
 	return differences, nil
 }
 
-// indented returns a text with each line indented, and with what could control a terminal replaced.
-func indented(text string) string {
-	if text == "" {
+// indented returns a diff with each line indented, and with what could control a terminal replaced.
+func indented(diff string, colors bool) string {
+	if diff == "" {
 		return ""
 	}
-	return "    " + strings.ReplaceAll(strings.TrimSuffix(client.Printable(text), "\n"), "\n", "\n    ") + "\n"
+	if diff = client.Printable(diff); colors {
+		diff = coloredDiff(diff)
+	}
+	return "    " + strings.ReplaceAll(strings.TrimSuffix(diff, "\n"), "\n", "\n    ") + "\n"
 }

@@ -36,6 +36,8 @@ type pushCommand struct {
 func (*pushCommand) Help() string {
 	return `The documents replace all of the bucket, so documents of the bucket that are not among them are deleted: on a
 terminal after a question, elsewhere only with --yes or --max-deleted. Pushing the same documents again changes nothing.
+The exit code is 0 if the documents are stored, whatever is wrong with them; with --wait 1 unless the revision becomes a
+success, and with --dry-run 1 if it would be a failure that no result which is posted later can mend.
 
   purser push site site/ -m "rack 3"            # the folder site/ becomes the bucket site
   purser push site site/ --dry-run              # what would be added, changed and deleted, and be wrong then
@@ -157,7 +159,7 @@ func (p *push) refused(err error) error {
 	if !ok {
 		return err
 	}
-	text := p.body.located(refused.Error())
+	text := p.body.located(err.Error())
 	switch refused.Status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusConflict, http.StatusPreconditionFailed:
 		return no(text)

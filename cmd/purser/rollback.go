@@ -57,7 +57,8 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings) error {
 	}})
 }
 
-// foretell prints what the rollback would do.
+// foretell prints what the rollback would do. The answer is no if the verdict is a failure that posted results cannot
+// mend.
 func (c *rollbackCommand) foretell(ctx context.Context, around *surroundings, server *client.Client, revision string,
 	change client.Change,
 ) error {
@@ -69,7 +70,11 @@ func (c *rollbackCommand) foretell(ctx context.Context, around *surroundings, se
 	if err != nil {
 		return err
 	}
-	return c.print(around, shown{would.Body, changeNames(preview), func(w io.Writer) { c.plan(w, revision, preview) }})
+	err = c.print(around, shown{would.Body, changeNames(preview), func(w io.Writer) { c.plan(w, revision, preview) }})
+	if err == nil && preview.Fails() {
+		return no("")
+	}
+	return err
 }
 
 // confirm shows what the rollback would do and asks whether to do it. It returns the ETag of the revision that it would
@@ -98,9 +103,8 @@ func (c *rollbackCommand) plan(w io.Writer, revision string, preview client.Prev
 	}
 	if !preview.Changed {
 		fmt.Fprintf(w, "Nothing would change: the newest revision has the documents of revision %s.\n", revision)
-		return
 	}
-	fmt.Fprintf(w, "Status would be: %s\n", verdictWord(preview.Status))
+	fmt.Fprintln(w, verdictLine(preview))
 }
 
 // changeNames returns a line for each document that a change changes.

@@ -7,37 +7,26 @@ import (
 
 // sideBySide returns a unified diff in two columns, the old lines on the left and the new ones on the right: with |
 // between lines that differ, < beside lines that are gone and > beside new ones.
-func sideBySide(unified string, width int) string {
+func sideBySide(unified string, width int, colors bool) string {
 	const gutter = 3
-	s := &sides{half: max((width-gutter)/2, 10)}
-	header := true // the lines --- and +++ before the first hunk of a document
-	for line := range strings.Lines(unified) {
-		line = strings.TrimSuffix(line, "\n")
-		switch {
-		case strings.HasPrefix(line, "--- ") && (header || s.done()):
+	s := &sides{half: max((width-gutter)/2, 10), colors: colors}
+	for _, line := range diffLines(unified) {
+		switch line.kind {
+		case oldName:
 			s.flush()
-			header = true
-			s.removed = append(s.removed, line)
-		case header && strings.HasPrefix(line, "+++ "):
-			s.added = append(s.added, line)
-		case strings.HasPrefix(line, "@@ "):
+			s.names, s.removed = true, append(s.removed, line.text)
+		case removed:
+			s.removed = append(s.removed, line.text[1:])
+		case newName:
+			s.added = append(s.added, line.text)
+		case added:
+			s.added = append(s.added, line.text[1:])
+		case kept:
 			s.flush()
-			s.left, s.right = hunk(line)
-			s.out.WriteString(line + "\n")
-			header = false
-		case !header && strings.HasPrefix(line, "-"):
-			s.left--
-			s.removed = append(s.removed, line[1:])
-		case !header && strings.HasPrefix(line, "+"):
-			s.right--
-			s.added = append(s.added, line[1:])
-		case !header && strings.HasPrefix(line, " "):
-			s.left, s.right = s.left-1, s.right-1
-			s.flush()
-			s.row(line[1:], " ", line[1:])
+			s.row(line.text[1:], " ", line.text[1:], "", "")
 		default:
 			s.flush()
-			s.out.WriteString(line + "\n")
+			s.out.WriteString(s.tinted(line.tint(), line.text) + "\n")
 		}
 	}
 	s.flush()
@@ -48,31 +37,41 @@ func sideBySide(unified string, width int) string {
 type sides struct {
 	out            strings.Builder
 	half           int // the width of a column
+	colors         bool
 	removed, added []string
-	left, right    int // lines of the hunk that are still to come
+	names          bool // they are the names of what is compared
 }
-
-func (s *sides) done() bool { return s.left <= 0 && s.right <= 0 }
 
 // flush writes the lines that were removed beside those that were added in their place.
 func (s *sides) flush() {
+	left, right := red, green
+	if s.names {
+		left, right = bold, bold
+	}
 	for i := range max(len(s.removed), len(s.added)) {
 		switch {
 		case i >= len(s.added):
-			s.row(s.removed[i], "<", "")
+			s.row(s.removed[i], "<", "", left, right)
 		case i >= len(s.removed):
-			s.row("", ">", s.added[i])
+			s.row("", ">", s.added[i], left, right)
 		default:
-			s.row(s.removed[i], "|", s.added[i])
+			s.row(s.removed[i], "|", s.added[i], left, right)
 		}
 	}
-	s.removed, s.added = nil, nil
+	s.removed, s.added, s.names = nil, nil, false
 }
 
-func (s *sides) row(left, mark, right string) {
+func (s *sides) row(left, mark, right, leftTint, rightTint string) {
 	left, right = cut(left, s.half), cut(right, s.half)
 	pad := strings.Repeat(" ", s.half-utf8.RuneCountInString(left))
-	s.out.WriteString(strings.TrimRight(left+pad+" "+mark+" "+right, " ") + "\n")
+	s.out.WriteString(strings.TrimRight(s.tinted(leftTint, left)+pad+" "+mark+" "+s.tinted(rightTint, right), " ") + "\n")
+}
+
+func (s *sides) tinted(tint, text string) string {
+	if !s.colors {
+		return text
+	}
+	return tinted(tint, text)
 }
 
 // cut returns a text of at most so many characters.
@@ -81,25 +80,4 @@ func cut(text string, width int) string {
 		return text
 	}
 	return string([]rune(text)[:width-1]) + "…"
-}
-
-// hunk reads how many old and new lines follow: @@ -1,6 +1,7 @@.
-func hunk(line string) (left, right int) {
-	fields := strings.Fields(line)
-	if len(fields) < 3 {
-		return 0, 0
-	}
-	return linesOf(fields[1]), linesOf(fields[2])
-}
-
-func linesOf(extent string) int {
-	_, count, found := strings.Cut(extent, ",")
-	if !found {
-		return 1
-	}
-	n := 0
-	for _, digit := range count {
-		n = n*10 + int(digit-'0')
-	}
-	return n
 }

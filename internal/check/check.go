@@ -141,7 +141,7 @@ func (r *run) position(item int, path []string) document.Position {
 func (c *Checker) bucket(name string) string {
 	switch c.options.BucketBy {
 	case ByFile:
-		return name[:len(name)-len(path.Ext(name))]
+		return name
 	case ByFolder:
 		return path.Dir(name)
 	}

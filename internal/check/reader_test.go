@@ -161,13 +161,55 @@ func TestFindConfig(t *testing.T) { //nolint:paralleltest // it changes the work
 
 // Rendered documents become one file for each bucket, below the folder whatever the bucket is called.
 func TestWriteFolder(t *testing.T) { //nolint:paralleltest // it changes the working directory
-	tree(t, nil)
-	if err := check.WriteFolder("out/here", map[string][]byte{"a": []byte("1"), "b/c": []byte("2"), "../../d": []byte("3")}); err != nil {
-		t.Fatal(err)
+	tree(t, map[string]string{
+		"out/here/a.yaml": "of an earlier run", "out/kept.yaml": "kept", "in.yaml": "in", "out/here/e.yaml/f": "in a folder",
+	})
+	link(t, "../../in.yaml", "out/here/link.yaml")
+	link(t, "..", "out/here/up")
+	link(t, "b", "out/here/also-b")
+	for name, c := range map[string]struct {
+		buckets []string
+		want    string // the files, or the error
+	}{
+		"names":              {[]string{"a", "b/c", "b/x.yaml", "."}, "a.yaml b/c.yaml b/x.yaml documents.yaml"},
+		"above":              {[]string{"../../d", "/abs/g"}, "d.yaml abs/g.yaml"},
+		"a link is replaced": {[]string{"link"}, "link.yaml"},
+		"above and below":    {[]string{"a", "../a"}, "the documents of a would be written to out/here/a.yaml, as others are"},
+		"from the root":      {[]string{"a", "/a"}, "the documents of a would be written to out/here/a.yaml"},
+		"with an extension":  {[]string{"a", "a.yaml"}, "the documents of a.yaml would be written to out/here/a.yaml"},
+		"a linked folder":    {[]string{"b/c", "also-b/c"}, "/c.yaml, as others are"},
+		"a file":             {[]string{"../../out/here/read"}, "out/here/out/here/read.yaml is one of the files"},
+		"out by a link":      {[]string{"up/kept"}, "path escapes"},
+		"over a folder":      {[]string{"e"}, "the documents of e would be written to out/here/e.yaml"},
+	} {
+		texts := map[string][]byte{}
+		for _, bucket := range c.buckets {
+			texts[bucket] = []byte("documents of " + bucket)
+		}
+		err := check.WriteFolder("out/here", texts, []string{"in.yaml", "out/here/out/here/../here/read.yaml"})
+		if err != nil {
+			if !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: %v, want %q", name, err, c.want)
+			}
+			continue
+		}
+		for i, file := range strings.Fields(c.want) {
+			got, err := os.ReadFile(filepath.Join("out/here", file))
+			if string(got) != "documents of "+c.buckets[i] {
+				t.Errorf("%s: %s: %q, %v", name, file, got, err)
+			}
+		}
 	}
-	for name, want := range map[string]string{"a.yaml": "1", "b/c.yaml": "2", "d.yaml": "3"} {
-		if got, err := os.ReadFile(filepath.Join("out/here", name)); string(got) != want {
+	for name, want := range map[string]string{"in.yaml": "in", "out/kept.yaml": "kept", "out/here/e.yaml/f": "in a folder"} {
+		if got, err := os.ReadFile(name); string(got) != want {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
+	}
+}
+
+func link(t *testing.T, target, name string) {
+	t.Helper()
+	if err := os.Symlink(target, name); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -2,10 +2,14 @@ package check
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"purser/internal/document"
 	"purser/internal/revisions"
@@ -32,18 +36,80 @@ func jsonOf(doc *revisions.Stored) []byte {
 	return append(text, '}')
 }
 
-// WriteFolder writes texts as files of a folder, which it makes: BUCKET.yaml for each.
-func WriteFolder(folder string, texts map[string][]byte) error {
-	for bucket, text := range texts {
-		name := filepath.Join(folder, filepath.Clean("/"+filepath.FromSlash(bucket))+".yaml")
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil { //nolint:gosec // as other folders
-			return fmt.Errorf("make a folder: %w", err)
+// WriteFolder writes texts as files of a folder, which it makes: BUCKET.yaml for each, documents.yaml for ".". Files of
+// an earlier run are replaced. Nothing is written outside the folder, nor over the files that were read, and no two
+// buckets share a file: those are errors.
+func WriteFolder(folder string, texts map[string][]byte, read []string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // as other folders
+		return fmt.Errorf("make a folder: %w", err)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return fmt.Errorf("open the folder: %w", err)
+	}
+	defer root.Close() //nolint:errcheck // the files in it are closed
+	sources := map[string]bool{}
+	for _, name := range read {
+		sources[realPath(name)] = true
+	}
+	buckets := slices.Sorted(maps.Keys(texts))
+	for _, bucket := range buckets {
+		name := outputOf(bucket)
+		if sources[realPath(filepath.Join(folder, name))] {
+			return fmt.Errorf("%w: %s is one of the files that are checked; name another folder", ErrOutput,
+				filepath.Join(folder, name))
 		}
-		if err := os.WriteFile(name, text, 0o644); err != nil { //nolint:gosec // as other files
+		if info, err := root.Lstat(name); err == nil && !info.IsDir() {
+			if err := root.Remove(name); err != nil {
+				return fmt.Errorf("replace rendered documents: %w", err)
+			}
+		}
+	}
+	for _, bucket := range buckets {
+		if err := writeNew(root, outputOf(bucket), texts[bucket]); errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("%w: the documents of %s would be written to %s, as others are; name the paths from the folder "+
+				"that holds all of them", ErrOutput, bucket, filepath.Join(folder, outputOf(bucket)))
+		} else if err != nil {
 			return fmt.Errorf("write rendered documents: %w", err)
 		}
 	}
 	return nil
+}
+
+// ErrOutput is the error of rendered documents that cannot be written where they belong.
+var ErrOutput = errors.New("rendered documents are not written")
+
+// outputOf returns the file of a bucket, relative to the folder that it is written to. Buckets may share one.
+func outputOf(bucket string) string {
+	if bucket == "." {
+		return "documents.yaml"
+	}
+	name := filepath.FromSlash(strings.TrimSuffix(bucket, ".yaml"))
+	return filepath.Clean("/" + name[len(filepath.VolumeName(name)):])[1:] + ".yaml"
+}
+
+// realPath returns the path of a file without links; that of a file which is not there as it is.
+func realPath(name string) string {
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
+	}
+	if absolute, err := filepath.Abs(name); err == nil {
+		name = absolute
+	}
+	return name
+}
+
+// writeNew writes a file that must not be there, and the folders that it is in.
+func writeNew(root *os.Root, name string, text []byte) error {
+	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err //nolint:wrapcheck // the caller does
+	}
+	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err //nolint:wrapcheck // the caller does
+	}
+	_, err = file.Write(text)
+	return errors.Join(err, file.Close())
 }
 
 // Same reports whether two readings have the same files with the same texts.

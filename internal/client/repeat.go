@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -13,14 +14,15 @@ import (
 // maxTries bounds how often a request is sent.
 const maxTries = 6
 
-// repeat sends a request until its answer is not one of a server that is away or busy, or until its time is over.
+// repeat sends a request, and sends it again while the server is away or busy, as far as that is safe (see again) and
+// there is time.
 func (c *Client) repeat(ctx context.Context, r Request, once func() (Answer, error)) (Answer, error) {
 	intervals := backoff.NewExponentialBackOff() // half a second and more, with jitter
 	waited := time.Duration(0)
 	for try := 1; ; try++ {
 		answer, err := once()
 		if err == nil || try == maxTries || !r.again(err) {
-			return answer, err
+			return answer, r.explained(err)
 		}
 		wait := intervals.NextBackOff()
 		if refused, ok := errors.AsType[*Error](err); ok && refused.After > 0 {
@@ -43,25 +45,46 @@ func (c *Client) repeat(ctx context.Context, r Request, once func() (Answer, err
 	}
 }
 
-// again reports whether a request may be sent again after an error.
+// again reports whether a request may be sent again after an error: one that reads, and a change that was surely not
+// made. Any other change may have been made, and somebody else may have changed the same since: a second try would undo
+// that.
 func (r Request) again(err error) bool {
-	reading := r.Question || r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead
-	unmade := false // it cannot have been made
 	if gone, ok := errors.AsType[*lost](err); ok {
-		if gone.final || errors.Is(err, context.DeadlineExceeded) {
-			return false
-		}
-		unmade = gone.unsent
-	} else if refused, ok := errors.AsType[*Error](err); ok {
-		switch refused.Status {
-		case http.StatusTooManyRequests:
-			unmade = true
-		case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		default:
-			return false
-		}
-	} else {
+		return !gone.final && !errors.Is(err, context.DeadlineExceeded) && (r.reads() || gone.unsent)
+	}
+	refused, ok := errors.AsType[*Error](err)
+	if !ok {
 		return false
 	}
-	return reading || r.Method == http.MethodPut && (r.IfMatch == "" || unmade)
+	switch refused.Status {
+	case http.StatusTooManyRequests:
+		return true
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return r.reads() || refused.unmade()
+	}
+	return false
+}
+
+// reads reports whether a request changes nothing.
+func (r Request) reads() bool {
+	return r.Question || r.Method == "" || r.Method == http.MethodGet || r.Method == http.MethodHead ||
+		r.Query.Get("dry-run") == "true"
+}
+
+// explained returns an error of a request that is not sent again. It tells if a change may have been made.
+func (r Request) explained(err error) error {
+	gone, broken := errors.AsType[*lost](err)
+	refused, answered := errors.AsType[*Error](err)
+	switch {
+	case r.reads(), !broken && !answered:
+	case broken && !gone.unsent && !gone.final, answered && refused.Status/100 == 5 && !refused.unmade():
+		return fmt.Errorf("%w\nWhether the change was made is not known: look (`purser log`, `purser diff latest~1`) before "+
+			"you make it again", err)
+	}
+	return err
+}
+
+// unmade reports whether an answer is Purser's and says that a change was not made.
+func (e *Error) unmade() bool {
+	return e.Type != "" && (strings.Contains(e.Error(), "nothing was stored") || e.Status == http.StatusNotImplemented)
 }

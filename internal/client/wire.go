@@ -94,6 +94,12 @@ type Preview struct {
 	Withheld    string            `json:"withheld"`
 }
 
+// Fails reports whether the revision would be a failure that results which are posted later cannot mend.
+func (p Preview) Fails() bool {
+	verdict := Verdict{Status: p.Status, Policies: p.Policies, Validations: p.Validations}
+	return p.Status != success && verdict.Final()
+}
+
 // Changes counts documents.
 type Changes struct {
 	Added     int `json:"added"`

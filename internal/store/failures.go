@@ -94,8 +94,8 @@ func (s *Store) settled(err error) error {
 		}
 	}
 	if lost {
-		return unavailable("The database does not answer, and whether anything was stored is not known; a PUT can safely " +
-			"be sent again").Because(err)
+		return unavailable("The database does not answer, and whether anything was stored is not known; look before you " +
+			"send a change again").Because(err)
 	}
 	return err
 }
@@ -121,8 +121,8 @@ func (s *Store) within(ctx context.Context, limit time.Duration, do func(ctx con
 	err := do(limited)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
 		s.abandon()
-		return unavailable("The database did not answer within %v, and whether anything was stored is not known; a PUT can "+
-			"safely be sent again", limit).Because(err)
+		return unavailable("The database did not answer within %v, and whether anything was stored is not known; look "+
+			"before you send a change again", limit).Because(err)
 	}
 	return err
 }

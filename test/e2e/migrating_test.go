@@ -54,6 +54,7 @@ func interruptMigration(t *testing.T, database, table string, signal syscall.Sig
 	if !migrated {
 		s.get(t, "health").is(t, http.StatusNoContent)
 		s.get(t, "/readyz").fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable", "is migrating its database")
+		s.put(t, "b", "").fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable", "its database; nothing was stored")
 	}
 	if err := s.process.Process.Signal(signal); err != nil {
 		t.Fatal(err)

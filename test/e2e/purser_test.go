@@ -6,13 +6,19 @@ import (
 	"crypto/x509/pkix"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -208,7 +214,7 @@ func TestPurser_push(t *testing.T) {
 
 	p.writes(t, "site/a.yaml", widget("one", "{n: 11}"))
 	p.writes(t, "site/b.yaml", "# three\n"+widget("three", "{n: 3}")+widget("four", "{n: 4}"))
-	plan := p.does(t, "push", "site", "site", "--dry-run")
+	plan := p.run(t, "push", "site", "site", "--dry-run").exits(t, 1).stdout
 	want := `changed  [acme/Widget/v1, site] one (bucket site)
     --- stored
     +++ site/a.yaml
@@ -246,6 +252,109 @@ Status would be: failure
 	p.run(t, "push", "piped").exits(t, 2, "name a bucket and the files")
 }
 
+// The exit code of a dry run tells a pipeline whether the documents would be wrong; that of a push, that they are stored.
+func TestPurser_exitCodes(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	p := at(t, s)
+	p.writes(t, "set/schemas/s.yaml", control("deckhand/DataSchema/v1", "acme/Widget/v1", "{properties: {n: {maximum: 9}}}"))
+	p.writes(t, "set/layers/l.yaml", control("deckhand/LayeringPolicy/v1", "layers", "{layerOrder: [site]}"))
+	p.writes(t, "set/site/w.yaml", widget("one", "{n: 1}"))
+	p.run(t, "push", "--changeset", "set", "--dry-run").exits(t, 0, "Status would be: success")
+	p.run(t, "push", "--changeset", "set").exits(t, 0, "Revision 1:")
+	p.run(t, "push", "--changeset", "set", "--dry-run").exits(t, 0, "Nothing would change.", "Status is: success")
+
+	p.writes(t, "set/site/w.yaml", widget("one", "{n: 10}"))
+	p.run(t, "push", "--changeset", "set", "--dry-run").exits(t, 1, "Status would be: failure\n")
+	p.run(t, "push", "site", "set/site", "--dry-run").exits(t, 1, "Status would be: failure\n")
+	p.run(t, "push", "site", "set/site", "--dry-run", "-o", "json").exits(t, 1, `"status":"failed"`)
+	p.run(t, "push", "site", "set/site").exits(t, 0, "Status: failure")
+	p.run(t, "push", "site", "set/site").exits(t, 0, "Nothing changed")
+	p.run(t, "push", "site", "set/site", "--dry-run").exits(t, 1, "Nothing would change.", "Status is: failure\n")
+	p.run(t, "push", "site", "set/site", "--wait", "1m").exits(t, 1, "the status of revision 2 is failure")
+	p.run(t, "rollback", "1", "--dry-run").exits(t, 0, "Status would be: success")
+	p.does(t, "rollback", "1")
+	p.run(t, "rollback", "2", "--dry-run").exits(t, 1, "Status would be: failure\n")
+
+	// What others have to report is not wrong.
+	p.writes(t, "set/gate/p.yaml", control("deckhand/ValidationPolicy/v1", "gate", "{validations: [{name: deckhand-schema-validation}, {name: site-validation}]}"))
+	p.run(t, "push", "gate", "set/gate", "--dry-run").exits(t, 0, "Nobody has reported", "Status would be: failure, until results are posted")
+	p.run(t, "push", "--changeset", "set", "--dry-run").exits(t, 1, "Status would be: failure\n")
+	p.run(t, "push", "gate", "set/gate").exits(t, 0, "Status: failure")
+	p.run(t, "push", "gate", "set/gate", "--dry-run").exits(t, 0, "Status is: failure, until results are posted")
+	p.does(t, "results", "post", "site-validation", "latest", "--status", "failure")
+	p.run(t, "push", "gate", "set/gate", "--dry-run").exits(t, 1, "Status is: failure\n")
+}
+
+// A change whose answer is lost is not made a second time, over what somebody else has changed since; one that the server
+// says was not made is.
+func TestPurser_lostAnswers(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	target, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var puts atomic.Int32
+	var do func(w http.ResponseWriter, r *http.Request, forward http.Handler)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		forward := httputil.NewSingleHostReverseProxy(target)
+		if r.Method != http.MethodPut || r.URL.Query().Get("dry-run") != "" {
+			forward.ServeHTTP(w, r)
+			return
+		}
+		puts.Add(1)
+		do(w, r, forward)
+	}))
+	t.Cleanup(front.Close)
+	p := at(t, s)
+	p.env = []string{"PURSER_SERVER=" + front.URL}
+	p.writes(t, "mine.yaml", widget("one", "{by: me}"))
+	overtaken := func(r *http.Request, forward http.Handler) { // the change is made, and another one follows
+		forward.ServeHTTP(httptest.NewRecorder(), r)
+		s.put(t, "b", widget("one", "{by: somebody else}"))
+	}
+	for name, test := range map[string]struct {
+		first func(w http.ResponseWriter, r *http.Request, forward http.Handler)
+		by    string // whose documents are there in the end
+		code  int
+		says  string
+	}{
+		"cut off": {func(_ http.ResponseWriter, r *http.Request, forward http.Handler) {
+			overtaken(r, forward)
+			panic(http.ErrAbortHandler)
+		}, "somebody else", 2, "Whether the change was made is not known"},
+		"slow": {func(_ http.ResponseWriter, r *http.Request, forward http.Handler) {
+			overtaken(r, forward)
+			<-r.Context().Done()
+		}, "somebody else", 2, "Whether the change was made is not known"},
+		"a proxy gives up": {func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+			overtaken(r, forward)
+			w.WriteHeader(http.StatusGatewayTimeout)
+		}, "somebody else", 2, "Whether the change was made is not known"},
+		"not stored": {func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+			w.Header().Set("Content-Type", typeJSON)
+			w.WriteHeader(http.StatusServiceUnavailable)
+			io.WriteString(w, `{"kind":"Status","message":"The database has no connection left; nothing was stored, send the request again",
+				"details":{"errorType":"HTTPServiceUnavailable"}}`)
+		}, "me", 0, "trying again in"},
+	} {
+		s.purge(t)
+		puts.Store(0)
+		do = func(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+			if puts.Load() == 1 {
+				test.first(w, r, forward)
+				return
+			}
+			forward.ServeHTTP(w, r)
+		}
+		p.run(t, "push", "b", "mine.yaml", "--timeout", "3s").exits(t, test.code, test.says)
+		if text := p.does(t, "show"); !strings.Contains(text, "by: "+test.by) {
+			t.Errorf("%s: after %d PUTs there is\n%s", name, puts.Load(), text)
+		}
+	}
+}
+
 // sortedLines is a text as lines in order: that in which documents are listed means nothing.
 func sortedLines(text string) []string { return slices.Sorted(strings.Lines(text)) }
 
@@ -281,7 +390,7 @@ func TestPurser_status(t *testing.T) {
 	p.writes(t, "more.yaml", widget("one", "1"))
 	p.does(t, "push", "more", "more.yaml")
 	p.run(t, "show", "latest~1", "-o", "name").exits(t, 0, "deckhand/ValidationPolicy/v1/gate\n")
-	p.run(t, "rollback", "latest~1", "--dry-run").exits(t, 0, "deleted  [acme/Widget/v1, site] one (bucket more)")
+	p.run(t, "rollback", "latest~1", "--dry-run").exits(t, 1, "deleted  [acme/Widget/v1, site] one (bucket more)")
 	p.run(t, "rollback", "latest~1", "-m", "why").exits(t, 0, "Revision 3:", "deleted=1")
 	p.run(t, "events").exits(t, 0, "purser.revision.created", "revisions/3", "purser.tag.set")
 	p.run(t, "events", "--type", "purser.tag.set", "-o", "json").exits(t, 0, `"type":"purser.tag.set"`)
