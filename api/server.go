@@ -84,7 +84,7 @@ func New(config Config) http.Handler {
 			router.Handle(route.pattern, s.dispatch(route.methods))
 		}
 	}
-	return router
+	return s.pausing(router)
 }
 
 // Metrics returns a handler that serves the metrics of a registry without authentication.
