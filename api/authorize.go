@@ -54,8 +54,10 @@ func (s *server) authorize(w http.ResponseWriter, r *http.Request, rule string) 
 	if !s.Access.Anonymous {
 		w.Header().Set("X-User-Name", caller.UserID)
 	}
-	if err := s.bounds.countRequest(w, r, caller); err != nil {
-		return err
+	if p := infoOf(r).pause; p == nil || !p.over { // it was counted before it waited
+		if err := s.bounds.countRequest(w, r, caller); err != nil {
+			return err
+		}
 	}
 	if rule == authenticated || s.allows(r, rule) {
 		return nil

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -19,11 +20,11 @@ func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	if err := q.error(); err != nil {
 		return err
 	}
-	if preferred(r, typeXYAML, typeXYAML, typeYAML, typeJSON, typeStream) == typeStream && r.Method == http.MethodGet {
+	if wantsStream(r) {
 		return s.streamEvents(w, r, wanted)
 	}
 	info := infoOf(r)
-	if info.pinned != "" { // the request waits, and the cursor is known by now
+	if info.pinned != "" {
 		after, err := strconv.ParseInt(info.pinned, 10, 64)
 		if err != nil {
 			return err //nolint:wrapcheck // it was written below
@@ -34,9 +35,27 @@ func (s *server) listEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	info.decides, info.pending, info.pinned = true, len(page.Events) == 0, strconv.FormatInt(page.Cursor, 10)
+	info.decides, info.pending = true, len(page.Events) == 0 && !page.More
+	info.pinned = strconv.FormatInt(page.Cursor, 10)
 	s.write(w, r, http.StatusOK, eventPage{info.pinned, eventsOf(page.Events, info.viewer)})
 	return nil
+}
+
+// pinEvents returns the cursor after which a request wants events, "" for all that are kept.
+func (s *server) pinEvents(r *http.Request) (string, error) {
+	q := readQuery(r)
+	wanted := q.events(r)
+	if err := q.error(); err != nil || wanted.since.Oldest {
+		return "", err
+	}
+	after := wanted.since.After
+	if wanted.since.Now {
+		var err error
+		if after, err = s.Feed.Look(r.Context()); err != nil {
+			return "", fmt.Errorf("number events: %w", err)
+		}
+	}
+	return strconv.FormatInt(after, 10), nil
 }
 
 // wanted is what a request asks of the feed.

@@ -41,10 +41,10 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			err = s.checkQuery(r, called.parameters)
 		}
 		if err == nil {
-			err = s.answer(w, r, called)
+			err = s.answer(w, r, called) //nolint:contextcheck // who waits together outlives each of them
 		}
 		if prunedMeanwhile(r, err) {
-			err = s.answer(w, r, called)
+			err = s.answer(w, r, called) //nolint:contextcheck // the same
 		}
 		if err != nil {
 			s.fail(w, r, err)
@@ -154,6 +154,7 @@ type Observe = func(route, method string, status int, took time.Duration)
 // requestInfo collects what the log and the audit record about a request while it is answered.
 type requestInfo struct {
 	id         string
+	began      time.Time
 	marker     string // X-Context-Marker, shortened
 	caller     authn.Caller
 	viewer     authz.Viewer // whom the answer is for: it sees least until the caller is known
@@ -171,6 +172,7 @@ type requestInfo struct {
 	decides bool          // the handler says by pending whether the answer is one to wait on; else a 304 is
 	pending bool          // it is
 	pinned  string        // what the request is about, where it did not say that once for all
+	pause   *pause        // nil if it cannot wait
 	waited  time.Duration // how long it has waited
 }
 
@@ -185,6 +187,9 @@ func infoOf(r *http.Request) *requestInfo {
 
 func (o *requestInfo) note(text string) { o.notes = append(o.notes, text) }
 
+// waits reports whether the request waits, and so is handled again.
+func (o *requestInfo) waits() bool { return o.pause != nil && o.pause.begun() && !o.pause.over }
+
 // begun reports whether the status has been sent.
 func (o *requestInfo) begun() bool { return o.answer != nil && o.answer.Status() != 0 }
 
@@ -198,12 +203,22 @@ func traced(ctx context.Context, header http.Header) context.Context {
 
 func (o *observer) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := o.now()
 		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
-		info := &requestInfo{id: requestID(), marker: shortened(r.Header.Get("X-Context-Marker"), maxMarker), answer: answer}
+		info := &requestInfo{
+			id: requestID(), marker: shortened(r.Header.Get("X-Context-Marker"), maxMarker), answer: answer, began: o.now(),
+		}
+		if p, waits := r.Context().Value(pauseKey{}).(*pause); waits {
+			if info.pause = p; p.over {
+				info.began, info.waited = p.began, p.waited
+			}
+		}
 		r = r.WithContext(context.WithValue(traced(r.Context(), r.Header), requestInfoKey{}, info))
 		setContextHeaders(answer.Header(), r, info.id)
-		defer func() { o.record(r, answer, o.now().Sub(began)-info.waited, info) }()
+		defer func() {
+			if !info.waits() {
+				o.record(r, answer, o.now().Sub(info.began)-info.waited, info)
+			}
+		}()
 		next.ServeHTTP(answer, r)
 	})
 }

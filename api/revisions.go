@@ -181,12 +181,21 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	info.revision = shown.ID
-	if expected { // what is latest or has a tag now is meant
-		info.decides, info.pending, info.pinned = true, shown.Verdict.Pending(), strconv.FormatInt(shown.ID, 10)
+	if expected {
+		info.decides, info.pending = true, shown.Verdict.Pending()
 	}
 	code := http.StatusOK
 	if expected && shown.Verdict.Status != validations.Success {
 		code = http.StatusPreconditionFailed
 	}
 	return s.writeStatus(w, r, code, shown)
+}
+
+// pinStatus returns the number of the revision that is latest or has a tag now, for who waits until it is a success.
+func (s *server) pinStatus(r *http.Request) (string, error) {
+	if !readQuery(r).values.Has("expect") {
+		return "", nil
+	}
+	id, err := s.questions(r).Resolve(r.Context(), revisionName(r, "revision"))
+	return strconv.FormatInt(id, 10), err
 }

@@ -81,7 +81,7 @@ func New(config Config) http.Handler {
 			router.Handle(path, s.dispatch(methods))
 		}
 	}
-	return router
+	return s.pausing(router)
 }
 
 // Metrics returns a handler that serves the metrics of a registry without authentication.

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"purser/internal/events"
+	"purser/internal/feed"
 )
 
 // typeStream is the media type of Server-Sent Events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
@@ -20,6 +22,12 @@ const (
 	// streamPage is how many events are read at a time.
 	streamPage = 100
 )
+
+// wantsStream reports whether events are asked for as a stream.
+func wantsStream(r *http.Request) bool {
+	return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/events") &&
+		preferred(r, typeXYAML, typeXYAML, typeYAML, typeJSON, typeStream) == typeStream
+}
 
 // streamEvents answers with events as they come, until the client goes away or may not read them any more, or the
 // server stops. An error ends the stream too: the client connects again, and is told then.
@@ -42,12 +50,12 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 	_ = out.control.SetReadDeadline(time.Time{}) // the client says nothing more
 	alive := time.NewTicker(streamAlive)
 	defer alive.Stop()
-	for err = out.comment("events"); err == nil; {
-		if len(page.Events) > 0 {
-			err = out.events(page.Events)
-		} else {
+	err = out.comment("events")
+	for err == nil && !s.stopping() && r.Context().Err() == nil {
+		if len(page.Events) == 0 && !page.More {
 			select {
 			case <-changed:
+				turn, changed = s.Feed.Next()
 			case <-alive.C:
 				if err = s.reauthorize(w, r); err == nil {
 					err = out.comment("alive")
@@ -58,14 +66,47 @@ func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wan
 			case <-s.Stopping:
 				return nil
 			}
-			turn, changed = s.Feed.Next()
+		} else if err = s.sendPage(w, r, out, page, alive.C); err != nil {
+			break
 		}
-		if err == nil {
-			page, err = s.Feed.SharedPage(r.Context(), turn, page.Cursor, wanted.types, streamPage)
+		page, err = s.Feed.SharedPage(r.Context(), turn, page.Cursor, wanted.types, streamPage)
+	}
+	if err != nil {
+		infoOf(r).note("the stream ended: " + err.Error())
+	}
+	return nil
+}
+
+// sendPage sends the events of a page, if the caller may still read them: which is checked now and again, and for each
+// page while the stream has not caught up.
+func (s *server) sendPage(w http.ResponseWriter, r *http.Request, out eventStream, page feed.Page,
+	alive <-chan time.Time,
+) error {
+	due := page.More
+	select {
+	case <-alive:
+		due = true
+	default:
+	}
+	if due {
+		if err := s.reauthorize(w, r); err != nil {
+			return err
 		}
 	}
-	infoOf(r).note("the stream ended: " + err.Error())
-	return nil
+	if len(page.Events) == 0 {
+		return nil
+	}
+	return out.events(page.Events)
+}
+
+// stopping reports whether the server stops.
+func (s *server) stopping() bool {
+	select {
+	case <-s.Stopping:
+		return true
+	default:
+		return false
+	}
 }
 
 // eventStream writes a stream.

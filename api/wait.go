@@ -13,7 +13,6 @@ import (
 	"github.com/sosodev/duration"
 
 	"purser/internal/authz"
-	"purser/internal/budget"
 	"purser/internal/fault"
 	"purser/internal/feed"
 )
@@ -52,8 +51,8 @@ func (q *query) wait() (limit time.Duration, ok bool) {
 	return limit, true
 }
 
-// answer calls the handler of an endpoint. If the request waits, it calls it again when something has happened, until
-// the answer is not one to wait on: one that the client has already (304), or one that the handler marks as pending.
+// answer calls the handler of an endpoint. If the request waits, the handler is called until its answer is not one to
+// wait on: one that the client has already (304), or one that the handler marks as pending.
 func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) error {
 	if !slices.Contains(of.parameters, waitParameter) {
 		return of.handle(w, r)
@@ -67,10 +66,22 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) err
 		return err
 	}
 	r = withoutWait(r) // ETags and links are those of the answer without it
-	if !waits {
+	if !waits || wantsStream(r) {
 		return of.handle(w, r)
 	}
 	return s.await(w, r, of, limit)
+}
+
+// pin returns what a request that waits is about, where its URL says that only for the moment; "" if it may become
+// something else while the request waits.
+func (s *server) pin(r *http.Request) (string, error) {
+	switch route := chi.RouteContext(r.Context()).RoutePattern(); {
+	case strings.HasSuffix(route, "/status"):
+		return s.pinStatus(r)
+	case strings.HasSuffix(route, "/events"):
+		return s.pinEvents(r)
+	}
+	return "", nil
 }
 
 // addedByPurser reports whether the reference does not have a route, and so does not ignore its parameters.
@@ -97,7 +108,7 @@ func withoutWait(r *http.Request) *http.Request {
 const maxWaitingHeader = 32 << 10
 
 // place returns a place among the requests that wait. Faults: Invalid for a large request, Unavailable if there is no
-// place left.
+// place left, Throttled if the caller has its share of them.
 func (s *server) place(r *http.Request) (feed.Wait, error) {
 	size := len(r.RequestURI)
 	for name, values := range r.Header {
@@ -109,60 +120,59 @@ func (s *server) place(r *http.Request) (feed.Wait, error) {
 		return feed.Wait{}, fault.New(fault.Invalid, "HTTPBadRequest", "The URL and the headers of a request that waits may "+
 			"have %d bytes; these have %d. Send fewer, or ask without wait.", maxWaitingHeader, size)
 	}
-	return s.Feed.Wait()
+	if s.Access.Anonymous {
+		return s.Feed.Wait("")
+	}
+	return s.Feed.Wait(callerOf(r).UserID)
 }
 
-// await answers once there is something that the client waits for, or the time is over.
+// await has a request wait for an answer, or answers one that has waited.
 func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limit time.Duration) error {
-	began := s.Now()
+	p := infoOf(r).pause
+	if p.over {
+		return s.answerAfter(p, w, r, of)
+	}
+	info := infoOf(r)
+	var err error
+	if info.pinned, err = s.pin(r); err != nil {
+		return err
+	}
 	place, err := s.place(r)
 	if err != nil {
 		return err
 	}
-	defer place.End()
-	w.Header().Set(waitedHeader, "0.0")
 	if limit == 0 {
+		defer place.End()
+		w.Header().Set(waitedHeader, "0.0")
 		return of.handle(w, r)
 	}
-	first := &heldBack{ResponseWriter: w, info: infoOf(r), own: w.Header().Clone()}
-	if err := aside(func() error { return of.handle(first, r) }); err != nil || !first.held {
-		return err
-	}
-	budget.Yield(r.Context()) // who waits keeps no permit from others
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})                               // the client says nothing more
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
-	answer, err := s.changedAnswer(r, of, limit)
-	infoOf(r).waited = s.Now().Sub(began)
-	w.Header().Set(waitedHeader, strconv.FormatFloat(infoOf(r).waited.Seconds(), 'f', 1, 64))
-	if err == nil {
-		err = s.reauthorize(w, r)
-	}
-	switch {
-	case err != nil:
+	p.began, p.limit, p.place, p.viewer, p.pinned = info.began, limit, place, info.viewer, info.pinned
+	p.joined = time.Now()
+	p.group, p.leave = s.join(r, of)
+	return nil
+}
+
+// answerAfter answers a request that has waited.
+func (s *server) answerAfter(p *pause, w http.ResponseWriter, r *http.Request, of endpoint) error {
+	info := infoOf(r)
+	info.pinned = p.pinned
+	w.Header().Set(waitedHeader, strconv.FormatFloat(p.waited.Seconds(), 'f', 1, 64))
+	answer, err := p.answer, p.err
+	p.answer, p.err = nil, nil // if that is not the last word, the next try is made for this client alone
+	if err != nil {
 		return err
-	case answer == nil: // it is made for this client alone
+	}
+	if answer == nil || p.viewer != info.viewer { // it is made for this client alone
 		return of.handle(w, r)
 	}
-	infoOf(r).revision = answer.revision
+	info.revision = answer.revision
 	maps.Copy(w.Header(), answer.header)
 	w.WriteHeader(answer.status)
 	_, _ = w.Write(answer.body.Bytes()) // the client may have gone
 	return nil
-}
-
-// aside runs work in a goroutine of its own, and panics as the work does. The stack that the work has grown ends with
-// the goroutine; it would be most of the memory that a waiting request takes.
-func aside(work func() error) (err error) {
-	done := make(chan any)
-	go func() {
-		defer func() { done <- recover() }()
-		err = work()
-	}()
-	if p := <-done; p != nil {
-		panic(p)
-	}
-	return err
 }
 
 // waitedAnswerTime is how long an answer may take to be made and written after the client has waited for it.
@@ -178,72 +188,8 @@ func (o *requestInfo) isPending(status int) bool {
 	return status == http.StatusNotModified
 }
 
-// heldBack passes an answer on, unless it is one to wait on: that one is dropped.
-type heldBack struct {
-	http.ResponseWriter
-
-	info *requestInfo
-	own  http.Header // of the answer, until it is passed on
-	held bool
-	sent bool
-}
-
-// Header implements http.ResponseWriter.
-func (w *heldBack) Header() http.Header {
-	if w.sent {
-		return w.ResponseWriter.Header()
-	}
-	return w.own
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (w *heldBack) WriteHeader(status int) {
-	if w.held = w.held || !w.sent && w.info.isPending(status); w.held {
-		return
-	}
-	w.sent = true
-	maps.Copy(w.ResponseWriter.Header(), w.own)
-	w.ResponseWriter.WriteHeader(status)
-}
-
-// Write implements http.ResponseWriter.
-func (w *heldBack) Write(text []byte) (int, error) {
-	if !w.sent && !w.held {
-		w.WriteHeader(http.StatusOK)
-	}
-	if w.held {
-		return len(text), nil
-	}
-	return w.ResponseWriter.Write(text) //nolint:wrapcheck // a decorator
-}
-
-// Unwrap is for http.ResponseController.
-func (w *heldBack) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-// changedAnswer waits for an answer that is not one to wait on. It returns nil if the time is over, or the caller has
-// to make the answer by itself.
-func (s *server) changedAnswer(r *http.Request, of endpoint, limit time.Duration) (*recorded, error) {
-	over := time.NewTimer(limit)
-	defer over.Stop()
-	group, leave := s.join(r, of) //nolint:contextcheck // who waits together outlives each of them
-	defer leave()
-	select {
-	case <-group.done:
-		if group.err != nil || group.answer.overflows {
-			return nil, group.err
-		}
-		return group.answer, nil
-	case <-over.C:
-		return nil, nil
-	case <-r.Context().Done():
-		return nil, r.Context().Err()
-	case <-s.Stopping:
-		return nil, stopping()
-	}
-}
-
-// stopping is the fault of a request that waits while the server stops.
-func stopping() error {
+// errStopping is the fault of a request that waits while the server stops.
+func errStopping() error {
 	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The server stops; ask another one, or this one again")
 	f.RetryAfter = time.Second
 	return f

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
@@ -27,6 +29,7 @@ type question struct {
 type group struct {
 	waiting  int
 	finished bool
+	began    time.Time // when the first answer was one to wait on; zero before that
 	cancel   context.CancelFunc
 	done     chan struct{} // closed once the others are set
 	answer   *recorded
@@ -35,8 +38,9 @@ type group struct {
 
 // groups are those who wait, by their question.
 type groups struct {
-	mutex sync.Mutex
-	of    map[question]*group
+	mutex  sync.Mutex
+	of     map[question]*group
+	shared atomic.Int64 // bytes of their answers
 }
 
 // join returns the group of the requests that ask the same, and makes it if there is none. leave must be called when a
@@ -57,7 +61,7 @@ func (s *server) join(r *http.Request, of endpoint) (_ *group, leave func()) {
 		var ctx context.Context
 		ctx, joined.cancel = context.WithCancel(asked.Context())
 		go func() {
-			joined.answer, joined.err = s.lookFor(ctx, asked, of)
+			joined.answer, joined.err = s.lookFor(ctx, asked, of, joined)
 			s.groups.finish(key, joined)
 		}()
 	}
@@ -65,13 +69,24 @@ func (s *server) join(r *http.Request, of endpoint) (_ *group, leave func()) {
 	return joined, func() { s.groups.leave(key, joined) }
 }
 
-// leave ends the work of a group in which nobody waits any more.
+// leave ends the work of a group in which nobody waits any more, or drops its answer.
 func (g *groups) leave(key question, left *group) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	if left.waiting--; left.waiting == 0 && !left.finished {
+	switch left.waiting--; {
+	case left.waiting > 0:
+	case left.finished:
+		left.drop()
+	default:
 		left.cancel()
 		g.forget(key, left)
+	}
+}
+
+// drop drops the answer of a group, if it has one.
+func (g *group) drop() {
+	if g.answer != nil {
+		g.answer.drop()
 	}
 }
 
@@ -82,7 +97,9 @@ func (g *groups) finish(key question, done *group) {
 	done.finished = true
 	done.cancel()
 	g.forget(key, done)
-	close(done.done)
+	if close(done.done); done.waiting == 0 {
+		done.drop()
+	}
 }
 
 // forget has the next request that asks the same begin another group.
@@ -90,6 +107,26 @@ func (g *groups) forget(key question, old *group) {
 	if g.of[key] == old {
 		delete(g.of, key)
 	}
+}
+
+// begin notes that those of a group have to wait.
+func (g *groups) begin(began *group) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	began.began = time.Now()
+}
+
+// waited returns how long a request has waited that joined a group: 0 if there was an answer at once.
+func (g *groups) waited(of *group, joined time.Time) time.Duration {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	switch {
+	case of.began.IsZero():
+		return 0
+	case of.began.After(joined):
+		joined = of.began
+	}
+	return time.Since(joined)
 }
 
 // shareable returns a request for a group, which outlives it: chi uses the routes of requests again.
@@ -105,17 +142,27 @@ func shareable(r *http.Request) *http.Request {
 	return r.Clone(context.WithValue(ctx, chi.RouteCtxKey, routing))
 }
 
-// lookFor answers a request again whenever something has happened, until the answer is not one to wait on.
-func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint) (*recorded, error) {
-	for {
+// lookFor answers a request again whenever something has happened, until the answer is not one to wait on. Each time it
+// is made in a goroutine of its own, whose stack ends with it.
+func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, joined *group) (
+	answer *recorded, err error,
+) {
+	for first := true; ; first = false {
 		_, changed := s.Feed.Next()
-		if err := s.looks.Acquire(ctx, 1); err != nil {
-			return nil, fmt.Errorf("look for another answer: %w", err)
+		if !first { // a change wakes all groups up at once
+			if err := s.looks.Acquire(ctx, 1); err != nil {
+				return nil, fmt.Errorf("look for another answer: %w", err)
+			}
 		}
-		answer, err := record(ctx, r, of)
-		s.looks.Release(1)
+		aside(func() { answer, err = s.look(ctx, r, of) })
+		if !first {
+			s.looks.Release(1)
+		}
 		if err != nil || !answer.pending {
 			return answer, err
+		}
+		if first {
+			s.groups.begin(joined)
 		}
 		select {
 		case <-changed:
@@ -125,8 +172,8 @@ func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint) (*re
 	}
 }
 
-// record returns the answer to a request.
-func record(ctx context.Context, r *http.Request, of endpoint) (answer *recorded, err error) {
+// look returns the answer to a request.
+func (s *server) look(ctx context.Context, r *http.Request, of endpoint) (answer *recorded, err error) {
 	info := infoOf(r)
 	ctx, end := budget.Begin(ctx)
 	defer end()
@@ -135,18 +182,20 @@ func record(ctx context.Context, r *http.Request, of endpoint) (answer *recorded
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	answer = &recorded{header: http.Header{}, info: info}
+	answer = &recorded{header: http.Header{}, info: info, shared: &s.groups.shared}
 	err = of.handle(answer, r.WithContext(ctx))
 	answer.revision = info.revision
 	return answer, err
 }
 
-// maxShared bounds the answers that waiting requests share, in bytes.
-const maxShared = 256 << 10
+// maxShared bounds the answers that waiting requests share, in bytes, all together. Beyond it each request makes its
+// own, as it would without wait.
+const maxShared = 64 << 20
 
 // recorded is an answer that several requests are given.
 type recorded struct {
-	info *requestInfo // of the request
+	info   *requestInfo  // of the request
+	shared *atomic.Int64 // bytes of all such answers
 
 	header    http.Header
 	status    int
@@ -171,12 +220,21 @@ func (a *recorded) Write(text []byte) (int, error) {
 	if a.status == 0 {
 		a.WriteHeader(http.StatusOK)
 	}
-	switch {
-	case a.pending, a.overflows:
-	case a.body.Len()+len(text) > maxShared:
-		a.overflows, a.body = true, bytes.Buffer{}
-	default:
-		a.body.Write(text)
+	if a.pending || a.overflows {
+		return len(text), nil
 	}
+	if a.shared.Add(int64(len(text))) > maxShared {
+		a.shared.Add(int64(-len(text)))
+		a.drop()
+		a.overflows = true
+		return len(text), nil
+	}
+	a.body.Write(text)
 	return len(text), nil
+}
+
+// drop forgets the body.
+func (a *recorded) drop() {
+	a.shared.Add(int64(-a.body.Len()))
+	a.body = bytes.Buffer{}
 }

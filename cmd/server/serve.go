@@ -224,7 +224,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		return nil, nil, err
 	}
 	stop := inBackground(ctx, told.Run,
-		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log) },
+		func(ctx context.Context) { service.KeepResealed(ctx, resealEvery, seen.log, callers.Reseal) },
 		func(ctx context.Context) { c.deliver(ctx, db, callers, seen.log) })
 	return handler, func() {
 		stop()

@@ -39,6 +39,7 @@ type Feed struct {
 	turn    int64         // how often newest has become another one
 	changed chan struct{} // closed when it does
 	waits   int
+	waitsOf map[string]int // by user
 }
 
 // New returns a feed. Nobody is woken before Run runs.
@@ -46,7 +47,7 @@ func New(config Config) *Feed {
 	const pagesSize = 8 << 20
 	return &Feed{
 		Config: config, newest: -1, changed: make(chan struct{}), arrived: make(chan struct{}, 1),
-		pages: cache.New[pageKey, Page](pagesSize),
+		pages: cache.New[pageKey, Page](pagesSize), waitsOf: map[string]int{},
 	}
 }
 
@@ -111,6 +112,7 @@ func (f *Feed) tell(newest int64) {
 type Page struct {
 	Events []events.Event
 	Cursor int64 // after which to ask for the next page
+	More   bool  // there are events after the cursor, maybe none of the wanted types
 }
 
 // Bounds of a page: how many events it has at most, how many bytes of data from which on it ends, and how many events
@@ -151,13 +153,14 @@ func (f *Feed) Page(ctx context.Context, since Since, types []events.Type, limit
 		case query.After < found.Oldest-1 || query.After > found.Newest:
 			return Page{}, forgotten(query.After, found)
 		case len(found.Events) > 0:
-			return Page{found.Events, found.Events[len(found.Events)-1].Number}, nil
+			last := found.Events[len(found.Events)-1].Number
+			return Page{found.Events, last, last < found.Newest}, nil
 		}
 		if query.After += int64(query.Scan); query.After >= found.Newest {
 			return Page{Cursor: found.Newest}, nil
 		}
 	}
-	return Page{Cursor: query.After}, nil
+	return Page{Cursor: query.After, More: true}, nil
 }
 
 // pageKey identifies a page as it is at a turn.

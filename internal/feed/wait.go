@@ -24,18 +24,33 @@ func forgotten(after int64, found Found) error {
 }
 
 // Wait is a place among those who wait for changes.
-type Wait struct{ feed *Feed }
+type Wait struct {
+	feed *Feed
+	user string
+}
 
-// Wait returns a place. Who gets one must End it. Fault: Unavailable if there is none left.
-func (f *Feed) Wait() (Wait, error) {
+// Wait returns a place to a user; "" is everybody. Who gets one must End it. A user may have as many as are still free,
+// so that nobody takes the last one of others: alone it gets half of them, and of two each a third. Faults: Unavailable
+// if there is none left, Throttled if the user has its share.
+func (f *Feed) Wait(user string) (Wait, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.waits >= f.MaxWaits {
-		const retryAfter = 5 * time.Second
+	const retryAfter = 5 * time.Second
+	free := f.MaxWaits - f.waits
+	if free <= 0 {
 		full := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
 			"%d requests wait already, the most that may (--max-waits); ask without wait, or later", f.MaxWaits)
 		full.RetryAfter = retryAfter
 		return Wait{}, full
+	}
+	if user != "" {
+		if f.waitsOf[user] >= free {
+			many := fault.New(fault.Throttled, "HTTPTooManyRequests", "%d requests of this user wait already, and only %d "+
+				"others may (--max-waits), which are kept for other users; ask without wait, or later", f.waitsOf[user], free)
+			many.RetryAfter = retryAfter
+			return Wait{}, many
+		}
+		f.waitsOf[user]++
 	}
 	if f.waits++; f.waits == 1 {
 		select {
@@ -43,7 +58,7 @@ func (f *Feed) Wait() (Wait, error) {
 		default:
 		}
 	}
-	return Wait{f}, nil
+	return Wait{f, user}, nil
 }
 
 // End gives the place back.
@@ -51,6 +66,12 @@ func (w Wait) End() {
 	w.feed.mu.Lock()
 	defer w.feed.mu.Unlock()
 	w.feed.waits--
+	if w.user == "" {
+		return
+	}
+	if w.feed.waitsOf[w.user]--; w.feed.waitsOf[w.user] == 0 {
+		delete(w.feed.waitsOf, w.user)
+	}
 }
 
 // Next returns a channel that is closed when something happens after the call, if somebody waits. What was read after

@@ -66,13 +66,18 @@ func (s *Service) resealOne(ctx context.Context, content SealedContent, log *slo
 	return true, nil
 }
 
-// KeepResealed calls Reseal whenever there is a newer key, and now and again, until the context ends.
-func (s *Service) KeepResealed(ctx context.Context, every time.Duration, log *slog.Logger) {
+// KeepResealed calls Reseal, and another function that does the same with other secrets, whenever there is a newer key,
+// and now and again, until the context ends.
+func (s *Service) KeepResealed(ctx context.Context, every time.Duration, log *slog.Logger,
+	others func(context.Context, *slog.Logger) (int, error),
+) {
 	const often = 360 // looks at the keys
 	var done []byte
 	for look := 0; s.Vault != nil; look++ {
 		if newest := s.Vault.Prefix(ctx); !bytes.Equal(newest, done) || look%often == 0 {
 			resealed, err := s.Reseal(ctx, log)
+			more, failed := others(ctx, log)
+			resealed, err = resealed+more, errors.Join(err, failed)
 			switch {
 			case err == nil:
 				done = newest

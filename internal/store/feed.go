@@ -21,15 +21,21 @@ const (
 		FROM feeds f WHERE f.site = $1`
 
 	// lockFeed comes first: from then on the transaction sees the state of one moment, in which nobody else numbers.
-	lockFeed = `SELECT f.newest, s.head, now() FROM feeds f JOIN sites s ON s.site = f.site
+	lockFeed = `SELECT f.newest, s.head, now(), ` + numberedAtOnce + ` FROM feeds f JOIN sites s ON s.site = f.site
 		WHERE f.site = $1 FOR UPDATE OF f`
 
-	outboxBatch = ` FROM outbox WHERE site = $1 ORDER BY id LIMIT $2`
+	// numberedAtOnce bounds the events that are numbered in one transaction, and their deliveries: of each event there is
+	// one for each webhook.
+	numberedAtOnce = `(SELECT least(500, 2000 / greatest(1, count(*))) FROM webhooks w WHERE w.site = $1 AND w.enabled)`
+
+	outboxBatch = ` FROM outbox WHERE site = $1 ORDER BY id LIMIT ` + numberedAtOnce
 
 	selectOutbox = `SELECT id, 0::bigint, at, type, coalesce(revision, 0), subject, data, withheld` + outboxBatch
 
-	toldVerdicts = `SELECT revision, stamp, status, nullif(due, '-infinity') FROM verdicts
-		WHERE site = $1 AND (revision = ANY(ARRAY(SELECT revision` + outboxBatch + `)) OR due < now()) LIMIT $3`
+	toldVerdict = `SELECT revision, stamp, status, nullif(due, '-infinity') FROM verdicts WHERE site = $1 AND `
+
+	toldVerdicts = toldVerdict + `revision = ANY(ARRAY(SELECT revision` + outboxBatch + `))
+		UNION (` + toldVerdict + `due < now() ORDER BY due LIMIT ` + numberedAtOnce + `)`
 
 	insertEvents = `INSERT INTO events (site, number, at, type, revision, subject, data, withheld)
 		SELECT $1, $2 + n, at, type, nullif(revision, 0), subject, data, withheld
@@ -71,9 +77,6 @@ const (
 		RETURNING (SELECT count(*) FROM gone)`
 )
 
-// maxNumbered bounds the events that are numbered in one transaction.
-const maxNumbered = 500
-
 // Position implements feed.Store.
 func (s *Store) Position(ctx context.Context) (newest int64, behind bool, err error) {
 	err = s.readFirst(ctx, func(ctx context.Context, _ *reading) error {
@@ -90,6 +93,7 @@ type numbering struct {
 	newest int64
 	batch  feed.Batch
 	ids    []int64 // of the events of the batch, in the outbox
+	most   int     // events that are numbered at once
 
 	webhooks []webhooks.Webhook // that are enabled
 }
@@ -108,7 +112,7 @@ func (s *Store) Number(ctx context.Context, derive func(feed.Batch) feed.Derived
 				if newest = n.newest; len(n.ids) > 0 || len(n.batch.Told) > 0 {
 					newest, err = n.write(ctx, derive(n.batch))
 				}
-				more = len(n.ids) == maxNumbered || len(n.batch.Told) == maxNumbered
+				more = len(n.ids) >= n.most || len(n.batch.Told) >= n.most
 				return err
 			})
 		})
@@ -120,9 +124,9 @@ func (s *Store) Number(ctx context.Context, derive func(feed.Batch) feed.Derived
 func (n *numbering) read(ctx context.Context) error {
 	batch := &pgx.Batch{}
 	batch.Queue(lockFeed, n.site).QueryRow(func(row pgx.Row) error {
-		return row.Scan(&n.newest, &n.batch.Head, &n.batch.Evidence.Now)
+		return row.Scan(&n.newest, &n.batch.Head, &n.batch.Evidence.Now, &n.most)
 	})
-	batch.Queue(selectOutbox, n.site, maxNumbered).Query(func(rows pgx.Rows) (err error) {
+	batch.Queue(selectOutbox, n.site).Query(func(rows pgx.Rows) (err error) {
 		n.batch.Events, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (events.Event, error) {
 			var id int64
 			event, err := scanFeedEvent(prefixed{row, []any{&id}})
@@ -131,7 +135,7 @@ func (n *numbering) read(ctx context.Context) error {
 		})
 		return err //nolint:wrapcheck // explained by Number
 	})
-	batch.Queue(toldVerdicts, n.site, maxNumbered, maxNumbered).Query(func(rows pgx.Rows) error {
+	batch.Queue(toldVerdicts, n.site).Query(func(rows pgx.Rows) error {
 		return n.scanTold(rows)
 	})
 	batch.Queue(enabledWebhooks, n.site).Query(func(rows pgx.Rows) (err error) {

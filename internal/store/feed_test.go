@@ -9,6 +9,7 @@ import (
 
 	"purser/internal/feed"
 	"purser/internal/store/storetest"
+	"purser/internal/webhooks"
 )
 
 // Old events go, the oldest first: those that are older than an age and not among the newest of a number.
@@ -61,6 +62,38 @@ func TestStore_Forget(t *testing.T) {
 		}
 		if diff := cmp.Diff(c.remain, remain); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", c.name, diff)
+		}
+	}
+}
+
+// Fewer events are numbered at once where each has many deliveries, and none is lost.
+func TestStore_Number_deliveries(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s := openStore(t, url, defaults())
+	site := open(t, url)
+	const hooks, changes = 100, 25
+	for range hooks {
+		id, err := s.AddWebhook(t.Context(), webhooks.Webhook{URL: "http://x.example", Enabled: true, Secret: []byte("s")}, hooks)
+		if id == 0 || err != nil {
+			t.Fatalf("webhook %d: %v", id, err)
+		}
+	}
+	for i := range changes {
+		put(t, site, "a", widget("w", i))
+	}
+	for _, want := range []struct {
+		newest int64
+		more   bool
+	}{{20, true}, {changes, false}} {
+		newest, more, err := s.Number(t.Context(), func(feed.Batch) feed.Derived { return feed.Derived{} })
+		if newest != want.newest || more != want.more || err != nil {
+			t.Errorf("numbered to %d, more: %v, %v; want %+v", newest, more, err, want)
+		}
+		var jobs int64
+		err = storetest.Connect(t, url).QueryRow(t.Context(), "SELECT count(*) FROM river_job").Scan(&jobs)
+		if jobs != want.newest*hooks || err != nil {
+			t.Errorf("%d deliveries, %v; want %d", jobs, err, want.newest*hooks)
 		}
 	}
 }

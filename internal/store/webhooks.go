@@ -27,6 +27,9 @@ const (
 
 	disableWebhook = `UPDATE webhooks SET enabled = false, reason = $3 WHERE site = $1 AND id = $2`
 
+	resealWebhook = `UPDATE webhooks SET secret = $5, previous = $6
+		WHERE site = $1 AND id = $2 AND secret = $3 AND previous IS NOT DISTINCT FROM $4`
+
 	deleteWebhook = `DELETE FROM webhooks WHERE site = $1 AND id = $2`
 
 	enabledWebhooks = `SELECT ` + webhookColumns + ` FROM webhooks WHERE site = $1 AND enabled`
@@ -90,6 +93,14 @@ func (s *Store) SetWebhook(ctx context.Context, w webhooks.Webhook) error {
 	}
 	return s.changeWebhook(ctx, w.ID, updateWebhook, w.URL, words(w.Types), w.Enabled, w.Reason, w.Secret, w.Previous,
 		rotated)
+}
+
+// ResealWebhook implements webhooks.Store.
+func (s *Store) ResealWebhook(ctx context.Context, w webhooks.Webhook, secret, previous []byte) error {
+	return s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
+		_, err := s.pool.Exec(ctx, resealWebhook, s.site, w.ID, w.Secret, w.Previous, secret, previous)
+		return err //nolint:wrapcheck // explained by retry
+	})
 }
 
 // DropWebhook implements webhooks.Store. Its deliveries fail when they are tried.

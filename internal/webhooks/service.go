@@ -21,10 +21,20 @@ import (
 // Config holds the dependencies of a Service. All fields but Proxy and Vault must be set.
 type Config struct {
 	Store   Store
-	Vault   secrets.Sealer // keeps the secrets; nil refuses webhooks
+	Vault   Vault // keeps the secrets; nil refuses webhooks
 	Allowed Allowed
 	Proxy   *url.URL // through which receivers are called; nil for none
 	Now     func() time.Time
+}
+
+// Vault seals secrets with the newest key.
+type Vault interface {
+	secrets.Sealer
+
+	// Prefix is what every text begins with that is sealed now.
+	Prefix(ctx context.Context) []byte
+	// Reseal seals again what was sealed with an older key.
+	Reseal(ctx context.Context, place secrets.Place, sealed []byte) ([]byte, error)
 }
 
 // Service keeps webhooks and calls them. It is safe for concurrent use.

@@ -81,6 +81,8 @@ type Store interface {
 	// AddWebhook adds a webhook, unless there are as many as there may be, and returns its id; 0 if it was not added.
 	AddWebhook(ctx context.Context, w Webhook, most int) (int64, error)
 	SetWebhook(ctx context.Context, w Webhook) error
+	// ResealWebhook replaces the secrets of a webhook by the same that are sealed again, unless they have become others.
+	ResealWebhook(ctx context.Context, w Webhook, secret, previous []byte) error
 	DropWebhook(ctx context.Context, id int64) error
 	// Disable disables a webhook for a reason.
 	Disable(ctx context.Context, id int64, reason string) error

@@ -248,13 +248,22 @@ func TestSecrets_rotation(t *testing.T) {
 	keyset := newKeyset(t)
 	database := storetest.URL(t)
 	t.Run("rotate", func(t *testing.T) {
-		s := startOn(t, database, "--secrets-keyset", keyset)
+		s := startOn(t, database, "--secrets-keyset", keyset, "--webhook-allow", "*.example")
 		s.put(t, "site", layeringPolicy("lp")+passphrase("a", "one")+passphrase("b", "two")).is(t, http.StatusOK)
+		hook, _ := s.hook(t, "{url: 'http://x.example', enabled: false}")
+		const other = "{url: 'http://x.example', enabled: false, secret: whsec_QkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJC}"
+		s.send(t, request{method: "PUT", path: hook, body: other, header: yamlBody()}).is(t, http.StatusOK)
 		before := dump(t, database)["contents"]
 		if said, err := command(t, "secrets", "rotate", "--secrets-keyset", keyset); err != nil || !strings.Contains(said, "seals from now on") {
 			t.Fatalf("secrets rotate: %v\n%s", err, said)
 		}
-		eventually(t, "all secrets are sealed again", func() bool { return strings.Contains(s.log.text(), `"secrets":2`) })
+		eventually(t, "all secrets are sealed again", func() bool { return strings.Contains(s.log.text(), `"secrets":3`) })
+		var same bool
+		const keys = `SELECT bool_and(substring(w.secret, 1, 5) = substring(c.sealed, 1, 5) AND substring(w.previous, 1, 5) = substring(c.sealed, 1, 5))
+			FROM webhooks w, contents c WHERE c.sealed IS NOT NULL`
+		if err := storetest.Connect(t, database).QueryRow(t.Context(), keys).Scan(&same); err != nil || !same {
+			t.Errorf("the secrets of a webhook have the newest key: %v, %v", same, err)
+		}
 		if dump(t, database)["contents"] == before {
 			t.Error("the database says the same as before")
 		}

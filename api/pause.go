@@ -1,0 +1,98 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"purser/internal/authz"
+	"purser/internal/feed"
+)
+
+// pause is what is kept of a request while it waits: see pausing.
+type pause struct {
+	began  time.Time     // the request
+	limit  time.Duration // of the wait
+	place  feed.Wait
+	viewer authz.Viewer // whom the answer of the group is for
+	pinned string       // what the request is about
+	group  *group       // nil if the request need not wait
+	joined time.Time    // the group
+	leave  func()
+
+	over   bool // the request has waited
+	waited time.Duration
+	answer *recorded // of the group; nil if the request has to be answered by itself
+	err    error
+}
+
+type pauseKey struct{}
+
+// begun reports whether a request waits or has waited.
+func (p *pause) begun() bool { return p.group != nil }
+
+// pausing lets requests wait outside of the handlers that it is put around. A request that has to wait returns from
+// them without an answer, and is handled again, by all of them, when it has waited: so it is authorized again, and
+// meanwhile needs little more memory than a connection of net/http does. The first time, it has a goroutine of its own,
+// whose stack ends with it; that of the connection stays as small as it is.
+func (s *server) pausing(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mayWait := strings.Contains(r.URL.RawQuery, waitParameter) || strings.Contains(r.URL.RawQuery, "%")
+		if !mayWait || !isReading(r.Method) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		p := new(pause)
+		aside(func() { next.ServeHTTP(w, p.of(r)) })
+		if !p.begun() {
+			return
+		}
+		defer p.end()
+		clear(w.Header())
+		p.rest(r.Context(), s.Stopping)
+		p.waited = s.groups.waited(p.group, p.joined)
+		next.ServeHTTP(w, p.of(r))
+	})
+}
+
+// of returns a request with its pause.
+func (p *pause) of(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), pauseKey{}, p))
+}
+
+// rest waits until the group has an answer, the time is over, the client goes away or the server stops.
+func (p *pause) rest(ctx context.Context, stopping <-chan struct{}) {
+	over := time.NewTimer(p.limit)
+	defer over.Stop()
+	select {
+	case <-p.group.done:
+		if p.err = p.group.err; p.err == nil && !p.group.answer.overflows {
+			p.answer = p.group.answer
+		}
+	case <-over.C:
+	case <-ctx.Done():
+		p.err = ctx.Err()
+	case <-stopping:
+		p.err = errStopping()
+	}
+	p.over = true
+}
+
+// end gives back what a request has while it waits.
+func (p *pause) end() {
+	p.leave()
+	p.place.End()
+}
+
+// aside runs work in a goroutine of its own, and panics as the work does.
+func aside(work func()) {
+	done := make(chan any)
+	go func() {
+		defer func() { done <- recover() }()
+		work()
+	}()
+	if p := <-done; p != nil {
+		panic(p)
+	}
+}

@@ -1,0 +1,51 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"purser/internal/secrets"
+)
+
+// Reseal seals again the secrets of webhooks that were sealed with another key than the newest one, and returns of how
+// many webhooks. Those that do not open are left as they are, and logged.
+func (s *Service) Reseal(ctx context.Context, log *slog.Logger) (resealed int, err error) {
+	if s.Vault == nil {
+		return 0, nil
+	}
+	all, err := s.Store.Webhooks(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read webhooks: %w", err)
+	}
+	newest := s.Vault.Prefix(ctx)
+	for _, w := range all {
+		again := [2][]byte{w.Secret, w.Previous}
+		changed := false
+		for i, sealed := range again {
+			if sealed == nil || bytes.HasPrefix(sealed, newest) {
+				continue
+			}
+			sealed, err := s.Vault.Reseal(ctx, place(), sealed)
+			if unopened, lost := errors.AsType[*secrets.Unopened](err); lost {
+				log.ErrorContext(ctx, "the secret of a webhook stays sealed with an older key", "webhook", w.ID, "error",
+					unopened.Error())
+				continue
+			}
+			if err != nil {
+				return resealed, fmt.Errorf("seal the secret of webhook %d again: %w", w.ID, err)
+			}
+			again[i], changed = sealed, true
+		}
+		if !changed {
+			continue
+		}
+		if err := s.Store.ResealWebhook(ctx, w, again[0], again[1]); err != nil {
+			return resealed, fmt.Errorf("store the secret of webhook %d that was sealed again: %w", w.ID, err)
+		}
+		resealed++
+	}
+	return resealed, nil
+}
