@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"html/template"
@@ -22,10 +23,12 @@ type Config struct {
 	API http.Handler // the whole API
 	// PublicURL is the URL at which browsers reach the server, "" if it is not known.
 	PublicURL string
-	OIDC      *OIDC  // nil: users sign in with tokens alone
-	Key       []byte // that sessions are sealed with; at least 32 random bytes
-	Now       func() time.Time
-	Log       *slog.Logger
+	OIDC      *OIDC // nil: users sign in with tokens alone
+	// Certificates says that the API takes a client certificate of the connection for who asks, where there is no token.
+	Certificates bool
+	Key          []byte // that sessions are sealed with; at least 32 random bytes
+	Now          func() time.Time
+	Log          *slog.Logger
 }
 
 type server struct {
@@ -266,23 +269,22 @@ func (s *server) forged(w http.ResponseWriter, r *http.Request) {
 type frame struct {
 	Title, Section string
 	User           string // "" if nobody is signed in
-	SignedIn       bool   // by a token, which can be signed out
+	SignedIn       bool   // by a token or a certificate
 	Audit          bool   // the user may read the audit
 	Live           bool   // the page changes with the site, and the user may read events
 	Data           any
 }
 
 func (v *visit) frame(of view) frame {
-	user := v.caller.User.Name
-	if user == "" {
-		user = v.caller.User.ID
-	}
 	return frame{
-		Title: of.title, Section: of.section, User: user, SignedIn: v.session.Token != "",
-		Audit: v.may("deckhand:show_audit"), Data: of.data,
+		Title: of.title, Section: of.section, User: nameOf(v.caller),
+		SignedIn: v.session.Token != "" || v.certified(v.Request), Audit: v.may("deckhand:show_audit"), Data: of.data,
 		Live: v.may("purser:list_events") && slices.Contains([]string{"overview", "revisions", "revision"}, of.template),
 	}
 }
+
+// nameOf returns what a user is called.
+func nameOf(caller client.Caller) string { return cmp.Or(caller.User.Name, caller.User.ID) }
 
 // show writes a page.
 func (v *visit) show(of view) {

@@ -14,6 +14,20 @@ type signInView struct {
 	Next  string // where to go then
 	Error string
 	OIDC  bool // one can sign in by an issuer
+	// Certificates says that client certificates count, and Holder whose certificate the browser shows, "" for none.
+	Certificates bool
+	Holder       string
+}
+
+// certified reports whether the connection of a request has a client certificate that signs its user in.
+func (s *server) certified(r *http.Request) bool {
+	return s.Certificates && r.TLS != nil && len(r.TLS.VerifiedChains) > 0
+}
+
+// signInPage returns the view of the page where one signs in.
+func (s *server) signInPage(content signInView) view {
+	content.OIDC, content.Certificates = s.issuer != nil, s.Certificates
+	return view{template: "sign-in", title: "Sign in", data: content}
 }
 
 // bounce is the content of a page that opens another one.
@@ -61,16 +75,21 @@ func (s *server) next(asked string) string {
 	return at.String()
 }
 
-// showSignIn shows the form, unless the server asks for no token.
+// showSignIn shows the form, unless the server asks for no token. Who has a certificate and asks to be somebody else is
+// shown it too.
 func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
 	v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
-	next := s.next(v.param("next"))
-	if (backend{s.API, r, v.session.Token}).get(r.Context(), &client.Caller{}, nil, "whoami") == nil {
-		http.Redirect(w, r, next, http.StatusSeeOther)
-		return
+	content := signInView{Next: s.next(v.param("next"))}
+	var caller client.Caller
+	if (backend{s.API, r, v.session.Token}).get(r.Context(), &caller, nil, "whoami") == nil {
+		if v.session.Token != "" || !s.certified(r) || v.param("other") == "" {
+			http.Redirect(w, r, content.Next, http.StatusSeeOther)
+			return
+		}
+		content.Holder = nameOf(caller)
 	}
 	v.session = session{}
-	v.show(view{template: "sign-in", title: "Sign in", data: signInView{Next: next, OIDC: s.issuer != nil}})
+	v.show(s.signInPage(content))
 }
 
 // maxForm bounds the body of a form, in bytes.
@@ -87,9 +106,9 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	next, token := s.next(r.PostForm.Get("next")), strings.TrimSpace(r.PostForm.Get("token"))
 	refused := func(status int, message string) {
-		v.show(view{
-			template: "sign-in", title: "Sign in", status: status, data: signInView{next, message, s.issuer != nil},
-		})
+		page := s.signInPage(signInView{Next: next, Error: message})
+		page.status = status
+		v.show(page)
 	}
 	if token == "" || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		refused(http.StatusBadRequest, "Enter a token: characters without spaces, as the server's operator gave it to you.")
@@ -116,7 +135,12 @@ func (s *server) enter(w http.ResponseWriter, r *http.Request, token string) err
 	return s.begin(w, r, session{Token: token, Until: s.Now().Add(maxSession)})
 }
 
+// signOut ends the session. A certificate goes on signing its user in: the page of the redirect says so.
 func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 	s.end(w, r)
-	http.Redirect(w, r, s.base+"sign-in", http.StatusSeeOther)
+	page := s.base + "sign-in"
+	if s.certified(r) {
+		page += "?other=yes"
+	}
+	http.Redirect(w, r, page, http.StatusSeeOther)
 }
