@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -142,6 +141,7 @@ type view struct {
 type visit struct {
 	*server
 	*http.Request
+	*paper
 
 	w       http.ResponseWriter
 	api     backend
@@ -158,7 +158,7 @@ func (v *visit) param(name string) string { return v.URL.Query().Get(name) }
 // answer makes what a request asks for, once there is room for that, and then sends it: slow readers take no room from
 // others. Whoever is not signed in is sent to the page where one does that.
 func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, get maker) {
-	v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
+	v := &visit{server: s, Request: r, paper: newPaper(), w: w, session: s.sessionOf(r)}
 	v.api = backend{s.API, r, v.session.Token}
 	send, err := v.inTurn(ctx, get)
 	switch {
@@ -187,7 +187,7 @@ func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) 
 func (s *server) page(show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		broken := r.ParseForm() != nil
+		broken := r.ParseForm() != nil || tooLong(r.URL.Query())
 		s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
 			if broken {
 				return nil, errForm
@@ -203,6 +203,19 @@ func (s *server) page(show handler) http.HandlerFunc {
 			}, err
 		})
 	}
+}
+
+// maxQuery is how many bytes the parameters of a page may have, together: pages repeat them in forms and links.
+const maxQuery = 5000
+
+func tooLong(query url.Values) bool {
+	size := 0
+	for name, values := range query {
+		for _, value := range values {
+			size += len(name) + len(value)
+		}
+	}
+	return size > maxQuery
 }
 
 // fail shows an error.
@@ -258,7 +271,7 @@ func (v *visit) nowhere() (view, error) {
 
 // forged answers a request that another site's page made.
 func (s *server) forged(w http.ResponseWriter, r *http.Request) {
-	v := &visit{server: s, Request: r, w: w}
+	v := &visit{server: s, Request: r, paper: newPaper(), w: w}
 	v.fail(&refusal{
 		status:  http.StatusForbidden,
 		message: "The request came from another site's page, and was not carried out. Open the page here and try again.",
@@ -288,8 +301,7 @@ func nameOf(caller client.Caller) string { return cmp.Or(caller.User.Name, calle
 
 // show writes a page.
 func (v *visit) show(of view) {
-	var page bytes.Buffer
-	if err := v.pages[of.template].ExecuteTemplate(&page, "layout", v.frame(of)); err != nil {
+	if err := v.pages[of.template].ExecuteTemplate(&v.written, "layout", v.frame(of)); err != nil {
 		v.complain(v.Request, err)
 		http.Error(v.w, "Something went wrong; the server's log says what.", http.StatusInternalServerError)
 		return
@@ -298,5 +310,5 @@ func (v *visit) show(of view) {
 	if of.status != 0 {
 		v.w.WriteHeader(of.status)
 	}
-	_, _ = page.WriteTo(v.w) // the browser may have gone
+	_, _ = v.written.WriteTo(v.w) // the browser may have gone
 }

@@ -51,7 +51,7 @@ func (s *server) bounced(w http.ResponseWriter, r *http.Request) bool {
 		r.Method != http.MethodGet {
 		return false
 	}
-	v := &visit{server: s, Request: r, w: w}
+	v := &visit{server: s, Request: r, paper: newPaper(), w: w}
 	v.show(view{template: "bounce", title: "Opening the page", data: bounce{s.here(r), "0"}})
 	return true
 }
@@ -68,7 +68,8 @@ func (s *server) here(r *http.Request) string {
 // next returns where to go after signing in: a page of this server.
 func (s *server) next(asked string) string {
 	at, err := url.Parse(asked)
-	if err != nil || at.IsAbs() || at.Host != "" || !strings.HasPrefix(at.EscapedPath(), s.base) ||
+	if err != nil || len(asked) > 4*maxQuery || at.IsAbs() || at.Host != "" ||
+		!strings.HasPrefix(at.EscapedPath(), s.base) ||
 		strings.ContainsAny(asked, "\\\r\n") || strings.HasPrefix(at.Path, s.base+"sign-") {
 		return s.base
 	}
@@ -78,7 +79,7 @@ func (s *server) next(asked string) string {
 // showSignIn shows the form, unless the server asks for no token. Who has a certificate and asks to be somebody else is
 // shown it too.
 func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
-	v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
+	v := &visit{server: s, Request: r, paper: newPaper(), w: w, session: s.sessionOf(r)}
 	content := signInView{Next: s.next(v.param("next"))}
 	var caller client.Caller
 	if (backend{s.API, r, v.session.Token}).get(r.Context(), &caller, nil, "whoami") == nil {
@@ -95,10 +96,10 @@ func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
 // maxForm bounds the body of a form, in bytes.
 const maxForm = 128 << 10
 
-var errForm = &refusal{status: http.StatusBadRequest, message: "The form cannot be read, or is too large."}
+var errForm = &refusal{status: http.StatusBadRequest, message: "The form or the link cannot be read, or is too long."}
 
 func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
-	v := &visit{server: s, Request: r, w: w}
+	v := &visit{server: s, Request: r, paper: newPaper(), w: w}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		v.fail(errForm)
