@@ -92,6 +92,8 @@ func (v *visit) post() (view, error) {
 
 // rollbackView is the content of the page that shows what a rollback would do.
 type rollbackView struct {
+	*paper
+
 	To      string
 	Head    string // the ETag of the newest revision, for which the preview holds
 	Message string
@@ -120,7 +122,7 @@ func (v *visit) rollBack() (view, error) {
 		v.goTo(v.link([]string{"revisions", done.header.Get("Purser-Revision")}))
 		return view{}, nil
 	}
-	page := rollbackView{To: to, Head: done.header.Get("ETag"), Message: message}
+	page := rollbackView{paper: v.paper, To: to, Head: done.header.Get("ETag"), Message: message}
 	if err := done.decode(&page.Preview); err != nil {
 		return view{}, err
 	}

@@ -54,7 +54,10 @@ type refusal struct {
 func (r *refusal) Error() string {
 	text := r.message
 	for _, message := range r.messages {
-		if message != r.message {
+		switch {
+		case strings.HasPrefix(message, text): // it says more
+			text = message
+		case message != r.message:
 			text = strings.TrimSpace(text + " " + message)
 		}
 	}
@@ -257,10 +260,11 @@ func together(ctx context.Context, work ...func(context.Context) error) error {
 	return group.Wait()
 }
 
-// serious drops the error of something that a page can do without: what the user may not see, and what is not there.
+// serious drops the error of something that a page can do without: what the user may not see, what is not there, and
+// what cannot be made of the documents as they are.
 func serious(err error) error {
 	if refusedWith(err, http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusBadRequest,
-		http.StatusRequestEntityTooLarge) {
+		http.StatusConflict, http.StatusRequestEntityTooLarge) {
 		return nil
 	}
 	return err

@@ -4,12 +4,15 @@ import (
 	"context"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"purser/internal/client"
 )
 
 // compareView is the content of the page that compares two revisions.
 type compareView struct {
+	*paper
+
 	From, To   string // as they were asked for
 	Before     int64  // their numbers
 	After      int64
@@ -26,7 +29,7 @@ type compareView struct {
 
 // compare shows how two revisions differ.
 func (v *visit) compare() (view, error) {
-	page := compareView{From: v.param("from"), To: v.param("to"), Split: v.param("view") == "split"}
+	page := compareView{paper: v.paper, From: v.param("from"), To: v.param("to"), Split: v.param("view") == "split"}
 	shown := view{template: "compare", title: "Compare revisions", section: "compare"}
 	if page.To == "" {
 		page.To = "latest"
@@ -86,12 +89,12 @@ func (v *visit) fillComparison(page *compareView) error {
 	skip, _ := strconv.Atoi(v.param("skip")) // another one: none
 	skip = min(max(skip, 0), len(all))
 	size, end := 0, skip
-	for ; end < len(all) && (end == skip || size+all[end].Size() <= maxLines); end++ {
-		size += all[end].Size()
+	for ; end < len(all) && (end == skip || size+v.sizeOf(all[end], page.Split) <= maxLines); end++ {
+		size += v.sizeOf(all[end], page.Split)
 	}
 	page.Shown, page.First, page.Last = all[skip:end], skip+1, end
 	for _, c := range page.Shown {
-		c.cut()
+		c.cut(maxLines, page.Split)
 	}
 	link := func(skip int) string {
 		query := v.URL.Query()
@@ -107,15 +110,15 @@ func (v *visit) fillComparison(page *compareView) error {
 	return nil
 }
 
-// cut leaves out rows of a difference that is too large for a page.
-func (c *comparison) cut() {
+// cut leaves out rows of a difference beyond so many bytes.
+func (c *comparison) cut(most int, split bool) {
 	size := 0
 	for i, h := range c.Hunks {
 		for k, r := range h.Rows {
-			if size += 140 + weight(r.Text); size > maxLines {
+			if size += r.size(split); size > most {
 				c.Hunks[i].Rows = h.Rows[:k]
 				c.Hunks = c.Hunks[:i+1]
-				c.Note = "The rest of this document's difference is too long for a page."
+				c.Note = strings.TrimSpace(c.Note + " The rest of this document's difference is too long for a page.")
 				return
 			}
 		}

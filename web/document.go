@@ -15,6 +15,8 @@ import (
 
 // documentView is the content of the page of a document. Only one of its parts is filled: As says which.
 type documentView struct {
+	*paper
+
 	Revision client.Revision
 	ID       client.Identity
 	Stored   *storedDocument // nil if the revision has no such document
@@ -51,7 +53,9 @@ func forms() []string { return []string{"written", "rendered", "explained", "his
 // document shows a document of a revision.
 func (v *visit) document() (view, error) {
 	id := client.Identity{Schema: v.param("schema"), Layer: v.param("layer"), Name: v.param("name")}
-	page := documentView{ID: id, As: v.param("as"), Path: v.param("path"), Secrets: v.param("secrets") == "shown"}
+	page := documentView{
+		paper: v.paper, ID: id, As: v.param("as"), Path: v.param("path"), Secrets: v.param("secrets") == "shown",
+	}
 	if !slices.Contains(forms(), page.As) {
 		page.As = "written"
 	}
@@ -92,7 +96,6 @@ func (v *visit) document() (view, error) {
 	}
 	page.Total = len(found.Findings)
 	v.place(&page, found.Findings)
-	page.About = fitting(page.About)
 	return view{
 		template: "document", title: id.Name + " in revision " + revision, section: "revisions", data: page,
 	}, nil
@@ -188,7 +191,7 @@ func (v *visit) renderedChange(ctx context.Context, revision string, page *docum
 	}
 	if all := parseUnified(text); len(all) > 0 {
 		page.Rendered = all[0]
-		page.Rendered.cut()
+		page.Rendered.cut(maxLines, false)
 	}
 	return nil
 }
@@ -218,7 +221,9 @@ func (v *visit) place(page *documentView, found []finding) {
 	}
 	page.About = mark(v.Context(), strings.Join(texts, "\n"), page.Lines, found, page.Path)
 	number, _ := strconv.Atoi(v.param("page")) // another one: that of the path
-	page.Lines, page.Page, page.Pages = pageOfLines(page.Lines, number)
+	const links = 12                           // of the page that name the document
+	most := max(maxLines-links*(len(v.documentLink(page.Revision.ID, page.ID))-perLink), maxLines/4)
+	page.Lines, page.Page, page.Pages = pageOfLines(page.Lines, number, min(most, maxLines))
 }
 
 // schemaParts returns the namespace, kind and version of a document's schema.
@@ -238,21 +243,16 @@ func (v *visit) past(ctx context.Context, page *documentView) error {
 	if err := v.api.get(ctx, &found, query, path...); err != nil {
 		return err
 	}
-	size, taken := 0, 0
 	for _, c := range found.Results {
 		shown := change{DocumentChange: c}
 		shown.Change = wordFor(c.Change)
 		if all := parseUnified(c.Diff); len(all) > 0 {
 			shown.Comparison = all[0]
-			if size += shown.Comparison.Size(); size > maxLines {
-				shown.Comparison = nil
-				size = maxLines
-			}
+			shown.Comparison.cut(maxLines/2, false)
 		}
 		page.Changes = append(page.Changes, shown)
-		taken++
 	}
-	page.More.end(taken, found.Next != nil)
+	page.More.end(len(page.Changes), found.Next != nil)
 	return nil
 }
 

@@ -78,13 +78,8 @@ func (v *visit) explained(ctx context.Context, revision string, page *documentVi
 		return nil
 	}
 	page.Parents = found.Parents
-	from, size := min(page.More.Offset, len(found.Leaves)), 0
-	end := from
-	for ; end < len(found.Leaves) && end < from+maxLeaves && size < maxLines; end++ {
-		const perLeaf, perStep = 300, 120
-		size += perLeaf + weight(found.Leaves[end].Path) + weight(string(found.Leaves[end].Value)) +
-			perStep*len(found.Leaves[end].Steps)
-	}
+	from := min(page.More.Offset, len(found.Leaves))
+	end := min(from+maxLeaves, len(found.Leaves))
 	page.Leaves = found.Leaves[from:end]
 	page.More.end(len(page.Leaves), end < len(found.Leaves))
 	return err

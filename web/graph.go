@@ -79,6 +79,8 @@ func linked(of client.Graph, here int, ends func(client.Edge) (from, to int)) (a
 
 // graphView is the content of the page of a graph.
 type graphView struct {
+	*paper
+
 	Revision int64
 	Focus    string
 	Depth    int
@@ -120,7 +122,7 @@ func (v *visit) graph() (view, error) {
 		return view{}, err
 	}
 	id := strconv.FormatInt(revision.ID, 10)
-	page := graphView{Revision: revision.ID, Focus: v.param("focus"), Depth: 2, Filter: v.param("filter")}
+	page := graphView{paper: v.paper, Revision: revision.ID, Focus: v.param("focus"), Depth: 2, Filter: v.param("filter")}
 	if depth, err := strconv.Atoi(v.param("depth")); err == nil {
 		page.Depth = min(max(depth, 0), maxDepth)
 	}

@@ -168,13 +168,27 @@ func (h hunk) Pairs() (pairs []pair) {
 	return pairs
 }
 
-// Size estimates how many bytes of a page a comparison takes.
-func (c *comparison) Size() int {
-	const perRow, perDocument = 140, 1000
-	size := perDocument + 4*weight(c.Title)
+// size returns how many bytes of a page a row takes at most; side by side, what is the same stands there twice.
+func (r row) size(split bool) int {
+	const perRow = 140
+	size := perRow + weight(r.Text)
+	if split && r.Kind == "same" {
+		size += weight(r.Text)
+	}
+	return size
+}
+
+// perLink is how many bytes a link to a document usually takes.
+const perLink = 200
+
+// sizeOf returns how many bytes of a page a comparison takes at most.
+func (s *server) sizeOf(c *comparison, split bool) int {
+	const perDocument, links = 3000, 3 // of which one has the revision before too
+	size := perDocument + links*len(s.documentLink(0, c.Document))
 	for _, h := range c.Hunks {
+		size += perLink
 		for _, r := range h.Rows {
-			size += perRow + weight(r.Text)
+			size += r.size(split)
 		}
 	}
 	return size

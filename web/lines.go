@@ -8,8 +8,11 @@ import (
 	"purser/internal/document"
 )
 
-// maxLine bounds the characters that are shown of a line, and maxLines the bytes of a page of lines.
-const maxLine, maxLines = 1500, 80_000
+// maxLines bounds the bytes of a page of lines.
+const maxLines = 80_000
+
+// maxNotes bounds the bytes of the findings that are shown beside a line.
+const maxNotes = 12_000
 
 // line is a line of a document's text, with what is wrong in it.
 type line struct {
@@ -67,17 +70,15 @@ func linesOf(ctx context.Context, text string, paths [][]string) []int {
 	return at
 }
 
-// pageOfLines returns a page of lines: with number 0 that of the marked line, or the first one. Pages count from 1.
-func pageOfLines(lines []line, number int) (shown []line, page, pages int) {
+// pageOfLines returns a page of lines that takes at most so many bytes: with number 0 that of the marked line, or the
+// first one. Pages count from 1.
+func pageOfLines(lines []line, number, most int) (shown []line, page, pages int) {
 	var starts []int
-	size, marked := maxLines, 0
+	size, marked := most, 0
 	for i, l := range lines {
 		const perLine = 60
-		cost := perLine + weight(l.Text)
-		for _, f := range l.Findings {
-			cost += perLine*4 + weight(f.Message) + weight(f.Advice)
-		}
-		if size += cost; size > maxLines {
+		cost := perLine + weight(l.Text) + min(len(l.Findings), 2)*maxNotes/2 //nolint:mnd // few have more than one
+		if size += cost; size > most {
 			starts, size = append(starts, i), cost
 		}
 		if l.Marked {

@@ -12,6 +12,8 @@ import (
 
 // searchView is the content of the page that searches documents.
 type searchView struct {
+	*paper
+
 	Revision int64
 	Asked    string // the revision as it was asked for
 	Filters  []filter
@@ -26,7 +28,7 @@ type filter struct{ Name, Label, Value, Hint, parameter string }
 // search lists the documents of a revision that a text or some properties select.
 func (v *visit) search() (view, error) {
 	const limit = 50
-	page := searchView{Asked: v.param("revision"), Pages: v.pager(limit), Filters: []filter{
+	page := searchView{paper: v.paper, Asked: v.param("revision"), Pages: v.pager(limit), Filters: []filter{
 		{"q", "Text", v.param("q"), "in names, labels and values", "search"},
 		{"schema", "Schema", v.param("schema"), "such as acme/Host/v1", "schema"},
 		{"name", "Name", v.param("name"), "", "metadata.name"},
@@ -67,6 +69,8 @@ func (v *visit) search() (view, error) {
 
 // auditView is the content of the page of the audit.
 type auditView struct {
+	*paper
+
 	User, Revision, Since, Until string
 	Items                        []auditEvent
 	Pages                        pager
@@ -77,7 +81,8 @@ type auditView struct {
 func (v *visit) audit() (view, error) {
 	const limit = 100
 	page := auditView{
-		User: v.param("user"), Revision: v.param("revision"), Since: v.param("since"), Until: v.param("until"),
+		paper: v.paper,
+		User:  v.param("user"), Revision: v.param("revision"), Since: v.param("since"), Until: v.param("until"),
 		Pages: v.pager(limit),
 	}
 	query := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(page.Pages.Offset)}}
@@ -119,6 +124,8 @@ type schemaItem struct {
 
 // schemasView is the content of the list of schemas.
 type schemasView struct {
+	*paper
+
 	Revision int64
 	Filter   string
 	Items    []schemaItem
@@ -129,7 +136,7 @@ type schemasView struct {
 // schemas lists the schemas of a revision.
 func (v *visit) schemas() (view, error) {
 	const limit = 200
-	page := schemasView{Filter: v.param("filter"), Pages: v.pager(limit)}
+	page := schemasView{paper: v.paper, Filter: v.param("filter"), Pages: v.pager(limit)}
 	var revision client.Revision
 	if err := v.api.get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err

@@ -78,7 +78,7 @@ func (s *server) flow(provider *oidc.Provider) *oauth2.Config {
 
 // toIssuer sends the browser to the issuer.
 func (s *server) toIssuer(w http.ResponseWriter, r *http.Request) {
-	v := &visit{server: s, Request: r, w: w}
+	v := &visit{server: s, Request: r, paper: newPaper(), w: w}
 	provider, err := s.issuer.discovered(r.Context())
 	if err != nil {
 		s.complain(r, err)
@@ -115,7 +115,7 @@ var (
 
 // fromIssuer begins a session when the issuer sends the browser back with a code.
 func (s *server) fromIssuer(w http.ResponseWriter, r *http.Request) {
-	v := &visit{server: s, Request: r, w: w}
+	v := &visit{server: s, Request: r, paper: newPaper(), w: w}
 	begun, ok := s.attemptOf(r)
 	http.SetCookie(w, s.cookie(r, statePurpose, "", time.Time{}, http.SameSiteLaxMode)) // it counts once
 	query := r.URL.Query()

@@ -12,6 +12,8 @@ import (
 
 // overviewView is the content of the first page.
 type overviewView struct {
+	*paper
+
 	Empty    bool // there is no revision yet
 	Revision client.Revision
 	Verdict  verdict
@@ -37,7 +39,7 @@ type madeBy struct{ Added, Removed int }
 // overview shows whether the newest revision may be deployed, and what happened last.
 func (v *visit) overview() (view, error) {
 	shown := view{template: "overview", title: "Overview", section: "overview"}
-	var page overviewView
+	page := overviewView{paper: v.paper}
 	err := v.api.get(v.Context(), &page.Revision, nil, "revisions", "latest")
 	if refusedWith(err, http.StatusNotFound) || err == nil && page.Revision.ID == 0 {
 		page.Empty = true
@@ -114,8 +116,7 @@ func (v *visit) judge(ctx context.Context, revision string, most int) (judged ju
 	judged = judgement{
 		verdict: verdictOf(status, found), stamp: status.Stamp,
 	}
-	shown := fitting(found.Findings)
-	judged.groups, judged.more = byDocument(shown), max(found.Total-len(shown), 0)
+	judged.groups, judged.more = byDocument(found.Findings), max(found.Total-len(found.Findings), 0)
 	judged.required, err = v.required(ctx, revision, status)
 	return judged, err
 }
@@ -125,6 +126,7 @@ type required struct {
 	Name, Status string
 	Policies     []string
 	Newest       entry
+	Unasked      bool   // Newest is not known: there are too many
 	Who          string // posted it; "" if that is not known
 }
 
@@ -137,9 +139,6 @@ const maxRequired = 30
 // required returns the validations that policies require, or without policies those that were reported.
 func (v *visit) required(ctx context.Context, revision string, status client.Verdict) ([]required, error) {
 	all := requiredOf(status)
-	if len(all) > maxRequired {
-		return all, nil
-	}
 	var posts list[auditEvent]
 	work := []func(context.Context) error{}
 	if v.may("deckhand:show_audit") {
@@ -148,6 +147,9 @@ func (v *visit) required(ctx context.Context, revision string, status client.Ver
 		})
 	}
 	for i := range all {
+		if all[i].Unasked = i >= maxRequired; all[i].Unasked {
+			continue
+		}
 		work = append(work, func(ctx context.Context) (err error) {
 			all[i].Newest, err = v.newest(ctx, revision, all[i].Name)
 			return serious(err)

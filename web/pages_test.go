@@ -122,6 +122,28 @@ func TestPages_rendered(t *testing.T) {
 	}
 }
 
+// TestPages_unordered reads the pages of a site without a LayeringPolicy, whose documents can be neither rendered nor
+// compared in depth.
+func TestPages_unordered(t *testing.T) {
+	t.Parallel()
+	for _, compat := range []bool{false, true} {
+		s := newSite(t, anonymous, func(config *api.Config) { config.Compat = compat })
+		s.put(t, "site", host("cmp-1", 2))
+		b := s.browser(t)
+		b.get(t, "/ui/").is(t, http.StatusOK).shows(t, "Revision 1")
+		page := b.get(t, "/ui/revisions/1").is(t, http.StatusOK)
+		page.shows(t, "Revision 1", "cmp-1")
+		const once = "Required LayeringPolicy was not found"
+		if text := page.visible(t); strings.Contains(text, once+" for layering "+once) {
+			t.Errorf("a refusal is repeated:\n%s", text)
+		}
+		b.get(t, "/ui/compare?from=0&to=1").is(t, http.StatusOK).shows(t, once)
+		for _, as := range []string{"written", "rendered", "explained", "history", "graph"} {
+			b.get(t, "/ui/revisions/1/document?schema=acme/Host/v1&layer=site&name=cmp-1&as="+as).is(t, http.StatusOK)
+		}
+	}
+}
+
 func TestPages_empty(t *testing.T) {
 	t.Parallel()
 	b := newSite(t, anonymous).browser(t)

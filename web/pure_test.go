@@ -182,10 +182,10 @@ func TestPageOfLines(t *testing.T) {
 		}
 		marked := rapid.IntRange(0, len(lines)-1).Draw(t, "marked")
 		lines[marked].Marked = true
-		_, of, pages := pageOfLines(lines, 0)
+		_, of, pages := pageOfLines(lines, 0, maxLines)
 		next := 1
 		for number := 1; number <= pages; number++ {
-			shown, _, _ := pageOfLines(lines, number)
+			shown, _, _ := pageOfLines(lines, number, maxLines)
 			size := 0
 			for _, l := range shown {
 				if l.Number != next {

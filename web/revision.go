@@ -12,6 +12,8 @@ import (
 
 // revisionsView is the content of the list of revisions.
 type revisionsView struct {
+	*paper
+
 	Items []revisionItem
 	Tag   string
 	Pages pager
@@ -20,7 +22,7 @@ type revisionsView struct {
 // revisions lists the revisions, newest first.
 func (v *visit) revisions() (view, error) {
 	const limit = 50
-	page := revisionsView{Tag: v.param("tag"), Pages: v.pager(limit)}
+	page := revisionsView{paper: v.paper, Tag: v.param("tag"), Pages: v.pager(limit)}
 	query := url.Values{}
 	if page.Tag != "" {
 		query.Set("tag", page.Tag)
@@ -36,6 +38,8 @@ func (v *visit) revisions() (view, error) {
 
 // revisionView is the content of the page of a revision.
 type revisionView struct {
+	*paper
+
 	Revision  revisionItem
 	Newest    bool
 	Verdict   verdict
@@ -69,7 +73,7 @@ func (v *visit) revision() (view, error) {
 	if err := v.api.get(v.Context(), &described, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}
-	page := revisionView{Revision: revisionItem{Revision: described.Revision}, Previous: described.ID - 1}
+	page := revisionView{paper: v.paper, Revision: revisionItem{Revision: described.Revision}, Previous: described.ID - 1}
 	for _, name := range sortedKeys(described.Tagged) {
 		page.Tags = append(page.Tags, tag{name, tagText(described.Tagged[name])})
 	}
@@ -186,6 +190,8 @@ func (v *visit) documents(ctx context.Context, revision string, query url.Values
 
 // validationView is the content of the page of a validation's results.
 type validationView struct {
+	*paper
+
 	Revision client.Revision
 	Name     string
 	Entries  []entry
@@ -196,7 +202,7 @@ type validationView struct {
 // validation shows the results of a validation of a revision.
 func (v *visit) validation() (view, error) {
 	const limit = 100
-	page := validationView{Name: v.PathValue("name"), Pages: v.pager(limit)}
+	page := validationView{paper: v.paper, Name: v.PathValue("name"), Pages: v.pager(limit)}
 	if err := v.api.get(v.Context(), &page.Revision, nil, "revisions", v.PathValue("revision")); err != nil {
 		return view{}, err
 	}

@@ -1,7 +1,7 @@
 package web
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"html/template"
@@ -22,10 +22,12 @@ type Config struct {
 	API http.Handler // the whole API
 	// PublicURL is the URL at which browsers reach the server, "" if it is not known.
 	PublicURL string
-	OIDC      *OIDC  // nil: users sign in with tokens alone
-	Key       []byte // that sessions are sealed with; at least 32 random bytes
-	Now       func() time.Time
-	Log       *slog.Logger
+	OIDC      *OIDC // nil: users sign in with tokens alone
+	// Certificates says that the API takes a client certificate of the connection for who asks, where there is no token.
+	Certificates bool
+	Key          []byte // that sessions are sealed with; at least 32 random bytes
+	Now          func() time.Time
+	Log          *slog.Logger
 }
 
 type server struct {
@@ -139,6 +141,7 @@ type view struct {
 type visit struct {
 	*server
 	*http.Request
+	*paper
 
 	w       http.ResponseWriter
 	api     backend
@@ -155,7 +158,7 @@ func (v *visit) param(name string) string { return v.URL.Query().Get(name) }
 // answer makes what a request asks for, once there is room for that, and then sends it: slow readers take no room from
 // others. Whoever is not signed in is sent to the page where one does that.
 func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, get maker) {
-	v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
+	v := &visit{server: s, Request: r, paper: newPaper(), w: w, session: s.sessionOf(r)}
 	v.api = backend{s.API, r, v.session.Token}
 	send, err := v.inTurn(ctx, get)
 	switch {
@@ -184,7 +187,7 @@ func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) 
 func (s *server) page(show handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-		broken := r.ParseForm() != nil
+		broken := r.ParseForm() != nil || tooLong(r.URL.Query())
 		s.answer(r.Context(), w, r, func(ctx context.Context, v *visit) (func(), error) {
 			if broken {
 				return nil, errForm
@@ -200,6 +203,19 @@ func (s *server) page(show handler) http.HandlerFunc {
 			}, err
 		})
 	}
+}
+
+// maxQuery is how many bytes the parameters of a page may have, together: pages repeat them in forms and links.
+const maxQuery = 5000
+
+func tooLong(query url.Values) bool {
+	size := 0
+	for name, values := range query {
+		for _, value := range values {
+			size += len(name) + len(value)
+		}
+	}
+	return size > maxQuery
 }
 
 // fail shows an error.
@@ -255,7 +271,7 @@ func (v *visit) nowhere() (view, error) {
 
 // forged answers a request that another site's page made.
 func (s *server) forged(w http.ResponseWriter, r *http.Request) {
-	v := &visit{server: s, Request: r, w: w}
+	v := &visit{server: s, Request: r, paper: newPaper(), w: w}
 	v.fail(&refusal{
 		status:  http.StatusForbidden,
 		message: "The request came from another site's page, and was not carried out. Open the page here and try again.",
@@ -266,28 +282,26 @@ func (s *server) forged(w http.ResponseWriter, r *http.Request) {
 type frame struct {
 	Title, Section string
 	User           string // "" if nobody is signed in
-	SignedIn       bool   // by a token, which can be signed out
+	SignedIn       bool   // by a token or a certificate
 	Audit          bool   // the user may read the audit
 	Live           bool   // the page changes with the site, and the user may read events
 	Data           any
 }
 
 func (v *visit) frame(of view) frame {
-	user := v.caller.User.Name
-	if user == "" {
-		user = v.caller.User.ID
-	}
 	return frame{
-		Title: of.title, Section: of.section, User: user, SignedIn: v.session.Token != "",
-		Audit: v.may("deckhand:show_audit"), Data: of.data,
+		Title: of.title, Section: of.section, User: nameOf(v.caller),
+		SignedIn: v.session.Token != "" || v.certified(v.Request), Audit: v.may("deckhand:show_audit"), Data: of.data,
 		Live: v.may("purser:list_events") && slices.Contains([]string{"overview", "revisions", "revision"}, of.template),
 	}
 }
 
+// nameOf returns what a user is called.
+func nameOf(caller client.Caller) string { return cmp.Or(caller.User.Name, caller.User.ID) }
+
 // show writes a page.
 func (v *visit) show(of view) {
-	var page bytes.Buffer
-	if err := v.pages[of.template].ExecuteTemplate(&page, "layout", v.frame(of)); err != nil {
+	if err := v.pages[of.template].ExecuteTemplate(&v.written, "layout", v.frame(of)); err != nil {
 		v.complain(v.Request, err)
 		http.Error(v.w, "Something went wrong; the server's log says what.", http.StatusInternalServerError)
 		return
@@ -296,5 +310,5 @@ func (v *visit) show(of view) {
 	if of.status != 0 {
 		v.w.WriteHeader(of.status)
 	}
-	_, _ = page.WriteTo(v.w) // the browser may have gone
+	_, _ = v.written.WriteTo(v.w) // the browser may have gone
 }

@@ -14,6 +14,20 @@ type signInView struct {
 	Next  string // where to go then
 	Error string
 	OIDC  bool // one can sign in by an issuer
+	// Certificates says that client certificates count, and Holder whose certificate the browser shows, "" for none.
+	Certificates bool
+	Holder       string
+}
+
+// certified reports whether the connection of a request has a client certificate that signs its user in.
+func (s *server) certified(r *http.Request) bool {
+	return s.Certificates && r.TLS != nil && len(r.TLS.VerifiedChains) > 0
+}
+
+// signInPage returns the view of the page where one signs in.
+func (s *server) signInPage(content signInView) view {
+	content.OIDC, content.Certificates = s.issuer != nil, s.Certificates
+	return view{template: "sign-in", title: "Sign in", data: content}
 }
 
 // bounce is the content of a page that opens another one.
@@ -37,7 +51,7 @@ func (s *server) bounced(w http.ResponseWriter, r *http.Request) bool {
 		r.Method != http.MethodGet {
 		return false
 	}
-	v := &visit{server: s, Request: r, w: w}
+	v := &visit{server: s, Request: r, paper: newPaper(), w: w}
 	v.show(view{template: "bounce", title: "Opening the page", data: bounce{s.here(r), "0"}})
 	return true
 }
@@ -54,32 +68,38 @@ func (s *server) here(r *http.Request) string {
 // next returns where to go after signing in: a page of this server.
 func (s *server) next(asked string) string {
 	at, err := url.Parse(asked)
-	if err != nil || at.IsAbs() || at.Host != "" || !strings.HasPrefix(at.EscapedPath(), s.base) ||
+	if err != nil || len(asked) > 4*maxQuery || at.IsAbs() || at.Host != "" ||
+		!strings.HasPrefix(at.EscapedPath(), s.base) ||
 		strings.ContainsAny(asked, "\\\r\n") || strings.HasPrefix(at.Path, s.base+"sign-") {
 		return s.base
 	}
 	return at.String()
 }
 
-// showSignIn shows the form, unless the server asks for no token.
+// showSignIn shows the form, unless the server asks for no token. Who has a certificate and asks to be somebody else is
+// shown it too.
 func (s *server) showSignIn(w http.ResponseWriter, r *http.Request) {
-	v := &visit{server: s, Request: r, w: w, session: s.sessionOf(r)}
-	next := s.next(v.param("next"))
-	if (backend{s.API, r, v.session.Token}).get(r.Context(), &client.Caller{}, nil, "whoami") == nil {
-		http.Redirect(w, r, next, http.StatusSeeOther)
-		return
+	v := &visit{server: s, Request: r, paper: newPaper(), w: w, session: s.sessionOf(r)}
+	content := signInView{Next: s.next(v.param("next"))}
+	var caller client.Caller
+	if (backend{s.API, r, v.session.Token}).get(r.Context(), &caller, nil, "whoami") == nil {
+		if v.session.Token != "" || !s.certified(r) || v.param("other") == "" {
+			http.Redirect(w, r, content.Next, http.StatusSeeOther)
+			return
+		}
+		content.Holder = nameOf(caller)
 	}
 	v.session = session{}
-	v.show(view{template: "sign-in", title: "Sign in", data: signInView{Next: next, OIDC: s.issuer != nil}})
+	v.show(s.signInPage(content))
 }
 
 // maxForm bounds the body of a form, in bytes.
 const maxForm = 128 << 10
 
-var errForm = &refusal{status: http.StatusBadRequest, message: "The form cannot be read, or is too large."}
+var errForm = &refusal{status: http.StatusBadRequest, message: "The form or the link cannot be read, or is too long."}
 
 func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
-	v := &visit{server: s, Request: r, w: w}
+	v := &visit{server: s, Request: r, paper: newPaper(), w: w}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if err := r.ParseForm(); err != nil {
 		v.fail(errForm)
@@ -87,9 +107,9 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	next, token := s.next(r.PostForm.Get("next")), strings.TrimSpace(r.PostForm.Get("token"))
 	refused := func(status int, message string) {
-		v.show(view{
-			template: "sign-in", title: "Sign in", status: status, data: signInView{next, message, s.issuer != nil},
-		})
+		page := s.signInPage(signInView{Next: next, Error: message})
+		page.status = status
+		v.show(page)
 	}
 	if token == "" || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		refused(http.StatusBadRequest, "Enter a token: characters without spaces, as the server's operator gave it to you.")
@@ -116,7 +136,12 @@ func (s *server) enter(w http.ResponseWriter, r *http.Request, token string) err
 	return s.begin(w, r, session{Token: token, Until: s.Now().Add(maxSession)})
 }
 
+// signOut ends the session. A certificate goes on signing its user in: the page of the redirect says so.
 func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 	s.end(w, r)
-	http.Redirect(w, r, s.base+"sign-in", http.StatusSeeOther)
+	page := s.base + "sign-in"
+	if s.certified(r) {
+		page += "?other=yes"
+	}
+	http.Redirect(w, r, page, http.StatusSeeOther)
 }

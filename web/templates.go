@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"reflect"
 	"strings"
 
 	"purser/internal/client"
@@ -86,9 +87,13 @@ func (s *server) functions() template.FuncMap {
 		"base":   func() string { return s.base },
 		"asset":  func(name string) string { return s.base + "static/" + name + "?v=" + s.assets[name].digest },
 		"show":   visible,
-		"line":   func(text string) string { return visible(shortened(text, maxLine)) },
-		"short":  func(text string) string { return visible(shortened(text, 200)) }, //nolint:mnd // characters
-		"value":  func(text json.RawMessage) string { return visible(shortened(string(text), 200)) },
+		"line":   shownLine,
+		"text":   shownText,
+		"short":  shownName,
+		"chip":   shownChip,
+		"value":  func(text json.RawMessage) string { return shownName(string(text)) },
+		"linked": func(path string) bool { return path != "" && len(path) <= maxPath },
+		"others": others,
 		"when":   s.when,
 		"count":  count,
 		"joined": joined,
@@ -125,13 +130,18 @@ func (s *server) functions() template.FuncMap {
 				Split bool
 			}{c, split}
 		},
-		"of": func(revision int64, list any) any {
-			return struct {
-				Revision int64
-				List     any
-			}{revision, list}
-		},
 	}
+}
+
+// maxPath is how many bytes a path may have that stands in a link.
+const maxPath = 1000
+
+// others says how many items a list has beyond the first ones.
+func others(list any, shown int) string {
+	if n := reflect.ValueOf(list).Len() - shown; n > 0 {
+		return fmt.Sprintf("and %d more", n)
+	}
+	return ""
 }
 
 // moment is a time as pages show it.

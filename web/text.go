@@ -2,10 +2,58 @@ package web
 
 import (
 	"fmt"
-	"html"
 	"strings"
 	"unicode"
 )
+
+// The characters, and bytes of a page, that are shown of a text at most; … stands for the rest. A line is one of a
+// document, a text is a message, a name is in a table, and a chip is one of several in a field of a table.
+const (
+	maxLine, maxLineBytes = 1500, 6000
+	maxText, maxTextBytes = 600, 2000
+	maxName, maxNameBytes = 200, 600
+	maxChip, maxChipBytes = 60, 180
+)
+
+func shownLine(text string) string { shown, _ := cut(text, maxLine, maxLineBytes); return shown }
+func shownText(text string) string { shown, _ := cut(text, maxText, maxTextBytes); return shown }
+func shownName(text string) string { shown, _ := cut(text, maxName, maxNameBytes); return shown }
+func shownChip(text string) string { shown, _ := cut(text, maxChip, maxChipBytes); return shown }
+
+// weight returns how many bytes of a page a line takes.
+func weight(text string) int {
+	_, size := cut(text, maxLine, maxLineBytes)
+	return size
+}
+
+// cut returns a text as it is shown, with at most so many of its characters and bytes of a page, and how many bytes of
+// a page it takes.
+func cut(text string, characters, most int) (shown string, size int) {
+	var b strings.Builder
+	for _, r := range text {
+		at := b.Len()
+		if characters--; characters >= 0 {
+			write(&b, r)
+			size += escaped(r, b.Len()-at)
+		}
+		if characters < 0 || size > most {
+			const mark = "…"
+			return b.String()[:at] + mark, min(size, most) + len(mark)
+		}
+	}
+	return b.String(), size
+}
+
+// escaped returns how many bytes of a page a character takes that html/template writes, of so many bytes itself.
+func escaped(r rune, size int) int {
+	switch r {
+	case '&', '"', '\'', '+':
+		return len("&#34;")
+	case '<', '>':
+		return len("&lt;")
+	}
+	return size
+}
 
 // visible returns a text in which what controls how text is laid out is replaced by its number: control characters,
 // and those that change the direction of writing, by which a line can look like another one. Line breaks and tabs stay.
@@ -15,27 +63,22 @@ func visible(text string) string {
 	}
 	var b strings.Builder
 	for _, r := range text {
-		if hidden(r) {
-			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
-		} else {
-			b.WriteRune(r)
-		}
+		write(&b, r)
 	}
 	return b.String()
+}
+
+func write(b *strings.Builder, r rune) {
+	if hidden(r) {
+		fmt.Fprintf(b, "⟨U+%04X⟩", r)
+		return
+	}
+	b.WriteRune(r)
 }
 
 // hidden reports whether a character controls how text is laid out, or is none.
 func hidden(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp))
-}
-
-// shortened returns a text of at most so many characters.
-func shortened(text string, most int) string {
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	return string(runes[:most]) + "…"
 }
 
 // count returns a number with a word: 1 document, 2 documents.
@@ -56,6 +99,3 @@ func joined(words []string) string {
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
-
-// weight returns how many bytes of a page a text takes.
-func weight(text string) int { return len(html.EscapeString(visible(shortened(text, maxLine)))) }

@@ -118,25 +118,6 @@ func sentence(text string) string {
 	return text
 }
 
-// maxFindings bounds the bytes of a page that findings take.
-const maxFindings = 50_000
-
-// fitting returns the first findings, as many as a page has room for.
-func fitting(all []finding) []finding {
-	size := 0
-	for i, f := range all {
-		const perFinding, perDocument = 500, 4 // links name the document several times
-		size += perFinding + weight(f.Message) + weight(f.Advice) + weight(f.Path)
-		if f.Document != nil {
-			size += perDocument * (weight(f.Document.Schema) + weight(f.Document.Name))
-		}
-		if size > maxFindings {
-			return all[:i]
-		}
-	}
-	return all
-}
-
 // grouped is what is wrong with one document, or with the revision as a whole.
 type grouped struct {
 	Document *client.Identity // nil: the revision

@@ -52,6 +52,15 @@ func (d storedDocument) Identity() client.Identity {
 	}
 }
 
+// Labels returns the document's labels as text, in order.
+func (d storedDocument) Labels() []string {
+	var all []string
+	for _, name := range sortedKeys(d.Metadata.Labels) {
+		all = append(all, name+"="+d.Metadata.Labels[name])
+	}
+	return all
+}
+
 // Encrypted reports whether the document is a secret.
 func (d storedDocument) Encrypted() bool { return d.Metadata.Storage == "encrypted" }
 

@@ -67,6 +67,7 @@ func (c *serveCommand) withPages(api http.Handler, log *slog.Logger) (http.Handl
 	}
 	pages, err := web.New(web.Config{
 		API: api, PublicURL: strings.TrimRight(c.PublicURL, "/"), OIDC: issuer, Key: key, Now: time.Now, Log: log,
+		Certificates: c.TLSClientCA != "" && c.Auth != "none",
 	})
 	if err != nil {
 		return nil, fmt.Errorf("serve pages: %w", err)

@@ -34,7 +34,7 @@ type options struct {
 	span      time.Duration // of posting, for each side of a turn
 	body      int           // bytes of the large ingest
 	rows      map[int]bool
-	shared    string // directory with real sites, for rows 11, 13, 19, 20 and 22
+	shared    string // directory with real sites, for rows 11, 13, 19, 20, 22 and 25
 	smoke     bool   // see that it works
 	profiles  string // directory for CPU profiles; "" for none
 }
@@ -170,6 +170,7 @@ func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err
 		{"row 22", []int{22}, b.checking},
 		{"row 23", []int{23}, b.overrides},
 		{"row 24", []int{24}, b.packages},
+		{"row 25", []int{25}, b.pages},
 		{"row 26", []int{26}, b.waits},
 		{"row 27", []int{27}, b.sizes},
 	} {

@@ -11,10 +11,9 @@ import (
 
 // secrets measures row 15.
 func (b *bench) secrets(ctx context.Context) (err error) {
-	keyset := filepath.Join(b.dir, "keyset.json")
-	made := exec.CommandContext(ctx, b.binary, "secrets", "new", "--secrets-keyset", keyset)
-	if said, err := made.CombinedOutput(); err != nil {
-		return fmt.Errorf("make a keyset: %w\n%s", err, said)
+	keyset, err := b.keyset(ctx, "secrets")
+	if err != nil {
+		return err
 	}
 	for _, kind := range []kind{small(), large()} {
 		site := newSite(kind, b.docs)
@@ -24,6 +23,16 @@ func (b *bench) secrets(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// keyset makes a file of keys.
+func (b *bench) keyset(ctx context.Context, name string) (string, error) {
+	keyset := filepath.Join(b.dir, name+".json")
+	made := exec.CommandContext(ctx, b.binary, "secrets", "new", "--secrets-keyset", keyset)
+	if said, err := made.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("make a keyset: %w\n%s", err, said)
+	}
+	return keyset, nil
 }
 
 // sealed takes in a site of which every document is encrypted, and the same in clear.

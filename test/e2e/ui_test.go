@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"crypto/x509/pkix"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -60,6 +61,72 @@ func TestUI(t *testing.T) {
 			t.Errorf("status %d, not %q\n%s", status, want, text)
 		}
 	}
+}
+
+// Who has a client certificate sees the pages as its user, and acts there, without a token. It signs in by itself, which
+// is what signing out says.
+func TestUI_certificate(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	authorities := filepath.Join(t.TempDir(), "ca.pem")
+	writeFile(t, authorities, a.pem)
+	k := newKeys(t, "admin")
+	s, _, _ := protected(t, a, "--tls-client-ca", authorities, "--auth", "tokens", "--tokens-file", k.file)
+	none := a.client(t)
+	holder := a.client(t, a.pair(t, 4, pkix.Name{CommonName: "operator", OrganizationalUnit: []string{"role:admin"}}))
+	reader := a.client(t, a.pair(t, 5, pkix.Name{CommonName: "onlooker", OrganizationalUnit: []string{"role:reader"}}))
+	for _, client := range []*http.Client{none, holder, reader} {
+		client.Jar, _ = cookiejar.New(nil) // never fails
+	}
+	s.client = holder
+	s.put(t, "site", widget("w", "\n  a: 1")).is(t, http.StatusOK)
+	shows := func(client *http.Client, method, path string, form url.Values, status int, parts ...string) {
+		t.Helper()
+		got, text := browse(t, client, method, s.url+path, form)
+		for _, part := range parts {
+			if got != status || !strings.Contains(text, part) {
+				t.Errorf("%s %s: status %d, want %d and %q:\n%s", method, path, got, status, part, text)
+			}
+		}
+	}
+	shows(none, http.MethodGet, "/ui/", nil, http.StatusOK, "<h1>Sign in</h1>", "client certificate")
+	shows(holder, http.MethodGet, "/ui/", nil, http.StatusOK, "Revision 1", "operator", "Sign out")
+	shows(holder, http.MethodGet, "/ui/sign-in?next=/ui/search", nil, http.StatusOK, "<h1>Documents</h1>")
+	shows(reader, http.MethodGet, "/ui/", nil, http.StatusForbidden, "onlooker")
+
+	stamp, _ := s.get(t, "revisions/1").is(t, http.StatusOK).mapping(t)["stamp"].(string)
+	tag := url.Values{"stamp": {stamp}, "name": {"by-certificate"}}
+	shows(none, http.MethodPost, "/ui/revisions/1/tags", tag, http.StatusOK, "<h1>Sign in</h1>")
+	shows(reader, http.MethodPost, "/ui/revisions/1/tags", tag, http.StatusForbidden, "You may not")
+	if got := forge(t, holder, s.url, "/ui/revisions/1/tags", tag); got != http.StatusForbidden {
+		t.Errorf("status %d for a form of another site's page", got)
+	}
+	s.get(t, "revisions/1/tags/by-certificate").is(t, http.StatusNotFound)
+	shows(holder, http.MethodPost, "/ui/revisions/1/tags", tag, http.StatusOK, "Revision 1", "by-certificate")
+
+	const says = "cannot sign it out"
+	shows(holder, http.MethodPost, "/ui/sign-out", nil, http.StatusOK, "<h1>Sign in</h1>", "operator", says)
+	shows(holder, http.MethodGet, "/ui/", nil, http.StatusOK, "operator")
+	shows(holder, http.MethodPost, "/ui/sign-in", url.Values{"token": {k.of["admin"]}}, http.StatusOK, ">admin<")
+	shows(holder, http.MethodPost, "/ui/sign-out", nil, http.StatusOK, "operator", says)
+	shows(none, http.MethodGet, "/ui/sign-in?other=yes", nil, http.StatusOK, "<h1>Sign in</h1>")
+}
+
+// forge sends a form as a browser does from another site's page, and returns the status.
+func forge(t *testing.T, client *http.Client, server, path string, form url.Values) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server+path, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Sec-Fetch-Site", "cross-site")
+	got, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	return got.StatusCode
 }
 
 func TestUI_off(t *testing.T) {

@@ -1,0 +1,67 @@
+package web
+
+import (
+	"bytes"
+	"iter"
+	"reflect"
+)
+
+// paper is a page under way. Its lists end where there is no more room: that is counted in bytes while they are
+// written, whatever their items hold.
+type paper struct {
+	written bytes.Buffer
+	end     int // of the list that is being written, in bytes of the page
+	shown   int // items of the list that was written last
+	left    int // items of that list for which there was no room
+}
+
+const (
+	// maxPage bounds a page in bytes, without the picture of a graph.
+	maxPage = 150 << 10
+	// lastLists is what is kept free for the lists at the end of a page. Each shows at least one item.
+	lastLists = 25_000
+)
+
+func newPaper() *paper { return &paper{end: maxPage - lastLists} }
+
+// Fit iterates over the items of a slice, as long as they take at most so many bytes of the page; lists within a list
+// share its room. There is always room for the first item.
+func (p *paper) Fit(most int, list any) iter.Seq[any] {
+	items := reflect.ValueOf(list)
+	return func(yield func(any) bool) {
+		outer := p.end
+		p.end = min(p.end, p.written.Len()+most)
+		i, largest := 0, 0
+		for ; i < items.Len(); i++ {
+			began := p.written.Len()
+			if i > 0 && began+largest > p.end || !yield(items.Index(i).Interface()) {
+				break
+			}
+			largest = max(largest, p.written.Len()-began)
+		}
+		p.end, p.shown, p.left = outer, i, items.Len()-i
+	}
+}
+
+// Left returns how many items of the list before were not shown.
+func (p *paper) Left() int { return p.left }
+
+// Turn returns the pager of the list before, which goes on with the first item that was not shown.
+func (p *paper) Turn(pages pager) pager {
+	if p.left > 0 {
+		pages.end(p.shown, true)
+	}
+	return pages
+}
+
+// part is what a part of a page is made of.
+type part struct {
+	*paper
+
+	Revision int64
+	Most     int // bytes that its list may take
+	List     any
+}
+
+// Of returns the content of a part of a page: a list about a revision, and how many bytes it may take.
+func (p *paper) Of(revision int64, most int, list any) part { return part{p, revision, most, list} }
