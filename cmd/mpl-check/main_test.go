@@ -200,7 +200,7 @@ func TestRun_plugins(t *testing.T) {
 // TestCodes holds docs/murano-codes.md to the codes. It is written with UPDATE=1.
 func TestCodes(t *testing.T) {
 	t.Parallel()
-	stdout, _, _ := runIn(t, "", "--list-codes --format markdown")
+	stdout, _, _ := runIn(t, t.TempDir(), "--list-codes --format markdown")
 	const path = "../../docs/murano-codes.md"
 	want := "# Codes of Murano packages\n\nWhat `mpl-check` and the server report about [packages](murano.md). This page is the output of\n" +
 		"`mpl-check --list-codes --format markdown`.\n\n" + stdout
@@ -208,6 +208,9 @@ func TestCodes(t *testing.T) {
 		if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if !strings.Contains(want, "| MPL:W048 | warning | a contract is not an expression on $ | W048 |\n") {
+		t.Errorf("no row of MPL:W048 in\n%s", want)
 	}
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != want {

@@ -86,6 +86,13 @@ func TestRun_classes(t *testing.T) {
 			`3:23 E041 Meta should be a type name, a one-key mapping or a list of those, not "3"`,
 			`4:8 MPL:E032 Wrong Usage of a class "Other"`,
 		},
+		"Name: a.B\nMethods: ~":        nil,
+		"Name: a.B\nMethods: ''":       {"2:10 MPL:E046 Methods are not a dict"},
+		"Name: a.B\nMethods: false":    {"2:10 MPL:E046 Methods are not a dict"},
+		"Name: a.B\nUsage: 2016-01-01": {`2:8 MPL:E032 Wrong Usage of a class "2016-01-01"`},
+		"Name: a.B\nMethods: {m: {Arguments: [{x: {Contract: , Usage: ''}}, {y: {Contract: 0}}, {z: {Contract: 1}}]}}": {
+			`2:92 MPL:W048 Contract is not valid yaql "1"`,
+		},
 		"Name: a.B\nCardinality: One": {"2:14 MPL:W032 Cardinality has a meaning in classes with Usage: Meta only"},
 		"Name: a.B\n---\nMethods: {}": {"3:1 MPL:E013 One of several classes in a file has no Name"},
 		"Name: a.C": {
@@ -123,7 +130,8 @@ func TestRun_formats(t *testing.T) {
 		"Methods: {m: {Scope: Public, Usage: Static, Arguments: [{x: {Contract: $, Usage: Standard}}]}, n: {Usage: Action}}"
 	for format, want := range map[string]string{
 		"MuranoPL/1.0": "E043 E056 E043 W045 E052", "MuranoPL/1.1": "E043 E056 W045 E052", "1.2": "E056 W045 E052",
-		"MuranoPL/1.3": "E056 E052", "MuranoPL/1.4": "W045", "MuranoPL/1.10": "W031 W045", "Heat.HOT/1.0": "W030",
+		"MuranoPL/1.3": "E056 E052", "MuranoPL/1.4": "W045", "MuranoPL/1.10": "W031 W045", "MuranoPL/v2": "W031 W045",
+		"MuranoPL/": "W031 E043 E056 E043 W045 E052", "MuranoPL/2.0": "W031 W045", "Heat.HOT/1.0": "W030",
 	} {
 		var codes []string
 		for _, issue := range check(t, map[string]string{

@@ -116,7 +116,7 @@ var methodPattern = regexp.MustCompile(`^([a-zA-Z_][\p{L}\p{N}_]*|\.init|\.destr
 
 func (f *classFile) methods(v *located.Value) {
 	if v.Kind != located.Map {
-		if !v.IsFalsy() {
+		if v.Kind != located.Null {
 			f.atf("MPL:E046", v, "Methods are not a dict")
 		}
 		return
@@ -210,10 +210,10 @@ func (f *classFile) argument(name, v *located.Value) {
 		return
 	}
 	f.unknown(v, "Contract", "Usage", "Default", "Meta")
-	if contract := v.Get("Contract"); contract != nil {
+	if contract := v.Get("Contract"); !contract.IsFalsy() {
 		f.contract(contract, "MPL:W048")
 	}
-	if usage := v.Get("Usage"); usage != nil {
+	if usage := v.Get("Usage"); !usage.IsFalsy() {
 		if !f.Format.Since(sinceScope) {
 			f.atf("MPL:E052", usage, "Arguments usage is available since 1.4")
 		}

@@ -121,5 +121,11 @@ func FormatOf(manifest *located.Value) Format {
 	return f
 }
 
-// Since reports whether the format is MuranoPL 1.minor or newer. A version that cannot be read is the newest.
-func (f Format) Since(minor int) bool { return !f.known || f.minor >= minor }
+// Since reports whether the format is MuranoPL 1.minor or newer. Versions that are no numbers compare as texts, as in
+// the reference.
+func (f Format) Since(minor int) bool {
+	if !f.known {
+		return f.Version >= "1."+strconv.Itoa(minor)
+	}
+	return f.minor >= minor
+}

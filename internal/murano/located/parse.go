@@ -106,11 +106,8 @@ func (r *reader) value(node *yaml.Node, depth int) (*Value, error) {
 	if depth > maxDepth {
 		return nil, problemf(node, "it is nested deeper than %d", maxDepth)
 	}
-	if node.Anchor != "" {
-		if r.anchors[node.Anchor] {
-			return nil, problemf(node, "the anchor %.100q appears twice", node.Anchor)
-		}
-		r.anchors[node.Anchor] = true
+	if err := r.anchor(node, nil); err != nil {
+		return nil, err
 	}
 	v := &Value{Line: node.Line - 1, Column: node.Column - 1}
 	var err error
@@ -134,6 +131,18 @@ func (r *reader) value(node *yaml.Node, depth int) (*Value, error) {
 		r.made[node] = v
 	}
 	return v, r.meter.Hold(valueBytes)
+}
+
+// anchor notes the anchor of a node, if it has one, and the value that aliases of it share.
+func (r *reader) anchor(node *yaml.Node, v *Value) error {
+	if node.Anchor == "" {
+		return nil
+	}
+	if r.anchors[node.Anchor] {
+		return problemf(node, "the anchor %.100q appears twice", node.Anchor)
+	}
+	r.anchors[node.Anchor], r.made[node] = true, v
+	return nil
 }
 
 func (v *Value) scalar(node *yaml.Node) error {
@@ -216,8 +225,9 @@ func isMerge(key *yaml.Node) bool {
 
 // key returns a key, which must be a scalar. The plain key = is a string.
 func (r *reader) key(node *yaml.Node, depth int) (*Value, error) {
-	if node.Kind == yaml.ScalarNode && node.Style&^yaml.FlowStyle == 0 && node.Value == "=" && node.Anchor == "" {
-		return &Value{Kind: String, Text: "=", Line: node.Line - 1, Column: node.Column - 1}, nil
+	if node.Kind == yaml.ScalarNode && node.Style&^yaml.FlowStyle == 0 && node.Value == "=" {
+		key := &Value{Kind: String, Text: "=", Line: node.Line - 1, Column: node.Column - 1}
+		return key, r.anchor(node, key)
 	}
 	key, err := r.value(node, depth+1)
 	if err != nil {

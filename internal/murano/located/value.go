@@ -80,7 +80,7 @@ const maxShown = 2000
 
 // String returns the value as Python prints it, up to a bound.
 func (v *Value) String() string {
-	if v.Kind == String {
+	if v.Kind == String || v.Kind == Date {
 		return bounded(v.Text)
 	}
 	var b strings.Builder
