@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/jackc/pgx/v5"
 
@@ -23,41 +22,14 @@ const (
 		FROM audit WHERE site = $1`
 )
 
-// recorder gathers events while others are being written, so that many at once cost one commit.
-type recorder struct {
-	writing sync.Mutex // held while a page is written
-
-	mutex sync.Mutex
-	page  *page // that events can be added to; nil until the next event begins one
-}
-
-// page is a group of events that are written together.
-type page struct {
-	events  []revisions.AuditEvent
-	written chan struct{} // closed when they are written, or could not be
-	err     error         // to be read after that
-}
-
-// Record implements queries.Audit. The first event of a page has it written, once the page before is.
+// Record implements queries.Audit.
 func (s *Store) Record(ctx context.Context, event revisions.AuditEvent) error {
-	p, isFirst := s.recorder.add(event)
-	if isFirst {
-		go s.writePage(context.WithoutCancel(ctx), p) // the others do not depend on this request
-	}
-	select {
-	case <-p.written:
-		return p.err
-	case <-ctx.Done():
-		return fmt.Errorf("wait for the audit: %w", context.Cause(ctx))
-	}
+	_, err := s.recorder.do(ctx, event, 0, s.record)
+	return err
 }
 
-func (s *Store) writePage(ctx context.Context, p *page) {
-	s.recorder.writing.Lock()
-	defer s.recorder.writing.Unlock()
-	defer close(p.written)
-	events := s.recorder.close(p)
-	p.err = s.within(ctx, s.deadlines.Write, func(ctx context.Context) error {
+func (s *Store) record(ctx context.Context, events []revisions.AuditEvent) ([]struct{}, error) {
+	err := s.within(ctx, s.deadlines.Write, func(ctx context.Context) error {
 		return s.attempt(ctx, func(ctx context.Context) error {
 			batch := &pgx.Batch{}
 			for _, event := range events {
@@ -66,24 +38,7 @@ func (s *Store) writePage(ctx context.Context, p *page) {
 			return s.pool.SendBatch(ctx, batch).Close() // one transaction
 		})
 	})
-}
-
-func (r *recorder) add(event revisions.AuditEvent) (p *page, isFirst bool) {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if isFirst = r.page == nil; isFirst {
-		r.page = &page{written: make(chan struct{})}
-	}
-	r.page.events = append(r.page.events, event)
-	return r.page, isFirst
-}
-
-// close ends a page, to which nothing is added any more, and returns its events.
-func (r *recorder) close(p *page) []revisions.AuditEvent {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	r.page = nil
-	return p.events
+	return make([]struct{}, len(events)), err
 }
 
 func (s *Store) queueAudit(batch *pgx.Batch, e revisions.AuditEvent) {

@@ -215,7 +215,7 @@ func TestStore_reserved(t *testing.T) {
 			_, err := s.Tag(ctx, revisions.About{Revision: 1}, revisions.Tag{Name: "t", Data: []byte("{}")})
 			return err
 		}},
-		"results": {"results", "SHARE", 2, func(ctx context.Context, s *store.Store) error {
+		"results": {"results", "SHARE", 1, func(ctx context.Context, s *store.Store) error {
 			_, _, err := s.AddResult(ctx, revisions.About{Revision: 1}, validations.Result{Name: "n", Validator: []byte("{}"), Errors: []byte("[]")})
 			return err
 		}},

@@ -1,6 +1,27 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// AddResults adds results in one group, as AddResult does with those that come at the same time. It returns the stamps
+// of their revisions, and what was wrong with each.
+func (s *Store) AddResults(ctx context.Context, about []revisions.About, results []validations.Result) (
+	stamps []revisions.Stamp, errs []error, err error,
+) {
+	posts := make([]post, len(results))
+	for i, result := range results {
+		posts[i] = postOf(about[i], result)
+	}
+	done, err := s.addResults(ctx, posts)
+	for _, one := range done {
+		stamps, errs = append(stamps, one.stamp), append(errs, one.rejected)
+	}
+	return stamps, errs, err
+}
 
 // Setting returns a setting of the sessions of a store.
 func (s *Store) Setting(ctx context.Context, name string) (value string, err error) {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -61,6 +62,13 @@ func unavailable(format string, args ...any) *fault.Fault {
 func hasCode(err error, codes ...string) bool {
 	var pgErr *pgconn.PgError
 	return errors.As(err, &pgErr) && slices.Contains(codes, pgErr.Code)
+}
+
+// refusesValues reports whether an error says that the database takes no such values.
+func refusesValues(err error) bool {
+	const dataException = "22" // a class
+	pgErr, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && strings.HasPrefix(pgErr.Code, dataException)
 }
 
 // isLost reports whether an error says that the connection broke, or that the database has gone from where it was.

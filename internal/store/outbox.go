@@ -1,8 +1,6 @@
 package store
 
 import (
-	"fmt"
-
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/events"
@@ -27,14 +25,6 @@ const (
 // outbox are in the order of changes that wait for each other.
 func (s *Store) queueEvent(batch *pgx.Batch, e events.Event) {
 	batch.Queue(insertEvent, s.site, string(e.Type), e.Revision, e.Subject, string(e.Data), text(e.Withheld))
-}
-
-// tellFrom returns a statement that adds an event to the outbox for each row of a FROM clause, and the arguments with
-// those of the event. The first two are the site and a revision.
-func tellFrom(rows string, args []any, e events.Event) (string, []any) {
-	n := len(args)
-	return fmt.Sprintf(`INSERT INTO outbox (%s) SELECT $1, $%d::text, $2, $%d::text, $%d::text, $%d::text %s`,
-		outboxColumns, n+1, n+2, n+3, n+4, rows), append(args, string(e.Type), e.Subject, string(e.Data), text(e.Withheld))
 }
 
 // committed tells those who number events that there are some.

@@ -2,11 +2,13 @@ package store_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/jackc/pgx/v5"
 
 	"purser/internal/document"
 	"purser/internal/queries"
@@ -302,5 +304,79 @@ func TestStore_WorstResults(t *testing.T) {
 	want["v-3"] = "failure"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("worst (-want +got)\n%s", diff)
+	}
+}
+
+// Of results that come at the same time, each is added to its own revision, in their order, or not at all.
+func TestStore_AddResult_together(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	s := openStore(t, url, defaults())
+	first := put(t, open(t, url), "a", widget("w", 1))
+	put(t, open(t, url), "a", widget("w", 2))
+	audit := &revisions.AuditEvent{At: time.Now(), UserID: "u", Method: "POST", Target: "/x", Status: 201}
+	about := []revisions.About{
+		{Revision: 1, Audit: audit},
+		{Revision: 2},
+		{Revision: 9},
+		{Revision: 1, Stamps: []revisions.Stamp{1, first.Stamp}, Audit: audit},
+		{Revision: 1, Stamps: []revisions.Stamp{1}, Audit: audit},
+		{Revision: 1, Stamps: []revisions.Stamp{}},
+	}
+	results := make([]validations.Result, len(about))
+	for i := range results {
+		results[i] = validations.Result{
+			Name: fmt.Sprintf("v%d", i%2), Status: "failure", Validator: []byte(`{"name":"\u00e9 \"x\""}`),
+			Errors: fmt.Appendf(nil, `[{"message":"%d"}]`, i),
+		}
+	}
+	check := func(want []bool, bad int) {
+		t.Helper()
+		stamps, errs, err := s.AddResults(t.Context(), about, results)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range stamps {
+			if added := stamps[i] != 0; added != want[i] || (errs[i] != nil) != (i == bad) {
+				t.Errorf("result %d: added %v, error %v", i, added, errs[i])
+			}
+		}
+	}
+	conn := storetest.Connect(t, url)
+	lines := func(sql string) (lines []string) {
+		rows, _ := conn.Query(t.Context(), sql) // its error is that of the rows
+		lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return lines
+	}
+	all := func() []string {
+		return slices.Concat(
+			lines(`SELECT concat_ws(' ', revision, name, status, validator, errors, message) FROM results ORDER BY id`),
+			lines(`SELECT concat_ws(' ', revision, name) FROM reported ORDER BY revision, name`),
+			lines(`SELECT concat_ws(' ', subject, data::json ->> 'validator') FROM outbox WHERE type = 'purser.validation.posted'
+				ORDER BY id`),
+			lines(`SELECT concat_ws(' ', revision, user_id, method, target, status) FROM audit ORDER BY id`))
+	}
+	check([]bool{true, true, false, true, false, false}, -1)
+	validator := `{"name":"\u00e9 \"x\""}`
+	posted := []string{
+		"1 v0 failure " + validator + ` [{"message":"0"}] 0`, "2 v1 failure " + validator + ` [{"message":"1"}] 1`,
+		"1 v1 failure " + validator + ` [{"message":"3"}] 3`,
+	}
+	want := slices.Concat(posted, []string{"1 v0", "1 v1", "2 v1"}, []string{
+		"revisions/1/validations/v0 " + validator, "revisions/2/validations/v1 " + validator,
+		"revisions/1/validations/v1 " + validator,
+	}, []string{"1 u POST /x 201", "1 u POST /x 201"})
+	if diff := cmp.Diff(want, all()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+
+	results[1].Name = "\x00" // which Postgres does not store
+	check([]bool{true, false, false, true, false, false}, 1)
+	if got := lines(`SELECT concat_ws(' ', revision, name, status, validator, errors, message) FROM results ORDER BY id`); !slices.Equal(
+		got, append(posted, posted[0], posted[2])) {
+		t.Errorf("results: %q", got)
 	}
 }

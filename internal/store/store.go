@@ -78,7 +78,8 @@ type Store struct {
 
 	queue     *river.Client[pgx.Tx] // of deliveries to webhooks
 	news      chan struct{}         // holds a token after changes that nobody has looked at
-	recorder  recorder
+	recorder  gatherer[revisions.AuditEvent, struct{}]
+	poster    gatherer[post, posted]
 	abandoned struct {
 		sync.Mutex
 		last time.Time // when connections were replaced because a call got no answer
