@@ -36,6 +36,10 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			called = endpoint{fallback, methodNotAllowed(method, allow), nil}
 		}
 		infoOf(r).parameters = called.parameters
+		if p := infoOf(r).pause; p != nil && p.ended != nil {
+			s.fail(w, r, p.ended)
+			return
+		}
 		err := s.authorize(w, r, called.rule)
 		if err == nil && ok {
 			err = s.checkQuery(r, called.parameters)

@@ -24,7 +24,8 @@ type pause struct {
 	over   bool // the request has waited
 	waited time.Duration
 	answer *recorded // of the group; nil if the request has to be answered by itself
-	err    error
+	err    error     // of the group
+	ended  error     // why there is nothing to answer: the client has gone, or the server stops
 }
 
 type pauseKey struct{}
@@ -72,9 +73,9 @@ func (p *pause) rest(ctx context.Context, stopping <-chan struct{}) {
 		}
 	case <-over.C:
 	case <-ctx.Done():
-		p.err = ctx.Err()
+		p.ended = ctx.Err()
 	case <-stopping:
-		p.err = errStopping()
+		p.ended = errStopping()
 	}
 	p.over = true
 }

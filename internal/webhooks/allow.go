@@ -77,11 +77,36 @@ func (a Allowed) check(u *url.URL) error {
 // machine or its link: only who lists such an address means it.
 func (a Allowed) checkAddress(host string, address netip.Addr) error {
 	address = address.Unmap().WithZone("")
-	special := address.IsLoopback() || address.IsLinkLocalUnicast() || address.IsMulticast() || address.IsUnspecified()
-	if a.holds(address) || a.named(host) && !special {
+	if a.holds(address) || a.named(host) && !isSpecial(address) && !isSpecial(embedded(address)) {
 		return nil
 	}
 	return fmt.Errorf("%s leads to %s, which --webhook-allow of the server does not list", host, address)
+}
+
+// isSpecial reports whether an address is that of this machine or of its link, or of more than one machine.
+func isSpecial(address netip.Addr) bool {
+	thisNetwork := netip.PrefixFrom(netip.IPv4Unspecified(), 8)
+	return address.IsLoopback() || address.IsLinkLocalUnicast() || address.IsMulticast() || address.IsUnspecified() ||
+		thisNetwork.Contains(address)
+}
+
+// embedded returns the IPv4 address that a gateway makes of an IPv6 address by NAT64 (RFC 6052, 64:ff9b::/96) or 6to4
+// (RFC 3056, 2002::/16), or that is in the last bytes of a compatible one (RFC 4291 §2.5.5.1, ::/96); else the zero
+// Addr.
+func embedded(address netip.Addr) netip.Addr {
+	if !address.Is6() {
+		return netip.Addr{}
+	}
+	const nat64, sixToFour, size = 12, 2, 4
+	bytes := address.As16()
+	prefix := [nat64]byte(bytes[:])
+	switch {
+	case prefix == [nat64]byte{}, prefix == [nat64]byte{0x00, 0x64, 0xff, 0x9b}:
+		return netip.AddrFrom4([size]byte(bytes[nat64:]))
+	case prefix[0] == 0x20 && prefix[1] == 0x02:
+		return netip.AddrFrom4([size]byte(bytes[sixToFour:]))
+	}
+	return netip.Addr{}
 }
 
 // dial connects to a host. The address is checked once the name is resolved, right before it is connected to: what the

@@ -46,6 +46,10 @@ func TestAllowed_check(t *testing.T) {
 		{names, "ftp://hooks.example/", false},
 		{names, "https://user:secret@hooks.example/", false},
 		{names, "https:///path", false},
+		{onlyNames, "https://2130706433/", false},
+		{onlyNames, "https://0x7f.1/", false},
+		{onlyNames, "https://[fe80::1%25eth0]/", false},
+		{onlyNames, "https://hooks.example@evil.example/", false},
 		{Allowed{}, "https://hooks.example/", false},
 	} {
 		u, err := url.Parse(c.url)
@@ -81,6 +85,13 @@ func TestAllowed_checkAddress(t *testing.T) {
 		{"hooks.example", "0.0.0.0", false},
 		{"hooks.example", "::", false},
 		{"hooks.example", "224.0.0.1", false},
+		{"hooks.example", "0.1.2.3", false},
+		{"hooks.example", "64:ff9b::7f00:1", false},    // 127.0.0.1 by NAT64
+		{"hooks.example", "64:ff9b::a9fe:a9fe", false}, // 169.254.169.254
+		{"hooks.example", "2002:7f00:1::", false},      // 127.0.0.1 by 6to4
+		{"hooks.example", "::7f00:1", false},
+		{"hooks.example", "64:ff9b::cb00:7109", true}, // 203.0.113.9
+		{"hooks.example", "2001:db8::7f00:1", true},
 		{"a.corp.example", "203.0.113.9", true},
 		{"other.example", "203.0.113.9", false},
 		{"other.example", "10.1.2.3", true},

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -17,6 +18,9 @@ import (
 // bareVariable tells the bench that it is to be a server that does nothing but write an answer that lies ready: those
 // bytes of a file, from whatever path. It is a process of its own, as the server is that it is compared with.
 const bareVariable = "BENCH_BARE"
+
+// bareWait is a path of that server where requests wait until they are given up.
+const bareWait = "/wait"
 
 // startBare runs such a server.
 func (b *bench) startBare(ctx context.Context, answer []byte) (_ *server, err error) {
@@ -58,6 +62,15 @@ func serveBare(ctx context.Context, file, address string) error {
 		w.Header().Set("Content-Type", "application/x-yaml")
 		w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
 		_, _ = w.Write(answer)
+	})
+	var waiting atomic.Int64
+	router.Get(bareWait, func(_ http.ResponseWriter, r *http.Request) {
+		waiting.Add(1)
+		defer waiting.Add(-1)
+		<-r.Context().Done()
+	})
+	router.Get("/metrics", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, "\npurser_waiting_requests %d\n", waiting.Load())
 	})
 	bare := &http.Server{Addr: address, Handler: router, ReadHeaderTimeout: time.Minute}
 	context.AfterFunc(ctx, func() { _ = bare.Close() })

@@ -18,16 +18,35 @@ import (
 )
 
 // How many wait in row 26: for what a waiter costs, and for how soon each is answered.
-const manyWaiters, someWaiters = 9000, 1000
+const manyWaiters, someWaiters = 10_000, 1000
 
 // waits measures row 26: what requests that wait cost, and how soon they are answered.
-func (b *bench) waits(ctx context.Context) (err error) {
+func (b *bench) waits(ctx context.Context) error {
 	many, some := manyWaiters, someWaiters
 	if b.smoke {
 		many, some = many/100, some/100
 	}
+	b.sayf("row 26: %d waiters", some)
+	if err := b.withWaits(ctx, "waits", func(s *server) error { return b.answers(ctx, s, some) }); err != nil {
+		return err
+	}
+	b.sayf("row 26: changes beside %d waiters", some)
+	err := b.withWaits(ctx, "waits_none", func(without *server) error {
+		return b.withWaits(ctx, "waits_some", func(with *server) error { return b.postsBeside(ctx, without, with, some) })
+	})
+	if err != nil {
+		return err
+	}
 	b.sayf("row 26: %d waiters", many)
-	s, err := b.start(ctx, "waits", "--max-waits", "20000")
+	if err := b.bareWaits(ctx, many); err != nil {
+		return err
+	}
+	return b.withWaits(ctx, "waits_many", func(s *server) error { return b.endOf(ctx, s, many) })
+}
+
+// withWaits has a new server used, whose revision 1 waits for a result.
+func (b *bench) withWaits(ctx context.Context, name string, use func(*server) error) (err error) {
+	s, err := b.start(ctx, name, "--max-waits", "20000")
 	if err != nil {
 		return err
 	}
@@ -35,10 +54,7 @@ func (b *bench) waits(ctx context.Context) (err error) {
 	if err := s.put(ctx, "policy", []byte(waitedPolicy)); err != nil {
 		return err
 	}
-	if err := b.answers(ctx, s, some); err != nil {
-		return err
-	}
-	return b.endOf(ctx, s, many)
+	return use(s)
 }
 
 const waitedPolicy = `schema: deckhand/ValidationPolicy/v1
@@ -186,71 +202,96 @@ func (b *bench) answers(ctx context.Context, s *server, n int) error {
 	b.infof(26, "the same, median", "%s", short(median(after)))
 	b.infof(26, "POST a validation that answers them to one while nobody waits", "%.2fx  (%s, %s)",
 		ratio(median(beside), median(alone)), short(median(beside)), short(median(alone)))
-	return b.postsBeside(ctx, s, n)
+	return nil
 }
 
-// postsBeside measures what waiters cost changes that do not answer them.
-func (b *bench) postsBeside(ctx context.Context, s *server, n int) error {
-	const posts = 40
-	post := func(int) error { return s.post(ctx, "1", "some-validation", posting) }
-	c, err := s.gather(ctx, n)
+// postsBeside measures what waiters cost changes that do not answer them: on one of two servers, each with a database
+// of its own, requests wait. Both make the same changes in turns.
+func (b *bench) postsBeside(ctx context.Context, without, with *server, n int) error {
+	const posts, turnsOfRound = 25, 4
+	c, err := with.gather(ctx, n)
 	if err != nil {
 		return err
 	}
 	defer c.close()
+	if err := c.ask(api + "/revisions/1/status?expect=success&wait=10m"); err != nil {
+		return err
+	}
+	if err := with.waiting(ctx, n); err != nil {
+		return err
+	}
 	var ratios []float64
-	for range b.rounds {
-		alone, err := medianTime(posts, post)
-		if err != nil {
-			return err
+	for turn := range b.rounds * turnsOfRound {
+		order := []*server{without, with}
+		if turn%2 == 1 {
+			slices.Reverse(order)
 		}
-		if err := c.ask(api + "/revisions/1/status?expect=success&wait=1s"); err != nil {
-			return err
+		took := map[*server]time.Duration{}
+		for _, s := range order {
+			took[s], err = medianTime(posts, func(int) error { return s.post(ctx, "1", "some-validation", posting) })
+			if err != nil {
+				return err
+			}
+			const settle = 150 * time.Millisecond // what the last change has woken up is no matter of the other server
+			time.Sleep(settle)
 		}
-		if err := s.waiting(ctx, n); err != nil {
-			return err
-		}
-		beside, err := medianTime(posts, post)
-		if err != nil {
-			return err
-		}
-		if _, _, err := c.heard(); err != nil {
-			return err
-		}
-		ratios = append(ratios, ratio(beside, alone))
+		ratios = append(ratios, ratio(took[with], took[without]))
 	}
 	b.atMost(26, median(ratios), 1.1,
 		fmt.Sprintf("POST a validation while %d wait for a status to while nobody waits", n), "latency")
 	return nil
 }
 
-// endOf measures what a waiter takes of memory, and how long the last of many waits after SIGTERM.
-func (b *bench) endOf(ctx context.Context, s *server, n int) error {
+// memoryOf measures what a server takes of memory for each request that waits, in KiB.
+func (s *server) memoryOf(ctx context.Context, path string, n int) (each float64, c *crowd, err error) {
 	before, err := s.resident("VmRSS")
+	if err != nil {
+		return 0, nil, err
+	}
+	if c, err = s.gather(ctx, n); err != nil {
+		return 0, nil, err
+	}
+	var during float64
+	if err = c.ask(path); err == nil {
+		if err = s.waiting(ctx, n); err == nil {
+			during, err = s.resident("VmRSS")
+		}
+	}
+	if err != nil {
+		c.close()
+		return 0, nil, err
+	}
+	return (during - before) * 1024 / float64(n), c, nil
+}
+
+// bareWaits measures what a waiter takes of a server that does nothing else than to let it wait.
+func (b *bench) bareWaits(ctx context.Context, n int) (err error) {
+	s, err := b.startBare(ctx, nil)
 	if err != nil {
 		return err
 	}
-	c, err := s.gather(ctx, n)
+	defer func() { err = s.stop(err) }()
+	each, c, err := s.memoryOf(ctx, bareWait, n)
+	if err != nil {
+		return err
+	}
+	c.close()
+	b.infof(26, fmt.Sprintf("memory of each of %d waiters of net/http alone, KiB", n), "%.1f", each)
+	return nil
+}
+
+// endOf measures what a waiter takes of memory, and how long the last of many waits after SIGTERM.
+func (b *bench) endOf(ctx context.Context, s *server, n int) error {
+	each, c, err := s.memoryOf(ctx, api+"/revisions/1/status?expect=success&wait=5m", n)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	if err := c.ask(api + "/revisions/1/status?expect=success&wait=5m"); err != nil {
-		return err
-	}
-	if err := s.waiting(ctx, n); err != nil {
-		return err
-	}
-	during, err := s.resident("VmRSS")
-	if err != nil {
-		return err
-	}
 	var used int
 	if err := s.db.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "+
 		"state <> 'idle' AND pid <> pg_backend_pid()").Scan(&used); err != nil {
 		return fmt.Errorf("count connections: %w", err)
 	}
-	each := (during - before) * 1024 / float64(n)
 	b.add(26, each <= 20, "<= 20", fmt.Sprintf("memory of each of %d waiters with its connection, KiB", n),
 		fmt.Sprintf("%.1f", each))
 	b.add(26, used <= 1, "<= 1", "connections to the database that are in use meanwhile", strconv.Itoa(used))

@@ -242,3 +242,34 @@ func TestEvents_expiry(t *testing.T) {
 		t.Errorf("told in all: %v", all)
 	}
 }
+
+// Like the reference, --compat=deckhand ignores the parameter, whatever its value, but where the reference has nothing.
+func TestWait_compat(t *testing.T) {
+	t.Parallel()
+	s := start(t, "--compat", "deckhand")
+	s.put(t, "b", layers("lp", "site")+policy("p", "a-validation")+widget("w", "{}")).is(t, http.StatusOK)
+	s.tag(t, 1, "t")
+	for _, path := range []string{
+		"revisions", "revisions/1", "revisions/latest", "revisions/1/documents", "revisions/1/rendered-documents",
+		"revisions/1/validations", "revisions/1/validations/detail", "revisions/1/tags", "revisions/1/tags/t", "revisions/1/diff/0",
+	} {
+		want := s.get(t, path).is(t, http.StatusOK)
+		tag := want.got.Get("ETag")
+		for _, wait := range []string{"10m", "nonsense", "11m", ""} {
+			got := s.send(t, request{method: "GET", path: path + "?wait=" + wait, bad: true}).is(t, http.StatusOK)
+			if got.text != want.text || got.got.Get("ETag") != tag || got.got.Get("Purser-Waited") != "" {
+				t.Errorf("%s with wait=%s: %v\n%s\nwant\n%s", path, wait, got.got, got.text, want.text)
+			}
+			header := map[string]string{"If-None-Match": tag}
+			s.send(t, request{method: "GET", path: path + "?wait=" + wait, header: header, bad: true}).is(t, http.StatusNotModified)
+		}
+	}
+	verdict := s.later(t, "revisions/latest/status?expect=success&wait=10m")
+	s.report(t, 1, "a-validation", "success")
+	(<-verdict).is(t, http.StatusOK)
+	tagged := s.later(t, "events?since=now&wait=10m", "Accept", "application/json")
+	s.tag(t, 1, "u")
+	if p := (<-tagged).page(t); len(p.Events) != 1 {
+		t.Errorf("told: %v", p)
+	}
+}

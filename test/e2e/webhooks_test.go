@@ -1,16 +1,19 @@
 package e2e_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
@@ -81,9 +84,9 @@ func (s *server) deliveries(t *testing.T, path string) (lines []string) {
 func ok(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "thanks") }
 
 // startCalling runs a server that may call this machine.
-func startCalling(t *testing.T, flags ...string) *server {
+func startCalling(t *testing.T) *server {
 	t.Helper()
-	return start(t, append([]string{"--secrets-keyset", newKeyset(t), "--webhook-allow", "127.0.0.0/8"}, flags...)...)
+	return start(t, "--secrets-keyset", newKeyset(t), "--webhook-allow", "127.0.0.0/8")
 }
 
 // Receivers get each event that they want, signed with every secret that is valid.
@@ -222,6 +225,67 @@ func TestWebhooks_badReceivers(t *testing.T) {
 		t.Errorf("the target of a redirect is called: %v", calls)
 	}
 	s.staysSmall(t)
+}
+
+// A receiver that is no honest HTTP server costs an attempt, and no more than its time.
+func TestWebhooks_hostileReceivers(t *testing.T) {
+	t.Parallel()
+	s := startCalling(t)
+	const head = "HTTP/1.1 200 OK\r\n"
+	hooks := map[string]string{}
+	for name, c := range map[string]struct {
+		begin, again string
+		pause        time.Duration
+		want         string
+	}{
+		"endless headers":        {head, "X-A: " + strings.Repeat("a", 1000) + "\r\n", 0, "pending <nil> call the receiver"},
+		"one endless header":     {head + "X-A: ", strings.Repeat("a", 1000), 0, "pending <nil> call the receiver"},
+		"endless interim answer": {"", "HTTP/1.1 103 Early Hints\r\nX-A: " + strings.Repeat("a", 1000) + "\r\n\r\n", 0, "pending <nil> call the receiver"},
+		"a chunk without an end": {head + "Transfer-Encoding: chunked\r\n\r\nffffffffffffff\r\n", strings.Repeat("a", 1000), 0, "delivered 200 <nil>"},
+		"what looks compressed":  {head + "Content-Encoding: gzip\r\n\r\n\x1f\x8b", strings.Repeat("\x00", 1000), 0, "delivered 200 <nil>"},
+		"a body that drips":      {head + "Content-Length: 100000\r\n\r\n", "a", 100 * time.Millisecond, "delivered 200 <nil>"},
+		"headers that drip":      {head + "X-A: ", "a", 100 * time.Millisecond, "pending <nil> call the receiver"},
+	} {
+		path, _ := s.hook(t, "{url: 'http://"+talker(t, c.begin, c.again, c.pause)+"', types: [purser.tag.set]}")
+		hooks[path] = name + ": [purser.tag.set: " + c.want
+	}
+	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
+	s.tag(t, 1, "t")
+	for path, line := range hooks {
+		_, want, _ := strings.Cut(line, ": ")
+		eventually(t, line, func() bool { return strings.HasPrefix(fmt.Sprint(s.deliveries(t, path)), want) })
+	}
+	s.staysSmall(t)
+}
+
+// talker answers whoever asks with a text, and then with another one for ever, and returns its address.
+func talker(t *testing.T, begin, again string, pause time.Duration) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				_, err := http.ReadRequest(bufio.NewReader(conn))
+				if err == nil {
+					_, err = io.WriteString(conn, begin)
+				}
+				for err == nil {
+					_, err = io.WriteString(conn, again)
+					time.Sleep(pause)
+				}
+			}()
+		}
+	}()
+	return listener.Addr().String()
 }
 
 // Nothing reaches an address that is not allowed, whatever name leads there.
