@@ -24,7 +24,9 @@ type logCommand struct {
 
 // Help is called by kong.
 func (*logCommand) Help() string {
-	return `  purser log -n 5                                            # the five newest revisions
+	return `Examples:
+
+  purser log -n 5                                            # the five newest revisions
   purser log --document acme/Host/v1/cmp-1 --layer site      # who changed a document, when and how`
 }
 

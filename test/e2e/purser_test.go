@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -469,6 +470,36 @@ func TestPurser_secrets(t *testing.T) {
 	creator.run(t, "push", "--changeset", "out", "--max-deleted", "0").exits(t, 1)
 	if names := admin.does(t, "show", "-o", "name"); !strings.Contains(names, "deckhand/Passphrase/v1/pw") {
 		t.Errorf("the secret was deleted:\n%s", names)
+	}
+}
+
+// An interrupt ends a command that waits for a pipe into which nobody writes.
+func TestPurser_interrupted(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe.yaml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path, err := commandLine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := invoke(ctx, path, "check", pipe)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // it waits until the command has opened the pipe
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 2 {
+		t.Errorf("it ends with %v, want exit code 2", err)
 	}
 }
 
