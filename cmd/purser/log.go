@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -70,6 +72,9 @@ func (c *logCommand) Run(ctx context.Context, around *surroundings) error {
 func (c *logCommand) history(ctx context.Context, around *surroundings, server *client.Client) error {
 	path := append([]string{"documents"}, strings.Split(c.Document.Schema, "/")...)
 	items, _, err := server.List(ctx, c.Limit, nil, append(path, dash(c.Layer), c.Document.Name, "history")...)
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusNotFound && c.Layer == "" {
+		return fmt.Errorf("%w\nIf it has a layer, add --layer", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -398,7 +398,10 @@ func TestPurser_status(t *testing.T) {
 	p.run(t, "events", "--since", "now").exits(t, 0)
 	p.run(t, "prune", "--keep", "1").exits(t, 1, "would delete 2 revisions", "--yes")
 	p.run(t, "prune", "--keep", "1", "--yes").exits(t, 0, "Deleted 2 revisions")
-	p.run(t, "show", "1").exits(t, 2)
+	for _, args := range [][]string{{"show", "1"}, {"render", "1"}, {"graph", "1"}, {"graph", "1", "-f", "svg"}, {"diff", "1", "3"}, {"pull", "out", "1"}} {
+		p.run(t, args...).exits(t, 2, "revision=1 was pruned")
+	}
+	p.run(t, "log", "--document", "acme/Widget/v1/one").exits(t, 2, "that the caller may see", "add --layer")
 	p.run(t, "log", "-o", "name").exits(t, 0, "3\n")
 }
 
