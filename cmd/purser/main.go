@@ -97,7 +97,7 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() { // a command that reads a pipe or a terminal does not notice
+	ended := context.AfterFunc(ctx, func() { // a command that reads a pipe or a terminal does not notice
 		time.Sleep(time.Second)
 		os.Exit(exitFailed)
 	})
@@ -106,6 +106,7 @@ func main() {
 		asks: isTerminal(os.Stdin) && isTerminal(os.Stderr), width: widthOf(os.Stdout),
 		colors: hasColors(os.Stdout),
 	})
+	ended() // before stop, which ends ctx too
 	stop()
 	os.Exit(code)
 }
