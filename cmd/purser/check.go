@@ -26,11 +26,11 @@ type checkCommand struct {
 
 	Format   string   `short:"f" help:"How findings are written: text (default), json, yaml, sarif, junit, github or gitlab." placeholder:"FORMAT"`
 	FailOn   string   `help:"The least level of a finding that makes the exit code 1: error (default), warning or info." placeholder:"LEVEL"`
-	Select   []string `help:"Report the findings of these rules alone." placeholder:"RULE,…"`
-	Ignore   []string `help:"Leave out the findings of these rules." placeholder:"RULE,…"`
+	Select   []string `help:"Report the findings of these rules alone." placeholder:"RULE"`
+	Ignore   []string `help:"Leave out the findings of these rules." placeholder:"RULE"`
 	Baseline string   `help:"File of findings that are known, which are left out." placeholder:"FILE"`
-	Schemas  []string `help:"Files or folders whose DataSchemas are in force too." placeholder:"PATH,…"`
-	Exclude  []string `help:"Pass over files and folders of these names, or paths below the folder: *.tmpl.yaml, charts." placeholder:"PATTERN,…"`
+	Schemas  []string `help:"Files or folders whose DataSchemas are in force too." placeholder:"PATH"`
+	Exclude  []string `help:"Pass over files and folders of these names, or paths below the folder: *.tmpl.yaml, charts." placeholder:"PATTERN"`
 	BucketBy string   `help:"What makes a bucket, in reports and with --render: none (default: all is one), folder or file." placeholder:"none|folder|file"`
 	Render   string   `help:"Write the rendered documents too, if there are no errors: as files of a folder, or to the standard output (-)." placeholder:"FOLDER|-"`
 	Config   string   `help:"Read options from this file rather than from .purser.yaml in the first folder that has one." placeholder:"FILE"`
@@ -46,7 +46,9 @@ type checkCommand struct {
 
 // Help is called by kong.
 func (*checkCommand) Help() string {
-	return `  purser check site/                          # everything that a server would say, with file and line
+	return `Examples:
+
+  purser check site/                          # everything that a server would say, with file and line
   purser check . --format sarif > purser.sarif
   purser check site/ --render - | less         # the rendered documents
   purser check --murano packages/              # packages of OpenStack's application catalogue`
@@ -220,7 +222,7 @@ func (c *checkCommand) writeBaseline(around *surroundings, report check.Report) 
 	if err := os.WriteFile(c.Baseline, []byte(text.String()), 0o644); err != nil { //nolint:gosec // it is committed
 		return fmt.Errorf("write the baseline: %w", err)
 	}
-	_, err := fmt.Fprintf(around.stdout, "%d findings written to %s\n", len(report.Findings), c.Baseline)
+	_, err := fmt.Fprintf(around.stdout, "%s written to %s\n", counted(len(report.Findings), "finding"), c.Baseline)
 	return err //nolint:wrapcheck // it says all
 }
 
@@ -230,7 +232,7 @@ func (c *checkCommand) render(stdout io.Writer, report check.Report) error {
 	case c.Render == "":
 		return nil
 	case report.Rendered == nil:
-		return no("nothing is rendered, because the documents do not render to valid ones")
+		return no("nothing is rendered: the documents do not render to valid ones, or none of them has a layer")
 	case c.Render != "-":
 		return check.WriteFolder(c.Render, report.Render(), report.Files)
 	}

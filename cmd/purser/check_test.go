@@ -37,7 +37,8 @@ func inFolder(t *testing.T, files map[string]string) {
 func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	inFolder(t, map[string]string{
 		"site/base.yaml": checkedSite, "site/w.yaml": checkedWidget + "1\n", "wrong/w.yaml": checkedWidget + "101\n",
-		"gadget/g.yaml": strings.Replace(checkedWidget, "Widget", "Gadget", 1) + "1\n", "known.yaml": "findings: []\n",
+		"gadget/g.yaml": strings.Replace(checkedWidget, "Widget", "Gadget", 1) + "1\n", "known.yaml": "findings: []\n", "newer.yaml": "version: 9\nfindings: []\n",
+		"schema/s.yaml":    strings.SplitAfter(checkedSite, "---\n")[1],
 		"../site/v.yaml":   strings.Replace(checkedWidget, "name: w", "name: v", 1) + "1\n",
 		"own/.purser.yaml": "fail-on: warning\nschemas: [../site]\nignore: [rendered-schema]\n",
 		"own/base.yaml":    strings.SplitAfter(checkedSite, "---\n")[0] + strings.Replace(checkedWidget, "Widget", "Gadget", 1) + "1\n",
@@ -55,7 +56,7 @@ func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working d
 		{"site/base.yaml gadget -f github", "::warning file=gadget/g.yaml", "", 0},
 		{"site/base.yaml gadget -f github --fail-on warning", "::warning file=gadget/g.yaml", "", 1},
 		{"site/base.yaml gadget --fail-on info", "gadget/g.yaml:1:1: warning", "", 1},
-		{"site/base.yaml wrong --write-baseline --baseline known.yaml", "1 findings written to known.yaml\n", "", 0},
+		{"site/base.yaml wrong --write-baseline --baseline known.yaml", "1 finding written to known.yaml\n", "", 0},
 		{"site/base.yaml wrong --baseline known.yaml", "3 documents, 0 errors, 0 warnings, 1 in the baseline\n", "", 0},
 		{"own", "own/base.yaml:5:1: warning", "", 1},
 		{"own --fail-on error", "own/base.yaml:5:1: warning", "", 0},
@@ -74,6 +75,10 @@ func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working d
 		{"site --select shcema", "", "purser: there is no rule \"shcema\": did you mean schema?\n", 2},
 		{"site --exclude a[", "", "purser: the pattern \"a[\"", 2},
 		{"site --baseline gone.yaml", "", "purser: read the baseline: open gone.yaml: ", 2},
+		{"site --baseline newer.yaml", "", "purser: newer.yaml: this is not a baseline as this version writes it: there is no option " +
+			"\"version\"; there are document, file, findings, message, path, rule\nWrite it anew with --write-baseline\n", 2},
+		{"- -", "skipped: 1 file without documents: -\n0 documents", "", 0},
+		{"schema/s.yaml --render -", "", "1 document, 0 errors, 0 warnings\npurser: nothing is rendered: the documents do not", 1},
 		{"site --write-baseline", "", "purser: --write-baseline needs --baseline FILE", 2},
 		{"site --bucket-by day --fail-on never", "", "purser: --fail-on: \"never\" is none of error, warning, info\n--bucket-by: ", 2},
 	} {

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/document"
+	"purser/internal/check"
 	"purser/internal/spelling"
 )
 
@@ -58,18 +56,8 @@ func readConfiguration(ctx context.Context, path string) (configuration, error) 
 	case err != nil:
 		return config, fmt.Errorf("read the configuration: %w", err)
 	}
-	value, err := document.ParseOne(ctx, text, document.YAML, document.DefaultLimits())
-	if err != nil {
+	if err := check.Decode(ctx, text, &config); err != nil {
 		return config, fmt.Errorf("%s: %w", path, err)
-	}
-	if value == nil {
-		return config, nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(document.AppendJSON(nil, value)))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&config); err != nil {
-		return config, fmt.Errorf("%s: %s; docs/purser.md shows what it may hold", path,
-			strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return config, nil
 }

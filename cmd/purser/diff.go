@@ -28,7 +28,9 @@ type diffCommand struct {
 
 // Help is called by kong.
 func (*diffCommand) Help() string {
-	return `  purser diff latest~1                  # what the newest revision has changed
+	return `Examples:
+
+  purser diff latest~1                  # what the newest revision has changed
   purser diff tag:good latest --rendered -f side`
 }
 

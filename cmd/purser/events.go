@@ -27,7 +27,9 @@ type eventsCommand struct {
 
 // Help is called by kong.
 func (*eventsCommand) Help() string {
-	return `  purser events                                             # what has happened, oldest first
+	return `Examples:
+
+  purser events                                             # what has happened, oldest first
   purser events --follow --since now -o json | ./notify`
 }
 

@@ -22,7 +22,9 @@ type findingsCommand struct {
 
 // Help is called by kong.
 func (*findingsCommand) Help() string {
-	return `  purser findings               # of the newest revision, the worst first
+	return `Examples:
+
+  purser findings               # of the newest revision, the worst first
   purser findings 17 --level error`
 }
 

@@ -24,7 +24,9 @@ type graphCommand struct {
 
 // Help is called by kong.
 func (*graphCommand) Help() string {
-	return `  purser graph --focus api                 # as text
+	return `Examples:
+
+  purser graph --focus api                 # as text
   purser graph 17 > graph.svg`
 }
 

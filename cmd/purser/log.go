@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -24,7 +26,9 @@ type logCommand struct {
 
 // Help is called by kong.
 func (*logCommand) Help() string {
-	return `  purser log -n 5                                            # the five newest revisions
+	return `Examples:
+
+  purser log -n 5                                            # the five newest revisions
   purser log --document acme/Host/v1/cmp-1 --layer site      # who changed a document, when and how`
 }
 
@@ -68,6 +72,9 @@ func (c *logCommand) Run(ctx context.Context, around *surroundings) error {
 func (c *logCommand) history(ctx context.Context, around *surroundings, server *client.Client) error {
 	path := append([]string{"documents"}, strings.Split(c.Document.Schema, "/")...)
 	items, _, err := server.List(ctx, c.Limit, nil, append(path, dash(c.Layer), c.Document.Name, "history")...)
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusNotFound && c.Layer == "" {
+		return fmt.Errorf("%w\nIf it has a layer, add --layer", err)
+	}
 	if err != nil {
 		return err
 	}

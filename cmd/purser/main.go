@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
@@ -96,11 +97,16 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ended := context.AfterFunc(ctx, func() { // a command that reads a pipe or a terminal does not notice
+		time.Sleep(time.Second)
+		os.Exit(exitFailed)
+	})
 	code := run(ctx, os.Args[1:], surroundings{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,
 		asks: isTerminal(os.Stdin) && isTerminal(os.Stderr), width: widthOf(os.Stdout),
 		colors: hasColors(os.Stdout),
 	})
+	ended() // before stop, which ends ctx too
 	stop()
 	os.Exit(code)
 }

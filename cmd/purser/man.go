@@ -16,7 +16,11 @@ type manCommand struct {
 }
 
 // Help is called by kong.
-func (*manCommand) Help() string { return `  purser man /usr/local/share/man/man1` }
+func (*manCommand) Help() string {
+	return `Examples:
+
+  purser man /usr/local/share/man/man1`
+}
 
 // Run is called by kong.
 func (c *manCommand) Run(parser *kong.Kong) error {

@@ -174,7 +174,9 @@ type puppetDiffCommand struct {
 
 // Help is called by kong.
 func (*puppetDiffCommand) Help() string {
-	return `  purser puppet diff latest~1 latest compiled.json --node cmp-1`
+	return `Examples:
+
+  purser puppet diff latest~1 latest compiled.json --node cmp-1`
 }
 
 // Run is called by kong.

@@ -37,7 +37,9 @@ type resultsPostCommand struct {
 
 // Help is called by kong.
 func (*resultsPostCommand) Help() string {
-	return `  purser results post drydock-site-validation 17 --status success --validator drydock --release 1.2.0
+	return `Examples:
+
+  purser results post drydock-site-validation 17 --status success --validator drydock --release 1.2.0
   purser results post acme-address-validation 17 --status failure --error "10.0.0.11 is used twice"`
 }
 
@@ -113,7 +115,9 @@ type resultsListCommand struct {
 
 // Help is called by kong.
 func (*resultsListCommand) Help() string {
-	return `  purser results list 17
+	return `Examples:
+
+  purser results list 17
   purser results list 17 --validation drydock-site-validation`
 }
 

@@ -21,7 +21,9 @@ type rollbackCommand struct {
 
 // Help is called by kong.
 func (*rollbackCommand) Help() string {
-	return `  purser rollback tag:good -m "rack 99 does not exist"
+	return `Examples:
+
+  purser rollback tag:good -m "rack 99 does not exist"
   purser rollback latest~1 --dry-run`
 }
 

@@ -78,7 +78,9 @@ type showCommand struct {
 
 // Help is called by kong.
 func (*showCommand) Help() string {
-	return `  purser show --schema acme/Host/v1 -o name
+	return `Examples:
+
+  purser show --schema acme/Host/v1 -o name
   purser show 17 --name cmp-1
   purser show latest~1 --search 10.0.0.21`
 }
@@ -97,7 +99,9 @@ type renderCommand struct{ selected }
 
 // Help is called by kong.
 func (*renderCommand) Help() string {
-	return `  purser render --name api               # what services read
+	return `Examples:
+
+  purser render --name api               # what services read
   purser render tag:good --bucket site -o json`
 }
 
@@ -119,7 +123,9 @@ type explainCommand struct {
 
 // Help is called by kong.
 func (*explainCommand) Help() string {
-	return `  purser explain acme/Service/v1/api .log.level   # which document wrote the value, and how it came here`
+	return `Examples:
+
+  purser explain acme/Service/v1/api .log.level   # which document wrote the value, and how it came here`
 }
 
 // Run is called by kong.

@@ -18,7 +18,11 @@ type bucketsCommand struct {
 }
 
 // Help is called by kong.
-func (*bucketsCommand) Help() string { return `  purser buckets` }
+func (*bucketsCommand) Help() string {
+	return `Examples:
+
+  purser buckets`
+}
 
 // Run is called by kong.
 func (c *bucketsCommand) Run(ctx context.Context, around *surroundings) error {
@@ -52,7 +56,11 @@ type whoamiCommand struct {
 }
 
 // Help is called by kong.
-func (*whoamiCommand) Help() string { return `  purser whoami` }
+func (*whoamiCommand) Help() string {
+	return `Examples:
+
+  purser whoami`
+}
 
 // Run is called by kong.
 func (c *whoamiCommand) Run(ctx context.Context, around *surroundings) error {

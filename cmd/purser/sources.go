@@ -58,15 +58,12 @@ func readAll(ctx context.Context, reader *check.Reader, paths []string) ([]sourc
 		}
 		found, err := parseSources(ctx, file.Name, bytes.TrimPrefix(file.Text, []byte("\xef\xbb\xbf")))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s", file.Name, strings.TrimPrefix(err.Error(), malformed))
+			return nil, fmt.Errorf("%s: %s", file.Name, strings.TrimPrefix(err.Error(), check.Malformed))
 		}
 		sources = append(sources, found...)
 	}
 	return sources, nil
 }
-
-// malformed is how the reference begins to say that a body cannot be parsed.
-const malformed = "The request body must be properly formatted YAML. Details: "
 
 func parseSources(ctx context.Context, name string, text []byte) ([]source, error) {
 	media := document.YAML

@@ -23,7 +23,9 @@ type statusCommand struct {
 
 // Help is called by kong.
 func (*statusCommand) Help() string {
-	return `  purser status                                  # of the newest revision
+	return `Examples:
+
+  purser status                                  # of the newest revision
   purser status 17 --expect success && ./deploy  # a gate
   purser status 17 --expect success --wait 10m   # a gate that waits for results`
 }

@@ -27,7 +27,9 @@ type tagCommand struct {
 
 // Help is called by kong.
 func (*tagCommand) Help() string {
-	return `  purser tag good 17       # tag:good now names revision 17
+	return `Examples:
+
+  purser tag good 17       # tag:good now names revision 17
   purser tag               # all tags
   purser tag good -d`
 }

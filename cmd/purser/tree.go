@@ -55,7 +55,7 @@ func treeOf(of *kong.Node, path []string) node {
 			short = string(f.Short)
 		}
 		n.Flags = append(n.Flags, flag{
-			Name: f.Name, Short: short, Help: f.Help, Placeholder: cmp.Or(f.PlaceHolder, strings.ToUpper(f.Name)),
+			Name: f.Name, Short: short, Help: f.Help, Placeholder: placeholderOf(f),
 			Env: f.Envs, rank: rankOf(f),
 			Values: valuesOf(f.Value), IsBool: f.IsBool(), IsPath: isPath(f.Value), Initial: f.Default,
 		})
@@ -143,4 +143,13 @@ func (n *node) all() []*node {
 		list = append(list, n.Commands[i].all()...)
 	}
 	return list
+}
+
+// placeholderOf returns what stands for the value of a flag, as --help has it.
+func placeholderOf(f *kong.Flag) string {
+	text := cmp.Or(f.PlaceHolder, strings.ToUpper(f.Name))
+	if f.IsSlice() && f.Tag.Sep != -1 {
+		text += ",..."
+	}
+	return text
 }

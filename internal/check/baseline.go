@@ -62,8 +62,9 @@ func (b Baseline) Write(w io.Writer) error {
 
 // ReadBaseline reads what Write has written.
 func ReadBaseline(ctx context.Context, text []byte) (baseline Baseline, err error) {
-	if err := decode(ctx, text, &baseline); err != nil {
-		return baseline, fmt.Errorf("read a baseline: %w", err)
+	if err := Decode(ctx, text, &baseline); err != nil {
+		return baseline, fmt.Errorf("this is not a baseline as this version writes it: %w\n"+
+			"Write it anew with --write-baseline", err)
 	}
 	return baseline, nil
 }

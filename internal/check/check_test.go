@@ -292,3 +292,13 @@ func TestRules(t *testing.T) {
 		t.Errorf("a misspelt rule: %v", err)
 	}
 }
+
+// A site without a LayeringPolicy is told to add one to the paths: there is nothing to PUT it to.
+func TestCheck_noLayeringPolicy(t *testing.T) {
+	t.Parallel()
+	report := run(t, check.New(check.Options{}), file("w.yaml", widgets+doc("acme/Widget/v1", "w", "{}")))
+	if len(report.Findings) != 1 || report.Findings[0].Rule != "no-layering-policy" ||
+		!strings.Contains(report.Findings[0].Advice, "the paths that are checked") {
+		t.Errorf("findings %+v", report.Findings)
+	}
+}

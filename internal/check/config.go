@@ -1,15 +1,11 @@
 package check
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-
-	"purser/internal/document"
 )
 
 // ConfigName is the name of the file in which a folder says how it is checked.
@@ -47,8 +43,8 @@ func ReadConfig(ctx context.Context, name string) (config Config, err error) {
 	if err != nil {
 		return config, fmt.Errorf("read the configuration: %w", err)
 	}
-	if err := decode(ctx, text, &config); err != nil {
-		return config, fmt.Errorf("read %s: %w", name, err)
+	if err := Decode(ctx, text, &config); err != nil {
+		return config, fmt.Errorf("%s: %w", name, err)
 	}
 	relative := func(path string) string {
 		if path == "" || filepath.IsAbs(path) {
@@ -61,15 +57,4 @@ func ReadConfig(ctx context.Context, name string) (config Config, err error) {
 		config.Schemas[i] = relative(config.Schemas[i])
 	}
 	return config, nil
-}
-
-// decode reads YAML into a value with the names of JSON, and no others. A text without a document leaves it as it is.
-func decode(ctx context.Context, text []byte, into any) error {
-	read, err := document.ParseOne(ctx, text, document.YAML, document.DefaultLimits())
-	if err != nil || read == nil {
-		return err
-	}
-	decoder := json.NewDecoder(bytes.NewReader(document.AppendJSON(nil, read)))
-	decoder.DisallowUnknownFields()
-	return decoder.Decode(into) //nolint:wrapcheck // the callers do
 }

@@ -60,6 +60,9 @@ func (r *run) findingOf(f *queries.Finding) Finding {
 		Message: f.Message, Causes: f.Causes,
 	}
 	finding.Advice = cmp.Or(f.Advice, adviceOf(finding.Rule))
+	if finding.Rule == ruleNoPolicy { // the server's is about requests
+		finding.Advice = adviceOf(finding.Rule)
+	}
 	if f.Message == authz.Withheld {
 		finding.Message, finding.Advice, finding.Broken = withheld, "", ""
 	}

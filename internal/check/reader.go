@@ -73,6 +73,10 @@ type walk struct {
 
 func (w *walk) path(name string) error {
 	if name == "-" {
+		if w.seen[name] {
+			return nil
+		}
+		w.seen[name] = true
 		if w.reader.stdin == nil {
 			text, err := io.ReadAll(io.LimitReader(w.reader.Stdin, maxFileSize+1))
 			if err != nil {
@@ -80,7 +84,7 @@ func (w *walk) path(name string) error {
 			}
 			w.reader.stdin = text
 		}
-		return w.add(File{Name: "-", Text: w.reader.stdin})
+		return w.add(File{Name: "-", Text: w.reader.stdin, SchemasOnly: w.schemasOnly})
 	}
 	info, err := os.Stat(name)
 	if err != nil {

@@ -53,13 +53,13 @@ func TestReader(t *testing.T) { //nolint:paralleltest // it changes the working 
 		}
 	}
 	reader := &check.Reader{Stdin: strings.NewReader("x: 1"), Exclude: []string{"*.tmpl.yaml", "charts"}}
-	files, err := reader.Read([]string{"site", "site/a.yaml", "other.txt", "-", "-"}, false)
+	files, err := reader.Read([]string{"site", "site/a.yaml", "other.txt", "-"}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
 		"site/a.yaml", "site/b.yml", "site/gone.yaml It cannot be read: no such file or directory",
-		"site/round.yaml It cannot be read: too many levels of symbolic links", "site/sub/c.JSON", "other.txt", "-", "-",
+		"site/round.yaml It cannot be read: too many levels of symbolic links", "site/sub/c.JSON", "other.txt", "-",
 	}
 	if diff := cmp.Diff(want, names(files)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -154,8 +154,35 @@ func TestFindConfig(t *testing.T) { //nolint:paralleltest // it changes the work
 			t.Errorf("%s: %v (-want +got)\n%s", path, err, diff)
 		}
 	}
-	if _, err := check.FindConfig(t.Context(), []string{"bad"}); err == nil || !strings.Contains(err.Error(), "fail_on") {
-		t.Errorf("a misspelt option: %v", err)
+	for text, want := range map[string]string{
+		"fail_on: x\n":              `there is no option "fail_on": did you mean fail-on?`,
+		"colour: red\n":             `there is no option "colour"; there are assert-formats, baseline, bucket-by, `,
+		"fail-on: [error]\n":        "fail-on: a text is expected, and not a list",
+		"ignore: schema\n":          "ignore: a list is expected, and not a text",
+		"client-versions: {a: 1}\n": "client-versions: a text is expected, and not a number",
+		"assert-formats: 1.5\n":     "assert-formats: true or false is expected, and not a number",
+		"- format\n":                "a mapping is expected, and not a list",
+		"format: [\n":               "document 1, line 1, column 9: ",
+		"format: json\n---\na: 1\n": "one document is expected here",
+	} {
+		write(t, "bad/.purser.yaml", text)
+		_, err := check.FindConfig(t.Context(), []string{"bad"})
+		if err == nil || !strings.HasPrefix(err.Error(), "bad/.purser.yaml: "+want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// The standard input comes once, like each file, and may be one with schemas.
+func TestReader_stdinOnce(t *testing.T) {
+	t.Parallel()
+	reader := &check.Reader{Stdin: strings.NewReader("a: 1")}
+	for schemasOnly, paths := range map[bool][]string{false: {"-", "-"}, true: {"-"}} {
+		got, err := reader.Read(paths, schemasOnly)
+		want := []check.File{{Name: "-", Text: []byte("a: 1"), SchemasOnly: schemasOnly}}
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%q: %v (-want +got)\n%s", paths, err, diff)
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ const (
 	ruleSchema         = "schema"
 	ruleRenderedSchema = "rendered-schema"
 	ruleNoSchema       = "no-schema"
+	ruleNoPolicy       = "no-layering-policy"
 	ruleRendering      = "rendering"
 )
 
@@ -47,7 +48,7 @@ func Rules() []Rule {
 			"related places tell how it came there."},
 		{ruleNoSchema, "Documents have no DataSchema, so nothing checks them", "Register a DataSchema, or correct the " +
 			"document's schema. It is an error if a ValidationPolicy lists purser-coverage-validation."},
-		{"no-layering-policy", "Documents have layers, and there is no LayeringPolicy", "Add the LayeringPolicy of the " +
+		{ruleNoPolicy, "Documents have layers, and there is no LayeringPolicy", "Add the LayeringPolicy of the " +
 			"site to the paths that are checked."},
 		{"unknown-layer", "The LayeringPolicy does not list a document's layer", "Correct it, or add it to layerOrder."},
 		{"parent", "A parentSelector selects nothing, or the wrong document", "Correct it, or the labels of the parent."},
@@ -65,7 +66,7 @@ func Rules() []Rule {
 func byErrorType(errorType string) string {
 	switch errorType {
 	case "LayeringPolicyNotFound":
-		return "no-layering-policy"
+		return ruleNoPolicy
 	case "InvalidDocumentLayer":
 		return "unknown-layer"
 	case "DocumentParentNotFound", "InvalidDocumentParent", "IndeterminateDocumentParent":

@@ -235,6 +235,16 @@ func TestErrors(t *testing.T) {
 			answer(400, envelope("InvalidDocument", "the site is wrong", "line 3: no name", "line 9: no schema")),
 			"the site is wrong\n  line 3: no name\n  line 9: no schema",
 		},
+		"in YAML": {
+			answer(404, "kind: Status\nmessage: no such revision\ndetails:\n  errorType: RevisionNotFound\n  messageList:\n"+
+				"  - message: \"line\\x1b 3\"\n    error: true\n", "Content-Type", "application/x-yaml"),
+			"no such revision\n  line\ufffd 3",
+		},
+		"YAML of others": {
+			answer(404, "? [a]\n: b\n", "Content-Type", "application/x-yaml"),
+			`http://purser.example answers 404 Not Found, not in Purser's form but as "application/x-yaml"; is there a proxy before ` +
+				`it, or is it another server?`,
+		},
 		"no token": {
 			answer(401, envelope("HTTPUnauthorized", "Send a token.")),
 			"Send a token.\nSet PURSER_TOKEN, --token-file or --token, or name the server in the configuration file.",

@@ -6,12 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"mime"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"purser/internal/document"
 )
 
 // Error is an answer that is an error. Its text is what the server says, and a way out where there is one that the
@@ -64,7 +67,7 @@ func (e *Error) hint() string {
 const maxText = 200
 
 // errorOf returns the error that an answer tells.
-func (c *Client) errorOf(answer Answer) error {
+func (c *Client) errorOf(ctx context.Context, answer Answer) error {
 	e := &Error{
 		Status: answer.Status, After: retryAfter(answer.Header.Get("Retry-After"), answer.Header.Get("Date")),
 		Server: c.base.String(),
@@ -79,7 +82,7 @@ func (c *Client) errorOf(answer Answer) error {
 			} `json:"messageList"`
 		} `json:"details"`
 	}
-	if json.Unmarshal(answer.Body, &envelope) != nil || envelope.Kind != "Status" {
+	if json.Unmarshal(jsonOf(ctx, answer), &envelope) != nil || envelope.Kind != "Status" {
 		e.Message = c.foreign(answer)
 		return e
 	}
@@ -93,6 +96,18 @@ func (c *Client) errorOf(answer Answer) error {
 		}
 	}
 	return e
+}
+
+// jsonOf returns the body of an answer that is an error as JSON: errors are in YAML where YAML or a text was asked for.
+func jsonOf(ctx context.Context, answer Answer) []byte {
+	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind != YAML {
+		return answer.Body
+	}
+	value, err := document.ParseOne(ctx, answer.Body, document.YAML, document.DefaultLimits())
+	if err != nil {
+		return nil
+	}
+	return document.AppendJSON(nil, value)
 }
 
 // foreign says what an answer is that no Purser wrote.

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -397,7 +398,10 @@ func TestPurser_status(t *testing.T) {
 	p.run(t, "events", "--since", "now").exits(t, 0)
 	p.run(t, "prune", "--keep", "1").exits(t, 1, "would delete 2 revisions", "--yes")
 	p.run(t, "prune", "--keep", "1", "--yes").exits(t, 0, "Deleted 2 revisions")
-	p.run(t, "show", "1").exits(t, 2)
+	for _, args := range [][]string{{"show", "1"}, {"render", "1"}, {"graph", "1"}, {"graph", "1", "-f", "svg"}, {"diff", "1", "3"}, {"pull", "out", "1"}} {
+		p.run(t, args...).exits(t, 2, "revision=1 was pruned")
+	}
+	p.run(t, "log", "--document", "acme/Widget/v1/one").exits(t, 2, "that the caller may see", "add --layer")
 	p.run(t, "log", "-o", "name").exits(t, 0, "3\n")
 }
 
@@ -469,6 +473,36 @@ func TestPurser_secrets(t *testing.T) {
 	creator.run(t, "push", "--changeset", "out", "--max-deleted", "0").exits(t, 1)
 	if names := admin.does(t, "show", "-o", "name"); !strings.Contains(names, "deckhand/Passphrase/v1/pw") {
 		t.Errorf("the secret was deleted:\n%s", names)
+	}
+}
+
+// An interrupt ends a command that waits for a pipe into which nobody writes.
+func TestPurser_interrupted(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe.yaml")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path, err := commandLine()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := invoke(ctx, path, "check", pipe)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // it waits until the command has opened the pipe
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 2 {
+		t.Errorf("it ends with %v, want exit code 2", err)
 	}
 }
 

@@ -1,0 +1,90 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"purser/internal/document"
+	"purser/internal/spelling"
+)
+
+// Malformed is how the reference begins to say that a body cannot be parsed. Files are no bodies.
+const Malformed = "The request body must be properly formatted YAML. Details: "
+
+// Decode reads YAML into a struct with the names of JSON, and no others. A text without a document leaves it as it is.
+// Errors are in the words of YAML.
+func Decode(ctx context.Context, text []byte, into any) error {
+	read, err := document.ParseOne(ctx, text, document.YAML, document.DefaultLimits())
+	if err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), Malformed))
+	}
+	if read == nil {
+		return nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(document.AppendJSON(nil, read)))
+	decoder.DisallowUnknownFields()
+	err = decoder.Decode(into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		at := ""
+		if wrong.Field != "" {
+			at = wrong.Field + ": "
+		}
+		return fmt.Errorf("%s%s is expected, and not %s", at, kindOf(wrong.Type), kindOfJSON(wrong.Value))
+	}
+	if err == nil {
+		return nil
+	}
+	name, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
+	if !unknown {
+		return err //nolint:wrapcheck // the callers do
+	}
+	names := fieldsOf(reflect.TypeOf(into))
+	if nearest := spelling.Nearest(strings.Trim(name, `"`), names); nearest != "" {
+		return fmt.Errorf("there is no option %s: did you mean %s?", name, nearest)
+	}
+	return fmt.Errorf("there is no option %s; there are %s", name, strings.Join(names, ", "))
+}
+
+// fieldsOf returns the names of JSON of the fields of a type and of the types in it, in order.
+func fieldsOf(of reflect.Type) (names []string) {
+	switch of.Kind() { //nolint:exhaustive // the others have none
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return fieldsOf(of.Elem())
+	case reflect.Struct:
+		for field := range of.Fields() {
+			if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+				names = append(append(names, name), fieldsOf(field.Type)...)
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// kindOf returns what YAML calls the values of a type.
+func kindOf(of reflect.Type) string {
+	switch of.Kind() {
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "a mapping"
+	}
+}
+
+// kindOfJSON returns what YAML calls what json calls number, number 1.5, string, bool, array or object.
+func kindOfJSON(value string) string {
+	word, _, _ := strings.Cut(value, " ")
+	return map[string]string{
+		"number": "a number", "string": "a text", "bool": "true or false", "array": "a list", "object": "a mapping",
+	}[word]
+}
