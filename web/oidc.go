@@ -67,7 +67,7 @@ func (i *issuer) discovered(ctx context.Context) (*oidc.Provider, error) {
 		if err == nil {
 			i.provider.Store(provider)
 		}
-		return provider, err
+		return provider, err //nolint:wrapcheck // it is below
 	})
 	select {
 	case got := <-answer:
