@@ -178,6 +178,31 @@ func TestPages_compat(t *testing.T) {
 	})
 }
 
+// TestPages_compatPages turns pages where the API's own lists have none.
+func TestPages_compatPages(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, anonymous, func(config *api.Config) { config.Compat = true })
+	var hosts []string
+	for i := range 120 {
+		hosts = append(hosts, host(fmt.Sprintf("cmp-%03d", i), 1))
+	}
+	s.put(t, "control", hostSchema, layers)
+	for i := range 60 {
+		hosts[0] = host("cmp-000", i%40)
+		s.put(t, "site", hosts...)
+	}
+	b := s.browser(t)
+	b.get(t, "/ui/search?offset=100&schema=acme").shows(t, "cmp-100", "cmp-119", "101 to 120")
+	b.get(t, "/ui/search?q=cmp").shows(t, "does not search texts")
+	b.get(t, "/ui/revisions").shows(t, "61", "12", "1 to 50", "After these")
+	b.get(t, "/ui/revisions?offset=50").shows(t, "51 to 61", "Before these")
+	before := s.calls.made
+	b.get(t, "/ui/").is(t, http.StatusOK).shows(t, "61 ✓ success", "52 ✓ success")
+	if calls := s.calls.made - before; calls > 30 {
+		t.Errorf("the overview asks the API %d times", calls)
+	}
+}
+
 // TestPages_crawl follows the links of a site with everything hostile in it: each leads to a page, and nothing that
 // comes from documents is markup there.
 func TestPages_crawl(t *testing.T) {

@@ -173,13 +173,17 @@ func wordFor(change string) string {
 func (v *visit) documents(ctx context.Context, revision string, query url.Values, offset, limit int) (
 	found list[storedDocument], err error,
 ) {
-	query.Set("limit", strconv.Itoa(limit+1))
+	wanted := limit + 1
+	if v.Compat { // its lists have no offset
+		wanted += offset
+	}
+	query.Set("limit", strconv.Itoa(wanted))
 	query.Set("offset", strconv.Itoa(offset))
 	query.Set("cleartext-secrets", "false")
 	if err := v.api.get(ctx, &found.Results, query, "revisions", revision, "documents"); err != nil {
 		return found, err
 	}
-	if offset > 0 && len(found.Results) > limit+1 { // Deckhand's lists have no offset
+	if v.Compat {
 		found.Results = found.Results[min(offset, len(found.Results)):]
 	}
 	if len(found.Results) > limit {

@@ -44,7 +44,7 @@ const minKey, maxPrivate = 32, 4096
 func (c *serveCommand) openPages(log *slog.Logger) (config web.Config, err error) {
 	config = web.Config{
 		PublicURL: strings.TrimRight(c.PublicURL, "/"), Now: time.Now, Log: log,
-		Certificates: c.TLSClientCA != "" && c.Auth != "none",
+		Compat: c.Compat == "deckhand", Certificates: c.TLSClientCA != "" && c.Auth != "none",
 	}
 	if !c.UI {
 		return config, nil
