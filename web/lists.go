@@ -59,7 +59,8 @@ func (v *visit) search() (view, error) {
 		}
 	}
 	if v.Compat && v.param("q") != "" {
-		page.Why = "This server behaves like Deckhand, which does not search texts. Search by schema, name, layer, label or bucket."
+		page.Why = "This server behaves like Deckhand, which does not search texts. Search by schema, name, " +
+			"layer, label or bucket."
 		shown.data = page
 		return shown, nil
 	}

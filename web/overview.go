@@ -22,7 +22,8 @@ type overviewView struct {
 	More     int // findings that are not shown
 	Required []required
 	History  []revisionItem
-	LastGood int64 // the newest revision among these that may be deployed, if the newest may not; 0 if there is none
+	Expires  *required // whose result expires next; nil if none does
+	LastGood int64     // the newest revision among these that may be deployed, if the newest may not; 0 if there is none
 	Buckets  []client.Bucket
 	Buckets2 bool // there are more
 }
@@ -71,13 +72,25 @@ func (v *visit) overview() (view, error) {
 		return shown, err
 	}
 	page.Verdict, page.Findings, page.More = judged.verdict, judged.groups, judged.more
-	page.Required = judged.required
+	page.Required, page.Expires = judged.required, expiringNext(judged.required, v.Now())
 	page.Buckets, page.Buckets2 = buckets.Results, buckets.Next != nil
 	if !page.Verdict.OK {
 		page.LastGood = lastGood(page.History)
 	}
 	shown.data = page
 	return shown, nil
+}
+
+// expiringNext returns the validation whose newest result is the next to expire, nil if none does.
+func expiringNext(all []required, now time.Time) (next *required) {
+	var soonest time.Time
+	for i := range all {
+		at, ok := parseTime(all[i].Newest.ExpiresAt)
+		if ok && at.After(now) && (next == nil || at.Before(soonest)) {
+			next, soonest = &all[i], at
+		}
+	}
+	return next
 }
 
 // lastGood returns the newest revision that may be deployed, 0 if there is none.
@@ -205,8 +218,8 @@ func (v *visit) newest(ctx context.Context, revision, name string) (found entry,
 	return found, err
 }
 
-// posterOf returns who posted a result of a validation, by the audit, newest first: results do not hold it. A result and
-// its event are stored by one statement; its time is the database's, and that of the event the server's. It is "" if
+// posterOf returns who posted a result of a validation, by the audit, newest first: results do not hold it. A result
+// and its event are stored by one statement; its time is the database's, and that of the event the server's. It is "" if
 // the audit has no such event: it goes back less far, or the result was carried over from another revision.
 func posterOf(events []auditEvent, validation, createdAt string) string {
 	const skew = time.Minute

@@ -57,7 +57,7 @@ func TestPages(t *testing.T) {
 			"✗ Revision 3 may not be deployed", "deckhand-schema-validation failed: 1 finding in 1 document.",
 			"Correct the documents below", "Nobody has posted a result of drydock-validation.", "Required by the policy gate",
 			"99 is greater than the maximum of 40", "Compare with revision 2, the newest that may be deployed",
-			"site 2 3", "Ada",
+			"site 2 3", "Ada", "99 is greater than the maximum of 40 · value 99",
 		},
 		"/ui/revisions":                                  {"blessed", "3 ✗ failure", "2 ✓ success", "+1 −1"},
 		"/ui/revisions?tag=blessed":                      {"2 ✓ success"},
@@ -132,10 +132,15 @@ func TestPages_unordered(t *testing.T) {
 		b := s.browser(t)
 		b.get(t, "/ui/").is(t, http.StatusOK).shows(t, "Revision 1")
 		page := b.get(t, "/ui/revisions/1").is(t, http.StatusOK)
-		page.shows(t, "Revision 1", "cmp-1")
+		page.shows(t, "Revision 1", "They cannot be compared", "that this revision added or changed: acme/Host/v1 cmp-1")
 		const once = "Required LayeringPolicy was not found"
 		if text := page.visible(t); strings.Contains(text, once+" for layering "+once) {
 			t.Errorf("a refusal is repeated:\n%s", text)
+		}
+		s.put(t, "other", host("cmp-2", 2))
+		text := b.get(t, "/ui/revisions/2").is(t, http.StatusOK).visible(t)
+		if _, after, _ := strings.Cut(text, "added or changed:"); !strings.HasPrefix(after, " acme/Host/v1 cmp-2 layer site bucket other Validations") {
+			t.Errorf("the changes of revision 2: %s", after)
 		}
 		b.get(t, "/ui/compare?from=0&to=1").is(t, http.StatusOK).shows(t, once)
 		for _, as := range []string{"written", "rendered", "explained", "history", "graph"} {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -270,5 +271,21 @@ func TestPosterOf(t *testing.T) {
 		if got := posterOf(events, name, created); got != want {
 			t.Errorf("the result of %q is of %q, want %q", created, got, want)
 		}
+	}
+}
+
+func TestExpiringNext(t *testing.T) {
+	t.Parallel()
+	at := func(name, expires string) required { return required{Name: name, Newest: entry{ExpiresAt: expires}} }
+	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	all := []required{
+		at("never", ""), at("passed", "2026-01-31T11:00:00.000000"), at("later", "2026-02-01T00:00:00.000000"),
+		at("next", "2026-01-31T12:00:01.000000"), at("last", "2026-03-01T00:00:00.000000"),
+	}
+	if next := expiringNext(all, now); next == nil || next.Name != "next" {
+		t.Errorf("next is %v", next)
+	}
+	if next := expiringNext(all[:2], now); next != nil {
+		t.Errorf("next is %v", next)
 	}
 }

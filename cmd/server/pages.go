@@ -130,8 +130,8 @@ func (c *serveCommand) pagesKey() ([]byte, error) {
 // ownKey returns where the key of sessions is beside a private Postgres.
 func (c *serveCommand) ownKey() string { return filepath.Join(c.StateDir, "ui.key") }
 
-// makeKey makes a key of sessions. Beside a private Postgres it stays in the state directory; otherwise it ends with the
-// process.
+// makeKey makes a key of sessions. Beside a private Postgres it stays in the state directory; otherwise it ends with
+// the process.
 func (c *serveCommand) makeKey() ([]byte, error) {
 	key := []byte(rand.Text() + rand.Text())
 	if c.DatabaseURL != "" {
