@@ -219,8 +219,8 @@ func (v *visit) newest(ctx context.Context, revision, name string) (found entry,
 }
 
 // posterOf returns who posted a result of a validation, by the audit, newest first: results do not hold it. A result
-// and its event are stored by one statement; its time is the database's, and that of the event the server's. It is "" if
-// the audit has no such event: it goes back less far, or the result was carried over from another revision.
+// and its event are stored by one statement; its time is the database's, and that of the event the server's. It is ""
+// if the audit has no such event: it goes back less far, or the result was carried over from another revision.
 func posterOf(events []auditEvent, validation, createdAt string) string {
 	const skew = time.Minute
 	created, known := parseTime(createdAt)
