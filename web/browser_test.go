@@ -225,7 +225,7 @@ func (b *screen) looks(t *testing.T) {
 		"schema":     {"/ui/revisions/3/schemas/acme/Host/v1", has("rack")},
 		"audit":      {"/ui/audit", has("PUT /api/v1.0/buckets/site/documents")},
 		"validation": {"/ui/revisions/2/validations/drydock-validation", has("success")},
-		"graph":      {"/ui/revisions/4/graph", `document.getElementById('picture').naturalWidth > 50`},
+		"graph":      {"/ui/revisions/4/graph", `document.querySelectorAll('svg#picture a[href]').length === 6`},
 	} {
 		b.open(t, c.target)
 		b.wait(t, c.holds)
@@ -243,11 +243,17 @@ func (b *screen) looks(t *testing.T) {
 	b.open(t, "/ui/revisions/4/graph")
 	var before, after float64
 	const width = `document.getElementById('picture').getBoundingClientRect().width`
-	b.wait(t, `document.getElementById('picture').naturalWidth > 50`)
+	b.wait(t, `document.getElementById('picture').getBoundingClientRect().width > 50`)
 	b.do(t, chromedp.Evaluate(width, &before), chromedp.Click(`//button[text()="Larger"]`), chromedp.Evaluate(width, &after))
 	if after <= before {
 		t.Errorf("the picture was %v wide, and is %v", before, after)
 	}
+	b.do(t, chromedp.Click(`//*[local-name()="a"][*[text()="cmp-1"]]`, chromedp.BySearch))
+	b.wait(t, "location.search.includes('focus=acme%2FHost%2Fv1%2Fcmp-1%2Fsite')")
+	b.wait(t, has("Around acme/Host/v1/cmp-1/site"))
+	b.keep(t, "graph-focus")
+	b.do(t, chromedp.Click(`//*[local-name()="a"][*[text()="cmp-1"]]`, chromedp.BySearch))
+	b.wait(t, "location.pathname.endsWith('/document')")
 	b.do(t, chromedp.Navigate(b.url+"/ui/revisions/4/graph.svg"), chromedp.WaitReady("svg a", chromedp.ByQuery))
 
 	b.do(t, emulation.SetScriptExecutionDisabled(true))

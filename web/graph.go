@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -84,8 +85,9 @@ type graphView struct {
 	Revision int64
 	Focus    string
 	Depth    int
-	Picture  string // its URL; "" if there is none
-	Why      string // there is none
+	Picture  string        // its URL; "" if there is none
+	Drawing  template.HTML // the picture; "" if it is loaded from its URL
+	Why      string        // there is none
 	Nodes    []node
 	Count    int
 	Hidden   int // nodes that are not listed
@@ -147,17 +149,47 @@ func (v *visit) graph() (view, error) {
 	}
 	page.Problems = page.Problems[:min(len(page.Problems), 20)] //nolint:mnd // some
 	page.list(found)
-	query.Set("format", "svg")
 	switch {
 	case page.Count == 0:
 		page.Why = "No document is in this graph."
 	case page.Count <= readable || v.param("whole") != "":
-		page.Picture = "graph.svg?" + query.Encode()
+		err = v.draw(&page, found, query)
 	default:
 		page.Why = "A picture of " + strconv.Itoa(page.Count) + " documents is hard to read."
 	}
 	shown.data = page
-	return shown, nil
+	return shown, err
+}
+
+// draw asks for the picture of a graph. A click on a document leads to its surroundings, and on the one in focus to its
+// page.
+func (v *visit) draw(page *graphView, of client.Graph, query url.Values) error {
+	id := strconv.FormatInt(page.Revision, 10)
+	query.Set("format", "svg")
+	got, err := v.api.do(v.Context(), call{path: []string{"revisions", id, "graph"}, query: query})
+	if err != nil && (serious(err) == nil || refusedWith(err, http.StatusNotImplemented)) {
+		page.Why = "There is no picture: " + err.Error()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	page.Picture = "graph.svg?" + query.Encode()
+	if got.body.Len() > maxDrawing {
+		return nil
+	}
+	label := "Graph of " + count(page.Count, "document") + ", which are listed below"
+	page.Drawing, err = drawing(got.body.Bytes(), label, func(focus string) string {
+		if i := slices.IndexFunc(of.Nodes, func(n client.Node) bool { return focusName(identityOf(n)) == focus }); i >= 0 &&
+			focus == page.Focus {
+			return v.documentLink(id, identityOf(of.Nodes[i]))
+		}
+		return v.queryLink("revisions/"+id+"/graph", "focus", focus, "depth", page.Depth)
+	})
+	if err != nil {
+		v.complain(v.Request, err) // the page has its list, and loads the picture
+	}
+	return nil
 }
 
 // list fills the list of nodes: those with the most dependencies first, and of these the ones whose names have the

@@ -19,7 +19,8 @@ type searchView struct {
 	Filters  []filter
 	Items    []storedDocument
 	Pages    pager
-	Empty    bool // there is no revision
+	Empty    bool   // there is no revision
+	Why      string // nothing was searched
 }
 
 // filter is a field of the search form.
@@ -56,6 +57,12 @@ func (v *visit) search() (view, error) {
 		if f.Value != "" {
 			query.Set(f.parameter, f.Value)
 		}
+	}
+	if v.Compat && v.param("q") != "" {
+		page.Why = "This server behaves like Deckhand, which does not search texts. Search by schema, name, " +
+			"layer, label or bucket."
+		shown.data = page
+		return shown, nil
 	}
 	found, err := v.documents(v.Context(), strconv.FormatInt(revision.ID, 10), query, page.Pages.Offset, limit)
 	if err != nil {

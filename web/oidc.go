@@ -8,12 +8,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 	"golang.org/x/sync/semaphore"
+	"golang.org/x/sync/singleflight"
 )
 
 // OIDC configures signing in by an OpenID Connect issuer, with the authorization code flow and PKCE (RFC 7636). It
@@ -30,12 +31,12 @@ type OIDC struct {
 type issuer struct {
 	OIDC
 
-	mutex    sync.Mutex
-	provider *oidc.Provider // nil until the issuer has answered
-	asking   *semaphore.Weighted
+	provider  atomic.Pointer[oidc.Provider] // nil until the issuer has answered
+	discovery singleflight.Group
+	asking    *semaphore.Weighted
 }
 
-// patience bounds how long the issuer may take, and maxAsking how many users it is asked about at once.
+// issuerPatience bounds how long the issuer may take, and maxAsking how many users it is asked about at once.
 const issuerPatience, maxAsking = 10 * time.Second, 16
 
 const (
@@ -52,20 +53,31 @@ type attempt struct {
 	Until    time.Time `json:"until"`
 }
 
-// discovered returns the issuer's endpoints. It asks for them until the issuer has answered once.
+// discovered returns the issuer's endpoints. It asks for them until the issuer has answered once; who comes meanwhile
+// waits for the same answer, for at most issuerPatience.
 func (i *issuer) discovered(ctx context.Context) (*oidc.Provider, error) {
-	i.mutex.Lock()
-	defer i.mutex.Unlock()
-	if i.provider != nil {
-		return i.provider, nil
+	if provider := i.provider.Load(); provider != nil {
+		return provider, nil
 	}
-	// The provider keeps the context for fetching keys later.
-	provider, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), i.Client), i.Issuer)
-	if err != nil {
-		return nil, fmt.Errorf("discover the issuer: %w", err)
+	answer := i.discovery.DoChan("", func() (any, error) {
+		// Not the context of a user: others wait for the answer too. The provider keeps only its client.
+		ctx, cancel := context.WithTimeout(oidc.ClientContext(context.WithoutCancel(ctx), i.Client), issuerPatience)
+		defer cancel()
+		provider, err := oidc.NewProvider(ctx, i.Issuer)
+		if err == nil {
+			i.provider.Store(provider)
+		}
+		return provider, err //nolint:wrapcheck // it is below
+	})
+	select {
+	case got := <-answer:
+		if got.Err != nil {
+			return nil, fmt.Errorf("discover the issuer: %w", got.Err)
+		}
+		return i.provider.Load(), nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("discover the issuer: %w", ctx.Err())
 	}
-	i.provider = provider
-	return provider, nil
 }
 
 // flow returns how codes are asked for and exchanged.

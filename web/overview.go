@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"purser/internal/client"
 )
@@ -21,7 +22,8 @@ type overviewView struct {
 	More     int // findings that are not shown
 	Required []required
 	History  []revisionItem
-	LastGood int64 // the newest revision among these that may be deployed, if the newest may not; 0 if there is none
+	Expires  *required // whose result expires next; nil if none does
+	LastGood int64     // the newest revision among these that may be deployed, if the newest may not; 0 if there is none
 	Buckets  []client.Bucket
 	Buckets2 bool // there are more
 }
@@ -70,13 +72,25 @@ func (v *visit) overview() (view, error) {
 		return shown, err
 	}
 	page.Verdict, page.Findings, page.More = judged.verdict, judged.groups, judged.more
-	page.Required = judged.required
+	page.Required, page.Expires = judged.required, expiringNext(judged.required, v.Now())
 	page.Buckets, page.Buckets2 = buckets.Results, buckets.Next != nil
 	if !page.Verdict.OK {
 		page.LastGood = lastGood(page.History)
 	}
 	shown.data = page
 	return shown, nil
+}
+
+// expiringNext returns the validation whose newest result is the next to expire, nil if none does.
+func expiringNext(all []required, now time.Time) (next *required) {
+	var soonest time.Time
+	for i := range all {
+		at, ok := parseTime(all[i].Newest.ExpiresAt)
+		if ok && at.After(now) && (next == nil || at.Before(soonest)) {
+			next, soonest = &all[i], at
+		}
+	}
+	return next
 }
 
 // lastGood returns the newest revision that may be deployed, 0 if there is none.
@@ -159,7 +173,7 @@ func (v *visit) required(ctx context.Context, revision string, status client.Ver
 		return nil, err
 	}
 	for i := range all {
-		all[i].Who = posterOf(posts.Results, all[i].Name)
+		all[i].Who = posterOf(posts.Results, all[i].Name, all[i].Newest.CreatedAt)
 	}
 	return all, nil
 }
@@ -204,11 +218,17 @@ func (v *visit) newest(ctx context.Context, revision, name string) (found entry,
 	return found, err
 }
 
-// posterOf returns who posted the newest result of a validation; events are newest first.
-func posterOf(events []auditEvent, validation string) string {
+// posterOf returns who posted a result of a validation, by the audit, newest first: results do not hold it. A result
+// and its event are stored by one statement; its time is the database's, and that of the event the server's. It is ""
+// if the audit has no such event: it goes back less far, or the result was carried over from another revision.
+func posterOf(events []auditEvent, validation, createdAt string) string {
+	const skew = time.Minute
+	created, known := parseTime(createdAt)
 	for _, e := range events {
 		at, err := url.Parse(e.Target)
-		if err != nil || e.Rule != "deckhand:create_validation" || e.Status/100 != 2 {
+		posted, ok := parseTime(e.At)
+		if err != nil || e.Rule != "deckhand:create_validation" || e.Status/100 != 2 ||
+			!known || !ok || posted.Sub(created).Abs() > skew {
 			continue
 		}
 		if name, err := url.PathUnescape(at.EscapedPath()[strings.LastIndexByte(at.EscapedPath(), '/')+1:]); err == nil &&
@@ -226,11 +246,15 @@ func (v *visit) history(ctx context.Context, query url.Values, offset, limit int
 	query.Set("limit", strconv.Itoa(limit))
 	query.Set("offset", strconv.Itoa(offset))
 	var found list[client.Revision]
-	if err := v.api.get(ctx, &found, query, "revisions"); err != nil {
+	if v.Compat && !query.Has("tag") {
+		if err := v.byNumber(ctx, &found, offset, limit); err != nil {
+			return nil, false, err
+		}
+	} else if err := v.api.get(ctx, &found, query, "revisions"); err != nil {
 		return nil, false, err
 	}
 	more := found.Next != nil
-	if len(found.Results) > limit { // the server behaves like Deckhand, whose lists have no pages
+	if len(found.Results) > limit { // those with a tag, all of them
 		rest := found.Results[min(offset, len(found.Results)):]
 		more = len(rest) > limit
 		found.Results = rest[:min(limit, len(rest))]
@@ -244,6 +268,30 @@ func (v *visit) history(ctx context.Context, query url.Values, offset, limit int
 		items[i] = revisionItem{Revision: revision, Did: did[revision.ID]}
 	}
 	return items, more, nil
+}
+
+// byNumber asks for so many revisions one by one, because the list would have all of them. Those that were deleted are
+// left out.
+func (v *visit) byNumber(ctx context.Context, found *list[client.Revision], offset, limit int) error {
+	var newest client.Revision
+	if err := v.api.get(ctx, &newest, nil, "revisions", "latest"); err != nil {
+		return serious(err)
+	}
+	first := newest.ID - int64(offset)
+	last := max(first-int64(limit), 0)
+	for id := first; id > last; id-- {
+		var revision client.Revision
+		switch err := v.api.get(ctx, &revision, nil, "revisions", strconv.FormatInt(id, 10)); {
+		case err == nil:
+			found.Results = append(found.Results, revision)
+		case serious(err) != nil:
+			return err
+		}
+	}
+	if last > 0 {
+		found.Next = new("")
+	}
+	return nil
 }
 
 // did returns what the newest revisions did, as far as the feed of events tells.

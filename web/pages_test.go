@@ -57,7 +57,7 @@ func TestPages(t *testing.T) {
 			"✗ Revision 3 may not be deployed", "deckhand-schema-validation failed: 1 finding in 1 document.",
 			"Correct the documents below", "Nobody has posted a result of drydock-validation.", "Required by the policy gate",
 			"99 is greater than the maximum of 40", "Compare with revision 2, the newest that may be deployed",
-			"site 2 3", "Ada",
+			"site 2 3", "Ada", "99 is greater than the maximum of 40 · value 99",
 		},
 		"/ui/revisions":                                  {"blessed", "3 ✗ failure", "2 ✓ success", "+1 −1"},
 		"/ui/revisions?tag=blessed":                      {"2 ✓ success"},
@@ -132,10 +132,15 @@ func TestPages_unordered(t *testing.T) {
 		b := s.browser(t)
 		b.get(t, "/ui/").is(t, http.StatusOK).shows(t, "Revision 1")
 		page := b.get(t, "/ui/revisions/1").is(t, http.StatusOK)
-		page.shows(t, "Revision 1", "cmp-1")
+		page.shows(t, "Revision 1", "They cannot be compared", "that this revision added or changed: acme/Host/v1 cmp-1")
 		const once = "Required LayeringPolicy was not found"
 		if text := page.visible(t); strings.Contains(text, once+" for layering "+once) {
 			t.Errorf("a refusal is repeated:\n%s", text)
+		}
+		s.put(t, "other", host("cmp-2", 2))
+		text := b.get(t, "/ui/revisions/2").is(t, http.StatusOK).visible(t)
+		if _, after, _ := strings.Cut(text, "added or changed:"); !strings.HasPrefix(after, " acme/Host/v1 cmp-2 layer site bucket other Validations") {
+			t.Errorf("the changes of revision 2: %s", after)
 		}
 		b.get(t, "/ui/compare?from=0&to=1").is(t, http.StatusOK).shows(t, once)
 		for _, as := range []string{"written", "rendered", "explained", "history", "graph"} {
@@ -176,6 +181,31 @@ func TestPages_compat(t *testing.T) {
 			t.Errorf("%s: status %d\n%s", target, page.StatusCode, page.text)
 		}
 	})
+}
+
+// TestPages_compatPages turns pages where the API's own lists have none.
+func TestPages_compatPages(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, anonymous, func(config *api.Config) { config.Compat = true })
+	var hosts []string
+	for i := range 120 {
+		hosts = append(hosts, host(fmt.Sprintf("cmp-%03d", i), 1))
+	}
+	s.put(t, "control", hostSchema, layers)
+	for i := range 60 {
+		hosts[0] = host("cmp-000", i%40)
+		s.put(t, "site", hosts...)
+	}
+	b := s.browser(t)
+	b.get(t, "/ui/search?offset=100&schema=acme").shows(t, "cmp-100", "cmp-119", "101 to 120")
+	b.get(t, "/ui/search?q=cmp").shows(t, "does not search texts")
+	b.get(t, "/ui/revisions").shows(t, "61", "12", "1 to 50", "After these")
+	b.get(t, "/ui/revisions?offset=50").shows(t, "51 to 61", "Before these")
+	before := s.calls.made
+	b.get(t, "/ui/").is(t, http.StatusOK).shows(t, "61 ✓ success", "52 ✓ success")
+	if calls := s.calls.made - before; calls > 30 {
+		t.Errorf("the overview asks the API %d times", calls)
+	}
 }
 
 // TestPages_crawl follows the links of a site with everything hostile in it: each leads to a page, and nothing that
@@ -222,8 +252,13 @@ func TestPages_crawl(t *testing.T) {
 func wellFormed(t *testing.T, target string, page answer) {
 	t.Helper()
 	const most = 150 << 10
-	if len(page.text) > most {
-		t.Errorf("%s: %d bytes", target, len(page.text))
+	size := len(page.text)
+	if before, picture, ok := strings.Cut(page.text, "<svg"); ok { // of a graph
+		_, after, _ := strings.Cut(picture, "</svg>")
+		size = len(before) + len(after)
+	}
+	if size > most {
+		t.Errorf("%s: %d bytes", target, size)
 	}
 	if strings.Contains(page.text, "ZgotmplZ") {
 		t.Errorf("%s: html/template refused a value", target)
@@ -258,7 +293,11 @@ func wellFormed(t *testing.T, target string, page answer) {
 			if src, _ := attr(n, "src"); !strings.HasPrefix(src, "/ui/static/app.js?v=") || n.FirstChild != nil {
 				t.Errorf("%s: a script: %q", target, src)
 			}
-		case "style", "iframe", "object", "embed", "base", "x-evil":
+		case "title":
+			if n.Parent.Data != "head" && (n.Namespace != "svg" || n.FirstChild != n.LastChild) {
+				t.Errorf("%s: a title within <%s>", target, n.Parent.Data)
+			}
+		case "foreignObject", "use", "image", "style", "iframe", "object", "embed", "base", "x-evil":
 			t.Errorf("%s: <%s>", target, n.Data)
 		case "label":
 			for below := range n.Descendants() {

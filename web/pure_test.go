@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -216,5 +217,75 @@ func TestVisible(t *testing.T) {
 		if got := visible(text); got != want {
 			t.Errorf("visible(%q) is %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestDrawing checks what gets into a page of a picture: shapes, texts and links to documents.
+func TestDrawing(t *testing.T) {
+	t.Parallel()
+	link := func(focus string) string { return "/ui/" + focus }
+	for picture, want := range map[string]string{
+		`<?xml version="1.0"?><!DOCTYPE svg><!-- c --><svg width="1pt" viewBox="0 0 1 1" onload="x()" style="a" class="c" id="i"><g/></svg>`: `<svg aria-label="&lt;label&gt;" id="picture" role="group" viewBox="0 0 1 1" width="1pt"><g></g></svg>`,
+
+		`<a xmlns:xlink="http://www.w3.org/1999/xlink" xlink:href="?focus=%22%3Ca%3E&amp;format=svg" xlink:title="a&lt;b>&#x202e;">x</a>`: `<a href="/ui/&#34;&lt;a&gt;"><title>a&lt;b&gt;⟨U+202E⟩</title>x</a>`,
+
+		`<a href="javascript:x()" title=" ">x</a>`:                             `<g>x</g>`,
+		`<a href="//evil.example/?focus=a">x</a>`:                              `<g>x</g>`,
+		`<a href="https://evil.example?focus=a">x</a>`:                         `<g>x</g>`,
+		`<g><title>t<script>x()</script></title><path d="M1" fill="red"/></g>`: `<g><path d="M1" fill="red"></path></g>`,
+		`<path fill="url(https://evil.example)" stroke="&quot;>"/>`:            `<path stroke="&#34;&gt;"></path>`,
+		`<text>&lt;script>]]&gt;&amp;</text>`:                                  `<text>&lt;script&gt;]]&gt;&amp;</text>`,
+		`<g><script>x()</script></g>`:                                          "",
+		`<foreignObject/>`:                                                     "",
+		`<image href="x"/>`:                                                    "",
+		`<style>x</style>`:                                                     "",
+		`<use href="#x"/>`:                                                     "",
+		`<g>`:                                                                  "",
+		`</g>`:                                                                 "",
+		`<g>&evil;</g>`:                                                        "",
+	} {
+		got, err := drawing([]byte(picture), "<label>", link)
+		if string(got) != want || (err == nil) != (want != "") {
+			t.Errorf("%s\nis %s\nwant %s, %v", picture, got, want, err)
+		}
+	}
+}
+
+// TestPosterOf checks that a result is of who posted it, and of nobody where the audit does not have that.
+func TestPosterOf(t *testing.T) {
+	t.Parallel()
+	event := func(user, at, target string, status int) auditEvent {
+		e := auditEvent{At: at, Rule: "deckhand:create_validation", Target: target, Status: status}
+		e.User.ID = user
+		return e
+	}
+	const path, name = "/api/v1.0/revisions/2/validations/a%2Fb", "a/b"
+	events := []auditEvent{
+		event("refused", "2026-01-31T12:00:01.000000", path, 400), event("other", "2026-01-31T12:00:00.500000", path+"c", 201),
+		event("second", "2026-01-31T12:00:00.000000", path+"?revision-stamp=1", 201), event("first", "2026-01-31T11:00:00.000000", path, 201),
+	}
+	for created, want := range map[string]string{
+		"2026-01-31T12:00:00.000100": "second", "2026-01-31T11:00:30.000000": "first",
+		"2026-01-31T12:30:00.000000": "", "2026-01-30T12:00:00.000000": "", "": "",
+	} {
+		if got := posterOf(events, name, created); got != want {
+			t.Errorf("the result of %q is of %q, want %q", created, got, want)
+		}
+	}
+}
+
+func TestExpiringNext(t *testing.T) {
+	t.Parallel()
+	at := func(name, expires string) required { return required{Name: name, Newest: entry{ExpiresAt: expires}} }
+	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
+	all := []required{
+		at("never", ""), at("passed", "2026-01-31T11:00:00.000000"), at("later", "2026-02-01T00:00:00.000000"),
+		at("next", "2026-01-31T12:00:01.000000"), at("last", "2026-03-01T00:00:00.000000"),
+	}
+	if next := expiringNext(all, now); next == nil || next.Name != "next" {
+		t.Errorf("next is %v", next)
+	}
+	if next := expiringNext(all[:2], now); next != nil {
+		t.Errorf("next is %v", next)
 	}
 }

@@ -50,7 +50,8 @@ type revisionView struct {
 	More      int
 	Previous  int64 // the revision before; -1 if there is none
 	Changes   []comparison
-	Unshown   string // why there are no changes
+	Unshown   string           // why there are no changes
+	Written   []storedDocument // then: the documents that the revision added or changed, or the first ones
 	Documents []storedDocument
 	Next      bool // there are more documents
 	Tags      []tag
@@ -91,6 +92,7 @@ func (v *visit) revision() (view, error) {
 			page.Changes, err = v.changes(ctx, strconv.FormatInt(page.Previous, 10), id)
 			if refused, ok := err.(*refusal); ok && serious(err) == nil { //nolint:errorlint // as it was returned
 				page.Unshown = refused.Error()
+				page.Written, err = v.newIn(ctx, described.ID)
 			}
 			return serious(err)
 		},
@@ -159,6 +161,19 @@ func (v *visit) changes(ctx context.Context, from, to string) ([]comparison, err
 	return changes, nil
 }
 
+// newIn returns the first documents of a revision that it added or changed. That is known without rendering them.
+func (v *visit) newIn(ctx context.Context, revision int64) (own []storedDocument, err error) {
+	const most = 60
+	query := url.Values{"sort": {"status.revision"}, "order": {"desc"}}
+	found, err := v.documents(ctx, strconv.FormatInt(revision, 10), query, 0, most)
+	for _, d := range found.Results {
+		if d.Status.Revision == revision {
+			own = append(own, d)
+		}
+	}
+	return own, err
+}
+
 func wordFor(change string) string {
 	switch change {
 	case "created":
@@ -173,13 +188,17 @@ func wordFor(change string) string {
 func (v *visit) documents(ctx context.Context, revision string, query url.Values, offset, limit int) (
 	found list[storedDocument], err error,
 ) {
-	query.Set("limit", strconv.Itoa(limit+1))
+	wanted := limit + 1
+	if v.Compat { // its lists have no offset
+		wanted += offset
+	}
+	query.Set("limit", strconv.Itoa(wanted))
 	query.Set("offset", strconv.Itoa(offset))
 	query.Set("cleartext-secrets", "false")
 	if err := v.api.get(ctx, &found.Results, query, "revisions", revision, "documents"); err != nil {
 		return found, err
 	}
-	if offset > 0 && len(found.Results) > limit+1 { // Deckhand's lists have no offset
+	if v.Compat {
 		found.Results = found.Results[min(offset, len(found.Results)):]
 	}
 	if len(found.Results) > limit {

@@ -25,6 +25,7 @@ type Config struct {
 	OIDC      *OIDC // nil: users sign in with tokens alone
 	// Certificates says that the API takes a client certificate of the connection for who asks, where there is no token.
 	Certificates bool
+	Compat       bool   // the API behaves like Deckhand, whose lists have no pages
 	Key          []byte // that sessions are sealed with; at least 32 random bytes
 	Now          func() time.Time
 	Log          *slog.Logger

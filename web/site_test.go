@@ -152,7 +152,7 @@ func newSite(t *testing.T, changes ...func(*api.Config)) *site {
 	}
 	s := &site{api: api.New(config), clock: &clock{now: time.Now()}}
 	s.calls = &calls{Handler: s.api}
-	s.pages, err = web.New(web.Config{API: s.calls, Key: bytes.Repeat([]byte("k"), 32), Now: s.clock.Now, Log: quiet})
+	s.pages, err = web.New(web.Config{API: s.calls, Compat: config.Compat, Key: bytes.Repeat([]byte("k"), 32), Now: s.clock.Now, Log: quiet})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,6 +49,7 @@ func worst(t *testing.T) *site {
 	}
 	var many []string
 	labels, data = labels[:4], data[:2]
+	sources = nil // of documents that substitute, only what is rendered is checked
 	for i := range 120 {
 		many = append(many, thing(100+i, quoted(message)))
 	}
@@ -76,14 +77,12 @@ func worst(t *testing.T) *site {
 // and what is not shown is told.
 func TestWorst(t *testing.T) { //nolint:paralleltest // it has the machine to itself
 	b := worst(t).as(t, "admin")
-	largest := 0
 	check := func(target string, page answer) {
 		if page.StatusCode != http.StatusOK {
 			t.Errorf("%.200s: status %d\n%.2000s", target, page.StatusCode, page.visible(t))
 		}
 		if strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") {
 			wellFormed(t, target[:min(len(target), 100)], page)
-			largest = max(largest, len(page.text))
 		}
 	}
 	document := url.Values{
@@ -102,13 +101,12 @@ func TestWorst(t *testing.T) { //nolint:paralleltest // it has the machine to it
 		page := b.get(t, target)
 		check(target, page)
 		if !strings.Contains(page.text, tells) {
-			t.Errorf("%.100s does not tell %q", target, tells)
+			t.Errorf("%.100s does not tell %q:\n%.3000s", target, tells, page.visible(t))
 		}
 	}
 	fields := url.Values{"message": {strings.Repeat("\U000E0001", 1000)}}
 	check("rollback", b.send(t, http.MethodPost, "/ui/revisions/20/rollback", fields))
-	b.crawl(t, 40, check)
-	t.Logf("the largest page has %d bytes", largest)
+	b.crawl(t, 20, check)
 	b.get(t, "/ui/search?q="+strings.Repeat("'", 5100)).is(t, http.StatusBadRequest)
 
 	// One comes to all documents all the same.

@@ -27,10 +27,33 @@ type pagesFlags struct {
 
 // validatePages returns what is wrong with the flags.
 func (c *serveCommand) validatePages() error {
-	if c.UIOIDCClient != "" && (c.Auth != "oidc" || c.PublicURL == "" || !c.UI) {
+	switch {
+	case c.UIOIDCClient != "" && (c.Auth != "oidc" || c.PublicURL == "" || !c.UI):
 		return errors.New("--ui-oidc-client needs --auth=oidc, --public-url and the pages")
+	case c.UIOIDCSecretFile != "" && c.UIOIDCClient == "":
+		return errors.New("--ui-oidc-secret-file needs --ui-oidc-client, whose secret it holds")
 	}
 	return nil
+}
+
+// minKey is how many bytes a key of sessions needs, and maxPrivate how many the files of the pages may have.
+const minKey, maxPrivate = 32, 4096
+
+// openPages reads what the flags of the pages name, and returns the pages' configuration without the API. The key is
+// nil if no flag names one.
+func (c *serveCommand) openPages(log *slog.Logger) (config web.Config, err error) {
+	config = web.Config{
+		PublicURL: strings.TrimRight(c.PublicURL, "/"), Now: time.Now, Log: log,
+		Compat: c.Compat == "deckhand", Certificates: c.TLSClientCA != "" && c.Auth != "none",
+	}
+	if !c.UI {
+		return config, nil
+	}
+	if config.Key, err = c.pagesKey(); err != nil {
+		return config, err
+	}
+	config.OIDC, err = c.oidc()
+	return config, err
 }
 
 // oidc returns how users of the pages sign in at the issuer; nil if they do not.
@@ -38,37 +61,37 @@ func (c *serveCommand) oidc() (*web.OIDC, error) {
 	if c.UIOIDCClient == "" {
 		return nil, nil //nolint:nilnil // they do not
 	}
-	const patience, maxSecret = 10 * time.Second, 4096
+	const patience = 10 * time.Second
 	of := &web.OIDC{
 		Issuer: c.Issuer, ClientID: c.UIOIDCClient, Scopes: c.UIOIDCScopes, Client: &http.Client{Timeout: patience},
 	}
 	if c.UIOIDCSecretFile != "" {
-		secret, err := files.ReadPrivate(c.UIOIDCSecretFile, maxSecret)
+		secret, err := files.ReadPrivate(c.UIOIDCSecretFile, maxPrivate)
 		if err != nil {
-			return nil, fmt.Errorf("secret of the client: %w", err)
+			return nil, fmt.Errorf("--ui-oidc-secret-file: %w", err)
 		}
-		of.Secret = strings.TrimSpace(string(secret))
+		if of.Secret = strings.TrimSpace(string(secret)); of.Secret == "" {
+			return nil, fmt.Errorf("--ui-oidc-secret-file: %s is empty: write the client's secret into it, or leave the "+
+				"flag out if the client is a public one", c.UIOIDCSecretFile)
+		}
 	}
 	return of, nil
 }
 
 // withPages returns a handler that serves the pages beside the API.
-func (c *serveCommand) withPages(api http.Handler, log *slog.Logger) (http.Handler, error) {
+func (c *serveCommand) withPages(api http.Handler, config web.Config) (http.Handler, error) {
 	if !c.UI {
 		return api, nil
 	}
-	key, err := c.pagesKey()
-	if err != nil {
-		return nil, fmt.Errorf("key of sessions: %w", err)
+	if config.Key == nil {
+		key, err := c.makeKey()
+		if err != nil {
+			return nil, err
+		}
+		config.Key = key
 	}
-	issuer, err := c.oidc()
-	if err != nil {
-		return nil, err
-	}
-	pages, err := web.New(web.Config{
-		API: api, PublicURL: strings.TrimRight(c.PublicURL, "/"), OIDC: issuer, Key: key, Now: time.Now, Log: log,
-		Certificates: c.TLSClientCA != "" && c.Auth != "none",
-	})
+	config.API = api
+	pages, err := web.New(config)
 	if err != nil {
 		return nil, fmt.Errorf("serve pages: %w", err)
 	}
@@ -81,22 +104,41 @@ func (c *serveCommand) withPages(api http.Handler, log *slog.Logger) (http.Handl
 	}), nil
 }
 
-// pagesKey returns the key of sessions: that of the file, or a random one that ends with the process.
+// pagesKey returns the key of sessions in the file that the flag names or, with a private Postgres, in the state
+// directory. It is nil if there is neither.
 func (c *serveCommand) pagesKey() ([]byte, error) {
-	const size, maxSize = 32, 4096
 	path := c.UIKeyFile
 	if path == "" && c.DatabaseURL == "" {
-		path = filepath.Join(c.StateDir, "ui.key")
-		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			if err := files.Create(path, []byte(rand.Text()+rand.Text())); err != nil && !errors.Is(err, fs.ErrExist) {
-				return nil, err
-			}
+		if _, err := os.Lstat(c.ownKey()); !errors.Is(err, fs.ErrNotExist) {
+			path = c.ownKey()
 		}
 	}
 	if path == "" {
-		key := make([]byte, size)
-		_, _ = rand.Read(key) // never fails
+		return nil, nil
+	}
+	key, err := files.ReadPrivate(path, maxPrivate)
+	if err == nil && len(key) < minKey {
+		err = fmt.Errorf("%s has %d bytes and needs %d", path, len(key), minKey)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--ui-key-file: %w; (umask 077; head -c %d /dev/urandom >%s) makes a new one, with which "+
+			"users sign in again", err, minKey, path)
+	}
+	return key, nil
+}
+
+// ownKey returns where the key of sessions is beside a private Postgres.
+func (c *serveCommand) ownKey() string { return filepath.Join(c.StateDir, "ui.key") }
+
+// makeKey makes a key of sessions. Beside a private Postgres it stays in the state directory; otherwise it ends with
+// the process.
+func (c *serveCommand) makeKey() ([]byte, error) {
+	key := []byte(rand.Text() + rand.Text())
+	if c.DatabaseURL != "" {
 		return key, nil
 	}
-	return files.ReadPrivate(path, maxSize)
+	if err := files.Create(c.ownKey(), key); err != nil {
+		return nil, fmt.Errorf("key of sessions: %w", err)
+	}
+	return key, nil
 }

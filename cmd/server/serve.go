@@ -29,6 +29,7 @@ import (
 	"purser/internal/store"
 	"purser/internal/tracing"
 	"purser/internal/validations"
+	"purser/web"
 )
 
 // serveCommand serves the API until it is told to stop.
@@ -98,6 +99,10 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 		return err
 	}
 	admission.MetricsElsewhere = c.MetricsListen != ""
+	pages, err := c.openPages(log)
+	if err != nil {
+		return err
+	}
 	traces, err := tracing.Start(ctx, version, log)
 	if err != nil {
 		return err
@@ -110,7 +115,7 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	defer stop()
 	registry := prometheus.NewRegistry()
 	metrics.Process(registry, version)
-	return c.serveFrom(ctx, url, listening, admission, observers{log, registry, metrics.Requests(registry), traces})
+	return c.serveFrom(ctx, url, listening, admission, pages, observers{log, registry, metrics.Requests(registry), traces})
 }
 
 // observers are what is told from outside.
@@ -123,7 +128,8 @@ type observers struct {
 
 // serveFrom serves from the database at url. On a database of the operator's it serves from the beginning, so that its
 // state can be asked for while it waits or migrates; a private one is ready.
-func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, admission api.Access, seen observers,
+func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, admission api.Access, pages web.Config,
+	seen observers,
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -144,7 +150,7 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 		report(starting("The server looks for its database"))
 		begin()
 	}
-	handler, closeStore, err := c.handler(ctx, url, report, admission, seen)
+	handler, closeStore, err := c.handler(ctx, url, report, admission, pages, seen)
 	if err != nil {
 		cancel()
 		if failed := group.Wait(); failed != nil { // err is only that of the context then
@@ -163,7 +169,7 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 
 // handler migrates the database and returns the handler of the API, and a function that closes what it uses.
 func (c *serveCommand) handler(ctx context.Context, url string, report func(*fault.Fault),
-	admission api.Access, seen observers,
+	admission api.Access, pages web.Config, seen observers,
 ) (http.Handler, func(), error) {
 	if err := c.migrate(ctx, url, report); err != nil {
 		return nil, nil, err
@@ -218,7 +224,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Feed: told, Stopping: ctx.Done(), Webhooks: callers, Pages: c.UI,
 		Audit: db, Access: admission, Bounds: c.bounds(admission.Anonymous),
 	})
-	handler, err := c.withPages(answers, seen.log)
+	handler, err := c.withPages(answers, pages)
 	if err != nil {
 		db.Close()
 		return nil, nil, err

@@ -140,18 +140,35 @@ func TestUI_off(t *testing.T) {
 	}
 }
 
+// What is wrong with the flags of the pages is told before the database is looked for, with the way out.
 func TestUI_flags(t *testing.T) {
 	t.Parallel()
-	short := filepath.Join(t.TempDir(), "short.key")
-	if err := os.WriteFile(short, []byte("short"), 0o600); err != nil {
+	dir := t.TempDir()
+	short, open, empty := filepath.Join(dir, "short.key"), filepath.Join(dir, "open.key"), filepath.Join(dir, "empty")
+	writeFile(t, short, "short")
+	writeFile(t, empty, " \n")
+	writeFile(t, open, strings.Repeat("k", 32))
+	if err := os.Chmod(open, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for name, flags := range map[string][]string{
-		"short key": {"--ui-key-file", short}, "no key": {"--ui-key-file", short + "none"},
-		"issuer": {"--ui-oidc-client", "purser"},
+	oidc := []string{"--auth", "oidc", "--oidc-issuer", "https://id.example", "--oidc-audience", "a", "--public-url", "https://p.example", "--ui-oidc-client", "c"}
+	for name, c := range map[string]struct {
+		flags []string
+		says  []string
+	}{
+		"short key":    {[]string{"--ui-key-file", short}, []string{"--ui-key-file: " + short + " has 5 bytes and needs 32", "head -c 32 /dev/urandom >" + short}},
+		"no key":       {[]string{"--ui-key-file", short + "none"}, []string{"--ui-key-file", short + "none", "head -c 32"}},
+		"open key":     {[]string{"--ui-key-file", open}, []string{"--ui-key-file", open, "chmod"}},
+		"no OIDC":      {[]string{"--ui-oidc-client", "purser"}, []string{"--ui-oidc-client needs --auth=oidc"}},
+		"no client":    {[]string{"--ui-oidc-secret-file", short}, []string{"--ui-oidc-secret-file needs --ui-oidc-client"}},
+		"no secret":    {append(oidc, "--ui-oidc-secret-file", short+"none"), []string{"--ui-oidc-secret-file", short + "none"}},
+		"empty secret": {append(oidc, "--ui-oidc-secret-file", empty), []string{"--ui-oidc-secret-file", "is empty"}},
 	} {
-		if out := refusesToStart(t, flags...); strings.Contains(out, "panic") {
-			t.Errorf("%s: %s", name, out)
+		out := refusesToStart(t, c.flags...)
+		for _, part := range c.says {
+			if !strings.Contains(out, part) || strings.Contains(out, "panic") || strings.Contains(out, "looks for its database") {
+				t.Errorf("%s: it does not say %q:\n%s", name, part, out)
+			}
 		}
 	}
 }

@@ -72,16 +72,23 @@ if (picture && zoom) {
   for (const button of zoom.querySelectorAll('button')) {
     button.addEventListener('click', () => resize(Number(button.dataset.by)));
   }
-  let from = null;
+  let from = null; // where dragging began; a click is one that does not move
+  let moved = false;
   frame.addEventListener('pointerdown', (event) => {
-    from = { x: event.clientX + frame.scrollLeft, y: event.clientY + frame.scrollTop };
-    frame.setPointerCapture(event.pointerId);
-    event.preventDefault();
+    from = { x: event.clientX + frame.scrollLeft, y: event.clientY + frame.scrollTop, at: [event.clientX, event.clientY] };
+    moved = false;
   });
   frame.addEventListener('pointermove', (event) => {
-    if (from) frame.scrollTo(from.x - event.clientX, from.y - event.clientY);
+    if (!from) return;
+    if (!moved && Math.hypot(event.clientX - from.at[0], event.clientY - from.at[1]) > 4) {
+      moved = true;
+      frame.setPointerCapture(event.pointerId);
+    }
+    if (moved) frame.scrollTo(from.x - event.clientX, from.y - event.clientY);
   });
   for (const end of ['pointerup', 'pointercancel']) frame.addEventListener(end, () => { from = null; });
+  frame.addEventListener('click', (event) => { if (moved) event.preventDefault(); }, true);
+  frame.addEventListener('dragstart', (event) => event.preventDefault());
 }
 
 // Live updates: a page that changes with the site is read again when something happens, while somebody looks at it.
