@@ -63,7 +63,7 @@ func flow(value any) []byte {
 	return []byte(escapes.Replace(string(text)))
 }
 
-// escapes escapes the characters that JSON allows unescaped, but that YAML reads as line breaks or refuses.
+// escapes replaces the characters that JSON allows unescaped, but that YAML reads as line breaks or refuses.
 //
 //nolint:gochecknoglobals // never changes
 var escapes = strings.NewReplacer("\u007f", `\u007f`, "\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`,
