@@ -32,7 +32,7 @@ const (
 // What a request may spend.
 const (
 	maxSteps = 2 * Second
-	// MaxBytes is what a request may hold in memory, apart from what documents grant.
+	// MaxBytes is the memory that a request may hold besides what its documents grant.
 	MaxBytes = 256 * MiB
 	// For each byte of documents that are read or rendered.
 	stepsPerByte = Second / 2 / MiB
@@ -42,7 +42,7 @@ const (
 	smallBytes = 8 * MiB
 )
 
-// Budget is what one request has spent and may spend. It is safe for concurrent use.
+// Budget counts the steps and the memory of one request. It is safe for concurrent use.
 type Budget struct {
 	pool *Pool
 

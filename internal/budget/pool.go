@@ -30,7 +30,7 @@ func Permits(bytes int64) int64 {
 	return max(1, min(int64(runtime.GOMAXPROCS(0))/2, bytes/MaxBytes))
 }
 
-// Begin returns a context with a budget of its own for a request. end must be called when nothing more is spent.
+// Begin returns a context with the budget of a request. The caller must call end when the request is done.
 func (p *Pool) Begin(ctx context.Context) (_ context.Context, end func()) {
 	b := &Budget{pool: p}
 	b.maxSteps.Store(maxSteps)

@@ -52,7 +52,7 @@ func Replace(value any, path []string, replacement any) any {
 	return value
 }
 
-// MapScalars returns a copy of a value in which change has replaced all that is neither a list nor a mapping.
+// MapScalars returns a copy of a value with change applied to each scalar.
 func MapScalars(value any, change func(scalar any) any) any {
 	switch v := value.(type) {
 	case []any:

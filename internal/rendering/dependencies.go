@@ -30,7 +30,7 @@ type Vertex struct {
 	Encrypted   bool
 	Replaced    bool
 	ReplacedBy  int  // a vertex; -1 if there is none, or it is in another part of the graph
-	Focused     bool // it is what the graph is about
+	Focused     bool // the graph is about this document
 	Missing     Absence
 	Selector    []Pair // of a missing parent
 }

@@ -35,7 +35,7 @@ func (r *run) destination(stored document.Mapping) destination {
 	return d
 }
 
-// destinationSize is what a destination takes in memory.
+// destinationSize is the memory of a destination, in bytes.
 const destinationSize = 96
 
 // errPattern says that there is no text in which a pattern could be replaced.

@@ -19,7 +19,7 @@ type Explanation struct {
 	Leaves   []Leaf
 }
 
-// Leaf is a value of the rendered data that is no container, or an empty one.
+// Leaf is a scalar or an empty container in the rendered data.
 type Leaf struct {
 	Trail
 
@@ -52,7 +52,7 @@ type Step struct {
 	Inserted *Trail
 }
 
-// StepKind is what happened to a leaf.
+// StepKind says how a step changed a leaf.
 type StepKind uint8
 
 // The kinds of steps.
@@ -154,7 +154,7 @@ func noDocument(nodes []*node, id document.Identity) error {
 		"There is no document %s; of that schema or name there are, among others: %s", wanted, strings.Join(similar, ", "))
 }
 
-// lineage is what the data of some documents depends on, and these themselves, in order.
+// lineage returns the documents that the data of some documents depends on, and these, in the order of rendering.
 func (r *run) lineage(order []*node, of func(*node) bool) (lineage []*node) {
 	needed := map[*node]bool{}
 	for _, n := range slices.Backward(order) {

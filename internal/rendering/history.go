@@ -40,7 +40,7 @@ const (
 	itemRemoved                     // an item of a list, so that those behind it moved up
 )
 
-// changeSize is what a change takes in memory, with its place in an index.
+// changeSize is the memory of a change and its entry in an index, in bytes.
 const changeSize = 160
 
 // changesAt are the changes at one place, by their position in the history, and those at the places below it.

@@ -70,7 +70,7 @@ func rank(nodes []*node, declared layers, inhabited map[string]bool) layers {
 	return order
 }
 
-// layerOrder is what a LayeringPolicy declares; a broken one declares what can be read of it.
+// layerOrder is the layerOrder of a LayeringPolicy. An invalid policy yields the part that can be read.
 func (r *run) layerOrder(policy *node) layers {
 	if declared, known := r.policies[policy]; known {
 		return declared

@@ -208,7 +208,7 @@ func copied(s *substitution) Copied {
 	return c
 }
 
-// absentParent is what stands for a parent that is not there; documents that ask for the same one share it.
+// absentParent is the placeholder of a missing parent; documents that select the same one share it.
 func (l *linking) absentParent(child *node) int {
 	v := Vertex{Missing: MissingParent}
 	var labels strings.Builder

@@ -173,7 +173,7 @@ func (e *engine) matches(p *pattern, text string) ([][]int, error) {
 	return found, e.err
 }
 
-// occurrences finds where a text stands in another one.
+// occurrences finds the positions of one text in another.
 func (e *engine) occurrences(text, part string) ([][]int, error) {
 	e.charge(visitCost + len(text)/bytesPerRun)
 	count := strings.Count(text, part)

@@ -9,7 +9,7 @@ import (
 	"purser/internal/fault"
 )
 
-// DefaultLimit is what rendered data may take together unless the caller says something else. Real sites need 1 MB.
+// DefaultLimit is the default maximum size of all rendered data, in bytes. Real sites need 1 MB.
 const DefaultLimit = 64 << 20
 
 // Options are what rendering depends on besides the documents.
@@ -228,7 +228,7 @@ func (r *run) compute(n *node) error {
 	return r.take(n, t.size)
 }
 
-// keep takes a document as it is, but for a secret that it may refer to.
+// keep leaves a document unchanged, except that a reference to a secret is resolved.
 func (r *run) keep(n *node) error {
 	if n.encrypted && r.options.Resolve != nil {
 		value, err := r.value(n)

@@ -18,7 +18,7 @@ type substitution struct {
 	destinations []destination
 }
 
-// substitutionSize is what a substitution takes in memory, with its edge in the graph.
+// substitutionSize is the memory of a substitution and its edge in the graph, in bytes.
 const substitutionSize = 256
 
 func (r *run) substitution(stored document.Mapping) substitution {
@@ -83,7 +83,7 @@ func (r *run) substitute(t *tree, n *node, number int) error {
 	return nil
 }
 
-// read reads a source: what stands at the path of a mapping, or the whole of anything else.
+// read returns the value at a path of a source that is a mapping, or the whole source if it is not.
 func (r *run) read(source, n *node, number int) (found substitute, err error) {
 	s := &n.substitutions[number]
 	if found.value, err = r.value(source); err != nil {

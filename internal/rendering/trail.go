@@ -37,7 +37,7 @@ func (x *explainer) add(t *Trail, s Step) {
 	t.Steps = append(t.Steps, s)
 }
 
-// stepTextSize is what a step of a trail takes in memory, besides its texts.
+// stepTextSize is the memory of a step of a trail besides its texts, in bytes.
 const stepTextSize = 128
 
 // step is what a change did to a leaf; further says whether a value that was inserted is followed too.

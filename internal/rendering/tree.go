@@ -37,7 +37,7 @@ type array struct {
 	held  int // bytes
 }
 
-// absent stands in the place of a member that was deleted, so that the others keep theirs.
+// absent marks a deleted member, so that the indices of the others stay valid.
 type absent struct{}
 
 // container is an object or an array.
@@ -51,7 +51,7 @@ func (o *object) set(at int, value any) { o.members[at].Value = value }
 func (a *array) get(at int) any         { return a.items[at] }
 func (a *array) set(at int, value any)  { a.items[at] = value }
 
-// spot is where a value stands in a tree.
+// spot is the position of a value in a tree.
 type spot struct {
 	in    container
 	at    int

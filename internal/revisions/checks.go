@@ -78,7 +78,7 @@ func sparing(found []validations.Finding, err error) ([]validations.Finding, err
 	return found, err
 }
 
-// findings checks a document. Of an encrypted one they show nothing but that it fails a rule. ofSecret tells that the
+// findings checks a document. Of an encrypted one they show nothing but that it fails a rule. ofSecret says that the
 // rule depends on a secret.
 func (r Renderer) findings(ctx context.Context, meter *budget.Meter, checker validations.Checker, doc *Stored,
 	ofSecret bool,

@@ -159,7 +159,7 @@ func invalidEntries(indexes, hints []string) error {
 	return f
 }
 
-// noMapping says what an entry is that is no document.
+// noMapping describes an entry that is not a document.
 func noMapping(entry document.Entry) string {
 	switch value := entry.Value.(type) {
 	case nil:

@@ -44,7 +44,7 @@ func failed(snapshot Snapshot, diff Diff, judgement Judgement, viewer authz.View
 	}
 	var about map[int64]*Stored
 	switch {
-	case len(messages) > 0: // then all documents are at hand
+	case len(messages) > 0: // then the snapshot has all documents
 		about = byID(diff.After(snapshot.Documents))
 	case !viewer.Encrypted && len(judgement.Failures) > 0:
 		about = subjects(snapshot, diff)

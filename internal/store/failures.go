@@ -33,8 +33,8 @@ const (
 	poolerFailed         = "08P01" // what pgbouncer says for all that goes wrong between it and the database
 )
 
-// obstacles are errors that are not this server's, each with what is the matter. They pass, or somebody has to see to
-// the database.
+// obstacles are errors of the database or the network, each with an explanation. They pass, or an operator has to see
+// to the database.
 var obstacles = map[string]string{
 	readOnlyTransaction: "The database is read-only: it is a standby, or was made read-only",
 	tooManyConnections:  "The database has no connection left",

@@ -121,7 +121,7 @@ func (c *countedRows) Err() error {
 	return c.Rows.Err() //nolint:wrapcheck // explained by read
 }
 
-// size returns how many bytes a row takes once it was read: a body as it is when it is unpacked.
+// size returns the memory of a row with its body unpacked, in bytes.
 func (c *countedRows) size() int {
 	const plain, document = 24, 512 // a struct of a few fields; a document and all that refers to it
 	size := plain
@@ -162,7 +162,7 @@ func into[T any](list *[]T, scan pgx.RowToFunc[T]) func(pgx.Rows) error {
 	}
 }
 
-// first returns what reads the first row into a value, which stays as it is if there is none.
+// first returns a function that scans the first row into a value, which is unchanged if there is no row.
 func first[T any](value *T, scan pgx.RowToFunc[T]) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, scan)

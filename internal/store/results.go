@@ -293,7 +293,7 @@ func (s *Store) outcomesFrom(ctx context.Context, name queries.Name, from int64)
 	return found, err
 }
 
-// outcomeRow is what is read of a result; all of it is absent if there is none.
+// outcomeRow is a scanned result; all fields are NULL if there is none.
 type outcomeRow struct {
 	status  *string
 	at      *time.Time

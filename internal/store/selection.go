@@ -215,7 +215,7 @@ func labels(wanted []queries.Label) any {
 	return string(document.Canonical(mapping))
 }
 
-// documentColumn is the column that a sort key stands for.
+// documentColumn returns the column of a sort key.
 func documentColumn(key queries.SortKey) string {
 	switch key {
 	case queries.ByNumber:
