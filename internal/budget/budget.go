@@ -37,7 +37,7 @@ const (
 	// For each byte of documents that are read or rendered.
 	stepsPerByte = Second / 2 / MiB
 	bytesPerByte = 16
-	// What it may spend before it needs a permit.
+	// What a request may spend before it needs a permit.
 	smallSteps = Second / 5
 	smallBytes = 8 * MiB
 )
@@ -54,8 +54,8 @@ type Budget struct {
 	ended bool
 }
 
-// Grant allows more work and memory for documents of so many bytes that are read or rendered. A negative number takes
-// it back.
+// Grant allows more work and memory for a number of bytes of documents that are read or rendered. A negative number
+// revokes it.
 func (b *Budget) Grant(bytes int) {
 	b.maxSteps.Add(int64(bytes) * stepsPerByte)
 	b.maxBytes.Add(int64(bytes) * bytesPerByte)

@@ -40,7 +40,7 @@ type source interface {
 	plan(ctx context.Context, snapshot Snapshot) (Diff, error)
 }
 
-// How often a change is planned again when others are appended first, and how long it waits before that.
+// Retries of a change when others are appended first.
 const (
 	maxAttempts   = 60
 	patientUntil  = 3 // from this attempt on, it keeps the turn to write while it plans
@@ -50,9 +50,8 @@ const (
 	retryAfterAll = time.Second
 )
 
-// change makes a revision of a source, if that changes anything. Faults: those of planning; Stale if the newest
-// revision is not one that the options expect; Conflict with a site that does not stop changing. Nothing is stored
-// with a fault.
+// change appends a revision if the source changes anything. Faults: those of planning; Stale if the newest revision is
+// not one that the options expect; Conflict if other changes keep coming first. A fault means that nothing was stored.
 func (s *Service) change(ctx context.Context, from source, kind Kind, options Options) (Written, error) {
 	wait := firstWait
 	for attempt := range maxAttempts {

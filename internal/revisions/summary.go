@@ -83,7 +83,7 @@ func failedBesides(counted map[document.Identity]bool, messages []fault.Message)
 	return count
 }
 
-// summaryNeed returns what tells encrypted documents from others in the summary of a diff.
+// summaryNeed returns the parts of the site that the summary of a diff needs to recognize encrypted documents.
 func summaryNeed(diff Diff, viewer authz.Viewer) Need {
 	if viewer.Encrypted || !diff.Changes {
 		return Need{}
