@@ -23,7 +23,7 @@ func NewStamp() Stamp {
 // String returns the stamp as clients write it, 16 hexadecimal digits.
 func (s Stamp) String() string { return fmt.Sprintf("%016x", uint64(s)) } //nolint:gosec // its bits
 
-// ParseStamp parses the form that String returns. Other texts yield a stamp that no revision has.
+// ParseStamp parses the form that String returns.
 func ParseStamp(text string) (Stamp, error) {
 	bits, err := strconv.ParseUint(text, 16, 64)
 	if err != nil {

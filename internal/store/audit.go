@@ -23,7 +23,7 @@ const (
 		FROM audit WHERE site = $1`
 )
 
-// recorder gathers events while others are being written, so that many at once cost one commit.
+// recorder collects events while others are being written, so that concurrent events share a commit.
 type recorder struct {
 	writing sync.Mutex // held while a page is written
 
@@ -38,7 +38,7 @@ type page struct {
 	err     error         // to be read after that
 }
 
-// Record implements queries.Audit. The first event of a page has it written, once the page before is.
+// Record implements queries.Audit. The caller of the first event of a page writes it, after the page before.
 func (s *Store) Record(ctx context.Context, event revisions.AuditEvent) error {
 	p, isFirst := s.recorder.add(event)
 	if isFirst {
@@ -78,7 +78,7 @@ func (r *recorder) add(event revisions.AuditEvent) (p *page, isFirst bool) {
 	return r.page, isFirst
 }
 
-// close ends a page, to which nothing is added any more, and returns its events.
+// close closes a page to further events and returns those that it has.
 func (r *recorder) close(p *page) []revisions.AuditEvent {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -103,7 +103,7 @@ func auditFrom(rows string, args []any, e revisions.AuditEvent) (string, []any) 
 			e.Remote, e.Request)
 }
 
-// AuditEvents implements queries.Audit. It asks for one more than is wanted, which shows whether there are more.
+// AuditEvents implements queries.Audit. It reads one event more than the limit, to know whether there are more.
 func (s *Store) AuditEvents(ctx context.Context, q queries.AuditQuery) (
 	events []revisions.AuditEvent, more bool, err error,
 ) {
@@ -117,8 +117,8 @@ func (s *Store) AuditEvents(ctx context.Context, q queries.AuditQuery) (
 	return events, more, nil
 }
 
-// auditOf returns the statement for a query. Conditions that are not asked for are not in it: plans are made without
-// regard to parameters, and would have to allow for them.
+// auditOf returns the statement for a query, with only the conditions that the query sets: generic plans would have to
+// allow for the others.
 func (s *Store) auditOf(q queries.AuditQuery) (sql string, args []any) {
 	sql, args = selectAudit, []any{s.site}
 	for _, condition := range []struct {

@@ -127,7 +127,7 @@ func (s *Store) within(ctx context.Context, limit time.Duration, do func(ctx con
 	return err
 }
 
-// sharing does work with one of the connections that all calls share.
+// sharing runs do with one of the connections that all calls share.
 func (s *Store) sharing(ctx context.Context, do func() error) error {
 	if err := s.general.Acquire(ctx, 1); err != nil {
 		return fmt.Errorf("wait for a connection: %w", err)
@@ -136,7 +136,7 @@ func (s *Store) sharing(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// sweeping does a prune or a purge once no other one runs in this process.
+// sweeping runs a prune or a purge when no other one runs in this process.
 func (s *Store) sweeping(ctx context.Context, do func(ctx context.Context) error) error {
 	return s.within(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
 		if err := s.sweeps.Acquire(ctx, 1); err != nil {
@@ -164,8 +164,8 @@ func connected(ctx context.Context, do func(ctx context.Context) error) error {
 	}
 }
 
-// again does what changes nothing. It tries once more on a connection that has broken at rest, as all do when Postgres
-// is started again, or if another transaction got in its way.
+// again runs a read. It retries once if an idle connection turns out to be broken, as all are after a restart of
+// Postgres, or if another transaction interfered.
 func (s *Store) again(ctx context.Context, do func(ctx context.Context) error) error {
 	err := connected(ctx, do)
 	switch {
