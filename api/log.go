@@ -67,7 +67,7 @@ func loggedQuery(raw string, known []string) string {
 	return shortened(strings.Join(parts, "&"), maxLogged)
 }
 
-// shortened returns the beginning of a text that is longer than so many bytes.
+// shortened cuts a text to a maximum number of bytes.
 func shortened(text string, limit int) string {
 	if len(text) <= limit {
 		return text

@@ -101,7 +101,7 @@ func routeEscaped(next http.Handler) http.Handler {
 	})
 }
 
-// unsniffed tells browsers to take the content of an answer for what its Content-Type says.
+// unsniffed adds the header that keeps browsers from guessing the type of an answer.
 func unsniffed(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -30,7 +30,7 @@ type previewView struct {
 	Withheld           string               `json:"withheld,omitempty"`
 }
 
-// withheld is what a preview says if something is left out of it.
+// withheld is the message of a preview that leaves something out.
 const withheld = "Encrypted documents, and those that take something from them, are not judged or shown here, " +
 	"because the caller may not see encrypted documents. Making the change judges them."
 

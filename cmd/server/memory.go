@@ -42,7 +42,7 @@ func memoryFrom(available int64) byteSize {
 	return byteSize(max(minMemory, min(defaultMemory, available/2)))
 }
 
-// withDefaults returns flags whose sizes are all set: those that were not given are parts of the memory.
+// withDefaults returns flags with all sizes set. Sizes that were not given are shares of the available memory.
 func (f limitFlags) withDefaults(available int64) limitFlags {
 	const cacheParts, uploadParts, maxUploads = 12, 4, 256 << 20 // there are five caches, one of twice the size
 	if f.Memory == 0 {

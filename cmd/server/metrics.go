@@ -5,7 +5,7 @@ import (
 	"purser/internal/store"
 )
 
-// poolOf returns a function that tells the state of a store's pool of connections.
+// poolOf returns a function that returns the state of a store's connection pool.
 func poolOf(s *store.Store) func() metrics.Pool {
 	return func() metrics.Pool {
 		stat := s.Stat()

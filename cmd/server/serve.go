@@ -118,7 +118,7 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	return c.serveFrom(ctx, url, listening, admission, pages, observers{log, registry, metrics.Requests(registry), traces})
 }
 
-// observers are what is told from outside.
+// observers receive logs, metrics and traces.
 type observers struct {
 	log      *slog.Logger
 	registry *prometheus.Registry

@@ -165,7 +165,7 @@ func (k *Keystone) lookUp(ctx context.Context, service, token string) (Caller, t
 	return Caller{}, time.Time{}, noAnswer(fmt.Errorf("validate a token: status %d", response.StatusCode))
 }
 
-// keystoneAnswer is what Keystone says of a token, as far as it matters here.
+// keystoneAnswer is the part of Keystone's answer about a token that is read.
 type keystoneAnswer struct {
 	Token struct {
 		User struct {

@@ -7,8 +7,8 @@ import (
 	"purser/internal/fault"
 )
 
-// Viewer says what a caller may see of encrypted documents. Everything that is shown is made for one. The zero Viewer
-// sees least; what it sees depends on no secret, apart from which documents fail, and so may be stored and logged.
+// Viewer says what a caller may see of encrypted documents. Every answer is made for a viewer. The zero Viewer sees the
+// least: what it sees reveals nothing of secrets except which documents fail, and so may be stored and logged.
 type Viewer struct {
 	Encrypted bool // may see encrypted documents
 	Redacted  bool // has asked for hashes in place of secrets
@@ -17,12 +17,12 @@ type Viewer struct {
 // Secrets reports whether the viewer is shown secrets, and what says something about them.
 func (v Viewer) Secrets() bool { return v.Encrypted && !v.Redacted }
 
-// Withheld is the message in place of those that a viewer may not see.
+// Withheld replaces messages that a viewer may not see.
 const Withheld = "It fails, and only callers who may see encrypted documents are told why: an encrypted document, or " +
 	"what was taken from one, has a part in it"
 
 // Messages returns messages as the viewer sees them. Of the secret ones only the documents that fail remain, without
-// the encrypted ones: neither their number nor their order tells anything.
+// the encrypted ones: their number and order reveal nothing.
 func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
 	var failing []fault.Document
 	secret := false

@@ -32,17 +32,17 @@ const (
 // What a request may spend.
 const (
 	maxSteps = 2 * Second
-	// MaxBytes is what a request may hold in memory, apart from what documents grant.
+	// MaxBytes is the memory that a request may hold besides what its documents grant.
 	MaxBytes = 256 * MiB
 	// For each byte of documents that are read or rendered.
 	stepsPerByte = Second / 2 / MiB
 	bytesPerByte = 16
-	// What it may spend before it needs a permit.
+	// What a request may spend before it needs a permit.
 	smallSteps = Second / 5
 	smallBytes = 8 * MiB
 )
 
-// Budget is what one request has spent and may spend. It is safe for concurrent use.
+// Budget counts the steps and the memory of one request. It is safe for concurrent use.
 type Budget struct {
 	pool *Pool
 
@@ -54,8 +54,8 @@ type Budget struct {
 	ended bool
 }
 
-// Grant allows more work and memory for documents of so many bytes that are read or rendered. A negative number takes
-// it back.
+// Grant allows more work and memory for a number of bytes of documents that are read or rendered. A negative number
+// revokes it.
 func (b *Budget) Grant(bytes int) {
 	b.maxSteps.Add(int64(bytes) * stepsPerByte)
 	b.maxBytes.Add(int64(bytes) * bytesPerByte)

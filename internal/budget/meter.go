@@ -5,24 +5,24 @@ import (
 	"fmt"
 )
 
-// Meter counts the work of one goroutine. It hands what it has counted to the budget now and then, so that counting
-// costs next to nothing. It is not safe for concurrent use.
+// Meter counts the work of one goroutine. It adds its counts to the budget in batches, so that counting is cheap. It is
+// not safe for concurrent use.
 type Meter struct {
 	ctx     context.Context //nolint:containedctx // it lives as long as one piece of work
 	budget  *Budget
 	pending int64
 }
 
-// often is how many steps a meter counts before it looks at the budget and the context.
+// often is the number of steps after which a meter checks the budget and the context.
 const often = 100_000
 
 // NewMeter returns a meter for the budget of a context.
 func NewMeter(ctx context.Context) *Meter { return &Meter{ctx: ctx, budget: From(ctx)} }
 
-// Charge counts steps that were done. Whoever charges in a loop without an end of its own also calls Check.
+// Charge counts steps. A loop that may be long must also call Check.
 func (m *Meter) Charge(steps int) { m.pending += int64(steps) }
 
-// Spend counts steps and returns an error as Check does, but looks only now and then.
+// Spend counts steps and calls Check after every batch.
 func (m *Meter) Spend(steps int) error {
 	if m.pending += int64(steps); m.pending < often {
 		return nil
@@ -30,8 +30,8 @@ func (m *Meter) Spend(steps int) error {
 	return m.Check()
 }
 
-// Check returns an error if the request has spent more than it may (*Exceeded), or if nobody waits for it any more:
-// then the cause of the context's end. It may wait for a permit.
+// Check returns an error if the request has spent more than it may (*Exceeded), or the cause of the context's end
+// if it was canceled. It may wait for a permit.
 func (m *Meter) Check() error {
 	err := m.look()
 	if err == ErrLarge { //nolint:errorlint // it is not wrapped

@@ -11,8 +11,7 @@ import (
 	"purser/internal/fault"
 )
 
-// Pool is what all requests share: the permits of large ones. They are given out in the order in which they are asked
-// for. It is safe for concurrent use.
+// Pool holds the permits of large requests, which it gives out in order of arrival. It is safe for concurrent use.
 type Pool struct {
 	permits  *semaphore.Weighted
 	patience time.Duration
@@ -24,13 +23,13 @@ func NewPool(permits int64, patience time.Duration) *Pool {
 	return &Pool{semaphore.NewWeighted(max(1, permits)), patience}
 }
 
-// Permits returns how many large requests may run at once on this machine: half of the cores stay free for small ones,
-// and the large ones take no more than so many bytes together.
+// Permits returns how many large requests may run at once on this machine: they use at most half of the cores, and
+// together at most the given number of bytes.
 func Permits(bytes int64) int64 {
 	return max(1, min(int64(runtime.GOMAXPROCS(0))/2, bytes/MaxBytes))
 }
 
-// Begin returns a context with a budget of its own for a request. end must be called when nothing more is spent.
+// Begin returns a context with the budget of a request. The caller must call end when the request is done.
 func (p *Pool) Begin(ctx context.Context) (_ context.Context, end func()) {
 	b := &Budget{pool: p}
 	b.maxSteps.Store(maxSteps)
@@ -42,8 +41,8 @@ func (p *Pool) Begin(ctx context.Context) (_ context.Context, end func()) {
 // so that none of them pays for it. end must be called when nothing more is spent.
 func Begin(ctx context.Context) (_ context.Context, end func()) { return From(ctx).pool.Begin(ctx) }
 
-// Confined returns a context with a budget of its own, of so many steps and without a permit: for work whose cost must
-// not decide about the request.
+// Confined returns a context with a separate budget of a number of steps, without a permit: for work whose cost must
+// not affect the request.
 func Confined(ctx context.Context, steps int64) context.Context {
 	b := &Budget{pool: From(ctx).pool}
 	b.maxSteps.Store(steps)

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// mistake is what keeps a text from being YAML.
+// mistake is an error in a text that makes it invalid YAML.
 type mistake struct {
 	at      int // offset in the text
 	message string

@@ -48,7 +48,8 @@ type Traits struct {
 	Parented     bool     // has a parentSelector
 	Destinations []string // paths in Data that substitutions write to
 	Labels       Mapping  // only those with string values
-	// Plain tells that all the metadata says about rendering is Abstract, Control, Encrypted, Replacement and Labels.
+	// Plain says that the metadata has nothing else for rendering than Abstract, Control, Encrypted, Replacement and
+	// Labels.
 	Plain bool
 }
 

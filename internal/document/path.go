@@ -51,3 +51,22 @@ func Replace(value any, path []string, replacement any) any {
 	}
 	return value
 }
+
+// MapScalars returns a copy of a value with change applied to each scalar.
+func MapScalars(value any, change func(scalar any) any) any {
+	switch v := value.(type) {
+	case []any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = MapScalars(item, change)
+		}
+		return list
+	case Mapping:
+		m := make(Mapping, len(v))
+		for i, member := range v {
+			m[i] = Member{Key: member.Key, Value: MapScalars(member.Value, change)}
+		}
+		return m
+	}
+	return change(value)
+}

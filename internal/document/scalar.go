@@ -40,7 +40,7 @@ func IsPlainInteger(text string) bool { return integerPattern.MatchString(text) 
 // IsPlainFloat reports whether a plain scalar is a float in YAML 1.1.
 func IsPlainFloat(text string) bool { return floatPattern.MatchString(text) }
 
-// PlainBoolean returns the boolean that a plain scalar stands for in YAML 1.1; ok is false if it is none.
+// PlainBoolean returns the boolean that a plain scalar stands for in YAML 1.1; ok is false if it is not one.
 func PlainBoolean(text string) (truth, ok bool) {
 	truth, ok = booleans[text]
 	return truth, ok

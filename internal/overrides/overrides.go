@@ -1,6 +1,6 @@
-// Package overrides answers what the overrides of Puppet resources in a revision do: the data that they give to Hiera,
-// what they make of a compiled catalog, and how two revisions differ in that. What package puppet does with values is
-// done here with the rendered documents that a viewer may see.
+// Package overrides applies the overrides of Puppet resources in a revision: it returns their data for Hiera, overrides
+// a compiled catalog, and compares two revisions. It calls package puppet with the rendered documents that a viewer may
+// see.
 package overrides
 
 import (
@@ -77,7 +77,7 @@ func Catalog(ctx context.Context, text []byte) (*puppet.Catalog, error) {
 	return catalog, budget.About(err, "read the catalog")
 }
 
-// Apply overrides a catalog. Fault: Invalid with a message for each thing that is wrong.
+// Apply overrides a catalog. Fault: Invalid with a message for each problem.
 func (s Set) Apply(ctx context.Context, catalog *puppet.Catalog) (puppet.Result, error) {
 	result, err := puppet.Apply(budget.NewMeter(ctx), catalog, s.Instances, s.Types)
 	if err != nil {
@@ -92,7 +92,7 @@ func Text(ctx context.Context, catalog *puppet.Catalog) ([]byte, error) {
 	return text, budget.About(err, "write the catalog")
 }
 
-// Differences returns how what two sets make of a catalog differs.
+// Differences compares the catalogs that two sets make of one catalog.
 func Differences(ctx context.Context, before, after Set, catalog *puppet.Catalog) ([]puppet.Difference, error) {
 	was, err := before.Apply(ctx, catalog)
 	if err != nil {
@@ -106,7 +106,7 @@ func Differences(ctx context.Context, before, after Set, catalog *puppet.Catalog
 	return differences, budget.About(err, "compare the catalogs")
 }
 
-// Merged returns how the data that two sets give to Hiera differ, without a catalog; see puppet.Overrides.AsCatalog.
+// Merged compares the data that two sets give to Hiera, without a catalog; see puppet.Overrides.AsCatalog.
 func Merged(ctx context.Context, before, after Set) ([]puppet.Difference, error) {
 	meter := budget.NewMeter(ctx)
 	was, err := before.AsCatalog(meter)

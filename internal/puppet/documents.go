@@ -17,7 +17,7 @@ type Document struct {
 	Data   []byte // JSON
 	Labels document.Mapping
 	Secret bool // there is something secret in its data
-	// Encrypted tells that its name is secret, too.
+	// Encrypted says that its name is secret, too.
 	Encrypted bool
 }
 
@@ -37,7 +37,7 @@ func (n Node) selects(labels document.Mapping) bool {
 	return is("node", n.Name) && is("role", n.Role) && is("cluster", n.Cluster)
 }
 
-// Overrides is what documents say: instances in the order in which they are applied, and types.
+// Overrides are the instances that documents define, in the order in which they are applied, and the types.
 type Overrides struct {
 	// Documents are those of the instances, in their order, and then those of types.
 	Documents []Document

@@ -65,7 +65,7 @@ func (in *Instance) walk(meter *budget.Meter, visit func(entry) error, skip func
 	return w.problems, nil
 }
 
-// walkSteps is what one type or title takes to read.
+// walkSteps is the cost of reading one type or title.
 const walkSteps = 300
 
 // resources reads the resources of a type; of is an entry of it.

@@ -7,8 +7,8 @@ import (
 	"purser/internal/document"
 )
 
-// YAML returns the data for Hiera as YAML text that Ruby reads as what it is. All texts are in quotes, because Ruby
-// takes some for something else that other YAML libraries do not, such as 80,443 for a number and :name for a symbol.
+// YAML returns the data for Hiera as YAML text for Ruby. All strings are quoted, because Ruby's YAML library reads some
+// plain ones as other types: 80,443 as a number, :name as a symbol.
 // The error is the meter's, unwrapped.
 func YAML(meter *budget.Meter, data document.Mapping) ([]byte, error) {
 	w := yamlWriter{meter: meter}
@@ -27,10 +27,10 @@ type yamlWriter struct {
 	text  []byte
 }
 
-// maxSimpleKey is how long a key may be, in bytes, that stands on one line with its value.
+// maxSimpleKey is the maximum length of a key that is written on one line with its value, in bytes.
 const maxSimpleKey = 1000
 
-// mapping writes a mapping that is not empty, one member a line.
+// mapping writes a non-empty mapping, one member per line.
 func (w *yamlWriter) mapping(m document.Mapping, indent string) error {
 	for _, member := range m {
 		w.text = append(w.text, indent...)
@@ -57,37 +57,23 @@ func (w *yamlWriter) mapping(m document.Mapping, indent string) error {
 	return nil
 }
 
-// flow returns a value on one line. JSON text is YAML, but for a few characters and for numbers like 1e-07.
+// flow returns a value on one line. JSON is YAML except for a few characters and numbers like 1e-07.
 func flow(value any) []byte {
-	text := document.AppendJSON(nil, spelt(value))
+	text := document.AppendJSON(nil, document.MapScalars(value, yamlNumber))
 	return []byte(escapes.Replace(string(text)))
 }
 
-// escapes replaces characters that JSON text may have as they are, and that YAML takes for line breaks or refuses.
+// escapes replaces the characters that JSON allows unescaped, but that YAML reads as line breaks or refuses.
 //
 //nolint:gochecknoglobals // never changes
 var escapes = strings.NewReplacer("\u007f", `\u007f`, "\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`,
 	"\ufeff", `\ufeff`)
 
-// spelt returns a value with numbers that YAML takes for numbers.
-func spelt(value any) any {
-	switch v := value.(type) {
-	case document.Number:
-		if at := strings.IndexAny(string(v), "eE"); at >= 0 && !strings.Contains(string(v), ".") {
-			return v[:at] + ".0" + v[at:]
-		}
-	case []any:
-		list := make([]any, len(v))
-		for i, item := range v {
-			list[i] = spelt(item)
-		}
-		return list
-	case document.Mapping:
-		m := make(document.Mapping, len(v))
-		for i, member := range v {
-			m[i] = document.Member{Key: member.Key, Value: spelt(member.Value)}
-		}
-		return m
+// yamlNumber writes a number so that YAML reads it as one. It returns other values unchanged.
+func yamlNumber(value any) any {
+	n, _ := value.(document.Number)
+	if at := strings.IndexAny(string(n), "eE"); at >= 0 && !strings.Contains(string(n), ".") {
+		return n[:at] + ".0" + n[at:]
 	}
 	return value
 }

@@ -8,8 +8,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// Change says when, by whom and why something was changed. At is zero, and the reason empty, if the revision that did
-// it is deleted by now.
+// Change says when, by whom and why something was changed. At is zero and the reason empty if the revision has been
+// deleted.
 type Change struct {
 	revisions.Reason
 
@@ -17,14 +17,14 @@ type Change struct {
 	At       time.Time
 }
 
-// Bucket is a bucket that has ever been written, as it is in the newest revision.
+// Bucket is the state of a bucket in the newest revision; it may be empty.
 type Bucket struct {
 	Name      string
 	Documents int // that the viewer may see
 	Last      Change
 }
 
-// Buckets returns a page of the buckets by name, and whether there are more behind it.
+// Buckets returns a page of the buckets by name, and whether there are more.
 func (v View) Buckets(ctx context.Context, page Page) (buckets []Bucket, more bool, err error) {
 	page.Limit++ // one more shows whether there are more
 	if buckets, err = v.store.Buckets(ctx, page, !v.viewer.Encrypted); err != nil {

@@ -27,7 +27,7 @@ func bucketDifferences(c revisions.Comparison, before, after int64) []revisions.
 }
 
 // compare returns the difference of two revisions, both of which must exist or be 0.
-// Whether encrypted documents differ is no part of it for a viewer who may not see them.
+// For a viewer who may not see encrypted documents it leaves these out.
 func (v View) compare(ctx context.Context, before, after int64) (revisions.Comparison, error) {
 	found, err := v.store.Compare(ctx, before, after)
 	if err != nil {

@@ -77,7 +77,7 @@ func pairedByName(differences []revisions.DocumentDifference) []revisions.Docume
 	})
 }
 
-// readable are the rendered documents of a revision, whether they pass their schemas or not; 0 has none.
+// readable returns the rendered documents of a revision, also those that violate their schemas; none for 0.
 func (s *Service) readable(ctx context.Context, key revisions.RenderKey) ([]*revisions.Stored, error) {
 	if key.Revision == 0 {
 		return nil, nil
@@ -86,7 +86,7 @@ func (s *Service) readable(ctx context.Context, key revisions.RenderKey) ([]*rev
 	return rendered.Documents, err
 }
 
-// rendered are the rendered forms of versions; those that nobody reads have none.
+// rendered returns the rendered forms of versions. Abstract and replaced documents have none.
 func rendered(versions, readable []*revisions.Stored) []*revisions.Stored {
 	byID := make(map[int64]*revisions.Stored, len(readable))
 	for _, doc := range readable {
@@ -101,8 +101,8 @@ func rendered(versions, readable []*revisions.Stored) []*revisions.Stored {
 	return forms
 }
 
-// notIn are the rendered documents that others do not have, or not in the same bucket and saying the same. Their
-// digests are those of what they say when they are rendered.
+// notIn returns the rendered documents that are missing in others, or that have another bucket or rendered content
+// there. Their digests are those of the rendered contents.
 func notIn(documents, others []*revisions.Stored) []*revisions.Stored {
 	byIdentity := make(map[document.Identity]*revisions.Stored, len(others))
 	for _, doc := range others {

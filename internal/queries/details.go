@@ -12,13 +12,13 @@ import (
 	"purser/internal/validations"
 )
 
-// details are what a result says.
+// details are the errors and warnings of a result.
 type details struct {
 	errors   []json.RawMessage
 	warnings []fault.Message // of a result of the server's own
 }
 
-// detailsOf returns what a result says. It makes a validation again of which secret errors or warnings were not stored.
+// detailsOf returns the details of a result. It repeats a validation whose secret errors or warnings were not stored.
 func (v View) detailsOf(ctx context.Context, revision revisions.Revision, name string, stored []byte) (details, error) {
 	d, err := v.stored(name, stored)
 	if err != nil {
@@ -56,7 +56,7 @@ func (v View) stored(name string, errors []byte) (d details, err error) {
 	return d, nil
 }
 
-// itemsOf writes messages as errors of an entry, of which there is always a list.
+// itemsOf converts messages to the errors of an entry. It never returns nil.
 func itemsOf(messages []fault.Message) (items []json.RawMessage, err error) {
 	for _, message := range messages {
 		text, err := json.Marshal(message)
@@ -68,13 +68,13 @@ func itemsOf(messages []fault.Message) (items []json.RawMessage, err error) {
 	return items, nil
 }
 
-// isOfRevision reports whether a validation is one of the server's own of a whole revision.
+// isOfRevision reports whether the server makes a validation of whole revisions.
 func isOfRevision(name string) bool {
 	return validations.IsOwn(name) && name != validations.SchemaValidation
 }
 
-// revealed makes a validation of a whole revision again, for viewers who may see what is not stored of its outcome. The
-// result is empty for others, if it succeeds by now, and for a validation that is not the server's own.
+// revealed repeats a validation of a whole revision, for viewers who may see the parts of its outcome that are not
+// stored. The result is empty for others, if the validation now succeeds, and if the server does not make it.
 func (v View) revealed(ctx context.Context, revision revisions.Revision, name string) (
 	result revisions.RevisionResult, err error,
 ) {
@@ -94,8 +94,8 @@ func (v View) revealed(ctx context.Context, revision revisions.Revision, name st
 	return result, err
 }
 
-// warnings tells of likely mistakes that do not fail a revision: documents without a schema, unless a policy lists the
-// validation that finds them, and the warnings of the server's own validations. The reference knows none.
+// warnings returns likely mistakes that do not fail a revision: documents without a schema, unless a policy lists the
+// validation that finds them, and the warnings of the server's own validations. The reference has none.
 func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, error) {
 	if v.renderer.Compat {
 		return nil, nil
@@ -135,7 +135,7 @@ func (v View) uncovered(ctx context.Context, key revisions.RenderKey) ([]string,
 	return nil, nil
 }
 
-// newest returns what the newest result of a validation says, as it is stored.
+// newest returns the stored details of the newest result of a validation.
 func (v View) newest(ctx context.Context, revision revisions.Revision, name string) (d details, err error) {
 	reported, err := v.store.Reported(ctx, revision, name)
 	var errs map[int64][]byte

@@ -11,11 +11,11 @@ import (
 	"purser/internal/revisions"
 )
 
-// maxRead is how many bytes of documents are read at once to be written.
+// maxRead is the number of bytes of documents that are read at a time to be written.
 const maxRead = 4 << 20
 
-// Documents returns the documents of a revision that a selection asks for. Of many only the first are read: Each reads
-// the others. Faults: NotFound, Gone.
+// Documents returns the documents of a revision that a selection asks for. If they are large, only the first are read,
+// and Each reads the others. Faults: NotFound, Gone.
 func (v View) Documents(ctx context.Context, id int64, selection Selection) (Selected, error) {
 	if selection.Search != "" {
 		return v.search(ctx, id, selection)
@@ -57,7 +57,7 @@ func (v View) Each(ctx context.Context, selected Selected, do func(documents []*
 	return v.rest(ctx, selected, func(doc *revisions.Stored) error { return do([]*revisions.Stored{v.seen(doc)}) })
 }
 
-// rest calls do for those of the selected documents that have not been read, as they are stored.
+// rest calls do for the selected documents that have not been read yet, as they are stored.
 func (s *Service) rest(ctx context.Context, selected Selected, do func(*revisions.Stored) error) error {
 	for rest := selected.Rest; len(rest) > 0; {
 		var ids []int64
@@ -141,7 +141,7 @@ func (s *Service) rendered(ctx context.Context, key revisions.RenderKey) (revisi
 	return rendered, nil
 }
 
-// render renders a revision. Its size is negative if the outcome must not be kept.
+// render renders a revision. The size is negative if the outcome must not be cached.
 func (s *Service) render(ctx context.Context, key revisions.RenderKey) (revisions.Rendering, int, error) {
 	documents, err := s.allDocuments(ctx, key)
 	if err != nil {

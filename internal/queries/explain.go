@@ -41,7 +41,7 @@ func (v View) Explain(ctx context.Context, id int64, identity document.Identity,
 	return explained, nil
 }
 
-// explanationKey is what an explanation is asked for.
+// explanationKey identifies an explanation.
 type explanationKey struct {
 	revisions.RenderKey
 

@@ -26,7 +26,7 @@ const (
 // String returns the word that the API uses.
 func (l Level) String() string { return [...]string{"error", "warning", "info"}[l] }
 
-// Finding is something that is wrong with a revision.
+// Finding is one problem of a revision.
 type Finding struct {
 	Level      Level
 	Validation string
@@ -53,19 +53,19 @@ type FindingQuery struct {
 	FailuresOnly bool
 }
 
-// Findings are the findings about a revision, the worst first, those of one document together.
+// Findings are the problems of a revision, the worst first. Those of one document are adjacent.
 type Findings struct {
 	revisions.Shown
 
 	Findings []Finding
-	Total    int  // that the query asks for, of those that were looked at
-	More     bool // there are others that were not looked at
+	Total    int  // number that match the query, of those that were read
+	More     bool // there are others, which were not read
 }
 
-// How many failing documents are looked at: at most, and at least.
+// Bounds of the number of failing documents that are described.
 const maxFindings, fewFindings = 10_000, 1000
 
-// Findings returns what is wrong with a revision, asked for as in Resolve. Faults: NotFound, Gone.
+// Findings returns the problems of a revision, named as for Resolve. Faults: NotFound, Gone.
 func (v View) Findings(ctx context.Context, id string, query FindingQuery) (found Findings, err error) {
 	evidence, err := v.evidenceOf(ctx, id)
 	if err != nil {
@@ -85,7 +85,7 @@ func (v View) Findings(ctx context.Context, id string, query FindingQuery) (foun
 	return found, nil
 }
 
-// Foretold returns what is wrong with the revision that a previewed change would make.
+// Foretold returns the problems of the revision that a previewed change would make.
 func Foretold(preview *revisions.Preview, query FindingQuery) Findings {
 	found := Findings{Shown: preview.Shown}
 	about := judgedValidations(found.Verdict)
@@ -109,7 +109,7 @@ func Foretold(preview *revisions.Preview, query FindingQuery) Findings {
 	return found
 }
 
-// choose sets those of the findings that a query asks for, the worst first.
+// choose sets the findings that match a query, the worst first.
 func (f *Findings) choose(all []Finding, query FindingQuery) {
 	all = withoutRepeated(all)
 	all = slices.DeleteFunc(all, func(f Finding) bool { return !query.admits(f) })
@@ -120,8 +120,8 @@ func (f *Findings) choose(all []Finding, query FindingQuery) {
 	f.Total, f.Findings = len(all), all[:min(len(all), query.Limit)]
 }
 
-// allFindings returns what a verdict rests on that is wrong. It looks at so many failing documents, and at some
-// megabytes of errors; there may be more.
+// allFindings returns the findings of all validations in a verdict. It describes up to look failing documents and some
+// megabytes of posted errors; more says that it left out others.
 func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, failuresOnly bool) (
 	all []Finding, more bool, err error,
 ) {
@@ -137,8 +137,8 @@ func (v View) allFindings(ctx context.Context, shown revisions.Shown, look int, 
 	return withoutRepeated(append(all, reported...)), more || moreReported, nil
 }
 
-// judgedValidations returns the validations of a verdict that are no success, and that which gives warnings, by name,
-// each with the level of what they find.
+// judgedValidations returns the validations of a verdict that did not succeed, and the one that gives warnings, by
+// name, with the level of their findings.
 func judgedValidations(verdict validations.Verdict) map[string]judgedAs {
 	about := map[string]judgedAs{}
 	add := func(list []validations.Judged, level Level) {
@@ -162,8 +162,8 @@ type judgedAs struct {
 	level  Level
 }
 
-// levelOf returns the level of an error: also where the validation does not count, an invalid ValidationPolicy fails
-// the revision.
+// levelOf returns the level of an error. An invalid ValidationPolicy fails the revision even if no policy lists the
+// validation that finds it.
 func (j judgedAs) levelOf(e validations.Error, verdict validations.Verdict) Level {
 	id := document.Identity{Schema: e.Schema, Layer: e.Layer, Name: e.Name}
 	if slices.ContainsFunc(verdict.Policies, func(p validations.PolicyVerdict) bool {
@@ -174,8 +174,8 @@ func (j judgedAs) levelOf(e validations.Error, verdict validations.Verdict) Leve
 	return j.level
 }
 
-// schemaFindings returns the findings of the schema validation. Under its other name it finds the same.
-// It looks at so many failing documents; there may be more.
+// schemaFindings returns the findings of the schema validation under the name that schemaJudged chooses. It describes
+// up to look failing documents; more says that there are others.
 func (v View) schemaFindings(ctx context.Context, shown revisions.Shown, about map[string]judgedAs, look int) (
 	all []Finding, more bool, err error,
 ) {
@@ -202,7 +202,8 @@ func (v View) schemaFindings(ctx context.Context, shown revisions.Shown, about m
 	return all, more, nil
 }
 
-// schemaJudged returns how the schema validation is judged if it fails: of its two names the one that counts more.
+// schemaJudged returns the status and level of the schema validation if it fails, under that of its two names with the
+// worse level.
 func schemaJudged(about map[string]judgedAs) (name string, judged judgedAs, fails bool) {
 	name = validations.SchemaValidation
 	judged, fails = about[name]
@@ -212,7 +213,7 @@ func schemaJudged(about map[string]judgedAs) (name string, judged judgedAs, fail
 	return name, judged, fails
 }
 
-// findingOf returns the finding that an error of the schema validation is.
+// findingOf converts an error of the schema validation.
 func findingOf(e validations.Error, validation string, level Level, about *revisions.Stored) Finding {
 	f := Finding{
 		Level: level, Validation: validation, Message: e.Message, Secret: e.Message == authz.Withheld,
@@ -229,7 +230,7 @@ func findingOf(e validations.Error, validation string, level Level, about *revis
 	return f
 }
 
-// valueAt returns what stands at a path of an error in a document's data, nil if that is much.
+// valueAt returns the value at the path of an error in a document's data, nil if it is large.
 func valueAt(data []byte, path string) json.RawMessage {
 	const maxValue = 200
 	parts := strings.Split(path, ".") // .data.a.b
@@ -244,8 +245,8 @@ func valueAt(data []byte, path string) json.RawMessage {
 	return text
 }
 
-// withoutRepeated leaves out findings that say of a document what an earlier one says, of a value there or of none: the
-// validation of rendering finds again what that of schemas finds.
+// withoutRepeated removes findings with the document and message of an earlier one, and with its path or none: the
+// rendering validation repeats findings of the schema validation.
 func withoutRepeated(all []Finding) []Finding {
 	type said struct {
 		document.Identity
@@ -270,7 +271,7 @@ func withoutRepeated(all []Finding) []Finding {
 	})
 }
 
-// admits reports whether a query asks for a finding.
+// admits reports whether a finding matches the query.
 func (q FindingQuery) admits(f Finding) bool {
 	names := []string{
 		f.Document.Name, f.Document.Schema + "/" + f.Document.Name,

@@ -17,7 +17,7 @@ type Graph struct {
 	Problems  []fault.Message // why the documents do not fit together
 }
 
-// Focus is a part of a graph: that around the document with this name, up to so many edges away.
+// Focus selects the part of a graph around the document with a name, up to a number of edges away.
 type Focus struct {
 	Name  string // schema/name or schema/name/layer; "" is the whole graph
 	Depth int

@@ -9,8 +9,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// Boundary is the beginning or the end of a version of a document. Only those versions count that a remaining revision
-// has: what pruned revisions alone had is as if it had never been.
+// Boundary is the beginning or the end of a version of a document. Versions that only pruned revisions had are left
+// out.
 type Boundary struct {
 	Change
 
@@ -67,7 +67,7 @@ func (v View) History(ctx context.Context, id document.Identity, page Page) (
 	return changes, more, nil
 }
 
-// documentChange returns the change that the first of some boundaries is.
+// documentChange returns the change at the first of some boundaries.
 func (v View) documentChange(boundaries []Boundary) DocumentChange {
 	boundary := boundaries[0]
 	change := DocumentChange{boundary.Change, revisions.DocumentDifference{Identity: boundary.Version.Identity}}

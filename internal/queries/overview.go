@@ -40,7 +40,7 @@ type Counted struct {
 	Level      Level
 }
 
-// countsKey identifies the findings about a revision: what never changes about it, and what is judged how by when.
+// countsKey identifies the findings about a revision: the revision itself and the results that it is judged by.
 type countsKey struct {
 	revisions.RenderKey
 
@@ -105,7 +105,7 @@ func watched(verdict validations.Verdict, outcomes []validations.Outcome) (all [
 	return all
 }
 
-// worse returns the status that says more of what is to be done: a failure before one that is missing or expired.
+// worse returns the more urgent status: a failure before a missing or expired result.
 func worse(a, b validations.Status) validations.Status {
 	if a == validations.Success || b == validations.Failure {
 		return b
@@ -140,7 +140,7 @@ func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []valid
 	})
 }
 
-// digestOf identifies the results that are judged, and how they are.
+// digestOf returns a digest of the judged results and their statuses.
 func digestOf(about map[string]judgedAs, outcomes []validations.Outcome) [sha256.Size]byte {
 	hash := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(about)) {

@@ -95,7 +95,7 @@ func (v View) Package(ctx context.Context, id int64, name string) (Package, erro
 	return Package{}, fault.New(fault.NotFound, "PackageNotFound", "Revision %d has no package %s; %s", id, name, hint)
 }
 
-// maxNearest bounds the names among which one that may be meant is looked for.
+// maxNearest bounds the names that a misspelt one is compared with.
 const maxNearest = 1000
 
 // Archive returns the archive of a package. Faults: NotFound, Gone.

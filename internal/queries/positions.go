@@ -10,8 +10,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// Locate sets the positions of findings in the body of the change that they were found with, those of documents that
-// are in it. It parses each of these once. Errors are those of the budget.
+// Locate sets the positions of findings in the body of the change that they are about. It leaves out findings about
+// documents that are not in the body, and parses each of the others once. Errors are those of the budget.
 func Locate(ctx context.Context, findings []Finding, written revisions.Written) error {
 	if len(written.Items) == 0 {
 		return nil
@@ -40,7 +40,7 @@ func Locate(ctx context.Context, findings []Finding, written revisions.Written) 
 	return nil
 }
 
-// LocatePreview sets the positions of what the preview of a change found in its body, as far as the budget lasts.
+// LocatePreview sets the positions of the findings of a preview in the body of the change, as far as the budget lasts.
 func LocatePreview(ctx context.Context, written revisions.Written) {
 	var all []Finding
 	var at []*document.Position
@@ -68,7 +68,7 @@ func LocatePreview(ctx context.Context, written revisions.Written) {
 	}
 }
 
-// Place returns the path of what is to be corrected: of a property that should not be there its own.
+// Place returns the path of the value to correct: the property itself if it is not allowed.
 func (f *Finding) Place() []string {
 	path := strings.TrimPrefix(cmp.Or(f.Path, metadataOf(f.Rule)), ".")
 	if path == "" {
@@ -84,7 +84,8 @@ func (f *Finding) Place() []string {
 	return parts
 }
 
-// metadataOf returns the part of a document's metadata that an error of rendering is about, "" if it is about another.
+// metadataOf returns the path in a document's metadata that a rendering error is about, "" if it is about another
+// document.
 func metadataOf(errorType string) string {
 	const layering = ".metadata.layeringDefinition"
 	switch errorType {

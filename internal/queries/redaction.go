@@ -6,9 +6,8 @@ import (
 	"purser/internal/secrets"
 )
 
-// Redacted are documents of which secrets show only what tells them apart: data and the paths of substitutions are
-// hashed of those that are encrypted or that substitutions brought secrets to (spec/api.md §9, spec/rendering.md §9.3,
-// §11.4, R13).
+// Redacted returns documents with their secrets hashed: the data and the paths of substitutions of documents that are
+// encrypted or hold substituted secrets (spec/api.md §9, spec/rendering.md §9.3, §11.4, R13).
 func Redacted(documents []*revisions.Stored) []*revisions.Stored {
 	shown := make([]*revisions.Stored, len(documents))
 	for i, doc := range documents {
@@ -41,7 +40,7 @@ func redact(doc *revisions.Stored) *revisions.Stored {
 	return &same
 }
 
-// hashPaths hashes where a substitution reads and writes.
+// hashPaths hashes the paths of a substitution.
 func hashPaths(item any) any {
 	substitution, _ := item.(document.Mapping)
 	hash := func(place any) any {

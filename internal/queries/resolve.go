@@ -10,7 +10,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// latest is the name of the newest revision, and tagPrefix begins that of one that is asked for by its tag.
+// latest is the name of the newest revision; tagPrefix begins the name of a tagged one.
 const latest, tagPrefix = "latest", "tag:"
 
 // Name says which revision is asked for. The zero Name stands for the newest one.
@@ -53,13 +53,13 @@ func (v View) Resolve(ctx context.Context, id string) (number int64, err error) 
 	return number, nil
 }
 
-// IsRevision tells whether a text has the form of a revision's name, or is an integer.
+// IsRevision reports whether a text has the form of a revision's name, or is an integer.
 func IsRevision(id string) bool {
 	_, err := strconv.ParseInt(id, 10, 64)
 	return err == nil || errors.Is(err, strconv.ErrRange) || id == latest || strings.HasPrefix(id, tagPrefix)
 }
 
-// parseNumber reads a revision's number, 0 if there can be none with it.
+// parseNumber parses a revision number. It returns 0 for numbers that no revision can have.
 func parseNumber(id string) int64 {
 	number, err := strconv.ParseInt(id, 10, 64)
 	if err != nil || number < 1 || strconv.FormatInt(number, 10) != id { // +1 and 01 do not name revisions

@@ -19,9 +19,9 @@ func errorsOf(result validations.Result) (errs []json.RawMessage) {
 	return errs
 }
 
-// resultFindings returns the findings of all other validations, and those of validations that nobody reported or whose
-// results have expired; unless only failures are asked for, warnings too. It reads some megabytes of errors at most;
-// there may be more.
+// resultFindings returns the findings of all validations except the schema validation, including missing and expired
+// results and, without failuresOnly, warnings. It reads at most some megabytes of errors; more says that there are
+// others.
 func (v View) resultFindings(ctx context.Context, revision revisions.Revision, about map[string]judgedAs,
 	failuresOnly bool,
 ) (all []Finding, more bool, err error) {
@@ -51,8 +51,8 @@ func (v View) resultFindings(ctx context.Context, revision revisions.Revision, a
 	return append(otherFindings(about, read), warnings...), more, nil
 }
 
-// otherFindings returns the findings of all validations but that of schemas. errs are the errors of those that failed,
-// by name.
+// otherFindings returns the findings of all validations except the schema validation. errs are the errors of failed
+// validations by name.
 func otherFindings(about map[string]judgedAs, errs map[string][]json.RawMessage) (all []Finding) {
 	for _, name := range slices.Sorted(maps.Keys(about)) {
 		f := Finding{Level: about[name].level, Validation: name}
@@ -73,9 +73,9 @@ func otherFindings(about map[string]judgedAs, errs map[string][]json.RawMessage)
 	return all
 }
 
-// latestFailures returns the ids of the newest results of validations that failed or give warnings, by name, until
-// their errors are some megabytes; there may be more. It leaves out the schema validation, whose findings are not
-// stored as results.
+// latestFailures returns the ids of the newest results of validations that failed or give warnings, by name, with
+// together at most some megabytes of errors; more says that there are others. It leaves out the schema validation,
+// whose findings are not stored as results.
 func (v View) latestFailures(ctx context.Context, revision revisions.Revision, about map[string]judgedAs) (
 	ids map[string]int64, more bool, err error,
 ) {
@@ -103,8 +103,8 @@ func (v View) latestFailures(ctx context.Context, revision revisions.Revision, a
 	return ids, false, nil
 }
 
-// posted returns the findings that the errors of a failed result are, each like a first one; that itself if there are
-// no errors.
+// posted converts the errors of a failed result to findings that take their other fields from like. Without errors it
+// returns one finding that says so.
 func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 	for _, text := range errs {
 		var message fault.Message
@@ -127,7 +127,7 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 	return all
 }
 
-// warned returns the findings that the warnings of a validation are.
+// warned converts the warnings of a validation to findings.
 func warned(validation string, warnings []fault.Message) (all []Finding) {
 	for _, warning := range warnings {
 		f := Finding{Level: Warning, Validation: validation}
@@ -137,7 +137,7 @@ func warned(validation string, warnings []fault.Message) (all []Finding) {
 	return all
 }
 
-// say takes over what a message says.
+// say sets the fields that a message has.
 func (f *Finding) say(message fault.Message) {
 	f.Message, f.Rule, f.Secret, f.Advice = message.Message, message.Name, message.Secret, adviceOf(message.Name)
 	f.Path = message.Path

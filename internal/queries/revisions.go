@@ -77,7 +77,7 @@ func (v View) List(ctx context.Context, query Query) (Listed, error) {
 	return listed, nil
 }
 
-// evidence reads one revision and what its verdict rests on. Faults: NotFound, Gone.
+// evidence reads one revision and the facts that its verdict is derived from. Faults: NotFound, Gone.
 func (s *Service) evidence(ctx context.Context, id int64) (Evidence, error) {
 	evidence, err := s.store.Evidence(ctx, []int64{id})
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Service) evidence(ctx context.Context, id int64) (Evidence, error) {
 	return evidence, nil
 }
 
-// evidenceOf is evidence about the revision that is asked for as in Resolve, in one question and without its tags.
+// evidenceOf is evidence for a revision named as for Resolve, in one round trip and without its tags.
 func (s *Service) evidenceOf(ctx context.Context, id string) (Evidence, error) {
 	name, ok := parseName(id)
 	if !ok {

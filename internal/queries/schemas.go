@@ -17,7 +17,7 @@ type Schema struct {
 	Kind string            // the schema that the documents name
 	By   *revisions.Stored // the DataSchema that registers it, nil if it is built in
 	Text []byte            // JSON
-	// AssertFormats tells that checks compare texts with their formats in all drafts but Draft 4.
+	// AssertFormats says that checks assert formats in all drafts except Draft 4.
 	AssertFormats bool
 }
 

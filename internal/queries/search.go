@@ -15,9 +15,9 @@ import (
 // errEnough ends a search that has found all that was asked for.
 var errEnough = errors.New("enough is found")
 
-// search returns the documents that a selection asks for and that its text is in. It reads what the other filters
-// select, some documents at a time, until it has found enough. Of what it finds only the first megabytes are kept. The
-// work counts in the request's budget. Faults: those of Documents; TooLarge.
+// search returns the documents that match a selection and contain its text. It reads the documents that match the other
+// filters, some at a time, until the page is full. Only the first megabytes of hits are kept. The work counts in the
+// request's budget. Faults: those of Documents; TooLarge.
 func (v View) search(ctx context.Context, id int64, selection Selection) (Selected, error) {
 	wanted := v.restricted(selection)
 	wanted.Page, wanted.MaxBytes = Page{Limit: -1}, maxRead
@@ -37,7 +37,7 @@ func (v View) search(ctx context.Context, id int64, selection Selection) (Select
 	return v.redacted(found), nil
 }
 
-// hits gathers the documents of a page that a text is in.
+// hits collects the documents of a page that contain a text.
 type hits struct {
 	page  Page
 	text  text
@@ -81,7 +81,7 @@ func (h *hits) add(doc *revisions.Stored) error {
 	return nil
 }
 
-// text is a text to search for, whatever the case of its letters.
+// text is a text to search for, ignoring case.
 type text struct {
 	lower  string
 	quoted []byte // as JSON strings have it
@@ -136,7 +136,7 @@ func (t text) isInValue(data []byte) bool {
 	return false
 }
 
-// isInScalar reports whether the text is in a scalar, which is unquoted if that matters.
+// isInScalar reports whether the text is in a scalar of JSON text.
 func (t text) isInScalar(scalar []byte) bool {
 	if scalar[0] != '"' {
 		return true

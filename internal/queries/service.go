@@ -15,7 +15,7 @@ import (
 type Config struct {
 	Store    Store
 	Renderer revisions.Renderer
-	// Rendered keeps rendered revisions.
+	// Rendered caches rendered revisions.
 	Rendered *revisions.RenderCache
 	// DefaultValidations count where no policy is in force.
 	DefaultValidations revisions.Defaults
@@ -28,16 +28,16 @@ type Service struct {
 	cache    *revisions.RenderCache
 	defaults revisions.Defaults
 
-	// warned keeps the warnings about revisions.
+	// warned caches the warnings about revisions.
 	warned *cache.Cache[revisions.RenderKey, []string]
-	// counts keeps the numbers of findings about newest revisions.
+	// counts caches the numbers of findings about newest revisions.
 	counts *cache.Cache[countsKey, map[Counted]int]
-	// Callers that ask the same at once share the answer; none is kept.
+	// Concurrent calls with the same question share the answer; it is not cached.
 	explanations *cache.Cache[explanationKey, Explanation]
 	graphs       *cache.Cache[graphKey, Graph]
 }
 
-// warnedSize and countsSize bound the warnings and the numbers of findings that are kept, in bytes.
+// warnedSize and countsSize bound these caches, in bytes.
 const warnedSize, countsSize = 1 << 20, 1 << 20
 
 // NewService returns a service over a store.
@@ -49,7 +49,7 @@ func NewService(config Config) *Service {
 	}
 }
 
-// For returns what a viewer may know: the only way to ask anything.
+// For returns the view of a viewer. All questions are asked through a view.
 func (s *Service) For(viewer authz.Viewer) View { return View{s, viewer} }
 
 // View answers the questions of one viewer. Who may not see encrypted documents sees a site without them: what is
@@ -131,9 +131,9 @@ type Store interface {
 	WorstResults(ctx context.Context, of revisions.Revision) (map[string]string, error)
 }
 
-// Audit keeps audit events for ever. Fault: Unavailable if the database does not answer.
+// Audit stores audit events permanently. Fault: Unavailable if the database does not answer.
 type Audit interface {
-	// Record adds an event, which gets its id there.
+	// Record adds an event and assigns its id.
 	Record(ctx context.Context, event revisions.AuditEvent) error
 	// AuditEvents returns a page of the events that a query asks for, the newest first, and whether there are more behind
 	// it.
@@ -172,7 +172,7 @@ type Selected struct {
 	More      bool                // there are others behind the limit
 	Revision  int64
 	Stamp     revisions.Stamp // of the revision
-	// Provisional tells that the same question may have another answer later.
+	// Provisional says that the same question may have another answer later.
 	Provisional bool
 }
 

@@ -127,7 +127,7 @@ func (v View) Entry(ctx context.Context, id int64, name string, position int) (v
 		"The requested validation entry %d was not found for validation name %s and revision ID %d", position, name, id)
 }
 
-// entryList is the list of a revision's entries, most of which are made when they are asked for: those of the schema
+// entryList is the list of a revision's entries. Most are created on demand: those of the schema
 // validation under each of its names, then those of posted results, then one for each validation that a policy lists
 // and nobody reported.
 type entryList struct {
@@ -219,7 +219,7 @@ func (v View) statuses(ctx context.Context, list entryList, from, to int) ([]val
 	return entries, nil
 }
 
-// query returns which stored entries a window needs: those of its part, or all if it is about more than one name.
+// query selects the stored entries that a window needs: those of its range, or all if it covers several names.
 func (l entryList) query(from, to int) EntryQuery {
 	if len(l.internal) > 1 {
 		return EntryQuery{}

@@ -23,12 +23,12 @@ type fact struct {
 	*made
 }
 
-// NewCache returns an empty cache of about so many bytes.
+// NewCache returns an empty cache with a maximum size in bytes.
 func NewCache(bytes int) *Cache {
 	return &Cache{cache.New[document.Digest, fact](bytes)}
 }
 
-// made is what a document was rendered to.
+// made is the rendered form of a document.
 type made struct {
 	text         []byte // its data as JSON text
 	destinations [][]string

@@ -9,7 +9,7 @@ import (
 // maxShown is how many edges of a cycle a message lists.
 const maxShown = 100
 
-// cycleFault names one cycle of a graph that has some (spec/rendering.md §7.2).
+// cycleFault returns the fault for one of the cycles of a graph (spec/rendering.md §7.2).
 func (g *graph) cycleFault() error {
 	cycle := g.cycle()
 	var shown []string
@@ -48,7 +48,8 @@ func triple(n *node) string {
 	return fmt.Sprintf("(%s, %s, %s)", quote(n.Schema), quote(n.Layer), quote(n.Name))
 }
 
-// cycle walks from each document to those that need it, depth first, until it comes back to one that it came through.
+// cycle searches depth first, from each document to those that depend on it, until it meets a document of the current
+// path again.
 func (g *graph) cycle() []edge {
 	neededBy := g.neighbours(func(e edge) (from, to int) { return e.dependency, e.dependent })
 	onPath := make([]int, len(g.nodes)) // 1 + the position on the path
@@ -79,7 +80,7 @@ func (g *graph) cycle() []edge {
 	return nil
 }
 
-// edgesOf turns a path against the direction of edges into those edges.
+// edgesOf returns the edges of a path that was found against their direction.
 func edgesOf(path []int) (edges []edge) {
 	for i := 1; i < len(path); i++ {
 		edges = append(edges, edge{dependent: path[i], dependency: path[i-1]})

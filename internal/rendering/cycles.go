@@ -47,7 +47,7 @@ func (t *tarjan) enter(v int) {
 	t.open = append(t.open, v)
 }
 
-// walk goes through all that is reached from a vertex.
+// walk visits all vertices reachable from a vertex.
 func (t *tarjan) walk(start int) {
 	t.enter(start)
 	for path := []int{start}; len(path) > 0; {
@@ -75,7 +75,7 @@ func (t *tarjan) walk(start int) {
 	}
 }
 
-// close makes a component of all that was found since a vertex.
+// close makes a component of the vertices found since a vertex.
 func (t *tarjan) close(v int) {
 	t.closed++
 	for {

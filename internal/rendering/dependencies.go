@@ -8,8 +8,8 @@ import (
 	"purser/internal/fault"
 )
 
-// Graph is how documents depend on each other. Unlike rendering it is there for documents that do not fit together,
-// too: what is missing has a vertex of its own, and what cannot be decided is shown as it is.
+// Graph describes how documents depend on each other. Unlike a rendering it exists for inconsistent documents, too:
+// missing documents have vertices, and ambiguous parents all have edges.
 type Graph struct {
 	Layers    []string // that have documents, from the most general to the most specific
 	Unordered []string // layers that no LayeringPolicy puts in an order
@@ -18,7 +18,7 @@ type Graph struct {
 	Problems  []*fault.Fault
 }
 
-// Vertex is a document, or one that others ask for in vain.
+// Vertex is a document, or a missing one that others refer to.
 type Vertex struct {
 	document.Identity // of a missing parent only the schema
 
@@ -30,7 +30,7 @@ type Vertex struct {
 	Encrypted   bool
 	Replaced    bool
 	ReplacedBy  int  // a vertex; -1 if there is none, or it is in another part of the graph
-	Focused     bool // it is what the graph is about
+	Focused     bool // the graph is about this document
 	Missing     Absence
 	Selector    []Pair // of a missing parent
 }
@@ -38,7 +38,7 @@ type Vertex struct {
 // Pair is a label of a selector. The value is JSON text unless it is a string.
 type Pair struct{ Key, Value string }
 
-// Absence is what a document is missing as.
+// Absence says as what a document is missing.
 type Absence uint8
 
 // The absences.
@@ -59,7 +59,7 @@ type Edge struct {
 	Copies   []Copied // of substitutions: what is copied, as they are listed
 }
 
-// Relation is how a document depends on another.
+// Relation is the kind of a dependency.
 type Relation uint8
 
 // The relations.
@@ -71,14 +71,14 @@ const (
 
 func (r Relation) String() string { return [...]string{"parent", "replacement", "substitution"}[r] }
 
-// Copied says from which path of its source a substitution copies to which paths.
+// Copied is the source path and the destination paths of a substitution.
 type Copied struct {
 	From string
 	To   []string
 }
 
-// Dependencies finds out how the documents of one revision depend on each other, and what keeps them from fitting
-// together, as Examine tells it. Of documents with one identity only the first counts.
+// Dependencies returns how the documents of one revision depend on each other, with the problems that Examine reports.
+// Of documents with one identity only the first counts.
 //
 // Fault: TooLarge beyond limits. When the context ends, its cause is the error.
 func Dependencies(ctx context.Context, documents []*document.Document) (*Graph, error) {

@@ -9,7 +9,7 @@ import (
 	"purser/internal/document"
 )
 
-// destination is where a substitution writes.
+// destination is a place that a substitution writes to.
 type destination struct {
 	written   string
 	path      *path
@@ -35,10 +35,10 @@ func (r *run) destination(stored document.Mapping) destination {
 	return d
 }
 
-// destinationSize is what a destination takes in memory.
+// destinationSize is the memory of a destination, in bytes.
 const destinationSize = 96
 
-// errPattern says that there is no text in which a pattern could be replaced.
+// errPattern is the error of a pattern without any text to replace it in.
 var errPattern = errors.New("no text to replace the pattern in")
 
 // substitute is a value that a substitution read.
@@ -128,7 +128,7 @@ func (r *run) replace(t *tree, at spot, s *substitute, d *destination) (found bo
 	return false, fmt.Errorf("%w: there is %s", errPattern, kindOf(at.value()))
 }
 
-// spell makes the text of a substitute.
+// spell formats a substitute as text.
 func (r *run) spell(s *substitute) error {
 	if s.ready {
 		return nil
@@ -144,7 +144,7 @@ func (r *run) spell(s *substitute) error {
 	return r.err
 }
 
-// isFilled reports whether a value is a container with something in it.
+// isFilled reports whether a value is a non-empty container.
 func isFilled(value any) bool {
 	switch v := value.(type) {
 	case document.Mapping:

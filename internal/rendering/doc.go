@@ -8,11 +8,11 @@
 //	rendered ◄── for each document: its parent's data, its actions, its substitutions
 //
 // Invariants:
-//   - What comes out depends on nothing but the documents; their order decides only the order of the output, and which
-//     of several errors is reported (spec/rendering.md §0 R1).
+//   - The output depends only on the documents; their order affects only the order of the output, and which of several
+//     errors is reported (spec/rendering.md §0 R1).
 //   - Values are immutable and shared: a child holds what it does not change of its parent, a destination holds its
 //     source's value. Only a tree writes, into containers that it copied for itself and freezes before anyone else sees
-//     them. So nothing that one document does shows in another.
+//     them. So changes of one document do not affect others.
 //   - A document that is not computed is not even parsed, unless another one reads it.
 //   - Steps and bytes are counted in the request's budget while they are spent; the size and depth of rendered data are
 //     bounded too. A context that ends stops the work.

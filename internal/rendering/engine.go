@@ -2,7 +2,7 @@ package rendering
 
 import "purser/internal/document"
 
-// engine is what the documents of one rendering share: the meter, and what has been found out about texts and values.
+// engine is the state that the documents of one rendering share: the meter, and what is known of texts and values.
 type engine struct {
 	*meter
 
@@ -100,7 +100,7 @@ func (e *engine) search(l *lookup, m document.Mapping, key string) int {
 // seek is find in an object of a tree.
 func (e *engine) seek(o *object, key string) int { return e.search(&o.lookup, o.members, key) }
 
-// reach tells which members of a container a step leads to: those from one position up to another.
+// reach returns the range of positions of the members that a step selects in a container.
 func (e *engine) reach(container any, s step) (from, to int) {
 	switch c := container.(type) {
 	case document.Mapping:
@@ -127,7 +127,7 @@ func (e *engine) reach(container any, s step) (from, to int) {
 	return 0, 0
 }
 
-// items tells which items of a list a step leads to. Negative indices count from its end.
+// items returns the range of list items that a step selects. Negative indices count from the end.
 func (s step) items(length int) (from, to int) {
 	switch s.kind {
 	case byIndex:

@@ -12,7 +12,7 @@ import (
 // maxProblems is how many problems an examination reports.
 const maxProblems = 200
 
-// Examine reports what keeps documents from fitting together: no LayeringPolicy, layers that it does not know, parents
+// Examine reports why documents are inconsistent: no LayeringPolicy, unknown layers, parents
 // that are not found or cannot be parents, replacements of nothing, substitution sources that do not exist, and cycles
 // (spec/api.md §0 D3). Rendering stops at the first; here all are reported that can be found while the others remain.
 func Examine(ctx context.Context, documents []*document.Document, options Options) ([]*fault.Fault, error) {
@@ -50,7 +50,7 @@ type examination struct {
 	problems []*fault.Fault
 }
 
-// note keeps an error that is a fault of the documents; any other ends the examination.
+// note records an error that the documents cause; any other error ends the examination.
 func (x *examination) note(err error) error {
 	var problem *fault.Fault
 	switch {
@@ -87,7 +87,7 @@ func (x *examination) rankable(nodes []*node) (layers, []*node, error) {
 	}
 }
 
-// families finds the parents, and what replaces them.
+// families finds the parents and their replacements.
 func (x *examination) families(layers layers, nodes []*node) error {
 	if err := newFamily(x.meter, layers, nodes).selectParents(); err != nil {
 		return err

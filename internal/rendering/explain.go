@@ -11,15 +11,15 @@ import (
 	"purser/internal/fault"
 )
 
-// Explanation tells where the data of one document comes from, as it is rendered. Documents are named by their index
-// in the input.
+// Explanation says where the rendered data of one document comes from. Documents are identified by their index in the
+// input.
 type Explanation struct {
 	Document int
 	Parents  []int // whose data it takes, the nearest first
 	Leaves   []Leaf
 }
 
-// Leaf is a value of the rendered data that is no container, or an empty one.
+// Leaf is a scalar or an empty container in the rendered data.
 type Leaf struct {
 	Trail
 
@@ -29,7 +29,7 @@ type Leaf struct {
 	Secret bool // some document on its way is encrypted
 }
 
-// Trail is the way that a leaf went.
+// Trail is the list of steps from where a leaf was written to the rendered document.
 type Trail struct {
 	Document int    // that it was written in
 	Path     string // in the data of that document; "" for an empty container that the first step made
@@ -37,7 +37,7 @@ type Trail struct {
 	Omitted  int    // that are not among them
 }
 
-// Step is one thing that happened to a leaf.
+// Step is one event on the trail of a leaf.
 type Step struct {
 	Kind     StepKind
 	Document int // in which it happened
@@ -52,7 +52,7 @@ type Step struct {
 	Inserted *Trail
 }
 
-// StepKind is what happened to a leaf.
+// StepKind says how a step changed a leaf.
 type StepKind uint8
 
 // The kinds of steps.
@@ -65,7 +65,7 @@ const (
 	Inserted                    // by a substitution, into a text
 )
 
-// String gives the word that the API uses.
+// String returns the word that the API uses.
 func (k StepKind) String() string {
 	switch k {
 	case Inherited:
@@ -84,7 +84,7 @@ func (k StepKind) String() string {
 	return "unknown"
 }
 
-// So much is explained at once.
+// Bounds of one explanation.
 const (
 	maxLeaves   = 10_000
 	maxAllSteps = 50_000 // steps of all leaves
@@ -92,9 +92,9 @@ const (
 	maxSimilar  = 10     // documents that may have been meant
 )
 
-// Explain renders one document with what it depends on, and tells where every leaf comes from that is at a path or
-// below it; "." is all of them. The others need not render. If the identity says no layer, it is the document that
-// services read of those with the schema and name, or else the most specific one.
+// Explain renders one document with its dependencies, and returns where every leaf at or below a path comes from; "."
+// is the whole document. Other documents need not render. An identity without a layer means the document with the
+// schema and name that services read, or else the most specific one.
 //
 // Faults: those of Render; NotFound where there is no such document or nothing at the path, Invalid for a
 // malformed path, TooLarge for more than 10,000 leaves.
@@ -122,7 +122,7 @@ func Explain(ctx context.Context, documents []*document.Document, id document.Id
 	return r.explain(explained, asked)
 }
 
-// find finds the document that an identity means.
+// find returns the document with an identity.
 func find(nodes []*node, id document.Identity) (found *node) {
 	for _, n := range nodes {
 		switch {
@@ -154,7 +154,7 @@ func noDocument(nodes []*node, id document.Identity) error {
 		"There is no document %s; of that schema or name there are, among others: %s", wanted, strings.Join(similar, ", "))
 }
 
-// lineage is what the data of some documents depends on, and these themselves, in order.
+// lineage returns the documents that the data of some documents depends on, and these, in the order of rendering.
 func (r *run) lineage(order []*node, of func(*node) bool) (lineage []*node) {
 	needed := map[*node]bool{}
 	for _, n := range slices.Backward(order) {
@@ -180,7 +180,7 @@ func (r *run) lineage(order []*node, of func(*node) bool) (lineage []*node) {
 	return lineage
 }
 
-// explain reads out of a document's data where it comes from.
+// explain returns where the data of a rendered document comes from.
 func (r *run) explain(n *node, asked *path) (*Explanation, error) {
 	data, err := r.value(n)
 	if err != nil {
@@ -220,7 +220,7 @@ type explainer struct {
 	nested int              // of the values that were put into the current leaf
 }
 
-// follow goes where a path leads to, and then to all leaves.
+// follow follows a path, and then collects all leaves below it.
 func (x *explainer) follow(value any, steps []step, at *place) error {
 	if len(steps) == 0 {
 		return x.collect(value, at)
@@ -286,7 +286,7 @@ func (x *explainer) stopped() error {
 	return x.check(x.node, ", explanation of value "+strconv.Itoa(len(x.leaves)))
 }
 
-// nothing says how far a path leads.
+// nothing returns the fault of a path that leads nowhere, which says how far it leads.
 func (x *explainer) nothing(data any, asked *path) error {
 	there := 0
 	for there < len(asked.steps) {

@@ -17,7 +17,7 @@ type extent struct {
 // sizable is from what size on the extent of a container is remembered. It bounds what measuring it again costs.
 const sizable = 512
 
-// measure tells the extent of a value.
+// measure returns the extent of a value.
 func (e *engine) measure(value any) extent {
 	switch v := value.(type) {
 	case document.Mapping:

@@ -13,7 +13,7 @@ func refuse(errorType string, documents []*node, format string, args ...any) *fa
 	return about(fault.New(fault.Invalid, errorType, format, args...), documents...)
 }
 
-// refuseReason is a refusal whose reason stands in a field of its own too (spec/rendering.md §4, §5).
+// refuseReason is a refusal that also has its reason in a separate field (spec/rendering.md §4, §5).
 func refuseReason(errorType, reason string, documents []*node, format string, args ...any) *fault.Fault {
 	f := refuse(errorType, documents, format+" Reason: %s", append(args, reason)...)
 	f.Reason = reason

@@ -2,8 +2,8 @@ package rendering
 
 import "slices"
 
-// history is what actions and substitutions did to one document's data, in order. It is kept beside the data while a
-// document is explained, and read backwards.
+// history lists the changes that actions and substitutions made to one document's data, in order. It is recorded beside
+// the data while a document is explained, and read backwards.
 type history struct {
 	changes []change
 	index   *changesAt // built when it is first needed
@@ -17,7 +17,7 @@ type event struct {
 	destination int   // of a substitution
 }
 
-// change is one thing that an event did at a place of the data.
+// change is one modification that an event made at a place of the data.
 type change struct {
 	*event
 
@@ -40,7 +40,7 @@ const (
 	itemRemoved                     // an item of a list, so that those behind it moved up
 )
 
-// changeSize is what a change takes in memory, with its place in an index.
+// changeSize is the memory of a change and its entry in an index, in bytes.
 const changeSize = 160
 
 // changesAt are the changes at one place, by their position in the history, and those at the places below it.
@@ -49,7 +49,7 @@ type changesAt struct {
 	below   map[step]*changesAt
 }
 
-// begin says what changes the tree from now on.
+// begin sets the event that the following changes belong to.
 func (t *tree) begin(e event) {
 	if t.history != nil {
 		t.event = &e
@@ -71,7 +71,7 @@ func (t *tree) noteChange(c change) {
 	t.history.changes = append(t.history.changes, c)
 }
 
-// noteRemoval notes that something was taken out of a container.
+// noteRemoval records a removal from a container.
 func (t *tree) noteRemoval(s spot, emptied bool) {
 	if t.history == nil {
 		return
@@ -113,7 +113,7 @@ func (m *meter) indexed(h *history) *changesAt {
 	return h.index
 }
 
-// position is where a leaf stood at some time.
+// position is the place of a leaf at some time.
 type position struct {
 	node  *node
 	steps []step // nothing else holds them

@@ -6,13 +6,14 @@ import (
 	"purser/internal/document"
 )
 
-// label is one pair of a document's labels or of a parentSelector. Values of any kind compare by what they say (R11).
+// label is one pair of a document's labels or of a parentSelector. value is equalText's, because values of different
+// types may be equal (R11).
 type label struct{ key, value string }
 
-// length is how many bytes a label has.
+// length returns the size of a label in bytes.
 func (l label) length() int { return len(l.key) + len(l.value) }
 
-// null is the comparable form of null, which selects documents without the label too (spec/rendering.md §4).
+// null is the value of a label null, which also selects documents without the label (spec/rendering.md §4).
 const null = "null"
 
 func (m *meter) labelsOf(value any) []label {
@@ -28,16 +29,16 @@ func (m *meter) labelsOf(value any) []label {
 	return labels
 }
 
-// equalText writes a value as a text that is the same for values that Python holds for equal: 1, 1.0 and true are.
+// equalText returns the same text for all values that are equal in Python, such as 1, 1.0 and true.
 func equalText(value any) string {
 	if s, ok := value.(string); ok {
 		return `"` + s
 	}
-	return string(document.Canonical(leveled(value)))
+	return string(document.Canonical(document.MapScalars(value, pythonNumber)))
 }
 
-// leveled puts numbers for booleans, and integers for floats that are whole.
-func leveled(value any) any {
+// pythonNumber replaces booleans by 0 and 1, and whole floats by integers. It returns other values unchanged.
+func pythonNumber(value any) any {
 	switch v := value.(type) {
 	case bool:
 		if v {
@@ -45,30 +46,18 @@ func leveled(value any) any {
 		}
 		return document.Number("0")
 	case document.Number:
-		return whole(v)
-	case []any:
-		level := make([]any, len(v))
-		for i, item := range v {
-			level[i] = leveled(item)
-		}
-		return level
-	case document.Mapping:
-		level := make(document.Mapping, len(v))
-		for i, m := range v {
-			level[i] = document.Member{Key: m.Key, Value: leveled(m.Value)}
-		}
-		return level
+		return wholeNumber(v)
 	}
 	return value
 }
 
-func whole(n document.Number) document.Number {
+func wholeNumber(n document.Number) document.Number {
 	if _, err := strconv.ParseInt(string(n), 10, 64); err == nil {
 		return n
 	}
 	f, err := strconv.ParseFloat(string(n), 64)
 	if err != nil || f != float64(int64(f)) {
-		return n // beyond 64 bits no integer equals a float, because none gets in
+		return n // integers beyond 64 bits are refused, so no integer equals the float
 	}
 	return document.Number(strconv.FormatInt(int64(f), 10))
 }

@@ -15,7 +15,7 @@ type action struct {
 	stored document.Mapping // for messages
 }
 
-// actionSize is what an action takes in memory.
+// actionSize is the memory of an action, in bytes.
 const actionSize = 64
 
 func (r *run) action(stored document.Mapping) action {
@@ -88,7 +88,7 @@ func (t *tree) copy(p *path, own any, write func(s spot, value any, from *place)
 	return t.spread(spots)
 }
 
-// write puts a value in the place of what stands at a spot, and notes where it was read.
+// write replaces the value at a spot, and notes where the new value was read.
 func (t *tree) write(s spot, value any, from *place) error {
 	if err := t.put(s, value); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (t *tree) write(s spot, value any, from *place) error {
 	return nil
 }
 
-// spread writes what stands at the first of some spots to all others.
+// spread copies the value at the first spot to all others.
 func (t *tree) spread(spots []spot) error {
 	if len(spots) == 1 {
 		return nil
@@ -114,7 +114,7 @@ func (t *tree) spread(spots []spot) error {
 	return nil
 }
 
-// merge lays a value over what stands at a spot: mappings member by member, all else in its place.
+// merge merges a value into the one at a spot: mappings member by member; other values are replaced.
 func (t *tree) merge(s spot, value any, from *place) error {
 	over, ok := value.(document.Mapping)
 	if !ok || !isMapping(s.value()) {

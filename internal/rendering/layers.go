@@ -7,7 +7,7 @@ import (
 	"purser/internal/fault"
 )
 
-// layers are those of the LayeringPolicy that have documents, from the most general to the most specific.
+// layers are the layers of the LayeringPolicy that have documents, the most general first.
 type layers []string
 
 // String lists the layers as messages do.
@@ -52,7 +52,7 @@ func (r *run) layersOf(nodes []*node) (layers, error) {
 	return rank(nodes, declared, inhabited), nil
 }
 
-// rank drops the layers that nobody is in and numbers the others.
+// rank drops the layers without documents and numbers the others.
 func rank(nodes []*node, declared layers, inhabited map[string]bool) layers {
 	var order layers
 	ranks := map[string]int{}
@@ -70,7 +70,7 @@ func rank(nodes []*node, declared layers, inhabited map[string]bool) layers {
 	return order
 }
 
-// layerOrder is what a LayeringPolicy declares; a broken one declares what can be read of it.
+// layerOrder is the layerOrder of a LayeringPolicy. An invalid policy yields the part that can be read.
 func (r *run) layerOrder(policy *node) layers {
 	if declared, known := r.policies[policy]; known {
 		return declared

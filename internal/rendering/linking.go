@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// linking puts a Graph together. It decides as rendering does where rendering decides, and goes on where that gives up.
+// linking builds a Graph. It resolves references as rendering does, and continues where rendering fails.
 type linking struct {
 	*run
 
@@ -15,13 +15,13 @@ type linking struct {
 	missing  map[string]int  // vertices of what is missing
 }
 
-// What vertices and edges take in memory.
+// Memory of vertices and edges, in bytes.
 const (
 	vertexSize = 160
 	edgeSize   = 96
 )
 
-// found are the documents that a selector finds, of many only the first.
+// found are the first documents that a selector finds.
 type found []*node
 
 // maxShownParents is how many of the documents that one selector finds are shown.
@@ -75,7 +75,7 @@ func (l *linking) declared() layers {
 	return nil
 }
 
-// parents finds every document's parent, and then what replaces it.
+// parents sets the parents of all documents, and then the replacements of these.
 func (l *linking) parents() error {
 	f := newFamily(l.meter, nil, l.nodes)
 	for _, child := range f.children {
@@ -92,12 +92,12 @@ func (l *linking) parents() error {
 	return nil
 }
 
-// replaces reports whether a document stands in for its parent (spec/rendering.md §5).
+// replaces reports whether a document replaces its parent (spec/rendering.md §5).
 func (*linking) replaces(n *node) bool {
 	return n.replacement && n.parent != nil && n.parent.name() == n.name()
 }
 
-// parent takes the candidate in the nearest layer above, or all where none can be chosen.
+// parent returns the candidate in the nearest layer above, or all candidates if it is ambiguous.
 func (l *linking) parent(f *family, child *node) {
 	var all found
 	var nearest *node
@@ -122,7 +122,7 @@ func (l *linking) parent(f *family, child *node) {
 
 func (l *linking) unordered(n *node) bool { return n.rank >= len(l.graph.Layers) }
 
-// dependencies makes vertices and edges.
+// dependencies creates the vertices and edges.
 func (l *linking) dependencies() error {
 	l.hold(vertexSize * len(l.nodes))
 	for at, n := range l.nodes {
@@ -208,7 +208,7 @@ func copied(s *substitution) Copied {
 	return c
 }
 
-// absentParent is what stands for a parent that is not there; documents that ask for the same one share it.
+// absentParent is the placeholder of a missing parent; documents that select the same one share it.
 func (l *linking) absentParent(child *node) int {
 	v := Vertex{Missing: MissingParent}
 	var labels strings.Builder

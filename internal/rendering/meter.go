@@ -10,7 +10,7 @@ import (
 	"purser/internal/fault"
 )
 
-// What work costs, in steps of about a nanosecond, and how much memory values take, in bytes.
+// Costs of work in steps of about a nanosecond, and of values in bytes of memory.
 const (
 	parseCost   = 25  // to parse a byte of JSON text
 	visitCost   = 10  // to visit, measure or compare a member or an item
@@ -31,7 +31,7 @@ const (
 // maxPending is how many bytes may be held before they are counted in the budget.
 const maxPending = 1 << 16
 
-// maxDepth bounds how deep rendered data may be nested, far beyond what submitted documents may be: whatever walks it
+// maxDepth bounds the nesting of rendered data, far beyond the bound for submitted documents: whatever walks it
 // later may recurse.
 const maxDepth = 1000
 
@@ -59,8 +59,8 @@ func (m *meter) charge(steps int) {
 	}
 }
 
-// hold counts bytes that are kept in memory; less than none are released. Whoever allocates many holds them first, and
-// looks at err. To allocate a byte, and to have it collected, costs about a step.
+// hold counts bytes that are kept in memory; a negative number releases them. Before a large allocation call hold and
+// check err. Allocating and collecting a byte costs about one step.
 func (m *meter) hold(bytes int) {
 	m.charge(max(0, bytes))
 	m.held += bytes

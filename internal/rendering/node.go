@@ -53,10 +53,10 @@ type declaration struct {
 	substitutions []substitution
 }
 
-// declarationSize is what a declaration takes in memory besides what it lists.
+// declarationSize is the memory of a declaration without its lists, in bytes.
 const declarationSize = 128
 
-// key is what substitutions name a source by.
+// key identifies the source of a substitution.
 type key struct{ schema, name string }
 
 func (n *node) name() key { return key{n.Schema, n.Name} }

@@ -46,7 +46,7 @@ func newFamily(m *meter, layers layers, nodes []*node) *family {
 	return f
 }
 
-// selectParents gives every document its parent.
+// selectParents sets the parent of every document.
 func (f *family) selectParents() error {
 	var doubtful []*node
 	for _, child := range f.children {
@@ -66,7 +66,7 @@ func (f *family) selectParents() error {
 	return f.ambiguity(doubtful)
 }
 
-// selectParent takes the candidate in the nearest layer above, and reports whether the candidates are as they must be.
+// selectParent chooses the candidate in the nearest layer above, and reports whether the candidates are valid.
 func (f *family) selectParent(child *node) bool {
 	for _, candidate := range f.candidates(child) {
 		if !f.matches(child, candidate) {
@@ -102,7 +102,7 @@ func (f *family) candidates(child *node) []*node {
 	return rarest
 }
 
-// matches reports whether a candidate has all labels that a child's selector wants.
+// matches reports whether a candidate has all labels of a child's selector.
 func (f *family) matches(child, candidate *node) bool {
 	for _, wanted := range child.selector {
 		f.charge(4*visitCost + wanted.length()/bytesPerRun)

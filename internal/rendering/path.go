@@ -21,7 +21,7 @@ type step struct {
 	index int
 }
 
-// stepSize is what a step takes in memory.
+// stepSize is the memory of a step, in bytes.
 const stepSize = 40
 
 type stepKind uint8

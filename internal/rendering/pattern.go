@@ -41,7 +41,7 @@ type pattern struct {
 	err          error
 }
 
-// compile compiles a pattern once a rendering.
+// compile compiles a pattern, once per rendering.
 func (e *engine) compile(written string) (*pattern, error) {
 	known := e.patterns[written]
 	if known == nil {
@@ -93,7 +93,7 @@ func instructions(re *syntax.Regexp) int {
 // unbounded is the reach of a pattern that matches texts of any length.
 const unbounded = 1 << 40
 
-// reach returns how long a text an expression matches at most, in bytes, and one character around it.
+// reach returns the maximum length of a match with one character on each side, in bytes.
 func reach(re *syntax.Regexp) int {
 	n := utf8.UTFMax
 	switch re.Op { //nolint:exhaustive // all others match what their parts do
@@ -139,7 +139,7 @@ func longestLine(text string) (longest int) {
 	return longest
 }
 
-// afford charges for a search through a text, before it is made.
+// afford charges for a search through a text in advance.
 func (e *engine) afford(p *pattern, text string) error {
 	cost := matchCost + len(text)*p.instructions*instructionCost
 	if cost > maxMatching {
@@ -173,7 +173,7 @@ func (e *engine) matches(p *pattern, text string) ([][]int, error) {
 	return found, e.err
 }
 
-// occurrences finds where a text stands in another one.
+// occurrences finds the positions of one text in another.
 func (e *engine) occurrences(text, part string) ([][]int, error) {
 	e.charge(visitCost + len(text)/bytesPerRun)
 	count := strings.Count(text, part)

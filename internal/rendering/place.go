@@ -13,7 +13,7 @@ type place struct {
 	step
 }
 
-// placeSize is what a place takes in memory.
+// placeSize is the memory of a place, in bytes.
 const placeSize = 64
 
 func (p *place) key(key string) *place {

@@ -9,28 +9,27 @@ import (
 	"purser/internal/fault"
 )
 
-// DefaultLimit is what rendered data may take together unless the caller says something else. Real sites need 1 MB.
+// DefaultLimit is the default maximum size of all rendered data, in bytes. Real sites need 1 MB.
 const DefaultLimit = 64 << 20
 
-// Options are what rendering depends on besides the documents.
+// Options configure a rendering.
 type Options struct {
-	// Limit is how many bytes the data of all documents may take together, counted about as JSON text; 0 means
+	// Limit bounds the size of the data of all documents together, roughly as JSON text in bytes; 0 means
 	// DefaultLimit.
 	Limit int64
-	// Resolve gives the value that a reference in an encrypted document's data stands for, and whether there is one
-	// (spec/rendering.md §9). Without it such data is taken as it is.
+	// Resolve returns the value of a reference in the data of an encrypted document; found is false if there is none
+	// (spec/rendering.md §9). Without it references are not resolved.
 	Resolve func(reference string) (value any, found bool)
 	// Only chooses the documents to render; others are computed only if these need them. nil chooses all.
 	Only func(*document.Document) bool
-	// Lenient passes over substitutions that cannot be made, for callers who want to see what can be seen of documents
-	// that do not render (spec/rendering.md §1, §8.5).
+	// Lenient skips substitutions that fail, to render as much as possible of invalid documents (spec/rendering.md §1,
+	// §8.5).
 	Lenient bool
-	// Compat leaves out warnings, and what the reference does not say in refusals.
+	// Compat leaves out warnings, and details of errors that the reference does not give.
 	Compat bool
-	// Withhold leaves the documents that are Secret without data: what is rendered and refused then depends on no secret.
+	// Withhold leaves out the data of documents that are Secret, so that neither data nor errors depend on a secret.
 	Withhold bool
-	// Cache keeps what is found out, and has what earlier renderings found out; nil keeps nothing. The outcome is the
-	// same.
+	// Cache holds results of earlier renderings for reuse, or is nil. It does not change the outcome.
 	Cache *Cache
 }
 
@@ -82,12 +81,12 @@ func Render(ctx context.Context, documents []*document.Document, options Options
 	return rendered, r.warnings.all(), nil
 }
 
-// wants reports whether a document is one to return.
+// wants reports whether a document is to be returned.
 func (r *run) wants(n *node) bool {
 	return n.returned() && (r.options.Only == nil || r.options.Only(n.document))
 }
 
-// rendered returns what became of a document.
+// rendered returns the outcome for a document.
 func (r *run) rendered(n *node) Rendered {
 	out := Rendered{Index: n.index, Computed: n.computed, Secret: n.secret, Key: n.key}
 	if !n.computed {
@@ -159,8 +158,8 @@ func (r *run) computeAll(order []*node) error {
 	return nil
 }
 
-// plan finds out how the documents depend on each other, and returns them in an order in which each comes after those
-// it depends on. Checks come in the order of spec/rendering.md §11.6.
+// plan links the documents to those that they depend on, and returns them sorted so that dependencies come first.
+// Checks come in the order of spec/rendering.md §11.6.
 func (r *run) plan(nodes []*node) ([]*node, error) {
 	layers, err := r.layersOf(nodes)
 	if err != nil {
@@ -185,7 +184,7 @@ func (r *run) plan(nodes []*node) ([]*node, error) {
 	return order, err
 }
 
-// compute brings a document into its final form; what it depends on has its own already (spec/rendering.md §8).
+// compute computes the final data of a document, whose dependencies are already computed (spec/rendering.md §8).
 func (r *run) compute(n *node) error {
 	if err := r.check(n, ""); err != nil {
 		return err
@@ -228,7 +227,7 @@ func (r *run) compute(n *node) error {
 	return r.take(n, t.size)
 }
 
-// keep takes a document as it is, but for a secret that it may refer to.
+// keep leaves a document unchanged, except that a reference to a secret is resolved.
 func (r *run) keep(n *node) error {
 	if n.encrypted && r.options.Resolve != nil {
 		value, err := r.value(n)
@@ -250,7 +249,7 @@ func (r *run) base(n *node) (any, error) {
 	return r.value(n)
 }
 
-// appendPlace appends where a path leads to a list of such places.
+// appendPlace appends the place that a path leads to.
 func (r *run) appendPlace(places [][]string, p *path) [][]string {
 	if len(places) == cap(places) { // append copies it
 		r.charge(copyCost * len(places))

@@ -12,8 +12,8 @@ const (
 	replacedTwice = "A replacement document cannot itself be replaced by another document."
 )
 
-// markReplaced checks the rules of spec/rendering.md §5 and tells every document what replaces it. Of two replacements
-// in different layers the more specific one counts, whatever their order in the input (R1).
+// markReplaced checks the rules of spec/rendering.md §5 and sets the replacement of every document. Of two replacements
+// in different layers the more specific one counts, in whatever order they are given (R1).
 func markReplaced(nodes []*node) error {
 	for _, n := range nodes {
 		n.namesakes.original = nil

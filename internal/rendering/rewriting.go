@@ -48,7 +48,7 @@ func (r *rewriting) string(text string) (string, error) {
 	return changed.String(), nil
 }
 
-// container goes through a container of some depth and returns it as it is then, and whether it changed.
+// container rewrites a container at a depth, and reports whether it changed.
 func (r *rewriting) container(value any, at *place, depth int) (now any, changed bool, err error) {
 	if depth == r.depth || r.err != nil {
 		return value, false, r.err

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// address is what the reference to a secret looks like (spec/rendering.md §9.1).
+// address matches a reference to a secret (spec/rendering.md §9.1).
 var address = regexp.MustCompile(`^https?://[^\s/?#][^\s]*$`)
 
 var secretID = regexp.MustCompile(`^[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)

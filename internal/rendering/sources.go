@@ -32,7 +32,7 @@ func (s sources) of(k key) *node {
 	return nil
 }
 
-// details says that a document is abstract, and therefore no source; "" if all are encrypted, whose names are secret.
+// details says which documents are abstract, and so cannot be sources; "" if all are encrypted: their names are secret.
 func (s *namesakes) details() string {
 	if s == nil {
 		return ""

@@ -18,7 +18,7 @@ type substitution struct {
 	destinations []destination
 }
 
-// substitutionSize is what a substitution takes in memory, with its edge in the graph.
+// substitutionSize is the memory of a substitution and its edge in the graph, in bytes.
 const substitutionSize = 256
 
 func (r *run) substitution(stored document.Mapping) substitution {
@@ -42,7 +42,7 @@ func (r *run) substitution(stored document.Mapping) substitution {
 	return s
 }
 
-// substitute makes one of a document's substitutions in its tree.
+// substitute applies one of a document's substitutions to its tree.
 func (r *run) substitute(t *tree, n *node, number int) error {
 	s := &n.substitutions[number]
 	source := r.sources.of(s.source)
@@ -83,7 +83,7 @@ func (r *run) substitute(t *tree, n *node, number int) error {
 	return nil
 }
 
-// read reads a source: what stands at the path of a mapping, or the whole of anything else.
+// read returns the value at a path of a source that is a mapping, or the whole source if it is not.
 func (r *run) read(source, n *node, number int) (found substitute, err error) {
 	s := &n.substitutions[number]
 	if found.value, err = r.value(source); err != nil {
@@ -111,7 +111,7 @@ func (r *run) read(source, n *node, number int) (found substitute, err error) {
 	return found, nil
 }
 
-// noSource is the fault of a substitution from a document that is not there, or is abstract.
+// noSource is the fault of a substitution whose source is missing or abstract.
 func (r *run) noSource(n *node, number int) error {
 	s, details := &n.substitutions[number], ""
 	if !r.options.Compat {
@@ -122,7 +122,7 @@ func (r *run) noSource(n *node, number int) error {
 		s.source.schema, s.source.name, n.brief(), details), n))
 }
 
-// part cuts out of a text what the source's pattern asks for; where the pattern is not found, all of it stays.
+// part returns the part of a text that matches the source's pattern, or all of it if nothing matches.
 func (r *run) part(value any, s *substitution) (part any, found bool, err error) {
 	whole, ok := value.(string)
 	if !ok {
@@ -135,7 +135,7 @@ func (r *run) part(value any, s *substitution) (part any, found bool, err error)
 	return r.group(p, whole, s.group)
 }
 
-// destinationFault says why a substitution cannot be made; a lenient rendering passes over it.
+// destinationFault is the fault of a substitution that cannot be written; a lenient rendering skips it.
 func (r *run) destinationFault(n, source *node, number, destination int, cause error) error {
 	if !errors.Is(cause, errPattern) || r.options.Lenient {
 		return r.substitutionFault(n, source, number, cause)
@@ -147,8 +147,7 @@ func (r *run) destinationFault(n, source *node, number, destination int, cause e
 			"destination document is %s", shorten(d.pattern), shorten(d.written), cause, n.Identity))
 }
 
-// substitutionFault is the fault of all failures that have no class of their own. The reference hides what they are
-// (R9).
+// substitutionFault is the fault of all failures without a separate class. The reference hides their causes (R9).
 func (r *run) substitutionFault(n, source *node, number int, cause error) error {
 	if limit := r.limitFault(n, cause, ", substitution %d", number+1); limit != nil {
 		return limit

@@ -8,8 +8,8 @@ import (
 	"purser/internal/document"
 )
 
-// plain is a value as a pattern is replaced by it: a text as it is, all else as Python prints it (spec/rendering.md
-// §8.9).
+// plain formats a value as the replacement of a pattern: a string unchanged, all else as Python prints it
+// (spec/rendering.md §8.9).
 func plain(value any) string {
 	if s, ok := value.(string); ok {
 		return s
@@ -17,7 +17,7 @@ func plain(value any) string {
 	return repr(value)
 }
 
-// repr writes a value as Python's repr does.
+// repr formats a value as Python's repr does.
 func repr(value any) string { return string(appendRepr(nil, value)) }
 
 func appendRepr(dst []byte, value any) []byte {

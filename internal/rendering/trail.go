@@ -37,10 +37,10 @@ func (x *explainer) add(t *Trail, s Step) {
 	t.Steps = append(t.Steps, s)
 }
 
-// stepTextSize is what a step of a trail takes in memory, besides its texts.
+// stepTextSize is the memory of a step of a trail besides its texts, in bytes.
 const stepTextSize = 128
 
-// step is what a change did to a leaf; further says whether a value that was inserted is followed too.
+// step returns the step that a change made with a leaf; further says whether to follow an inserted value too.
 func (x *explainer) step(c *change, further bool) Step {
 	s := Step{Document: c.node.index, Number: c.number}
 	if c.source == nil {
@@ -75,7 +75,7 @@ func methodStep(method string) StepKind {
 	return Merged
 }
 
-// text writes steps as a path.
+// text formats steps as a path.
 func (x *explainer) text(steps []step) string {
 	size := 0
 	for _, s := range steps {

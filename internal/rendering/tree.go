@@ -8,9 +8,9 @@ import (
 	"purser/internal/document"
 )
 
-// tree is the data of one document while it is computed. It begins as an immutable value that belongs to others; a
-// container is copied the first time that something in it changes, as an object or array, and from then on changed in
-// place. Objects and arrays never leave the tree: freeze makes immutable values of them.
+// tree is the data of one document while it is computed. It begins as a shared immutable value. A container is copied
+// to an object or array before its first change, and modified in place afterwards. Objects and arrays never leave the
+// tree: freeze converts them to immutable values.
 type tree struct {
 	*engine
 
@@ -37,7 +37,7 @@ type array struct {
 	held  int // bytes
 }
 
-// absent stands in the place of a member that was deleted, so that the others keep theirs.
+// absent marks a deleted member, so that the indices of the others stay valid.
 type absent struct{}
 
 // container is an object or an array.
@@ -51,7 +51,7 @@ func (o *object) set(at int, value any) { o.members[at].Value = value }
 func (a *array) get(at int) any         { return a.items[at] }
 func (a *array) set(at int, value any)  { a.items[at] = value }
 
-// spot is where a value stands in a tree.
+// spot is the position of a value in a tree.
 type spot struct {
 	in    container
 	at    int
@@ -59,7 +59,7 @@ type spot struct {
 	place *place
 }
 
-// What a spot costs, and takes in memory.
+// Cost of a spot, in steps and in bytes of memory.
 const (
 	spotCost = 50
 	spotSize = 56
@@ -91,7 +91,7 @@ func isMapping(value any) bool {
 	return false
 }
 
-// own makes the container at a spot the tree's own, and returns nil for any other value.
+// own copies the container at a spot unless the tree already did, and returns the copy; nil for any other value.
 func (t *tree) own(s spot) container {
 	switch v := s.value().(type) {
 	case *object:
@@ -124,7 +124,7 @@ func (t *tree) newArray(items []any) *array {
 	return &array{slices.Clone(items), size}
 }
 
-// spots finds all places that a path leads to, in document order. The containers on the way become the tree's own.
+// spots returns all spots that a path leads to, in document order. It copies the containers on the way.
 func (t *tree) spots(steps []step) ([]spot, error) {
 	found := []spot{t.top}
 	for _, s := range steps {
@@ -142,7 +142,7 @@ func (t *tree) spots(steps []step) ([]spot, error) {
 	return found, nil
 }
 
-// follow appends where one step leads from a spot.
+// follow appends the spots that one step leads to.
 func (t *tree) follow(found []spot, from spot, s step) []spot {
 	c := t.own(from)
 	start, end := t.reach(c, s)
@@ -172,7 +172,7 @@ func (t *tree) below(s spot, c container, at int) spot {
 	return below
 }
 
-// grow accounts for a change of the data's size, before it is made.
+// grow counts a change of the data's size before it is made.
 func (t *tree) grow(bytes int64, depth int) error {
 	t.size += bytes
 	if t.peak = max(t.peak, t.size); t.size > t.room {
@@ -212,7 +212,7 @@ func (t *tree) add(o *object, key string, value any, depth int) error {
 	return nil
 }
 
-// remove takes a member or an item out. The spots behind it in an array are no longer right.
+// remove removes a member or an item. It invalidates the spots after it in an array.
 func (t *tree) remove(s spot) {
 	was := t.measure(s.value())
 	t.size -= was.size
@@ -237,7 +237,7 @@ func (t *tree) remove(s spot) {
 // freeze ends the work on a tree and returns its data as an immutable value.
 func (t *tree) freeze() any { return t.frozen(t.root.items[0]) }
 
-// frozen makes an immutable value of a container that the tree owns, and no longer does.
+// frozen converts a container of the tree to an immutable value.
 func (t *tree) frozen(value any) any {
 	switch v := value.(type) {
 	case *object:

@@ -40,19 +40,18 @@ type source interface {
 	plan(ctx context.Context, snapshot Snapshot) (Diff, error)
 }
 
-// How often a change is planned again when others are appended first, and how long it waits before that.
+// Retries of a change when others are appended first.
 const (
 	maxAttempts   = 60
 	patientUntil  = 3 // from this attempt on, it keeps the turn to write while it plans
 	firstWait     = 5 * time.Millisecond
 	maxWait       = 80 * time.Millisecond // longer waits would lose every race
-	maxSnapshots  = 8                     // that one plan reads
+	maxSnapshots  = 8                     // for one plan
 	retryAfterAll = time.Second
 )
 
-// change makes a revision of a source, if that changes anything. Faults: those of planning; Stale if the newest
-// revision is not one that the options expect; Conflict with a site that does not stop changing. Nothing is stored
-// with a fault.
+// change appends a revision if the source changes anything. Faults: those of planning; Stale if the newest revision is
+// not one that the options expect; Conflict if other changes keep coming first. A fault means that nothing was stored.
 func (s *Service) change(ctx context.Context, from source, kind Kind, options Options) (Written, error) {
 	wait := firstWait
 	for attempt := range maxAttempts {
@@ -75,8 +74,8 @@ func (s *Service) change(ctx context.Context, from source, kind Kind, options Op
 	return Written{}, moving
 }
 
-// attempt plans a change against the newest state and appends it. It returns the source with the documents that it
-// has decoded.
+// attempt plans a change against the newest state and appends it. It returns the source with its documents decoded, for
+// another attempt.
 func (s *Service) attempt(ctx context.Context, from source, kind Kind, options Options, patient bool) (
 	_ source, written Written, err error,
 ) {
@@ -134,7 +133,7 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 	return from, written, err
 }
 
-// prepare reads what a change needs and plans it. It reads more where what it has read, or decoded since, shows that
+// prepare reads what a change needs and plans it. It reads again if the snapshot or the decoded documents show that
 // more is needed.
 func (s *Service) prepare(ctx context.Context, from source, options Options) (
 	_ source, snapshot Snapshot, diff Diff, err error,
@@ -172,8 +171,8 @@ func (s *Service) prepare(ctx context.Context, from source, options Options) (
 	return from, snapshot, Diff{}, ErrMoved // the needs change with every snapshot
 }
 
-// read returns a snapshot of what a need names. Of one that is known it reads only the rest, unless the site has
-// changed since.
+// read returns a snapshot of everything that need names. It extends a known snapshot, unless the site has changed
+// since.
 func (s *Service) read(ctx context.Context, snapshot Snapshot, known, need Need) (Snapshot, error) {
 	more := need.beyond(known)
 	part, err := s.Store.Snapshot(ctx, more)
@@ -190,7 +189,7 @@ func (s *Service) read(ctx context.Context, snapshot Snapshot, known, need Need)
 	return part, nil
 }
 
-// planned plans a change and returns what judging it needs as well.
+// planned plans a change and returns what judging the diff needs of the site.
 func (s *Service) planned(ctx context.Context, from source, snapshot Snapshot, options Options) (Diff, Need, error) {
 	diff, err := from.plan(ctx, snapshot)
 	if err != nil {
@@ -292,7 +291,7 @@ func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement
 	}, nil
 }
 
-// verdict weighs a new revision, about which nobody can have reported more than it carries over.
+// verdict returns the verdict on a new revision. Its only reported results are those that a rollback carries over.
 func (s *Service) verdict(revision Revision, judgement Judgement, carried []validations.Outcome, viewer authz.Viewer,
 ) Shown {
 	outcomes := slices.Clone(carried)

@@ -57,11 +57,11 @@ func (j judge) check(ctx context.Context, snapshot Snapshot, s scope) (
 	return made, findings, nil
 }
 
-// secretSteps is how much work all checks of what is secret may take, for one request.
+// secretSteps bounds the work of all checks that involve secrets in one request.
 const secretSteps = budget.Second
 
-// meterFor returns the meter of a check: what is secret has a budget of its own, so that the answer to a request does
-// not depend on how much work a secret takes.
+// meterFor returns the meter of a check. Checks that involve secrets have a separate budget, so that the answer to a
+// request does not depend on the work that a secret takes.
 func meterFor(confined context.Context, meter *budget.Meter, secret bool) *budget.Meter {
 	if secret {
 		return budget.NewMeter(confined)
@@ -78,7 +78,7 @@ func sparing(found []validations.Finding, err error) ([]validations.Finding, err
 	return found, err
 }
 
-// findings checks a document. Of an encrypted one they show nothing but that it fails a rule. ofSecret tells that the
+// findings checks a document. Of an encrypted one they show nothing but that it fails a rule. ofSecret says that the
 // rule depends on a secret.
 func (r Renderer) findings(ctx context.Context, meter *budget.Meter, checker validations.Checker, doc *Stored,
 	ofSecret bool,
@@ -130,7 +130,7 @@ func Registering(documents []*Stored) (registering []*Stored) {
 	return registering
 }
 
-// sizeOf returns the bytes of a finding's texts.
+// sizeOf returns the size of a finding's texts in bytes.
 func sizeOf(f validations.Finding) int {
 	size := len(f.Message) + len(f.SchemaPath) + len(f.Hint)
 	for _, cause := range f.Causes {

@@ -10,14 +10,14 @@ import (
 
 // Commit is a change that was planned and judged, as it is stored.
 type Commit struct {
-	Base     Head // what its numbers were made for
+	Base     Head // from which its numbers count
 	Revision Revision
 	Diff     Diff
 
-	// Packed are contents in the form in which they are stored; others are packed while others wait.
+	// Packed are contents in their stored form. The store packs those that are missing, while other changes wait.
 	Packed map[document.Digest][]byte
 
-	// Archives are new ones of packages, by the digests of the documents' contents; nil stands for one that is stored.
+	// Archives are those of packages, by the digest of the document's content; nil for one that is already stored.
 	Archives map[document.Digest][]byte
 
 	Checks   []Check
@@ -32,8 +32,8 @@ type Commit struct {
 	Audit  *AuditEvent
 }
 
-// Event returns what is told of the commit, once it has its numbers. encrypted is how many of the versions that it
-// removes are encrypted.
+// Event returns the event about the commit, which must have its final numbers. encrypted is the number of encrypted
+// document versions that it removes.
 func (c Commit) Event(encrypted int) events.Event {
 	secret := events.Counts{Removed: encrypted}
 	for _, doc := range c.Diff.Added {
@@ -48,7 +48,6 @@ func (c Commit) Event(encrypted int) events.Event {
 	}.Event(secret)
 }
 
-// newCommit puts a commit together.
 func newCommit(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options) Commit {
 	c := Commit{
 		Base: snapshot.Head, Diff: diff.withoutSecrets(), Against: snapshot.Buckets, Audit: options.Audit,

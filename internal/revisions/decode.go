@@ -103,7 +103,7 @@ func bucketOf(e document.Entry, doc *document.Document) (string, error) {
 			"for, as status: {bucket: NAME}. Nothing was stored.", doc.Identity, e.Index, e.Line)
 }
 
-// decodeFaults are the ways in which one document can fail, at most one of which is set.
+// decodeFaults are the possible faults of one document; at most one is set.
 type decodeFaults struct {
 	parse   error
 	invalid string // what it is in place of a mapping
@@ -113,7 +113,7 @@ type decodeFaults struct {
 }
 
 // firstFault returns the fault that the reference finds first among those of several documents: what cannot be parsed,
-// then what is no mapping, then the first document that fails its sanity checks; nil if there is none.
+// then what is not a mapping, then the first document that fails its sanity checks; nil if there is none.
 func firstFault(items []Item, faults []decodeFaults) error {
 	var later [3]error
 	var invalid, hints []string
@@ -159,7 +159,7 @@ func invalidEntries(indexes, hints []string) error {
 	return f
 }
 
-// noMapping says what an entry is that is no document.
+// noMapping describes an entry that is not a document.
 func noMapping(entry document.Entry) string {
 	switch value := entry.Value.(type) {
 	case nil:

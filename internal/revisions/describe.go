@@ -19,7 +19,7 @@ type FailedEntry struct {
 	About *Stored
 }
 
-// Described are entries of a schema validation that are more than a plain success, with what describing them needs.
+// Described are entries of a schema validation that fail or have notes, with everything that describing them needs.
 type Described struct {
 	Rows     []FailedEntry
 	Findings map[validations.Pair][]validations.Finding // as they are recorded
@@ -92,7 +92,7 @@ func reportFor(viewer authz.Viewer, row FailedEntry, rule []byte, found []valida
 	}
 }
 
-// reveal returns the findings with the secret ones, which are not recorded: it makes the checks again.
+// reveal returns the findings including the secret ones. These are not stored, so it repeats the checks.
 func (r Renderer) reveal(ctx context.Context, d Described) (map[validations.Pair][]validations.Finding, error) {
 	findings := maps.Clone(d.Findings)
 	meter := budget.NewMeter(ctx)
@@ -119,8 +119,8 @@ func (r Renderer) reveal(ctx context.Context, d Described) (map[validations.Pair
 	return findings, meter.Check()
 }
 
-// checker returns what checks by a rule, nil if the client versions, or the DataSchemas that it refers to, are not at
-// hand. ofSecret tells that the versions come from a secret.
+// checker returns the checker of a rule, nil if its client versions, or the DataSchemas that it refers to, are unknown.
+// ofSecret says that the versions come from a secret.
 func (r Renderer) checker(meter *budget.Meter, rule validations.Rule, d Described) (
 	checker validations.Checker, ofSecret bool, err error,
 ) {

@@ -6,8 +6,8 @@ import (
 	"purser/internal/validations"
 )
 
-// Diff is how a change modifies the site that a snapshot shows. New versions have the numbers that they get if nothing
-// else is stored before them.
+// Diff is the effect of a change on the site in a snapshot. New versions are numbered as if no other change were stored
+// first.
 type Diff struct {
 	Added   []*Stored
 	Removed []*Stored // deleted, replaced or moved
@@ -21,9 +21,9 @@ type Diff struct {
 	// CarriedFrom is the revision whose posted results the new one takes over, the newest of each name; 0 for none.
 	CarriedFrom int64
 	Carried     []validations.Outcome // these results, as far as the answer goes
-	// Exact tells that the diff holds for the newest revision of its snapshot only.
+	// Exact says that the diff is valid only for the newest revision of its snapshot.
 	Exact bool
-	// Changes tells that it makes a revision.
+	// Changes says that the diff makes a revision.
 	Changes bool
 }
 
@@ -45,7 +45,7 @@ func touched(added, removed []*Stored) []string {
 	return slices.Compact(buckets)
 }
 
-// rebased returns the diff with the numbers that it gets on another head.
+// rebased renumbers the diff for another head.
 func (d Diff) rebased(from, to Head) Diff {
 	if from.Revision == to.Revision && from.LastDocument == to.LastDocument {
 		return d

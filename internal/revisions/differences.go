@@ -7,7 +7,7 @@ import (
 	"purser/internal/document"
 )
 
-// Difference is how something differs between two revisions.
+// Difference says how an item differs between two revisions.
 type Difference uint8
 
 // The differences.
@@ -43,7 +43,7 @@ type BucketDifference struct {
 }
 
 // BucketDifferences returns the difference of each bucket that has documents on one of two sides, sorted by name:
-// before and after are the sorted names of these, gone and come what only the one or the other side has.
+// before and after are the sorted bucket names, gone and come the documents that only one side has.
 func BucketDifferences(before, after []string, gone, come []*Stored) []BucketDifference {
 	balance := map[string]map[contents]int{}
 	count := func(documents []*Stored, step int) {
@@ -76,7 +76,7 @@ func BucketDifferences(before, after []string, gone, come []*Stored) []BucketDif
 	return differences
 }
 
-// contents is all of a document but its identity.
+// contents is a document without its identity.
 type contents struct {
 	data     document.Digest
 	metadata string

@@ -13,7 +13,7 @@ import (
 	"purser/internal/validations"
 )
 
-// Draft is what judging documents as the only ones of a site says about them.
+// Draft is the outcome of judging documents as a complete site.
 type Draft struct {
 	Written // as of a dry run; all of the server's own validations count, that of coverage if a policy lists it
 
@@ -35,7 +35,7 @@ func (s *Service) Decode(ctx context.Context, items []Item) ([]Item, []error, er
 	return decoded, errs, nil
 }
 
-// Collision is that two items cannot be in one site: they have the same identity, or are both LayeringPolicies.
+// Collision is a pair of items that cannot be in one site: they have the same identity, or both are LayeringPolicies.
 type Collision struct {
 	Item, With int // positions; the second comes first
 	Fault      error
@@ -105,7 +105,7 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 	return draft, err
 }
 
-// withoutValues returns results for viewers who may know of encrypted documents all but their data. Only the findings
+// withoutValues returns results for viewers who may see all of encrypted documents except their data. Only the findings
 // of schemas show data: what rendering refuses names documents and paths (see the package). Whether the path of such a
 // finding is in what came from a secret, or in a schema that did, is for the caller to find out.
 func withoutValues(results []RevisionResult) []RevisionResult {
@@ -124,7 +124,7 @@ func withoutValues(results []RevisionResult) []RevisionResult {
 	return shown
 }
 
-// Unkept is the Vault of documents that are judged and not stored.
+// Unkept is a Vault for documents that are judged but not stored.
 type Unkept struct{}
 
 // Digest implements Vault.

@@ -6,14 +6,14 @@ import (
 	"purser/internal/rendering"
 )
 
-// Kept has what renderings of revisions share: documents that depend on no secret, each by all that it was rendered
-// from. After a change, only what depends on it is rendered again. It is safe for concurrent use.
+// Kept is a cache of rendered documents that depend on no secret, keyed by everything that they were rendered from.
+// After a change, only documents that depend on it are rendered again. It is safe for concurrent use.
 type Kept struct {
 	made   *rendering.Cache
 	served *cache.Cache[servedKey, *Stored]
 }
 
-// NewKept returns an empty cache of about so many bytes.
+// NewKept returns an empty cache with a maximum size in bytes.
 func NewKept(bytes int) *Kept {
 	const parts = 3 // served has the texts that made has, and what else the documents hold
 	return &Kept{rendering.NewCache(bytes / parts), cache.New[servedKey, *Stored](bytes - bytes/parts)}
@@ -30,7 +30,7 @@ func keyOf(doc *Stored, rendered rendering.Rendered) servedKey {
 	return servedKey{rendered.Key, doc.ID, doc.Place, doc.Revision, doc.Bucket}
 }
 
-// options returns what rendering keeps its part in.
+// options returns rendering options that use the cache.
 func (k *Kept) options(of rendering.Options) rendering.Options {
 	if k != nil {
 		of.Cache = k.made
@@ -38,7 +38,7 @@ func (k *Kept) options(of rendering.Options) rendering.Options {
 	return of
 }
 
-// known returns the rendered version of a document, nil if it is not kept.
+// known returns the cached rendered version of a document, nil if there is none.
 func (k *Kept) known(of *Stored, rendered rendering.Rendered) *Stored {
 	if k == nil || rendered.Key.IsZero() || !rendered.Computed {
 		return nil
@@ -47,7 +47,7 @@ func (k *Kept) known(of *Stored, rendered rendering.Rendered) *Stored {
 	return doc
 }
 
-// keep keeps the rendered version of a document, unless it depends on a secret or is the document as it was submitted.
+// keep adds the rendered version of a document, unless it depends on a secret or rendering left the document unchanged.
 func (k *Kept) keep(of *Stored, rendered rendering.Rendered, doc *Stored) {
 	if k == nil || rendered.Key.IsZero() || !rendered.Computed {
 		return

@@ -24,7 +24,7 @@ type Payload struct {
 	Partial bool
 	// Archive is that of the only item, a package; nil for other payloads.
 	Archive []byte
-	// Blind tells that the caller may not see encrypted documents: each one is a change, so that guesses tell nothing.
+	// Blind says that the caller may not see encrypted documents: each counts as changed, so that guesses reveal nothing.
 	Blind bool
 }
 

@@ -21,7 +21,7 @@ type Preview struct {
 	Findings  []Finding
 	// Results are the outcomes of the validations of the whole revision that policies require.
 	Results []PreviewResult
-	// Withheld tells that encrypted documents, or documents that take something from them, were left out.
+	// Withheld says that encrypted documents, or documents that take something from them, were left out.
 	Withheld bool
 }
 

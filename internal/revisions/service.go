@@ -48,7 +48,7 @@ type Service struct {
 
 	turn chan struct{} // holds a token while no change of this process is being appended
 
-	// whole tells that the last change was judged with all documents at hand: the next one reads them at once.
+	// whole says that judging the last change needed all documents: the next change reads them at once.
 	whole atomic.Bool
 }
 

@@ -224,10 +224,10 @@ type Pair struct {
 	Rule    validations.Rule
 }
 
-// Name returns the name by which the outcome of the check is kept.
+// Name returns the key under which the outcome of the check is stored.
 func (p Pair) Name() validations.Pair { return validations.PairOf(p.Content, p.Rule) }
 
-// Check is the outcome of a check; no findings are a success.
+// Check is the outcome of a check, a success without findings.
 type Check struct {
 	Pair
 

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// Stamp is a random number that each revision has, which tells it from another one with the same number: after a purge
-// numbers begin again, and a database that is restored or fails over may go back to an earlier state. Zero is none.
+// Stamp is a random number that distinguishes a revision from others with the same number: after a purge numbers begin
+// again, and a database that is restored or fails over may go back to an earlier state. Zero means no stamp.
 type Stamp int64
 
 // NewStamp returns a random stamp.
@@ -20,10 +20,10 @@ func NewStamp() Stamp {
 	return Stamp(binary.BigEndian.Uint64(random[:]) | letter) //nolint:gosec // its bits
 }
 
-// String gives the 16 hexadecimal digits by which clients name a stamp.
+// String returns the stamp as clients write it, 16 hexadecimal digits.
 func (s Stamp) String() string { return fmt.Sprintf("%016x", uint64(s)) } //nolint:gosec // its bits
 
-// ParseStamp reads what String gives; other texts are no stamp that a revision has.
+// ParseStamp parses the form that String returns.
 func ParseStamp(text string) (Stamp, error) {
 	bits, err := strconv.ParseUint(text, 16, 64)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // ErrMoved is the error of appending a change that depends on something that has changed since its snapshot.
 var ErrMoved = errors.New("the site changed meanwhile")
 
-// Store keeps the site. Faults: NotFound for a revision that does not exist, Unavailable if the database does not
+// Store stores the site. Faults: NotFound for a revision that does not exist, Unavailable if the database does not
 // answer. What a method returns must not be modified: it may be shared.
 //
 //nolint:interfacebloat // a change needs four of them; the others are one small write each
@@ -55,7 +55,7 @@ type Store interface {
 	Reseal(ctx context.Context, content SealedContent, sealed []byte) error
 }
 
-// About names the revision that a small write is about.
+// About names the revision that a tag or a result belongs to.
 type About struct {
 	Revision int64
 	Stamps   []Stamp     // of which it must have one; nil for any

@@ -8,7 +8,7 @@ import (
 	"purser/internal/document"
 )
 
-// Stored is a version of a document in the store. It is never modified once it was returned.
+// Stored is a version of a document in the store. It is immutable.
 type Stored struct {
 	*document.Document
 
@@ -25,7 +25,7 @@ func sameVersion(a, b *Stored) bool {
 	return a.Bucket == b.Bucket && a.Digest == b.Digest && bytes.Equal(a.Metadata, b.Metadata)
 }
 
-// with returns the version with another text.
+// with returns a copy of the version with another text.
 func (d Stored) with(text document.Document) *Stored {
 	d.Document = &text
 	return &d
@@ -42,7 +42,7 @@ func Contents(documents []*Stored) []*document.Document {
 	return contents
 }
 
-// Size returns about how many bytes a document takes in memory.
+// Size estimates the memory of a document in bytes.
 func Size(doc *document.Document) int {
 	const overhead = 512 // of its structures and of the references to it
 	return len(doc.Data) + len(doc.Metadata) + len(doc.Sealed) + len(doc.Secret) + overhead

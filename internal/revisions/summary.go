@@ -44,7 +44,7 @@ func failed(snapshot Snapshot, diff Diff, judgement Judgement, viewer authz.View
 	}
 	var about map[int64]*Stored
 	switch {
-	case len(messages) > 0: // then all documents are at hand
+	case len(messages) > 0: // then the snapshot has all documents
 		about = byID(diff.After(snapshot.Documents))
 	case !viewer.Encrypted && len(judgement.Failures) > 0:
 		about = subjects(snapshot, diff)
@@ -83,7 +83,7 @@ func failedBesides(counted map[document.Identity]bool, messages []fault.Message)
 	return count
 }
 
-// summaryNeed returns what tells encrypted documents from others in the summary of a diff.
+// summaryNeed returns the parts of the site that the summary of a diff needs to recognize encrypted documents.
 func summaryNeed(diff Diff, viewer authz.Viewer) Need {
 	if viewer.Encrypted || !diff.Changes {
 		return Need{}

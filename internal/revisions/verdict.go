@@ -14,8 +14,8 @@ type Shown struct {
 	Verdict validations.Verdict
 }
 
-// Defaults are the names of the server's own validations that count where no policy is in force. With nil nothing
-// counts there, as for the reference.
+// Defaults are the names of the server's own validations that count where no policy is in force. With nil none
+// count, as in the reference.
 type Defaults []string
 
 // Weigh returns the verdict on a revision, given its policies and the results reported for it.

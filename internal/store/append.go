@@ -67,7 +67,7 @@ const (
 // trips for each table.
 const maxInserted = 16
 
-// many is the number of documents from which a change is large for the database.
+// many is the number of documents from which a change counts as large.
 const many = 4000
 
 // isLarge reports whether a change may take the database long.
@@ -151,7 +151,7 @@ func (a *appending) run(ctx context.Context) error {
 	return uncancelled(a.conn, func() error { return a.conn.SendBatch(ctx, batch).Close() })
 }
 
-// rollback ends a transaction that failed. A connection on which that fails is closed, and not used again.
+// rollback rolls back a failed transaction. If that fails, it closes the connection.
 func (a *appending) rollback(ctx context.Context) {
 	if a.conn.IsClosed() || a.conn.PgConn().TxStatus() == 'I' {
 		return
@@ -218,7 +218,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 	return known, nil
 }
 
-// closed counts versions that were ended.
+// closed counts the versions that were closed.
 type closed struct{ all, encrypted int }
 
 // queueClose ends the versions that the commit removes; they are counted once the batch was sent.
@@ -255,7 +255,7 @@ func digestsOf(documents []*revisions.Stored) []document.Digest {
 	return digests
 }
 
-// conclude queues all that is small, moves the site's counters, and commits.
+// conclude sends the remaining small statements, updates the site's counters and commits.
 func (a *appending) conclude(batch *pgx.Batch, recorded map[revisions.Pair]bool) error {
 	s, commit := a.store, a.commit
 	if err := s.queueChecks(batch, commit.Checks, recorded); err != nil {
@@ -312,7 +312,7 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit) {
 	}
 }
 
-// orEmpty makes no list an empty one, which is not null in the database.
+// orEmpty returns an empty list for nil, which would be NULL in the database.
 func orEmpty(list []string) []string {
 	if list == nil {
 		return []string{}
@@ -320,7 +320,7 @@ func orEmpty(list []string) []string {
 	return list
 }
 
-// queueChecks keeps the outcomes that are not recorded with their content.
+// queueChecks adds the outcomes that are not recorded with their content.
 func (s *Store) queueChecks(batch *pgx.Batch, checks []revisions.Check, recorded map[revisions.Pair]bool) error {
 	var pairs []validations.Pair
 	var findings []*string

@@ -19,8 +19,7 @@ const (
 	archiveOf = `SELECT body FROM archives WHERE site = $1 AND content = $2`
 )
 
-// checkArchives makes sure that the archives are stored which the commit relies on: a prune may have deleted them
-// since.
+// checkArchives checks that the archives of the commit that should be stored still are: a prune may have deleted them.
 func (a *appending) checkArchives(known map[document.Digest]revisions.Content) error {
 	for content, archive := range a.commit.Archives {
 		if archive == nil && !known[content].Archived {

@@ -20,7 +20,7 @@ import (
 
 // Await returns when the database at url answers. After each attempt that failed it calls report with a fault of kind
 // Unavailable, whose message anybody may see; the fault wraps the error. After limit it gives up. It does so at once if
-// Postgres refuses the user or has no such database, for only people can change that. Fault: Unavailable.
+// Postgres refuses the user or has no such database, which waiting does not change. Fault: Unavailable.
 func Await(ctx context.Context, url string, limit time.Duration, report func(*fault.Fault)) error {
 	const pause = 250 * time.Millisecond
 	for end := time.Now().Add(limit); ; {
@@ -45,7 +45,7 @@ func Await(ctx context.Context, url string, limit time.Duration, report func(*fa
 	}
 }
 
-// reach reports an error if the database does not answer now.
+// reach returns an error if the database does not answer now.
 func reach(ctx context.Context, url string) error {
 	const patience = 5 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -61,14 +61,14 @@ func reach(ctx context.Context, url string) error {
 	return nil
 }
 
-// The Postgres errors of a connection that is refused for good.
+// Postgres errors that refuse a connection permanently.
 const (
 	invalidAuthorization = "28000" // no such role, or pg_hba.conf has no entry for it
 	invalidPassword      = "28P01"
 	invalidCatalogName   = "3D000" // no such database
 )
 
-// isPermanent reports whether waiting does not help against an error of connecting.
+// isPermanent reports whether an error of connecting does not pass by waiting.
 func isPermanent(err error) bool {
 	_, malformed := errors.AsType[*pgconn.ParseConfigError](err)
 	return malformed || hasCode(err, invalidAuthorization, invalidPassword, invalidCatalogName)

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// checksByContent takes those checks that contents passed when they came.
+	// checksByContent selects the checks that contents passed when they were stored.
 	checksByContent = `SELECT c.passed, NULL::text FROM contents c
 		JOIN unnest($2::bytea[], $3::bytea[]) AS k (content, pair) ON c.digest = k.content AND c.passed = k.pair
 		WHERE c.site = $1`

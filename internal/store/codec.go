@@ -9,19 +9,19 @@ import (
 	"purser/internal/document"
 )
 
-// codec compresses contents in the database. JSON text never begins like a zstd frame, so what a body
-// is can be told from its first bytes.
+// codec compresses contents in the database. JSON text never begins like a zstd frame, so the first
+// bytes of a body show its form.
 type codec struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
 }
 
 const (
-	// worthCompressing is the size from which on compression saves more than its frame costs, in bytes.
-	worthCompressing = 256
+	// minCompressed is the size from which compression saves more than its frame costs, in bytes.
+	minCompressed = 256
 	// window bounds the memory of each encoder; contents are small.
 	window = 128 << 10
-	// largestBody is far above the limit on documents; it bounds the memory that a corrupted row can ask for.
+	// largestBody bounds the memory that a corrupted row can claim, far above the limit on documents.
 	largestBody = 1 << 30
 )
 
@@ -42,7 +42,7 @@ func newCodec() (*codec, error) {
 }
 
 func (c *codec) pack(text []byte) []byte {
-	if len(text) < worthCompressing {
+	if len(text) < minCompressed {
 		return text
 	}
 	if packed := c.encoder.EncodeAll(text, make([]byte, 0, len(text)/2)); len(packed) < len(text) {
@@ -71,7 +71,7 @@ func unpackedSize(head []byte, stored int) int {
 	return int(header.FrameContentSize)
 }
 
-// digestField reads a digest, of which null is the zero one.
+// digestField scans a digest; NULL is the zero digest.
 type digestField struct{ to *document.Digest }
 
 // ScanBytes implements pgtype.BytesScanner.
@@ -81,7 +81,7 @@ func (f digestField) ScanBytes(text []byte) error {
 	return nil
 }
 
-// orNull writes a digest, of which the zero one is null.
+// orNull returns a digest as a parameter; the zero digest is NULL.
 func orNull(digest document.Digest) []byte {
 	if digest.IsZero() {
 		return nil

@@ -17,20 +17,20 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// How many connections there are without pool_max_conns, and how many of them only readiness, audit and verdicts use.
+// Number of connections without pool_max_conns, and how many of them are reserved for readiness, audit and verdicts.
 const maxConnections, reservedConnections = 24, 4
 
-// Within these times a peer that has vanished is noticed, whatever is being waited for.
+// Timeouts after which a peer counts as vanished.
 const (
 	connectTimeout = 3 * time.Second
 	unackedTimeout = 5 * time.Second // data that was sent and not acknowledged (TCP_USER_TIMEOUT)
 	idleTimeout    = 5 * time.Second // of a connection at rest, after which it is probed
 )
 
-// settings are what each connection sets, unless the URL does. They are not startup parameters, which poolers refuse.
+// settings are set by each connection, unless the URL sets them. They are not startup parameters: poolers refuse those.
 //
-// Every statement is meant for one plan by index, whatever its parameters; planning again would take longer than most
-// of them run. The timeouts end, in the database, what a server began that has frozen or vanished since: its locks are
+// Every statement has one plan by index that is good for all parameters: planning again would take longer than most of
+// them run. The timeouts end, in the database, what a server began that has frozen or vanished since: its locks are
 // free for others then. A frozen server may have two transactions that want the same row, a change and a prune: the
 // second gets it when the first has been ended.
 var settings = map[string]string{
@@ -40,7 +40,7 @@ var settings = map[string]string{
 	"lock_timeout":                        "14s",
 }
 
-// poolConfig returns how to connect to the database at a URL. Of several hosts one that can be written to is taken.
+// poolConfig returns the configuration of the pool for a URL. Of several hosts it connects to one that accepts writes.
 func poolConfig(url string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
@@ -60,24 +60,24 @@ func poolConfig(url string) (*pgxpool.Config, error) {
 		_, err := conn.Exec(ctx, initial(config.ConnConfig.RuntimeParams))
 		return err //nolint:wrapcheck // explained where it is used
 	}
-	config.BeforeConnect = mindCommits
-	config.BeforeClose = bury
+	config.BeforeConnect = protectCommits
+	config.BeforeClose = closeBusy
 	return config, nil
 }
 
-// statements returns what makes spans of statements: of their text, which is that of the code, without arguments.
+// statements returns a tracer that makes a span of each statement, with its text but without its arguments.
 func statements(traces trace.TracerProvider) pgx.QueryTracer {
 	return otelpgx.NewTracer(otelpgx.WithTracerProvider(traces), otelpgx.WithMeterProvider(noop.NewMeterProvider()),
 		otelpgx.WithDisableConnectionDetailsInAttributes())
 }
 
-// committing names, among a connection's data, whether it commits.
+// committing is the key in a connection's data that says whether it commits.
 const committing = "committing"
 
-// mindCommits has a connection that is given up while it commits end without a request to cancel. Where a synchronous
-// standby is missing, that would end the wait for it, and others would find the change and rely on it: a PUT that is
-// sent again is answered by what is there.
-func mindCommits(_ context.Context, config *pgx.ConnConfig) error {
+// protectCommits makes a connection that is given up while it commits close without a cancel request. Where a
+// synchronous standby is missing, that would end the wait for it, and others would find the change and rely on it: a
+// PUT that is sent again is answered by what is there.
+func protectCommits(_ context.Context, config *pgx.ConnConfig) error {
 	var commits atomic.Bool
 	dial := config.DialFunc
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -93,7 +93,7 @@ func mindCommits(_ context.Context, config *pgx.ConnConfig) error {
 	return nil
 }
 
-// uncancelled does what commits a connection's transaction.
+// uncancelled runs the function that commits a connection's transaction.
 func uncancelled(conn *pgx.Conn, do func() error) error {
 	commits, _ := conn.PgConn().CustomData()[committing].(*atomic.Bool)
 	commits.Store(true)
@@ -111,9 +111,9 @@ func hasStandbys(config *pgx.ConnConfig) bool {
 	})
 }
 
-// bury ends a connection that was given up in the middle of a statement. It gives the database a moment to learn of it,
-// and no more: until it has ended it counts as one of the pool's, and the peer may have vanished.
-func bury(conn *pgx.Conn) {
+// closeBusy closes a connection that was given up in the middle of a statement. It waits only briefly for the database:
+// until then the connection counts as one of the pool's, and the peer may have vanished.
+func closeBusy(conn *pgx.Conn) {
 	const moment = 300 * time.Millisecond
 	if !conn.IsClosed() {
 		return
@@ -125,7 +125,7 @@ func bury(conn *pgx.Conn) {
 	}
 }
 
-// initial returns the statements that set what the URL does not.
+// initial returns the statements for the settings that the URL does not set.
 func initial(given map[string]string) string {
 	var statements []string
 	for name, value := range settings {
@@ -137,7 +137,7 @@ func initial(given map[string]string) string {
 	return strings.Join(statements, "; ")
 }
 
-// dialer connects, and notices that a peer has vanished.
+// dialer returns a dialer whose connections detect a vanished peer.
 func dialer() *net.Dialer {
 	const probes = 3
 	return &net.Dialer{

@@ -133,7 +133,7 @@ func (s *Store) versionRow(doc *revisions.Stored) ([]any, error) {
 	}, nil
 }
 
-// text is JSON text as a column takes it, nil for none.
+// text returns JSON text as a parameter, nil for none.
 func text(json []byte) *string {
 	if json == nil {
 		return nil

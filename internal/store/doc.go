@@ -1,4 +1,4 @@
-// Package store keeps the site in Postgres, through pgx. All SQL of the house is here.
+// Package store stores the site in Postgres, through pgx. It contains all SQL of the server.
 //
 // An exported method is a transaction: it happens as a whole or not at all. Prune is several: the first deletes the
 // revisions, and the others what is no longer needed (sweep.go). A document version is one row that is valid over an

@@ -226,7 +226,7 @@ func (s *Store) scanContent(row pgx.CollectableRow) (c content, err error) {
 	return c, err
 }
 
-// content is what documents say, and its digest.
+// content is the content of a document with its digest.
 type content struct {
 	digest document.Digest
 	text   []byte

@@ -34,8 +34,8 @@ const (
 	poolerFailed         = "08P01" // what pgbouncer says for all that goes wrong between it and the database
 )
 
-// obstacles are errors that are not this server's, each with what is the matter. They pass, or somebody has to see to
-// the database.
+// obstacles are errors of the database or the network, each with an explanation. They pass, or an operator has to see
+// to the database.
 var obstacles = map[string]string{
 	readOnlyTransaction: "The database is read-only: it is a standby, or was made read-only",
 	tooManyConnections:  "The database has no connection left",
@@ -135,7 +135,7 @@ func (s *Store) within(ctx context.Context, limit time.Duration, do func(ctx con
 	return err
 }
 
-// sharing does work with one of the connections that all calls share.
+// sharing runs do with one of the connections that all calls share.
 func (s *Store) sharing(ctx context.Context, do func() error) error {
 	if err := s.general.Acquire(ctx, 1); err != nil {
 		return fmt.Errorf("wait for a connection: %w", err)
@@ -144,7 +144,7 @@ func (s *Store) sharing(ctx context.Context, do func() error) error {
 	return do()
 }
 
-// sweeping does a prune or a purge once no other one runs in this process.
+// sweeping runs a prune or a purge when no other one runs in this process.
 func (s *Store) sweeping(ctx context.Context, do func(ctx context.Context) error) error {
 	return s.within(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
 		if err := s.sweeps.Acquire(ctx, 1); err != nil {
@@ -172,8 +172,8 @@ func connected(ctx context.Context, do func(ctx context.Context) error) error {
 	}
 }
 
-// again does what changes nothing. It tries once more on a connection that has broken at rest, as all do when Postgres
-// is started again, or if another transaction got in its way.
+// again runs a read. It retries once if an idle connection turns out to be broken, as all are after a restart of
+// Postgres, or if another transaction interfered.
 func (s *Store) again(ctx context.Context, do func(ctx context.Context) error) error {
 	err := connected(ctx, do)
 	switch {

@@ -12,8 +12,8 @@ import (
 	"purser/internal/validations"
 )
 
-// Policies are needed with every verdict and every change, and hardly ever change. They are selected without their
-// contents, of which only those are read that no parsed policy is kept of.
+// Every verdict and every change needs the policies, which rarely change. They are selected without their contents;
+// contents are read only of policies that are not cached.
 const (
 	policyColumns = `d.place, d.since, coalesce(d.until, 0), d.schema, d.layer, d.name, d.content`
 
@@ -46,7 +46,7 @@ func scanPolicy(row pgx.CollectableRow) (p policyRow, err error) {
 	return p, err //nolint:wrapcheck // explained by the callers
 }
 
-// parsed returns policies. It reads the contents of those that are not kept.
+// parsed returns policies. It reads the contents of those that are not cached.
 func (s *Store) parsed(ctx context.Context, rows []policyRow) (policies []revisions.PolicyVersion, err error) {
 	return s.parsedFrom(rows, func(digests []document.Digest) (map[document.Digest][]byte, error) {
 		return s.contents(ctx, s.readFirst, digests)

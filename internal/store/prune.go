@@ -65,7 +65,7 @@ func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) 
 	return pruned, err
 }
 
-// wouldPrune returns what a prune would delete, on the state of one moment.
+// wouldPrune returns what a prune would delete, from one snapshot.
 func (s *Store) wouldPrune(ctx context.Context, keep int, options revisions.Options) (
 	pruned revisions.Pruned, err error,
 ) {
@@ -186,7 +186,7 @@ func (s *Store) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, option
 	return pruned, locked, nil
 }
 
-// collectIn gathers single values in a transaction.
+// collectIn collects the values of one column in a transaction.
 func collectIn[T any](ctx context.Context, tx pgx.Tx, sql string, args ...any) ([]T, error) {
 	rows, err := tx.Query(ctx, sql, args...)
 	if err != nil {

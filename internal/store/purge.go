@@ -8,7 +8,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// purge empties all tables of the site but its counters.
+// purge deletes all rows of the site except its counters.
 var purge = []string{
 	`DELETE FROM tags WHERE site = $1`,
 	`DELETE FROM results WHERE site = $1`,
@@ -26,7 +26,7 @@ const (
 	resetSite = `UPDATE sites SET epoch = epoch + 1, head = 0, documents = 0, live = 0, settled = 0,
 		stamp = $2, purged_at = now(), purged_by = $3, purge_message = $4 WHERE site = $1`
 
-	// patiently lets the statements of a transaction take as long as the caller waits.
+	// patiently disables the timeouts of a transaction's statements: only the context limits them.
 	patiently = `SET LOCAL statement_timeout = 0`
 
 	secretsAfter = encryptedAmong + `d.id > $2` + firstDocument

@@ -24,16 +24,15 @@ type reading struct {
 	err   error
 }
 
-// read does what changes nothing, before a deadline, and returns how many bytes of rows it has read; they count as
-// held by the request. It tries once more on a connection that has broken at rest, as all do when Postgres is started
-// again.
+// read runs do, which must only read, with a deadline, and returns the number of bytes of rows read; they count as held
+// by the request. It retries once if an idle connection turns out to be broken, as all are after a restart of Postgres.
 func (s *Store) read(ctx context.Context, do func(ctx context.Context, r *reading) error) (held int, err error) {
 	return s.counted(ctx, func(ctx context.Context, do func(context.Context) error) error {
 		return s.sharing(ctx, func() error { return s.again(ctx, do) })
 	}, do)
 }
 
-// readFirst is read for what must always find a connection.
+// readFirst is read with the reserved connections.
 func (s *Store) readFirst(ctx context.Context, do func(ctx context.Context, r *reading) error) error {
 	_, err := s.counted(ctx, s.again, do)
 	return err
@@ -121,7 +120,7 @@ func (c *countedRows) Err() error {
 	return c.Rows.Err() //nolint:wrapcheck // explained by read
 }
 
-// size returns how many bytes a row takes once it was read: a body as it is when it is unpacked.
+// size returns the memory of a row with its body unpacked, in bytes.
 func (c *countedRows) size() int {
 	const plain, document = 24, 512 // a struct of a few fields; a document and all that refers to it
 	size := plain
@@ -137,7 +136,7 @@ func (c *countedRows) size() int {
 	return size
 }
 
-// questions are queries that are answered on the state of one moment.
+// questions are queries that are answered from one snapshot.
 type questions struct {
 	*reading
 
@@ -154,7 +153,7 @@ func (q *questions) askRow(fields []any, sql string, args ...any) {
 	q.batch.Queue(sql, args...).QueryRow(func(row pgx.Row) error { return row.Scan(fields...) })
 }
 
-// into returns what gathers rows in a list.
+// into returns a function that collects rows in a list.
 func into[T any](list *[]T, scan pgx.RowToFunc[T]) func(pgx.Rows) error {
 	return func(rows pgx.Rows) (err error) {
 		*list, err = pgx.CollectRows(rows, scan)
@@ -162,7 +161,7 @@ func into[T any](list *[]T, scan pgx.RowToFunc[T]) func(pgx.Rows) error {
 	}
 }
 
-// first returns what reads the first row into a value, which stays as it is if there is none.
+// first returns a function that scans the first row into a value, which is unchanged if there is no row.
 func first[T any](value *T, scan pgx.RowToFunc[T]) func(pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		found, err := pgx.CollectRows(rows, scan)
@@ -173,13 +172,12 @@ func first[T any](value *T, scan pgx.RowToFunc[T]) func(pgx.Rows) error {
 	}
 }
 
-// snapshot runs queries that change nothing, all of them on the state of one moment and in one round trip. It returns
-// how many bytes were read.
+// snapshot runs read-only queries in one snapshot and one round trip. It returns the number of bytes read.
 func (s *Store) snapshot(ctx context.Context, queue func(q *questions)) (held int, err error) {
 	return s.read(ctx, func(ctx context.Context, r *reading) error { return s.answer(ctx, r, queue) })
 }
 
-// snapshotFirst is snapshot for what must always find a connection.
+// snapshotFirst is snapshot with the reserved connections.
 func (s *Store) snapshotFirst(ctx context.Context, queue func(q *questions)) error {
 	return s.readFirst(ctx, func(ctx context.Context, r *reading) error { return s.answer(ctx, r, queue) })
 }
@@ -192,7 +190,7 @@ func (s *Store) answer(ctx context.Context, r *reading, queue func(q *questions)
 	return s.pool.SendBatch(ctx, q.batch).Close() //nolint:wrapcheck // explained by read
 }
 
-// collect runs a query that changes nothing and gathers what scan makes of each row.
+// collect runs a read-only query and collects the values that scan returns.
 func collect[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) ([]T, error) {
 	items, _, err := gather(ctx, s, scan, sql, args...)
 	return items, err
@@ -214,7 +212,7 @@ func collectOf[T any](ctx context.Context, s *Store, of revisions.Revision, scan
 	return items, err
 }
 
-// gather is collect that also returns how many bytes the rows have.
+// gather is collect that also returns the number of bytes of the rows.
 func gather[T any](ctx context.Context, s *Store, scan pgx.RowToFunc[T], sql string, args ...any) (
 	items []T, held int, err error,
 ) {

@@ -46,7 +46,7 @@ const (
 	insertResult = `INSERT INTO results (` + resultColumns + `)
 		SELECT r.site, r.revision, $4, $5, $6, $7, coalesce($8, now()), $9` + stamped
 
-	// isPosted is the condition that no validation of the server's own has a name; the prefix of most of these follows.
+	// isPosted begins the condition that the server does not make a validation; the prefix of most of its names follows.
 	isPosted = `n.name NOT IN ('` + validations.CoverageValidation + `', '` + validations.PuppetValidation + `', '` +
 		validations.PackageValidation + `')
 		AND NOT starts_with(n.name, `
@@ -318,7 +318,7 @@ type fixedEvidence struct {
 	policies []policyRow
 }
 
-// size returns about how many bytes it takes in memory.
+// size estimates the memory of the evidence in bytes.
 func (f fixedEvidence) size() int {
 	const overhead, perPolicy, perBucket = 512, 384, 64
 	size := overhead + len(f.revision.User) + len(f.revision.Message)
@@ -412,7 +412,7 @@ func (s *Store) outcomesFrom(ctx context.Context, name queries.Name, from int64)
 	return found, err
 }
 
-// outcomeRow is what is read of a result; all of it is absent if there is none.
+// outcomeRow is a scanned result; all fields are NULL if there is none.
 type outcomeRow struct {
 	status  *string
 	at      *time.Time

@@ -148,12 +148,12 @@ func mayRefuse(extra schemaLine) bool {
 	return false
 }
 
-// without returns the lines that are not among others.
+// without returns the lines that others does not have.
 func without(lines, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return slices.Contains(others, line) })
 }
 
-// hasAny reports whether any of the lines is among a schema's.
+// hasAny reports whether a schema has any of the lines.
 func hasAny(schema, lines []string) bool {
 	return slices.ContainsFunc(lines, func(line string) bool { return slices.Contains(schema, line) })
 }

@@ -12,7 +12,7 @@ import (
 	"purser/internal/validations"
 )
 
-// statement is SQL on its way, with its arguments.
+// statement builds SQL with its arguments.
 type statement struct {
 	sql  strings.Builder
 	args []any
@@ -30,7 +30,7 @@ func (q *statement) arg(value any) string {
 	return "$" + strconv.Itoa(len(q.args))
 }
 
-// selectVersion takes what is read of a version, and what it is sorted by beyond that.
+// selectVersion selects the columns of a version that are read, and those that it is sorted by.
 const selectVersion = "SELECT " + documentColumns + ", d.abstract"
 
 // ofRevision selects documents of a revision: of each the revision's stamp, null if it does not exist, the size and the
@@ -104,7 +104,7 @@ func (q *statement) each(table, condition string) {
 		" FROM documents d WHERE d.site = $1 AND ", condition, " OFFSET 0) d")
 }
 
-// closedOnly ends an arm of closed versions: at the newest revision all are live, and no node lies beyond it.
+// closedOnly ends an arm of closed versions. It selects none for the newest revision, where all are live.
 const closedOnly = " WHERE $2 < s.head AND n <= s.head"
 
 // armsByName takes the versions with one of the names: the live ones, which hang nowhere, and those at the revision's
@@ -215,7 +215,7 @@ func labels(wanted []queries.Label) any {
 	return string(document.Canonical(mapping))
 }
 
-// documentColumn is the column that a sort key stands for.
+// documentColumn returns the column of a sort key.
 func documentColumn(key queries.SortKey) string {
 	switch key {
 	case queries.ByNumber:

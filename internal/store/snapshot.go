@@ -36,7 +36,7 @@ const (
 			SELECT FROM archives a WHERE a.site = c.site AND a.content = c.digest)
 		FROM contents c WHERE site = $1 AND digest = ANY($2)`
 
-	// allLive takes no documents if the site has a stamp ($2).
+	// allLive selects all live documents; none if the site has the stamp $2.
 	allLive = withContent + `WHERE d.site = $1 AND d.until IS NULL
 		AND NOT EXISTS (SELECT FROM sites s WHERE s.site = $1 AND s.stamp = $2) ORDER BY d.place`
 
@@ -97,7 +97,7 @@ const (
 		ORDER BY d.since DESC LIMIT 1`
 )
 
-// headFields returns where a row of headColumns goes.
+// headFields returns the destinations of a row of headColumns.
 func headFields(head *revisions.Head) []any {
 	return []any{&head.Epoch, &head.Stamp, &head.Prunes, &head.Revision, &head.LastDocument, &head.Live, &head.Settled}
 }
@@ -116,7 +116,7 @@ func (s *Store) Snapshot(ctx context.Context, need revisions.Need) (revisions.Sn
 	return r.finish(need), nil
 }
 
-// snapshotReader gathers the rows of a snapshot.
+// snapshotReader collects the rows of a snapshot.
 type snapshotReader struct {
 	*revisions.Snapshot
 
@@ -155,7 +155,7 @@ func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader
 	return r
 }
 
-// outcomesInto returns what scans the outcomes of one revision.
+// outcomesInto returns a function that scans the outcomes of one revision.
 func outcomesInto(posted *[]validations.Outcome) func(rows pgx.Rows) error {
 	return func(rows pgx.Rows) error {
 		outcomes := map[int64][]validations.Outcome{}
@@ -301,7 +301,7 @@ func sizeOf(documents []*revisions.Stored) (size int) {
 	return size
 }
 
-// keep puts a bucket into the cache, and returns it. Its documents must not be known to anybody else yet.
+// keep caches a bucket and returns it. The caller must not have shared its documents yet.
 func (s *Store) keep(bucket revisions.Bucket) revisions.Bucket {
 	bucket = revisions.NewBucket(bucket.Name, bucket.Changed, bucket.Stamp, bucket.Documents)
 	if bucket.Changed > 0 {
@@ -333,7 +333,7 @@ func (s *Store) Remember(snapshot revisions.Snapshot, documents []*revisions.Sto
 	}
 }
 
-// sameValues reports whether two lists hold the very same values.
+// sameValues reports whether two lists hold the same pointers.
 func sameValues(a, b []*revisions.Stored) bool {
 	if len(a) != len(b) {
 		return false

@@ -26,7 +26,7 @@ import (
 // defaultSite is the one site that is served so far.
 const defaultSite = "default"
 
-// Deadlines are how long a call to the database may take, by its kind.
+// Deadlines bound the duration of calls to the database, by their kind.
 type Deadlines struct {
 	Ready  time.Duration // whether the database answers
 	Read   time.Duration // one question
@@ -35,7 +35,7 @@ type Deadlines struct {
 	Sweep  time.Duration // a prune or a purge
 }
 
-// DefaultDeadlines are those of a server.
+// DefaultDeadlines returns the deadlines of a server.
 func DefaultDeadlines() Deadlines {
 	return Deadlines{
 		Ready: 2 * time.Second, Read: 15 * time.Second, Write: 15 * time.Second, Append: time.Minute,
@@ -45,7 +45,7 @@ func DefaultDeadlines() Deadlines {
 
 // Options configure a Store.
 type Options struct {
-	// CacheSize is how many bytes of documents of buckets are kept in memory, and of all live documents.
+	// CacheSize bounds the cache of buckets, and that of all live documents, in bytes.
 	CacheSize int
 	Deadlines Deadlines
 	// Traces has a span of each statement made for those who have one; nil makes none.
@@ -56,7 +56,7 @@ type Options struct {
 // results are kept in memory: status asks for them each time.
 const policiesSize, fixedSize, newestSize = 32 << 20, 4 << 20, 1 << 20
 
-// Store is a site in Postgres. It is safe for concurrent use.
+// Store stores a site in Postgres. It is safe for concurrent use.
 type Store struct {
 	version   int // of the schema, that this server knows
 	pool      *pgxpool.Pool
@@ -139,7 +139,7 @@ func Open(ctx context.Context, url string, options Options) (*Store, error) {
 	return s, nil
 }
 
-// Close gives the connections back; it waits for those in use.
+// Close closes the connections; it waits for those in use.
 func (s *Store) Close() { s.pool.Close() }
 
 // Stat returns the state of the pool of connections.

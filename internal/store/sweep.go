@@ -167,7 +167,7 @@ func (s *Store) sweepAll(ctx context.Context, sql string) (count int, bytes int6
 	}
 }
 
-// found is a row that nothing needed when it was looked for.
+// found is a row that no revision needed when it was found.
 type found struct {
 	Key   []byte
 	Bytes int64
@@ -214,7 +214,7 @@ func (s *Store) sweepFound(ctx context.Context,
 	}
 }
 
-// batch takes as many rows as may be deleted at a time, at least one.
+// batch returns the first rows that may be deleted in one step, at least one.
 func batch(rows []found) (keys [][]byte, rest []found) {
 	size := int64(0)
 	for len(rows) > 0 && len(keys) < maxLocked && (size == 0 || size+rows[0].Bytes <= maxLockedBytes) {

@@ -49,7 +49,7 @@ func (s *Store) Untag(ctx context.Context, about revisions.About, names ...strin
 	return s.writeTags(ctx, about, events.TagDeleted, deleteTags, names)
 }
 
-// writeTags does a small write of tags of a revision, tells of each tag by an event of a type and records the write in
+// writeTags writes tags of a revision in a short transaction, adds an event of a type for each and records the write in
 // the audit, in one transaction and one round trip. The statement begins with the site, the revision and its stamps as
 // parameters. It reports whether the write changed anything; if not, nothing is told and recorded.
 func (s *Store) writeTags(ctx context.Context, about revisions.About, told events.Type, sql string, values ...any) (

@@ -6,9 +6,9 @@ import (
 	"purser/internal/revisions"
 )
 
-// Postgres tidies up by itself, but only after a minute. Until then, plans that were made for a small site read all of
-// one that has grown, and reads look at rows that were deleted. It is no fault if one of these statements fails or is
-// ended by the statement timeout: Postgres comes later then.
+// Autovacuum runs only once a minute. Until then, plans that were made for a small site read all of one that has grown,
+// and reads visit deleted rows. The errors of these statements, and the statement timeout, are ignored: autovacuum does
+// the work later.
 
 // vacuums remove the rows that a purge or a prune has deleted, one table at a time, and leave out tables that are being
 // vacuumed or altered.
@@ -28,7 +28,7 @@ var vacuums = []string{
 // manyDeleted is the number of rows from which a prune is followed by a vacuum.
 const manyDeleted = 1000
 
-// vacuum runs vacuums. The caller holds no transaction open, and bounds the time.
+// vacuum runs vacuums. The caller must have no open transaction, and bounds the time with ctx.
 func (s *Store) vacuum(ctx context.Context) {
 	_ = s.sharing(ctx, func() error {
 		for _, sql := range vacuums {
@@ -47,7 +47,7 @@ func outgrows(commit revisions.Commit) bool {
 	return len(commit.Diff.Added) >= max(manyAdded, commit.Base.Live)
 }
 
-// analyze has statements planned anew, in the sessions of all servers.
+// analyze updates the statistics, which makes the sessions of all servers plan their statements again.
 func (s *Store) analyze(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.deadlines.Append)
 	defer cancel()

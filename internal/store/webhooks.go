@@ -76,7 +76,7 @@ func (s *Store) AddWebhook(ctx context.Context, w webhooks.Webhook, most int) (i
 	return id, err
 }
 
-// words returns types as the texts of a column, which is not null.
+// words returns types as texts for a column that is not NULL.
 func words[T ~string](types []T) []string {
 	list := make([]string, len(types))
 	for i, word := range types {
@@ -113,7 +113,7 @@ func (s *Store) Disable(ctx context.Context, id int64, reason string) error {
 	return s.changeWebhook(ctx, id, disableWebhook, reason)
 }
 
-// changeWebhook does a write to one webhook.
+// changeWebhook runs a write to one webhook.
 func (s *Store) changeWebhook(ctx context.Context, id int64, sql string, values ...any) error {
 	done := false
 	err := s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {

@@ -20,13 +20,13 @@ type Error struct {
 	Schema           string          `json:"schema"`
 	SchemaPath       string          `json:"schema_path"`
 	ValidationSchema json.RawMessage `json:"validation_schema"`
-	// Hint tells what may have been meant, or what to write.
+	// Hint says what may have been meant, or what to write.
 	Hint string `json:"hint,omitempty"`
-	// Causes tells what is wrong with the branch of an anyOf or oneOf that was most likely meant.
+	// Causes say what is wrong with the branch of an anyOf or oneOf that was most likely meant.
 	Causes []Cause `json:"causes,omitempty"`
 }
 
-// Cause is what is wrong with a branch of an anyOf or oneOf.
+// Cause is an error in a branch of an anyOf or oneOf.
 type Cause struct {
 	Message    string  `json:"message"`
 	Path       string  `json:"path"`

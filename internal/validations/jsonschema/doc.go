@@ -39,7 +39,7 @@ type Finding struct {
 	Instance []string `json:"instance"` // path inside the data, one element per step: ["a","0"]; empty for the root
 	// SchemaPath is ".properties.a.type", "." + dot-joined; the last step is the keyword, or the place of a false.
 	SchemaPath string `json:"schema_path"`
-	// Hint tells what may have been meant; empty if nothing can be said. It shows names that the schema or the data has,
+	// Hint says what may have been meant; empty if nothing can be said. It shows names that the schema or the data has,
 	// and examples of the schema.
 	Hint string `json:"hint,omitempty"`
 	// Causes tells what is wrong with the branch of an anyOf or oneOf that was most likely meant.

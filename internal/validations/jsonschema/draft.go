@@ -12,7 +12,7 @@ type draft struct {
 	id   string // the keyword that gives a schema a URI of its own
 
 	applicators map[string]applicator
-	// since tells what the versions differ in otherwise: the drafts are compared by it.
+	// since orders the drafts, to compare them.
 	since int
 }
 

@@ -35,7 +35,7 @@ func (e *enumeration) has(w work, v any) bool {
 	return ok
 }
 
-// areUnique reports whether no two items are equal. It takes time in proportion to their size whatever they are.
+// areUnique reports whether no two items are equal. It takes linear time.
 func areUnique(w work, items []any) bool {
 	if len(items) < 2 {
 		return true
@@ -85,7 +85,7 @@ func (p *printer) print(v any) {
 	}
 }
 
-// steps is what writing v takes, without the values in it.
+// steps is the cost of writing v without the values in it.
 func (p *printer) steps(v any) int {
 	switch v := v.(type) {
 	case string:

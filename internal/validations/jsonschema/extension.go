@@ -8,7 +8,7 @@ import (
 	"purser/internal/document"
 )
 
-// Extension adds keywords to all drafts. It knows nothing of this package's inside, nor this package of its.
+// Extension adds keywords to all drafts.
 type Extension interface {
 	// Keywords are the names of what it adds.
 	Keywords() []string
@@ -20,12 +20,12 @@ type Extension interface {
 	Examine(schema any) []Finding
 }
 
-// Keyword is what the keywords of one schema object say. It is safe for concurrent use.
+// Keyword is a compiled schema object with the extension's keywords. It is safe for concurrent use.
 type Keyword interface {
 	// Check judges an object, whose numbers are json.Number, and counts what that takes. It returns no errors but the
 	// meter's.
 	Check(meter *budget.Meter, object map[string]any, versions map[string]string) ([]Violation, error)
-	// NamesVersions tells whether the outcome may depend on client versions.
+	// NamesVersions reports whether the outcome may depend on client versions.
 	NamesVersions() bool
 }
 
@@ -34,7 +34,7 @@ type Violation struct {
 	Instance []string // from the object judged
 	Keyword  []string // from the schema object
 	Message  string
-	More     int // it stands for so many violations that are not told
+	More     int // number of further violations, which have no messages
 }
 
 // extended checks the keywords that extensions add.
@@ -116,7 +116,7 @@ func (g *graph) extend() {
 	}
 }
 
-// weigh counts what reading keywords takes wherever they are: each value below one of them.
+// weigh counts the cost of reading keywords anywhere in a schema: each value below one of them.
 func (g *graph) weigh(v any, keywords []string) {
 	g.spend(lookupSteps)
 	switch v := v.(type) {

@@ -9,7 +9,7 @@ import (
 	"purser/internal/document"
 )
 
-// longNumber is the length up to which a number without an exponent is left as it is.
+// longNumber is the length up to which a number without an exponent is not changed.
 const longNumber = 64
 
 // bounded returns a number that exact arithmetic can afford, which writes out every digit of 1e999999. Numbers with an

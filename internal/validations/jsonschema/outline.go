@@ -5,13 +5,13 @@ import (
 	"purser/internal/document"
 )
 
-// Outline tells how checks read the schemas of a document, for those who describe it. The document can be any mapping,
-// also one that nothing can be checked with.
+// Outline says how checks read the schemas of a document, for programs that describe it. The document can be any
+// mapping, also one that nothing can be checked with.
 type Outline struct {
 	graph *graph
 	draft *draft
 	nodes map[*document.Member]*node // by the first member of the schema
-	// IsUnknown tells that $schema names no draft that is known. The document is read as Draft 4 then.
+	// IsUnknown says that $schema names an unknown draft. The document is then read as Draft 4.
 	IsUnknown bool
 	Bytes     int // that it takes in memory, roughly
 }
@@ -23,7 +23,7 @@ type Target struct {
 	Schema any      // the same
 }
 
-// Where is what a reference leads to.
+// Where is the target of a reference.
 type Where uint8
 
 // The zero value is that of references in a document that is too large or too deep to be checked with.

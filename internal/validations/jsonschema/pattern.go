@@ -231,5 +231,5 @@ func instructions(tree *syntax.Regexp) int {
 	return n
 }
 
-// steps is what it takes at most to match the pattern with a text of so many bytes.
+// steps is the maximum cost of matching the pattern with a text of n bytes.
 func (p *pattern) steps(bytes int) int { return matchSteps + p.size*(bytes+1)*matchByte }

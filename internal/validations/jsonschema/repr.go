@@ -19,7 +19,7 @@ func (m *message) full() bool { return m.Len() > maxMessage }
 // String returns the text, cut at a rune border and ended with … if it was too long.
 func (m *message) String() string { return cut(m.Builder.String(), maxMessage) }
 
-// cut shortens a text to so many bytes.
+// cut shortens a text to a maximum number of bytes.
 func cut(s string, most int) string {
 	if len(s) <= most {
 		return s

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// held is what the violated keyword holds in the schema.
+// held returns the value of the violated keyword.
 func (v *violation) held() any { return v.node.members.At(v.shownKeyword()) }
 
-// words returns what python-jsonschema 4.10 says of the violation: one message, but for required, which has one for
+// words returns the messages of python-jsonschema 4.10 about the violation: one, except for required, which has one for
 // each key, of which only the first are returned.
 func (v *violation) words(w work, most int) []string {
 	w.spend(shownSize(v.value) / copyBytes) // a text may be searched to its end for quotes

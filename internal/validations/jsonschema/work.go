@@ -13,7 +13,7 @@ import (
 // Without a meter nothing is counted: that is for what is embedded.
 type work struct{ meter *budget.Meter }
 
-// stop is what work panics with.
+// stop is the value of work's panics.
 type stop struct{ err error }
 
 // spend counts steps that are about to be done.
