@@ -28,7 +28,7 @@ func TestCall_grandchildren(t *testing.T) {
 			}
 			// The process that sleeps has the pipe open, so that its end is seen there.
 			script := "#!/bin/sh\nexec 3>'" + pipe + "'\nsleep 1000 &\n" + c.script
-			if err := os.WriteFile(path, []byte(script), 0o700); err != nil { //nolint:gosec // it is a program
+			if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
