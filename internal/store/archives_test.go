@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,17 +59,17 @@ func (p *pruner) archives() (all string) {
 		if err != nil {
 			p.Fatalf("packages of %d: %v", revision.ID, err)
 		}
-		line := fmt.Sprint(revision.ID)
+		line := []string{strconv.FormatInt(revision.ID, 10)}
 		for _, pkg := range packages {
 			archive, err := p.site.Archive(ctx, revision.ID, pkg)
 			if err != nil {
 				p.Fatalf("archive of %s in %d: %v", pkg.Name, revision.ID, err)
 			}
 			version := slices.IndexFunc([]int{0, 1, 2, 3}, func(v int) bool { return bytes.Equal(archive, packed(p, pkg.Name, v)) })
-			line += fmt.Sprintf(" %s/%s=%d", pkg.Bucket, pkg.Name, version)
+			line = append(line, fmt.Sprintf("%s/%s=%d", pkg.Bucket, pkg.Name, version))
 			distinct[string(archive)] = true
 		}
-		lines = append(lines, line)
+		lines = append(lines, strings.Join(line, " "))
 	}
 	var stored int
 	if err := p.conn.QueryRow(ctx, `SELECT count(*) FROM archives`).Scan(&stored); err != nil {
