@@ -86,6 +86,18 @@ func TestRun_classes(t *testing.T) {
 			`3:23 E041 Meta should be a type name, a one-key mapping or a list of those, not "3"`,
 			`4:8 MPL:E032 Wrong Usage of a class "Other"`,
 		},
+		"Name: a.B\nProperties: {x: {Contract: [$.string().notNul(), $.check(foo($)), $.x.int(), $.f($) + 1]}}": {
+			`2:29 MPL:W050 Contracts have no function "notNul"`,
+		},
+		"Name: a.B\nMethods: {m: {Usage: Action, Scope: Session, Arguments: [{a: {Usage: VarArgs}}, {b: {Usage: VarArgs}}]}}": {
+			`2:22 MPL:W045 Usage "Action" is deprecated since 1.4`,
+			`2:37 MPL:W059 Murano refuses Usage: Action with Scope: Session`,
+			`2:81 MPL:W058 Murano refuses this order: arguments with the usage Standard, one VarArgs, one KwArgs`,
+		},
+		"Name: a.B\nMethods: {m: {Arguments: [{a: {}}, {b: {Usage: KwArgs}}, {c: {Usage: Standard}}]}}": {
+			`2:58 MPL:W058 Murano refuses this order: arguments with the usage Standard, one VarArgs, one KwArgs`,
+		},
+		"Name: a.B\nMethods: {m: {Arguments: [{a: {}}, {b: {Usage: VarArgs}}, {c: {Usage: KwArgs}}]}}": nil,
 		"Name: a.B\nMethods: ~":        nil,
 		"Name: a.B\nMethods: ''":       {"2:10 MPL:E046 Methods are not a dict"},
 		"Name: a.B\nMethods: false":    {"2:10 MPL:E046 Methods are not a dict"},
@@ -157,6 +169,9 @@ func TestRun_ui(t *testing.T) {
 	}
 	for text, want := range map[string][]string{
 		field("required: true, min_length: 3"): nil,
+		"Version: 1.0\nApplication: {}\nForms: []": {
+			`1:10 UI:W104 The dashboard does not read form definitions of version "1.0", but of 2 to 2.4`,
+		},
 		"Version: 2": {
 			`1:1 UI:E020 Missing required key "Application"`, `1:1 UI:E020 Missing required key "Forms"`,
 		},
@@ -286,5 +301,22 @@ func TestCodes(t *testing.T) {
 	}
 	if len(reported) < 70 {
 		t.Errorf("only %d codes were found in the sources", len(reported))
+	}
+}
+
+// TestRun_otherNames shows that the files of classes which the manifest names must be YAML whatever their names are.
+func TestRun_otherNames(t *testing.T) {
+	t.Parallel()
+	got := check(t, map[string]string{
+		"manifest.yaml": manifest + "Classes: {a.B: B.yml, a.C: C.yml, a.D: none.txt}", "LICENSE": "",
+		"Classes/B.yml": "Name: [", "Classes/C.yml": "New: a.C", "Classes/other.yml": "[",
+	})
+	want := []string{
+		`Classes/other.yml MAN:W020 File "other.yml" is not present in Manifest, but it is in filesystem`,
+		`manifest.yaml:5:16 MAN:E053 File "B.yml" is not YAML, and its name does not end with .yaml: did not find expected node content`,
+		`manifest.yaml:5:40 MAN:E050 File "none.txt" is present in Manifest, but not in filesystem`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

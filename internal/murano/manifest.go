@@ -1,6 +1,7 @@
 package murano
 
 import (
+	"errors"
 	"path"
 	"regexp"
 	"slices"
@@ -20,6 +21,7 @@ func manifestCodes() []Code {
 		{"MAN:E050", "a file that Classes names is not in the package", "E050"},
 		{"MAN:E051", "a key of Classes is not a fully qualified name", ""},
 		{"MAN:E052", "a value of Classes is a list or a mapping", ""},
+		{"MAN:E053", "a file that Classes names is not YAML that can be read", ""},
 		{"MAN:E070", "Tags is not a list", "E070"},
 		{"MAN:E071", "Type is neither Application nor Library", "E071"},
 		{"MAN:E072", "UI is not a string", "E072"},
@@ -177,6 +179,8 @@ func (m *manifest) classes(v *located.Value) {
 		case named[name]:
 		case !exists && !m.Package.Single || e.Value.Kind != located.String:
 			m.atf("MAN:E050", e.Value, `File "%s" is present in Manifest, but not in filesystem`, path.Clean(name))
+		case exists && !strings.HasSuffix(name, ".yaml"):
+			m.isYAML(folder+name, e.Value)
 		}
 		named[name] = true
 	}
@@ -184,6 +188,16 @@ func (m *manifest) classes(v *located.Value) {
 		if short := strings.TrimPrefix(name, folder); !named[short] && short != "" {
 			m.aboutf("MAN:W020", name, `File "%s" is not present in Manifest, but it is in filesystem`, short)
 		}
+	}
+}
+
+// isYAML checks a file of classes that is not checked itself, because of its name: Murano reads it all the same.
+func (m *manifest) isYAML(name string, at *located.Value) {
+	_, err := m.Package.Files[name].Documents(m.Meter)
+	if problem, ok := errors.AsType[*located.Problem](err); ok {
+		m.atf("MAN:E053", at, `File "%s" is not YAML, and its name does not end with .yaml: %s`, at, problem.Message)
+	} else if err != nil {
+		m.Fail(err)
 	}
 }
 

@@ -80,12 +80,30 @@ func (f *classFile) contract(v *located.Value, code string) {
 			f.contract(e.Value, code)
 		}
 	case located.String:
-		if v.Text == "$" || strings.HasPrefix(v.Text, "$.") && f.parses(v.Text, yaql.MPL) {
-			return
+		switch {
+		case v.Text == "$":
+		case strings.HasPrefix(v.Text, "$.") && f.parses(v.Text, yaql.MPL):
+			f.contractFunctions(v)
+		default:
+			f.atf(code, v, `Contract is not valid yaql "%s"`, v)
 		}
-		f.atf(code, v, `Contract is not valid yaql "%s"`, v)
 	case located.Null, located.Bool, located.Int, located.Float, located.Date, located.Other:
 		f.atf(code, v, `Contract is not valid yaql "%s"`, v)
+	}
+}
+
+// contractFunctions checks the chain of calls of a contract such as $.string().notNull().
+func (f *classFile) contractFunctions(v *located.Value) {
+	node, err := yaql.Parse(v.Text, yaql.MPL)
+	for err == nil && node.Op == "#operator_." {
+		switch call := node.Args[1]; call.Op {
+		case "string", "int", "bool", "notNull", "check", "class", "template", "owned", "notOwned":
+		default:
+			if call.IsCall() {
+				f.atf("MPL:W050", v, `Contracts have no function "%s"`, call.Op)
+			}
+		}
+		node = node.Args[0]
 	}
 }
 
@@ -148,6 +166,10 @@ func (f *classFile) method(v *located.Value) {
 		}
 	}
 	f.methodUsage(v.Get("Usage"))
+	if usage, scope := v.Get("Usage"), v.Get("Scope"); usage.Is(located.String) && usage.Text == "Action" &&
+		scope.Is(located.String) && scope.Text == "Session" {
+		f.atf("MPL:W059", scope, "Murano refuses Usage: Action with Scope: Session")
+	}
 	if arguments := v.Get("Arguments"); !arguments.IsFalsy() {
 		f.arguments(arguments)
 	}
@@ -193,8 +215,32 @@ func (f *classFile) arguments(v *located.Value) {
 			}
 			f.argument(item.Entries[0].Key, item.Entries[0].Value)
 		}
+		f.order(v.Items)
 	case located.Null, located.Bool, located.Int, located.Float, located.Date, located.String, located.Other:
 		f.atf("MPL:E046", v, "Methods arguments should be a list or dict")
+	}
+}
+
+// order warns of arguments that Murano refuses: those of the usage Standard must come first, then one with VarArgs and
+// one with KwArgs.
+func (f *classFile) order(items []*located.Value) {
+	last := 0
+	for _, item := range items {
+		if len(item.Entries) != 1 {
+			continue
+		}
+		usage, rank := item.Entries[0].Value.Get("Usage"), 0
+		switch {
+		case usage.Is(located.String) && usage.Text == "VarArgs":
+			rank = 1
+		case usage.Is(located.String) && usage.Text == "KwArgs":
+			rank = 2
+		}
+		if rank < last || rank > 0 && rank == last {
+			f.atf("MPL:W058", item, "Murano refuses this order: arguments with the usage Standard, one VarArgs, one KwArgs")
+			return
+		}
+		last = rank
 	}
 }
 

@@ -23,6 +23,7 @@ func uiCodes() []Code {
 		{"UI:W100", "the type of a field is unknown", "W100"},
 		{"UI:W101", "a value looks like an expression, but is a string because it is not valid YAQL", ""},
 		{"UI:W102", "an attribute of a field is unknown", ""},
+		{"UI:W104", "the dashboard does not read form definitions of version 1", ""},
 		{"UI:W103", "a key or an attribute is newer than the version of the form definition", ""},
 	}
 }
@@ -38,8 +39,11 @@ func checkUI(c *Check) {
 	}
 }
 
-// latestUI is the newest version of form definitions, as a number.
-const latestUI = 2.4
+// The versions of form definitions that the dashboard reads, as numbers.
+const (
+	oldestUI = 2.0
+	latestUI = 2.4
+)
 
 // uiFile checks one form definition.
 type uiFile struct {
@@ -65,6 +69,9 @@ func (u *uiFile) begin(doc *located.Value) {
 func (u *uiFile) checkVersion(v *located.Value) {
 	if !slices.Contains([]string{"1", "1.0", "2", "2.0", "2.1", "2.2", "2.3", "2.4"}, v.String()) {
 		u.atf("UI:W082", v, `Incorrect version of UI file "%s"`, v)
+	} else if u.version < oldestUI {
+		u.atf("UI:W104", v, `The dashboard does not read form definitions of version "%s", but of %v to %v`, v, oldestUI,
+			latestUI)
 	}
 }
 

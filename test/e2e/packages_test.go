@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"purser/internal/store/storetest"
 )
 
 // archiveOf packs files into a zip archive, the same for the same files.
@@ -234,4 +236,48 @@ func TestPackages_validation(t *testing.T) {
 	}
 	s.post(t, "revisions/2/validations/"+validation, "{status: success, validator: x}").
 		fails(t, http.StatusForbidden, "HTTPForbidden", "made by the server itself")
+}
+
+// Of two servers on a database, one prunes and purges what the other has stored: archives go with the last revision
+// that has them.
+func TestPackages_pruned(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	other := startOn(t, s.database)
+	first, second, lib := library(t, "a.B", "1", ""), library(t, "a.B", "2", ""), library(t, "a.L", "1", "")
+	s.putPackage(t, "catalog", "a.B", first).is(t, http.StatusOK)
+	s.putPackage(t, "catalog", "a.B", second).is(t, http.StatusOK)
+	other.putPackage(t, "libs", "a.L", lib).is(t, http.StatusOK)
+	s.putPackage(t, "catalog", "a.B", strings.Replace(second, "PK", "XX", 1)).fails(t, http.StatusBadRequest, "InvalidPackage")
+	other.post(t, "rollback/1", "").is(t, http.StatusCreated)
+	s.post(t, "rollback/3", "").is(t, http.StatusCreated)
+	other.post(t, "revisions/prune?keep=1", "").is(t, http.StatusOK)
+	for _, server := range []*server{s, other} {
+		for name, want := range map[string]string{"a.B": second, "a.L": lib} {
+			if got := server.get(t, "revisions/5/packages/"+name).is(t, http.StatusOK).text; got != want {
+				t.Errorf("the archive of %s has %d bytes, want %d", name, len(got), len(want))
+			}
+		}
+	}
+	if n := archives(t, s); n != 2 {
+		t.Errorf("%d archives are stored, want 2", n)
+	}
+	other.put(t, "libs", "").is(t, http.StatusOK)
+	s.post(t, "revisions/prune?keep=1", "").is(t, http.StatusOK)
+	if n := archives(t, s); n != 1 {
+		t.Errorf("%d archives are stored, want 1", n)
+	}
+	other.send(t, request{method: http.MethodDelete, path: "revisions"}).is(t, http.StatusNoContent)
+	if n := archives(t, s); n != 0 {
+		t.Errorf("%d archives are stored, want none", n)
+	}
+}
+
+// archives counts the archives in a server's database.
+func archives(t *testing.T, s *server) (n int) {
+	t.Helper()
+	if err := storetest.Connect(t, s.database).QueryRow(t.Context(), `SELECT count(*) FROM archives`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

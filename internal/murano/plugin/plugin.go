@@ -160,8 +160,13 @@ func call(ctx context.Context, out, in any, path string, args ...string) error {
 	stdout, stderr := &bounded{stop: cancel}, &bounded{stop: cancel}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
-	cmd.WaitDelay = time.Second
-	err = cmd.Run()
+	cmd.WaitDelay = time.Second // for the output of what it has started
+	kill := inGroup(cmd)
+	cmd.Cancel = kill
+	if err = cmd.Start(); err == nil {
+		err = cmd.Wait()
+		_ = kill() // what it has left behind
+	}
 	switch {
 	case stdout.full || stderr.full:
 		return fmt.Errorf("it writes more than %d bytes", maxOutput)

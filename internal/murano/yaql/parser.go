@@ -13,6 +13,15 @@ type Node struct {
 	Args []*Node
 }
 
+// IsCall reports whether the node is a call of a function.
+func (n *Node) IsCall() bool {
+	switch n.Op {
+	case "=>", "novalue", "()", "const", "kw", "var":
+		return false
+	}
+	return n.Op[0] != '#' && n.Op[0] != '*'
+}
+
 // maxDepth bounds how deep expressions are nested.
 const maxDepth = 500
 
