@@ -17,7 +17,7 @@ func TestGatherer_do(t *testing.T) {
 		var g gatherer[int, int]
 		var sizes []int
 		release := make(chan struct{})
-		write := func(_ context.Context, in []int) ([]int, error) {
+		write := func(_ context.Context, in []int) ([]int, error) { //nolint:unparam // its type
 			<-release
 			sizes = append(sizes, len(in))
 			out := make([]int, len(in))
@@ -80,7 +80,7 @@ func TestGatherer_do_abandoned(t *testing.T) {
 		var g gatherer[int, int]
 		var written [][]int
 		release := make(chan struct{})
-		write := func(_ context.Context, in []int) ([]int, error) {
+		write := func(_ context.Context, in []int) ([]int, error) { //nolint:unparam // its type
 			<-release
 			written = append(written, in)
 			return make([]int, len(in)), nil

@@ -19,7 +19,8 @@ const (
 	// names under which they were posted, and the events and audit events that tell of them. The revisions are not deleted
 	// before the transaction ends. It gives the number of each post that was added, and the stamp of its revision.
 	addResults = `WITH r AS (
-			SELECT p.*, r.site, r.stamp FROM json_to_recordset($2) p (n int, revision bigint, stamps bigint[], name text,
+			SELECT p.n, p.revision, p.name, p.status, p.validator, p.errors, p.at, p.message, p.event, p.audit, r.site, r.stamp
+			FROM json_to_recordset($2) p (n int, revision bigint, stamps bigint[], name text,
 				status text, validator text, errors text, at timestamptz, message text, event json, audit json)
 			CROSS JOIN LATERAL (SELECT site, stamp FROM revisions r WHERE r.site = $1 AND r.revision = p.revision
 				AND (p.stamps IS NULL OR r.stamp = ANY(p.stamps)) FOR KEY SHARE) r),
