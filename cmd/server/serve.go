@@ -189,16 +189,16 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: c.AssertFormats,
 	})
 	rendered := cache.New[revisions.RenderKey, revisions.Rendering](*c.CacheSize)
-	kept := revisions.NewKept(2 * *c.CacheSize)
+	kept := revisions.NewDocumentCache(2 * *c.CacheSize)
 	service := revisions.NewService(revisions.Config{
 		Store: db, Engine: engine, Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,
-		Rendered: rendered, Kept: kept, DefaultValidations: c.defaults(), Compat: c.Compat == "deckhand",
+		Rendered: rendered, Documents: kept, DefaultValidations: c.defaults(), Compat: c.Compat == "deckhand",
 		Now: time.Now, Observe: metrics.Phases(seen.registry),
 	})
 	questions := queries.NewService(queries.Config{
 		Store: db,
 		Renderer: revisions.Renderer{
-			Engine: engine, Vault: keyset, Defaults: c.ClientVersion, Kept: kept, Compat: c.Compat == "deckhand",
+			Engine: engine, Vault: keyset, Defaults: c.ClientVersion, Documents: kept, Compat: c.Compat == "deckhand",
 		},
 		Rendered: rendered, DefaultValidations: c.defaults(),
 	})

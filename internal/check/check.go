@@ -70,14 +70,14 @@ func New(options Options) *Checker {
 	engine := validations.NewEngine(validations.Options{
 		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: options.AssertFormats,
 	})
-	kept, limits := revisions.NewKept(keptSize), document.DefaultLimits()
+	kept, limits := revisions.NewDocumentCache(keptSize), document.DefaultLimits()
 	return &Checker{
 		options: options, limits: limits,
 		service: revisions.NewService(revisions.Config{
-			Engine: engine, Limits: limits, Kept: kept, Vault: revisions.Unkept{}, ClientVersions: options.ClientVersions,
+			Engine: engine, Limits: limits, Documents: kept, Vault: revisions.Unkept{}, ClientVersions: options.ClientVersions,
 			DefaultValidations: validations.Own(), Now: time.Now,
 		}),
-		renderer: revisions.Renderer{Engine: engine, Vault: revisions.Unkept{}, Defaults: options.ClientVersions, Kept: kept},
+		renderer: revisions.Renderer{Engine: engine, Vault: revisions.Unkept{}, Defaults: options.ClientVersions, Documents: kept},
 	}
 }
 

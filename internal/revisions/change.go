@@ -43,7 +43,7 @@ type source interface {
 // Retries of a change when others are appended first.
 const (
 	maxAttempts   = 60
-	patientUntil  = 3 // from this attempt on, it keeps the turn to write while it plans
+	patientUntil  = 3 // from this attempt on, it holds the write lock while it plans
 	firstWait     = 5 * time.Millisecond
 	maxWait       = 80 * time.Millisecond // longer waits would lose every race
 	maxSnapshots  = 8                     // for one plan
@@ -80,12 +80,12 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 	_ source, written Written, err error,
 ) {
 	if patient {
-		turn, end, err := s.takeTurn(ctx)
+		locked, unlock, err := s.lockWrites(ctx)
 		if err != nil {
 			return from, Written{}, err
 		}
-		defer end()
-		ctx = turn
+		defer unlock()
+		ctx = locked
 	}
 	from, snapshot, diff, err := s.prepare(ctx, from, options)
 	var held int
@@ -121,12 +121,12 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 		return from, Written{}, err
 	}
 	if !patient {
-		turn, end, err := s.takeTurn(ctx)
+		locked, unlock, err := s.lockWrites(ctx)
 		if err != nil {
 			return from, Written{}, err
 		}
-		defer end()
-		ctx = turn
+		defer unlock()
+		ctx = locked
 	}
 	written, err = s.append(ctx, commit, judgement, options.Viewer)
 	written.Summary = summary
@@ -226,16 +226,16 @@ func (s *Service) judged(ctx context.Context, snapshot Snapshot, diff Diff, opti
 	return s.judge(options).judge(ctx, snapshot, diff)
 }
 
-// takeTurn waits until no other change of this process is being appended; end lets the next one begin. A large request
-// keeps no permit while it waits for the turn, and with the returned context it needs none while it has the turn: the
-// two would wait for each other.
-func (s *Service) takeTurn(ctx context.Context) (turn context.Context, end func(), err error) {
+// lockWrites waits until no other change of this process is being appended; unlock lets the next one begin. A large
+// request keeps no permit while it waits for the lock, and with the returned context it needs none while it holds the
+// lock: the two would wait for each other.
+func (s *Service) lockWrites(ctx context.Context) (locked context.Context, unlock func(), err error) {
 	select {
-	case <-s.turn:
+	case <-s.writes:
 	default:
 		budget.Yield(ctx)
 		select {
-		case <-s.turn:
+		case <-s.writes:
 		case <-ctx.Done():
 			return ctx, nil, fmt.Errorf("wait to write: %w", context.Cause(ctx))
 		}
@@ -243,7 +243,7 @@ func (s *Service) takeTurn(ctx context.Context) (turn context.Context, end func(
 	began := s.Now()
 	return budget.Exempt(ctx), func() {
 		s.observe("turn", began)
-		s.turn <- struct{}{}
+		s.writes <- struct{}{}
 	}, nil
 }
 

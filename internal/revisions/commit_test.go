@@ -234,7 +234,7 @@ func TestService_Put_neverFirst(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v after the client went away", err)
 		}
-		if len(s.turn) != 1 {
+		if len(s.writes) != 1 {
 			t.Error("the turn to write was not given back")
 		}
 	})
@@ -266,7 +266,7 @@ func TestService_Put_packed(t *testing.T) {
 func TestService_Put_dryRun(t *testing.T) {
 	t.Parallel()
 	s, m := service()
-	<-s.turn
+	<-s.writes
 	written, err := s.Put(t.Context(), "a", []byte(widget("w1", "{}")), document.YAML, Options{DryRun: true})
 	if err != nil || written.Preview == nil || written.Changed || len(m.commits) != 0 {
 		t.Errorf("written %+v, %v, %d commits", written, err, len(m.commits))

@@ -13,8 +13,8 @@
 // which are read in one round trip and at one moment; where the first snapshot shows that more is needed, a second one
 // replaces it. A rollback is another way to make a Diff.
 //
-// Everything expensive happens before a caller's turn to write. Append stores a Commit if nothing that it depends on
-// has changed since its snapshot, and gives it the next numbers; else the change is planned again, with all that is
+// Everything expensive happens before a change holds the write lock. Append stores a Commit if nothing that it depends
+// on has changed since its snapshot, and gives it the next numbers; else the change is planned again, with all that is
 // decoded.
 //
 // Invariants: revision numbers are gapless and in the order of commits, and only a prune removes some; a document

@@ -32,7 +32,8 @@ func (j judge) required(policies []validations.Policy) []string {
 
 func (s *Service) renderer(withhold bool) Renderer {
 	return Renderer{
-		Engine: s.Engine, Vault: s.Vault, Defaults: s.ClientVersions, Kept: s.Kept, Compat: s.Compat, Withhold: withhold,
+		Engine: s.Engine, Vault: s.Vault, Defaults: s.ClientVersions, Documents: s.Documents, Compat: s.Compat,
+		Withhold: withhold,
 	}
 }
 

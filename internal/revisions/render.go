@@ -62,8 +62,8 @@ type Renderer struct {
 	Vault  Vault
 	// Defaults are the versions of client plugins that no document names.
 	Defaults validations.ClientVersions
-	// Kept has what earlier renderings found out; nil keeps nothing. The outcome is the same.
-	Kept *Kept
+	// Documents has what earlier renderings found out; nil keeps nothing. The outcome is the same.
+	Documents *DocumentCache
 	// Compat refuses documents with the reference's words, and gives no warnings.
 	Compat bool
 	// Withhold leaves out encrypted documents and those that take something from them, and what could be said about them:
@@ -108,7 +108,7 @@ func (c Computed) digest(doc *Stored) document.Digest {
 func (r Renderer) compute(ctx context.Context, stored []*Stored, only func(*document.Document) bool) (Computed, error) {
 	resolver := newResolver(ctx, r.Vault, stored)
 	options := rendering.Options{Only: only, Compat: r.Compat, Withhold: r.Withhold, Resolve: resolver.resolve()}
-	rendered, warnings, err := rendering.Render(ctx, Contents(stored), r.Kept.options(options))
+	rendered, warnings, err := rendering.Render(ctx, Contents(stored), r.Documents.options(options))
 	if resolver.failure != nil {
 		return Computed{}, resolver.failure
 	}
@@ -127,10 +127,10 @@ func (r Renderer) compute(ctx context.Context, stored []*Stored, only func(*docu
 	out.Documents = make([]*Stored, len(rendered))
 	err = forEach(ctx, len(rendered), func(_ *budget.Meter, i int) error {
 		of := stored[rendered[i].Index]
-		doc := r.Kept.known(of, rendered[i])
+		doc := r.Documents.known(of, rendered[i])
 		if doc == nil {
 			doc = written(of, rendered[i])
-			r.Kept.keep(of, rendered[i], doc)
+			r.Documents.keep(of, rendered[i], doc)
 		}
 		out.Documents[i] = doc
 		return nil

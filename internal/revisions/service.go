@@ -16,15 +16,15 @@ import (
 	"purser/internal/validations"
 )
 
-// Config holds the dependencies and limits of a Service. All fields but Kept, Vault and ClientVersions must be set.
+// Config holds the dependencies and limits of a Service. All fields must be set but Documents, Vault, ClientVersions.
 type Config struct {
 	Store  Store
 	Engine *validations.Engine
 	Limits document.Limits
 	// Rendered keeps rendered revisions.
 	Rendered *RenderCache
-	// Kept has the documents of rendered revisions; nil keeps none.
-	Kept *Kept
+	// Documents has the documents of rendered revisions; nil keeps none.
+	Documents *DocumentCache
 	// Vault keeps secrets; nil refuses them.
 	Vault Vault
 	// ClientVersions are those of plugins that no document of a revision names.
@@ -46,7 +46,7 @@ type RenderCache = cache.Cache[RenderKey, Rendering]
 type Service struct {
 	Config
 
-	turn chan struct{} // holds a token while no change of this process is being appended
+	writes chan struct{} // holds a token while no change of this process is being appended
 
 	// whole says that judging the last change needed all documents: the next change reads them at once.
 	whole atomic.Bool
@@ -54,8 +54,8 @@ type Service struct {
 
 // NewService returns a service over a store.
 func NewService(config Config) *Service {
-	s := &Service{Config: config, turn: make(chan struct{}, 1)}
-	s.turn <- struct{}{}
+	s := &Service{Config: config, writes: make(chan struct{}, 1)}
+	s.writes <- struct{}{}
 	return s
 }
 

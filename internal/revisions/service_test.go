@@ -85,28 +85,28 @@ func TestService_prepare_growing(t *testing.T) {
 	}
 }
 
-// A caller that goes away while others write stops waiting for the turn.
-func TestService_takeTurn(t *testing.T) {
+// A caller that goes away while others write stops waiting for the write lock.
+func TestService_lockWrites(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
-	_, end, err := s.takeTurn(t.Context())
+	_, end, err := s.lockWrites(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	gone := errors.New("gone")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(gone)
-	if _, _, err := s.takeTurn(ctx); !errors.Is(err, gone) {
+	if _, _, err := s.lockWrites(ctx); !errors.Is(err, gone) {
 		t.Errorf("error %v, want the cause of the context's end", err)
 	}
 	end()
-	if _, _, err := s.takeTurn(t.Context()); err != nil {
+	if _, _, err := s.lockWrites(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
-// A large request that waits for its turn to write keeps no permit from the one that has the turn.
-func TestService_takeTurn_permit(t *testing.T) {
+// A large request that waits for the write lock keeps no permit from the one that holds it.
+func TestService_lockWrites_permit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := service()
@@ -120,7 +120,7 @@ func TestService_takeTurn_permit(t *testing.T) {
 		if err := budget.NewMeter(waits).Spend(budget.Second); err != nil {
 			t.Fatal(err)
 		}
-		_, end, err := s.takeTurn(writes)
+		_, end, err := s.lockWrites(writes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestService_takeTurn_permit(t *testing.T) {
 }
 
 // A change that becomes large while it has the turn to write does not wait for another large request.
-func TestService_takeTurn_exempt(t *testing.T) {
+func TestService_lockWrites_exempt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, _ := service()
@@ -152,7 +152,7 @@ func TestService_takeTurn_exempt(t *testing.T) {
 		}
 		mine, end := pool.Begin(t.Context())
 		defer end()
-		turn, endTurn, err := s.takeTurn(mine)
+		turn, endTurn, err := s.lockWrites(mine)
 		if err != nil {
 			t.Fatal(err)
 		}

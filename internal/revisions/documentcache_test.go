@@ -28,7 +28,7 @@ func TestRenderer_Kept(t *testing.T) {
 		}
 		return documents
 	}
-	r := Renderer{Engine: validations.NewEngine(validations.Options{}), Vault: s.Vault, Kept: NewKept(1 << 20)}
+	r := Renderer{Engine: validations.NewEngine(validations.Options{}), Vault: s.Vault, Documents: NewDocumentCache(1 << 20)}
 	render := func(documents []*Stored) map[string]*Stored {
 		rendered, err := r.Render(t.Context(), 1, documents, nil)
 		plain, plainErr := Renderer{Engine: r.Engine, Vault: s.Vault}.Render(t.Context(), 1, documents, nil)
