@@ -52,6 +52,10 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
 	if most >= 0 {
 		options.MaxDeleted = &most
 	}
+	var texts prepared
+	if !findings && !options.DryRun && negotiate(r) != typeJSON {
+		options.Meanwhile = func(documents []*revisions.Stored) { texts = prepare(documents) }
+	}
 	written, err := s.ingest(w, r, func(body []byte, media document.Media) (revisions.Written, error) {
 		return put(body, media, options)
 	})
@@ -61,7 +65,7 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
 	if findings {
 		return s.writeWithFindings(w, r, written)
 	}
-	return s.writeWritten(w, r, written)
+	return s.writeWritten(w, r, written, texts)
 }
 
 // ingest waits for memory, reads a body of documents and puts them.
@@ -107,14 +111,15 @@ func (s *server) change(r *http.Request, q *query, status int) (revisions.Option
 	return options, err
 }
 
-// writeWritten answers with the documents of the buckets that were written, or with the preview of a dry run.
-func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written revisions.Written) error {
+// writeWritten answers with the documents of the buckets that were written, of which some texts may be prepared, or with
+// the preview of a dry run.
+func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written revisions.Written, made prepared) error {
 	if s.writePreview(w, r, written) {
 		return nil
 	}
 	documents := s.visible(written.Documents)
 	if len(documents) > 0 || !written.Changed {
-		return s.writeDocuments(w, r, all(documents), func(*revisions.Stored) int64 { return written.Revision })
+		return s.writeDocuments(w, r, all(documents), func(*revisions.Stored) int64 { return written.Revision }, made)
 	}
 	var texts [][]byte
 	for _, bucket := range written.Buckets {

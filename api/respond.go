@@ -152,14 +152,14 @@ const flushSize = 1 << 20
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // writeDocuments answers with documents, as a stream of YAML documents or as a JSON array. each passes some of them at
-// a time to its argument; revision returns the revision that a document's status shows. An answer that cannot be
-// completed closes the connection.
+// a time to its argument; revision returns the revision that a document's status shows; texts of some may be prepared.
+// An answer that cannot be completed closes the connection.
 func (s *server) writeDocuments(w http.ResponseWriter, r *http.Request,
-	each func(do func([]*revisions.Stored) error) error, revision func(*revisions.Stored) int64,
+	each func(do func([]*revisions.Stored) error) error, revision func(*revisions.Stored) int64, texts prepared,
 ) error {
 	kind := negotiate(r)
 	buffer := buffers.Get().(*[]byte) //nolint:forcetypeassert // the pool holds no other type
-	stream := documentStream{json: kind == typeJSON, texts: s.texts, out: (*buffer)[:0]}
+	stream := documentStream{json: kind == typeJSON, texts: s.texts, prepared: texts, out: (*buffer)[:0]}
 	defer func() {
 		*buffer = stream.out
 		buffers.Put(buffer)
@@ -223,11 +223,12 @@ func (s *server) writeStream(w http.ResponseWriter, r *http.Request, texts [][]b
 
 // documentStream writes documents in either media type.
 type documentStream struct {
-	json  bool
-	texts *textCache
-	count int
-	out   []byte
-	text  []byte
+	json     bool
+	texts    *textCache
+	prepared prepared
+	count    int
+	out      []byte
+	text     []byte
 
 	last status // that was written, which most documents of a stream share
 }
@@ -299,12 +300,40 @@ func (d *documentStream) yamlOf(key textKey) []byte {
 	if text, ok := d.texts.Get(key); ok {
 		return text
 	}
-	text := d.yaml(key.Stored)
-	if key.status {
-		text = d.appendStatus(text, key.Bucket, key.Revision)
+	text, made := d.prepared[key]
+	if !made {
+		text = d.yamlWith(key)
 	}
 	if key.Shared {
 		d.texts.Add(key, text, cap(text))
 	}
 	return text
+}
+
+// yamlWith returns the text of a document with or without its stored status.
+func (d *documentStream) yamlWith(key textKey) []byte {
+	text := d.yaml(key.Stored)
+	if key.status {
+		text = d.appendStatus(text, key.Bucket, key.Revision)
+	}
+	return text
+}
+
+// prepared are texts of documents that were made before the answer is written.
+type prepared map[textKey][]byte
+
+// maxPrepared bounds the documents of which texts are prepared, in bytes of their data.
+const maxPrepared = 4 << 20
+
+// prepare makes the texts of documents with their stored status, of the first ones if they are large.
+func prepare(documents []*revisions.Stored) prepared {
+	texts, stream, size := make(prepared, len(documents)), documentStream{}, 0
+	for _, doc := range documents {
+		if size += len(doc.Data); size > maxPrepared {
+			break
+		}
+		key := textKey{doc, true}
+		texts[key] = stream.yamlWith(key)
+	}
+	return texts
 }

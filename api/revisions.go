@@ -112,7 +112,7 @@ func (s *server) writeSelected(w http.ResponseWriter, r *http.Request, selection
 	each := func(do func([]*revisions.Stored) error) error {
 		return view.Each(ctx, found, do)
 	}
-	return s.writeDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision })
+	return s.writeDocuments(w, r, each, func(doc *revisions.Stored) int64 { return doc.Revision }, nil)
 }
 
 // documentsTag returns the ETag of a list of documents. It depends on the media type, the query and whether the caller

@@ -128,7 +128,7 @@ func (s *Service) attempt(ctx context.Context, from source, kind Kind, options O
 		defer unlock()
 		ctx = locked
 	}
-	written, err = s.append(ctx, commit, judgement, options.Viewer)
+	written, err = s.append(ctx, commit, judgement, options)
 	written.Summary = summary
 	return from, written, err
 }
@@ -270,11 +270,15 @@ func (s *Service) packed(ctx context.Context, commit Commit) (packed map[documen
 }
 
 // append stores a commit and caches its rendered documents for later requests.
-func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement, viewer authz.Viewer) (
+func (s *Service) append(ctx context.Context, commit Commit, judgement Judgement, options Options) (
 	Written, error,
 ) {
-	shown := s.verdict(commit.Revision, judgement, commit.Diff.Carried, viewer)
+	shown := s.verdict(commit.Revision, judgement, commit.Diff.Carried, options.Viewer)
 	commit.Status = shown.Verdict.Status
+	if options.Meanwhile != nil {
+		wait := beside(func() { options.Meanwhile(commit.Diff.Added) })
+		defer wait()
+	}
 	began := s.Now()
 	stored, err := s.Store.Append(ctx, commit)
 	if err != nil {

@@ -300,3 +300,23 @@ func TestService_Put_snapshots(t *testing.T) {
 		}
 	}
 }
+
+// What is done while a change is stored sees the new versions that come out of it, has ended when the change has, and
+// does not fail it.
+func TestService_Put_meanwhile(t *testing.T) {
+	t.Parallel()
+	s, _ := service()
+	put(t, s, "a", widget("w1", "{}"))
+	var seen []*Stored
+	options := Options{Meanwhile: func(documents []*Stored) {
+		seen = documents
+		panic("oops")
+	}}
+	written, err := s.Put(t.Context(), "a", []byte(widget("w1", "{}")+widget("w2", "{}")), document.YAML, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 1 || len(written.Documents) != 2 || seen[0] != written.Documents[1] {
+		t.Errorf("saw %v, of %v", seen, written.Documents)
+	}
+}

@@ -24,6 +24,10 @@ type Options struct {
 	Viewer authz.Viewer
 	// Audit is recorded with what is changed, with the number of a new revision filled in; nil records nothing.
 	Audit *AuditEvent
+	// Meanwhile is called, in a goroutine of its own, with the new versions of documents while they are being stored, for
+	// what can be done with them by then. The change ends only after it. It may be called more than once, and where the
+	// change gets another number than was expected, other versions come out of it. nil does nothing.
+	Meanwhile func(documents []*Stored)
 }
 
 // Expected are the states of which the newest must be one; nil allows any.

@@ -62,6 +62,17 @@ func NewService(config Config) *Service {
 // observe reports a phase that began at a time and ends now.
 func (s *Service) observe(phase string, began time.Time) { s.Observe(phase, s.Now().Sub(began)) }
 
+// beside does work in a goroutine of its own; wait waits until it has ended. A panic only ends the work.
+func beside(work func()) (wait func()) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer func() { _ = recover() }()
+		work()
+	}()
+	return func() { <-ended }
+}
+
 // forEach calls work for 0 to n-1 on all processors, each with a meter of the goroutine that calls it, until one
 // returns an error. A panic becomes an error of this call alone.
 func forEach(ctx context.Context, n int, work func(m *budget.Meter, i int) error) error {
