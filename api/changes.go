@@ -111,8 +111,8 @@ func (s *server) change(r *http.Request, q *query, status int) (revisions.Option
 	return options, err
 }
 
-// writeWritten answers with the documents of the buckets that were written, of which some texts may be prepared, or with
-// the preview of a dry run.
+// writeWritten answers with the documents of the buckets that were written, of which some texts may be prepared, or
+// with the preview of a dry run.
 func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written revisions.Written, made prepared) error {
 	if s.writePreview(w, r, written) {
 		return nil
