@@ -74,7 +74,8 @@ func (b *bench) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-o", b.binary}, flags...)
+	const smallStacks = "-X runtime.godebugDefault=adaptivestackstart=0"
+	args := append([]string{"build", "-trimpath", "-buildvcs=false", "-ldflags", smallStacks, "-o", b.binary}, flags...)
 	cmd := exec.CommandContext(ctx, "go", append(args, "purser/cmd/server")...)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stdout, cmd.Stderr = b.progress, b.progress

@@ -193,7 +193,7 @@ func (r *release) platform(ctx context.Context, goos, goarch string, shared []fi
 // build builds a program as make build does: static, without paths of this machine or the state of the clone.
 func (r *release) build(ctx context.Context, goos, goarch, source, path string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", //nolint:gosec // our own
-		"-s -w -X main.version="+r.version, "-o", path, source)
+		"-s -w -X runtime.godebugDefault=adaptivestackstart=0 -X main.version="+r.version, "-o", path, source)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
 	if goos != "" {
 		cmd.Env = append(cmd.Env, "GOOS="+goos, "GOARCH="+goarch)
