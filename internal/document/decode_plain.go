@@ -43,7 +43,9 @@ const (
 
 // emptied returns the memory of collections without what they held.
 func emptied(open []collection) []collection {
-	open = open[:min(cap(open), maxDepth)]
+	open = open[:cap(open)]
+	clear(open[min(len(open), maxDepth):])
+	open = open[:min(len(open), maxDepth)]
 	for i, c := range open {
 		open[i] = collection{}
 		if cap(c.list) <= maxMembers {

@@ -171,6 +171,28 @@ func corpus(t testing.TB, pattern string) map[string][]byte {
 	return sites
 }
 
+// What is kept of a deep document's memory holds none of its values.
+func TestEmptied(t *testing.T) {
+	t.Parallel()
+	open := make([]collection, 3*maxDepth)
+	for i := range open {
+		open[i] = collection{list: []any{"v"}, key: "k", mapping: mappingBuilder{members: Mapping{{"k", "v"}}}}
+	}
+	kept := emptied(open[:maxDepth])
+	for i, c := range kept[:cap(kept)] {
+		empty := c.key == ""
+		for _, item := range c.list[:cap(c.list)] {
+			empty = empty && item == nil
+		}
+		for _, member := range c.mapping.members[:cap(c.mapping.members)] {
+			empty = empty && member == Member{}
+		}
+		if !empty {
+			t.Fatalf("collection %d of %d: %v", i, cap(kept), c)
+		}
+	}
+}
+
 // Real sites are nearly all plain.
 func TestPlain_sites(t *testing.T) {
 	t.Parallel()

@@ -17,15 +17,17 @@ import (
 const (
 	// addResults adds posts ($2) to the revisions that they are about, unless these have other stamps: the results, the
 	// names under which they were posted, and the events and audit events that tell of them. The revisions are not deleted
-	// before the transaction ends. It gives the number of each post that was added, and the stamp of its revision.
+	// before the transaction ends. Revisions and names are locked in their order, so that groups of several servers, and
+	// prunes, do not wait for one another. It gives the number of each post that was added, and the stamp of its revision.
 	addResults = `WITH r AS (
 			SELECT p.n, p.revision, p.name, p.status, p.validator, p.errors, p.at, p.message, p.event, p.audit, r.site, r.stamp
-			FROM json_to_recordset($2) p (n int, revision bigint, stamps bigint[], name text,
+			FROM (SELECT * FROM json_to_recordset($2) p (n int, revision bigint, stamps bigint[], name text,
 				status text, validator text, errors text, at timestamptz, message text, event json, audit json)
+				ORDER BY revision) p
 			CROSS JOIN LATERAL (SELECT site, stamp FROM revisions r WHERE r.site = $1 AND r.revision = p.revision
 				AND (p.stamps IS NULL OR r.stamp = ANY(p.stamps)) FOR KEY SHARE) r),
 		named AS (INSERT INTO reported (site, revision, name) SELECT DISTINCT site, revision, name FROM r
-			ON CONFLICT DO NOTHING),
+			ORDER BY site, revision, name ON CONFLICT DO NOTHING),
 		added AS (INSERT INTO results (` + resultColumns + `)
 			SELECT site, revision, name, status, validator, errors, coalesce(at, now()), message FROM r ORDER BY n),
 		told AS (INSERT INTO outbox (` + outboxColumns + `)

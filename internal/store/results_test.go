@@ -380,3 +380,65 @@ func TestStore_AddResult_together(t *testing.T) {
 		t.Errorf("results: %q", got)
 	}
 }
+
+// Groups of results lock revisions and names in their order, as prunes and the groups of other servers do: otherwise
+// they would wait for one another until the database ends one of them.
+func TestStore_AddResult_order(t *testing.T) {
+	t.Parallel()
+	const names, last = 50, 9
+	for what, sql := range map[string][2]string{
+		"names": {
+			`INSERT INTO reported (site, revision, name) SELECT site, 1, 'v10' FROM sites`,
+			`INSERT INTO reported (site, revision, name) SELECT site, 1, 'v' || n FROM sites, generate_series(11, 59) n`,
+		},
+		"revisions": {`DELETE FROM revisions WHERE revision = 1`, `DELETE FROM revisions WHERE revision = 2`},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			url := storetest.URL(t)
+			s := openStore(t, url, defaults())
+			for i := range 3 {
+				put(t, open(t, url), "a", widget("w", i))
+			}
+			var about []revisions.About
+			var results []validations.Result
+			for i := range names {
+				revision := int64(1)
+				if what == "revisions" {
+					revision = int64(3 - i%3)
+				}
+				about = append(about, revisions.About{Revision: revision})
+				results = append(results, validations.Result{
+					Name: fmt.Sprintf("v%d", last+names-i), Status: "success", Validator: []byte("{}"), Errors: []byte("[]"),
+				})
+			}
+			conn := storetest.Connect(t, url)
+			run := func(sql string) {
+				t.Helper()
+				if _, err := conn.Exec(t.Context(), sql); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run(`SET deadlock_timeout = '1ms'`)
+			run(`BEGIN`)
+			run(sql[0])
+			added := make(chan error, 1)
+			go func() {
+				_, _, err := s.AddResults(t.Context(), about, results)
+				added <- err
+			}()
+			watch := storetest.Connect(t, url)
+			for waits := false; !waits; {
+				if err := watch.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+					WHERE NOT l.granted AND a.datname = current_database())`).Scan(&waits); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run(sql[1])
+			run(`COMMIT`)
+			if err := <-added; err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
