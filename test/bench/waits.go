@@ -242,19 +242,39 @@ func (b *bench) postsBeside(ctx context.Context, without, with *server, n int) e
 	return nil
 }
 
-// memoryOf measures what a server takes of memory for each request that waits, in KiB.
+// calm returns the resident memory in MiB once it falls no further: what the requests have left over goes back to the
+// system within seconds.
+func (s *server) calm() (float64, error) {
+	const interval, patient = time.Second, 5
+	least, err := s.resident("VmRSS")
+	for same := 0; same < patient && err == nil; same++ {
+		time.Sleep(interval)
+		var now float64
+		if now, err = s.resident("VmRSS"); now < least {
+			least, same = now, 0
+		}
+	}
+	return least, err
+}
+
+// memoryOf measures what a server takes of memory for each request that waits, in KiB. They come one after the other.
 func (s *server) memoryOf(ctx context.Context, path string, n int) (each float64, c *crowd, err error) {
 	before, err := s.resident("VmRSS")
 	if err != nil {
 		return 0, nil, err
 	}
-	if c, err = s.gather(ctx, n); err != nil {
-		return 0, nil, err
+	c = &crowd{}
+	for len(c.conns) < n && err == nil {
+		var one *crowd
+		if one, err = s.gather(ctx, 1); err == nil {
+			c.conns, c.readers = append(c.conns, one.conns...), append(c.readers, one.readers...)
+			err = one.ask(path)
+		}
 	}
 	var during float64
-	if err = c.ask(path); err == nil {
+	if err == nil {
 		if err = s.waiting(ctx, n); err == nil {
-			during, err = s.resident("VmRSS")
+			during, err = s.calm()
 		}
 	}
 	if err != nil {
