@@ -10,7 +10,8 @@ import (
 )
 
 // authenticate returns the caller of a request, by its token or, without one, by the client certificate of its
-// connection. It ignores headers in which clients name themselves.
+// connection, which does not count where a page of another site made a change. It ignores headers in which clients name
+// themselves.
 func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
 	if s.Access.Anonymous { // whatever the token (spec/api.md §1.2)
 		return s.Access.Authenticator.Authenticate(r.Context(), "")
@@ -20,12 +21,19 @@ func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
 		return authn.Caller{}, err
 	}
 	if token == "" && hasCertificate(r) {
+		if otherSites.Check(r) != nil {
+			return authn.Caller{}, fault.New(fault.Forbidden, "HTTPForbidden",
+				"A page of another site made this change with the client certificate of its reader; send a token")
+		}
 		return authn.FromCertificate(r.TLS.VerifiedChains[0][0], s.Now())
 	}
 	return s.Access.Authenticator.Authenticate(r.Context(), token)
 }
 
 var errTwoTokens = &authn.Rejected{Reason: "two different tokens"}
+
+// otherSites finds changes that browsers make for pages of other sites. Browsers add client certificates by themselves.
+var otherSites = http.NewCrossOriginProtection()
 
 // tokenOf returns the token of a request, "" if it has none. Both headers may hold it, but not two different ones.
 func tokenOf(r *http.Request) (token string, err error) {

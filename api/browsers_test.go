@@ -1,9 +1,13 @@
 package api_test
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"log/slog"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"slices"
 	"strings"
@@ -119,4 +123,37 @@ func whole(r response) (kind, text string) {
 	var b strings.Builder
 	_ = r.Header.Write(&b) // to memory
 	return r.Header.Get("Content-Type"), b.String() + r.text
+}
+
+// A page of another site cannot change anything by the client certificate that a browser sends by itself.
+func TestHandler_otherSites(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, withUsers(new(users)))
+	s.put(t, "b", widget("w"), "X-Auth-Token", "u").is(t, http.StatusOK)
+	holder := &x509.Certificate{
+		Subject: pkix.Name{CommonName: "u", OrganizationalUnit: []string{"role:admin"}}, NotAfter: time.Now().AddDate(9, 0, 0),
+	}
+	for _, c := range []struct {
+		method, path string
+		header       []string
+		want         int
+	}{
+		{"POST", "revisions/prune?keep=1", []string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
+		{"POST", "revisions/1/tags/t", []string{"Sec-Fetch-Site", "same-site"}, http.StatusForbidden},
+		{"POST", "rollback/0", []string{"Origin", "https://evil.example"}, http.StatusForbidden},
+		{"POST", "revisions/1/tags/t", []string{"Sec-Fetch-Site", "cross-site", "X-Auth-Token", "u"}, http.StatusCreated},
+		{"POST", "revisions/1/tags/u", []string{"Sec-Fetch-Site", "same-origin"}, http.StatusCreated},
+		{"POST", "revisions/1/tags/v", nil, http.StatusCreated},
+		{"GET", "revisions", []string{"Sec-Fetch-Site", "cross-site"}, http.StatusOK},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), c.method, "/api/v1.0/"+c.path, http.NoBody)
+		r.TLS = &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{holder}}}
+		for i := 0; i < len(c.header); i += 2 {
+			r.Header.Set(c.header[i], c.header[i+1])
+		}
+		got := httptest.NewRecorder()
+		if s.ServeHTTP(got, r); got.Code != c.want {
+			t.Errorf("%s %s %v: %d %s, want %d", c.method, c.path, c.header, got.Code, got.Body, c.want)
+		}
+	}
 }
