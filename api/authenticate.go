@@ -21,7 +21,7 @@ func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
 		return authn.Caller{}, err
 	}
 	if token == "" && hasCertificate(r) {
-		if otherSites.Check(r) != nil {
+		if http.NewCrossOriginProtection().Check(r) != nil { // browsers add certificates by themselves
 			return authn.Caller{}, fault.New(fault.Forbidden, "HTTPForbidden",
 				"A page of another site made this change with the client certificate of its reader; send a token")
 		}
@@ -31,9 +31,6 @@ func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
 }
 
 var errTwoTokens = &authn.Rejected{Reason: "two different tokens"}
-
-// otherSites finds changes that browsers make for pages of other sites. Browsers add client certificates by themselves.
-var otherSites = http.NewCrossOriginProtection()
 
 // tokenOf returns the token of a request, "" if it has none. Both headers may hold it, but not two different ones.
 func tokenOf(r *http.Request) (token string, err error) {

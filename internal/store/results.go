@@ -21,8 +21,9 @@ const (
 	// prunes, do not wait for one another. It gives the number of each post that was added, and the stamp of its revision.
 	addResults = `WITH r AS (
 			SELECT p.n, p.revision, p.name, p.status, p.validator, p.errors, p.at, p.message, p.event, p.audit, r.site, r.stamp
-			FROM (SELECT * FROM json_to_recordset($2) p (n int, revision bigint, stamps bigint[], name text,
-				status text, validator text, errors text, at timestamptz, message text, event json, audit json)
+			FROM (SELECT n, revision, stamps, name, status, validator, errors, at, message, event, audit
+				FROM json_to_recordset($2) p (n int, revision bigint, stamps bigint[], name text,
+					status text, validator text, errors text, at timestamptz, message text, event json, audit json)
 				ORDER BY revision) p
 			CROSS JOIN LATERAL (SELECT site, stamp FROM revisions r WHERE r.site = $1 AND r.revision = p.revision
 				AND (p.stamps IS NULL OR r.stamp = ANY(p.stamps)) FOR KEY SHARE) r),
