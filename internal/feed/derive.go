@@ -3,6 +3,7 @@ package feed
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"purser/internal/events"
 	"purser/internal/revisions"
@@ -11,24 +12,38 @@ import (
 
 // derive returns the changes of verdicts that follow from a batch. A verdict is told if its revision is tagged, or was
 // the newest when the result came in. A revision that came to be one of these with the batch has the verdict with which
-// it was made, or else the present one: it did not change.
+// it was made, or else the present one: it did not change. Where events of a later batch have changed a verdict already,
+// that is told with them.
 func derive(defaults revisions.Defaults, batch Batch) (derived Derived) {
 	told, judged := readBatch(batch)
 	for _, revision := range batch.Evidence.Revisions {
 		now, verdict := judge(defaults, batch, revision)
 		before, known := told[revision.ID]
 		watched := len(revision.Tags) > 0 || judged[revision.ID]
-		if watched && known && before.Stamp == now.Stamp && before.Status != "" && before.Status != now.Status {
+		changed := known && before.Stamp == now.Stamp && before.Status != "" && before.Status != now.Status
+		switch {
+		case changed && watched:
 			derived.Events = append(derived.Events, events.Changed{
 				Revision: revision.ID, Stamp: revision.Stamp.String(), From: before.Status, To: now.Status,
 				Because: verdict.Obstacles(),
 			}.Event())
+		case changed:
+			now = before.until(batch.Evidence.Now)
 		}
 		if revision.ID == batch.Head || len(revision.Tags) > 0 {
 			derived.Verdicts = append(derived.Verdicts, now)
 		}
 	}
 	return derived
+}
+
+// until returns the verdict that was told last where the present one, at a time, is another one that is told later: with
+// the result that it comes from, or as an expiry.
+func (v Verdict) until(now time.Time) Verdict {
+	if v.Due = (time.Time{}); v.Status == validations.Success.String() {
+		v.Due = now
+	}
+	return v
 }
 
 // readBatch returns the verdicts that were told before a batch, and those with which revisions are made in it; and

@@ -83,6 +83,15 @@ func TestDerive(t *testing.T) {
 		"no longer the newest when it is judged": {
 			told: told("failure", stamp), events: []events.Event{next, posted}, outcomes: success, head: 8,
 		},
+		"made, with a result that is told later": {
+			events: []events.Event{created(stamp)}, outcomes: success, head: 7,
+			keeps: []Verdict{{7, stamp, "failure", time.Time{}}},
+		},
+		"made as a success, and expired since": {
+			events:   []events.Event{events.Created{Revision: 7, Stamp: stamp.String(), Status: "success"}.Event(events.Counts{})},
+			outcomes: success, head: 7, after: 2 * time.Hour,
+			keeps: []Verdict{{7, stamp, "success", noon.Add(2 * time.Hour)}},
+		},
 		"another revision of that number": {
 			told: told("failure", 5), events: []events.Event{created(6), posted}, outcomes: success, head: 7,
 			keeps: []Verdict{{7, stamp, "success", noon.Add(time.Hour)}},

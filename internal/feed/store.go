@@ -33,7 +33,7 @@ type Batch struct {
 	Told map[int64]Verdict
 	// Evidence is about these revisions, as far as they exist.
 	Evidence queries.Evidence
-	Head     int64 // the newest revision
+	Head     int64 // the newest revision when the last of the events happened
 }
 
 // Derived is what follows from a batch.

@@ -20,9 +20,12 @@ const (
 			OR EXISTS (SELECT FROM verdicts v WHERE v.site = f.site AND v.due < now())
 		FROM feeds f WHERE f.site = $1`
 
-	// lockFeed comes first: from then on the transaction sees the state of one moment, in which nobody else numbers.
-	lockFeed = `SELECT f.newest, s.head, now(), ` + numberedAtOnce + ` FROM feeds f JOIN sites s ON s.site = f.site
-		WHERE f.site = $1 FOR UPDATE OF f`
+	// lockFeed comes first: from then on the transaction sees the state of one moment, in which nobody else numbers. The
+	// newest revision is that at the end of the batch: the one before the first that is made later.
+	lockFeed = `SELECT f.newest, coalesce((SELECT revision - 1 FROM
+				(SELECT id, type, revision FROM outbox WHERE site = $1 ORDER BY id OFFSET ` + numberedAtOnce + `) later
+			WHERE type = '` + string(events.RevisionCreated) + `' ORDER BY id LIMIT 1), s.head), now(), ` + numberedAtOnce + `
+		FROM feeds f JOIN sites s ON s.site = f.site WHERE f.site = $1 FOR UPDATE OF f`
 
 	// numberedAtOnce bounds the events that are numbered in one transaction, and their deliveries: of each event there is
 	// one for each webhook.

@@ -86,9 +86,13 @@ func TestStore_Number_deliveries(t *testing.T) {
 		newest int64
 		more   bool
 	}{{20, true}, {changes, false}} {
-		newest, more, err := s.Number(t.Context(), func(feed.Batch) feed.Derived { return feed.Derived{} })
-		if newest != want.newest || more != want.more || err != nil {
-			t.Errorf("numbered to %d, more: %v, %v; want %+v", newest, more, err, want)
+		var head int64
+		newest, more, err := s.Number(t.Context(), func(batch feed.Batch) feed.Derived {
+			head = batch.Head
+			return feed.Derived{}
+		})
+		if newest != want.newest || head != want.newest || more != want.more || err != nil {
+			t.Errorf("numbered to %d, the newest revision being %d, more: %v, %v; want %+v", newest, head, more, err, want)
 		}
 		var jobs int64
 		err = storetest.Connect(t, url).QueryRow(t.Context(), "SELECT count(*) FROM river_job").Scan(&jobs)
