@@ -14,6 +14,10 @@ import (
 // themselves.
 func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
 	if s.Access.Anonymous { // whatever the token (spec/api.md §1.2)
+		if fromOtherSite(r) && !s.Compat {
+			return authn.Caller{}, fault.New(fault.Forbidden, "HTTPForbidden",
+				"A page of another site made this change; make it from a page of this server, or without a browser")
+		}
 		return s.Access.Authenticator.Authenticate(r.Context(), "")
 	}
 	token, err := tokenOf(r)
@@ -21,7 +25,7 @@ func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
 		return authn.Caller{}, err
 	}
 	if token == "" && hasCertificate(r) {
-		if http.NewCrossOriginProtection().Check(r) != nil { // browsers add certificates by themselves
+		if fromOtherSite(r) { // browsers add certificates by themselves
 			return authn.Caller{}, fault.New(fault.Forbidden, "HTTPForbidden",
 				"A page of another site made this change with the client certificate of its reader; send a token")
 		}
@@ -29,6 +33,9 @@ func (s *server) authenticate(r *http.Request) (authn.Caller, error) {
 	}
 	return s.Access.Authenticator.Authenticate(r.Context(), token)
 }
+
+// fromOtherSite reports whether a request is a change that a browser makes for a page of another site.
+func fromOtherSite(r *http.Request) bool { return http.NewCrossOriginProtection().Check(r) != nil }
 
 var errTwoTokens = &authn.Rejected{Reason: "two different tokens"}
 

@@ -157,3 +157,28 @@ func TestHandler_otherSites(t *testing.T) {
 		}
 	}
 }
+
+// Where no token is needed, pages of other sites change nothing either.
+func TestHandler_otherSites_anonymous(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.put(t, "b", widget("w")).is(t, http.StatusOK)
+	for _, c := range []struct {
+		header []string
+		want   int
+	}{
+		{[]string{"Sec-Fetch-Site", "cross-site"}, http.StatusForbidden},
+		{[]string{"Origin", "https://evil.example"}, http.StatusForbidden},
+		{[]string{"Sec-Fetch-Site", "same-origin"}, http.StatusCreated},
+		{nil, http.StatusCreated},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v1.0/revisions/1/tags/t", http.NoBody)
+		for i := 0; i < len(c.header); i += 2 {
+			r.Header.Set(c.header[i], c.header[i+1])
+		}
+		got := httptest.NewRecorder()
+		if s.ServeHTTP(got, r); got.Code != c.want {
+			t.Errorf("%v: %d %s, want %d", c.header, got.Code, got.Body, c.want)
+		}
+	}
+}
