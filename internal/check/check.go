@@ -77,7 +77,9 @@ func New(options Options) *Checker {
 			Engine: engine, Limits: limits, Documents: kept, Vault: revisions.Unkept{}, ClientVersions: options.ClientVersions,
 			DefaultValidations: validations.Own(), Now: time.Now,
 		}),
-		renderer: revisions.Renderer{Engine: engine, Vault: revisions.Unkept{}, Defaults: options.ClientVersions, Documents: kept},
+		renderer: revisions.Renderer{
+			Engine: engine, Vault: revisions.Unkept{}, Defaults: options.ClientVersions, Documents: kept,
+		},
 	}
 }
 

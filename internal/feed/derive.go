@@ -12,8 +12,8 @@ import (
 
 // derive returns the changes of verdicts that follow from a batch. A verdict is told if its revision is tagged, or was
 // the newest when the result came in. A revision that came to be one of these with the batch has the verdict with which
-// it was made, or else the present one: it did not change. Where events of a later batch have changed a verdict already,
-// that is told with them.
+// it was made, or else the present one: it did not change. Where events of a later batch have changed a verdict
+// already, that is told with them.
 func derive(defaults revisions.Defaults, batch Batch) (derived Derived) {
 	told, judged := readBatch(batch)
 	for _, revision := range batch.Evidence.Revisions {
@@ -37,8 +37,8 @@ func derive(defaults revisions.Defaults, batch Batch) (derived Derived) {
 	return derived
 }
 
-// until returns the verdict that was told last where the present one, at a time, is another one that is told later: with
-// the result that it comes from, or as an expiry.
+// until returns the verdict that was told last where the present one, at a time, is another one that is told later:
+// with the result that it comes from, or as an expiry.
 func (v Verdict) until(now time.Time) Verdict {
 	if v.Due = (time.Time{}); v.Status == validations.Success.String() {
 		v.Due = now
