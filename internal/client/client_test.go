@@ -240,6 +240,12 @@ func TestErrors(t *testing.T) {
 				"  - message: \"line\\x1b 3\"\n    error: true\n", "Content-Type", "application/x-yaml"),
 			"no such revision\n  line\ufffd 3",
 		},
+		"of a document": {
+			answer(400, "kind: Status\nmessage: not valid\ndetails:\n  errorType: InvalidDocumentFormat\n  messageList:\n"+
+				"  - message: no storagePolicy\n    documents: [{schema: acme/Host/v1, layer: site, name: h}]\n"+
+				"    diagnostic: At .metadata (line 2). Add it.\n", "Content-Type", "application/x-yaml"),
+			"not valid\n  [acme/Host/v1, site] h: no storagePolicy\n    At .metadata (line 2). Add it.",
+		},
 		"YAML of others": {
 			answer(404, "? [a]\n: b\n", "Content-Type", "application/x-yaml"),
 			`http://purser.example answers 404 Not Found, not in Purser's form but as "application/x-yaml"; is there a proxy before ` +

@@ -76,10 +76,8 @@ func (c *Client) errorOf(ctx context.Context, answer Answer) error {
 		Kind    string  `json:"kind"`
 		Message *string `json:"message"`
 		Details struct {
-			ErrorType   string `json:"errorType"`
-			MessageList []struct {
-				Message *string `json:"message"`
-			} `json:"messageList"`
+			ErrorType   string    `json:"errorType"`
+			MessageList []message `json:"messageList"`
 		} `json:"details"`
 	}
 	if json.Unmarshal(jsonOf(ctx, answer), &envelope) != nil || envelope.Kind != "Status" {
@@ -91,11 +89,37 @@ func (c *Client) errorOf(ctx context.Context, answer Answer) error {
 		e.Message = Printable(*envelope.Message)
 	}
 	for _, m := range envelope.Details.MessageList {
-		if m.Message != nil && *m.Message != "" && Printable(*m.Message) != e.Message {
-			e.Messages = append(e.Messages, Printable(*m.Message))
+		if text := m.text(); text != "" && text != e.Message {
+			e.Messages = append(e.Messages, text)
 		}
 	}
 	return e
+}
+
+// message is one of the messages of an error.
+type message struct {
+	Message    *string `json:"message"`
+	Diagnostic string  `json:"diagnostic"` // where it is wrong, and the way out
+	Documents  []struct {
+		Schema string `json:"schema"`
+		Layer  string `json:"layer"`
+		Name   string `json:"name"`
+	} `json:"documents"` // that it is about
+}
+
+// text returns the message with the document that it is about, and the diagnostic in a line of its own.
+func (m message) text() string {
+	if m.Message == nil || *m.Message == "" {
+		return ""
+	}
+	text := *m.Message
+	if len(m.Documents) == 1 {
+		text = document.Identity(m.Documents[0]).String() + ": " + text
+	}
+	if m.Diagnostic != "" {
+		text += "\n    " + m.Diagnostic
+	}
+	return Printable(text)
 }
 
 // jsonOf returns the body of an answer that is an error as JSON: errors are in YAML where YAML or a text was asked for.
