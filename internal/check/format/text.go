@@ -129,7 +129,7 @@ func (w *textWriter) causes(gutter string, causes []validations.Cause, depth int
 
 func (w *textWriter) note(gutter, kind, text string) {
 	text = printable(strings.ReplaceAll(text, "\n", " "))
-	w.line(fmt.Sprintf(" %s %s %-6s%s", gutter, w.tinted(blue, "="), kind+":", text))
+	w.line(fmt.Sprintf(" %s %s %-5s %s", gutter, w.tinted(blue, "="), kind+":", text))
 }
 
 // under returns blanks up to a column of a line. Tabs stay, so that the caret stands below the column.
