@@ -322,18 +322,19 @@ func (d *documentStream) yamlWith(key textKey) []byte {
 // prepared are texts of documents that were made before the answer is written.
 type prepared map[textKey][]byte
 
-// maxPrepared bounds the documents of which texts are prepared, in bytes of their data.
+// maxPrepared is the size in bytes from which on no further texts are prepared.
 const maxPrepared = 4 << 20
 
-// prepare makes the texts of documents with their stored status, of the first ones if they are large.
+// prepare makes the texts of documents with their stored status. It leaves out the last ones of a large answer.
 func prepare(documents []*revisions.Stored) prepared {
-	texts, stream, size := make(prepared, len(documents)), documentStream{}, 0
+	texts, stream, size := prepared{}, documentStream{}, 0
 	for _, doc := range documents {
-		if size += len(doc.Data); size > maxPrepared {
+		if size >= maxPrepared {
 			break
 		}
 		key := textKey{doc, true}
 		texts[key] = stream.yamlWith(key)
+		size += len(texts[key])
 	}
 	return texts
 }
