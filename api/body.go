@@ -37,7 +37,7 @@ func (s *server) checkBody(next http.Handler) http.Handler {
 	})
 }
 
-// takesArchive matches the paths whose bodies are archives of packages.
+// takesArchive matches the paths that take the archive of a package as the body.
 var takesArchive = regexp.MustCompile(`^/api/v1\.0/(packages/check|buckets/[^/]+/packages/[^/]+)/?$`)
 
 func checkContentType(r *http.Request) error {

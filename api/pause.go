@@ -10,7 +10,7 @@ import (
 	"purser/internal/feed"
 )
 
-// pause is what is kept of a request while it waits: see pausing.
+// pause is the state of a request while it waits. pausing describes how it is used.
 type pause struct {
 	began  time.Time     // the request
 	limit  time.Duration // of the wait
@@ -33,10 +33,10 @@ type pauseKey struct{}
 // begun reports whether a request waits or has waited.
 func (p *pause) begun() bool { return p.group != nil }
 
-// pausing lets requests wait outside of the handlers that it is put around. A request that has to wait returns from
-// them without an answer, and is handled again, by all of them, when it has waited: so it is authorized again, and
-// meanwhile needs little more memory than a connection of net/http does. The first time, it has a goroutine of its own,
-// whose stack ends with it; that of the connection stays as small as it is.
+// pausing returns a handler in which requests wait outside of next. A request that has to wait returns from next
+// without an answer, and next handles it again after the wait: it is authorized again, and takes little more memory
+// meanwhile than a connection of net/http. next first runs in a goroutine of its own, so that its stack is freed, and
+// that of the connection's goroutine does not grow.
 func (s *server) pausing(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mayWait := strings.Contains(r.URL.RawQuery, waitParameter) || strings.Contains(r.URL.RawQuery, "%")

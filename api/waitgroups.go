@@ -142,8 +142,8 @@ func shareable(r *http.Request) *http.Request {
 	return r.Clone(context.WithValue(ctx, chi.RouteCtxKey, routing))
 }
 
-// lookFor answers a request again whenever something has happened, until the answer is not one to wait on. Each time it
-// is made in a goroutine of its own, whose stack ends with it.
+// lookFor answers a request again after each event, until the answer ends the wait. Each answer is made in a goroutine
+// of its own, whose stack is freed with it.
 func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, joined *group) (
 	answer *recorded, err error,
 ) {

@@ -15,8 +15,7 @@ const (
 	plain = "\x1b[m"
 )
 
-// hasColors reports whether what is written may have colours: on a terminal that has them, unless NO_COLOR
-// (https://no-color.org) is set.
+// hasColors reports whether w is a terminal that shows colours, and NO_COLOR (https://no-color.org) is not set.
 func hasColors(w io.Writer) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(w)
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // plan prints what a push would do: each document that it adds, changes and deletes, with the differences, and the
-// verdict. The answer is no if that is a failure which posted results cannot mend.
+// verdict. It returns an error that makes the exit code 1 if that is a failure that no posted result can change.
 func (p *push) plan(ctx context.Context) error {
 	written, err := p.send(ctx, p.change)
 	if err != nil {

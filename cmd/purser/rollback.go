@@ -59,8 +59,8 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings) error {
 	}})
 }
 
-// foretell prints what the rollback would do. The answer is no if the verdict is a failure that posted results cannot
-// mend.
+// foretell prints what the rollback would do. It returns an error that makes the exit code 1 if the verdict would be a
+// failure that no posted result can change.
 func (c *rollbackCommand) foretell(ctx context.Context, around *surroundings, server *client.Client, revision string,
 	change client.Change,
 ) error {
