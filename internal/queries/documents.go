@@ -21,7 +21,7 @@ func (v View) Documents(ctx context.Context, id int64, selection Selection) (Sel
 		return v.search(ctx, id, selection)
 	}
 	wanted := v.restricted(selection)
-	wanted.MaxBytes = maxRead
+	wanted.MaxBytes, wanted.Shared = maxRead, !v.viewer.Redacted
 	if selection.Limit >= 0 {
 		wanted.Limit++ // one more shows whether there are more
 	}
@@ -97,7 +97,7 @@ func (v View) Rendered(ctx context.Context, id int64, selection Selection) (Sele
 			return Selected{}, err
 		}
 	}
-	selected := v.redacted(page(documents, selection.Page))
+	selected := v.redacted(selection.Of(documents))
 	selected.Stamp, selected.Provisional = stamp, rendered.Provisional
 	return selected, nil
 }
@@ -121,13 +121,13 @@ func (s *Service) selectRendered(ctx context.Context, id int64, selection Select
 	return selected, nil
 }
 
-// page cuts a page out of documents.
-func page(documents []*revisions.Stored, page Page) Selected {
-	documents = documents[min(page.Offset, len(documents)):]
-	if page.Limit < 0 || page.Limit >= len(documents) {
+// Of returns the documents of a list that are on the page.
+func (p Page) Of(documents []*revisions.Stored) Selected {
+	documents = documents[min(p.Offset, len(documents)):]
+	if p.Limit < 0 || p.Limit >= len(documents) {
 		return Selected{Documents: documents}
 	}
-	return Selected{Documents: documents[:page.Limit], More: true}
+	return Selected{Documents: documents[:p.Limit], More: true}
 }
 
 // rendered returns a revision as it is rendered, from the cache if it is there.

@@ -31,7 +31,7 @@ func TestPage(t *testing.T) {
 		{Page{Offset: 9, Limit: 9}, "[]", false},
 		{Page{Offset: 9, Limit: -1}, "[]", false},
 	} {
-		got := page(all, c.page)
+		got := c.page.Of(all)
 		if fmt.Sprint(names(got.Documents)) != c.want || got.More != c.more {
 			t.Errorf("%+v: %v, more %v; want %s, %v", c.page, names(got.Documents), got.More, c.want, c.more)
 		}

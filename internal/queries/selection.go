@@ -14,8 +14,14 @@ type Selection struct {
 	Cleartext bool    // leave encrypted documents out; a View sets it
 	Sort      []SortKey
 	Backwards bool
-	MaxBytes  int // outline the documents from the one on with which those that are read are larger; 0 is no limit
+	MaxBytes  int  // outline the documents from the one on with which those that are read are larger; 0 is no limit
+	Shared    bool // MaxBytes does not count documents that are in memory already, as the caller copies none of them
 	Page
+}
+
+// IsWhole reports whether a selection takes all documents of a revision in their order, apart from its page.
+func (s Selection) IsWhole() bool {
+	return !s.restricts() && s.Abstract == nil && s.Search == "" && !s.Cleartext && !s.Backwards
 }
 
 // Label is a label with its value.

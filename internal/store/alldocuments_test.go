@@ -1,10 +1,12 @@
 package store_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store/storetest"
 )
@@ -57,4 +59,60 @@ func TestStore_AllDocuments(t *testing.T) {
 		t.Fatal(err)
 	}
 	is(put(t, elsewhere, "a", widget("w9", 9)), 1, `w9{"x":9}`)
+}
+
+// The documents of the newest revision are taken from memory where they are all asked for, or a page of them, by who
+// may see them all and makes no copies; never those of another revision with the same number.
+func TestStore_Documents_shared(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	kept, elsewhere := openStore(t, url, defaults()), open(t, url)
+	first := put(t, elsewhere, "a", widget("w1", 1)+widget("w2", 2)+widget("w3", 3))
+	all, err := kept.AllDocuments(t.Context(), first.Revision, first.Stamp)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none := queries.Page{Limit: -1}
+	for _, c := range []struct {
+		name   string
+		asked  queries.Selection
+		shared bool
+		want   []string
+	}{
+		{"all", queries.Selection{Shared: true, Page: none, MaxBytes: 1}, true, []string{"w1", "w2", "w3"}},
+		{"a page", queries.Selection{Shared: true, Page: queries.Page{Offset: 1, Limit: 1}}, true, []string{"w2"}},
+		{"behind the end", queries.Selection{Shared: true, Page: queries.Page{Offset: 9, Limit: 1}}, true, nil},
+		{"copied", queries.Selection{Page: none}, false, []string{"w1", "w2", "w3"}},
+		{"without encrypted ones", queries.Selection{Shared: true, Cleartext: true, Page: none}, false, []string{"w1", "w2", "w3"}},
+		{"backwards", queries.Selection{Shared: true, Backwards: true, Page: none}, false, []string{"w3", "w2", "w1"}},
+		{"concrete", queries.Selection{Shared: true, Abstract: []bool{true}, Page: none}, false, nil},
+		{"of a name", queries.Selection{Shared: true, Names: []string{"w2"}, Page: none}, false, []string{"w2"}},
+	} {
+		got, err := kept.Documents(t.Context(), first.Revision, c.asked)
+		if err != nil || got.Stamp != first.Stamp || got.Revision != first.Revision {
+			t.Errorf("%s: revision %d with stamp %v: %v", c.name, got.Revision, got.Stamp, err)
+		}
+		var names []string
+		for _, doc := range got.Documents {
+			names = append(names, doc.Name)
+			if shared := slices.Contains(all.Documents, doc); shared != c.shared {
+				t.Errorf("%s: %s is shared: %v, want %v", c.name, doc.Name, shared, c.shared)
+			}
+		}
+		if diff := cmp.Diff(c.want, names); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", c.name, diff)
+		}
+	}
+	if err := elsewhere.Purge(t.Context(), revisions.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	whole := queries.Selection{Shared: true, Page: none}
+	if _, err := kept.Documents(t.Context(), first.Revision, whole); err == nil {
+		t.Error("documents of a deleted revision")
+	}
+	again := put(t, elsewhere, "a", widget("w9", 9))
+	got, err := kept.Documents(t.Context(), again.Revision, whole)
+	if err != nil || again.Revision != first.Revision || len(got.Documents) != 1 || got.Stamp != again.Stamp {
+		t.Errorf("%d documents of revision %d after a purge: %v", len(got.Documents), got.Revision, err)
+	}
 }

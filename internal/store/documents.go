@@ -27,7 +27,20 @@ const fallbackPolicy = withContent + `WHERE d.site = $1 AND d.schema LIKE 'deckh
 	ORDER BY d.since > $2, d.since DESC LIMIT 1`
 
 // Documents implements queries.Store.
-func (s *Store) Documents(ctx context.Context, revision int64, selection queries.Selection) (
+func (s *Store) Documents(ctx context.Context, revision int64, selection queries.Selection) (queries.Selected, error) {
+	if kept, _ := s.live.Get(struct{}{}); selection.Shared && selection.IsWhole() && kept.revision == revision {
+		same, err := collect(ctx, s, pgx.RowTo[int64], sameRevision, s.site, revision, kept.stamp)
+		if err != nil || len(same) > 0 {
+			selected := selection.Of(kept.documents)
+			selected.Revision, selected.Stamp = revision, kept.stamp
+			return selected, err
+		}
+	}
+	return s.selected(ctx, revision, selection)
+}
+
+// selected reads the documents of a revision that a selection asks for.
+func (s *Store) selected(ctx context.Context, revision int64, selection queries.Selection) (
 	selected queries.Selected, err error,
 ) {
 	type found struct {
