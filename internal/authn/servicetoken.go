@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	minSignInInterval = 5 * time.Second  // the shortest time between sign-ins: Keystone locks users out after too many wrong passwords
+	minSignInInterval = 5 * time.Second  // between sign-ins: Keystone locks users out after too many wrong passwords
 	renewBefore       = 10 * time.Second // how long before its expiry a service token is replaced
 	maxSecretFile     = 64 << 10         // bytes
 )

@@ -18,10 +18,10 @@
 // sign.
 //
 // Invariants:
-//   - An unknown value matches nothing: a key that is not a credential, a credential that the caller lacks, an attribute
-//     that targets lack, a rule that is not registered.
+//   - An unknown value matches nothing: a key that is not a credential, a credential that the caller lacks, an
+//     attribute that targets lack, a rule that is not registered.
 //   - A Policy is immutable, has every rule that it refers to, and no cycle. Allows evaluates each rule at most once.
 //   - The cost of a file is bounded: MaxSize, MaxRules, maxNesting.
-//   - A file is used as a whole or not at all. Where the reference treats an expression that it cannot parse as "never",
-//     Parse returns an error.
+//   - A file is used as a whole or not at all. Where the reference treats an expression that it cannot parse as
+//     "never", Parse returns an error.
 package authz
