@@ -44,7 +44,7 @@ scan:
 	return text
 }
 
-// continuation reads the continuation lines of a plain scalar, which are indented more than parent, and returns the whole
+// continuation reads the following lines of a plain scalar, which are indented more than parent, and returns the whole
 // scalar.
 func (r *reader) continuation(text string, parent int) string {
 	out := r.buffer[:0]
