@@ -20,7 +20,7 @@ import (
 	"purser/internal/queries"
 )
 
-// checkCommand says what a server would say about files.
+// checkCommand reports what a server would report about files.
 type checkCommand struct {
 	Paths []string `arg:"" optional:"" name:"path" help:"Files, folders with *.yaml, *.yml and *.json, or - for the standard input (default: the working directory)."`
 
@@ -88,10 +88,10 @@ func listRules(w io.Writer) error {
 		fmt.Fprintf(&b, "%-24s%s. %s\n", rule.ID, rule.Short, rule.Help)
 	}
 	_, err := io.WriteString(w, b.String())
-	return err //nolint:wrapcheck // it says all
+	return err //nolint:wrapcheck // the error has context
 }
 
-// configure fills in what the command line leaves open, and checks all of it.
+// configure sets what the command line leaves open, and checks the flags.
 func (c *checkCommand) configure(ctx context.Context) error {
 	if len(c.Paths) == 0 {
 		c.Paths = []string{"."}
@@ -143,8 +143,8 @@ func oneOf(flag, value string, values []string) error {
 	return fmt.Errorf("%s: %q is none of %s", flag, value, strings.Join(values, ", "))
 }
 
-// boundMemory keeps a check below 512 MiB, and lets it collect less garbage before. GOMEMLIMIT and GOGC in the
-// environment win.
+// boundMemory limits the memory of a check to 512 MiB, and collects garbage less often below that. GOMEMLIMIT and GOGC
+// in the environment take precedence.
 func boundMemory() {
 	const most, percent = 400 << 20, 400
 	if os.Getenv("GOMEMLIMIT") == "" {
@@ -155,7 +155,7 @@ func boundMemory() {
 	}
 }
 
-// read reads the files, those with schemas last: of two DataSchemas alike that of the paths counts.
+// read reads the files. Those with schemas come last, so that DataSchemas in the paths take precedence.
 func (c *checkCommand) read(reader *check.Reader) ([]check.File, error) {
 	files, err := reader.Read(c.Paths, false)
 	if err != nil {
@@ -189,7 +189,7 @@ func (c *checkCommand) check(ctx context.Context, around *surroundings, checker 
 		report = report.Without(baseline)
 	}
 	out := around.stdout
-	if c.Render == "-" { // which has the documents
+	if c.Render == "-" { // the documents are on standard output
 		out = around.stderr
 	}
 	options := format.Options{Color: hasColors(out), Version: versionText()}
@@ -223,7 +223,7 @@ func (c *checkCommand) writeBaseline(around *surroundings, report check.Report) 
 		return fmt.Errorf("write the baseline: %w", err)
 	}
 	_, err := fmt.Fprintf(around.stdout, "%s written to %s\n", counted(len(report.Findings), "finding"), c.Baseline)
-	return err //nolint:wrapcheck // it says all
+	return err //nolint:wrapcheck // the error has context
 }
 
 // render writes the rendered documents.
@@ -245,11 +245,11 @@ func (c *checkCommand) render(stdout io.Writer, report check.Report) error {
 	return nil
 }
 
-// watch checks the paths now and whenever they have changed.
+// watch checks the paths, and again whenever they change.
 func (c *checkCommand) watch(ctx context.Context, around *surroundings, checker *check.Checker, reader *check.Reader,
 	progress *progress,
 ) error {
-	const often, share = 50 * time.Millisecond, 10 // of the time, for looking
+	const often, share = 50 * time.Millisecond, 10 // share: of the time is spent on looking for changes
 	var last []check.File
 	var said string
 	for first := true; ; first = false {
@@ -259,14 +259,14 @@ func (c *checkCommand) watch(ctx context.Context, around *surroundings, checker 
 		switch {
 		case err != nil && first:
 			return err
-		case err != nil: // a path is gone for now
+		case err != nil: // for example, a path is missing for a moment
 			if said != err.Error() {
 				said = err.Error()
 				_, _ = fmt.Fprintln(around.stderr, "purser:", said)
 			}
 		case first || !check.Same(last, files):
 			if last, said = files, ""; isTerminal(around.stdout) {
-				_, _ = io.WriteString(around.stdout, "\x1b[2J\x1b[H") // an empty screen
+				_, _ = io.WriteString(around.stdout, "\x1b[2J\x1b[H") // clear the screen
 			}
 			err := c.check(ctx, around, checker, files, progress)
 			if _, found := errors.AsType[no](err); err != nil && !found {
@@ -281,9 +281,9 @@ func (c *checkCommand) watch(ctx context.Context, around *surroundings, checker 
 	}
 }
 
-// progress shows on a terminal how far a check has come, once it has taken a while.
+// progress shows the progress of a long check on a terminal.
 type progress struct {
-	w     io.Writer // nil if it is no terminal
+	w     io.Writer // nil if it is not a terminal
 	began time.Time
 	shown bool
 }
@@ -306,7 +306,7 @@ func (p *progress) show(done, of int) {
 		strings.Repeat(" ", width-full), done, of)
 }
 
-// clear removes it.
+// clear removes the progress bar.
 func (p *progress) clear() {
 	if p.shown {
 		_, _ = io.WriteString(p.w, "\r\x1b[K")
@@ -314,7 +314,7 @@ func (p *progress) clear() {
 	}
 }
 
-// isTerminal reports whether people read what is written.
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The colours of differences, as ANSI escapes: those of git.
+// Colours of differences, as ANSI escape sequences. They are the same as git's.
 const (
 	bold  = "\x1b[1m"
 	red   = "\x1b[31m"
@@ -20,7 +20,7 @@ func hasColors(w io.Writer) bool {
 	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(w)
 }
 
-// tinted returns a text in a colour, "" for none.
+// tinted returns a text in a colour; a tint of "" changes nothing.
 func tinted(tint, text string) string {
 	if tint == "" || text == "" {
 		return text
@@ -28,7 +28,7 @@ func tinted(tint, text string) string {
 	return tint + text + plain
 }
 
-// coloredDiff returns a unified diff with its lines in colours.
+// coloredDiff colours the lines of a unified diff.
 func coloredDiff(unified string) string {
 	var b strings.Builder
 	for _, line := range diffLines(unified) {
@@ -62,11 +62,11 @@ func (l diffLine) tint() string {
 	}[l.kind]
 }
 
-// diffLines returns the lines of the unified diffs of documents, one after the other. Lines in a hunk that look like
-// names are told from those by the numbers of lines that the hunk has.
+// diffLines returns the lines of the concatenated unified diffs of several documents. It counts the lines of each hunk,
+// because lines of a document may look like the names before a hunk.
 func diffLines(unified string) []diffLine {
 	var lines []diffLine
-	header := true // the lines --- and +++ before the first hunk of a document
+	header := true // between the documents: --- and +++ lines come next
 	left, right := 0, 0
 	for line := range strings.Lines(unified) {
 		line = strings.TrimSuffix(line, "\n")
@@ -94,7 +94,7 @@ func diffLines(unified string) []diffLine {
 	return lines
 }
 
-// extentsOf reads how many old and new lines follow: @@ -1,6 +1,7 @@.
+// extentsOf returns the numbers of old and new lines in a hunk, from a header such as @@ -1,6 +1,7 @@.
 func extentsOf(line string) (left, right int) {
 	fields := strings.Fields(line)
 	if len(fields) < 3 {

@@ -31,7 +31,7 @@ func (c *completionCommand) Run(around *surroundings, parser *kong.Kong) error {
 	return write(around, text)
 }
 
-// shells holds the scripts. Each finds the command among the words before the cursor, then completes a value of the
+// shells holds the scripts. Each finds the command among the words before the cursor. Then it completes a value of the
 // flag before the cursor, or what may come after the command.
 //
 //go:embed shells/*.tmpl
@@ -51,15 +51,15 @@ func completion(shell string, commands []*node) (string, error) {
 	return b.String(), nil
 }
 
-// quoted returns a text in single quotes, as bash and zsh read it.
+// quoted quotes a text for bash and zsh.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
-// described returns a word with its description for zsh, in quotes.
+// described returns a word with its description, quoted, for zsh.
 func described(word, description string) string {
 	return quoted(strings.ReplaceAll(word, ":", `\:`) + ":" + description)
 }
 
-// fishQuoted returns a text in single quotes, as fish reads it.
+// fishQuoted quotes a text for fish.
 func fishQuoted(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text) + "'"
 }

@@ -15,7 +15,7 @@ import (
 	"purser/internal/spelling"
 )
 
-// configuration is the configuration file: servers by name, and which of them is meant where none is named.
+// configuration is the configuration file: servers by name, and the current one.
 type configuration struct {
 	Current string                 `json:"current"`
 	Servers map[string]namedServer `json:"servers"`
@@ -23,17 +23,18 @@ type configuration struct {
 	path string
 }
 
-// namedServer is a server with how to reach it. Paths are relative to the configuration file; ~ is the home directory.
+// namedServer is a server and how to connect to it. Paths are relative to the configuration file, and ~ is the home
+// directory.
 type namedServer struct {
 	URL          string   `json:"url"`
 	TokenFile    string   `json:"token-file"`
-	TokenCommand []string `json:"token-command"` // a program and its arguments, which prints the token
+	TokenCommand []string `json:"token-command"` // program and arguments that print the token
 	CA           string   `json:"ca"`
 	Cert         string   `json:"cert"`
 	Key          string   `json:"key"`
 }
 
-// configPath returns where the configuration file is.
+// configPath returns the path of the configuration file.
 func configPath() string {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if dir == "" {
@@ -46,7 +47,7 @@ func configPath() string {
 	return filepath.Join(dir, "purser", "config.yaml")
 }
 
-// readConfiguration reads a configuration file. One that is not there is empty.
+// readConfiguration reads a configuration file. A missing file is the same as an empty one.
 func readConfiguration(ctx context.Context, path string) (configuration, error) {
 	config := configuration{path: path}
 	text, err := os.ReadFile(path) //nolint:gosec // the user names it
@@ -62,7 +63,7 @@ func readConfiguration(ctx context.Context, path string) (configuration, error) 
 	return config, nil
 }
 
-// server returns the server that a name or a URL means, or the current one.
+// server returns the server with a name or URL, or the current server if name is "".
 func (c configuration) server(name string) (namedServer, error) {
 	if name == "" {
 		name = c.Current
@@ -90,7 +91,7 @@ func (c configuration) server(name string) (namedServer, error) {
 	return namedServer{}, fmt.Errorf("there is no server %q in %s; %s", name, c.path, hint)
 }
 
-// resolved returns a server with the paths of its files.
+// resolved returns a server with absolute paths.
 func (c configuration) resolved(s namedServer) (namedServer, error) {
 	for _, path := range []*string{&s.TokenFile, &s.CA, &s.Cert, &s.Key} {
 		switch rest, home := strings.CutPrefix(*path, "~/"); {

@@ -15,7 +15,7 @@ import (
 	"purser/internal/document"
 )
 
-// diffCommand prints how the documents of two revisions differ.
+// diffCommand prints the differences between the documents of two revisions.
 type diffCommand struct {
 	remote
 
@@ -75,7 +75,7 @@ func (c *diffCommand) text(ctx context.Context, server *client.Client, before, a
 	return string(answer.Body), err
 }
 
-// rendered compares the rendered documents of two revisions here.
+// rendered compares the rendered documents of two revisions. The server has no such comparison.
 func (c *diffCommand) rendered(ctx context.Context, server *client.Client, before, after string) (string, error) {
 	old, err := renderedOf(ctx, server, before)
 	if err != nil {
@@ -119,7 +119,7 @@ func renderedOf(ctx context.Context, server *client.Client, revision string) (ma
 	if revision == "0" {
 		return nil, nil
 	}
-	// Hashes in the place of secrets: they tell whether a secret has changed, and show nothing of it.
+	// Request hashes in place of secrets. They show whether a secret has changed, but not the secret.
 	query := url.Values{"cleartext-secrets": {"false"}}
 	text, err := server.Get(ctx, nil, query, "revisions", revision, "rendered-documents")
 	if err != nil {
@@ -131,7 +131,7 @@ func renderedOf(ctx context.Context, server *client.Client, revision string) (ma
 	}
 	documents := map[client.Identity]*stored{}
 	for i := range list {
-		list[i].encrypted = false // its data is a hash
+		list[i].encrypted = false // the data is a hash
 		documents[key(list[i].Identity)] = &list[i]
 	}
 	return documents, nil
@@ -144,7 +144,7 @@ func titleOf(revision string, doc *stored) string {
 	return cellOf(fmt.Sprintf("revision %s, rendered: %s", revision, doc))
 }
 
-// patchOf returns the JSON patch of a document in the server's form; nil if it has not changed.
+// patchOf returns the JSON patch of a document in the server's form, nil if the document has not changed.
 func patchOf(ctx context.Context, id client.Identity, before, after *stored) (any, error) {
 	change := "modified"
 	var patch []any

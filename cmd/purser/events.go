@@ -15,7 +15,7 @@ import (
 	"purser/internal/document"
 )
 
-// eventsCommand prints what has happened.
+// eventsCommand prints events.
 type eventsCommand struct {
 	remote
 

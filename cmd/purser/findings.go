@@ -10,7 +10,7 @@ import (
 	"purser/internal/client"
 )
 
-// findingsCommand lists what is wrong with a revision.
+// findingsCommand lists the findings of a revision.
 type findingsCommand struct {
 	reading
 

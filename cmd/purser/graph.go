@@ -12,7 +12,7 @@ import (
 	"purser/internal/client"
 )
 
-// graphCommand prints how the documents of a revision depend on each other.
+// graphCommand prints the dependencies between the documents of a revision.
 type graphCommand struct {
 	remote
 	at
@@ -67,7 +67,7 @@ func (c *graphCommand) Run(ctx context.Context, around *surroundings) error {
 	return write(around, b.String())
 }
 
-// graphText prints a graph: each document with what it depends on below it.
+// graphText prints a graph as text: below each document, the documents that it depends on.
 func graphText(w io.Writer, graph client.Graph) {
 	needs := map[int][]client.Edge{}
 	for _, edge := range graph.Edges {
@@ -79,7 +79,7 @@ func graphText(w io.Writer, graph client.Graph) {
 	}
 	for _, node := range graph.Nodes {
 		if node.Missing != "" {
-			continue // it stands below those that need it
+			continue // printed below the documents that depend on it
 		}
 		fmt.Fprintln(w, cellOf(nodeText(node)))
 		edges := needs[node.ID]

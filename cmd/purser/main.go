@@ -1,4 +1,4 @@
-// Command purser checks folders of documents, and pushes them to and reads them from a server. It needs no database.
+// Command purser checks documents in local files, pushes them to a server and reads them from it. It needs no database.
 package main
 
 import (
@@ -26,7 +26,7 @@ whether a revision may be deployed. This command checks documents, and pushes th
 
 Exit codes: 0 done; 1 the answer is no (findings, not the expected status, a refused change); 2 it could not be done.`
 
-// commands is the command line.
+// commands defines the command line.
 type commands struct {
 	Check      checkCommand      `cmd:"" group:"files" help:"Say what a server would say about files."`
 	Push       pushCommand       `cmd:"" group:"change" help:"Put documents into a bucket, or folders of them into several."`
@@ -55,7 +55,7 @@ type commands struct {
 	ShowVersion kong.VersionFlag `help:"Print the version and exit." name:"version"`
 }
 
-// widthOf returns how many characters a line of a terminal has; 0 if a file is none.
+// widthOf returns the width of a terminal in characters, 0 if the file is not a terminal.
 func widthOf(file *os.File) int {
 	width, _, err := term.GetSize(int(file.Fd()))
 	if err != nil {
@@ -64,7 +64,7 @@ func widthOf(file *os.File) int {
 	return width
 }
 
-// groups are the headings of the list of commands, in their order.
+// groups returns the headings of the list of commands, in order.
 func groups() []kong.Group {
 	return []kong.Group{
 		{Key: "files", Title: "Check documents:"},
@@ -75,29 +75,29 @@ func groups() []kong.Group {
 	}
 }
 
-// surroundings are what a command reads and writes beside its arguments.
+// surroundings are the standard streams of a command and their properties.
 type surroundings struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
-	asks           bool // there is a terminal to ask questions on
-	width          int  // of the terminal that stdout is, in characters; 0 if it is none
+	asks           bool // questions can be asked on a terminal
+	width          int  // of the terminal on stdout, in characters; 0 if it is not a terminal
 	colors         bool // differences on stdout are coloured
 }
 
-// no is the error of a command that has done its work, and whose answer is no. It exits with 1, and what it says, if
-// anything, is printed; other errors exit with 2.
+// no is the error of a command that succeeded with a negative answer. The exit code is 1, and the text, if any, is
+// printed. The exit code of other errors is 2.
 type no string
 
 func (n no) Error() string { return string(n) }
 
 const (
-	exitNo     = 1 // findings, not the expected status, a refused change
-	exitFailed = 2 // the command could not be run
+	exitNo     = 1 // there are findings, another status than expected, or a refused change
+	exitFailed = 2 // the command failed
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	ended := context.AfterFunc(ctx, func() { // a command that reads a pipe or a terminal does not notice
+	ended := context.AfterFunc(ctx, func() { // a command that reads a pipe or a terminal does not notice the signal
 		time.Sleep(time.Second)
 		os.Exit(exitFailed)
 	})
@@ -106,12 +106,13 @@ func main() {
 		asks: isTerminal(os.Stdin) && isTerminal(os.Stderr), width: widthOf(os.Stdout),
 		colors: hasColors(os.Stdout),
 	})
-	ended() // before stop, which ends ctx too
+	ended() // before stop, which also ends ctx
 	stop()
 	os.Exit(code)
 }
 
-// exit is the exit code that kong asks for. run recovers it, so that it can be tested.
+// exit is panicked with by kong's Exit function instead of ending the process. run recovers it, so that it can be
+// tested.
 type exit int
 
 // run runs the program and returns its exit code.
@@ -146,7 +147,7 @@ func newParser(ctx context.Context, around *surroundings) (*kong.Kong, error) {
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(around))
 }
 
-// codeOf returns the exit code for the outcome of a command, and prints its error.
+// codeOf prints the error of a command and returns the exit code.
 func codeOf(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
@@ -163,7 +164,7 @@ func codeOf(err error, stderr io.Writer) int {
 	return exitFailed
 }
 
-// commandOf returns the command that an error of kong's Parse is about, as it is typed.
+// commandOf returns the command, as typed, that an error of kong's Parse is about.
 func commandOf(err error) string {
 	command := "purser"
 	if failed, ok := errors.AsType[*kong.ParseError](err); ok {
@@ -184,7 +185,7 @@ func (versionCommand) Run(around *surroundings) error {
 	return write(around, versionText())
 }
 
-// versionText returns the version that the build has set, or that of the module for `go install`.
+// versionText returns the version that the build has set, or else that of the module, as set by go install.
 func versionText() string {
 	if info, ok := debug.ReadBuildInfo(); ok && version == "development" && info.Main.Version != "" {
 		return info.Main.Version

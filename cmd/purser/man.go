@@ -37,7 +37,7 @@ func (c *manCommand) Run(parser *kong.Kong) error {
 	return nil
 }
 
-// manPage returns the page of a command, for man(7).
+// manPage returns the manual page of a command, in the format of man(7).
 func manPage(n *node) string {
 	title := strings.Join(append([]string{"purser"}, n.Path...), "-")
 	help, detail := n.Help, n.Detail
@@ -76,14 +76,14 @@ func manPage(n *node) string {
 	return m.String()
 }
 
-// manual is the text of a page.
+// manual builds the text of a page.
 type manual struct{ strings.Builder }
 
 func (m *manual) linef(format string, args ...any) { fmt.Fprintf(m, format+"\n", args...) }
 
 func (m *manual) entry(title, text string) { m.linef(".TP\n.B %s\n%s", roff(title), roff(text)) }
 
-// paragraphs writes the details of a command. Indented lines are examples.
+// paragraphs adds the details of a command. Indented lines are examples.
 func (m *manual) paragraphs(text string) {
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		switch {

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// folderName returns the name of a bucket, a kind or a document as one that every file system takes: characters other
-// than letters, digits and some marks are percent-encoded. No two names have the same one, apart from the case of their
-// letters.
+// folderName returns a file name for the name of a bucket, a kind or a document, valid on all file systems. Characters
+// other than letters, digits and some punctuation are percent-encoded. File names are unique, unless names differ only
+// in case.
 func folderName(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
@@ -29,7 +29,7 @@ func folderName(name string) string {
 	return text
 }
 
-// isReserved reports whether Windows keeps a name for a device.
+// isReserved reports whether a name is that of a device on Windows.
 func isReserved(name string) bool {
 	name = strings.ToLower(name)
 	switch name {
@@ -41,7 +41,7 @@ func isReserved(name string) bool {
 	return (com != lpt) && len(rest) == 1 && '0' <= rest[0] && rest[0] <= '9'
 }
 
-// bucketOf returns the bucket that a folder stands for.
+// bucketOf returns the bucket that a folder name stands for.
 func bucketOf(folder string) (string, error) {
 	name, err := url.PathUnescape(folder)
 	if err != nil {

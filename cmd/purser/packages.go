@@ -13,8 +13,7 @@ import (
 	"purser/internal/murano/format"
 )
 
-// checkPackages checks packages of Murano, as mpl-check does: each path is a package, or a folder below which packages
-// are.
+// checkPackages checks Murano packages, as mpl-check does. Each path is a package or a folder that contains packages.
 func (c *checkCommand) checkPackages(ctx context.Context, around *surroundings) error {
 	codes := murano.CodesOf(murano.Builtin())
 	c.Format, c.FailOn = cmp.Or(c.Format, "text"), cmp.Or(c.FailOn, "error")
@@ -53,7 +52,7 @@ func (c *checkCommand) checkPackages(ctx context.Context, around *surroundings) 
 	return nil
 }
 
-// isPackage reports whether a path is to be read as one package: all but a folder without a manifest.
+// isPackage reports whether a path is a package: a file, or a folder with a manifest.
 func isPackage(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
 		return true

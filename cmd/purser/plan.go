@@ -61,7 +61,8 @@ func (p *push) plan(ctx context.Context) error {
 	return err
 }
 
-// verdictLine says what the status would be, or is if nothing would change.
+// verdictLine returns a line with the status of the new revision, or with that of the present one if nothing would
+// change.
 func verdictLine(preview client.Preview) string {
 	line := "Status would be: "
 	if !preview.Changed {
@@ -74,7 +75,7 @@ func verdictLine(preview client.Preview) string {
 	return line
 }
 
-// verdictWord returns the status of a revision in the word that a verdict has for it.
+// verdictWord converts the status of a revision to the word of a verdict.
 func verdictWord(status string) string {
 	if status == "failed" {
 		return "failure"
@@ -82,7 +83,7 @@ func verdictWord(status string) string {
 	return status
 }
 
-// differences returns the unified diff of each document that is changed. Data of encrypted documents is left out.
+// differences returns the unified diff of each changed document, without the data of encrypted documents.
 func (p *push) differences(ctx context.Context, preview client.Preview) (map[client.Identity]string, error) {
 	changed, buckets := map[client.Identity]bool{}, map[string]bool{}
 	for _, d := range preview.Documents {
@@ -99,7 +100,7 @@ func (p *push) differences(ctx context.Context, preview client.Preview) (map[cli
 		Query: url.Values{"status.bucket": slices.Sorted(maps.Keys(buckets))},
 	})
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Status == http.StatusForbidden {
-		return nil, nil // who may not read documents gets no differences
+		return nil, nil // callers who may not read documents get no differences
 	}
 	if err != nil {
 		return nil, err
@@ -129,7 +130,7 @@ func (p *push) differences(ctx context.Context, preview client.Preview) (map[cli
 	return differences, nil
 }
 
-// indented returns a diff with each line indented, and with what could control a terminal replaced.
+// indented indents the lines of a diff, and replaces characters that control a terminal.
 func indented(diff string, colors bool) string {
 	if diff == "" {
 		return ""

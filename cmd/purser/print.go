@@ -12,19 +12,19 @@ import (
 	"purser/internal/document"
 )
 
-// output is the flag of commands that print what a server answers.
+// output is the flag for the format in which commands print the answers of a server.
 type output struct {
 	Output string `default:"table" enum:"table,json,yaml,name" help:"Form of the output: table, json, yaml or name." placeholder:"FORM" short:"o"`
 }
 
-// shown is an answer in the forms that it can be printed in.
+// shown is an answer in all the formats in which it can be printed.
 type shown struct {
 	text  []byte   // JSON
-	names []string // what -o name prints, one a line
+	names []string // printed by -o name, one per line
 	table func(w io.Writer)
 }
 
-// print prints an answer in the form that is asked for.
+// print prints an answer in the requested format.
 func (o output) print(around *surroundings, s shown) error {
 	switch o.Output {
 	case "json":
@@ -47,7 +47,7 @@ func lines(of []string) string {
 	return b.String()
 }
 
-// write writes a text on standard output, and a line break if it has none at its end.
+// write writes a text to standard output. It adds a line break unless the text ends with one.
 func write(around *surroundings, text string) error {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += "\n"
@@ -58,7 +58,7 @@ func write(around *surroundings, text string) error {
 	return nil
 }
 
-// columns writes rows as a table with aligned columns. The first row has the titles.
+// columns writes rows as a table with aligned columns. The first row is the header.
 func columns(w io.Writer, rows [][]string) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
@@ -70,7 +70,7 @@ func columns(w io.Writer, rows [][]string) {
 	_ = table.Flush() // w is in memory
 }
 
-// cellOf returns a text as one line that cannot control a terminal.
+// cellOf returns a text as one line, without characters that control a terminal.
 func cellOf(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -80,13 +80,13 @@ func cellOf(text string) string {
 	}, client.Printable(text))
 }
 
-// moment returns a time of the server for people: to the second.
+// moment shortens a time of the server to seconds.
 func moment(at string) string {
 	at, _, _ = strings.Cut(at, ".")
 	return strings.Replace(at, "T", " ", 1)
 }
 
-// dash stands for an empty cell.
+// dash returns a dash for an empty cell, and any other text unchanged.
 func dash(text string) string {
 	if text == "" {
 		return "-"
@@ -94,7 +94,7 @@ func dash(text string) string {
 	return text
 }
 
-// listText returns the items of a list as JSON text in the server's form of lists.
+// listText returns items as JSON text, in the form of the server's lists.
 func listText(items []json.RawMessage) []byte {
 	if items == nil {
 		items = []json.RawMessage{}

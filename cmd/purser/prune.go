@@ -47,7 +47,7 @@ func (c *pruneCommand) Run(ctx context.Context, around *surroundings) error {
 	return c.print(around, shown{text, rangesOf(pruned), func(w io.Writer) { pruneText(w, pruned) }})
 }
 
-// confirm shows what the prune would delete, and asks whether to do it.
+// confirm shows what the prune would delete, and asks for confirmation.
 func (c *pruneCommand) confirm(ctx context.Context, around *surroundings, server *client.Client) error {
 	pruned, _, err := prune(ctx, server, c.Keep, true)
 	if err != nil || pruned.Revisions.Count == 0 {
@@ -73,7 +73,7 @@ func pruneText(w io.Writer, pruned client.Pruned) {
 	}
 }
 
-// rangesOf returns the revisions that a prune deletes: 3, or 5-17.
+// rangesOf returns the revisions that a prune deletes, as numbers and ranges: 3 or 5-17.
 func rangesOf(pruned client.Pruned) []string {
 	var ranges []string
 	for _, r := range pruned.Revisions.Ranges {
@@ -86,7 +86,7 @@ func rangesOf(pruned client.Pruned) []string {
 	return ranges
 }
 
-// prune deletes revisions, or says which it would delete.
+// prune deletes revisions or, in a dry run, returns those that it would delete.
 func prune(ctx context.Context, server *client.Client, keep int, dryRun bool) (client.Pruned, []byte, error) {
 	var pruned client.Pruned
 	text, err := server.Send(ctx, client.Request{

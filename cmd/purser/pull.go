@@ -90,7 +90,8 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
 	})
 }
 
-// existing returns the files of documents in the folder that are to be replaced.
+// existing returns the files of documents in the folder, which will be replaced. It returns an error if the folder is
+// not empty and must not be replaced.
 func (c *pullCommand) existing() ([]string, error) {
 	entries, err := os.ReadDir(c.Dir)
 	switch {
@@ -104,8 +105,8 @@ func (c *pullCommand) existing() ([]string, error) {
 	return documentFiles(c.Dir)
 }
 
-// documentFiles returns the files of documents in a folder and those below it. Hidden ones are left out, and links are
-// not followed.
+// documentFiles returns the files of documents in a folder and its subfolders. It skips hidden ones and does not follow
+// links.
 func documentFiles(path string) (files []string, err error) {
 	err = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
 		switch {
@@ -126,15 +127,15 @@ func documentFiles(path string) (files []string, err error) {
 	return files, nil
 }
 
-// write writes the files, then deletes those that were there and are not among them.
+// write writes the files, and then deletes the old files that are not among them.
 func (c *pullCommand) write(files map[string]stored, old []string) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		doc, at := files[name], filepath.Join(c.Dir, filepath.FromSlash(name))
 		mode := fs.FileMode(0o644)
 		if doc.encrypted {
-			mode = 0o600 // its data is not encrypted here
+			mode = 0o600 // the file's data is not encrypted
 		}
-		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil { //nolint:gosec // a clone has such folders, too
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil { //nolint:gosec // folders of a clone have the same mode
 			return fmt.Errorf("write the documents: %w", err)
 		}
 		text := document.AppendYAML(nil, document.AppendJSON(nil, doc.value(false)))
@@ -160,7 +161,7 @@ func (c *pullCommand) write(files map[string]stored, old []string) error {
 	return nil
 }
 
-// writeFile writes a file with a mode, also if it was there with another one.
+// writeFile writes a file with a mode, even if it exists with another mode.
 func writeFile(path string, text []byte, mode fs.FileMode) error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("write the documents: %w", err)
@@ -171,8 +172,8 @@ func writeFile(path string, text []byte, mode fs.FileMode) error {
 	return nil
 }
 
-// filesOf returns documents by their files: BUCKET/KIND/NAME.yaml, with slashes. Where a file system without case would
-// take two names for the same, or two documents differ in layer or version alone, a number follows.
+// filesOf returns documents by their file names, BUCKET/KIND/NAME.yaml with slashes. A number is added to names that
+// differ only in case, and to those of documents that differ only in layer or version.
 func filesOf(documents []stored) map[string]stored {
 	slices.SortStableFunc(documents, func(a, b stored) int {
 		return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name),
@@ -184,7 +185,7 @@ func filesOf(documents []stored) map[string]stored {
 		if parts := strings.Split(doc.Schema, "/"); len(parts) == 3 {
 			kind = parts[1]
 		}
-		// The first spelling of a kind counts, for file systems without case.
+		// The first spelling of a kind is used for all, because a file system may ignore case.
 		folder := folderName(doc.Bucket) + "/" + folderName(kind)
 		if first, ok := folders[strings.ToLower(folder)]; ok {
 			folder = first
@@ -200,13 +201,13 @@ func filesOf(documents []stored) map[string]stored {
 	return files
 }
 
-// shortened returns the name of a file that is not too long for file systems.
+// shortened shortens the name of a file that is too long for file systems.
 func shortened(name string) string {
 	const most = 200
 	return name[:min(len(name), most)]
 }
 
-// mayNotSeeEncrypted reports whether the server says that the caller may not list encrypted documents.
+// mayNotSeeEncrypted reports whether the server answers that the caller may not list encrypted documents.
 func mayNotSeeEncrypted(ctx context.Context, server *client.Client) bool {
 	var caller client.Caller
 	_, err := server.Get(ctx, &caller, nil, "whoami")
@@ -215,7 +216,7 @@ func mayNotSeeEncrypted(ctx context.Context, server *client.Client) bool {
 
 var encryptedDocument = regexp.MustCompile(`storagePolicy["']?\s*:\s*["']?encrypted`)
 
-// isEncryptedFile reports whether a file may hold an encrypted document.
+// isEncryptedFile reports whether a file may contain an encrypted document.
 func isEncryptedFile(path string) bool {
 	text, err := os.ReadFile(path) //nolint:gosec // the caller names the folder
 	return err != nil || encryptedDocument.Match(text)

@@ -19,7 +19,7 @@ type puppetCommand struct {
 	Diff  puppetDiffCommand  `cmd:"" help:"Print how overrides differ between two revisions."`
 }
 
-// machine are the flags that say for which machine.
+// machine holds the flags that describe a machine.
 type machine struct {
 	Node    string `help:"Name of the machine: overrides with another label of that name are left out."  placeholder:"NAME"`
 	Role    string `help:"Its role, for the label role."                                                  placeholder:"ROLE"`
@@ -90,7 +90,7 @@ func (c *puppetApplyCommand) Run(ctx context.Context, around *surroundings) erro
 	return c.print(around, shown{answer.Body, report.names(), report.table})
 }
 
-// readCatalog reads a catalog from a file, or from standard input for "-".
+// readCatalog reads a catalog from a file, or from standard input if name is "-".
 func readCatalog(around *surroundings, name string) (text []byte, err error) {
 	if name == "-" {
 		text, err = io.ReadAll(around.stdin)
@@ -103,7 +103,7 @@ func readCatalog(around *surroundings, name string) (text []byte, err error) {
 	return text, nil
 }
 
-// puppetReport is what the server says about an overridden catalog.
+// puppetReport is the server's report on an overridden catalog.
 type puppetReport struct {
 	Changes []struct {
 		puppetEntry
@@ -126,7 +126,7 @@ type puppetReport struct {
 	} `json:"warnings"`
 }
 
-// puppetEntry is a resource and the document that is about it.
+// puppetEntry is a resource and the document that the report relates it to.
 type puppetEntry struct {
 	Resource string          `json:"resource"`
 	By       client.Identity `json:"by"`
@@ -206,7 +206,7 @@ func (c *puppetDiffCommand) Run(ctx context.Context, around *surroundings) error
 	return c.print(around, shown{text, found.names(), found.table})
 }
 
-// puppetDifferences is how two revisions differ in what they do to resources.
+// puppetDifferences are the differences between two revisions in the overrides of resources.
 type puppetDifferences struct {
 	Resources []struct {
 		Resource   string          `json:"resource"`

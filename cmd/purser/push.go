@@ -15,7 +15,7 @@ import (
 	"purser/internal/client"
 )
 
-// pushCommand puts documents into a bucket, or those of several buckets as a change set.
+// pushCommand puts documents into one bucket, or into several as a change set.
 type pushCommand struct {
 	remote
 	output
@@ -69,7 +69,7 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 	return status.show(ctx, around, server)
 }
 
-// read reads the documents and how they are to be put.
+// read reads the documents and returns how to put them.
 func (c *pushCommand) read(ctx context.Context, around *surroundings) ([]source, client.Change, error) {
 	change := client.Change{Message: c.Message, MaxDeleted: max(c.MaxDeleted, 0), DryRun: c.DryRun, Findings: true}
 	if c.Yes && c.MaxDeleted < 0 || c.DryRun {
@@ -95,7 +95,7 @@ func (c *pushCommand) read(ctx context.Context, around *surroundings) ([]source,
 	return sources, change, err
 }
 
-// push is a push in progress.
+// push is the state of one push.
 type push struct {
 	*pushCommand
 
@@ -105,7 +105,7 @@ type push struct {
 	change client.Change
 }
 
-// put puts the documents. If that deletes some, it asks first.
+// put puts the documents. If that would delete others, it asks for confirmation.
 func (p *push) put(ctx context.Context) (client.Written, error) {
 	written, err := p.send(ctx, p.change)
 	refused, ok := errors.AsType[*client.Error](err)
@@ -137,11 +137,11 @@ func (p *push) put(ctx context.Context) (client.Written, error) {
 		return would, err
 	}
 	made := p.change
-	made.MaxDeleted, made.IfMatch = -1, would.ETag // what was shown, or nothing
+	made.MaxDeleted, made.IfMatch = -1, would.ETag // make exactly the change that was shown, or none
 	return p.send(ctx, made)
 }
 
-// send puts the documents, with what is wrong then if the caller may read it.
+// send puts the documents. The answer has the findings, if the caller may read them.
 func (p *push) send(ctx context.Context, change client.Change) (client.Written, error) {
 	written, err := p.server.Put(ctx, p.Bucket, p.body.text, change)
 	if refused, ok := errors.AsType[*client.Error](err); ok && change.Findings && refused.Status == http.StatusForbidden &&
@@ -152,8 +152,7 @@ func (p *push) send(ctx context.Context, change client.Change) (client.Written, 
 	return written, err
 }
 
-// refused returns the error of a change that the server does not make, with lines of files in the place of lines of the
-// request.
+// refused returns the error for a change that the server refused. It replaces lines of the request by lines of files.
 func (p *push) refused(err error) error {
 	refused, ok := errors.AsType[*client.Error](err)
 	if !ok {
@@ -167,10 +166,10 @@ func (p *push) refused(err error) error {
 	return errors.New(text)
 }
 
-// report prints what a change has done.
+// report prints the result of a change.
 func (p *push) report(ctx context.Context, written client.Written) error {
 	var found client.Findings
-	// It lists documents for who may not read findings.
+	// For callers who may not read findings, the answer lists documents instead.
 	if strings.HasPrefix(strings.TrimSpace(string(written.Body)), "{") {
 		if err := decode(written.Body, &found); err != nil {
 			return err
@@ -194,12 +193,12 @@ func (p *push) report(ctx context.Context, written client.Written) error {
 	})
 }
 
-// placedFinding is a finding with where it stands in the files: FILE:LINE:COLUMN, or nothing.
+// placedFinding is a finding with its place in the files, FILE:LINE:COLUMN; Place is empty if it is not in a file.
 type placedFinding struct {
 	client.Finding
 
 	Place  string    `json:"place,omitempty"`
-	Line   *struct{} `json:"line,omitempty"` // of the request, which the caller has not seen
+	Line   *struct{} `json:"line,omitempty"` // hides the line in the request, which the user has not seen
 	Column *struct{} `json:"column,omitempty"`
 }
 
@@ -211,7 +210,7 @@ func (p *push) placed(ctx context.Context, findings []client.Finding) []placedFi
 	return list
 }
 
-// findings prints what is wrong, with where it stands in the files.
+// findings prints findings with their places in the files.
 func (p *push) findings(ctx context.Context, w io.Writer, findings []client.Finding, total int, more bool) {
 	for _, f := range findings {
 		fmt.Fprintln(w, cellOf(p.placeOf(ctx, f)+findingText(f)))
@@ -221,7 +220,7 @@ func (p *push) findings(ctx context.Context, w io.Writer, findings []client.Find
 	}
 }
 
-// placeOf returns where a finding stands in the files, followed by a colon; "" if it is about none of them.
+// placeOf returns the place of a finding in the files, followed by a colon, or "" if it is in none of them.
 func (p *push) placeOf(ctx context.Context, f client.Finding) string {
 	piece := p.body.at(f.Line)
 	switch {
@@ -233,18 +232,18 @@ func (p *push) placeOf(ctx context.Context, f client.Finding) string {
 	return piece.place(f.Line, f.Column) + ": "
 }
 
-// ask asks a question on the terminal. Without a yes the answer is no.
+// ask asks a question on the terminal. It returns an error unless the answer is yes.
 func ask(around *surroundings, question string) error {
 	fmt.Fprint(around.stderr, question, " [y/N] ")
 	var answer string
-	_, _ = fmt.Fscanln(around.stdin, &answer) // no answer is no
+	_, _ = fmt.Fscanln(around.stdin, &answer) // an empty answer is no
 	if !slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)) {
 		return no("nothing was changed")
 	}
 	return nil
 }
 
-// counted returns a number with the word for what it counts.
+// counted returns a number with the noun that it counts, in the plural if necessary.
 func counted(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
@@ -252,7 +251,7 @@ func counted(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// wordOf returns what a difference is called in a plan.
+// wordOf returns the word for a difference in a plan.
 func wordOf(d client.Difference) string {
 	return cmp.Or(map[string]string{"created": "added", "modified": "changed"}[d.Change], d.Change)
 }

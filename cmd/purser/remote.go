@@ -9,7 +9,7 @@ import (
 	"purser/internal/client"
 )
 
-// remote are the flags of commands that talk to a server.
+// remote holds the flags of commands that connect to a server.
 type remote struct {
 	Server    string        `env:"PURSER_SERVER"     group:"connection" help:"URL of the server, or its name in the configuration file."                     placeholder:"URL"`
 	Token     string        `env:"PURSER_TOKEN"      group:"connection" help:"Token. Other users of this machine can see it: rather use a file."            placeholder:"TOKEN"`
@@ -20,7 +20,7 @@ type remote struct {
 	Timeout   time.Duration `default:"5m"            env:"PURSER_TIMEOUT" group:"connection" help:"Time for a request, all tries together."`
 }
 
-// connect returns a client of the server that the flags, the environment and the configuration file name.
+// connect returns a client for the server that the flags, the environment and the configuration file specify.
 func (r *remote) connect(ctx context.Context, around *surroundings) (*client.Client, error) {
 	server, token, err := r.resolve(ctx, around)
 	if err != nil {
@@ -41,8 +41,8 @@ func (r *remote) connect(ctx context.Context, around *surroundings) (*client.Cli
 	return c, nil
 }
 
-// resolve returns the server and the token. Flags and the environment come before the configuration file, whose token
-// is for the server alone that it names.
+// resolve returns the server and the token. Flags take precedence over the environment, and both over the configuration
+// file, whose token is only for the server that it is listed with.
 func (r *remote) resolve(ctx context.Context, around *surroundings) (namedServer, string, error) {
 	config, err := readConfiguration(ctx, configPath())
 	if err != nil {

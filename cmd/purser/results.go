@@ -76,7 +76,7 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 	}})
 }
 
-// body returns the result as it is sent.
+// body returns the body of the request.
 func (c *resultsPostCommand) body(around *surroundings) ([]byte, error) {
 	var text []byte
 	var err error

@@ -8,7 +8,7 @@ import (
 	"purser/internal/client"
 )
 
-// rollbackCommand makes a new revision with the documents of an earlier one.
+// rollbackCommand creates a new revision with the documents of an earlier one.
 type rollbackCommand struct {
 	remote
 	output
@@ -79,8 +79,8 @@ func (c *rollbackCommand) foretell(ctx context.Context, around *surroundings, se
 	return err
 }
 
-// confirm shows what the rollback would do and asks whether to do it. It returns the ETag of the revision that it would
-// be done to, so that what is done is what was shown.
+// confirm shows what the rollback would do and asks for confirmation. It returns the ETag of the present revision, so
+// that the rollback does exactly what was shown.
 func (c *rollbackCommand) confirm(ctx context.Context, around *surroundings, server *client.Client, revision string) (
 	string, error,
 ) {
@@ -109,7 +109,7 @@ func (c *rollbackCommand) plan(w io.Writer, revision string, preview client.Prev
 	fmt.Fprintln(w, verdictLine(preview))
 }
 
-// changeNames returns a line for each document that a change changes.
+// changeNames returns a line for each document that a change affects.
 func changeNames(preview client.Preview) []string {
 	names := make([]string, len(preview.Documents))
 	for i, d := range preview.Documents {

@@ -9,7 +9,7 @@ import (
 	"purser/internal/client"
 )
 
-// selected are the flags of commands that print documents.
+// selected holds the flags of commands that print documents.
 type selected struct {
 	remote
 	at
@@ -110,7 +110,7 @@ func (c *renderCommand) Run(ctx context.Context, around *surroundings) error {
 	return c.print(ctx, around, c.query(), "rendered-documents")
 }
 
-// explainCommand tells where the values of a rendered document come from.
+// explainCommand prints where the values of a rendered document come from.
 type explainCommand struct {
 	remote
 

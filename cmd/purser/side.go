@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// sideBySide returns a unified diff in two columns, the old lines on the left and the new ones on the right: with |
-// between lines that differ, < beside lines that are gone and > beside new ones.
+// sideBySide formats a unified diff in two columns, with old lines on the left and new ones on the right. Changed lines
+// have | between them, removed ones < beside them and added ones >.
 func sideBySide(unified string, width int, colors bool) string {
 	const gutter = 3
 	s := &sides{half: max((width-gutter)/2, 10), colors: colors}
@@ -39,10 +39,10 @@ type sides struct {
 	half           int // the width of a column
 	colors         bool
 	removed, added []string
-	names          bool // they are the names of what is compared
+	names          bool // removed and added are the names of the versions
 }
 
-// flush writes the lines that were removed beside those that were added in their place.
+// flush writes the removed lines beside the added ones.
 func (s *sides) flush() {
 	left, right := red, green
 	if s.names {
@@ -74,7 +74,7 @@ func (s *sides) tinted(tint, text string) string {
 	return tinted(tint, text)
 }
 
-// cut returns a text of at most so many characters.
+// cut shortens a text to width characters.
 func cut(text string, width int) string {
 	if utf8.RuneCountInString(text) <= width {
 		return text

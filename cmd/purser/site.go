@@ -49,7 +49,7 @@ func (c *bucketsCommand) Run(ctx context.Context, around *surroundings) error {
 	return c.print(around, shown{listText(items), names, func(w io.Writer) { columns(w, rows) }})
 }
 
-// whoamiCommand prints who the server takes the caller for.
+// whoamiCommand prints the caller as the server has authenticated it.
 type whoamiCommand struct {
 	remote
 	output

@@ -24,17 +24,17 @@ type source struct {
 
 	file    string
 	segment document.Segment
-	bucket  string // "" unless the document is a part of a change set
+	bucket  string // "" unless the document belongs to a change set
 }
 
-// limits are above those of any server, which says what is too much for it. They bound what a mistaken path costs.
+// limits bound the cost of a wrong path. They are above those of any server, which reports when its own are exceeded.
 func limits() document.Limits {
 	const much = 1 << 30
 	return document.Limits{Body: much, Documents: much, Size: much, Depth: 10_000, Values: much}
 }
 
-// readSources reads the documents of files, of the files in folders, and of standard input for "-": those that purser
-// check reads.
+// readSources reads the documents of files, of the files in folders, and of standard input for "-". It reads the same
+// files as purser check.
 func readSources(ctx context.Context, paths []string, stdin io.Reader) ([]source, error) {
 	config, err := check.FindConfig(ctx, paths)
 	if err != nil {
@@ -83,14 +83,14 @@ func parseSources(ctx context.Context, name string, text []byte) ([]source, erro
 		if err != nil {
 			return nil, err
 		}
-		if entry.Value != nil { // nothing but comments otherwise
+		if entry.Value != nil { // nil if there are only comments
 			sources = append(sources, source{Entry: entry, file: name, segment: segment})
 		}
 	}
 	return sources, nil
 }
 
-// body is a stream of documents that is sent to a server, with where its lines come from.
+// body is the body of a request, a stream of documents, and the sources of its lines.
 type body struct {
 	text   []byte
 	lines  int
@@ -101,11 +101,11 @@ type body struct {
 type piece struct {
 	*source
 
-	line  int  // the first in the body
-	exact bool // its lines are those of the file
+	line  int  // its first line in the body
+	exact bool // its lines are the same as in the file
 }
 
-// bodyOf returns the stream of documents. Those of a change set name their buckets.
+// bodyOf returns a body with documents. In a change set, each document names its bucket.
 func bodyOf(sources []source) *body {
 	b := &body{}
 	for i := range sources {
@@ -114,12 +114,12 @@ func bodyOf(sources []source) *body {
 	return b
 }
 
-// add adds a document as it is written if it can be a part of a stream so, and as JSON on one line otherwise.
+// add adds a document: as it is written if that is possible, and otherwise as JSON on one line.
 func (b *body) add(s *source) {
 	text := s.segment.Text
 	root, isMapping := s.Value.(document.Mapping)
 	_, hasStatus := root.Lookup("status")
-	verbatim := !s.segment.Digest.IsZero() // no directive or list is needed to read it
+	verbatim := !s.segment.Digest.IsZero() // it does not depend on a directive, and is not an item of a list
 	if s.bucket != "" {
 		verbatim = verbatim && isMapping && !hasStatus && isBlock(text)
 	}
@@ -148,12 +148,12 @@ func (b *body) append(text []byte) {
 	b.lines += bytes.Count(text, []byte("\n"))
 }
 
-// block matches a document whose keys begin lines.
+// block matches a document whose top-level keys begin lines.
 var block = regexp.MustCompile(`\A(---[ \t]*(#.*)?\r?\n)?([ \t]*(#.*)?\r?\n)*[A-Za-z"']`)
 
 func isBlock(text []byte) bool { return block.Match(text) }
 
-// at returns the document that holds a line of the body, nil if there is none.
+// at returns the document at a line of the body, nil if there is none.
 func (b *body) at(line int) *piece {
 	i, _ := slices.BinarySearchFunc(b.pieces, line, func(p piece, line int) int {
 		if p.line <= line {
@@ -167,7 +167,7 @@ func (b *body) at(line int) *piece {
 	return &b.pieces[i-1]
 }
 
-// place returns where a line of the body comes from: FILE:LINE, with the column if that is known.
+// place returns the place in the file of a line of the body: FILE:LINE, with the column if it is known.
 func (p *piece) place(line, column int) string {
 	if !p.exact {
 		return fmt.Sprintf("%s:%d", p.file, p.segment.Line)
@@ -179,10 +179,10 @@ func (p *piece) place(line, column int) string {
 	return place
 }
 
-// bodyLine matches a line that a message of the server names.
+// bodyLine matches a line number in a message of the server.
 var bodyLine = regexp.MustCompile(`\bline (\d+)(?:,? column (\d+))?`)
 
-// located returns a message of the server with the lines of the body as lines of files.
+// located replaces lines of the body in a message of the server by lines of files.
 func (b *body) located(message string) string {
 	return bodyLine.ReplaceAllStringFunc(message, func(match string) string {
 		parts := bodyLine.FindStringSubmatch(match)
@@ -195,7 +195,7 @@ func (b *body) located(message string) string {
 	})
 }
 
-// positionOf returns where a value of a document stands: FILE:LINE:COLUMN.
+// positionOf returns the position of a value in its file: FILE:LINE:COLUMN.
 func (s *source) positionOf(ctx context.Context, path string) string {
 	at, err := document.Positions(budget.NewMeter(ctx), s.segment, [][]string{document.SplitPath(path)})
 	if err != nil || len(at) == 0 || at[0].Line == 0 {
@@ -204,8 +204,8 @@ func (s *source) positionOf(ctx context.Context, path string) string {
 	return fmt.Sprintf("%s:%d:%d", s.file, at[0].Line, at[0].Column)
 }
 
-// changeSet reads the documents of the folders in a folder, each of which is a bucket of the folder's name. empty are
-// the buckets without documents.
+// changeSet reads the documents of a folder in which each subfolder is a bucket. empty are the buckets without
+// documents.
 func changeSet(ctx context.Context, dir string) (sources []source, empty []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

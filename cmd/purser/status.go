@@ -39,7 +39,7 @@ func (c *statusCommand) Run(ctx context.Context, around *surroundings) error {
 	return c.show(ctx, around, server)
 }
 
-// poll is how often a server is asked that cannot wait itself.
+// poll is the interval of requests to a server that does not support waiting.
 const poll = 5 * time.Second
 
 func (c *statusCommand) show(ctx context.Context, around *surroundings, server *client.Client) error {
@@ -82,7 +82,7 @@ func verdictTable(w io.Writer, verdict client.Verdict) {
 	}
 }
 
-// findingText returns a finding as one line, without where it stands in a file.
+// findingText formats a finding as one line, without its place in a file.
 func findingText(f client.Finding) string {
 	what := f.Validation
 	if f.Document != nil {
@@ -98,7 +98,7 @@ func findingText(f client.Finding) string {
 	return text
 }
 
-// restText says how many findings are not shown; "" if all are.
+// restText returns a line with the number of findings that are not shown, "" if there are none.
 func restText(count, total int, more bool) string {
 	switch rest := total - count; {
 	case more:

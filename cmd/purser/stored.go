@@ -11,7 +11,7 @@ import (
 	"purser/internal/document"
 )
 
-// stored is a document as a server shows it.
+// stored is a document as a server returns it.
 type stored struct {
 	client.Identity
 
@@ -19,8 +19,8 @@ type stored struct {
 	encrypted      bool
 }
 
-// documentsOf reads a JSON array of documents. Buckets without documents, which the server lists with their status
-// alone, are left out.
+// documentsOf parses a JSON array of documents. It skips buckets without documents, which the server lists only with
+// their status.
 func documentsOf(text []byte) ([]stored, error) {
 	value, err := document.ParseJSON(text)
 	items, ok := value.([]any)
@@ -41,7 +41,7 @@ func documentsOf(text []byte) ([]stored, error) {
 	return list, nil
 }
 
-// storedOf returns a document with the identity that its metadata gives it.
+// storedOf returns a document with the identity in its schema and metadata.
 func storedOf(schema string, metadata, data any) stored {
 	of, _ := metadata.(document.Mapping)
 	layering, _ := of.At("layeringDefinition").(document.Mapping)
@@ -56,7 +56,7 @@ func textOf(value any) string {
 	return text
 }
 
-// storedAs returns a document of a file as it would be stored.
+// storedAs returns a document of a file as a server would store it.
 func storedAs(s *source) (stored, error) {
 	doc, err := document.New(s.Entry)
 	if err != nil {
@@ -73,13 +73,13 @@ func storedAs(s *source) (stored, error) {
 	return storedOf(doc.Schema, metadata, data), nil
 }
 
-// key identifies a document among those of a revision.
+// key returns the part of an identity that is unique in a revision.
 func key(id client.Identity) client.Identity {
 	id.Bucket = ""
 	return id
 }
 
-// value returns a document as one value, without its data if that is hidden.
+// value returns a document as one value, without its data if hidden.
 func (s *stored) value(hidden bool) document.Mapping {
 	value := document.Mapping{{Key: "schema", Value: s.Schema}, {Key: "metadata", Value: s.metadata}}
 	if hidden {
@@ -96,8 +96,8 @@ func (s *stored) canonical(hidden bool) string {
 	return string(document.AppendYAML(nil, document.Canonical(s.value(hidden))))
 }
 
-// difference returns the unified diff of two versions of a document, either of which may be nil. Data of encrypted
-// documents is not shown.
+// difference returns the unified diff of two versions of a document, either of which may be nil. It does not show data
+// of encrypted documents.
 func difference(ctx context.Context, oldName, newName string, before, after *stored) (string, error) {
 	hidden := before != nil && before.encrypted || after != nil && after.encrypted
 	text, err := diff.Unified(ctx, oldName, newName, before.canonical(hidden), after.canonical(hidden))
@@ -111,7 +111,7 @@ func difference(ctx context.Context, oldName, newName string, before, after *sto
 	return text, nil
 }
 
-// decode decodes the server's JSON.
+// decode decodes JSON of the server.
 func decode(text []byte, into any) error {
 	if err := json.Unmarshal(text, into); err != nil {
 		return fmt.Errorf("the server's answer cannot be read: %w", err)
@@ -121,6 +121,6 @@ func decode(text []byte, into any) error {
 
 // marshal returns a value as JSON text.
 func marshal(value any) []byte {
-	text, _ := json.Marshal(value) //nolint:errchkjson // of texts, numbers and lists of them
+	text, _ := json.Marshal(value) //nolint:errchkjson // strings, numbers and lists of them always marshal
 	return text
 }

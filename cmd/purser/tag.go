@@ -72,7 +72,7 @@ func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
 	})
 }
 
-// revisionOf returns a revision, of which only the number and stamp are used.
+// revisionOf reads a revision, for its number and stamp.
 func revisionOf(ctx context.Context, server *client.Client, name string) (client.Revision, error) {
 	var about client.Revision
 	resolved, err := server.Resolve(ctx, name)
@@ -82,10 +82,10 @@ func revisionOf(ctx context.Context, server *client.Client, name string) (client
 	return about, err
 }
 
-// maxListed bounds lists that are read to their end.
+// maxListed bounds the items of lists that are read completely.
 const maxListed = 100_000
 
-// list prints all tags with the newest revision of each.
+// list prints all tags, each with its newest revision.
 func (c *tagCommand) list(ctx context.Context, around *surroundings, server *client.Client) error {
 	items, _, err := server.List(ctx, maxListed, url.Values{"sort": {"id"}, "order": {"desc"}}, "revisions")
 	if err != nil {

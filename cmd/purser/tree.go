@@ -8,13 +8,13 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// node is a command as completions and manual pages show it, read from the definitions that also parse command lines.
+// node is a command for completions and manual pages. It is read from the definitions that also parse command lines.
 type node struct {
-	Path     []string // below purser; empty for purser itself
+	Path     []string // the words after purser; empty for purser itself
 	Help     string
 	Detail   string
 	Usage    string
-	Commands []node // below this one
+	Commands []node // subcommands
 	Flags    []flag
 	Args     []argument
 }
@@ -24,11 +24,11 @@ type flag struct {
 	Name, Short, Help, Placeholder string
 
 	Env     []string
-	Values  []string // that it can have; nil for any
+	Values  []string // the allowed values; nil for any
 	IsBool  bool
 	IsPath  bool
-	Initial string // "" if there is none
-	rank    int    // those of a lower one come first
+	Initial string // the default; "" if there is none
+	rank    int    // flags of lower rank come first
 }
 
 // argument is an argument of a command.
@@ -38,7 +38,7 @@ type argument struct {
 	IsPath     bool
 }
 
-// treeOf returns a command with those below it.
+// treeOf returns a command and its subcommands.
 func treeOf(of *kong.Node, path []string) node {
 	n := node{Path: path, Help: of.Help, Detail: of.Detail, Usage: of.Summary()}
 	for _, command := range of.Children {
@@ -67,7 +67,7 @@ func treeOf(of *kong.Node, path []string) node {
 	return n
 }
 
-// rankOf puts the flags that all commands share behind a command's own.
+// rankOf returns a rank that puts a command's own flags before those that all commands share.
 func rankOf(f *kong.Flag) int {
 	if f.Group != nil && f.Group.Key == "connection" {
 		return 1
@@ -75,7 +75,7 @@ func rankOf(f *kong.Flag) int {
 	return 0
 }
 
-// valuesOf returns the values that a flag or argument can have, nil for any.
+// valuesOf returns the allowed values of a flag or argument, nil for any.
 func valuesOf(v *kong.Value) []string {
 	if v.Enum == "" {
 		return nil
@@ -83,8 +83,8 @@ func valuesOf(v *kong.Value) []string {
 	return slices.DeleteFunc(v.EnumSlice(), func(value string) bool { return value == "" })
 }
 
-// isPath reports whether a flag or argument names a file or folder: by its type or, where - is standard input or the
-// path is to be shown as it was given, by the tag complete:"file".
+// isPath reports whether a flag or argument is the path of a file or folder. Its type says so, or else the tag
+// complete:"file", where "-" means standard input or the path is shown as given.
 func isPath(v *kong.Value) bool {
 	switch v.Tag.Type {
 	case "path", "existingfile", "existingdir":
@@ -93,7 +93,7 @@ func isPath(v *kong.Value) bool {
 	return v.Tag.Has("complete")
 }
 
-// Line returns a command as it is typed below purser, with a space before each word.
+// Line returns the words of a command after purser, each preceded by a space.
 func (n *node) Line() string {
 	if len(n.Path) == 0 {
 		return ""
@@ -104,12 +104,12 @@ func (n *node) Line() string {
 // Last returns the last word of a command.
 func (n *node) Last() string { return n.Path[len(n.Path)-1] }
 
-// TakesFiles reports whether files may be arguments of a command.
+// TakesFiles reports whether a command takes files as arguments.
 func (n *node) TakesFiles() bool {
 	return slices.ContainsFunc(n.Args, func(a argument) bool { return a.IsPath })
 }
 
-// Choices returns what the arguments of a command can be, where that is known.
+// Choices returns the possible values of a command's arguments, as far as they are known.
 func (n *node) Choices() (values []string) {
 	for _, a := range n.Args {
 		values = append(values, a.Values...)
@@ -117,7 +117,7 @@ func (n *node) Choices() (values []string) {
 	return values
 }
 
-// Words returns the commands below a command, and its flags.
+// Words returns the subcommands and flags of a command.
 func (n *node) Words() (words []string) {
 	for i := range n.Commands {
 		words = append(words, n.Commands[i].Last())
@@ -128,7 +128,7 @@ func (n *node) Words() (words []string) {
 	return words
 }
 
-// Forms returns a flag in all forms that it is typed in.
+// Forms returns all forms in which a flag can be typed.
 func (f flag) Forms() []string {
 	if f.Short == "" {
 		return []string{"--" + f.Name}
@@ -136,7 +136,7 @@ func (f flag) Forms() []string {
 	return []string{"--" + f.Name, "-" + f.Short}
 }
 
-// all returns a command and those below it.
+// all returns a command and all commands below it.
 func (n *node) all() []*node {
 	list := []*node{n}
 	for i := range n.Commands {
@@ -145,7 +145,7 @@ func (n *node) all() []*node {
 	return list
 }
 
-// placeholderOf returns what stands for the value of a flag, as --help has it.
+// placeholderOf returns the placeholder for the value of a flag in --help.
 func placeholderOf(f *kong.Flag) string {
 	text := cmp.Or(f.PlaceHolder, strings.ToUpper(f.Name))
 	if f.IsSlice() && f.Tag.Sep != -1 {

@@ -64,7 +64,7 @@ func (f *authFlags) checkListener(address net.Addr) error {
 	return fmt.Errorf("listen on %s: %w", address, errOpenToAll)
 }
 
-// openAccess opens the policy and the authenticator. It contacts no issuer before the first request comes.
+// openAccess opens the policy and the authenticator. It does not contact an issuer.
 func (f *authFlags) openAccess(log *slog.Logger) (api.Access, error) {
 	rules, err := authz.Open(f.PolicyFile, log, time.Now)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"purser/internal/document"
 )
 
-// defaultStateDir returns the usual place for the state of services if run as root, or else of the user's programs.
+// defaultStateDir returns the usual directory for the state of a service if run as root, or else for that of a user's
+// programs.
 func defaultStateDir() string {
 	if os.Geteuid() == 0 {
 		return "/var/lib/purser"
@@ -28,7 +29,7 @@ func defaultStateDir() string {
 	return filepath.Join(home, ".local", "state", "purser")
 }
 
-// limitFlags bound what requests may cost, and say how bodies are read.
+// limitFlags bound the costs of requests, and say how bodies are read.
 type limitFlags struct {
 	MaxBody         int64 `help:"Size of a request body in bytes, decompressed."                     default:"33554432"`
 	MaxDocuments    int   `help:"Documents in a body."                                               default:"100000"`
@@ -66,7 +67,7 @@ var errLimits = errors.New("the limits (--max-…, --…-memory) and timeouts (-
 	"zero, --events-keep too, --memory at least 128MiB, --cache-size, --request-rate, --user-ingests and --max-waits " +
 	"not below it")
 
-// bounds returns the bounds of the API. Without authentication there is only one user, and none of those per user.
+// bounds returns the bounds of the API. The bounds per user are left out if all callers are anonymous.
 func (f limitFlags) bounds(anonymous bool) api.Bounds {
 	bounds := api.Bounds{
 		Rate: f.RequestRate, Ingests: f.UserIngests, Memory: *f.IngestMemory, Patience: f.ReadTimeout,
@@ -77,8 +78,8 @@ func (f limitFlags) bounds(anonymous bool) api.Bounds {
 	return bounds
 }
 
-// pool returns the pool of the requests' budgets. A large request waits for a permit for as long as it may take to
-// arrive.
+// pool returns the pool of the requests' budgets. A large request waits for its permit at most as long as its body may
+// take to arrive.
 func (f limitFlags) pool() *budget.Pool {
 	return budget.NewPool(budget.Permits(f.LargeMemory), f.ReadTimeout)
 }
@@ -115,7 +116,7 @@ func (f logFlags) logger(w io.Writer) *slog.Logger {
 	return slog.New(api.RequestLog(slog.NewTextHandler(w, options)))
 }
 
-// inSeconds makes durations numbers of seconds, with the unit in the name.
+// inSeconds converts durations to numbers of seconds, and adds the unit to their keys.
 func inSeconds(_ []string, attribute slog.Attr) slog.Attr {
 	if attribute.Value.Kind() != slog.KindDuration {
 		return attribute

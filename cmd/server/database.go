@@ -22,8 +22,8 @@ type databaseFlags struct {
 	StateDir     string        `help:"Directory of the private Postgres." default:"${statedir}" type:"path"`
 }
 
-// open starts the private Postgres unless there is a URL. It returns the URL of the database, and a function that stops
-// what was started.
+// open starts the private Postgres unless the flags have a URL. It returns the URL of the database, and a function that
+// stops the private Postgres.
 func (f databaseFlags) open(ctx context.Context, log *slog.Logger) (url string, stop func(), err error) {
 	if f.DatabaseURL != "" {
 		return f.DatabaseURL, func() {}, nil
@@ -58,7 +58,7 @@ func (f databaseFlags) migrate(ctx context.Context, url string, report func(*fau
 	return nil
 }
 
-// starting returns the reason why a server does not answer yet.
+// starting returns the fault for requests that arrive before the server is ready.
 func starting(reason string) *fault.Fault {
 	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable", "%s", reason)
 	f.RetryAfter = time.Second
@@ -81,18 +81,20 @@ func reasonLogger(ctx context.Context, log *slog.Logger) func(*fault.Fault) {
 	}
 }
 
-// door is the handler of a server that serves before it is ready.
-type door struct{ handler atomic.Pointer[http.Handler] }
+// switchHandler is a handler that can be replaced while the server runs, for a server that listens before it is ready.
+type switchHandler struct{ handler atomic.Pointer[http.Handler] }
 
 // ServeHTTP implements http.Handler.
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) { (*d.handler.Load()).ServeHTTP(w, r) }
+func (d *switchHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	(*d.handler.Load()).ServeHTTP(w, r)
+}
 
-// show lets a handler answer from now on.
-func (d *door) show(handler http.Handler) { d.handler.Store(&handler) }
+// set sets the handler of further requests.
+func (d *switchHandler) set(handler http.Handler) { d.handler.Store(&handler) }
 
-// keepShut answers requests with the reason why the server is not ready.
-func (d *door) keepShut(reason *fault.Fault, log *slog.Logger, observe api.Observe) {
-	d.show(api.Starting(reason, log, observe, time.Now))
+// refuse answers further requests with the reason why the server is not ready.
+func (d *switchHandler) refuse(reason *fault.Fault, log *slog.Logger, observe api.Observe) {
+	d.set(api.Starting(reason, log, observe, time.Now))
 }
 
 // migrateCommand migrates the database without serving.

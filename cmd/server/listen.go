@@ -29,10 +29,10 @@ func (c *serveCommand) checkPublicURL() error {
 type listeners struct {
 	api     net.Listener
 	metrics net.Listener // nil if api serves them
-	tls     *tls.Config  // of api; nil without TLS
+	tls     *tls.Config  // nil if api does not use TLS
 }
 
-// listen opens the listeners. It is called first, so that an address in use is reported before Postgres is started.
+// listen opens the listeners. It comes first, so that an address in use is reported before Postgres is started.
 func (c *serveCommand) listen(ctx context.Context, log *slog.Logger) (l listeners, err error) {
 	defer func() {
 		if err != nil {
@@ -72,7 +72,7 @@ func (l listeners) url() string {
 	return "http://" + l.api.Addr().String()
 }
 
-// serve serves until the context ends, then waits for requests in progress.
+// serve serves until ctx ends, then waits for requests in progress.
 func (c *serveCommand) serve(ctx context.Context, l listeners, handler, metrics http.Handler, log *slog.Logger) error {
 	server, failed := c.server(handler, log), make(chan error, 2)
 	if l.metrics != nil {
@@ -116,5 +116,5 @@ func serveOn(server *http.Server, l listeners) error {
 	return server.ServeTLS(l.api, "", "") //nolint:wrapcheck // the same
 }
 
-// drainTime bounds how long the server waits for requests in progress when it stops.
+// drainTime bounds how long a stopping server waits for requests in progress.
 const drainTime = 10 * time.Second

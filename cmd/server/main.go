@@ -1,4 +1,5 @@
-// Command server serves a revisioned, validating store of configuration documents over HTTP.
+// Command server serves Purser's HTTP API: a store of configuration documents that validates them and keeps their
+// revisions.
 package main
 
 import (
@@ -21,7 +22,7 @@ Postgres, validated on arrival, and one request answers whether a revision may b
 
 Every flag can also be set in the environment, as PURSER_ and the flag's name: PURSER_LISTEN, PURSER_DATABASE_URL.`
 
-// commands is the command line.
+// commands defines the command line.
 type commands struct {
 	Serve   serveCommand     `cmd:"" default:"withargs" help:"Serve the API (the default command)."`
 	Secrets secretsCommand   `cmd:"" help:"Create and rotate encryption keys."`
@@ -37,7 +38,8 @@ func main() {
 	os.Exit(code)
 }
 
-// exit is the exit code that kong asks for. run recovers it, so that it can be tested.
+// exit is panicked with by kong's Exit function instead of ending the process. run recovers it, so that it can be
+// tested.
 type exit int
 
 // run runs the program and returns its exit code.
@@ -73,7 +75,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	return 0
 }
 
-// commandOf returns the command that an error of kong's Parse is about, as it is typed.
+// commandOf returns the command, as typed, that an error of kong's Parse is about.
 func commandOf(err error) string {
 	command := "serve" // the default
 	if failed, ok := errors.AsType[*kong.ParseError](err); ok {

@@ -33,16 +33,16 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 
 const (
 	minMemory     = 128 << 20
-	defaultMemory = 1 << 30 // at most; it is enough for sites of 50,000 small documents
+	defaultMemory = 1 << 30 // the largest default, which is enough for sites of 50,000 small documents
 )
 
-// memoryFrom returns what a server uses unless --memory says otherwise: half of what there is, so that Postgres and
-// others on the machine have the rest, but no more than it needs.
+// memoryFrom returns the default of --memory: half of what is available, which leaves the rest to Postgres and other
+// processes, but at least minMemory and at most defaultMemory.
 func memoryFrom(available int64) byteSize {
 	return byteSize(max(minMemory, min(defaultMemory, available/2)))
 }
 
-// withDefaults returns flags with all sizes set. Sizes that were not given are shares of the available memory.
+// withDefaults returns f with all sizes set. Sizes that were not given are shares of --memory.
 func (f limitFlags) withDefaults(available int64) limitFlags {
 	const cacheParts, uploadParts, maxUploads = 12, 4, 256 << 20 // there are five caches, one of twice the size
 	if f.Memory == 0 {
@@ -57,8 +57,8 @@ func (f limitFlags) withDefaults(available int64) limitFlags {
 	return f
 }
 
-// boundMemory makes the garbage collector work harder as memory nears what the server may use. An eighth is left for
-// what the collector does not count, and for what is allocated while it works. GOMEMLIMIT in the environment wins.
+// boundMemory sets the garbage collector's memory limit to seven eighths of --memory. The rest is for memory that the
+// collector does not count, and for allocations while it runs. GOMEMLIMIT in the environment takes precedence.
 func (f limitFlags) boundMemory() {
 	const left = 8
 	if os.Getenv("GOMEMLIMIT") == "" {
@@ -66,8 +66,8 @@ func (f limitFlags) boundMemory() {
 	}
 }
 
-// availableMemory returns the memory of the machine or, if that is less, of the cgroups that the process is in, in
-// bytes; root is the root of the file system. Where the system does not tell, it is very large.
+// availableMemory returns the memory of the machine or, if that is less, of the process's cgroups, in bytes. root is
+// the root of the file system. If the memory is unknown, it returns a very large number.
 func availableMemory(root fs.FS) int64 {
 	available := int64(math.MaxInt64)
 	text, _ := fs.ReadFile(root, "proc/meminfo")
@@ -88,8 +88,8 @@ func availableMemory(root fs.FS) int64 {
 	return available
 }
 
-// limitOf returns the lowest limit of a cgroup and those above it. In a container a group may be named as the host
-// does, where it is not to be seen: then the root of the mount has the limit.
+// limitOf returns the lowest limit of a cgroup and its ancestors. A container may not see its group under the host's
+// name for it; then the root of the mount has the limit.
 func limitOf(root fs.FS, mount, group, file string) int64 {
 	limit := int64(math.MaxInt64)
 	for at := path.Clean("/" + group); ; at = path.Dir(at) {

@@ -25,7 +25,7 @@ type pagesFlags struct {
 	UIKeyFile        string   `name:"ui-key-file" help:"File with at least 32 random bytes, by which the sessions of /ui/ are encrypted; only its owner may be able to read it. Servers behind one address need the same. With a private Postgres it is created in the state directory; otherwise sessions end with the process." type:"path" placeholder:"FILE"` //nolint:lll // a tag
 }
 
-// validatePages returns what is wrong with the flags.
+// validatePages checks the flags of the pages.
 func (c *serveCommand) validatePages() error {
 	switch {
 	case c.UIOIDCClient != "" && (c.Auth != "oidc" || c.PublicURL == "" || !c.UI):
@@ -36,11 +36,11 @@ func (c *serveCommand) validatePages() error {
 	return nil
 }
 
-// minKey is how many bytes a key of sessions needs, and maxPrivate how many the files of the pages may have.
+// minKey is the minimum length of a session key, and maxPrivate the maximum size of the pages' files, in bytes.
 const minKey, maxPrivate = 32, 4096
 
-// openPages reads what the flags of the pages name, and returns the pages' configuration without the API. The key is
-// nil if no flag names one.
+// openPages reads the files that the flags name. It returns the pages' configuration, without the API; the key is nil
+// if no flag names one.
 func (c *serveCommand) openPages(log *slog.Logger) (config web.Config, err error) {
 	config = web.Config{
 		PublicURL: strings.TrimRight(c.PublicURL, "/"), Now: time.Now, Log: log,
@@ -59,7 +59,7 @@ func (c *serveCommand) openPages(log *slog.Logger) (config web.Config, err error
 // oidc returns how users of the pages sign in at the issuer; nil if they do not.
 func (c *serveCommand) oidc() (*web.OIDC, error) {
 	if c.UIOIDCClient == "" {
-		return nil, nil //nolint:nilnil // they do not
+		return nil, nil //nolint:nilnil // sign-in is not configured
 	}
 	const patience = 10 * time.Second
 	of := &web.OIDC{
@@ -78,7 +78,7 @@ func (c *serveCommand) oidc() (*web.OIDC, error) {
 	return of, nil
 }
 
-// withPages returns a handler that serves the pages beside the API.
+// withPages returns a handler that serves the pages in addition to the API.
 func (c *serveCommand) withPages(api http.Handler, config web.Config) (http.Handler, error) {
 	if !c.UI {
 		return api, nil
@@ -104,13 +104,13 @@ func (c *serveCommand) withPages(api http.Handler, config web.Config) (http.Hand
 	}), nil
 }
 
-// pagesKey returns the key of sessions in the file that the flag names or, with a private Postgres, in the state
-// directory. It is nil if there is neither.
+// pagesKey returns the session key from the file that the flag names or, with a private Postgres, from the state
+// directory. It returns nil if there is none.
 func (c *serveCommand) pagesKey() ([]byte, error) {
 	path := c.UIKeyFile
 	if path == "" && c.DatabaseURL == "" {
-		if _, err := os.Lstat(c.ownKey()); !errors.Is(err, fs.ErrNotExist) {
-			path = c.ownKey()
+		if _, err := os.Lstat(c.pagesKeyPath()); !errors.Is(err, fs.ErrNotExist) {
+			path = c.pagesKeyPath()
 		}
 	}
 	if path == "" {
@@ -127,17 +127,17 @@ func (c *serveCommand) pagesKey() ([]byte, error) {
 	return key, nil
 }
 
-// ownKey returns where the key of sessions is beside a private Postgres.
-func (c *serveCommand) ownKey() string { return filepath.Join(c.StateDir, "ui.key") }
+// pagesKeyPath returns the path of the session key for a private Postgres.
+func (c *serveCommand) pagesKeyPath() string { return filepath.Join(c.StateDir, "ui.key") }
 
-// makeKey makes a key of sessions. Beside a private Postgres it stays in the state directory; otherwise it ends with
-// the process.
+// makeKey creates a session key. With a private Postgres, it stores the key in the state directory; otherwise the key
+// is lost when the process ends.
 func (c *serveCommand) makeKey() ([]byte, error) {
 	key := []byte(rand.Text() + rand.Text())
 	if c.DatabaseURL != "" {
 		return key, nil
 	}
-	if err := files.Create(c.ownKey(), key); err != nil {
+	if err := files.Create(c.pagesKeyPath(), key); err != nil {
 		return nil, fmt.Errorf("key of sessions: %w", err)
 	}
 	return key, nil

@@ -22,10 +22,10 @@ type keysetFlags struct {
 	SecretsKMS    string `help:"KMS key that encrypts the keyset file, such as hcvault://HOST/transit/keys/NAME." name:"secrets-kms" placeholder:"URI"`                                                          //nolint:lll // a tag
 }
 
-// kms returns the key that encrypts the keyset file, nil if it is not encrypted.
+// kms returns the key that encrypts the keyset file, nil if the file is not encrypted.
 func (f keysetFlags) kms() (tink.AEAD, error) {
 	if f.SecretsKMS == "" {
-		return nil, nil //nolint:nilnil // no keyset is configured
+		return nil, nil //nolint:nilnil // not configured
 	}
 	key, err := vault.Key(f.SecretsKMS)
 	if err != nil {
@@ -34,8 +34,8 @@ func (f keysetFlags) kms() (tink.AEAD, error) {
 	return key, nil
 }
 
-// open opens the keyset that the flags name or, without one, the default keyset, which it creates if necessary. It
-// returns nil if there is neither.
+// open opens the keyset that the flags name. Without one, it opens the default keyset, and creates it if necessary. It
+// returns nil if defaultPath is also empty.
 func (f keysetFlags) open(ctx context.Context, defaultPath string, log *slog.Logger) (revisions.Vault, error) {
 	path := f.SecretsKeyset
 	if path == "" {
@@ -57,7 +57,7 @@ func (f keysetFlags) open(ctx context.Context, defaultPath string, log *slog.Log
 	return keyring, nil
 }
 
-// defaultKeyset returns the path of the keyset beside a private Postgres, "" without one.
+// defaultKeyset returns the path of the keyset for a private Postgres, "" with a database of the operator.
 func (f databaseFlags) defaultKeyset() string {
 	if f.DatabaseURL != "" {
 		return ""
@@ -65,10 +65,10 @@ func (f databaseFlags) defaultKeyset() string {
 	return filepath.Join(f.StateDir, "secrets.json")
 }
 
-// resealEvery is how often the server looks for a new primary key.
+// resealEvery is how often the server checks for a new primary key.
 const resealEvery = 10 * time.Second
 
-// inBackground does work that lasts, until stop is called.
+// inBackground runs functions in goroutines. stop ends their context and waits for them.
 func inBackground(ctx context.Context, work ...func(context.Context)) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var done sync.WaitGroup

@@ -32,7 +32,7 @@ import (
 	"purser/web"
 )
 
-// serveCommand serves the API until it is told to stop.
+// serveCommand serves the API until it is stopped.
 type serveCommand struct {
 	Listen    string `help:"Address to listen on." default:"127.0.0.1:9000"`
 	PublicURL string `help:"URL at which clients reach the server, for the links in answers. Without it, they have the host that each request names." placeholder:"https://…"` //nolint:lll // a tag
@@ -81,7 +81,7 @@ func (c *serveCommand) defaults() revisions.Defaults {
 	return append(revisions.Defaults{}, c.DefaultValidations...)
 }
 
-// maxLayouts bounds the pictures that are laid out at a time. Each keeps a core busy for up to some seconds.
+// maxLayouts bounds the graphs that are laid out at a time. Each may keep a core busy for some seconds.
 const maxLayouts = 2
 
 // Run is called by kong.
@@ -126,24 +126,24 @@ type observers struct {
 	traces   *tracing.Traces
 }
 
-// serveFrom serves from the database at url. On a database of the operator's it serves from the beginning, so that its
-// state can be asked for while it waits or migrates; a private one is ready.
+// serveFrom serves from the database at url. With a database of the operator it serves at once, so that clients can ask
+// for its state while it waits for the database or migrates it. A private database is ready.
 func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, admission api.Access, pages web.Config,
 	seen observers,
 ) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	log, shown := seen.log, new(door)
+	log, front := seen.log, new(switchHandler)
 	group, ctx := errgroup.WithContext(ctx)
 	begin := func() {
 		group.Go(func() error {
-			return c.serve(ctx, l, seen.traces.Handler(shown), api.Metrics(seen.registry), log)
+			return c.serve(ctx, l, seen.traces.Handler(front), api.Metrics(seen.registry), log)
 		})
 	}
 	note := reasonLogger(ctx, log)
 	report := func(reason *fault.Fault) {
 		note(reason)
-		shown.keepShut(reason, log, seen.observe)
+		front.refuse(reason, log, seen.observe)
 	}
 	if c.DatabaseURL != "" {
 		log.InfoContext(ctx, "listening", "url", l.url())
@@ -153,13 +153,13 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 	handler, closeStore, err := c.handler(ctx, url, report, admission, pages, seen)
 	if err != nil {
 		cancel()
-		if failed := group.Wait(); failed != nil { // err is only that of the context then
+		if failed := group.Wait(); failed != nil { // otherwise err only says that ctx has ended
 			return failed
 		}
 		return err
 	}
 	defer closeStore()
-	shown.show(handler)
+	front.set(handler)
 	if c.DatabaseURL == "" {
 		begin()
 	}
@@ -167,7 +167,7 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 	return group.Wait()
 }
 
-// handler migrates the database and returns the handler of the API, and a function that closes what it uses.
+// handler migrates the database and returns the handler of the API, and a function that closes its resources.
 func (c *serveCommand) handler(ctx context.Context, url string, report func(*fault.Fault),
 	admission api.Access, pages web.Config, seen observers,
 ) (http.Handler, func(), error) {

@@ -25,10 +25,10 @@ func (f *tlsFlags) validate() error {
 	return nil
 }
 
-const maxCertificateFile = 4 << 20 // bytes; a bundle of all public authorities has a twentieth of it
+const maxCertificateFile = 4 << 20 // bytes; a bundle of all public authorities has a twentieth of this
 
-// openTLS returns the configuration of connections, nil without a certificate. New connections use the current
-// certificates. While a certificate and its key are being replaced, one after the other, they use the previous pair.
+// openTLS returns the TLS configuration of connections, nil without a certificate. New connections use the current
+// files. While a certificate and its key are replaced one after the other, new connections use the previous pair.
 func (f *tlsFlags) openTLS(log *slog.Logger) (*tls.Config, error) {
 	if f.TLSCert == "" {
 		return nil, nil
@@ -53,7 +53,7 @@ func (f *tlsFlags) openTLS(log *slog.Logger) (*tls.Config, error) {
 	return base, nil
 }
 
-// config returns the configuration of connections for the contents of the three files.
+// config returns the TLS configuration for the contents of the three files.
 func (f *tlsFlags) config(certificate, key, clientCA []byte) (*tls.Config, error) {
 	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {

@@ -25,7 +25,7 @@ type newTokenCommand struct {
 	Expires    *lifetime `help:"Lifetime of the token, such as 90d or 12h; unlimited without it."         env:"-"`
 }
 
-// output is the standard output of a command.
+// output is the standard output, as a type of its own for kong's bindings.
 type output struct{ io.Writer }
 
 // Run is called by kong.
@@ -49,7 +49,7 @@ func (c *newTokenCommand) Run(stdout output, stderr io.Writer) error {
 	return nil
 }
 
-// lifetime is a duration that may be given in days.
+// lifetime is a duration that may also be written in days.
 type lifetime time.Duration
 
 // UnmarshalText implements encoding.TextUnmarshaler.

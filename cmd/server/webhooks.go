@@ -12,7 +12,7 @@ import (
 	"purser/internal/webhooks"
 )
 
-// webhookFlags say whom the server may call.
+// webhookFlags configure the hosts that the server may call.
 type webhookFlags struct {
 	WebhookAllow []string `help:"Hosts that webhooks may call: host names, *.domains and CIDRs; none by default. A name may not lead to this machine or its link, unless a CIDR lists the address." placeholder:"HOST,…"` //nolint:lll // a tag
 	WebhookProxy string   `help:"HTTP proxy through which webhooks are called; those of the environment are not used." placeholder:"http://…"`                                                                            //nolint:lll // a tag
@@ -28,7 +28,7 @@ func (f webhookFlags) validate() error {
 	return nil
 }
 
-// proxy returns the proxy, nil if there is none.
+// proxy returns the URL of the proxy, nil if there is none.
 func (f webhookFlags) proxy() (*url.URL, error) {
 	if f.WebhookProxy == "" {
 		return nil, nil
@@ -40,7 +40,7 @@ func (f webhookFlags) proxy() (*url.URL, error) {
 	return u, err
 }
 
-// open returns the service of webhooks.
+// open returns the webhook service.
 func (f webhookFlags) open(db *store.Store, keyset revisions.Vault) (*webhooks.Service, error) {
 	allowed, err := webhooks.ParseAllowed(f.WebhookAllow)
 	if err != nil {
@@ -55,7 +55,7 @@ func (f webhookFlags) open(db *store.Store, keyset revisions.Vault) (*webhooks.S
 	}), nil
 }
 
-// deliver calls webhooks until ctx ends. A server that may call nobody does not look at the queue.
+// deliver delivers events to webhooks until ctx ends. It does nothing if no hosts are allowed.
 func (f webhookFlags) deliver(ctx context.Context, db *store.Store, callers *webhooks.Service, log *slog.Logger) {
 	const pause = time.Second
 	for len(f.WebhookAllow) > 0 && ctx.Err() == nil {

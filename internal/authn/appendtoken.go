@@ -16,9 +16,9 @@ const tokenFileHead = `# Bearer tokens that Purser accepts. Only their SHA-256 h
 # Delete an entry to revoke its token. The file must be readable by its owner only.
 `
 
-// AppendToken adds an entry to a token file, which it makes, mode 0600, if there is none. The entries and comments of
-// the file stay as they are. Readers see the old file or the new one, and processes that append at the same time wait
-// for each other.
+// AppendToken adds an entry to a token file. It creates the file with mode 0600 if it does not exist, and preserves the
+// other entries and comments. The file is replaced atomically, and a lock serializes concurrent calls, also those of
+// other processes.
 func AppendToken(path string, entry Token) error {
 	path, unlock, err := files.Lock(path)
 	if err != nil {
@@ -32,15 +32,15 @@ func AppendToken(path string, entry Token) error {
 	if err != nil {
 		return fmt.Errorf("append a token: %w", err)
 	}
-	text, err := appended(old, entry)
+	text, err := withEntry(old, entry)
 	if err != nil {
 		return fmt.Errorf("append a token to %s: %w", path, err)
 	}
 	return files.Replace(path, text)
 }
 
-// appended returns the text of a token file with one entry more.
-func appended(old []byte, entry Token) ([]byte, error) {
+// withEntry returns the text of a token file with entry added.
+func withEntry(old []byte, entry Token) ([]byte, error) {
 	before, err := parseTokens(old)
 	if err != nil {
 		return nil, fmt.Errorf("it cannot be read: %w", err)

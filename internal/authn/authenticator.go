@@ -8,15 +8,15 @@ import (
 	"purser/internal/fault"
 )
 
-// Authenticator turns a token into its caller. It is safe for concurrent use. The token is the text that the client
-// sent after the scheme (Bearer), or empty if it sent none. An error is a *Rejected or a fault of kind Unavailable. The
-// Roles of the Caller are a copy that may be changed.
+// Authenticator authenticates the caller who presents a token. It is safe for concurrent use. The token is the text
+// that the client sent after the scheme (Bearer), or empty if it sent none. An error is a *Rejected or a fault of kind
+// Unavailable. Callers may modify the returned Caller's Roles.
 type Authenticator interface {
 	Authenticate(ctx context.Context, token string) (Caller, error)
 }
 
-// Rejected is the error for an invalid credential. The answer is a 401 that must not show the Reason, which is for the
-// log: it names no more than an issuer's public settings and the id of a token.
+// Rejected is the error for an invalid credential, which is answered with a 401. The Reason is for the log only. It
+// contains nothing but public settings of the issuer and the id of a token.
 type Rejected struct {
 	Reason string
 }
@@ -25,18 +25,18 @@ func (r *Rejected) Error() string { return "rejected: " + r.Reason }
 
 func rejected(reason string) error { return &Rejected{Reason: reason} }
 
-// unavailable returns the fault for a token that cannot be checked now. The cause is for the log only.
+// unavailable returns the fault for a token that cannot be checked at the moment. The cause is for the log only.
 func unavailable(cause error, message string) error {
 	return fault.New(fault.Unavailable, "HTTPServiceUnavailable", "%s", message).Because(cause)
 }
 
 const (
-	maxToken = 16 << 10 // bytes; a signed token with hundreds of roles has half of it
-	maxText  = 255      // bytes of a name, an id or a role, as Keystone has it
+	maxToken = 16 << 10 // bytes; a signed token with hundreds of roles has half as many
+	maxText  = 255      // bytes of a name, an id or a role, as in Keystone
 )
 
-// checkToken rejects texts that are no kind of token before any work is done for them. The others are safe in the
-// header of a request.
+// checkToken rejects texts that cannot be tokens before any work is done for them. The others are safe in a request
+// header.
 func checkToken(token string) error {
 	switch {
 	case token == "":
@@ -52,7 +52,7 @@ func checkToken(token string) error {
 	return nil
 }
 
-// checkCaller rejects a caller without a user, or with a text that is not safe in a header or a log line.
+// checkCaller returns c, or an error if it has no user, or has a text that is not safe in a header or a log line.
 func checkCaller(c Caller) (Caller, error) {
 	if c.UserID == "" {
 		return Caller{}, rejected("it names no user")

@@ -1,10 +1,10 @@
 package authn
 
-// Caller is the user that a request comes from. Fields that the credential does not set are empty.
+// Caller is the user who sent a request. Fields that the credential does not set are empty.
 type Caller struct {
 	UserID    string
 	UserName  string
 	ProjectID string
 	DomainID  string
-	Roles     []string // as the issuer writes them; compared without regard to case (spec/api.md §10)
+	Roles     []string // as spelt by the issuer; compared case-insensitively (spec/api.md §10)
 }

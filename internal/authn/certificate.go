@@ -7,14 +7,15 @@ import (
 )
 
 // rolePrefix marks the organizational units that are roles. Units without it, which certificates have for many reasons,
-// give nobody a role.
+// grant no role.
 const rolePrefix = "role:"
 
-// FromCertificate returns the caller that a client certificate names. The certificate must have been verified against
-// the authorities for clients; only its validity period is checked again, because connections outlive handshakes.
+// FromCertificate returns the caller that a client certificate identifies. The caller must have verified the
+// certificate against the client authorities; only its validity period is checked again, because a connection can
+// outlive it.
 //
 // The user is the subject's common name, or else the first URI, or else the first DNS name. The roles are the
-// organizational units of the form role:NAME, as policies write them: OU=role:admin. An error is a *Rejected.
+// organizational units of the form role:NAME, as in policies: OU=role:admin. An error is a *Rejected.
 func FromCertificate(certificate *x509.Certificate, now time.Time) (Caller, error) {
 	if now.Before(certificate.NotBefore) || now.After(certificate.NotAfter) {
 		return Caller{}, rejected("the certificate is expired or not yet valid")

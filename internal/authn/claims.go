@@ -7,8 +7,8 @@ import (
 // claims is the payload of a token whose signature was verified.
 type claims map[string]any
 
-// checkTime rejects tokens from the future, for which the library allows clocks to differ by five minutes. The library
-// has checked that they have not expired.
+// checkTime rejects tokens that are not valid yet. The library, which allows clocks to differ by five minutes, has
+// already rejected expired ones.
 func (c claims) checkTime(now time.Time) error {
 	if _, isLogout := c["events"]; isLogout { // OpenID Connect Back-Channel Logout §2.4
 		return rejected("it is a token for another purpose")
@@ -68,7 +68,7 @@ func (c claims) roles(path string) (roles []string, err error) {
 	return roles, nil
 }
 
-// lookup finds a claim by its path. A dot may also be part of a name: https://id.example/roles.
+// lookup returns the claim at a path. Names may contain dots themselves: https://id.example/roles.
 func lookup(members map[string]any, path string) (value any, given bool) {
 	if value, given := members[path]; given {
 		return value, true

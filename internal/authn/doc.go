@@ -1,8 +1,8 @@
 // Package authn authenticates callers.
 //
-// An Authenticator turns the text of a token into a Caller: Tokens looks it up in a file of hashes, OIDC checks the
-// signature of an issuer, Keystone asks a Keystone v3, NoAuth makes everybody an admin. FromCertificate does the
-// same for a TLS client certificate that the listener has verified.
+// An Authenticator turns the text of a token into a Caller. There are four: Tokens looks the token up in a file of
+// hashes, OIDC checks the signature of an issuer, Keystone asks a Keystone v3, and NoAuth makes everybody an admin.
+// FromCertificate does the same for a TLS client certificate that the listener has verified.
 //
 // Invariants:
 //   - An error is either a *Rejected (the credential is invalid: 401) or a fault of kind Unavailable (the issuer does

@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	fetchEvery  = 5 * time.Second  // at most, however many tokens name an unknown key
-	keysFor     = 10 * time.Minute // how long withdrawn keys are accepted, if the issuer answers
-	maxKeyTries = 8                // keys that one signature is checked with
+	minFetchInterval = 5 * time.Second  // the shortest time between fetches, however many tokens name an unknown key
+	keyLifetime      = 10 * time.Minute // how long withdrawn keys are accepted while the issuer answers
+	maxKeyTries      = 8                // the most keys that one signature is checked against
 )
 
-// issuerKeys has the public keys of an issuer, fetched on demand. No library's key set does what is needed: go-oidc's
-// asks the issuer for every signature that it cannot verify, and never forgets a withdrawn key; jwkset's makes every
+// issuerKeys holds the public keys of an issuer, fetched on demand. The key sets of libraries do not fit: go-oidc's
+// asks the issuer about every signature that it cannot verify, and never forgets a withdrawn key; jwkset's makes every
 // request with an unknown key wait for its rate limit and then fetch, and needs a goroutine to forget withdrawn keys.
 type issuerKeys struct {
 	issuer string
@@ -55,12 +55,12 @@ func newIssuerKeys(issuer string, client *http.Client, now func() time.Time, log
 	return k
 }
 
-// candidates returns the keys that a token may be signed with. An empty id matches every key. Old keys are used until
-// the issuer answers: while it does not, it issues no tokens either.
+// candidates returns the keys that a token may be signed with. An empty id matches every key. While the issuer does not
+// answer, its old keys remain valid.
 func (k *issuerKeys) candidates(ctx context.Context, id, algorithm string) ([]crypto.PublicKey, error) {
 	known := k.state.Load()
 	if keys := known.matching(id, algorithm); len(keys) > 0 {
-		if k.since(known.fetched) >= keysFor && k.mayFetch(known) {
+		if k.since(known.fetched) >= keyLifetime && k.mayFetch(known) {
 			k.fetchOnce(ctx)
 		}
 		return keys, nil
@@ -85,11 +85,11 @@ func (k *issuerKeys) candidates(ctx context.Context, id, algorithm string) ([]cr
 func (k *issuerKeys) since(t time.Time) time.Duration { return k.now().Sub(t) }
 
 func (k *issuerKeys) mayFetch(known *keyState) bool {
-	return known.tried.IsZero() || k.since(known.tried) >= fetchEvery
+	return known.tried.IsZero() || k.since(known.tried) >= minFetchInterval
 }
 
-// fetchOnce starts a fetch, unless one is under way or has just ended. It does not end with the request that began it,
-// for others may wait for the channel too.
+// fetchOnce starts a fetch, unless one is under way or has just ended. The fetch does not end with the request that
+// started it, because other requests may wait for it too.
 func (k *issuerKeys) fetchOnce(ctx context.Context) <-chan singleflight.Result {
 	return k.fetching.DoChan("", func() (any, error) {
 		known := k.state.Load()
@@ -157,8 +157,8 @@ func (k *issuerKeys) fetchKeys(ctx context.Context, address string) ([]jose.JSON
 	return parseKeys(text)
 }
 
-// parseKeys parses a JSON Web Key Set. It leaves out keys of unknown types and keys that are not for signatures
-// (RFC 7517 §5).
+// parseKeys parses a JSON Web Key Set. It ignores keys of unknown types and keys that are not for signatures (RFC 7517
+// §5).
 func parseKeys(text []byte) (keys []jose.JSONWebKey, err error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -178,7 +178,7 @@ func parseKeys(text []byte) (keys []jose.JSONWebKey, err error) {
 	return keys, nil
 }
 
-// matching returns the keys with an id that an algorithm can use.
+// matching returns the keys with an id that can verify an algorithm.
 func (s *keyState) matching(id, algorithm string) (keys []crypto.PublicKey) {
 	for _, key := range s.keys {
 		if id != "" && key.KeyID != id || key.Algorithm != "" && key.Algorithm != algorithm {
@@ -191,7 +191,7 @@ func (s *keyState) matching(id, algorithm string) (keys []crypto.PublicKey) {
 	return keys
 }
 
-// families returns the prefixes of the algorithms that a public key can verify; none for a key of an unknown type.
+// families returns the prefixes of the algorithms that a public key can verify; nil for a key of an unknown type.
 func families(key crypto.PublicKey) []string {
 	switch key.(type) {
 	case *rsa.PublicKey:

@@ -21,23 +21,23 @@ type KeystoneConfig struct {
 	URL        string // with or without /v3 at its end
 	Credential KeystoneCredential
 
-	Client *http.Client // for asking Keystone; its Timeout is kept if it is below 10 seconds
+	Client *http.Client // for requests to Keystone; the timeout is at most 10 seconds
 	Now    func() time.Time
 	Log    *slog.Logger
 }
 
 // KeystoneCredential is a user who may validate tokens, or an application credential of such a user.
 type KeystoneCredential struct {
-	ApplicationCredential string // its id; the rest but SecretFile is empty then
+	ApplicationCredential string // its id; all other fields but SecretFile are then empty
 
 	User, UserDomain       string // names; the domain is Default if empty
-	Project, ProjectDomain string // the same
+	Project, ProjectDomain string // names, as above
 
-	SecretFile string // holds the password or the secret, private to its owner; read again whenever it is needed
+	SecretFile string // path of the file with the password or secret, private to its owner; read on each use
 }
 
-// Keystone authenticates by the tokens of a Keystone v3. It validates each token at most once a minute, and a wrong one
-// at most once in some seconds. A caller's DomainID is the user's.
+// Keystone authenticates tokens of a Keystone v3. It validates a valid token at most once a minute, and a wrong one at
+// most once in five seconds. A caller's DomainID is that of the user.
 type Keystone struct {
 	address string // of the token resource
 	client  *http.Client
@@ -45,14 +45,14 @@ type Keystone struct {
 	service *serviceToken
 	asking  singleflight.Group
 
-	// A flood of unknown tokens does not hold up those that were accepted before.
+	// Separate limits, so that a flood of unknown tokens does not delay those that were accepted before.
 	unknownTokens, knownTokens *limiter
 }
 
 var _ Authenticator = (*Keystone)(nil)
 
-// NewKeystone returns an authenticator that contacts Keystone when the first token comes. An error is about the
-// configuration or the file with the secret.
+// NewKeystone returns an authenticator that contacts Keystone when the first token arrives. An error is about the
+// configuration or the secret's file.
 func NewKeystone(config KeystoneConfig) (*Keystone, error) {
 	if err := checkURL(config.URL); err != nil {
 		return nil, fmt.Errorf("address of Keystone: %w", err)
@@ -82,7 +82,7 @@ func (k *Keystone) Authenticate(ctx context.Context, token string) (Caller, erro
 		return caller, err
 	}
 	answer := k.asking.DoChan(string(hash[:]), func() (any, error) {
-		// Others may wait for the same answer, so it does not end with the request that asked first.
+		// Other requests may wait for the same answer, so the lookup does not end with the request that started it.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
 		return k.ask(ctx, token, hash)
@@ -90,7 +90,7 @@ func (k *Keystone) Authenticate(ctx context.Context, token string) (Caller, erro
 	select {
 	case result := <-answer:
 		caller, _ := result.Val.(Caller)
-		caller.Roles = slices.Clone(caller.Roles) // others get the same answer
+		caller.Roles = slices.Clone(caller.Roles) // other requests share the answer
 		return caller, result.Err
 	case <-ctx.Done():
 		return Caller{}, noAnswer(ctx.Err())
@@ -99,7 +99,7 @@ func (k *Keystone) Authenticate(ctx context.Context, token string) (Caller, erro
 
 func noAnswer(cause error) error { return unavailable(cause, "Keystone does not answer") }
 
-// ask validates a token within the limits and stores the result.
+// ask validates a token within the rate limits and caches the result.
 func (k *Keystone) ask(ctx context.Context, token string, hash document.Digest) (Caller, error) {
 	if caller, known, err := k.cache.lookup(hash); known {
 		return caller, err
@@ -121,7 +121,7 @@ func (k *Keystone) ask(ctx context.Context, token string, hash document.Digest) 
 // errServiceToken is the error for a service token that Keystone no longer accepts.
 var errServiceToken = errors.New("Keystone refuses Purser's own token")
 
-// validate looks a token up, a second time if Keystone has revoked the service token.
+// validate looks a token up, and once more with a new service token if Keystone refuses the present one.
 func (k *Keystone) validate(ctx context.Context, token string) (Caller, time.Time, error) {
 	service, err := k.service.current(ctx, "")
 	if err != nil {
@@ -137,7 +137,8 @@ func (k *Keystone) validate(ctx context.Context, token string) (Caller, time.Tim
 	return k.lookUp(ctx, service, token)
 }
 
-// lookUp is GET /v3/auth/tokens of Keystone's identity API. The bodies of its errors are not read: they name the token.
+// lookUp sends GET /v3/auth/tokens of Keystone's identity API. It does not read the bodies of errors, which contain the
+// token.
 func (k *Keystone) lookUp(ctx context.Context, service, token string) (Caller, time.Time, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, k.address+"?nocatalog", http.NoBody)
 	if err != nil {
@@ -165,7 +166,7 @@ func (k *Keystone) lookUp(ctx context.Context, service, token string) (Caller, t
 	return Caller{}, time.Time{}, noAnswer(fmt.Errorf("validate a token: status %d", response.StatusCode))
 }
 
-// keystoneAnswer is the part of Keystone's answer about a token that is read.
+// keystoneAnswer is the part of Keystone's answer about a token that Purser uses.
 type keystoneAnswer struct {
 	Token struct {
 		User struct {

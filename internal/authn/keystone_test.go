@@ -357,7 +357,7 @@ func TestKeystone_Authenticate_isDown(t *testing.T) {
 
 			k.answers(nil)
 			transport.hang.Store(false)
-			k.clock.advance(signInEvery)
+			k.clock.advance(minSignInInterval)
 			for _, token := range []string{known, unknown} {
 				if _, err := authenticator.Authenticate(t.Context(), token); err != nil {
 					t.Error("it answers again:", err)
@@ -401,9 +401,9 @@ func TestKeystone_Authenticate_serviceToken(t *testing.T) {
 		}
 	}
 	check(1)
-	k.clock.advance(time.Hour - beforeItEnds)
+	k.clock.advance(time.Hour - renewBefore)
 	check(2) // it is about to end
-	k.clock.advance(signInEvery)
+	k.clock.advance(minSignInInterval)
 	check(2)
 	k.endServices()
 	check(3) // it ended before its time
@@ -431,7 +431,7 @@ func TestKeystone_Authenticate_cannotSignIn(t *testing.T) {
 	if err := os.WriteFile(config.Credential.SecretFile, []byte("s3cret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k.clock.advance(signInEvery)
+	k.clock.advance(minSignInInterval)
 	if _, err := authenticator.Authenticate(t.Context(), k.issue(time.Hour)); err != nil {
 		t.Error(err)
 	}

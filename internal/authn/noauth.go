@@ -2,8 +2,7 @@ package authn
 
 import "context"
 
-// NoAuth makes every caller an admin, whatever the token, as the reference does in its development mode
-// (spec/api.md §1.2).
+// NoAuth authenticates every request as an admin, like the reference's development mode (spec/api.md §1.2).
 type NoAuth struct{}
 
 var _ Authenticator = NoAuth{}

@@ -16,23 +16,23 @@ import (
 )
 
 // OIDCConfig configures the issuer whose tokens are accepted, and the claims that describe a caller. A claim is named
-// by its path with dots between the parts: realm_access.roles. A name that has dots itself is found too.
+// by its path, with dots between the parts: realm_access.roles. The parts may contain dots themselves.
 type OIDCConfig struct {
-	Issuer       string // URL, exactly as the tokens name it
+	Issuer       string // URL, exactly as in tokens
 	Audience     string // the client id; must be among the audiences of a token
-	UserClaim    string // a text; sub if empty
-	NameClaim    string // a text that a token may lack; preferred_username if empty
-	RolesClaim   string // a text or a list of texts; a token without it has no roles; roles if empty
-	ProjectClaim string // a text that a token may lack; none if empty
+	UserClaim    string // claim with a string; default sub
+	NameClaim    string // claim with a string, optional in a token; default preferred_username
+	RolesClaim   string // claim with a string or a list of strings, optional in a token; default roles
+	ProjectClaim string // claim with a string, optional in a token; not used if empty
 
-	Client *http.Client // for asking the issuer; its Timeout is kept if it is below 10 seconds
+	Client *http.Client // for requests to the issuer; the timeout is at most 10 seconds
 	Now    func() time.Time
 	Log    *slog.Logger
 }
 
-// OIDC authenticates by the JSON Web Tokens, ID tokens and access tokens alike, that an OpenID Connect issuer has
-// signed for an audience. The issuer is first asked when a token comes, so Purser starts without it. An accepted token
-// is not verified again for a minute, and a wrong one not for some seconds.
+// OIDC authenticates JSON Web Tokens, both ID tokens and access tokens, that an OpenID Connect issuer has signed for an
+// audience. It contacts the issuer when the first token arrives, so Purser can start without it. The result is cached:
+// for a minute if the token is accepted, for five seconds if it is rejected.
 type OIDC struct {
 	claims OIDCConfig
 	keys   *issuerKeys
@@ -42,7 +42,7 @@ type OIDC struct {
 
 var _ Authenticator = (*OIDC)(nil)
 
-// skew is by how much the clocks of an issuer and of Purser may differ.
+// skew is the allowed difference between the clocks of an issuer and of Purser.
 const skew = 30 * time.Second
 
 // NewOIDC returns an authenticator. An error is about the configuration.
@@ -72,7 +72,7 @@ func NewOIDC(config OIDCConfig) (*OIDC, error) {
 	}, nil
 }
 
-// algorithms returns the asymmetric ones. With a symmetric one, the issuer's public key would be the secret.
+// algorithms returns the asymmetric algorithms. With a symmetric one, the issuer's public key would be the secret.
 func algorithms() []string {
 	return []string{
 		oidc.RS256, oidc.RS384, oidc.RS512, oidc.PS256, oidc.PS384, oidc.PS512, oidc.ES256, oidc.ES384, oidc.ES512,
@@ -98,7 +98,7 @@ func (o *OIDC) Authenticate(ctx context.Context, token string) (Caller, error) {
 	return caller, err
 }
 
-// verify returns the token's caller and expiry.
+// verify returns the caller and the expiry time of a token.
 func (o *OIDC) verify(ctx context.Context, token string, header header) (Caller, time.Time, error) {
 	keys, err := o.keys.candidates(ctx, header.KeyID, header.Algorithm)
 	if err != nil {
@@ -120,14 +120,14 @@ func (o *OIDC) verify(ctx context.Context, token string, header header) (Caller,
 	return caller, verified.Expiry.Add(skew), err
 }
 
-// header is the header of a token, which is not verified yet.
+// header is the header of a token that has not been verified yet.
 type header struct {
 	Algorithm string `json:"alg"`
 	KeyID     string `json:"kid"`
 	Type      string `json:"typ"`
 }
 
-// parseHeader rejects tokens that no key can verify, at the cost of decoding a few bytes.
+// parseHeader rejects tokens of another form, algorithm or purpose at the cost of decoding a few bytes.
 func parseHeader(token string) (h header, err error) {
 	first, rest, _ := strings.Cut(token, ".")
 	if strings.Count(rest, ".") != 1 {
@@ -148,7 +148,7 @@ func parseHeader(token string) (h header, err error) {
 	return h, nil
 }
 
-// reasonOf explains the error of a verification without its text, which shows parts of the token.
+// reasonOf describes a verification error. It does not use the error's text, which contains parts of the token.
 func reasonOf(err error) string {
 	if _, ok := errors.AsType[*oidc.TokenExpiredError](err); ok {
 		return "it is expired"

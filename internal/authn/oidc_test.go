@@ -306,7 +306,7 @@ func TestOIDC_Authenticate_issuerIsDown(t *testing.T) {
 			}
 			i.answers(nil)
 			transport.hang.Store(false)
-			c.advance(fetchEvery)
+			c.advance(minFetchInterval)
 			if _, err := o.Authenticate(t.Context(), i.token(nil)); err != nil {
 				t.Error("it answers again:", err)
 			}
@@ -364,18 +364,18 @@ func TestOIDC_Authenticate_keysChange(t *testing.T) {
 	if accepted(after()) || i.asked.Load() != 2 {
 		t.Error("the issuer is asked twice in one moment")
 	}
-	c.advance(fetchEvery)
+	c.advance(minFetchInterval)
 	if !accepted(after()) || accepted(before()) {
 		t.Error("a new key does not count, or a withdrawn one does")
 	}
 
 	// The issuer is gone: what it signed counts on, the unknown might be good.
 	i.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
-	c.advance(keysFor)
+	c.advance(keyLifetime)
 	if !accepted(after()) {
 		t.Error("a known key does not count while the issuer is gone")
 	}
-	c.advance(fetchEvery)
+	c.advance(minFetchInterval)
 	_, err := o.Authenticate(t.Context(), before())
 	wantUnavailable(t, err)
 }
@@ -407,7 +407,7 @@ func TestOIDC_Authenticate_keysGetOld(t *testing.T) {
 		t.Fatal(err)
 	}
 	i.setKeys(oidctest.PublicKey{PublicKey: i.private["ec"].Public(), KeyID: "ec"})
-	c.advance(keysFor)
+	c.advance(keyLifetime)
 	deadline := time.Now().Add(time.Minute) // or it would never end
 	for n := 0; ; n++ {
 		time.Sleep(time.Millisecond)

@@ -18,12 +18,12 @@ import (
 )
 
 const (
-	signInEvery   = 5 * time.Second  // at most: Keystone locks users out whose password is wrong too often
-	beforeItEnds  = 10 * time.Second // a service token is replaced
-	maxSecretFile = 64 << 10         // bytes
+	minSignInInterval = 5 * time.Second  // between sign-ins: Keystone locks users out after too many wrong passwords
+	renewBefore       = 10 * time.Second // how long before its expiry a service token is replaced
+	maxSecretFile     = 64 << 10         // bytes
 )
 
-// serviceToken signs Purser in to Keystone and keeps the token.
+// serviceToken signs in to Keystone for Purser and keeps the token.
 type serviceToken struct {
 	address    string
 	client     *http.Client
@@ -43,14 +43,14 @@ type serviceState struct {
 	err   error     // of the last attempt
 }
 
-// current returns a service token other than the refused one. It signs in if there is none.
+// current returns a service token other than refused. It signs in if it has none.
 func (s *serviceToken) current(ctx context.Context, refused string) (string, error) {
 	if known := s.state.Load(); s.isUsable(known, refused) {
 		return known.token, nil
 	}
 	done := s.signingIn.DoChan("", func() (any, error) {
 		known := s.state.Load()
-		if s.isUsable(known, refused) || !known.tried.IsZero() && s.now().Sub(known.tried) < signInEvery {
+		if s.isUsable(known, refused) || !known.tried.IsZero() && s.now().Sub(known.tried) < minSignInInterval {
 			return nil, nil
 		}
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
@@ -75,7 +75,7 @@ func (s *serviceToken) current(ctx context.Context, refused string) (string, err
 }
 
 func (s *serviceToken) isUsable(known *serviceState, refused string) bool {
-	return known.token != "" && known.token != refused && s.now().Add(beforeItEnds).Before(known.ends)
+	return known.token != "" && known.token != refused && s.now().Add(renewBefore).Before(known.ends)
 }
 
 func (s *serviceToken) store(ctx context.Context, known, next *serviceState) {
@@ -89,7 +89,7 @@ func (s *serviceToken) store(ctx context.Context, known, next *serviceState) {
 	}
 }
 
-// signIn is POST /v3/auth/tokens of Keystone's identity API.
+// signIn sends POST /v3/auth/tokens of Keystone's identity API.
 func (s *serviceToken) signIn(ctx context.Context) (token string, ends time.Time, err error) {
 	body, err := s.credential.request()
 	if err != nil {
@@ -116,13 +116,13 @@ func (s *serviceToken) signIn(ctx context.Context) (token string, ends time.Time
 	if ends, err = time.Parse(time.RFC3339, answer.Token.Expires); err != nil {
 		return "", time.Time{}, errors.New("sign in: expires_at is not a time")
 	}
-	if !s.now().Add(beforeItEnds).Before(ends) {
+	if !s.now().Add(renewBefore).Before(ends) {
 		return "", time.Time{}, errors.New("sign in: the token ends at once; do the clocks agree?")
 	}
 	return token, ends, nil
 }
 
-// request returns the body of a sign-in.
+// request returns the body of the sign-in request.
 func (c *KeystoneCredential) request() ([]byte, error) {
 	if (c.User == "") == (c.ApplicationCredential == "") {
 		return nil, errors.New("either a user or an application credential is needed")

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	acceptedFor      = time.Minute     // the longest time that a revoked token is still accepted
-	rejectedFor      = 5 * time.Second // the longest time that a token which has become valid is still rejected
+	acceptedFor      = time.Minute     // how long a revoked token may still be accepted
+	rejectedFor      = 5 * time.Second // how long a token that has become valid may still be rejected
 	maxAcceptedBytes = 8 << 20         // some 20,000 tokens
-	maxRejectedBytes = 4 << 20         // about as many
+	maxRejectedBytes = 4 << 20         // about as many tokens
 )
 
-// tokenCache keeps the results of authentication for a short time, by the hash of the token. Wrong tokens, of which
-// anybody can send any number, are kept apart from valid ones and cannot displace them.
+// tokenCache caches results of authentication for a short time, by the hash of the token. Rejected tokens have a cache
+// of their own, so that a flood of them cannot displace accepted ones.
 type tokenCache struct {
 	now      func() time.Time
 	accepted *cache.Cache[document.Digest, accepted]
@@ -27,11 +27,11 @@ type tokenCache struct {
 
 type accepted struct {
 	caller  Caller
-	until   time.Time // when to authenticate again
-	expires time.Time // the token's end
+	until   time.Time // when the cached result expires
+	expires time.Time // when the token expires
 }
 
-// size returns roughly the bytes that an entry takes.
+// size estimates the memory of an entry, in bytes.
 func (a accepted) size() int {
 	const fixed, header = 200, 16
 	size := fixed + len(a.caller.UserID) + len(a.caller.UserName) + len(a.caller.ProjectID) + len(a.caller.DomainID)
@@ -56,7 +56,7 @@ func newTokenCache(now func() time.Time) *tokenCache {
 
 func hashOfToken(token string) document.Digest { return sha256.Sum256([]byte(token)) }
 
-// lookup returns a result that is recent enough; otherwise known is false.
+// lookup returns a cached result; known is false if there is none.
 func (c *tokenCache) lookup(token document.Digest) (caller Caller, known bool, err error) {
 	if a, ok := c.accepted.Get(token); ok && c.now().Before(a.until) {
 		a.caller.Roles = slices.Clone(a.caller.Roles)
@@ -68,13 +68,13 @@ func (c *tokenCache) lookup(token document.Digest) (caller Caller, known bool, e
 	return Caller{}, false, nil
 }
 
-// wasAccepted reports whether a token was accepted before and has not expired since.
+// wasAccepted reports whether a token has been accepted and has not expired since.
 func (c *tokenCache) wasAccepted(token document.Digest) bool {
 	a, ok := c.accepted.Get(token)
 	return ok && c.now().Before(a.expires)
 }
 
-// store keeps a result, unless the error says that the issuer did not answer.
+// store caches a result, unless err means that the issuer did not answer.
 func (c *tokenCache) store(token document.Digest, caller Caller, expires time.Time, err error) {
 	_, isRejected := errors.AsType[*Rejected](err)
 	switch {

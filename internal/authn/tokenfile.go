@@ -13,7 +13,7 @@ import (
 	"purser/internal/document"
 )
 
-// Token is one entry of a token file, which is a YAML list of them:
+// Token is one entry of a token file, which is a YAML list of entries:
 //
 //   - id: 0f3a9c51be27
 //     user: alice
@@ -23,7 +23,7 @@ import (
 //     expires: 2027-01-31T12:00:00Z # may be left out: never
 //     sha256: 9c1185a5c5e9fc54612808977ee8f548b2258d31aa11aa11aa11aa11aa11aa11
 //
-// The file reveals no token: 256 random bits cannot be found from their hash, so a fast one is enough.
+// The file reveals no token: 256 random bits cannot be found from their hash, even a fast one.
 type Token struct {
 	ID      string
 	User    string
@@ -35,13 +35,13 @@ type Token struct {
 }
 
 const (
-	tokenPrefix = "prs_" // lets scanners find leaked tokens
+	tokenPrefix = "prs_" // lets scanners recognize leaked tokens
 	tokenBytes  = 32
 	tokenLength = len(tokenPrefix) + 43
 )
 
-// NewToken returns a random token, prs_ and 43 characters of base64url, for the user only, and its entry for
-// AppendToken, which also checks it. A zero expires means never.
+// NewToken returns a random token (prs_ and 43 characters of base64url) to give to the user, and its entry for
+// AppendToken, which checks the other arguments. A zero expires means never.
 func NewToken(user, project string, roles []string, created, expires time.Time) (token string, entry Token) {
 	const idBytes = 6
 	var random [tokenBytes + idBytes]byte
@@ -54,8 +54,8 @@ func NewToken(user, project string, roles []string, created, expires time.Time) 
 	}
 }
 
-// parseTokens parses a token file: a YAML list of entries. It is strict: with a misspelt key, a token might never
-// expire.
+// parseTokens parses a token file, which is a YAML list of entries. It refuses unknown keys: a token with a misspelt
+// expires would never expire.
 //
 //nolint:contextcheck,nolintlint // no request pays for a file that all of them use
 func parseTokens(text []byte) ([]Token, error) {
@@ -114,7 +114,7 @@ func (t *Token) set(key string, value any) (err error) {
 		t.Expires, err = timeOf(value)
 	case "sha256":
 		t.Hash, err = hashOf(value)
-	default: // which is not shown: it may be a token in the wrong place
+	default: // the value is not shown: it may be a misplaced token
 		return errors.New("a key other than id, user, project, roles, created, expires, sha256")
 	}
 	if err != nil {

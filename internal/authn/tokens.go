@@ -14,8 +14,8 @@ import (
 
 const maxTokenFile = 4 << 20 // bytes; some 15,000 tokens
 
-// Tokens knows the bearer tokens of a file, which is read again when it changes. A lookup takes as long among a million
-// as among two, and reveals nothing about how near a wrong token came: the key of the map is the hash.
+// Tokens authenticates the bearer tokens of a file, which is read again when it changes. The time of a lookup reveals
+// nothing about how similar a wrong token is to a valid one, because the map's key is the hash.
 type Tokens struct {
 	known *files.Watched[map[document.Digest]Token]
 	now   func() time.Time
@@ -23,8 +23,8 @@ type Tokens struct {
 
 var _ Authenticator = (*Tokens)(nil)
 
-// OpenTokens reads a token file: a YAML list of entries as AppendToken writes them. It is an error if the file is
-// missing, if others may read or change it, or if it is not a list of well-formed entries.
+// OpenTokens reads a token file, a YAML list of entries as AppendToken writes them. It returns an error if the file is
+// missing, if others than its owner may read or change it, or if an entry is malformed.
 func OpenTokens(path string, now func() time.Time, log *slog.Logger) (*Tokens, error) {
 	known, err := files.Watch(files.Source[map[document.Digest]Token]{
 		Paths: []string{path}, MaxBytes: maxTokenFile, Private: []string{path}, Now: now,

@@ -386,7 +386,7 @@ func FuzzParseTokens(f *testing.F) {
 			return
 		}
 		for _, token := range tokens {
-			written, err := appended(nil, token)
+			written, err := withEntry(nil, token)
 			if err != nil {
 				t.Fatalf("%+v cannot be written: %v", token, err)
 			}

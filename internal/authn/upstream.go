@@ -10,11 +10,11 @@ import (
 
 const (
 	askTimeout = 10 * time.Second // of a request to an issuer
-	maxAnswer  = 1 << 20          // bytes of its answer
+	maxAnswer  = 1 << 20          // bytes of an issuer's answer
 )
 
-// bounded returns a copy of a client with a timeout and a limit on the size of answers. It follows no redirects, which
-// would send the tokens in a request's header to whatever host the answer names.
+// bounded returns a copy of client with a timeout and a limit on the size of responses. It does not follow redirects,
+// which would send the tokens in a request's header to another host.
 func bounded(client *http.Client) *http.Client {
 	c := *client
 	if c.Transport == nil {
@@ -30,7 +30,7 @@ func bounded(client *http.Client) *http.Client {
 
 type boundedTransport struct{ http.RoundTripper }
 
-// RoundTrip implements http.RoundTripper. Reading more than maxAnswer of the body is an error.
+// RoundTrip implements http.RoundTripper. Reading more than maxAnswer bytes of the response body fails.
 func (t boundedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	response, err := t.RoundTripper.RoundTrip(request)
 	if err == nil {
@@ -39,7 +39,7 @@ func (t boundedTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	return response, err //nolint:wrapcheck // a decorator
 }
 
-// checkURL returns an error for a text that is not the address of a service.
+// checkURL returns an error unless text is the URL of a service.
 func checkURL(text string) error {
 	address, err := url.Parse(text)
 	switch {
@@ -53,7 +53,7 @@ func checkURL(text string) error {
 	return nil
 }
 
-// brief shortens an error's text, which may hold a whole page that a proxy answered with.
+// brief shortens an error's text, which may contain a whole page from a proxy.
 func brief(err error) string {
 	const maxBytes = 300
 	text := err.Error()

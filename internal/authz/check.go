@@ -43,7 +43,7 @@ func parseCheck(text string) (check, error) {
 	return parseGeneric(kind, t)
 }
 
-// parseGeneric parses a check whose kind is a constant or the key of a credential.
+// parseGeneric parses a check whose kind is a constant or the name of a credential.
 func parseGeneric(kind string, value template) (check, error) {
 	if kind == "None" || value.written == "None" {
 		return nil, errNone
@@ -61,7 +61,7 @@ func parseGeneric(kind string, value template) (check, error) {
 	return credentialCheck{key: kind, value: value}, nil
 }
 
-// parseLiteral parses the Python constants that are useful here: quoted texts, integers and booleans.
+// parseLiteral parses the supported Python constants: quoted strings, integers and booleans.
 func parseLiteral(kind string) (text string, isLiteral bool, err error) {
 	if kind[0] == '\'' || kind[0] == '"' {
 		end := len(kind) - 1
@@ -74,7 +74,7 @@ func parseLiteral(kind string) (text string, isLiteral bool, err error) {
 	return kind, isNumber || kind == "True" || kind == "False", nil
 }
 
-// quote quotes a text of a policy file for a message, and shortens a long one.
+// quote quotes a text of a policy file for a message. It shortens long texts.
 func quote(text string) string {
 	const maxLength = 80
 	if utf8.RuneCountInString(text) > maxLength {

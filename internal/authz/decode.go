@@ -12,7 +12,7 @@ import (
 	"purser/internal/fault"
 )
 
-// decode decodes the one document of a file; its Value is nil if the file is empty. Its Notes name duplicate keys.
+// decode decodes a file of one document; the Value is nil if the file is empty. The Notes are about duplicate keys.
 //
 //nolint:contextcheck,nolintlint // no request pays for a file that all of them use
 func decode(text []byte) (document.Entry, error) {
@@ -34,7 +34,7 @@ func decode(text []byte) (document.Entry, error) {
 	return entry, inFile(err, limits)
 }
 
-// mediaOf returns the media type of a file. A YAML parser reads most of JSON but not all.
+// mediaOf returns the media type of a file. JSON needs its own parser, because a YAML parser does not accept all of it.
 func mediaOf(text []byte) document.Media {
 	if json.Valid(text) && bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 		return document.JSON
@@ -42,7 +42,7 @@ func mediaOf(text []byte) document.Media {
 	return document.YAML
 }
 
-// inFile rewrites an error for a file. Errors for the body of a request name settings that do not apply to files.
+// inFile returns an error of package document in words for a file. Its own messages name settings for request bodies.
 func inFile(err error, limits document.Limits) error {
 	switch {
 	case err == nil:

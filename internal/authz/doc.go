@@ -1,7 +1,7 @@
 // Package authz authorizes callers by rules in the format of OpenStack's policy files (spec/api.md §10).
 //
-// A policy file maps names of rules to expressions; a rule that it leaves out keeps its default. Parse turns one into a
-// Policy; Open reads one from disk, and again whenever it changes. An expression is made of
+// A policy file maps names of rules to expressions; a rule that it leaves out keeps its default. Parse parses a file
+// into a Policy, and Open reads one from disk and again whenever it changes. An expression consists of
 //
 //	@  !                     always, never; the empty text and the empty list are always, too
 //	role:NAME                the caller has the role, compared without regard to case
@@ -12,15 +12,16 @@
 //	not  and  or  ( )        binding in this order, in any case of letters
 //	[[a, b], [c]]            an old form of a and b or c
 //
-// Checks by other servers (http:, https:) are not supported, nor is None: an unknown value matches nothing.
+// Checks by other servers (http:, https:) and the constant None are not supported.
 //
-// In a NAME of a role and in a VALUE, %(project_id)s and %(user_id)s stand for the caller's own, %% for a percent sign.
+// In a NAME of a role and in a VALUE, %(project_id)s and %(user_id)s stand for the caller's ids, and %% for a percent
+// sign.
 //
 // Invariants:
-//   - An unknown value matches nothing: a key that no caller has, a credential that this caller lacks, an attribute
-//     that targets lack, a rule that is not registered.
+//   - An unknown value matches nothing: a key that is not a credential, a credential that the caller lacks, an
+//     attribute that targets lack, a rule that is not registered.
 //   - A Policy is immutable, has every rule that it refers to, and no cycle. Allows evaluates each rule at most once.
 //   - The cost of a file is bounded: MaxSize, MaxRules, maxNesting.
-//   - A file is used as a whole or not at all. Where the reference takes an expression that it cannot parse for
+//   - A file is used as a whole or not at all. Where the reference treats an expression that it cannot parse as
 //     "never", Parse returns an error.
 package authz

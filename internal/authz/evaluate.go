@@ -7,10 +7,10 @@ import (
 	"purser/internal/authn"
 )
 
-// Policy is a set of rules, those of a policy file and the defaults of the others. It never changes.
+// Policy is a set of rules: those of a policy file, and the defaults of the others. It is immutable.
 type Policy struct {
 	rules map[string]*rule
-	order []*rule // as Rules lists them
+	order []*rule // in the order of Rules
 }
 
 // rule is a rule of a policy.
@@ -18,10 +18,10 @@ type rule struct {
 	name        string
 	description string
 	expression  check
-	references  []*ruleCheck // of the expression
+	references  []*ruleCheck // in expression
 	registered  bool
-	location    location // in the file; zero if the rule is a default
-	index       int      // in the policy's order
+	location    location // in the file; zero for a default
+	index       int      // in Policy.order
 }
 
 // Default returns the policy of a server without a policy file.
@@ -39,7 +39,7 @@ func (p *Policy) Allows(name string, caller authn.Caller) bool {
 	return ok && asked.registered && p.evaluate(caller).allows(asked)
 }
 
-// Passed returns the registered rules that allow a caller, in the order of Rules; it is never nil.
+// Passed returns the names of the registered rules that allow a caller, in the order of Rules. It is never nil.
 func (p *Policy) Passed(caller authn.Caller) []string {
 	passed, e := []string{}, p.evaluate(caller)
 	for _, r := range p.order {
@@ -50,7 +50,7 @@ func (p *Policy) Passed(caller authn.Caller) []string {
 	return passed
 }
 
-// Rules returns the rules in force: the registered ones in a fixed order, then the helpers of the file by name.
+// Rules returns the rules in force: the registered ones in a fixed order, then the file's other rules by name.
 func (p *Policy) Rules() []Rule {
 	rules := make([]Rule, len(p.order))
 	for i, r := range p.order {
@@ -59,7 +59,7 @@ func (p *Policy) Rules() []Rule {
 	return rules
 }
 
-// evaluation is the evaluation of rules for one caller. It evaluates each rule at most once, however many refer to it.
+// evaluation evaluates rules for one caller. It evaluates each rule at most once, however many others refer to it.
 type evaluation struct {
 	caller   authn.Caller
 	roles    []string // in lower case
@@ -93,7 +93,7 @@ func (e *evaluation) allows(r *rule) bool {
 	return e.verdicts[r.index] == allowed
 }
 
-// sorted returns the rules in the order in which a policy lists them.
+// sorted returns rules in the order of Policy.order.
 func sorted(rules map[string]*rule) []*rule {
 	order := make([]*rule, 0, len(rules))
 	for _, known := range registered {

@@ -12,7 +12,7 @@ type check interface {
 	passes(e *evaluation) bool
 }
 
-// The checks.
+// The kinds of checks.
 type (
 	always    struct{}
 	never     struct{}
@@ -26,7 +26,7 @@ type (
 		value template
 	}
 	literalCheck struct {
-		written string // with its quotes
+		written string // including quotes
 		text    string
 		value   template
 	}
@@ -92,7 +92,7 @@ func joined(parts []check, operator string, write func(check) string) string {
 	return strings.Join(texts, operator)
 }
 
-// operand formats an operand of "not" and "and", in parentheses if it needs them.
+// operand formats an operand of "not" or "and", in parentheses if necessary.
 func operand(c check) string {
 	switch c.(type) {
 	case andCheck, orCheck:

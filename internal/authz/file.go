@@ -10,12 +10,12 @@ import (
 
 // File is a policy file that is read again when it changes. It is safe for concurrent use.
 type File struct {
-	defaults *Policy // without a file
+	defaults *Policy // used if there is no file
 	watched  *files.Watched[*Policy]
 }
 
-// Open reads a policy file; "" is the defaults, for good. The error says all that is wrong with the file. A file that
-// somebody is writing is left alone until it stays the same: a part of one may allow more than the whole.
+// Open reads a policy file. If path is "", the policy is always the default. The error lists all problems of the file.
+// A changed file is not used until it stays the same for a while: an incomplete file may allow more than the whole.
 func Open(path string, log *slog.Logger, now func() time.Time) (*File, error) {
 	if path == "" {
 		return &File{defaults: Default()}, nil
@@ -44,8 +44,8 @@ func Open(path string, log *slog.Logger, now func() time.Time) (*File, error) {
 	return &File{watched: watched}, nil
 }
 
-// Policy returns the policy in force. If the file has changed it is read first; if it cannot be used, the log says why
-// and the policy stays as it was.
+// Policy returns the policy in force. It first reads the file if it has changed. If the file cannot be used, it logs
+// the reason and keeps the previous policy.
 func (f *File) Policy() *Policy {
 	if f.watched == nil {
 		return f.defaults

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// link resolves every reference to the rule that it names.
+// link sets the rule of every reference.
 func (b *builder) link() {
 	b.each(func(from *rule) {
 		missing := map[string]bool{}
@@ -20,7 +20,7 @@ func (b *builder) link() {
 	})
 }
 
-// refuseUnused reports the rules of the file that no route and no other rule uses. Most are misspelt.
+// refuseUnused reports rules of the file that neither a route nor another rule uses. Most are misspelt.
 func (b *builder) refuseUnused() {
 	used := map[*rule]bool{}
 	b.each(func(from *rule) {
@@ -38,26 +38,27 @@ func (b *builder) refuseUnused() {
 	})
 }
 
-// refuseCycles reports rules that refer to themselves by way of others, and chains of references that are too long.
+// refuseCycles reports rules that refer to themselves, directly or indirectly, and chains of references that are too
+// long.
 func (b *builder) refuseCycles() {
 	w := walk{heights: map[*rule]int{}, problems: &b.problems}
 	b.each(func(from *rule) { w.height(from) })
 	b.each(func(from *rule) {
-		if !w.circular && w.heights[from] == maxNesting+1 { // those beyond refer to one of these
+		if !w.circular && w.heights[from] == maxNesting+1 { // longer chains contain one of this length
 			b.problems.addf(from, "refers to others over more than %d steps", maxNesting)
 		}
 	})
 }
 
-// walk follows the references of rules depth first, each rule once.
+// walk visits the rules and their references depth first, each rule once.
 type walk struct {
-	heights  map[*rule]int // of the rules that were visited
-	path     []*rule       // to the current rule
+	heights  map[*rule]int // results of height
+	path     []*rule       // rules from the first to the current one
 	circular bool
 	problems *problems
 }
 
-// height returns the number of rules in the longest chain that begins with a rule.
+// height returns the number of rules in the longest chain of references from a rule, including it.
 func (w *walk) height(from *rule) int {
 	if height, done := w.heights[from]; done {
 		return height
@@ -76,7 +77,7 @@ func (w *walk) height(from *rule) int {
 	return height + 1
 }
 
-// refuse reports a cycle at the first of its rules that is in the file; the defaults have none.
+// refuse reports a cycle. The problem is that of its first rule in the file; the defaults have no cycle.
 func (w *walk) refuse(cycle []*rule) {
 	w.circular = true
 	first := max(0, slices.IndexFunc(cycle, func(r *rule) bool { return r.location.line > 0 }))
@@ -84,7 +85,7 @@ func (w *walk) refuse(cycle []*rule) {
 	w.problems.addf(cycle[0], "refers to itself: %s", formatCycle(cycle))
 }
 
-// next returns the rules that a rule refers to, each once.
+// next returns the rules that a rule refers to, without duplicates.
 func next(from *rule) (rules []*rule) {
 	seen := map[*rule]bool{nil: true}
 	for _, reference := range from.references {
@@ -96,7 +97,7 @@ func next(from *rule) (rules []*rule) {
 	return rules
 }
 
-// formatCycle returns the names from the first rule back to it, without the middle of a long cycle.
+// formatCycle formats a cycle as names with arrows between them. It leaves out the middle of a long one.
 func formatCycle(cycle []*rule) string {
 	const maxNames = 10
 	names := make([]string, 0, maxNames+1)

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// location is the line of a file that begins with the name of a rule.
+// location is where a file defines a rule.
 type location struct {
-	line int    // counts from 1; 0 if it is unknown
-	rest string // the line after the name
+	line int    // counts from 1; 0 if unknown
+	rest string // the rest of the line after the name
 }
 
-// locate returns the lines that begin with the name of a rule, for messages: the YAML reader returns values only. It
-// does not find names that are written in an unusual way.
+// locate returns the locations of the rules in a file, for messages. The YAML reader returns values only, so locate
+// searches for lines that begin with a name. It does not find names in unusual notation.
 func locate(text []byte) map[string]location {
 	locations, number := map[string]location{}, 0
 	for line := range bytes.Lines(text) {
@@ -25,7 +25,7 @@ func locate(text []byte) map[string]location {
 	return locations
 }
 
-// nameAt cuts a line after the key that it begins with.
+// nameAt splits a line after the key at its start.
 func nameAt(line string) (name, rest string, ok bool) {
 	line = strings.TrimRight(line, "\r\n")
 	if line != "" && (line[0] == '"' || line[0] == '\'') {

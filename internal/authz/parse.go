@@ -10,21 +10,21 @@ import (
 	"purser/internal/document"
 )
 
-// The bounds of a policy file.
+// Bounds of a policy file.
 const (
 	MaxSize  = 1 << 20 // bytes
 	MaxRules = 1000
-	maxName  = 200 // bytes of the name of a rule
+	maxName  = 200 // bytes of a rule's name
 
-	maxValues = 50_000 // keys and values: names, expressions and, in their old form, lists and checks
+	maxValues = 50_000 // keys and values: names, expressions, and the lists and checks of the old form
 )
 
-// fallback is the rule that the reference evaluates in place of one that is not registered. Many files have it; here it
-// has no effect, because only registered rules are evaluated.
+// fallback is the rule that the reference evaluates in place of an unregistered one. Many files define it. It has no
+// effect here, because only registered rules are evaluated.
 const fallback = "default"
 
-// Parse parses a policy file in YAML or JSON, a mapping of names of rules to expressions. An empty one gives the
-// defaults. The error lists all problems, one on each line, with the line of the file and the rule.
+// Parse parses a policy file, a mapping from names of rules to expressions, in YAML or JSON. An empty file gives the
+// defaults. The error lists all problems, one per line, each with its rule and the line of the file.
 func Parse(text []byte) (*Policy, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	b := builder{rules: map[string]*rule{}, locations: locate(text), media: mediaOf(text)}
@@ -51,7 +51,7 @@ type builder struct {
 	problems  problems
 }
 
-// readAll adds the rules of a file. The error is that of a text that is not a mapping of rules.
+// readAll adds the rules of a file. It returns an error if the file is not a mapping of rules.
 func (b *builder) readAll(text []byte) error {
 	entry, err := decode(text)
 	if err != nil {
@@ -64,7 +64,7 @@ func (b *builder) readAll(text []byte) error {
 	case len(members) > MaxRules:
 		return fmt.Errorf("the file has more than %d rules", MaxRules)
 	}
-	for _, note := range entry.Notes { // the author may believe either of two rules to be in force
+	for _, note := range entry.Notes { // a duplicate rule: the author may expect either to be in force
 		b.problems.add(0, errors.New(strings.TrimSuffix(note.Message, "; the last one wins.")))
 	}
 	for _, member := range members {
@@ -96,7 +96,7 @@ func isForbidden(c rune) bool {
 	return unicode.IsSpace(c) || unicode.IsControl(c) || strings.ContainsRune(`()'"`, c)
 }
 
-// checkQuotes refuses an exclamation mark without quotes, which YAML takes for a tag: never would become always.
+// checkQuotes refuses an unquoted exclamation mark. YAML reads it as a tag, which would turn never into always.
 func (b *builder) checkQuotes(at location, value any) error {
 	isTag := strings.HasPrefix(at.rest, "!")
 	isEmpty := value == "" && !strings.HasPrefix(at.rest, `""`) && !strings.HasPrefix(at.rest, `''`)
@@ -106,7 +106,7 @@ func (b *builder) checkQuotes(at location, value any) error {
 	return nil
 }
 
-// addDefaults adds the registered rules that the file leaves out.
+// addDefaults adds the registered rules that the file does not define.
 func (b *builder) addDefaults() {
 	for _, known := range registered {
 		if _, ok := b.rules[known.Name]; !ok {
@@ -116,7 +116,7 @@ func (b *builder) addDefaults() {
 	}
 }
 
-// referencesOf appends the references to other rules in an expression.
+// referencesOf appends the references in an expression to found.
 func referencesOf(expression check, found []*ruleCheck) []*ruleCheck {
 	switch c := expression.(type) {
 	case *ruleCheck:

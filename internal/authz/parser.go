@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxNesting bounds the depth of parentheses and "not", and the length of a chain of rules that refer to each other:
-// the evaluation recurses into both.
+// maxNesting bounds the depth of parentheses and "not", and the length of a chain of rules that refer to each other,
+// because both are evaluated recursively.
 const maxNesting = 100
 
-// parseText parses an expression in the form of a text.
+// parseText parses an expression written as a string.
 func parseText(text string) (check, error) {
 	if text == "" {
 		return always{}, nil
@@ -30,7 +30,7 @@ func parseText(text string) (check, error) {
 	return parsed, nil
 }
 
-// tokenKind is a terminal of the grammar.
+// tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
@@ -46,7 +46,7 @@ const (
 type token struct {
 	kind tokenKind
 	text string
-	at   int // its first byte in the text
+	at   int // offset of its first byte in the text
 }
 
 // parser is a recursive descent parser with one token of lookahead.
@@ -57,7 +57,7 @@ type parser struct {
 	depth int
 }
 
-// advance reads the next token. A word ends at white space; parentheses at its beginning and end are tokens.
+// advance reads the next token. A word ends at white space. Parentheses at its start and end are tokens of their own.
 func (p *parser) advance() {
 	p.at += len(p.text[p.at:]) - len(strings.TrimLeftFunc(p.text[p.at:], unicode.IsSpace))
 	p.now = token{at: p.at}
@@ -111,7 +111,7 @@ func (p *parser) and() (check, error) {
 	return andCheck(parts), err
 }
 
-// chain parses one or more parts with an operator between them.
+// chain parses one or more parts, separated by operator.
 func (p *parser) chain(operator tokenKind, part func() (check, error)) (parts []check, err error) {
 	for {
 		next, err := part()
@@ -126,7 +126,7 @@ func (p *parser) chain(operator tokenKind, part func() (check, error)) (parts []
 	}
 }
 
-// operand parses a check, an expression in parentheses, or "not" and one of these.
+// operand parses a check, an expression in parentheses, or "not" followed by either.
 func (p *parser) operand() (check, error) {
 	if p.depth++; p.depth > maxNesting {
 		return nil, p.refuse("nested deeper than %d", maxNesting)
@@ -174,7 +174,7 @@ func (p *parser) group() (check, error) {
 	return inner, nil
 }
 
-// refuse returns an error at the current token.
+// refuse returns an error with the position of the current token.
 func (p *parser) refuse(format string, args ...any) error {
 	return fmt.Errorf("character %d: %w", 1+utf8.RuneCountInString(p.text[:p.now.at]), fmt.Errorf(format, args...))
 }

@@ -10,13 +10,13 @@ import (
 	"purser/internal/spelling"
 )
 
-// maxProblems is how many problems of a file are listed.
+// maxProblems bounds the problems that are listed for one file.
 const maxProblems = 100
 
 // problems collects the problems of a file.
 type problems struct {
 	list []problem
-	more int // number of those that are not in the list
+	more int // problems that are not in the list
 }
 
 type problem struct {
@@ -24,7 +24,7 @@ type problem struct {
 	err  error
 }
 
-// full reports whether further problems are only counted.
+// full reports whether further problems are counted but not listed.
 func (p *problems) full() bool { return len(p.list) >= maxProblems }
 
 func (p *problems) add(line int, err error) {
@@ -35,7 +35,7 @@ func (p *problems) add(line int, err error) {
 	p.list = append(p.list, problem{line, err})
 }
 
-// addf adds a problem of a rule.
+// addf adds a problem of a rule, with its line.
 func (p *problems) addf(r *rule, format string, args ...any) {
 	where := "rule " + quote(r.name)
 	if r.location.line > 0 {
@@ -44,7 +44,7 @@ func (p *problems) addf(r *rule, format string, args ...any) {
 	p.add(r.location.line, fmt.Errorf("%s: %w", where, fmt.Errorf(format, args...)))
 }
 
-// err joins the problems in the order of the file; it returns nil if there are none.
+// err joins the problems in the order of the file. It returns nil if there are none.
 func (p *problems) err() error {
 	slices.SortStableFunc(p.list, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
 	errs := make([]error, 0, len(p.list)+1)
@@ -57,14 +57,14 @@ func (p *problems) err() error {
 	return errors.Join(errs...)
 }
 
-// each visits all rules in the order of their names, so that messages come in the same order every time.
+// each visits all rules by name, so that messages have a fixed order.
 func (b *builder) each(visit func(*rule)) {
 	for _, name := range b.names(everyRule) {
 		visit(b.rules[name])
 	}
 }
 
-// names returns the names of some rules in order.
+// names returns the names of the rules for which wanted returns true, sorted.
 func (b *builder) names(wanted func(*rule) bool) (names []string) {
 	for name, candidate := range b.rules {
 		if wanted(candidate) {
@@ -78,8 +78,8 @@ func (b *builder) names(wanted func(*rule) bool) (names []string) {
 func everyRule(*rule) bool        { return true }
 func registeredOnly(r *rule) bool { return r.registered }
 
-// suggestion returns a question for the rule with the most similar name, disregarding the prefix; "" if none is
-// similar.
+// suggestion returns a question for the rule with the most similar name, disregarding the prefix deckhand:, or "" if
+// none is similar.
 func (b *builder) suggestion(name string, candidates func(*rule) bool) string {
 	const prefix = "deckhand:"
 	full := map[string]string{}

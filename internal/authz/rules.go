@@ -1,9 +1,9 @@
 package authz
 
-// AdminAPI is the rule that all others refer to unless a policy file says otherwise.
+// AdminAPI is the rule that all other rules refer to by default.
 const AdminAPI = "admin_api"
 
-// The rules of the reference (spec/api.md §10).
+// Rules of the reference (spec/api.md §10).
 const (
 	CreateCleartextDocuments = "deckhand:create_cleartext_documents"
 	CreateEncryptedDocuments = "deckhand:create_encrypted_documents"
@@ -24,7 +24,7 @@ const (
 	ShowValidation           = "deckhand:show_validation"
 )
 
-// The rules of what Purser adds and no rule of the reference covers.
+// Rules of routes that only Purser has.
 const (
 	PruneRevisions = "deckhand:prune_revisions"
 	ShowAudit      = "deckhand:show_audit"
@@ -33,17 +33,17 @@ const (
 	ManageWebhooks = "purser:manage_webhooks"
 )
 
-// Rule describes a rule for operators.
+// Rule describes a rule to operators.
 type Rule struct {
 	Name        string
-	Description string // the routes that need it; "" for a helper that only other rules of a file refer to
-	Expression  string // in the canonical form of check.String
+	Description string // the routes that need it; "" for a rule that only other rules of a file use
+	Expression  string // in the form of check.String
 }
 
-// adminsOnly is the default of most rules.
+// adminsOnly is the default expression of most rules.
 const adminsOnly = "rule:" + AdminAPI
 
-// registered has the rules that routes use, with their defaults. Paths are below /api/v1.0.
+// registered lists the rules that routes use, with their defaults. Paths are relative to /api/v1.0.
 var registered = []Rule{
 	{AdminAPI, "what the other rules refer to unless the policy file says otherwise", "role:admin"},
 	{

@@ -12,7 +12,7 @@ var (
 	errItem  = errors.New("an item of a list must be one check; to combine checks, write the whole expression as a string")
 )
 
-// parseValue parses an expression in any of its forms in a file.
+// parseValue parses an expression in any form that a file may have.
 func parseValue(value any) (check, error) {
 	switch v := value.(type) {
 	case nil:
@@ -25,8 +25,8 @@ func parseValue(value any) (check, error) {
 	return nil, errValue
 }
 
-// parseList parses the old form, in which an outer list means "or" and inner ones "and". An empty outer list means
-// always. Empty inner lists are ignored; if there are no others, the result is never.
+// parseList parses the old form, in which the outer list means "or" and inner lists mean "and". An empty outer list
+// means always. Empty inner lists are ignored; if there are no others, the expression means never.
 func parseList(list []any) (check, error) {
 	if len(list) == 0 {
 		return always{}, nil
@@ -69,7 +69,7 @@ func parseInner(list []any) (parts andCheck, err error) {
 	return parts, nil
 }
 
-// simplest returns the only part, or all of them joined if there are more.
+// simplest returns the only part if there is just one, or else joined.
 func simplest(parts []check, joined check) check {
 	if len(parts) == 1 {
 		return parts[0]

@@ -7,22 +7,22 @@ import (
 	"purser/internal/fault"
 )
 
-// Viewer says what a caller may see of encrypted documents. Every answer is made for a viewer. The zero Viewer sees the
-// least: what it sees reveals nothing of secrets except which documents fail, and so may be stored and logged.
+// Viewer describes what a caller may see of encrypted documents. Every answer is made for a Viewer. The zero Viewer
+// sees the least: its answers reveal nothing of secrets except which documents fail, and so may be stored and logged.
 type Viewer struct {
 	Encrypted bool // may see encrypted documents
-	Redacted  bool // has asked for hashes in place of secrets
+	Redacted  bool // asked for hashes in place of secrets
 }
 
-// Secrets reports whether the viewer is shown secrets, and what says something about them.
+// Secrets reports whether the viewer is shown secrets and messages that depend on them.
 func (v Viewer) Secrets() bool { return v.Encrypted && !v.Redacted }
 
-// Withheld replaces messages that a viewer may not see.
+// Withheld replaces messages that the viewer may not see.
 const Withheld = "It fails, and only callers who may see encrypted documents are told why: an encrypted document, or " +
 	"what was taken from one, has a part in it"
 
-// Messages returns messages as the viewer sees them. Of the secret ones only the documents that fail remain, without
-// the encrypted ones: their number and order reveal nothing.
+// Messages returns messages as the viewer may see them. The secret ones become one that lists the documents that fail,
+// except encrypted ones, so that their number and order reveal nothing.
 func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
 	var failing []fault.Document
 	secret := false
@@ -51,8 +51,8 @@ func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
 	})
 }
 
-// Warnings returns warnings as the viewer sees them. Whether there are secret ones is itself secret: no document need
-// fail because of them.
+// Warnings returns warnings as the viewer may see them. It omits secret ones without a trace: unlike errors, they need
+// not make a document fail, so their existence is secret, too.
 func (v Viewer) Warnings(warnings []fault.Message) (shown []fault.Message) {
 	for _, warning := range warnings {
 		if v.Secrets() || !warning.Secret {
@@ -63,7 +63,7 @@ func (v Viewer) Warnings(warnings []fault.Message) (shown []fault.Message) {
 	return shown
 }
 
-// Fault returns a fault as the viewer sees it.
+// Fault returns a fault as the viewer may see it.
 func (v Viewer) Fault(f *fault.Fault) *fault.Fault {
 	if v.Secrets() || !f.Secret && !slices.ContainsFunc(f.Messages, func(m fault.Message) bool { return m.Secret }) {
 		shown := *f

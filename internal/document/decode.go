@@ -12,11 +12,11 @@ import (
 	plainyaml "purser/internal/document/plain"
 )
 
-// Entry is one decoded document of a body, before its sanity checks.
+// Entry is a decoded document, before its sanity checks.
 type Entry struct {
 	Value   any // a Mapping if the entry is a document
 	Notes   []Note
-	Twice   error // a fault about the first key that appears twice at the top level; nil if none does
+	Twice   error // a fault about the first duplicate key at the top level; nil if there is none
 	Segment Digest
 	Index   int // position among the body's documents; counts from 1
 	Line    int // first line in the body; counts from 1
@@ -24,21 +24,21 @@ type Entry struct {
 	source Segment
 }
 
-// Note is information about a document that is not an error (spec/api.md §0 D20).
+// Note is a remark about a document that is not an error (spec/api.md §0 D20).
 type Note struct {
 	Message string `json:"message"`
 	Level   string `json:"level"`
 }
 
-// IsDocument reports whether the entry is a mapping that is not empty, as every document must be.
+// IsDocument reports whether the entry is a non-empty mapping, as every document must be.
 func (e Entry) IsDocument() bool {
 	m, ok := e.Value.(Mapping)
 	return ok && len(m) > 0
 }
 
-// Decode parses a segment. Faults: Invalid if it cannot be parsed or represented as JSON, TooLarge beyond limits or the
-// budget. The message names the document, line and column as far as they are known. Decode holds its memory in the
-// budget until it returns.
+// Decode parses a segment. Faults: Invalid if the text cannot be parsed or its values have no JSON form, TooLarge if a
+// limit or the budget is exceeded. The message names the document, line and column as far as they are known. Decode
+// holds its memory in the budget until it returns.
 func Decode(ctx context.Context, s Segment, limits Limits) (Entry, error) {
 	if s.decoded != nil {
 		return s.decoded.entry, s.decoded.err
@@ -66,7 +66,7 @@ func decodeBy(read func(*decoder) (any, error), meter *budget.Meter, s Segment, 
 	return result.entry, result.err
 }
 
-// decoder converts one parsed segment into a value and counts the values that it creates.
+// decoder converts the text of one segment to a value and counts the values that it creates.
 type decoder struct {
 	segment Segment
 	limits  Limits
@@ -76,7 +76,7 @@ type decoder struct {
 	values  int
 	size    int
 	pending int                 // bytes of values that are not yet counted in the budget
-	held    int                 // bytes of values that are
+	held    int                 // bytes of values that are counted in the budget
 	open    map[*yaml.Node]bool // anchored nodes whose aliases are being expanded
 	name    string              // of the document, for messages
 }
@@ -86,10 +86,10 @@ const (
 	valueSteps  = 400      // to create a value
 	numberSteps = 100      // for each byte of a number
 	valueBytes  = 128      // of a value, besides its text
-	maxPending  = 64 << 10 // bytes after which they are counted
+	maxPending  = 64 << 10 // bytes of values after which they are counted
 )
 
-// decode reads the segment. If the budget is exceeded, the error names the document.
+// decode decodes the segment with read. If the budget is exceeded, the error names the document.
 func (d *decoder) decode(read func() (any, error)) decoded {
 	d.open = make(map[*yaml.Node]bool)
 	value, err := read()
@@ -118,7 +118,7 @@ func named(schema, name string) string {
 	return " [" + brief(schema) + "] " + brief(name)
 }
 
-// count counts one more value against the limits and the budget.
+// count counts a value against the limits and the budget. bytes is the size of its text.
 func (d *decoder) count(bytes, depth int) error {
 	if err := d.exceeds(bytes, depth); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (d *decoder) count(bytes, depth int) error {
 	return d.spend(valueSteps, valueBytes)
 }
 
-// exceeds counts one more value and returns the fault of a limit that it exceeds.
+// exceeds counts a value and returns the fault of a limit that is exceeded.
 func (d *decoder) exceeds(bytes, depth int) error {
 	d.values++
 	d.size += bytes
@@ -142,7 +142,7 @@ func (d *decoder) exceeds(bytes, depth int) error {
 	return nil
 }
 
-// spend counts steps and bytes in the budget.
+// spend counts steps, and bytes once there are maxPending of them, in the budget.
 func (d *decoder) spend(steps, bytes int) error {
 	d.pending += bytes
 	if d.pending < maxPending {
@@ -159,7 +159,7 @@ func (d *decoder) flush() error {
 	return d.meter.Hold(bytes)
 }
 
-// spendNumber counts the steps to find out whether a scalar is a number.
+// spendNumber counts the steps to parse a scalar as a number, if it looks like one.
 func (d *decoder) spendNumber(text string) error {
 	if !looksNumeric(text) {
 		return nil
@@ -167,7 +167,7 @@ func (d *decoder) spendNumber(text string) error {
 	return d.spend(numberSteps*min(len(text), maxNumber), 0)
 }
 
-// noteDuplicate adds a note about a duplicate key. lines is called only if it is needed, because it is slow for JSON.
+// noteDuplicate adds a note about a duplicate key. It calls lines only if needed, because that is slow for JSON.
 func (d *decoder) noteDuplicate(key string, depth int, lines func() (first, second int)) {
 	if depth == 1 && d.twice == nil {
 		first, second := lines()
@@ -188,10 +188,10 @@ func (d *decoder) noteDuplicate(key string, depth int, lines func() (first, seco
 		brief(key), first, second)})
 }
 
-// maxNotes bounds the notes about a document.
+// maxNotes bounds the notes about one document.
 const maxNotes = 10
 
-// keyOf returns the key that a value is as text. It reports false if the value is no string or integer.
+// keyOf returns the text of a mapping key; ok is false unless the key is a string or an integer.
 func keyOf(value any) (string, bool) {
 	switch key := value.(type) {
 	case string:
@@ -202,8 +202,8 @@ func keyOf(value any) (string, bool) {
 	return "", false
 }
 
-// ParseOne parses a body that must be exactly one document, such as a posted result. No key may be at its top level
-// twice. It returns nil for an empty body.
+// ParseOne parses a body that must be a single document, such as a posted result. Its top level must have no duplicate
+// keys. It returns nil for an empty body.
 func ParseOne(ctx context.Context, body []byte, media Media, limits Limits) (any, error) {
 	if media == JSON {
 		if trimmed := bytes.TrimSpace(body); len(trimmed) > 0 && trimmed[0] == '[' {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// json decodes an item of a JSON array, which splitJSON has found well formed.
+// json decodes an item of a JSON array. splitJSON has checked its syntax.
 func (d *decoder) json() (any, error) {
 	tokens := json.NewDecoder(bytes.NewReader(d.segment.Text))
 	tokens.UseNumber()
@@ -66,7 +66,7 @@ func (d *decoder) jsonList(tokens *json.Decoder, depth int) (any, error) {
 		}
 		list = append(list, item)
 	}
-	_, _ = tokens.Token() // the bracket that More has seen
+	_, _ = tokens.Token() // the bracket that More found
 	return list, nil
 }
 
@@ -87,6 +87,6 @@ func (d *decoder) jsonMapping(tokens *json.Decoder, depth int) (any, error) {
 			d.noteDuplicate(key.(string), depth, lines) //nolint:forcetypeassert // as above
 		}
 	}
-	_, _ = tokens.Token() // the bracket that More has seen
+	_, _ = tokens.Token() // the bracket that More found
 	return b.members, nil
 }

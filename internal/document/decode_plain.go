@@ -7,12 +7,12 @@ import (
 	plainyaml "purser/internal/document/plain"
 )
 
-// plainByteSteps is the cost of reading a byte of plain YAML, in the budget's steps, as measured.
+// plainByteSteps is the measured cost of reading a byte of plain YAML, in the budget's steps.
 const plainByteSteps = 10
 
-// plain decodes a segment that is in the plain part of YAML, without the YAML library. It returns plainyaml.ErrDeclined
-// if the segment is not, and for all that is refused or beyond a limit, so that there is one place that says so. Other
-// errors are those of the budget.
+// plain decodes a segment in the plain subset of YAML, without the YAML library. It returns plainyaml.ErrDeclined if
+// the segment is outside that subset, is invalid or exceeds a limit, so that only the library's way reports faults.
+// Other errors are those of the budget.
 func (d *decoder) plain() (any, error) {
 	size := len(d.segment.Text)
 	if err := d.spend(size*plainByteSteps, size); err != nil {
@@ -21,7 +21,7 @@ func (d *decoder) plain() (any, error) {
 	memory := collections.Get().(*[]collection) //nolint:forcetypeassert // the pool holds no other type
 	b := &plainBuilder{decoder: d, open: (*memory)[:0]}
 	defer func() {
-		*memory = emptied(b.open)
+		*memory = cleared(b.open)
 		collections.Put(memory)
 	}()
 	err := plainyaml.Read(string(d.segment.Text), b)
@@ -32,17 +32,17 @@ func (d *decoder) plain() (any, error) {
 	return b.root, err
 }
 
-// collections holds the memory of collections that have ended, by depth, for the next document.
+// collections pools the memory of collections for the next documents. The index is the depth of the collection.
 var collections = sync.Pool{New: func() any { return new([]collection) }}
 
-// maxMembers bounds the memory of a collection that is kept, in members; maxDepth bounds the collections.
+// maxMembers and maxDepth bound the pooled memory: the members of a collection, and the number of collections.
 const (
 	maxMembers = 64
 	maxDepth   = 32
 )
 
-// emptied returns the memory of collections without what they held.
-func emptied(open []collection) []collection {
+// cleared clears collections for the pool, and drops those that are too large for it.
+func cleared(open []collection) []collection {
 	open = open[:cap(open)]
 	clear(open[min(len(open), maxDepth):])
 	open = open[:min(len(open), maxDepth)]
@@ -60,20 +60,20 @@ func emptied(open []collection) []collection {
 	return open[:0]
 }
 
-// plainBuilder makes values of the nodes of plain YAML.
+// plainBuilder builds a value from the events of package plain.
 type plainBuilder struct {
 	*decoder
 
 	root any
-	open []collection // the innermost one last
+	open []collection // the innermost one is last
 }
 
-// collection is a mapping or list that has not ended.
+// collection is a mapping or list that has not ended yet.
 type collection struct {
 	isList  bool
 	list    []any
 	mapping mappingBuilder
-	key     string // whose value follows
+	key     string // the key of the next value
 	colon   int    // offset of the colon after it
 }
 
@@ -91,7 +91,7 @@ func (b *plainBuilder) Mapping() error { return b.begin(false) }
 // Sequence implements plainyaml.Handler.
 func (b *plainBuilder) Sequence() error { return b.begin(true) }
 
-// begin begins a collection in the memory of the last one at its depth.
+// begin begins a collection. It reuses the memory of the previous one at the same depth.
 func (b *plainBuilder) begin(isList bool) error {
 	err := b.next(0)
 	depth := len(b.open)
@@ -146,7 +146,7 @@ func (b *plainBuilder) Scalar(text string, quoted bool) error {
 	return b.add(value)
 }
 
-// resolve counts a plain scalar and returns its value.
+// resolve returns the value of a plain scalar, and counts it.
 func (b *plainBuilder) resolve(text string) (any, error) {
 	if err := b.next(len(text)); err != nil {
 		return nil, err

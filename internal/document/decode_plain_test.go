@@ -178,7 +178,7 @@ func TestEmptied(t *testing.T) {
 	for i := range open {
 		open[i] = collection{list: []any{"v"}, key: "k", mapping: mappingBuilder{members: Mapping{{"k", "v"}}}}
 	}
-	kept := emptied(open[:maxDepth])
+	kept := cleared(open[:maxDepth])
 	for i, c := range kept[:cap(kept)] {
 		empty := c.key == ""
 		for _, item := range c.list[:cap(c.list)] {

@@ -41,9 +41,9 @@ func (d *decoder) root(node *yaml.Node) (any, error) {
 	return d.value(node.Content[0], 1)
 }
 
-// unreadable returns the fault of a text that the YAML library refuses.
+// unreadable returns the fault for a text that the YAML library refuses.
 func unreadable(meter *budget.Meter, s Segment, syntax *syntaxError) error {
-	const maxText, diagnosisSteps = 1 << 20, 300 // of a byte
+	const maxText, diagnosisSteps = 1 << 20, 300 // diagnosisSteps: per byte
 	var found *mistake
 	if !syntax.own && len(s.Text) <= maxText {
 		meter.Charge(len(s.Text) * diagnosisSteps)
@@ -64,18 +64,18 @@ func unreadable(meter *budget.Meter, s Segment, syntax *syntaxError) error {
 	line, _ := strconv.Atoi(said[1])
 	message := syntax.text[len(said[0]):]
 	if ofParser.MatchString(message) {
-		line++ // it counts from 0
+		line++ // the scanner counts from 0
 	}
 	return Malformed("document %d, line %d: %s", s.Index, s.line(line), message)
 }
 
 var (
 	yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-	// ofParser matches messages of the library's parser; the others are its scanner's.
+	// ofParser matches messages of the library's parser. All others come from its scanner.
 	ofParser = regexp.MustCompile(`^did not find expected (<|key|node|'-'|',')`)
 )
 
-// nameOf returns the schema and name of a document, for messages, "" if it has none.
+// nameOf returns the schema and name of a document for messages, "" if it has none.
 func nameOf(root *yaml.Node) string {
 	schema := memberNode(root, "schema")
 	name := memberNode(memberNode(root, "metadata"), "name")
@@ -196,7 +196,7 @@ func (d *decoder) mapping(n *yaml.Node, depth int) (any, error) {
 	return b.members, nil
 }
 
-// key returns the text of a mapping key, which must be a string or an integer (spec/rendering.md R15).
+// key returns a mapping key as text. It must be a string or an integer (spec/rendering.md R15).
 func (d *decoder) key(n *yaml.Node, depth int) (string, error) {
 	value, err := d.value(n, depth+1)
 	if err != nil {
@@ -215,7 +215,7 @@ func isMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Value == "<<" && (key.Style == 0 || key.ShortTag() == "!!merge")
 }
 
-// merges returns the members that a mapping gets by <<. Of members with the same key, the last one wins.
+// merges returns the members that << merges into a mapping. Of members with the same key, the last one wins.
 func (d *decoder) merges(n *yaml.Node, depth int) (merged Mapping, err error) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if !isMerge(n.Content[i]) {

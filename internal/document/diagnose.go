@@ -11,15 +11,15 @@ import (
 	"unicode/utf8"
 )
 
-// mistake is an error in a text that makes it invalid YAML.
+// mistake is an error that makes a text invalid YAML.
 type mistake struct {
 	at      int // offset in the text
 	message string
 }
 
-// diagnose looks for the mistake in the text of a document that the YAML library refuses. The library names the line
-// where it gives up, or where the surrounding mapping begins. line is that of the text in the body, for messages. It
-// returns nil if it finds none.
+// diagnose looks for the mistake in a document that the YAML library refuses, because the library reports only the line
+// where it gives up, or where the surrounding mapping begins. line is the text's first line in the body. It returns nil
+// if it finds no mistake.
 func diagnose(text []byte, line int) *mistake {
 	d := &diagnosis{text: text, from: line, anchors: map[string]bool{}, parent: -1, open: true, last: -1}
 	d.characters()
@@ -29,28 +29,28 @@ func diagnose(text []byte, line int) *mistake {
 	return d.found
 }
 
-// diagnosis reads a text line by line as far as its structure goes. Of several mistakes it finds the first.
+// diagnosis reads the block structure of a text line by line, and stops at the first mistake.
 type diagnosis struct {
 	text    []byte
-	from    int // line of the text in the body
+	from    int // first line of the text in the body
 	at      int
-	begin   int // offset of the line
-	first   int // offset of what the line begins with
-	dashes  int // on the line
+	begin   int // offset of the current line
+	first   int // offset of the line's first token
+	dashes  int // dashes on the line
 	found   *mistake
 	anchors map[string]bool
-	levels  []level // open mappings and lists, the innermost last
+	levels  []level // open mappings and lists; the innermost is last
 
-	// The last entry that was read.
-	open   bool  // has no value yet
-	parent int   // indentation of its level, -1 for the document
-	last   int   // offset of its value; -1 for none
-	kind   value // of that
-	alone  bool  // no key is before the value on its line
-	inside int   // indentation of the lines of a block
+	// The last entry that was read:
+	open   bool  // it has no value yet
+	parent int   // indentation of its level; -1 for the document
+	last   int   // offset of its value; -1 if it has none
+	kind   value // kind of its value
+	alone  bool  // the value begins its line, without a key
+	inside int   // indentation of the lines of a block scalar
 }
 
-// maxDashes bounds the lists that begin on one line, and the anchors and tags of a value.
+// maxDashes bounds the lists that begin on one line, and the anchors and tags before a value.
 const maxDashes = 20
 
 // level is a mapping or list in block style.
@@ -64,7 +64,7 @@ type level struct {
 type value uint8
 
 const (
-	plain  value = iota // may go on in the next lines
+	plain  value = iota // may continue on the next lines
 	block               // after | or >
 	closed              // quoted, in brackets, or an alias
 )
@@ -95,7 +95,7 @@ func (d *diagnosis) characters() {
 	}
 }
 
-// rest returns the text to the end of the line.
+// rest returns the rest of the line.
 func (d *diagnosis) rest() []byte {
 	rest := d.text[min(d.at, len(d.text)):]
 	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
@@ -113,7 +113,7 @@ func (d *diagnosis) skipLine() {
 	}
 }
 
-// ended skips blanks and reports whether nothing but a comment follows on the line.
+// ended skips blanks and reports whether the line has nothing more but a comment.
 func (d *diagnosis) ended() bool {
 	rest := d.rest()
 	content := bytes.TrimLeft(rest, " \t")
@@ -121,15 +121,15 @@ func (d *diagnosis) ended() bool {
 	return len(content) == 0 || content[0] == '#' && (len(rest) > len(content) || d.startsLine())
 }
 
-// ahead returns the text from here on, as much as a name may have.
+// ahead returns the next maxSyntaxError bytes at most, enough for any name.
 func (d *diagnosis) ahead() []byte { return d.text[d.at:min(len(d.text), d.at+maxSyntaxError)] }
 
 func (d *diagnosis) startsLine() bool { return startsLine(d.text, d.at) }
 
-// column returns the column of an offset in the line that is read; counts from 0, in bytes.
+// column returns the column of an offset in the current line; counts from 0, in bytes.
 func (d *diagnosis) column(at int) int { return at - d.begin }
 
-// nextLine reads the next line, and those that its last value goes on in.
+// nextLine reads a line and the lines that continue its last value.
 func (d *diagnosis) nextLine() {
 	rest := d.rest()
 	isBorder := bytes.HasPrefix(rest, []byte("---")) || bytes.HasPrefix(rest, []byte("..."))
@@ -160,7 +160,7 @@ func (d *diagnosis) nextLine() {
 	}
 }
 
-// continues reports whether a line without a key belongs to the value before it.
+// continues reports whether a line without a key continues the value before it.
 func (d *diagnosis) continues(indent int) bool {
 	return !d.open && d.last >= 0 && d.kind == plain && indent > d.parent
 }
@@ -173,7 +173,7 @@ func (d *diagnosis) top() int {
 	return d.levels[len(d.levels)-1].indent
 }
 
-// node reads what begins at a column: an item of a list, a member of a mapping, or a value.
+// node reads the node at a column: an item of a list, a member of a mapping, or a value.
 func (d *diagnosis) node(column int) {
 	start := d.at
 	rest := d.rest()
@@ -195,7 +195,7 @@ func (d *diagnosis) node(column int) {
 		return
 	}
 	if rest[0] == '?' && len(rest) > 1 && rest[1] == ' ' {
-		d.at = len(d.text) // rare enough
+		d.at = len(d.text) // too many dashes: stop looking
 		return
 	}
 	if !d.properties() {
@@ -219,7 +219,7 @@ func (d *diagnosis) node(column int) {
 	}
 }
 
-// properties skips anchors and tags before a value. It returns false if nothing follows on the line.
+// properties skips the anchors and tags before a value. It returns false if nothing follows them on the line.
 func (d *diagnosis) properties() bool {
 	for range maxDashes {
 		if d.ended() {
@@ -241,14 +241,14 @@ func (d *diagnosis) properties() bool {
 	return false
 }
 
-// key goes to the colon after a key and returns true, or returns false if there is none on the line.
+// key moves to the colon of the key that begins here. It returns false if there is no key on the line.
 func (d *diagnosis) key() bool {
 	start := d.at
 	switch rest := d.rest(); rest[0] {
 	case '"', '\'':
 		end := d.quoted(start)
 		if end < 0 || bytes.IndexByte(d.text[start:end], '\n') >= 0 {
-			return false // value says what is wrong
+			return false // value reports the mistake
 		}
 		d.at = end
 		d.ended()
@@ -277,9 +277,9 @@ func colonIn(line []byte) int {
 	return -1
 }
 
-// enter notes an entry of a mapping or list at a column. It returns false if there cannot be one.
+// enter begins or continues the mapping or list at l's indentation. It returns false if the entry has no place there.
 func (d *diagnosis) enter(l level) bool {
-	if l.at != d.first { // behind a dash or a border
+	if l.at != d.first { // after a dash
 		d.levels = append(d.levels, l)
 		return true
 	}
@@ -287,7 +287,7 @@ func (d *diagnosis) enter(l level) bool {
 	for d.top() > l.indent {
 		d.levels = d.levels[:len(d.levels)-1]
 	}
-	nested := d.open && d.parent == d.top() // the entry before it waits for a value
+	nested := d.open && d.parent == d.top() // the previous entry still lacks a value
 	switch {
 	case d.top() < l.indent && nested:
 		d.levels = append(d.levels, l)
@@ -316,7 +316,7 @@ func (d *diagnosis) enter(l level) bool {
 	return false
 }
 
-// indentation says why an entry is indented wrongly; open are the levels that were open before it.
+// indentation reports a wrong indentation of an entry. open are the levels that were open before it.
 func (d *diagnosis) indentation(l level, open []level) {
 	switch {
 	case d.last >= 0 && d.kind == plain && d.alone && columnOf(d.text, d.last) == l.indent:
@@ -345,7 +345,7 @@ var (
 	border   = regexp.MustCompile(`^(--|-{4,}|—|\.\.|\.{4,})\s*$`)
 )
 
-// noKey says that a line has no key.
+// noKey reports a line without a key.
 func (d *diagnosis) noKey(at int) {
 	d.at = at
 	rest := d.rest()
@@ -362,7 +362,7 @@ func (d *diagnosis) noKey(at int) {
 	}
 }
 
-// loneValue reads a value that begins its line, after its anchors and tags.
+// loneValue reads a value that begins its line.
 func (d *diagnosis) loneValue(column int) {
 	start := d.at
 	if d.continues(column) {

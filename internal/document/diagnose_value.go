@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// value reads the value that begins here, and the end of its last line. alone tells that no key is before it.
+// value reads a value to the end of its last line. alone means that no key is before it on the line.
 func (d *diagnosis) value(alone bool) {
 	start := d.at
 	rest := d.rest()
@@ -42,7 +42,7 @@ func (d *diagnosis) value(alone bool) {
 	}
 }
 
-// quoted returns the offset behind a quoted text, -1 if it does not end.
+// quoted returns the offset after a quoted text, -1 if it is not terminated.
 func (d *diagnosis) quoted(start int) int {
 	quote := d.text[start]
 	for at := start + 1; at < len(d.text); at++ {
@@ -59,7 +59,7 @@ func (d *diagnosis) quoted(start int) int {
 	return -1
 }
 
-// quotedValue reads a quoted value and the end of its last line.
+// quotedValue reads a quoted value to the end of its last line.
 func (d *diagnosis) quotedValue(start int) {
 	quote := d.text[start]
 	end := d.quoted(start)
@@ -67,7 +67,7 @@ func (d *diagnosis) quotedValue(start int) {
 		d.failf(start, "the quote %c that opens here is not closed", quote)
 		return
 	}
-	runaway := d.leavesIndent(start, end) // it goes on into other entries
+	runaway := d.leavesIndent(start, end) // it runs on into other entries
 	if at, escape := d.badEscape(start, end); escape != nil && !runaway {
 		d.failf(at, "'%s' is not an escape sequence of double quotes; write \\\\ for a backslash, or use single quotes",
 			escape)
@@ -91,7 +91,7 @@ func (d *diagnosis) quotedValue(start int) {
 		d.line(start), way)
 }
 
-// leavesIndent reports whether a later line of a value is not indented more than its entry.
+// leavesIndent reports whether a continuation line of a value is not indented more than its entry.
 func (d *diagnosis) leavesIndent(start, end int) bool {
 	for at := start; ; {
 		i := bytes.IndexByte(d.text[at:end], '\n')
@@ -108,7 +108,7 @@ func (d *diagnosis) leavesIndent(start, end int) bool {
 
 var badEscape = regexp.MustCompile(`\\(\\|[^0abt\tnvfe "/\\N_LPxuU\r\n])`)
 
-// badEscape returns the first escape that there is not, nil if all are known.
+// badEscape returns the first invalid escape, nil if there is none.
 func (d *diagnosis) badEscape(start, end int) (at int, escape []byte) {
 	if d.text[start] != '"' {
 		return 0, nil
@@ -147,10 +147,10 @@ func (d *diagnosis) alias(start int) {
 // bracket is an open bracket.
 type bracket struct {
 	at   int
-	pair bool // the entry has a colon
+	pair bool // the current entry has a colon
 }
 
-// flow is a list or mapping in brackets that is read.
+// flow is the state of reading a flow collection: a list or mapping in brackets.
 type flow struct {
 	*diagnosis
 
@@ -158,7 +158,7 @@ type flow struct {
 	begins bool // a value may begin here
 }
 
-// brackets reads a list or mapping in brackets.
+// brackets reads a flow collection.
 func (d *diagnosis) brackets(start int) {
 	f := &flow{d, nil, true}
 	for d.at = start; d.at < len(d.text) && d.found == nil; {
@@ -179,7 +179,7 @@ func (d *diagnosis) brackets(start int) {
 	}
 }
 
-// blank skips white space or a comment, if there is any.
+// blank skips white space or a comment. It returns false if there is none.
 func (f *flow) blank() bool {
 	switch f.text[f.at] {
 	case '\n':
@@ -195,7 +195,7 @@ func (f *flow) blank() bool {
 	return true
 }
 
-// word skips a quoted text, an alias or an anchor, if there is one.
+// word skips a quoted text, an alias or an anchor. It returns false if there is none.
 func (f *flow) word() bool {
 	switch c := f.text[f.at]; c {
 	case '"', '\'':
@@ -218,7 +218,7 @@ func (f *flow) word() bool {
 	return true
 }
 
-// mark notes a bracket, a comma or a colon.
+// mark processes a bracket, a comma or a colon.
 func (f *flow) mark(c byte) {
 	switch c {
 	case '[', '{':
@@ -243,7 +243,7 @@ func (f *flow) mark(c byte) {
 
 var entryStart = regexp.MustCompile(`^(- |[\w./-]+:(\s|$))`)
 
-// leavesBrackets checks that a new line inside brackets is no entry outside of them.
+// leavesBrackets reports a mistake if a new line inside brackets looks like an entry outside of them.
 func (d *diagnosis) leavesBrackets(open []bracket) {
 	rest := d.rest()
 	content := bytes.TrimLeft(rest, " \t")
@@ -255,7 +255,7 @@ func (d *diagnosis) leavesBrackets(open []bracket) {
 
 var blockHeader = regexp.MustCompile(`^[|>]([+-]?([1-9])?|[1-9][+-])[ \t]*(#.*)?$`)
 
-// blockValue reads the lines of a text after | or >.
+// blockValue reads the lines of a block scalar, after | or >.
 func (d *diagnosis) blockValue(start int) {
 	header := blockHeader.FindSubmatch(d.rest())
 	if header == nil {

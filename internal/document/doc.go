@@ -1,7 +1,7 @@
-// Package document reads streams of configuration documents and converts them to the form that the rest of Purser works
-// on: JSON text and a digest.
+// Package document reads streams of configuration documents and converts them to their stored form: JSON text and a
+// digest.
 //
-// A body goes through three steps. Split cuts it into segments, one for each document, without parsing them, and hashes
+// A body goes through three steps. Split cuts it into segments, one per document, without parsing them, and hashes
 // each, so that callers need not decode segments that they know. Decode parses a segment into an Entry, under limits
 // and with scalars resolved as in YAML 1.1 (spec/rendering.md R17). New converts an Entry that passed its sanity checks
 // into a Document, with the defaults of spec/api.md §2.6.

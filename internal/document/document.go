@@ -21,21 +21,21 @@ func (id Identity) String() string {
 	return fmt.Sprintf("[%s, %s] %s", id.Schema, layer, id.Name)
 }
 
-// Document is a document that passed its sanity checks, in the form that is stored.
+// Document is a document that passed its sanity checks, in its stored form.
 type Document struct {
 	Identity
 
-	Metadata []byte // canonical JSON text, defaults filled in
+	Metadata []byte // canonical JSON text, including defaults
 	Data     []byte // JSON text, keys in written order
-	Digest   Digest // of Data's canonical form
+	Digest   Digest // of the canonical form of Data
 	Notes    []Note
-	Segment  Digest // of the text that it was read from; zero if unknown
+	Segment  Digest // of the source text; zero if unknown
 
-	// Secret is the data of an encrypted document that is being uploaded, and Sealed its encrypted form. Data is then a
+	// Secret is the data of an encrypted document that is being uploaded, and Sealed its ciphertext. Data is then a
 	// reference. Both are nil in documents from the store.
 	Secret, Sealed []byte
 
-	traits *Traits // nil if they have to be read from Metadata
+	traits *Traits // nil until decoded from Metadata
 }
 
 // Traits are the parts of a document's metadata that decide how it is processed.
@@ -46,14 +46,13 @@ type Traits struct {
 	Replacement  bool
 	Substituted  bool     // has substitutions
 	Parented     bool     // has a parentSelector
-	Destinations []string // paths in Data that substitutions write to
+	Destinations []string // paths in Data to which substitutions write
 	Labels       Mapping  // only those with string values
-	// Plain says that the metadata has nothing else for rendering than Abstract, Control, Encrypted, Replacement and
-	// Labels.
+	// Plain means that rendering needs nothing of the metadata but Abstract, Control, Encrypted, Replacement and Labels.
 	Plain bool
 }
 
-// Final reports whether rendering leaves the document's data as it is (spec/api.md §0 C1).
+// Final reports whether rendering leaves the document's data unchanged (spec/api.md §0 C1).
 func (t Traits) Final() bool { return !t.Abstract && !t.Substituted && !t.Parented }
 
 // New converts an entry that passed its sanity checks into a document, with the defaults of spec/api.md §2.6. It
@@ -80,7 +79,8 @@ func New(e Entry) (*Document, error) {
 	}, nil
 }
 
-// identityOf and traitsOf copy what they take from the values, which share the memory of one copy of the document.
+// identityOf and traitsOf copy the strings that they keep, because those of the entry share the memory of the whole
+// document.
 func identityOf(root, metadata Mapping) Identity {
 	return Identity{
 		Schema: strings.Clone(text(root.At("schema"))),
@@ -132,7 +132,7 @@ func labels(all Mapping) (labels Mapping) {
 	return labels
 }
 
-// Traits returns the traits of the document, the most restrictive ones if stored metadata cannot be read.
+// Traits returns the traits of the document, or the most restrictive ones if its stored metadata is invalid.
 func (d *Document) Traits() Traits {
 	if d.traits != nil {
 		return *d.traits
@@ -144,14 +144,13 @@ func (d *Document) Traits() Traits {
 	return *traitsOf(mapping(value))
 }
 
-// DecodeTraits reads the traits from the metadata, so that nobody reads them again. No one else may have the document
-// yet.
+// DecodeTraits decodes the traits and keeps them in the document. It must not be called while others use the document.
 func (d *Document) DecodeTraits() {
 	traits := d.Traits()
 	d.traits = &traits
 }
 
-// Decoded returns the traits of the document if they need not be read from its metadata.
+// Decoded returns the traits if they have been decoded; otherwise ok is false.
 func (d *Document) Decoded() (traits Traits, ok bool) {
 	if d.traits == nil {
 		return Traits{}, false
@@ -183,7 +182,7 @@ func mapping(value any) Mapping {
 	return m
 }
 
-// IsFalsy reports whether Python would treat a value as false, as the reference does to test whether it is present.
+// IsFalsy reports whether Python treats a value as false. The reference uses this to test whether a value is present.
 func IsFalsy(value any) bool {
 	switch v := value.(type) {
 	case nil:

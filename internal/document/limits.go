@@ -4,14 +4,14 @@ import (
 	"purser/internal/fault"
 )
 
-// Limits bound one body, and how its documents are read. They are checked before the work is done.
+// Limits bounds one body, and says how its documents are read. The limits are checked before the work is done.
 type Limits struct {
 	Body      int64 // bytes of a body, decompressed
 	Documents int   // documents in a body
 	Size      int   // bytes of a document, as written and with its aliases expanded
 	Depth     int   // nesting of a document
 	Values    int   // keys and values of a document, with its aliases expanded
-	Strict    bool  // the YAML library reads all of YAML; otherwise most documents are read without it
+	Strict    bool  // read everything with the YAML library; otherwise most documents are read without it
 }
 
 // DefaultLimits returns limits that are well above the needs of real sites.
@@ -19,13 +19,13 @@ func DefaultLimits() Limits {
 	return Limits{Body: 32 << 20, Documents: 100_000, Size: 4 << 20, Depth: 100, Values: 100_000}
 }
 
-// TooLarge returns the fault of an exceeded limit. The message should name the limit and the flag that raises it.
+// TooLarge returns the fault for an exceeded limit. The message should name the limit and the flag that raises it.
 func TooLarge(format string, args ...any) *fault.Fault {
 	return fault.New(fault.TooLarge, "HTTPPayloadTooLarge", format, args...)
 }
 
-// maxMarksPerValue bounds the separators of a text. Counting them before parsing bounds the memory of the YAML parser,
-// which needs some 250 bytes for each value.
+// maxMarksPerValue bounds the separators of a text relative to Limits.Values. Counting them before parsing bounds the
+// memory of the YAML parser, which needs some 250 bytes for each value.
 const maxMarksPerValue = 2
 
 // checkText checks the limits of a segment's text before it is parsed.
@@ -48,7 +48,7 @@ func marksOf(text []byte) int {
 		case '\n', ',', ':', '[', '{':
 			marks++
 		case '-', '?':
-			if i+1 < len(text) && text[i+1] <= ' ' { // not the hyphen of a word
+			if i+1 < len(text) && text[i+1] <= ' ' { // not a hyphen within a word
 				marks++
 			}
 		}

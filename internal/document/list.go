@@ -11,8 +11,9 @@ import (
 	"purser/internal/budget"
 )
 
-// Listed returns the segments of a YAML body, or those of its documents if the body is one list of them, as JSON often
-// is. The items of a list that is no JSON count as one document with the limits. Errors are those of Split.
+// Listed returns the segments of a YAML body. If the body is a single list of documents, as JSON often is, it returns a
+// segment for each item. The limits apply to such a list, unless it is JSON, as if it were one document. Errors are
+// those of Split.
 func Listed(ctx context.Context, body []byte, segments []Segment, limits Limits) ([]Segment, error) {
 	if len(segments) != 1 || segments[0].media != YAML || segments[0].decoded != nil || !beginsList(segments[0].Text) {
 		return segments, nil
@@ -40,7 +41,7 @@ func beginsList(text []byte) bool {
 	return false
 }
 
-// parseList returns the items of a list as segments. It returns the segment itself if that cannot be parsed.
+// parseList returns the items of a list as segments, or the segment itself if it cannot be parsed.
 func parseList(meter *budget.Meter, whole Segment, limits Limits) ([]Segment, error) {
 	if err := limits.checkText(whole); err != nil {
 		return nil, TooLarge("a list of documents counts as one: %w", err)
@@ -51,7 +52,7 @@ func parseList(meter *budget.Meter, whole Segment, limits Limits) ([]Segment, er
 	err := p.parse(whole.Text, func(node *yaml.Node) bool { root = node; return false })
 	_, invalid := errors.AsType[*syntaxError](err)
 	switch {
-	case invalid: // Decode says what is wrong
+	case invalid: // Decode reports the error
 		return []Segment{whole}, nil
 	case err != nil:
 		return nil, budget.About(err, "the body")

@@ -2,14 +2,14 @@ package document
 
 import "slices"
 
-// mappingBuilder collects members. A duplicate key replaces the value and keeps the position.
+// mappingBuilder builds a Mapping. A duplicate key replaces the value and keeps the position.
 type mappingBuilder struct {
 	members Mapping
-	places  []int          // of the members' keys: lines or offsets, 0 for merged ones
-	at      map[string]int // positions in members, once they are many
+	places  []int          // of the members' keys: lines or offsets; 0 if merged
+	at      map[string]int // positions of members by key; nil for up to fewMembers
 }
 
-// fewMembers bounds the mappings that are searched one by one.
+// fewMembers is the number of members up to which find searches one by one.
 const fewMembers = 16
 
 func newMappingBuilder(merged Mapping, size int) mappingBuilder {
@@ -21,7 +21,7 @@ func newMappingBuilder(merged Mapping, size int) mappingBuilder {
 	return b
 }
 
-// set sets a member. It returns the place of an earlier member with that key in the same mapping, 0 if there is none.
+// set sets a member. It returns the place of the same key earlier in the mapping, 0 if there is none.
 func (b *mappingBuilder) set(key string, value any, place int) (first int) {
 	if i := b.find(key); i >= 0 {
 		b.members[i].Value = value

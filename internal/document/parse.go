@@ -13,17 +13,17 @@ import (
 	"purser/internal/budget"
 )
 
-// Costs of parsing YAML in the budget, as measured.
+// Measured costs of parsing YAML in the budget.
 const (
 	byteSteps = 30  // for each byte
 	markSteps = 500 // for each separator
 	nodeBytes = 256 // of memory for each separator, besides the text
 )
 
-// parser parses texts with the YAML library and counts the costs while it reads.
+// parser parses texts with the YAML library and counts the costs as the library reads.
 type parser struct {
 	meter *budget.Meter
-	held  int // bytes of the nodes
+	held  int // bytes of nodes, counted in the budget
 }
 
 // release releases the memory of all nodes.
@@ -32,21 +32,21 @@ func (p *parser) release() {
 	p.held = 0
 }
 
-// hold counts the memory of nodes.
+// hold counts the memory of nodes in the budget.
 func (p *parser) hold(bytes int) error {
 	p.held += bytes
 	return p.meter.Hold(bytes)
 }
 
-// syntaxError is an error of the YAML library about the text.
+// syntaxError is an error in the text.
 type syntaxError struct {
 	text string
-	own  bool // it is about a bound, and so not of the library
+	own  bool // it is about a bound of this package; not an error of the library
 }
 
 func (e *syntaxError) Error() string { return e.text }
 
-// maxSyntaxError bounds the library's message, in characters, because it quotes names from the text.
+// maxSyntaxError bounds the library's message, in characters, because it quotes parts of the text.
 const maxSyntaxError = 300
 
 // parse calls found for each document of a text, until it returns false. It returns a *syntaxError if the text is
@@ -78,7 +78,7 @@ func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
 	}
 }
 
-// reader counts the costs of a text while the YAML library reads it.
+// reader passes a text to the YAML library and counts the costs of reading it.
 type reader struct {
 	parser *parser
 	text   []byte
@@ -103,10 +103,10 @@ func (r *reader) Read(p []byte) (n int, err error) {
 const (
 	maxTagPrefix   = 1000 // bytes
 	directiveSteps = 5    // to compare a tag with one directive
-	prefixCopies   = 3    // of the prefix, for each tag
+	prefixCopies   = 3    // memory for copies of the prefix, per tag
 )
 
-// tags counts the costs of a text's %TAG directives.
+// tags counts the costs of a text's %TAG directives in the budget.
 func (p *parser) tags(text []byte) error {
 	directives, longest := 0, 0
 	for at := 0; ; at += len("%TAG") {
@@ -142,7 +142,7 @@ func prefixLength(directive []byte) int {
 		directive = directive[:end]
 	}
 	words := bytes.Fields(directive)
-	if len(words) < 3 { // %TAG, the handle, the prefix
+	if len(words) < 3 { // %TAG, the handle and the prefix
 		return 0
 	}
 	return len(words[2])

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// SplitPath splits a path such as .a.b[0] into its parts. The root, "." or "$", has none.
+// SplitPath splits a path such as .a.b[0] into its parts. The root, "." or "$", has no parts.
 func SplitPath(path string) []string {
 	path = strings.TrimPrefix(path, "$")
 	path = strings.NewReplacer("[", ".", "]", "").Replace(path)
 	return slices.DeleteFunc(strings.Split(path, "."), func(part string) bool { return part == "" })
 }
 
-// Locate returns the value at the parts of a path, nil if there is none.
+// Locate returns the value at a path, nil if there is none.
 func Locate(value any, path []string) any {
 	for _, part := range path {
 		switch v := value.(type) {
@@ -32,7 +32,7 @@ func Locate(value any, path []string) any {
 	return value
 }
 
-// Replace returns a copy of a value with the value at a path replaced, or the value itself if the path leads nowhere.
+// Replace returns a copy of value with the value at a path replaced, or value itself if the path does not exist.
 func Replace(value any, path []string, replacement any) any {
 	if len(path) == 0 {
 		return replacement

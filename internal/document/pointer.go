@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// PointerSteps splits the fragment of a reference within a JSON Schema, without its leading slashes, into its steps. It
-// decodes percent-escapes first, then ~1 and ~0, as Python's jsonschema does. ok is false if an escape is malformed.
+// PointerSteps splits the fragment of a reference within a JSON Schema, without its leading slashes, into its steps.
+// Like Python's jsonschema, it decodes percent-escapes first, then ~1 and ~0. ok is false if an escape is malformed.
 func PointerSteps(fragment string) (steps []string, ok bool) {
 	if fragment == "" {
 		return nil, true

@@ -16,10 +16,10 @@ import (
 // Position is a place in a body. Lines and columns count from 1, columns in characters. The zero Position is unknown.
 type Position struct{ Line, Column int }
 
-// Positions returns where the values at paths stand in the body that a segment is a part of. A path that leads nowhere
-// has the position of the last value on it that exists: a property that is missing has that of the mapping that lacks
-// it. A value that begins on a later line than its key has the position of the key. Errors are those of the budget. The
-// segment is parsed again.
+// Positions returns the positions, in the whole body, of the values at paths of a segment, which it parses again. If a
+// path does not exist, it returns the position of the last value on the path that does: for a missing property, that of
+// the mapping that lacks it. A value that begins on a later line than its key has the position of the key. Errors are
+// those of the budget.
 func Positions(meter *budget.Meter, s Segment, paths [][]string) ([]Position, error) {
 	l := &locator{segment: s, parser: &parser{meter: meter}}
 	defer l.parser.release()
@@ -36,7 +36,7 @@ func Positions(meter *budget.Meter, s Segment, paths [][]string) ([]Position, er
 	return positions, nil
 }
 
-// Positions returns where the values at paths stand: see the function.
+// Positions returns the positions of the values at paths of the entry, as the function Positions does.
 func (e Entry) Positions(meter *budget.Meter, paths [][]string) ([]Position, error) {
 	return Positions(meter, e.source, paths)
 }
@@ -50,7 +50,7 @@ type locator struct {
 	parser  *parser
 }
 
-// root parses the segment. It returns nil if the text cannot be read; then it was not decoded either.
+// root parses the segment. It returns nil if the text is invalid; such a text was never decoded.
 func (l *locator) root() (root *yaml.Node, err error) {
 	if l.segment.media == JSON {
 		return l.jsonRoot()
@@ -100,8 +100,8 @@ func (l *locator) locate(root *yaml.Node, path []string) (Position, error) {
 	return Position{l.segment.line(at.Line), column}, nil
 }
 
-// step goes to a member or an item of a value. It returns the member's key, and how many parts of the path it took: a
-// key may hold dots, at which paths are split.
+// step returns the member or item that the first parts of a path name, the member's key, and the number of those parts:
+// a key that contains dots takes several.
 func step(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
 	for value.Kind == yaml.AliasNode {
 		value = value.Alias
@@ -113,7 +113,7 @@ func step(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
 		}
 	case yaml.MappingNode:
 		rest := strings.Join(path, ".")
-		for i := len(value.Content) - 2; i >= 0; i -= 2 { // of a key that appears twice, the last one wins
+		for i := len(value.Content) - 2; i >= 0; i -= 2 { // the last of duplicate keys wins
 			name := value.Content[i].Value
 			after, found := strings.CutPrefix(rest, name)
 			if !found || after != "" && after[0] != '.' {
@@ -131,7 +131,7 @@ func step(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
 	return key, next, taken
 }
 
-// merged goes to a member that a mapping gets by <<. It looks no further than the mappings that are merged themselves.
+// merged returns a member that << merges into a mapping. It does not follow << of the merged mappings.
 func merged(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
 	for i := 0; i+1 < len(value.Content); i += 2 {
 		if !isMerge(value.Content[i]) {
@@ -153,7 +153,7 @@ func merged(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
 	return nil, nil, 0
 }
 
-// jsonRoot reads JSON, of which the YAML library does not read all, into nodes with a kind, a value and a position.
+// jsonRoot parses JSON into nodes with a kind, a value and a position. The YAML library does not read all JSON.
 func (l *locator) jsonRoot() (*yaml.Node, error) {
 	text := l.segment.Text
 	if err := l.parser.hold(marksOf(text) * nodeBytes); err != nil {
@@ -172,7 +172,7 @@ type jsonReader struct {
 	tokens *json.Decoder
 }
 
-// node returns the next value, nil if the text is no JSON.
+// node returns the next value, nil if the text is not valid JSON.
 func (r *jsonReader) node() *yaml.Node {
 	start := offset(r.tokens)
 	token, err := r.tokens.Token()
@@ -196,12 +196,12 @@ func (r *jsonReader) node() *yaml.Node {
 			}
 			node.Content = append(node.Content, child)
 		}
-		_, _ = r.tokens.Token() // the bracket that More has seen
+		_, _ = r.tokens.Token() // the bracket that More found
 	}
 	return node
 }
 
-// cursor is a place in a text that moves forward.
+// cursor converts growing offsets in a text to lines and columns.
 type cursor struct {
 	text         []byte
 	offset       int

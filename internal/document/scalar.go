@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Number is a number in JSON text: an integer of at most 64 bits, or a float as Python prints it.
+// Number is a number as JSON text: an integer of at most 64 bits, or a float as Python prints it.
 type Number string
 
 var (
@@ -22,7 +22,7 @@ var (
 	errNotBoolean = errors.New("this is not a boolean")
 )
 
-// The patterns of plain scalars in YAML 1.1, from PyYAML's safe loader.
+// Patterns of plain scalars in YAML 1.1, from PyYAML's safe loader.
 var (
 	integerPattern = regexp.MustCompile(
 		`^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)
@@ -40,15 +40,15 @@ func IsPlainInteger(text string) bool { return integerPattern.MatchString(text) 
 // IsPlainFloat reports whether a plain scalar is a float in YAML 1.1.
 func IsPlainFloat(text string) bool { return floatPattern.MatchString(text) }
 
-// PlainBoolean returns the boolean that a plain scalar stands for in YAML 1.1; ok is false if it is not one.
+// PlainBoolean returns the boolean value of a plain scalar in YAML 1.1; ok is false if it is not a boolean.
 func PlainBoolean(text string) (truth, ok bool) {
 	truth, ok = booleans[text]
 	return truth, ok
 }
 
-// PlainDate reads a plain scalar that is a date or time in YAML 1.1. parts are those of its text: year, month, day;
-// of a time also hour, minute, second, fraction, zone, and the sign, hours and minutes of the zone; nil for other
-// texts. t leaves out fraction and zone; valid is false if there is no such date or time.
+// PlainDate parses a plain scalar that is a date or time in YAML 1.1. parts are substrings: year, month, day and, for a
+// time, hour, minute, second, fraction, zone, and the zone's sign, hours and minutes. parts is nil if the text is
+// neither; valid is false if there is no such date or time. t has neither the fraction nor the zone.
 func PlainDate(text string) (t time.Time, parts []string, valid bool) {
 	if parts = datePattern.FindStringSubmatch(text); parts == nil {
 		if parts = timePattern.FindStringSubmatch(text); parts == nil {
@@ -88,7 +88,7 @@ func resolvePlain(text string) (any, error) {
 	return nil, nil
 }
 
-// isString reports whether a plain scalar is a string and does not look like a number.
+// isString reports whether a plain scalar is a string that does not look like a number.
 func isString(text string) bool {
 	switch {
 	case looksNumeric(text):
@@ -131,9 +131,9 @@ func resolveNumeric(text string) (any, error) {
 	return text, nil
 }
 
-// isDecimal reports whether a text is a short integer as it is written in JSON.
+// isDecimal reports whether a text is a short decimal integer, in the same form as in JSON.
 func isDecimal(text string) bool {
-	const maxLength = 18 // so that 64 bits are enough
+	const maxLength = 18 // fits in 64 bits
 	if len(text) > maxLength || text[0] == '0' && len(text) > 1 {
 		return false
 	}
@@ -145,8 +145,8 @@ func isDecimal(text string) bool {
 	return true
 }
 
-// isNumeric reports whether a text could match the pattern of integers or floats. Addresses and versions, which are
-// frequent, cannot.
+// isNumeric reports whether a text may match the pattern of integers or floats. It rules out addresses and versions,
+// which are frequent.
 func isNumeric(text string) bool {
 	points := 0
 	for i := range len(text) {
@@ -170,7 +170,7 @@ func integer(text string) (any, error) {
 	negative := strings.HasPrefix(digits, "-")
 	digits = strings.TrimLeft(digits, "+-")
 	if len(digits) > maxInteger {
-		return nil, errTooBig // before arithmetic with quadratic costs
+		return nil, errTooBig // arithmetic would take quadratic time
 	}
 	value := new(big.Int)
 	var ok bool
@@ -250,8 +250,8 @@ func FormatFloat(f float64) Number {
 	return Number(text)
 }
 
-// checkDate checks that a text in the form of a date or time is a valid one, as the reference's loader does. Valid ones
-// stay text.
+// checkDate checks that a text in the form of a date or time is valid, as the reference's loader does. The value of a
+// date remains text.
 func checkDate(text string) error {
 	if _, parts, valid := PlainDate(text); parts != nil && !valid {
 		return errNotDate
@@ -259,7 +259,7 @@ func checkDate(text string) error {
 	return nil
 }
 
-// resolveTagged returns the value of a scalar with an explicit tag, given in its short form.
+// resolveTagged returns the value of a scalar with an explicit tag, given in short form.
 func resolveTagged(tag, text string) (any, error) {
 	switch tag {
 	case "!!str", "!":
@@ -276,7 +276,7 @@ func resolveTagged(tag, text string) (any, error) {
 	case "!!float":
 		return float(text)
 	case "!!timestamp":
-		return tag + " " + text, checkDate(text) // dates stay as written, with their tag
+		return tag + " " + text, checkDate(text) // dates keep their text and their tag
 	}
 	return nil, errors.New("the tag " + brief(tag) + " is not read here; use plain YAML values")
 }

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// ParseJSON parses JSON text that this package wrote, so it does not check limits, the form of numbers, or duplicate
-// keys. The value shares the memory of one copy of the text.
+// ParseJSON parses JSON text that this package wrote. It does not check limits, the form of numbers, or duplicate keys.
+// The value shares the memory of one copy of the text.
 func ParseJSON(text []byte) (value any, err error) {
 	s := scanner{in: string(text)}
 	defer func() {
-		if p := recover(); p != nil { // also from reading beyond the end
+		if p := recover(); p != nil { // also out of range
 			value, err = nil, fmt.Errorf("JSON text is damaged at byte %d of %d", s.at, len(s.in))
 		}
 	}()

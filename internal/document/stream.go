@@ -23,7 +23,7 @@ import (
 // Media is the format of a body.
 type Media uint8
 
-// The media that Split reads.
+// The formats that Split reads.
 const (
 	YAML Media = iota
 	JSON
@@ -36,11 +36,11 @@ type Segment struct {
 	Index  int    // position among the body's documents; counts from 1
 	Digest Digest // of the text; zero if the document depends on more than this text
 
-	start   int // first line of the text, if that is another one than Line: of a text that holds more documents
+	start   int // first line of the text, if the text holds more than this document; 0 otherwise
 	indent  int // characters before the text on its first line
-	item    int // position in the list that the text is; counts from 1, 0 if it is none
+	item    int // position in the list that the text is; counts from 1; 0 if the text is not a list
 	media   Media
-	decoded *decoded // set if directives required to parse the whole body at once
+	decoded *decoded // set if the whole body had to be parsed at once
 }
 
 // decoded is the result of decoding a segment.
@@ -49,8 +49,8 @@ type decoded struct {
 	err   error
 }
 
-// ForBucket returns the digest for a text that names the bucket of its document. It differs from the digest that the
-// same text has in a request that names the bucket.
+// ForBucket returns the digest of a text whose document names its bucket. It differs from d, the digest of the same
+// text in a request that names the bucket.
 func (d Digest) ForBucket() Digest {
 	if d.IsZero() {
 		return d
@@ -58,10 +58,10 @@ func (d Digest) ForBucket() Digest {
 	return sha256.Sum256(append([]byte("bucket "), d[:]...))
 }
 
-// line returns the line in the body of a line of the text.
+// line converts a line of the text to a line of the body.
 func (s Segment) line(of int) int { return cmp.Or(s.start, s.Line) - 1 + of }
 
-// Place returns where a segment is in the body, for messages.
+// Place returns the segment's position in the body, for messages.
 func (s Segment) Place() string { return fmt.Sprintf("document %d (from line %d)", s.Index, s.Line) }
 
 // Malformed returns the fault of a body that cannot be parsed, in the reference's words (spec/api.md §1.3).
@@ -73,8 +73,8 @@ func Malformed(format string, args ...any) *fault.Fault {
 // splitSteps is the cost of splitting and hashing a byte, in the budget's steps.
 const splitSteps = 20
 
-// Split splits a body into the segments of its documents. Faults: Invalid if it is not text, TooLarge beyond limits or
-// the budget.
+// Split splits a body into the segments of its documents. Faults: Invalid if the body is not valid UTF-8 text, TooLarge
+// if a limit or the budget is exceeded.
 func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segment, error) {
 	meter := budget.NewMeter(ctx)
 	meter.Charge(len(body) * splitSteps)
@@ -95,7 +95,7 @@ func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segm
 		segments[i].Index, segments[i].media = i+1, media
 		switch {
 		case segments[i].decoded != nil:
-		case media == JSON: // the same text may mean something else in YAML
+		case media == JSON: // the same text may have another meaning in YAML
 			segments[i].Digest = sha256.Sum256(append([]byte("JSON "), segments[i].Text...))
 		default:
 			segments[i].Digest = sha256.Sum256(segments[i].Text)
@@ -104,7 +104,7 @@ func Split(ctx context.Context, body []byte, media Media, limits Limits) ([]Segm
 	return segments, nil
 }
 
-// splitBy splits a body into at most one segment more than are allowed.
+// splitBy splits a body into segments. It stops after one segment more than the limits allow.
 func splitBy(meter *budget.Meter, media Media, body []byte, limits Limits) ([]Segment, error) {
 	if media == JSON {
 		return splitJSON(meter, body, limits.Documents+1)
@@ -142,9 +142,9 @@ func checkEncoding(body []byte) error {
 
 func lineOf(body []byte, offset int) int { return 1 + bytes.Count(body[:offset], []byte("\n")) }
 
-// splitYAML splits a body at lines that begin with the document markers --- or .... whole is true if the body has to be
-// parsed as a whole instead: a line could be a directive, which affects the rest of the body, or more than a comment
-// follows an end marker.
+// splitYAML splits a body at lines that begin with the document markers --- or .... whole is true if the body must be
+// parsed as a whole instead, because a line may be a directive, which affects the rest of the body, or because
+// something other than a comment follows an end marker.
 func splitYAML(body []byte, limit int) (segments []Segment, whole bool) {
 	if holdsDirective(body) {
 		return nil, true
@@ -186,7 +186,7 @@ func splitYAML(body []byte, limit int) (segments []Segment, whole bool) {
 type markers struct {
 	body   []byte
 	marker string
-	at     int // offset of the current marker, the end of the body if there is none
+	at     int // offset of the current marker; the length of the body if there is none
 }
 
 func newMarkers(body []byte, marker string) *markers {
@@ -228,7 +228,7 @@ func holdsDirective(body []byte) bool {
 	}
 }
 
-// isBlank reports whether a text has no document, only white space and comments.
+// isBlank reports whether a text contains only white space and comments.
 func isBlank(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if line = bytes.TrimLeft(line, " \t\r\n"); len(line) > 0 && line[0] != '#' {
@@ -258,7 +258,7 @@ func parseAll(meter *budget.Meter, body []byte, limits Limits) ([]Segment, error
 	}
 	segments := make([]Segment, len(nodes))
 	if len(nodes) > limits.Documents {
-		return segments, nil // Split refuses them
+		return segments, nil // Split reports the excess
 	}
 	for i, node := range nodes {
 		segments[i] = Segment{Text: body, Line: lineOfNode(node), start: 1, Index: i + 1}
@@ -278,7 +278,7 @@ func splitJSON(meter *budget.Meter, body []byte, limit int) ([]Segment, error) {
 	if len(trimmed) == 0 {
 		return nil, nil
 	}
-	added := 0 // bytes before a single object, directly
+	added := 0 // number of bytes added in front of a single object
 	if trimmed[0] != '[' {
 		body = fmt.Appendf(nil, "%s[%s]", body[:len(body)-len(trimmed)], trimmed)
 		added = len("[")
@@ -318,8 +318,8 @@ func splitJSON(meter *budget.Meter, body []byte, limit int) ([]Segment, error) {
 
 func offset(decoder *json.Decoder) int { return int(decoder.InputOffset()) }
 
-// loneSurrogate returns the offset of the first escape that is half of a surrogate pair, which encoding/json would
-// replace; -1 if there is none.
+// loneSurrogate returns the offset of the first escape of half a surrogate pair, which encoding/json would replace; -1
+// if there is none.
 func loneSurrogate(body []byte) int {
 	for at := 0; at < len(body); {
 		i := bytes.IndexByte(body[at:], '\\')
@@ -340,7 +340,7 @@ func loneSurrogate(body []byte) int {
 	return -1
 }
 
-// escapedUnit returns the code unit of a \u escape at the beginning of text, 0 if there is none.
+// escapedUnit returns the code unit of the \u escape at the beginning of text, 0 if there is none.
 func escapedUnit(text []byte) rune {
 	if len(text) < len(`\ud800`) || text[0] != '\\' || text[1] != 'u' {
 		return 0

@@ -8,16 +8,16 @@ import (
 	"purser/internal/budget"
 )
 
-// Tree holds the documents of a text as nodes of the YAML library, aliases not expanded.
+// Tree holds the documents of a text as nodes of the YAML library, with aliases not expanded.
 type Tree struct {
 	Documents []*yaml.Node // the top value of each
-	Problem   string       // why the text cannot be read; "" if it can
+	Problem   string       // why the text is invalid; "" if it is valid
 
 	parser parser
 }
 
-// ParseTree reads a text with the YAML library alone. Errors are those of the budget, which counts the nodes until
-// Release.
+// ParseTree parses a text with the YAML library. Errors are those of the budget, which counts the memory of the nodes
+// until Release.
 func ParseTree(meter *budget.Meter, text []byte) (*Tree, error) {
 	t := &Tree{parser: parser{meter: meter}}
 	err := t.parser.parse(text, func(node *yaml.Node) bool {
@@ -31,5 +31,5 @@ func ParseTree(meter *budget.Meter, text []byte) (*Tree, error) {
 	return t, err
 }
 
-// Release gives back the memory of the nodes.
+// Release releases the memory of the nodes in the budget.
 func (t *Tree) Release() { t.parser.release() }

@@ -43,7 +43,7 @@ func (m Mapping) Lookup(key string) (any, bool) {
 	return nil, false
 }
 
-// With returns a copy of m with a key set, which is added at the end if it is new.
+// With returns a copy of m with a key set. A new key is appended.
 func (m Mapping) With(key string, value any) Mapping {
 	changed := slices.Clone(m)
 	if i := slices.IndexFunc(m, func(member Member) bool { return member.Key == key }); i >= 0 {
@@ -65,19 +65,19 @@ func DigestOf(value any) (digest Digest) {
 	return digest
 }
 
-// textOf returns the JSON text of a value, in memory of just its size.
+// textOf returns the JSON text of a value. The capacity of the result is its length.
 func textOf(value any, sorted bool) (text []byte) {
 	withText(value, sorted, func(scratch []byte) { text = bytes.Clone(scratch) })
 	return text
 }
 
-// jsonTexts holds memory that JSON texts were written in, for the next ones.
+// jsonTexts pools the memory in which JSON texts are written.
 var jsonTexts = sync.Pool{New: func() any { return new([]byte) }}
 
-// maxKept bounds what is kept of that memory at a time, in bytes.
+// maxKept bounds each pooled buffer, in bytes.
 const maxKept = 1 << 20
 
-// withText passes the JSON text of a value to use, which must not keep it.
+// withText calls use with the JSON text of a value. use must not retain it.
 func withText(value any, sorted bool, use func(text []byte)) {
 	memory := jsonTexts.Get().(*[]byte) //nolint:forcetypeassert // the pool holds no other type
 	text := appendJSON((*memory)[:0], value, sorted)
@@ -179,7 +179,7 @@ func holdsNUL(value any) bool {
 	return false
 }
 
-// maxBrief bounds the texts that messages quote, in characters.
+// maxBrief bounds the length of quotations in messages, in characters.
 const maxBrief = 64
 
 // brief shortens a text for a message.

@@ -9,21 +9,21 @@ import (
 )
 
 // AppendYAML converts compact JSON text, as this package writes it, to block YAML that ends with a line break. All YAML
-// 1.1 and 1.2 parsers read the same values from it: strings that one of them would misread are quoted. Characters other
-// than ASCII are escaped, because some clients guess the encoding of answers.
+// 1.1 and 1.2 parsers read the same values from it, because strings that some would misread are quoted. Non-ASCII
+// characters are escaped, because some clients guess the encoding of responses.
 func AppendYAML(dst, json []byte) []byte {
 	w := yamlWriter{in: json, out: dst}
 	w.value(0, atLineStart)
 	return w.out
 }
 
-// position is the place where a value is written.
+// position says where a value is written.
 type position uint8
 
 const (
-	atLineStart position = iota // at the beginning of the text
+	atLineStart position = iota // at the start of the text
 	afterKey                    // after "key:"
-	afterDash                   // after "-", where a mapping or list begins on the same line
+	afterDash                   // after "-"; a mapping or list begins on the same line
 )
 
 const indentWidth = 2
@@ -33,7 +33,7 @@ type yamlWriter struct {
 	in     []byte
 	at     int
 	out    []byte
-	buffer []byte // the last string that had escapes
+	buffer []byte // the last string with escapes, decoded
 }
 
 func (w *yamlWriter) value(indent int, where position) {
@@ -110,14 +110,14 @@ func (w *yamlWriter) member(indent int) {
 	}
 	w.out = append(w.out, ':')
 	if w.in[w.at] == '[' {
-		w.value(indent, afterKey) // a list may stand at its key's indentation
+		w.value(indent, afterKey) // a list may have the indentation of its key
 		return
 	}
 	w.value(indent+indentWidth, afterKey)
 }
 
-// maxSimpleKey bounds keys without a question mark, in bytes. Parsers allow 1024, including quotes and escapes, which
-// may need ten for a character.
+// maxSimpleKey is the maximum length of a key without a question mark, in bytes. Parsers allow 1024 bytes, including
+// quotes and escapes, and an escape may take ten bytes.
 const maxSimpleKey = 100
 
 // literal copies a number, true, false or null.
@@ -130,13 +130,13 @@ func (w *yamlWriter) literal() {
 	e := bytes.IndexByte(token, 'e')
 	if e > 0 && token[0] <= '9' && bytes.IndexByte(token, '.') < 0 {
 		w.out = append(w.out, token[:e]...)
-		w.out = append(w.out, ".0"...) // 1e-07 is a string in YAML 1.1
+		w.out = append(w.out, ".0"...) // YAML 1.1 reads 1e-07 as a string
 		token = token[e:]
 	}
 	w.out = append(w.out, token...)
 }
 
-// str reads the JSON string at the current offset and reports whether it had escapes. The string is valid until the
+// str reads the JSON string at the current offset and reports whether it has escapes. The result is valid until the
 // next call.
 func (w *yamlWriter) str() (s []byte, escaped bool) {
 	w.at++
@@ -154,7 +154,7 @@ func (w *yamlWriter) str() (s []byte, escaped bool) {
 	panic("document: JSON text that ends inside a string")
 }
 
-// unescape reads the rest of a string from its first escape on, and returns all of it.
+// unescape reads the rest of a string from its first escape on, and returns the whole string.
 func (w *yamlWriter) unescape(start int) []byte {
 	text := w.buffer[:0]
 	text = append(text, w.in[start:w.at]...)
@@ -188,14 +188,14 @@ func (w *yamlWriter) unescape(start int) []byte {
 	return text
 }
 
-// codePoint reads the four digits after \u. The JSON text has no escaped surrogate pairs.
+// codePoint reads the four digits after \u. The JSON text has no surrogate pairs as escapes.
 func (w *yamlWriter) codePoint() rune {
 	code, _ := strconv.ParseUint(string(w.in[w.at+1:w.at+5]), 16, 16)
 	w.at += 4
 	return rune(code)
 }
 
-// text writes a string value, as a literal block if that preserves it, or on one line.
+// text writes a string value, as a literal block if that preserves it, or else on one line.
 func (w *yamlWriter) text(indent int) {
 	s, escaped := w.str()
 	if escaped && fitsBlock(s) {
@@ -265,10 +265,10 @@ func (w *yamlWriter) word(s []byte) {
 const (
 	special   uint8 = iota // must be escaped
 	printable              // needs quotes
-	between                // plain between plain characters, but not before a blank or comment
-	inside                 // plain, but not as the first character
-	digit                  // plain, but the string must not look like a number if it is first
-	letter                 // plain anywhere
+	between                // allowed unquoted between such characters, but not before a blank or a comment
+	inside                 // allowed unquoted, but not first
+	digit                  // allowed unquoted, but not if the string looks like a number
+	letter                 // allowed unquoted anywhere
 )
 
 var class = classes() //nolint:gochecknoglobals // never changes
@@ -291,7 +291,7 @@ func classes() (table [256]uint8) {
 	return table
 }
 
-// isPlain reports whether all parsers read s as the same string without quotes.
+// isPlain reports whether all parsers read s, unquoted, as the same string.
 func isPlain(s []byte) bool {
 	if len(s) == 0 || class[s[0]] < digit || class[s[len(s)-1]] < inside || class[s[0]] == digit && !isNotNumeric(s) {
 		return false
@@ -305,7 +305,7 @@ func isPlain(s []byte) bool {
 }
 
 // isNotNumeric reports whether no parser reads a text that begins with a digit as a number or a date. It may return
-// false for such texts.
+// false for other texts, too.
 func isNotNumeric(s []byte) bool {
 	switch {
 	case s[0] == '.':
@@ -320,7 +320,7 @@ func isNotNumeric(s []byte) bool {
 func isWord(s []byte) bool {
 	var lower [len("false")]byte
 	for i, c := range s {
-		lower[i] = c | 0x20 // only letters matter
+		lower[i] = c | 0x20 // letters to lower case; others do not matter
 	}
 	switch string(lower[:len(s)]) {
 	case "yes", "no", "on", "off", "true", "false", "null", "y", "n":

@@ -10,10 +10,10 @@ import (
 	"purser/internal/validations"
 )
 
-// derive returns the changes of verdicts that follow from a batch. A verdict is told if its revision is tagged, or was
-// the newest when the result came in. A revision that came to be one of these with the batch has the verdict with which
-// it was made, or else the present one: it did not change. Where events of a later batch have changed a verdict
-// already, that is told with them.
+// derive returns the events and verdicts that follow from a batch: an event for each changed verdict on a revision that
+// is tagged, or was the newest when a result was posted or expired. When a revision becomes the newest or tagged in the
+// batch, its last verdict is that of its creation or else the present one, which is not a change. A change that only
+// events of a later batch have caused is left to that batch.
 func derive(defaults revisions.Defaults, batch Batch) (derived Derived) {
 	told, judged := readBatch(batch)
 	for _, revision := range batch.Evidence.Revisions {
@@ -37,8 +37,8 @@ func derive(defaults revisions.Defaults, batch Batch) (derived Derived) {
 	return derived
 }
 
-// until returns the verdict that was told last where the present one, at a time, is another one that is told later:
-// with the result that it comes from, or as an expiry.
+// until returns v, the verdict reported last, to be stored although the present one differs, because the change is to
+// be reported later: that of a success when v is due, which is now, and that of a failure with the event of a result.
 func (v Verdict) until(now time.Time) Verdict {
 	if v.Due = (time.Time{}); v.Status == validations.Success.String() {
 		v.Due = now
@@ -46,15 +46,15 @@ func (v Verdict) until(now time.Time) Verdict {
 	return v
 }
 
-// readBatch returns the verdicts that were told before a batch, and those with which revisions are made in it; and
-// which revisions have a verdict that was to be looked at while they were the newest or tagged, though they may be so
-// no longer.
+// readBatch returns the verdicts that were reported before the batch or with which it creates revisions, and the
+// revisions whose verdicts are due or had a result posted while they were the newest or tagged, even if they no longer
+// are.
 func readBatch(batch Batch) (told map[int64]Verdict, judged map[int64]bool) {
 	told, judged = maps.Clone(batch.Told), map[int64]bool{}
 	newest := batch.Head
 	for _, event := range slices.Backward(batch.Events) {
 		if event.Type == events.RevisionCreated {
-			newest = event.Revision - 1 // numbers have no gap
+			newest = event.Revision - 1 // revision numbers are consecutive
 		}
 	}
 	for revision, verdict := range told {
@@ -65,7 +65,7 @@ func readBatch(batch Batch) (told map[int64]Verdict, judged map[int64]bool) {
 		case events.RevisionCreated:
 			newest = event.Revision
 			if made, err := events.ReadCreated(event.Data); err == nil {
-				stamp, _ := revisions.ParseStamp(made.Stamp) // no revision has zero
+				stamp, _ := revisions.ParseStamp(made.Stamp) // zero if invalid; no revision has stamp zero
 				told[newest] = Verdict{Revision: newest, Stamp: stamp, Status: made.Status}
 			}
 		case events.ValidationPosted:

@@ -1,8 +1,8 @@
-// Package feed tells what happens to a site, in one order for everybody, and lets callers wait for it.
+// Package feed numbers the events of a site, in one order for all readers, and lets callers wait for them.
 //
-// A change does not give its event a number: all changes would have to wait for each other's commit. Its statement adds
-// the event to an outbox, in its own transaction. Whoever reads the feed first numbers what was committed since, in one
-// short transaction on the state of one moment:
+// A change does not number its own event: all changes would have to wait for each other's commit. Instead, it adds the
+// event to an outbox, in its own transaction. The next reader of the feed numbers the events that have been committed
+// since, in one short transaction on one snapshot:
 //
 //	change 1 ──insert, outbox 7──────────────commit
 //	change 2 ─────────insert, outbox 8──commit
@@ -12,20 +12,20 @@
 //	later    lock the feed, read the outbox ──► 7 is event 43, 9 is event 44
 //
 // Invariants:
-//   - Numbers are gapless, are given once and are the same for all readers, because whoever gives them holds the row of
-//     the feed, and they are committed together with that row's counter.
-//   - A reader that goes on from the number that it knows misses nothing: what is committed later gets a larger number.
-//   - A change that began after another one was committed has a larger id in the outbox and is numbered later. So do
-//     changes that wait for each other's rows: each adds its event once it holds them. Only the order of changes that
-//     overlapped is chosen here.
-//   - Events that follow from others, those of verdicts, are made by the one who numbers. The verdicts that were told
-//     last are stored, so a change of a verdict is told once, by whichever server comes first, and no change is missed
-//     because two results came in together. Changes that undo each other before they are seen are not told.
-//   - Results expire without a change: the moment at which the next one does is stored, and whoever looks after it
-//     tells.
+//   - Numbers are gapless, given once, and the same for all readers, because whoever numbers events locks the feed's
+//     row and commits them together with the counter in it.
+//   - A reader that continues after the last number it knows misses nothing: events committed later get larger numbers.
+//   - A change that begins after another was committed has a larger id in the outbox and gets a larger number. The same
+//     holds for changes that wait for each other's rows, because each adds its event once it has locked them. Only
+//     changes that overlap are put in an arbitrary order.
+//   - Events about verdicts follow from others, and are made by whoever numbers those. The verdicts reported last are
+//     stored, so that each change of a verdict is reported once, by whichever server comes first, even if two results
+//     arrive together. Changes that undo each other in between are not reported.
+//   - Results also expire without a change. The time of the next expiry is stored, and the first look after it reports
+//     the verdict.
 //
-// A Feed looks at the outbox while somebody waits: at once after a change that was made by its own server, and ten
-// times a second for those of others, with one small query. While nobody waits it asks the database nothing; only after
-// changes of its own server it numbers what they left, once a minute. LISTEN and NOTIFY would save these queries, but a
-// transaction that notifies takes a lock of the whole database for its commit, and so all posted results would queue.
+// While somebody waits, a Feed looks at the outbox: at once after a change made by its own server, and ten times a
+// second, with one small query, for those of others. While nobody waits it sends no queries, except that it numbers
+// events left by changes of its own server once a minute. LISTEN and NOTIFY would save these queries, but a transaction
+// that notifies locks the whole database during its commit, so all posted results would queue.
 package feed

@@ -13,14 +13,14 @@ import (
 	"purser/internal/revisions"
 )
 
-// Config holds the dependencies and limits of a Feed. All fields must be set.
+// Config holds the dependencies and limits of a Feed. All fields but Always must be set.
 type Config struct {
 	Store    Store
-	Defaults revisions.Defaults // the validations that count where no policy is in force
-	// Keep is for how long events are kept; the newest ten thousand are kept longer.
+	Defaults revisions.Defaults // the validations that count if no policy is in force
+	// Keep is how long events are kept. The newest ten thousand are kept in any case.
 	Keep     time.Duration
-	MaxWaits int // that there may be at once
-	// Always looks for events also while nobody waits: webhooks do.
+	MaxWaits int // the most waits at a time
+	// Always also looks for events while nobody waits, as webhooks require.
 	Always bool
 	Log    *slog.Logger
 }
@@ -29,20 +29,20 @@ type Config struct {
 type Feed struct {
 	Config
 
-	pages   *cache.Cache[pageKey, Page] // that waiting readers share
-	arrived chan struct{}               // holds a token after the first one began to wait
-	looking sync.Mutex                  // held while the outbox is looked at
+	pages   *cache.Cache[pageKey, Page] // shared by waiting readers
+	arrived chan struct{}               // receives when the first wait begins
+	looking sync.Mutex                  // held while looking at the outbox
 
 	mu      sync.Mutex
-	next    *look         // that has not begun; nil if there is none
-	newest  int64         // number of the newest event, as far as it is known; negative if it is not
-	turn    int64         // how often newest has become another one
-	changed chan struct{} // closed when it does
+	next    *look         // a look that has not begun; nil if there is none
+	newest  int64         // number of the newest known event; negative if unknown
+	turn    int64         // counts the changes of newest
+	changed chan struct{} // closed and replaced when newest changes
 	waits   int
 	waitsOf map[string]int // by user
 }
 
-// New returns a feed. Nobody is woken before Run runs.
+// New returns a feed. Waits end only while Run runs.
 func New(config Config) *Feed {
 	const pagesSize = 8 << 20
 	return &Feed{
@@ -51,9 +51,9 @@ func New(config Config) *Feed {
 	}
 }
 
-// look is one look at the outbox, for all who asked for it before it began.
+// look is a look at the outbox, shared by all who ask for it before it begins.
 type look struct {
-	done   chan struct{} // closed once the others are set
+	done   chan struct{} // closed once newest and err are set
 	newest int64
 	err    error
 }
@@ -69,13 +69,13 @@ func (f *Feed) Look(ctx context.Context) (newest int64, err error) {
 	}
 }
 
-// join returns the next look, which it starts if there is none.
+// join returns the next look. It starts one if there is none.
 func (f *Feed) join(ctx context.Context) *look {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.next == nil {
 		f.next = &look{done: make(chan struct{})}
-		go f.look(context.WithoutCancel(ctx), f.next) // the others do not depend on this caller
+		go f.look(context.WithoutCancel(ctx), f.next) // others may join, so the look does not end with this caller
 	}
 	return f.next
 }
@@ -85,7 +85,7 @@ func (f *Feed) look(ctx context.Context, l *look) {
 	defer f.looking.Unlock()
 	defer close(l.done)
 	f.mu.Lock()
-	f.next = nil // who asks from now on may have committed something that this one does not see
+	f.next = nil // the snapshot may lack what later callers have committed
 	f.mu.Unlock()
 	newest, behind, err := f.Store.Position(ctx)
 	for err == nil && behind {
@@ -96,11 +96,11 @@ func (f *Feed) look(ctx context.Context, l *look) {
 	}
 }
 
-// tell wakes up those who wait if there is something new.
+// tell wakes all waits if newest has changed.
 func (f *Feed) tell(newest int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if newest != f.newest { // it is smaller in a database that was restored
+	if newest != f.newest { // it may also be smaller, in a restored database
 		f.newest = newest
 		f.turn++
 		close(f.changed)
@@ -111,12 +111,12 @@ func (f *Feed) tell(newest int64) {
 // Page is a page of events.
 type Page struct {
 	Events []events.Event
-	Cursor int64 // after which to ask for the next page
-	More   bool  // there are events after the cursor, maybe none of the wanted types
+	Cursor int64 // number after which the next page begins
+	More   bool  // there are events after the cursor, perhaps of other types
 }
 
-// Bounds of a page: how many events it has at most, how many bytes of data from which on it ends, and how many events
-// of other types are passed over, in so many steps.
+// Bounds of a page: its events, the bytes of data after which it ends, and the events of other types that it may skip,
+// in how many steps.
 const (
 	MaxPage  = 1000
 	maxBytes = 1 << 20
@@ -124,15 +124,15 @@ const (
 	maxSteps = 10
 )
 
-// Since says from where a reader wants events: after a number, or from the oldest, or from now.
+// Since is where a reader begins: after a number, at the oldest event, or after the newest.
 type Since struct {
 	After  int64
 	Oldest bool
 	Now    bool
 }
 
-// Page returns events of some types, or of all, that were committed before the call. Without any, its cursor has passed
-// over those of other types. Fault: Gone for a number whose followers are forgotten.
+// Page returns events of the given types, or of all, that were committed before the call. If it finds none, its cursor
+// has still advanced past events of other types. Fault: Gone if events after the number have been deleted.
 func (f *Feed) Page(ctx context.Context, since Since, types []events.Type, limit int) (Page, error) {
 	newest, err := f.Look(ctx)
 	if err != nil {
@@ -163,14 +163,14 @@ func (f *Feed) Page(ctx context.Context, since Since, types []events.Type, limit
 	return Page{Cursor: query.After, More: true}, nil
 }
 
-// pageKey identifies a page as it is at a turn.
+// pageKey identifies a page in a state of the feed.
 type pageKey struct {
 	turn, after int64
 	types       string
 	limit       int
 }
 
-// SharedPage is Page after a number, for those who were woken at a turn: they share it.
+// SharedPage is like Page after a number. All readers that were woken in the same turn share the result.
 func (f *Feed) SharedPage(ctx context.Context, turn, after int64, types []events.Type, limit int) (Page, error) {
 	words := make([]string, len(types))
 	for i, kind := range types {
@@ -178,7 +178,7 @@ func (f *Feed) SharedPage(ctx context.Context, turn, after int64, types []events
 	}
 	key := pageKey{turn, after, strings.Join(words, " "), limit}
 	return f.pages.Do(ctx, key, func(ctx context.Context) (Page, int, error) {
-		const overhead = 256 // of an event
+		const overhead = 256 // per event
 		page, err := f.Page(ctx, Since{After: after}, types, limit)
 		size := overhead
 		for _, event := range page.Events {

@@ -11,57 +11,56 @@ import (
 
 // Store keeps the feed. Fault: Unavailable if the database does not answer.
 type Store interface {
-	// Position returns the number of the newest event, and whether there are others without a number, or verdicts to look
-	// at.
+	// Position returns the number of the newest event, and whether there are unnumbered events or verdicts that are due.
 	Position(ctx context.Context) (newest int64, behind bool, err error)
-	// Number numbers events of the outbox, with those that derive makes of them, in one transaction. It returns the number
-	// of the newest event then, and whether it has left some in the outbox.
+	// Number numbers events of the outbox and those that derive returns for them, in one transaction. It returns the
+	// number of the newest event afterwards, and whether events remain in the outbox.
 	Number(ctx context.Context, derive func(Batch) Derived) (newest int64, more bool, err error)
-	// Events returns the events that a query asks for, on the state of one moment.
+	// Events returns the events that a query selects, from one snapshot.
 	Events(ctx context.Context, query Query) (Found, error)
-	// Forget deletes old events, some at a time, and returns how many: those from before a moment that are not among the
-	// newest of a number.
+	// Forget deletes some of the events that are older than age, but none of the newest keep events. It returns the
+	// number of deleted events.
 	Forget(ctx context.Context, age time.Duration, keep int) (int, error)
-	// Committed receives after changes that this server has committed.
+	// Committed returns a channel that receives after this server has committed changes.
 	Committed() <-chan struct{}
 }
 
-// Batch is what is numbered at a time, and what is known at that moment.
+// Batch is a batch of events to be numbered, and the state that derive needs for them.
 type Batch struct {
-	Events []events.Event // that have no number yet, in order
-	// Told are the verdicts that were told last about revisions that the events are about, or whose verdict is due.
+	Events []events.Event // in order, not yet numbered
+	// Told holds the verdicts reported last about revisions of the events or with verdicts that are due.
 	Told map[int64]Verdict
-	// Evidence is about these revisions, as far as they exist.
+	// Evidence is about the existing ones of these revisions.
 	Evidence queries.Evidence
-	Head     int64 // the newest revision when the last of the events happened
+	Head     int64 // the newest revision after the last of the events
 }
 
-// Derived is what follows from a batch.
+// Derived is the result of deriving from a batch.
 type Derived struct {
-	Events   []events.Event // to be told after those of the batch
-	Verdicts []Verdict      // that are told with them
+	Events   []events.Event // to be numbered after those of the batch
+	Verdicts []Verdict      // to be stored as reported last
 }
 
-// Verdict is a verdict that was told.
+// Verdict is the verdict on a revision that was reported last.
 type Verdict struct {
 	Revision int64
 	Stamp    revisions.Stamp
 	Status   string
-	Due      time.Time // when a result expires that it rests on; zero if none does
+	Due      time.Time // when the next result that it depends on expires; zero if none does
 }
 
-// Query asks for events after a number, in order.
+// Query selects events after a number, in order.
 type Query struct {
 	After int64
-	Types []events.Type // of these types; nil for all
+	Types []events.Type // nil for all
 	Limit int
-	Scan  int // how many numbers are looked at, at most
-	Bytes int // of data, after which a page ends
+	Scan  int // the most numbers that are examined
+	Bytes int // of data, after which the page ends
 }
 
-// Found are events.
+// Found is the result of a Query.
 type Found struct {
 	Events []events.Event
-	Oldest int64 // number of the oldest event that is kept
+	Oldest int64 // number of the oldest stored event
 	Newest int64 // number of the newest event; 0 if there is none
 }

@@ -8,7 +8,7 @@ import (
 	"purser/internal/fault"
 )
 
-// forgotten is the fault of a number that the feed does not reach back to, or has not reached yet.
+// forgotten returns the fault for a number that the feed has deleted, or has not reached yet.
 func forgotten(after int64, found Found) error {
 	what := "The events after %d are kept no longer; the oldest one is %d."
 	if after > found.Newest {
@@ -23,15 +23,15 @@ func forgotten(after int64, found Found) error {
 	return gone
 }
 
-// Wait is a place among those who wait for changes.
+// Wait is a permission to wait for changes.
 type Wait struct {
 	feed *Feed
 	user string
 }
 
-// Wait returns a place to a user; "" is everybody. Who gets one must End it. A user may have as many as are still free,
-// so that nobody takes the last one of others: alone it gets half of them, and of two each a third. Faults: Unavailable
-// if there is none left, Throttled if the user has its share.
+// Wait reserves a wait for a user; "" means that users are not distinguished. The caller must call End. A user may have
+// no more waits than remain free, so that nobody can use up all of them: a single user gets half of MaxWaits, two users
+// a third each. Faults: Unavailable if no wait is free, Throttled if the user has too many.
 func (f *Feed) Wait(user string) (Wait, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,7 +61,7 @@ func (f *Feed) Wait(user string) (Wait, error) {
 	return Wait{f, user}, nil
 }
 
-// End gives the place back.
+// End ends the wait.
 func (w Wait) End() {
 	w.feed.mu.Lock()
 	defer w.feed.mu.Unlock()
@@ -74,16 +74,15 @@ func (w Wait) End() {
 	}
 }
 
-// Next returns a channel that is closed when something happens after the call, if somebody waits. What was read after
-// the call need not be read again before that. turn names the present state: those who were woken by the same change
-// read the same.
+// Next returns a channel that is closed when the feed changes after the call, provided that somebody waits. What a
+// caller reads after the call is up to date until then. turn identifies the present state, for SharedPage.
 func (f *Feed) Next() (turn int64, changed <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.turn, f.changed
 }
 
-// Waiting returns how many wait.
+// Waiting returns the number of waits.
 func (f *Feed) Waiting() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,19 +90,20 @@ func (f *Feed) Waiting() int {
 }
 
 const (
-	// pollEvery is how often the feed looks for what other servers have committed, while somebody waits.
+	// pollEvery is the interval at which the feed looks for commits of other servers while somebody waits.
 	pollEvery = 100 * time.Millisecond
-	// restBetween is the shortest time between two looks: in it changes gather, so that each costs less.
+	// restBetween is the shortest time between two looks. Changes collect in it, so that each costs less.
 	restBetween = 20 * time.Millisecond
-	// tidyEvery is how long after a change its event is numbered if nobody waits, and how often old ones are deleted.
+	// tidyEvery is the longest time from a change to the numbering of its event, and to the deletion of old events, while
+	// nobody waits.
 	tidyEvery = time.Minute
-	// pauseAfter is how long the feed waits after an error, and how often it looks while nobody but webhooks waits.
+	// pauseAfter is the pause after an error, and the interval of looks while only webhooks wait.
 	pauseAfter = time.Second
 )
 
-// Run wakes up those who wait, until ctx ends.
+// Run looks for events and wakes waits until ctx ends.
 func (f *Feed) Run(ctx context.Context) {
-	tidy := time.After(tidyEvery) // of what a server left that was killed
+	tidy := time.After(tidyEvery) // a killed server may have left some
 	var began time.Time
 	failing := false
 	for ctx.Err() == nil {
@@ -136,7 +136,7 @@ func (f *Feed) Run(ctx context.Context) {
 	}
 }
 
-// report logs an error if the last look had none, and returns whether this one has.
+// report logs err unless the previous look failed, too. It returns whether this one has failed.
 func (f *Feed) report(ctx context.Context, err error, failing bool) bool {
 	if err != nil && !failing && ctx.Err() == nil {
 		f.Log.WarnContext(ctx, "events cannot be read, so nobody is told of changes", "error", err.Error())
@@ -144,7 +144,7 @@ func (f *Feed) report(ctx context.Context, err error, failing bool) bool {
 	return err != nil
 }
 
-// tidy numbers what nobody has asked for, and deletes old events.
+// tidy numbers the remaining events and deletes old ones.
 func (f *Feed) tidy(ctx context.Context) error {
 	const keep = 10_000
 	if _, err := f.Look(ctx); err != nil {

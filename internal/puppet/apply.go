@@ -7,18 +7,18 @@ import (
 	"purser/internal/budget"
 )
 
-// maxProblems bounds the problems of one call; a last one counts the others.
+// maxProblems bounds the problems that one call returns. The last of them counts the ones left out.
 const maxProblems = 100
 
-// Result is what Apply returns: a catalog and a report or, if anything is wrong, problems alone.
+// Result is the result of Apply: a catalog and a report, or only problems.
 type Result struct {
 	Catalog  *Catalog
 	Report   Report
 	Problems []Problem
 }
 
-// Apply overrides resources of a catalog by instances in their order; later ones see what earlier ones did. It does all
-// or nothing: a Result with problems has no catalog. Errors are the meter's, unwrapped.
+// Apply applies instances to a catalog in order. Each instance sees the changes of those before it. If there are
+// problems, the result has no catalog. The only errors are those of meter, returned unwrapped.
 func Apply(meter *budget.Meter, catalog *Catalog, instances []Instance, types *Types) (Result, error) {
 	index, err := newIndex(meter, types, catalog.resources)
 	if err != nil {
@@ -41,13 +41,13 @@ func Apply(meter *budget.Meter, catalog *Catalog, instances []Instance, types *T
 	if w.problems.list != nil {
 		return Result{Problems: w.problems.all()}, nil
 	}
-	return Result{Catalog: w.outcome(catalog), Report: w.report}, nil
+	return Result{Catalog: w.result(catalog), Report: w.report}, nil
 }
 
-// problemList collects problems up to a bound.
+// problemList collects at most maxProblems problems and counts the rest.
 type problemList struct {
 	list []Problem
-	more int // beyond the bound
+	more int // the number of problems left out
 }
 
 func (l *problemList) full() bool { return len(l.list) >= maxProblems }
@@ -61,7 +61,7 @@ func (l *problemList) add(problem Problem) {
 	l.list = append(l.list, problem)
 }
 
-// all returns the problems; the last one of too many says how many others there are.
+// all returns the problems. The message of the last one says how many were left out.
 func (l *problemList) all() []Problem {
 	if l.more > 0 {
 		last := &l.list[maxProblems-1]
@@ -70,19 +70,19 @@ func (l *problemList) all() []Problem {
 	return l.list
 }
 
-// work is one call of Apply.
+// work is the state of one call of Apply.
 type work struct {
 	meter     *budget.Meter
 	types     *Types
 	index     *index
 	resources []resource
 	touched   map[int]bool // resources that were changed or created
-	related   bool         // relationships were changed
+	related   bool         // a relationship was set
 	report    Report
 	problems  problemList
 }
 
-// checkNames notes instances that have the name of another.
+// checkNames adds a problem for each instance with the same name as an earlier one.
 func (w *work) checkNames(instances []Instance) {
 	known := map[string]bool{}
 	for i, in := range instances {
@@ -110,7 +110,7 @@ func (w *work) run(i int, in *Instance) error {
 	return err
 }
 
-// apply updates the resource that an entry is about, or creates it.
+// apply updates the resource that an entry names, or creates it.
 func (w *work) apply(i int, in *Instance, e entry) error {
 	ref := refOf(e.Type, e.Title)
 	at, found := w.index.find(ref)
@@ -142,8 +142,8 @@ func (w *work) apply(i int, in *Instance, e entry) error {
 	return w.change(i, in, e, at, found)
 }
 
-// decide returns what is wrong with an entry whose resource is not in the catalog, or why it is skipped; nothing if the
-// resource is to be created. t is its type, nil if that is unknown.
+// decide decides about an entry whose resource is not in the catalog: wrong is the problem with it, and skip the reason
+// to skip it; the resource is created if both are empty. t is the resource's type, nil if it is unknown.
 func (w *work) decide(in *Instance, e entry, t *Type) (wrong, skip string) {
 	const notFound = "Resource type '%s' was not found"
 	switch {
@@ -152,7 +152,7 @@ func (w *work) decide(in *Instance, e entry, t *Type) (wrong, skip string) {
 	case t == nil && !w.index.present[e.Type]:
 		return fmt.Sprintf(notFound, e.typeKey) + w.types.suggest(w.meter, e.typeKey), ""
 	case !in.options.creates(e.Ref):
-		return "", in.options.whyNot(e.Ref)
+		return "", in.options.skipReason(e.Ref)
 	case isStructural(e.Type), t == nil && (isQualified(e.Type) || w.index.defined[e.Type]):
 		return fmt.Sprintf(notFound, e.typeKey) + ": classes and defined types cannot be created in a compiled catalog; " +
 			"override the resources that they would declare", ""
@@ -160,14 +160,14 @@ func (w *work) decide(in *Instance, e entry, t *Type) (wrong, skip string) {
 	return "", ""
 }
 
-// creates reports whether a missing resource is created.
+// creates reports whether the options allow creating a missing resource.
 func (o options) creates(ref Ref) bool {
 	except := o.typesExcept[ref.Type] || o.titlesExc[ref.Title]
 	return o.create != except
 }
 
-// whyNot says why a missing resource is not created.
-func (o options) whyNot(ref Ref) string {
+// skipReason returns why the options do not allow creating a missing resource.
+func (o options) skipReason(ref Ref) string {
 	switch {
 	case !o.create:
 		return "not in the catalog, and create is false"
@@ -177,8 +177,8 @@ func (o options) whyNot(ref Ref) string {
 	return "not in the catalog, and excepted by " + keyTitlesException
 }
 
-// outcome returns the catalog with what was changed.
-func (w *work) outcome(catalog *Catalog) *Catalog {
+// result returns a catalog with the changed resources.
+func (w *work) result(catalog *Catalog) *Catalog {
 	for i := range w.touched {
 		if r := &w.resources[i]; len(r.parameters) > 0 {
 			r.value = r.value.With("parameters", r.parameters)

@@ -7,30 +7,30 @@ import (
 	"purser/internal/document"
 )
 
-// Catalog is a compiled catalog (spec/puppet.md §9). It is never modified.
+// Catalog is a compiled catalog (spec/puppet.md §9). It is immutable.
 type Catalog struct {
 	root      document.Mapping
 	resources []resource
 }
 
-// resource is a resource of a catalog, with what overriding it needs to know.
+// resource is a resource of a catalog.
 type resource struct {
 	Ref
 
-	value      document.Mapping // all of it
-	parameters document.Mapping // of the value
+	value      document.Mapping // the whole resource
+	parameters document.Mapping // value's "parameters"
 	kind       string           // compilable_type, class, defined_type, unknown; "" in old catalogs
 }
 
-// Read reads a catalog from the JSON text that "puppet catalog compile NODE --render-as json" prints, with or without
-// the line that it prints before. Faults: Invalid if it is none, TooLarge beyond the budget.
+// Read parses the JSON text printed by "puppet catalog compile NODE --render-as json", with or without the notice on
+// its first line. Faults: Invalid if the text is not a catalog, TooLarge if the budget is exceeded.
 func Read(meter *budget.Meter, text []byte) (*Catalog, error) {
 	root, err := parse(meter, text)
 	if err != nil {
 		return nil, err
 	}
 	list, ok := root.At("resources").([]any)
-	switch key := twice(root); {
+	switch key := duplicateKey(root); {
 	case key != "":
 		return nil, malformed("The catalog has the key %s twice", key)
 	case !ok:
@@ -65,7 +65,7 @@ func resourceOf(item any, i int) (r resource, err error) {
 	if !ok || !isType || !isTitle {
 		return r, malformed("Resource %d of the catalog has no type and title", i)
 	}
-	if key := twice(value); key != "" {
+	if key := duplicateKey(value); key != "" {
 		return r, malformed("Resource %s[%s] of the catalog has the key %s twice", typ, title, key)
 	}
 	r = resource{Ref: refOf(typ, title), value: value}
@@ -75,13 +75,13 @@ func resourceOf(item any, i int) (r resource, err error) {
 			return r, malformed("The parameters of %v in the catalog are no hash but %s", r.Ref, shown(given))
 		}
 	}
-	if key := twice(r.parameters); key != "" {
+	if key := duplicateKey(r.parameters); key != "" {
 		return r, malformed("%v in the catalog has the parameter %s twice", r.Ref, key)
 	}
 	return r, nil
 }
 
-// isContainer reports whether the resource is a class or a defined type, whose body the compiler has expanded.
+// isContainer reports whether the resource is a class or of a defined type. The compiler has already expanded its body.
 func (r resource) isContainer(types *Types) bool {
 	switch r.kind {
 	case "class", "defined_type":
@@ -101,7 +101,7 @@ func (c *Catalog) Parameters(ref Ref) (document.Mapping, bool) {
 	return c.resources[i].parameters, true
 }
 
-// JSON returns the catalog as JSON text. The error is the meter's, unwrapped.
+// JSON returns the catalog as JSON text. The only errors are those of meter, returned unwrapped.
 func (c *Catalog) JSON(meter *budget.Meter) (text []byte, err error) {
 	text = append(text, '{')
 	for i, member := range c.root {
@@ -127,9 +127,9 @@ func (c *Catalog) JSON(meter *budget.Meter) (text []byte, err error) {
 	return append(text, '}', '\n'), nil
 }
 
-// appendCounted appends a value as JSON text and counts the work and the memory.
+// appendCounted appends value as JSON text and counts steps and bytes in the budget.
 func appendCounted(meter *budget.Meter, text []byte, value any) ([]byte, error) {
-	const often = 1 << 16 // bytes between two looks at the memory
+	const often = 1 << 16 // bytes between updates of the memory
 	before := len(text)
 	text = document.AppendJSON(text, value)
 	meter.Charge((len(text) - before) * byteSteps)

@@ -8,9 +8,9 @@ import (
 	"purser/internal/budget"
 )
 
-// Check returns what is wrong with instances whatever catalog they are applied to: types and parameters that do not
-// exist, values that the type refuses, titles that no resource of a type can have, exceptions that are about nothing.
-// Entries that filters leave out are not looked at. Errors are the meter's, unwrapped.
+// Check returns the problems that instances have with any catalog: unknown types and parameters, values that a type
+// does not allow, titles that its resources cannot have, and exceptions that match nothing. It does not check entries
+// that filters leave out. The only errors are those of meter, returned unwrapped.
 func Check(meter *budget.Meter, instances []Instance, types *Types) ([]Problem, error) {
 	var found problemList
 	for i := range instances {
@@ -33,7 +33,7 @@ func Check(meter *budget.Meter, instances []Instance, types *Types) ([]Problem, 
 // checker checks the entries of one instance.
 type checker struct {
 	types        *Types
-	used, titles map[string]bool // that the configuration has
+	used, titles map[string]bool // of the configuration
 	problems     problemList
 }
 
@@ -60,7 +60,7 @@ func (c *checker) check(meter *budget.Meter, e entry) error {
 	return err
 }
 
-// exceptions returns a problem for each exception from create that is about nothing in the configuration.
+// exceptions returns a problem for each exception from create that matches nothing in the configuration.
 func (c *checker) exceptions(in *Instance) (problems []Problem) {
 	report := func(key string, names, used map[string]bool) {
 		for _, name := range slices.Sorted(maps.Keys(names)) {

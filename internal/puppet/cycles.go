@@ -9,8 +9,8 @@ import (
 	"purser/internal/document"
 )
 
-// graph has the dependencies between resources: each has a node where it begins and one where it ends, so that what a
-// class holds comes in between. Node 2i begins resource i, node 2i+1 ends it.
+// graph is the dependency graph of resources. Resource i has two nodes, 2i for its beginning and 2i+1 for its end, so
+// that the resources that a class contains come between the two.
 type graph struct {
 	next [][]int32
 }
@@ -20,7 +20,7 @@ func end(i int) int32   { return int32(2*i + 1) } //nolint:gosec // as above
 
 func (g *graph) add(from, to int32) { g.next[from] = append(g.next[from], to) }
 
-// dependencies returns the graph of the resulting catalog.
+// dependencies returns the dependency graph of the changed resources and the catalog's edges.
 func (w *work) dependencies(catalog *Catalog) (*graph, error) {
 	const stepsEach, bytesEach = 400, 200
 	if err := w.meter.Hold(len(w.resources) * bytesEach); err != nil {
@@ -57,10 +57,10 @@ func (w *work) dependencies(catalog *Catalog) (*graph, error) {
 	return g, nil
 }
 
-// relate adds the dependencies of one relationship of a resource.
+// relate adds the dependencies that one relationship of resource i expresses.
 func (w *work) relate(g *graph, i int, p document.Member) error {
 	const stepsEach, bytesEach = 500, 16
-	targets := flat(p.Value)
+	targets := flatten(p.Value)
 	w.meter.Charge(len(targets) * stepsEach)
 	if err := w.meter.Hold(len(targets) * bytesEach); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (w *work) relate(g *graph, i int, p document.Member) error {
 	return nil
 }
 
-// resolve returns the resource that a reference names.
+// resolve returns the position of the resource that a reference names.
 func (w *work) resolve(reference any) (i int, ok bool) {
 	text, _ := reference.(string)
 	ref, ok := ParseRef(text)
@@ -88,7 +88,7 @@ func (w *work) resolve(reference any) (i int, ok bool) {
 	return w.index.find(ref)
 }
 
-// describeCycles says what cycles there are, in Puppet's words; "" if there are none.
+// describeCycles returns a message about the cycles in Puppet's words, "" if there are none.
 func (g *graph) describeCycles(meter *budget.Meter, resources []resource) (string, error) {
 	const maxShown = 10
 	components, err := g.components(meter)
@@ -109,13 +109,13 @@ func (g *graph) describeCycles(meter *budget.Meter, resources []resource) (strin
 		if err != nil {
 			return "", err
 		}
-		shown = append(shown, "("+written(path, resources)+")")
+		shown = append(shown, "("+formatCycle(path, resources)+")")
 	}
 	return text + strings.Join(shown, ", "), nil
 }
 
-// written writes a cycle of nodes as resources.
-func written(path []int32, resources []resource) string {
+// formatCycle formats a cycle of nodes as resources with arrows between them.
+func formatCycle(path []int32, resources []resource) string {
 	const maxShown = 50
 	var names []string
 	last := int32(-1)
@@ -136,8 +136,8 @@ func written(path []int32, resources []resource) string {
 	return strings.Join(names, " => ")
 }
 
-// components returns the sets of nodes that all depend on each other, of more than one node each (Tarjan's algorithm
-// with a stack of its own).
+// components returns the strongly connected components of more than one node. It is Tarjan's algorithm with an explicit
+// stack.
 func (g *graph) components(meter *budget.Meter) ([][]int32, error) {
 	const stepsEach, bytesEach = 40, 24
 	n := len(g.next)
@@ -159,12 +159,12 @@ func (g *graph) components(meter *budget.Meter) ([][]int32, error) {
 	return s.found, nil
 }
 
-// search is a search for components.
+// search is the state of components.
 type search struct {
 	*graph
 
-	number, low []int32 // of nodes, in the order in which they were seen
-	place       []int32 // of the next edge of a node
+	number, low []int32 // of each node: the order in which it was reached, and the lowest that it can reach
+	place       []int32 // of each node: the position of the next edge to follow
 	open        []bool  // whether a node is on the stack
 	stack, path []int32
 	count       int32
@@ -173,14 +173,14 @@ type search struct {
 
 const unseen = 0
 
-// enter begins with a node.
+// enter pushes a node that is reached for the first time.
 func (s *search) enter(v int32) {
 	s.count++
 	s.number[v], s.low[v], s.open[v] = s.count, s.count, true
 	s.stack, s.path = append(s.stack, v), append(s.path, v)
 }
 
-// step follows one edge of the node that the path ends with, or leaves it.
+// step follows the next edge of the last node of path, or removes the node if it has no more.
 func (s *search) step() {
 	v := s.path[len(s.path)-1]
 	if int(s.place[v]) < len(s.next[v]) {
@@ -204,7 +204,7 @@ func (s *search) step() {
 	}
 }
 
-// close takes the component of a node from the stack.
+// close removes the component of a node from the stack.
 func (s *search) close(v int32) {
 	at := len(s.stack) - 1
 	for s.stack[at] != v {
@@ -219,7 +219,7 @@ func (s *search) close(v int32) {
 	s.stack = s.stack[:at]
 }
 
-// cycle returns a shortest cycle through the first node of a component.
+// cycle returns a shortest cycle through the component's lowest node.
 func (g *graph) cycle(meter *budget.Meter, component []int32) ([]int32, error) {
 	const stepsEach, bytesEach = 100, 100
 	if err := meter.Hold(len(component) * bytesEach); err != nil {

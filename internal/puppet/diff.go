@@ -7,23 +7,23 @@ import (
 	"purser/internal/document"
 )
 
-// Difference is how a resource differs between two catalogs.
+// Difference is the difference of one resource between two catalogs.
 type Difference struct {
 	Ref        Ref
-	Added      bool // only the later catalog has it
-	Removed    bool // only the earlier one has it
+	Added      bool // only the later catalog has the resource
+	Removed    bool // only the earlier catalog has the resource
 	Parameters []Altered
 }
 
-// Altered is a parameter that differs. From or To is nil where it is not set.
+// Altered is a parameter that differs. From or To is nil if the parameter is not set.
 type Altered struct {
 	Name      string
 	From, To  any
-	Sensitive bool // one of them is: neither is given then
+	Sensitive bool // the parameter is sensitive, so From and To are nil
 }
 
-// Diff returns how two catalogs differ that come from one: resources of the earlier one first, in its order. The error
-// is the meter's, unwrapped.
+// Diff returns the differences between two versions of a catalog: first the resources of before, in its order, then
+// those that only after has. The only errors are those of meter, returned unwrapped.
 func Diff(meter *budget.Meter, before, after *Catalog) (differences []Difference, err error) {
 	const stepsEach, bytesEach = 300, 100
 	if err := meter.Hold(len(after.resources) * bytesEach); err != nil {
@@ -61,7 +61,7 @@ func Diff(meter *budget.Meter, before, after *Catalog) (differences []Difference
 	return differences, nil
 }
 
-// differs returns how a resource differs from what became of it, nil for nothing.
+// differs compares r with its later version, which is nil if the resource was removed.
 func (r resource) differs(meter *budget.Meter, now *resource) (d Difference, err error) {
 	const stepsEach = 200
 	d.Ref = r.Ref
@@ -100,7 +100,7 @@ func (r resource) differs(meter *budget.Meter, now *resource) (d Difference, err
 	return d, nil
 }
 
-// sensitiveOf returns the parameters that are sensitive in any of several forms of a resource.
+// sensitiveOf returns the parameters that are sensitive in at least one version of a resource.
 func sensitiveOf(forms ...document.Mapping) map[string]bool {
 	sensitive := map[string]bool{}
 	for _, form := range forms {
@@ -114,7 +114,7 @@ func sensitiveOf(forms ...document.Mapping) map[string]bool {
 	return sensitive
 }
 
-// sameMembers reports whether two mappings are one and the same.
+// sameMembers reports whether two mappings share their members.
 func sameMembers(a, b document.Mapping) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

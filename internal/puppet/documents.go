@@ -10,25 +10,25 @@ import (
 	"purser/internal/document"
 )
 
-// Document is a rendered document that overrides resources or describes a type.
+// Document is a rendered document of the schema OverrideKind or TypeKind.
 type Document struct {
 	document.Identity
 
 	Data   []byte // JSON
 	Labels document.Mapping
-	Secret bool // there is something secret in its data
-	// Encrypted says that its name is secret, too.
+	Secret bool // Data contains secrets
+	// Encrypted means that the document's name is secret, too.
 	Encrypted bool
 }
 
-// IsPuppet reports whether a document overrides resources or describes a type.
+// IsPuppet reports whether a document has the schema OverrideKind or TypeKind.
 func IsPuppet(id document.Identity) bool { return id.Schema == OverrideKind || id.Schema == TypeKind }
 
-// Node says for which machine overrides are asked for; "" is unknown.
+// Node describes the machine whose overrides are requested. Unknown fields are empty.
 type Node struct{ Name, Role, Cluster string }
 
-// selects reports whether a document with labels is for the node: each of the labels node, role and cluster that it has
-// must be that of the node.
+// selects reports whether a document applies to the node: its labels node, role and cluster, where present, must have
+// the node's values.
 func (n Node) selects(labels document.Mapping) bool {
 	is := func(label, value string) bool {
 		wanted, restricted := labels.Lookup(label)
@@ -37,24 +37,24 @@ func (n Node) selects(labels document.Mapping) bool {
 	return is("node", n.Name) && is("role", n.Role) && is("cluster", n.Cluster)
 }
 
-// Overrides are the instances that documents define, in the order in which they are applied, and the types.
+// Overrides holds the instances that documents define, in the order in which they are applied, and the resource types.
 type Overrides struct {
-	// Documents are those of the instances, in their order, and then those of types.
+	// Documents holds the documents of the instances, in the same order, followed by those of types.
 	Documents []Document
 	Instances []Instance
-	Data      []document.Mapping // of the instances
+	Data      []document.Mapping // of the documents of Instances
 	Types     *Types
-	Problems  []Problem // of reading them; Instance is a position in Documents
+	Problems  []Problem // found by Gather; Instance is a position in Documents
 }
 
-// IsSecret reports whether there is something secret in one of the instances.
+// IsSecret reports whether an instance contains secrets.
 func (o Overrides) IsSecret() bool {
 	return slices.ContainsFunc(o.Instances, func(in Instance) bool { return in.Secret })
 }
 
-// Gather reads documents: the overrides that are for a node, nil for all of them, in the order of layers, then names,
-// and all types. Layers are the most general first; documents of no layer come before them. The error is the meter's,
-// unwrapped.
+// Gather parses documents: the overrides for a node (all of them if node is nil), ordered by layer and then by name,
+// and all types. layers are ordered from the most general; documents in none of them come first. The only errors are
+// those of meter, returned unwrapped.
 func Gather(meter *budget.Meter, documents []Document, layers []string, node *Node) (o Overrides, err error) {
 	ordered := slices.Clone(documents)
 	slices.SortStableFunc(ordered, func(a, b Document) int {
@@ -98,7 +98,7 @@ func Gather(meter *budget.Meter, documents []Document, layers []string, node *No
 	return o, nil
 }
 
-// with returns overrides with another document, and what is wrong with it.
+// with returns o with one more document and its problems.
 func (o Overrides) with(doc Document, problems []Problem) Overrides {
 	for _, problem := range problems {
 		problem.Instance = len(o.Documents)
@@ -121,5 +121,5 @@ func parseData(meter *budget.Meter, text []byte) (any, error) {
 	return value, meter.Check()
 }
 
-// Place returns where in its document a problem is, as findings name it: .data.configuration.
+// Place returns the path of the problem in its document, such as .data.configuration.
 func (p Problem) Place() string { return strings.Join(append([]string{".data"}, p.Path...), ".") }

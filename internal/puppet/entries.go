@@ -7,13 +7,13 @@ import (
 	"purser/internal/document"
 )
 
-// entry is a resource of an instance's configuration that passes its filters.
+// entry is a resource in the configuration of an instance, after filters and defaults.
 type entry struct {
 	Ref
 
-	typeKey    string           // as it is spelt in the configuration
-	parameters document.Mapping // with defaults
-	defaulted  map[string]bool  // parameters that come from defaults
+	typeKey    string           // the type as the configuration spells it
+	parameters document.Mapping // including defaults
+	defaulted  map[string]bool  // the parameters that come from defaults
 }
 
 func (e entry) path(parameter string) []string {
@@ -24,7 +24,7 @@ func (e entry) path(parameter string) []string {
 	return path
 }
 
-// walker reads a configuration.
+// walker visits the resources of a configuration.
 type walker struct {
 	instanceParser
 
@@ -33,8 +33,9 @@ type walker struct {
 	skip  func(ref Ref, filter string)
 }
 
-// walk reads the configuration in its order and calls visit for each entry that passes the filters, skip for what does
-// not; title is "" for a whole type. It returns what has the wrong form. The error is the meter's, unwrapped.
+// walk calls visit for each entry that passes the instance's filters, in the order of the configuration, and skip for
+// the others; the title is "" where a whole type is left out. The problems are about the form of the configuration. The
+// only errors are those of visit and of meter, returned unwrapped.
 func (in *Instance) walk(meter *budget.Meter, visit func(entry) error, skip func(ref Ref, filter string)) (
 	problems []Problem, err error,
 ) {
@@ -47,12 +48,12 @@ func (in *Instance) walk(meter *budget.Meter, visit func(entry) error, skip func
 		if err := meter.Spend(walkSteps); err != nil {
 			return nil, err
 		}
-		name, resources, ok := w.typed(typed)
+		name, resources, ok := w.parseType(typed)
 		switch {
 		case !ok:
 		case len(in.options.types) > 0 && !in.options.types[name]:
 			skip(Ref{Type: name}, keyTypesFilter)
-		case len(resources) > 0: // defaults are looked at only where they are used
+		case len(resources) > 0: // defaults are checked only if they are used
 			defaults, err := in.defaultsOf(meter, &w.instanceParser, typed.Key, allDefaults[name])
 			if err != nil {
 				return nil, err
@@ -65,17 +66,17 @@ func (in *Instance) walk(meter *budget.Meter, visit func(entry) error, skip func
 	return w.problems, nil
 }
 
-// walkSteps is the cost of reading one type or title.
+// walkSteps is the cost of visiting one type or title.
 const walkSteps = 300
 
-// resources reads the resources of a type; of is an entry of it.
+// resources visits the resources of one type. of is an entry with that type.
 func (w *walker) resources(of entry, resources, defaults document.Mapping) error {
 	for _, titled := range resources {
 		if err := w.meter.Spend(walkSteps); err != nil {
 			return err
 		}
 		of.Title = titled.Key
-		e, ok := w.titled(of, titled.Value)
+		e, ok := w.parseResource(of, titled.Value)
 		if !ok {
 			continue
 		}
@@ -94,8 +95,8 @@ func (w *walker) resources(of entry, resources, defaults document.Mapping) error
 	return nil
 }
 
-// typed reads the resources of a type; ok is false if they, or the type, have the wrong form.
-func (p *instanceParser) typed(typed document.Member) (name string, resources document.Mapping, ok bool) {
+// parseType returns the name and the resources of one type of a configuration; ok is false if either is invalid.
+func (p *instanceParser) parseType(typed document.Member) (name string, resources document.Mapping, ok bool) {
 	name, isName := canonical(typed.Key)
 	resources, isHash := typed.Value.(document.Mapping)
 	path := []string{keyConfiguration, typed.Key}
@@ -111,8 +112,8 @@ func (p *instanceParser) typed(typed document.Member) (name string, resources do
 	return name, resources, isHash && isName
 }
 
-// titled returns an entry with its parameters; ok is false if they, or the title, have the wrong form.
-func (p *instanceParser) titled(e entry, parameters any) (entry, bool) {
+// parseResource returns e with its parameters; ok is false if they or the title are invalid.
+func (p *instanceParser) parseResource(e entry, parameters any) (entry, bool) {
 	of, isHash := parameters.(document.Mapping)
 	switch {
 	case e.Title == "":
@@ -124,8 +125,7 @@ func (p *instanceParser) titled(e entry, parameters any) (entry, bool) {
 	return e, isHash && e.Title != ""
 }
 
-// defaultsByType returns the defaults as they are given, by the canonical names of their types, which may be spelt in
-// several ways.
+// defaultsByType groups the defaults by the canonical name of their type, which can be spelt in several ways.
 func (in *Instance) defaultsByType(meter *budget.Meter) (map[string][]document.Member, error) {
 	const stepsEach = 1000
 	given := map[string][]document.Member{}
@@ -140,7 +140,7 @@ func (in *Instance) defaultsByType(meter *budget.Meter) (map[string][]document.M
 	return given, nil
 }
 
-// defaultsOf returns what is given as the defaults of a type.
+// defaultsOf merges the defaults of one type.
 func (in *Instance) defaultsOf(meter *budget.Meter, p *instanceParser, key string, given []document.Member) (
 	defaults document.Mapping, err error,
 ) {
@@ -159,7 +159,7 @@ func (in *Instance) defaultsOf(meter *budget.Meter, p *instanceParser, key strin
 	return defaults, nil
 }
 
-// withDefaults returns the entry with the parameters that it lacks.
+// withDefaults adds the defaults that the entry does not set.
 func (e entry) withDefaults(meter *budget.Meter, defaults document.Mapping) (entry, error) {
 	const stepsEach, bytesEach = 100, 64
 	if len(defaults) == 0 {

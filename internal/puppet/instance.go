@@ -11,29 +11,29 @@ import (
 // OverrideKind is the schema of documents that override resources.
 const OverrideKind = "fuel/PuppetOverride/v1"
 
-// Problem is something that is wrong with an instance or a type.
+// Problem is an error in an instance or a type.
 type Problem struct {
-	Instance int      // its position
-	Path     []string // in its data
+	Instance int      // position of the instance
+	Path     []string // in the data
 	Message  string
-	Secret   bool // the message may show something secret
+	Secret   bool // Message may contain secrets
 }
 
-// Instance is the data of one override, read (spec/puppet.md §1, §2).
+// Instance is the parsed data of one override (spec/puppet.md §1, §2).
 type Instance struct {
-	Name   string // "" for none; no two instances have one
+	Name   string // "" if it has none; must be unique
 	Secret bool   // its values are secret
 
 	configuration document.Mapping
 	options       options
-	paths         map[string][]string // of options in the data, by their names
+	paths         map[string][]string // of each option in the data
 }
 
-// options say which entries of a configuration are used, and how.
+// options select the entries of a configuration that are applied, and say how.
 type options struct {
 	create                 bool
-	types, titles          map[string]bool // that are used, canonical; empty for all
-	typesExcept, titlesExc map[string]bool // from create
+	types, titles          map[string]bool // canonical; empty selects all
+	typesExcept, titlesExc map[string]bool // exceptions from create
 	defaults               document.Mapping
 }
 
@@ -53,14 +53,14 @@ func optionNames() []string {
 	return []string{keyCreate, keyTypesFilter, keyTitlesFilter, keyTypesException, keyTitlesException, keyDefaults}
 }
 
-// ParseInstance reads the data of an override: configuration, configuration_options, and options beside them, which
-// count more. Null is the same as absent. Problems say what is wrong.
+// ParseInstance parses the data of an override: configuration, configuration_options, and options beside them, which
+// take precedence. Null values count as absent.
 func ParseInstance(name string, secret bool, data any) (in Instance, problems []Problem) {
 	in = Instance{Name: name, Secret: secret, paths: map[string][]string{}}
 	p := instanceParser{&in, nil}
 	root, ok := data.(document.Mapping)
 	if !ok && data != nil {
-		p.refusef(nil, "The data of an override should be a hash! Got: %s", class(data))
+		p.refusef(nil, "The data of an override should be a hash! Got: %s", rubyClass(data))
 	}
 	in.configuration = p.hash(root, keyConfiguration, "Configuration data should contain a resources hash! Got: %s")
 	given := p.hash(root, keyOptions, "Options data should contain an options hash! Got: %s")
@@ -90,7 +90,7 @@ func (p *instanceParser) hash(m document.Mapping, key, message string) document.
 	value := m.At(key)
 	hash, ok := value.(document.Mapping)
 	if !ok && value != nil {
-		p.refusef([]string{key}, message, class(value))
+		p.refusef([]string{key}, message, rubyClass(value))
 	}
 	return hash
 }
@@ -104,8 +104,8 @@ func (p *instanceParser) checkKeys(m document.Mapping, path, known []string) {
 	}
 }
 
-// lookup returns an option: what is given beside the configuration, unless that is null or, for lists and hashes,
-// empty; else what the options have. It notes where that is.
+// lookup returns an option and its path, which it also stores: the value beside the configuration, unless it is null or
+// an empty list or hash, or else the value in configuration_options.
 func (p *instanceParser) lookup(root, given document.Mapping, key string) (value any, path []string) {
 	value = root.At(key)
 	empty := value == nil
@@ -124,7 +124,7 @@ func (p *instanceParser) lookup(root, given document.Mapping, key string) (value
 	return value, path
 }
 
-// create returns whether missing resources are created, which is what happens unless somebody says otherwise.
+// create returns the option create, which is true by default.
 func (p *instanceParser) create(root, given document.Mapping) bool {
 	value, path := p.lookup(root, given, keyCreate)
 	if value == nil {
@@ -143,14 +143,15 @@ func (p *instanceParser) create(root, given document.Mapping) bool {
 	return false
 }
 
-// set returns a list as a set, of types in their canonical form. One text is a list of one.
+// set returns an option that is a list, or a single string, as a set. If types is true, its items are names of types,
+// and are made canonical.
 func (p *instanceParser) set(root, given document.Mapping, key string, types bool) map[string]bool {
 	value, path := p.lookup(root, given, key)
 	set := map[string]bool{}
 	for _, item := range items(value) {
 		text, ok := textOf(item)
 		if !ok {
-			p.refusef(path, "The '%s' should be a list of names! Got: %s", key, class(item))
+			p.refusef(path, "The '%s' should be a list of names! Got: %s", key, rubyClass(item))
 			continue
 		}
 		if name, ok := canonical(text); ok && types {
@@ -165,7 +166,7 @@ func (p *instanceParser) defaults(root, given document.Mapping) document.Mapping
 	value, path := p.lookup(root, given, keyDefaults)
 	defaults, ok := value.(document.Mapping)
 	if !ok && value != nil {
-		p.refusef(path, "Defaults data should contain a defaults hash! Got: %s", class(value))
+		p.refusef(path, "Defaults data should contain a defaults hash! Got: %s", rubyClass(value))
 	}
 	return defaults
 }

@@ -6,13 +6,13 @@ import (
 	"purser/internal/budget"
 )
 
-// index finds the resources of a catalog by what Puppet knows them by (spec/puppet.md §3).
+// index finds resources of a catalog by their title, alias or name variable (spec/puppet.md §3).
 type index struct {
 	types    *Types
 	titles   map[Ref]int
 	aliases  map[Ref]int
 	namevars map[Ref]int
-	present  map[string]bool // types that have resources
+	present  map[string]bool // types with at least one resource
 	defined  map[string]bool // those of them that are defined in the Puppet language
 }
 
@@ -37,7 +37,7 @@ func newIndex(meter *budget.Meter, types *Types, resources []resource) (*index, 
 	return x, nil
 }
 
-// add makes a resource known. Of several that have a name the first one is found by it.
+// add adds a resource. If several have the same key, the first one keeps it.
 func (x *index) add(i int, r resource) {
 	put := func(m map[Ref]int, key Ref) {
 		if _, taken := m[key]; !taken {
@@ -59,7 +59,7 @@ func (x *index) add(i int, r resource) {
 	}
 }
 
-// remove forgets what a resource is known by, apart from its title.
+// remove removes the aliases and the name variable of a resource; its title never changes.
 func (x *index) remove(i int, r resource) {
 	drop := func(m map[Ref]int, key Ref) {
 		if m[key] == i {
@@ -76,7 +76,7 @@ func (x *index) remove(i int, r resource) {
 	}
 }
 
-// nameOf returns what the name variable of a resource identifies it by; ok is false if it does not.
+// nameOf returns the reference that a resource's name variable gives it; ok is false if the type has none.
 func (x *index) nameOf(r resource) (key Ref, ok bool) {
 	namevar := x.types.find(r.Type).namevar()
 	if namevar == "" {
@@ -86,11 +86,11 @@ func (x *index) nameOf(r resource) (key Ref, ok bool) {
 	if !given {
 		name = r.Title
 	}
-	return normal(Ref{r.Type, name}), true
+	return normalize(Ref{r.Type, name}), true
 }
 
-// normal returns a reference by a name variable in its normal form: a path without slashes at its end.
-func normal(ref Ref) Ref {
+// normalize returns ref without slashes at the end of a path, so that equal names of files are equal references.
+func normalize(ref Ref) Ref {
 	if ref.Type == "File" && len(ref.Title) > 1 {
 		if path := strings.TrimRight(ref.Title, "/"); path != "" {
 			ref.Title = path
@@ -101,7 +101,7 @@ func normal(ref Ref) Ref {
 	return ref
 }
 
-// find returns the position of a resource, by its title, its alias or its name variable; ok is false if there is none.
+// find returns the position of the resource with a title, an alias or a name variable; ok is false if there is none.
 func (x *index) find(ref Ref) (i int, ok bool) {
 	if i, ok = x.titles[ref]; ok {
 		return i, true
@@ -109,11 +109,11 @@ func (x *index) find(ref Ref) (i int, ok bool) {
 	if i, ok = x.aliases[ref]; ok {
 		return i, true
 	}
-	i, ok = x.namevars[normal(ref)]
+	i, ok = x.namevars[normalize(ref)]
 	return i, ok
 }
 
-// namesake returns another resource that has the same name variable, ok is false if there is none.
+// namesake returns the position of another resource with the same name variable; ok is false if there is none.
 func (x *index) namesake(i int, r resource) (other int, ok bool) {
 	name, ok := x.nameOf(r)
 	if !ok {

@@ -9,9 +9,9 @@ import (
 )
 
 // Merge merges the data of overrides into the data that Hiera serves: configuration and configuration_options. Hashes
-// are merged, later ones win; lists of options and relationships are united, those of earlier ones first; every other
-// list is replaced, as when the overrides are applied one after another. Options beside the configuration are moved to
-// configuration_options. The error is the meter's, unwrapped.
+// are merged, and later ones win. Lists of options and relationships are combined, earlier ones first; any other list
+// is replaced, as Apply does. Options beside the configuration are moved to configuration_options. The only errors are
+// those of meter, returned unwrapped.
 func Merge(meter *budget.Meter, overrides []document.Mapping) (document.Mapping, error) {
 	configuration, options := newTree(meter, treeDepth), newTree(meter, treeDepth)
 	for _, data := range overrides {
@@ -40,15 +40,15 @@ func Merge(meter *budget.Meter, overrides []document.Mapping) (document.Mapping,
 	}, nil
 }
 
-// treeDepth is that of types, titles and parameters, and of the defaults among the options.
+// treeDepth is the depth to which hashes are merged: type, title, parameter; for defaults: option, type, parameter.
 const treeDepth = 3
 
-// tree is a hash of hashes while others are merged into it, down to a depth.
+// tree is a hash of hashes, merged down to a depth.
 type tree struct {
 	meter *budget.Meter
 	depth int
 	keys  []string
-	at    map[string]any // *tree or a value
+	at    map[string]any // values are *tree or the value of a key
 	err   error
 }
 
@@ -72,7 +72,7 @@ func (t *tree) merge(from document.Mapping) {
 		}
 		given, isHash := member.Value.(document.Mapping)
 		if !isHash || t.depth <= 1 {
-			if t.at[member.Key], t.err = t.united(member.Key, had, member.Value); t.err != nil {
+			if t.at[member.Key], t.err = t.combine(member.Key, had, member.Value); t.err != nil {
 				return
 			}
 			continue
@@ -89,13 +89,13 @@ func (t *tree) merge(from document.Mapping) {
 	}
 }
 
-// united returns a value that takes the place of another: with its items, if it is a list of options or a relationship.
-func (t *tree) united(key string, had, given any) (any, error) {
+// combine returns the value of a key after had is overridden by given. It joins lists of options and relationships.
+func (t *tree) combine(key string, had, given any) (any, error) {
 	_, isList := given.([]any)
 	_, isTree := had.(*tree)
 	switch {
 	case given == nil && had != nil:
-		return had, nil // null does not take anything away
+		return had, nil // null removes nothing
 	case isTree || had == nil:
 		return given, nil
 	case t.depth == 1 && isRelationship(key), isList && t.depth == treeDepth && slices.Contains(optionNames(), key):
@@ -116,9 +116,8 @@ func (t *tree) value() document.Mapping {
 	return m
 }
 
-// AsCatalog returns the data that overrides give to Hiera in the form of a catalog, to be compared with others: each
-// resource with the parameters that it would get, and a first one without type and title that has the options. The
-// error is the meter's, unwrapped.
+// AsCatalog returns the merged data as a catalog, for Diff. Each resource has the parameters that the overrides set.
+// The first one, without type and title, has the options. The only errors are those of meter, returned unwrapped.
 func (o Overrides) AsCatalog(meter *budget.Meter) (*Catalog, error) {
 	merged, err := Merge(meter, o.Data)
 	if err != nil {
@@ -137,8 +136,8 @@ func (o Overrides) AsCatalog(meter *budget.Meter) (*Catalog, error) {
 			}
 			ref := refOf(typed.Key, titled.Key)
 			parameters, _ := titled.Value.(document.Mapping)
-			if i, spelt := at[ref]; spelt { // the type in another way
-				all := copyOf(c.resources[i].parameters, len(parameters))
+			if i, spelt := at[ref]; spelt { // another spelling of the type
+				all := newParameters(c.resources[i].parameters, len(parameters))
 				for _, p := range parameters {
 					all.set(p.Key, p.Value)
 				}
@@ -152,7 +151,7 @@ func (o Overrides) AsCatalog(meter *budget.Meter) (*Catalog, error) {
 	return c, nil
 }
 
-// sensitive returns the value of a resource of which only the names of its sensitive parameters are known.
+// sensitive returns the value of a resource that has only the names of its sensitive parameters.
 func sensitive(names []any) document.Mapping {
 	return document.Mapping{{Key: keySensitive, Value: names}}
 }

@@ -7,21 +7,21 @@ import (
 	"purser/internal/document"
 )
 
-// Ref names a resource: File[/etc/motd].
+// Ref is a reference to a resource, such as File[/etc/motd].
 type Ref struct{ Type, Title string }
 
 // String formats the reference as Puppet does.
 func (r Ref) String() string { return r.Type + "[" + r.Title + "]" }
 
-// isTag matches what Puppet takes for a tag.
+// isTag matches valid tags.
 var isTag = regexp.MustCompile(`^[0-9a-z_][0-9a-z_:.-]*$`)
 
-// canonical returns the name of a type with each segment capitalised, as catalogs have it; ok is false if it is none. A
-// name is made of segments with "::" between them and perhaps before them, each a letter and then letters, digits and
+// canonical returns the name of a type with each segment capitalised, as in catalogs; ok is false if it is not a valid
+// name. Segments are separated by "::", which may also come first, and are a letter followed by letters, digits and
 // underscores.
 func canonical(name string) (canonical string, ok bool) {
 	name = strings.TrimPrefix(name, "::")
-	same, begins := true, true // it is canonical so far; a segment begins here
+	same, begins := true, true // same: canonical so far; begins: a segment begins here
 	for i := 0; i < len(name); i++ {
 		c := name[i]
 		small, capital := c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z'
@@ -53,7 +53,7 @@ func capitalised(name string) string {
 	return strings.Join(segments, "::")
 }
 
-// refOf returns the reference to a resource with its type in canonical form, and the title of a class too.
+// refOf returns a reference with the type in canonical form and, if the type is Class, the title too.
 func refOf(typ, title string) Ref {
 	if name, ok := canonical(typ); ok {
 		typ = name
@@ -66,7 +66,7 @@ func refOf(typ, title string) Ref {
 
 const classType = "Class"
 
-// ParseRef reads a reference such as Service[ntp]; ok is false if the text is none.
+// ParseRef parses a reference such as Service[ntp]; ok is false if it is invalid.
 func ParseRef(text string) (ref Ref, ok bool) {
 	typ, rest, found := strings.Cut(text, "[")
 	title, closed := strings.CutSuffix(rest, "]")
@@ -92,7 +92,7 @@ func textOf(value any) (text string, ok bool) {
 	return "", false
 }
 
-// items returns the items of a list, a scalar as a list of one.
+// items returns the items of a list, or a list of the value itself. It returns nil for null.
 func items(value any) []any {
 	if list, ok := value.([]any); ok {
 		return list
@@ -103,7 +103,7 @@ func items(value any) []any {
 	return []any{value}
 }
 
-// shown returns a value for a message, short.
+// shown formats a value for a message, shortened.
 func shown(value any) string {
 	const maxShown = 64
 	switch v := value.(type) {
@@ -127,8 +127,8 @@ func shown(value any) string {
 	return text
 }
 
-// class returns the name that Ruby gives the class of a value, for the messages of the real type.
-func class(value any) string {
+// rubyClass returns the name of a value's class in Ruby, for messages in Puppet's words.
+func rubyClass(value any) string {
 	switch v := value.(type) {
 	case nil:
 		return "NilClass"

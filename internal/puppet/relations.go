@@ -8,7 +8,7 @@ import (
 	"purser/internal/document"
 )
 
-// isRelationship reports whether a metaparameter orders resources. What is given for it is added to what there is.
+// isRelationship reports whether a metaparameter orders resources. Overrides add to it rather than replace it.
 func isRelationship(parameter string) bool {
 	switch parameter {
 	case "before", "notify", "require", "subscribe":
@@ -17,24 +17,24 @@ func isRelationship(parameter string) bool {
 	return false
 }
 
-// isBackwards reports whether a relationship puts the resource after those that it names.
+// isBackwards reports whether the resource with the relationship comes after the resources that it names.
 func isBackwards(parameter string) bool { return parameter == "require" || parameter == "subscribe" }
 
-// flat returns the items of nested lists in their order.
-func flat(value any) (all []any) {
+// flatten returns the items of nested lists in order.
+func flatten(value any) (all []any) {
 	list, ok := value.([]any)
 	if !ok {
 		return items(value)
 	}
 	for _, item := range list {
-		all = append(all, flat(item)...)
+		all = append(all, flatten(item)...)
 	}
 	return all
 }
 
 // checkReferences returns what is wrong with the value of a relationship, "" if nothing is.
 func checkReferences(value any) string {
-	for _, item := range flat(value) {
+	for _, item := range flatten(value) {
 		text, ok := item.(string)
 		if ok {
 			_, ok = ParseRef(text)
@@ -46,7 +46,7 @@ func checkReferences(value any) string {
 	return ""
 }
 
-// referenceKey returns what two spellings of one reference have in common; other values are their own keys.
+// referenceKey returns a key that is equal for all spellings of a reference. Other values are their own keys.
 func referenceKey(item any) any {
 	switch v := item.(type) {
 	case string:
@@ -59,10 +59,10 @@ func referenceKey(item any) any {
 	return item
 }
 
-// join returns references with others behind them, those apart that are there already.
+// join returns had followed by the references in more that it lacks.
 func join(meter *budget.Meter, had, more any) (any, error) {
 	const stepsEach, bytesEach = 300, 64
-	list, added := flat(had), flat(more)
+	list, added := flatten(had), flatten(more)
 	n := len(list) + len(added)
 	meter.Charge(n * stepsEach)
 	if err := meter.Hold(n * bytesEach); err != nil {
@@ -89,7 +89,8 @@ func join(meter *budget.Meter, had, more any) (any, error) {
 	return list, nil
 }
 
-// checkRelationships notes relationships of changed resources that lead nowhere and, if relationships changed, cycles.
+// checkRelationships adds problems for references of changed resources to missing ones and, if a relationship changed,
+// for dependency cycles.
 func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error {
 	const stepsEach = 300
 	last := map[Ref]int{} // the last change of each resource
@@ -118,10 +119,10 @@ func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error 
 	return w.checkCycles(instances, catalog)
 }
 
-// checkTargets notes the references of one relationship that lead nowhere.
+// checkTargets adds a problem for each reference of a relationship to a missing resource.
 func (w *work) checkTargets(change Change, p document.Member, secret bool) error {
 	const stepsEach = 500
-	for _, item := range flat(p.Value) {
+	for _, item := range flatten(p.Value) {
 		if err := w.meter.Spend(stepsEach); err != nil {
 			return err
 		}
@@ -141,7 +142,7 @@ func (w *work) checkTargets(change Change, p document.Member, secret bool) error
 	return nil
 }
 
-// checkCycles notes the cycles of dependencies. They are blamed on the last instance that changed a relationship.
+// checkCycles adds a problem for dependency cycles. It belongs to the last instance that changed a relationship.
 func (w *work) checkCycles(instances []Instance, catalog *Catalog) error {
 	graph, err := w.dependencies(catalog)
 	if err != nil {

@@ -2,8 +2,7 @@ package puppet
 
 import "purser/internal/document"
 
-// Report says what became of a catalog, in the order in which it happened. Instances are positions in the list that
-// Apply took.
+// Report lists what Apply did, in order. Instances are positions in its list of instances.
 type Report struct {
 	Changes  []Change
 	Skipped  []Skip
@@ -12,37 +11,37 @@ type Report struct {
 
 // Change is what one instance did to one resource.
 type Change struct {
-	Ref      Ref // with the title that the catalog has
+	Ref      Ref // with the title in the catalog
 	Instance int
 	Created  bool
 	Settings []Setting
 
-	path []string // in the data of the instance
+	path []string // in the instance's data
 }
 
 // Setting is a parameter that was set.
 type Setting struct {
 	Parameter string
 	Value     any
-	Default   bool // it comes from the defaults of the instance
-	Added     bool // it was added to what the resource had: a relationship
+	Default   bool // it comes from the instance's defaults
+	Added     bool // a relationship, added to the resource's
 }
 
-// Skip is an entry of a configuration that was not used.
+// Skip is an entry of a configuration that was not applied.
 type Skip struct {
-	Ref      Ref // without a title for all resources of a type
+	Ref      Ref // the title is "" if a whole type was skipped
 	Instance int
 	Reason   string
 }
 
-// Warning is about something that was done, but has no effect or may not be meant.
+// Warning is about a change that has no effect, or may be a mistake.
 type Warning struct {
 	Ref      Ref
 	Instance int
 	Message  string
 }
 
-// Explain returns what instances did to one resource.
+// Explain returns the changes of one resource.
 func (r Report) Explain(ref Ref) (changes []Change) {
 	for _, change := range r.Changes {
 		if change.Ref == ref {
@@ -52,19 +51,19 @@ func (r Report) Explain(ref Ref) (changes []Change) {
 	return changes
 }
 
-// parameters are those of a resource while they are set one by one.
+// parameters holds the parameters of a resource while they are set.
 type parameters struct {
 	members document.Mapping
-	at      map[string]int // nil for few
+	at      map[string]int // positions by key; nil if there are at most maxLinear members
 }
 
-// few bounds the parameters that are searched one by one.
-const few = 16
+// maxLinear is the maximum number of parameters that find searches one by one.
+const maxLinear = 16
 
-// copyOf returns parameters that can be set, with room for more.
-func copyOf(members document.Mapping, more int) *parameters {
+// newParameters copies members, with room for more.
+func newParameters(members document.Mapping, more int) *parameters {
 	p := &parameters{members: append(make(document.Mapping, 0, len(members)+more), members...)}
-	if len(members)+more > few {
+	if len(members)+more > maxLinear {
 		p.at = make(map[string]int, len(members)+more)
 		for i, member := range members {
 			p.at[member.Key] = i

@@ -11,10 +11,10 @@ import (
 	"purser/internal/fault"
 )
 
-// maxDepth bounds the nesting of a catalog. Compiled ones are nested by about ten.
+// maxDepth bounds the nesting of a catalog. Catalogs are usually nested about ten deep.
 const maxDepth = 100
 
-// What a catalog takes while it is read, in steps and bytes.
+// Costs of reading a catalog, in steps and bytes.
 const (
 	byteSteps   = 12
 	valueBytes  = 80
@@ -25,8 +25,8 @@ func malformed(format string, args ...any) error {
 	return fault.New(fault.Invalid, "InvalidCatalog", format, args...)
 }
 
-// parse reads the JSON text of a catalog, numbers as they are spelt. A line that "puppet catalog compile" prints before
-// it is skipped. Fault: Invalid.
+// parse parses the JSON text of a catalog. Numbers keep their spelling. A notice of "puppet catalog compile" before the
+// catalog is skipped. Fault: Invalid.
 func parse(meter *budget.Meter, text []byte) (document.Mapping, error) {
 	text = withoutNotice(text)
 	if err := meter.Spend(len(text) * byteSteps); err != nil {
@@ -58,7 +58,7 @@ func parse(meter *budget.Meter, text []byte) (document.Mapping, error) {
 	return root, nil
 }
 
-// withoutNotice returns the text from the first line on that begins with a brace.
+// withoutNotice returns the text from the first line that begins with a brace.
 func withoutNotice(text []byte) []byte {
 	if !bytes.Contains(text[:min(len(text), 200)], []byte("Notice:")) {
 		return text
@@ -69,8 +69,8 @@ func withoutNotice(text []byte) []byte {
 	return text
 }
 
-// measure returns about how many bytes the values of a JSON text take in memory. Fault: Invalid if it is nested too
-// deep, or has half of a character.
+// measure estimates the memory of the values of a JSON text, in bytes. Fault: Invalid if the text is nested too deeply,
+// or escapes half of a surrogate pair.
 func measure(text []byte) (size int, err error) {
 	depth := 0
 	for i := 0; i < len(text); i++ {
@@ -103,8 +103,8 @@ func measure(text []byte) (size int, err error) {
 	return size, nil
 }
 
-// escapeLength returns the length of the escape that a text begins with, a surrogate pair taken as one; 0 for half of a
-// pair, which no text can hold.
+// escapeLength returns the length of the escape at the start of text. A surrogate pair is one escape; the length is 0
+// for half of one, which is not a character.
 func escapeLength(text []byte) int {
 	const high, low, end = 0xd800, 0xdc00, 0xe000
 	const short, long = len(`\n`), len(`\ud800`)
@@ -112,7 +112,7 @@ func escapeLength(text []byte) int {
 		if at+long > len(text) || text[at] != '\\' || text[at+1] != 'u' {
 			return 0
 		}
-		n, _ := strconv.ParseUint(string(text[at+short:at+long]), 16, 16) // what is no number is no JSON either
+		n, _ := strconv.ParseUint(string(text[at+short:at+long]), 16, 16) // other texts are not valid JSON
 		return n
 	}
 	switch n := unit(0); {
@@ -127,10 +127,10 @@ func escapeLength(text []byte) int {
 	return 2 * long
 }
 
-// twice returns a key that a mapping has more than once, "" if there is none.
-func twice(m document.Mapping) string {
-	const few = 16
-	if len(m) > few {
+// duplicateKey returns a key that occurs more than once in a mapping, "" if there is none.
+func duplicateKey(m document.Mapping) string {
+	const maxLinear = 16
+	if len(m) > maxLinear {
 		seen := make(map[string]bool, len(m))
 		for _, member := range m {
 			if seen[member.Key] {

@@ -17,33 +17,33 @@ import (
 // TypeKind is the schema of documents that describe resource types.
 const TypeKind = "fuel/PuppetType/v1"
 
-// Types are the resource types that exist: those of Puppet itself, and those that documents describe.
+// Types are the known resource types: those of Puppet itself, and those that documents describe.
 type Types struct{ registered map[string]*Type }
 
 // Type is a resource type.
 type Type struct {
 	Name   string // canonical
-	Secret bool   // what describes it is secret
+	Secret bool   // an encrypted document describes it
 
 	namevars   []string
-	shared     bool              // several resources may have one name variable
-	parameters map[string]values // nil if their names are not checked
+	shared     bool              // resources may share a name variable
+	parameters map[string]values // nil if any names are allowed
 	schema     *jsonschema.Schema
-	titles     *regexp.Regexp // that resources may be created with; nil for any
+	titles     *regexp.Regexp // allowed titles of new resources; nil for any
 }
 
-// values are what a parameter is limited to. The zero value limits nothing.
+// values describe the values that a parameter may have. The zero value allows all.
 type values struct {
 	words, aliases []string
 	patterns       []*regexp.Regexp
-	fold           bool // words in any case
-	absolute       bool // a path
+	fold           bool // words match in any case
+	absolute       bool // an absolute path is required
 }
 
 //go:embed core_types.txt
 var coreText string
 
-// core has the types of Puppet 7.23.0, metaparameters what every resource may have.
+// core has the types of Puppet 7.23.0; metaparameters are those that all resources have.
 var core, metaparameters = readCore(coreText) //nolint:gochecknoglobals // never change after start
 
 const metaparametersHeader = "metaparameters"
@@ -56,7 +56,7 @@ func readCore(text string) (types map[string]*Type, meta map[string]values) {
 		switch {
 		case len(words) == 0 || words[0] == "#":
 		case line[0] == ' ':
-			into[words[0]] = readValues(words[1:])
+			into[words[0]] = parseValues(words[1:])
 		case words[0] == metaparametersHeader:
 			into = meta
 		default:
@@ -70,8 +70,8 @@ func readCore(text string) (types map[string]*Type, meta map[string]values) {
 	return types, meta
 }
 
-// readValues reads what follows the name of a parameter: "= a b /regexp/ | alias".
-func readValues(words []string) (v values) {
+// parseValues parses the text after the name of a parameter: "= a b /regexp/ | alias".
+func parseValues(words []string) (v values) {
 	for i, word := range words {
 		switch {
 		case word == "bool":
@@ -90,7 +90,7 @@ func readValues(words []string) (v values) {
 	return v
 }
 
-// NewTypes returns the types that exist where documents describe some, of several with one name the last one.
+// NewTypes returns Puppet's own types and the described ones. If several have the same name, the last one is used.
 func NewTypes(described []*Type) *Types {
 	types := &Types{map[string]*Type{}}
 	for _, t := range described {
@@ -99,9 +99,9 @@ func NewTypes(described []*Type) *Types {
 	return types
 }
 
-// ParseType reads the data of a document that describes a type: name, namevar (one or several), parameters (a JSON
-// Schema of all parameters; if it lists properties, and does not allow others, there are no others) and title_pattern.
-// Problems say what is wrong with it. The error is the meter's, unwrapped.
+// ParseType parses the data of a document that describes a type: name, namevar (one or several), parameters (a JSON
+// Schema of all parameters; its properties are the only ones, unless it allows others) and title_pattern. The only
+// errors are those of meter, returned unwrapped.
 func ParseType(meter *budget.Meter, data any) (t *Type, problems []Problem, err error) {
 	m, _ := data.(document.Mapping)
 	refuse := func(key, format string, args ...any) {
@@ -136,12 +136,12 @@ func ParseType(meter *budget.Meter, data any) (t *Type, problems []Problem, err 
 		refuse("parameters", "They are no usable JSON Schema: %v", unusable)
 		return t, problems, nil
 	}
-	t.parameters = listed(schema)
+	t.parameters = allowedNames(schema)
 	return t, problems, err
 }
 
-// listed returns the names of the parameters that a schema lists, nil if it allows others.
-func listed(schema document.Mapping) map[string]values {
+// allowedNames returns the properties of a schema of parameters, nil if it allows others.
+func allowedNames(schema document.Mapping) map[string]values {
 	properties, ok := schema.At("properties").(document.Mapping)
 	if others, given := schema.Lookup("additionalProperties"); !ok || given && others != false {
 		return nil
@@ -156,13 +156,13 @@ func listed(schema document.Mapping) map[string]values {
 	return names
 }
 
-// configTitles is what resources of types such as nova_config are named by: the section and the option of a file.
+// configTitles matches the titles of types such as nova_config: the section and the option of a file.
 var configTitles = regexp.MustCompile(`\S+/\S+`)
 
 const configSuffix = "_config"
 
-// find returns a type by its canonical name, nil if it is unknown. A type that ends in _config is known by that: it has
-// a title of the form section/option, and any parameters (spec/puppet.md §4).
+// find returns the type with a canonical name, nil if it is unknown. An unknown type whose name ends in _config has
+// titles of the form section/option and any parameters (spec/puppet.md §4).
 func (t *Types) find(name string) *Type {
 	if found := t.registered[name]; found != nil {
 		return found
@@ -176,12 +176,13 @@ func (t *Types) find(name string) *Type {
 	return nil
 }
 
-// isGuessed reports whether a type is known by the end of its name only.
+// isGuessed reports whether a type is known only by its suffix _config.
 func (t *Types) isGuessed(name string) bool {
 	return t.registered[name] == nil && core[name] == nil && strings.HasSuffix(name, configSuffix)
 }
 
-// suggest names a type that may have been meant, as people write it; none that an encrypted document describes.
+// suggest returns a question for the type most similar to word, "" if none is similar. It does not suggest types that
+// encrypted documents describe.
 func (t *Types) suggest(meter *budget.Meter, word string) string {
 	const steps = 200_000
 	meter.Charge(steps)
@@ -198,7 +199,7 @@ func (t *Types) suggest(meter *budget.Meter, word string) string {
 	return didYouMean(word, names)
 }
 
-// namevar returns the parameter that identifies resources of the type, "" if there is no single one.
+// namevar returns the type's name variable, the parameter that identifies a resource; "" if there is not exactly one.
 func (t *Type) namevar() string {
 	if t == nil || t.shared || len(t.namevars) != 1 {
 		return ""
@@ -208,7 +209,7 @@ func (t *Type) namevar() string {
 
 func isQualified(name string) bool { return strings.Contains(name, "::") }
 
-// isStructural reports whether resources of a type only order or hold others. They cannot be created.
+// isStructural reports whether resources of a type only order or contain others. Such resources cannot be created.
 func isStructural(name string) bool {
 	return slices.Contains([]string{classType, "Component", "Whit", "Stage"}, name)
 }
@@ -218,7 +219,7 @@ func (t *Type) parameterNames() []string {
 	return slices.Sorted(maps.Keys(t.parameters))
 }
 
-// describe says what a parameter is limited to, in Puppet's words.
+// describe returns a sentence about the allowed values, in Puppet's words.
 func (v values) describe() (text string) {
 	if len(v.words) > 0 {
 		text += fmt.Sprintf(" Valid values are %s.", strings.Join(v.words, ", "))
@@ -233,7 +234,7 @@ func (v values) describe() (text string) {
 	return text
 }
 
-// rubyRegexp writes a regular expression as Ruby shows it.
+// rubyRegexp formats a regular expression as Ruby does.
 func rubyRegexp(pattern *regexp.Regexp) string {
 	return "/" + strings.ReplaceAll(pattern.String(), "/", `\/`) + "/"
 }

@@ -8,7 +8,7 @@ import (
 	"purser/internal/document"
 )
 
-// change sets the parameters of a resource that is there, or creates it.
+// change sets the parameters of the resource at a position or, if found is false, of a new one.
 func (w *work) change(i int, in *Instance, e entry, at int, found bool) error {
 	const bytesEach, resourceBytes = 64, 1000
 	if err := w.meter.Hold(len(e.parameters)*bytesEach + resourceBytes); err != nil {
@@ -17,7 +17,7 @@ func (w *work) change(i int, in *Instance, e entry, at int, found bool) error {
 	if !found {
 		w.warnOfGuess(i, e)
 		at = len(w.resources)
-		w.resources = append(w.resources, created(refOf(e.Type, e.Title)))
+		w.resources = append(w.resources, newResource(refOf(e.Type, e.Title)))
 	}
 	r := &w.resources[at]
 	if found {
@@ -45,7 +45,7 @@ func (w *work) change(i int, in *Instance, e entry, at int, found bool) error {
 
 const keySensitive = "sensitive_parameters"
 
-// withNames returns a list of names with those of parameters.
+// withNames adds the names of parameters to a list of names.
 func withNames(list any, parameters document.Mapping) []any {
 	names, _ := list.([]any)
 	known := make(map[any]bool, len(names)+len(parameters))
@@ -72,7 +72,7 @@ func (w *work) warnOfContainer(i int, r resource) {
 	}
 }
 
-// warnOfGuess notes that a type is known by the end of its name only.
+// warnOfGuess warns about a new resource whose type is known only by its suffix.
 func (w *work) warnOfGuess(i int, e entry) {
 	if w.types.isGuessed(e.Type) && !w.index.present[e.Type] {
 		w.report.Warnings = append(w.report.Warnings, Warning{
@@ -82,8 +82,8 @@ func (w *work) warnOfGuess(i int, e entry) {
 	}
 }
 
-// created returns a new resource without parameters.
-func created(ref Ref) resource {
+// newResource returns a resource without parameters.
+func newResource(ref Ref) resource {
 	tags := []any{strings.ToLower(ref.Type)}
 	if tag := strings.ToLower(ref.Title); isTag.MatchString(tag) && tag != tags[0] {
 		tags = append(tags, tag)
@@ -97,13 +97,13 @@ func created(ref Ref) resource {
 	}}
 }
 
-// set sets parameters of a resource, and adds to its relationships.
+// set sets the parameters of a resource. It adds to relationships that the resource has.
 func (w *work) set(r *resource, e entry) (settings []Setting, err error) {
 	const stepsEach = 300
 	if err := w.meter.Spend((len(r.parameters) + len(e.parameters)) * stepsEach); err != nil {
 		return nil, err
 	}
-	p := copyOf(r.parameters, len(e.parameters))
+	p := newParameters(r.parameters, len(e.parameters))
 	settings = make([]Setting, 0, len(e.parameters))
 	for _, member := range e.parameters {
 		setting := Setting{Parameter: member.Key, Value: member.Value, Default: e.defaulted[member.Key]}

@@ -11,15 +11,15 @@ import (
 	"purser/internal/spelling"
 )
 
-// complaint says what is wrong with one parameter.
+// complaint is a problem with one parameter, or with all of them if parameter is "".
 type complaint struct {
 	parameter, message string
-	secret             bool // the type that it breaks is secret
+	secret             bool // the type is secret
 }
 
-// checkParameters returns what is wrong with parameters that a resource is to get: a null, a name that its type does
-// not have, a value that the type refuses. t is nil if nothing is known about the type. The error is the meter's,
-// unwrapped.
+// checkParameters returns complaints about parameters that a resource is to get: null values, names that the type does
+// not have, and values that it does not allow. t is nil if the type is unknown. The only errors are those of meter,
+// returned unwrapped.
 func checkParameters(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapping, creating bool) (
 	complaints []complaint, err error,
 ) {
@@ -29,7 +29,7 @@ func checkParameters(meter *budget.Meter, t *Type, ref Ref, parameters document.
 			return nil, err
 		}
 		if message := checkParameter(t, ref, p.Key, p.Value); message != "" {
-			meter.Charge(complaintSteps) // it may have looked for the name that was meant
+			meter.Charge(complaintSteps) // a suggestion may have been searched for
 			complaints = append(complaints, complaint{p.Key, message, t != nil && t.Secret})
 		}
 		if len(complaints) == maxComplaints {
@@ -43,7 +43,7 @@ func checkParameters(meter *budget.Meter, t *Type, ref Ref, parameters document.
 	return append(complaints, bySchema...), err
 }
 
-// checkParameter returns what is wrong with one parameter, "" if nothing is.
+// checkParameter returns what is wrong with one parameter, "" if it is valid.
 func checkParameter(t *Type, ref Ref, name string, value any) string {
 	if value == nil {
 		return fmt.Sprintf("Got nil value for %s of %v; a parameter cannot be unset, only set to another value", name, ref)
@@ -64,7 +64,7 @@ func checkParameter(t *Type, ref Ref, name string, value any) string {
 	return ""
 }
 
-// didYouMean names a candidate that may have been meant instead of a word.
+// didYouMean returns a question for the candidate most similar to word, "" if none is similar.
 func didYouMean(word string, candidates []string) string {
 	if nearest := spelling.Nearest(strings.ToLower(word), candidates); nearest != "" {
 		return fmt.Sprintf("; did you mean '%s'?", nearest)
@@ -72,8 +72,8 @@ func didYouMean(word string, candidates []string) string {
 	return ""
 }
 
-// check returns why values refuse a value, in Puppet's words; "" if they do not. Rich data, such as a function that
-// the agent calls, passes.
+// check returns why v does not allow a value, in Puppet's words, or "" if it does. Rich data, such as a function that
+// the agent calls, is always allowed.
 func (v values) check(value any) string {
 	if !v.absolute && v.words == nil && v.patterns == nil {
 		return ""
@@ -100,8 +100,8 @@ func (v values) accept(text string) bool {
 		slices.ContainsFunc(v.patterns, func(pattern *regexp.Regexp) bool { return pattern.MatchString(text) })
 }
 
-// checkSchema checks parameters by the schema of a type that a document describes. An update need not give what the
-// schema requires: the resource has it, or had not.
+// checkSchema checks parameters against the schema of a type that a document describes. Properties that the schema
+// requires may be missing unless the resource is being created.
 func checkSchema(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapping, creating bool) (
 	complaints []complaint, err error,
 ) {
@@ -115,7 +115,7 @@ func checkSchema(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapp
 	}
 	for _, finding := range findings {
 		if finding.SchemaPath == ".required" && !creating || finding.SchemaPath == ".additionalProperties" {
-			continue // names are checked with a suggestion
+			continue // checkParameter reports unknown names, with a suggestion
 		}
 		c := complaint{message: fmt.Sprintf("Invalid parameters of %v: %s", ref, finding.Message), secret: t.Secret}
 		if len(finding.Instance) > 0 {
@@ -127,7 +127,7 @@ func checkSchema(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapp
 	return complaints, nil
 }
 
-// checkTitle returns why a resource cannot be created with a title and parameters, "" if it can.
+// checkTitle returns why a resource with a title and parameters cannot be created, "" if it can.
 func (t *Type) checkTitle(ref Ref, parameters document.Mapping) string {
 	namevar := t.namevar()
 	name, given := parameters.At(namevar).(string)

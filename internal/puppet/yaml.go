@@ -7,16 +7,16 @@ import (
 	"purser/internal/document"
 )
 
-// YAML returns the data for Hiera as YAML text for Ruby. All strings are quoted, because Ruby's YAML library reads some
-// plain ones as other types: 80,443 as a number, :name as a symbol.
-// The error is the meter's, unwrapped.
+// YAML returns data for Hiera as YAML text for Ruby. It quotes all strings, because Ruby's YAML library reads some
+// plain ones as other types: 80,443 as a number, :name as a symbol. The only errors are those of meter, returned
+// unwrapped.
 func YAML(meter *budget.Meter, data document.Mapping) ([]byte, error) {
 	w := yamlWriter{meter: meter}
 	err := w.mapping(data, "")
 	return w.text, err
 }
 
-// JSON returns the data for Hiera as JSON text. The error is the meter's, unwrapped.
+// JSON returns data for Hiera as JSON text. The only errors are those of meter, returned unwrapped.
 func JSON(meter *budget.Meter, data document.Mapping) ([]byte, error) {
 	text, err := appendCounted(meter, nil, data)
 	return append(text, '\n'), err
@@ -57,19 +57,19 @@ func (w *yamlWriter) mapping(m document.Mapping, indent string) error {
 	return nil
 }
 
-// flow returns a value on one line. JSON is YAML except for a few characters and numbers like 1e-07.
+// flow formats a value on one line. JSON is valid YAML except for a few characters and numbers like 1e-07.
 func flow(value any) []byte {
 	text := document.AppendJSON(nil, document.MapScalars(value, yamlNumber))
 	return []byte(escapes.Replace(string(text)))
 }
 
-// escapes replaces the characters that JSON allows unescaped, but that YAML reads as line breaks or refuses.
+// escapes replaces characters that JSON allows unescaped, but that YAML treats as line breaks or forbids, by escapes.
 //
 //nolint:gochecknoglobals // never changes
 var escapes = strings.NewReplacer("\u007f", `\u007f`, "\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`,
 	"\ufeff", `\ufeff`)
 
-// yamlNumber writes a number so that YAML reads it as one. It returns other values unchanged.
+// yamlNumber returns a number in a form that YAML reads as a number. It returns other values unchanged.
 func yamlNumber(value any) any {
 	n, _ := value.(document.Number)
 	if at := strings.IndexAny(string(n), "eE"); at >= 0 && !strings.Contains(string(n), ".") {

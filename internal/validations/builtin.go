@@ -25,12 +25,12 @@ var (
 	baseSchema     = mustLoad("base")
 	controlSchema  = mustLoad("control")
 	documentSchema = mustLoad("document")
-	dataSchema     = mustLoad("dataschema") // stands for the check that a DataSchema can be used
+	dataSchema     = mustLoad("dataschema") // its digest identifies the check that a DataSchema is usable
 
 	builtins = loadBuiltins() //nolint:gochecknoglobals // never changes after start
 
-	// provided has the schemas of kinds that the reference does not know, by kind. They are in force where no DataSchema
-	// registers another, and not with --compat=deckhand.
+	// provided holds the schemas of kinds that the reference does not know, by kind. A DataSchema takes precedence over
+	// them, and --compat=deckhand ignores them.
 	provided = map[string]*schema{
 		"fuel/PuppetOverride/v1": mustLoad("puppetoverride"),
 		"fuel/PuppetType/v1":     mustLoad("puppettype"),
@@ -86,11 +86,12 @@ func mustLoad(name string) *schema {
 	return &schema{digest: document.DigestOf(value), text: json, compiled: compiled}
 }
 
-// BuiltIn returns the texts of the built-in schemas that are always in force, as JSON, by the schema of the documents
-// that they check.
+// BuiltIn returns the JSON texts of the built-in schemas that are always in force, by the schema of the documents that
+// they check.
 func BuiltIn() map[string][]byte { return textsOf(builtins) }
 
-// Provided returns the texts of those that are in force where no DataSchema registers another.
+// Provided returns the JSON texts of the built-in schemas that are in force unless a DataSchema replaces them, by the
+// schema of the documents that they check.
 func Provided() map[string][]byte { return textsOf(provided) }
 
 func textsOf(kinds map[string]*schema) map[string][]byte {

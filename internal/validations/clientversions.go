@@ -13,14 +13,14 @@ const ClientVersionsKind = "purser/ClientVersions/v1"
 // ClientVersions maps client plugins to their versions.
 type ClientVersions map[string]string
 
-// ReadClientVersions returns the versions that documents name. The first document that names a plugin decides; defaults
-// apply to plugins that none of them names.
+// ReadClientVersions returns the versions that documents list. The first document that lists a plugin takes precedence.
+// defaults apply to plugins that no document lists.
 func ReadClientVersions(documents []*document.Document, defaults ClientVersions) ClientVersions {
 	versions := ClientVersions{}
 	for _, doc := range documents {
 		value, err := document.ParseJSON(doc.Data)
 		if err != nil {
-			continue // does not happen: stored text is JSON
+			continue // cannot happen: stored text is valid JSON
 		}
 		data, _ := value.(document.Mapping)
 		for _, member := range data {
@@ -29,7 +29,7 @@ func ReadClientVersions(documents []*document.Document, defaults ClientVersions)
 			}
 			switch version := member.Value.(type) {
 			case string:
-				if strings.TrimSpace(version) != "" { // its schema refuses blank versions
+				if strings.TrimSpace(version) != "" { // the schema refuses blank versions
 					versions[member.Key] = version
 				}
 			case document.Number:
@@ -45,11 +45,11 @@ func ReadClientVersions(documents []*document.Document, defaults ClientVersions)
 	return versions
 }
 
-// secretKey is not the name of any plugin: no document can hold it.
+// secretKey marks secret versions. It cannot be the name of a plugin, because documents cannot contain it.
 const secretKey = "\x00"
 
-// OfSecret returns versions that come from a secret. keyed is a digest of them that reveals nothing: it becomes part of
-// Digest, so that this cannot be found by trying versions.
+// OfSecret returns v marked as coming from a secret. keyed is a keyed digest of the versions, which reveals nothing
+// about them. It becomes part of Digest, so that the versions cannot be found by comparing digests.
 func (v ClientVersions) OfSecret(keyed document.Digest) ClientVersions {
 	secret := maps.Clone(v)
 	secret[secretKey] = keyed.String()

@@ -10,47 +10,47 @@ import (
 	"purser/internal/spelling"
 )
 
-// CoverageValidation is the server's validation that every concrete document has a schema in force. It is made if a
-// ValidationPolicy lists it; else what it would find is a warning (spec/api.md §0 D23).
+// CoverageValidation is the server's validation that every concrete document has a schema in force. It is performed if
+// a ValidationPolicy lists it; otherwise its findings are warnings (spec/api.md §0 D23).
 const CoverageValidation = "purser-coverage-validation"
 
-// PuppetValidation is the server's validation of overrides of Puppet resources. It is made if a ValidationPolicy lists
-// it.
+// PuppetValidation is the server's validation of overrides of Puppet resources. It is performed if a ValidationPolicy
+// lists it.
 const PuppetValidation = "puppet-override-validation"
 
-// PackageValidation is the server's validation that the Murano packages of a revision fit together. It is made if a
-// ValidationPolicy lists it.
+// PackageValidation is the server's validation that the Murano packages of a revision are consistent. It is performed
+// if a ValidationPolicy lists it.
 const PackageValidation = "murano-package-validation"
 
-// PackageKind is the schema of documents that describe Murano packages. The server makes their data, so no DataSchema
-// is missing for them.
+// PackageKind is the schema of documents that describe Murano packages. The server creates their data, so they need no
+// DataSchema.
 const PackageKind = "murano/Package/v1"
 
-// IsOwn reports whether only the server itself makes a validation (spec/api.md §0 D10).
+// IsOwn reports whether a validation is one of the server's own, whose results cannot be posted (spec/api.md §0 D10).
 func IsOwn(name string) bool {
 	return strings.HasPrefix(name, ReservedPrefix) || slices.Contains(Optional(), name)
 }
 
-// purserPrefix begins names that nobody may post results under: those of validations that the server makes or may make
-// in a later version.
+// purserPrefix begins further names under which no results may be posted: those of validations that the server performs
+// or may perform in a later version.
 const purserPrefix = "purser-"
 
 func isReserved(name string) bool { return IsOwn(name) || strings.HasPrefix(name, purserPrefix) }
 
-// Optional returns the names of the server's own validations that have no reserved name.
+// Optional returns the server's own validations that are performed only if a policy lists them.
 func Optional() []string { return []string{CoverageValidation, PuppetValidation, PackageValidation} }
 
-// Uncovered are documents of one schema that none in force checks.
+// Uncovered describes the documents of one schema for which no schema is in force.
 type Uncovered struct {
 	Schema    string
 	Documents int
-	Nearest   string // a schema in force that may have been meant; "" if none is like it
+	Nearest   string // the most similar schema in force; "" if none is similar
 }
 
-// Coverage returns the schemas of documents that have none in force, most documents first: documents are the numbers of
-// concrete documents by their schema, registered the names of DataSchemas.
+// Coverage returns the schemas of documents for which no schema is in force, those of the most documents first.
+// documents maps schemas to the number of their concrete documents; registered lists the names of DataSchemas.
 func Coverage(documents map[string]int, registered []string) (uncovered []Uncovered) {
-	const maxNearest, maxCandidates = 20, 1000 // for how many schemas, of how many, one that may be meant is looked for
+	const maxNearest, maxCandidates = 20, 1000 // schemas for which a similar one is searched, and of how many
 	inForce := slices.Clone(registered)
 	inForce = slices.AppendSeq(inForce, maps.Keys(builtins))
 	inForce = slices.AppendSeq(inForce, maps.Keys(provided))
@@ -69,7 +69,7 @@ func Coverage(documents map[string]int, registered []string) (uncovered []Uncove
 	return uncovered
 }
 
-// String says how many documents there are, and which schema may have been meant.
+// String returns the number of documents and the most similar schema in force as text.
 func (u Uncovered) String() string {
 	if u.Nearest == "" {
 		return fmt.Sprintf("%s (%d)", u.Schema, u.Documents)
@@ -77,7 +77,7 @@ func (u Uncovered) String() string {
 	return fmt.Sprintf("%s (%d; did you mean %s?)", u.Schema, u.Documents, u.Nearest)
 }
 
-// CoverageWarning says which documents have no schema, "" if all have one.
+// CoverageWarning returns a warning about documents without a schema, "" if there are none.
 func CoverageWarning(uncovered []Uncovered) string {
 	const maxShown = 20
 	if len(uncovered) == 0 {

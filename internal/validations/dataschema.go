@@ -11,24 +11,24 @@ import (
 	"purser/internal/validations/jsonschema"
 )
 
-// DataSchema is a schema that a document registers, with the others that it refers to.
+// DataSchema is a registered schema with the ones that it refers to.
 type DataSchema struct {
 	Digest document.Digest
 	Text   []byte // compact JSON
-	// Others are the texts of the DataSchemas that it refers to, itself or through others, by name; nil for those that
-	// are not registered.
+	// Others maps the names of the DataSchemas that it refers to, directly or indirectly, to their texts, nil for those
+	// that are not registered.
 	Others map[string][]byte
 }
 
 // Registry holds the texts of the DataSchemas in force, by name.
 type Registry map[string][]byte
 
-// textSteps is what finding the references of a text, hashing it and looking for keywords in it takes for each byte, in
-// the budget's steps.
+// textSteps is the cost of scanning a byte of a schema for references and keywords and of hashing it, in the budget's
+// steps.
 const textSteps = 5
 
-// DataSchema returns a DataSchema with those that it refers to, and counts what these take. The error is the meter's,
-// unwrapped.
+// DataSchema returns the DataSchema with a text and those that it refers to. The only errors are those of meter,
+// returned unwrapped.
 func (r Registry) DataSchema(meter *budget.Meter, digest document.Digest, text []byte) (DataSchema, error) {
 	s := DataSchema{Digest: digest, Text: text}
 	for queue := jsonschema.References(text); len(queue) > 0; queue = queue[1:] {
@@ -48,10 +48,10 @@ func (r Registry) DataSchema(meter *budget.Meter, digest document.Digest, text [
 	return s, nil
 }
 
-// sum returns a digest of the texts of the schema and of those that it refers to.
+// sum returns a digest of all texts.
 func (s DataSchema) sum() document.Digest { return s.with(sha256.Sum256(s.Text)) }
 
-// with returns a digest of another one and of the texts that the schema refers to; that one itself if there are none.
+// with returns a digest of digest and the texts of Others, or digest itself if there are none.
 func (s DataSchema) with(digest document.Digest) document.Digest {
 	if len(s.Others) == 0 {
 		return digest
@@ -66,7 +66,7 @@ func (s DataSchema) with(digest document.Digest) document.Digest {
 	return document.Digest(h.Sum(nil))
 }
 
-// size returns the bytes of the texts of the schema and of those that it refers to.
+// size returns the total length of all texts, in bytes.
 func (s DataSchema) size() int {
 	size := len(s.Text)
 	for _, text := range s.Others {
@@ -75,7 +75,7 @@ func (s DataSchema) size() int {
 	return size
 }
 
-// contains reports whether one of the texts contains another.
+// contains reports whether one of the texts contains part.
 func (s DataSchema) contains(part []byte) bool {
 	for _, text := range s.Others {
 		if bytes.Contains(text, part) {
@@ -85,10 +85,10 @@ func (s DataSchema) contains(part []byte) bool {
 	return bytes.Contains(s.Text, part)
 }
 
-// Dependents returns the names of the schemas that refer to one of some names, directly or through others, and those
-// names themselves.
+// Dependents returns the names of the schemas that refer, directly or indirectly, to one of names, and names
+// themselves.
 func (r Registry) Dependents(names map[string]bool) map[string]bool {
-	referring := make(map[string][]string) // names of schemas, by what they refer to
+	referring := make(map[string][]string) // names of schemas by the name that they refer to
 	for name, text := range r {
 		for _, to := range jsonschema.References(text) {
 			referring[to] = append(referring[to], name)

@@ -1,8 +1,8 @@
-// Package validations decides whether documents, and revisions of them, may be used.
+// Package validations validates documents and decides whether revisions of them may be deployed.
 //
 // It has three parts. Sanity refuses entries that are not documents. Rules and Engine check the data of a document
 // against the built-in schema of its kind or the DataSchema registered for it; the outcome depends on the two texts
-// only and can be stored under their Pair forever. Judge compares all outcomes of a revision, those of the server and
+// only and can be stored under their Pair forever. Judge compares all outcomes of a revision, the server's own and
 // those that other services posted, with the ValidationPolicies in force.
 //
 //	entry ──Sanity──► document ──Rules.For──► rule ──Engine.Check──► findings ─┐

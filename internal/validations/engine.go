@@ -23,13 +23,13 @@ type Extension = jsonschema.Extension
 // Keyword is the compiled form of an Extension's keywords in one schema object.
 type Keyword = jsonschema.Keyword
 
-// Violation is one way in which an object breaks a Keyword.
+// Violation is one way in which an object violates a Keyword.
 type Violation = jsonschema.Violation
 
 // Checker checks the data of documents. It is safe for concurrent use.
 type Checker interface {
-	// Check returns all violations in JSON text of the form of document.Document.Data. It returns only errors of the
-	// meter, unwrapped, so that budget.About can add the document and the schema.
+	// Check returns all violations in JSON text of the form of document.Document.Data. The only errors are those of
+	// meter, returned unwrapped, so that budget.About can add the document and the schema.
 	Check(meter *budget.Meter, data []byte) ([]Finding, error)
 }
 
@@ -39,7 +39,7 @@ const (
 	maxCompiledSize = 6 << 20 // bytes of their texts; compiled schemas need about ten times as much
 )
 
-// Engine compiles DataSchemas, each text once, and keeps what it has compiled. It is safe for concurrent use.
+// Engine compiles DataSchemas, and caches the results by text. It is safe for concurrent use.
 type Engine struct {
 	Options
 
@@ -50,7 +50,7 @@ type Engine struct {
 	passed *cache.Cache[Pair, struct{}]
 }
 
-// passedSize bounds the memory of the checks that are known to pass, in bytes: about 100,000.
+// passedSize bounds the memory of the checks that are known to pass, in bytes. It is enough for about 100,000.
 const passedSize = 16 << 20
 
 // Passed reports whether a check is known to pass.
@@ -59,19 +59,19 @@ func (e *Engine) Passed(check Pair) bool {
 	return ok
 }
 
-// NotePassed notes that a check passes, so that it need not be made again.
+// NotePassed notes that a check passes, so that it need not be repeated.
 func (e *Engine) NotePassed(check Pair) { e.passed.Add(check, struct{}{}, 0) }
 
-// compiled is a compiled DataSchema, or what is wrong with it, and the size of its text.
+// compiled is the result of compiling a DataSchema.
 type compiled struct {
-	schema   *jsonschema.Schema // nil if it is unusable
+	schema   *jsonschema.Schema // nil if the DataSchema is unusable
 	unusable []Finding
 	size     int
 }
 
-// Options are what checks by DataSchemas depend on besides these.
+// Options configure checks against DataSchemas.
 type Options struct {
-	Extensions    []Extension // keywords that they may have
+	Extensions    []Extension // additional keywords
 	AssertFormats bool        // format is an assertion in all drafts but Draft 4
 }
 
@@ -80,13 +80,13 @@ func NewEngine(options Options) *Engine {
 	e := &Engine{Options: options, passed: cache.New[Pair, struct{}](passedSize)}
 	cache, err := simplelru.NewLRU(maxCompiled, func(_ document.Digest, c compiled) { e.size -= c.size })
 	if err != nil {
-		panic(fmt.Sprintf("validations: %v", err)) // only for a size below one
+		panic(fmt.Sprintf("validations: %v", err)) // only if the size is less than one
 	}
 	e.compiled = cache
 	return e
 }
 
-// BuiltIn returns the checker of a built-in rule; ok is false for any other, whose DataSchema has to be compiled.
+// BuiltIn returns the checker of a built-in rule; ok is false for other rules, whose DataSchema must be compiled.
 func (e *Engine) BuiltIn(rule Rule) (checker Checker, ok bool) {
 	if rule.Schema == dataSchema.digest {
 		return usable{e}, true
@@ -97,8 +97,8 @@ func (e *Engine) BuiltIn(rule Rule) (checker Checker, ok bool) {
 	return nil, false
 }
 
-// Compile returns the checker of a DataSchema for client versions. The checker of an unusable DataSchema finds
-// nothing; the DataSchema itself fails instead (spec/api.md §2.5). The error is the meter's, unwrapped.
+// Compile returns the checker of a DataSchema for client versions. The checker of an unusable DataSchema finds nothing;
+// the DataSchema itself fails instead (spec/api.md §2.5). The only errors are those of meter, returned unwrapped.
 func (e *Engine) Compile(meter *budget.Meter, schema DataSchema, versions ClientVersions) (Checker, error) {
 	c, err := e.compile(meter, schema)
 	if err != nil {
@@ -110,7 +110,8 @@ func (e *Engine) Compile(meter *budget.Meter, schema DataSchema, versions Client
 	return c.schema.For(versions), nil
 }
 
-// compile compiles a DataSchema, unless that is cached. The error is the meter's, unwrapped.
+// compile compiles a DataSchema unless the cache has the result. The only errors are those of meter, returned
+// unwrapped.
 func (e *Engine) compile(meter *budget.Meter, s DataSchema) (compiled, error) {
 	digest := s.sum()
 	e.mu.Lock()
@@ -144,11 +145,11 @@ func (e *Engine) keep(digest document.Digest, c compiled) {
 	}
 }
 
-// RuleOf returns the rule of a DataSchema for client versions. The error is the meter's, unwrapped.
+// RuleOf returns the rule of a DataSchema for client versions. The only errors are those of meter, returned unwrapped.
 func (e *Engine) RuleOf(meter *budget.Meter, schema DataSchema, versions ClientVersions) (Rule, error) {
 	rule := Rule{Schema: schema.Digest}
 	if e.isExtended(schema) {
-		rule.Context = noVersions() // distinct from rules of servers without extensions
+		rule.Context = noVersions() // differs from rules of servers without extensions
 		named, err := e.NamesVersions(meter, schema)
 		switch {
 		case err != nil:
@@ -167,7 +168,7 @@ func (e *Engine) RuleOf(meter *budget.Meter, schema DataSchema, versions ClientV
 // noVersions returns the digest of an empty set of client versions, for schemas with keywords of an extension.
 func noVersions() document.Digest { return document.DigestOf(document.Mapping{}) }
 
-// isExtended reports whether a DataSchema, or one that it refers to, may have keywords of an extension.
+// isExtended reports whether one of a DataSchema's texts may contain keywords of an extension.
 func (e *Engine) isExtended(schema DataSchema) bool {
 	for _, extension := range e.Extensions {
 		for _, keyword := range extension.Keywords() {
@@ -179,7 +180,8 @@ func (e *Engine) isExtended(schema DataSchema) bool {
 	return false
 }
 
-// NamesVersions reports whether checks by a DataSchema depend on client versions. The error is the meter's, unwrapped.
+// NamesVersions reports whether checks against a DataSchema depend on client versions. The only errors are those of
+// meter, returned unwrapped.
 func (e *Engine) NamesVersions(meter *budget.Meter, schema DataSchema) (bool, error) {
 	if !e.isExtended(schema) {
 		return false, nil
@@ -188,7 +190,7 @@ func (e *Engine) NamesVersions(meter *budget.Meter, schema DataSchema) (bool, er
 	return c.schema != nil && c.schema.NamesVersions(), err
 }
 
-// usable checks that the data of a DataSchema is a usable schema.
+// usable is the Checker that the data of a DataSchema is a usable schema.
 type usable struct{ engine *Engine }
 
 func (u usable) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
@@ -196,7 +198,7 @@ func (u usable) Check(meter *budget.Meter, data []byte) ([]Finding, error) {
 	return slices.Clone(c.unusable), err // callers mark findings as secret
 }
 
-// IsUnusable reports whether a checker is that of an unusable DataSchema.
+// IsUnusable reports whether checker is that of an unusable DataSchema.
 func IsUnusable(checker Checker) bool {
 	_, ok := checker.(silent)
 	return ok

@@ -16,9 +16,9 @@ type Entry struct {
 	Name         string
 	Status       string
 	Errors       []json.RawMessage
-	Notes        []document.Note // that are no errors
+	Notes        []document.Note // remarks that are not errors
 	CreatedAt    time.Time       // zero if the validation is missing
-	CarriedFrom  int64           // the revision that it was posted about, if a rollback took it over; else 0
+	CarriedFrom  int64           // the revision for which it was posted, if a rollback copied it; 0 otherwise
 	ExpiresAfter string          // ISO 8601 duration; "" if it does not expire
 	ExpiresAt    time.Time       // zero if it does not expire
 }
@@ -32,8 +32,8 @@ type Summary struct {
 const neverRegistered = `The result for this validation was never externally registered so its status defaulted to ` +
 	`"failure".`
 
-// Overlay returns entries as they are under policies. It marks entries that no policy lists as ignored and adds an
-// explanation for each policy to the first of them (spec/api.md §8.6); the others refer to that one.
+// Overlay returns entries as policies present them. It marks entries that no policy lists as ignored, and adds an
+// explanation for each policy to the first of them (spec/api.md §8.6), to which the others refer.
 func Overlay(policies []Policy, entries []Entry) []Entry {
 	if len(policies) == 0 {
 		return entries
@@ -56,10 +56,10 @@ func Overlay(policies []Policy, entries []Entry) []Entry {
 	return shown
 }
 
-// ignoredToo is the explanation of ignored entries after the first.
+// ignoredToo is the explanation of all ignored entries but the first.
 const ignoredToo = "The result for this validation has been ignored, for the reasons given in entry %d of this list."
 
-// Unreported returns the sorted names of validations that a policy lists and that are not present.
+// Unreported returns the sorted names of validations that a policy lists and that are not in present.
 func Unreported(policies []Policy, present map[string]bool) (missing []string) {
 	for name := range strictest(policies) {
 		if !present[name] {
@@ -70,7 +70,7 @@ func Unreported(policies []Policy, present map[string]bool) (missing []string) {
 	return missing
 }
 
-// MissingEntry returns the failed entry of a validation that a policy lists and nobody reported.
+// MissingEntry returns the failed entry of a validation that a policy lists and that was never reported.
 func MissingEntry(name string) Entry {
 	return Entry{Name: name, Status: Failure.String(), Errors: []json.RawMessage{messageItem(neverRegistered)}}
 }
@@ -78,15 +78,15 @@ func MissingEntry(name string) Entry {
 func messageItem(message string) json.RawMessage {
 	item, err := json.Marshal(map[string]string{"message": message})
 	if err != nil {
-		panic(fmt.Sprintf("validations: %v", err)) // strings always marshal
+		panic(fmt.Sprintf("validations: %v", err)) // cannot happen: strings always marshal
 	}
 	return item
 }
 
-// maxNames bounds the names of a policy's validations in a message.
+// maxNames bounds the validations that a message names.
 const maxNames = 100
 
-// explanations returns a message for each policy that explains why a validation is ignored.
+// explanations returns, for each policy, a message that it does not list the validation.
 func explanations(policies []Policy) (items []json.RawMessage) {
 	for _, policy := range policies {
 		var names []string
@@ -120,7 +120,8 @@ func strictest(policies []Policy) map[string]Requirement {
 	return required
 }
 
-// withExpiry returns an entry with its expiry under a requirement; one that nobody posted expires at no time.
+// withExpiry returns entry with its expiry under requirement. Entries of the server's own validations do not expire,
+// and a missing entry has no time of expiry.
 func withExpiry(entry Entry, requirement Requirement) Entry {
 	if at, expires := requirement.Expiry(entry.CreatedAt); expires && !IsOwn(entry.Name) {
 		if entry.ExpiresAfter = requirement.ExpiresAfter; !entry.CreatedAt.IsZero() {
@@ -130,8 +131,8 @@ func withExpiry(entry Entry, requirement Requirement) Entry {
 	return entry
 }
 
-// Summarize returns the summaries, sorted by name, of the validations that were reported or that a policy lists. worst
-// maps the names of those reported to their worst status.
+// Summarize returns summaries, sorted by name, of the validations that were reported or that a policy lists. worst maps
+// the names of the reported ones to their worst status.
 func Summarize(policies []Policy, worst map[string]string) []Summary {
 	required := strictest(policies)
 	summaries := make([]Summary, 0, len(worst)+len(required))

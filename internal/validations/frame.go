@@ -5,8 +5,8 @@ import (
 )
 
 // hasPlainFrame reports whether a document certainly satisfies the base schema and the schema of its metadata
-// (schemas/base.yaml, document.yaml, control.yaml). It knows what nearly all documents have, in time that is linear in
-// what it reads; of anything else it says no, and the schemas decide. FuzzSanity_plain holds it against them.
+// (schemas/base.yaml, document.yaml, control.yaml). It is a fast path for nearly all documents and takes linear time.
+// If it returns false, the schemas decide. FuzzSanity_plain compares it with them.
 func hasPlainFrame(root document.Mapping) bool {
 	metadata, isMapping := root.At("metadata").(document.Mapping)
 	if !isMapping || !isSchemaName(root.At("schema")) {
@@ -21,7 +21,7 @@ func hasPlainFrame(root document.Mapping) bool {
 	return false
 }
 
-// hasMembers reports whether all members of a mapping are as they must be, and whether it has those that it needs.
+// hasMembers reports whether value is a mapping, isGood returns true for all its members, and it has the needed keys.
 func hasMembers(value any, isGood func(document.Member) bool, needed ...string) bool {
 	m, isMapping := value.(document.Mapping)
 	if !isMapping {
@@ -48,7 +48,7 @@ func isPlainControl(m document.Member) bool {
 	case "labels":
 		return hasTexts(m.Value)
 	}
-	return isShallow(m.Value) // any value is allowed, as long as it is not too deep to be checked
+	return isShallow(m.Value) // any value is allowed; a deep one is left to the schema, which may refuse to check it
 }
 
 func isPlainMetadata(m document.Member) bool {
@@ -131,7 +131,7 @@ func isPlainDestination(value any) bool {
 	}, "path")
 }
 
-// isSchemaName reports whether a value is a text of the form acme/Widget/v1.
+// isSchemaName reports whether value is a string of the form acme/Widget/v1.
 func isSchemaName(value any) bool {
 	text, _ := value.(string)
 	for range 2 {
@@ -167,12 +167,12 @@ func isBool(value any) bool {
 	return is
 }
 
-// hasTexts reports whether a value is a mapping whose values are texts.
+// hasTexts reports whether value is a mapping of strings.
 func hasTexts(value any) bool {
 	return hasMembers(value, func(m document.Member) bool { return isText(m.Value) })
 }
 
-// isListOf reports whether a value is a list whose items are all good.
+// isListOf reports whether value is a list and isGood returns true for all its items.
 func isListOf(value any, isGood func(any) bool) bool {
 	list, isList := value.([]any)
 	for _, item := range list {

@@ -11,7 +11,7 @@ import (
 // D16).
 const MaxName = 255
 
-// CheckName checks the name of a bucket, a tag or a validation. what is the subject of the message. Fault: Invalid.
+// CheckName checks the name of a bucket, a tag or a validation. what names the subject in messages. Fault: Invalid.
 func CheckName(name, what string) error {
 	n := utf8.RuneCountInString(name)
 	switch {

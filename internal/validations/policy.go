@@ -13,10 +13,10 @@ import (
 	"purser/internal/spelling"
 )
 
-// PolicyPrefix begins the schema of every ValidationPolicy, whatever its version.
+// PolicyPrefix begins the schema of every ValidationPolicy, in any version.
 const PolicyPrefix = "deckhand/ValidationPolicy/"
 
-// Policy is a ValidationPolicy document. It lists the validations that a revision needs.
+// Policy is a ValidationPolicy document, which lists the validations that a revision needs.
 type Policy struct {
 	document.Identity
 
@@ -32,8 +32,8 @@ type Requirement struct {
 	lifetime     time.Duration
 }
 
-// UnlistedWarning says that none of the policies in force lists a validation, so that its results do not count; "" if
-// one does, or there are no policies.
+// UnlistedWarning returns a warning that no policy in force lists a validation, whose results are therefore ignored. It
+// returns "" if one does, or if there are no policies.
 func UnlistedWarning(policies []Policy, name string) string {
 	const maxCandidates = 1000
 	listed := Required(policies)
@@ -47,7 +47,7 @@ func UnlistedWarning(policies []Policy, name string) string {
 	return warning
 }
 
-// ParsePolicy parses a stored ValidationPolicy. Of a broken one it returns the requirements that it can read.
+// ParsePolicy parses a stored ValidationPolicy. It returns the valid requirements of a broken one.
 //
 //nolint:contextcheck,nolintlint // no request pays for it
 func ParsePolicy(id document.Identity, data []byte) Policy {
@@ -81,7 +81,7 @@ func ParsePolicy(id document.Identity, data []byte) Policy {
 	return policy
 }
 
-// span converts a duration. Those that Go cannot represent become its longest, 292 years.
+// span converts a duration. Longer durations than 292 years, Go's maximum, become that.
 func span(d *duration.Duration) time.Duration {
 	const hour, day, year = 3600, 24 * 3600, 365 * 24 * 3600
 	seconds := d.Years*year + d.Months*year/12 + d.Weeks*7*day + d.Days*day + d.Hours*hour + d.Minutes*60 + d.Seconds
@@ -91,7 +91,7 @@ func span(d *duration.Duration) time.Duration {
 	return time.Duration(seconds * float64(time.Second))
 }
 
-// Expiry returns when a success that was reported at a time expires; ok is false if it does not.
+// Expiry returns when a success reported at a given time expires; ok is false if it does not expire.
 func (r Requirement) Expiry(success time.Time) (at time.Time, ok bool) {
 	if r.ExpiresAfter == "" {
 		return time.Time{}, false
@@ -99,7 +99,7 @@ func (r Requirement) Expiry(success time.Time) (at time.Time, ok bool) {
 	return success.Add(r.lifetime), true
 }
 
-// Required returns the names of all validations that policies list, in order of first mention.
+// Required returns the names of all validations that policies list, without duplicates, in order.
 func Required(policies []Policy) []string {
 	var names []string
 	seen := map[string]bool{}

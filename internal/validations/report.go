@@ -20,9 +20,9 @@ type Error struct {
 	Schema           string          `json:"schema"`
 	SchemaPath       string          `json:"schema_path"`
 	ValidationSchema json.RawMessage `json:"validation_schema"`
-	// Hint says what may have been meant, or what to write.
+	// Hint suggests a correction.
 	Hint string `json:"hint,omitempty"`
-	// Causes say what is wrong with the branch of an anyOf or oneOf that was most likely meant.
+	// Causes are the errors in that branch of an anyOf or oneOf that was most likely intended.
 	Causes []Cause `json:"causes,omitempty"`
 }
 
@@ -38,19 +38,19 @@ type Cause struct {
 // Sanitized replaces values that may be secret (spec/api.md §7.4).
 const Sanitized = "Sanitized to avoid exposing secret."
 
-// maxSection bounds the part of a document in one error, in bytes.
+// maxSection bounds the section of the document in one error, in bytes.
 const maxSection = 64 << 10
 
-// omitted replaces the large parts of errors if there are too many errors.
+// omitted replaces the large parts of errors when there are too many errors.
 const omitted = `"Left out, because there are too many failures to show; ask for this entry alone."`
 
-// Report returns the errors for the findings of a rule in a document. They show no values that substitutions write and,
-// without details, neither the section of the document nor the schema.
+// Report returns the errors for findings of a rule in a document. They do not contain values that substitutions write.
+// Without details, they contain neither the section of the document nor the schema.
 func Report(doc *document.Document, rule []byte, findings []Finding, details bool) ([]Error, error) {
 	return report(doc, rule, findings, details, secretsOf(doc))
 }
 
-// ReportRendered is Report for a rendered document. destinations are the paths that substitutions wrote to.
+// ReportRendered is like Report for a rendered document. destinations are the paths to which substitutions wrote.
 func ReportRendered(doc *document.Document, rule []byte, findings []Finding, details bool, destinations [][]string) (
 	[]Error, error,
 ) {
@@ -90,10 +90,10 @@ func report(doc *document.Document, rule []byte, findings []Finding, details boo
 	return errs, nil
 }
 
-// pathOf returns where in a document a finding is.
+// pathOf returns the path of a finding in its document.
 func pathOf(f Finding) string { return strings.Join(append([]string{".data"}, f.Instance...), ".") }
 
-// causes returns the causes of a finding, without those whose messages may show secrets.
+// causes returns the causes in findings, without those whose messages may contain secrets.
 func (s secrets) causes(findings []Finding) (causes []Cause) {
 	for _, f := range findings {
 		if message := s.message(f); message != Sanitized {
@@ -114,13 +114,13 @@ func D002(e Error) fault.Message {
 	}
 }
 
-// Unchecked returns the error of a rendered document whose DataSchema is unusable (spec/rendering.md §0 R11).
+// Unchecked returns the error for a rendered document whose DataSchema is unusable (spec/rendering.md §0 R11).
 func Unchecked(doc *document.Document) Error {
 	return Unexplained(doc, "The document cannot be checked, because its DataSchema "+doc.Schema+" cannot be used: "+
 		"fix it, or remove it", true)
 }
 
-// section returns the value that contains the one of a finding: the whole document if the finding is about all data.
+// section returns the value that contains the one of a finding, or the whole document if that is all of its data.
 func section(whole document.Mapping, instance []string) json.RawMessage {
 	var around any = whole
 	if len(instance) > 0 {
@@ -136,7 +136,7 @@ func bounded(text []byte) json.RawMessage {
 	return text
 }
 
-// FirstWith returns the position of the first item with a message, -1 if there is none.
+// FirstWith returns the index of the first item with a message, -1 if there is none.
 func FirstWith(items []json.RawMessage, message string) int {
 	return slices.IndexFunc(items, func(item json.RawMessage) bool {
 		var parsed struct {
@@ -146,7 +146,7 @@ func FirstWith(items []json.RawMessage, message string) int {
 	})
 }
 
-// FirstMessage returns the message of the first error of a JSON list, "" if it has none.
+// FirstMessage returns the message of the first error in a JSON list, "" if there is none.
 func FirstMessage(list []byte) string {
 	var items []json.RawMessage
 	var item struct {
@@ -158,7 +158,7 @@ func FirstMessage(list []byte) string {
 	return ""
 }
 
-// secrets are the places in a document's data that may hold secrets.
+// secrets describes which places in a document's data may hold secrets.
 type secrets struct {
 	everywhere bool
 	paths      [][]string
@@ -187,7 +187,7 @@ func (s secrets) message(f Finding) string {
 	if !s.everywhere && len(s.paths) == 0 {
 		return f.Message
 	}
-	if s.everywhere || strings.HasSuffix(f.SchemaPath, ".type") { // the reference hides every "is not of type"
+	if s.everywhere || strings.HasSuffix(f.SchemaPath, ".type") { // like the reference, hide all "is not of type" messages
 		return Sanitized
 	}
 	for _, path := range s.paths {
@@ -204,13 +204,13 @@ func hasPrefix(path, prefix []string) bool {
 	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
 }
 
-// TooMuchWork is the message about a secret that takes too long to check.
+// TooMuchWork is the message for a secret whose check exceeds the budget.
 const TooMuchWork = "The document is not checked any further, because that takes too much work: simplify the schema"
 
-// Unopened is the message about an encrypted document that cannot be decrypted to be checked.
+// Unopened is the message for an encrypted document that cannot be decrypted for its check.
 const Unopened = "The document cannot be checked, because its secret cannot be opened with the keys at hand"
 
-// OfSecret returns findings about secret data: with their rules, but without their messages and places.
+// OfSecret returns findings about secret data. They keep their rules but not their messages and places.
 func OfSecret(findings []Finding) []Finding {
 	var concealed []Finding
 	for _, finding := range findings {
@@ -221,13 +221,13 @@ func OfSecret(findings []Finding) []Finding {
 	return concealed
 }
 
-// AreSecret reports whether something secret has a part in findings.
+// AreSecret reports whether findings depend on secrets.
 func AreSecret(findings []Finding) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Secret })
 }
 
-// Concealed returns findings as they are stored. Of secret ones it tells only that there are some: neither their rules
-// nor their number.
+// Concealed returns findings as they are stored. If any is secret, the result is a single one, which reveals neither
+// the rules nor the number of findings.
 func Concealed(findings []Finding) []Finding {
 	if !AreSecret(findings) {
 		return findings
@@ -235,8 +235,8 @@ func Concealed(findings []Finding) []Finding {
 	return []Finding{{Message: Sanitized, Instance: []string{}, SchemaPath: ".", Secret: true}}
 }
 
-// Unexplained returns the error of a document whose findings are withheld with a message. Without a name it does not
-// say which document it is about.
+// Unexplained returns the error for a document whose findings are withheld, with a message in their place. Unless
+// named, the error does not identify the document.
 func Unexplained(doc *document.Document, message string, named bool) Error {
 	const null = "null"
 	e := Error{

@@ -11,16 +11,16 @@ import (
 	"purser/internal/spelling"
 )
 
-// Result is one validation result that another service posted (spec/api.md §8.1).
+// Result is a validation result that another service posted (spec/api.md §8.1).
 type Result struct {
 	Name      string
-	Status    string // success or failure; any word if ParseResult allowed it
+	Status    string // success or failure; any word if ParseResult was called with anyStatus
 	Validator []byte // JSON text, as posted
 	Errors    []byte // JSON text of a list
 	CreatedAt time.Time
 }
 
-// OutcomeOf returns the outcome that a result reports.
+// OutcomeOf returns the outcome of the validation that a result reports.
 func OutcomeOf(r Result) Outcome {
 	outcome := Outcome{Name: r.Name, At: r.CreatedAt}
 	if r.Status != Success.String() {
@@ -29,7 +29,7 @@ func OutcomeOf(r Result) Outcome {
 	return outcome
 }
 
-// maxStatus bounds the length of a status if any word is allowed, in bytes.
+// maxStatus bounds the length of a status with anyStatus, in bytes.
 const maxStatus = 8
 
 // ParseResult parses a posted result. With anyStatus, as in the reference, the status may be any word of at most 8
@@ -65,8 +65,8 @@ func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	}, nil
 }
 
-// LostWarning says that a key of a posted result has no meaning and was not kept, if it is like one that has; "" if
-// there is none. Validators of Deckhand post others too, such as createdAt.
+// LostWarning returns a warning about an unknown key of a posted result that is similar to a known one, "" if there is
+// none. It does not warn about other unknown keys, because Deckhand's validators post some, such as createdAt.
 func LostWarning(body any) string {
 	const maxNamed = 64 // bytes of the key
 	known := []string{"status", "validator", "errors"}

@@ -13,18 +13,18 @@ const DataSchemaKind = "deckhand/DataSchema/v1"
 // engineVersion is part of every Pair. Increase it when the outcome or the messages of checks change.
 const engineVersion = "3"
 
-// Rule identifies what a document is checked by: a schema, and what else its outcome depends on.
+// Rule identifies a schema that documents are checked against, and everything else on which the outcome depends.
 type Rule struct {
 	Schema document.Digest
-	// Context is a digest of the versions of client plugins and of the DataSchemas that the schema refers to, as far as
-	// it depends on them; zero if it depends on neither.
+	// Context is a digest of the client versions and of the other DataSchemas on which the outcome depends; zero if it
+	// depends on neither.
 	Context document.Digest
 }
 
 // IsZero reports whether there is no rule.
 func (r Rule) IsZero() bool { return r == Rule{} }
 
-// Pair identifies one check, of a content by a rule.
+// Pair identifies the check of a content against a rule.
 type Pair document.Digest
 
 // PairOf returns the Pair of a content and a rule.
@@ -37,8 +37,8 @@ func PairOf(content document.Digest, rule Rule) Pair {
 	return sha256.Sum256(parts)
 }
 
-// OfSecret returns the name of a check that something secret has a part in. It differs from the name that the same
-// check of cleartext has: whether that is known must tell nothing about secrets.
+// OfSecret returns the Pair for the same check when secrets are involved. It differs from that of cleartext, so that a
+// cached outcome reveals nothing about secrets.
 func (p Pair) OfSecret() Pair {
 	return sha256.Sum256(append([]byte("secret "), p[:]...))
 }
@@ -48,11 +48,11 @@ type Rules struct {
 	// Registered maps the schema of documents to the rule of the DataSchema registered for it.
 	Registered map[string]Rule
 	// ControlOnly limits checks of submitted documents to control documents, as the reference does (spec/api.md §0 C1),
-	// and leaves out the schemas that it does not know.
+	// and ignores the built-in schemas that the reference does not have.
 	ControlOnly bool
 }
 
-// inForce returns the rule of a kind that no built-in schema decides.
+// inForce returns the rule of a kind for which there is no built-in schema that is always in force.
 func (r Rules) inForce(kind string) (rule Rule, ok bool) {
 	if rule, ok = r.Registered[kind]; ok || r.ControlOnly || provided[kind] == nil {
 		return rule, ok
@@ -91,8 +91,8 @@ func (r Rules) ForRendered(doc *document.Document) (rule Rule, ok bool) {
 
 var registeredName = regexp.MustCompile(`^[a-zA-Z]+/[a-zA-Z]+/v\d+$`)
 
-// Registers reports whether a document registers a DataSchema: it has the name of a document schema that is not built
-// in, and its data is a mapping that is not empty (spec/api.md §2.5, §0 D19).
+// Registers reports whether a document registers a DataSchema: its name is that of a document schema that is not built
+// in, and its data is a non-empty mapping (spec/api.md §2.5, §0 D19).
 func Registers(doc *document.Document) bool {
 	if doc.Schema != DataSchemaKind || !registeredName.MatchString(doc.Name) || builtins[doc.Name] != nil {
 		return false
@@ -100,7 +100,7 @@ func Registers(doc *document.Document) bool {
 	return len(doc.Data) > len("{}") && doc.Data[0] == '{'
 }
 
-// RuleText returns the text of a built-in rule's schema, nil for any other rule.
+// RuleText returns the text of a built-in rule's schema, nil for other rules.
 func RuleText(rule Rule) []byte {
 	if builtin := builtinByDigest(rule.Schema); builtin != nil {
 		return builtin.text

@@ -19,8 +19,8 @@ const sanityAdvice = "Ensure that each document has a metadata, schema and data 
 
 var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
 
-// Sanity checks that an entry is a document, by the base schema and the schema of its metadata (spec/api.md §2.1-2.3).
-// It returns an Invalid fault with a D001 message for each violation, or an error of the meter, unwrapped.
+// Sanity checks that an entry is a document, using the base schema and the schema of its metadata (spec/api.md
+// §2.1-2.3). It returns an Invalid fault with a D001 message for each violation, or an error of meter, unwrapped.
 func Sanity(meter *budget.Meter, e document.Entry) error {
 	root, _ := e.Value.(document.Mapping)
 	violations, err := checkFrame(meter, root)
@@ -78,7 +78,7 @@ func checkMetadata(meter *budget.Meter, root document.Mapping) ([]violation, err
 	metadata, _ := root.At("metadata").(document.Mapping)
 	kind, _ := metadata.At("schema").(string)
 	matched := metadataVersion.FindStringSubmatch(kind)
-	if matched == nil { // the base schema, as Python reads it, lets a line break follow
+	if matched == nil { // Python's $ in the base schema also matches before a final line break
 		return []violation{{
 			path:    ".metadata.schema",
 			message: fmt.Sprintf("Invalid metadata schema %q specified: nothing may follow its version.", brief(kind)),
@@ -102,7 +102,7 @@ func checkMetadata(meter *budget.Meter, root document.Mapping) ([]violation, err
 	return slices.Concat(violations, ofTexts), err
 }
 
-// checkTexts checks what the schemas cannot.
+// checkTexts checks what the schemas cannot express.
 func checkTexts(meter *budget.Meter, root document.Mapping) ([]violation, error) {
 	metadata, _ := root.At("metadata").(document.Mapping)
 	ofPatterns, err := checkPatterns(meter, metadata)
@@ -111,12 +111,12 @@ func checkTexts(meter *budget.Meter, root document.Mapping) ([]violation, error)
 
 // Costs of parsing a pattern, in the budget's steps.
 const (
-	patternByte  = 100     // of each byte
-	patternClass = 100_000 // of each class of Unicode, such as \pL: some have hundreds of ranges, which are merged
+	patternByte  = 100     // per byte
+	patternClass = 100_000 // per Unicode class, such as \pL: some have hundreds of ranges, which are merged
 )
 
-// checkPatterns checks that the patterns of substitutions can be parsed (spec/rendering.md §0 R7), which is all that
-// regexp.Compile fails for. Compiling one of 10 KB can take a second.
+// checkPatterns checks that the patterns of substitutions can be parsed (spec/rendering.md §0 R7); only patterns that
+// cannot be parsed fail to compile. It does not compile them: that can take a second for 10 KB.
 func checkPatterns(meter *budget.Meter, metadata document.Mapping) (violations []violation, err error) {
 	const maxPattern = 10_000 // bytes
 	check := func(place any, path string, at int) {
@@ -172,7 +172,7 @@ func checkLengths(root, metadata document.Mapping) (violations []violation) {
 	return violations
 }
 
-// violationsBy checks the part of a document at a path by a schema.
+// violationsBy checks the part of a document at a path against a schema.
 func violationsBy(meter *budget.Meter, by *schema, at string, part document.Mapping) (
 	violations []violation, err error,
 ) {
@@ -202,8 +202,8 @@ func sanityMessage(e document.Entry, v violation, at document.Position) fault.Me
 	}
 }
 
-// misspelt says which of a document's first keys is probably meant as the one of a path; "" if the document has that,
-// or the path is not of the top level.
+// misspelt returns a sentence about a top-level key that is probably a misspelling of the missing key path. It returns
+// "" if the document has that key, or path is not at the top level.
 func misspelt(root document.Mapping, path string) string {
 	const maxKeys = 10
 	name := strings.TrimPrefix(path, ".")
@@ -220,7 +220,7 @@ func misspelt(root document.Mapping, path string) string {
 	return ""
 }
 
-// brief returns a name shortened for a message, "" if value is not a string.
+// brief shortens a name for a message. It returns "" if value is not a string.
 func brief(value any) string {
 	text, _ := value.(string)
 	if runes := []rune(text); len(runes) > MaxName {

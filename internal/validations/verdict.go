@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// The server's validation of documents against their schemas, and its alias (spec/api.md §0 D2).
+// The server's validation of documents against their schemas, and an alias of it (spec/api.md §0 D2).
 const (
 	SchemaValidation      = "deckhand-schema-validation"
 	SchemaValidationAlias = "deckhand-document-schema-validation"
 )
 
-// The server's validations of a whole revision, performed if a ValidationPolicy lists them: that parents and sources of
-// documents exist, and that the rendered documents conform to their schemas (spec/api.md §0 D3, D4).
+// The server's validations of a whole revision: that the parents and sources of documents exist, and that rendered
+// documents conform to their schemas. They are performed if a ValidationPolicy lists them (spec/api.md §0 D3, D4).
 const (
 	PolicyValidation    = "deckhand-policy-validation"
 	RenderingValidation = "deckhand-rendering-validation"
@@ -27,15 +27,15 @@ const ReservedPrefix = "deckhand-"
 // Status is the state of a validation, a policy or a revision.
 type Status uint8
 
-// The states. A revision or policy is Success or Failure only.
+// The states. That of a revision or policy is either Success or Failure.
 const (
 	Success Status = iota
 	Failure
 	Missing // required, but never reported
-	Expired // a success that is older than the policy allows
+	Expired // the success is older than the policy allows
 )
 
-// String returns the word that the API uses.
+// String returns the word for the state in the API.
 func (s Status) String() string {
 	switch s {
 	case Success:
@@ -50,8 +50,8 @@ func (s Status) String() string {
 	return "unknown"
 }
 
-// Outcome is the outcome of one validation of a revision: the latest posted result or, for one of the server's own, a
-// failure if any entry failed (spec/api.md §0 D6).
+// Outcome is the outcome of one validation of a revision: that of the latest posted result or, for one of the server's
+// own validations, a failure if any entry failed (spec/api.md §0 D6).
 type Outcome struct {
 	Name    string
 	Status  Status // Success or Failure
@@ -77,16 +77,16 @@ type PolicyVerdict struct {
 type Verdict struct {
 	Status   Status
 	Policies []PolicyVerdict
-	// Ignored are the reported validations that no policy lists; without a policy those of the server's own that do not
-	// count.
+	// Ignored are the reported validations that do not count: those that no policy lists or, without policies, those of
+	// the server's own that are not among the defaults.
 	Ignored []Judged
-	// Reported are all reported validations; empty with a policy.
+	// Reported are all reported validations that count; empty if there are policies.
 	Reported []Judged
-	// Warnings tell of likely mistakes that do not fail the revision.
+	// Warnings are about likely mistakes that do not fail the revision.
 	Warnings []string
 }
 
-// Made returns the names of the validations that a verdict is made of, as far as they were reported.
+// Made returns the names of all reported validations in the verdict.
 func (v Verdict) Made() (names []string) {
 	lists := [][]Judged{v.Reported, v.Ignored}
 	for _, policy := range v.Policies {
@@ -100,8 +100,8 @@ func (v Verdict) Made() (names []string) {
 	return names
 }
 
-// Lacking returns how many validations that others make failed, of those that count, and how many nobody has reported,
-// or not lately enough.
+// Lacking returns the number of counting validations of other services that failed, and the number of those that were
+// never reported or have expired.
 func (v Verdict) Lacking() (failing, missing int) {
 	counted := slices.Clone(v.Reported)
 	for _, policy := range v.Policies {
@@ -119,8 +119,7 @@ func (v Verdict) Lacking() (failing, missing int) {
 	return len(failed), len(lacking)
 }
 
-// Obstacles returns a line of text for each validation that is not a success, of those that count, and for each broken
-// policy.
+// Obstacles returns a line of text for each counting validation that is not a success, and for each broken policy.
 func (v Verdict) Obstacles() (lines []string) {
 	for _, policy := range v.Policies {
 		if policy.Policy.Broken {
@@ -136,7 +135,7 @@ func (v Verdict) Obstacles() (lines []string) {
 	return lines
 }
 
-// appendTo adds a line for a validation unless it is a success.
+// appendTo appends a line for a validation unless it is a success.
 func (j Judged) appendTo(lines []string, policy string) []string {
 	if j.Status == Success {
 		return lines
@@ -148,8 +147,8 @@ func (j Judged) appendTo(lines []string, policy string) []string {
 	return append(lines, line)
 }
 
-// Pending reports whether a failure may become a success by waiting: all that is lacking are results that nobody has
-// posted, or not lately enough.
+// Pending reports whether a failure may become a success without another change: the only obstacles are results that
+// were never posted or have expired.
 func (v Verdict) Pending() bool {
 	if v.Status == Success {
 		return false
@@ -186,13 +185,13 @@ func NextExpiry(policies []Policy, outcomes []Outcome) (at time.Time, ok bool) {
 	return at, ok
 }
 
-// Own returns the names of the server's own validations, which count where no policy says which do (spec/api.md §0
-// D22).
+// Own returns the server's own validations that count by default, where there is no policy (spec/api.md §0 D22).
 func Own() []string { return []string{SchemaValidation, PolicyValidation, RenderingValidation} }
 
 // Judge returns the verdict on a revision at a time. All policies must succeed: a missing validation fails its policy,
-// and one that no policy lists is ignored. Without policies, all reported validations must have succeeded, of the
-// server's own those in defaults; with nil any revision is a success (spec/api.md §0 D5-D8, D22).
+// and one that no policy lists is ignored. Without policies, all reported validations must have succeeded, but the
+// server's own count only if they are in defaults; if defaults is nil, any revision is a success (spec/api.md §0 D5-D8,
+// D22).
 func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Time) Verdict {
 	byName := withAlias(policies, outcomes)
 	if len(policies) == 0 {
@@ -223,7 +222,7 @@ func Judge(policies []Policy, defaults []string, outcomes []Outcome, now time.Ti
 	return verdict
 }
 
-// withAlias maps outcomes by name. It adds the alias of the schema validation if a policy lists it.
+// withAlias returns outcomes by name. It adds the alias of the schema validation if a policy lists it.
 func withAlias(policies []Policy, outcomes []Outcome) map[string]Outcome {
 	byName := make(map[string]Outcome, len(outcomes)+1)
 	for _, outcome := range outcomes {
@@ -273,7 +272,7 @@ func judgeAll(byName map[string]Outcome) []Judged {
 	return all
 }
 
-// worst returns Success if all are, or else Failure.
+// worst returns Success if all are successes, and Failure otherwise.
 func worst(all []Judged) Status {
 	for _, judged := range all {
 		if judged.Status != Success {

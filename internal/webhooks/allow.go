@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// Allowed is where webhooks may call: hosts by name, names below a domain, and addresses. The zero Allowed is nowhere.
+// Allowed is the set of hosts that webhooks may call: host names, domains and networks. The zero Allowed is empty.
 type Allowed struct {
 	names    []string
-	suffixes []string // with the dot
+	suffixes []string // with a leading dot
 	networks []netip.Prefix
 }
 
-// ParseAllowed reads host names, domains (*.example) and CIDRs.
+// ParseAllowed parses host names, domains (*.example) and CIDRs.
 func ParseAllowed(list []string) (a Allowed, err error) {
 	for _, item := range list {
 		item = strings.ToLower(strings.TrimSpace(item))
@@ -44,23 +44,23 @@ func ParseAllowed(list []string) (a Allowed, err error) {
 
 func isName(text string) bool { return text != "" && !strings.ContainsAny(text, "*/: @?#%") }
 
-// IsZero reports whether nothing is allowed.
+// IsZero reports whether no host is allowed.
 func (a Allowed) IsZero() bool { return len(a.names)+len(a.suffixes)+len(a.networks) == 0 }
 
-// named reports whether a host is allowed by its name.
+// named reports whether a host is allowed by name.
 func (a Allowed) named(host string) bool {
 	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	return slices.Contains(a.names, host) ||
 		slices.ContainsFunc(a.suffixes, func(suffix string) bool { return strings.HasSuffix(host, suffix) })
 }
 
-// holds reports whether an address is in an allowed network.
+// holds reports whether an allowed network contains an address.
 func (a Allowed) holds(address netip.Addr) bool {
 	return slices.ContainsFunc(a.networks, func(network netip.Prefix) bool { return network.Contains(address) })
 }
 
-// check says why a URL cannot be called. A name that is not listed may stand for an address that is: that shows when it
-// is dialled.
+// check returns an error if a URL must not be called. A host name that is not listed may still resolve to an allowed
+// address, which checkAddress finds out.
 func (a Allowed) check(u *url.URL) error {
 	host := u.Hostname()
 	address, err := netip.ParseAddr(host)
@@ -73,8 +73,8 @@ func (a Allowed) check(u *url.URL) error {
 	return nil
 }
 
-// checkAddress says why an address cannot be dialled for a host. What is allowed by its name may not lead to this
-// machine or its link: only who lists such an address means it.
+// checkAddress returns an error if an address must not be dialled for a host. A name alone does not allow special
+// addresses; these must be listed themselves.
 func (a Allowed) checkAddress(host string, address netip.Addr) error {
 	address = address.Unmap().WithZone("")
 	if a.holds(address) || a.named(host) && !isSpecial(address) && !isSpecial(embedded(address)) {
@@ -83,16 +83,15 @@ func (a Allowed) checkAddress(host string, address netip.Addr) error {
 	return fmt.Errorf("%s leads to %s, which --webhook-allow of the server does not list", host, address)
 }
 
-// isSpecial reports whether an address is that of this machine or of its link, or of more than one machine.
+// isSpecial reports whether an address is one of this machine or its link, or of more than one machine.
 func isSpecial(address netip.Addr) bool {
 	thisNetwork := netip.PrefixFrom(netip.IPv4Unspecified(), 8)
 	return address.IsLoopback() || address.IsLinkLocalUnicast() || address.IsMulticast() || address.IsUnspecified() ||
 		thisNetwork.Contains(address)
 }
 
-// embedded returns the IPv4 address that a gateway makes of an IPv6 address by NAT64 (RFC 6052, 64:ff9b::/96) or 6to4
-// (RFC 3056, 2002::/16), or that is in the last bytes of a compatible one (RFC 4291 §2.5.5.1, ::/96); else the zero
-// Addr.
+// embedded returns the IPv4 address within an IPv6 address of NAT64 (RFC 6052, 64:ff9b::/96) or 6to4 (RFC 3056,
+// 2002::/16), or within an IPv4-compatible one (RFC 4291 §2.5.5.1, ::/96); the zero Addr if there is none.
 func embedded(address netip.Addr) netip.Addr {
 	if !address.Is6() {
 		return netip.Addr{}
@@ -109,8 +108,8 @@ func embedded(address netip.Addr) netip.Addr {
 	return netip.Addr{}
 }
 
-// dial connects to a host. The address is checked once the name is resolved, right before it is connected to: what the
-// name stands for at another time makes no difference.
+// dial connects to a host. It checks the resolved address right before it connects, so that a name that resolves to
+// something else later makes no difference.
 func (a Allowed) dial(ctx context.Context, network, target string) (net.Conn, error) {
 	const patience = 5 * time.Second
 	host, _, err := net.SplitHostPort(target)
@@ -124,5 +123,5 @@ func (a Allowed) dial(ctx context.Context, network, target string) (net.Conn, er
 		}
 		return a.checkAddress(host, address.Addr())
 	}}
-	return dialer.DialContext(ctx, network, target) //nolint:wrapcheck // it says what it does
+	return dialer.DialContext(ctx, network, target) //nolint:wrapcheck // the error has context
 }

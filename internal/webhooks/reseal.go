@@ -10,8 +10,8 @@ import (
 	"purser/internal/secrets"
 )
 
-// Reseal seals again the secrets of webhooks that were sealed with another key than the newest one, and returns of how
-// many webhooks. Those that do not open are left as they are, and logged.
+// Reseal seals the secrets of webhooks with the newest key unless they are, and returns the number of webhooks that it
+// changed. It logs and skips secrets that cannot be opened.
 func (s *Service) Reseal(ctx context.Context, log *slog.Logger) (resealed int, err error) {
 	if s.Vault == nil {
 		return 0, nil

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	// patience is how long a receiver may take to answer.
+	// patience is the time limit of a request to a receiver.
 	patience = 15 * time.Second
-	// maxAnswer bounds what is read of an answer, in bytes, and maxKept what is kept.
+	// maxAnswer bounds what is read of a response, in bytes, and maxKept what is stored.
 	maxAnswer, maxKept = 64 << 10, 1 << 10
 )
 
-// client returns a client that connects only where that is allowed, and follows no redirects. With a proxy, requests go
-// there, and only the names of hosts can be checked.
+// client returns a client that connects to allowed addresses only, and follows no redirects. With a proxy, all requests
+// go there, so only host names can be checked.
 func client(allowed Allowed, proxy *url.URL) *http.Client {
 	transport := &http.Transport{
 		DialContext: allowed.dial, DisableCompression: true, MaxIdleConnsPerHost: 2, IdleConnTimeout: time.Minute,
@@ -40,14 +40,15 @@ func client(allowed Allowed, proxy *url.URL) *http.Client {
 	}
 }
 
-// Verdicts on an attempt that is no success.
+// Errors of an attempt.
 var (
-	// ErrGone is the error of a delivery that is given up: there is nobody to call any more.
+	// ErrGone means that the webhook no longer exists or is disabled, so the delivery is given up.
 	ErrGone = errors.New("the webhook does not exist or is disabled")
 	errUser = errors.New("the receiver answers 410, which disables the webhook")
 )
 
-// Deliver makes one attempt. The error says why it is no success; ErrGone that there is no use in another one.
+// Deliver attempts a delivery once. It returns ErrGone if another attempt would be useless, and other errors if the
+// attempt failed.
 func (s *Service) Deliver(ctx context.Context, webhook int64, id string, body []byte) (outcome Outcome, err error) {
 	w, err := s.Store.Webhook(ctx, webhook)
 	switch {
@@ -100,7 +101,7 @@ func (s *Service) attempt(ctx context.Context, w Webhook, id string, body []byte
 		return outcome, fmt.Errorf("call the receiver: %w", err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer)) // the status says whether it was taken
+	text, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer)) // the status alone decides whether it was accepted
 	outcome.Status, outcome.Answer = answer.StatusCode, kept(text)
 	const hundred, success = 100, 2
 	if answer.StatusCode/hundred != success {
@@ -109,13 +110,13 @@ func (s *Service) attempt(ctx context.Context, w Webhook, id string, body []byte
 	return outcome, nil
 }
 
-// kept returns the beginning of an answer as text that the database takes.
+// kept returns the beginning of a response as text that the database accepts.
 func kept(answer []byte) string {
 	text := strings.ToValidUTF8(string(answer[:min(len(answer), maxKept)]), string(utf8.RuneError))
 	return strings.ReplaceAll(text, "\x00", string(utf8.RuneError))
 }
 
-// sign returns the signatures of a body with the secrets that are valid.
+// sign returns the signatures of a body with all valid secrets.
 func (s *Service) sign(ctx context.Context, w Webhook, id string, now time.Time, body []byte) (string, error) {
 	sealed := [][]byte{w.Secret}
 	if w.Previous != nil && now.Before(w.RotatedAt.Add(overlap)) {

@@ -21,47 +21,47 @@ import (
 // Config holds the dependencies of a Service. All fields but Proxy and Vault must be set.
 type Config struct {
 	Store   Store
-	Vault   Vault // keeps the secrets; nil refuses webhooks
+	Vault   Vault // seals the secrets; nil refuses webhooks
 	Allowed Allowed
-	Proxy   *url.URL // through which receivers are called; nil for none
+	Proxy   *url.URL // nil for none
 	Now     func() time.Time
 }
 
-// Vault seals secrets with the newest key.
+// Vault seals secrets with the newest key of a keyset.
 type Vault interface {
 	secrets.Sealer
 
-	// Prefix is what every text begins with that is sealed now.
+	// Prefix returns the bytes with which all texts sealed with the newest key begin.
 	Prefix(ctx context.Context) []byte
-	// Reseal seals again what was sealed with an older key.
+	// Reseal seals a text again that was sealed with an older key.
 	Reseal(ctx context.Context, place secrets.Place, sealed []byte) ([]byte, error)
 }
 
-// Service keeps webhooks and calls them. It is safe for concurrent use.
+// Service manages webhooks and calls their receivers. It is safe for concurrent use.
 type Service struct {
 	Config
 
 	client *http.Client
 }
 
-// NewService returns a service over a store.
+// NewService returns a service.
 func NewService(config Config) *Service {
 	return &Service{config, client(config.Allowed, config.Proxy)}
 }
 
-// Wish is what a caller wants a webhook to be.
+// Wish describes a webhook that a caller wants to add or change.
 type Wish struct {
 	URL     string
 	Types   []events.Type
 	Enabled bool
-	Secret  string // empty for one that is made, or for that which it has
+	Secret  string // if empty, Add creates one and Set keeps the present one
 }
 
-// maxWebhooks bounds the webhooks of a site: each event is delivered to all of them.
+// maxWebhooks bounds the webhooks of a site, because each event is delivered to all of them.
 const maxWebhooks = 100
 
-// Add makes a webhook and returns it with its secret, which is not shown again. Faults: Invalid, Forbidden if the
-// server calls nobody, Conflict without a keyset or with too many.
+// Add adds a webhook and returns it with its secret, which is never shown again. Faults: Invalid, Forbidden if no hosts
+// are allowed, Conflict if there is no keyset or there are too many webhooks.
 func (s *Service) Add(ctx context.Context, wish Wish) (w Webhook, secret string, err error) {
 	if secret = wish.Secret; secret == "" {
 		secret = newSecret()
@@ -83,7 +83,7 @@ func (s *Service) Add(ctx context.Context, wish Wish) (w Webhook, secret string,
 	return w, secret, nil
 }
 
-// Set makes a webhook what is wished. A secret that it replaces stays valid for a day. Faults: as of Add, NotFound.
+// Set changes a webhook. A replaced secret remains valid for a day. Faults: those of Add, NotFound.
 func (s *Service) Set(ctx context.Context, id int64, wish Wish) (w Webhook, err error) {
 	if w, err = s.Store.Webhook(ctx, id); err != nil {
 		return w, err
@@ -101,7 +101,7 @@ func (s *Service) Set(ctx context.Context, id int64, wish Wish) (w Webhook, err 
 	return w, s.Store.SetWebhook(ctx, w)
 }
 
-// check says what is wrong with a webhook. An empty secret is the one that it has.
+// check returns an error if a webhook must not have a target or a secret. An empty secret is valid.
 func (s *Service) check(target, secret string) error {
 	if s.Allowed.IsZero() {
 		return fault.New(fault.Forbidden, "WebhooksNotAllowed", "This server calls no webhooks: --webhook-allow, which "+
@@ -117,7 +117,7 @@ func (s *Service) check(target, secret string) error {
 	if err != nil {
 		return fault.New(fault.Invalid, "HTTPBadRequest", "The url of the webhook cannot be called: %w", err)
 	}
-	const least, most = 24, 64 // bytes, by Standard Webhooks
+	const least, most = 24, 64 // in bytes, from Standard Webhooks
 	encoded, isSecret := strings.CutPrefix(secret, secretPrefix)
 	key, err := base64.StdEncoding.DecodeString(encoded)
 	if secret != "" && (!isSecret || err != nil || len(key) < least || len(key) > most) {
@@ -142,7 +142,7 @@ func errNoKeyset() error {
 
 func isNotFound(err error) bool { return fault.KindOf(err) == fault.NotFound }
 
-// Ping has a purser.webhook.ping delivered. Faults: NotFound, Conflict if the webhook is disabled.
+// Ping enqueues a purser.webhook.ping event. Faults: NotFound, Conflict if the webhook is disabled.
 func (s *Service) Ping(ctx context.Context, id int64) (Delivery, error) {
 	w, err := s.Store.Webhook(ctx, id)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *Service) Ping(ctx context.Context, id int64) (Delivery, error) {
 	})
 }
 
-// Deliveries returns a page of the deliveries to a webhook. Fault: NotFound.
+// Deliveries returns a page of a webhook's deliveries, and whether there are more. Fault: NotFound.
 func (s *Service) Deliveries(ctx context.Context, id int64, page queries.Page) ([]Delivery, bool, error) {
 	if _, err := s.Store.Webhook(ctx, id); err != nil {
 		return nil, false, err

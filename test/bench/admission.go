@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// admission measures row 16: what it costs to ask who a request comes from and what that one may, of the cheapest
-// question there is. Two servers answer from one database; one of them asks.
+// admission measures row 16: the cost of authentication, authorization and rate limits for the cheapest request. Two
+// servers use the same database; only one of them checks callers.
 func (b *bench) admission(ctx context.Context) (err error) {
 	b.sayf("row 16: tokens and policy")
 	lax, err := b.start(ctx, "admission")
@@ -51,7 +51,7 @@ func (b *bench) admission(ctx context.Context) (err error) {
 	})
 }
 
-// asking is to send a request so many times that a stroke of the scheduler does not decide.
+// asking returns work that sends a request often enough that the scheduler's interruptions do not matter.
 func asking(ctx context.Context, s *server, request []byte) (work func() error, closeAll func(), err error) {
 	const requests = 20
 	clients, closeAll, err := s.wires(ctx, 1)
@@ -65,7 +65,8 @@ func asking(ctx context.Context, s *server, request []byte) (work func() error, 
 	}, closeAll, err
 }
 
-// strictly makes a token and the flags of a server that asks for it. The rate is counted, and too high to be reached.
+// strictly creates a token, and returns the flags of a server that requires it. Requests are counted, but the limit on
+// their rate is never reached.
 func (b *bench) strictly(ctx context.Context) (token string, flags []string, err error) {
 	tokens, policy := filepath.Join(b.dir, "tokens.yaml"), filepath.Join(b.dir, "policy.yaml")
 	rules := []byte("reader: role:reader or role:viewer\n'deckhand:show_revision': rule:reader or rule:admin_api\n")

@@ -15,14 +15,14 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-// bareVariable tells the bench that it is to be a server that does nothing but write an answer that lies ready: those
-// bytes of a file, from whatever path. It is a process of its own, as the server is that it is compared with.
+// bareVariable is the environment variable that makes the bench a bare server, which does nothing but answer requests
+// to any path with the bytes of a file. It is a process of its own, like the server that it is compared with.
 const bareVariable = "BENCH_BARE"
 
-// bareWait is a path of that server where requests wait until they are given up.
+// bareWait is a path of the bare server where requests wait until the client gives up.
 const bareWait = "/wait"
 
-// startBare runs such a server.
+// startBare runs a bare server.
 func (b *bench) startBare(ctx context.Context, answer []byte) (_ *server, err error) {
 	file := filepath.Join(b.dir, "answer")
 	if err := os.WriteFile(file, answer, 0o600); err != nil {
@@ -51,7 +51,7 @@ func (b *bench) startBare(ctx context.Context, answer []byte) (_ *server, err er
 	return s, s.ready(ctx)
 }
 
-// serveBare is that server, until the context ends.
+// serveBare serves as a bare server until ctx ends.
 func serveBare(ctx context.Context, file, address string) error {
 	answer, err := os.ReadFile(file)
 	if err != nil {

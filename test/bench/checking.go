@@ -24,8 +24,8 @@ type checkedSite struct {
 
 var errNoMemory = errors.New("the system does not tell how much memory a process took")
 
-// checking measures row 22: purser check of a site, as a process from its start to its end, to yaml.v3 reading the same
-// text into nodes.
+// checking measures row 22: a whole process of purser check on a site, relative to yaml.v3 parsing the same text into
+// nodes.
 func (b *bench) checking(ctx context.Context) (err error) {
 	binary := filepath.Join(b.dir, "purser")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", binary, "purser/cmd/purser")
@@ -71,8 +71,8 @@ func (b *bench) checking(ctx context.Context) (err error) {
 	return b.checkMany(ctx, binary)
 }
 
-// checkedSites returns the sites of row 22: a real one, if it is at hand, and one of our own of as many documents. Each
-// is one file.
+// checkedSites returns the sites of row 22, each of them one file: a real one, if available, and a generated one with
+// as many documents.
 func (b *bench) checkedSites() (sites []checkedSite, err error) {
 	const documents = 383
 	name := filepath.Join(b.shared, "corpus", "tm19-airskiff", "documents.yaml")
@@ -100,7 +100,7 @@ func checkOnce(ctx context.Context, binary string, paths ...string) error {
 	return nil
 }
 
-// checkAgain measures a check after one document of a site, which is one file, has changed, as --watch makes it.
+// checkAgain measures the check that --watch makes after one document of a site, a single file, has changed.
 func (b *bench) checkAgain(ctx context.Context, site checkedSite) error {
 	checker := check.New(check.Options{})
 	check := func(i int) error {
@@ -120,7 +120,7 @@ func (b *bench) checkAgain(ctx context.Context, site checkedSite) error {
 	return err
 }
 
-// checkMany measures a folder of many documents, each a file.
+// checkMany measures a folder of many documents, each in its own file.
 func (b *bench) checkMany(ctx context.Context, binary string) error {
 	many := newSite(small(), b.wide)
 	folder := filepath.Join(b.dir, "many")
@@ -141,7 +141,7 @@ func (b *bench) checkMany(ctx context.Context, binary string) error {
 	if !ok {
 		return errNoMemory
 	}
-	const limit, mib = 512, 1 << 10 // of KiB
+	const limit, mib = 512, 1 << 10 // in KiB
 	what := fmt.Sprintf("%d files of a document each: purser check", b.wide)
 	b.add(22, took <= 5*time.Second, "<= 5s", what, short(took))
 	b.add(22, usage.Maxrss <= limit*mib, "<= 512 MiB", what+", memory", fmt.Sprintf("%d MiB", usage.Maxrss/mib))

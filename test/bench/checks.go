@@ -12,7 +12,7 @@ import (
 	"purser/internal/validations/jsonschema"
 )
 
-// drafts are those that a DataSchema may be written in.
+// drafts are the drafts in which a DataSchema may be written.
 var drafts = []struct{ name, uri string }{
 	{"4", "http://json-schema.org/draft-04/schema#"},
 	{"6", "http://json-schema.org/draft-06/schema#"},
@@ -21,7 +21,7 @@ var drafts = []struct{ name, uri string }{
 	{"2020-12", "https://json-schema.org/draft/2020-12/schema"},
 }
 
-// checks measures row 21: checking a decoded document of 2 KB by a compiled schema of 3 KB, to the same with the
+// checks measures row 21: checking a decoded document of 2 KB against a compiled schema of 3 KB, relative to the
 // library.
 func (b *bench) checks(ctx context.Context) error {
 	b.sayf("row 21: checks by JSON Schema")
@@ -57,9 +57,9 @@ func dataOf(ctx context.Context, text string) ([]byte, error) {
 	return document.AppendJSON(nil, document.Locate(value, []string{"data"})), nil
 }
 
-// checkPair compiles a schema with both and reads the data for each.
+// checkPair compiles a schema and parses the data for both sides.
 func checkPair(ctx context.Context, schema, data []byte) (compared, error) {
-	const times = 200 // checks in a turn
+	const times = 200 // checks per turn
 	ours, err := jsonschema.Compile(budget.NewMeter(ctx), schema, jsonschema.Options{})
 	if err != nil {
 		return compared{}, fmt.Errorf("compile: %w", err)

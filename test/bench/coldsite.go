@@ -17,13 +17,13 @@ import (
 // coldSite is a site of row 19.
 type coldSite struct {
 	label  string
-	schema string // put before, into a bucket of its own
+	schema string // put first, into a bucket of its own
 	body   []byte
 	limit  float64
 }
 
-// coldSites measures row 19: a PUT into an empty site, to yaml.v3 reading the same text into nodes. Real sites that are
-// not at hand are left out.
+// coldSites measures row 19: a PUT into an empty site, relative to yaml.v3 parsing the same text into nodes. It leaves
+// out real sites that are not available.
 func (b *bench) coldSites(ctx context.Context) (err error) {
 	own := newSite(small(), b.docs)
 	sites := []coldSite{{fmt.Sprintf("%d x %s", b.docs, own.label), own.schema, own.body(), 0.8}}
@@ -60,7 +60,7 @@ func (b *bench) coldSites(ctx context.Context) (err error) {
 	return nil
 }
 
-// prepare empties the server but for the site's schema.
+// prepare purges the server's site except for the schema.
 func (c coldSite) prepare(ctx context.Context, s *server) error {
 	if err := s.send(ctx, http.MethodDelete, api+"/revisions", nil, io.Discard); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (c coldSite) prepare(ctx context.Context, s *server) error {
 	return vacuum(ctx, s.db)
 }
 
-// readNodes reads all documents of a stream and keeps them, as who uses them would.
+// readNodes parses all documents of a stream and keeps them, as a program that used them would.
 func readNodes(body []byte) error {
 	var documents []*yaml.Node
 	for decoder := yaml.NewDecoder(bytes.NewReader(body)); ; {

@@ -9,7 +9,7 @@ import (
 	"purser/internal/revisions"
 )
 
-// diff compares the first whole revision with the newest, in process.
+// diff compares the first whole revision with the newest one, in process.
 func (w *wide) diff(ctx context.Context) func() error {
 	return func() error {
 		buckets, err := w.service.Diff(ctx, whole, w.newest)
@@ -68,7 +68,8 @@ func (b *bench) diffs(ctx context.Context, long, brief *wide) error {
 	})
 }
 
-// fresh measures a part of rows 8 and 9 while Postgres has no statistics yet: up to a minute after a site was taken in.
+// fresh measures a part of rows 8 and 9 before Postgres has statistics, that is, up to a minute after a site is
+// uploaded.
 func (b *bench) fresh(ctx context.Context, long *wide) error {
 	k, err := long.keyed(ctx, long.few.name)
 	if err != nil {

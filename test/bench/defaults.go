@@ -10,11 +10,11 @@ import (
 	"purser/internal/validations"
 )
 
-// schemasOnly keeps the rows about PUTs and verdicts to the validation of schemas; row 18 measures what the others add.
+// schemasOnly restricts the rows about PUTs and verdicts to the schema validation. Row 18 measures the cost of the
+// others.
 const schemasOnly = "--default-validations=" + validations.SchemaValidation
 
-// defaults measures row 18: what the validations of the whole revision, which count where no policy says otherwise, add
-// to PUTs.
+// defaults measures row 18: the cost that the default validations of the whole revision add to a PUT.
 func (b *bench) defaults(ctx context.Context) (err error) {
 	site := newSite(small(), b.docs)
 	b.sayf("row 18: %d documents of %s, all validations and that of schemas alone", b.docs, site.label)

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	groupedKeys = 40  // of a document of some 2 KB
-	groupCount  = 10  // of its schema
-	checksATurn = 500 // else a turn would be too short to time
+	groupedKeys = 40  // keys of a document of about 2 KB
+	groupCount  = 10  // groups of its schema
+	checksATurn = 500 // with fewer, a turn would be too short to time
 )
 
 // groups measures row 14.
@@ -51,7 +51,8 @@ func groupedData() []byte {
 	return []byte("{" + strings.Join(members, ",") + "}")
 }
 
-// groupedSchema says what a service says of its documents, and so many groups: of either kind, none of them violated.
+// groupedSchema returns a schema with the given number of property groups, of both kinds, none of which the document
+// violates.
 func groupedSchema(groups int) []byte {
 	var properties, rules []string
 	for i := range groupedKeys {

@@ -9,15 +9,16 @@ import (
 	"purser/internal/rendering"
 )
 
-// family is how many documents of three layers have a document of the top layer in common.
+// family is the number of documents in three layers that share one document of the top layer.
 const family = 10
 
-// relatives writes n documents in three layers. All have one label in common, by which every child selects too.
+// relatives writes n documents in three layers. Children select their parent by two labels, one of which all documents
+// have.
 func relatives(n int) string {
 	var b strings.Builder
 	b.WriteString(layerOrder)
 	for i := range n {
-		head := i / family * family // of the family
+		head := i / family * family // index of the family's top document
 		f := frame{kind: "bench/Endpoint/v1", name: fmt.Sprintf("doc-%05d", i), labels: broad(i)}
 		switch i % family {
 		case 0:
@@ -34,7 +35,7 @@ func relatives(n int) string {
 	return b.String()
 }
 
-// broad are labels of which one is on all documents.
+// broad returns the labels of document i, the first of which all documents have.
 func broad(i int) string { return fmt.Sprintf("broad: all, key: doc-%05d", i) }
 
 const (
@@ -42,7 +43,7 @@ const (
 	mostActions = 50    // of a child
 )
 
-// broods writes a parent of many keys, and children that change it by so many actions each.
+// broods writes a parent with many keys, and children that change it by the given number of actions each.
 func broods(children, actions int) string {
 	var b strings.Builder
 	b.WriteString(layerOrder)
@@ -66,7 +67,7 @@ func broods(children, actions int) string {
 	return b.String()
 }
 
-// tenfold is by how much documents become more.
+// tenfold is the factor by which the number of documents grows.
 const tenfold = 10
 
 // growth measures row 12.
@@ -88,7 +89,7 @@ func (b *bench) moreDocuments(ctx context.Context, few int) error {
 	if err != nil {
 		return err
 	}
-	// Else only the larger one would be long enough for the garbage collector to come by in most turns.
+	// Repeat the smaller work, so that the garbage collector runs in turns of both sides.
 	ten := func() error {
 		for range tenfold {
 			if err := one(); err != nil {
@@ -128,7 +129,7 @@ func (b *bench) moreActions(ctx context.Context) error {
 	return nil
 }
 
-// renderer makes what renders the documents of a text.
+// renderer returns a function that renders the documents of a text.
 func renderer(ctx context.Context, text string) (func() error, error) {
 	documents, err := decodeAndCheck(ctx, []byte(text), unchecked{}, cores())
 	if err != nil {

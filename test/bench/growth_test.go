@@ -9,7 +9,7 @@ import (
 	"purser/internal/rendering"
 )
 
-// lastRendered gives the data of the last document of a text.
+// lastRendered returns the rendered data of the last document of a text.
 func lastRendered(t *testing.T, text string) document.Mapping {
 	t.Helper()
 	documents, err := decodeAndCheck(t.Context(), []byte(text), unchecked{}, 1)
@@ -30,7 +30,7 @@ func lastRendered(t *testing.T, text string) document.Mapping {
 	return nil
 }
 
-// TestGrowth makes sure that the documents of row 12 do what is to be measured.
+// TestGrowth checks that the documents of row 12 are rendered as intended.
 func TestGrowth(t *testing.T) {
 	t.Parallel()
 	relative := string(document.AppendJSON(nil, lastRendered(t, relatives(2*family))))

@@ -8,22 +8,22 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// chronicle is a site that changes one document in each revision.
+// chronicle is a site in which each revision changes one document.
 type chronicle struct {
 	*server
 
 	site     *site
 	revision int     // the newest
 	packed   []int   // compressed bytes of the document that each revision changed
-	sizes    []int64 // of the database after each revision; 0 where it was not taken
+	sizes    []int64 // of the database after each revision; 0 if not measured
 }
 
-// vacuumEvery is after how many revisions the database is vacuumed. Rows that are dead because their document was
-// replaced are no part of what a revision adds: their space is used again, but only once vacuum has been there.
-// Autovacuum comes after some 250 of them, which would count as growth in the beginning and as none later.
+// vacuumEvery is the number of revisions between vacuums of the database. The dead rows of replaced documents do not
+// count as growth, because their space is used again, but only after a vacuum. Autovacuum, which runs after about 250
+// of them, would count as growth at first and as none later.
 const vacuumEvery = 10
 
-// history measures rows 4 and 5 for a kind of documents: on a site with a long history, and one with a short one.
+// history measures rows 4 and 5 for a kind of documents, on a site with a long history and on one with a short history.
 func (b *bench) history(ctx context.Context, k kind) (err error) {
 	b.sayf("rows 4-5: %d revisions of %d documents of %s", b.revisions, b.docs, k.label)
 	long, err := b.begin(ctx, k, "long_"+databaseName(k))
@@ -51,7 +51,7 @@ func (b *bench) history(ctx context.Context, k kind) (err error) {
 	return nil
 }
 
-// begin makes a site whose first revision holds everything.
+// begin creates a site whose first revision has all documents.
 func (b *bench) begin(ctx context.Context, k kind, name string) (*chronicle, error) {
 	s, err := b.start(ctx, name)
 	if err != nil {
@@ -79,7 +79,7 @@ func (c *chronicle) next(ctx context.Context) (err error) {
 	return nil
 }
 
-// grow adds revisions that each change one document.
+// grow adds n revisions that change one document each.
 func (c *chronicle) grow(ctx context.Context, n int) error {
 	packer, err := zstd.NewWriter(nil)
 	if err != nil {
@@ -97,7 +97,7 @@ func (c *chronicle) grow(ctx context.Context, n int) error {
 	return nil
 }
 
-// databaseSize is what all tables take with their indexes, after a vacuum.
+// databaseSize returns the size of all tables and indexes, after a vacuum.
 func databaseSize(ctx context.Context, db *pgxpool.Pool) (size int64, err error) {
 	if err := vacuum(ctx, db); err != nil {
 		return 0, err
@@ -109,7 +109,7 @@ func databaseSize(ctx context.Context, db *pgxpool.Pool) (size int64, err error)
 	return size, nil
 }
 
-// span tells what each revision after the one and up to the other added, and what its document takes compressed.
+// span returns the average bytes that each revision after from, up to to, added, and those of its document, compressed.
 func (c *chronicle) span(from, to int) (added, packed float64) {
 	sum := 0
 	for _, n := range c.packed[from:to] {
@@ -132,7 +132,7 @@ func (b *bench) reportGrowth(k kind, c *chronicle) {
 	}
 }
 
-// pageSize is how many revisions a page of the list has; as many as the short history has.
+// pageSize is the number of revisions on a page of the list, which is that of the short history.
 const pageSize = 10
 
 // reads measures row 5.

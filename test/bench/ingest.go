@@ -19,23 +19,23 @@ import (
 
 // ingestTurn is one turn of rows 1 to 3.
 type ingestTurn struct {
-	cold         time.Duration // into an empty site
+	cold         time.Duration // PUT into an empty site
 	phases       map[string]time.Duration
 	alone        time.Duration // decoding and checking the same bytes in process, on one goroutine
 	together     time.Duration // the same on all cores
-	copied       time.Duration // raw COPY of what is stored
-	one, none    time.Duration // PUT with one document changed, with none
-	transactions int64         // that wrote something in a PUT that changed nothing
+	copied       time.Duration // raw COPY of the stored bytes
+	one, none    time.Duration // PUT with one document changed, with none changed
+	transactions int64         // writing transactions during a PUT that changes nothing
 }
 
-// ingester takes a site in, again and again.
+// ingester uploads a site again and again.
 type ingester struct {
 	*server
 
 	site    *site
 	checker validations.Checker
-	version int // of the document that was changed last
-	repeats int // of what is quick, within a turn
+	version int // of the last changed document
+	repeats int // repetitions of quick work within a turn
 }
 
 // ingests measures rows 1 to 3 for a kind of documents.
@@ -59,7 +59,7 @@ func (b *bench) ingests(ctx context.Context, k kind) (err error) {
 			return err
 		}
 	}
-	b.reportIngests(k, len(in.site.body()), turns[1:]) // the first one warmed up
+	b.reportIngests(k, len(in.site.body()), turns[1:]) // the first turn was a warm-up
 	return nil
 }
 
@@ -85,7 +85,7 @@ func (in *ingester) turn(ctx context.Context) (turn ingestTurn, err error) {
 	return turn, in.again(ctx, &turn)
 }
 
-// empty makes the site empty but for the DataSchema, and the tables as small as those of a new one.
+// empty purges the site except for the DataSchema, and shrinks the tables to the size of new ones.
 func (in *ingester) empty(ctx context.Context) error {
 	if err := in.send(ctx, http.MethodDelete, api+"/revisions", nil, io.Discard); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (in *ingester) cold(ctx context.Context, body []byte, turn *ingestTurn) err
 	return in.succeeded(ctx)
 }
 
-// succeeded makes sure that what was measured is a site that passed its checks, not one that failed early.
+// succeeded checks that the measured site passed its checks, rather than failing early.
 func (in *ingester) succeeded(ctx context.Context) error {
 	return in.get(ctx, api+"/revisions/latest/status?expect=success")
 }
@@ -128,7 +128,7 @@ func (in *ingester) succeeded(ctx context.Context) error {
 func (in *ingester) inProcess(ctx context.Context, body []byte, turn *ingestTurn) (
 	docs []*document.Document, err error,
 ) {
-	runtime.GC() // what came before is not part of it
+	runtime.GC() // do not count earlier garbage
 	turn.alone, err = timed(func() error {
 		docs, err = decodeAndCheck(ctx, body, in.checker, 1)
 		return err
@@ -146,7 +146,7 @@ func (in *ingester) inProcess(ctx context.Context, body []byte, turn *ingestTurn
 
 const createCopyTable = `CREATE TABLE bench_copy (digest bytea PRIMARY KEY, data text NOT NULL, metadata text NOT NULL)`
 
-// rawCopy is the quickest way to get the same bytes into the same cluster for good.
+// rawCopy copies the same bytes to the same cluster, durably, in the quickest way.
 func rawCopy(ctx context.Context, db *pgxpool.Pool, docs []*document.Document) (time.Duration, error) {
 	if _, err := db.Exec(ctx, "TRUNCATE bench_copy"); err != nil {
 		return 0, fmt.Errorf("empty the table to copy into: %w", err)
@@ -168,7 +168,7 @@ func rawCopy(ctx context.Context, db *pgxpool.Pool, docs []*document.Document) (
 	return took, nil
 }
 
-// again puts the site with one document changed, and with none.
+// again puts the site with one document changed, and then with none changed.
 func (in *ingester) again(ctx context.Context, turn *ingestTurn) (err error) {
 	bodies := make([][]byte, in.repeats)
 	for i := range bodies {
@@ -194,9 +194,9 @@ func (in *ingester) again(ctx context.Context, turn *ingestTurn) (err error) {
 	return err
 }
 
-// transactions counts those that wrote a row: only they are given a number. The statistics of rows written come late,
-// up to ten seconds after the fact; this is exact at once. What autovacuum does at the same time counts too, which is
-// why the median of all turns is taken.
+// transactions returns the next transaction id. Only transactions that write a row get one. It is exact at once, while
+// the statistics of written rows lag up to ten seconds. Transactions of autovacuum count too, which is why the median
+// of all turns is used.
 func transactions(ctx context.Context, db *pgxpool.Pool) (next int64, err error) {
 	err = db.QueryRow(ctx, `SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint`).Scan(&next)
 	if err != nil {
@@ -244,7 +244,8 @@ func (b *bench) reportAgain(site string, turns []ingestTurn) {
 	b.add(2, wrote == 0, "0", site+": nothing changed, transactions that wrote a row", strconv.FormatInt(wrote, 10))
 }
 
-// phaseText tells where a cold ingest spends its time; what is no phase is reading the body and writing the answer.
+// phaseText describes how long the phases of a cold ingest take. The remaining time is spent on reading the body and
+// writing the answer.
 func phaseText(turns []ingestTurn, cold time.Duration) string {
 	rest := cold
 	var parts []string

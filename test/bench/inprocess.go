@@ -20,7 +20,7 @@ import (
 	"purser/internal/validations/jsonschema"
 )
 
-// compile makes a kind's DataSchema into what checks its documents.
+// compile compiles the DataSchema of a kind.
 func compile(ctx context.Context, k kind) (validations.Checker, error) {
 	limits := document.DefaultLimits()
 	value, err := document.ParseOne(ctx, []byte(k.schema), document.YAML, limits)
@@ -35,8 +35,8 @@ func compile(ctx context.Context, k kind) (validations.Checker, error) {
 	return checker, nil
 }
 
-// decodeAndCheck does with a body what no ingest can do without, and nothing else: it decodes every document and checks
-// it. Parts of it are done on several goroutines if workers is more than one.
+// decodeAndCheck decodes and checks every document of a body, which every ingest must do, and nothing else. It uses
+// several goroutines if workers is more than one.
 func decodeAndCheck(ctx context.Context, body []byte, checker validations.Checker, workers int) (
 	[]*document.Document, error,
 ) {
@@ -101,7 +101,7 @@ func openStore(ctx context.Context, url string) (*store.Store, error) {
 	return store.Open(ctx, url, store.Options{CacheSize: cacheSize, Deadlines: store.DefaultDeadlines()})
 }
 
-// newService makes the service that changes a site of the same parts as the server's own.
+// newService returns a service that changes a site, configured as in the server.
 func newService(kept revisions.Store, engine *validations.Engine) *revisions.Service {
 	return revisions.NewService(revisions.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
@@ -110,7 +110,7 @@ func newService(kept revisions.Store, engine *validations.Engine) *revisions.Ser
 	})
 }
 
-// newQueries returns what answers questions, of a viewer who sees all. It keeps nothing that it renders.
+// newQueries returns a view for a viewer who may see everything. It does not cache rendered documents.
 func newQueries(kept queries.Store, engine *validations.Engine) queries.View {
 	return queries.NewService(queries.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
@@ -118,7 +118,7 @@ func newQueries(kept queries.Store, engine *validations.Engine) queries.View {
 	}).For(authz.Viewer{Encrypted: true})
 }
 
-// forgetful is a cache that keeps nothing.
+// forgetful returns a cache that keeps nothing.
 func forgetful() *revisions.RenderCache {
 	return cache.New[revisions.RenderKey, revisions.Rendering](0)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// version is a document's row, and what it says.
+// version is a row of a document.
 type version struct {
 	id, place, since            int64
 	bucket, schema, layer, name string
@@ -15,7 +15,7 @@ type version struct {
 	metadata, body              []byte
 }
 
-// The rows by key, with the columns that the server reads: of a comparison it reads no contents.
+// Queries by key, with the columns that the server reads. For comparisons, it does not read contents.
 const (
 	versionColumns = `d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata,
 		d.notes`
@@ -29,7 +29,7 @@ const (
 		WHERE d.site = $1 AND d.bucket = $2 AND d.until IS NULL ORDER BY d.place`
 )
 
-// selected reads rows through our own connections.
+// selected reads rows through the bench's own connections.
 func (w *wide) selected(ctx context.Context, sql string, key any) (found []version, err error) {
 	rows, err := w.db.Query(ctx, sql, "default", key)
 	if err != nil {
@@ -49,7 +49,7 @@ func (w *wide) selected(ctx context.Context, sql string, key any) (found []versi
 	return found, nil
 }
 
-// keyed are live documents of a wide site, of which each one is read in turn.
+// keyed reads live documents of a wide site, each in turn.
 type keyed struct {
 	*wide
 

@@ -20,7 +20,7 @@ type layered struct {
 	documents []*document.Document
 }
 
-// layered is a real site if one is at hand, else the one of our own.
+// layered returns a real site, if available, and otherwise the generated one.
 func (o *options) layered(ctx context.Context) (layered, error) {
 	const known = "tm19-airskiff"
 	body, err := os.ReadFile(filepath.Join(o.shared, "corpus", known, "documents.yaml"))
@@ -52,7 +52,7 @@ func substitutions(documents []*document.Document) (n int) {
 	return n
 }
 
-// unchecked finds nothing.
+// unchecked is a Checker that finds nothing.
 type unchecked struct{}
 
 func (unchecked) Check(*budget.Meter, []byte) ([]validations.Finding, error) { return nil, nil }

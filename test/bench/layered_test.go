@@ -7,7 +7,7 @@ import (
 	"purser/internal/validations"
 )
 
-// TestLayeredSite holds the site of our own to what is said of it: its size, and that it renders to what is valid.
+// TestLayeredSite checks the size of the generated site, and that its rendered documents are valid.
 func TestLayeredSite(t *testing.T) {
 	t.Parallel()
 	site, err := newLayered(t.Context(), "own", layeredSite())

@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// The site of our own in three layers, of the shape of a real one: charts of which some are templates and some replace
-// others, and catalogues and secrets that are substituted into them.
+// The generated site has three layers and resembles real ones: charts, some of which are templates or replace others,
+// and catalogues and secrets that are substituted into them.
 const (
 	baseCharts   = 80
-	templates    = 18 // of them, each with a chart of the type that fills it in
-	replacements = 15 // of the others
+	templates    = 18 // charts that are templates, each for another chart
+	replacements = 15 // charts that replace another one
 	passphrases  = 70
 	certificates = 72
 	groups       = 45
 	scripts      = 26
-	settings     = 20 // each of a kind of its own
+	settings     = 20 // each of a different kind
 )
 
-// frame is a document but for its data.
+// frame is a document without its data.
 type frame struct {
 	kind, name, layer     string
-	labels                string // as pairs; "" for none
-	parent                string // labels of the document that it layers on; "" for none
-	actions               string // on that one's data; "" to merge
+	labels                string // comma-separated pairs; "" for none
+	parent                string // labels of its parent; "" for none
+	actions               string // on the parent's data; "" to merge
 	abstract, replacement bool
 	links                 []link
 }
@@ -79,7 +79,7 @@ data:
   layerOrder: [global, type, site]
 `
 
-// layeredSite writes the whole site. Every run writes the same.
+// layeredSite returns the whole site, which is the same in every run.
 func layeredSite() []byte {
 	var b strings.Builder
 	r := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // made up, and the same every time
@@ -94,7 +94,7 @@ func layeredSite() []byte {
 	return []byte(b.String())
 }
 
-// plainSchema is a DataSchema of which only the kind differs.
+// plainSchema is the template of DataSchemas that differ only in the kind.
 const plainSchema = `---
 schema: deckhand/DataSchema/v1
 metadata:
@@ -116,7 +116,7 @@ func writeSchemas(b *strings.Builder) {
 	fmt.Fprintf(b, plainSchema, "bench/Script/v1", "string")
 	for i := range settings {
 		b.WriteString(strings.Replace(chartSchema, "bench/Chart/v1", settingKind(i), 1))
-		fmt.Fprintf(b, "  title: %s\n", settingKind(i)) // or it would be one schema of many names
+		fmt.Fprintf(b, "  title: %s\n", settingKind(i)) // otherwise, all kinds would share one schema
 	}
 }
 
@@ -144,7 +144,7 @@ func writeSecrets(b *strings.Builder, r *rand.Rand) {
 	}
 }
 
-// writeCatalogues writes what charts take their sources, images, endpoints and accounts from.
+// writeCatalogues writes the documents from which charts take their sources, images, endpoints and accounts.
 func writeCatalogues(b *strings.Builder, r *rand.Rand) {
 	var sources, images strings.Builder
 	for i := range baseCharts {
@@ -172,7 +172,7 @@ func writeCatalogues(b *strings.Builder, r *rand.Rand) {
 	frame{kind: "bench/Accounts/v1", name: "accounts", layer: "type", links: links}.write(b, "\n"+accounts.String())
 }
 
-// writeFamily writes a chart, and the one that fills it in or replaces it if there is one.
+// writeFamily writes chart i and the chart that uses it as a template or replaces it, if there is one.
 func writeFamily(b *strings.Builder, r *rand.Rand, i int) {
 	service := services[i%len(services)]
 	base := "name: " + chart(i) + ", component: " + service
@@ -194,13 +194,13 @@ func writeFamily(b *strings.Builder, r *rand.Rand, i int) {
 		"      admin:\n        url: https://admin:PASSWORD@%s.example.com/\n", 1+r.IntN(5), service))
 }
 
-// connections are a part of a chart's configuration that secrets are put into.
+// connections is the part of a chart's configuration into which secrets are substituted.
 const connections = `      connections:
         database: mysql://keystone:PASSWORD@mariadb.example.com:3306/
         messages: rabbit://keystone:PASSWORD@rabbitmq.example.com:5672/
 `
 
-// chartData is the data of a chart, whose configuration ends with more.
+// chartData returns the data of a chart. more is the end of its configuration.
 func chartData(r *rand.Rand, service string, i int, more string) string {
 	var data strings.Builder
 	data.WriteString("\n")

@@ -1,13 +1,14 @@
-// Command bench measures how fast the server is, over real HTTP and a real Postgres, as ratios to what the same machine
-// can do at best in the same minute: absolute times say more about the machine than about the code.
+// Command bench measures the server's performance, over real HTTP and with a real Postgres. Results are ratios to the
+// best that the same machine can do in the same minute, because absolute times say more about the machine than about
+// the code.
 //
 //	go run ./test/bench [-smoke] [-docs 1000] [-wide 10000] [-revisions 1000]
 //		[-rounds 7] [-rows 1,2,3] [-shared ../shared] [-cpuprofile DIR]
 //
-// It builds cmd/server, starts a private Postgres (fsync on) and a server for each group of rows on a database of its
-// own. What is compared is measured in turns, after a warm-up, and a ratio is the median of the ratios of all turns, so
-// that a machine that slows down or is shared slows both sides. It ends with code 0 also where a target is missed:
-// what is measured is printed, and judging it is the reader's.
+// It builds cmd/server, and starts a private Postgres (fsync on) and, for each group of rows, a server on a database of
+// its own. Both sides of a comparison are measured in turns, after a warm-up. A ratio is the median of the ratios of
+// all turns, so a machine that slows down or is shared slows both sides. The exit code is 0 even if a target is missed:
+// the bench prints measurements and leaves their judgement to the reader.
 package main
 
 import (
@@ -24,18 +25,18 @@ import (
 	"time"
 )
 
-// options say how much is measured.
+// options configure the measurements.
 type options struct {
 	docs      int           // documents of the site
-	wide      int           // documents of the site of rows 8 to 10, and of the larger one of row 12
-	revisions int           // that each change one document
-	rounds    int           // turns that a ratio is the median of
-	clients   int           // that post at once
-	span      time.Duration // of posting, for each side of a turn
+	wide      int           // documents of the site of rows 8 to 10, and of the larger site of row 12
+	revisions int           // revisions that change one document each
+	rounds    int           // turns of each comparison
+	clients   int           // concurrent clients
+	span      time.Duration // time of posting, for each side of a turn
 	body      int           // bytes of the large ingest
 	rows      map[int]bool
 	shared    string // directory with real sites, for rows 11, 13, 19, 20, 22 and 25
-	smoke     bool   // see that it works
+	smoke     bool   // only check that the bench works
 	profiles  string // directory for CPU profiles; "" for none
 }
 
@@ -55,7 +56,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	opts, err := parse(args, stderr)
 	if err != nil {
-		return 2 // the flag package has said what is wrong
+		return 2 // the flag package has printed the error
 	}
 	table, err := measure(ctx, opts, stderr)
 	table.write(stdout)
@@ -67,7 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 func parse(args []string, stderr io.Writer) (options, error) {
-	const largestBody = 32 << 20 // what the server takes unless told otherwise
+	const largestBody = 32 << 20 // the server's default limit
 	opts := options{clients: 32, span: time.Second, body: largestBody}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -110,7 +111,7 @@ func (o *options) choose(list string) error {
 	return nil
 }
 
-// wants tells whether any of the rows is to be measured.
+// wants reports whether any of the rows is to be measured.
 func (o *options) wants(rows ...int) bool {
 	for _, row := range rows {
 		if o.rows == nil || o.rows[row] {
@@ -120,7 +121,7 @@ func (o *options) wants(rows ...int) bool {
 	return false
 }
 
-// measure fills the table; what was measured before an error is kept.
+// measure returns the table of measurements. If it fails, the table has those made before.
 func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err error) {
 	t := &table{machine: machine()}
 	if opts.smoke {

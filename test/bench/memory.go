@@ -10,7 +10,7 @@ import (
 
 const mebibyte = 1 << 20
 
-// memory measures row 7 on servers that did nothing else before.
+// memory measures row 7 on new servers.
 func (b *bench) memory(ctx context.Context) (err error) {
 	b.sayf("row 7: memory during an ingest of %d MiB", b.body/mebibyte)
 	if _, err := os.Stat("/proc/self/status"); err != nil {
@@ -48,7 +48,7 @@ func (b *bench) memory(ctx context.Context) (err error) {
 	return b.settled(s)
 }
 
-// settled tells what stays resident a while after.
+// settled reports the resident memory some time after the work.
 func (b *bench) settled(s *server) error {
 	const while = 2 * time.Second
 	time.Sleep(while)
@@ -60,9 +60,9 @@ func (b *bench) settled(s *server) error {
 	return nil
 }
 
-// siteOfSize writes as many documents as fit.
+// siteOfSize returns a site of as many documents as fit into size bytes.
 func siteOfSize(k kind, size int) []byte {
-	// All documents are within some percent of one another.
+	// The sizes of documents differ by a few percent only.
 	documents := newSite(k, size/1500).documents
 	var body strings.Builder
 	for _, doc := range documents {
@@ -74,7 +74,7 @@ func siteOfSize(k kind, size int) []byte {
 	return []byte(body.String())
 }
 
-// resident reads a line of what the kernel knows of the server's memory, in MiB.
+// resident returns a value of the server's /proc status, such as VmRSS, in MiB.
 func (s *server) resident(key string) (float64, error) {
 	text := valueOf(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid), key)
 	var kibibytes float64

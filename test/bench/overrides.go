@@ -19,7 +19,7 @@ const (
 
 var errNotOverridden = errors.New("the overrides do not fit the catalog")
 
-// overrides measures row 23: overriding a compiled catalog, from its text to that of the outcome, to decoding the text.
+// overrides measures row 23: overriding a compiled catalog, from text to text, relative to decoding the text.
 func (b *bench) overrides(ctx context.Context) error {
 	b.sayf("row 23: overriding a catalog")
 	catalog, override := catalogText(), overrideText()
@@ -55,7 +55,7 @@ func (b *bench) overrides(ctx context.Context) error {
 	})
 }
 
-// catalogText returns a catalog with about what Puppet writes for each resource.
+// catalogText returns a catalog with members similar to those that Puppet writes.
 func catalogText() []byte {
 	resources := []string{`{"type":"Class","title":"Service","kind":"class"}`, `{"type":"Package","title":"service"}`}
 	var edges []string
@@ -71,7 +71,7 @@ func catalogText() []byte {
 		strings.Join(edges, ",") + `]}`)
 }
 
-// overrideText returns overrides of every tenth resource, relationships among them.
+// overrideText returns overrides of every tenth resource, including relationships.
 func overrideText() []byte {
 	entries := make([]string, catalogOverrides)
 	for i := range entries {

@@ -15,8 +15,8 @@ import (
 	"purser/internal/murano/checkpath"
 )
 
-// pythonLoadAll loads YAML files with PyYAML's C loader and prints how many seconds that took, without reading the
-// files and starting the interpreter. A file that it cannot load counts as far as it came.
+// pythonLoadAll loads YAML files with PyYAML's C loader and prints the time in seconds, without that of reading the
+// files and starting the interpreter. It counts a file that fails to load up to the failure.
 const pythonLoadAll = `
 import sys, time, yaml
 texts = [open(name, 'rb').read() for name in sys.stdin.read().split('\n')]
@@ -29,7 +29,7 @@ for text in texts:
 print(time.perf_counter() - began)
 `
 
-// packages measures row 24: checking Murano packages, to PyYAML's C loader reading their YAML.
+// packages measures row 24: checking Murano packages, relative to PyYAML's C loader parsing their YAML.
 func (b *bench) packages(ctx context.Context) error {
 	const limit = 3
 	folder := filepath.Join(b.shared, "cases", "murano", "packages")
@@ -52,7 +52,7 @@ func (b *bench) packages(ctx context.Context) error {
 		seconds, err := strconv.ParseFloat(string(bytes.TrimSpace(text)), 64)
 		return time.Duration(seconds * float64(time.Second)), err
 	}
-	var checked, loaded time.Duration // the shortest of each
+	var checked, loaded time.Duration // the shortest times
 	for i := range max(3, b.rounds) {
 		took, err := timed(func() error { return checkAll(ctx, folder) })
 		if err != nil {
@@ -76,7 +76,7 @@ func (b *bench) packages(ctx context.Context) error {
 	return nil
 }
 
-// yamlFiles returns the YAML files below a folder, none if it is missing.
+// yamlFiles returns the YAML files in a folder and its subfolders, none if the folder is missing.
 func yamlFiles(folder string) (files []string) {
 	_ = filepath.WalkDir(folder, func(name string, entry os.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && filepath.Ext(name) == ".yaml" {

@@ -16,11 +16,11 @@ import (
 
 const (
 	pagesTime = 300 * time.Millisecond // for the pages of the newest revision
-	pagesSize = 150 << 10              // bytes of a page, without the picture of a graph
+	pagesSize = 150 << 10              // bytes of a page, without the image of a graph
 )
 
-// pages measures row 25: how long the server takes for the pages of the newest revision of a site of 430 documents,
-// with what they embed, and how large they are; and the same of a large site.
+// pages measures row 25: the size of the pages about the newest revision, and the time that the server takes for them
+// and the files that they embed, on a site of 430 documents and on a large one.
 func (b *bench) pages(ctx context.Context) error {
 	site, err := os.ReadFile(filepath.Join(b.shared, "corpus", "tm19-airsloop", "documents.yaml"))
 	label := "tm19-airsloop, 430 documents"
@@ -37,7 +37,7 @@ func (b *bench) pages(ctx context.Context) error {
 	return b.pagesOf(ctx, "manypages", fmt.Sprintf("%d documents", b.wide), append([]byte(many.schema), many.body()...), 0)
 }
 
-// pagesOf measures the pages of one site; with limit 0 there is no target for the time.
+// pagesOf measures the pages of one site. If limit is 0, the time has no target.
 func (b *bench) pagesOf(ctx context.Context, name, label string, site []byte, limit time.Duration) (err error) {
 	b.sayf("row 25: %s", label)
 	keyset, err := b.keyset(ctx, name)
@@ -54,7 +54,7 @@ func (b *bench) pagesOf(ctx context.Context, name, label string, site []byte, li
 	}
 	var sizes map[string]int
 	times := make([]time.Duration, b.rounds+1)
-	for i := range times { // each time of a revision that nobody has looked at yet
+	for i := range times { // each time for a revision whose pages have not been requested before
 		if err := s.put(ctx, "added", fmt.Appendf(nil, added, i)); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ data: {a: %d}
 
 var embedded = regexp.MustCompile(`<(?:script src|img [^>]*src|link rel="[a-z]+" href)="(/ui/static/[^"]+)"`)
 
-// look asks for pages, and for the files that they embed, each once. It returns the sizes of the pages in bytes.
+// look requests pages, and the files that they embed once each. It returns the sizes of the pages in bytes.
 func (s *server) look(ctx context.Context, pages []string) (map[string]int, error) {
 	sizes, files := map[string]int{}, map[string]bool{}
 	for _, page := range pages {

@@ -15,11 +15,11 @@ type policed struct {
 	*server
 	layered
 
-	asked   []string // the validations that the policy asks for
-	version int      // of the document that was changed last
+	asked   []string // the validations that the policy requires
+	version int      // of the last changed document
 }
 
-// text is the site with its policy, and with one document that other versions say something else in.
+// text returns the site with its policy, and one document that depends on the version.
 func (p *policed) text(version int) []byte {
 	var b bytes.Buffer
 	b.Write(bytes.TrimRight(p.body, "\n"))
@@ -43,7 +43,7 @@ data: {version: %d}
 	return b.Bytes()
 }
 
-// put takes the site in; each time another version.
+// put returns work that puts another version of the site each time.
 func (p *policed) put(ctx context.Context) func() error {
 	return func() error {
 		p.version++
@@ -79,7 +79,7 @@ func (b *bench) policies(ctx context.Context) (err error) {
 	return b.policedPUTs(ctx, with, without)
 }
 
-// police makes a site whose policy asks for validations, and makes sure that it passes them all.
+// police creates a site whose policy requires the validations in asked, and checks that the site passes all of them.
 func (b *bench) police(ctx context.Context, name string, site layered, asked []string) (*policed, error) {
 	s, err := b.start(ctx, name)
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// profilingHook is a file that makes a server write a CPU profile of all it does until SIGUSR1. It is laid over the
-// server's sources for the build alone, so that what is profiled is what is shipped and what is shipped has no switch
-// for it.
+// profilingHook is a source file that makes a server write a CPU profile until it receives SIGUSR1. The build overlays
+// it on the server's sources, so that the profiled code is otherwise the released one, and the released one needs no
+// flag for profiles.
 //
 //go:embed profiling_hook.go.txt
 var profilingHook []byte
 
-// profileVariable tells the hook where to.
+// profileVariable is the environment variable with the path of the profile.
 const profileVariable = "BENCH_CPUPROFILE"
 
-// overlay returns the flags that lay the hook over the server's sources; none if no profile is wanted.
+// overlay returns the build flags that add the hook to the server, none if no profile is wanted.
 func (b *bench) overlay() ([]string, error) {
 	if b.profiles == "" {
 		return nil, nil
@@ -43,7 +43,7 @@ func (b *bench) overlay() ([]string, error) {
 	return []string{"-overlay", list}, nil
 }
 
-// profileSelf profiles what is measured in process, until the end.
+// profileSelf writes a CPU profile of the bench until end is called.
 func (b *bench) profileSelf() (end func(), err error) {
 	if b.profiles == "" {
 		return func() {}, nil

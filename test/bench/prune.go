@@ -19,8 +19,8 @@ import (
 	"purser/internal/validations"
 )
 
-// prunes measures row 17: how long PUTs of other buckets take while half of the revisions are pruned. A prune is over
-// soon, and so several copies of one site are pruned, each once, and all PUTs count.
+// prunes measures row 17: how long PUTs into other buckets take while half of the revisions are pruned. A prune takes
+// little time, so several copies of a site are pruned once each, and all PUTs count.
 func (b *bench) prunes(ctx context.Context) error {
 	const copies, putters = 3, 4
 	history := 2 * b.revisions
@@ -57,7 +57,7 @@ func (b *bench) prunes(ctx context.Context) error {
 	return nil
 }
 
-// fillHistory makes revisions that change all documents of a small bucket.
+// fillHistory creates revisions that change all documents of a small bucket.
 func fillHistory(ctx context.Context, database string, history int) error {
 	if err := store.Migrate(ctx, database); err != nil {
 		return fmt.Errorf("migrate: %w", err)
@@ -81,7 +81,7 @@ func fillHistory(ctx context.Context, database string, history int) error {
 	defer db.Close()
 	service, site := newService(kept, validations.NewEngine(validations.Options{})), newSite(small(), changing)
 	for revision := range history {
-		const often = 100 // or rows that are dead, and plans for fewer, would slow it down
+		const often = 100 // otherwise, dead rows and outdated plans would slow it down
 		if revision%often == 0 {
 			if err := vacuum(ctx, db); err != nil {
 				return err
@@ -97,16 +97,16 @@ func fillHistory(ctx context.Context, database string, history int) error {
 	return nil
 }
 
-// copied is a copy of the site, which is pruned once.
+// copied is a copy of the site, to be pruned once.
 type copied struct {
 	*server
 
 	putters int
-	span    time.Duration // of PUTs without a prune
+	span    time.Duration // duration of PUTs without a prune
 	keep    int
 
-	alone, beside []time.Duration // PUTs
-	took          time.Duration   // the prune
+	alone, beside []time.Duration // durations of PUTs, without and during the prune
+	took          time.Duration   // duration of the prune
 }
 
 func (c *copied) measure(ctx context.Context) (err error) {
@@ -114,7 +114,7 @@ func (c *copied) measure(ctx context.Context) (err error) {
 		began := time.Now()
 		return func() bool { return time.Since(began) < c.span }
 	}
-	for range 2 { // the first is a warm-up
+	for range 2 { // the first one is a warm-up
 		if c.alone, err = c.putWhile(ctx, forSpan()); err != nil {
 			return err
 		}
@@ -135,7 +135,7 @@ func (c *copied) measure(ctx context.Context) (err error) {
 	return err
 }
 
-// putWhile lets clients PUT a document each, again and again, as long as a condition holds.
+// putWhile lets clients repeatedly PUT one document each, until goOn returns false.
 func (c *copied) putWhile(ctx context.Context, goOn func() bool) ([]time.Duration, error) {
 	took := make([][]time.Duration, c.putters)
 	group, ctx := errgroup.WithContext(ctx)
@@ -161,7 +161,7 @@ func (c *copied) putWhile(ctx context.Context, goOn func() bool) ([]time.Duratio
 
 const slowest = 0.99
 
-// percentile is the value that a part of all values do not exceed.
+// percentile returns the smallest value that is not less than the given part of all values.
 func percentile(values []time.Duration, part float64) time.Duration {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[min(len(sorted)-1, int(part*float64(len(sorted))))]

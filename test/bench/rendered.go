@@ -14,37 +14,36 @@ import (
 	"purser/internal/validations"
 )
 
-// frozen is a store that has read the documents of a revision already, so that what is measured is what is done with
-// them.
+// frozen is a store that returns documents which were read before, so that measurements do not include reading them.
 type frozen struct {
 	queries.Store
 
 	documents []*revisions.Stored
 }
 
-// Around tells that the revision is there.
+// Around returns a neighbourhood in which the revision exists.
 func (frozen) Around(context.Context, int64) (revisions.Neighbourhood, error) {
 	return revisions.Neighbourhood{Exists: true}, nil
 }
 
-// AllDocuments returns them.
+// AllDocuments returns the stored documents.
 func (f frozen) AllDocuments(context.Context, int64, revisions.Stamp) (queries.Selected, error) {
 	return queries.Selected{Documents: f.documents}, nil
 }
 
 func everything() queries.Selection { return queries.Selection{Page: queries.Page{Limit: -1}} }
 
-// rendered is a server that has taken in a layered site, with what it rests on in process.
+// rendered is a server with a layered site, and the parts of it that are used in process.
 type rendered struct {
 	*server
 	layered
 
 	kept     *store.Store
-	engine   *validations.Engine // that took the site in
+	engine   *validations.Engine // with the site's compiled schemas
 	revision int64
 	stored   frozen
 	answer   []byte // all rendered documents
-	visible  int    // how many these are
+	visible  int    // number of rendered documents
 }
 
 // rendered measures row 11.
@@ -60,7 +59,7 @@ func (b *bench) rendered(ctx context.Context) (err error) {
 	}
 	r := &rendered{server: s, layered: site, engine: validations.NewEngine(validations.Options{})}
 	defer func() { err = r.stop(err) }()
-	if err := r.take(ctx); err != nil {
+	if err := r.ingest(ctx); err != nil {
 		return err
 	}
 	if err := b.renderings(ctx, r); err != nil {
@@ -69,8 +68,8 @@ func (b *bench) rendered(ctx context.Context) (err error) {
 	return b.cachedGET(ctx, r)
 }
 
-// take takes the site in as the server would, and reads it again.
-func (r *rendered) take(ctx context.Context) (err error) {
+// ingest stores the site as the server would, and reads its documents.
+func (r *rendered) ingest(ctx context.Context) (err error) {
 	if r.kept, err = openStore(ctx, r.db.Config().ConnString()); err != nil {
 		return fmt.Errorf("open the store: %w", err)
 	}
@@ -108,7 +107,8 @@ func (r *rendered) stop(err error) error {
 	return r.server.stop(err)
 }
 
-// render renders and validates a revision to so many documents, and keeps nothing of it.
+// render returns work that renders and validates a revision, without caching. It fails unless there are visible
+// documents.
 func render(ctx context.Context, service queries.View, revision int64, visible int) func() error {
 	return func() error {
 		selected, err := service.Rendered(ctx, revision, everything())
@@ -126,7 +126,7 @@ func (r *rendered) render(ctx context.Context, kept queries.Store, engine *valid
 	return render(ctx, newQueries(kept, engine), r.revision, r.visible)
 }
 
-// unvalidated renders only.
+// unvalidated returns work that renders without validating.
 func (f frozen) unvalidated(ctx context.Context) func() error {
 	documents := make([]*document.Document, len(f.documents))
 	for i, doc := range f.documents {
@@ -135,7 +135,7 @@ func (f frozen) unvalidated(ctx context.Context) func() error {
 	return func() error { return renderAll(ctx, documents) }
 }
 
-// decode reads the texts of all documents.
+// decode returns work that decodes the texts of all documents with read.
 func (f frozen) decode(read func(text []byte) (any, error)) func() error {
 	return func() error {
 		for _, doc := range f.documents {
@@ -149,7 +149,7 @@ func (f frozen) decode(read func(text []byte) (any, error)) func() error {
 	}
 }
 
-// standard reads JSON as everybody can.
+// standard decodes JSON with encoding/json.
 func standard(text []byte) (value any, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -183,7 +183,7 @@ func (b *bench) renderings(ctx context.Context, r *rendered) error {
 	})
 }
 
-// cachedGET compares what is kept of a rendering with bytes that lie ready.
+// cachedGET compares requests for cached rendered documents with the same bytes from a bare server.
 func (b *bench) cachedGET(ctx context.Context, r *rendered) (err error) {
 	bare, err := b.startBare(ctx, r.answer)
 	if err != nil {
@@ -207,7 +207,7 @@ func (b *bench) cachedGET(ctx context.Context, r *rendered) (err error) {
 	})
 }
 
-// getter makes one request again and again.
+// getter returns work that repeats one request.
 func (s *server) getter(ctx context.Context, path string) (get func() error, closeAll func(), err error) {
 	clients, closeAll, err := s.wires(ctx, 1)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// rerendered measures row 20: the first rendering after one document has changed that no other one is made of, to the
-// first of the site. Each turn has a process of its own, which has taken the site in and rendered nothing.
+// rerendered measures row 20: the first rendering after a change to a document on which no other depends, relative to
+// the first rendering of the site. Each turn uses a new process, which has stored the site and rendered nothing.
 func (b *bench) rerendered(ctx context.Context) error {
 	site, err := b.layered(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (b *bench) rerender(ctx context.Context, database string, site []byte) (t t
 	return t, err
 }
 
-// note is a document that no other one depends on.
+// note returns a document on which no other depends.
 func note(version int) []byte {
 	return fmt.Appendf(nil, `---
 schema: bench/Note/v1

@@ -7,15 +7,15 @@ import (
 	"net/http"
 )
 
-// rollback goes back to the first whole revision.
+// rollback returns work that rolls back to the first whole revision.
 func (w *wide) rollback(ctx context.Context) func() error {
 	return func() error {
 		return w.send(ctx, http.MethodPost, fmt.Sprintf("%s/rollback/%d", api, whole), nil, io.Discard)
 	}
 }
 
-// prepare makes ten documents other than in the first whole revision, and a body in which they change once more. After
-// it the server has the bucket in memory, as it has when one PUT follows another; a rollback takes it out.
+// prepare returns work that changes ten documents of the first whole revision, and prepares a body that changes them
+// again. After it, the server has the bucket in memory, as after any PUT; a rollback removes it from memory.
 func (k *bucket) prepare(ctx context.Context) func() error {
 	return func() error {
 		k.revise(0, changing)
@@ -48,7 +48,7 @@ func (b *bench) rollbacks(ctx context.Context, long, brief *wide) error {
 	return nil
 }
 
-// rarely is how many turns a round has of what adds revisions, so that a short history stays one.
+// rarely is the number of turns in a round of work that adds revisions. It is small, to keep a short history short.
 const rarely = 2
 
 // flatRollbacks compares a long history with a short one.

@@ -25,7 +25,7 @@ func (b *bench) secrets(ctx context.Context) (err error) {
 	return nil
 }
 
-// keyset makes a file of keys.
+// keyset creates a keyset file.
 func (b *bench) keyset(ctx context.Context, name string) (string, error) {
 	keyset := filepath.Join(b.dir, name+".json")
 	made := exec.CommandContext(ctx, b.binary, "secrets", "new", "--secrets-keyset", keyset)
@@ -35,7 +35,7 @@ func (b *bench) keyset(ctx context.Context, name string) (string, error) {
 	return keyset, nil
 }
 
-// sealed takes in a site of which every document is encrypted, and the same in clear.
+// sealed compares uploads of a site whose documents are all encrypted with uploads of the same site in cleartext.
 func (b *bench) sealed(ctx context.Context, site *site, keyset string) (err error) {
 	server, err := b.start(ctx, fmt.Sprintf("sealed%d", site.label[0]), "--secrets-keyset", keyset)
 	if err != nil {

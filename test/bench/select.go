@@ -10,10 +10,10 @@ import (
 	"purser/internal/queries"
 )
 
-// often is how many turns a round has of what takes less than a millisecond.
+// often is the number of turns in a round of work that takes less than a millisecond.
 const often = 50
 
-// filter reads a document of a revision by its name, and by its schema too if that is asked for.
+// filter returns work that reads a document of a revision by its name and, if schema is set, by its schema too.
 func (k *keyed) filter(ctx context.Context, revision int64, schema bool) func() error {
 	return func() error {
 		doc := k.another()
@@ -26,7 +26,7 @@ func (k *keyed) filter(ctx context.Context, revision int64, schema bool) func() 
 	}
 }
 
-// latest is filter as a client asks who does not know the newest revision's number.
+// latest is like filter, for a client that does not know the newest revision's number.
 func (k *keyed) latest(ctx context.Context) func() error {
 	return func() error {
 		revision, err := k.service.Resolve(ctx, "latest")
@@ -37,7 +37,7 @@ func (k *keyed) latest(ctx context.Context) func() error {
 	}
 }
 
-// request is filter over HTTP.
+// request is like filter, over HTTP.
 func (k *keyed) request(client wire, revision string) func() error {
 	return func() error {
 		query := "metadata.name=" + url.QueryEscape(k.another().name)
@@ -67,7 +67,7 @@ func (b *bench) filters(ctx context.Context, long, brief *wide) error {
 	return b.flatSelects(ctx, changed, brief)
 }
 
-// selects compares documents that every tenth revision changes with what they cost by key.
+// selects compares reading documents that every tenth revision changes with reading them by key.
 func (b *bench) selects(ctx context.Context, k *keyed) error {
 	what := fmt.Sprintf("one of %d documents after %d revisions by ", b.wide, k.newest)
 	var pairs []compared
@@ -100,7 +100,8 @@ func (b *bench) selects(ctx context.Context, k *keyed) error {
 	return b.compareAll(pairs)
 }
 
-// crowded reads from a revision after which all documents changed at once, so that their versions hang at one node.
+// crowded reads from a revision after which all documents changed at once, so that the index has all their versions in
+// one node.
 func (b *bench) crowded(ctx context.Context, long, _ *wide) error {
 	long.many.revise(0, len(long.site.documents)-changing)
 	if err := long.many.put(ctx); err != nil {

@@ -23,10 +23,10 @@ import (
 	"purser/internal/store/local"
 )
 
-// patience bounds the start and the end of a process.
+// patience bounds the start and the stop of a process.
 const patience = time.Minute
 
-// bench is what all rows share: the machine's Postgres and the built server.
+// bench has what all rows share: the machine's Postgres and the built server.
 type bench struct {
 	options
 	*table
@@ -34,7 +34,7 @@ type bench struct {
 	dir      string
 	binary   string
 	cluster  *local.Cluster
-	admin    *pgxpool.Pool // to make databases with
+	admin    *pgxpool.Pool // to create databases
 	progress io.Writer
 }
 
@@ -48,14 +48,14 @@ func newBench(ctx context.Context, opts options, t *table, progress io.Writer) (
 	if b.dir, err = os.MkdirTemp("", "purser-bench-"); err != nil {
 		return nil, fmt.Errorf("make a directory: %w", err)
 	}
-	// Started by root, Postgres runs as somebody else, who has to get in.
+	// If started by root, Postgres runs as another user, who needs access.
 	if err := os.Chmod(b.dir, 0o755); err != nil { //nolint:gosec // what is in there is made up
 		return nil, fmt.Errorf("open the directory: %w", err)
 	}
 	if err := b.build(ctx); err != nil {
 		return nil, err
 	}
-	// Set up as for a newcomer, but for the connections: those that we compare with come on top of the server's.
+	// The default configuration, except for more connections: those of the bench add to those of the server.
 	b.cluster, err = local.Start(ctx, filepath.Join(b.dir, "state"), slog.New(slog.DiscardHandler), "max_connections=200")
 	if err != nil {
 		return nil, fmt.Errorf("start a private Postgres: %w", err)
@@ -66,7 +66,7 @@ func newBench(ctx context.Context, opts options, t *table, progress io.Writer) (
 	return b, b.describe(ctx)
 }
 
-// build makes the server as `make build` does, so that the build cache serves both.
+// build builds the server as make build does, to share the build cache.
 func (b *bench) build(ctx context.Context) error {
 	b.sayf("building the server")
 	b.binary = filepath.Join(b.dir, "server")
@@ -85,7 +85,7 @@ func (b *bench) build(ctx context.Context) error {
 	return nil
 }
 
-// describe adds the database to what is known of the machine.
+// describe adds the version of the database to the description of the machine.
 func (b *bench) describe(ctx context.Context) error {
 	var version, fsync string
 	const settings = `SELECT current_setting('server_version'), current_setting('fsync')`
@@ -97,7 +97,7 @@ func (b *bench) describe(ctx context.Context) error {
 	return nil
 }
 
-// close stops Postgres and removes everything; it returns the error given, or its own.
+// close stops Postgres and removes all files. It returns err, or else its own error.
 func (b *bench) close(ctx context.Context, err error) error {
 	if b.admin != nil {
 		b.admin.Close()
@@ -120,10 +120,10 @@ type server struct {
 
 	url      string
 	database string        // its URL
-	db       *pgxpool.Pool // our own way into the server's database
+	db       *pgxpool.Pool // the bench's own connections
 	process  *exec.Cmd
 	log      *os.File
-	profile  string // the file it is to write; "" for none
+	profile  string // path of the profile; "" for none
 }
 
 // start runs a server on a new database.
@@ -135,14 +135,14 @@ func (b *bench) start(ctx context.Context, name string, flags ...string) (*serve
 	return b.startOn(ctx, name, database, flags...)
 }
 
-// startOn runs a server with some flags on a database that there is.
+// startOn runs a server on an existing database.
 func (b *bench) startOn(ctx context.Context, name, database string, flags ...string) (_ *server, err error) {
-	// As many connections of each kind as there are clients; a default client keeps two.
+	// One connection for each client; the default transport keeps two.
 	transport := &http.Transport{MaxIdleConnsPerHost: b.clients, DisableCompression: true}
 	s := &server{Client: &http.Client{Transport: transport}, database: database}
 	if b.profiles != "" {
 		s.profile = filepath.Join(b.profiles, name+".pprof")
-		_ = os.Remove(s.profile) // of another run, which would be taken for this one's
+		_ = os.Remove(s.profile) // a previous run may have left one
 	}
 	defer func() {
 		if err != nil {
@@ -183,7 +183,7 @@ func (b *bench) create(ctx context.Context, name string) (string, error) {
 	return u.String(), nil
 }
 
-// freeAddress finds a port that nobody listens on at the moment.
+// freeAddress returns an address with a port that is not in use.
 func freeAddress(ctx context.Context) (string, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *server) launch(command *exec.Cmd, log string) (err error) {
 	return nil
 }
 
-// environment is ours without what would configure the server.
+// environment returns the environment without variables that configure the server.
 func environment() (env []string) {
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "PURSER_") {
@@ -234,7 +234,7 @@ func (s *server) ready(ctx context.Context) error {
 	}
 }
 
-// stop ends the server as an operator would; it returns the error given, or its own.
+// stop stops the server as an operator would. It returns err, or else its own error.
 func (s *server) stop(err error) error {
 	if s.db != nil {
 		s.db.Close()
@@ -263,7 +263,7 @@ func (s *server) post(ctx context.Context, revision, name string, body []byte) e
 	return s.send(ctx, http.MethodPost, api+"/revisions/"+revision+"/validations/"+name, body, io.Discard)
 }
 
-// send makes a request and reads the whole answer, so that its end is what the clock sees.
+// send sends a request and reads the whole answer, so that the measured time includes its end.
 func (s *server) send(ctx context.Context, method, path string, body []byte, answer io.Writer) error {
 	//nolint:gosec // to the server that we started
 	request, err := http.NewRequestWithContext(ctx, method, s.url+path, bytes.NewReader(body))
@@ -288,7 +288,7 @@ func (s *server) send(ctx context.Context, method, path string, body []byte, ans
 	return nil
 }
 
-// phases returns the time that the server has spent so far in each phase of its ingests.
+// phases returns the total time that the server has spent in each phase of its ingests.
 func (s *server) phases(ctx context.Context) (map[string]time.Duration, error) {
 	var text bytes.Buffer
 	if err := s.send(ctx, http.MethodGet, "/metrics", nil, &text); err != nil {

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// seed makes every run take in the same site.
+// seed makes all runs use the same site.
 const seed = 20260101
 
-// kind is a kind of document: the DataSchema that governs it, and what writes one.
+// kind is a kind of document: its DataSchema and a function that writes one.
 type kind struct {
 	label  string
 	name   string
@@ -31,7 +31,7 @@ func newSite(k kind, n int) *site {
 	return s
 }
 
-// change writes a document anew; of another version it differs in one value.
+// change replaces document i. Versions of a document differ in one value.
 func (s *site) change(i, version int) {
 	var b strings.Builder
 	s.write(&b, rand.New(rand.NewPCG(seed, uint64(i))), i, version) //nolint:gosec // made up, and the same every time

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestSite holds the sites to what the rows say of them: their size, valid, and the same in every run.
+// TestSite checks that generated sites have the documented size, are valid, and are the same in every run.
 func TestSite(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

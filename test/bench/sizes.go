@@ -15,31 +15,31 @@ import (
 	"purser/internal/validations"
 )
 
-// fivefold is by how much the larger site of row 27 is larger than the one of rows 8 to 10.
+// fivefold is the ratio of the larger site of row 27 to the site of rows 8 to 10.
 const fivefold = 5
 
-// mostRounds bounds the rounds of row 27, which are long.
+// mostRounds bounds the rounds of row 27, which take long.
 const mostRounds = 3
 
-// pageRepeats is how often a page is read in a round: often enough that some readings come after the collection of the
-// garbage that the stages before have made.
+// pageRepeats is how often a page is read in a round: often enough that the garbage of the stages before is collected by
+// then.
 const pageRepeats = 2000
 
-// sized is a server with a site of so many documents, and the times of what was done with it, one for each round.
+// sized is a server with a site of a given size, and the times of each stage.
 type sized struct {
 	*server
 
 	site  *site
 	took  map[string][]time.Duration
-	times int // that the site was changed
+	times int // number of changes to the site
 }
 
-// stages are what is done with a site, in this order.
+// stages are the steps of a round, in order.
 var stages = []struct {
 	name    string
-	whole   bool // it may take time for each document of the site
+	whole   bool // the time may grow with the number of documents
 	do      func(s *sized, ctx context.Context) error
-	repeats int // of what is short; 0 is 1
+	repeats int // in a round; 0 means once
 }{
 	{"PUT into an empty site", true, (*sized).putAll, 0},
 	{"first GET of the rendered documents", true, (*sized).rendered, 0},
@@ -74,7 +74,7 @@ func (s *sized) change(ctx context.Context) error {
 	return s.put(ctx, "site", s.site.body())
 }
 
-// round does all stages once, on a site that was purged before.
+// round runs all stages on a purged site.
 func (s *sized) round(ctx context.Context) error {
 	if err := s.send(ctx, http.MethodDelete, api+"/revisions", nil, io.Discard); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (s *sized) round(ctx context.Context) error {
 	return nil
 }
 
-// least is the least time of a stage, which other processes have disturbed least.
+// least returns the shortest time of a stage, which other processes have disturbed least.
 func (s *sized) least(stage string) time.Duration {
 	least := time.Duration(math.MaxInt64)
 	for _, took := range s.took[stage] {
@@ -106,8 +106,8 @@ func (s *sized) least(stage string) time.Duration {
 	return least
 }
 
-// sizes measures row 27: what a document costs in a site of many, to what it costs in one of a fifth of them, and the
-// memory that the larger one needs.
+// sizes measures row 27: the cost of a document in a large site, relative to that in a site of a fifth of the size, and
+// the memory that the large site needs.
 func (b *bench) sizes(ctx context.Context) (err error) {
 	few := b.wide
 	many := fivefold * few
@@ -140,7 +140,7 @@ func (b *bench) sizes(ctx context.Context) (err error) {
 	return b.sized(sites[0], sites[1], sites[2])
 }
 
-// sized adds what was measured of the three sites of row 27.
+// sized adds the measurements of the three sites of row 27 to the table.
 func (b *bench) sized(few, many, bound *sized) error {
 	n := len(many.site.documents)
 	var all, bounded time.Duration

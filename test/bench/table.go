@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 )
 
-// table is what comes out: a line for each thing measured, and the machine.
+// table is the output: a line for each measurement, and the machine.
 type table struct {
 	lines   []line
 	machine []string
@@ -21,7 +21,7 @@ type table struct {
 type line struct {
 	row                    int
 	what, measured, target string
-	verdict                string // ok, short, or info where there is no target
+	verdict                string // ok, short, or info if there is no target
 }
 
 func (t *table) add(row int, ok bool, target, what, measured string) {
@@ -32,17 +32,17 @@ func (t *table) add(row int, ok bool, target, what, measured string) {
 	t.lines = append(t.lines, line{row, what, measured, target, verdict})
 }
 
-// atLeast adds a ratio that should not be lower than a target.
+// atLeast adds a ratio that should not be below target.
 func (t *table) atLeast(row int, ratio, target float64, what, details string) {
 	t.add(row, ratio >= target, fmt.Sprintf(">= %gx", target), what, fmt.Sprintf("%.2fx  (%s)", ratio, details))
 }
 
-// atMost adds a ratio that should not be higher than a target.
+// atMost adds a ratio that should not be above target.
 func (t *table) atMost(row int, ratio, target float64, what, details string) {
 	t.add(row, ratio <= target, fmt.Sprintf("<= %gx", target), what, fmt.Sprintf("%.2fx  (%s)", ratio, details))
 }
 
-// infof adds what explains other lines and has no target of its own.
+// infof adds a line without a target, which explains others.
 func (t *table) infof(row int, what, format string, args ...any) {
 	t.lines = append(t.lines, line{row, what, fmt.Sprintf(format, args...), "", "info"})
 }
@@ -54,11 +54,11 @@ func (t *table) write(w io.Writer) {
 	for _, l := range t.lines {
 		fmt.Fprintf(columns, "%d\t%s\t%s\t%s\t%s\n", l.row, l.what, l.measured, l.target, l.verdict)
 	}
-	_ = columns.Flush() // whoever reads it is gone
+	_ = columns.Flush() // the reader may be gone
 	fmt.Fprintf(w, "\n%s\n", strings.Join(t.machine, "; "))
 }
 
-// machine describes what the numbers were taken on, as far as Linux tells.
+// machine describes the machine, as far as Linux tells.
 func machine() []string {
 	return []string{
 		valueOf("/proc/cpuinfo", "model name"),
@@ -69,7 +69,7 @@ func machine() []string {
 	}
 }
 
-// valueOf returns what stands behind "key:" in a file such as those of /proc.
+// valueOf returns the value of "key:" in a file such as those in /proc.
 func valueOf(path, key string) string {
 	file, err := os.Open(path)
 	if err != nil {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// timed returns how long work took.
+// timed returns the duration of work.
 func timed(work func() error) (time.Duration, error) {
 	began := time.Now()
 	err := work()
 	return time.Since(began), err
 }
 
-// medianTime is the median time of n repetitions.
+// medianTime returns the median duration of n repetitions.
 func medianTime(n int, work func(i int) error) (time.Duration, error) {
 	times := make([]time.Duration, n)
 	for i := range times {
@@ -29,7 +29,7 @@ func median[T time.Duration | float64 | int64](values []T) T {
 	return sorted[len(sorted)/2]
 }
 
-// medianOf is the median of what each turn says.
+// medianOf returns the median of a value of each turn.
 func medianOf[R any, T time.Duration | float64 | int64](turns []R, value func(R) T) T {
 	values := make([]T, len(turns))
 	for i, turn := range turns {
@@ -40,7 +40,7 @@ func medianOf[R any, T time.Duration | float64 | int64](turns []R, value func(R)
 
 func ratio(a, b time.Duration) float64 { return a.Seconds() / b.Seconds() }
 
-// short rounds a time for reading.
+// short formats a duration for people.
 func short(d time.Duration) string {
 	switch {
 	case d >= time.Second:

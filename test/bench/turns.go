@@ -2,15 +2,15 @@ package main
 
 import "time"
 
-// compared is work that should not take much longer than another.
+// compared is work that should not take much longer than other work.
 type compared struct {
 	row  int
 	what string
 	against,
 	measured func() error
-	before  func() error // what both sides need to have been done each time, untimed; nil for nothing
-	limit   float64      // 0 for information only
-	repeats int          // turns in each round; 0 for what suits milliseconds
+	before  func() error // untimed preparation before each side of a turn; nil for none
+	limit   float64      // 0 if there is no target
+	repeats int          // turns in each round; 0 for the default, which suits milliseconds
 }
 
 // turn is one measurement of each side of a comparison.
@@ -26,7 +26,7 @@ func (b *bench) compareAll(pairs []compared) error {
 	return nil
 }
 
-// compare takes both sides in turns and adds their ratio to the table.
+// compare measures both sides in turns and adds their ratio to the table.
 func (b *bench) compare(pair compared) error {
 	const usual = 6
 	if pair.repeats == 0 {
@@ -35,7 +35,7 @@ func (b *bench) compare(pair compared) error {
 	warmUp := pair.repeats
 	turns := make([]turn, warmUp+b.rounds*pair.repeats)
 	for i := range turns {
-		if err := turns[i].take(pair, i%2 == 0); err != nil {
+		if err := turns[i].measure(pair, i%2 == 0); err != nil {
 			return err
 		}
 	}
@@ -51,8 +51,8 @@ func (b *bench) compare(pair compared) error {
 	return nil
 }
 
-// take measures both sides. Which one goes first takes turns too: the second finds caches warm, or garbage to collect.
-func (t *turn) take(pair compared, againstFirst bool) (err error) {
+// measure times both sides. The order alternates, because the second side finds warm caches, or garbage to collect.
+func (t *turn) measure(pair compared, againstFirst bool) (err error) {
 	if againstFirst {
 		if t.against, err = pair.time(pair.against); err != nil {
 			return err

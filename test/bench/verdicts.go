@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// posting is what an external validator sends.
+// posting is the body that an external validator posts.
 var posting = []byte("status: success\nvalidator:\n  name: bench\n  version: 1.0.0\nerrors: []\n")
 
 const (
@@ -23,7 +23,7 @@ const (
 	selectPosted = `SELECT body FROM bench_posted WHERE revision = $1 AND name = $2 ORDER BY id DESC LIMIT 1`
 )
 
-// entries is how many results a revision has whose status is asked for.
+// entries is the number of results of the revision whose status is requested.
 const entries = 1000
 
 // verdicts measures row 6.
@@ -44,7 +44,7 @@ func (b *bench) verdicts(ctx context.Context) (err error) {
 	if err := b.posts(ctx, s); err != nil {
 		return err
 	}
-	// Each number of names gets a revision of its own to be posted to.
+	// Each number of names gets its own revision.
 	for _, names := range []int{10, entries} {
 		if err := c.grow(ctx, 1); err != nil {
 			return err
@@ -56,15 +56,15 @@ func (b *bench) verdicts(ctx context.Context) (err error) {
 	return b.summaries(ctx, c)
 }
 
-// moreResults is how many results a revision has whose validations are listed, of tenNames names.
+// moreResults is the number of results of the revision whose validations are listed, under tenNames names.
 const moreResults, tenNames = 10_000, 10
 
-// insertResults adds a part of them.
+// insertResults adds some of the results.
 const insertResults = `INSERT INTO results (site, revision, name, status, validator, errors, created_at, message)
 	SELECT site, revision, name, status, validator, errors, created_at, message FROM results
 	CROSS JOIN generate_series(2, $2::bigint / $3) WHERE revision = $1`
 
-// summaries compares the list of validations of a revision with many results to that of one with few.
+// summaries compares the list of validations of a revision with many results to that of a revision with few.
 func (b *bench) summaries(ctx context.Context, c *chronicle) error {
 	var pair [2]func() error
 	for i, results := range []int{tenNames, moreResults} {
@@ -92,13 +92,13 @@ func (b *bench) summaries(ctx context.Context, c *chronicle) error {
 	}})
 }
 
-// storm is what clients got done that all worked at once.
+// storm is the work that concurrent clients got done.
 type storm struct {
-	each    time.Duration // of the whole, for one piece of work: the inverse of throughput
+	each    time.Duration // duration divided by the pieces of work: the inverse of throughput
 	latency time.Duration // median
 }
 
-// rage lets clients work for a time, each as fast as it can.
+// rage lets clients work for a while, each as fast as it can.
 func (b *bench) rage(ctx context.Context, work func(ctx context.Context, client int) error) (storm, error) {
 	took := make([][]time.Duration, b.clients)
 	began := time.Now()
@@ -122,7 +122,7 @@ func (b *bench) rage(ctx context.Context, work func(ctx context.Context, client 
 	return storm{each: time.Since(began) / time.Duration(len(all)), latency: median(all)}, nil
 }
 
-// posts compares posting with inserting.
+// posts compares posting results with inserting rows.
 func (b *bench) posts(ctx context.Context, s *server) error {
 	clients, closeAll, err := s.wires(ctx, b.clients)
 	if err != nil {
@@ -157,8 +157,8 @@ func (b *bench) posts(ctx context.Context, s *server) error {
 	return nil
 }
 
-// statuses compares asking for the status of the newest revision with a select, after results under a number of names
-// were posted to it.
+// statuses compares requests for the status of the newest revision with a select, after results under the given number
+// of names have been posted.
 func (b *bench) statuses(ctx context.Context, c *chronicle, names int) error {
 	revision := strconv.Itoa(c.revision)
 	for i := range entries {
@@ -183,9 +183,9 @@ func (b *bench) statuses(ctx context.Context, c *chronicle, names int) error {
 	return nil
 }
 
-// askTurn is one turn of asking for the status.
+// askTurn is one turn of requests for the status.
 type askTurn struct {
-	status, selected, health time.Duration // one after the other
+	status, selected, health time.Duration // durations of single requests
 	statuses, selects        storm         // by all clients at once
 }
 

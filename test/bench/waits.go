@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// How many wait in row 26: for what a waiter costs, and for how soon each is answered.
+// Numbers of waiting requests in row 26: to measure the cost of a waiter, and how soon each is answered.
 const manyWaiters, someWaiters = 10_000, 1000
 
-// waits measures row 26: what requests that wait cost, and how soon they are answered.
+// waits measures row 26: the cost of waiting requests, and how soon they are answered.
 func (b *bench) waits(ctx context.Context) error {
 	many, some := manyWaiters, someWaiters
 	if b.smoke {
@@ -44,7 +44,7 @@ func (b *bench) waits(ctx context.Context) error {
 	return b.withWaits(ctx, "waits_many", func(s *server) error { return b.endOf(ctx, s, many) })
 }
 
-// withWaits has a new server used, whose revision 1 waits for a result.
+// withWaits calls use with a new server whose revision 1 waits for a result.
 func (b *bench) withWaits(ctx context.Context, name string, use func(*server) error) (err error) {
 	s, err := b.start(ctx, name, "--max-waits", "20000")
 	if err != nil {
@@ -62,7 +62,7 @@ metadata: {schema: metadata/Control/v1, name: p}
 data: {validations: [{name: never-validation}]}
 `
 
-// crowd are requests that wait, each on a connection of its own.
+// crowd is a set of requests that wait, each on a connection of its own.
 type crowd struct {
 	conns   []net.Conn
 	readers []*bufio.Reader
@@ -74,7 +74,7 @@ func (c *crowd) close() {
 	}
 }
 
-// gather opens so many connections.
+// gather opens n connections.
 func (s *server) gather(ctx context.Context, n int) (*crowd, error) {
 	u, err := url.Parse(s.url)
 	if err != nil {
@@ -93,7 +93,7 @@ func (s *server) gather(ctx context.Context, n int) (*crowd, error) {
 	return c, nil
 }
 
-// ask has all of them send a request.
+// ask sends a request on each connection.
 func (c *crowd) ask(path string) error {
 	for _, conn := range c.conns {
 		if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: bench\r\n\r\n"); err != nil {
@@ -103,7 +103,7 @@ func (c *crowd) ask(path string) error {
 	return nil
 }
 
-// heard returns when each was answered, and the last status.
+// heard returns the time of each answer, and the last status.
 func (c *crowd) heard() (at []time.Time, status int, err error) {
 	at = make([]time.Time, len(c.conns))
 	failures := make([]error, len(c.conns))
@@ -127,7 +127,7 @@ func (c *crowd) heard() (at []time.Time, status int, err error) {
 	return at, statuses[0], errors.Join(failures...)
 }
 
-// waiting waits until so many requests wait.
+// waiting waits until n requests wait.
 func (s *server) waiting(ctx context.Context, n int) error {
 	for {
 		var text strings.Builder
@@ -142,8 +142,8 @@ func (s *server) waiting(ctx context.Context, n int) error {
 	}
 }
 
-// askForEvents has all of them wait for the next event, from the cursor of the newest one: who asks from now on may be
-// counted as waiting before it has found out what that is, and then not be told of the next one.
+// askForEvents makes all connections wait for the next event after the newest one. It names the cursor, because a
+// request for events from now on may count as waiting before it has found out the newest one, and then miss the next.
 func (s *server) askForEvents(ctx context.Context, c *crowd) error {
 	var text strings.Builder
 	if err := s.send(ctx, http.MethodGet, api+"/events?since=now", nil, &text); err != nil {
@@ -157,7 +157,7 @@ func (s *server) askForEvents(ctx context.Context, c *crowd) error {
 	return c.ask(api + "/events?wait=5m&since=" + cursor)
 }
 
-// answers measures how soon waiters are answered, and what they cost those who make changes.
+// answers measures how soon waiters are answered, and how much they slow down changes.
 func (b *bench) answers(ctx context.Context, s *server, n int) error {
 	const posts = 20
 	post := func() error { return s.post(ctx, "1", "some-validation", posting) }
@@ -205,8 +205,8 @@ func (b *bench) answers(ctx context.Context, s *server, n int) error {
 	return nil
 }
 
-// postsBeside measures what waiters cost changes that do not answer them: on one of two servers, each with a database
-// of its own, requests wait. Both make the same changes in turns.
+// postsBeside measures how much waiters slow down changes that do not answer them. Requests wait on one of two servers,
+// each with its own database. Both make the same changes in turns.
 func (b *bench) postsBeside(ctx context.Context, without, with *server, n int) error {
 	const posts, turnsOfRound = 25, 4
 	c, err := with.gather(ctx, n)
@@ -232,7 +232,7 @@ func (b *bench) postsBeside(ctx context.Context, without, with *server, n int) e
 			if err != nil {
 				return err
 			}
-			const settle = 150 * time.Millisecond // what the last change has woken up is no matter of the other server
+			const settle = 150 * time.Millisecond // so that woken requests do not disturb the other server
 			time.Sleep(settle)
 		}
 		ratios = append(ratios, ratio(took[with], took[without]))
@@ -242,8 +242,8 @@ func (b *bench) postsBeside(ctx context.Context, without, with *server, n int) e
 	return nil
 }
 
-// calm returns the resident memory in MiB once it falls no further: what the requests have left over goes back to the
-// system within seconds.
+// calm returns the resident memory in MiB once it stops falling. Memory that requests used is returned to the system
+// within seconds.
 func (s *server) calm() (float64, error) {
 	const interval, patient = time.Second, 5
 	least, err := s.resident("VmRSS")
@@ -257,7 +257,7 @@ func (s *server) calm() (float64, error) {
 	return least, err
 }
 
-// memoryOf measures what a server takes of memory for each request that waits, in KiB. They come one after the other.
+// memoryOf returns the memory that a waiting request takes, in KiB. The requests start one after the other.
 func (s *server) memoryOf(ctx context.Context, path string, n int) (each float64, c *crowd, err error) {
 	before, err := s.resident("VmRSS")
 	if err != nil {
@@ -284,7 +284,7 @@ func (s *server) memoryOf(ctx context.Context, path string, n int) (each float64
 	return (during - before) * 1024 / float64(n), c, nil
 }
 
-// bareWaits measures what a waiter takes of a server that does nothing else than to let it wait.
+// bareWaits measures the memory that a waiting request takes in a bare server.
 func (b *bench) bareWaits(ctx context.Context, n int) (err error) {
 	s, err := b.startBare(ctx, nil)
 	if err != nil {
@@ -300,7 +300,7 @@ func (b *bench) bareWaits(ctx context.Context, n int) (err error) {
 	return nil
 }
 
-// endOf measures what a waiter takes of memory, and how long the last of many waits after SIGTERM.
+// endOf measures the memory that a waiting request takes, and how long the last of many waits after SIGTERM.
 func (b *bench) endOf(ctx context.Context, s *server, n int) error {
 	each, c, err := s.memoryOf(ctx, api+"/revisions/1/status?expect=success&wait=5m", n)
 	if err != nil {

@@ -11,35 +11,35 @@ import (
 	"purser/internal/validations"
 )
 
-// changing is how many documents of a wide site differ between its first whole revision and its newest one.
+// changing is the number of documents that differ between the first whole revision of a wide site and its newest one.
 const changing = 10
 
 // whole is the first revision of a wide site that has all documents.
 const whole = 2
 
-// wide is a site of many documents of which a few change in every revision of its history. Those few are in a bucket of
-// their own, so that a history is quick to make.
+// wide is a site of many documents, a few of which change in every revision. The few are in a bucket of their own, so
+// that a long history takes little time to create.
 type wide struct {
 	*server
 
-	kept    *store.Store // the server's database, in process
-	service queries.View // on it
+	kept    *store.Store // on the server's database, in process
+	service queries.View // on store
 	site    *site
-	few     *bucket // those that change
-	many    *bucket // the others
+	few     *bucket // the documents that change
+	many    *bucket // the other documents
 	newest  int64   // revision
 }
 
-// bucket is a part of a wide site that is PUT again and again, each time with other values in ten of its documents.
+// bucket is a part of a wide site. Each PUT changes values in ten of its documents.
 type bucket struct {
 	*wide
 
 	name    string
-	head    string // what stands before its documents
-	from    int    // where its documents begin among those of the site, the ten that change first
-	to      int    // where they end
+	head    string // the text before its documents
+	from    int    // index of its first document in the site; the first ten change first
+	to      int    // index after its last document
 	version int
-	body    []byte // what is to be PUT next
+	body    []byte // the body of the next PUT
 }
 
 // wideSites measures rows 8 to 10, on a site with a long history and on one with a short one.
@@ -74,7 +74,7 @@ func (b *bench) wideSites(ctx context.Context) (err error) {
 	return nil
 }
 
-// widen makes a wide site with a history of so many revisions after the first whole one.
+// widen creates a wide site with the given number of revisions after the first whole one.
 func (b *bench) widen(ctx context.Context, name string, history int) (_ *wide, err error) {
 	s, err := b.start(ctx, name)
 	if err != nil {
@@ -109,12 +109,12 @@ func (b *bench) widen(ctx context.Context, name string, history int) (_ *wide, e
 	return w, w.differs(ctx)
 }
 
-// manual leaves it to us when Postgres takes statistics, or it would depend on the moment whether there are any.
+// manual disables autovacuum, so that the bench decides when Postgres has statistics.
 const manual = `ALTER TABLE documents SET (autovacuum_enabled = false);
 	ALTER TABLE contents SET (autovacuum_enabled = false);
 	ALTER TABLE revisions SET (autovacuum_enabled = false)`
 
-// open makes the service on the server's database, of the same parts as the server's own.
+// open creates a view of the server's database, configured as in the server.
 func (w *wide) open(ctx context.Context) (err error) {
 	if w.kept, err = openStore(ctx, w.db.Config().ConnString()); err != nil {
 		return fmt.Errorf("open the store: %w", err)
@@ -128,7 +128,7 @@ func (w *wide) open(ctx context.Context) (err error) {
 
 var errOther = errors.New("not what was to be measured")
 
-// differs makes sure that what is compared are sites where that many documents differ.
+// differs checks that as many documents differ as a comparison assumes.
 func (w *wide) differs(ctx context.Context) error {
 	found, err := w.kept.Compare(ctx, whole, w.newest)
 	if err != nil {
@@ -147,7 +147,7 @@ func (w *wide) stop(err error) error {
 	return w.server.stop(err)
 }
 
-// revise gives some of its documents new values, counted from its first one.
+// revise changes the values of some documents. from and to count from the bucket's first document.
 func (k *bucket) revise(from, to int) {
 	k.version++
 	for i := from; i < to; i++ {

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// wire is one client's connection, for rows whose requests take so little that the work of http.Client would be a good
-// part of what is measured: it sends the same bytes again and again and reads the answers with no goroutines between.
+// wire is a client's connection for rows with short requests, of which the work of http.Client would be a large part.
+// It sends the same bytes again and again, and reads the answers in the same goroutine.
 type wire struct {
 	net.Conn
 
 	answers *bufio.Reader
 }
 
-// wires opens a connection for each client; close ends them all.
+// wires opens a connection for each client. closeAll closes them.
 func (s *server) wires(ctx context.Context, clients int) (list []wire, closeAll func(), err error) {
 	closeAll = func() {
 		for _, w := range list {
@@ -36,7 +36,7 @@ func (s *server) wires(ctx context.Context, clients int) (list []wire, closeAll 
 	return list, closeAll, nil
 }
 
-// message is a request as it goes over the wire.
+// message returns a request in wire format.
 func message(method, path string, body []byte) []byte {
 	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: bench\r\nAccept: */*\r\n", method, path)
 	if body != nil {
@@ -45,7 +45,7 @@ func message(method, path string, body []byte) []byte {
 	return append([]byte(head+"\r\n"), body...)
 }
 
-// send makes a request and reads the whole answer.
+// send sends a request and reads the whole answer.
 func (w wire) send(message []byte) error {
 	if _, err := w.Write(message); err != nil {
 		return fmt.Errorf("send a request: %w", err)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Whoever does not pass the rules of encrypted documents brings none in, and gets the others only; a URL that both ask
-// has another ETag for each.
+// Callers without the rules for encrypted documents cannot store any and get only the others. The ETag of a URL differs
+// between callers with and without these rules.
 func TestAccess_encryptedDocuments(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin", "plain")
@@ -40,8 +40,8 @@ func TestAccess_encryptedDocuments(t *testing.T) {
 	}
 }
 
-// Whoever may not bring encrypted documents in does not delete them with their revisions either, nor tries to. As in
-// Deckhand, with --compat=deckhand the rule of deleting is enough.
+// Callers who may not store encrypted documents cannot delete revisions with such documents either, nor try to in a dry
+// run. As in Deckhand, with --compat=deckhand the rule for deleting is enough.
 func TestAccess_deletingEncryptedDocuments(t *testing.T) {
 	t.Parallel()
 	for _, compat := range []bool{false, true} {
@@ -82,7 +82,7 @@ func TestAccess_deletingEncryptedDocuments(t *testing.T) {
 					t.Fatalf("%s %s: %d revisions are left", r.method, r.path, left)
 				}
 			}
-			send("plain", "POST", "revisions/prune?keep=3", "").is(t, http.StatusOK) // the first has nothing encrypted
+			send("plain", "POST", "revisions/prune?keep=3", "").is(t, http.StatusOK) // the first revision has nothing encrypted
 			send("admin", "POST", "revisions/prune?keep=1", "").is(t, http.StatusOK)
 			send("admin", "DELETE", "revisions", "").is(t, http.StatusNoContent)
 		})

@@ -16,7 +16,8 @@ import (
 	"purser/internal/authz"
 )
 
-// ruleOf is what spec/api.md §1.1 says, and of Purser's own routes internal/access. Routes that are not here are open.
+// ruleOf maps routes to the rules that they need, from spec/api.md §1.1 and, for Purser's own routes, internal/authz.
+// Other routes need none.
 var ruleOf = map[string]string{
 	"GET /api/v1.0/buckets":                                                        authz.ListCleartextDocuments,
 	"GET /api/v1.0/events":                                                         authz.ListEvents,
@@ -73,13 +74,13 @@ var ruleOf = map[string]string{
 	"GET /api/v1.0/whoami":                                                         "",
 }
 
-// keys is a tokens file and the tokens of those who stand in it.
+// keys is a tokens file, and the tokens of its users.
 type keys struct {
 	file string
 	of   map[string]string // tokens by user
 }
 
-// newKeys makes tokens for users, each with the role that is the user's name.
+// newKeys creates tokens for users, each with a role of the same name as the user.
 func newKeys(t *testing.T, users ...string) *keys {
 	t.Helper()
 	k := &keys{filepath.Join(t.TempDir(), "tokens.yaml"), map[string]string{}}
@@ -101,12 +102,12 @@ func (k *keys) add(t *testing.T, user string, flags ...string) {
 	}
 }
 
-// as is the header of a request of a user.
+// as returns the request header of a user.
 func (k *keys) as(user string) map[string]string {
 	return map[string]string{"Authorization": "Bearer " + k.of[user], "Content-Type": "application/x-yaml"}
 }
 
-// startWith runs a server that knows the tokens of these users, with a policy if there is one.
+// startWith runs a server with the tokens file, and with a policy unless it is empty.
 func (k *keys) startWith(t *testing.T, policy string, flags ...string) *server {
 	t.Helper()
 	flags = append([]string{"--auth", "tokens", "--tokens-file", k.file}, flags...)
@@ -130,7 +131,7 @@ func writeFile(t *testing.T, path, text string) {
 	}
 }
 
-// eachRoute makes a request to every route of the contract.
+// eachRoute calls visit with a request for every route of the contract.
 func eachRoute(t *testing.T, visit func(route string, r request)) {
 	t.Helper()
 	parts := strings.NewReplacer("{bucket}", "b", "{revision}", "4711", "{other}", "4712", "{tag}", "t", "{name}", "v",
@@ -152,8 +153,8 @@ func offRole(rule string) string {
 	return "without-" + strings.TrimPrefix(strings.TrimPrefix(rule, "deckhand:"), "purser:")
 }
 
-// Every rule is switched off in turn, for a user of its own: what asks for that rule is refused to that user, and
-// nothing else is.
+// Each rule is denied in turn to a user of its own. The requests that need the rule are refused to that user, and no
+// others.
 func TestAccess_everyRuleOfEveryRoute(t *testing.T) {
 	t.Parallel()
 	var policy strings.Builder
@@ -184,7 +185,8 @@ func TestAccess_everyRuleOfEveryRoute(t *testing.T) {
 	})
 }
 
-// Whoever may change a site, but not read validations, is refused the findings of a change before anything is stored.
+// A caller who may change a site but not read validations is refused the findings of a change before anything is
+// stored.
 func TestAccess_findingsOfChanges(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin", "writer", "reader")
@@ -266,7 +268,7 @@ func TestAccess_nobody(t *testing.T) {
 	}
 }
 
-// What a client says of itself adds nothing to what its token says.
+// Headers of a client do not add to the rights of its token.
 func TestAccess_smuggling(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "reader")
@@ -290,7 +292,7 @@ func TestAccess_smuggling(t *testing.T) {
 	}
 }
 
-// What is wrong with a request is found in the reference's order (spec/api.md §10).
+// Errors in a request are found in the reference's order (spec/api.md §10).
 func TestAccess_order(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "reader")
@@ -324,7 +326,7 @@ func TestAccess_order(t *testing.T) {
 		if tt.user != "" {
 			tt.header["X-Auth-Token"] = k.of[tt.user]
 		}
-		if tt.method == http.MethodHead { // which has no body to hold against the contract
+		if tt.method == http.MethodHead { // HEAD has no body to check against the contract
 			got, err := s.try(t.Context(), tt.request)
 			if err != nil || got.status != tt.status {
 				t.Errorf("HEAD: status %d, %v", got.status, err)

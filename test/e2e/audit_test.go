@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// deeds are what the audit shows, the newest first: user, method, target below /api/v1.0, revision and status.
-func (s *server) deeds(t *testing.T, k *keys, query string) (list []string) {
+// auditEvents returns the audit events, newest first: user, method, target below /api/v1.0, revision and status.
+func (s *server) auditEvents(t *testing.T, k *keys, query string) (list []string) {
 	t.Helper()
 	got := s.send(t, request{method: http.MethodGet, path: "audit?" + query, header: k.as("admin")}).is(t, http.StatusOK)
 	for _, item := range got.results(t) {
@@ -66,7 +66,7 @@ func TestAudit(t *testing.T) {
 		"admin PUT buckets/a/documents?dry-run=true <nil> 200",
 		"admin PUT buckets/a/documents 1 200",
 	}
-	if diff := cmp.Diff(want, s.deeds(t, k, "")); diff != "" {
+	if diff := cmp.Diff(want, s.auditEvents(t, k, "")); diff != "" {
 		t.Errorf("the audit (-want +got):\n%s", diff)
 	}
 	for query, part := range map[string][]string{
@@ -79,7 +79,7 @@ func TestAudit(t *testing.T) {
 		"until=" + url.QueryEscape(began.Add(-time.Minute).Format(time.RFC3339)):             nil,
 		"user=reader&since=" + url.QueryEscape(began.Add(-time.Minute).Format(time.RFC3339)): want[8:9],
 	} {
-		if diff := cmp.Diff(part, s.deeds(t, k, query)); diff != "" {
+		if diff := cmp.Diff(part, s.auditEvents(t, k, query)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", query, diff)
 		}
 	}
@@ -89,7 +89,7 @@ func TestAudit(t *testing.T) {
 	do("reader", "GET", "audit", "").fails(t, http.StatusForbidden, "HTTPForbidden", "deckhand:show_audit")
 }
 
-// Every dry run is recorded as one, whatever comes of it: who tries what happens learns from each answer.
+// Every dry run is recorded as one, whatever its result, because each answer reveals something to the caller.
 func TestAudit_dryRuns(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin", "plain", "reader")
@@ -105,7 +105,7 @@ func TestAudit_dryRuns(t *testing.T) {
 		r.header = k.as("admin")
 		s.send(t, r).is(t, http.StatusOK)
 	}
-	before := len(s.deeds(t, k, "limit=1000"))
+	before := len(s.auditEvents(t, k, "limit=1000"))
 	large := widget("w", "\n  a: "+strings.Repeat("x", 3000))
 	var want []string
 	for _, c := range []struct {
@@ -143,19 +143,19 @@ func TestAudit_dryRuns(t *testing.T) {
 		}
 		want = append([]string{fmt.Sprint(c.user, " ", c.method, " ", c.path, " <nil> ", c.status)}, want...)
 	}
-	got := s.deeds(t, k, "limit=1000")
+	got := s.auditEvents(t, k, "limit=1000")
 	if diff := cmp.Diff(want, got[:max(0, len(got)-before)]); diff != "" {
 		t.Errorf("the audit (-want +got):\n%s", diff)
 	}
-	// Nor is it hidden behind a long query.
+	// A long query does not hide the parameter either.
 	path := "buckets/b/documents?message=" + strings.Repeat("m", 3000) + "&dry-run=true"
 	s.send(t, request{method: "PUT", path: path, body: site, header: k.as("admin"), bad: true})
-	if deed := s.deeds(t, k, "limit=1")[0]; !strings.Contains(deed, "buckets/b/documents?dry-run=true&message=mmm") {
+	if deed := s.auditEvents(t, k, "limit=1")[0]; !strings.Contains(deed, "buckets/b/documents?dry-run=true&message=mmm") {
 		t.Errorf("the audit has %s", deed)
 	}
 }
 
-// What is recorded of a request names it as its answer and the log do.
+// An audit event identifies the request by the same id as its answer and the log.
 func TestAudit_whole(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin")
@@ -180,7 +180,7 @@ func TestAudit_whole(t *testing.T) {
 	}
 }
 
-// Each change that is acknowledged stands in the audit then, whoever else is at it.
+// Each acknowledged change is in the audit as soon as it is acknowledged, even under concurrency.
 func TestAudit_knowsWhatIsAcknowledged(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin")
@@ -199,19 +199,19 @@ func TestAudit_knowsWhatIsAcknowledged(t *testing.T) {
 					return
 				}
 				revision, _, _ := strings.Cut(strings.Trim(got.got.Get("ETag"), `"`), "-")
-				if deeds := s.deeds(t, k, "revision="+revision); len(deeds) != 1 {
-					t.Errorf("revision %s stands in the audit as %v", revision, deeds)
+				if auditEvents := s.auditEvents(t, k, "revision="+revision); len(auditEvents) != 1 {
+					t.Errorf("revision %s stands in the audit as %v", revision, auditEvents)
 				}
 			}
 		})
 	}
 	group.Wait()
-	if got := s.deeds(t, k, "limit=1000"); len(got) != 40 {
-		t.Errorf("%d deeds of 40", len(got))
+	if got := s.auditEvents(t, k, "limit=1000"); len(got) != 40 {
+		t.Errorf("%d auditEvents of 40", len(got))
 	}
 }
 
-// A change is stored together with its audit event, or not at all. Refusals that cannot be recorded are in the log.
+// A change is stored together with its audit event, or not at all. The log has refusals that could not be recorded.
 func TestAudit_cannotRecord(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin")
@@ -240,7 +240,7 @@ func TestAudit_cannotRecord(t *testing.T) {
 	s.exec(t, "ALTER TABLE lost RENAME TO audit")
 }
 
-// exec changes the server's database behind its back.
+// exec executes SQL in the server's database.
 func (s *server) exec(t *testing.T, sql string) {
 	t.Helper()
 	execute(t, s.database, sql)

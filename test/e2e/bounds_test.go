@@ -30,7 +30,7 @@ func TestBounds_rate(t *testing.T) {
 	}
 }
 
-// slowPut begins a PUT whose body goes on to come until it is finished, and waits until the server asks for the body.
+// slowPut starts a PUT and waits until the server asks for the body, which ends when finish is called.
 func slowPut(t *testing.T, s *server, bucket string, header map[string]string) (finish func() answer) {
 	t.Helper()
 	header = maps.Clone(header)
@@ -76,11 +76,11 @@ func TestBounds_ingests(t *testing.T) {
 
 var underWay = regexp.MustCompile(`"path":"/api/v1.0/buckets/waiting/documents"`)
 
-// Bodies for which there is no memory wait until there is.
+// Requests wait until there is memory for their bodies.
 func TestBounds_memory(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--ingest-memory", "1000")
-	finish := slowPut(t, s, "slow", yamlBody()) // of unknown length: it might take all
+	finish := slowPut(t, s, "slow", yamlBody()) // of unknown length, so it reserves the maximum
 	waited := make(chan answer, 1)
 	go func() {
 		got, err := s.try(t.Context(), request{
@@ -91,7 +91,7 @@ func TestBounds_memory(t *testing.T) {
 		}
 		waited <- got
 	}()
-	for range 20 { // meanwhile what has no body is answered
+	for range 20 { // requests without a body are answered meanwhile
 		s.get(t, "revisions").is(t, http.StatusOK)
 	}
 	if underWay.MatchString(s.log.text()) {
@@ -101,7 +101,7 @@ func TestBounds_memory(t *testing.T) {
 	(<-waited).is(t, http.StatusOK)
 }
 
-// The memory of a server bounds its heap, softly.
+// --memory is a soft limit of the heap.
 func TestBounds_heap(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--memory", "512MiB")
@@ -116,7 +116,7 @@ func TestBounds_noMemoryInTime(t *testing.T) {
 	body := widget("w", "\n  a: "+strings.Repeat("x", 100))
 	finish := slowPut(t, s, "slow", yamlBody())
 	got := s.send(t, request{method: http.MethodPut, path: "buckets/b/documents", body: body, header: yamlBody()})
-	switch got.status { // whichever of the two is the first to have waited for too long
+	switch got.status { // either may be the first to exceed the wait
 	case http.StatusOK:
 	case http.StatusServiceUnavailable:
 		if got.got.Get("Retry-After") == "" {
@@ -129,7 +129,7 @@ func TestBounds_noMemoryInTime(t *testing.T) {
 	s.put(t, "b", body).is(t, http.StatusOK)
 }
 
-// Metrics on a listener of their own are there for everybody, and nowhere else.
+// Metrics on a listener of their own need no authentication, and are not on the other one.
 func TestMetrics_listenElsewhere(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin")

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Buckets have pages, and count what the caller may see.
+// The list of buckets is paged, and counts only what the caller may see.
 func TestBuckets(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin", "plain")

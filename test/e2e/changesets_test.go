@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// in makes documents name their bucket, as those of a change set must.
+// in makes documents name their bucket, as documents of a change set must.
 func in(bucket, documents string) string {
 	return strings.ReplaceAll(documents, "---\nschema:", "---\nstatus: {bucket: "+bucket+"}\nschema:")
 }
 
-// changeSet puts documents into their buckets; the query may name others.
+// changeSet puts documents into their buckets. The query may name further buckets.
 func (s *server) changeSet(t *testing.T, query, documents string) answer {
 	t.Helper()
 	return s.send(t, request{method: http.MethodPut, path: "changesets" + query, body: documents, header: yamlBody()})
@@ -142,7 +142,7 @@ func TestChangeSet(t *testing.T) {
 		t.Parallel()
 		s := start(t)
 		text := in("b", w1)
-		s.put(t, "a", text) // says that it is for b, which does not matter there
+		s.put(t, "a", text) // names bucket b, which does not matter here
 		s.isPlaced(t, "1", "w1 in a@1")
 		s.changeSet(t, "", text).fails(t, http.StatusConflict, "DuplicateDocumentExists", "in bucket: a")
 		s.changeSet(t, "?buckets=a", text).is(t, http.StatusOK)

@@ -22,7 +22,7 @@ type found struct {
 	Line, Column                   int
 }
 
-// checked returns what purser check finds in a body, apart from what the server does not look for.
+// checked returns the findings of purser check in a body, without those that only purser check has.
 func checked(t *testing.T, body string) (all []found) {
 	t.Helper()
 	report, err := check.New(check.Options{}).Check(t.Context(), []check.File{{Name: "site.yaml", Text: []byte(body)}})
@@ -38,11 +38,11 @@ func checked(t *testing.T, body string) (all []found) {
 	return all
 }
 
-// foretold returns what a server finds in a body as a dry run.
+// foretold returns the findings of a server in a dry run of a body.
 func (s *server) foretold(t *testing.T, body string) (all []found) {
 	t.Helper()
 	r := put("site", body).request("?findings=true&dry-run=true")
-	r.bad = true // the real sites are of another's making
+	r.bad = true // real sites may break the contract
 	list, _ := s.send(t, r).is(t, http.StatusOK).mapping(t)["findings"].([]any)
 	for _, item := range list {
 		finding, _ := item.(map[string]any)
@@ -56,8 +56,8 @@ func (s *server) foretold(t *testing.T, body string) (all []found) {
 	return all
 }
 
-// byMessage sorts findings by all but their places. places tells that these count: those of rendered values are where
-// they were written, and those of no document somewhere.
+// byMessage sorts findings, without their places unless places is true: values in rendered documents have the place
+// where they were written, and findings without a document have any place.
 func byMessage(all []found) []found {
 	for i := range all {
 		all[i].Line, all[i].Column = 0, 0
@@ -66,7 +66,7 @@ func byMessage(all []found) []found {
 	return slices.Compact(all)
 }
 
-// realSites returns the real sites that are at hand, and the examples as one.
+// realSites returns the available real sites, and the examples as one site.
 func realSites(t *testing.T) map[string]string {
 	t.Helper()
 	sites := map[string]string{
@@ -83,15 +83,15 @@ func realSites(t *testing.T) map[string]string {
 	return sites
 }
 
-// planted is a mistake at a line of a site; counts from 1.
+// planted is a mistake at a line of a site; lines count from 1.
 type planted struct {
 	line int
 	what string
 }
 
-// plant makes mistakes in documents of a site, one in each of so many that have a line like the pattern's: the line
-// becomes another one. The mistake is at the line itself, or at one of the three before it that begins with the key.
-// Abstract documents, which may not be rendered at all, are left alone.
+// plant makes up to most mistakes, each in a different document that has a line like pattern: it replaces the line. The
+// mistake is expected at that line, or at one of the three before it that begins with key. Abstract documents, which
+// may not be rendered, are not changed.
 func plant(lines []string, used map[int]bool, pattern, with, key string, most int) (made []planted) {
 	like, begin, abstract := regexp.MustCompile(pattern), 0, false
 	for i, line := range lines {
@@ -117,13 +117,14 @@ func plant(lines []string, used map[int]bool, pattern, with, key string, most in
 	return made
 }
 
-// kinds of mistakes: the lines that they change, what these become, and the key that is found, and how many are made.
+// sow describes a kind of mistake: the lines to change, their replacement, the key at which it is found, and how many
+// to make.
 type sow struct {
 	pattern, with, key string
 	most               int
 }
 
-// strict makes the DataSchema of a site's charts say of what types some values are.
+// strict makes the DataSchema of a site's charts require types for some values.
 func strict(site string) string {
 	before, after, found := strings.Cut(site, "  name: armada/Chart/v1\n")
 	if !found {
@@ -134,8 +135,8 @@ func strict(site string) string {
 		"  properties: {namespace: {type: string}, release: {type: string}}\n" + rest
 }
 
-// What purser check finds is what the server finds in the same documents, message for message; and mistakes in real
-// documents are found at the lines where they were made.
+// purser check finds the same as the server in the same documents, message for message. It finds mistakes in real
+// documents at the lines where they were made.
 func TestCheck_sideBySide(t *testing.T) {
 	t.Parallel()
 	count := 0
@@ -154,7 +155,7 @@ func TestCheck_sideBySide(t *testing.T) {
 		}
 		site = "---\n" + strings.TrimPrefix(site, "---\n")
 		for what, sows := range map[string][]sow{
-			"refused": { // by the server, all at once
+			"refused": { // all of these are refused by the server
 				{`^  name: (.*)$`, "  nme: $1 # %d", "metadata:", 3},
 				{`^  storagePolicy: cleartext$`, "  storagePolicy: clear # %d", "", 3},
 				{`^schema: (armada.*)$`, "schema: $1/nonsense # %d", "", 3},

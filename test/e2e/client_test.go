@@ -15,16 +15,16 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// request is what is sent. The path is one below /api/v1.0 unless it begins with a slash.
+// request is a request. Its path is relative to /api/v1.0 unless it begins with a slash.
 type request struct {
 	method, path string
 	body         string
 	header       map[string]string
-	stream       io.Reader // in place of body: sent in chunks, its length unknown
-	bad          bool      // it breaks the contract on purpose
+	stream       io.Reader // replaces body: sent in chunks, of unknown length
+	bad          bool      // breaks the contract on purpose
 }
 
-// answer is what came back.
+// answer is the answer to a request.
 type answer struct {
 	request
 
@@ -33,7 +33,7 @@ type answer struct {
 	text   string
 }
 
-// yamlBody is the header of requests whose body is YAML.
+// yamlBody returns the header of requests with a YAML body.
 func yamlBody() map[string]string { return map[string]string{"Content-Type": "application/x-yaml"} }
 
 func (s *server) get(t *testing.T, path string, header ...string) answer {
@@ -48,7 +48,7 @@ func (s *server) put(t *testing.T, bucket, documents string) answer {
 	})
 }
 
-// putBad is put with what the contract forbids.
+// putBad is put with a body that breaks the contract.
 func (s *server) putBad(t *testing.T, bucket, documents string) answer {
 	t.Helper()
 	return s.send(t, request{
@@ -61,7 +61,7 @@ func (s *server) post(t *testing.T, path, body string) answer {
 	return s.send(t, request{method: http.MethodPost, path: path, body: body, header: yamlBody()})
 }
 
-// report posts a result about a revision: its name and status.
+// report posts the result of a validation of a revision.
 func (s *server) report(t *testing.T, revision int, validation, status string) {
 	t.Helper()
 	s.post(t, fmt.Sprintf("revisions/%d/validations/%s", revision, validation),
@@ -81,7 +81,7 @@ func pairs(list []string) map[string]string {
 	return header
 }
 
-// send makes a request and holds it and its answer against the contract.
+// send sends a request, and checks it and its answer against the contract.
 func (s *server) send(t *testing.T, r request) answer {
 	t.Helper()
 	a, err := s.try(t.Context(), r)
@@ -137,7 +137,7 @@ func (a answer) is(t *testing.T, status int) answer {
 	return a
 }
 
-// fails checks that the answer is this error, and that its text has each of these parts.
+// fails checks that the answer is an error of a type, and that its text contains all parts.
 func (a answer) fails(t *testing.T, status int, errorType string, parts ...string) {
 	t.Helper()
 	a.is(t, status)
@@ -153,7 +153,7 @@ func (a answer) fails(t *testing.T, status int, errorType string, parts ...strin
 	}
 }
 
-// documents reads a stream of YAML documents or a JSON array.
+// documents decodes a stream of YAML documents or a JSON array.
 func (a answer) documents(t *testing.T) []map[string]any {
 	t.Helper()
 	var documents []map[string]any
@@ -175,7 +175,7 @@ func (a answer) documents(t *testing.T) []map[string]any {
 	}
 }
 
-// mapping reads an answer that is one mapping.
+// mapping decodes an answer that is a single mapping.
 func (a answer) mapping(t *testing.T) map[string]any {
 	t.Helper()
 	if strings.HasPrefix(a.got.Get("Content-Type"), "application/json") {
@@ -188,7 +188,7 @@ func (a answer) mapping(t *testing.T) map[string]any {
 	return documents[0]
 }
 
-// results are the items of a listing, whose count must be right.
+// results returns the items of a list, and checks its count.
 func (a answer) results(t *testing.T) []any {
 	t.Helper()
 	listing := a.is(t, http.StatusOK).mapping(t)
@@ -199,7 +199,7 @@ func (a answer) results(t *testing.T) []any {
 	return results
 }
 
-// brief keeps the output of a failed test readable.
+// brief shortens text in the output of failed tests.
 func brief(text string) string {
 	const most = 1500
 	text = string(bytes.ToValidUTF8([]byte(text), []byte("?")))

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Answers with secrets are not compressed: their size would tell what stands beside a secret.
+// Answers with secrets are not compressed, because their size would reveal text next to a secret.
 func TestCompressed_secrets(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--secrets-keyset", newKeyset(t))
@@ -14,7 +14,7 @@ func TestCompressed_secrets(t *testing.T) {
 	s.put(t, "site", layeringPolicy("lp")+passphrase("pw", "hunter2")+doc("acme/Widget/v1", "open", "{text: "+text+"}")+
 		docWith("acme/Widget/v1", "w", "{text: "+text+"}", substitutes(fromPassphrase("{path: .password}")))).is(t, http.StatusOK)
 	for path, want := range map[string]bool{
-		"documents":                                                     true, // with a reference
+		"documents":                                                     true, // contains only a reference
 		"documents?metadata.name=w":                                     true,
 		"rendered-documents":                                            false,
 		"rendered-documents?metadata.name=w":                            false,
@@ -26,7 +26,7 @@ func TestCompressed_secrets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r) // it accepts gzip
+		got, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(r) // the transport accepts gzip
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,7 +19,7 @@ func (s *server) atOnce(t *testing.T, n int, put func(i int) (bucket, documents 
 			bucket, documents := put(i)
 			a, err := s.try(t.Context(), request{
 				method: http.MethodPut, path: "buckets/" + bucket + "/documents", body: documents, header: yamlBody(),
-				bad: true, // or not: the contract is too slow to check for what some tests send
+				bad: true, // the contract is too slow to check for the bodies of some tests
 			})
 			if err != nil {
 				t.Error(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tagged are paths whose answers carry an ETag.
+// tagged lists paths whose answers have an ETag.
 var tagged = []string{
 	"revisions", "revisions?limit=1", "revisions/1", "revisions/latest", "revisions/1/documents", "revisions/1/documents?limit=1",
 	"revisions/1/rendered-documents", "revisions/1/rendered-documents?limit=1",

@@ -29,7 +29,8 @@ func TestContract_isOpenAPI(t *testing.T) {
 	}
 }
 
-// Parameters and headers are checked as OpenAPI 3.0, which passes over the keywords that it does not know.
+// Parameters and headers are checked as OpenAPI 3.0, which ignores keywords that it does not know, so they must not
+// have any.
 func TestContract_parameters(t *testing.T) {
 	t.Parallel()
 	c := mustContract(t)
@@ -47,7 +48,7 @@ func TestContract_parameters(t *testing.T) {
 	}
 }
 
-// isPlain checks that a schema is one of OpenAPI 3.0.
+// isPlain checks that a schema is valid in OpenAPI 3.0.
 func isPlain(t *testing.T, where string, schema *openapi3.SchemaRef) {
 	t.Helper()
 	if err := schema.Value.Validate(t.Context(), openapi3.DisableExamplesValidation()); err != nil {
@@ -126,7 +127,7 @@ func TestContract_isServed(t *testing.T) {
 	}
 }
 
-// Of the checks themselves: they find what differs.
+// The contract checks detect deviations.
 func TestContract_isHeldAgainst(t *testing.T) {
 	t.Parallel()
 	mustContract(t)

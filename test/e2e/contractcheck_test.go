@@ -16,11 +16,11 @@ import (
 	"purser"
 )
 
-// contract is openapi.yaml, read once.
+// contract is openapi.yaml, parsed once.
 type contract struct {
 	doc *openapi3.T
-	// plain is doc as OpenAPI 3.0, for parameters and headers: for 3.1 the library compiles their schemas anew for each
-	// value. TestContract_parameters makes sure that 3.0 knows all that they say.
+	// plain is doc as OpenAPI 3.0, for parameters and headers: for 3.1, the library would compile their schemas again for
+	// each value. TestContract_parameters checks that they use no keyword that 3.0 lacks.
 	plain  *openapi3.T
 	bodies *schemas
 }
@@ -35,7 +35,7 @@ var loadContract = sync.OnceValues(func() (*contract, error) {
 		return nil, err
 	}
 	for _, header := range doc.Components.Headers {
-		if schema := header.Value.Schema.Value; schema.Const != nil { // which 3.0 does not know
+		if schema := header.Value.Schema.Value; schema.Const != nil { // a keyword that 3.0 lacks
 			schema.Enum, schema.Const = []any{schema.Const}, nil
 		}
 	}
@@ -44,7 +44,7 @@ var loadContract = sync.OnceValues(func() (*contract, error) {
 	return &contract{doc: doc, plain: &plain, bodies: bodies}, nil
 })
 
-// checkContract holds a request and its answer against openapi.yaml.
+// checkContract checks a request and its answer against openapi.yaml.
 func checkContract(base string, a answer) error {
 	c, err := loadContract()
 	if err != nil {
@@ -58,7 +58,7 @@ func checkContract(base string, a answer) error {
 	input := &openapi3filter.RequestValidationInput{
 		Request: sent, PathParams: params, Route: route,
 		Options: &openapi3filter.Options{
-			// Whether a token is needed depends on how the server was started.
+			// Whether a token is needed depends on the server's flags.
 			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
 			ExcludeRequestBody: true,
 		},
@@ -88,7 +88,7 @@ func (c *contract) checkRequest(input *openapi3filter.RequestValidationInput, a 
 	return c.checkBody(described.Value.Content, input.Request.Header, a.body)
 }
 
-// checkAnswer checks status and headers, and the body of all but HEAD, which has none.
+// checkAnswer checks the status and headers, and the body except that of HEAD.
 func (c *contract) checkAnswer(input *openapi3filter.RequestValidationInput, a answer) error {
 	response := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: input, Status: a.status, Header: a.got,
@@ -119,7 +119,7 @@ func (c *contract) checkBody(content openapi3.Content, header http.Header, text 
 	return c.bodies.check(described.Schema.Value, kind, text)
 }
 
-// route finds the path of the contract that a request is for, and its operation if there is one.
+// route returns the path of the contract that matches a request, with its operation if there is one.
 func (c *contract) route(r *http.Request) (*routers.Route, map[string]string) {
 	sent := strings.Split(strings.TrimSuffix(r.URL.EscapedPath(), "/"), "/")
 	method := r.Method
@@ -150,7 +150,7 @@ func matches(pattern, sent []string) (map[string]string, bool) {
 	return params, true
 }
 
-// everywhere is what the contract says of requests that are for none of its operations.
+// everywhere returns what the contract says about requests that match no operation.
 func (c *contract) everywhere(status int) *openapi3.Operation {
 	name := map[int]string{
 		http.StatusNotFound: "NoSuchRoute", http.StatusMethodNotAllowed: "MethodNotAllowed",

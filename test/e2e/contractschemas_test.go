@@ -14,14 +14,14 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// schemas checks bodies against the schemas of openapi.yaml, each of which is compiled once.
+// schemas checks bodies against the schemas of openapi.yaml. It compiles each schema once.
 type schemas struct {
 	mutex    sync.Mutex
 	compiler *jsonschema.Compiler
 	compiled map[*openapi3.Schema]*jsonschema.Schema
 }
 
-// contractURL is where the compiler finds openapi.yaml.
+// contractURL is the URL of openapi.yaml for the compiler.
 const contractURL = "contract:///openapi.json"
 
 func newSchemas(doc *openapi3.T) (*schemas, error) {
@@ -37,7 +37,7 @@ func newSchemas(doc *openapi3.T) (*schemas, error) {
 	return &schemas{compiler: compiler, compiled: map[*openapi3.Schema]*jsonschema.Schema{}}, nil
 }
 
-// compile returns the schema in the form in which it checks values.
+// compile returns the compiled form of a schema.
 func (s *schemas) compile(schema *openapi3.Schema) (*jsonschema.Schema, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -61,7 +61,7 @@ func (s *schemas) compile(schema *openapi3.Schema) (*jsonschema.Schema, error) {
 	return compiled, nil
 }
 
-// valid checks a value as encoding/json decodes it.
+// valid checks a value that was decoded by encoding/json.
 func (s *schemas) valid(schema *openapi3.Schema, value any) error {
 	compiled, err := s.compile(schema)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *schemas) valid(schema *openapi3.Schema, value any) error {
 	return nil
 }
 
-// check decodes a body by its media type and checks it.
+// check decodes a body according to its media type and checks it.
 func (s *schemas) check(schema *openapi3.Schema, kind, text string) error {
 	var value any = text
 	var err error
@@ -89,7 +89,7 @@ func (s *schemas) check(schema *openapi3.Schema, kind, text string) error {
 	return s.valid(schema, value)
 }
 
-// decodeYAML presents a stream as an array where the contract has an array, as openapi.yaml says.
+// decodeYAML decodes a stream, as an array if the contract has an array there.
 func (s *schemas) decodeYAML(schema *openapi3.Schema, text string) (any, error) {
 	documents := []any{}
 	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
@@ -108,7 +108,8 @@ func (s *schemas) decodeYAML(schema *openapi3.Schema, text string) (any, error) 
 	}
 }
 
-// presented is a stream as a schema has it; of several schemas, as the first that it obeys.
+// presented returns the documents of a stream in the form that the schema requires; of several schemas, the first that
+// is satisfied.
 func (s *schemas) presented(documents []any, schema *openapi3.Schema) (any, error) {
 	for _, alternative := range schema.OneOf {
 		value, err := s.presented(documents, alternative.Value)
@@ -125,7 +126,7 @@ func (s *schemas) presented(documents []any, schema *openapi3.Schema) (any, erro
 	return documents[0], nil
 }
 
-// plain makes what the YAML library returns what the JSON library would.
+// plain converts a value of the YAML library to one of the JSON library.
 func plain(value any) (any, error) {
 	text, err := json.Marshal(withTextKeys(value))
 	if err != nil {
@@ -138,7 +139,7 @@ func plain(value any) (any, error) {
 	return same, nil
 }
 
-// withTextKeys makes keys that are numbers text, as the server does.
+// withTextKeys converts numeric keys to strings, as the server does.
 func withTextKeys(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -11,7 +11,8 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// databaseAccepts throws everybody out of the server's database and says whether others may come in: true or false.
+// databaseAccepts allows or forbids connections to the server's database, and ends the existing ones. connections is
+// true or false.
 func (s *server) databaseAccepts(t *testing.T, connections string) {
 	t.Helper()
 	at, err := url.Parse(s.database)
@@ -19,7 +20,7 @@ func (s *server) databaseAccepts(t *testing.T, connections string) {
 		t.Fatal(err)
 	}
 	name := strings.TrimPrefix(at.Path, "/")
-	conn, err := pgx.Connect(t.Context(), storetest.Empty(t)) // nobody can be sent away from where one stands
+	conn, err := pgx.Connect(t.Context(), storetest.Empty(t)) // a session cannot forbid connections to its own database
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func TestDatabase_isLostAndFound(t *testing.T) {
 	})
 }
 
-// Nothing that was acknowledged depends on the process that did.
+// Acknowledged changes survive the server process.
 func TestDatabase_outlivesTheServer(t *testing.T) {
 	t.Parallel()
 	first := start(t)

@@ -18,11 +18,12 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// lateDatabase is a database at a port that refuses connections until it is opened. Nobody else gets the port meanwhile.
+// lateDatabase is a database at a port that refuses connections until open is called. The port stays reserved
+// meanwhile.
 type lateDatabase struct {
-	port             *os.File // a socket that has the port
+	port             *os.File // the socket that reserves the port
 	network, address string   // of Postgres
-	url              string   // through the port
+	url              string   // with the port
 	listener         net.Listener
 	clients          sync.WaitGroup
 }
@@ -40,7 +41,7 @@ func newLateDatabase(t *testing.T, database string) *lateDatabase {
 		t.Fatal(err)
 	}
 	late := &lateDatabase{port: os.NewFile(uintptr(socket), "late database")}
-	t.Cleanup(func() { // after the server was stopped
+	t.Cleanup(func() { // after the server has stopped
 		_ = late.port.Close()
 		if late.listener != nil {
 			_ = late.listener.Close()
@@ -64,7 +65,7 @@ func newLateDatabase(t *testing.T, database string) *lateDatabase {
 	return late
 }
 
-// open passes what is said at the port to Postgres and back.
+// open forwards connections from the port to Postgres.
 func (d *lateDatabase) open(t *testing.T) {
 	t.Helper()
 	const backlog = 64
@@ -104,7 +105,7 @@ func (d *lateDatabase) pass(client net.Conn) {
 	group.Wait()
 }
 
-// startWaiting starts a server whose database does not answer yet.
+// startWaiting starts a server whose database does not accept connections yet.
 func startWaiting(t *testing.T, database string, flags ...string) *server {
 	t.Helper()
 	s := launch(t, program, patientClient(), database, flags...)
@@ -116,7 +117,7 @@ func startWaiting(t *testing.T, database string, flags ...string) *server {
 	return s
 }
 
-// A server waits for its database. Meanwhile it shows that it lives, and why it is not ready.
+// A server waits for its database. Meanwhile it reports that it is alive, and why it is not ready.
 func TestDatabaseWait(t *testing.T) {
 	t.Parallel()
 	database := newLateDatabase(t, storetest.Empty(t))
@@ -153,7 +154,7 @@ func TestDatabaseWait_stopped(t *testing.T) {
 	s.stop(t)
 }
 
-// A server gives up after the time, and at once where waiting does not help. It says what to check.
+// A server gives up after the time limit, or at once if waiting cannot help. It says what to check.
 func TestDatabaseWait_givesUp(t *testing.T) {
 	t.Parallel()
 	at, err := url.Parse(storetest.Empty(t))

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tuples are schema and name of documents, as deep diffs list them.
+// tuples returns schemas and names of documents in the form of deep diffs.
 func tuples(names ...string) map[string]any {
 	details := []any{}
 	for _, name := range names {
@@ -52,7 +52,7 @@ func TestDeepDiff(t *testing.T) {
 		t.Errorf("from 1 to 3 (-want +got):\n%s", diff)
 	}
 
-	// The other way round the buckets are the same, and the documents go back.
+	// In the other direction, the buckets are the same, and the documents change back.
 	back := s.get(t, "revisions/3/deepdiff/1").is(t, http.StatusOK).mapping(t)
 	inside, _ := back["a diff"].(map[string]any)
 	delete(inside, "document_changed")

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// isDiff checks what became of buckets between two revisions: "a:modified b:created", sorted by bucket.
+// isDiff checks the differences of buckets between two revisions: "a:modified b:created", sorted by bucket.
 func (s *server) isDiff(t *testing.T, pair, want string) {
 	t.Helper()
 	before, after, _ := strings.Cut(pair, " ")
@@ -33,10 +33,10 @@ func TestDiff(t *testing.T) {
 		{"b", widget("k3", "{}")},
 		{"a", k1 + widget("k2", "{x: 3}")}, // changed data
 		{"b", ""},                          // emptied
-		{"a", k1 + k2},                     // as at first
+		{"a", k1 + k2},                     // as in the beginning
 		{"a", docWith("acme/Widget/v1", "k1", "{x: 1}", ", labels: {l: m}") + k2}, // changed metadata
 		{"a", widget("renamed", "{x: 1}") + k2},
-		{"b", widget("k3", "{}")}, // as before it was emptied
+		{"b", widget("k3", "{}")}, // as before it was deleted
 		{"a", k2},
 		{"a", ""},
 		{"b", ""},
@@ -51,14 +51,14 @@ func TestDiff(t *testing.T) {
 		{"1 3", "a:modified b:created"},
 		{"3 4", "a:unmodified b:deleted"},
 		{"2 4", "a:modified b:deleted"},
-		{"1 4", "a:modified"}, // b came and went
+		{"1 4", "a:modified"}, // b was created and deleted in between
 		{"4 5", "a:modified"},
 		{"1 5", "a:unmodified"},
 		{"5 6", "a:modified"},
 		{"6 7", "a:modified"},
 		{"1 7", "a:modified"},
 		{"3 8", "a:modified b:unmodified"},
-		{"2 8", "a:modified b:unmodified"}, // the same documents once more are no change
+		{"2 8", "a:modified b:unmodified"}, // putting the same documents again is not a change
 		{"7 8", "a:unmodified b:created"},
 		{"8 9", "a:modified b:unmodified"},
 		{"9 10", "a:deleted b:unmodified"},
@@ -78,11 +78,11 @@ func TestDiff(t *testing.T) {
 	} {
 		s.isDiff(t, c.pair, c.want)
 		before, after, _ := strings.Cut(c.pair, " ")
-		s.isDiff(t, after+" "+before, c.want) // which is newer is known
+		s.isDiff(t, after+" "+before, c.want) // the newer revision is known
 	}
 }
 
-// Whatever is found is said about the right bucket: names are compared as they are.
+// Differences have the right bucket: names are compared exactly.
 func TestDiff_bucketNames(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -12,16 +12,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A page's commands, and what it shows as their output.
+// example is a block of commands in a page, and the output that the page shows.
 type example struct{ line, commands, output string }
 
 var (
 	fence = regexp.MustCompile("(?m)^```(sh|text)\n((?s:.*?))^```$")
-	// What differs from run to run: times and stamps.
+	// varies matches what differs between runs: times and stamps.
 	varies = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\b[0-9a-f]{16}\b`)
 )
 
-// examplesOf returns the examples of a page of the documentation, those from a heading on and before another one.
+// examplesOf returns the examples of a page of the documentation, from one heading up to another.
 func examplesOf(t *testing.T, page, from, before string) []example {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../..", page))
@@ -47,7 +47,7 @@ func examplesOf(t *testing.T, page, from, before string) []example {
 	return examples
 }
 
-// The commands of the tour, and of the pages that continue it, do what these say, in one shell.
+// The commands of the tour, and of the pages that continue it, have the documented output, in one shell.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -59,13 +59,13 @@ func TestDocs(t *testing.T) {
 	doAsDocumented(t, s, examples)
 }
 
-// The commands of the page about purser do what it says, with a store of their own.
+// The commands of the page about purser have the documented output, with a store of their own.
 func TestDocs_purser(t *testing.T) {
 	t.Parallel()
 	doAsDocumented(t, start(t), examplesOf(t, "docs/purser.md", "## First steps", ""))
 }
 
-// doAsDocumented runs examples in one shell, with purser among its commands.
+// doAsDocumented runs examples in one shell, with purser in its PATH.
 func doAsDocumented(t *testing.T, s *server, examples []example) {
 	t.Helper()
 	purser, err := commandLine()
@@ -105,7 +105,7 @@ func doAsDocumented(t *testing.T, s *server, examples []example) {
 	}
 }
 
-// shownLines is an output without what varies and without blanks at ends of lines.
+// shownLines returns the lines of an output without varying parts and trailing blanks.
 func shownLines(output string) []string {
 	lines := strings.Split(strings.TrimSpace(varies.ReplaceAllString(output, "…")), "\n")
 	for i := range lines {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// changesOf lists the changes of a history as "change @revision bucket user: message", with those lines of the diff that
-// begin with a sign and have a value, or tell of a secret.
+// changesOf lists the changes of a history as "change @revision bucket user: message", each with the added and removed
+// lines of the diff that have a value or mention a secret.
 func (a answer) changesOf(t *testing.T) (lines []string) {
 	t.Helper()
 	value := regexp.MustCompile(`(?m)^([-+]  (x|storagePolicy): \S+|Encrypted data.*)$`)
@@ -24,7 +24,7 @@ func (a answer) changesOf(t *testing.T) (lines []string) {
 	return lines
 }
 
-// The history of a document has all that happened to it, but no secrets, and nothing of what the caller may not see.
+// The history of a document has all its changes, but no secrets, and nothing that the caller may not see.
 func TestDocumentHistory(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin", "plain", "nobody")

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// doc is a document of the layer site, in YAML; data is flow YAML.
+// doc returns a document of the layer site, in YAML. data is flow YAML.
 func doc(schema, name, data string) string { return docWith(schema, name, data, "") }
 
-// docWith is doc with more metadata, flow YAML that begins with a comma.
+// docWith is doc with more metadata, in flow YAML that begins with a comma.
 func docWith(schema, name, data, more string) string {
 	return fmt.Sprintf(`---
 schema: %s
@@ -23,7 +23,7 @@ data: %s
 
 func widget(name, data string) string { return doc("acme/Widget/v1", name, data) }
 
-// control is a control document, which has no layer.
+// control returns a control document, which has no layer.
 func control(schema, name, data string) string {
 	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Control/v1, name: %s}\ndata: %s\n", schema, name, data)
 }
@@ -34,7 +34,7 @@ func layeringPolicy(name string) string {
 
 func dataSchema(kind, data string) string { return control("deckhand/DataSchema/v1", kind, data) }
 
-// policy is a ValidationPolicy that lists validations: a name, or flow YAML of an item.
+// policy returns a ValidationPolicy that lists validations, each a name or flow YAML of an item.
 func policy(name string, validations ...string) string {
 	var items []string
 	for _, v := range validations {
@@ -46,7 +46,7 @@ func policy(name string, validations ...string) string {
 	return control("deckhand/ValidationPolicy/v1", name, "{validations: ["+strings.Join(items, ", ")+"]}")
 }
 
-// names are the names of documents, each with the revision of its status: left@3.
+// names returns the names of documents, each with the revision of its status: left@3.
 func names(documents []map[string]any) []string {
 	list := []string{}
 	for _, document := range documents {
@@ -57,7 +57,7 @@ func names(documents []map[string]any) []string {
 	return list
 }
 
-// isNames checks names in order.
+// isNames checks the names of documents, in order.
 func (a answer) isNames(t *testing.T, want ...string) {
 	t.Helper()
 	if want == nil {
@@ -68,7 +68,7 @@ func (a answer) isNames(t *testing.T, want ...string) {
 	}
 }
 
-// revisions is how many revisions there are.
+// revisions returns the number of revisions.
 func (s *server) revisions(t *testing.T) int {
 	t.Helper()
 	return len(s.get(t, "revisions").results(t))

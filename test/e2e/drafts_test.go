@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A DataSchema refers to another one by its name. When that changes, its own documents are checked again.
+// A DataSchema refers to another one by name. When that changes, documents of the first are checked again.
 func TestDrafts_references(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
@@ -30,7 +30,7 @@ func TestDrafts_references(t *testing.T) {
 	s.isAboutAnna(t, 5, missing)
 }
 
-// isAboutAnna requires a revision to have one finding about the document anna, or none.
+// isAboutAnna checks that a revision has exactly one finding about the document anna, or none if want is "".
 func (s *server) isAboutAnna(t *testing.T, revision int, want string) {
 	t.Helper()
 	found := s.get(t, fmt.Sprintf("revisions/%d/findings?document=anna", revision)).is(t, http.StatusOK).mapping(t)
@@ -45,7 +45,7 @@ func (s *server) isAboutAnna(t *testing.T, revision int, want string) {
 	}
 }
 
-// A finding of anyOf tells what is wrong with the branch that was meant; a misspelt property, what was meant.
+// A finding of anyOf includes the errors of the intended branch; one of a misspelt property, the intended name.
 func TestDrafts_causes(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
@@ -70,7 +70,7 @@ func TestDrafts_causes(t *testing.T) {
 	}
 }
 
-// The findings of a revision, and the text of its status, tell causes and hints.
+// The findings of a revision, and the text of its status, include causes and hints.
 func TestDrafts_findings(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
@@ -93,7 +93,7 @@ func TestDrafts_findings(t *testing.T) {
 	}
 }
 
-// Formats are checked if the server is told to, and a $schema that is not known fails the DataSchema.
+// Formats are checked with --assert-formats, and a DataSchema with an unknown $schema fails.
 func TestDrafts_formats(t *testing.T) {
 	t.Parallel()
 	documents := dataSchema("acme/Host/v1", "{$schema: 'http://json-schema.org/draft-07/schema#', properties: {ip: {format: ipv4}}}") +
@@ -106,7 +106,7 @@ func TestDrafts_formats(t *testing.T) {
 	}
 }
 
-// widgetOf is a document of a schema.
+// widgetOf returns a document of a schema.
 func widgetOf(schema, name, data string) string {
 	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Document/v1, name: %s, layeringDefinition: {layer: site}, storagePolicy: cleartext}\ndata: %s\n",
 		schema, name, data)

@@ -100,7 +100,7 @@ func TestDryRun_refusesWhatTheRealRunRefuses(t *testing.T) {
 	s.isAsBefore(t, before)
 }
 
-// What a dry run says does not have to be so any more: it goes by the newest revision when it is asked.
+// A dry run describes the change to the newest revision at the time of the request; a later change may differ.
 func TestDryRun_json(t *testing.T) {
 	t.Parallel()
 	s := start(t, schemasOnly)

@@ -19,12 +19,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// chronicle holds what writers were told was done, and what they tried.
+// chronicle records the changes that writers tried and those that were acknowledged.
 type chronicle struct {
 	mutex sync.Mutex
-	acked [][]string // by writer, in its order
+	acked [][]string // by writer, in order
 	tried map[string]bool
-	newer atomic.Int64 // the newest revision that somebody was told of
+	newer atomic.Int64 // the newest acknowledged revision
 }
 
 func (c *chronicle) try(key string) {
@@ -48,7 +48,7 @@ func (c *chronicle) size() (n int) {
 	return n
 }
 
-// write makes one change after the other, each of which the feed tells by a key of its own, until the context ends.
+// write makes changes, each with a unique key in its event, until ctx ends.
 func (c *chronicle) write(ctx context.Context, writer int, on func() *server) {
 	for n := 0; ctx.Err() == nil; n++ {
 		key := fmt.Sprintf("w%d-%d", writer, n)
@@ -72,7 +72,7 @@ func (c *chronicle) write(ctx context.Context, writer int, on func() *server) {
 		c.try(key)
 		a, err := on().try(ctx, r)
 		if err != nil || a.status >= 300 {
-			time.Sleep(5 * time.Millisecond) // it is down, or the revision is gone
+			time.Sleep(5 * time.Millisecond) // the server is down, or the revision is gone
 			continue
 		}
 		if _, after, found := strings.Cut(a.text, "\n  revision: "); r.method == http.MethodPut && found {
@@ -87,7 +87,7 @@ func (c *chronicle) write(ctx context.Context, writer int, on func() *server) {
 	}
 }
 
-// keyOf names the change that an event tells of; it is empty for those that follow from others, and for prunes.
+// keyOf returns the key of the change in an event, "" for derived events and prunes.
 func keyOf(e told) string {
 	for _, key := range []string{"message", "tag", "name"} {
 		if text, _ := e.Data[key].(string); text != "" {
@@ -100,7 +100,7 @@ func keyOf(e told) string {
 	return ""
 }
 
-// follow reads the feed from its beginning, from one server after the other, until it has read up to a cursor.
+// follow reads the feed from its beginning, from alternating servers, up to the cursor end.
 func follow(ctx context.Context, end *atomic.Int64, on func() *server) (events []told, err error) {
 	for cursor := 0; ; {
 		a, err := on().try(ctx, request{
@@ -112,7 +112,7 @@ func follow(ctx context.Context, end *atomic.Int64, on func() *server) (events [
 		case ctx.Err() != nil:
 			return events, ctx.Err()
 		case err != nil, a.status == http.StatusServiceUnavailable:
-			time.Sleep(20 * time.Millisecond) // it is down
+			time.Sleep(20 * time.Millisecond) // the server is down
 			continue
 		case a.status != http.StatusOK:
 			return events, fmt.Errorf("since %d: %d %s", cursor, a.status, a.text)
@@ -130,12 +130,12 @@ func follow(ctx context.Context, end *atomic.Int64, on func() *server) (events [
 	}
 }
 
-// All readers read the same: each acknowledged change exactly once, without gaps and in the order of commits, whatever
-// is killed meanwhile.
+// All readers read the same events: each acknowledged change exactly once, without gaps and in the order of commits,
+// whatever processes are killed meanwhile.
 func TestEvents_order(t *testing.T) {
 	t.Parallel()
 	const writers, readers = 8, 20
-	h := newHouse(t) // the one with Postgres
+	h := newHouse(t) // the server with Postgres
 	var other atomic.Pointer[server]
 	database := (&url.URL{Scheme: "postgres", Path: "/purser", RawQuery: url.Values{
 		"host": {filepath.Join(h.state, "socket")}, "port": {"5432"}, "user": {"purser"}, "sslmode": {"disable"},
@@ -213,7 +213,7 @@ func TestEvents_order(t *testing.T) {
 	t.Logf("%d events of %d changes", len(sequences[0]), c.size())
 }
 
-// isChronicle holds a sequence of events against what was done.
+// isChronicle checks a sequence of events against the recorded changes.
 func isChronicle(t *testing.T, c *chronicle, sequence []told) {
 	t.Helper()
 	at := map[string]int{}

@@ -16,7 +16,7 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// pooled starts pgbouncer in transaction mode before a database, and returns the database's URL through it.
+// pooled starts pgbouncer in transaction mode in front of a database, and returns the URL of the database through it.
 func pooled(t *testing.T, database string) string {
 	t.Helper()
 	path, err := exec.LookPath("pgbouncer")
@@ -71,8 +71,8 @@ default_pool_size = 10
 	return fmt.Sprintf("postgres://%s@127.0.0.1:%s/%s?sslmode=disable&default_query_exec_mode=cache_describe", to.User, port, to.Database)
 }
 
-// Behind a pooler that gives each transaction another session, where LISTEN has no use, requests wait, streams go on and
-// webhooks are called as they are elsewhere, also for changes that another server makes.
+// Behind a pooler, each transaction may have another session, so LISTEN does not work. Waiting requests, streams and
+// webhooks work as usual, also for changes of another server.
 func TestEvents_pooler(t *testing.T) {
 	t.Parallel()
 	database := storetest.URL(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// told is an event as a reader gets it.
+// told is an event as a reader receives it.
 type told struct {
 	ID      string         `json:"id"`
 	Type    string         `json:"type"`
@@ -25,7 +25,7 @@ type told struct {
 func (e told) String() string {
 	text, err := json.Marshal(e.Data)
 	if err != nil {
-		return err.Error() // it was read as JSON
+		return err.Error() // cannot happen: it was decoded from JSON
 	}
 	return strings.TrimPrefix(e.Type, "purser.") + " " + e.Subject + " " + string(text)
 }
@@ -36,7 +36,7 @@ type page struct {
 	Events []told `json:"events"`
 }
 
-// page reads a page of the feed as a user, or as nobody.
+// page decodes a page of the feed.
 func (a answer) page(t *testing.T) (p page) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.is(t, http.StatusOK).text), &p); err != nil {
@@ -50,7 +50,7 @@ func (s *server) events(t *testing.T, query string) page {
 	return s.get(t, "events?"+query, "Accept", "application/json").page(t)
 }
 
-// now is the cursor of the newest event.
+// now returns the cursor of the newest event.
 func (s *server) now(t *testing.T) string {
 	t.Helper()
 	return s.events(t, "since=now").Cursor
@@ -58,7 +58,7 @@ func (s *server) now(t *testing.T) string {
 
 func lines(events []told) (list []string) {
 	for _, e := range events {
-		for _, key := range []string{"stamp", "epoch"} { // which are others each time
+		for _, key := range []string{"stamp", "epoch"} { // these differ in each run
 			if e.Data[key] != nil {
 				e.Data[key] = "?"
 			}
@@ -68,7 +68,7 @@ func lines(events []told) (list []string) {
 	return list
 }
 
-// All that changes a site is told, in order, and with it what became of verdicts.
+// All changes of a site are events, in order, including those of verdicts.
 //
 //nolint:paralleltest,tparallel // one after the other
 func TestEvents(t *testing.T) {
@@ -78,19 +78,19 @@ func TestEvents(t *testing.T) {
 	s.put(t, "policies", policy("p", "a-validation")).is(t, http.StatusOK)
 	s.put(t, "site", widget("w", "{}")+widget("v", "{}")).is(t, http.StatusOK)
 	s.put(t, "site", widget("w", "{x: 1}")).is(t, http.StatusOK)
-	s.put(t, "site", widget("w", "{x: 1}")).is(t, http.StatusOK) // which changes nothing
+	s.put(t, "site", widget("w", "{x: 1}")).is(t, http.StatusOK) // changes nothing
 	s.report(t, 3, "a-validation", "success")
 	s.report(t, 3, "a-validation", "success")
 	s.tag(t, 2, "good%2Fone")
 	s.tag(t, 2, "two")
 	s.report(t, 2, "a-validation", "failure")
-	s.report(t, 1, "a-validation", "success") // neither the newest nor tagged
+	s.report(t, 1, "a-validation", "success") // the revision is neither the newest nor tagged
 	got := lines(s.events(t, "since="+since).Events)
 	s.send(t, request{method: http.MethodDelete, path: "revisions/2/tags/two"}).is(t, http.StatusNoContent)
 	s.send(t, request{method: http.MethodDelete, path: "revisions/2/tags"}).is(t, http.StatusNoContent)
 	s.rollback(t, "2").is(t, http.StatusCreated)
 	s.prune(t, "keep=1").is(t, http.StatusOK)
-	s.prune(t, "keep=1").is(t, http.StatusOK) // which deletes nothing
+	s.prune(t, "keep=1").is(t, http.StatusOK) // deletes nothing
 	s.purge(t)
 	all := s.events(t, "since="+since)
 	const made = ` {"added":%d,"buckets":["%s"],"kind":"%s","message":"","removed":%d,"revision":%d,"stamp":"?","status":"%s","user":""}`
@@ -156,7 +156,8 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// Old events are forgotten, but for the newest; who asks for what came after one of them is told where to begin again.
+// Old events are deleted, except the newest. A reader who asks for events after a deleted one is told where to
+// continue.
 func TestEvents_areForgotten(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
@@ -164,12 +165,12 @@ func TestEvents_areForgotten(t *testing.T) {
 	s.exec(t, `INSERT INTO events (site, number, at, type, subject, data)
 		SELECT 'default', n, now() - interval '8 days', 'purser.tag.set', 's', '{"revision": 1, "tag": "t"}' FROM generate_series(1, 12500) n`)
 	s.exec(t, `UPDATE feeds SET newest = 12500`)
-	s.exec(t, `UPDATE events SET at = now() WHERE number = 1100`) // numbers are not quite in the order of times
+	s.exec(t, `UPDATE events SET at = now() WHERE number = 1100`) // the times of events need not be in order
 	last := s.events(t, "since=12500&limit=1000")
 	if got := lines(last.Events); len(got) != 1 || last.Cursor != "12501" {
 		t.Fatalf("after 12500: %q", got)
 	}
-	forget := func() { // as the server does once a minute
+	forget := func() { // the server does so once a minute
 		s.exec(t, `UPDATE feeds SET oldest = 1100; DELETE FROM events WHERE number < 1100`)
 	}
 	forget()
@@ -181,7 +182,7 @@ func TestEvents_areForgotten(t *testing.T) {
 	}
 }
 
-// Who may not list encrypted documents learns nothing of them from events.
+// Events reveal nothing about encrypted documents to callers who may not list these.
 func TestEvents_secrets(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin", "plain")
@@ -220,7 +221,7 @@ func TestEvents_secrets(t *testing.T) {
 	}
 }
 
-// streamed reads so many events of a stream.
+// streamed reads n events of a stream.
 func (s *server) streamed(t *testing.T, query string, n int, header ...string) (events []told) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -236,7 +237,7 @@ func (s *server) streamed(t *testing.T, query string, n int, header ...string) (
 	return events
 }
 
-// stream connects to a stream, whose events come until it or the context ends. Afterwards the channel is closed.
+// stream opens a stream and sends its events to a channel, which is closed when the stream or ctx ends.
 func (s *server) stream(ctx context.Context, t *testing.T, query string, header ...string) <-chan told {
 	t.Helper()
 	r, err := build(ctx, s.url, request{method: http.MethodGet, path: "events?" + query, header: pairs(append(header, "Accept", "text/event-stream"))})
@@ -279,7 +280,7 @@ func (s *server) stream(ctx context.Context, t *testing.T, query string, header 
 	return events
 }
 
-// A stream goes on where its client has read to, and tells what happens while it is open.
+// A stream continues after the last event that the client has read, and includes events that happen while it is open.
 func TestEvents_stream(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)

@@ -69,7 +69,7 @@ func TestExplain(t *testing.T) {
 	if diff := cmp.Diff(want, password["leaves"]); diff != "" {
 		t.Errorf("leaves (-want +got):\n%s", diff)
 	}
-	// The one that is replaced, or abstract, is explained if its layer is said.
+	// A replaced or abstract document is explained if the request names its layer.
 	replaced := s.get(t, explainPath("3", "acme/Secret/v1", "password", "layer", "global", "path", "value")).is(t, http.StatusOK)
 	if !strings.Contains(replaced.text, "value: weak") {
 		t.Errorf("the replaced document is explained as\n%s", replaced.text)
@@ -77,7 +77,7 @@ func TestExplain(t *testing.T) {
 	s.get(t, explainPath("3", "acme/Chart/v1", "base", "layer", "global")).is(t, http.StatusOK)
 }
 
-// squeezed makes runs of blanks one, so that columns may be as wide as they like.
+// squeezed replaces runs of blanks by one, so that the width of columns does not matter.
 func squeezed(text string) []string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -108,7 +108,7 @@ func TestExplain_badInput(t *testing.T) {
 	s.get(t, explainPath("9", "acme/Chart/v1", "chart")).fails(t, http.StatusNotFound, "HTTPNotFound", "9")
 	s.get(t, "revisions/3/rendered-documents/explain?schema=a&schema=b&name=x").fails(t, http.StatusBadRequest, "HTTPInvalidParam", "only once")
 
-	// What does not show, or would steer a terminal, is quoted; what is long is cut.
+	// Invisible characters and those that control a terminal are quoted; long values are cut.
 	s.put(t, "odd", widget("odd", fmt.Sprintf(`{"a\nb": "x\u001b[31m\u0085\u202e", long: "%s", 'q u': ""}`, strings.Repeat("y", 1000)))).is(t, http.StatusOK)
 	text := s.get(t, explainPath("latest", "acme/Widget/v1", "odd"), "Accept", "text/plain").is(t, http.StatusOK).text
 	if strings.ContainsAny(text, "\x1b\u0085\u202e") || strings.Count(text, "\n") != 5 || len(text) > 1000 {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is wrong with a body is said with line and column in it, by a change, a change set and their dry runs alike.
+// Findings have the line and column in the body, in changes, change sets and their dry runs.
 func TestFindings_lines(t *testing.T) {
 	t.Parallel()
 	body := strings.Join([]string{
@@ -60,7 +60,7 @@ func TestFindings_lines(t *testing.T) {
 	if made.got.Get("Purser-Revision") != "2" || made.got.Get("Purser-Status") != "failure; findings=3" {
 		t.Errorf("headers %v", made.got)
 	}
-	for _, item := range last { // without the lines it is what a GET says
+	for _, item := range last { // a GET has the same without the lines
 		finding, _ := item.(map[string]any)
 		delete(finding, "line")
 		delete(finding, "column")
@@ -85,7 +85,7 @@ func TestFindings_lines(t *testing.T) {
 	s.send(t, put("mop", "").request("?findings=true")).is(t, http.StatusOK)
 }
 
-// A dry run finds what the change then finds, likely mistakes too, with the places in the body in all of its forms.
+// A dry run has the same findings as the change, including warnings, with places in bodies of all formats.
 func TestFindings_foretold(t *testing.T) {
 	t.Parallel()
 	body := strings.Join([]string{
@@ -136,7 +136,7 @@ func TestFindings_foretold(t *testing.T) {
 		}
 		results, _ := preview["results"].([]any)
 		result, _ := results[0].(map[string]any)
-		want := []place{{"", c.want[0].path, c.want[0].line, c.want[0].column}} // warnings stand apart
+		want := []place{{"", c.want[0].path, c.want[0].line, c.want[0].column}} // warnings are listed separately
 		if diff := cmp.Diff(want, placesIn(result["errors"]), cmp.AllowUnexported(place{})); diff != "" {
 			t.Errorf("where the errors of the preview's result are (-want +got)\n%s", diff)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// One request tells all that is wrong, the worst first; a failure that does not count stands in every form of the status.
+// One request returns all findings, the worst first. All forms of the status show failures that do not count.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	s := start(t)

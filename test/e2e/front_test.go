@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The front page is there for everybody, in all forms, and its links lead somewhere.
+// The front page is available to everybody in all formats, and its links work.
 func TestFront(t *testing.T) {
 	t.Parallel()
 	s := newKeys(t, "admin").startWith(t, "")

@@ -22,7 +22,7 @@ const (
 	typeSVG      = "image/svg+xml"
 )
 
-// edges writes the edges of a graph down, by the names of their documents.
+// edges returns the edges of a graph, with the names of documents.
 func (a answer) edges(t *testing.T) []string {
 	t.Helper()
 	graph := a.is(t, http.StatusOK).mapping(t)
@@ -50,7 +50,7 @@ func (a answer) edges(t *testing.T) []string {
 	return edges
 }
 
-// number is a number of JSON or YAML.
+// number returns a number of JSON or YAML.
 func number(value any) float64 {
 	if n, ok := value.(int); ok {
 		return float64(n)
@@ -59,7 +59,7 @@ func number(value any) float64 {
 	return n
 }
 
-// problems are the names of those that a graph tells.
+// problems returns the names of the documents with problems in a graph.
 func (a answer) problems(t *testing.T) (names []string) {
 	t.Helper()
 	list, _ := a.mapping(t)["problems"].([]any)
@@ -70,7 +70,7 @@ func (a answer) problems(t *testing.T) (names []string) {
 	return names
 }
 
-// isXML makes sure that a text is well-formed, and gives its character data.
+// isXML checks that a text is well-formed XML, and returns its character data.
 func isXML(t *testing.T, text string) string {
 	t.Helper()
 	var said strings.Builder
@@ -95,7 +95,7 @@ func needGraphviz(t *testing.T) {
 	}
 }
 
-// isGraphviz makes sure that Graphviz reads a text.
+// isGraphviz checks that Graphviz accepts a text.
 func isGraphviz(t *testing.T, text string) {
 	t.Helper()
 	needGraphviz(t)
@@ -159,7 +159,7 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// The policy of an earlier revision counts where there is none, as it does for rendering.
+// Without a LayeringPolicy, that of an earlier revision is in force, as for rendering.
 func TestGraph_policyFallback(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -249,12 +249,12 @@ func TestGraph_hostileNames(t *testing.T) {
 	}
 }
 
-// Without Graphviz there is all but SVG.
+// Without Graphviz, all formats but SVG are available.
 func TestGraph_withoutGraphviz(t *testing.T) {
-	if _, err := program(); err != nil { // which needs Go on the path
+	if _, err := program(); err != nil { // needs Go in the PATH
 		t.Fatal(err)
 	}
-	url := storetest.URL(t) // which may need programs too
+	url := storetest.URL(t) // may need programs, too
 	t.Setenv("PATH", t.TempDir())
 	s := startOn(t, url)
 	s.put(t, "a", layeringPolicy("lp")+widget("w", "{}")).is(t, http.StatusOK)

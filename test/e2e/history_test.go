@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// isHistory checks kind, user, message and rolledBackTo of each revision, as the listing and the revision show them.
+// isHistory checks the kind, user, message and rolledBackTo of each revision, in the list and in the revision itself.
 func (s *server) isHistory(t *testing.T, want ...string) {
 	t.Helper()
 	text := func(item any) string {
@@ -33,7 +33,7 @@ func (s *server) isHistory(t *testing.T, want ...string) {
 	}
 }
 
-// because sends a change with a user and a message in its headers, where they are not empty.
+// because sends a change with a user and a message in its headers, unless these are empty.
 func (s *server) because(t *testing.T, c change, user, message string) answer {
 	t.Helper()
 	r := c.request("")
@@ -57,13 +57,13 @@ func TestHistory(t *testing.T) {
 	s.because(t, set("", in("a", w(3))), "bob", "").is(t, http.StatusOK)
 	s.because(t, back("1"), "", "as before: é").is(t, http.StatusCreated)
 	s.because(t, back("0"), "carol", "").is(t, http.StatusCreated)
-	s.because(t, put("a?message=from+the+URL", ""), "", "").is(t, http.StatusNotFound) // the query is none of a bucket's name
+	s.because(t, put("a?message=from+the+URL", ""), "", "").is(t, http.StatusNotFound) // the query is not part of the bucket's name
 	c := put("a", w(6))
 	c.path += "?message=from%20the+URL%2C%20%C3%A9"
 	s.because(t, c, "", "").is(t, http.StatusOK)
 	c.body = w(7)
 	s.because(t, c, "dave", "from the header").is(t, http.StatusOK)
-	// What makes no revision leaves no trace.
+	// Changes that make no revision are not recorded.
 	s.because(t, c, "eve", "nothing new").is(t, http.StatusOK)
 	c = put("a", w(9))
 	c.path += "?dry-run=true"
@@ -110,7 +110,7 @@ func TestHistory_message(t *testing.T) {
 	s.isAsBefore(t, before)
 }
 
-// Who it was is kept as well as it can be; it is no reason to refuse a change.
+// User names of any form are recorded as well as possible, and are never a reason to refuse a change.
 func TestHistory_user(t *testing.T) {
 	t.Parallel()
 	s := start(t)

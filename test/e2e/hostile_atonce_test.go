@@ -12,10 +12,10 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// maxPeak is how much memory a server may ever have, whatever is sent to it, in bytes.
+// maxPeak bounds the memory of a server, whatever is sent to it, in bytes.
 const maxPeak = 1 << 30
 
-// besides repeats a small change while something else keeps the server busy. It must always be made.
+// besides repeats a small change while busy keeps the server busy. The change must succeed each time.
 func (s *server) besides(t *testing.T, busy func()) {
 	t.Helper()
 	done, other := make(chan struct{}), sync.WaitGroup{}
@@ -34,7 +34,7 @@ func (s *server) besides(t *testing.T, busy func()) {
 	other.Wait()
 }
 
-// times sends a request many times at once, and returns the answers.
+// times sends n requests at once, and returns the answers.
 func (s *server) times(t *testing.T, n int, of func(i int) request) []answer {
 	t.Helper()
 	answers := make([]answer, n)
@@ -42,7 +42,7 @@ func (s *server) times(t *testing.T, n int, of func(i int) request) []answer {
 	for i := range answers {
 		all.Go(func() {
 			r := of(i)
-			r.bad = true // or not: the contract is too slow to check for what is sent here
+			r.bad = true // the contract is too slow to check for these bodies
 			var err error
 			if answers[i], err = s.try(t.Context(), r); err != nil {
 				t.Error(err)
@@ -53,7 +53,7 @@ func (s *server) times(t *testing.T, n int, of func(i int) request) []answer {
 	return answers
 }
 
-// Whatever the largest requests are, many at once leave the server below a gigabyte, and let others be answered.
+// Many of the largest requests at once leave the server below a gigabyte, and other requests are answered.
 func TestHostile_atOnce(t *testing.T) {
 	t.Parallel()
 	s := startLean(t)
@@ -103,8 +103,8 @@ func TestHostile_atOnce(t *testing.T) {
 	}
 }
 
-// A request of a few bytes that makes the server read all of a large site is counted by what it reads: many at once
-// leave the server below a gigabyte too.
+// Small requests that make the server read all of a large site are counted by what it reads, so that many of them at
+// once leave the server below a gigabyte, too.
 func TestHostile_tinyOfLargeSite(t *testing.T) {
 	t.Parallel()
 	s := startLean(t)
@@ -153,7 +153,8 @@ func putOf(bucket, documents string) request {
 
 func getOf(path string) request { return request{method: http.MethodGet, path: path} }
 
-// Answers about validations do not grow with the product of policies and entries, nor with errors that they do not show.
+// Answers about validations do not grow with the product of policies and entries, nor with errors that they do not
+// show.
 func TestHostile_validationLists(t *testing.T) {
 	t.Parallel()
 	s := startLean(t)
@@ -190,7 +191,7 @@ func TestHostile_validationLists(t *testing.T) {
 			t.Errorf("the list has %d bytes, want at most %d", len(list.text), most)
 		}
 	})
-	// Pages of details end early where errors are large, and all of them together are everything.
+	// Pages of details end early if errors are large. Together, they contain everything.
 	entries, path := 0, "revisions/latest/validations/detail?limit=1000"
 	for pages := 0; path != ""; pages++ {
 		page := s.get(t, path).is(t, http.StatusOK)
@@ -209,8 +210,8 @@ func TestHostile_validationLists(t *testing.T) {
 	}
 }
 
-// A change that was meant for another revision is refused as such, also if two servers are asked, and never for a
-// conflict that only the newer revision has.
+// A change that is conditional on another revision is refused for that reason, even with two servers, and never for a
+// conflict that exists only in the newer revision.
 func TestConditions_twoServers(t *testing.T) {
 	t.Parallel()
 	database := storetest.URL(t)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// dial opens a bare connection, which is given up when nothing happens for long.
+// dial opens a bare connection, with a timeout.
 func (s *server) dial(t *testing.T) *net.TCPConn {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", strings.TrimPrefix(s.url, "http://"))
@@ -109,7 +109,7 @@ func TestHostile_slowClients(t *testing.T) {
 		t.Parallel()
 		conn := s.dial(t)
 		say(t, conn, "PUT /api/v1.0/buckets/b/documents HTTP/1.1\r\n")
-		// There is no request yet that could be answered: the connection ends.
+		// There is no request to answer yet, so the connection ends.
 		if _, err := io.Copy(io.Discard, conn); err != nil {
 			t.Errorf("the connection did not end: %v", err)
 		}
@@ -159,7 +159,7 @@ func TestHostile_requests(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
 			conn := s.dial(t)
-			_, _ = io.WriteString(conn, c.text) // the server may have heard enough
+			_, _ = io.WriteString(conn, c.text) // the server may have closed the connection
 			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil {
 				t.Fatalf("no answer: %v", err)

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// d001 are the D001 messages of a refusal: the document it is about, then each message, sorted.
+// d001 returns the D001 messages of a refusal, sorted: for each, the document and the message.
 func d001(t *testing.T, a answer) []string {
 	t.Helper()
 	a.fails(t, http.StatusBadRequest, "InvalidDocumentFormat")
@@ -38,7 +38,7 @@ func d001(t *testing.T, a answer) []string {
 	return list
 }
 
-// Nine documents are checked on several workers, where a panic would end the process.
+// Nine documents are checked by several goroutines, in which a panic would end the process.
 func TestHostile_lineBreakAfterMetadataVersion(t *testing.T) {
 	t.Parallel()
 	s := startHostile(t)

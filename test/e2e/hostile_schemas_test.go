@@ -42,11 +42,11 @@ func TestHostile_schemas(t *testing.T) {
 			if got := strings.Join(s.messages(t, "1", 0), "\n"); !strings.Contains(got, c.want) {
 				t.Errorf("messages %q, want one with %q", got, c.want)
 			}
-			// It checks nothing, and what it would check can be taken in.
+			// It checks nothing, and documents that it would check can be stored.
 			s.put(t, "site", widget("w", "{size: [[1]]}")).isNames(t, "w@2")
 			s.isOutcomes(t, "2", "success", "failure")
 			s.get(t, "revisions/2/status?expect=success").is(t, http.StatusPreconditionFailed)
-			// Set right, it is in force.
+			// Once corrected, it is in force.
 			s.put(t, "schemas", sizes())
 			s.isOutcomes(t, "3", "success", "failure")
 		})
@@ -107,7 +107,7 @@ func TestHostile_schemasThatAreFine(t *testing.T) {
 	})
 }
 
-// What a validator makes of hostile data must not be the end of the server either.
+// Hostile data does not crash the server in a validator either.
 //
 //nolint:paralleltest,tparallel // one after the other, for the time that each takes
 func TestHostile_dataForSchemas(t *testing.T) {
@@ -138,8 +138,8 @@ func TestHostile_dataForSchemas(t *testing.T) {
 	}
 }
 
-// What checks take is counted while they run, so a change that would keep the server busy for minutes is refused, and
-// says where it was.
+// The cost of checks is counted while they run. A change that would keep the server busy for minutes is refused, with
+// the document and rule that were being checked.
 func TestHostile_wideSchemas(t *testing.T) {
 	t.Parallel()
 	s := startLean(t)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What hostile servers are started with: limits low enough to reach them quickly.
+// Limits of hostile servers, low enough to be reached quickly.
 const (
 	maxBody      = 10 << 20
 	maxDocuments = 1000
@@ -24,14 +24,15 @@ func startHostile(t *testing.T, flags ...string) *server {
 	return s
 }
 
-// hostile is a body that must be refused, with words that help.
+// hostile is a body that must be refused, with the words that the message must contain.
 type hostile struct {
 	body   string
 	status int
 	help   []string
 }
 
-// refusesAll sends bodies one after the other: none may be stored, cost much, or leave the server worse off.
+// refusesAll sends bodies one after the other. None may be stored, take much time or memory, or leave the server in a
+// worse state.
 func (s *server) refusesAll(t *testing.T, cases map[string]hostile) {
 	t.Helper()
 	for name, c := range cases {
@@ -44,7 +45,7 @@ func (s *server) refusesAll(t *testing.T, cases map[string]hostile) {
 	}
 }
 
-// refuses PUTs what must be refused.
+// refuses checks that a request is refused.
 func (s *server) refuses(t *testing.T, r request, status int, errorType string, help ...string) {
 	t.Helper()
 	before := s.revisions(t)
@@ -58,7 +59,8 @@ func (s *server) refuses(t *testing.T, r request, status int, errorType string, 
 	}
 }
 
-// staysSmall checks that the server needed no more memory than bodies of the default limit may take (issue 2, speed 7).
+// staysSmall checks that the server has needed no more memory than bodies of the default limit may take (issue 2, speed
+// 7).
 func (s *server) staysSmall(t *testing.T) {
 	t.Helper()
 	const most = (6*32 + 64) << 20
@@ -109,7 +111,7 @@ func TestHostile_size(t *testing.T) {
 	})
 }
 
-// A few bytes of gzip in which a long prefix is written out for each of many tags cost next to nothing.
+// A few bytes of gzip that expand to many tags with a long prefix cost very little.
 func TestHostile_tagPrefix(t *testing.T) {
 	t.Parallel()
 	s := startHostile(t)
@@ -135,7 +137,7 @@ func numbered(format string, n int) string {
 	return b.String()
 }
 
-// aliasBomb doubles at each level.
+// aliasBomb returns a document that doubles at each level.
 func aliasBomb(levels int) string {
 	var b strings.Builder
 	b.WriteString("\n  a0: &a0 [x, x]")
@@ -145,7 +147,7 @@ func aliasBomb(levels int) string {
 	return b.String()
 }
 
-// mergeBomb takes over everything from before, twice, at each level.
+// mergeBomb returns a document that merges the previous level twice at each level.
 func mergeBomb(levels int) string {
 	var b strings.Builder
 	b.WriteString("\n  a0: &a0 {k: 1}")
@@ -252,7 +254,7 @@ func TestHostile_JSON(t *testing.T) {
 	s.staysSmall(t)
 }
 
-// What one body may take must not be taken by each of many that come at once.
+// The memory that one body may take is not available to each of many bodies at once.
 func TestHostile_manyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := startHostile(t)

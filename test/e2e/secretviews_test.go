@@ -563,8 +563,8 @@ func TestSecrets_auditOfDryRuns(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t)
 	g.by(t, "writer", http.MethodPut, "buckets/b/documents?dry-run=true", widget("w", "{}")).is(t, http.StatusOK)
-	if deeds := g.deeds(t, g.keys, "user=writer"); len(deeds) != 1 || !strings.Contains(deeds[0], "dry-run=true") {
-		t.Errorf("the audit has %q", deeds)
+	if auditEvents := g.auditEvents(t, g.keys, "user=writer"); len(auditEvents) != 1 || !strings.Contains(auditEvents[0], "dry-run=true") {
+		t.Errorf("the audit has %q", auditEvents)
 	}
 }
 

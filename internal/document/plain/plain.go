@@ -1,10 +1,10 @@
-// Package plain reads the plain part of YAML, which nearly all documents are written in, several times as fast as the
-// YAML library: block mappings and sequences, plain, quoted, literal and folded scalars, flow collections on one line,
+// Package plain reads a subset of YAML several times as fast as the YAML library. Nearly all documents are written in
+// this subset: block mappings and sequences, plain, quoted, literal and folded scalars, flow collections on one line,
 // and comments.
 //
-// It declines a text at the first thing that is none of these, or that the library could read in another way or refuse.
-// Whoever calls it then lets the library read the text from its beginning. So it has no errors of its own, and what it
-// accepts it reads as the library does: its quirks are followed (or declined), not the specification of YAML.
+// Read declines a text at the first thing that is outside of the subset, or that the library may read differently or
+// refuse. The caller must then let the library read the whole text. Package plain therefore reports no syntax errors,
+// and reads what it accepts exactly as the library does, including the library's deviations from the specification.
 package plain
 
 import (
@@ -12,34 +12,34 @@ import (
 	"strings"
 )
 
-// ErrDeclined is the error of a text that is not certain to be in the plain part of YAML.
+// ErrDeclined is returned for a text that may be outside of the subset.
 var ErrDeclined = errors.New("not in the plain part of YAML")
 
-// Handler receives the nodes of a document in the order in which they are written. An error ends the reading.
+// Handler receives the nodes of a document in written order. An error stops the reader.
 type Handler interface {
-	// Mapping and Sequence begin a collection, which ends with End.
+	// Mapping and Sequence begin a collection. End ends it.
 	Mapping() error
 	Sequence() error
 	End() error
-	// Key is a key of the innermost mapping, whose value follows. colon is the offset of the colon after it.
+	// Key receives a key of the innermost mapping. Its value is the next node. colon is the offset of its colon.
 	Key(text string, quoted bool, colon int) error
-	// Scalar is a scalar that is no key. quoted is false if its form decides about its type. A node without text is a
-	// scalar of its own, the empty one.
+	// Scalar receives a scalar that is not a key. quoted is false if the text determines the scalar's type. A node
+	// without text is an unquoted empty scalar.
 	Scalar(text string, quoted bool) error
 }
 
-// Bounds that the library has too.
+// Bounds below those of the library.
 const (
-	maxKey   = 1000 // bytes from the beginning of a key to its colon; the library: 1024 characters
-	maxDepth = 1000 // of nesting; the library: 10,000
+	maxKey   = 1000 // bytes from the start of a key to its colon; 1024 characters in the library
+	maxDepth = 1000 // of nesting; 10,000 in the library
 )
 
-// Read reads a document, which may begin with the marker ---, from UTF-8 text. The texts that the handler receives are
-// parts of the text where they can be. Errors: ErrDeclined, those of the handler.
+// Read reads a document, which may begin with the marker ---, from UTF-8 text. Where possible, the strings that the
+// handler receives are substrings of text. Errors: ErrDeclined, those of the handler.
 func Read(text string, handler Handler) (err error) {
 	r := reader{text: text, handler: handler}
 	defer func() {
-		if p := recover(); p != nil { // also from reading beyond the end
+		if p := recover(); p != nil { // also out of range
 			if err = ErrDeclined; r.err != nil {
 				err = r.err
 			}
@@ -50,7 +50,7 @@ func Read(text string, handler Handler) (err error) {
 	return nil
 }
 
-// isReadable reports whether all characters are ones that the library accepts, and line feeds the only line breaks.
+// isReadable reports whether the library accepts all characters, and line feeds are the only line breaks.
 func isReadable(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -63,32 +63,32 @@ func isReadable(text string) bool {
 			return false
 		case c == 0xef && text[i+1] == 0xbb && text[i+2] == 0xbf: // a byte order mark
 			return false
-		case c == 0xef && text[i+1] == 0xbf && text[i+2] >= 0xbe: // no character
+		case c == 0xef && text[i+1] == 0xbf && text[i+2] >= 0xbe: // not a character
 			return false
 		}
 	}
 	return true
 }
 
-// reader reads a text in one pass. It panics to decline it.
+// reader reads a text in one pass. It panics to decline the text.
 type reader struct {
 	handler Handler
 	text    string
-	at      int    // offset of what is read next
-	column  int    // of the first token of the line, or of a collection that begins behind it; -1 at the end of the text
-	depth   int    // of open collections
-	buffer  []byte // for scalars that are no part of the text
+	at      int    // current offset
+	column  int    // column of the line's first token, or of a collection that begins after it; -1 at the end of the text
+	depth   int    // number of open collections
+	buffer  []byte // for scalars that are not substrings of the text
 	err     error  // of the handler
 }
 
-// must declines the text unless a condition holds.
+// must declines the text unless ok.
 func (r *reader) must(ok bool) {
 	if !ok {
 		panic(ErrDeclined)
 	}
 }
 
-// pass ends the reading if the handler returned an error.
+// pass stops the reader if the handler returned an error.
 func (r *reader) pass(err error) {
 	if err != nil {
 		r.err = err
@@ -96,21 +96,20 @@ func (r *reader) pass(err error) {
 	}
 }
 
-// is reports whether the text goes on with a byte.
+// is reports whether c is the next byte.
 func (r *reader) is(c byte) bool { return r.at < len(r.text) && r.text[r.at] == c }
 
-// isBlank reports whether a space, a line feed or the end of the text is at an offset. A tab is not, so that what it
-// ends is declined.
+// isBlank reports whether there is a space, a line feed or the end of the text at an offset. Tabs are declined.
 func (r *reader) isBlank(at int) bool {
 	return at >= len(r.text) || r.text[at] == ' ' || r.text[at] == '\n'
 }
 
-// isMarker reports whether the text goes on like a document marker.
+// isMarker reports whether a document marker is next.
 func (r *reader) isMarker() bool {
 	return strings.HasPrefix(r.text[r.at:], "---") || strings.HasPrefix(r.text[r.at:], "...")
 }
 
-// isEntry reports whether an item of a block sequence begins here.
+// isEntry reports whether an item of a block sequence is next.
 func (r *reader) isEntry() bool { return r.is('-') && r.isBlank(r.at+1) }
 
 func (r *reader) spaces() {
@@ -119,14 +118,14 @@ func (r *reader) spaces() {
 	}
 }
 
-// comment moves to the end of the line if a comment begins here.
+// comment skips a comment, up to the end of the line.
 func (r *reader) comment() {
 	if r.is('#') {
 		r.at = r.lineEnd()
 	}
 }
 
-// lineEnd returns the offset of the line feed that ends the line, or of the end of the text.
+// lineEnd returns the offset of the next line feed, or of the end of the text.
 func (r *reader) lineEnd() int {
 	if i := strings.IndexByte(r.text[r.at:], '\n'); i >= 0 {
 		return r.at + i
@@ -134,7 +133,7 @@ func (r *reader) lineEnd() int {
 	return len(r.text)
 }
 
-// endLine moves from the end of a token to the next line that has one. No more than a comment may stand between them.
+// endLine moves from the end of a token to the next line that has one. Only a comment may remain on the line.
 func (r *reader) endLine() {
 	if r.is(' ') {
 		r.spaces()
@@ -147,7 +146,7 @@ func (r *reader) endLine() {
 	r.nextToken()
 }
 
-// nextToken moves from the beginning of a line to the first token that follows, and sets its column.
+// nextToken moves from the start of a line to the next token, and sets its column.
 func (r *reader) nextToken() {
 	for {
 		start := r.at
@@ -166,7 +165,7 @@ func (r *reader) nextToken() {
 	}
 }
 
-// skip moves from a key's colon or an item's dash to the token that follows, and reports whether it is on a later line.
+// skip moves from a key's colon or an item's dash to the next token, and reports whether that is on a later line.
 func (r *reader) skip() (below bool) {
 	r.at++
 	start := r.at
@@ -191,8 +190,8 @@ func (r *reader) document() {
 	r.must(r.column < 0)
 }
 
-// node reads a node and moves to the next token that is not on its last line. The collection that it is part of begins
-// in the column parent, -1 if there is none. Only where block is true may it be a block collection.
+// node reads a node and moves to the next token after its last line. parent is the column of the enclosing collection,
+// -1 if there is none. If block is false, the node must not be a block collection.
 func (r *reader) node(parent int, block bool) {
 	switch {
 	case r.isEntry():
@@ -214,7 +213,7 @@ func (r *reader) node(parent int, block bool) {
 			return
 		}
 		if !quoted {
-			text = r.goOn(text, parent)
+			text = r.continuation(text, parent)
 		}
 		r.scalar(text, quoted)
 	}
@@ -235,7 +234,7 @@ func (r *reader) end() {
 	r.pass(r.handler.End())
 }
 
-// sequence reads the block sequence in the current column. An indentless one may end with a key in its column.
+// sequence reads the block sequence in the current column. An indentless one may be followed by a key in its column.
 func (r *reader) sequence(indentless bool) {
 	r.begin(r.handler.Sequence)
 	column := r.column
@@ -270,14 +269,14 @@ func (r *reader) mapping(start int, text string, quoted bool) {
 	r.end()
 }
 
-// key handles a key that began at an offset and ends here.
+// key reports a key that begins at start and ends here.
 func (r *reader) key(start int, text string, quoted bool) {
 	written := r.text[start:r.at]
 	r.must(r.is(':') && len(written) <= maxKey && !strings.Contains(written, "\n"))
 	r.pass(r.handler.Key(text, quoted, r.at))
 }
 
-// member reads the value of a key of the block mapping in a column.
+// member reads the value of a key in a block mapping. column is that of the mapping.
 func (r *reader) member(column int) {
 	switch below := r.skip(); {
 	case !below:

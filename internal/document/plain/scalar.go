@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// word reads a scalar on one line of a block collection, or in quotes, and moves behind it. If it may be a key, that is
-// its colon.
+// word reads a scalar on one line of a block collection, or in quotes, and moves past it. If the scalar may be a key,
+// that is its colon.
 func (r *reader) word() (text string, quoted bool) {
 	if text, quoted = r.quotes(); quoted {
 		r.must(!r.is(':') || r.isBlank(r.at+1))
@@ -22,10 +22,10 @@ func (r *reader) word() (text string, quoted bool) {
 	return r.line(), false
 }
 
-// startsWord reports whether a plain scalar may begin with a byte, whatever follows.
+// startsWord reports whether a plain scalar may begin with a byte, whatever the next one is.
 func startsWord(c byte) bool { return c > ' ' && strings.IndexByte("-?:,[]{}#&*!|>'\"%@`", c) < 0 }
 
-// line reads a line of a plain scalar in a block collection, and moves behind it, or to the colon that ends it.
+// line reads a line of a plain scalar in a block collection, and moves past it, or to the colon that ends it.
 func (r *reader) line() string {
 	start, i := r.at, r.at
 scan:
@@ -44,8 +44,9 @@ scan:
 	return text
 }
 
-// goOn reads the other lines of a plain scalar, which are indented deeper than its collection, and returns all of it.
-func (r *reader) goOn(text string, parent int) string {
+// continuation reads the following lines of a plain scalar, which are indented more than parent, and returns the whole
+// scalar.
+func (r *reader) continuation(text string, parent int) string {
 	out := r.buffer[:0]
 	for {
 		end := r.at
@@ -61,7 +62,7 @@ func (r *reader) goOn(text string, parent int) string {
 			r.at = end
 			break
 		}
-		r.must(parent >= 0) // a document is a mapping
+		r.must(parent >= 0) // the root must be a mapping
 		if len(out) == 0 {
 			out = append(out, text...)
 		}
@@ -73,7 +74,7 @@ func (r *reader) goOn(text string, parent int) string {
 	return string(out)
 }
 
-// appendFold appends what line feeds between two lines of a scalar mean.
+// appendFold appends the folded form of the line feeds between two lines of a scalar.
 func appendFold(out []byte, feeds int) []byte {
 	if feeds == 1 {
 		return append(out, ' ')
@@ -88,8 +89,8 @@ func appendFeeds(out []byte, feeds int) []byte {
 	return out
 }
 
-// flowWord reads a scalar in a flow collection, and moves behind it or to the colon of a key. The library ends some
-// plain ones at places of its own, so these are declined.
+// flowWord reads a scalar in a flow collection, and moves past it or to the colon of a key. It declines plain scalars
+// that the library may end elsewhere.
 func (r *reader) flowWord() (text string, quoted bool) {
 	if text, quoted = r.quotes(); quoted {
 		return text, true
@@ -118,7 +119,7 @@ scan:
 	return text, false
 }
 
-// quotes reads a scalar in quotes and moves behind it. It reports false if none begins here.
+// quotes reads a scalar in quotes and moves past it; ok is false if none begins here.
 func (r *reader) quotes() (text string, ok bool) {
 	if !r.is('\'') && !r.is('"') {
 		return "", false
@@ -152,8 +153,8 @@ func (r *reader) quotes() (text string, ok bool) {
 	}
 }
 
-// feeds moves from a line feed in quotes to the last blank before the text that follows, and returns how many line
-// feeds there are.
+// feeds skips line feeds within quotes, and stops at the last blank before the next text. It returns the number of line
+// feeds.
 func (r *reader) feeds() int {
 	feeds, start := 0, 0
 	for ; r.is(' ') || r.is('\t') || r.is('\n'); r.at++ {
@@ -166,7 +167,7 @@ func (r *reader) feeds() int {
 	return feeds
 }
 
-// escape appends what an escape sequence means, and moves to its last byte.
+// escape appends the character of an escape sequence, and moves to its last byte.
 func (r *reader) escape(out []byte) []byte {
 	const meanings = "0\x00a\ab\bt\tn\nv\vf\fr\re\x1b  \"\"''\\\\"
 	r.at++
@@ -179,7 +180,7 @@ func (r *reader) escape(out []byte) []byte {
 			return append(out, meanings[i+1])
 		}
 	}
-	digits := strings.IndexByte("  x u   U", c) // as many as the index
+	digits := strings.IndexByte("  x u   U", c) // the index of c is the number of digits
 	r.must(digits > 0)
 	code, err := strconv.ParseUint(r.text[r.at+1:r.at+1+digits], 16, 32)
 	r.must(err == nil && utf8.ValidRune(rune(code))) //nolint:gosec // a number too large becomes negative
@@ -187,8 +188,8 @@ func (r *reader) escape(out []byte) []byte {
 	return utf8.AppendRune(out, rune(code)) //nolint:gosec // as above
 }
 
-// blockText reads a literal or folded scalar, and moves to the beginning of the line after it. The collection that it
-// is part of begins in the column parent.
+// blockText reads a literal or folded scalar, and moves to the start of the line after it. parent is the column of the
+// enclosing collection.
 func (r *reader) blockText(parent int) string {
 	b := blockText{reader: r, folded: r.is('>'), out: r.buffer[:0]}
 	r.at++
@@ -224,15 +225,15 @@ type blockText struct {
 
 	folded bool
 	indent int    // of its lines
-	start  int    // of the current line
-	empty  int    // lines without text before it
-	ended  bool   // there is a line with text before it, and its line feed
+	start  int    // offset of the current line
+	empty  int    // empty lines before the current one
+	ended  bool   // a line with text has been read, including its line feed
 	spaced bool   // that line begins with a blank
 	out    []byte // the text so far
 }
 
-// begin moves to the text of the first line that has one. It declines where the library may find another indentation,
-// and no text.
+// begin moves to the text of the first non-empty line. It declines where the library may determine another indentation,
+// and if there is no text.
 func (b *blockText) begin(parent int) {
 	widest := 0
 	for {
@@ -249,12 +250,11 @@ func (b *blockText) begin(parent int) {
 	b.must(b.at < len(b.text) && !b.is('\t') && b.indent > max(parent, 0) && b.indent >= widest)
 }
 
-// line reads the text of a line, and moves to that of the next one or to what ends the scalar. It reports false at its
-// end.
+// line reads the text of a line, and moves to that of the next one. It returns false at the end of the scalar.
 func (b *blockText) line() bool {
 	spaced := b.is(' ') || b.is('\t')
 	switch {
-	case !b.ended: // the first one
+	case !b.ended: // the first line
 	case !b.folded, spaced, b.spaced:
 		b.out = append(b.out, '\n')
 	case b.empty == 0:
