@@ -19,6 +19,6 @@ func inGroup(cmd *exec.Cmd) (kill func() error) {
 		if errors.Is(err, syscall.ESRCH) {
 			return os.ErrProcessDone
 		}
-		return err
+		return err //nolint:wrapcheck // as of Process.Kill
 	}
 }
