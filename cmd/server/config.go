@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	stdlog "log"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -113,6 +114,23 @@ func (f logFlags) logger(w io.Writer) *slog.Logger {
 		return slog.New(api.RequestLog(slog.NewJSONHandler(w, options)))
 	}
 	return slog.New(api.RequestLog(slog.NewTextHandler(w, options)))
+}
+
+// adopt writes to a log, as warnings, what libraries write to Go's own one.
+func adopt(to *slog.Logger) {
+	stdlog.SetFlags(0)
+	stdlog.SetOutput(shortener{slog.NewLogLogger(to.Handler(), slog.LevelWarn).Writer()})
+}
+
+// shortener cuts what is written to it, one message at a time. Those of net/http quote up to 4 KiB of what the receiver
+// of a webhook sends.
+type shortener struct{ io.Writer }
+
+// Write implements io.Writer.
+func (s shortener) Write(message []byte) (int, error) {
+	const most = 200 // bytes
+	_, err := s.Writer.Write(message[:min(len(message), most)])
+	return len(message), err
 }
 
 // inSeconds makes durations numbers of seconds, with the unit in the name.
