@@ -61,6 +61,9 @@ func otherFindings(about map[string]judgedAs, errs map[string][]json.RawMessage)
 		case about[name].status == validations.Missing:
 			f.Rule, f.Message = "missing", "Nobody has reported a result of this validation"
 			f.Advice = "have its service validate the revision and post the result"
+			if why := validations.Unmakeable(name); why != "" {
+				f.Message, f.Advice = "There will be no result: "+why, "correct the name in the ValidationPolicy"
+			}
 			all = append(all, f)
 		case about[name].status == validations.Expired:
 			f.Rule, f.Message = "expired", "The result is older than the policy allows"

@@ -40,6 +40,20 @@ func isReserved(name string) bool { return IsOwn(name) || strings.HasPrefix(name
 // Optional returns the names of the server's own validations that have no reserved name.
 func Optional() []string { return []string{CoverageValidation, PuppetValidation, PackageValidation} }
 
+// Unmakeable says why there will be no result of a validation, and which name may have been meant: its name is reserved
+// for the server, which makes no such validation. It is "" for others.
+func Unmakeable(name string) string {
+	made := append(append(Own(), SchemaValidationAlias), Optional()...)
+	if !isReserved(name) || slices.Contains(made, name) {
+		return ""
+	}
+	text := "the server makes no such validation, and others cannot post one of this name"
+	if nearest := spelling.Nearest(name, made); nearest != "" {
+		text += "; did you mean " + nearest + "?"
+	}
+	return text
+}
+
 // Uncovered are documents of one schema that none in force checks.
 type Uncovered struct {
 	Schema    string
