@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"purser/internal/spelling"
@@ -85,10 +86,17 @@ func Coverage(documents map[string]int, registered []string) (uncovered []Uncove
 
 // String says how many documents there are, and which schema may have been meant.
 func (u Uncovered) String() string {
-	if u.Nearest == "" {
-		return fmt.Sprintf("%s (%d)", u.Schema, u.Documents)
+	if u.Documents == 1 {
+		return u.counted("1 document")
 	}
-	return fmt.Sprintf("%s (%d; did you mean %s?)", u.Schema, u.Documents, u.Nearest)
+	return u.counted(fmt.Sprintf("%d documents", u.Documents))
+}
+
+func (u Uncovered) counted(documents string) string {
+	if u.Nearest == "" {
+		return fmt.Sprintf("%s (%s)", u.Schema, documents)
+	}
+	return fmt.Sprintf("%s (%s; did you mean %s?)", u.Schema, documents, u.Nearest)
 }
 
 // CoverageWarning says which documents have no schema, "" if all have one.
@@ -102,7 +110,7 @@ func CoverageWarning(uncovered []Uncovered) string {
 	for i, u := range uncovered {
 		total += u.Documents
 		if i < maxShown {
-			shown = append(shown, u.String())
+			shown = append(shown, u.counted(strconv.Itoa(u.Documents)))
 		}
 	}
 	if len(uncovered) > maxShown {
