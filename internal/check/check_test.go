@@ -96,6 +96,31 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// What to do about a wrong frame is about the value that is wrong.
+func TestCheck_frameAdvice(t *testing.T) {
+	t.Parallel()
+	const head = "schema: acme/W/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: w\n"
+	const end, layer = "data: {}\n", "  layeringDefinition: {layer: site}\n"
+	for text, want := range map[string]string{
+		strings.Replace(head, "W/v1", "W/1", 1) + "  storagePolicy: cleartext\n" + layer + end: "<namespace>/<kind>/v<n>",
+		head + "  storagePolicy: plain\n" + layer + end:                                        "cleartext, or as encrypted",
+		head + layer + end: "cleartext, or as encrypted",
+		head + "  storagePolicy: cleartext\n  layeringDefinition: {layer: 1}\n" + end:                                                               "layerOrder",
+		head + "  storagePolicy: cleartext\n  layeringDefinition: {layer: site, actions: [{method: merge, path: .}]}\n" + end:                       "parentSelector as a mapping",
+		head + "  storagePolicy: cleartext\n  layeringDefinition: {layer: site, parentSelector: {a: b}, actions: [{method: add, path: .}]}\n" + end: "merge, replace or delete",
+		head + "  storagePolicy: cleartext\n  Labels: {}\n" + layer + end:                                                                           "Remove the key",
+		head + "  storagePolicy: cleartext\n  substitutions: [{src: {schema: a/B/v1, name: x, path: .}, dest: [{path: 1}]}]\n" + layer + end:        "Write dest as",
+		strings.Replace(head, "name: w", "name: 17", 1) + "  storagePolicy: cleartext\n" + layer + end:                                              "in quotes",
+		strings.Replace(head, "metadata/Document/v1", "metadata/Document", 1) + end:                                                                 "metadata/Document/v1",
+		"schema: acme/W/v1\nmetadata: []\n" + end:                                                                                                   "Write metadata as a mapping",
+	} {
+		found := run(t, check.New(check.Options{}), file("w.yaml", text)).Findings
+		if len(found) != 1 || found[0].Rule != "frame" || !strings.Contains(found[0].Advice, want) {
+			t.Errorf("%s\n%+v\nwant the advice %q", text, found, want)
+		}
+	}
+}
+
 // Schemas beside the paths are in force, and nothing else there counts.
 func TestCheck_schemas(t *testing.T) {
 	t.Parallel()
