@@ -67,7 +67,7 @@ func (s *Service) decodeItem(ctx context.Context, meter *budget.Meter, item Item
 	case entry.Twice != nil:
 		return item, decodeFaults{parse: entry.Twice}
 	}
-	if err := validations.Sanity(meter, entry); err != nil {
+	if err := validations.Sanity(meter, entry, s.Compat); err != nil {
 		return item, decodeFaults{sanity: budget.About(err, "document %d (from line %d)", entry.Index, entry.Line)}
 	}
 	if item.Document, err = document.New(entry); err != nil {
