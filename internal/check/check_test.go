@@ -121,6 +121,38 @@ func TestCheck_frameAdvice(t *testing.T) {
 	}
 }
 
+// Each document of a cycle has its place; lines of an encrypted one are not quoted.
+func TestCheck_cycle(t *testing.T) {
+	t.Parallel()
+	member := func(name, source, policy string) check.File {
+		text := "schema: acme/Widget/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: %s\n  storagePolicy: %s\n" +
+			"  layeringDefinition: {layer: site}\n  substitutions:\n  - {src: {schema: acme/Widget/v1, name: %s, path: .}, dest: {path: .a}}\ndata: {b: hunter2}\n"
+		return file(name+".yaml", fmt.Sprintf(text, name, policy, source))
+	}
+	want := []string{"a.yaml:7", "b.yaml:7", "c.yaml:7"}
+	for last, source := range map[string]string{"cleartext": "  substitutions:", "encrypted": ""} {
+		report := run(t, check.New(check.Options{}), file("site.yaml", layers+widgets), member("a", "b", "cleartext"),
+			member("b", "c", "cleartext"), member("c", "a", last))
+		var got []string
+		for _, f := range report.Findings {
+			if f.Rule != "cycle" {
+				continue
+			}
+			got = append(got, fmt.Sprintf("%s:%d", f.File, f.Line))
+			if f.File != "c.yaml" || f.Source != source {
+				t.Errorf("%s: the line %q of %s", last, f.Source, f.File)
+			}
+			for _, step := range f.Chain {
+				got = append(got, fmt.Sprintf("%s:%d", step.File, step.Line))
+			}
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s\n%s", last, diff, strings.Join(lines(report), "\n"))
+		}
+	}
+}
+
 // Schemas beside the paths are in force, and nothing else there counts.
 func TestCheck_schemas(t *testing.T) {
 	t.Parallel()

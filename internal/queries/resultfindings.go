@@ -145,7 +145,15 @@ func (f *Finding) say(message fault.Message) {
 	f.Message, f.Rule, f.Secret, f.Advice = message.Message, message.Name, message.Secret, adviceOf(message.Name)
 	f.Path = message.Path
 	if len(message.Documents) > 0 {
-		first := message.Documents[0]
-		f.Document = document.Identity{Schema: first.Schema, Layer: first.Layer, Name: first.Name}
+		f.Document = identityOf(message.Documents[0])
 	}
+	if f.Rule == "SubstitutionDependencyCycle" {
+		for _, other := range message.Documents[min(1, len(message.Documents)):] {
+			f.Others = append(f.Others, identityOf(other))
+		}
+	}
+}
+
+func identityOf(named fault.Document) document.Identity {
+	return document.Identity{Schema: named.Schema, Layer: named.Layer, Name: named.Name}
 }
