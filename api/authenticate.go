@@ -69,7 +69,7 @@ func sentTokens(header http.Header) (tokens []string) {
 func challenge(w http.ResponseWriter, r *http.Request, err error) error {
 	refused, ok := errors.AsType[*authn.Rejected](err)
 	if !ok {
-		return err // the issuer does not answer: 503
+		return unstored(r, err) // the issuer does not answer: 503
 	}
 	infoOf(r).note(refused.Error())
 	const realm = `Bearer realm="purser"`

@@ -165,6 +165,18 @@ func errNoRoute(r *http.Request) error {
 		"There is nothing at "+r.URL.Path+"; /openapi.yaml lists what there is.")
 }
 
+// unstored adds to the fault of a request that was not begun that nothing was stored, unless the request only reads.
+// Clients send such a change again.
+func unstored(r *http.Request, err error) error {
+	f, isFault := errors.AsType[*fault.Fault](err)
+	if !isFault || r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return err
+	}
+	said := *f
+	said.Message += "; nothing was stored"
+	return &said
+}
+
 // asHTTPNotFound changes RevisionNotFound to HTTPNotFound, for the routes where the reference does (spec/api.md §1.5).
 func asHTTPNotFound(err error) error {
 	var f *fault.Fault

@@ -306,6 +306,20 @@ func TestHandler_bounds(t *testing.T) {
 		s.get(t, "health").is(t, http.StatusNoContent)
 	})
 
+	t.Run("the issuer of tokens does not answer", func(t *testing.T) {
+		t.Parallel()
+		s := newSite(t, func(config *api.Config) { config.Access.Authenticator = silent{} })
+		for method, want := range map[string]string{
+			http.MethodGet: "Keystone does not answer", http.MethodPut: "Keystone does not answer; nothing was stored",
+		} {
+			got := s.do(t, method, "buckets/b/documents", "", asJSON...)
+			got.fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable")
+			if !strings.Contains(got.text, `"message":"`+want+`"`) { // purser sends a change again that was not stored
+				t.Errorf("%s: want %q\n%s", method, want, got.text)
+			}
+		}
+	})
+
 	t.Run("requests of one user", func(t *testing.T) {
 		t.Parallel()
 		s := newSite(t, func(config *api.Config) { config.Bounds.Rate = 1 })

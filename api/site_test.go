@@ -24,6 +24,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/cache"
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/feed"
 	"purser/internal/picture"
 	"purser/internal/queries"
@@ -80,6 +81,14 @@ func newSite(t *testing.T, changes ...func(*api.Config)) site {
 		change(&config)
 	}
 	return site{api.New(config), log}
+}
+
+// silent is an issuer of tokens that does not answer.
+type silent struct{}
+
+// Authenticate implements authn.Authenticator.
+func (silent) Authenticate(context.Context, string) (authn.Caller, error) {
+	return authn.Caller{}, fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Keystone does not answer")
 }
 
 // newFeed returns the feed of a store, which wakes up those who wait until the test ends.

@@ -17,15 +17,7 @@ func Starting(reason *fault.Fault, log *slog.Logger, observe Observe, now func()
 	s := &server{Config: Config{Log: log, Now: now}}
 	router := chi.NewRouter()
 	router.Use((&observer{log, now, observe}).middleware, unsniffed, s.recoverer, routeEscaped)
-	unstored := *reason
-	unstored.Message += "; nothing was stored"
-	unavailable := func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet || r.Method == http.MethodHead {
-			s.fail(w, r, reason)
-			return
-		}
-		s.fail(w, r, &unstored)
-	}
+	unavailable := func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, unstored(r, reason)) }
 	router.NotFound(unavailable)
 	router.MethodNotAllowed(unavailable)
 	router.Handle(healthPath, s.dispatch(methods{"GET": {public, s.health, nil}}))

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	stdlog "log"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -114,6 +115,22 @@ func (f logFlags) logger(w io.Writer) *slog.Logger {
 		return slog.New(api.RequestLog(slog.NewJSONHandler(w, options)))
 	}
 	return slog.New(api.RequestLog(slog.NewTextHandler(w, options)))
+}
+
+// adopt redirects the messages that libraries write to the standard logger of package log to a log, as warnings.
+func adopt(to *slog.Logger) {
+	stdlog.SetFlags(0)
+	stdlog.SetOutput(shortener{slog.NewLogLogger(to.Handler(), slog.LevelWarn).Writer()})
+}
+
+// shortener truncates each message written to it: net/http quotes up to 4 KiB of what the receiver of a webhook sends.
+type shortener struct{ io.Writer }
+
+// Write implements io.Writer.
+func (s shortener) Write(message []byte) (int, error) {
+	const most = 200 // bytes
+	_, err := s.Writer.Write(message[:min(len(message), most)])
+	return len(message), err
 }
 
 // inSeconds converts durations to numbers of seconds, and adds the unit to their keys.

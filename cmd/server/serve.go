@@ -89,6 +89,7 @@ func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	c.limitFlags = c.withDefaults(availableMemory(os.DirFS("/")))
 	c.boundMemory()
 	log := c.logger(stderr)
+	adopt(log)
 	listening, err := c.listen(ctx, log)
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ func TestCheck(t *testing.T) {
 		"two policies":      {[]check.File{site, file("z.yaml", fmt.Sprintf(policy, "other"))}, 3, []string{"z.yaml:2:1 error second-layering-policy: A singleton document [deckhand/LayeringPolicy/v1, None] lp already exists"}},
 		"other YAML":        {[]check.File{site, file("compose.yaml", "services: {}\n"), file("k8s.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n"), file("empty.yaml", "# nothing\n")}, 2, nil},
 		"named, other YAML": {[]check.File{{Name: "compose.yaml", Text: []byte("services: {}\n")}}, 1, []string{"compose.yaml:1:1 error frame: None is not of type 'object'", "compose.yaml:1:1 error frame: None is not of type 'string'"}},
-		"no schema":         {[]check.File{site, file("w.yaml", doc("acme/Wdget/v1", "w", "{}"))}, 3, []string{"w.yaml:2:1 warning no-schema: No schema is in force for acme/Wdget/v1 (1; did you mean acme/Widget/v1?)"}},
+		"no schema":         {[]check.File{site, file("w.yaml", doc("acme/Wdget/v1", "w", "{}"))}, 3, []string{"w.yaml:2:1 warning no-schema: No schema is in force for acme/Wdget/v1 (1 document; did you mean acme/Widget/v1?)"}},
 		"cannot be read":    {[]check.File{site, {Name: "x.yaml", Broken: "It cannot be read: permission denied"}}, 2, []string{"x.yaml:0:0 error file: It cannot be read: permission denied"}},
 		"not text":          {[]check.File{site, file("x.yaml", "schema: \xff\n")}, 2, []string{"x.yaml:1:1 error syntax: The bytes are not UTF-8"}},
 		"some unreadable":   {[]check.File{file("w.yaml", widget+widgets+"---\na: [\n")}, 3, []string{"w.yaml:10:4 error syntax: "}},
@@ -93,6 +93,63 @@ func TestCheck(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What to do about a wrong frame is about the value that is wrong.
+func TestCheck_frameAdvice(t *testing.T) {
+	t.Parallel()
+	const head = "schema: acme/W/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: w\n"
+	const end, layer = "data: {}\n", "  layeringDefinition: {layer: site}\n"
+	for text, want := range map[string]string{
+		strings.Replace(head, "W/v1", "W/1", 1) + "  storagePolicy: cleartext\n" + layer + end: "<namespace>/<kind>/v<n>",
+		head + "  storagePolicy: plain\n" + layer + end:                                        "cleartext, or as encrypted",
+		head + layer + end: "cleartext, or as encrypted",
+		head + "  storagePolicy: cleartext\n  layeringDefinition: {layer: 1}\n" + end:                                                               "layerOrder",
+		head + "  storagePolicy: cleartext\n  layeringDefinition: {layer: site, actions: [{method: merge, path: .}]}\n" + end:                       "parentSelector as a mapping",
+		head + "  storagePolicy: cleartext\n  layeringDefinition: {layer: site, parentSelector: {a: b}, actions: [{method: add, path: .}]}\n" + end: "merge, replace or delete",
+		head + "  storagePolicy: cleartext\n  Labels: {}\n" + layer + end:                                                                           "Remove the key",
+		head + "  storagePolicy: cleartext\n  substitutions: [{src: {schema: a/B/v1, name: x, path: .}, dest: [{path: 1}]}]\n" + layer + end:        "Write dest as",
+		strings.Replace(head, "name: w", "name: 17", 1) + "  storagePolicy: cleartext\n" + layer + end:                                              "in quotes",
+		strings.Replace(head, "metadata/Document/v1", "metadata/Document", 1) + end:                                                                 "metadata/Document/v1",
+		"schema: acme/W/v1\nmetadata: []\n" + end:                                                                                                   "Write metadata as a mapping",
+	} {
+		found := run(t, check.New(check.Options{}), file("w.yaml", text)).Findings
+		if len(found) != 1 || found[0].Rule != "frame" || !strings.Contains(found[0].Advice, want) {
+			t.Errorf("%s\n%+v\nwant the advice %q", text, found, want)
+		}
+	}
+}
+
+// Each document of a cycle has its place; lines of an encrypted one are not quoted.
+func TestCheck_cycle(t *testing.T) {
+	t.Parallel()
+	member := func(name, source, policy string) check.File {
+		text := "schema: acme/Widget/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: %s\n  storagePolicy: %s\n" +
+			"  layeringDefinition: {layer: site}\n  substitutions:\n  - {src: {schema: acme/Widget/v1, name: %s, path: .}, dest: {path: .a}}\ndata: {b: hunter2}\n"
+		return file(name+".yaml", fmt.Sprintf(text, name, policy, source))
+	}
+	want := []string{"a.yaml:7", "b.yaml:7", "c.yaml:7"}
+	for last, source := range map[string]string{"cleartext": "  substitutions:", "encrypted": ""} {
+		report := run(t, check.New(check.Options{}), file("site.yaml", layers+widgets), member("a", "b", "cleartext"),
+			member("b", "c", "cleartext"), member("c", "a", last))
+		var got []string
+		for _, f := range report.Findings {
+			if f.Rule != "cycle" {
+				continue
+			}
+			got = append(got, fmt.Sprintf("%s:%d", f.File, f.Line))
+			if f.File != "c.yaml" || f.Source != source {
+				t.Errorf("%s: the line %q of %s", last, f.Source, f.File)
+			}
+			for _, step := range f.Chain {
+				got = append(got, fmt.Sprintf("%s:%d", step.File, step.Line))
+			}
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s\n%s", last, diff, strings.Join(lines(report), "\n"))
+		}
 	}
 }
 

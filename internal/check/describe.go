@@ -40,6 +40,12 @@ func (r *run) describe(ctx context.Context, draft revisions.Draft) error {
 			f.At = r.position(item, []string{"metadata", "layeringDefinition", "layer"})
 		}
 		finding.Place = r.place(r.of[item], f.At)
+		for _, other := range f.Others {
+			if i, known := byIdentity[other]; known {
+				at := r.place(r.of[i], r.position(i, f.Place()))
+				finding.Chain = append(finding.Chain, Step{at, other.String() + " is in the cycle too"})
+			}
+		}
 		shown := item
 		if finding.Rule == ruleRenderedSchema {
 			if from, at, chain := x.trace(ctx, item, f); from >= 0 {

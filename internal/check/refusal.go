@@ -99,6 +99,7 @@ func frameRefusal(message fault.Message, start document.Position) refusal {
 		return refusal{f, start}
 	}
 	f.Path = strings.TrimSuffix(said[1], ".")
+	f.Advice = frameAdvice(f.Path, f.Message)
 	if rest := diagnostic[len(said[0]):]; strings.HasPrefix(rest, "The key ") { // it is probably misspelt
 		f.Advice, _, _ = strings.Cut(rest, ". ")
 	}

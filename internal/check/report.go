@@ -50,8 +50,10 @@ type Finding struct {
 	Message  string
 	Advice   string // what to do; may be empty
 	Causes   []validations.Cause
-	Chain    []Step // how the value came to where it is found, the oldest first; empty if it was written there
-	Source   string // the line; empty if it is not known, or may hold a secret
+	// Chain is how the value came to where it is found, the oldest first; empty if it was written there. Of a cycle it
+	// is the other documents.
+	Chain  []Step
+	Source string // the line; empty if it is not known, or may hold a secret
 }
 
 // Place is a place in a file. Lines and columns count from 1; 0 is not known.

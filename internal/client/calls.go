@@ -144,7 +144,7 @@ func (c *Client) polled(ctx context.Context, revision string, wait, poll time.Du
 }
 
 // Final reports whether a verdict does not become another one by waiting: a success, or one that a failed validation
-// made. It may where a result is missing or expired.
+// made. It may where a result is missing or expired, unless its name is one that only the server itself may use.
 func (v Verdict) Final() bool {
 	waiting := false
 	for _, of := range append(v.Policies, Policy{Status: v.Status, Validations: v.Validations}) {
@@ -152,10 +152,10 @@ func (v Verdict) Final() bool {
 			return true
 		}
 		for _, validation := range of.Validations {
-			switch validation.Status {
-			case "failure":
+			switch {
+			case validation.Status == "failure", validation.Status == "missing" && validation.reserved():
 				return true
-			case "missing", "expired":
+			case validation.Status == "missing", validation.Status == "expired":
 				waiting = true
 			}
 		}

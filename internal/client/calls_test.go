@@ -102,3 +102,15 @@ func TestList_pages(t *testing.T) {
 		t.Errorf("requests (-want +got):\n%s", diff)
 	}
 }
+
+func TestVerdict_Final(t *testing.T) {
+	t.Parallel()
+	for name, final := range map[string]bool{
+		"site-validation": false, "deckhand-site-validation": true, "purser-site-validation": true,
+	} {
+		verdict := Verdict{Status: "failure", Policies: []Policy{{"p", "failure", []Validation{{name, "missing"}}}}}
+		if verdict.Final() != final {
+			t.Errorf("missing %s: final %v, want %v", name, !final, final)
+		}
+	}
+}

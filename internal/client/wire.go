@@ -38,6 +38,11 @@ type Validation struct {
 	Status string `json:"status"`
 }
 
+// reserved reports whether nobody but the server may report a result.
+func (v Validation) reserved() bool {
+	return strings.HasPrefix(v.Name, "deckhand-") || strings.HasPrefix(v.Name, "purser-")
+}
+
 // Findings list what is wrong with a revision.
 type Findings struct {
 	Revision *int64    `json:"revision"`

@@ -30,10 +30,11 @@ func (l Level) String() string { return [...]string{"error", "warning", "info"}[
 type Finding struct {
 	Level      Level
 	Validation string
-	Document   document.Identity // zero if it is not about one document
-	Bucket     string            // of the document; empty if it is not known
-	Path       string            // in the document, such as .data.a; empty if it is not known
-	Rule       string            // that is broken: a path in the schema, or the type of an error
+	Document   document.Identity   // zero if it is not about one document
+	Others     []document.Identity // the other documents of a cycle
+	Bucket     string              // of the document; empty if it is not known
+	Path       string              // in the document, such as .data.a; empty if it is not known
+	Rule       string              // that is broken: a path in the schema, or the type of an error
 	Message    string
 	Value      json.RawMessage // what is there; nil if it is secret, large or not known
 	Advice     string          // what to do

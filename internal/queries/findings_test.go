@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -31,5 +33,24 @@ func TestView_Findings_bounded(t *testing.T) {
 	site.reported, site.ids = site.reported[:8], nil
 	if found, err = service(site).Findings(t.Context(), "1", FindingQuery{Limit: 2 * results}); err != nil || found.More {
 		t.Errorf("more %v, %v; want all of 8 MiB", found.More, err)
+	}
+}
+
+// A validation that nobody can report is told from one that nobody has reported.
+func TestOtherFindings_missing(t *testing.T) {
+	t.Parallel()
+	found := otherFindings(map[string]judgedAs{
+		"purser-coverag-validation": {status: validations.Missing}, "site-validation": {status: validations.Missing},
+	}, nil)
+	var got []string
+	for _, f := range found {
+		got = append(got, f.Validation+": "+f.Message+" ("+f.Advice+")")
+	}
+	want := []string{
+		"purser-coverag-validation: There will be no result: the server makes no such validation, and others cannot post one of this name; did you mean purser-coverage-validation? (correct the name in the ValidationPolicy)",
+		"site-validation: Nobody has reported a result of this validation (have its service validate the revision and post the result)",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -61,6 +61,9 @@ func otherFindings(about map[string]judgedAs, errs map[string][]json.RawMessage)
 		case about[name].status == validations.Missing:
 			f.Rule, f.Message = "missing", "Nobody has reported a result of this validation"
 			f.Advice = "have its service validate the revision and post the result"
+			if why := validations.Unmakeable(name); why != "" {
+				f.Message, f.Advice = "There will be no result: "+why, "correct the name in the ValidationPolicy"
+			}
 			all = append(all, f)
 		case about[name].status == validations.Expired:
 			f.Rule, f.Message = "expired", "The result is older than the policy allows"
@@ -142,7 +145,15 @@ func (f *Finding) say(message fault.Message) {
 	f.Message, f.Rule, f.Secret, f.Advice = message.Message, message.Name, message.Secret, adviceOf(message.Name)
 	f.Path = message.Path
 	if len(message.Documents) > 0 {
-		first := message.Documents[0]
-		f.Document = document.Identity{Schema: first.Schema, Layer: first.Layer, Name: first.Name}
+		f.Document = identityOf(message.Documents[0])
 	}
+	if f.Rule == "SubstitutionDependencyCycle" {
+		for _, other := range message.Documents[min(1, len(message.Documents)):] {
+			f.Others = append(f.Others, identityOf(other))
+		}
+	}
+}
+
+func identityOf(named fault.Document) document.Identity {
+	return document.Identity{Schema: named.Schema, Layer: named.Layer, Name: named.Name}
 }

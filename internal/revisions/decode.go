@@ -2,7 +2,9 @@ package revisions
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,7 +14,7 @@ import (
 	"purser/internal/validations"
 )
 
-// decode decodes items of a payload on all processors. It fails with the fault that the reference would find first.
+// decode decodes items of a payload on all processors. It fails with the fault that firstFault returns.
 func (s *Service) decode(ctx context.Context, payload Payload, positions []int) ([]Item, error) {
 	items := make([]Item, len(positions))
 	for i, position := range positions {
@@ -22,7 +24,7 @@ func (s *Service) decode(ctx context.Context, payload Payload, positions []int) 
 	if err != nil {
 		return nil, err
 	}
-	return decoded, firstFault(decoded, faults)
+	return decoded, firstFault(decoded, faults, s.Compat)
 }
 
 // decodeItems decodes items on all processors, and returns what is wrong with each.
@@ -67,7 +69,7 @@ func (s *Service) decodeItem(ctx context.Context, meter *budget.Meter, item Item
 	case entry.Twice != nil:
 		return item, decodeFaults{parse: entry.Twice}
 	}
-	if err := validations.Sanity(meter, entry); err != nil {
+	if err := validations.Sanity(meter, entry, s.Compat); err != nil {
 		return item, decodeFaults{sanity: budget.About(err, "document %d (from line %d)", entry.Index, entry.Line)}
 	}
 	if item.Document, err = document.New(entry); err != nil {
@@ -113,8 +115,9 @@ type decodeFaults struct {
 }
 
 // firstFault returns the fault that the reference finds first among those of several documents: what cannot be parsed,
-// then what is not a mapping, then the first document that fails its sanity checks; nil if there is none.
-func firstFault(items []Item, faults []decodeFaults) error {
+// then what is not a mapping, then the first document that fails its sanity checks, without compat all of these; nil if
+// there is none.
+func firstFault(items []Item, faults []decodeFaults, compat bool) error {
 	var later [3]error
 	var invalid, hints []string
 	for i, f := range faults {
@@ -135,12 +138,39 @@ func firstFault(items []Item, faults []decodeFaults) error {
 	if len(invalid) > 0 {
 		return invalidEntries(invalid, hints)
 	}
+	if later[0] != nil && !compat {
+		return malformed(faults)
+	}
 	for _, err := range later {
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// malformed returns the fault of all documents that fail their sanity checks, with the messages of the first one and of
+// as many others as an answer has room for.
+func malformed(faults []decodeFaults) error {
+	const maxMessages = 100
+	var all fault.Fault
+	left := 0
+	for _, f := range faults {
+		one, fails := errors.AsType[*fault.Fault](f.sanity)
+		switch {
+		case !fails:
+		case all.Messages == nil:
+			all = *one
+		case left > 0, len(all.Messages)+len(one.Messages) > maxMessages:
+			left++
+		default:
+			all.Messages = slices.Concat(all.Messages, one.Messages)
+		}
+	}
+	if left > 0 {
+		all.Message += fmt.Sprintf("; %d more fail than are listed", left)
+	}
+	return &all
 }
 
 func invalidEntries(indexes, hints []string) error {

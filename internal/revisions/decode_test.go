@@ -47,10 +47,44 @@ func TestFirstFault(t *testing.T) {
 			for i := range items {
 				items[i] = item(i + 1)
 			}
-			if diff := cmp.Diff(c.want, fmt.Sprint(firstFault(items, c.faults))); diff != "" {
+			if diff := cmp.Diff(c.want, fmt.Sprint(firstFault(items, c.faults, true))); diff != "" {
 				t.Errorf("fault (-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// What is wrong with the frames of documents is told of all of them, as far as there is room; to clients of the reference
+// of the first one.
+func TestFirstFault_sanity(t *testing.T) {
+	t.Parallel()
+	wrong := func(text string, messages int) decodeFaults {
+		f := fault.New(fault.Invalid, "InvalidDocumentFormat", "They fail")
+		for range messages {
+			f.Messages = append(f.Messages, fault.Message{Message: text})
+		}
+		return decodeFaults{sanity: f}
+	}
+	faults := []decodeFaults{{}, wrong("a", 60), {bucket: errors.New("bucket")}, wrong("b", 40), wrong("c", 1), wrong("d", 2)}
+	for compat, want := range map[bool]string{
+		true:  "They fail: " + strings.Repeat("a", 60),
+		false: "They fail; 2 more fail than are listed: " + strings.Repeat("a", 60) + strings.Repeat("b", 40),
+	} {
+		f, ok := errors.AsType[*fault.Fault](firstFault(make([]Item, len(faults)), faults, compat))
+		if !ok {
+			t.Fatal("no fault")
+		}
+		var got strings.Builder
+		got.WriteString(f.Message + ": ")
+		for _, message := range f.Messages {
+			got.WriteString(message.Message)
+		}
+		if diff := cmp.Diff(want, got.String()); diff != "" {
+			t.Errorf("compat %v (-want +got)\n%s", compat, diff)
+		}
+	}
+	if one, _ := errors.AsType[*fault.Fault](faults[1].sanity); len(one.Messages) != 60 {
+		t.Errorf("the fault of one document has %d messages now", len(one.Messages))
 	}
 }
 

@@ -30,7 +30,7 @@ func (s *Service) Decode(ctx context.Context, items []Item) ([]Item, []error, er
 	}
 	errs := make([]error, len(items))
 	for i := range decoded {
-		errs[i] = firstFault(decoded[i:i+1], faults[i:i+1])
+		errs[i] = firstFault(decoded[i:i+1], faults[i:i+1], s.Compat)
 	}
 	return decoded, errs, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"purser/internal/spelling"
@@ -40,6 +41,20 @@ func isReserved(name string) bool { return IsOwn(name) || strings.HasPrefix(name
 // Optional returns the server's own validations that are performed only if a policy lists them.
 func Optional() []string { return []string{CoverageValidation, PuppetValidation, PackageValidation} }
 
+// Unmakeable explains why a validation will never have a result: its name is reserved for the server, which performs no
+// such validation. It names the most similar one that exists, and returns "" for other names.
+func Unmakeable(name string) string {
+	made := append(append(Own(), SchemaValidationAlias), Optional()...)
+	if !isReserved(name) || slices.Contains(made, name) {
+		return ""
+	}
+	text := "the server makes no such validation, and others cannot post one of this name"
+	if nearest := spelling.Nearest(name, made); nearest != "" {
+		text += "; did you mean " + nearest + "?"
+	}
+	return text
+}
+
 // Uncovered describes the documents of one schema for which no schema is in force.
 type Uncovered struct {
 	Schema    string
@@ -71,10 +86,17 @@ func Coverage(documents map[string]int, registered []string) (uncovered []Uncove
 
 // String returns the number of documents and the most similar schema in force as text.
 func (u Uncovered) String() string {
-	if u.Nearest == "" {
-		return fmt.Sprintf("%s (%d)", u.Schema, u.Documents)
+	if u.Documents == 1 {
+		return u.counted("1 document")
 	}
-	return fmt.Sprintf("%s (%d; did you mean %s?)", u.Schema, u.Documents, u.Nearest)
+	return u.counted(fmt.Sprintf("%d documents", u.Documents))
+}
+
+func (u Uncovered) counted(documents string) string {
+	if u.Nearest == "" {
+		return fmt.Sprintf("%s (%s)", u.Schema, documents)
+	}
+	return fmt.Sprintf("%s (%s; did you mean %s?)", u.Schema, documents, u.Nearest)
 }
 
 // CoverageWarning returns a warning about documents without a schema, "" if there are none.
@@ -88,7 +110,7 @@ func CoverageWarning(uncovered []Uncovered) string {
 	for i, u := range uncovered {
 		total += u.Documents
 		if i < maxShown {
-			shown = append(shown, u.String())
+			shown = append(shown, u.counted(strconv.Itoa(u.Documents)))
 		}
 	}
 	if len(uncovered) > maxShown {

@@ -31,7 +31,7 @@ func entry(t *testing.T, body string) document.Entry {
 func doc(t *testing.T, body string) *document.Document {
 	t.Helper()
 	e := entry(t, body)
-	if err := Sanity(budget.NewMeter(t.Context()), e); err != nil {
+	if err := Sanity(budget.NewMeter(t.Context()), e, false); err != nil {
 		t.Fatal(err)
 	}
 	d, err := document.New(e)
@@ -62,6 +62,8 @@ func TestSanity(t *testing.T) {
 		"no storage policy":  {strings.Replace(framed(""), "storagePolicy: cleartext,", "", 1), []string{"'storagePolicy' is a required property"}},
 		"unknown metadata":   {strings.Replace(framed(""), "Document/v1", "Document/v7", 1), []string{"Invalid metadata schema metadata/Document version v7 specified."}},
 		"line break after":   {strings.Replace(framed(""), "metadata/Document/v1", `"metadata/Document/v1\n"`, 1), []string{`Invalid metadata schema "metadata/Document/v1\n" specified: nothing may follow its version.`}},
+		"name no string":     {strings.Replace(framed(", storagePolicy: plain, x: 1"), "name: w", "name: 17", 1), []string{"17 is not of type 'string'", "Additional properties are not allowed ('x' was unexpected)", "'plain' is not one of ['encrypted', 'cleartext']"}},
+		"schema and layer":   {strings.Replace(strings.Replace(framed(""), "acme/Widget/v1", "acme", 1), "layer: site", "layer: 1", 1), []string{`'acme' does not match '^[A-Za-z]+/[A-Za-z]+/v\\d+$'`, "1 is not of type 'string'"}},
 		"unknown key":        {framed(", x: 1"), []string{"Additional properties are not allowed ('x' was unexpected)"}},
 		"label no string":    {"schema: a/B/v1\nmetadata: {schema: metadata/Control/v1, name: n, labels: {a: 1}}", []string{"1 is not of type 'string'"}},
 		"name too long":      {strings.Replace(framed(""), "name: w", "name: "+long, 1), []string{"metadata.name has 256 characters, but at most 255 are allowed"}},
@@ -71,7 +73,7 @@ func TestSanity(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := Sanity(budget.NewMeter(t.Context()), entry(t, c.body))
+			err := Sanity(budget.NewMeter(t.Context()), entry(t, c.body), false)
 			var got []string
 			if f, ok := errors.AsType[*fault.Fault](err); ok {
 				for _, message := range f.Messages {
@@ -85,6 +87,18 @@ func TestSanity(t *testing.T) {
 	}
 }
 
+// As in the reference, only the base schema's violations are told while there are any.
+func TestSanity_baseFirst(t *testing.T) {
+	t.Parallel()
+	body := strings.Replace(framed(", x: 1"), "name: w", "name: 17", 1)
+	for baseFirst, want := range map[bool]int{true: 1, false: 2} {
+		f, ok := errors.AsType[*fault.Fault](Sanity(budget.NewMeter(t.Context()), entry(t, body), baseFirst))
+		if !ok || len(f.Messages) != want {
+			t.Errorf("base first %v: %v, want %d messages", baseFirst, f, want)
+		}
+	}
+}
+
 func TestSanity_misspeltKeys(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
@@ -94,7 +108,7 @@ func TestSanity_misspeltKeys(t *testing.T) {
 		strings.Replace(framed(""), "name: w", "nam: w", 1):     "",
 		"schema: acme/Widget/v1\nmetadata: 5\nmetadta: {}\n":    "",
 	} {
-		f, ok := errors.AsType[*fault.Fault](Sanity(budget.NewMeter(t.Context()), entry(t, body)))
+		f, ok := errors.AsType[*fault.Fault](Sanity(budget.NewMeter(t.Context()), entry(t, body), false))
 		if !ok {
 			t.Fatalf("%s is accepted", body)
 		}
@@ -267,7 +281,7 @@ func TestSanity_patterns(t *testing.T) {
 		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
 		defer end()
 		meter := budget.NewMeter(ctx)
-		if err := Sanity(meter, e); err != nil {
+		if err := Sanity(meter, e, false); err != nil {
 			return 0, err
 		}
 		err := meter.Check()
@@ -287,7 +301,7 @@ func TestSanity_patterns(t *testing.T) {
 func TestSanity_compilesNoPattern(t *testing.T) { //nolint:paralleltest // it counts the allocations of the process
 	large, meter := patterned(t, strings.Repeat("x{1000}", 1000), 1), budget.NewMeter(t.Context())
 	allocations := testing.AllocsPerRun(1, func() {
-		if err := Sanity(meter, large); err != nil {
+		if err := Sanity(meter, large, false); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -20,10 +20,11 @@ const sanityAdvice = "Ensure that each document has a metadata, schema and data 
 var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
 
 // Sanity checks that an entry is a document, using the base schema and the schema of its metadata (spec/api.md
-// §2.1-2.3). It returns an Invalid fault with a D001 message for each violation, or an error of meter, unwrapped.
-func Sanity(meter *budget.Meter, e document.Entry) error {
+// §2.1-2.3). It returns an Invalid fault with a D001 message for each violation, or an error of meter, unwrapped. With
+// baseFirst, as in the reference, metadata is checked by its own schema only if the base schema is satisfied.
+func Sanity(meter *budget.Meter, e document.Entry, baseFirst bool) error {
 	root, _ := e.Value.(document.Mapping)
-	violations, err := checkFrame(meter, root)
+	violations, err := checkFrame(meter, root, baseFirst)
 	if err != nil {
 		return err
 	}
@@ -46,13 +47,20 @@ func Sanity(meter *budget.Meter, e document.Entry) error {
 	return refusal
 }
 
-func checkFrame(meter *budget.Meter, root document.Mapping) ([]violation, error) {
+func checkFrame(meter *budget.Meter, root document.Mapping, baseFirst bool) ([]violation, error) {
 	if hasPlainFrame(root) {
 		return checkTexts(meter, root)
 	}
 	violations, err := checkBase(meter, root)
-	if err == nil && len(violations) == 0 {
-		violations, err = checkMetadata(meter, root)
+	kind, _ := document.Locate(root, []string{"metadata", "schema"}).(string)
+	if err != nil || len(violations) > 0 && (baseFirst || !metadataVersion.MatchString(kind)) {
+		return violations, err
+	}
+	ofMetadata, err := checkMetadata(meter, root)
+	for _, v := range ofMetadata {
+		if !slices.Contains(violations, v) { // both schemas ask for some of the same
+			violations = append(violations, v)
+		}
 	}
 	return violations, err
 }

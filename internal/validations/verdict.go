@@ -144,6 +144,9 @@ func (j Judged) appendTo(lines []string, policy string) []string {
 	if j.Status == Failure && j.Message != "" {
 		line += ": " + strings.ReplaceAll(j.Message, "\n", " ")
 	}
+	if why := Unmakeable(j.Name); why != "" && j.Status == Missing {
+		line += ": " + why
+	}
 	return append(lines, line)
 }
 
@@ -161,7 +164,7 @@ func (v Verdict) Pending() bool {
 		counted = append(counted, policy.Validations...)
 	}
 	return !slices.ContainsFunc(counted, func(j Judged) bool {
-		return j.Status == Failure || j.Status == Missing && IsOwn(j.Name)
+		return j.Status == Failure || j.Status == Missing && isReserved(j.Name)
 	})
 }
 

@@ -123,6 +123,26 @@ func TestVerdict_Lacking(t *testing.T) {
 	}
 }
 
+// A verdict that lacks what nobody may post does not become a success by waiting, and says which name may be meant.
+func TestVerdict_Pending(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		pending  bool
+		obstacle string
+	}{
+		"site-validation":             {true, "site-validation: missing (policy p)"},
+		"deckhand-policy-validation":  {false, "deckhand-policy-validation: missing (policy p)"},
+		"deckhand-site-validation":    {false, "deckhand-site-validation: missing (policy p): the server makes no such validation, and others cannot post one of this name; did you mean deckhand-schema-validation?"},
+		"purser-coverag-validation":   {false, "purser-coverag-validation: missing (policy p): the server makes no such validation, and others cannot post one of this name; did you mean purser-coverage-validation?"},
+		"murano-package-verification": {true, "murano-package-verification: missing (policy p)"},
+	} {
+		verdict := Judge([]Policy{policy(t, "p", "validations: [{name: "+name+"}]")}, Own(), nil, time.Now())
+		if diff := cmp.Diff([]string{c.obstacle}, verdict.Obstacles()); diff != "" || verdict.Pending() != c.pending {
+			t.Errorf("%s: pending %v, want %v; obstacles (-want +got)\n%s", name, verdict.Pending(), c.pending, diff)
+		}
+	}
+}
+
 func TestOverlay(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -72,7 +72,7 @@ func decodeOne(ctx context.Context, segment document.Segment, limits document.Li
 	if err != nil {
 		return nil, fmt.Errorf("decode: %w", err)
 	}
-	if err := validations.Sanity(meter, entry); err != nil {
+	if err := validations.Sanity(meter, entry, false); err != nil {
 		return nil, fmt.Errorf("check its frame: %w", err)
 	}
 	doc, err := document.New(entry)

@@ -46,7 +46,10 @@ func TestHostile_lineBreakAfterMetadataVersion(t *testing.T) {
 	for i := range 9 {
 		fmt.Fprintf(&body, "---\nschema: acme/W/v1\nmetadata: {schema: \"metadata/Document/v1\\n\", name: w%d}\ndata: {}\n", i)
 	}
-	want := []string{"[acme/W/v1, ] w0", `Invalid metadata schema "metadata/Document/v1\n" specified: nothing may follow its version.`}
+	want := []string{"[acme/W/v1, ] w0"}
+	for range 9 {
+		want = append(want, `Invalid metadata schema "metadata/Document/v1\n" specified: nothing may follow its version.`)
+	}
 	if diff := cmp.Diff(want, d001(t, s.putBad(t, "hostile", body.String()))); diff != "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
 	}
@@ -62,29 +65,29 @@ func TestHostile_frames(t *testing.T) {
 		body string
 		want []string
 	}{
-		"nothing that is known":     {"foo: bar", []string{"[, ] ", "None is not of type 'object'", "None is not of type 'string'"}},
-		"no metadata":               {"schema: acme/W/v1\ndata: {}", []string{"[acme/W/v1, ] ", "None is not of type 'object'"}},
-		"no schema":                 {"metadata: {schema: metadata/Control/v1, name: x}", []string{"[, ] x", "None is not of type 'string'"}},
-		"schema is a number":        {"schema: 5\nmetadata: {schema: metadata/Control/v1, name: x}", []string{"[, ] x", "5 is not of type 'string'"}},
-		"schema is a list":          {"schema: [a]\nmetadata: {schema: metadata/Control/v1, name: x}", []string{"[, ] x", "['a'] is not of type 'string'"}},
-		"schema is a mapping":       {"schema: {}\nmetadata: {schema: metadata/Control/v1, name: x}", []string{"[, ] x", "{} is not of type 'string'"}},
-		"schema without version":    {"schema: acme/W\nmetadata: {schema: metadata/Control/v1, name: x}", []string{"[acme/W, ] x", `'acme/W' does not match '^[A-Za-z]+/[A-Za-z]+/v\\d+$'`}},
-		"schema without slash":      {"schema: x\nmetadata: {schema: metadata/Control/v1, name: x}", []string{"[x, ] x", `'x' does not match '^[A-Za-z]+/[A-Za-z]+/v\\d+$'`}},
-		"metadata is text":          {metadata("x"), []string{"[acme/W/v1, ] ", "'x' is not of type 'object'"}},
-		"no name":                   {metadata("{schema: metadata/Control/v1}"), []string{"[acme/W/v1, ] ", "'name' is a required property"}},
-		"name is a number":          {metadata("{schema: metadata/Control/v1, name: 5}"), []string{"[acme/W/v1, ] ", "5 is not of type 'string'"}},
-		"unknown metadata schema":   {metadata("{schema: metadata/Other/v1, name: x}"), []string{"[acme/W/v1, ] x", `'metadata/Other/v1' does not match '^metadata/(?:Document|Control)/v\\d+$'`}},
-		"unknown metadata version":  {metadata("{schema: metadata/Document/v7, name: x}"), []string{"[acme/W/v1, ] x", "Invalid metadata schema metadata/Document version v7 specified."}},
-		"label is a number":         {metadata("{schema: metadata/Control/v1, name: x, labels: {a: 1}}"), []string{"[acme/W/v1, ] x", "1 is not of type 'string'"}},
-		"no storagePolicy":          {metadata("{schema: metadata/Document/v1, name: x, layeringDefinition: {layer: site}}"), []string{"[acme/W/v1, site] x", "'storagePolicy' is a required property"}},
-		"no layer":                  {metadata("{schema: metadata/Document/v1, name: x, storagePolicy: cleartext, layeringDefinition: {}}"), []string{"[acme/W/v1, ] x", "'layer' is a required property"}},
-		"actions without a parent":  {metadata("{schema: metadata/Document/v1, name: x, storagePolicy: cleartext, layeringDefinition: {layer: site, actions: [{method: merge, path: .}]}}"), []string{"[acme/W/v1, site] x", "'parentSelector' is a dependency of 'actions'"}},
-		"unknown action":            {metadata("{schema: metadata/Document/v1, name: x, storagePolicy: cleartext, layeringDefinition: {layer: site, parentSelector: {a: b}, actions: [{method: m, path: .}]}}"), []string{"[acme/W/v1, site] x", "'m' is not one of ['replace', 'delete', 'merge']"}},
-		"unknown key":               {metadata("{schema: metadata/Document/v1, name: x, storagePolicy: cleartext, layeringDefinition: {layer: site}, y: 1}"), []string{"[acme/W/v1, site] x", "Additional properties are not allowed ('y' was unexpected)"}},
-		"long name":                 {metadata("{schema: metadata/Control/v1, name: " + long + "}"), []string{"[acme/W/v1, ] " + long[:255] + "…", "metadata.name has 10000 characters, but at most 255 are allowed"}},
-		"long schema":               {"schema: acme/" + long + "/v1\nmetadata: {schema: metadata/Control/v1, name: x}", []string{"[acme/" + long[:250] + "…, ] x", "schema has 10008 characters, but at most 255 are allowed"}},
-		"long layer":                {metadata("{schema: metadata/Document/v1, name: x, storagePolicy: cleartext, layeringDefinition: {layer: " + long + "}}"), []string{"[acme/W/v1, " + long[:255] + "…] x", "metadata.layeringDefinition.layer has 10000 characters, but at most 255 are allowed"}},
-		"the first bad one decides": {metadata("{schema: metadata/Control/v1, name: good}") + "---\nschema: 5\n---\nfoo: bar\n", []string{"[, ] ", "5 is not of type 'string'", "None is not of type 'object'"}},
+		"nothing that is known":    {"foo: bar", []string{"[, ] ", "None is not of type 'object'", "None is not of type 'string'"}},
+		"no metadata":              {"schema: acme/W/v1\ndata: {}", []string{"[acme/W/v1, ] ", "None is not of type 'object'"}},
+		"no schema":                {"metadata: {schema: metadata/Control/v1, name: x}", []string{"[, ] x", "None is not of type 'string'"}},
+		"schema is a number":       {"schema: 5\nmetadata: {schema: metadata/Control/v1, name: x}", []string{"[, ] x", "5 is not of type 'string'"}},
+		"schema is a list":         {"schema: [a]\nmetadata: {schema: metadata/Control/v1, name: x}", []string{"[, ] x", "['a'] is not of type 'string'"}},
+		"schema is a mapping":      {"schema: {}\nmetadata: {schema: metadata/Control/v1, name: x}", []string{"[, ] x", "{} is not of type 'string'"}},
+		"schema without version":   {"schema: acme/W\nmetadata: {schema: metadata/Control/v1, name: x}", []string{"[acme/W, ] x", `'acme/W' does not match '^[A-Za-z]+/[A-Za-z]+/v\\d+$'`}},
+		"schema without slash":     {"schema: x\nmetadata: {schema: metadata/Control/v1, name: x}", []string{"[x, ] x", `'x' does not match '^[A-Za-z]+/[A-Za-z]+/v\\d+$'`}},
+		"metadata is text":         {metadata("x"), []string{"[acme/W/v1, ] ", "'x' is not of type 'object'"}},
+		"no name":                  {metadata("{schema: metadata/Control/v1}"), []string{"[acme/W/v1, ] ", "'name' is a required property"}},
+		"name is a number":         {metadata("{schema: metadata/Control/v1, name: 5}"), []string{"[acme/W/v1, ] ", "5 is not of type 'string'"}},
+		"unknown metadata schema":  {metadata("{schema: metadata/Other/v1, name: x}"), []string{"[acme/W/v1, ] x", `'metadata/Other/v1' does not match '^metadata/(?:Document|Control)/v\\d+$'`}},
+		"unknown metadata version": {metadata("{schema: metadata/Document/v7, name: x}"), []string{"[acme/W/v1, ] x", "Invalid metadata schema metadata/Document version v7 specified."}},
+		"label is a number":        {metadata("{schema: metadata/Control/v1, name: x, labels: {a: 1}}"), []string{"[acme/W/v1, ] x", "1 is not of type 'string'"}},
+		"no storagePolicy":         {metadata("{schema: metadata/Document/v1, name: x, layeringDefinition: {layer: site}}"), []string{"[acme/W/v1, site] x", "'storagePolicy' is a required property"}},
+		"no layer":                 {metadata("{schema: metadata/Document/v1, name: x, storagePolicy: cleartext, layeringDefinition: {}}"), []string{"[acme/W/v1, ] x", "'layer' is a required property"}},
+		"actions without a parent": {metadata("{schema: metadata/Document/v1, name: x, storagePolicy: cleartext, layeringDefinition: {layer: site, actions: [{method: merge, path: .}]}}"), []string{"[acme/W/v1, site] x", "'parentSelector' is a dependency of 'actions'"}},
+		"unknown action":           {metadata("{schema: metadata/Document/v1, name: x, storagePolicy: cleartext, layeringDefinition: {layer: site, parentSelector: {a: b}, actions: [{method: m, path: .}]}}"), []string{"[acme/W/v1, site] x", "'m' is not one of ['replace', 'delete', 'merge']"}},
+		"unknown key":              {metadata("{schema: metadata/Document/v1, name: x, storagePolicy: cleartext, layeringDefinition: {layer: site}, y: 1}"), []string{"[acme/W/v1, site] x", "Additional properties are not allowed ('y' was unexpected)"}},
+		"long name":                {metadata("{schema: metadata/Control/v1, name: " + long + "}"), []string{"[acme/W/v1, ] " + long[:255] + "…", "metadata.name has 10000 characters, but at most 255 are allowed"}},
+		"long schema":              {"schema: acme/" + long + "/v1\nmetadata: {schema: metadata/Control/v1, name: x}", []string{"[acme/" + long[:250] + "…, ] x", "schema has 10008 characters, but at most 255 are allowed"}},
+		"long layer":               {metadata("{schema: metadata/Document/v1, name: x, storagePolicy: cleartext, layeringDefinition: {layer: " + long + "}}"), []string{"[acme/W/v1, " + long[:255] + "…] x", "metadata.layeringDefinition.layer has 10000 characters, but at most 255 are allowed"}},
+		"two bad ones":             {metadata("{schema: metadata/Control/v1, name: good}") + "---\nschema: 5\n---\nfoo: bar\n", []string{"[, ] ", "5 is not of type 'string'", "None is not of type 'object'", "None is not of type 'object'", "None is not of type 'string'"}},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
 			t.Parallel()

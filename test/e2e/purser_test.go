@@ -213,6 +213,10 @@ func TestPurser_push(t *testing.T) {
 	p.run(t, "push", "site", "site").exits(t, 0, "Nothing changed; the newest revision is 2.")
 	p.run(t, "log").exits(t, 0, "first")
 
+	p.writes(t, "bad/a.yaml", strings.Replace(widget("one", "{}"), "cleartext", "plain", 1))
+	p.writes(t, "bad/b.yaml", "# two\n"+strings.Replace(widget("two", "{}"), "metadata/Document/v1", "metadata/Document/v2", 1))
+	p.run(t, "push", "bad", "bad").exits(t, 1, "'plain' is not one of", "bad/a.yaml:4:", "version v2 specified", "bad/b.yaml:5:")
+
 	p.writes(t, "site/a.yaml", widget("one", "{n: 11}"))
 	p.writes(t, "site/b.yaml", "# three\n"+widget("three", "{n: 3}")+widget("four", "{n: 4}"))
 	plan := p.run(t, "push", "site", "site", "--dry-run").exits(t, 1).stdout

@@ -288,6 +288,22 @@ func talker(t *testing.T, begin, again string, pause time.Duration) string {
 	return listener.Addr().String()
 }
 
+// A receiver that talks where nothing was asked cannot fill the log: net/http quotes it there.
+func TestWebhooks_log(t *testing.T) {
+	t.Parallel()
+	s := startCalling(t)
+	const said, most = "Unsolicited response", 400
+	answer := "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+	path, _ := s.hook(t, "{url: 'http://"+talker(t, answer, strings.Repeat("a", 4000), 0)+"', types: [purser.tag.set]}")
+	s.post(t, path+"/ping", "").is(t, http.StatusAccepted)
+	eventually(t, "net/http says what it was sent", func() bool { return strings.Contains(s.log.text(), said) })
+	for line := range strings.Lines(s.log.text()) {
+		if strings.Contains(line, said) && (!strings.Contains(line, `"level":"WARN"`) || len(line) > most) {
+			t.Errorf("logged: %s", line)
+		}
+	}
+}
+
 // Nothing reaches an address that is not allowed, whatever name leads there.
 func TestWebhooks_whereTo(t *testing.T) {
 	t.Parallel()

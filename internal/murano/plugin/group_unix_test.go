@@ -4,8 +4,10 @@ package plugin
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -53,5 +55,18 @@ func TestCall_grandchildren(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestInGroup_done shows that a plugin that ends by itself while it is cancelled has not failed to be cancelled.
+func TestInGroup_done(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("true")
+	kill := inGroup(cmd)
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := kill(); !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("killing a group that is gone: %v", err)
 	}
 }

@@ -1,0 +1,73 @@
+package check
+
+import (
+	"regexp"
+	"strings"
+)
+
+var (
+	// requires is how a message says which member a mapping lacks, or needs beside another one.
+	requires = regexp.MustCompile(`^'(\w+)' is a (?:required property|dependency of)`)
+	// index is the index of an item in a path.
+	index = regexp.MustCompile(`\.\d+(\.|$)`)
+)
+
+// frameAdvice returns what to do about a value of a document's frame, at a path such as .metadata.name, which breaks
+// what a message says.
+func frameAdvice(path, message string) string {
+	if strings.HasPrefix(message, "Additional properties are not allowed") {
+		return "Remove the key, or correct its name and its indentation."
+	}
+	if named := requires.FindStringSubmatch(message); named != nil {
+		path += "." + named[1]
+	}
+	for path = index.ReplaceAllString(path, "$1"); path != ""; path = path[:strings.LastIndex(path, ".")] {
+		if advice, known := frameAdvices[path]; known {
+			return advice
+		}
+	}
+	return adviceOf(ruleFrame)
+}
+
+const (
+	layering      = ".metadata.layeringDefinition"
+	substitutions = ".metadata.substitutions"
+
+	schemaAdvice  = "Write the schema as <namespace>/<kind>/v<n>, the first two in letters, such as acme/Widget/v1."
+	booleanAdvice = "Write true or false, without quotes."
+	patternAdvice = "Write a pattern that RE2 takes, of at most 10,000 bytes."
+	destAdvice    = "Write dest as {path: .PATH}, with a pattern if a part of a text is replaced, or as a list of these."
+	pathAdvice    = "Write the path as a text such as .values.password, or . for all of the data."
+)
+
+// frameAdvices are what to do about the values of a document's frame, by their path without indexes. What is below
+// another one, and not here, has the advice of that.
+var frameAdvices = map[string]string{
+	".schema": schemaAdvice,
+	".metadata": "Write metadata as a mapping with schema, name, storagePolicy and layeringDefinition; of control " +
+		"documents, such as a LayeringPolicy, with schema and name.",
+	".metadata.schema": "Write metadata/Document/v1; of control documents, such as a LayeringPolicy or a DataSchema, " +
+		"metadata/Control/v1.",
+	".metadata.name":          "Write the name as a text of at most 255 characters; put a number in quotes.",
+	".metadata.labels":        "Write labels as a mapping of texts; put numbers, true and false in quotes.",
+	".metadata.replacement":   booleanAdvice,
+	".metadata.storagePolicy": "Write storagePolicy as cleartext, or as encrypted for a document that holds secrets.",
+	layering: "Write layeringDefinition as a mapping with a layer; parentSelector and actions " +
+		"only together.",
+	layering + ".layer":    "Write the layer as a text of at most 255 characters, one of the LayeringPolicy's layerOrder.",
+	layering + ".abstract": booleanAdvice,
+	layering + ".parentSelector": "Write parentSelector as a mapping of at least one label that the parent has, " +
+		"together with actions; or leave both out.",
+	layering + ".actions": "Write actions as a list of at least one {method: merge, path: .}, together with " +
+		"parentSelector; or leave both out.",
+	layering + ".actions.method":    "Write the method as merge, replace or delete.",
+	layering + ".actions.path":      pathAdvice,
+	substitutions:                   "Write substitutions as a list of mappings with src (schema, name, path) and dest.",
+	substitutions + ".src":          "Write src as a mapping with the schema, name and path of the source.",
+	substitutions + ".src.schema":   schemaAdvice,
+	substitutions + ".src.path":     pathAdvice,
+	substitutions + ".src.pattern":  patternAdvice,
+	substitutions + ".dest":         destAdvice,
+	substitutions + ".dest.path":    pathAdvice,
+	substitutions + ".dest.pattern": patternAdvice,
+}
