@@ -75,6 +75,17 @@ func verdictLine(preview client.Preview) string {
 	return line
 }
 
+// statusLine returns a line with what the header Purser-Status says, such as failure; findings=2. Its number counts no
+// findings: a document counts once, however many it has.
+func statusLine(header string) string {
+	status, failing, counted := strings.Cut(header, "; findings=")
+	line := "Status: " + status
+	if counted && failing != "0" {
+		line += "; failing documents and validations: " + failing
+	}
+	return line
+}
+
 // verdictWord converts the status of a revision to the word of a verdict.
 func verdictWord(status string) string {
 	if status == "failed" {

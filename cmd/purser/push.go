@@ -188,7 +188,7 @@ func (p *push) report(ctx context.Context, written client.Written) error {
 			}
 			fmt.Fprintf(w, "Revision %s: %s\n", written.Revision, written.Changes)
 			p.findings(ctx, w, found.Findings, found.Total, found.More)
-			fmt.Fprintf(w, "Status: %s\n", written.Status)
+			fmt.Fprintln(w, statusLine(written.Status))
 		},
 	})
 }

@@ -55,7 +55,7 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings) error {
 			fmt.Fprintf(w, "Nothing changed; the newest revision is %s.\n", written.Revision)
 			return
 		}
-		fmt.Fprintf(w, "Revision %s: %s\nStatus: %s\n", written.Revision, written.Changes, written.Status)
+		fmt.Fprintf(w, "Revision %s: %s\n%s\n", written.Revision, written.Changes, statusLine(written.Status))
 	}})
 }
 
