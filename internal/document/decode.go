@@ -191,7 +191,7 @@ func (d *decoder) noteDuplicate(key string, depth int, lines func() (first, seco
 // maxNotes bounds the notes about one document.
 const maxNotes = 10
 
-// keyOf returns the text of a mapping key; ok is false unless the key is a string or an integer.
+// keyOf returns the text of a mapping key, and whether the key is a string or an integer.
 func keyOf(value any) (string, bool) {
 	switch key := value.(type) {
 	case string:

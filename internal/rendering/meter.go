@@ -104,8 +104,8 @@ func (m *meter) check(n *node, doing string) error {
 	return fmt.Errorf("render documents: %w", err)
 }
 
-// take reserves the room that a document's data needs.
-func (m *meter) take(n *node, size int64) error {
+// reserve reserves the room for a document's data.
+func (m *meter) reserve(n *node, size int64) error {
 	if m.room -= size; m.room < 0 {
 		return m.tooLarge(n)
 	}

@@ -197,7 +197,7 @@ func (r *run) compute(n *node) error {
 	}
 	r.setKey(n)
 	if r.takeMade(n) {
-		return r.take(n, n.size)
+		return r.reserve(n, n.size)
 	}
 	warned := r.warnings.count
 	base, err := r.base(n)
@@ -224,7 +224,7 @@ func (r *run) compute(n *node) error {
 	if err := r.check(n, ""); err != nil {
 		return err
 	}
-	return r.take(n, t.size)
+	return r.reserve(n, t.size)
 }
 
 // keep leaves a document unchanged, except that a reference to a secret is resolved.
@@ -235,10 +235,10 @@ func (r *run) keep(n *node) error {
 			return err
 		}
 		if n.computed {
-			return r.take(n, r.measure(value).size)
+			return r.reserve(n, r.measure(value).size)
 		}
 	}
-	return r.take(n, int64(len(n.document.Data)))
+	return r.reserve(n, int64(len(n.document.Data)))
 }
 
 // base is the data that a document's actions and substitutions begin with.

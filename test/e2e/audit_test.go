@@ -199,15 +199,15 @@ func TestAudit_knowsWhatIsAcknowledged(t *testing.T) {
 					return
 				}
 				revision, _, _ := strings.Cut(strings.Trim(got.got.Get("ETag"), `"`), "-")
-				if auditEvents := s.auditEvents(t, k, "revision="+revision); len(auditEvents) != 1 {
-					t.Errorf("revision %s stands in the audit as %v", revision, auditEvents)
+				if found := s.auditEvents(t, k, "revision="+revision); len(found) != 1 {
+					t.Errorf("revision %s stands in the audit as %v", revision, found)
 				}
 			}
 		})
 	}
 	group.Wait()
 	if got := s.auditEvents(t, k, "limit=1000"); len(got) != 40 {
-		t.Errorf("%d auditEvents of 40", len(got))
+		t.Errorf("%d audit events of 40", len(got))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// conditional are the changes that can be made conditional, each with the status that a change has that is made.
+// conditional returns the changes that can be made conditional, each with the status of its success.
 func conditional() map[string]struct {
 	change
 	status int
@@ -75,7 +75,7 @@ func TestConditions_ofChanges(t *testing.T) {
 				s.purge(t)
 				s.fillConditions(t)
 			}
-			// Numbers are the same after a purge, but not what they stand for.
+			// After a purge the numbers are the same, but not the revisions.
 			s.ifMatch(t, c.change, old).
 				fails(t, http.StatusPreconditionFailed, "HTTPPreconditionFailed", "all revisions were deleted in between")
 		})
@@ -108,7 +108,7 @@ func TestConditions_ofNothingYet(t *testing.T) {
 	}
 }
 
-// The answer to a change is what the next one can be made conditional with, whatever kind it is.
+// The ETag in the answer to any kind of change is a valid condition for the next one.
 func TestConditions_chain(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
@@ -129,7 +129,7 @@ func TestConditions_chain(t *testing.T) {
 		if !strings.HasPrefix(etag, want) {
 			t.Errorf("change %d: ETag %s, want %s", i+1, etag, want)
 		}
-		// Tags and results make no newer revision.
+		// Tags and results do not make a newer revision.
 		s.tag(t, 1, fmt.Sprintf("t%d", i))
 		s.report(t, 1, "a-validation", "success")
 	}

@@ -18,13 +18,13 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc/oidctest"
 )
 
-// asked is the answer to whoami with a token.
+// asked returns the answer to whoami for a token.
 func (s *server) asked(t *testing.T, header, token string) answer {
 	t.Helper()
 	return s.send(t, request{method: http.MethodGet, path: "whoami", header: map[string]string{header: token}})
 }
 
-// takenFor checks whom a server takes an answer's caller for.
+// takenFor checks the user and role of the caller in an answer to whoami.
 func (a answer) takenFor(t *testing.T, user, role string) {
 	t.Helper()
 	got := a.is(t, http.StatusOK).mapping(t)
@@ -102,7 +102,7 @@ func TestOIDC_issuerIsDown(t *testing.T) {
 	s.get(t, "/readyz").is(t, http.StatusOK)
 }
 
-// keystone is a stand-in for Keystone v3 that knows one user's token, and counts how often it is asked about one.
+// keystone simulates a Keystone v3 that knows the token of one user. It counts the requests about tokens.
 type keystone struct {
 	token string
 	asked atomic.Int32

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// patchOfDocument is an item of a deep diff as JSON patches.
+// patchOfDocument is an item of a deep diff in JSON Patch format.
 type patchOfDocument struct {
 	Bucket    string      `json:"bucket"`
 	Change    string      `json:"change"`
@@ -23,14 +23,14 @@ type patchOfDocument struct {
 	Patch     []operation `json:"patch"`
 }
 
-// operation is one of RFC 6902.
+// operation is a JSON Patch operation (RFC 6902).
 type operation struct {
 	Op    string `json:"op"`
 	Path  string `json:"path"`
 	Value any    `json:"value"`
 }
 
-// apply does what operations say to a value, one after the other.
+// apply applies operations to a value, in order.
 func apply(t *testing.T, value any, operations []operation) any {
 	t.Helper()
 	for _, o := range operations {
@@ -44,7 +44,7 @@ func apply(t *testing.T, value any, operations []operation) any {
 
 func (o operation) on(value any, path []string) (any, error) {
 	if len(path) == 0 {
-		return o.Value, nil // nothing, of remove
+		return o.Value, nil // nil for remove
 	}
 	token := strings.NewReplacer("~1", "/", "~0", "~").Replace(path[0])
 	switch v := value.(type) {
@@ -76,10 +76,10 @@ func (o operation) on(value any, path []string) (any, error) {
 	return nil, fmt.Errorf("%v has no parts", value)
 }
 
-// place is where a document is, and which one it is. The layer is empty for none.
+// place identifies a document and its bucket. The layer is empty if it has none.
 type place struct{ bucket, schema, name, layer string }
 
-// contents are the documents of a revision, or the rendered-documents, without their status.
+// contents returns the documents of a revision, or its rendered-documents, without their status.
 func (s *server) contents(t *testing.T, revision, form string) map[place]any {
 	t.Helper()
 	contents := map[place]any{}
@@ -99,7 +99,7 @@ func (s *server) contents(t *testing.T, revision, form string) map[place]any {
 	return contents
 }
 
-// patches are the deep diff between two revisions as JSON patches.
+// patches returns the deep diff between two revisions as JSON patches.
 func (s *server) patches(t *testing.T, before, after string) []patchOfDocument {
 	t.Helper()
 	got := s.get(t, "revisions/"+before+"/deepdiff/"+after, "Accept", "application/json-patch+json").is(t, http.StatusOK)
@@ -110,7 +110,7 @@ func (s *server) patches(t *testing.T, before, after string) []patchOfDocument {
 	return patches
 }
 
-// isPatched checks that the patches between two revisions make the documents of the one, in one form, those of the other.
+// isPatched checks that the patches between two revisions turn the documents of the first into those of the second.
 func (s *server) isPatched(t *testing.T, form, before, after string) {
 	t.Helper()
 	contents := s.contents(t, before, form)
@@ -188,7 +188,7 @@ func TestDeepDiff_patches(t *testing.T) {
 	}
 }
 
-// A document of which only hidden data differs is in the list, with nothing of the data.
+// A document whose hidden data differs is listed, without anything of the data.
 func TestDeepDiff_JSONPatch_hidden(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--secrets-keyset", newKeyset(t))

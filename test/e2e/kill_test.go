@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// house is a server on a private Postgres, which can be killed and started again.
+// house is a server on a private Postgres that can be killed and restarted.
 type house struct {
 	state string
 	*server
@@ -26,13 +26,13 @@ func newHouse(t *testing.T) *house {
 	if _, err := program(); err != nil {
 		t.Fatal(err)
 	}
-	// Not t.TempDir(): as root nobody else gets into that one, and Postgres does not run as root.
+	// Not t.TempDir(): Postgres, which does not run as root, could not enter the directory that root creates.
 	state, err := os.MkdirTemp("", "purser-kill-") //nolint:usetesting // as said
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(state) })
-	if err := os.Chmod(state, 0o755); err != nil { // as root, Postgres runs as another user
+	if err := os.Chmod(state, 0o755); err != nil { // if the test runs as root, Postgres runs as another user
 		t.Fatal(err)
 	}
 	h := &house{state: filepath.Join(state, "state")}
@@ -48,7 +48,7 @@ func (h *house) start(t *testing.T) {
 	h.ready(t)
 }
 
-// kill ends the server as a crash does.
+// kill kills the server, as a crash would.
 func (h *house) kill(t *testing.T) {
 	t.Helper()
 	_ = h.process.Process.Kill()
@@ -59,7 +59,7 @@ func (h *house) kill(t *testing.T) {
 	h.client.CloseIdleConnections()
 }
 
-// ledger holds what was acknowledged: the bucket and the data of each revision.
+// ledger records acknowledged changes: the bucket and the data of each revision.
 type ledger struct {
 	mutex sync.Mutex
 	acked map[int]string
@@ -71,7 +71,7 @@ func (l *ledger) size() int {
 	return len(l.acked)
 }
 
-// ingest PUTs a bucket again and again and writes down what was acknowledged, until the context ends or nobody answers.
+// ingest repeatedly PUTs a bucket and records acknowledged changes, until ctx ends or the server does not answer.
 func (l *ledger) ingest(ctx context.Context, s *server, bucket string) {
 	for ctx.Err() == nil {
 		token := strconv.FormatUint(rand.Uint64(), 36)
@@ -98,7 +98,7 @@ func (l *ledger) ingest(ctx context.Context, s *server, bucket string) {
 	}
 }
 
-// check holds what the server has against what it acknowledged.
+// check compares the server's revisions with the acknowledged changes.
 func (l *ledger) check(t *testing.T, s *server) {
 	t.Helper()
 	for i, item := range s.get(t, "revisions").results(t) {
@@ -115,7 +115,7 @@ func (l *ledger) check(t *testing.T, s *server) {
 	}
 }
 
-// A kill -9 of the server in the middle of ingests loses nothing that was acknowledged, and leaves no gap.
+// Killing the server with SIGKILL during ingests loses no acknowledged change, and leaves no gap.
 func TestKill_server(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -134,7 +134,7 @@ func TestKill_server(t *testing.T) {
 	l.check(t, h.server)
 }
 
-// A kill -9 of the private Postgres loses nothing either: the server starts it again and goes on.
+// Killing the private Postgres loses nothing either: the server restarts it and continues.
 func TestKill_postgres(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)
@@ -158,7 +158,7 @@ func TestKill_postgres(t *testing.T) {
 	h.put(t, "last", widget("last", "{}")).is(t, http.StatusOK)
 }
 
-// kill sends SIGKILL to the process whose id is the first line of a file.
+// kill sends SIGKILL to the process whose id is in the first line of a file.
 func kill(t *testing.T, pidFile string) {
 	t.Helper()
 	text, err := os.ReadFile(pidFile)
@@ -175,7 +175,7 @@ func kill(t *testing.T, pidFile string) {
 	}
 }
 
-// A second server on the same state directory is told who is there.
+// A second server on the same state directory reports that there is another one.
 func TestState_secondServer(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t)

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// site is what the service must agree with: the documents of each revision as plain maps.
+// site is the model of a site: the documents of each revision as plain maps.
 type site struct {
 	head    snapshot
-	history map[int]snapshot // those that are left
+	history map[int]snapshot // the remaining revisions
 	tags    map[int][]string
 	newest  int
-	places  int // given out so far
+	places  int // number of places assigned so far
 }
 
 // snapshot holds documents by name.
@@ -30,12 +30,12 @@ func newSite() *site {
 	return &site{history: map[int]snapshot{}, tags: map[int][]string{}, head: snapshot{}}
 }
 
-// line is a document as it is compared with what the service shows.
+// line formats a document for comparisons with the server's.
 func (p paper) line(name string) string {
 	return fmt.Sprintf("%s/%s=%d@%d", p.bucket, name, p.data, p.since)
 }
 
-// lines are the documents of a snapshot in their order.
+// lines formats the documents of a snapshot in order.
 func (s snapshot) lines() []string {
 	lines := []string{}
 	for _, name := range slices.SortedFunc(maps.Keys(s), func(a, b string) int { return cmp.Compare(s[a].place, s[b].place) }) {
@@ -50,14 +50,14 @@ type entry struct {
 	data         int
 }
 
-// plan works out what replacing buckets by a payload makes of the newest documents; ok is false for a conflict.
+// plan returns the newest documents after buckets are replaced by a payload; ok is false if there is a conflict.
 func (s *site) plan(buckets []string, payload []entry) (next snapshot, changed, ok bool) {
 	next = maps.Clone(s.head)
 	maps.DeleteFunc(next, func(_ string, p paper) bool { return slices.Contains(buckets, p.bucket) })
 	places := s.places
 	for _, e := range payload {
 		if _, taken := next[e.name]; taken {
-			return nil, false, false // in another bucket, or twice
+			return nil, false, false // the name is in another bucket, or twice in the payload
 		}
 		p, was := s.head[e.name]
 		if !was {
@@ -81,7 +81,8 @@ func (s *site) become(next snapshot) {
 	s.head, s.history[s.newest] = next, next
 }
 
-// restored is what a rollback makes of the newest documents: what says the same in the same place stays.
+// restored returns the newest documents after a rollback. A document that is equal in both revisions and in the same
+// place is unchanged.
 func (s *site) restored(target int) snapshot {
 	next := snapshot{}
 	for name, p := range s.history[target] {
@@ -95,7 +96,7 @@ func (s *site) restored(target int) snapshot {
 	return next
 }
 
-// prune forgets all revisions but the newest and those with tags.
+// prune deletes all revisions but the newest keep and those with tags.
 func (s *site) prune(keep int) (gone []int) {
 	left := slices.Sorted(maps.Keys(s.history))
 	for _, revision := range left[:max(0, len(left)-keep)] {
@@ -107,7 +108,7 @@ func (s *site) prune(keep int) (gone []int) {
 	return gone
 }
 
-// diff compares the buckets of two snapshots, the first of which is the older one.
+// diff compares the buckets of two snapshots, of which the first is older.
 func diff(older, newer snapshot) map[string]any {
 	contents := func(s snapshot) map[string][]string {
 		of := map[string][]string{}
@@ -136,7 +137,7 @@ func diff(older, newer snapshot) map[string]any {
 	return buckets
 }
 
-// write is a payload as the body of a request.
+// write returns a payload as the body of a request.
 func write(payload []entry) string {
 	var body strings.Builder
 	for _, e := range payload {

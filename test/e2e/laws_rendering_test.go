@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Over how many buckets documents are spread, and in which order they come, changes nothing about what they render to;
-// and what a rollback restores renders to what it rendered to.
+// Documents are rendered the same however they are distributed over buckets and ordered, and rendered documents are
+// restored by a rollback.
 func TestLaws_rendering(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -25,7 +25,7 @@ func TestLaws_rendering(t *testing.T) {
 			for _, document := range documents {
 				buckets[rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, name)] += document
 			}
-			for bucket := range buckets { // else they would still belong to others
+			for bucket := range buckets { // otherwise, the documents would still belong to other buckets
 				p.ask(http.MethodPut, "buckets/"+bucket+"/documents", "", http.StatusOK)
 			}
 			for bucket, body := range buckets {
@@ -43,7 +43,7 @@ func TestLaws_rendering(t *testing.T) {
 	})
 }
 
-// renderedData is what services read of a revision, by layer and name; nil of one that does not render.
+// renderedData returns the rendered data of a revision by layer and name, nil if the revision cannot be rendered.
 func (p *player) renderedData(revision string) map[string]string {
 	p.Helper()
 	a, err := p.try(p.Context(), request{
@@ -52,7 +52,7 @@ func (p *player) renderedData(revision string) map[string]string {
 	if err != nil {
 		p.Fatal(err)
 	}
-	if a.status != http.StatusOK { // which of several errors is told depends on the order
+	if a.status != http.StatusOK { // which of several errors is reported depends on the order
 		return nil
 	}
 	data := map[string]string{}

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// player makes changes to a server and to the model of it.
+// player makes the same changes to a server and to a model of it.
 type player struct {
 	*rapid.T
 	*server
@@ -23,8 +23,8 @@ type player struct {
 	site *site
 }
 
-// Whatever sequence of PUTs, change sets, rollbacks, tags and prunes: a plain model agrees with the server on every
-// revision that is left, on the diffs between them, and on what dry runs predict.
+// For any sequence of PUTs, change sets, rollbacks, tags and prunes, a simple model agrees with the server about all
+// remaining revisions, the diffs between them, and the predictions of dry runs.
 func TestLaws(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -40,7 +40,7 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// A change set makes what its buckets make when they are put one by one, in any order, with one revision.
+// A change set has the same effect, in one revision, as PUTs of its buckets one by one in any order.
 func TestLaws_changeSet(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -86,7 +86,7 @@ func (p *player) newest() int {
 	return 0
 }
 
-// contents are the newest documents in no particular order, without the revisions that brought them.
+// contents returns the newest documents in no particular order, without their revisions.
 func (p *player) contents() []string {
 	lines := []string{}
 	if p.newest() == 0 {
@@ -100,13 +100,13 @@ func (p *player) contents() []string {
 	return lines
 }
 
-// layer brings the LayeringPolicy that comparing rendered documents needs.
+// layer puts the LayeringPolicy that is needed to compare rendered documents.
 func (p *player) layer() {
 	p.ask(http.MethodPut, "buckets/policy/documents", layeringPolicy("lp"), http.StatusOK)
 	p.site.become(snapshot{"lp": {bucket: "policy", since: 1, place: 1}})
 }
 
-// ask sends a request that must be answered with a status.
+// ask sends a request and checks the status of the answer.
 func (p *player) ask(method, path, body string, status int, header ...string) answer {
 	p.Helper()
 	headers := map[string]string{"Accept": "application/json"}
@@ -141,7 +141,7 @@ func (p *player) agree(what string, want, got any) {
 
 var lawBuckets = []string{"a", "b", "c"}
 
-// payload draws documents for some of the buckets; names are shared, so that documents collide and move.
+// payload draws documents for some of the buckets. They share names, so that documents conflict and move.
 func (p *player) payload(buckets []string) (payload []entry) {
 	names := rapid.Permutation([]string{"p", "q", "r", "s", "t"}).Draw(p.T, "names")
 	for _, name := range names[:rapid.IntRange(0, len(names)).Draw(p.T, "documents")] {
@@ -163,7 +163,7 @@ func (p *player) changeSet() {
 	p.change("changesets?buckets="+strings.Join(buckets, ","), buckets, p.payload(buckets))
 }
 
-// change fills buckets, after a dry run that must predict it.
+// change puts buckets, after a dry run that must predict the result.
 func (p *player) change(path string, buckets []string, payload []entry) {
 	next, changed, ok := p.site.plan(buckets, payload)
 	if !ok {
@@ -193,7 +193,7 @@ func (p *player) dryRun(method, path, body string) map[string]any {
 	return decoded[map[string]any](p, p.ask(method, path+separator+"dry-run=true", body, http.StatusOK))
 }
 
-// verify holds what was predicted against the newest revision.
+// verify compares a prediction with the newest revision.
 func (p *player) verify(predicted map[string]any, before int) {
 	p.Helper()
 	p.agree("predicted revision", float64(p.site.newest), predicted["revision"])
@@ -243,7 +243,7 @@ func (p *player) prune() {
 	p.agree("pruned", float64(len(gone)), done["revisions"].(map[string]any)["count"])
 }
 
-// compareAll reads every revision that there ever was.
+// compareAll reads all revisions, including deleted ones.
 func (p *player) compareAll() {
 	var listed []int
 	for revision := 1; revision <= p.site.newest; revision++ {
@@ -288,7 +288,7 @@ func (p *player) documents(revision int) []string {
 	return lines
 }
 
-// compareDiffs compares some pairs of revisions, and applies what makes the one into the other.
+// compareDiffs compares pairs of revisions, and applies the patches between them.
 func (p *player) compareDiffs() {
 	targets := append(slices.Sorted(maps.Keys(p.site.history)), 0)
 	const pairsToCompare = 4
@@ -300,7 +300,7 @@ func (p *player) compareDiffs() {
 	}
 }
 
-// patched is an item of a deep diff as JSON patches.
+// patched is an item of a deep diff in JSON Patch format.
 type patched struct {
 	Bucket, Change, Name string
 	Patch                []struct {
@@ -309,7 +309,7 @@ type patched struct {
 	}
 }
 
-// apply makes one revision into another by the patches of their deep diff.
+// apply turns revision a into revision b with the patches of their deep diff.
 func (p *player) apply(a, b int) {
 	said := map[string]int{}
 	for name, doc := range p.site.history[a] {
@@ -321,7 +321,7 @@ func (p *player) apply(a, b int) {
 	for _, item := range decoded[[]patched](p, p.ask(http.MethodGet, fmt.Sprintf("revisions/%d/deepdiff/%d", a, b), "",
 		http.StatusOK, "Accept", "application/json-patch+json")) {
 		for _, op := range item.Patch {
-			if item.Name == "lp" { // which a revision without falls back to
+			if item.Name == "lp" { // a revision without a LayeringPolicy uses an earlier one
 				continue
 			}
 			key := item.Bucket + "/" + item.Name

@@ -1,10 +1,9 @@
-// Package e2e_test treats the built server as a black box: tests talk to the real program over HTTP and stop it with
-// SIGTERM, after which it must exit with 0. The program is built with the race detector, and a data race ends it. Every
-// request and every answer is held against openapi.yaml; requests that break the contract on purpose say so.
+// Package e2e_test tests the built server as a black box, over HTTP. The server must exit with code 0 after SIGTERM. It
+// is built with the race detector, and a data race ends it. All requests and answers are checked against openapi.yaml,
+// except for requests that are marked because they break the contract on purpose.
 //
-// A test that asks for a server without flags gets one that other tests have used before and whose site was emptied
-// since; nobody else talks to it meanwhile. All other servers have a database of their own and live as long as their
-// test.
+// A test that asks for a server without flags gets one that other tests have used before, with an empty site, and has
+// it for itself. All other servers have a database of their own and run until the end of their test.
 package e2e_test
 
 import (
@@ -22,7 +21,7 @@ func TestMain(m *testing.M) {
 
 var shared = flag.String("shared", "", "folder that holds corpus/, real sites")
 
-// corpus returns the files of real sites; none without -shared.
+// corpus returns the files of real sites, none without -shared.
 func corpus(t *testing.T) []string {
 	t.Helper()
 	if *shared == "" {

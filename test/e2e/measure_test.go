@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// maxWork is how much work a hostile request may cause: so many times that of taking in 2 MB of plain documents.
+// maxWork is the processor time that a hostile request may take, as a multiple of that for 2 MB of plain documents.
 const maxWork = 20
 
-// affords runs requests that must cost the server little, whatever they ask. It counts processor time, as a multiple of
-// what the same server spends on a plain request, so that neither a slow machine nor a busy one makes a difference.
-// Nobody else may use the server meanwhile.
+// affords runs requests that must cost the server little. It measures processor time relative to that of a plain
+// request to the same server, so that the speed and load of the machine do not matter. The server must not be used by
+// others meanwhile.
 func (s *server) affords(t *testing.T, do func()) {
 	t.Helper()
 	if s.unit == 0 {
@@ -29,7 +29,7 @@ func (s *server) affords(t *testing.T, do func()) {
 	}
 }
 
-// takePlain has the server work through 2 MB without storing anything.
+// takePlain makes the server process 2 MB of documents without storing anything.
 func (s *server) takePlain(t *testing.T) {
 	t.Helper()
 	var plain strings.Builder
@@ -41,7 +41,7 @@ func (s *server) takePlain(t *testing.T) {
 	}).is(t, http.StatusOK)
 }
 
-// spends returns the processor time that the server and the programs it runs take for something.
+// spends returns the processor time that the server and its child processes spend during do.
 func (s *server) spends(t *testing.T, do func()) time.Duration {
 	t.Helper()
 	before := s.processorTime(t)
@@ -49,11 +49,11 @@ func (s *server) spends(t *testing.T, do func()) time.Duration {
 	return s.processorTime(t) - before
 }
 
-// processorTime is what the server has taken so far; 0 where the system does not tell.
+// processorTime returns the processor time of the server so far, 0 if the system does not report it.
 func (s *server) processorTime(t *testing.T) time.Duration {
 	t.Helper()
-	const tick = 10 * time.Millisecond // of all Linux systems
-	const before, fields = 11, 4       // utime, stime and those of the children, after the name and 11 others
+	const tick = 10 * time.Millisecond // on all Linux systems
+	const before, fields = 11, 4       // the name and 11 fields come before utime, stime and those of the children
 	_, text, _ := bytes.Cut(procFile(s.process.Process.Pid, "stat"), []byte(") "))
 	var taken time.Duration
 	for i, field := range strings.Fields(string(text)) {
@@ -71,8 +71,8 @@ func (s *server) processorTime(t *testing.T) time.Duration {
 
 var peak = regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`)
 
-// mostMemory is the most resident memory, in bytes, that the server ever had; 0 where the system does not tell. Only
-// that of a lean server means anything.
+// mostMemory returns the peak resident memory of the server in bytes, 0 if the system does not report it. It is only
+// meaningful for a lean server.
 func (s *server) mostMemory(t *testing.T) int {
 	t.Helper()
 	found := peak.FindSubmatch(procFile(s.process.Process.Pid, "status"))
@@ -87,7 +87,7 @@ func (s *server) mostMemory(t *testing.T) int {
 	return kilobytes << 10
 }
 
-// procFile reads a file that Linux keeps about a process; nil elsewhere.
+// procFile reads a file of a process in /proc. It returns nil on systems other than Linux.
 func procFile(pid int, name string) []byte {
 	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name))
 	if err != nil {

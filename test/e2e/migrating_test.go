@@ -12,11 +12,11 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// A server that is killed or told to stop while it migrates leaves a database on which the next one goes on. It is
-// interrupted in the middle of a random file, where it waits for a lock.
+// A server that is killed or stopped during a migration leaves a database on which the next server continues. The test
+// interrupts a random migration while it waits for a lock.
 func TestUpgrade_interrupted(t *testing.T) {
 	t.Parallel()
-	tables := []string{"revisions", "documents", "failures", "contents", "results"} // each is altered by some file
+	tables := []string{"revisions", "documents", "failures", "contents", "results"} // each is altered by a migration
 	for version := 1; version < newestVersion(t); version++ {
 		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 			t.Run(fmt.Sprintf("from version %d by %v", version, signal), func(t *testing.T) {
@@ -34,10 +34,10 @@ func TestUpgrade_interrupted(t *testing.T) {
 	}
 }
 
-// interruptMigration starts a server that migrates a database and has to wait for a table, and ends it there by a signal.
+// interruptMigration starts a server whose migration has to wait for a table, and then sends it a signal.
 func interruptMigration(t *testing.T, database, table string, signal syscall.Signal) {
 	t.Helper()
-	watching := storetest.Connect(t, database) // in a transaction, the activities would be those of its beginning
+	watching := storetest.Connect(t, database) // not in a transaction, which would see the activities of its beginning only
 	tx, err := storetest.Connect(t, database).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func interruptMigration(t *testing.T, database, table string, signal syscall.Sig
 	}
 }
 
-// isBlocked reports whether somebody waits for a table.
+// isBlocked reports whether a session waits for a lock on a table.
 func isBlocked(t *testing.T, conn *pgx.Conn) bool {
 	t.Helper()
 	var blocked bool
@@ -84,7 +84,7 @@ func isBlocked(t *testing.T, conn *pgx.Conn) bool {
 	return blocked
 }
 
-// A server whose database another one has migrated to a version that it does not know refuses to go on, and says why.
+// A server refuses to continue if another one has migrated its database to an unknown version, and says why.
 func TestUpgrade_leftBehind(t *testing.T) {
 	t.Parallel()
 	s := startOn(t, storetest.URL(t))

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// mistake is something that people do wrong in the example documents, and what they are told.
+// mistake is a common mistake in the example documents, with the expected answer.
 type mistake struct {
-	old, with string // what is replaced in the site, once; old "" appends
+	old, with string // what is replaced in the site, once; if old is "", with is appended
 	status    int    // of the PUT
-	line      int    // that is named; counts from 1 where old stood; 0 for none
+	line      int    // expected line; counts from 1 at old; 0 for none
 	parts     []string
 }
 
@@ -61,8 +61,8 @@ func mistakesOfSites() map[string]mistake {
 	}
 }
 
-// Every plausible mistake in a site is told with the document, the line, the rule and the way out, and what is refused
-// changes nothing.
+// Each plausible mistake in a site is reported with the document, the line, the rule and the way out. Refused bodies
+// change nothing.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	example := readExample(t, "site.yaml")
@@ -87,7 +87,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// someOf returns documents of a site that go together with those of the example.
+// someOf returns documents of a site that fit those of the example.
 func someOf(site string) string {
 	const most = 40
 	var some []string
@@ -101,7 +101,7 @@ func someOf(site string) string {
 	return strings.Join(some, "")
 }
 
-// tells makes a mistake as a dry run and checks the answer.
+// tells makes a dry run with a mistake and checks the answer.
 func (s *server) tells(t *testing.T, name, body string, m mistake) {
 	t.Helper()
 	at := len(body)
@@ -147,7 +147,7 @@ func readExample(t *testing.T, name string) string {
 	return string(text)
 }
 
-// Bodies that are no documents at all are recognised for what they are.
+// Bodies that are not documents at all are recognised by their format.
 func TestMistakes_bodies(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 )
 
-// families are the metrics of an exposition by name, with their types.
+// families returns the types of the metrics in an exposition, by name.
 func families(text string) map[string]string {
 	found := map[string]string{}
 	for _, line := range regexp.MustCompile(`(?m)^# TYPE (\w+) (\w+)$`).FindAllStringSubmatch(text, -1) {
@@ -22,7 +22,7 @@ func families(text string) map[string]string {
 	return found
 }
 
-// exposed are the metrics of a server of whose newest revision there is everything to tell.
+// exposed returns the metrics of a server whose newest revision has all kinds of results.
 func exposed(t *testing.T) string {
 	t.Helper()
 	s := startFresh(t)
@@ -33,8 +33,8 @@ func exposed(t *testing.T) string {
 	return s.get(t, "/metrics").is(t, http.StatusOK).text
 }
 
-// Metrics follow Prometheus' conventions; docs/monitoring.md lists each of them, and the dashboard and the alerts use no
-// others.
+// Metrics follow Prometheus' conventions. docs/monitoring.md lists each of them, and the dashboard and the alerts use
+// no others.
 func TestMonitoring(t *testing.T) {
 	t.Parallel()
 	text := exposed(t)
@@ -45,7 +45,7 @@ func TestMonitoring(t *testing.T) {
 	for _, problem := range problems {
 		t.Errorf("%s: %s", problem.Metric, problem.Text)
 	}
-	known := map[string]bool{"purser_": true} // what is written for all of them
+	known := map[string]bool{"purser_": true} // a pattern for all of them
 	for name, kind := range families(text) {
 		known[name] = true
 		if kind == "histogram" {
@@ -78,7 +78,7 @@ func TestMonitoring(t *testing.T) {
 	}
 }
 
-// What is told about the newest revision is what its status and findings tell.
+// Metrics about the newest revision agree with its status and findings.
 func TestMonitoring_newestRevision(t *testing.T) {
 	t.Parallel()
 	var got []string

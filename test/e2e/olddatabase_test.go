@@ -21,7 +21,7 @@ func siteFile(version int) string {
 	return filepath.Join("testdata", "upgrade", fmt.Sprintf("%04d.sql", version))
 }
 
-// oldDatabase is a database as a server of a version left it.
+// oldDatabase returns a database as a server of an earlier schema version left it.
 func oldDatabase(t *testing.T, version int) string {
 	t.Helper()
 	site, err := os.ReadFile(siteFile(version))
@@ -56,10 +56,10 @@ func oldDatabase(t *testing.T, version int) string {
 	return url
 }
 
-// recordSite writes the site as a server of today keeps it.
+// recordSite records the site as the present server stores it.
 func recordSite(t *testing.T, version int) {
 	t.Helper()
-	s := startOn(t, storetest.Empty(t), schemasOnly) // as in earlier versions
+	s := startOn(t, storetest.Empty(t), schemasOnly) // the default of earlier versions
 	for _, step := range oldSite() {
 		s.put(t, step.bucket, step.body).is(t, http.StatusOK)
 	}
@@ -69,7 +69,7 @@ func recordSite(t *testing.T, version int) {
 	}
 }
 
-// inserts are the statements that fill the tables of a migrated database with what they hold.
+// inserts returns statements that insert the rows of a migrated database.
 func inserts(t *testing.T, conn *pgx.Conn) string {
 	t.Helper()
 	tables := map[string][]string{}
@@ -97,7 +97,7 @@ func inserts(t *testing.T, conn *pgx.Conn) string {
 	return sql.String()
 }
 
-// first puts the tables that others refer to before them.
+// first orders a table before those that refer to it.
 func first(table string) string {
 	if table == "sites" || table == "revisions" {
 		return ""

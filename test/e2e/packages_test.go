@@ -14,7 +14,7 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// archiveOf packs files into a zip archive, the same for the same files.
+// archiveOf returns a zip archive of files. Equal files give equal archives.
 func archiveOf(t *testing.T, files map[string]string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -34,7 +34,7 @@ func archiveOf(t *testing.T, files map[string]string) string {
 	return b.String()
 }
 
-// library returns the archive of a library with a class of its own; more are lines of its manifest.
+// library returns the archive of a library with one class. more is appended to its manifest.
 func library(t *testing.T, name, version, more string) string {
 	t.Helper()
 	return archiveOf(t, map[string]string{
@@ -53,7 +53,7 @@ func (s *server) putPackage(t *testing.T, bucket, name, archive string) answer {
 	})
 }
 
-// Packages and documents of other systems stand side by side in a revision, and share all that revisions have.
+// Packages and documents can be in the same revision, and share everything that revisions have.
 func TestPackages(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -113,7 +113,7 @@ func namesOf(results []any) string {
 	return strings.Join(names, " ")
 }
 
-// What is wrong with a package is said with its place, and nothing is stored.
+// Errors in a package are reported with their place, and nothing is stored.
 func TestPackages_invalid(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -158,8 +158,8 @@ func TestPackages_invalid(t *testing.T) {
 	s.putPackage(t, "other", "a.B", good).fails(t, http.StatusConflict, "DuplicateDocumentExists", "a.B")
 }
 
-// A document that describes a package may be put back, or moved, while its archive is stored. What the server has not
-// read from an archive is refused.
+// A document that describes a package may be put again, or moved, while its archive is stored. Documents that the
+// server has not read from an archive are refused.
 func TestPackages_asDocuments(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -179,15 +179,15 @@ func TestPackages_asDocuments(t *testing.T) {
 	s.put(t, "elsewhere", strings.Replace(pulled, "  name: a.B", "  name: a.C", 1)).
 		fails(t, http.StatusBadRequest, "InvalidPackage", "is named a.C and describes the package a.B")
 
-	// Once no revision has it, the archive is gone, and so the document alone is refused.
+	// Once no revision has the package, its archive is deleted, so the document alone is refused.
 	s.put(t, "elsewhere", "").is(t, http.StatusOK)
 	s.post(t, "revisions/prune?keep=1", "").is(t, http.StatusOK)
 	s.put(t, "catalog", pulled).fails(t, http.StatusBadRequest, "InvalidPackage", "no archive of it is stored")
 	s.putPackage(t, "catalog", "a.B", archive).is(t, http.StatusOK)
 }
 
-// A package is stored with its archive also where a document that says the same is there without one, as servers with
-// --compat=deckhand take it.
+// A package is stored with its archive even if an equal document without one exists, as servers with --compat=deckhand
+// accept it.
 func TestPackages_withoutArchive(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -199,7 +199,7 @@ func TestPackages_withoutArchive(t *testing.T) {
 	compat := startOn(t, s.database, "--compat=deckhand")
 	compat.put(t, "catalog", pulled).is(t, http.StatusOK)
 	s.get(t, "revisions/latest/packages/a.B").fails(t, http.StatusNotFound, "PackageNotFound", "no archive of the package a.B")
-	for range 2 { // the second time nothing changes
+	for range 2 { // the second time, nothing changes
 		s.putPackage(t, "catalog", "a.B", archive).is(t, http.StatusOK)
 		if got := s.get(t, "revisions/4/packages/a.B").is(t, http.StatusOK); got.text != archive {
 			t.Error("the archive is not what was put")
@@ -210,7 +210,7 @@ func TestPackages_withoutArchive(t *testing.T) {
 	}
 }
 
-// Packages must fit together where a policy asks for it.
+// Packages must be consistent if a policy requires it.
 func TestPackages_validation(t *testing.T) {
 	t.Parallel()
 	const validation = "murano-package-validation"
@@ -238,8 +238,8 @@ func TestPackages_validation(t *testing.T) {
 		fails(t, http.StatusForbidden, "HTTPForbidden", "made by the server itself")
 }
 
-// Of two servers on a database, one prunes and purges what the other has stored: archives go with the last revision
-// that has them.
+// With two servers on a database, one prunes and purges what the other has stored. Archives are deleted with the last
+// revision that has them.
 func TestPackages_pruned(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -273,7 +273,7 @@ func TestPackages_pruned(t *testing.T) {
 	}
 }
 
-// archives counts the archives in a server's database.
+// archives returns the number of archives in a server's database.
 func archives(t *testing.T, s *server) (n int) {
 	t.Helper()
 	if err := storetest.Connect(t, s.database).QueryRow(t.Context(), `SELECT count(*) FROM archives`).Scan(&n); err != nil {

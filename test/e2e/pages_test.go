@@ -12,7 +12,7 @@ import (
 
 var link = regexp.MustCompile(`^<(http[^>]+)>; rel="(next|prev)"$`)
 
-// links are where the pages around an answer are, below /api/v1.0/.
+// links returns the links of an answer to other pages, relative to /api/v1.0/.
 func (s *server) links(t *testing.T, a answer) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -26,7 +26,7 @@ func (s *server) links(t *testing.T, a answer) map[string]string {
 	return found
 }
 
-// below is the part of a URL of this server that a request takes.
+// below returns a URL of this server in the form that a request takes.
 func (s *server) below(t *testing.T, at string) string {
 	t.Helper()
 	path, ok := strings.CutPrefix(at, s.url+"/api/v1.0/")
@@ -82,7 +82,7 @@ func TestSelection_pages(t *testing.T) {
 	}
 }
 
-// Behind a proxy, links lead to the proxy.
+// Links contain the URL of a proxy if --public-url is set.
 func TestSelection_publicPages(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--public-url", "https://purser.example/site/")

@@ -13,13 +13,13 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// pipeline is a repository of documents, in which the scripts of docs/ci run.
+// pipeline is a repository of documents in which the scripts of docs/ci run.
 type pipeline struct {
 	dir string
 	env []string
 }
 
-// newPipeline returns a repository whose site is right or wrong, on a machine on which purser is installed.
+// newPipeline returns a repository whose site has a mistake if wrong is set, on a machine with purser installed.
 func newPipeline(t *testing.T, wrong bool) *pipeline {
 	t.Helper()
 	purser, err := commandLine()
@@ -52,7 +52,7 @@ func newPipeline(t *testing.T, wrong bool) *pipeline {
 	return p
 }
 
-// runs checks the exit code of a script, which it runs with a shell and its flags.
+// runs executes a script in a shell and checks its exit code.
 func (p *pipeline) runs(t *testing.T, script string, code int, shell ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), shell[0], append(shell[1:], "-c", script)...)
@@ -73,7 +73,7 @@ func (p *pipeline) reads(t *testing.T, name string) []byte {
 	return text
 }
 
-// fromClone has the pipeline build purser from this clone, as a pipeline does from the project's URL.
+// fromClone makes the pipeline build purser from this clone, in place of the project's URL.
 func (p *pipeline) fromClone(t *testing.T) {
 	t.Helper()
 	source := filepath.Join(t.TempDir(), "purser.git")
@@ -95,18 +95,18 @@ func readYAML(t *testing.T, name string, into any) {
 	}
 }
 
-// hasFinding reports whether a text names the mistake of a wrong site.
+// hasFinding reports whether a text contains the finding of a wrong site.
 func hasFinding(text []byte) bool {
 	return strings.Contains(string(text), "101 is greater than the maximum of")
 }
 
-// step is one of a workflow or an action of GitHub.
+// step is a step of a GitHub workflow or action.
 type step struct {
 	Name, Run, Shell, If string
 	Env                  map[string]string
 }
 
-// The steps of the workflow build purser, and fail and report for a site that is wrong.
+// The steps of the workflow build purser, and fail and report for a site with a mistake.
 func TestPipelines_githubWorkflow(t *testing.T) {
 	t.Parallel()
 	var workflow struct {
@@ -138,7 +138,7 @@ func TestPipelines_githubWorkflow(t *testing.T) {
 	}
 }
 
-// The action passes its inputs on, and fails for a site that is wrong.
+// The action passes its inputs on, and fails for a site with a mistake.
 func TestPipelines_githubAction(t *testing.T) {
 	t.Parallel()
 	var action struct {
@@ -173,7 +173,7 @@ func TestPipelines_githubAction(t *testing.T) {
 	}
 }
 
-// The job of the template builds purser, and reports on and fails for a site that is wrong.
+// The job of the template builds purser, and fails and reports for a site with a mistake.
 func TestPipelines_gitlab(t *testing.T) {
 	t.Parallel()
 	var template map[string]struct {
@@ -202,7 +202,7 @@ func TestPipelines_gitlab(t *testing.T) {
 	}
 }
 
-// The hook of pre-commit's runs in the repository that uses it, with the arguments that docs/check.md shows.
+// The pre-commit hook runs in a repository that uses it, with the arguments in docs/check.md.
 func TestPipelines_preCommit(t *testing.T) {
 	t.Parallel()
 	var hooks []struct{ ID, Entry string }

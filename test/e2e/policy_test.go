@@ -12,8 +12,8 @@ import (
 
 const neverRegistered = `The result for this validation was never externally registered so its status defaulted to "failure".`
 
-// isVerdict checks what a revision's status says: the status, then each validation of each policy, then the ignored
-// ones: "failure; ready: a-validation=missing; ignored: b-validation=success".
+// isVerdict checks the status of a revision: the verdict, then each validation of each policy, then the ignored ones:
+// "failure; ready: a-validation=missing; ignored: b-validation=success".
 func (s *server) isVerdict(t *testing.T, revision, want string) {
 	t.Helper()
 	if diff := cmp.Diff(want, s.verdict(t, revision)); diff != "" {
@@ -252,7 +252,7 @@ func TestVerdict_expiry(t *testing.T) {
 		"{name: "+own+", expiresAfter: PT1S}"))
 	s.report(t, 1, "b-validation", "success")
 	good := "success; ready: a-validation=success b-validation=success " + own + "=success"
-	isGood := func() bool { // in the two seconds for which it holds
+	isGood := func() bool { // true for two seconds
 		s.report(t, 1, "a-validation", "success")
 		return s.verdict(t, "1") == good
 	}

@@ -12,14 +12,14 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// pool holds the servers that no test uses now. Starting one, with its database and connections, costs more than most
-// tests do.
+// pool holds the servers that no test uses at the moment. Starting one, with its database and connections, takes longer
+// than most tests.
 type pool struct {
 	mutex   sync.Mutex
 	servers []*server
 }
 
-// idle is the pool of servers that run without flags.
+// idle is the pool of servers without flags.
 var idle pool
 
 func (p *pool) take() *server {
@@ -40,7 +40,7 @@ func (p *pool) put(s *server) {
 	p.servers = append(p.servers, s)
 }
 
-// close stops the servers, each of which must end well.
+// close stops the servers. Each of them must exit normally.
 func (p *pool) close() error {
 	var failed []error
 	for s := p.take(); s != nil; s = p.take() {
@@ -51,7 +51,7 @@ func (p *pool) close() error {
 	return errors.Join(failed...)
 }
 
-// borrow lends a server to a test and takes it back, emptied, when the test was passed.
+// borrow lends a server to a test. It empties the server and returns it to the pool if the test passes.
 func borrow(t *testing.T) *server {
 	t.Helper()
 	s := idle.take()
@@ -93,7 +93,7 @@ func startLasting(t *testing.T) *server {
 	return s
 }
 
-// A server that is given back is as empty as a new one when the next test gets it.
+// A returned server is as empty as a new one when the next test gets it.
 func TestPool(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// everything is all that can be read of the revisions, by path.
+// everything returns all answers about the revisions, by path.
 func (s *server) everything(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -32,7 +32,7 @@ func (s *server) isAsBefore(t *testing.T, before map[string]string) {
 	}
 }
 
-// change is a change to be made, or to be tried.
+// change is a change that can be made, or tried in a dry run.
 type change struct {
 	method, path, body string
 	bad                bool
@@ -50,7 +50,7 @@ func (c change) request(query string) request {
 	return r
 }
 
-// head is the number of the newest revision, 0 if there is none.
+// head returns the number of the newest revision, 0 if there is none.
 func (s *server) head(t *testing.T) string {
 	t.Helper()
 	ids := s.ids(t, "revisions")
@@ -60,7 +60,8 @@ func (s *server) head(t *testing.T) string {
 	return fmt.Sprint(ids[len(ids)-1])
 }
 
-// isPredicted tries a change, makes it and checks that all went as was said, and that trying it changed nothing.
+// isPredicted tries a change and makes it. It checks that the result is as predicted, and that the dry run changed
+// nothing.
 func (s *server) isPredicted(t *testing.T, c change) {
 	t.Helper()
 	before, head := s.everything(t), s.head(t)
@@ -111,7 +112,7 @@ func (s *server) isPredicted(t *testing.T, c change) {
 	}
 }
 
-// isCounted checks that a change is counted as the documents are that a dry run lists.
+// isCounted checks that the counts of a change agree with the documents that a dry run lists.
 func isCounted(t *testing.T, header string, documents, changes any) {
 	t.Helper()
 	counts := map[any]int{}
@@ -130,7 +131,7 @@ func isCounted(t *testing.T, header string, documents, changes any) {
 	}
 }
 
-// findings are the entries of a revision's schema validation that say something, as a dry run foretells them.
+// findings returns the entries of a revision's schema validation that have errors or notes, in the form of a dry run.
 func (s *server) findings(t *testing.T, revision string) []any {
 	t.Helper()
 	findings := []any{}
@@ -138,7 +139,7 @@ func (s *server) findings(t *testing.T, revision string) []any {
 		entry, _ := item.(map[string]any)
 		errs, _ := entry["errors"].([]any)
 		status := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprint(entry["status"]), "ignored ["), "]")
-		errs = slices.DeleteFunc(errs, func(item any) bool { // which says why a policy ignores it
+		errs = slices.DeleteFunc(errs, func(item any) bool { // the explanation why a policy ignores it
 			text, _ := item.(map[string]any)
 			return strings.Contains(fmt.Sprint(text["message"]), "has been ignored")
 		})
@@ -149,7 +150,7 @@ func (s *server) findings(t *testing.T, revision string) []any {
 	return findings
 }
 
-// anonymous checks that foretold findings name the document that their errors name, and takes the name off, which entries
+// anonymous checks that predicted findings name the same document as their errors, and removes that name, which entries
 // do not have.
 func anonymous(t *testing.T, list any) []any {
 	t.Helper()
@@ -165,7 +166,7 @@ func anonymous(t *testing.T, list any) []any {
 					t.Errorf("a finding about %s %v is said to be about %v", key, e[key], finding[key])
 				}
 			}
-			delete(e, "line") // which a GET does not know
+			delete(e, "line") // a GET does not return lines
 			delete(e, "column")
 		}
 		findings = append(findings, map[string]any{
@@ -175,7 +176,7 @@ func anonymous(t *testing.T, list any) []any {
 	return findings
 }
 
-// foretold are the documents of a preview: each with what would become of it.
+// foretold returns the documents of a preview, each with its change.
 func foretold(list any) map[place]string {
 	all := map[place]string{}
 	items, _ := list.([]any)
@@ -191,7 +192,7 @@ func foretold(list any) map[place]string {
 	return all
 }
 
-// became is what foretold says, worked out from the documents of two revisions.
+// became returns the same as foretold, from the documents of two revisions.
 func (s *server) became(t *testing.T, before, after string) map[place]string {
 	t.Helper()
 	was, is := s.contents(t, before, "documents"), s.contents(t, after, "documents")
@@ -217,7 +218,7 @@ func (s *server) became(t *testing.T, before, after string) map[place]string {
 	return all
 }
 
-// put, set and back are the changes that there are.
+// put, set and back return the kinds of changes.
 func put(bucket, documents string) change {
 	return change{method: http.MethodPut, path: "buckets/" + bucket + "/documents", body: documents}
 }

@@ -12,18 +12,18 @@ import (
 	"testing"
 )
 
-// program is the path of the server, built with the race detector; lean that of one without, which takes the memory and
-// the time that the real one takes.
+// program returns the path of the server built with the race detector, and lean that of one built without, whose use of
+// memory and time is realistic.
 var (
 	program = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/server", "server", "-race") })
 	lean    = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/server", "lean") })
 )
 
-// commandLine is the path of the command that people and pipelines use.
+// commandLine returns the path of the command purser.
 var commandLine = sync.OnceValues(func() (string, error) { return buildProgram("purser/cmd/purser", "purser", "-race") })
 
-// buildProgram builds a program. It stays in the user's cache, because nobody is left to remove it after the last test;
-// each source tree has its own.
+// buildProgram builds a program in the user's cache, where it stays, because nothing runs after the last test that
+// could remove it. Each source tree has its own.
 func buildProgram(main, name string, flags ...string) (string, error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -45,7 +45,7 @@ func buildProgram(main, name string, flags ...string) (string, error) {
 	if out, err := exec.CommandContext(context.Background(), "go", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build %s: %w\n%s", main, err, out)
 	}
-	// Another run of these tests may be using the old one, which stays alive under no name.
+	// Another run of these tests may be using the old file, which remains valid for it.
 	return path, os.Rename(fresh, path)
 }
 
@@ -55,14 +55,14 @@ const (
 	raceText = "WARNING: DATA RACE"
 )
 
-// invoke prepares a run of a built program. A data race ends it at once.
+// invoke returns a command that runs a built program. A data race ends the program at once.
 func invoke(ctx context.Context, path string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GORACE=halt_on_error=1 atexit_sleep_ms=0 exitcode=%d", raceExit))
 	return cmd
 }
 
-// command runs a command of the program to its end and returns what it prints.
+// command runs a command of the server program to its end and returns its output.
 func command(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	path, err := program()

@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// clientVersions is a document that says versions of client plugins, flow YAML.
+// clientVersions returns a document that lists versions of client plugins, in flow YAML.
 func clientVersions(versions string) string {
 	return doc("purser/ClientVersions/v1", "cv", versions)
 }
 
-// sized is a DataSchema for widgets whose size needs a client of version 2.
+// sized returns a DataSchema for widgets whose size requires a client of version 2.
 func sized() string {
 	return dataSchema("acme/Widget/v1", "{properties_groups_schema: [{XOR: [[size], [width, min]]}, "+
 		"{API_VERSIONS: {CLIENT_PLUGIN: shop, VERSIONS: ['2.0'], PROPERTIES: [[size]]}}]}")
@@ -55,12 +55,12 @@ func TestPropertyGroups(t *testing.T) {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 	s.isMessages(t, "2", 0, ".data: "+both, ".data: "+unknown)
-	// Rendered documents are judged alike.
+	// Rendered documents are checked alike.
 	s.put(t, "layers", layeringPolicy("lp"))
 	s.isInvalid(t, "3", "w: "+both, "w: "+unknown)
 }
 
-// What a substitution wrote does not show, but names of properties do.
+// Values written by substitutions are hidden, but names of properties are shown.
 func TestPropertyGroups_secrets(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -73,7 +73,7 @@ func TestPropertyGroups_secrets(t *testing.T) {
 	}
 }
 
-// Malformed groups are failures of their DataSchema, wherever they stand.
+// Malformed groups are failures of their DataSchema, wherever they are in it.
 func TestPropertyGroups_malformed(t *testing.T) {
 	t.Parallel()
 	const wrong = "Properties group schema incorrectly specified. "
@@ -95,7 +95,7 @@ func TestPropertyGroups_malformed(t *testing.T) {
 	}
 }
 
-// Other client versions judge those documents anew that they concern, in other buckets too, and no others.
+// A change of client versions checks again those documents that depend on them, in other buckets too, and no others.
 func TestClientVersions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -113,16 +113,16 @@ func TestClientVersions(t *testing.T) {
 	s.isMessages(t, "6", 1, ".data: "+unknown)
 	s.send(t, request{method: http.MethodPost, path: "rollback/3"}).is(t, http.StatusCreated)
 	s.isOutcomes(t, "7", "success", "success", "success", "success", "success")
-	// What was recorded stays as it was.
+	// Stored results do not change.
 	s.isMessages(t, "4", 1, ".data: "+old)
 
-	// The kind is built in.
+	// The schema of the kind is built in.
 	s.put(t, "versions", clientVersions("{shop: [1]}")).is(t, http.StatusOK)
 	s.isMessages(t, "8", 0, ".data.shop: [1] is not of type 'string', 'number'")
 	s.isMessages(t, "8", 1, ".data: "+unknown)
 }
 
-// They are layered and rendered like any document.
+// Documents with client versions are layered and rendered like any other.
 func TestClientVersions_rendered(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -139,14 +139,14 @@ func TestClientVersions_rendered(t *testing.T) {
 	s.put(t, "versions", versions("{shop: '2.0'}")).is(t, http.StatusOK)
 	s.isOutcomes(t, "4", "success")
 	s.get(t, "revisions/4/rendered-documents").is(t, http.StatusOK)
-	// As long as they do not render, nothing is known of them; what needs no rendering counts.
+	// If they cannot be rendered, their versions are unknown; documents that need no rendering count.
 	s.put(t, "versions", under("versions: base", "site", clientVersions("{shop: '2.0'}"), "merge .nowhere")).is(t, http.StatusOK)
 	s.isMessages(t, "5", 1, ".data: "+unknown)
 	s.put(t, "more", doc("purser/ClientVersions/v1", "final", "{shop: '2.0', other: ' '}")).is(t, http.StatusOK)
 	s.isOutcomes(t, "6", "failure")
 }
 
-// Defaults of the server hold below what documents say.
+// Documents take precedence over the server's defaults.
 func TestClientVersions_defaults(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--client-version", "shop=1.0", "--client-version", "other=1,2")
@@ -158,7 +158,7 @@ func TestClientVersions_defaults(t *testing.T) {
 	s.get(t, "revisions/2/rendered-documents").is(t, http.StatusOK)
 }
 
-// However much there is to judge, it ends, and says what was too much.
+// The work of checks is bounded, and the error names what took too much.
 func TestPropertyGroups_bounded(t *testing.T) {
 	t.Parallel()
 	s := startLean(t)
@@ -225,7 +225,7 @@ func TestSchemas(t *testing.T) {
 	s.get(t, "revisions/9/schemas").fails(t, http.StatusNotFound, "RevisionNotFound")
 }
 
-// However many ways there are, it is said how many.
+// The number of findings is reported even if they are not all shown.
 func TestPropertyGroups_countsWhatIsNotTold(t *testing.T) {
 	t.Parallel()
 	s := start(t)

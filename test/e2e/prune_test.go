@@ -14,7 +14,7 @@ func (s *server) prune(t *testing.T, query string) answer {
 	return s.send(t, request{method: http.MethodPost, path: "revisions/prune?" + query})
 }
 
-// isPruned prunes, first as a dry run which says the same, and checks which revisions are left.
+// isPruned prunes, after a dry run with the same result, and checks which revisions remain.
 func (s *server) isPruned(t *testing.T, keep int, ranges []any, left ...any) map[string]any {
 	t.Helper()
 	before := s.everything(t)
@@ -51,7 +51,7 @@ func (s *server) isPruned(t *testing.T, keep int, ranges []any, left ...any) map
 	return done
 }
 
-// fillPrune makes eight revisions, of which 2 and 5 have tags and contents that no other revision has.
+// fillPrune makes eight revisions. Revisions 2 and 5 have tags, and contents that no other revision has.
 func (s *server) fillPrune(t *testing.T) {
 	t.Helper()
 	for _, c := range []change{
@@ -73,7 +73,7 @@ func (s *server) fillPrune(t *testing.T) {
 	s.report(t, 2, "a-validation", "success")
 }
 
-// comparisons are all differences between the remaining revisions, by path.
+// comparisons returns all differences between the remaining revisions, by path.
 func (s *server) comparisons(t *testing.T, revisions ...int) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -94,11 +94,11 @@ func TestPrune(t *testing.T) {
 	s.fillPrune(t)
 	before, compared := s.everything(t), s.comparisons(t, 0, 2, 5, 7, 8)
 	done := s.isPruned(t, 2, []any{[2]int{1, 1}, [2]int{3, 4}, [2]int{6, 6}}, 2, 5, 7, 8)
-	// w1 and w2 of revision 1, which say the same, and w5 of revision 6.
+	// w1 and w2 of revision 1, which have the same content, and w5 of revision 6.
 	if diff := cmp.Diff([]any{3, 2}, []any{done["documents"], done["contents"]}); diff != "" {
 		t.Errorf("documents and contents that no revision needs (-want +got):\n%s", diff)
 	}
-	// All that is left reads as before.
+	// Everything that remains is unchanged.
 	for path, text := range s.everything(t) {
 		if path != "revisions" {
 			if diff := cmp.Diff(before[path], text); diff != "" {
@@ -214,7 +214,7 @@ func TestPrune_ofLittle(t *testing.T) {
 	s.get(t, "revisions/1").fails(t, http.StatusNotFound, "RevisionNotFound")
 }
 
-// A LayeringPolicy that was removed still governs how later revisions are rendered (spec/api.md §0 D14).
+// A deleted LayeringPolicy remains in force for rendering later revisions (spec/api.md §0 D14).
 func TestPrune_keepsTheLastLayeringPolicy(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -15,7 +15,7 @@ const (
 	overridesCheck = "puppet-override-validation"
 )
 
-// motd is a catalog of one file.
+// motd is a catalog with one file.
 const motd = `{"name":"cmp-1","version":1.50,"resources":[{"type":"File","title":"/etc/motd","kind":"compilable_type",` +
 	`"parameters":{"content":"welcome"}}],"edges":[]}`
 
@@ -32,12 +32,12 @@ func (s *server) catalog(t *testing.T, path, catalog string, header map[string]s
 	return s.send(t, request{method: http.MethodPost, path: path, body: catalog, header: all})
 }
 
-// What is wrong with overrides fails their revision where a policy lists the validation, with paths and ways out.
+// Mistakes in overrides fail their revision if a policy lists the validation. Findings have paths and hints.
 func TestPuppet_validation(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	site := layeringPolicy("lp") + policy("ready", overridesCheck)
-	// The abstract override is not checked alone: its child gives the misspelt type.
+	// An abstract override is not checked itself; its mistakes are found in its child.
 	base := strings.Replace(override("base", "{configuration: {file: {/a: {onwer: root}}}}", ", labels: {base: 'yes'}"),
 		"{layer: site}", "{layer: global, abstract: true}", 1)
 	s.put(t, "site", site+base).is(t, http.StatusOK)
@@ -61,7 +61,7 @@ func TestPuppet_validation(t *testing.T) {
 		fails(t, http.StatusForbidden, "HTTPForbidden", "made by the server itself")
 }
 
-// The schemas of both kinds are in force unless a DataSchema registers another one, and not as the reference.
+// The schemas of both kinds are in force unless a DataSchema replaces them, but not with --compat=deckhand.
 func TestPuppet_schemas(t *testing.T) {
 	t.Parallel()
 	wrong := override("o", "{configuration: {file: 5}, crate: true}", "")
@@ -84,7 +84,7 @@ func TestPuppet_schemas(t *testing.T) {
 	compat.get(t, "revisions/1/schemas/fuel/PuppetOverride/v1").fails(t, http.StatusNotFound, "SchemaNotFound", "no schema for")
 }
 
-// A file that Puppet fetches, for the nodes that labels select.
+// Hiera data is a file that Puppet fetches, for the nodes that labels select.
 func TestPuppet_hiera(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -178,7 +178,7 @@ func TestPuppet_catalog(t *testing.T) {
 	}
 }
 
-// Secrets are sensitive parameters; who may not see them gets a catalog without them.
+// Secrets are sensitive parameters. Callers who may not see them get a catalog without them.
 func TestPuppet_secrets(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin", "reader")
@@ -223,7 +223,7 @@ func TestPuppet_secrets(t *testing.T) {
 	if got := get("revisions/1/puppet/diff/2", "admin"); strings.Contains(got, secret) || !strings.Contains(got, "sensitive: true") {
 		t.Errorf("the difference is %s", got)
 	}
-	// What is wrong with a secret override tells nothing but that it fails.
+	// Errors in a secret override reveal only that it fails.
 	put(layeringPolicy("lp") + policy("ready", overridesCheck) + encrypted(override("hidden", "{configuration: {"+secret+"x: {a: {}}}}", "")))
 	if got := get("revisions/3/findings", "reader"); strings.Contains(got, "hunter") || strings.Contains(got, "hidden") {
 		t.Errorf("the reader's findings: %s", got)

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The command takes catalogs from files and pipes, and prints what a server makes of them.
+// purser puppet takes catalogs from files and pipes, and prints the server's answer.
 func TestPurser_puppet(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -27,27 +27,27 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// person is somebody who runs the command purser, with a home directory of their own.
+// person is a user of the command purser, with a home directory.
 type person struct {
 	home  string
 	stdin string
 	env   []string
 }
 
-// at is a person whose environment names a server.
+// at returns a person whose environment names a server.
 func at(t *testing.T, s *server, env ...string) *person {
 	t.Helper()
 	return &person{home: t.TempDir(), env: append([]string{"PURSER_SERVER=" + s.url}, env...)}
 }
 
-// said is what a run of the command prints.
+// said is the result of a run of the command.
 type said struct {
 	args           []string
 	stdout, stderr string
 	code           int
 }
 
-// run runs the command to its end, in the person's home.
+// run runs the command to its end, with the person's home.
 func (p *person) run(t *testing.T, args ...string) said {
 	t.Helper()
 	path, err := commandLine()
@@ -74,13 +74,13 @@ func (p *person) run(t *testing.T, args ...string) said {
 	return said{args, stdout.String(), stderr.String(), code}
 }
 
-// does runs the command, which must succeed, and returns what it prints on standard output.
+// does runs the command, which must succeed, and returns its standard output.
 func (p *person) does(t *testing.T, args ...string) string {
 	t.Helper()
 	return p.run(t, args...).exits(t, 0).stdout
 }
 
-// exits ends the test unless the command ended with this exit code, and printed each of these parts.
+// exits checks the exit code, and that the output contains all parts.
 func (s said) exits(t *testing.T, code int, parts ...string) said {
 	t.Helper()
 	if s.code != code {
@@ -94,7 +94,7 @@ func (s said) exits(t *testing.T, code int, parts ...string) said {
 	return s
 }
 
-// writes puts a file below the person's home.
+// writes creates a file below the person's home.
 func (p *person) writes(t *testing.T, name, text string) {
 	t.Helper()
 	path := filepath.Join(p.home, name)
@@ -104,7 +104,7 @@ func (p *person) writes(t *testing.T, name, text string) {
 	writeFile(t, path, text)
 }
 
-// files are the texts of the files in a folder of the person's, by path.
+// files returns the contents of the files in a folder of the person, by path.
 func (p *person) files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
@@ -123,7 +123,7 @@ func (p *person) files(t *testing.T, dir string) map[string]string {
 	return texts
 }
 
-// Servers are named in the configuration file, with their certificates and tokens, which go to nobody else.
+// Servers are named in the configuration file, with their certificates and tokens, which are sent to no other server.
 func TestPurser_tlsAndTokens(t *testing.T) {
 	t.Parallel()
 	k, a := newKeys(t, "admin", "reader"), newAuthority(t)
@@ -165,7 +165,7 @@ servers:
 	p.run(t, "buckets").exits(t, 2, "deckhand:list_cleartext_documents", "purser whoami")
 }
 
-// A revision that was pulled is pushed back without a change, whatever it holds.
+// A revision that was pulled can be pushed again without a change, whatever it contains.
 func TestPurser_roundTrip(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t)
@@ -199,7 +199,7 @@ func TestPurser_roundTrip(t *testing.T) {
 	}
 }
 
-// A change is shown before it is made, nothing is deleted by mistake, and what is wrong is said with its place.
+// A change is shown before it is made, nothing is deleted by mistake, and findings have their places.
 func TestPurser_push(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -257,7 +257,7 @@ Status would be: failure
 	p.run(t, "push", "piped").exits(t, 2, "name a bucket and the files")
 }
 
-// The exit code of a dry run tells a pipeline whether the documents would be wrong; that of a push, that they are stored.
+// The exit code of a dry run says whether the documents have errors; that of a push, whether they were stored.
 func TestPurser_exitCodes(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -281,7 +281,7 @@ func TestPurser_exitCodes(t *testing.T) {
 	p.does(t, "rollback", "1")
 	p.run(t, "rollback", "2", "--dry-run").exits(t, 1, "Status would be: failure\n")
 
-	// What others have to report is not wrong.
+	// Missing results of other services are not errors.
 	p.writes(t, "set/gate/p.yaml", control("deckhand/ValidationPolicy/v1", "gate", "{validations: [{name: deckhand-schema-validation}, {name: site-validation}]}"))
 	p.run(t, "push", "gate", "set/gate", "--dry-run").exits(t, 0, "Nobody has reported", "Status would be: failure, until results are posted")
 	p.run(t, "push", "--changeset", "set", "--dry-run").exits(t, 1, "Status would be: failure\n")
@@ -291,8 +291,8 @@ func TestPurser_exitCodes(t *testing.T) {
 	p.run(t, "push", "gate", "set/gate", "--dry-run").exits(t, 1, "Status is: failure\n")
 }
 
-// A change whose answer is lost is not made a second time, over what somebody else has changed since; one that the server
-// says was not made is.
+// A change whose answer is lost is not repeated if others have changed the site since. One that the server did not make
+// is repeated.
 func TestPurser_lostAnswers(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -315,13 +315,13 @@ func TestPurser_lostAnswers(t *testing.T) {
 	p := at(t, s)
 	p.env = []string{"PURSER_SERVER=" + front.URL}
 	p.writes(t, "mine.yaml", widget("one", "{by: me}"))
-	overtaken := func(r *http.Request, forward http.Handler) { // the change is made, and another one follows
+	overtaken := func(r *http.Request, forward http.Handler) { // the change is made, and another one follows it
 		forward.ServeHTTP(httptest.NewRecorder(), r)
 		s.put(t, "b", widget("one", "{by: somebody else}"))
 	}
 	for name, test := range map[string]struct {
 		first func(w http.ResponseWriter, r *http.Request, forward http.Handler)
-		by    string // whose documents are there in the end
+		by    string // whose documents are stored in the end
 		code  int
 		says  string
 	}{
@@ -360,10 +360,10 @@ func TestPurser_lostAnswers(t *testing.T) {
 	}
 }
 
-// sortedLines is a text as lines in order: that in which documents are listed means nothing.
+// sortedLines returns the sorted lines of a text, for lists without a fixed order.
 func sortedLines(text string) []string { return slices.Sorted(strings.Lines(text)) }
 
-// A gate says what is lacking, waits for it, and knows when waiting is in vain.
+// purser status reports what is lacking, waits for it, and stops when waiting is useless.
 func TestPurser_status(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -409,7 +409,7 @@ func TestPurser_status(t *testing.T) {
 	p.run(t, "log", "-o", "name").exits(t, 0, "3\n")
 }
 
-// Who may not see encrypted documents sees nothing of them, and cannot delete them by pushing back what was pulled.
+// Callers who may not see encrypted documents cannot delete them by pushing back what they pulled.
 func TestPurser_secrets(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2-is-the-secret"
@@ -480,7 +480,7 @@ func TestPurser_secrets(t *testing.T) {
 	}
 }
 
-// An interrupt ends a command that waits for a pipe into which nobody writes.
+// An interrupt ends a command that reads from a pipe without a writer.
 func TestPurser_interrupted(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe.yaml")
@@ -497,7 +497,7 @@ func TestPurser_interrupted(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // it waits until the command has opened the pipe
+	writer, err := os.OpenFile(pipe, os.O_WRONLY, 0) // blocks until the command has opened the pipe
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -510,7 +510,7 @@ func TestPurser_interrupted(t *testing.T) {
 	}
 }
 
-// A server that is away is no answer.
+// If the server cannot be reached, the exit code is that of a failed command.
 func TestPurser_away(t *testing.T) {
 	t.Parallel()
 	s := launch(t, program, patientClient(), storetest.URL(t))

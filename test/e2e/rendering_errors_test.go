@@ -10,16 +10,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// unrenderable are documents that do not fit together.
+// unrenderable is a set of documents that cannot be rendered, with the expected error.
 type unrenderable struct {
 	documents string // with layers global, region, site
 	status    int
 	errorType string
 	message   string
-	about     []string // the names of the documents that it is about
+	about     []string // the names of the documents in the error
 }
 
-// Parts of what follows.
+// Parts of the cases.
 const (
 	sizeOf       = "{src: {schema: acme/Widget/v1, name: %s, path: .}, dest: {path: .size}}"
 	unknownError = "An unknown exception occurred while trying to perform substitution using source document [acme/Secret/v1, site] s " +
@@ -48,7 +48,7 @@ const (
 	replacedTwice = "A replacement document cannot itself be replaced by another document."
 )
 
-// unrenderables are all classes of spec/rendering.md §3-§8 that documents can bring about, by what is wrong.
+// unrenderables returns cases of all classes of errors in spec/rendering.md §3-§8 that documents can cause, by error.
 func unrenderables() map[string]unrenderable {
 	const bad, conflict = http.StatusBadRequest, http.StatusConflict
 	base := inLayer("global", docWith("acme/Widget/v1", "base", "{a: {b: 1}, t: text, l: [1]}", labelled("k: base")))
@@ -118,8 +118,8 @@ func TestRendering_refuses(t *testing.T) {
 	s := start(t)
 	for name, c := range unrenderables() {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {
-			s.purge(t) // documents keep the order in which they first came
-			// They are stored like any others.
+			s.purge(t) // documents keep the order in which they were first stored
+			// The documents are stored like any others.
 			s.put(t, "site", layers("lp", "global", "region", "site")+c.documents).is(t, http.StatusOK)
 			s.get(t, "revisions/latest/documents").is(t, http.StatusOK)
 			got := s.get(t, "revisions/latest/rendered-documents")
@@ -141,7 +141,7 @@ func TestRendering_refuses(t *testing.T) {
 			if strings.Contains(got.text, "hidden") {
 				t.Errorf("the value of the source is shown:\n%s", got.text)
 			}
-			// Whatever is selected, in any form, and compared with anything, it is the same.
+			// The error is the same for all selections, formats and comparisons.
 			for _, path := range []string{
 				"revisions/latest/rendered-documents?metadata.name=none&limit=0", "revisions/latest/rendered-documents",
 				"revisions/0/deepdiff/latest", "revisions/latest/deepdiff/0?format=json-patch", "revisions/latest/deepdiff/latest?format=unified",
@@ -158,7 +158,7 @@ func TestRendering_refuses(t *testing.T) {
 	})
 }
 
-// about are the names of the documents that an error is about.
+// about returns the names of the documents in an error.
 func about(body map[string]any) []string {
 	found := []string{}
 	details, _ := body["details"].(map[string]any)
@@ -174,7 +174,7 @@ func about(body map[string]any) []string {
 	return found
 }
 
-// What the reference fails at, or does in another way (spec/rendering.md §0).
+// Cases in which the reference fails or decides differently (spec/rendering.md §0).
 func TestRendering_decisions(t *testing.T) {
 	t.Parallel()
 	base := func(labels string) string {
@@ -234,7 +234,7 @@ func TestRendering_decisions(t *testing.T) {
 	})
 }
 
-// invalid are the D002 messages of an answer: "name: message", in order.
+// invalid returns the D002 messages of an answer: "name: message", in order.
 func (a answer) invalid(t *testing.T) []string {
 	t.Helper()
 	a.fails(t, http.StatusBadRequest, "InvalidDocumentFormat", "The provided documents failed schema validation")
@@ -268,7 +268,7 @@ func TestRendering_violations(t *testing.T) {
 	parent := inLayer("global", docWith("acme/Widget/v1", "base", "{size: 12}", labelled("k: base")))
 	tall := under("k: base", "site", widget("tall", "{size: 177, list: [1]}"), "merge .")
 	s.put(t, "site", layeringPolicy("lp")+sizes()+parent+tall+under("k: base", "site", widget("odd", "{size: text}"), "merge .")+widget("fits", "{size: 3}")).is(t, http.StatusOK)
-	s.isOutcomes(t, "1", "success", "success", "success", "success", "success", "success") // at ingest layered documents are not final
+	s.isOutcomes(t, "1", "success", "success", "success", "success", "success", "success") // layered documents are not final, so the PUT does not check them
 	got := s.get(t, "revisions/1/rendered-documents")
 	want := []string{"tall: 177 is greater than the maximum of 100", "odd: 'text' is not of type 'integer'"}
 	found := got.invalid(t)
@@ -277,7 +277,7 @@ func TestRendering_violations(t *testing.T) {
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// A selection makes no difference, nor asking again; a comparison does not mind.
+	// Selections and repeated requests make no difference; comparisons are possible.
 	for _, query := range []string{"?metadata.name=fits", "?limit=0", ""} {
 		if diff := cmp.Diff(got.text, s.get(t, "revisions/1/rendered-documents"+query).is(t, http.StatusBadRequest).text); diff != "" {
 			t.Errorf("with %q (-want +got):\n%s", query, diff)
@@ -303,7 +303,7 @@ func TestRendering_violations(t *testing.T) {
 	if diff := cmp.Diff(wanted, list); diff != "" {
 		t.Errorf("messages (-want +got):\n%s", diff)
 	}
-	// Only what is read is checked: not an abstract document, nor one that is replaced.
+	// Only documents in the answer are checked: neither abstract nor replaced ones.
 	s.put(t, "site", layeringPolicy("lp")+sizes()+abstract(docWith("acme/Widget/v1", "base", "{size: 177}", labelled("k: base")))+
 		under("k: base", "site", widget("w", "{size: 1}"), "merge .")+
 		inLayer("global", docWith("acme/Widget/v1", "r", "{size: 177}", labelled("k: r")))+
@@ -311,7 +311,7 @@ func TestRendering_violations(t *testing.T) {
 	s.get(t, "revisions/3/rendered-documents?schema=acme&sort=name").isNames(t, "r@3", "w@3")
 }
 
-// Those of the revision that is rendered count (spec/api.md §0 D15).
+// The DataSchemas of the rendered revision are in force (spec/api.md §0 D15).
 func TestRendering_dataSchemasInForce(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -384,7 +384,7 @@ func TestRendering_schemas(t *testing.T) {
 	}
 }
 
-// Whatever a substitution brought is a secret, and shows in no error.
+// Values written by substitutions are secret, and are not in errors.
 func TestRendering_secretsAreNotTold(t *testing.T) {
 	t.Parallel()
 	const marker = "oNlYiNsEcReTs"
@@ -444,7 +444,7 @@ func TestRendering_secretsAreNotTold(t *testing.T) {
 	}
 }
 
-// A pattern that cannot be used is refused when it is taken in (spec/rendering.md §0 R7).
+// A pattern that cannot be used is refused when it is put (spec/rendering.md §0 R7).
 func TestPatterns_refused(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -461,7 +461,7 @@ func TestPatterns_refused(t *testing.T) {
 	s.isRevision(t, 0)
 }
 
-// growing is a chain of documents of which each takes what the one before says, several times.
+// growing returns a chain of documents, each of which contains the data of the previous one several times.
 func growing(length, times int, data string) string {
 	var b strings.Builder
 	b.WriteString(layeringPolicy("lp") + widget("w0", data))
@@ -476,12 +476,12 @@ func growing(length, times int, data string) string {
 	return b.String()
 }
 
-// ring is a chain of documents whose first one takes what the last one says.
+// ring returns a chain of documents whose first one takes a value from the last.
 func ring(length int) string {
 	return strings.Replace(growing(length-1, 1, "{}"), widget("w0", "{}"), docWith("acme/Widget/v1", "w0", "{}", substitutes(fmt.Sprintf(sizeOf, fmt.Sprintf("w%d", length-1)))), 1)
 }
 
-// crossed are children of which each finds all of the parents.
+// crossed returns n children, each of which matches all parents.
 func crossed(n int) string {
 	var b strings.Builder
 	b.WriteString(layeringPolicy("lp"))
@@ -539,8 +539,8 @@ func TestHostile_rendering(t *testing.T) {
 	})
 }
 
-// Some kilobytes of substitutions far beyond the ends of lists cost next to nothing: they are refused, in whatever form
-// the outcome is asked for.
+// Some kilobytes of substitutions far beyond the ends of lists cost very little: they are refused, whatever form of the
+// result is requested.
 func TestRendering_farIndexes(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -559,7 +559,7 @@ func TestRendering_farIndexes(t *testing.T) {
 			t.Errorf("%s: %s, want %s", path, message, want)
 		}
 	}
-	// What is within the bound renders until the budget is spent.
+	// Indexes within the bound are rendered until the budget is spent.
 	for i := range substitutions {
 		substitutions[i] = from("s", ".v", fmt.Sprintf("{path: '.a%d[10000]'}", i))
 	}

@@ -13,12 +13,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// layers is a LayeringPolicy with an order of its own.
+// layers returns a LayeringPolicy with a layer order.
 func layers(name string, order ...string) string {
 	return control("deckhand/LayeringPolicy/v1", name, "{layerOrder: ["+strings.Join(order, ", ")+"]}")
 }
 
-// under puts a document of the layer site into another one, below the document with a label; actions are "merge .path".
+// under moves a document of the layer site to another layer, below the document with a label. actions are "merge
+// .path".
 func under(label, layer, document string, actions ...string) string {
 	items := make([]string, 0, len(actions))
 	for _, action := range actions {
@@ -28,29 +29,29 @@ func under(label, layer, document string, actions ...string) string {
 	return inLayer(layer+", parentSelector: {"+label+"}, actions: ["+strings.Join(items, ", ")+"]", document)
 }
 
-// abstract makes a document of the layer site one of the layer global that is only inherited from.
+// abstract makes a document of the layer site an abstract one of the layer global.
 func abstract(document string) string { return inLayer("global, abstract: true", document) }
 
-// labelled is metadata with a label.
+// labelled returns metadata with a label.
 func labelled(label string) string { return ", labels: {" + label + "}" }
 
-// replacing is metadata of a document that stands in for its parent.
+// replacing is the metadata of a document that replaces its parent.
 const replacing = ", replacement: true"
 
-// from is one substitution: out of a document of acme/Secret/v1; dest is flow YAML.
+// from returns a substitution from a document of acme/Secret/v1. dest is flow YAML.
 func from(name, path, dest string) string {
 	return "{src: {schema: acme/Secret/v1, name: " + name + ", path: " + path + "}, dest: " + dest + "}"
 }
 
-// substitutes is metadata with substitutions.
+// substitutes returns metadata with substitutions.
 func substitutes(substitutions ...string) string {
 	return ", substitutions: [" + strings.Join(substitutions, ", ") + "]"
 }
 
 func secret(name, data string) string { return doc("acme/Secret/v1", name, data) }
 
-// fillSite makes a site of three layers in three buckets. Of its documents the first, base, is abstract and the password
-// of the layer global is replaced.
+// fillSite makes a site of three layers in three buckets. The first document, base, is abstract, and the password of
+// the layer global is replaced.
 func (s *server) fillSite(t *testing.T) {
 	t.Helper()
 	s.put(t, "global", layers("lp", "global", "unused", "region", "site")+
@@ -68,7 +69,7 @@ func (s *server) fillSite(t *testing.T) {
 		widget("plain", "{x: 1}")).is(t, http.StatusOK)
 }
 
-// siteData is what the documents of fillSite say when they are rendered, by name.
+// siteData returns the rendered data of the documents of fillSite, by name.
 func siteData() map[string]any {
 	password := map[string]any{"value": `st\1rong`, "user": "admin"}
 	return map[string]any{
@@ -85,7 +86,7 @@ func siteData() map[string]any {
 	}
 }
 
-// data is what documents say, by name.
+// data returns the data of documents, by name.
 func (a answer) data(t *testing.T) map[string]any {
 	t.Helper()
 	data := map[string]any{}
@@ -96,7 +97,7 @@ func (a answer) data(t *testing.T) map[string]any {
 	return data
 }
 
-// isRendered checks what documents of a revision say when they are rendered.
+// isRendered checks the rendered data of documents of a revision.
 func (s *server) isRendered(t *testing.T, revision string, want map[string]any) {
 	t.Helper()
 	if diff := cmp.Diff(want, s.get(t, "revisions/"+revision+"/rendered-documents").data(t)); diff != "" {
@@ -109,11 +110,11 @@ func TestRendering(t *testing.T) {
 	s := start(t)
 	s.fillSite(t)
 	s.isRendered(t, "3", siteData())
-	// First what is needed, then what needs it; behind them, as they came, those that neither need nor are needed.
+	// Dependencies come before their dependents; documents without either come last, in the order in which they were put.
 	got := s.get(t, "revisions/3/rendered-documents")
 	got.isNames(t, "password@3", "regional@2", "chart@3", "lp@1", "plain@3")
 
-	// All but the data is what was submitted.
+	// Everything but the data is as submitted.
 	submitted := map[any]map[string]any{}
 	for _, document := range s.get(t, "revisions/3/documents").documents(t) {
 		submitted[document["id"]] = document
@@ -126,7 +127,7 @@ func TestRendering(t *testing.T) {
 			t.Errorf("(-submitted +rendered):\n%s", diff)
 		}
 	}
-	// And documents show what was submitted, whatever was rendered.
+	// Documents are also as submitted after they have been rendered.
 	for name, want := range map[string]any{"chart": map[string]any{"limits": map[string]any{"disk": 9}, "url": "http://USER:PASSWORD@host/PASSWORD"}} {
 		if diff := cmp.Diff(want, s.get(t, "revisions/3/documents?metadata.name="+name).data(t)[name]); diff != "" {
 			t.Errorf("submitted data of %s (-want +got):\n%s", name, diff)
@@ -154,7 +155,7 @@ func TestRendering_forms(t *testing.T) {
 	}
 }
 
-// plainly are documents whose numbers are of one type, whatever they were written in.
+// plainly returns documents with all numbers of one type, for comparisons between formats.
 func plainly(t *testing.T, a answer) any {
 	t.Helper()
 	var documents []any
@@ -181,7 +182,7 @@ func TestRendering_selection(t *testing.T) {
 		"metadata.name=chart&metadata.name=base&metadata.name=lp": "chart@3 lp@1",
 		"metadata.name=base":                        "",
 		"metadata.label=own=label":                  "chart@3",
-		"metadata.label=chart=regional":             "regional@2", // not the chart, which has it from no parent
+		"metadata.label=chart=regional":             "regional@2", // not the chart, which inherits no label
 		"metadata.label=secret=password":            "",
 		"metadata.layeringDefinition.layer=site":    "password@3 chart@3 plain@3",
 		"metadata.layeringDefinition.layer=global":  "",
@@ -265,7 +266,7 @@ func TestRendering_ofManyRevisions(t *testing.T) {
 	isAsEver("at once", "latest")
 	isAsEver("at once", "tag:good")
 
-	// What depends on the chart's parent and on the password follows them in the new revision, and only there.
+	// Dependents of the chart's parent and of the password change in the new revision, and only there.
 	s.put(t, "region", under("chart: base", "region", docWith("acme/Chart/v1", "regional", "{region: r2}", labelled("chart: regional")), "replace .")).is(t, http.StatusOK)
 	changed := siteData()
 	changed["regional"] = map[string]any{"region": "r2"}
@@ -277,7 +278,7 @@ func TestRendering_ofManyRevisions(t *testing.T) {
 	s.get(t, "revisions/4/rendered-documents").isNames(t, "password@3", "regional@4", "chart@3", "lp@1", "plain@3")
 	isAsEver("after a change", "3")
 	isAsEver("after a change", "tag:good")
-	// Nothing is left of the site but what it is rendered by.
+	// Nothing remains of the site but the documents that it is rendered with.
 	s.put(t, "site", "").is(t, http.StatusOK)
 	s.isRendered(t, "latest", map[string]any{
 		"lp": changed["lp"], "regional": changed["regional"], "password": map[string]any{"value": "weak", "user": "admin"},
@@ -309,12 +310,12 @@ func TestRendering_ofLittle(t *testing.T) {
 	if got := s.get(t, "revisions/1/rendered-documents?metadata.name=none", "Accept", typeJSON).is(t, http.StatusOK).text; got != "[]\n" {
 		t.Errorf("no document is %q, want an empty array", got)
 	}
-	// A revision without documents is ordered by the policy that was removed, too.
+	// The removed policy also orders the layers of a revision without documents.
 	s.put(t, "a", "").is(t, http.StatusOK)
 	s.get(t, "revisions/2/rendered-documents").isNames(t, "lp@1")
 }
 
-// Which LayeringPolicy orders the layers of a revision without one (spec/api.md §0 D14).
+// The LayeringPolicy in force in a revision without one (spec/api.md §0 D14).
 func TestRendering_policyFallback(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -337,12 +338,12 @@ func TestRendering_policyFallback(t *testing.T) {
 			t.Errorf("revision %d has the ETag %q: wanted one: %v", revision, etag, tagged)
 		}
 	}
-	// A policy of a later revision: the newest, so that there is no ETag.
+	// A policy of a later revision is the newest, so there is no ETag.
 	s.put(t, "p", layers("second", "top", "bottom")).is(t, http.StatusOK)
 	ordered(1, "second@2", false)
 	ordered(2, "second@2", true)
 	s.put(t, "p", "").is(t, http.StatusOK)
-	ordered(3, "second@2", true) // removed
+	ordered(3, "second@2", true) // the policy was deleted
 	s.put(t, "p", layers("fourth", "bottom", "top")).is(t, http.StatusOK)
 	s.get(t, path(1)).fails(t, http.StatusBadRequest, "InvalidDocumentParent", "for layerOrder bottom, top.")
 	ordered(2, "second@2", true)
@@ -352,7 +353,7 @@ func TestRendering_policyFallback(t *testing.T) {
 	ordered(1, "fourth@5", false)
 	ordered(3, "second@2", true)
 	ordered(5, "fourth@5", true)
-	// What was given out stays what it is called.
+	// The ETag of an answer does not change.
 	etag := s.get(t, path(3)).got.Get("ETag")
 	s.put(t, "p", "").is(t, http.StatusOK)
 	s.get(t, path(3), "If-None-Match", etag).is(t, http.StatusNotModified)
@@ -382,7 +383,7 @@ func TestRendering_compat(t *testing.T) {
 	}
 }
 
-// What is compared is what was rendered (spec/api.md §6.2).
+// Deep diffs compare rendered documents (spec/api.md §6.2).
 func TestDeepDiff_ofRenderedDocuments(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -390,7 +391,7 @@ func TestDeepDiff_ofRenderedDocuments(t *testing.T) {
 	s.put(t, "global", layers("lp", "global", "unused", "region", "site")+
 		abstract(docWith("acme/Chart/v1", "base", "{colour: blue, limits: {cpu: 1, memory: 2}}", labelled("chart: base, more: labels")))+
 		inLayer("global", docWith("acme/Secret/v1", "password", "{value: weak, user: ad}", labelled("secret: password")))).is(t, http.StatusOK)
-	// Of what was submitted only documents differ that nobody reads.
+	// The submitted documents differ only in those that are not in answers.
 	want := map[string]any{"global": "modified", "global diff": map[string]any{}, "region": "unmodified", "site": "unmodified"}
 	s.put(t, "region", under("chart: base", "region", docWith("acme/Chart/v1", "regional", "{limits: {cpu: 4}, region: r1}", labelled("chart: regional")), "merge .")).is(t, http.StatusOK)
 	want["region"], want["region diff"] = "modified", map[string]any{"document_changed": map[string]any{"count": 1, "details": map[string]any{
@@ -418,7 +419,7 @@ func TestDeepDiff_ofRenderedDocuments(t *testing.T) {
 		t.Errorf("the changed document (-want +got):\n%s", diff)
 	}
 
-	// The other forms show what is read.
+	// The other formats have the documents that are in answers.
 	changed := []string{}
 	for _, p := range s.patches(t, "3", "5") {
 		changed = append(changed, p.Bucket+" "+p.Change+" "+p.Name)
@@ -443,7 +444,7 @@ func TestDeepDiff_ofRenderedDocuments(t *testing.T) {
 	}
 }
 
-// Two replacements of one document are both read, and have its schema and name.
+// Two replacements of one document are both in answers, with its schema and name.
 func TestDeepDiff_ofReplacements(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -473,7 +474,7 @@ func TestDeepDiff_ofReplacements(t *testing.T) {
 	s.isPatched(t, "rendered-documents", "1", "2")
 }
 
-// heavy is a site whose rendering takes a while: a chain of documents, each below the one before.
+// heavy returns a site that takes a while to render: a chain of documents, each a child of the previous one.
 func heavy(length int) string {
 	var b strings.Builder
 	order := make([]string, length)
@@ -502,7 +503,7 @@ func TestRendering_atOnce(t *testing.T) {
 		all.Go(func() {
 			revision := i%3 + 1
 			path := fmt.Sprintf("revisions/%d", revision) + last
-			if i%4 == 3 { // goes away soon
+			if i%4 == 3 { // the client disconnects soon
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*time.Millisecond)
 				defer cancel()
 				_, _ = s.try(ctx, request{method: http.MethodGet, path: path})

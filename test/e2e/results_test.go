@@ -125,7 +125,7 @@ func TestListValidations(t *testing.T) {
 	s.report(t, 2, "z-validation", "success")
 	s.report(t, 2, "a-validation", "success")
 	s.report(t, 2, "a-validation", "failure")
-	s.report(t, 1, "z-validation", "failure") // of another revision
+	s.report(t, 1, "z-validation", "failure") // a result of another revision
 	for revision, want := range map[int]string{
 		1: "[map[name:deckhand-schema-validation status:success] map[name:z-validation status:failure]]",
 		2: "[map[name:a-validation status:failure] map[name:deckhand-schema-validation status:success] " +

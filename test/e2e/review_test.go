@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What a review found, each once.
+// Regressions found in a review.
 func TestReview(t *testing.T) { //nolint:tparallel // one after the other: they read the newest revision
 	t.Parallel()
 	s := start(t)
@@ -56,7 +56,7 @@ func TestReview(t *testing.T) { //nolint:tparallel // one after the other: they 
 	})
 }
 
-// Who asks only to try must not lose a site.
+// A purge refuses dry-run, so that a client that only wants to try loses no site.
 func TestPurge_isNotTried(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -66,7 +66,7 @@ func TestPurge_isNotTried(t *testing.T) {
 	s.get(t, "revisions/1").is(t, http.StatusOK)
 }
 
-// Numbers begin again after a purge; a change that was meant for the revision 1 before it is not made on the one after.
+// Numbers begin again after a purge. A change that is conditional on the old revision 1 is not made to the new one.
 func TestIfMatch_acrossPurge(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -83,7 +83,7 @@ func TestIfMatch_acrossPurge(t *testing.T) {
 	s.get(t, "revisions/latest/documents").isNames(t, "w2@1")
 }
 
-// A document that only changes its layer is a changed one in Deckhand's form of a deep diff.
+// A document that only changes its layer is a changed document in Deckhand's format of deep diffs.
 func TestDeepDiff_layer(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -96,7 +96,7 @@ func TestDeepDiff_layer(t *testing.T) {
 	}
 }
 
-// What a revision's tags hold is read for that revision alone, and bounded.
+// The data of a revision's tags is only read for that revision, and is bounded.
 func TestTags_bounded(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -106,7 +106,7 @@ func TestTags_bounded(t *testing.T) {
 	}).fails(t, http.StatusRequestEntityTooLarge, "HTTPPayloadTooLarge")
 }
 
-// An answer that is an error, or may come out differently another time, has no ETag, whatever the client says it has.
+// An error, or an answer that may be different another time, has no ETag, and ignores those of the client.
 func TestRendering_noTag(t *testing.T) {
 	t.Parallel()
 	s := start(t)

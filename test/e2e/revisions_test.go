@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// withoutTime checks that createdAt holds a time of this test run, and removes it.
+// withoutTime checks that createdAt is a time during this test run, and removes it.
 func withoutTime(t *testing.T, shown any) map[string]any {
 	t.Helper()
 	const key = "createdAt"
@@ -25,7 +25,7 @@ func withoutTime(t *testing.T, shown any) map[string]any {
 	return mapping
 }
 
-// stamp returns the stamp of something that is shown of a revision.
+// stamp returns the stamp of a revision in an answer.
 func stamp(t *testing.T, shown map[string]any) string {
 	t.Helper()
 	text, _ := shown["stamp"].(string)
@@ -35,7 +35,7 @@ func stamp(t *testing.T, shown map[string]any) string {
 	return text
 }
 
-// withoutStamp returns what is shown of a revision without its stamp.
+// withoutStamp returns a revision in an answer without its stamp.
 func withoutStamp(t *testing.T, shown map[string]any) map[string]any {
 	t.Helper()
 	stamp(t, shown)
@@ -153,7 +153,7 @@ func TestPurge(t *testing.T) {
 	s.purge(t)
 	s.isRevision(t, 0)
 	s.get(t, "revisions/1").fails(t, http.StatusNotFound, "RevisionNotFound")
-	// Nothing is left: no owner, no singleton, no schema, no results, and numbers begin at 1.
+	// A purge leaves no owners, singletons, schemas or results, and numbers begin at 1.
 	s.put(t, "new", widget("w1", "{}")+layeringPolicy("b")).isNames(t, "w1@1", "b@1")
 	s.isRevision(t, 1)
 	want := []any{map[string]any{"name": "deckhand-schema-validation", "status": "success"}}

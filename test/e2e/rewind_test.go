@@ -11,8 +11,8 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// save keeps the state of the server's database; back returns the database to it, as a restore or a failover to a
-// standby that lags behind does. Connections break both times.
+// save saves the state of the server's database; back restores it, like a backup or a failover to a standby that lags
+// behind. Both break connections.
 func (s *server) save(t *testing.T) (back func()) {
 	t.Helper()
 	at, err := url.Parse(s.database)
@@ -44,8 +44,8 @@ func (s *server) save(t *testing.T) (back func()) {
 	}
 }
 
-// A database that goes back in time, and then on with other changes, uses numbers again. A server that ran meanwhile
-// takes none of its former revisions for the new ones, and no client's.
+// A database that is restored, and then changed differently, uses numbers again. A server that ran meanwhile does not
+// confuse old revisions with new ones, neither its own nor those of clients.
 func TestRewind(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
@@ -54,13 +54,13 @@ func TestRewind(t *testing.T) {
 	s.put(t, "b", widget("other", "{x: 1}")).is(t, http.StatusOK)
 	back := s.save(t)
 
-	s.put(t, "a", widget("w", "{x: 2}")+widget("v", "{}")).is(t, http.StatusOK) // revision 4, lost below
+	s.put(t, "a", widget("w", "{x: 2}")+widget("v", "{}")).is(t, http.StatusOK) // revision 4, which is lost
 	lost := s.etag(t, "revisions/4")
 	lostStamp := stamp(t, s.get(t, "revisions/4").mapping(t))
 	documents, rendered := s.etag(t, "revisions/4/documents"), s.etag(t, "revisions/4/rendered-documents")
 	back()
 	other := startOn(t, s.database)
-	other.put(t, "b", widget("other", "{x: 1}")+widget("new", "{}")).is(t, http.StatusOK) // revision 4 now
+	other.put(t, "b", widget("other", "{x: 1}")+widget("new", "{}")).is(t, http.StatusOK) // another revision 4
 
 	for path, tag := range map[string]string{
 		"revisions/4": lost, "revisions/4/documents": documents, "revisions/4/rendered-documents": rendered,
@@ -87,7 +87,7 @@ func TestRewind(t *testing.T) {
 		t.Errorf("revision 4 has %d tags", n)
 	}
 
-	// What was acknowledged and lost is written again; the server takes it for new.
+	// The lost change is made again, as a new one.
 	s.put(t, "a", widget("w", "{x: 2}")+widget("v", "{}")).is(t, http.StatusOK)
 	s.get(t, "revisions/latest/documents?schema=acme/Widget/v1").isNames(t, "w@5", "other@3", "new@4", "v@5")
 	s.put(t, "a", "").is(t, http.StatusOK)
@@ -100,7 +100,7 @@ func TestRewind(t *testing.T) {
 	}).is(t, http.StatusCreated)
 }
 
-// A result that was meant for a revision before a purge does not count for the one that has its number now.
+// A result for a revision before a purge does not count for the later one with the same number.
 func TestConditions_ofResults(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)

@@ -13,7 +13,7 @@ func (s *server) rollback(t *testing.T, target string) answer {
 	return s.send(t, request{method: http.MethodPost, path: "rollback/" + target})
 }
 
-// isRollback rolls back and checks what the new revision says of it.
+// isRollback rolls back and checks the answer about the new revision.
 func (s *server) isRollback(t *testing.T, target string, number, origin int, buckets ...any) {
 	t.Helper()
 	made := s.rollback(t, target).is(t, http.StatusCreated).mapping(t)
@@ -94,7 +94,7 @@ func TestRollback(t *testing.T) {
 		s := start(t)
 		s.put(t, "a", w1+w2)
 		s.put(t, "b", w3)
-		s.put(t, "a", w2) // w1 loses its place
+		s.put(t, "a", w2) // w1 is deleted, and loses its position
 		s.put(t, "a", w1+w2)
 		s.isPlaced(t, "4", "w2 in a@1", "w3 in b@2", "w1 in a@4")
 		s.isRollback(t, "2", 5, 2, "a")
@@ -167,7 +167,7 @@ func TestRollback_isValidatedAsAWhole(t *testing.T) {
 	s.isOutcomes(t, "5", "success", "success", "success", "success")
 	s.isNoted(t, "5", 2, duplicate)
 	s.isVerdict(t, "5", "success; reported: "+own+"=success")
-	// With it one does, in its place among all documents.
+	// With the DataSchema one document fails, in its position among all documents.
 	s.isRollback(t, "4", 6, 4, "c", "p")
 	s.isOutcomes(t, "6", "success", "failure", "success", "success", "success", "success")
 	s.isMessages(t, "6", 1, ".data.size: 177 is greater than the maximum of 100")
@@ -175,19 +175,19 @@ func TestRollback_isValidatedAsAWhole(t *testing.T) {
 	s.isVerdict(t, "6", "failure; ready: "+own+"=failure")
 	s.isRollback(t, "1", 7, 1, "b", "c", "p")
 	s.isOutcomes(t, "7", "success", "success")
-	// From nothing all of it is written again, and says the same.
+	// From revision 0 everything is written again, with the same content.
 	s.isRollback(t, "0", 8, 0, "a")
 	s.isOutcomes(t, "8", "success")
 	s.isRollback(t, "6", 9, 6, "a", "b", "c", "p")
 	s.isOutcomes(t, "9", "success", "failure", "success", "success", "success", "success")
 	s.isMessages(t, "9", 1, ".data.size: 177 is greater than the maximum of 100")
 	s.isNoted(t, "9", 2, duplicate)
-	// What rollbacks found is what a PUT goes by.
+	// A PUT uses the results of rollbacks.
 	s.put(t, "x", widget("other", "{size: 5}"))
 	s.isOutcomes(t, "10", "success", "failure")
 }
 
-// What other services have said about a revision holds when it comes back, as long as it held before.
+// Results of other services for a revision count again after a rollback to it, for as long as they did before.
 func TestRollback_carriesResults(t *testing.T) {
 	t.Parallel()
 	s := start(t, schemasOnly)
@@ -210,7 +210,7 @@ func TestRollback_carriesResults(t *testing.T) {
 	}
 	posted := s.get(t, "revisions/1/validations/a-validation/entries/1").mapping(t)
 	s.report(t, 3, "b-validation", "failure")
-	again := s.rollback(t, "3").is(t, http.StatusCreated) // from the revision that they were posted about, not the one between
+	again := s.rollback(t, "3").is(t, http.StatusCreated) // carried from revision 3, for which they were posted, not from the one in between
 	if status := again.got.Get("Purser-Status"); status != "failure; findings=1" {
 		t.Errorf("Purser-Status: %s", status)
 	}

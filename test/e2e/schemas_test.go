@@ -11,12 +11,12 @@ import (
 
 const own = "deckhand-schema-validation"
 
-// sizes is a DataSchema for widgets, and sizesText what it says.
+// sizes returns a DataSchema for widgets, and sizesText is its text.
 const sizesText = "{type: object, properties: {size: {type: integer, maximum: 100}}}"
 
 func sizes() string { return dataSchema("acme/Widget/v1", sizesText) }
 
-// outcomes are the statuses of the entries of a revision's schema validation, in order.
+// outcomes returns the statuses of the entries of a revision's schema validation, in order.
 func (s *server) outcomes(t *testing.T, revision string) []string {
 	t.Helper()
 	list := []string{}
@@ -37,7 +37,7 @@ func (s *server) isOutcomes(t *testing.T, revision string, want ...string) {
 	}
 }
 
-// faults are the errors of one entry of the schema validation.
+// faults returns the errors of an entry of the schema validation.
 func (s *server) faults(t *testing.T, revision string, entry int) []any {
 	t.Helper()
 	shown := s.get(t, fmt.Sprintf("revisions/%s/validations/%s/entries/%d", revision, own, entry)).is(t, http.StatusOK)
@@ -45,7 +45,7 @@ func (s *server) faults(t *testing.T, revision string, entry int) []any {
 	return errs
 }
 
-// messages are those of an entry's errors, each with its path.
+// messages returns the messages of an entry's errors, each with its path.
 func (s *server) messages(t *testing.T, revision string, entry int) []string {
 	t.Helper()
 	list := []string{}
@@ -160,7 +160,7 @@ func TestSchemas_builtIn(t *testing.T) {
 	}
 }
 
-// substitution is metadata that writes something to places of data.
+// substitution returns metadata with a substitution to destinations.
 func substitution(destinations ...string) string {
 	var dest []string
 	for _, d := range destinations {
@@ -209,26 +209,26 @@ func TestSchemas_acrossBuckets(t *testing.T) {
 	s := start(t)
 	s.put(t, "site", widget("a", "{size: 177}")+widget("b", "{size: 1}"))
 	s.isOutcomes(t, "1", "success", "success")
-	// A schema that comes later makes documents elsewhere fail: an entry more for each that does.
+	// A later schema makes documents in other buckets fail, with an additional entry for each.
 	s.put(t, "schemas", sizes())
 	s.isOutcomes(t, "2", "success", "failure")
 	s.isMessages(t, "2", 1, ".data.size: 177 is greater than the maximum of 100")
 	s.isOutcomes(t, "1", "success", "success")
-	// They go on failing in revisions that are about something else.
+	// They also fail in revisions that change something else.
 	s.put(t, "other", widget("c", "{size: 200}"))
 	s.isOutcomes(t, "3", "failure", "failure")
 	s.isMessages(t, "3", 0, ".data.size: 200 is greater than the maximum of 100")
 	s.isMessages(t, "3", 1, ".data.size: 177 is greater than the maximum of 100")
-	// A changed schema is judged by anew.
+	// A changed schema is checked again.
 	s.put(t, "schemas", strings.Replace(sizes(), "100", "180", 1))
 	s.isOutcomes(t, "4", "success", "failure")
 	s.isMessages(t, "4", 1, ".data.size: 200 is greater than the maximum of 180")
-	// A changed document is healed, the other one stays.
+	// A changed document passes; the other one still fails.
 	s.put(t, "other", widget("c", "{size: 2}"))
 	s.isOutcomes(t, "5", "success")
 	s.put(t, "schemas", sizes())
 	s.isOutcomes(t, "6", "success", "failure")
-	// Without the schema nothing fails; a PUT that only deletes has one success.
+	// Without the schema nothing fails. A PUT that only deletes has one success.
 	s.put(t, "schemas", "")
 	s.isOutcomes(t, "7", "success")
 }
@@ -256,7 +256,7 @@ func TestSchemas_newestWinsWithinThePayload(t *testing.T) {
 func TestSchemas_duplicateKeysAreNoted(t *testing.T) {
 	t.Parallel()
 	s := start(t, schemasOnly)
-	// Bad only for the YAML library that holds requests against the contract.
+	// Valid for the server, but not for the YAML library of the contract checks.
 	s.putBad(t, "mop", widget("a", "{}")+widget("b", "\n  x: 1\n  y: 2\n  x: 3")).is(t, http.StatusOK)
 	s.isOutcomes(t, "1", "success", "success")
 	s.isNoted(t, "1", 1, "The key 'x' appears twice in one mapping, at lines 11 and 13; the last one wins.")
@@ -275,7 +275,7 @@ func TestSchemas_duplicateKeysAreNoted(t *testing.T) {
 	}
 }
 
-// A border that is missing between two documents does not make one of them.
+// If the marker between two documents is missing, they are not read as one.
 func TestSchemas_duplicateKeysAtTheTop(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -288,7 +288,7 @@ func TestSchemas_duplicateKeysAtTheTop(t *testing.T) {
 func TestSchemas_secretsAreSanitized(t *testing.T) {
 	t.Parallel()
 	s := start(t, schemasOnly)
-	// The built-in schema checks documents with substitutions too; what these write is a secret wherever it shows.
+	// The built-in schema also checks documents with substitutions. Values that these write are hidden everywhere.
 	const hush = "Sanitized to avoid exposing secret."
 	s.put(t, "mop", docWith("deckhand/LayeringPolicy/v1", "lp", "{layerOrder: [hush, 5], more: hush}",
 		substitution(".layerOrder[0]", ".more")))
@@ -311,7 +311,7 @@ func TestSchemas_secretsAreSanitized(t *testing.T) {
 	if shown := s.get(t, "revisions/1/status", "Accept", "text/plain").text; strings.Contains(shown, "hush") {
 		t.Errorf("the status shows a secret: %s", shown)
 	}
-	// The documents themselves show what was submitted: it is no secret before rendering.
+	// The documents themselves are as submitted, which is not secret before rendering.
 	if !strings.Contains(s.get(t, "revisions/1/documents").text, "hush") {
 		t.Error("the document lost its data")
 	}

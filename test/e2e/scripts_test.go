@@ -17,7 +17,7 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// script runs one of the project's scripts to its end and returns what it says.
+// script runs one of the project's scripts to its end and returns its output.
 func script(t *testing.T, path string, args ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -33,7 +33,8 @@ func mustScript(t *testing.T, path string, args ...string) {
 	}
 }
 
-// withoutURL returns all that a server answers about its revisions, and revision 3 rendered, without its own address.
+// withoutURL returns all answers of a server about its revisions, and revision 3 rendered, without the server's
+// address.
 func (s *server) withoutURL(t *testing.T) map[string]string {
 	t.Helper()
 	answers := s.everything(t)
@@ -44,7 +45,7 @@ func (s *server) withoutURL(t *testing.T) map[string]string {
 	return answers
 }
 
-// A dump that is restored elsewhere has all revisions, and with the keyset all secrets; docs/backup.md says how.
+// A dump that is restored elsewhere has all revisions and, with the keyset, all secrets (docs/backup.md).
 //
 //nolint:paralleltest,tparallel // one after the other
 func TestBackup(t *testing.T) {
@@ -106,7 +107,7 @@ func TestBackup(t *testing.T) {
 	})
 }
 
-// A dump that fails leaves no file that could be taken for one.
+// A dump that fails leaves no file that could be mistaken for a valid one.
 func TestBackup_fails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -123,7 +124,7 @@ func TestBackup_fails(t *testing.T) {
 	}
 }
 
-// The documents of a Deckhand, whose part is played by --compat=deckhand, become one revision here, secrets too.
+// The documents of a Deckhand, simulated by --compat=deckhand, become one revision here, including secrets.
 func TestFromDeckhand(t *testing.T) {
 	t.Parallel()
 	old := start(t, "--compat=deckhand", "--secrets-keyset", newKeyset(t))
@@ -161,7 +162,7 @@ func TestFromDeckhand(t *testing.T) {
 	}
 }
 
-// validator runs the example of docs/validator.md for the rest of the test, as a user with a token.
+// validator runs the example of docs/validator.md until the end of the test, as a user with a token.
 func (s *server) validator(t *testing.T, token string) {
 	t.Helper()
 	options := filepath.Join(t.TempDir(), "curlrc")
@@ -182,7 +183,7 @@ func (s *server) validator(t *testing.T, token string) {
 	})
 }
 
-// rulesOf returns the policy file that a page of the documentation shows.
+// rulesOf returns the policy file in a page of the documentation.
 func rulesOf(t *testing.T, page string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../docs", page))
@@ -196,7 +197,7 @@ func rulesOf(t *testing.T, page string) string {
 	return string(block[1])
 }
 
-// The validator of the examples needs no more rights than its page says, and decides whether a revision is a success.
+// The validator of the examples needs no more rights than its page lists, and decides whether a revision is a success.
 func TestValidatorExample(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin", "validator")
@@ -235,7 +236,7 @@ func TestValidatorExample(t *testing.T) {
 	}
 }
 
-// The validator in Go waits for revisions and judges each.
+// The validator in Go waits for revisions and validates each.
 func TestValidatorExample_go(t *testing.T) {
 	t.Parallel()
 	built := filepath.Join(t.TempDir(), "validator")
@@ -259,7 +260,7 @@ func TestValidatorExample_go(t *testing.T) {
 	})
 	s.put(t, "site", hosts("10.0.0.2")).is(t, http.StatusOK)
 	s.put(t, "site", hosts("10.0.0.1")).is(t, http.StatusOK)
-	const all = 3 // a result that is missing is shown as a failure, so the feed says when all have come
+	const all = 3 // a missing result counts as a failure, so the feed shows when all three have been posted
 	eventually(t, "a result of each revision", func() bool {
 		return len(s.events(t, "type=purser.validation.posted&since="+since).Events) >= all
 	})

@@ -21,7 +21,7 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// few makes of a property that takes long one that is checked for so many of a hundred cases.
+// few returns a property that is checked in only ofHundred of a hundred cases, because it takes long.
 func few(ofHundred int, property func(*rapid.T)) func(*rapid.T) {
 	checks, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())
 	if err != nil {
@@ -29,7 +29,7 @@ func few(ofHundred int, property func(*rapid.T)) func(*rapid.T) {
 	}
 	ran, failed := 0, false
 	return func(t *rapid.T) {
-		if ran++; 100*ran > ofHundred*checks && !failed { // a failed case is tried again, to make it smaller
+		if ran++; 100*ran > ofHundred*checks && !failed { // failed cases are run again to shrink them
 			return
 		}
 		passed := false
@@ -39,20 +39,20 @@ func few(ofHundred int, property func(*rapid.T)) func(*rapid.T) {
 	}
 }
 
-// plot is a site in which secrets flow. In its documents @0@ stands for the first secret, and so on; @n@ of the second
-// generation take the place of the first ones later.
+// plot is a site in which secrets flow. In its documents @0@ is replaced by the first secret, and so on. Secrets of the
+// second generation replace those of the first one later.
 type plot struct {
 	secrets   int
 	buckets   []string          // in the order in which they are put
 	documents map[string]string // by bucket
-	writers   []string          // what the writer tries to put
+	writers   []string          // documents that the writer tries to put
 	explained [][2]string       // schemas and names of documents
 }
 
-// source is a document that others take values from.
+// source is a document from which others take values.
 type source struct{ schema, name, path string }
 
-// anyPlot generates sites in which secrets flow through substitutions (whole values, paths, parts), layering,
+// anyPlot generates sites in which secrets flow through substitutions (of whole values, paths and parts), layering,
 // replacement, DataSchemas, client versions and property groups.
 func anyPlot(t *rapid.T) plot {
 	p := plot{documents: map[string]string{}}
@@ -172,7 +172,7 @@ func anyPlot(t *rapid.T) plot {
 	return p
 }
 
-// with gives a text its secrets.
+// with replaces the placeholders in a text by secrets.
 func with(text string, secrets []string) string {
 	for i, secret := range secrets {
 		text = strings.ReplaceAll(text, fmt.Sprintf("@%d@", i), strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(secret))
@@ -180,18 +180,18 @@ func with(text string, secrets []string) string {
 	return text
 }
 
-// anySecrets generates texts that nothing else in an answer looks like, in capitals; all begin and end alike.
+// anySecrets generates secrets in capitals, which are similar to nothing else in answers. They all begin and end alike.
 func anySecrets(t *rapid.T, count int, label, begin, end string) []string {
 	return rapid.SliceOfNDistinct(rapid.StringMatching(begin+`[QXZJKVW]{3}([QXZJKVW]{3}|["\\<][QXZJKVW]{4})?`+end), count, count, rapid.ID[string]).Draw(t, label)
 }
 
-// asked is a request of a user, and what it was answered.
+// asked is a request of a user and its answer.
 type asked struct {
 	user string
 	answer
 }
 
-// story plays the same on servers that differ in their secrets.
+// story sends the same requests to servers that differ in their secrets.
 type story struct {
 	*rapid.T
 	guarded
@@ -214,7 +214,7 @@ func (s *story) ask(user, method, path, body string, header ...string) answer {
 	return a
 }
 
-// must ends the run unless the answer is a success.
+// must fails the test unless the answer is a success.
 func (s *story) must(a answer) {
 	s.Helper()
 	if a.status >= http.StatusBadRequest {
@@ -222,7 +222,7 @@ func (s *story) must(a answer) {
 	}
 }
 
-// play makes the revisions of a plot, lets the writer try something, and reads all there is.
+// play makes the revisions of a plot, sends the writer's attempts, and reads everything.
 func (s *story) play(p plot, secrets [][]string, reads []read) {
 	s.must(s.ask("admin", http.MethodDelete, "revisions", ""))
 	for generation, texts := range secrets {
@@ -256,17 +256,17 @@ func (s *story) play(p plot, secrets [][]string, reads []read) {
 	}
 }
 
-// read is a request for something.
+// read is a GET request.
 type read struct{ path, accept string }
 
-// reads are requests to all routes that show something of a revision, as openapi.yaml has them: one for each value that
-// can stand in the path, and for each that a query needs.
+// reads returns requests to all routes in openapi.yaml that return something of a revision, one for each possible value
+// of each parameter in the path, and for each required query.
 func (p plot) reads(t *rapid.T, c *contract) (reads []read) {
 	values := map[string][]string{
 		"revision": {"latest", "3"}, "other": {"1", "latest"}, "tag": {"t"}, "entry": {"0", "1", "2", "3"},
 		"name":      {"deckhand-schema-validation", "deckhand-policy-validation", "deckhand-rendering-validation"},
 		"namespace": {"acme"}, "kind": {"Widget", "Key"}, "version": {"v1"},
-		"fullName": {"a.B"}, // packages are not encrypted
+		"fullName": {"a.B"}, // names of packages are not encrypted
 	}
 	for _, path := range slices.Sorted(maps.Keys(c.doc.Paths.Map())) {
 		item := c.doc.Paths.Value(path)
@@ -297,7 +297,7 @@ func (p plot) reads(t *rapid.T, c *contract) (reads []read) {
 		}
 		for _, path := range paths {
 			accepted := slices.Sorted(maps.Keys(item.Get.Responses.Status(http.StatusOK).Value.Content))
-			accepted = slices.DeleteFunc(accepted, func(kind string) bool { return kind == "image/svg+xml" }) // takes long
+			accepted = slices.DeleteFunc(accepted, func(kind string) bool { return kind == "image/svg+xml" }) // takes too long
 			accept := rapid.SampledFrom(accepted).Draw(t, "accepted")
 			if !needsDocument {
 				reads = append(reads, read{path, accept})
@@ -311,13 +311,13 @@ func (p plot) reads(t *rapid.T, c *contract) (reads []read) {
 	return reads
 }
 
-// tellsNothingOf checks that no answer has a part of a secret, or a digest of it.
+// tellsNothingOf checks that no answer contains a part of a secret, or a digest of one.
 func (s *story) tellsNothingOf(secrets []string) {
 	s.Helper()
 	var parts, ofJSON []string
 	for _, secret := range secrets {
 		for _, part := range windows(secret, 4) {
-			if !strings.ContainsAny(part, `"\<`) { // which are written in several ways
+			if !strings.ContainsAny(part, `"\<`) { // such characters are written in several ways
 				parts = append(parts, part)
 			}
 		}
@@ -326,10 +326,10 @@ func (s *story) tellsNothingOf(secrets []string) {
 	}
 	for _, a := range s.answers {
 		if a.user == "admin" && strings.Contains(a.path, "/explain") {
-			continue // TestSecrets_keysOfParents says why
+			continue // see TestSecrets_keysOfParents
 		}
 		unwanted := parts
-		if !strings.Contains(a.path, "rendered-documents?") || a.user != "admin" { // where hashes are documented
+		if !strings.Contains(a.path, "rendered-documents?") || a.user != "admin" { // its hashes are documented
 			unwanted = slices.Concat(parts, ofJSON)
 		}
 		if part := a.tells(unwanted); part != "" {
@@ -338,7 +338,7 @@ func (s *story) tellsNothingOf(secrets []string) {
 	}
 }
 
-// verdict says which documents fail which validation of a revision, apart from encrypted ones.
+// verdict returns which unencrypted documents fail which validations of a revision.
 func (s *story) verdict(revision string) string {
 	s.Helper()
 	var verdict strings.Builder
@@ -377,7 +377,7 @@ func (s *story) verdict(revision string) string {
 	return verdict.String()
 }
 
-// visible are the documents of a revision that everybody may see.
+// visible returns the documents of a revision that everybody may see.
 func (s *story) visible(revision string) map[string]bool {
 	s.Helper()
 	a := s.ask("reader", http.MethodGet, "revisions/"+revision+"/documents", "", "Accept", "application/json")
@@ -400,7 +400,7 @@ func (s *story) visible(revision string) map[string]bool {
 	return visible
 }
 
-// tellsVerdict reports whether an answer tells which documents of a revision that was made fail.
+// tellsVerdict reports whether an answer reveals which documents of a stored revision fail.
 func (a asked) tellsVerdict() bool {
 	if strings.Contains(a.path, "findings=true") && !strings.Contains(a.path, "dry-run") {
 		return true
@@ -408,8 +408,8 @@ func (a asked) tellsVerdict() bool {
 	return strings.Contains(a.path, "/validations") || strings.Contains(a.path, "/status") || strings.Contains(a.path, "/findings") || strings.Count(a.path, "/") == 4 // the revision itself
 }
 
-// withoutVerdict is an answer to a change without the verdict in its header, and of a dry run without what it tells of
-// earlier changes.
+// withoutVerdict returns an answer to a change without the verdict in its header, and that of a dry run without what it
+// says about earlier changes.
 func (a asked) withoutVerdict() asked {
 	a.got = a.got.Clone()
 	a.got.Del("Purser-Status")
@@ -424,8 +424,8 @@ func (a asked) withoutVerdict() asked {
 	return a
 }
 
-// Who may not see encrypted documents is told no part of a secret and no digest of one, whatever they ask; and two sites
-// that differ in their secrets alone answer alike, but for which documents fail.
+// Callers who may not see encrypted documents get no part and no digest of a secret, whatever they request. Two sites
+// that differ only in their secrets answer alike, except for which documents fail.
 func TestLaws_secrets(t *testing.T) {
 	t.Parallel()
 	flags, k := guardedFlags(t)
@@ -437,7 +437,7 @@ func TestLaws_secrets(t *testing.T) {
 		reads := p.reads(t, c)
 		stories := []*story{{T: t, guarded: one}, {T: t, guarded: other}}
 		for i, s := range stories {
-			begin := []string{"Q", "X[QXZJKVW]{4}"}[i] // so that the schemas make a difference
+			begin := []string{"Q", "X[QXZJKVW]{4}"}[i] // so that schemas distinguish secrets
 			older := anySecrets(t, 2*p.secrets, fmt.Sprintf("secrets %d", i), begin, "")
 			s.play(p, [][]string{older[:p.secrets], older[p.secrets:]}, reads)
 			s.tellsNothingOf(older)
@@ -461,8 +461,8 @@ func TestLaws_secrets(t *testing.T) {
 	}))
 }
 
-// tested says how it is tested that each route tells no secrets, apart from those that TestLaws_secrets takes from
-// openapi.yaml: all that read something of a revision.
+// tested names the test that a route reveals no secrets, for all routes but those that TestLaws_secrets takes from
+// openapi.yaml, which return something of a revision.
 var tested = map[string]string{
 	"PUT /api/v1.0/buckets/{bucket}/documents":                                    "TestLaws_secrets",
 	"PUT /api/v1.0/buckets/{bucket}/packages/{fullName}":                          "it answers with what it was sent; its dry run like that of documents",
@@ -499,7 +499,8 @@ var tested = map[string]string{
 	"GET /versions":        "it knows no documents",
 }
 
-// A new route makes somebody think about how it is tested that it tells no secrets.
+// Each route must be listed in tested, so that the author of a new one considers how to test that it reveals no
+// secrets.
 func TestSecrets_routes(t *testing.T) {
 	t.Parallel()
 	served := map[string]bool{}

@@ -18,7 +18,7 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// newKeyset makes a keyset file.
+// newKeyset creates a keyset file.
 func newKeyset(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "keyset.json")
@@ -37,12 +37,12 @@ func passphrase(name, secret string) string {
 	return encrypted(doc("deckhand/Passphrase/v1", name, fmt.Sprintf("%q", secret)))
 }
 
-// fromPassphrase is a substitution out of the passphrase pw.
+// fromPassphrase returns a substitution from the passphrase pw.
 func fromPassphrase(dest string) string {
 	return "{src: {schema: deckhand/Passphrase/v1, name: pw, path: .}, dest: " + dest + "}"
 }
 
-// hashed is a value as it is shown with cleartext-secrets=false, of values that JSON and Python write alike.
+// hashed returns the form of a value with cleartext-secrets=false, for values that JSON and Python format alike.
 func hashed(t *testing.T, value any) string {
 	t.Helper()
 	text, err := json.Marshal(value)
@@ -72,7 +72,7 @@ func TestSecrets(t *testing.T) {
 		got := s.get(t, "revisions/1/rendered-documents?cleartext-secrets=false&sort=metadata.name").is(t, http.StatusOK).documents(t)
 		w := map[string]any{"x": 1, "db": map[string]any{"password": "hunter2"}}
 		pw, widget := got[1], got[2]
-		// In written order Python writes {"x": 1, "db": ...}.
+		// Python preserves the written order: {"x": 1, "db": ...}.
 		sum := sha256.Sum256([]byte(`{"x": 1, "db": {"password": "hunter2"}}`))
 		if pw["data"] != hashed(t, "hunter2") || widget["data"] != hex.EncodeToString(sum[:]) {
 			t.Errorf("shown: %v and %v, of hunter2 and %v", pw["data"], widget["data"], w)
@@ -129,7 +129,7 @@ func TestSecrets(t *testing.T) {
 	})
 }
 
-// What is secret is told nowhere: in no answer, in no line of the log, in no row of the database.
+// Secrets are in no answer, no line of the log and no row of the database.
 func TestSecrets_leakNowhere(t *testing.T) {
 	t.Parallel()
 	const marker = "MaRkEr4711"
@@ -177,7 +177,7 @@ func TestSecrets_leakNowhere(t *testing.T) {
 			t.Errorf("the table %s tells a secret", table)
 		}
 	}
-	// Nor what a document inherits that took a secret.
+	// Documents that inherit from one with a secret do not reveal it either.
 	heirs := layeringPolicy("lp") + passphrase("pw", marker) +
 		abstract(docWith("acme/Other/v1", "base", "{}", labelled("other: base")+substitutes(fromPassphrase("{path: .from.base}"))))
 	for _, x := range []string{"1", "2"} {
@@ -197,14 +197,14 @@ func TestSecrets_leakNowhere(t *testing.T) {
 			t.Errorf("%s tells what is inherited of a secret:\n%s", path, brief(text))
 		}
 	}
-	// Whoever may see it, sees it once it renders.
+	// Callers who may see the secret see it once the site can be rendered.
 	s.put(t, "site", layeringPolicy("lp")+passphrase("pw", marker)).is(t, http.StatusOK)
 	if got := s.get(t, "revisions/latest/rendered-documents").data(t)["pw"]; got != marker {
 		t.Errorf("rendered: %v", got)
 	}
 }
 
-// dump reads all tables as text.
+// dump returns the rows of all tables as text.
 func dump(t *testing.T, database string) map[string]string {
 	t.Helper()
 	conn := storetest.Connect(t, database)
@@ -231,7 +231,7 @@ func dump(t *testing.T, database string) map[string]string {
 	return tables
 }
 
-// execute changes the database behind the server's back.
+// execute executes SQL in a database.
 func execute(t *testing.T, database, sql string) {
 	t.Helper()
 	conn := storetest.Connect(t, database)
@@ -240,7 +240,7 @@ func execute(t *testing.T, database, sql string) {
 	}
 }
 
-// Keys are rotated while the server runs; everything is sealed again, and a lost key is said clearly.
+// Keys are rotated while the server runs. Everything is encrypted again, and a missing key is reported clearly.
 //
 //nolint:paralleltest,tparallel // one after the other
 func TestSecrets_rotation(t *testing.T) {

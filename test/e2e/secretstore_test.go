@@ -18,8 +18,8 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// disguises are the forms in which a text could lie somewhere: as it is, in hexadecimal digits, in base64 wherever in
-// the encoded bytes it begins, and with all of its characters escaped as in JSON. Parts of it suffice.
+// disguises returns the forms in which parts of a text may be stored: as it is, in hexadecimal, in base64 at any
+// offset, and with all characters escaped as in JSON.
 func disguises(mark string) (forms [][]byte) {
 	const length = 6
 	for _, part := range []string{mark[:length], mark[len(mark)-length:]} {
@@ -27,7 +27,7 @@ func disguises(mark string) (forms [][]byte) {
 		digits := hex.EncodeToString([]byte(part))
 		forms = append(forms, []byte(part), []byte(digits), []byte(strings.ToUpper(digits)), []byte(escaped), []byte(strings.ToUpper(escaped)))
 		for before := range 3 {
-			// Of the first and the last characters, other bits belong to what stands around it.
+			// The first and last characters also encode bits of the surrounding text, so they are left out.
 			text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("-", before) + part + "---"))
 			from, to := (8*before+5)/6, 8*(before+length)/6
 			forms = append(forms, []byte(text[from:to]), []byte(strings.NewReplacer("+", "-", "/", "_").Replace(text[from:to])))
@@ -36,7 +36,7 @@ func disguises(mark string) (forms [][]byte) {
 	return forms
 }
 
-// find returns a form that a text has, with what stands around it; nil if it has none.
+// find returns the first of forms that a text contains, with its context; nil if it contains none.
 func find(text []byte, forms [][]byte) []byte {
 	for _, form := range forms {
 		if i := bytes.Index(text, form); i >= 0 {
@@ -46,8 +46,8 @@ func find(text []byte, forms [][]byte) []byte {
 	return nil
 }
 
-// kept is all that is kept of a site, by where it lies: the tables, with what is compressed in them; the files of the
-// database and its write-ahead log, if they can be read from here; the server's log; the files that it was given.
+// kept returns all stored data of a site, by place: the tables, decompressed; the files of the database and its
+// write-ahead log, if they are readable; the server's log; and the given files.
 func (g guarded) kept(t *testing.T, given ...string) map[string][]byte {
 	t.Helper()
 	kept := map[string][]byte{"the log": []byte(g.log.text())}
@@ -93,7 +93,7 @@ func (g guarded) kept(t *testing.T, given ...string) map[string][]byte {
 	return kept
 }
 
-// blunder sends what is wrong in some way, or just tried, with secrets in it.
+// blunder sends invalid requests and dry runs that contain a secret.
 func (s *story) blunder(secret string) {
 	const json = "application/json"
 	pw := passphrase("blunder", secret)
@@ -118,8 +118,8 @@ func (s *story) blunder(secret string) {
 	}
 }
 
-// However long it lives, a site keeps secrets nowhere but sealed: not in the database and its files, not in the audit,
-// not in the log, not in the files beside it.
+// A site stores secrets only encrypted: not in cleartext in the database and its files, the audit, the log or other
+// files.
 func TestLaws_secretsAreKeptSealed(t *testing.T) {
 	t.Parallel()
 	const mark, control = "WVKQXZJWQV", "VQJXWZKQVX"
@@ -154,7 +154,7 @@ func TestLaws_secretsAreKeptSealed(t *testing.T) {
 	t.Logf("What is in clear was found there: %v", found)
 }
 
-// Whatever form a secret has, it is found.
+// find finds a secret in all its forms.
 func TestDisguises(t *testing.T) {
 	t.Parallel()
 	const mark = "WVKQXZJWQV"

@@ -16,7 +16,7 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// guarded is a server that seals secrets, with users of different rights:
+// guarded is a server with a keyset, with users of different rights:
 //
 //	admin    everything
 //	writer   reads, and stores cleartext documents
@@ -45,7 +45,7 @@ func guardedPolicy() string {
 	return policy.String()
 }
 
-// guardedFlags are the flags of a guarded server and the tokens of its users.
+// guardedFlags returns the flags of a guarded server and the tokens of its users.
 func guardedFlags(t *testing.T) (flags []string, k *keys) {
 	t.Helper()
 	k = newKeys(t, "admin", "writer", "reader", "creator")
@@ -61,7 +61,7 @@ func startGuarded(t *testing.T) guarded {
 	return guarded{start(t, flags...), k}
 }
 
-// by sends a request of a user and holds it against the contract.
+// by sends a request of a user and checks it against the contract.
 func (g guarded) by(t *testing.T, user, method, path, body string, header ...string) answer {
 	t.Helper()
 	return g.send(t, g.request(user, method, path, body, header...))
@@ -87,12 +87,12 @@ func (g guarded) empties(t *testing.T) {
 	g.by(t, "admin", http.MethodDelete, "revisions", "").is(t, http.StatusNoContent)
 }
 
-// blind are those who may not see encrypted documents, and what they add to a path.
+// blind returns the users who are not shown secrets, and the query that their requests need.
 func blind() map[string]string {
 	return map[string]string{"writer": "", "reader": "", "admin": "cleartext-secrets=false"}
 }
 
-// withQuery adds to the query of a path.
+// withQuery adds parameters to the query of a path.
 func withQuery(path, query string) string {
 	switch {
 	case query == "":
@@ -103,7 +103,7 @@ func withQuery(path, query string) string {
 	return path + "?" + query
 }
 
-// windows are all parts of a text that have this length.
+// windows returns all substrings of a given length.
 func windows(text string, length int) (parts []string) {
 	for i := 0; i+length <= len(text); i++ {
 		parts = append(parts, text[i:i+length])
@@ -111,7 +111,7 @@ func windows(text string, length int) (parts []string) {
 	return parts
 }
 
-// digests are how the digests of a secret begin: of its text and of its JSON.
+// digests returns the beginnings of the digests of a secret: of its text and of its JSON.
 func digests(t fataler, value any) (text, asJSON string) {
 	t.Helper()
 	encoded, err := json.Marshal(value)
@@ -128,7 +128,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// tells returns the first of some texts that an answer has, in its body or its headers; "" if it has none.
+// tells returns the first of texts that an answer contains in its body or headers, "" if it contains none.
 func (a answer) tells(texts []string) string {
 	all := fmt.Sprintln(a.got) + a.text
 	for _, text := range texts {
@@ -139,7 +139,7 @@ func (a answer) tells(texts []string) string {
 	return ""
 }
 
-// tellsNothing checks that an answer has no part of a secret, and no digest of it.
+// tellsNothing checks that an answer contains no part of a secret, and no digest of one.
 func (a answer) tellsNothing(t *testing.T, secrets ...string) answer {
 	t.Helper()
 	for _, secret := range secrets {
@@ -151,18 +151,18 @@ func (a answer) tellsNothing(t *testing.T, secrets ...string) answer {
 	return a
 }
 
-// withheldText is what takes the place of messages that tell something about secrets.
+// withheldText is a part of the message that replaces messages about secrets.
 const withheldText = "only callers who may see encrypted documents are told why"
 
-// validationsOf is a ValidationPolicy that has everything validated.
+// validationsOf returns a ValidationPolicy that lists all validations.
 func validationsOf() string {
 	return policy("vp", "deckhand-schema-validation", "deckhand-policy-validation", "deckhand-rendering-validation")
 }
 
-// takesWhole is metadata by which a document takes the passphrase pw.
+// takesWhole returns metadata of a document that takes the passphrase pw.
 func takesWhole(dest string) string { return substitutes(fromPassphrase("{path: " + dest + "}")) }
 
-// messagesOf are the messages of the errors of one entry of a validation.
+// messagesOf returns the messages of the errors of an entry.
 func (a answer) messagesOf(t *testing.T) (messages []string) {
 	t.Helper()
 	errors, _ := a.is(t, http.StatusOK).mapping(t)["errors"].([]any)
@@ -173,7 +173,7 @@ func (a answer) messagesOf(t *testing.T) (messages []string) {
 	return messages
 }
 
-// The holes that were found in the way out of the house, one by one.
+// Regression tests of leaks that were found, one by one.
 //
 //nolint:paralleltest,tparallel // one after the other
 func TestSecrets_holes(t *testing.T) {
@@ -200,7 +200,7 @@ func TestSecrets_holes(t *testing.T) {
 
 const hidden = "QZXJVKWQXV"
 
-// A DataSchema that takes its description from a secret shows it to nobody who may not see secrets.
+// A DataSchema whose description comes from a secret does not show it to callers who may not see secrets.
 func holeSchemas(t *testing.T, g guarded) {
 	t.Helper()
 	g.puts(t, "admin", "site", layeringPolicy("lp")+passphrase("pw", hidden)+dataSchema("acme/Gadget/v1", "{type: object}")+
@@ -224,7 +224,7 @@ func holeSchemas(t *testing.T, g guarded) {
 	}
 }
 
-// Messages about properties that depend on a client version do not quote it when it is a secret.
+// Messages about properties that depend on a client version do not quote a secret version.
 func holeVersions(t *testing.T, g guarded) {
 	t.Helper()
 	g.puts(t, "admin", "site", layeringPolicy("lp")+validationsOf()+passphrase("pw", hidden)+
@@ -244,8 +244,8 @@ func holeVersions(t *testing.T, g guarded) {
 	g.isWithheld(t, "3", "w", "version "+hidden, hidden)
 }
 
-// isWithheld checks that all validations of a revision fail because of a document, that nobody but the admin is told
-// why, and that the database does not know either.
+// isWithheld checks that all validations of a revision fail because of a document, that only the admin is told why, and
+// that the database does not contain the reason.
 func (g guarded) isWithheld(t *testing.T, revision, name, why string, secrets ...string) {
 	t.Helper()
 	for user, query := range blind() {
@@ -272,7 +272,7 @@ func (g guarded) isWithheld(t *testing.T, revision, name, why string, secrets ..
 	}
 }
 
-// What a secret says in an enumeration is neither shown nor stored.
+// A secret in an enumeration is neither shown nor stored.
 func holeEnumerations(t *testing.T, g guarded) {
 	t.Helper()
 	g.puts(t, "admin", "site", layeringPolicy("lp")+validationsOf()+passphrase("pw", hidden)+
@@ -295,7 +295,7 @@ func holeEnumerations(t *testing.T, g guarded) {
 		fails(t, http.StatusBadRequest, "InvalidDocumentFormat", withheldText)
 }
 
-// Which branch of a schema a secret fails is told by no dry run, and by a real change to nobody but the admin.
+// No dry run reveals which branch of a schema a secret fails; a change reveals it to the admin only.
 func holeSchemaPaths(t *testing.T, g guarded) {
 	t.Helper()
 	const secret = "QZXJVKWQ"
@@ -337,7 +337,7 @@ func holeSchemaPaths(t *testing.T, g guarded) {
 	}
 }
 
-// A cleartext document that says what a reference to a secret says takes nothing from that secret.
+// A cleartext document with the same text as a reference to a secret does not get the secret.
 func holeReferences(t *testing.T, g guarded) {
 	t.Helper()
 	pw := layeringPolicy("lp") + passphrase("pw", hidden)
@@ -379,7 +379,7 @@ func holeReferences(t *testing.T, g guarded) {
 	}
 }
 
-// Graphs, explanations and differences do not name encrypted documents, and tell nothing of their metadata.
+// Graphs, explanations and differences do not name encrypted documents, and reveal nothing of their metadata.
 func holeGraphs(t *testing.T, g guarded) {
 	t.Helper()
 	concealed := func(secret string) string {
@@ -410,7 +410,7 @@ func holeGraphs(t *testing.T, g guarded) {
 			t.Errorf("%s leaves out for the admin what is encrypted:\n%s", path, brief(text))
 		}
 	}
-	// What does not fit together is told without them, too.
+	// Findings about relations between documents do not name them either.
 	g.puts(t, "admin", "policy", validationsOf()+encrypted(inLayer("nowhere", doc("acme/Key/v1", "veiled-lost", "x")))).is(t, http.StatusOK)
 	for _, path := range []string{"revisions/3/validations/detail", "revisions/3/status", "revisions/3", "revisions/3/graph"} {
 		got := g.by(t, "reader", http.MethodGet, path, "").is(t, http.StatusOK)
@@ -425,7 +425,7 @@ func holeGraphs(t *testing.T, g guarded) {
 	}
 }
 
-// Only those who may store encrypted documents may replace or delete them, however they do it.
+// Only callers who may store encrypted documents may replace or delete them, in whatever way.
 func holeReplacing(t *testing.T, g guarded) {
 	t.Helper()
 	g.puts(t, "admin", "other", layeringPolicy("lp")).is(t, http.StatusOK)
@@ -460,8 +460,8 @@ func holeReplacing(t *testing.T, g guarded) {
 	g.puts(t, "creator", "site", widget("w", "{}")).is(t, http.StatusOK)
 }
 
-// The secret part of a document that was lost comes back when the document is put again. One that is not lost is not
-// stored again, by a server that was started since either.
+// A lost secret part of a document is stored again when the document is put again. One that is not lost is not stored
+// again, not even by a server that has started since.
 //
 //nolint:paralleltest,tparallel // one after the other
 func TestSecrets_lostPart(t *testing.T) {
@@ -490,7 +490,7 @@ func TestSecrets_lostPart(t *testing.T) {
 	})
 }
 
-// A value that is secret in part is explained in part, as text too.
+// A value that is partly secret is partly explained, also as text.
 func TestSecrets_explainedInPart(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--secrets-keyset", newKeyset(t))
@@ -507,8 +507,8 @@ func TestSecrets_explainedInPart(t *testing.T) {
 	}
 }
 
-// The keys of an encrypted document are as secret as its values. Who is shown no secrets does not see them in the
-// explanation of a document that inherits them, just as in that of one that takes them by a substitution.
+// The keys of an encrypted document are as secret as its values. Callers who are not shown secrets do not see them in
+// explanations of documents that inherit them, nor of those that take them by substitution.
 func TestSecrets_keysOfParents(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--secrets-keyset", newKeyset(t))
@@ -520,7 +520,7 @@ func TestSecrets_keysOfParents(t *testing.T) {
 	}
 }
 
-// A result that somebody has posted stays as it was posted, whatever it says.
+// A posted result is shown as it was posted, whatever it contains.
 func TestSecrets_postedMessages(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -534,8 +534,8 @@ func TestSecrets_postedMessages(t *testing.T) {
 	}
 }
 
-// How much work it takes to check a secret is told to nobody who may not see it: schemas could be written that take more
-// than is allowed if it says something.
+// Callers who may not see a secret are not told how much work its check takes: a schema could be written that exceeds
+// the budget depending on the secret.
 func TestSecrets_work(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t)
@@ -546,7 +546,7 @@ func TestSecrets_work(t *testing.T) {
 		fmt.Fprintf(&definitions, "d%d: {allOf: [%s]}, ", i, strings.Repeat(fmt.Sprintf("{$ref: '#/definitions/d%d'}, ", i+1), width))
 	}
 	var statuses []int
-	for _, first := range []string{"Q", "X"} { // the first of which is right
+	for _, first := range []string{"Q", "X"} { // the first one is right
 		schema := fmt.Sprintf("{definitions: {%sd%d: {type: string}}, anyOf: [{not: {pattern: ^%s}}, {$ref: '#/definitions/d0'}]}", definitions.String(), levels, first)
 		got := g.puts(t, "writer", "schemas", dataSchema("acme/Key/v1", schema))
 		if statuses = append(statuses, got.status); strings.Contains(got.text, "veiled") {
@@ -558,17 +558,17 @@ func TestSecrets_work(t *testing.T) {
 	}
 }
 
-// Dry runs are in the audit, too: they could be used to guess.
+// Dry runs are in the audit, because they could be used for guesses.
 func TestSecrets_auditOfDryRuns(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t)
 	g.by(t, "writer", http.MethodPut, "buckets/b/documents?dry-run=true", widget("w", "{}")).is(t, http.StatusOK)
-	if auditEvents := g.auditEvents(t, g.keys, "user=writer"); len(auditEvents) != 1 || !strings.Contains(auditEvents[0], "dry-run=true") {
-		t.Errorf("the audit has %q", auditEvents)
+	if found := g.auditEvents(t, g.keys, "user=writer"); len(found) != 1 || !strings.Contains(found[0], "dry-run=true") {
+		t.Errorf("the audit has %q", found)
 	}
 }
 
-// What an older version has stored about secrets, with what they say, is shown to nobody who may not see secrets.
+// Messages about secrets that an older version has stored are not shown to callers who may not see secrets.
 func TestSecrets_storedBefore(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t)

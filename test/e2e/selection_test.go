@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-// inLayer puts a document of the layer site into another one.
+// inLayer moves a document of the layer site to another one.
 func inLayer(layer, document string) string {
 	return strings.Replace(document, "layer: site", "layer: "+layer, 1)
 }
 
-// asControl makes a control document of one that has a layer, and lets it.
+// asControl makes a document with a layer a control document.
 func asControl(document string) string {
 	return strings.Replace(document, "metadata/Document/v1", "metadata/Control/v1", 1)
 }
 
-// fillSelection makes a site whose documents differ in all that can be asked for, in three revisions:
+// fillSelection makes a site whose documents differ in everything that can be selected, in three revisions:
 //
 //	w1@1 w2@1 g1@1   bucket site
 //	o1@2 o2@2        bucket other
@@ -32,7 +32,7 @@ func (s *server) fillSelection(t *testing.T) {
 	s.put(t, "policies", layeringPolicy("lp")+policy("vp", own)).is(t, http.StatusOK)
 }
 
-// selections are queries with the documents that they select of revision 3, and in which order.
+// selections are queries, and the documents of revision 3 that they select, in order.
 var selections = []struct{ query, want string }{
 	{"", "w1 w2 g1 o1 o2 lp vp"},
 
@@ -84,7 +84,7 @@ var selections = []struct{ query, want string }{
 	{"metadata.layeringDefinition.layer=site", "w1 g1 o1"},
 	{"metadata.layeringDefinition.layer=type&metadata.layeringDefinition.layer=global", "w2 o2"},
 	{"metadata.layeringDefinition.layer=none", ""},
-	{"metadata.layeringDefinition.layer=", ""}, // no layer is none that could be asked for
+	{"metadata.layeringDefinition.layer=", ""}, // documents without a layer cannot be selected by layer
 	{"metadata.layeringDefinition.layer=&metadata.layeringDefinition.layer=type", "o2"},
 
 	{"status.bucket=other", "o1 o2"},
@@ -142,7 +142,7 @@ func (s *server) checkSelections(t *testing.T, revision string) {
 
 var blank = regexp.MustCompile(`=(&|$)`)
 
-// query is get with parameters that may be empty, which the contract does not know and the server does.
+// query is get with parameters that may be empty, which the server accepts but the contract does not.
 func (s *server) query(t *testing.T, path string) answer {
 	t.Helper()
 	return s.send(t, request{method: http.MethodGet, path: path, bad: blank.MatchString(path)})
@@ -154,7 +154,7 @@ func TestSelection(t *testing.T) {
 	s.fillSelection(t)
 	s.checkSelections(t, "3")
 	s.checkSelections(t, "latest")
-	// The same of an old revision, some of whose versions are replaced, deleted or moved, and some live.
+	// The same for an old revision, some of whose versions are replaced, deleted, moved or still live.
 	s.put(t, "site", widget("w1", "{now: other}")+widget("w3", "{}"))
 	s.put(t, "other", "")
 	s.put(t, "more", widget("m1", "{}"))

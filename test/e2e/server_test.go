@@ -17,21 +17,21 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// patience is how long anything may take; only what hangs takes longer, however busy the machine is.
+// patience bounds all waits. Only a hanging server exceeds it, however busy the machine is.
 const patience = 2 * time.Minute
 
-// server is a running server that nobody else talks to.
+// server is a running server that only one test uses.
 type server struct {
 	url      string
 	database string
 	process  *exec.Cmd
 	client   *http.Client
 	log      *logs
-	ended    chan struct{} // closed when the process has ended
-	unit     time.Duration // what a plain request costs it, once that was measured
+	ended    chan struct{} // closed when the process ends
+	unit     time.Duration // cost of a plain request, once measured
 }
 
-// start lends a server to a test; with flags it runs one of its own for the time of the test.
+// start lends a server to a test. With flags, it runs a new one until the end of the test.
 func start(t *testing.T, flags ...string) *server {
 	t.Helper()
 	if len(flags) == 0 {
@@ -40,7 +40,7 @@ func start(t *testing.T, flags ...string) *server {
 	return startOn(t, storetest.URL(t), flags...)
 }
 
-// startFresh is for tests that look at what a server was never asked before, or that leave requests behind.
+// startFresh runs a new server, for tests that depend on its first requests, or leave requests behind.
 func startFresh(t *testing.T) *server {
 	t.Helper()
 	return startOn(t, storetest.URL(t))
@@ -51,7 +51,7 @@ func startOn(t *testing.T, database string, flags ...string) *server {
 	return startFor(t, patientClient(), database, flags...)
 }
 
-// startFor runs a server that is talked to by a client of the test's own.
+// startFor runs a server for a client of the test's own.
 func startFor(t *testing.T, client *http.Client, database string, flags ...string) *server {
 	t.Helper()
 	return startAs(t, program, client, database, flags...)
@@ -76,7 +76,7 @@ func patientClient() *http.Client {
 	return &http.Client{Transport: transport, Timeout: patience}
 }
 
-// launch starts the server on a database.
+// launch starts a server on a database.
 func launch(t *testing.T, built func() (string, error), client *http.Client, database string, flags ...string) *server {
 	t.Helper()
 	s := begin(t, built, client, append([]string{
@@ -86,13 +86,13 @@ func launch(t *testing.T, built func() (string, error), client *http.Client, dat
 	return s
 }
 
-// begin runs a command of the program that serves.
+// begin runs a command of the server program that serves.
 func begin(t *testing.T, built func() (string, error), client *http.Client, args ...string) *server {
 	t.Helper()
 	return beginWith(t, nil, built, client, args...)
 }
 
-// beginWith is begin with more in the environment.
+// beginWith is begin with additional environment variables.
 func beginWith(t *testing.T, environment []string, built func() (string, error), client *http.Client, args ...string,
 ) *server {
 	t.Helper()
@@ -114,14 +114,14 @@ func beginWith(t *testing.T, environment []string, built func() (string, error),
 	return s
 }
 
-// run starts the process and waits for its end on one thread, which is its parent for the kernel.
+// run starts the process and waits for its end in one thread, which the kernel considers its parent.
 func (s *server) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	err := s.process.Start()
 	started <- err
 	if err == nil {
-		_ = s.process.Wait() // how it ended is in ProcessState
+		_ = s.process.Wait() // the result is in ProcessState
 		close(s.ended)
 	}
 }
@@ -139,7 +139,7 @@ func (s *server) ready(t *testing.T) {
 	s.get(t, "/readyz").is(t, http.StatusOK)
 }
 
-// refusesToStart runs the server with flags for which it must end at once, and returns what it says.
+// refusesToStart runs the server with flags that make it exit at once, and returns its output.
 func refusesToStart(t *testing.T, flags ...string) string {
 	t.Helper()
 	out, code := runProgram(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--database-url", "postgres://"}, flags...)...)
@@ -149,7 +149,7 @@ func refusesToStart(t *testing.T, flags ...string) string {
 	return out
 }
 
-// runProgram runs a command of the program to its end and returns what it prints, and the exit code.
+// runProgram runs a command of the server program to its end and returns its output and exit code.
 func runProgram(t *testing.T, args ...string) (out string, code int) {
 	t.Helper()
 	out, err := command(t, args...)
@@ -162,7 +162,7 @@ func runProgram(t *testing.T, args ...string) (out string, code int) {
 	return out, 0
 }
 
-// stop ends the server as an operator does; it must drain and exit with 0.
+// stop stops the server as an operator would. It must drain and exit with 0.
 func (s *server) stop(t *testing.T) {
 	t.Helper()
 	if err := s.halt(); err != nil {
@@ -173,7 +173,7 @@ func (s *server) stop(t *testing.T) {
 	}
 }
 
-// halt ends the server and says what is wrong with its end.
+// halt stops the server and returns an error if it did not exit normally.
 func (s *server) halt() error {
 	s.client.CloseIdleConnections()
 	_ = s.process.Process.Signal(syscall.SIGTERM)
@@ -186,7 +186,7 @@ func (s *server) halt() error {
 	return nil
 }
 
-// eventually waits until something is so.
+// eventually waits until so returns true.
 func eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !so(); time.Sleep(10 * time.Millisecond) {
@@ -196,12 +196,12 @@ func eventually(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// logs keeps what the server logs and listens for the line that says where it serves.
+// logs keeps the log of a server, and waits for the line with its address.
 type logs struct {
 	mutex   sync.Mutex
 	lines   bytes.Buffer
-	read    int // up to where it was listened to
-	forgot  int // up to where it is of no interest any more
+	read    int // offset up to which the lines were examined
+	forgot  int // offset up to which text leaves lines out
 	serving chan string
 }
 
@@ -232,7 +232,7 @@ func (l *logs) text() string {
 	return string(l.lines.Bytes()[l.forgot:])
 }
 
-// forget leaves what was logged until now out of text.
+// forget makes text leave out the log so far.
 func (l *logs) forget() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -21,7 +21,7 @@ func (s *server) untag(t *testing.T, path string) answer {
 	return s.send(t, request{method: http.MethodDelete, path: path})
 }
 
-// isTags checks the tags of a revision: all, one by one, and as the revision and the listing show them.
+// isTags checks the tags of a revision: all, one by one, in the revision and in the list of revisions.
 func (s *server) isTags(t *testing.T, revision int, want map[string]any) {
 	t.Helper()
 	path := fmt.Sprintf("revisions/%d", revision)
@@ -56,7 +56,7 @@ func TestTags(t *testing.T) {
 	s.isTags(t, 1, map[string]any{"foo": data, "bar": map[string]any{}})
 	s.isTags(t, 2, map[string]any{"foo": map[string]any{}})
 
-	// Once more is new data for the same tag.
+	// A repeated request replaces the data of the tag.
 	s.post(t, "revisions/1/tags/foo", "{by: bob}").is(t, http.StatusCreated)
 	s.isTags(t, 1, map[string]any{"foo": map[string]any{"by": "bob"}, "bar": map[string]any{}})
 	first, _ := s.get(t, "revisions").results(t)[0].(map[string]any)
@@ -146,7 +146,7 @@ func TestTags_names(t *testing.T) {
 	}
 }
 
-// An unknown revision is told before an unknown tag.
+// An unknown revision is reported before an unknown tag.
 func TestTags_unknown(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -215,7 +215,7 @@ func TestTags_select(t *testing.T) {
 		fails(t, http.StatusBadRequest, "HTTPInvalidParam", `"tag"`, "10000 values")
 }
 
-// ids are the numbers of the revisions that a listing shows.
+// ids returns the numbers of the revisions in a list.
 func (s *server) ids(t *testing.T, path string) []any {
 	t.Helper()
 	ids := []any{}

@@ -37,7 +37,7 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// sign makes a certificate, and a key for it.
+// sign returns a signed certificate and its key.
 func (a *authority) sign(t *testing.T, certificate *x509.Certificate) (text string, key *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -55,7 +55,7 @@ func (a *authority) sign(t *testing.T, certificate *x509.Certificate) (text stri
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), key
 }
 
-// issue makes a certificate with a serial number, and the text of its key.
+// issue returns a certificate with a serial number, and the text of its key.
 func (a *authority) issue(t *testing.T, serial int64, subject pkix.Name) (certificate, key string) {
 	t.Helper()
 	certificate, private := a.sign(t, &x509.Certificate{
@@ -71,7 +71,7 @@ func (a *authority) issue(t *testing.T, serial int64, subject pkix.Name) (certif
 	return certificate, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
-// client trusts the authority; each of its requests opens a connection.
+// client returns a client that trusts the authority, and opens a connection for each request.
 func (a *authority) client(t *testing.T, certificates ...tls.Certificate) *http.Client {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -91,7 +91,7 @@ func (a *authority) pair(t *testing.T, serial int64, subject pkix.Name) tls.Cert
 	return pair
 }
 
-// protected is a server over TLS, and where its certificate and key are.
+// protected returns a server with TLS, and the paths of its certificate and key.
 func protected(t *testing.T, a *authority, flags ...string) (s *server, certificate, key string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -103,7 +103,7 @@ func protected(t *testing.T, a *authority, flags ...string) (s *server, certific
 	return startFor(t, a.client(t), storetest.URL(t), flags...), certificate, key
 }
 
-// serial is the serial number of the certificate that a new connection shows.
+// serial returns the serial number of the certificate of a new connection.
 func (s *server) serial(t *testing.T) int64 {
 	t.Helper()
 	response, err := s.client.Get(s.url + "/api/v1.0/health")
@@ -171,7 +171,7 @@ func TestTLS_clientCertificates(t *testing.T) {
 	s.client = a.client(t, a.pair(t, 4, robot))
 	s.get(t, "whoami").takenFor(t, "robot", "admin")
 	s.get(t, "revisions").is(t, http.StatusOK)
-	s.whoami(t, k, "reader").takenFor(t, "reader", "reader") // a token says more than the connection
+	s.whoami(t, k, "reader").takenFor(t, "reader", "reader") // a token takes precedence over the certificate
 	s.get(t, "whoami", "X-Auth-Token", "wrong").fails(t, http.StatusUnauthorized, "HTTPUnauthorized")
 
 	s.client = a.client(t, stranger.pair(t, 5, robot))

@@ -116,7 +116,7 @@ func TestPolicyFile_changes(t *testing.T) {
 	eventually(t, "the new policy is in force", func() bool { return list() == http.StatusForbidden })
 }
 
-// Without authentication everybody is an admin, whatever they send, and nobody from elsewhere is let in.
+// Without authentication all callers are admins, whatever they send, and other machines cannot connect.
 func TestAuth_none(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -19,7 +19,7 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// otlp is a collector of traces that keeps what it gets.
+// otlp is a collector that stores the traces it receives.
 type otlp struct {
 	*httptest.Server
 
@@ -71,8 +71,8 @@ func startTraced(t *testing.T, endpoint string, flags ...string) *server {
 	return s
 }
 
-// A PUT and its SQL are spans of the caller's trace, exported at the latest when the server stops. No secret is in them,
-// and no argument of SQL.
+// A PUT and its SQL are spans of the caller's trace, exported when the server stops at the latest. They contain no
+// secrets and no arguments of SQL.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	const trace, parent, secret = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7", "hunter2-hunter2"
@@ -131,7 +131,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// Without a collector requests are answered as ever, and the server stops in time.
+// Without a collector, requests are answered as usual, and the server stops in time.
 func TestTraces_collectorAway(t *testing.T) {
 	t.Parallel()
 	s := startTraced(t, "http://127.0.0.1:1")

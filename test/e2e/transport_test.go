@@ -147,7 +147,7 @@ func TestRequests_mediaType(t *testing.T) {
 	}
 }
 
-// The same bytes mean different things as YAML 1.1 and as JSON.
+// The same bytes have different meanings in YAML 1.1 and JSON.
 func TestRequests_mediaTypeDecidesMeaning(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// browse sends a request as a browser does and returns the status and text of the page.
+// browse sends a request as a browser does, and returns the status and text of the page.
 func browse(t *testing.T, client *http.Client, method, target string, form url.Values) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, target, strings.NewReader(form.Encode()))
@@ -32,7 +32,7 @@ func browse(t *testing.T, client *http.Client, method, target string, form url.V
 	return got.StatusCode, string(text)
 }
 
-// The pages are served beside the API. A session survives another server with the same key, and no other.
+// The pages are served in addition to the API. A session remains valid on another server with the same key only.
 func TestUI(t *testing.T) {
 	t.Parallel()
 	key, other := filepath.Join(t.TempDir(), "ui.key"), filepath.Join(t.TempDir(), "other.key")
@@ -42,7 +42,7 @@ func TestUI(t *testing.T) {
 		}
 	}
 	k := newKeys(t, "admin")
-	jar, err := cookiejar.New(nil) // knows hosts without ports
+	jar, err := cookiejar.New(nil) // ignores ports
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +63,8 @@ func TestUI(t *testing.T) {
 	}
 }
 
-// Who has a client certificate sees the pages as its user, and acts there, without a token. It signs in by itself, which
-// is what signing out says.
+// A user with a client certificate sees the pages and makes changes without a token. The certificate signs in by
+// itself, as the page after signing out says.
 func TestUI_certificate(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
@@ -112,7 +112,7 @@ func TestUI_certificate(t *testing.T) {
 	shows(none, http.MethodGet, "/ui/sign-in?other=yes", nil, http.StatusOK, "<h1>Sign in</h1>")
 }
 
-// forge sends a form as a browser does from another site's page, and returns the status.
+// forge sends a form as a browser does for a page of another site, and returns the status.
 func forge(t *testing.T, client *http.Client, server, path string, form url.Values) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server+path, strings.NewReader(form.Encode()))
@@ -140,7 +140,7 @@ func TestUI_off(t *testing.T) {
 	}
 }
 
-// What is wrong with the flags of the pages is told before the database is looked for, with the way out.
+// Errors in the flags of the pages are reported before the database is contacted, with the way out.
 func TestUI_flags(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -15,8 +15,8 @@ import (
 
 var record = flag.Bool("record", false, "write what the site of the upgrade tests is in today's version of the schema")
 
-// oldSite is the site whose databases are in testdata/upgrade: what was PUT into which bucket, one revision after the
-// other. The first widget of revision 1 breaks the schema.
+// oldSite is the site in the databases of testdata/upgrade: the bodies and buckets of its PUTs, one per revision. The
+// first widget of revision 1 violates the schema.
 func oldSite() []struct{ bucket, body string } {
 	return []struct{ bucket, body string }{
 		{"mop", sizes() + layeringPolicy("lp") + widget("w1", "{size: 1000}") + widget("w2", "{size: 2}")},
@@ -27,7 +27,7 @@ func oldSite() []struct{ bucket, body string } {
 	}
 }
 
-// oldDocuments is what the revisions of oldSite hold, without the documents that are never changed.
+// oldDocuments are the documents of oldSite's revisions, without those that never change.
 var oldDocuments = [][]string{
 	{"mop/w1@1 map[size:1000]", "mop/w2@1 map[size:2]"},
 	{"mop/w1@1 map[size:1000]", "mop/w2@1 map[size:2]", "site/g@2 map[x:1]"},
@@ -36,7 +36,7 @@ var oldDocuments = [][]string{
 	{"mop/w2@3 map[size:3]", "site/g@5 map[x:1]"},
 }
 
-// A server brings a database of any earlier version up to date, and has all that was in it.
+// A server upgrades a database of any earlier version, and preserves everything in it.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	for version := 1; version <= newestVersion(t); version++ {
@@ -55,7 +55,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// newestVersion is the number of migrations.
+// newestVersion returns the number of migrations.
 func newestVersion(t *testing.T) int {
 	t.Helper()
 	files, err := fs.Glob(migrations.FS, "*.up.sql")
@@ -65,7 +65,7 @@ func newestVersion(t *testing.T) int {
 	return len(files)
 }
 
-// hasOldSite checks all revisions of oldSite, and what was posted about the first.
+// hasOldSite checks all revisions of oldSite, and the results that were posted for the first one.
 func (s *server) hasOldSite(t *testing.T) {
 	t.Helper()
 	for i, documents := range oldDocuments {

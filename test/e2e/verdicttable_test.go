@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// wholeSites returns a site of the tests' own and the real ones that are at hand, by name: each with a LayeringPolicy,
-// without policies of validation.
+// wholeSites returns a site of the tests and the available real ones, by name. Each has a LayeringPolicy, and none has
+// ValidationPolicies.
 func wholeSites(t *testing.T) map[string]string {
 	t.Helper()
 	own := layeringPolicy("lp") + inLayer("global", widget("base", "{}")) + docWith("acme/Free/v1", "free", "{}", labelled("a: b"))
@@ -30,7 +30,7 @@ func wholeSites(t *testing.T) map[string]string {
 	return sites
 }
 
-// withoutLayeringPolicy takes the LayeringPolicy out of a site.
+// withoutLayeringPolicy removes the LayeringPolicy from a site.
 func withoutLayeringPolicy(site string) string {
 	documents := strings.Split(strings.TrimPrefix(site, "---\n"), "\n---\n")
 	return "---\n" + strings.Join(slices.DeleteFunc(documents, func(document string) bool {
@@ -38,7 +38,7 @@ func withoutLayeringPolicy(site string) string {
 	}), "\n---\n") + "\n"
 }
 
-// What was a success once says what is wrong, in whole sites: in the status and in the header.
+// Mistakes in whole sites fail the default validations, which the status and the header report.
 func TestMistakes_verdicts(t *testing.T) {
 	t.Parallel()
 	inSite := func(text string) string {
@@ -48,9 +48,9 @@ func TestMistakes_verdicts(t *testing.T) {
 	schema := dataSchema("acme/Widget/v1", "{properties: {size: {maximum: 100}, color: {enum: [blue]}}}")
 	for name, c := range map[string]struct {
 		more    string // documents of another bucket
-		unruled bool   // the LayeringPolicy is left out
+		unruled bool   // without the LayeringPolicy
 		header  string
-		want    []string // lines of the status
+		want    []string // expected lines of the status
 	}{
 		"no LayeringPolicy": {
 			unruled: true, header: "failure; findings=2",

@@ -15,7 +15,7 @@ const (
 	drainTime = 10 * time.Second // of the server
 )
 
-// later makes a request that waits, and returns its answer once there is one.
+// later sends a request that waits. Its answer is sent to the channel.
 func (s *server) later(t *testing.T, path string, header ...string) <-chan answer {
 	t.Helper()
 	answers := make(chan answer, 1)
@@ -31,7 +31,7 @@ func (s *server) later(t *testing.T, path string, header ...string) <-chan answe
 	return answers
 }
 
-// waiting returns how many requests wait.
+// waiting returns the number of waiting requests.
 func (s *server) waiting(t *testing.T) (n int) {
 	t.Helper()
 	text := s.get(t, "/metrics").is(t, http.StatusOK).text
@@ -52,7 +52,7 @@ func TestWait_status(t *testing.T) {
 		s.put(t, "b", policy("p", "a-validation", "b-validation")).is(t, http.StatusOK)
 		s.tag(t, 1, "this")
 		latest, tagged := s.later(t, "revisions/latest"+path, text...), s.later(t, "revisions/tag:this"+path, text...)
-		s.put(t, "b2", widget("w", "{}")).is(t, http.StatusOK) // the latest is another one now
+		s.put(t, "b2", widget("w", "{}")).is(t, http.StatusOK) // makes another revision the latest
 		s.report(t, 2, "a-validation", "success")
 		s.report(t, 1, "a-validation", "success")
 		s.report(t, 1, "b-validation", "success")
@@ -100,7 +100,7 @@ func TestWait_status(t *testing.T) {
 		at("revisions/1/status?wait=9m", http.StatusOK)
 		at("revisions/1?wait=9m", http.StatusOK)
 		s.report(t, 1, "a-validation", "failure")
-		at("revisions/1"+path, http.StatusPreconditionFailed) // it can no longer become a success
+		at("revisions/1"+path, http.StatusPreconditionFailed) // it cannot become a success any more
 		s.report(t, 1, "a-validation", "success")
 		at("revisions/1"+path, http.StatusOK)
 		s.put(t, "broken", sizes()+policy("q", own)+widget("w", "{size: 1000}")).is(t, http.StatusOK)
@@ -120,7 +120,7 @@ func TestWait_status(t *testing.T) {
 	})
 }
 
-// Whatever has an ETag can be waited for.
+// Requests can wait for a change of any resource with an ETag.
 func TestWait_etag(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -145,7 +145,7 @@ func TestWait_etag(t *testing.T) {
 	}
 }
 
-// A reader of the feed waits for what it has asked for.
+// A reader of the feed waits for events of the requested types.
 func TestWait_events(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -162,7 +162,7 @@ func TestWait_events(t *testing.T) {
 	}
 }
 
-// There is a bound on how many wait, and all of them end at once when the server stops.
+// The number of waiting requests is bounded, and all of them end at once when the server stops.
 func TestWait_bounds(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--max-waits", "3")
@@ -199,7 +199,7 @@ func TestWait_bounds(t *testing.T) {
 	}
 }
 
-// A client that goes away gives its place back.
+// A disconnecting client frees its wait.
 func TestWait_clientGoesAway(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
@@ -215,7 +215,7 @@ func TestWait_clientGoesAway(t *testing.T) {
 	eventually(t, "it waits no longer", func() bool { return s.waiting(t) == 0 })
 }
 
-// An expiry is told once, though two servers look after it.
+// An expiry is reported once, although two servers look for it.
 func TestEvents_expiry(t *testing.T) {
 	t.Parallel()
 	a := startFresh(t)
@@ -243,7 +243,8 @@ func TestEvents_expiry(t *testing.T) {
 	}
 }
 
-// Like the reference, --compat=deckhand ignores the parameter, whatever its value, but where the reference has nothing.
+// Like the reference, --compat=deckhand ignores the parameter, whatever its value, except on routes that the reference
+// lacks.
 func TestWait_compat(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--compat", "deckhand")

@@ -58,7 +58,7 @@ const (
 		"substitution 1 of document [acme/Widget/v1, site] w takes all of it"
 )
 
-// Likely mistakes that fail nothing are warnings: in the status, in findings, in entries and in the answers of dry runs.
+// Likely mistakes that fail nothing are warnings: in the status, findings, entries and answers of dry runs.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	site := func(metadata, data string) string {
@@ -117,8 +117,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// A selector that selects nothing is a failure where the validation of how documents fit together counts, and no warning
-// besides.
+// A selector that selects nothing is a failure if the validation of relations between documents counts, and then not
+// also a warning.
 func TestWarnings_orphanFails(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
@@ -133,7 +133,7 @@ func TestWarnings_orphanFails(t *testing.T) {
 	}
 }
 
-// The reference's answers have no warnings, and its refusals no details.
+// With --compat=deckhand, answers have no warnings, and refusals no details.
 func TestWarnings_compat(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--compat", "deckhand")
@@ -153,7 +153,7 @@ func TestWarnings_compat(t *testing.T) {
 	}
 }
 
-// A result under a name that no policy lists says so.
+// A result whose name no policy lists is answered with a warning.
 func TestPostValidation_unlisted(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -180,7 +180,7 @@ func TestPostValidation_unlisted(t *testing.T) {
 		fails(t, http.StatusForbidden, "HTTPForbidden", "made by the server itself")
 }
 
-// Whether a pattern is in a secret, or in a text that has a secret in it, is told to nobody who may not see the secret.
+// Callers who may not see a secret are not told whether a pattern matches it, or a text that contains it.
 func TestWarnings_secret(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t)
@@ -231,8 +231,8 @@ func TestWarnings_secret(t *testing.T) {
 	}
 }
 
-// The mistakes that somebody could make in real sites are told, and of these sites as they are nothing but the one
-// mistake that they have.
+// Typical mistakes in real sites are reported. The sites themselves have no warnings except for the one mistake that
+// they contain.
 func TestWarnings_sites(t *testing.T) {
 	t.Parallel()
 	const twice = "The pattern 'HOSTNAME' is not in the text at .certificate_authorities.kubernetes.certificates[1].common_name of document " +
@@ -277,8 +277,7 @@ func TestWarnings_sites(t *testing.T) {
 	}
 }
 
-// realSite returns the documents of a real site with something replaced; there are none where the team's shared folder
-// is not beside the clone.
+// realSite returns the documents of a real site with a replacement, or none if the shared folder is not available.
 func realSite(t *testing.T, name, old, replacement string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "shared", "corpus", name, "documents.yaml"))

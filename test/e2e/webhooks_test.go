@@ -18,13 +18,13 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// call is what a receiver was sent.
+// call is a request to a receiver.
 type call struct {
 	header http.Header
 	body   string
 }
 
-// event reads what a call tells.
+// event decodes the event of a call.
 func (c call) event(t *testing.T) (e told) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(c.body), &e); err != nil {
@@ -33,7 +33,7 @@ func (c call) event(t *testing.T) (e told) {
 	return e
 }
 
-// receiver is somebody whom webhooks call.
+// receiver is a receiver of webhooks.
 type receiver struct {
 	*httptest.Server
 
@@ -41,12 +41,12 @@ type receiver struct {
 	calls []call
 }
 
-// newReceiver starts a receiver; handle answers its calls.
+// newReceiver starts a receiver whose calls are answered by handle.
 func newReceiver(t *testing.T, handle http.HandlerFunc) *receiver {
 	t.Helper()
 	r := &receiver{}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
-		body, _ := io.ReadAll(request.Body) // what is missing shows
+		body, _ := io.ReadAll(request.Body) // missing bytes fail the comparison
 		r.mutex.Lock()
 		r.calls = append(r.calls, call{request.Header, string(body)})
 		r.mutex.Unlock()
@@ -62,7 +62,7 @@ func (r *receiver) got() []call {
 	return r.calls
 }
 
-// hook makes a webhook and returns its path and its secret.
+// hook creates a webhook and returns its path and its secret.
 func (s *server) hook(t *testing.T, wish string) (path, secret string) {
 	t.Helper()
 	made := s.post(t, "webhooks", wish).is(t, http.StatusCreated).mapping(t)
@@ -70,7 +70,7 @@ func (s *server) hook(t *testing.T, wish string) (path, secret string) {
 	return fmt.Sprintf("webhooks/%v", made["id"]), secret
 }
 
-// deliveries lists the deliveries to a webhook, the newest first, as "type: state status error".
+// deliveries lists the deliveries to a webhook, newest first, as "type: state status error".
 func (s *server) deliveries(t *testing.T, path string) (lines []string) {
 	t.Helper()
 	for _, item := range s.get(t, path+"/deliveries").results(t) {
@@ -89,7 +89,7 @@ func startCalling(t *testing.T) *server {
 	return start(t, "--secrets-keyset", newKeyset(t), "--webhook-allow", "127.0.0.0/8")
 }
 
-// Receivers get each event that they want, signed with every secret that is valid.
+// Receivers get each event of the types that they want, signed with all valid secrets.
 func TestWebhooks(t *testing.T) {
 	t.Parallel()
 	s := startCalling(t)
@@ -141,10 +141,10 @@ func TestWebhooks(t *testing.T) {
 	s.post(t, tags+"/deliveries/999/retry", "").fails(t, http.StatusNotFound, "DeliveryNotFound")
 }
 
-// A receiver that hangs has a few calls at a time, and does not keep those to others from being made.
+// A receiver that hangs gets a few calls at a time, and does not delay those to others.
 func TestWebhooks_hangs(t *testing.T) {
 	t.Parallel()
-	const most, all = 4, 24 // calls at once to a receiver, and more than a server makes
+	const most, all = 4, 24 // the most calls at once to a receiver, and more than a server makes
 	s := startCalling(t)
 	var now, peak atomic.Int32
 	over := make(chan struct{})
@@ -171,7 +171,7 @@ func TestWebhooks_hangs(t *testing.T) {
 	}
 }
 
-// What a receiver does wrong is tried again, but for 410; nothing that it answers harms the server.
+// Failed calls are retried, except after 410. No answer of a receiver harms the server.
 func TestWebhooks_badReceivers(t *testing.T) {
 	t.Parallel()
 	s := startCalling(t)
@@ -227,7 +227,7 @@ func TestWebhooks_badReceivers(t *testing.T) {
 	s.staysSmall(t)
 }
 
-// A receiver that is no honest HTTP server costs an attempt, and no more than its time.
+// A receiver that violates HTTP costs an attempt, which has a time limit.
 func TestWebhooks_hostileReceivers(t *testing.T) {
 	t.Parallel()
 	s := startCalling(t)
@@ -258,7 +258,7 @@ func TestWebhooks_hostileReceivers(t *testing.T) {
 	s.staysSmall(t)
 }
 
-// talker answers whoever asks with a text, and then with another one for ever, and returns its address.
+// talker answers connections with begin, and then with again forever. It returns its address.
 func talker(t *testing.T, begin, again string, pause time.Duration) string {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -304,7 +304,7 @@ func TestWebhooks_log(t *testing.T) {
 	}
 }
 
-// Nothing reaches an address that is not allowed, whatever name leads there.
+// No connection is made to an address that is not allowed, whatever name resolves to it.
 func TestWebhooks_whereTo(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, ok)
@@ -333,7 +333,7 @@ func TestWebhooks_whereTo(t *testing.T) {
 	}
 }
 
-// A server that is killed while it delivers loses nothing: another one delivers, under the same name.
+// If a server is killed while it delivers, another one delivers, with the same ids.
 func TestWebhooks_kill(t *testing.T) {
 	t.Parallel()
 	keyset := newKeyset(t)
@@ -341,7 +341,7 @@ func TestWebhooks_kill(t *testing.T) {
 	s := start(t, flags...)
 	doomed := launch(t, program, patientClient(), s.database, flags...)
 	doomed.ready(t)
-	var held sync.Map // deliveries that were not answered at first
+	var held sync.Map // deliveries whose first call was not answered
 	release := make(chan struct{})
 	r := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
 		if _, again := held.LoadOrStore(r.Header.Get(standardwebhooks.HeaderWebhookID), true); !again {
@@ -368,7 +368,7 @@ func TestWebhooks_kill(t *testing.T) {
 	})
 }
 
-// Who may have webhooks learns nothing of secrets by them, and who may not, nothing of webhooks.
+// Webhooks reveal no secrets to callers who may manage them, and nothing about webhooks to others.
 func TestWebhooks_secrets(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, ok)

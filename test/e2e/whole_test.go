@@ -15,7 +15,7 @@ const (
 	rendering = "deckhand-rendering-validation"
 )
 
-// statuses are the validations of a revision with their statuses.
+// statuses returns the statuses of a revision's validations, by name.
 func (s *server) statuses(t *testing.T, revision string) map[string]string {
 	t.Helper()
 	statuses := map[string]string{}
@@ -26,10 +26,11 @@ func (s *server) statuses(t *testing.T, revision string) map[string]string {
 	return statuses
 }
 
-// schemasOnly has only the schema validation count where there is no policy.
+// schemasOnly makes only the schema validation count if there is no policy.
 const schemasOnly = "--default-validations=deckhand-schema-validation"
 
-// Without a policy all of the server's own validations count. Where no document has a layer, no LayeringPolicy is missed.
+// Without a policy, all of the server's own validations count. A LayeringPolicy is only required if a document has a
+// layer.
 func TestWhole_default(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
@@ -50,7 +51,7 @@ func TestWhole_default(t *testing.T) {
 	}
 }
 
-// A server can be told which validations count, and refuses names that are none of its own.
+// --default-validations selects the validations that count, and accepts only names of the server's own.
 func TestWhole_narrowed(t *testing.T) {
 	t.Parallel()
 	s := start(t, schemasOnly)
@@ -62,7 +63,7 @@ func TestWhole_narrowed(t *testing.T) {
 	}
 }
 
-// The validations of a whole revision are made when a policy asks for them.
+// The validations of a whole revision are performed if a policy lists them.
 func TestWhole_asked(t *testing.T) {
 	t.Parallel()
 	s := start(t, schemasOnly)
@@ -87,18 +88,18 @@ func TestWhole_asked(t *testing.T) {
 	}).fails(t, http.StatusForbidden, "HTTPForbidden")
 }
 
-// wholeCase is a set of documents with what is found about it.
+// wholeCase is a set of documents with the expected findings.
 type wholeCase struct {
 	documents             string
 	fits, renders         string
 	fitError, renderError string
 }
 
-// What does not fit together, or does not render, fails the revision with findings that name documents and reasons, as
-// a dry run says before; whatever mends it makes the next revision pass.
+// Documents that contradict each other or cannot be rendered fail the revision, with findings that name documents and
+// reasons, as in a dry run before. Any correction makes the next revision pass.
 func TestWhole_findings(t *testing.T) {
 	t.Parallel()
-	// in gives a widget another layeringDefinition.
+	// in replaces a widget's layer by another layeringDefinition.
 	in := func(layering string) string { return strings.Replace(widget("w1", "{}"), "layer: site", layering, 1) }
 	const orphan = "layer: site, parentSelector: {k: none}, actions: [{method: merge, path: .}]"
 	from := func(source string) string {

@@ -30,7 +30,7 @@ func (e *evaluation) object(rules *objectRules, m mapping) {
 	}
 }
 
-// member applies the schemas of a member, and reports whether it is named or is otherwise described.
+// member applies the schemas of a member. It reports whether properties or patternProperties describe the member.
 func (e *evaluation) member(rules *objectRules, member document.Member) bool {
 	at, known := named(member.Key), false
 	if to := rules.properties.find(member.Key); to != nil {

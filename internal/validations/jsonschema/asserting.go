@@ -116,7 +116,7 @@ func (e *evaluation) required(a *assertions, m mapping) {
 // keySet finds the keys of an object.
 type keySet struct {
 	members mapping
-	index   map[string]struct{} // nil if searching one by one is as fast
+	index   map[string]struct{} // nil if a linear search is as fast
 }
 
 func (k keySet) has(key string) bool {
@@ -128,10 +128,10 @@ func (k keySet) has(key string) bool {
 	return ok
 }
 
-// fewKeys is how many keys are searched one by one, which is faster than a map and needs none.
+// fewKeys is the number of keys up to which a linear search is faster than a map.
 const fewKeys = 16
 
-// keys returns the keys of an object for so many searches.
+// keys returns the keys of an object for the given number of searches.
 func (c *run) keys(m mapping, searches int) keySet {
 	if len(m) <= fewKeys || searches == 1 {
 		c.spend(len(m))

@@ -9,7 +9,7 @@ import (
 	"purser/internal/document"
 )
 
-// assertions are the keywords of a schema that judge a value without another schema.
+// assertions are the keywords of a schema that check a value without another schema.
 type assertions struct {
 	enum     *enumeration
 	constant *enumeration
@@ -18,7 +18,7 @@ type assertions struct {
 
 	minimum, maximum, multipleOf       *big.Rat
 	exclusiveMinimum, exclusiveMaximum *big.Rat
-	numeric                            bool // one of these is there
+	numeric                            bool // one of the above is set
 
 	length, items, properties bounds
 	unique                    bool
@@ -26,20 +26,20 @@ type assertions struct {
 	dependencies              []dependency
 }
 
-// bounds are how few and how many characters, items or members there may be.
+// bounds are the minimum and maximum number of characters, items or members.
 type bounds struct{ min, max int }
 
 func (b bounds) holds() bool { return b.min > 0 || b.max < math.MaxInt }
 
-// dependency is a list of keys that a key asks for.
+// dependency lists the keys that a key requires.
 type dependency struct {
 	keyword string
 	key     string
 	asks    []string
 }
 
-// assert reads the assertions of a schema. What has another type than it should, which a metaschema finds unless the
-// schema is of another draft than the document, is ignored.
+// assert reads the assertions of a schema. It ignores keywords of the wrong type; the metaschema reports them unless
+// the schema is of another draft than the document.
 func (g *graph) assert(n *node) {
 	g.spend(len(n.members) * lookupSteps)
 	a := &assertions{
@@ -100,7 +100,7 @@ func (g *graph) assertion(n *node, a *assertions, keyword string, held any) bool
 	return true
 }
 
-// laterAssertion reads a keyword that not all drafts have.
+// laterAssertion reads a keyword that only some drafts have. It reports whether it is an assertion.
 func (g *graph) laterAssertion(n *node, a *assertions, keyword string, held any) bool {
 	since := n.draft().since
 	switch {
@@ -130,7 +130,7 @@ func (g *graph) asserts(d *draft) bool {
 	return d != draft4 && (g.options.AssertFormats || d == draft2020 && g.formats)
 }
 
-// excludeBounds reads the exclusive bounds of Draft 4, which are flags beside the bounds.
+// excludeBounds reads the exclusive bounds of Draft 4, which are flags of the bounds.
 func (a *assertions) excludeBounds(n *node) {
 	if n.draft() != draft4 {
 		return
@@ -160,20 +160,20 @@ func limit(held any) *big.Rat {
 	return rational(bounded(n))
 }
 
-// countIn reads a number of characters, items or members. 2.0 is one from Draft 6 on.
+// countIn reads a number of characters, items or members. From Draft 6 on, 2.0 is valid.
 func countIn(held any) int {
 	n, _ := held.(document.Number)
 	i, err := strconv.Atoi(strings.TrimSuffix(string(n), ".0"))
 	if err != nil && !isWhole(n) {
 		return 0
 	} else if err != nil {
-		return math.MaxInt // it has too many digits
+		return math.MaxInt // too many digits
 	}
 	return i
 }
 
-// isInteger reports whether a number is written as an integer, which is what Python goes by in Draft 4.
+// isInteger reports whether a number is written as an integer, which is Python's criterion in Draft 4.
 func isInteger(n document.Number) bool { return !strings.ContainsAny(string(n), ".eE") }
 
-// isWhole reports whether a number has no fraction, however it is written.
+// isWhole reports whether a number has no fraction, in any notation.
 func isWhole(n document.Number) bool { return isInteger(n) || rational(bounded(n)).IsInt() }

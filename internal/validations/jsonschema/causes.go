@@ -10,20 +10,20 @@ import (
 	"purser/internal/spelling"
 )
 
-// What is said besides a message.
+// Bounds of the causes and hints of findings.
 const (
-	maxCaused   = 20   // findings whose causes are told
-	maxCauses   = 5    // of one finding
-	maxWithin   = 2    // causes of causes
+	maxCaused   = 20   // findings with causes
+	maxCauses   = 5    // per finding
+	maxWithin   = 2    // depth of causes of causes
 	maxCause    = 1024 // bytes of a cause's message
-	maxBranches = 50   // that are looked at
-	maxHints    = 3    // names that may be misspelt
-	maxExamples = 5    // that a hint gives
-	maxNames    = 200  // that they are compared with
+	maxBranches = 50   // branches that are examined
+	maxHints    = 3    // misspelt names per finding
+	maxExamples = 5    // per hint
+	maxNames    = 200  // candidates for a misspelt name
 )
 
-// causes returns what is wrong with the branch of an anyOf or oneOf that was most likely meant; nil if no branch takes
-// values of this type.
+// causes returns the violations of the branch of an anyOf or oneOf that was most likely intended; nil if no branch
+// accepts values of this type.
 func (c *run) causes(v *violation) []Finding {
 	branches := v.branches()
 	if branches == nil || c.within == maxWithin {
@@ -49,7 +49,7 @@ func (c *run) causes(v *violation) []Finding {
 	return found
 }
 
-// branches returns the schemas of an anyOf or oneOf that holds for none of them.
+// branches returns the schemas of an anyOf or oneOf none of which is valid.
 func (v *violation) branches() []*node {
 	switch {
 	case v.keyword == "anyOf":
@@ -60,11 +60,11 @@ func (v *violation) branches() []*node {
 	return nil
 }
 
-// attempt is the evaluation of a branch, told in full.
+// attempt is the evaluation of a branch, with all violations.
 type attempt struct {
 	run
 
-	differ, agree int // members whose const or enum tells the branch from others
+	differ, agree int // members whose const or enum distinguishes the branch from others
 	here          int // violations of the value itself, not of its members
 }
 
@@ -88,7 +88,8 @@ func btoi(b bool) int {
 	return 0
 }
 
-// compare orders attempts: first those whose discriminators agree, then those which got furthest.
+// compare orders attempts by how likely they were intended: those with agreeing discriminators first, then those with
+// the fewest violations of the value itself, then those with the fewest of all.
 func (a *attempt) compare(b *attempt) int {
 	return cmp.Or(
 		cmp.Compare(a.differ, b.differ), cmp.Compare(b.agree, a.agree),
@@ -96,7 +97,7 @@ func (a *attempt) compare(b *attempt) int {
 	)
 }
 
-// discriminate counts the members whose schema in a branch names the values that they may have.
+// discriminate counts the members for which the branch lists the allowed values.
 func (a *attempt) discriminate(to *node, v any) {
 	for range maxSteps {
 		if to.objects != nil || to.ref == nil || to.ref.to == nil {
@@ -126,7 +127,7 @@ func (a *attempt) discriminate(to *node, v any) {
 	}
 }
 
-// hint returns what may have been meant, or what the message leaves open; empty if nothing can be said.
+// hint returns a suggestion for a violation, "" if there is none.
 func (c *run) hint(v *violation) string {
 	switch {
 	case v.added != nil:
@@ -146,7 +147,7 @@ func (c *run) hint(v *violation) string {
 	return ""
 }
 
-// examples returns the texts among a schema's examples, which tell more than its pattern; empty if it has none.
+// examples returns the strings in a schema's examples, which are clearer than its pattern; "" if there are none.
 func (c *run) examples(n *node) string {
 	list, _ := n.members.At("examples").([]any)
 	var texts []string
@@ -162,7 +163,7 @@ func (c *run) examples(n *node) string {
 	return cut("write, for example, "+strings.Join(texts, ", "), maxCause)
 }
 
-// misspelt returns the names that are nearest to those which are not allowed, of the properties beside the keyword.
+// misspelt returns, for names that are not allowed, the most similar properties next to the keyword.
 func (c *run) misspelt(v *violation, extras []any) string {
 	m, _ := v.value.(mapping)
 	var known []string

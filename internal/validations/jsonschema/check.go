@@ -8,12 +8,12 @@ import (
 	"purser/internal/document"
 )
 
-// Check returns every violation, in an order that depends on schema and data alone; nil if the data passes. data is
-// compact JSON text whose keys are in the order they were written. Of more than 100 violations the first 99 are
-// returned, and one that says how many more there were. Text that is no JSON or that is nested deeper than 100 levels
-// is one violation.
+// Check returns every violation, in an order that depends on schema and data alone; nil if the data is valid. data is
+// compact JSON text whose keys are in written order. If there are more than 100 violations, it returns the first 99,
+// and one that has the number of the others. Data that is not JSON, or is nested deeper than 100 levels, is a single
+// violation.
 //
-// What it takes is counted while it is done. The error is the meter's, as it came.
+// The work is counted while it is done. The only errors are those of meter, returned unwrapped.
 func (s *Schema) Check(meter *budget.Meter, data []byte) (findings []Finding, err error) {
 	defer stopped(&err)
 	w := work{meter}
@@ -33,7 +33,7 @@ func (s *Schema) Check(meter *budget.Meter, data []byte) (findings []Finding, er
 	return s.check(w, root), nil
 }
 
-// CheckValue is Check for a value of a document.
+// CheckValue is like Check, for a value of a document.
 func (s *Schema) CheckValue(meter *budget.Meter, root any) (findings []Finding, err error) {
 	defer stopped(&err)
 	return s.check(work{meter}, root), nil
@@ -52,36 +52,36 @@ func (s *Schema) check(w work, root any) []Finding {
 	return c.describe()
 }
 
-// run is one check of a value: where it is and what it has found.
+// run is one check of a value: the current place and the violations so far.
 type run struct {
 	work
 
 	schema *Schema
-	data   []step      // to the value
-	route  []step      // of the schema
-	scope  []*resource // that the route has come through
-	level  int         // schemas that are being evaluated against the same value
-	quiet  int         // combinators around, within which nobody asks what is wrong
-	within int         // findings whose causes are looked for
+	data   []step      // path of the value
+	route  []step      // path of the schema
+	scope  []*resource // resources along route
+	level  int         // schemas being evaluated against the same value
+	quiet  int         // enclosing combinators that need no violations
+	within int         // findings whose causes are being determined
 	found  selection
-	// reached counts the references that lead nowhere and that were come to.
+	// reached counts the evaluated references without a target.
 	reached int
-	objects map[*document.Member]map[string]any // as keywords of extensions take them
+	objects map[*document.Member]map[string]any // converted for keywords of extensions
 }
 
-// evaluation is that of one schema against one value.
+// evaluation evaluates one schema against one value.
 type evaluation struct {
 	*run
 
 	node  *node
 	value any
-	track bool // somebody asks what is evaluated
+	track bool // evaluated members and items are needed
 	seen  seen
 	ok    bool
 }
 
-// eval evaluates a schema against a value and reports whether that holds. If track is set, and it holds, it tells which
-// members or items were evaluated.
+// eval evaluates a schema against a value and reports whether the value is valid. If track is set and the value is
+// valid, it also returns the evaluated members or items.
 func (c *run) eval(n *node, v any, track bool) (bool, seen) {
 	c.spend(visitSteps)
 	if n.members == nil {
@@ -108,7 +108,7 @@ func (c *run) eval(n *node, v any, track bool) (bool, seen) {
 	return e.ok, e.seen
 }
 
-// all evaluates all keywords, and no more than needed where nobody asks what is wrong.
+// all evaluates all keywords, or only as many as needed if violations are not.
 func (e *evaluation) all() {
 	n := e.node
 	if !n.types.has(e.value, n.draft()) {
@@ -144,10 +144,10 @@ func (e *evaluation) all() {
 	}
 }
 
-// isOver reports whether the outcome is known and nothing else is asked.
+// isOver reports whether the result is known and violations are not needed.
 func (e *evaluation) isOver() bool { return !e.ok && e.quiet > 0 && !e.schema.nowhere }
 
-// refer evaluates the schema that a reference leads to.
+// refer evaluates the target of a reference.
 func (e *evaluation) refer(r *reference) {
 	to := e.target(r)
 	if to == nil {
@@ -157,7 +157,7 @@ func (e *evaluation) refer(r *reference) {
 	e.inPlace(to, step{name: r.keyword, kind: isRef})
 }
 
-// target returns the schema that a reference leads to in this check.
+// target returns the target of a reference in this check.
 func (e *evaluation) target(r *reference) *node {
 	switch {
 	case r.to == nil:
@@ -178,8 +178,8 @@ func (e *evaluation) target(r *reference) *node {
 	return r.to
 }
 
-// nowhere notes a reference that leads nowhere. That is not a failure of the data but a finding all the same, wherever
-// it is: so it is noted, and passes.
+// nowhere notes a reference without a target. The data is valid all the same, but the reference is a finding wherever
+// it is.
 func (c *run) nowhere(n *node, v any, r *reference) {
 	quiet := c.quiet
 	c.quiet = 0
@@ -192,7 +192,7 @@ func (c *run) nowhere(n *node, v any, r *reference) {
 	c.quiet = quiet
 }
 
-// inPlace evaluates a schema against the same value and reports whether it holds.
+// inPlace evaluates a schema against the same value and reports whether that is valid.
 func (e *evaluation) inPlace(to *node, route ...step) bool {
 	e.route = append(e.route, route...)
 	ok, s := e.eval(to, e.value, e.track)
@@ -204,13 +204,13 @@ func (e *evaluation) inPlace(to *node, route ...step) bool {
 	return ok
 }
 
-// merge adds what another schema has evaluated.
+// merge adds the members and items that another schema has evaluated.
 func (e *evaluation) merge(s seen) {
 	e.spend(lookupSteps * (len(s.names) + len(s.some)))
 	e.seen.add(s)
 }
 
-// below evaluates a schema against a member or an item and reports whether it holds.
+// below evaluates a schema against a member or an item and reports whether that is valid.
 func (e *evaluation) below(to *node, v any, at step, route ...step) bool {
 	e.data = append(e.data, at)
 	ok := e.aside(to, v, route...)
@@ -218,7 +218,7 @@ func (e *evaluation) below(to *node, v any, at step, route ...step) bool {
 	return ok
 }
 
-// aside evaluates a schema against another value than the evaluation's own and reports whether it holds.
+// aside evaluates a schema against another value, such as a key, and reports whether that is valid.
 func (e *evaluation) aside(to *node, v any, route ...step) bool {
 	e.route = append(e.route, route...)
 	level := e.level
@@ -230,8 +230,8 @@ func (e *evaluation) aside(to *node, v any, route ...step) bool {
 	return ok
 }
 
-// combine applies schemas to the value itself. What comes to a reference to nowhere is known to be valid only for want
-// of a schema, so oneOf and not say nothing then.
+// combine applies schemas to the value itself. A value may be valid only because a reference has no target, so oneOf
+// and not report nothing in that case.
 func (e *evaluation) combine(rules *combinators) {
 	for i, to := range rules.allOf {
 		e.inPlace(to, named("allOf"), indexed(i))
@@ -276,7 +276,7 @@ func (e *evaluation) dependents(dependents []dependent) {
 	}
 }
 
-// silently reports whether a schema holds, and says nothing of what is wrong.
+// silently evaluates a schema without reporting violations.
 func (e *evaluation) silently(to *node, track bool, route ...step) bool {
 	e.spend(combineSteps)
 	e.quiet++
@@ -290,12 +290,13 @@ func (e *evaluation) silently(to *node, track bool, route ...step) bool {
 	return ok
 }
 
-// valid returns the indexes of the branches that hold, up to enough of them; all if somebody asks what is evaluated.
+// valid returns the indexes of the valid branches, up to enough of them, or all if evaluated members and items are
+// needed.
 func (e *evaluation) valid(branches []*node, keyword string, enough int) (indexes []int) {
 	for i, to := range branches {
 		e.spend(branchSteps)
 		if !to.accepts().has(e.value, to.draft()) {
-			continue // what most branches differ in
+			continue // branches mostly differ in type
 		}
 		if !e.silently(to, e.track, named(keyword), indexed(i)) {
 			continue
@@ -307,13 +308,13 @@ func (e *evaluation) valid(branches []*node, keyword string, enough int) (indexe
 	return indexes
 }
 
-// fail notes a violation of a keyword, which is so many findings.
+// fail notes a violation of a keyword, which counts as the given number of findings.
 func (e *evaluation) fail(keyword string, count int) {
 	e.ok = false
 	e.run.fail(e.node, e.value, keyword, count)
 }
 
-// failWith notes a violation with something that its words need.
+// failWith notes a violation with a note for its message.
 func (e *evaluation) failWith(keyword, note string) {
 	e.ok = false
 	e.add(violation{node: e.node, keyword: keyword, value: e.value, note: note, count: 1})

@@ -7,13 +7,13 @@ import (
 // Schema is a schema that data can be checked against. It is safe for concurrent use.
 type Schema struct {
 	root          *node
-	versions      map[string]string // of client plugins, for the keywords that others add
+	versions      map[string]string // of client plugins, for the keywords of extensions
 	namesVersions bool
-	nowhere       bool // a reference leads nowhere
+	nowhere       bool // a reference has no target
 }
 
-// Compile prepares a schema given as JSON text, and counts what that takes. A schema that cannot be used gives a
-// *Unusable error; any other error is the meter's, as it came.
+// Compile compiles a schema given as JSON text, and counts the work. The error is an *Unusable if the schema cannot be
+// used; other errors are those of meter, returned unwrapped.
 func Compile(meter *budget.Meter, schema []byte, options Options) (s *Schema, err error) {
 	defer stopped(&err)
 	w := work{meter}
@@ -35,7 +35,7 @@ func Compile(meter *budget.Meter, schema []byte, options Options) (s *Schema, er
 	return compile(w, &source{uri: base, root: root, meta: meta}, d, options)
 }
 
-// dialectOf returns the draft of a document: Draft 4 where it names none, nil if that is not known.
+// dialectOf returns the draft of a document: Draft 4 by default, nil if the draft is unknown.
 func dialectOf(root any) *draft {
 	m, _ := root.(mapping)
 	if dialect, ok := m.At("$schema").(string); ok {
@@ -63,7 +63,7 @@ func compile(w work, document *source, d *draft, options Options) (*Schema, erro
 	return &Schema{root: g.root, namesVersions: g.namesVersions, nowhere: g.nowhere}, nil
 }
 
-// For returns the schema for client versions; Compile's is for none. What was compiled is shared.
+// For returns the schema for client versions; that of Compile has none. Both share what is compiled.
 func (s *Schema) For(versions map[string]string) *Schema {
 	of := *s
 	of.versions = versions

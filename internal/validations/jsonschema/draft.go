@@ -5,34 +5,34 @@ import (
 	"strings"
 )
 
-// draft is a version of JSON Schema: which keywords a schema has, and what they mean.
+// draft is a version of JSON Schema, with its keywords and their meaning.
 type draft struct {
 	name string // "Draft 7"
 	uri  string // of its metaschema, without a fragment
-	id   string // the keyword that gives a schema a URI of its own
+	id   string // the keyword that sets the URI of a schema
 
 	applicators map[string]applicator
 	// since orders the drafts, to compare them.
 	since int
 }
 
-// applicator is how a keyword applies schemas.
+// applicator describes how a keyword applies schemas.
 type applicator struct {
 	shape   shape
-	inPlace bool // to the value that the schema itself is applied to
+	inPlace bool // to the same value as the schema itself
 }
 
-// shape is how a keyword holds schemas.
+// shape describes how a keyword contains schemas.
 type shape uint8
 
 const (
 	one     shape = 1 << iota // one schema
 	many                      // an array of schemas
-	byName                    // an object of schemas; in dependencies, arrays there are none
-	noBools                   // a boolean is not a schema here: false forbids what is not named, or is ignored
+	byName                    // an object of schemas; arrays in dependencies are not schemas
+	noBools                   // booleans are not schemas: false forbids unnamed members, or is ignored
 )
 
-// The drafts, as far as their order matters.
+// The drafts that differ in ways that matter here, in order.
 const (
 	since4 = iota
 	since6
@@ -79,7 +79,7 @@ var (
 	drafts = []*draft{draft4, draft6, draft7, draft2019, draft2020}
 )
 
-// next returns a draft that adds keywords to d, or redefines them, and drops some.
+// next returns a draft that adds or redefines some keywords of d, and drops others.
 func (d *draft) next(name, uri string, since int, added map[string]applicator, dropped ...string) *draft {
 	n := &draft{name: name, uri: uri, id: "$id", applicators: make(map[string]applicator), since: since}
 	maps.Copy(n.applicators, d.applicators)
@@ -90,21 +90,21 @@ func (d *draft) next(name, uri string, since int, added map[string]applicator, d
 	return n
 }
 
-// hidesSiblings reports whether a $ref hides the keywords beside it.
+// hidesSiblings reports whether the keywords next to a $ref are ignored.
 func (d *draft) hidesSiblings() bool { return d.since < since2019 }
 
 // hasBooleans reports whether true and false are schemas.
 func (d *draft) hasBooleans() bool { return d.since >= since6 }
 
-// Values of $schema that mean Draft 4 besides its own URI: the bare one, which nearly all real DataSchemas have, and
-// Draft 3, which the reference reads as Draft 4.
+// Values of $schema that mean Draft 4 besides its own URI: the URI without a draft, which nearly all real DataSchemas
+// have, and that of Draft 3, which the reference treats as Draft 4.
 const (
 	anyDraft = "http://json-schema.org/schema"
 	draft3   = "http://json-schema.org/draft-03/schema"
 )
 
-// draftOf returns the draft that a value of $schema names, nil if it names none that is known. It may be written with
-// http or https, and with or without an empty fragment.
+// draftOf returns the draft that a value of $schema identifies, nil if it is unknown. The scheme may be http or https,
+// and an empty fragment is ignored.
 func draftOf(uri string) *draft {
 	uri = bare(uri)
 	if uri == bare(anyDraft) || uri == bare(draft3) {

@@ -10,10 +10,10 @@ import (
 	"purser/internal/document"
 )
 
-// enumeration is the values that an enum allows.
+// enumeration is the set of values that an enum allows.
 type enumeration struct {
 	prints  map[string]struct{}
-	longest int // bytes of the longest print
+	longest int // length of the longest text of printer, in bytes
 }
 
 func newEnumeration(w work, values []any) *enumeration {
@@ -27,7 +27,7 @@ func newEnumeration(w work, values []any) *enumeration {
 	return e
 }
 
-// has reports whether a value equals one that is allowed.
+// has reports whether a value is equal to an allowed one.
 func (e *enumeration) has(w work, v any) bool {
 	p := printer{work: w, most: e.longest}
 	p.print(v)
@@ -52,8 +52,8 @@ func areUnique(w work, items []any) bool {
 	return true
 }
 
-// printer writes a value such that equal values, and no others, give the same text: numbers by their value, so that 1
-// is 1.0, and objects in the order of their keys. It writes no more once it has written more than most bytes.
+// printer writes values so that equal values, and no others, have the same text: numbers by value, so that 1 equals
+// 1.0, and objects sorted by key. It stops after more than most bytes.
 type printer struct {
 	work
 	strings.Builder
@@ -85,7 +85,7 @@ func (p *printer) print(v any) {
 	}
 }
 
-// steps is the cost of writing v without the values in it.
+// steps returns the cost of writing v without the values in it.
 func (p *printer) steps(v any) int {
 	switch v := v.(type) {
 	case string:
@@ -104,7 +104,7 @@ func (p *printer) steps(v any) int {
 	return printSteps
 }
 
-// text writes a text, which is not looked at if it is too long to be written.
+// text writes a string. It does not read strings that are too long to be written.
 func (p *printer) text(s string) {
 	if len(s) > p.most {
 		p.WriteString(s[:p.most+1])
@@ -125,7 +125,7 @@ func (p *printer) members(m mapping) {
 	p.WriteByte('}')
 }
 
-// exact writes a number in the one way that all of its equals share.
+// exact formats a number so that equal numbers have the same text.
 func exact(n document.Number) string {
 	n = bounded(n)
 	if isInteger(n) && n != "-0" {

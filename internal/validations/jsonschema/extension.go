@@ -10,34 +10,34 @@ import (
 
 // Extension adds keywords to all drafts.
 type Extension interface {
-	// Keywords are the names of what it adds.
+	// Keywords returns the names of the added keywords.
 	Keywords() []string
-	// Compile reads the keywords of one schema object, which is given whole; nil if it has none of them. What Examine
-	// finds fault with is never compiled.
+	// Compile compiles the keywords of one schema object, which is passed whole. It returns nil if the object has none of
+	// them. It is not called if Examine has findings.
 	Compile(schema document.Mapping) (Keyword, error)
-	// Examine returns what is wrong with the keywords anywhere in a schema, also where nothing leads: Instance is the
-	// place in the schema.
+	// Examine returns the errors in the keywords anywhere in a schema, even in parts that are never applied. Instance is
+	// the path in the schema.
 	Examine(schema any) []Finding
 }
 
 // Keyword is a compiled schema object with the extension's keywords. It is safe for concurrent use.
 type Keyword interface {
-	// Check judges an object, whose numbers are json.Number, and counts what that takes. It returns no errors but the
-	// meter's.
+	// Check checks an object, whose numbers are json.Number, and counts the work. The only errors are those of meter,
+	// returned unwrapped.
 	Check(meter *budget.Meter, object map[string]any, versions map[string]string) ([]Violation, error)
 	// NamesVersions reports whether the outcome may depend on client versions.
 	NamesVersions() bool
 }
 
-// Violation is one way in which an object breaks a Keyword. Its message shows nothing but names of the schema.
+// Violation is one way in which an object violates a Keyword. Its message contains no values but names in the schema.
 type Violation struct {
-	Instance []string // from the object judged
-	Keyword  []string // from the schema object
+	Instance []string // path from the checked object
+	Keyword  []string // path from the schema object
 	Message  string
-	More     int // number of further violations, which have no messages
+	More     int // number of further violations without messages
 }
 
-// extended checks the keywords that extensions add.
+// extended checks the keywords of extensions.
 func (e *evaluation) extended() {
 	m, ok := e.value.(mapping)
 	if !ok {
@@ -54,7 +54,7 @@ func (e *evaluation) extended() {
 	}
 }
 
-// plainObject returns an object as encoding/json decodes it. What was made once is kept for the objects within.
+// plainObject converts an object to the form of encoding/json. It keeps the result for the objects within.
 func (c *run) plainObject(m mapping) map[string]any {
 	if len(m) == 0 {
 		return map[string]any{}
@@ -91,7 +91,7 @@ func (c *run) plain(v any) any {
 	return v
 }
 
-// extend reads the keywords that extensions add.
+// extend compiles the keywords of extensions.
 func (g *graph) extend() {
 	for _, extension := range g.options.Extensions {
 		g.weigh(g.own.root, extension.Keywords())
@@ -116,7 +116,7 @@ func (g *graph) extend() {
 	}
 }
 
-// weigh counts the cost of reading keywords anywhere in a schema: each value below one of them.
+// weigh counts the cost of reading the values of keywords anywhere in a schema.
 func (g *graph) weigh(v any, keywords []string) {
 	g.spend(lookupSteps)
 	switch v := v.(type) {

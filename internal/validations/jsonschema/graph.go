@@ -6,18 +6,18 @@ import (
 	"strings"
 )
 
-// node is one schema: a value at a place where its draft expects a schema, or one that a reference points to.
+// node is one schema: a value where its draft expects a schema, or the target of a reference.
 type node struct {
 	*rules
 	*building
 
-	members  mapping // nil if it is a boolean
+	members  mapping // nil for a boolean
 	resource *resource
 	types    typeSet
 	isFalse  bool
 }
 
-// rules are the keywords of a schema besides type. Schemas without any share one.
+// rules are the keywords of a schema except type. Schemas without keywords share one.
 type rules struct {
 	ref     *reference // $ref
 	dynamic *reference // $dynamicRef or $recursiveRef
@@ -28,10 +28,10 @@ type rules struct {
 	added   []Keyword
 }
 
-// building is what only compiling a schema needs to know of a node.
+// building is the part of a node that is only needed to compile the schema.
 type building struct {
 	parent *node
-	steps  []string // from the parent, or from the document's root if there is none
+	steps  []string // from the parent, or from the root of the document if there is no parent
 	edges  []edge
 
 	// Where the node stands in the graph of schemas that are evaluated at the same place of the data (loops.go).
@@ -39,16 +39,16 @@ type building struct {
 	levels, length int
 }
 
-// edge leads from a schema to one that its keyword holds: properties/a, anyOf/0, additionalProperties.
+// edge leads from a schema to one that its keyword contains: properties/a, anyOf/0, additionalProperties.
 type edge struct {
 	keyword string
-	name    string // of the property, or the index; empty if the keyword holds one schema
+	name    string // of the property, or the index; empty if the keyword contains one schema
 	pattern *pattern
 	to      *node
-	inPlace bool // the schema is applied to the value that this one is applied to
+	inPlace bool // the schema is applied to the same value
 }
 
-// resource is a document, or a part of it with a URI of its own.
+// resource is a document, or a part of one with its own URI.
 type resource struct {
 	uri    string
 	draft  *draft
@@ -60,11 +60,11 @@ type resource struct {
 	recursive bool             // it has $recursiveAnchor: true
 }
 
-// source is a document that schemas are read from: the DataSchema itself, or a metaschema.
+// source is a document from which schemas are read: the DataSchema itself, another one, or a metaschema.
 type source struct {
 	uri  string
 	root any
-	meta *Schema // what each schema in it must satisfy; nil for metaschemas
+	meta *Schema // the metaschema of its schemas; nil for metaschemas
 }
 
 // place identifies a node.
@@ -73,7 +73,7 @@ type place struct {
 	pointer string
 }
 
-// graph is all schemas that checks can reach.
+// graph is the set of schemas that checks can reach.
 type graph struct {
 	work
 
@@ -87,18 +87,19 @@ type graph struct {
 
 	own           *source // the schema itself
 	root          *node
-	formats       bool // the schema asks for formats to be checked
+	formats       bool // the schema requires format assertions
 	namesVersions bool // of client plugins
-	nowhere       bool // a reference leads nowhere
+	nowhere       bool // a reference has no target
 }
 
-// base is the URI of a DataSchema that gives itself none. Nothing is ever opened by a URI.
+// base is the URI of a DataSchema that has none. No URI is ever opened.
 const base = "purser:///"
 
 // formatAssertion is the vocabulary of 2020-12 that makes format an assertion.
 const formatAssertion = "https://json-schema.org/draft/2020-12/vocab/format-assertion"
 
-// newGraph makes the graph of a document that satisfies its draft's metaschema. What makes it unusable is in findings.
+// newGraph returns the graph of a document that is valid for its draft's metaschema. The reasons why it cannot be used
+// are in findings.
 func newGraph(w work, s *source, d *draft, options Options) *graph {
 	g := &graph{
 		work: w, options: options,
@@ -113,7 +114,7 @@ func newGraph(w work, s *source, d *draft, options Options) *graph {
 	return g
 }
 
-// add reads the schemas of a document.
+// add adds the schemas of a document.
 func (g *graph) add(s *source, d *draft) *node {
 	g.sources[s.uri] = s
 	r := &resource{uri: s.uri, draft: d, source: s}
@@ -125,7 +126,7 @@ func (g *graph) add(s *source, d *draft) *node {
 	return n
 }
 
-// refuse notes why the schema cannot be used. What is wrong with another document is a finding there.
+// refuse adds a reason why the schema cannot be used. For another document, it adds a finding there.
 func (g *graph) refuse(n *node, keyword, message string, more ...string) {
 	if n.resource.source != g.own {
 		return
@@ -135,7 +136,7 @@ func (g *graph) refuse(n *node, keyword, message string, more ...string) {
 	})
 }
 
-// node reads the schema at some steps from its parent.
+// node adds the schema at a path from its parent.
 func (g *graph) node(raw any, parent *node, r *resource, steps ...string) *node {
 	g.spend(nodeSteps)
 	n := &node{rules: new(rules), building: &building{parent: parent, steps: steps}, isFalse: raw == false, resource: r}
@@ -149,7 +150,7 @@ func (g *graph) node(raw any, parent *node, r *resource, steps ...string) *node 
 	g.nodes = append(g.nodes, n)
 	g.identify(n)
 	if g.refer(n) && n.draft().hidesSiblings() {
-		// For the names that schemas there may have; in Draft 4 they stay unread.
+		// Schemas in them may have names; in Draft 4 they are not read.
 		if n.draft() != draft4 || g.options.outline {
 			g.apply(n, "definitions", n.draft().applicators["definitions"], n.members.At("definitions"))
 		}
@@ -169,7 +170,7 @@ func (g *graph) node(raw any, parent *node, r *resource, steps ...string) *node 
 
 func (n *node) draft() *draft { return n.resource.draft }
 
-// forget drops what checks do not need.
+// forget drops what is not needed for checks.
 func (g *graph) forget() {
 	none := new(rules)
 	for _, n := range g.nodes {
@@ -197,7 +198,7 @@ func (n *node) isSchema(v any) bool {
 	return false
 }
 
-// apply adds the schemas that a keyword holds.
+// apply adds the schemas that a keyword contains.
 func (g *graph) apply(n *node, keyword string, a applicator, held any) {
 	members, isMapping := held.(mapping)
 	items, isList := held.([]any)
@@ -232,7 +233,7 @@ func (g *graph) applyNamed(n *node, keyword string, a applicator, held mapping) 
 	}
 }
 
-// lead adds an edge to the schema that a keyword holds.
+// lead adds an edge to a schema that a keyword contains.
 func (g *graph) lead(n *node, e edge, schema any, name ...string) {
 	steps := []string{e.keyword}
 	if e.name != "" || len(name) > 0 {
@@ -242,7 +243,7 @@ func (g *graph) lead(n *node, e edge, schema any, name ...string) {
 	n.edges = append(n.edges, e)
 }
 
-// place is the path to the node within its document.
+// place returns the path of the node within its document.
 func (n *node) place(more ...string) []string {
 	var parts [][]string
 	for at := n; at != nil; at = at.parent {
@@ -252,7 +253,7 @@ func (n *node) place(more ...string) []string {
 	return append([]string{}, slices.Concat(slices.Concat(parts...), more)...) // never nil: it is shown
 }
 
-// pointer writes a path as one text.
+// pointer formats a path as text.
 func pointer(steps []string) string {
 	var b strings.Builder
 	for _, step := range steps {
@@ -262,7 +263,7 @@ func pointer(steps []string) string {
 	return b.String()
 }
 
-// pattern reads a pattern, or refuses the schema and returns nil.
+// pattern compiles a pattern. If it is invalid, it refuses the schema and returns nil.
 func (g *graph) pattern(n *node, written, keyword string, more ...string) *pattern {
 	if g.options.outline {
 		return new(pattern)

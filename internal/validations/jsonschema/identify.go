@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// identify reads what names a schema: its URI, its draft and its anchors.
+// identify reads the identifiers of a schema: its URI, its draft and its anchors.
 func (g *graph) identify(n *node) {
 	_, refers := n.members.At("$ref").(string)
 	d := n.draft()
@@ -30,8 +30,8 @@ func (g *graph) identify(n *node) {
 	g.anchor(n, anchor)
 }
 
-// name returns the URI and the anchor that an id gives to a schema. Drafts before 2019-09 write an anchor as the
-// fragment of an id.
+// name returns the URI and the anchor in the id of a schema. Drafts before 2019-09 write an anchor as the fragment of
+// an id.
 func (g *graph) name(n *node, id string) (uri, anchor string) {
 	isRoot := n.parent == nil && len(n.steps) == 0
 	if id == "" {
@@ -47,7 +47,7 @@ func (g *graph) name(n *node, id string) (uri, anchor string) {
 	return uri, anchor
 }
 
-// anchor notes the anchors of a schema.
+// anchor adds the anchors of a schema.
 func (g *graph) anchor(n *node, legacy string) {
 	r := n.resource
 	if r.root == nil {
@@ -88,7 +88,7 @@ func unknownDraft(uri string) string {
 		strings.Join(known, ", "), "; or leave $schema out, which means Draft 4").String()
 }
 
-// text returns a value as a string, empty if it is none.
+// text returns a value as a string, "" if it is not a string.
 func text(v any) string {
 	s, _ := v.(string)
 	return s

@@ -4,6 +4,6 @@ import (
 	santhosh "github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// formatOf returns what tells whether a value has a format; nil for formats that are not known, which all values have.
-// These are the library's.
+// formatOf returns the library's function that reports whether a value has a format; nil for unknown formats, which all
+// values have.
 func formatOf(name string) func(any) bool { return santhosh.Formats[name] }

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// searchState is how far the search for loops has come with a schema.
+// searchState is the state of a schema in the search for loops.
 type searchState uint8
 
 const (
 	unseen searchState = iota
-	open               // the search has not left what it leads to
+	open               // the search is still within what it leads to
 	done
 )
 
-// findLoops refuses the schemas that come back to themselves at the same place of the data, and those nested so deep
-// there that the library would run out of stack.
+// findLoops refuses schemas that lead back to themselves at the same place of the data, and those that are nested so
+// deeply there that a check would exhaust the stack.
 func (g *graph) findLoops() {
 	for _, n := range g.nodes {
 		g.search(n)
@@ -24,12 +24,12 @@ func (g *graph) findLoops() {
 		return
 	}
 	i := slices.IndexFunc(g.nodes, func(n *node) bool { return n.isTooDeep() && n.resource.source == g.own })
-	if i >= 0 { // parents come first, so the outermost is named
+	if i >= 0 { // parents come first, so this is the outermost
 		g.refuseDepth(g.nodes[i])
 	}
 }
 
-// search finds how deep the schemas are that n leads to at the same place of the data.
+// search determines the depth of the schemas to which n leads at the same place of the data.
 func (g *graph) search(n *node) {
 	if n.state != unseen {
 		return
@@ -51,8 +51,8 @@ func (g *graph) search(n *node) {
 	n.state = done
 }
 
-// eachInPlace calls f for every schema that n evaluates against the same value as itself. A dynamic reference may lead
-// elsewhere in a check, which run.enter looks after.
+// eachInPlace calls f for every schema that n applies to its own value. A dynamic reference may have another target in
+// a check, which run.enter takes into account.
 func (n *node) eachInPlace(f func(to *node, combinator bool)) {
 	for _, r := range [...]*reference{n.ref, n.dynamic} {
 		if r != nil && r.to != nil && r.anchor == "" {
@@ -66,8 +66,8 @@ func (n *node) eachInPlace(f func(to *node, combinator bool)) {
 	}
 }
 
-// refuseLoop refuses n, which leads to a schema that is still being evaluated. If the reference is further up, n's own
-// place is as good a hint.
+// refuseLoop refuses n, which leads to a schema that is still being searched. Its own place is reported, even if the
+// reference is further up.
 func (g *graph) refuseLoop(n *node) {
 	if n.ref == nil {
 		g.refuse(n, "$ref", "the schema is a loop: it leads back to itself at the same place of the data")

@@ -8,13 +8,13 @@ import (
 	"sync"
 )
 
-// The metaschemas as json-schema.org publishes them, but for Draft 4: that is as python-jsonschema has it, and unlike
-// the published one it lets enum be empty or repeat itself.
+// The metaschemas as published by json-schema.org, except for Draft 4, which is python-jsonschema's: there, an enum may
+// be empty or repeat values.
 //
 //go:embed metaschemas
 var metaFiles embed.FS
 
-// metaSources are the embedded documents by their URIs.
+// metaSources returns the embedded documents by URI.
 var metaSources = sync.OnceValue(func() map[string]*source {
 	sources := make(map[string]*source)
 	err := fs.WalkDir(metaFiles, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -43,8 +43,7 @@ var metaSources = sync.OnceValue(func() map[string]*source {
 // metaSource returns the embedded document with a URI, nil if there is none.
 func metaSource(uri string) *source { return metaSources()[bare(uri)] }
 
-// metaschema returns the schema of a draft's schemas. It is a Schema like any other, so that what it finds is worded
-// like anything else.
+// metaschema returns the metaschema of a draft. It is a Schema like any other, so its findings have the usual messages.
 func metaschema(d *draft) *Schema {
 	m := &metaschemas[d.since]
 	m.once.Do(func() {
@@ -56,14 +55,14 @@ func metaschema(d *draft) *Schema {
 	return m.schema
 }
 
-// metaschemas are compiled when they are first asked for.
+// metaschemas are compiled on first use.
 var metaschemas [since2020 + 1]struct { //nolint:gochecknoglobals // each is the same whoever asks first
 	once   sync.Once
 	schema *Schema
 }
 
-// checkSchema returns what is wrong with a value as a schema; at is its place in the document. A metaschema is taken
-// as it is: it has none itself.
+// checkSchema returns the violations of a metaschema by a value; at is the path of the value in its document. A
+// metaschema itself is not checked.
 func (s *Schema) checkSchema(w work, raw any, at []string) []Finding {
 	if s == nil {
 		return nil

@@ -5,38 +5,38 @@ import (
 	"purser/internal/document"
 )
 
-// Outline says how checks read the schemas of a document, for programs that describe it. The document can be any
-// mapping, also one that nothing can be checked with.
+// Outline describes how checks read the schemas of a document, for programs that document it. The document can be any
+// mapping, even one that cannot be used for checks.
 type Outline struct {
 	graph *graph
 	draft *draft
-	nodes map[*document.Member]*node // by the first member of the schema
-	// IsUnknown says that $schema names an unknown draft. The document is then read as Draft 4.
+	nodes map[*document.Member]*node // by the schema's first member
+	// IsUnknown means that $schema is an unknown draft. The document is then read as Draft 4.
 	IsUnknown bool
-	Bytes     int // that it takes in memory, roughly
+	Bytes     int // estimated memory
 }
 
-// Target is where a reference leads.
+// Target is the target of a reference.
 type Target struct {
 	Where  Where
 	Path   []string // within the document, if it is Here
-	Schema any      // the same
+	Schema any      // the schema there, if it is Here
 }
 
-// Where is the target of a reference.
+// Where is the kind of a target.
 type Where uint8
 
-// The zero value is that of references in a document that is too large or too deep to be checked with.
+// The zero value is that of references in a document that is too large or too deep for checks.
 const (
 	Unread  Where = iota
 	Here          // to a part of the document
-	Nowhere       // to a part that it does not have
+	Nowhere       // to a missing part of the document
 	Known         // to a metaschema, or another DataSchema by its name
-	Outside       // to another document, or the reference is no text
+	Outside       // to another document, or the reference is not a string
 )
 
-// NewOutline reads the schemas of a document, with the options' AssertFormats alone, and counts what that takes. The
-// error is the meter's, as it came.
+// NewOutline reads the schemas of a document, and counts the work. It uses no options but AssertFormats. The only
+// errors are those of meter, returned unwrapped.
 func NewOutline(meter *budget.Meter, schema document.Mapping, options Options) (o *Outline, err error) {
 	defer stopped(&err)
 	w := work{meter}
@@ -77,12 +77,12 @@ func (o *Outline) node(schema document.Mapping) *node {
 	return o.nodes[&schema[0]]
 }
 
-// IsDraft4 reports whether a schema of the document is one of Draft 4: booleans are no schemas, and exclusiveMinimum
-// and exclusiveMaximum are flags.
+// IsDraft4 reports whether a schema of the document belongs to Draft 4, in which booleans are not schemas, and
+// exclusiveMinimum and exclusiveMaximum are flags.
 func (o *Outline) IsDraft4(schema document.Mapping) bool { return o.draftOf(schema) == draft4 }
 
-// Keywords returns the members of a schema that count, and those that no draft knows: without the keywords of other
-// drafts, and those that a $ref hides.
+// Keywords returns the members of a schema without keywords that only other drafts have, and without those that a $ref
+// hides. It keeps members that no draft knows.
 func (o *Outline) Keywords(schema document.Mapping) document.Mapping {
 	d, kept := o.draftOf(schema), make(document.Mapping, 0, len(schema))
 	for i, member := range schema {
@@ -97,7 +97,7 @@ func (o *Outline) Keywords(schema document.Mapping) document.Mapping {
 	return kept
 }
 
-// reads reports whether a keyword is not one of other drafts alone.
+// reads reports whether a keyword belongs to the draft, or to none at all.
 func (d *draft) reads(keyword string) bool {
 	switch keyword {
 	case "const":
@@ -118,13 +118,13 @@ func (d *draft) reads(keyword string) bool {
 	return true
 }
 
-// Asserts reports whether checks with a schema of the document compare texts with a format.
+// Asserts reports whether checks with a schema of the document assert a format.
 func (o *Outline) Asserts(schema document.Mapping, format string) bool {
 	return o.graph.asserts(o.draftOf(schema)) && formatOf(format) != nil
 }
 
-// Target returns where a keyword of a schema leads: $ref, or $dynamicRef or $recursiveRef, which in checks can lead
-// elsewhere.
+// Target returns the target of a keyword of a schema: $ref, $dynamicRef or $recursiveRef. The latter two may have other
+// targets in checks.
 func (o *Outline) Target(schema document.Mapping, keyword string) Target {
 	n := o.node(schema)
 	if n == nil {

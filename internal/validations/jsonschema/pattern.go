@@ -12,12 +12,12 @@ import (
 // pattern is a regular expression of a schema.
 type pattern struct {
 	compiled *regexp.Regexp
-	size     int // steps of the compiled program, which is what a byte of text costs at most
+	size     int // instructions of the compiled program, which is the maximum cost of a byte of text
 }
 
-// readPattern translates a pattern into RE2: one of Python in Draft 4, as the reference reads it, and one of ECMA-262
-// later. Whatever RE2 does not have is an error that names it. A pattern that is larger than all patterns of a schema
-// may be is not compiled.
+// readPattern translates a pattern to RE2. In Draft 4 it is a Python pattern, as in the reference, and in later drafts
+// one of ECMA-262. The error names a construct that RE2 lacks. It does not compile a pattern that is larger than all
+// patterns of a schema together may be.
 func readPattern(w work, written string, d *draft) (pattern, error) {
 	if err := unsupported(written); err != nil {
 		return pattern{}, err
@@ -32,7 +32,7 @@ func readPattern(w work, written string, d *draft) (pattern, error) {
 	}
 	size := instructions(tree)
 	if w.spend(len(written) * describeByte); size > maxPrograms {
-		return pattern{size: size}, nil // which no schema may have
+		return pattern{size: size}, nil // too large for any schema
 	}
 	w.spend(programBase + size*programSteps)
 	program, err := syntax.Compile(tree.Simplify())
@@ -48,7 +48,7 @@ func readPattern(w work, written string, d *draft) (pattern, error) {
 
 const needsRE2 = "patterns need RE2 syntax, which has no lookarounds and no back-references"
 
-// reasonOf words an error of the regular expression parser.
+// reasonOf returns an error of the regular expression parser in other words.
 func reasonOf(err error) error {
 	said, ok := errors.AsType[*syntax.Error](err)
 	if !ok {
@@ -57,7 +57,7 @@ func reasonOf(err error) error {
 	return fmt.Errorf("%s (%s: %s)", needsRE2, said.Code, strconv.Quote(said.Expr))
 }
 
-// lookarounds are what groups begin with that RE2 does not have.
+// lookarounds are the beginnings of groups that RE2 lacks.
 var lookarounds = []struct{ opens, name string }{
 	{"(?=", "look-ahead"},
 	{"(?!", "negative look-ahead"},
@@ -68,7 +68,7 @@ var lookarounds = []struct{ opens, name string }{
 	{"(?(", "conditional group"},
 }
 
-// unsupported returns the first construct of a pattern that RE2 does not have, with its place.
+// unsupported returns an error for the first construct of a pattern that RE2 lacks, with its position.
 func unsupported(written string) error {
 	class := false
 	for i := 0; i < len(written); i++ {
@@ -98,9 +98,9 @@ func lacks(name, written string, at int) error {
 	return fmt.Errorf("%s (here: the %s %s at character %d)", needsRE2, name, written, at+1)
 }
 
-// fromPython rewrites what the two dialects both have but read differently: in Python $ also matches before a newline
-// that ends the text, which matters to every block scalar, and the very end is \Z. A pattern that sets flags is left
-// alone, since a flag can change what $ means.
+// fromPython translates what RE2 reads differently: in Python, $ also matches before a final newline, which matters for
+// every block scalar, and \Z matches only at the end. It does not change a pattern that sets flags, which can change
+// the meaning of $.
 func fromPython(written string) string {
 	if !strings.ContainsAny(written, `$Z`) || setsFlags(written) {
 		return written
@@ -117,15 +117,15 @@ func fromPython(written string) string {
 	})
 }
 
-// Whitespace as ECMA-262 has it, and all else.
+// Classes of white space in ECMA-262, and of all other characters.
 const (
 	space    = `\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}`
 	notSpace = `\x{0}-\x{8}\x{e}-\x{1f}\x{21}-\x{9f}\x{a1}-\x{167f}\x{1681}-\x{1fff}\x{200b}-\x{2027}\x{202a}-\x{202e}` +
 		`\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
 )
 
-// fromECMA rewrites what ECMA-262 writes otherwise or reads differently: \s has the spaces of Unicode, $ is the very
-// end, \uXXXX, \cX, \/ and names of scripts.
+// fromECMA translates what RE2 writes or reads differently: \s includes Unicode spaces, $ matches only at the end, and
+// \uXXXX, \cX, \/ and names of scripts.
 func fromECMA(written string) string {
 	return translate(written, func(escape string, class bool) string {
 		switch {
@@ -162,7 +162,7 @@ func fromECMA(written string) string {
 // longEscape matches an escape of more than one character.
 var longEscape = regexp.MustCompile(`^\\(?:u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|c[A-Za-z]|[pP]\{[^}]*\})`)
 
-// translate copies a pattern and lets to change its escapes and what $ stands for; class tells that these are within
+// translate copies a pattern and replaces its escapes and $ by the results of to. class means that they are within
 // brackets.
 func translate(written string, to func(escape string, class bool) string) string {
 	var b strings.Builder
@@ -194,7 +194,7 @@ func translate(written string, to func(escape string, class bool) string) string
 	return b.String()
 }
 
-// classStart returns how many bytes may open a class without ending it: ^ and ].
+// classStart returns the number of bytes at the start of a class that do not end it: ^ and ].
 func classStart(rest string) int {
 	n := 0
 	if strings.HasPrefix(rest, "^") {
@@ -219,7 +219,8 @@ func setsFlags(written string) bool {
 	}
 }
 
-// instructions returns about how many instructions a pattern compiles to: what it repeats is there that many times.
+// instructions estimates the number of instructions to which a pattern compiles. Repeated parts count as often as they
+// are repeated.
 func instructions(tree *syntax.Regexp) int {
 	n := 1 + len(tree.Rune)
 	for _, sub := range tree.Sub {
@@ -231,5 +232,5 @@ func instructions(tree *syntax.Regexp) int {
 	return n
 }
 
-// steps is the maximum cost of matching the pattern with a text of n bytes.
+// steps returns the maximum cost of matching the pattern with a text of n bytes.
 func (p *pattern) steps(bytes int) int { return matchSteps + p.size*(bytes+1)*matchByte }

@@ -14,13 +14,13 @@ import (
 type reference struct {
 	keyword  string
 	written  string
-	fragment string // what follows the #, without slashes at its start
-	other    string // the DataSchema that it names, if any
-	to       *node  // nil if it leads nowhere
-	anchor   string // by which a $dynamicRef finds its target among those that a check has come through
+	fragment string // the text after #, without leading slashes
+	other    string // the DataSchema that it refers to; "" if none
+	to       *node  // nil if it has no target
+	anchor   string // identifies the target of a $dynamicRef among the schemas on the check's path
 }
 
-// refer reads the references of a schema and reports whether it has a $ref. A null is none, as in Python.
+// refer reads the references of a schema and reports whether it has a $ref. As in Python, null is not a reference.
 func (g *graph) refer(n *node) bool {
 	switch n.draft() {
 	case draft2019:
@@ -46,8 +46,8 @@ func newReference(keyword string, m mapping) *reference {
 	return &reference{keyword: keyword, written: written}
 }
 
-// resolve finds what each reference leads to. A target that is not a schema by its place becomes one, and one in
-// another document brings all schemas of that; so there can be more references then.
+// resolve determines the target of each reference. A target that is not at the place of a schema becomes a schema, and
+// one in another document adds all schemas of that document, which may have further references.
 func (g *graph) resolve() {
 	for i := 0; i < len(g.nodes); i++ { //nolint:intrange // target adds nodes
 		n := g.nodes[i]
@@ -61,7 +61,7 @@ func (g *graph) resolve() {
 	}
 }
 
-// bookend notes the anchor of a dynamic reference. Without a dynamic anchor where it leads, it is like a $ref.
+// bookend sets the anchor of a dynamic reference. Without a dynamic anchor at its target, the reference is like a $ref.
 func (r *reference) bookend() {
 	switch {
 	case r.to == nil:
@@ -70,7 +70,7 @@ func (r *reference) bookend() {
 	}
 }
 
-// target finds what a reference leads to.
+// target determines the target of a reference.
 func (g *graph) target(n *node, r *reference) {
 	g.spend(lookupSteps*(1+strings.Count(r.written, "/")) + len(r.written)*describeByte)
 	uri, fragment := join(n.resource.uri, r.written)
@@ -96,8 +96,8 @@ func (g *graph) target(n *node, r *reference) {
 // otherName matches the names of DataSchemas (spec/api.md §2.5).
 var otherName = regexp.MustCompile(`^[a-zA-Z]+/[a-zA-Z]+/v\d+$`)
 
-// References returns the names of the DataSchemas that a schema may refer to, given as compact JSON text. Some may only
-// look like references.
+// References returns the names of the DataSchemas to which a schema, given as compact JSON text, may refer. It may also
+// return names that are not in references.
 func References(schema []byte) (names []string) {
 	for _, keyword := range [...]string{`"$ref":"`, `"$dynamicRef":"`} {
 		for rest := schema; ; {
@@ -115,8 +115,8 @@ func References(schema []byte) (names []string) {
 	return slices.Compact(names)
 }
 
-// resource returns the resource with a URI or, if it is the name of one, a DataSchema; nil if there is no such
-// document. It reads other documents when something refers to them first.
+// resource returns the resource with a URI, or the DataSchema if it is the name of one; nil if there is none. It reads
+// other documents on the first reference to them.
 func (g *graph) resource(uri, name string) *resource {
 	if r, ok := g.resources[uri]; ok {
 		return r
@@ -137,7 +137,7 @@ func (g *graph) resource(uri, name string) *resource {
 	return g.resources[uri]
 }
 
-// read reads another DataSchema, nil if it cannot be used.
+// read reads another DataSchema. It returns nil if that cannot be used.
 func (g *graph) read(uri string, written []byte) *resource {
 	if r, ok := g.resources[uri]; ok {
 		return r
@@ -155,7 +155,7 @@ func (g *graph) read(uri string, written []byte) *resource {
 	return g.resources[uri]
 }
 
-// within returns the schema of a resource that a fragment points to, or nil.
+// within returns the schema of a resource to which a fragment points, or nil.
 func (g *graph) within(r *resource, fragment string) *node {
 	if fragment == "" {
 		return r.root
@@ -184,7 +184,7 @@ func (g *graph) within(r *resource, fragment string) *node {
 	return g.node(found, nil, g.nearest(r, steps), steps...)
 }
 
-// nearest returns the resource that a place belongs to.
+// nearest returns the resource to which the value at a path belongs.
 func (g *graph) nearest(r *resource, steps []string) *resource {
 	for i := len(steps) - 1; i > 0; i-- {
 		if n, ok := g.byPlace[place{r.source, pointer(steps[:i])}]; ok {

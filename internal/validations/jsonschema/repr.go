@@ -9,14 +9,14 @@ import (
 	"purser/internal/document"
 )
 
-// message collects text up to maxMessage bytes; what comes after is dropped without being made.
+// message collects text up to maxMessage bytes and drops the rest.
 type message struct {
 	strings.Builder
 }
 
 func (m *message) full() bool { return m.Len() > maxMessage }
 
-// String returns the text, cut at a rune border and ended with … if it was too long.
+// String returns the text. If it was too long, it is cut at a character and ends with "…".
 func (m *message) String() string { return cut(m.Builder.String(), maxMessage) }
 
 // cut shortens a text to a maximum number of bytes.
@@ -67,7 +67,7 @@ func (m *message) repr(v any) *message {
 	return m
 }
 
-// series writes the reprs of items with commas between them.
+// series writes the reprs of items, separated by commas.
 func (m *message) series(items []any) *message {
 	for i, item := range items {
 		if m.full() {
@@ -95,7 +95,7 @@ func (m *message) dict(v mapping) {
 	m.add("}")
 }
 
-// quote writes s as repr() of a str: in single quotes unless only double quotes save escaping.
+// quote writes s as repr() of a str does: in single quotes, unless double quotes avoid escapes.
 func (m *message) quote(s string) *message {
 	mark := '\''
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
@@ -123,7 +123,7 @@ func (m *message) character(r, mark rune) {
 		m.WriteString(`\r`)
 	case r == '\t':
 		m.WriteString(`\t`)
-	case unicode.IsPrint(r): // letters, marks, numbers, punctuation, symbols and the space, as str.isprintable()
+	case unicode.IsPrint(r): // approximates str.isprintable()
 		m.WriteRune(r)
 	case r < 0x100:
 		fmt.Fprintf(m, `\x%02x`, r)

@@ -10,7 +10,7 @@ type objectRules struct {
 	patterns    []patternRule
 	additional  *node // nil if the keyword is absent or a boolean
 	closed      bool  // additionalProperties is false
-	isComplete  bool  // additionalProperties is there, so every member is evaluated
+	isComplete  bool  // additionalProperties is set, so every member is evaluated
 	names       *node
 	unevaluated *node
 }
@@ -24,9 +24,9 @@ type arrayRules struct {
 	closed         bool // no items are allowed after the prefix
 	isComplete     bool // every item is evaluated
 	contains       *node
-	least, most    int // of items that contains matches
+	least, most    int // bounds of the number of items that match contains
 	hasLeast       bool
-	marksContained bool // what contains matches is evaluated
+	marksContained bool // items that match contains are evaluated
 	unevaluated    *node
 }
 
@@ -116,7 +116,7 @@ func (a *arrayRules) add(e *edge) {
 	case e.keyword == "items":
 		a.rest, a.restKeyword = e.to, e.keyword
 	case e.keyword == "additionalItems":
-		if a.prefix != nil { // else there is no end of a prefix that it could begin at
+		if a.prefix != nil { // otherwise, there is no prefix after which it could begin
 			a.rest, a.restKeyword = e.to, e.keyword
 		}
 	case e.keyword == "contains":
@@ -147,12 +147,12 @@ func (c *combinators) add(e *edge) {
 	}
 }
 
-// tracks reports whether the schema asks what others have evaluated.
+// tracks reports whether the schema depends on what others have evaluated.
 func (n *node) tracks() bool {
 	return n.objects != nil && n.objects.unevaluated != nil || n.arrays != nil && n.arrays.unevaluated != nil
 }
 
-// accepts returns the types that a value must have one of to satisfy the schema, as far as that is said at its root.
+// accepts returns the types that the root of the schema allows.
 func (n *node) accepts() typeSet {
 	for range maxSteps {
 		if n.types != 0 || n.ref == nil || n.ref.to == nil {
@@ -163,10 +163,10 @@ func (n *node) accepts() typeSet {
 	return n.types
 }
 
-// propertySet finds the schemas of properties.
+// propertySet maps names of properties to schemas.
 type propertySet struct {
 	list  []property
-	index map[string]*node // nil if searching one by one is as fast
+	index map[string]*node // nil if a linear search is as fast
 }
 
 type property struct {
@@ -174,7 +174,7 @@ type property struct {
 	to   *node
 }
 
-// fewProperties is how many properties are searched one by one.
+// fewProperties is the number of properties up to which a linear search is used.
 const fewProperties = 8
 
 func (s *propertySet) add(name string, to *node) {
@@ -211,7 +211,7 @@ type patternRule struct {
 	to   *node
 }
 
-// dependent is a schema that holds if a key is there.
+// dependent is a schema that applies if a key is present.
 type dependent struct {
 	keyword, name string
 	to            *node

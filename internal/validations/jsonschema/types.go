@@ -4,7 +4,7 @@ import (
 	"purser/internal/document"
 )
 
-// typeSet is the types that a schema names, as bits; zero if it names none.
+// typeSet is a set of types, as bits; zero if a schema does not restrict the type.
 type typeSet uint8
 
 const (
@@ -15,7 +15,7 @@ const (
 	typeObject
 	typeNumber
 	typeInteger
-	typeNamed // the keyword is there
+	typeNamed // the keyword is present
 )
 
 var typeNames = map[string]typeSet{
@@ -32,7 +32,8 @@ func typesOf(held any) typeSet {
 	return all
 }
 
-// has reports whether a value has one of the types, or none is named. In Draft 4, 1.0 is not an integer; later it is.
+// has reports whether the set is empty or contains a type of the value. In Draft 4, 1.0 is not an integer; in later
+// drafts it is.
 func (t typeSet) has(v any, d *draft) bool {
 	if t == 0 {
 		return true

@@ -1,11 +1,11 @@
 package jsonschema
 
-// seen is which members or items of a value schemas have evaluated.
+// seen is the set of members or items of a value that schemas have evaluated.
 type seen struct {
 	all   bool
 	names map[string]bool // of members
-	items int             // the first ones
-	some  map[int]bool    // others, by index
+	items int             // number of first items
+	some  map[int]bool    // other items, by index
 }
 
 func (s *seen) name(key string) {
@@ -22,7 +22,7 @@ func (s *seen) index(i int) {
 	s.some[i] = true
 }
 
-// add adds what another one has.
+// add adds all members and items of other.
 func (s *seen) add(other seen) {
 	s.all, s.items = s.all || other.all, max(s.items, other.items)
 	for key := range other.names {
@@ -33,7 +33,7 @@ func (s *seen) add(other seen) {
 	}
 }
 
-// unevaluated applies schemas to what no other has evaluated.
+// unevaluated applies schemas to the members and items that no other schema has evaluated.
 func (e *evaluation) unevaluated() {
 	switch v := e.value.(type) {
 	case mapping:
@@ -53,7 +53,7 @@ func (e *evaluation) unevaluated() {
 	}
 }
 
-// rest applies a schema to those of n members or items that are not evaluated. Those that false forbids are told in one
+// rest applies a schema to those of n members or items that are not evaluated. If the schema is false, they are one
 // finding.
 func (e *evaluation) rest(to *node, keyword string, n int, of func(i int) (at step, v any, isSeen bool)) {
 	if e.seen.all {

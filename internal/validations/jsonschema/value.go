@@ -12,7 +12,7 @@ import (
 	"purser/internal/document"
 )
 
-// Values are those of document: nil, bool, document.Number, string, []any and document.Mapping.
+// Values have the types of package document: nil, bool, document.Number, string, []any and document.Mapping.
 type mapping = document.Mapping
 
 var (
@@ -21,8 +21,8 @@ var (
 	errMore    = errors.New("there is more after its end")
 )
 
-// parse reads JSON text of any origin, of at most limit values; a negative limit means any number. Of a key written
-// twice the last value counts, at the place of the first.
+// parse parses JSON text from any source, of at most limit values, or of any number if limit is negative. Of a
+// duplicate key, it keeps the last value at the position of the first.
 func parse(w work, data []byte, limit int) (any, error) {
 	w.spend(len(data) * decodeByte)
 	if !json.Valid(data) {
@@ -36,7 +36,7 @@ func parse(w work, data []byte, limit int) (any, error) {
 	return t.value(v, 0)
 }
 
-// invalid returns what is wrong with a text that is not JSON.
+// invalid returns an error for a text that is not JSON.
 func invalid(data []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	var v any
@@ -50,11 +50,11 @@ func invalid(data []byte) error {
 	return fmt.Errorf("it is not JSON: %w", err)
 }
 
-// trimmer copies values into as little memory as they need, under limits.
+// trimmer copies values into memory of their size, within limits.
 type trimmer struct {
 	work
 
-	left int // values that may still come; negative means no limit
+	left int // number of further values allowed; negative means no limit
 }
 
 func (t *trimmer) value(v any, depth int) (any, error) {
@@ -113,7 +113,7 @@ func (t *trimmer) object(m mapping, depth int) (any, error) {
 	return trimmed, nil
 }
 
-// tooDeep counts the values in a value and reports whether it is nested deeper than documents are.
+// tooDeep counts the values in a value and reports whether it is nested more deeply than documents may be.
 func tooDeep(w work, v any, depth int) bool {
 	w.spend(lookupSteps)
 	if depth > maxDepth {
@@ -136,7 +136,7 @@ func tooDeep(w work, v any, depth int) bool {
 	return false
 }
 
-// size returns how many values there are in a value, itself included.
+// size returns the number of values in a value, including itself.
 func size(v any) int {
 	n := 1
 	switch v := v.(type) {

@@ -21,7 +21,7 @@ type stepKind uint8
 const (
 	isName stepKind = iota
 	isIndex
-	isRef // a reference was followed here
+	isRef // a reference was followed
 )
 
 func named(name string) step { return step{name: name} }
@@ -35,7 +35,7 @@ func (s step) String() string {
 	return s.name
 }
 
-// compare orders steps as texts, and those that are numbers by their value.
+// compare orders steps as strings, and numeric ones by value.
 func (s step) compare(other step) int {
 	if s.kind == isIndex && other.kind == isIndex {
 		return cmp.Compare(s.index, other.index)
@@ -54,34 +54,35 @@ func (s step) compare(other step) int {
 
 func compareSteps(a, b []step) int { return slices.CompareFunc(a, b, step.compare) }
 
-// violation is where something is wrong, and what.
+// violation is a violation of a keyword by a value.
 type violation struct {
 	node    *node  // the schema
-	keyword string // its keyword; empty if the schema is false
+	keyword string // its keyword; "" if the schema is false
 	value   any
-	data    []step // the path to the value
-	route   []step // the path to the keyword, with the references on it
+	data    []step // the path of the value
+	route   []step // the path of the keyword, including references
 	scope   []*resource
-	names   []step // what follows the keyword: the property and the index in dependencies
-	extras  []any  // what the words need: the items or names that are not allowed, or a dependency
-	note    string // the same, as text
+	names   []step // the path after the keyword: the property and the index in dependencies
+	extras  []any  // details for the message: the items or names that are not allowed, or a dependency
+	note    string // a detail as text
 	added   *Violation
-	count   int // findings that it is
+	count   int // number of findings
 }
 
-// order sorts violations by their place in the data, then by the keyword.
+// order orders violations by their path in the data, then by keyword.
 func (v *violation) order(other *violation) int {
 	return cmp.Or(compareSteps(v.data, other.data), compareSteps(v.route, other.route))
 }
 
-// selection is the violations that are described: the first ones in order, since each gives a finding at least.
+// selection holds the violations that will be described: the first ones in order, each of which is at least one
+// finding.
 type selection struct {
 	first []violation
-	total int // findings of all of them
+	total int // number of findings of all violations
 }
 
-// add notes a violation at the current place, unless nobody asks what is wrong. It goes after its equals: those of one
-// keyword of an extension come in its order.
+// add notes a violation at the current place, unless violations are not needed. It comes after equal ones, which
+// preserves the order of those of an extension's keyword.
 func (c *run) add(v violation) {
 	if c.quiet > 0 {
 		return
@@ -108,7 +109,7 @@ func (c *run) add(v violation) {
 	c.found.first = slices.Insert(c.found.first, at, v)
 }
 
-// describe puts violations into words.
+// describe converts violations to findings.
 func (c *run) describe() []Finding {
 	var findings []Finding
 	for i := range c.found.first {
@@ -139,8 +140,8 @@ func textSize(steps []string) int {
 	return n
 }
 
-// paths returns the path to the value and the one to the keyword, without the references on it, as Python shows it.
-// Keywords of extensions show the references (spec/property-groups.md §4).
+// paths returns the path of the value and that of the keyword, without references, as in Python. Paths to keywords of
+// extensions include references (spec/property-groups.md §4).
 func (v *violation) paths() (instance []string, schema string) {
 	instance = make([]string, 0, len(v.data))
 	for _, s := range v.data {
@@ -162,7 +163,7 @@ func (v *violation) paths() (instance []string, schema string) {
 	return instance, "." + strings.Join(parts, ".")
 }
 
-// showsNames reports whether the message shows nothing of the data but names of members.
+// showsNames reports whether the message contains names of members, but no other part of the data.
 func (v *violation) showsNames() bool {
 	switch v.keyword {
 	case "required", "additionalProperties", "dependencies", "dependentRequired", "unevaluatedProperties":
@@ -171,7 +172,7 @@ func (v *violation) showsNames() bool {
 	return v.added != nil
 }
 
-// shownKeyword is the keyword that Python names. In Draft 4 an exclusive bound is a flag beside the bound.
+// shownKeyword returns the keyword as Python names it. In Draft 4 an exclusive bound is a flag of the bound.
 func (v *violation) shownKeyword() string {
 	if v.node.draft() == draft4 {
 		switch v.keyword {
@@ -184,7 +185,7 @@ func (v *violation) shownKeyword() string {
 	return v.keyword
 }
 
-// atMost cuts findings, of which there were total, down to maxFindings.
+// atMost cuts findings, the first of total ones, down to maxFindings.
 func atMost(findings []Finding, total int) []Finding {
 	if total <= maxFindings {
 		return findings

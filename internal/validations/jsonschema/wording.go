@@ -9,10 +9,10 @@ import (
 // held returns the value of the violated keyword.
 func (v *violation) held() any { return v.node.members.At(v.shownKeyword()) }
 
-// words returns the messages of python-jsonschema 4.10 about the violation: one, except for required, which has one for
-// each key, of which only the first are returned.
+// words returns the messages of python-jsonschema 4.10 about the violation: a single one, or the first ones, one per
+// key, of required.
 func (v *violation) words(w work, most int) []string {
-	w.spend(shownSize(v.value) / copyBytes) // a text may be searched to its end for quotes
+	w.spend(shownSize(v.value) / copyBytes) // the search for quotes may read all of a text
 	if v.keyword != "required" {
 		return []string{v.message(w).String()}
 	}
@@ -35,7 +35,7 @@ func (v *violation) words(w work, most int) []string {
 	return said
 }
 
-// shownSize returns how many bytes of texts a value has, as far as a message can show it.
+// shownSize returns the length of the strings in a value, as far as a message can show them.
 func shownSize(v any) int {
 	switch v := v.(type) {
 	case string:
@@ -60,7 +60,7 @@ func shownSize(v any) int {
 	return 0
 }
 
-// ends are the messages that are the value and these words.
+// ends are messages that consist of the value and a text.
 var ends = map[string]string{
 	"anyOf":         " is not valid under any of the given schemas",
 	"contains":      " does not contain items matching the given schema",
@@ -73,7 +73,7 @@ var ends = map[string]string{
 	"uniqueItems":   " has non-unique elements",
 }
 
-// middles are the messages that are the value, these words, and what the keyword holds.
+// middles are messages that consist of the value, a text, and the keyword's value.
 var middles = map[string]string{
 	"enum":             " is not one of ",
 	"maximum":          " is greater than the maximum of ",
@@ -125,7 +125,7 @@ func (v *violation) message(w work) *message {
 	return v.unresolved(m)
 }
 
-// unresolved words a reference that leads nowhere, or that leads back to itself for ever.
+// unresolved writes the message for a reference without a target, or with an endless cycle of references.
 func (v *violation) unresolved(m *message) *message {
 	r := v.node.ref
 	if v.keyword != "$ref" {
@@ -148,7 +148,8 @@ func (v *violation) types(m *message) *message {
 	return m.repr(v.held())
 }
 
-// oneOf words a value that none or several of the schemas take. Python names the first of several last.
+// oneOf writes the message for a value that is valid against none or several of the schemas. Like Python, it names the
+// first of several last.
 func (v *violation) oneOf(m *message) *message {
 	if v.note == "" {
 		return m.repr(v.value).add(ends["anyOf"])
@@ -182,7 +183,7 @@ func (v *violation) additionalProperties(w work, m *message) *message {
 	return m.series(extras).add(verb, " not match any of the regexes: ").series(known)
 }
 
-// additional returns the keys that neither properties nor patternProperties know, in the order written.
+// additional returns the keys that neither properties nor patternProperties describe, in written order.
 func (v *violation) additional(w work) (extras []any) {
 	m, _ := v.value.(mapping)
 	rules := v.node.objects

@@ -4,26 +4,26 @@ import (
 	"purser/internal/budget"
 )
 
-// work counts steps, and ends a check or a compilation that takes too many of them.
+// work counts steps, and stops a check or a compilation that exceeds the budget.
 //
-// It ends them by a panic, because the library cannot be told to stop and would otherwise go on for as long as the
-// schema makes it. Check and Compile recover it (stopped), so that nothing of it is seen outside this package. The
-// library recovers no panics but its own, and keeps no state that one could leave half changed.
+// It stops by panicking, because the library cannot be stopped otherwise. Check and Compile recover the panic (see
+// stopped), so that it is not visible outside of this package. The library recovers only its own panics, and keeps no
+// state that a panic could corrupt.
 //
-// Without a meter nothing is counted: that is for what is embedded.
+// Without a meter nothing is counted, as for the embedded metaschemas.
 type work struct{ meter *budget.Meter }
 
-// stop is the value of work's panics.
+// stop is the value with which work panics.
 type stop struct{ err error }
 
-// spend counts steps that are about to be done.
+// spend counts steps before they are done.
 func (w work) spend(steps int) {
 	if w.meter != nil {
 		w.must(w.meter.Spend(steps))
 	}
 }
 
-// must stops the work if there is an error.
+// must stops the work if err is not nil.
 func (w work) must(err error) {
 	if err != nil {
 		panic(stop{err})
@@ -36,8 +36,8 @@ func (w work) matches(p *pattern, text string) bool {
 	return p.compiled.MatchString(text)
 }
 
-// stopped gives the error of work that was stopped to the function that defers it. The error is not wrapped: to
-// budget.About it is then still the one that came from the budget.
+// stopped sets err to the error of stopped work, in a function that defers it. It does not wrap the error, so that
+// budget.About recognizes it.
 func stopped(err *error) {
 	switch r := recover().(type) {
 	case nil:
