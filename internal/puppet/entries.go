@@ -111,8 +111,8 @@ func (p *instanceParser) parseType(typed document.Member) (name string, resource
 	}
 	return name, resources, isHash && isName
 }
+
 // parseResource returns e with its parameters, and whether these and the title are valid.
-// parseResource returns e with its parameters; ok is false if they or the title are invalid.
 func (p *instanceParser) parseResource(e entry, parameters any) (entry, bool) {
 	of, isHash := parameters.(document.Mapping)
 	switch {
