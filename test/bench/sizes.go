@@ -21,8 +21,8 @@ const fivefold = 5
 // mostRounds bounds the rounds of row 27, which take long.
 const mostRounds = 3
 
-// pageRepeats is how often a page is read in a round: often enough that the garbage of the stages before is collected by
-// then.
+// pageRepeats is the number of times that a page is read in a round. It is large enough that the garbage of earlier
+// stages is collected during it.
 const pageRepeats = 2000
 
 // sized is a server with a site of a given size, and the times of each stage.
