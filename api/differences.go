@@ -24,7 +24,7 @@ func (s *server) diff(w http.ResponseWriter, r *http.Request) error {
 
 // GET /api/v1.0/revisions/{revision}/deepdiff/{other}
 func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
-	form, err := diffForm(r)
+	form, submitted, err := diffForm(r)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,9 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	found, err := s.questions(r).DeepDiff(r.Context(), before, after, form != formDeep)
+	found, err := s.questions(r).DeepDiff(r.Context(), before, after, queries.DeepDiffOptions{
+		All: form != formDeep, Submitted: submitted,
+	})
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
@@ -81,21 +83,23 @@ const (
 	formUnified = "unified"
 )
 
-// diffForm returns the form that the parameter format or, without it, Accept asks for.
-func diffForm(r *http.Request) (string, error) {
+// diffForm returns the form that the parameter format or, without it, Accept asks for, and whether submitted documents
+// are to be compared.
+func diffForm(r *http.Request) (form string, submitted bool, err error) {
 	q := readQuery(r)
-	switch form := q.text("format"); form {
+	submitted = !q.flag("rendered", true)
+	switch form = q.text("format"); form {
 	case formDeep, formPatch, formUnified:
-		return form, q.error()
+		return form, submitted, q.error()
 	case "":
 	default:
 		q.fail("format", "It can be %s, %s or %s.", formDeep, formPatch, formUnified)
 	}
 	switch negotiate(r, typePatch, typeText) {
 	case typePatch:
-		return formPatch, q.error()
+		return formPatch, submitted, q.error()
 	case typeText:
-		return formUnified, q.error()
+		return formUnified, submitted, q.error()
 	}
-	return formDeep, q.error()
+	return formDeep, submitted, q.error()
 }

@@ -246,6 +246,13 @@ func TestErrors(t *testing.T) {
 				"    diagnostic: At .metadata (line 2). Add it.\n", "Content-Type", "application/x-yaml"),
 			"not valid\n  [acme/Host/v1, site] h: no storagePolicy\n    At .metadata (line 2). Add it.",
 		},
+		"of a rendered document": {
+			answer(400, "kind: Status\nmessage: not valid\ndetails:\n  errorType: InvalidDocumentFormat\n  messageList:\n"+
+				"  - message: x is not of type 'integer'\n    documents: [{schema: acme/Host/v1, layer: site, name: h}]\n"+
+				"    diagnostic: {schema_path: .properties.n.type, error_section: {n: x}}\n", "Content-Type", "application/x-yaml"),
+			"not valid\n  [acme/Host/v1, site] h: x is not of type 'integer'\n" +
+				"    The rule is .properties.n.type of the document's schema.",
+		},
 		"YAML of others": {
 			answer(404, "? [a]\n: b\n", "Content-Type", "application/x-yaml"),
 			`http://purser.example answers 404 Not Found, not in Purser's form but as "application/x-yaml"; is there a proxy before ` +

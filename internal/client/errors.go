@@ -98,8 +98,8 @@ func (c *Client) errorOf(ctx context.Context, answer Answer) error {
 
 // message is one of the messages of an error.
 type message struct {
-	Message    *string `json:"message"`
-	Diagnostic string  `json:"diagnostic"` // where it is wrong, and the way out
+	Message    *string         `json:"message"`
+	Diagnostic json.RawMessage `json:"diagnostic"` // where it is wrong and the way out, or the violated rule
 	Documents  []struct {
 		Schema string `json:"schema"`
 		Layer  string `json:"layer"`
@@ -116,10 +116,23 @@ func (m message) text() string {
 	if len(m.Documents) == 1 {
 		text = document.Identity(m.Documents[0]).String() + ": " + text
 	}
-	if m.Diagnostic != "" {
-		text += "\n    " + m.Diagnostic
+	if diagnostic := m.diagnostic(); diagnostic != "" {
+		text += "\n    " + diagnostic
 	}
 	return Printable(text)
+}
+
+// diagnostic returns the diagnostic as text.
+func (m message) diagnostic() (text string) {
+	var rule struct {
+		Path string `json:"schema_path"`
+	}
+	switch {
+	case json.Unmarshal(m.Diagnostic, &text) == nil:
+	case json.Unmarshal(m.Diagnostic, &rule) == nil && rule.Path != "":
+		text = "The rule is " + rule.Path + " of the document's schema."
+	}
+	return text
 }
 
 // jsonOf returns the body of an answer that is an error as JSON: errors are in YAML where YAML or a text was asked for.

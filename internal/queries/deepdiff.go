@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"slices"
 
 	"purser/internal/document"
@@ -18,39 +19,85 @@ type DeepDifference struct {
 	Documents []revisions.DocumentDifference
 }
 
-// DeepDiff returns the difference of two revisions, down to their rendered documents; 0 is the revision without any. Of
-// buckets the higher number is the newer one, as for Diff. Documents count as modified if what was submitted differs
-// (spec/api.md §6.2), or, with all, if they are rendered differently. Faults: NotFound, Gone, those of rendering.
-func (v View) DeepDiff(ctx context.Context, before, after int64, all bool) ([]DeepDifference, error) {
+// DeepDiffOptions choose what DeepDiff compares. The zero value is as in the reference (spec/api.md §6.2): the rendered
+// forms of those documents whose submitted forms differ.
+type DeepDiffOptions struct {
+	All       bool // all documents that are rendered differently
+	Submitted bool // the submitted forms, which needs no rendering
+}
+
+// DeepDiff returns the difference of two revisions, down to their documents; 0 is the revision without any. Of buckets
+// the higher number is the newer one, as for Diff. Faults: NotFound, Gone, those of rendering.
+func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDiffOptions) ([]DeepDifference, error) {
 	found, err := v.compare(ctx, before, after)
 	if err != nil {
 		return nil, err
 	}
-	cleartext := !v.viewer.Encrypted
-	older, err := v.readable(ctx, revisions.RenderKey{Revision: before, Stamp: found.Stamps[before], Cleartext: cleartext})
+	compared := v.renderedForms
+	if options.Submitted {
+		compared = v.submittedForms
+	}
+	gone, come, err := compared(ctx, found, before, after, options)
 	if err != nil {
 		return nil, err
 	}
-	newer, err := v.readable(ctx, revisions.RenderKey{Revision: after, Stamp: found.Stamps[after], Cleartext: cleartext})
-	if err != nil {
-		return nil, err
-	}
-	var gone, come map[string][]*revisions.Stored
-	if all {
-		gone, come = revisions.GroupByBucket(notIn(older, newer)), revisions.GroupByBucket(notIn(newer, older))
-	} else {
-		gone = revisions.GroupByBucket(rendered(found.Gone, older))
-		come = revisions.GroupByBucket(rendered(found.Come, newer))
-	}
+	goneFrom, comeTo := revisions.GroupByBucket(gone), revisions.GroupByBucket(come)
 	differences := []DeepDifference{}
 	for _, bucket := range bucketDifferences(found, before, after) {
-		documents := revisions.DocumentDifferences(gone[bucket.Bucket], come[bucket.Bucket])
-		if !all {
+		documents := revisions.DocumentDifferences(goneFrom[bucket.Bucket], comeTo[bucket.Bucket])
+		if !options.All {
 			documents = pairedByName(documents)
 		}
 		differences = append(differences, DeepDifference{bucket, documents})
 	}
 	return differences, nil
+}
+
+// renderedForms returns the rendered documents that only one of two revisions has.
+func (v View) renderedForms(ctx context.Context, found revisions.Comparison, before, after int64,
+	options DeepDiffOptions,
+) (gone, come []*revisions.Stored, err error) {
+	cleartext := !v.viewer.Encrypted
+	older, err := v.readable(ctx, revisions.RenderKey{Revision: before, Stamp: found.Stamps[before], Cleartext: cleartext})
+	if err != nil {
+		return nil, nil, err
+	}
+	newer, err := v.readable(ctx, revisions.RenderKey{Revision: after, Stamp: found.Stamps[after], Cleartext: cleartext})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case options.All:
+		return notIn(older, newer), notIn(newer, older), nil
+	}
+	return rendered(found.Gone, older), rendered(found.Come, newer), nil
+}
+
+// submittedForms returns the documents that only one of two revisions has, as they were submitted; encrypted ones have
+// no data.
+func (v View) submittedForms(ctx context.Context, found revisions.Comparison, _, _ int64, _ DeepDiffOptions) (
+	gone, come []*revisions.Stored, err error,
+) {
+	var digests []document.Digest
+	for _, doc := range slices.Concat(found.Gone, found.Come) {
+		if !doc.Traits().Encrypted {
+			digests = append(digests, doc.Digest)
+		}
+	}
+	texts, err := v.store.Contents(ctx, digests)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read documents: %w", err)
+	}
+	with := func(documents []*revisions.Stored) []*revisions.Stored {
+		list := make([]*revisions.Stored, len(documents))
+		for i, doc := range documents {
+			same, text := *doc, *doc.Document
+			text.Data = texts[doc.Digest]
+			same.Document, same.Shared = &text, false
+			list[i] = &same
+		}
+		return list
+	}
+	return with(found.Gone), with(found.Come), nil
 }
 
 // pairedByName makes of a document that was deleted, and one of its schema and name that was created in another layer,

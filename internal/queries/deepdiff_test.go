@@ -2,6 +2,7 @@ package queries
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,17 +40,29 @@ func TestService_DeepDiff(t *testing.T) {
 			Gone: []*revisions.Stored{old[1], old[3], old[4]}, Come: come, Before: []string{"a"}, After: []string{"a"},
 		},
 	}
+	site.texts = map[document.Digest][]byte{}
+	for _, doc := range append(slices.Clone(site.compared.Gone), come...) {
+		site.texts[doc.Digest] = doc.Data
+	}
 	for _, c := range []struct {
-		name string
-		all  bool
-		want []string
+		name    string
+		options DeepDiffOptions
+		want    []string
 	}{
-		{"of what was submitted", false, []string{"gone deleted", "new created", "parent modified", "relayered modified"}},
-		{"of what is rendered", true, []string{
+		{"of what was submitted and is rendered", DeepDiffOptions{}, []string{
+			"gone deleted", "new created", "parent modified", "relayered modified",
+		}},
+		{"of what is rendered", DeepDiffOptions{All: true}, []string{
 			"child modified", "gone deleted", "new created", "parent modified", "relayered deleted", "relayered created",
 		}},
+		{"of what was submitted", DeepDiffOptions{All: true, Submitted: true}, []string{
+			"gone deleted", "new created", "parent modified", "relayered deleted", "relayered created",
+		}},
+		{"of what was submitted, in pairs", DeepDiffOptions{Submitted: true}, []string{
+			"gone deleted", "new created", "parent modified", "relayered modified",
+		}},
 	} {
-		got, err := service(site).DeepDiff(t.Context(), 1, 2, c.all)
+		got, err := service(site).DeepDiff(t.Context(), 1, 2, c.options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,14 +90,38 @@ func TestService_DeepDiff_zero(t *testing.T) {
 		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: docs},
 		compared: revisions.Comparison{Gone: docs, Before: []string{"a"}},
 	}
-	got, err := service(site).DeepDiff(t.Context(), 1, 0, false)
+	got, err := service(site).DeepDiff(t.Context(), 1, 0, DeepDiffOptions{})
 	if err != nil || len(got) != 1 || got[0].Difference != revisions.Created || len(got[0].Documents) != 2 ||
 		got[0].Documents[0].Difference != revisions.Deleted {
 		t.Errorf("differences %+v, %v", got, err)
 	}
 	site.compared.Missing = []int64{7}
-	if _, err := service(site).DeepDiff(t.Context(), 1, 7, false); fault.KindOf(err) != fault.NotFound {
+	if _, err := service(site).DeepDiff(t.Context(), 1, 7, DeepDiffOptions{}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("with a revision that does not exist: %v", err)
+	}
+}
+
+// What was submitted is compared without rendering, and without the data of encrypted documents.
+func TestService_DeepDiff_submitted(t *testing.T) {
+	t.Parallel()
+	secret := strings.Replace(cleartext, "cleartext", "encrypted", 1)
+	docs := parsed(t, widget("orphan", "{x: 1}", cleartext)+widget("pw", "{x: 2}", secret))
+	site := &site{
+		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: docs},
+		compared: revisions.Comparison{Come: docs, After: []string{"a"}},
+		texts:    map[document.Digest][]byte{docs[0].Digest: docs[0].Data, docs[1].Digest: []byte(`{"x":"hunter2"}`)},
+	}
+	if _, err := service(site).DeepDiff(t.Context(), 0, 1, DeepDiffOptions{All: true}); err == nil {
+		t.Error("rendered without a LayeringPolicy")
+	}
+	got, err := service(site).DeepDiff(t.Context(), 0, 1, DeepDiffOptions{All: true, Submitted: true})
+	if err != nil || len(got) != 1 || len(got[0].Documents) != 2 {
+		t.Fatalf("differences %+v, %v", got, err)
+	}
+	for i, want := range []string{`{"x":1}`, ""} {
+		if data := string(got[0].Documents[i].After.Data); data != want {
+			t.Errorf("%s: data %s, want %s", got[0].Documents[i].Name, data, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package e2e_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -172,6 +173,43 @@ func TestDeepDiff_unified(t *testing.T) {
 	back := s.get(t, "revisions/2/deepdiff/1?format=unified").text
 	if !strings.Contains(back, "-  size: 120\n+  size: 12\n") || !strings.Contains(back, "\n+data: 5\n") {
 		t.Errorf("the way back does not go back:\n%s", back)
+	}
+}
+
+// With rendered=false, what was submitted is compared: parents and abstract documents, also of revisions that cannot be
+// rendered, and by those who may not see the secrets that documents use.
+func TestDeepDiff_submitted(t *testing.T) {
+	t.Parallel()
+	g := startGuarded(t)
+	s := g.server
+	const secret = "hunter2-is-the-secret"
+	site := func(size int, password string) string {
+		return passphrase("pw", password) + docWith("acme/Widget/v1", "base", fmt.Sprintf("{size: %d}", size), ", labels: {k: v}") +
+			docWith("acme/Widget/v1", "user", "{}", ", substitutions: ["+fromPassphrase("{path: .pw}")+"]")
+	}
+	for _, size := range []int{1, 2} { // there is no LayeringPolicy
+		s.send(t, request{
+			method: http.MethodPut, path: "buckets/a/documents", body: site(size, fmt.Sprint(secret, size)),
+			header: map[string]string{"X-Auth-Token": g.of["admin"], "Content-Type": typeXYAML},
+		}).is(t, http.StatusOK)
+	}
+	for user, hidden := range map[string]string{
+		"admin": "Encrypted data of revision 2, bucket a: [deckhand/Passphrase/v1, site] pw changed", "reader": "",
+	} {
+		token := []string{"X-Auth-Token", g.of[user]}
+		s.get(t, "revisions/1/deepdiff/2?format=unified", token...).fails(t, http.StatusConflict, "LayeringPolicyNotFound")
+		text := s.get(t, "revisions/1/deepdiff/2?format=unified&rendered=false", token...).is(t, http.StatusOK).text
+		patch := s.get(t, "revisions/1/deepdiff/2?format=json-patch&rendered=false", token...).is(t, http.StatusOK).text
+		deep := s.get(t, "revisions/1/deepdiff/2?rendered=false", token...).is(t, http.StatusOK).text
+		if !strings.Contains(text, "-  size: 1\n+  size: 2\n") || !strings.Contains(patch, `"value":2`) || !strings.Contains(deep, "new_value: 2") {
+			t.Errorf("%s is not told what has changed:\n%s%s%s", user, text, patch, deep)
+		}
+		if strings.Contains(text, "user") || !strings.Contains(text, hidden) || strings.Contains(text+patch+deep, secret) {
+			t.Errorf("%s: want %q\n%s%s%s", user, hidden, text, patch, deep)
+		}
+		if strings.Contains(text+patch+deep, "Passphrase") != (hidden != "") {
+			t.Errorf("%s: the encrypted document is not shown, or to whom it must not\n%s%s%s", user, text, patch, deep)
+		}
 	}
 }
 

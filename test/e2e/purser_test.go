@@ -428,7 +428,9 @@ func TestPurser_secrets(t *testing.T) {
 		t.Errorf("a plan shows the secret:\n%s", plan.stdout)
 	}
 	admin.does(t, "push", "site", "site")
-	for _, args := range [][]string{{"diff", "1"}, {"diff", "1", "--rendered"}, {"diff", "1", "--rendered", "-f", "json-patch"}} {
+	for _, args := range [][]string{
+		{"diff", "1"}, {"diff", "1", "-f", "json-patch"}, {"diff", "1", "--rendered"}, {"diff", "1", "--rendered", "-f", "json-patch"},
+	} {
 		if text := admin.does(t, args...); strings.Contains(text, secret) || text == "" {
 			t.Errorf("purser %q shows the secret, or nothing:\n%s", args, text)
 		}
