@@ -91,7 +91,7 @@ type no string
 func (n no) Error() string { return string(n) }
 
 const (
-	exitNo     = 1 // there are findings, another status than expected, or a refused change
+	exitNo     = 1 // there are findings, the status is not the expected one, or a change was refused
 	exitFailed = 2 // the command failed
 )
 

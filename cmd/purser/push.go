@@ -113,8 +113,8 @@ func (p *push) put(ctx context.Context) (client.Written, error) {
 		return written, err
 	}
 	if !p.around.asks || p.MaxDeleted >= 0 {
-		return written, no(refused.Message +
-			"\nAdd --yes or --max-deleted to delete them, or see first what happens with --dry-run.")
+		return written, no(refused.Message + "\nWithout --yes or --max-deleted, a push deletes nothing unless you confirm" +
+			" it on a terminal; --dry-run shows what it would delete.")
 	}
 	plan := p.change
 	plan.DryRun, plan.MaxDeleted = true, -1
@@ -159,8 +159,7 @@ func (p *push) refused(err error) error {
 		return err
 	}
 	text := p.body.located(err.Error())
-	switch refused.Status {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusConflict, http.StatusPreconditionFailed:
+	if refused.Refusal() {
 		return no(text)
 	}
 	return errors.New(text)

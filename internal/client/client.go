@@ -164,7 +164,7 @@ func (c *Client) once(ctx context.Context, r Request) (Answer, error) {
 	if answer.Status/100 == 2 || slices.Contains(r.Others, answer.Status) {
 		return answer, c.expected(r, answer)
 	}
-	return Answer{}, c.errorOf(ctx, answer)
+	return Answer{}, c.errorOf(ctx, r, answer)
 }
 
 func (c *Client) build(ctx context.Context, r Request) (*http.Request, error) {

@@ -26,6 +26,7 @@ type Error struct {
 	Messages []string      // more, each about one thing; without Message
 	After    time.Duration // the server's Retry-After; 0 if there is none
 	Server   string        // its URL
+	Change   bool          // the request was to change something, or the dry run of a change
 }
 
 // Error implements error.
@@ -46,9 +47,14 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Refusal reports whether the server has understood a change, and its answer is no: because of what is there.
+// Refusal reports whether the server refused a change because of its content or of what is stored, and not because of
+// who sent it or of the server's state.
 func (e *Error) Refusal() bool {
-	return e.Type != "" && (e.Status == http.StatusConflict || e.Status == http.StatusPreconditionFailed)
+	switch e.Status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusConflict, http.StatusPreconditionFailed:
+		return e.Change && e.Type != ""
+	}
+	return false
 }
 
 func (e *Error) hint() string {
@@ -66,11 +72,11 @@ func (e *Error) hint() string {
 // maxText bounds what is shown of an answer that is not Purser's.
 const maxText = 200
 
-// errorOf returns the error that an answer tells.
-func (c *Client) errorOf(ctx context.Context, answer Answer) error {
+// errorOf returns the error that the answer to a request tells.
+func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 	e := &Error{
 		Status: answer.Status, After: retryAfter(answer.Header.Get("Retry-After"), answer.Header.Get("Date")),
-		Server: c.base.String(),
+		Server: c.base.String(), Change: r.Method != "" && r.Method != http.MethodGet && !r.Question,
 	}
 	var envelope struct {
 		Kind    string  `json:"kind"`

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/fault"
 	"purser/internal/revisions"
 )
 
@@ -47,10 +48,17 @@ func (v View) Resolve(ctx context.Context, id string) (number int64, err error) 
 	if err != nil {
 		return 0, fmt.Errorf("find revision %q: %w", revisions.Truncate(id), err)
 	}
-	if number == 0 {
-		return 0, revisions.UnknownRevision(id)
+	switch {
+	case number != 0:
+		return number, nil
+	case id == latest:
+		return 0, fault.New(fault.NotFound, "RevisionNotFound",
+			"The requested revision=latest was not found: there is no revision yet; the first change makes one")
+	case name.ByTag:
+		return 0, fault.New(fault.NotFound, "RevisionNotFound", "The requested revision=%s was not found: no revision has"+
+			" the tag", revisions.Truncate(id))
 	}
-	return number, nil
+	return 0, revisions.UnknownRevision(id)
 }
 
 // IsRevision reports whether a text has the form of a revision's name, or is an integer.

@@ -21,7 +21,7 @@ func TestService_Resolve(t *testing.T) {
 		}
 	}
 	_, err := service(&site{}).Resolve(t.Context(), "latest")
-	if err == nil || !strings.Contains(err.Error(), "The requested revision=latest was not found") {
+	if err == nil || !strings.Contains(err.Error(), "The requested revision=latest was not found: there is no revision yet") {
 		t.Errorf("latest of nothing: %v", err)
 	}
 	_, err = s.Resolve(t.Context(), strings.Repeat("é", 100))

@@ -248,7 +248,7 @@ Status would be: failure
 	p.run(t, "push", "site", "site", "-o", "json").exits(t, 0, `"revision":3`, `"place":"site/a.yaml:5:11"`)
 
 	p.writes(t, "bad.yaml", "a: 1\nb: [\n")
-	p.run(t, "push", "x", "site/a.yaml", "bad.yaml").exits(t, 2, "bad.yaml: document 1, line 2")
+	p.run(t, "push", "x", "site/a.yaml", "bad.yaml").exits(t, 1, "bad.yaml: document 1, line 2")
 	p.run(t, "push", "x", "nowhere").exits(t, 2, "nowhere: no such file")
 	p.writes(t, "none/README", "")
 	p.run(t, "push", "site", "none").exits(t, 2, "there are no documents in none")
@@ -280,6 +280,10 @@ func TestPurser_exitCodes(t *testing.T) {
 	p.run(t, "rollback", "1", "--dry-run").exits(t, 0, "Status would be: success")
 	p.does(t, "rollback", "1")
 	p.run(t, "rollback", "2", "--dry-run").exits(t, 1, "Status would be: failure\n")
+	p.run(t, "diff", "1", "2").exits(t, 0, "-  'n': 1\n+  'n': 10\n")
+	p.run(t, "render", "2").exits(t, 2, "[acme/Widget/v1, site] one", ".properties.n.maximum") // a question
+	p.writes(t, "broken.yaml", "- 1\n")
+	p.run(t, "push", "site", "broken.yaml").exits(t, 1)
 
 	// Missing results of other services are not errors.
 	p.writes(t, "set/gate/p.yaml", control("deckhand/ValidationPolicy/v1", "gate", "{validations: [{name: deckhand-schema-validation}, {name: site-validation}]}"))
