@@ -23,7 +23,7 @@ var (
 	// located is how the server begins what it says about a body: document 2 [acme/A/v1] a, line 7, column 3.
 	located = regexp.MustCompile(`^(?:The request body must be properly formatted YAML\. Details: )?` +
 		`(?:document \d+(?: \[[^\n]*?)?(?:, | \(from ))?line (\d+)\)?(?:, column (\d+))?:? ?`)
-	// diagnosed is where a message about a document's frame says that it is.
+	// diagnosed is where a message about a document's frame says that it is; the way out follows.
 	diagnosed = regexp.MustCompile(`^At (\S+) \(line (\d+), column (\d+)\) of document \d+, which begins at line \d+\. `)
 )
 
@@ -99,10 +99,7 @@ func frameRefusal(message fault.Message, start document.Position) refusal {
 		return refusal{f, start}
 	}
 	f.Path = strings.TrimSuffix(said[1], ".")
-	f.Advice = frameAdvice(f.Path, f.Message)
-	if rest := diagnostic[len(said[0]):]; strings.HasPrefix(rest, "The key ") { // it is probably misspelt
-		f.Advice, _, _ = strings.Cut(rest, ". ")
-	}
+	f.Advice = diagnostic[len(said[0]):]
 	return refusal{f, positionOf(said[2], said[3])}
 }
 

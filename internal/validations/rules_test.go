@@ -87,14 +87,25 @@ func TestSanity(t *testing.T) {
 	}
 }
 
-// As in the reference, only the base schema's violations are told while there are any.
-func TestSanity_baseFirst(t *testing.T) {
+// As in the reference, only the base schema's violations are told while there are any, with the same advice for all.
+func TestSanity_compat(t *testing.T) {
 	t.Parallel()
 	body := strings.Replace(framed(", x: 1"), "name: w", "name: 17", 1)
-	for baseFirst, want := range map[bool]int{true: 1, false: 2} {
-		f, ok := errors.AsType[*fault.Fault](Sanity(budget.NewMeter(t.Context()), entry(t, body), baseFirst))
-		if !ok || len(f.Messages) != want {
-			t.Errorf("base first %v: %v, want %d messages", baseFirst, f, want)
+	for compat, want := range map[bool][]string{
+		true: {sanityAdvice},
+		false: {
+			"Write the name as a text of at most 255 characters; put a number in quotes.",
+			"Remove the key, or correct its name and its indentation.",
+		},
+	} {
+		f, ok := errors.AsType[*fault.Fault](Sanity(budget.NewMeter(t.Context()), entry(t, body), compat))
+		if !ok || len(f.Messages) != len(want) {
+			t.Fatalf("compat %v: %v, want %d messages", compat, f, len(want))
+		}
+		for i, message := range f.Messages {
+			if said, _ := message.Diagnostic.(string); !strings.HasSuffix(said, "begins at line 1. "+want[i]) {
+				t.Errorf("compat %v: %s\nwant %q", compat, said, want[i])
+			}
 		}
 	}
 }
@@ -108,7 +119,7 @@ func TestSanity_misspeltKeys(t *testing.T) {
 		strings.Replace(framed(""), "name: w", "nam: w", 1):     "",
 		"schema: acme/Widget/v1\nmetadata: 5\nmetadta: {}\n":    "",
 	} {
-		f, ok := errors.AsType[*fault.Fault](Sanity(budget.NewMeter(t.Context()), entry(t, body), false))
+		f, ok := errors.AsType[*fault.Fault](Sanity(budget.NewMeter(t.Context()), entry(t, body), true))
 		if !ok {
 			t.Fatalf("%s is accepted", body)
 		}

@@ -21,10 +21,11 @@ var metadataVersion = regexp.MustCompile(`^metadata/(Document|Control)/(v\d+)$`)
 
 // Sanity checks that an entry is a document, using the base schema and the schema of its metadata (spec/api.md
 // §2.1-2.3). It returns an Invalid fault with a D001 message for each violation, or an error of meter, unwrapped. With
-// baseFirst, as in the reference, metadata is checked by its own schema only if the base schema is satisfied.
-func Sanity(meter *budget.Meter, e document.Entry, baseFirst bool) error {
+// compat, as in the reference, metadata is checked by its own schema only if the base schema is satisfied, and all
+// messages give the same advice.
+func Sanity(meter *budget.Meter, e document.Entry, compat bool) error {
 	root, _ := e.Value.(document.Mapping)
-	violations, err := checkFrame(meter, root, baseFirst)
+	violations, err := checkFrame(meter, root, compat)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func Sanity(meter *budget.Meter, e document.Entry, baseFirst bool) error {
 		return err
 	}
 	for i, v := range violations {
-		refusal.Messages = append(refusal.Messages, sanityMessage(e, v, positions[i]))
+		refusal.Messages = append(refusal.Messages, sanityMessage(e, v, positions[i], compat))
 	}
 	return refusal
 }
@@ -192,7 +193,7 @@ func violationsBy(meter *budget.Meter, by *schema, at string, part document.Mapp
 	return violations, err
 }
 
-func sanityMessage(e document.Entry, v violation, at document.Position) fault.Message {
+func sanityMessage(e document.Entry, v violation, at document.Position, compat bool) fault.Message {
 	root, _ := e.Value.(document.Mapping)
 	metadata, _ := root.At("metadata").(document.Mapping)
 	layering, _ := metadata.At("layeringDefinition").(document.Mapping)
@@ -200,10 +201,17 @@ func sanityMessage(e document.Entry, v violation, at document.Position) fault.Me
 	if path == "" {
 		path = "."
 	}
+	advice := misspelt(root, v.path)
+	switch {
+	case compat:
+		advice += sanityAdvice
+	case advice == "":
+		advice = frameAdvice(v.path, v.message)
+	}
 	return fault.Message{
 		Message: v.message, Error: true, Name: "D001", Level: "Error", Kind: "ValidationMessage",
-		Diagnostic: fmt.Sprintf("At %s (line %d, column %d) of document %d, which begins at line %d. %s%s", path,
-			at.Line, at.Column, e.Index, e.Line, misspelt(root, v.path), sanityAdvice),
+		Diagnostic: fmt.Sprintf("At %s (line %d, column %d) of document %d, which begins at line %d. %s", path,
+			at.Line, at.Column, e.Index, e.Line, strings.TrimSpace(advice)),
 		Documents: []fault.Document{{
 			Schema: brief(root.At("schema")), Name: brief(metadata.At("name")), Layer: brief(layering.At("layer")),
 		}},

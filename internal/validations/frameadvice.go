@@ -1,4 +1,4 @@
-package check
+package validations
 
 import (
 	"regexp"
@@ -6,10 +6,10 @@ import (
 )
 
 var (
-	// requires is how a message says which member a mapping lacks, or needs beside another one.
-	requires = regexp.MustCompile(`^'(\w+)' is a (?:required property|dependency of)`)
-	// index is the index of an item in a path.
-	index = regexp.MustCompile(`\.\d+(\.|$)`)
+	// neededMember is how a message says which member a mapping lacks, or needs beside another one.
+	neededMember = regexp.MustCompile(`^'(\w+)' is a (?:required property|dependency of)`)
+	// itemIndex is the index of an item in a path.
+	itemIndex = regexp.MustCompile(`\.\d+(\.|$)`)
 )
 
 // frameAdvice returns what to do about a value of a document's frame, at a path such as .metadata.name, which breaks
@@ -18,20 +18,20 @@ func frameAdvice(path, message string) string {
 	if strings.HasPrefix(message, "Additional properties are not allowed") {
 		return "Remove the key, or correct its name and its indentation."
 	}
-	if named := requires.FindStringSubmatch(message); named != nil {
+	if named := neededMember.FindStringSubmatch(message); named != nil {
 		path += "." + named[1]
 	}
-	for path = index.ReplaceAllString(path, "$1"); path != ""; path = path[:strings.LastIndex(path, ".")] {
+	for path = itemIndex.ReplaceAllString(path, "$1"); path != ""; path = path[:strings.LastIndex(path, ".")] {
 		if advice, known := frameAdvices[path]; known {
 			return advice
 		}
 	}
-	return adviceOf(ruleFrame)
+	return sanityAdvice
 }
 
 const (
-	layering      = ".metadata.layeringDefinition"
-	substitutions = ".metadata.substitutions"
+	layeringPath      = ".metadata.layeringDefinition"
+	substitutionsPath = ".metadata.substitutions"
 
 	schemaAdvice  = "Write the schema as <namespace>/<kind>/v<n>, the first two in letters, such as acme/Widget/v1."
 	booleanAdvice = "Write true or false, without quotes."
@@ -52,22 +52,22 @@ var frameAdvices = map[string]string{
 	".metadata.labels":        "Write labels as a mapping of texts; put numbers, true and false in quotes.",
 	".metadata.replacement":   booleanAdvice,
 	".metadata.storagePolicy": "Write storagePolicy as cleartext, or as encrypted for a document that holds secrets.",
-	layering: "Write layeringDefinition as a mapping with a layer; parentSelector and actions " +
+	layeringPath: "Write layeringDefinition as a mapping with a layer; parentSelector and actions " +
 		"only together.",
-	layering + ".layer":    "Write the layer as a text of at most 255 characters, one of the LayeringPolicy's layerOrder.",
-	layering + ".abstract": booleanAdvice,
-	layering + ".parentSelector": "Write parentSelector as a mapping of at least one label that the parent has, " +
+	layeringPath + ".layer":    "Write the layer as a text, one of the LayeringPolicy's layerOrder.",
+	layeringPath + ".abstract": booleanAdvice,
+	layeringPath + ".parentSelector": "Write parentSelector as a mapping of at least one label that the parent has, " +
 		"together with actions; or leave both out.",
-	layering + ".actions": "Write actions as a list of at least one {method: merge, path: .}, together with " +
+	layeringPath + ".actions": "Write actions as a list of at least one {method: merge, path: .}, together with " +
 		"parentSelector; or leave both out.",
-	layering + ".actions.method":    "Write the method as merge, replace or delete.",
-	layering + ".actions.path":      pathAdvice,
-	substitutions:                   "Write substitutions as a list of mappings with src (schema, name, path) and dest.",
-	substitutions + ".src":          "Write src as a mapping with the schema, name and path of the source.",
-	substitutions + ".src.schema":   schemaAdvice,
-	substitutions + ".src.path":     pathAdvice,
-	substitutions + ".src.pattern":  patternAdvice,
-	substitutions + ".dest":         destAdvice,
-	substitutions + ".dest.path":    pathAdvice,
-	substitutions + ".dest.pattern": patternAdvice,
+	layeringPath + ".actions.method":    "Write the method as merge, replace or delete.",
+	layeringPath + ".actions.path":      pathAdvice,
+	substitutionsPath:                   "Write substitutions as a list of mappings with src and dest.",
+	substitutionsPath + ".src":          "Write src as a mapping with the schema, name and path of the source.",
+	substitutionsPath + ".src.schema":   schemaAdvice,
+	substitutionsPath + ".src.path":     pathAdvice,
+	substitutionsPath + ".src.pattern":  patternAdvice,
+	substitutionsPath + ".dest":         destAdvice,
+	substitutionsPath + ".dest.path":    pathAdvice,
+	substitutionsPath + ".dest.pattern": patternAdvice,
 }
