@@ -101,7 +101,8 @@ type body struct {
 type piece struct {
 	*source
 
-	line  int  // its first line in the body
+	from  int  // its first line in the body, which may be a separator that the file does not have
+	line  int  // the first line of its text in the body
 	exact bool // its lines are the same as in the file
 }
 
@@ -130,10 +131,11 @@ func (b *body) add(s *source) {
 		}
 		text = document.AppendJSON(nil, value)
 	}
+	from := b.lines + 1
 	if !bytes.HasPrefix(text, []byte("---")) {
 		b.append([]byte("---\n"))
 	}
-	b.pieces = append(b.pieces, piece{s, b.lines + 1, verbatim})
+	b.pieces = append(b.pieces, piece{s, from, b.lines + 1, verbatim})
 	b.append(text)
 	if !bytes.HasSuffix(text, []byte("\n")) {
 		b.append([]byte("\n"))
@@ -156,7 +158,7 @@ func isBlock(text []byte) bool { return block.Match(text) }
 // at returns the document at a line of the body, nil if there is none.
 func (b *body) at(line int) *piece {
 	i, _ := slices.BinarySearchFunc(b.pieces, line, func(p piece, line int) int {
-		if p.line <= line {
+		if p.from <= line {
 			return -1
 		}
 		return 1
@@ -172,7 +174,7 @@ func (p *piece) place(line, column int) string {
 	if !p.exact {
 		return fmt.Sprintf("%s:%d", p.file, p.segment.Line)
 	}
-	place := fmt.Sprintf("%s:%d", p.file, p.segment.Line+line-p.line)
+	place := fmt.Sprintf("%s:%d", p.file, p.segment.Line+max(line-p.line, 0))
 	if column > 0 {
 		place += ":" + strconv.Itoa(column)
 	}

@@ -57,6 +57,13 @@ func TestBody_places(t *testing.T) {
 	if diff := cmp.Diff(want, places); diff != "" {
 		t.Errorf("places (-want +got):\n%s\n%s", diff, b.text)
 	}
+	for i, line := range strings.Split(string(b.text), "\n") {
+		if i > 0 && strings.HasPrefix(line, "d: 4") { // the separator before it, which its file does not have, is its own
+			if got, _ := filepath.Rel(dir, b.at(i).place(i, 0)); got != "b.yml:1" {
+				t.Errorf("the separator of b.yml is at %s", got)
+			}
+		}
+	}
 	said := strings.ReplaceAll(b.located("document 2 (from line 4), line 6, column 3: no"), dir+"/", "")
 	if want := "document 2 (from a.yaml:5), a.yaml:7:3: no"; said != want {
 		t.Errorf("%q, want %q", said, want)

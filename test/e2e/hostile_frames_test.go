@@ -103,7 +103,7 @@ func TestHostile_frameErrorsNameThePlace(t *testing.T) {
 	t.Parallel()
 	s := startHostile(t)
 	got := s.putBad(t, "hostile", widget("fine", "{}")+"---\nschema: acme/W/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: x\n")
-	got.fails(t, http.StatusBadRequest, "InvalidDocumentFormat", "document 2", "line 6", ".metadata", "base-schema")
+	got.fails(t, http.StatusBadRequest, "InvalidDocumentFormat", "document 2", "line 6", ".metadata", "Write storagePolicy as cleartext")
 }
 
 func TestHostile_longestNamesAreKept(t *testing.T) {
