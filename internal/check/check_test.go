@@ -191,6 +191,31 @@ func TestCheck_policies(t *testing.T) {
 	}
 }
 
+// The server's optional validations fail the site if a policy lists them, as on the server.
+func TestCheck_optional(t *testing.T) {
+	t.Parallel()
+	const listing = "---\nschema: deckhand/ValidationPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: ready}\n" +
+		"data: {validations: [{name: %s}]}\n"
+	site := layers + doc("fuel/PuppetOverride/v1", "o", "{configuration: {nosuch: {a: {b: c}}}}") +
+		doc("murano/Package/v1", "p", "{manifest: {Require: {other: '1'}}}") + doc("acme/Gadget/v1", "g", "{}")
+	for listed, failing := range map[string]string{
+		"x-validation": "", "puppet-override-validation": "puppet-override", "murano-package-validation": "murano-package",
+		"purser-coverage-validation": "no-schema",
+	} {
+		want := map[string]string{"puppet-override": "warning", "murano-package": "warning", "no-schema": "warning"}
+		if failing != "" {
+			want[failing] = "error"
+		}
+		got := map[string]string{}
+		for _, f := range run(t, check.New(check.Options{}), file("s.yaml", site+fmt.Sprintf(listing, listed))).Findings {
+			got[f.Rule] = f.Level.String()
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", listed, diff)
+		}
+	}
+}
+
 // A checker that has checked before finds the same as a new one.
 func TestCheck_again(t *testing.T) {
 	t.Parallel()
@@ -224,21 +249,25 @@ func TestCheck_secrets(t *testing.T) {
 	inherits := strings.Replace(doc("acme/Widget/v1", "i", "{}"), "layer: site", "layer: low, parentSelector: {is: s}, "+
 		"actions: [{method: merge, path: .}]", 1)
 	base := strings.Replace(layers, "[site]", "[site, low]", 1) + widgets
+	override := doc("fuel/PuppetOverride/v1", "o", "{configuration: {service: {hunter2: {ensure: hunter2}}, hunter2: {a: {b: c}}}}")
 	ofSecret := strings.Replace(layers, "[site]", "[site, low]", 1) + "---\nschema: deckhand/DataSchema/v1\n" +
 		"metadata: {schema: metadata/Document/v1, name: acme/Other/v1, storagePolicy: cleartext, layeringDefinition: {layer: site}, " +
 		"substitutions: [{src: {schema: acme/Widget/v1, name: s, path: .size}, dest: {path: .properties}}]}\n" +
 		"data: {$schema: 'http://json-schema.org/schema#'}\n"
 	for name, text := range map[string]string{
-		"a wrong value":       base + secret("{size: hunter2}"),
-		"a value taken over":  base + secret("{size: 72727272}") + takes,
-		"an inherited value":  base + strings.Replace(secret("{size: 72727272}"), "name: s", "name: s, labels: {is: s}", 1) + inherits,
-		"not YAML":            base + secret("\n  size: \"hunter2\n"),
-		"an unknown alias":    base + secret("\n  size: *hunter2\n"),
-		"no colon":            base + secret("\n  hunter2\n  size: 1\n"),
-		"a key twice":         base + secret("{hunter2: 1, hunter2: 2}"),
-		"wrong metadata":      base + strings.Replace(secret("{size: hunter2}"), "name: s, ", "", 1),
-		"the document twice":  base + secret("{size: hunter2}") + secret("{size: 72727272}"),
-		"a schema of it":      ofSecret + secret("{size: {own: {properties: {hunter2: {type: string}}}}}") + strings.Replace(strings.Replace(takes, "acme/Widget/v1\nmeta", "acme/Other/v1\nmeta", 1), "data: {}", "data: {own: {hunter3: 1, hunter2: 1}}", 1),
+		"a wrong value":      base + secret("{size: hunter2}"),
+		"a value taken over": base + secret("{size: 72727272}") + takes,
+		"an inherited value": base + strings.Replace(secret("{size: 72727272}"), "name: s", "name: s, labels: {is: s}", 1) + inherits,
+		"not YAML":           base + secret("\n  size: \"hunter2\n"),
+		"an unknown alias":   base + secret("\n  size: *hunter2\n"),
+		"no colon":           base + secret("\n  hunter2\n  size: 1\n"),
+		"a key twice":        base + secret("{hunter2: 1, hunter2: 2}"),
+		"wrong metadata":     base + strings.Replace(secret("{size: hunter2}"), "name: s, ", "", 1),
+		"the document twice": base + secret("{size: hunter2}") + secret("{size: 72727272}"),
+		"a schema of it":     ofSecret + secret("{size: {own: {properties: {hunter2: {type: string}}}}}") + strings.Replace(strings.Replace(takes, "acme/Widget/v1\nmeta", "acme/Other/v1\nmeta", 1), "data: {}", "data: {own: {hunter3: 1, hunter2: 1}}", 1),
+		"an override":        base + strings.Replace(override, "cleartext", "encrypted", 1),
+		"an override of it": base + secret("{size: hunter2}") + strings.NewReplacer("acme/Widget/v1\nmeta", "fuel/PuppetOverride/v1\nmeta",
+			"path: .size}}]", "path: .configuration.service.x.ensure}}]").Replace(takes),
 		"a path that is not":  base + secret("{hunter2: 1}") + takes,
 		"a schema of its own": base + strings.Replace(widgets, "storagePolicy", "x", 1) + secret("{size: [72727272]}") + takes,
 	} {
