@@ -93,21 +93,35 @@ func join(meter *budget.Meter, had, more any) (any, error) {
 // for dependency cycles.
 func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error {
 	const stepsEach = 300
-	last := map[Ref]int{} // the last change of each resource
+	last := map[Ref]int{} // the last change of each resource, to which the catalog's own relationships belong
 	for i, change := range w.report.Changes {
 		last[change.Ref] = i
 	}
 	for i, change := range w.report.Changes {
-		r := w.resources[w.index.titles[change.Ref]]
-		if last[r.Ref] != i {
+		problem := Problem{Instance: change.Instance, Secret: instances[change.Instance].Secret}
+		for _, s := range change.Settings {
+			if err := w.meter.Spend(stepsEach); err != nil {
+				return err
+			}
+			if !isRelationship(s.Parameter) {
+				continue
+			}
+			problem.Path = append(slices.Clone(change.path), s.Parameter)
+			if err := w.checkTargets(change.Ref, s.Value, problem); err != nil {
+				return err
+			}
+		}
+		at := w.index.titles[change.Ref]
+		if last[change.Ref] != i || at >= len(catalog.resources) {
 			continue
 		}
-		for _, p := range r.parameters {
+		problem.Path = nil
+		for _, p := range catalog.resources[at].parameters {
 			if err := w.meter.Spend(stepsEach); err != nil {
 				return err
 			}
 			if isRelationship(p.Key) {
-				if err := w.checkTargets(change, p, instances[change.Instance].Secret); err != nil {
+				if err := w.checkTargets(change.Ref, p.Value, problem); err != nil {
 					return err
 				}
 			}
@@ -119,24 +133,18 @@ func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error 
 	return w.checkCycles(instances, catalog)
 }
 
-// checkTargets adds a problem for each reference of a relationship to a missing resource.
-func (w *work) checkTargets(change Change, p document.Member, secret bool) error {
+// checkTargets adds a problem like the given one for each reference of a resource to a missing one.
+func (w *work) checkTargets(of Ref, value any, like Problem) error {
 	const stepsEach = 500
-	for _, item := range flatten(p.Value) {
+	for _, item := range flatten(value) {
 		if err := w.meter.Spend(stepsEach); err != nil {
 			return err
 		}
 		text, _ := item.(string)
 		ref, ok := ParseRef(text)
 		if _, found := w.index.find(ref); ok && !found {
-			problem := Problem{
-				Instance: change.Instance, Secret: secret,
-				Message: fmt.Sprintf("Could not retrieve dependency '%v' of %v", ref, change.Ref),
-			}
-			if slices.ContainsFunc(change.Settings, func(s Setting) bool { return s.Parameter == p.Key }) {
-				problem.Path = append(slices.Clone(change.path), p.Key)
-			}
-			w.problems.add(problem)
+			like.Message = fmt.Sprintf("Could not retrieve dependency '%v' of %v", ref, of)
+			w.problems.add(like)
 		}
 	}
 	return nil
