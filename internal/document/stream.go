@@ -357,8 +357,8 @@ func escapedUnit(text []byte) rune {
 	return rune(unit)
 }
 
-// jsonError returns the fault of a body that is not JSON, which a json.Decoder has refused: its errors have no offsets in
-// the body.
+// jsonError returns the fault of a body that is not JSON, which a json.Decoder has refused: its errors have no offsets
+// in the body.
 func jsonError(body []byte, refused error) error {
 	syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &json.RawMessage{}))
 	if !ok {

@@ -1,7 +1,7 @@
 package puppet_test
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -229,7 +229,7 @@ func TestApply_missingTargets(t *testing.T) {
 	} {
 		var instances []puppet.Instance
 		for i, text := range c.instances {
-			instances = append(instances, instance(t, fmt.Sprint(i), text))
+			instances = append(instances, instance(t, strconv.Itoa(i), text))
 		}
 		for i := range c.want {
 			c.want[i].Message = "Could not retrieve dependency 'File[/no]' of File[/a]"

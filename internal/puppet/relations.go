@@ -92,22 +92,14 @@ func join(meter *budget.Meter, had, more any) (any, error) {
 // checkRelationships adds problems for references of changed resources to missing ones and, if a relationship changed,
 // for dependency cycles.
 func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error {
-	const stepsEach = 300
 	last := map[Ref]int{} // the last change of each resource, to which the catalog's own relationships belong
 	for i, change := range w.report.Changes {
 		last[change.Ref] = i
 	}
 	for i, change := range w.report.Changes {
-		problem := Problem{Instance: change.Instance, Secret: instances[change.Instance].Secret}
+		problem := Problem{Instance: change.Instance, Secret: instances[change.Instance].Secret, Path: change.path}
 		for _, s := range change.Settings {
-			if err := w.meter.Spend(stepsEach); err != nil {
-				return err
-			}
-			if !isRelationship(s.Parameter) {
-				continue
-			}
-			problem.Path = append(slices.Clone(change.path), s.Parameter)
-			if err := w.checkTargets(change.Ref, s.Value, problem); err != nil {
+			if err := w.checkTargets(change.Ref, s.Parameter, s.Value, problem); err != nil {
 				return err
 			}
 		}
@@ -117,13 +109,8 @@ func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error 
 		}
 		problem.Path = nil
 		for _, p := range catalog.resources[at].parameters {
-			if err := w.meter.Spend(stepsEach); err != nil {
+			if err := w.checkTargets(change.Ref, p.Key, p.Value, problem); err != nil {
 				return err
-			}
-			if isRelationship(p.Key) {
-				if err := w.checkTargets(change.Ref, p.Value, problem); err != nil {
-					return err
-				}
 			}
 		}
 	}
@@ -133,11 +120,18 @@ func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error 
 	return w.checkCycles(instances, catalog)
 }
 
-// checkTargets adds a problem like the given one for each reference of a resource to a missing one.
-func (w *work) checkTargets(of Ref, value any, like Problem) error {
-	const stepsEach = 500
+// checkTargets adds a problem for each reference to a missing resource, if a parameter of a resource is a relationship.
+// like is the problem without its message, with the path of the resource if it has one.
+func (w *work) checkTargets(of Ref, parameter string, value any, like Problem) error {
+	const stepsEach, targetSteps = 300, 500
+	if err := w.meter.Spend(stepsEach); err != nil || !isRelationship(parameter) {
+		return err
+	}
+	if like.Path != nil {
+		like.Path = append(slices.Clone(like.Path), parameter)
+	}
 	for _, item := range flatten(value) {
-		if err := w.meter.Spend(stepsEach); err != nil {
+		if err := w.meter.Spend(targetSteps); err != nil {
 			return err
 		}
 		text, _ := item.(string)
