@@ -5,12 +5,16 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -224,6 +228,34 @@ func TestDo_givesUp(t *testing.T) {
 	})
 }
 
+// A server that speaks TLS is named by https, and by a name of its certificate.
+func TestErrors_TLS(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(ca, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	host := server.Listener.Addr().String()
+	for url, want := range map[string]string{
+		"http://" + host + "/below":                              "http://" + host + "/below speaks TLS: name the server by https://" + host + "/below",
+		strings.Replace(server.URL, "127.0.0.1", "localhost", 1): "\nName the server by a name of its certificate: example.com, *.example.com, 127.0.0.1",
+	} {
+		c, err := New(Config{Server: url, TLS: TLS{CA: ca}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Do(t.Context(), Request{Method: http.MethodPost})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "--ca") {
+			t.Errorf("%s: error %v, want %q in it", url, err, want)
+		}
+	}
+}
+
 // Errors have the server's messages, what helps beside them, and nothing that could control a terminal.
 func TestErrors(t *testing.T) {
 	t.Parallel()
@@ -245,6 +277,13 @@ func TestErrors(t *testing.T) {
 				"  - message: no storagePolicy\n    documents: [{schema: acme/Host/v1, layer: site, name: h}]\n"+
 				"    diagnostic: At .metadata (line 2). Add it.\n", "Content-Type", "application/x-yaml"),
 			"not valid\n  [acme/Host/v1, site] h: no storagePolicy\n    At .metadata (line 2). Add it.",
+		},
+		"the same twice": {
+			answer(400, "kind: Status\nmessage: no source\ndetails:\n  errorType: X\n  messageList:\n"+
+				"  - message: no source\n    documents: [{schema: acme/Host/v1, layer: site, name: h}]\n"+
+				"  - message: no source\n    documents: [{schema: acme/Host/v1, layer: site, name: i}]\n"+
+				"  - message: no source\n", "Content-Type", "application/x-yaml"),
+			"[acme/Host/v1, site] h: no source\n  [acme/Host/v1, site] i: no source",
 		},
 		"YAML of others": {
 			answer(404, "? [a]\n: b\n", "Content-Type", "application/x-yaml"),
