@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -202,6 +203,13 @@ func TestDo_givesUp(t *testing.T) {
 		_, err := c.Do(t.Context(), Request{})
 		if got, ok := errors.AsType[*Error](err); !ok || got.Status != 503 || len(s.seen) != maxTries {
 			t.Errorf("%d tries, error %v", len(s.seen), err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := scripted(t, Config{Timeout: time.Millisecond}, answer(503, busy))
+		_, err := c.Do(t.Context(), Request{})
+		if err == nil || !regexp.MustCompile(`after \d00ms, which is beyond`).MatchString(err.Error()) {
+			t.Errorf("error %v", err)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
