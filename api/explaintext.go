@@ -93,7 +93,7 @@ func (t *explanationTree) origin(trail rendering.Trail, now string) string {
 	}
 	parts := []string{from}
 	if trail.Omitted > 0 {
-		parts = append(parts, fmt.Sprintf("%d more steps", trail.Omitted))
+		parts = append(parts, fmt.Sprintf("%d more %s", trail.Omitted, plural(trail.Omitted, "step")))
 	}
 	for _, step := range trail.Steps {
 		parts = append(parts, t.step(step))

@@ -8,7 +8,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -133,7 +135,9 @@ func run(ctx context.Context, args []string, around surroundings) (code int) {
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		_, _ = fmt.Fprintf(around.stderr, "purser: %v\nRun '%s --help' for its flags.\n", err, commandOf(err))
+		command := commandOf(err)
+		_, _ = fmt.Fprintf(around.stderr, "purser: %s\nRun '%s --help' for its flags.\n",
+			mistakeOf(err, command, parser.Model), command)
 		return exitFailed
 	}
 	return codeOf(command.Run(), around.stderr)
@@ -175,6 +179,31 @@ func commandOf(err error) string {
 		}
 	}
 	return command
+}
+
+var (
+	noValue      = regexp.MustCompile(`"",|,""`) // among the values of a flag that need not be given
+	missing      = regexp.MustCompile(`^expected "(<.*>)"$`)
+	unknownFlags = regexp.MustCompile(`^unknown flag --?([\w-]+)`)
+)
+
+// mistakeOf says what is wrong with a command line: what kong says, in the words of the help.
+func mistakeOf(err error, command string, model *kong.Application) string {
+	text := noValue.ReplaceAllString(err.Error(), "")
+	text = missing.ReplaceAllString(text, "$1 is missing")
+	said := unknownFlags.FindStringSubmatch(text)
+	if said == nil || command != "purser" {
+		return text
+	}
+	for _, leaf := range model.Leaves(true) {
+		for _, f := range leaf.Flags {
+			if f.Name == said[1] || f.Short != 0 && string(f.Short) == said[1] {
+				flag := strings.TrimPrefix(said[0], "unknown flag ")
+				return fmt.Sprintf("%s stands before the command, and flags follow it: purser COMMAND %[1]s", flag)
+			}
+		}
+	}
+	return text
 }
 
 // versionCommand prints the version.

@@ -18,8 +18,17 @@ func purser(t *testing.T, args ...string) (stdout, stderr string, code int) {
 func TestRun_wrongArguments(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"--vresion":    "purser: unknown flag --vresion, did you mean \"--version\"?\nRun 'purser --help' for its flags.\n",
-		"versions":     "purser: unexpected argument versions, did you mean \"version\"?\nRun 'purser --help' for its flags.\n",
+		"--vresion": "purser: unknown flag --vresion, did you mean \"--version\"?\nRun 'purser --help' for its flags.\n",
+		"versions":  "purser: unexpected argument versions, did you mean \"version\"?\nRun 'purser --help' for its flags.\n",
+		"--server lab whoami": "purser: --server stands before the command, and flags follow it: purser COMMAND --server\n" +
+			"Run 'purser --help' for its flags.\n",
+		"-o json log": "purser: -o stands before the command, and flags follow it: purser COMMAND -o\n" +
+			"Run 'purser --help' for its flags.\n",
+		"log --srver lab":         "purser: unknown flag --srver, did you mean \"--server\"?\nRun 'purser log --help' for its flags.\n",
+		"diff":                    "purser: <before> is missing\nRun 'purser diff --help' for its flags.\n",
+		"status --expect failure": "purser: --expect must be one of \"success\" but got \"failure\"\nRun 'purser status --help' for its flags.\n",
+		"results post v --status x": "purser: --status must be one of \"success\",\"failure\" but got \"x\"\n" +
+			"Run 'purser results post --help' for its flags.\n",
 		"version --no": "purser: unknown flag --no\nRun 'purser version --help' for its flags.\n",
 	} {
 		t.Run(args, func(t *testing.T) {

@@ -66,8 +66,12 @@ func pruneText(w io.Writer, pruned client.Pruned) {
 	if pruned.DryRun {
 		did = "Would delete"
 	}
-	fmt.Fprintf(w, "%s %s, %s, %d bytes; %s remain\n", did, counted(pruned.Revisions.Count, "revision"),
-		counted(pruned.Documents, "document version"), pruned.Bytes, counted(pruned.Kept, "revision"))
+	remain := "remain"
+	if pruned.Kept == 1 {
+		remain = "remains"
+	}
+	fmt.Fprintf(w, "%s %s, %s, %d bytes; %s %s\n", did, counted(pruned.Revisions.Count, "revision"),
+		counted(pruned.Documents, "document version"), pruned.Bytes, counted(pruned.Kept, "revision"), remain)
 	for _, extent := range rangesOf(pruned) {
 		fmt.Fprintf(w, "  %s\n", extent)
 	}

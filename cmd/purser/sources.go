@@ -58,7 +58,7 @@ func readAll(ctx context.Context, reader *check.Reader, paths []string) ([]sourc
 		}
 		found, err := parseSources(ctx, file.Name, bytes.TrimPrefix(file.Text, []byte("\xef\xbb\xbf")))
 		if err != nil {
-			return nil, no(file.Name + ": " + strings.TrimPrefix(err.Error(), check.Malformed))
+			return nil, no(file.Name + ": " + check.TextOf(err))
 		}
 		sources = append(sources, found...)
 	}

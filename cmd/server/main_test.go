@@ -42,6 +42,21 @@ func TestRun_wrongFlags(t *testing.T) {
 	}
 }
 
+// A keyset that is there stays, and the message says what to do.
+func TestRun_keysetExists(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "keys.json")
+	if said, code := command(t, "secrets", "new", "--secrets-keyset", path); code != 0 {
+		t.Fatal(said)
+	}
+	said, code := command(t, "secrets", "new", "--secrets-keyset", path)
+	want := "purser-server: " + path + " exists already, and may hold keys that are needed: `purser-server secrets rotate` " +
+		"adds a key to it; for another keyset, name another file\n"
+	if said != want || code != 1 {
+		t.Errorf("the message is %q, exit code %d; want %q", said, code, want)
+	}
+}
+
 // Where no database is named, and the private one cannot be started, the message says how to name one.
 func TestRun_noDatabase(t *testing.T) {
 	t.Parallel()

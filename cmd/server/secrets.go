@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -104,7 +106,12 @@ func (c *newKeysetCommand) Run(stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := secrets.Create(c.SecretsKeyset, kms); err != nil {
+	err = secrets.Create(c.SecretsKeyset, kms)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists already, and may hold keys that are needed: `purser-server secrets rotate` adds a "+
+			"key to it; for another keyset, name another file", c.SecretsKeyset)
+	}
+	if err != nil {
 		return fmt.Errorf("create a keyset: %w", err)
 	}
 	_, err = fmt.Fprintf(stderr, "created %s; keep a copy: without it no secret can be decrypted\n", c.SecretsKeyset)

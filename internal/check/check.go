@@ -139,6 +139,15 @@ func (r *run) position(item int, path []string) document.Position {
 	return positions[0]
 }
 
+// beginning returns where an item begins, in the line that the server names: that of its --- if it has one.
+func (r *run) beginning(item int) document.Position {
+	at, line := r.position(item, nil), r.items[item].Segment.Line
+	if at.Line != line {
+		at = document.Position{Line: line, Column: 1}
+	}
+	return at
+}
+
 // bucket returns the bucket of a file's documents.
 func (c *Checker) bucket(name string) string {
 	switch c.options.BucketBy {
@@ -350,14 +359,14 @@ func (r *run) separate() {
 		}
 		f := Finding{Rule: ruleSecondPolicy, Document: r.items[i].Document.Identity, Bucket: r.items[i].Bucket}
 		f.Message = collision.Fault.Error()
-		other := r.place(r.of[with], r.position(with, nil))
+		other := r.place(r.of[with], r.beginning(with))
 		if r.items[i].Document.Identity == r.items[with].Document.Identity {
 			f.Rule = ruleDuplicate
 			f.Message = fmt.Sprintf("Document %s appears twice: it is in %s too", f.Document, other.File)
 		}
 		f.Advice = adviceOf(f.Rule)
 		f.Chain = []Step{{other, "the other one"}}
-		r.add(r.of[i], r.position(i, nil), f)
+		r.add(r.of[i], r.beginning(i), f)
 	}
 	if len(out) > 0 {
 		r.keep(func(i int) bool { return !out[i] })

@@ -67,8 +67,8 @@ func TestCheck(t *testing.T) {
 		"a list of JSON":    {[]check.File{file("w.json", `[{"schema": "a"}]`)}, 1, []string{"w.json:1:2 error frame: None is not of type 'object'", "w.json:1:13 error frame: 'a' does not match"}},
 		"one of several":    {[]check.File{site, file("w.yaml", doc("acme/Widget/v1", "a", "\n  size: 1000")+widget+doc("acme/Widget/v1", "b", "{size: x}"))}, 5, []string{"w.yaml:5:9 error schema: 1000 is greater than the maximum of 100", "w.yaml:13:14 error schema: 'x' is not of type 'integer'"}},
 		"several mistakes":  {[]check.File{site, file("w.yaml", "a: [\n"+doc("a/B/v1", "x", "{}")+"---\nschema: a/B/v1\nmetadata: {}\n---\n- x\n---\n")}, 7, []string{"w.yaml:1:4 error syntax: The bracket '[' that opens here", "w.yaml:8:11 error frame: 'name' is a required property", "w.yaml:8:11 error frame: 'schema' is a required property", "w.yaml:9:1 error frame: The document is a list", "w.yaml:11:1 error frame: The document is empty"}},
-		"the same twice":    {[]check.File{site, file("a.yaml", widget), file("b.yaml", "# again\n"+widget)}, 4, []string{"b.yaml:3:1 error duplicate-document: Document [acme/Widget/v1, site] w appears twice: it is in a.yaml too < a.yaml:2"}},
-		"two policies":      {[]check.File{site, file("z.yaml", fmt.Sprintf(policy, "other"))}, 3, []string{"z.yaml:2:1 error second-layering-policy: A singleton document [deckhand/LayeringPolicy/v1, None] lp already exists"}},
+		"the same twice":    {[]check.File{site, file("a.yaml", widget), file("b.yaml", "# again\n"+widget)}, 4, []string{"b.yaml:2:1 error duplicate-document: Document [acme/Widget/v1, site] w appears twice: it is in a.yaml too < a.yaml:1"}},
+		"two policies":      {[]check.File{site, file("z.yaml", fmt.Sprintf(policy, "other"))}, 3, []string{"z.yaml:1:1 error second-layering-policy: A singleton document [deckhand/LayeringPolicy/v1, None] lp already exists"}},
 		"other YAML":        {[]check.File{site, file("compose.yaml", "services: {}\n"), file("k8s.yaml", "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n"), file("empty.yaml", "# nothing\n")}, 2, nil},
 		"named, other YAML": {[]check.File{{Name: "compose.yaml", Text: []byte("services: {}\n")}}, 1, []string{"compose.yaml:1:1 error frame: None is not of type 'object'", "compose.yaml:1:1 error frame: None is not of type 'string'"}},
 		"no schema":         {[]check.File{site, file("w.yaml", doc("acme/Wdget/v1", "w", "{}"))}, 3, []string{"w.yaml:2:1 warning no-schema: No schema is in force for acme/Wdget/v1 (1 document; did you mean acme/Widget/v1?)"}},
@@ -191,6 +191,31 @@ func TestCheck_policies(t *testing.T) {
 	}
 }
 
+// The server's optional validations fail the site if a policy lists them, as on the server.
+func TestCheck_optional(t *testing.T) {
+	t.Parallel()
+	const listing = "---\nschema: deckhand/ValidationPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: ready}\n" +
+		"data: {validations: [{name: %s}]}\n"
+	site := layers + doc("fuel/PuppetOverride/v1", "o", "{configuration: {nosuch: {a: {b: c}}}}") +
+		doc("murano/Package/v1", "p", "{manifest: {Require: {other: '1'}}}") + doc("acme/Gadget/v1", "g", "{}")
+	for listed, failing := range map[string]string{
+		"x-validation": "", "puppet-override-validation": "puppet-override", "murano-package-validation": "murano-package",
+		"purser-coverage-validation": "no-schema",
+	} {
+		want := map[string]string{"puppet-override": "warning", "murano-package": "warning", "no-schema": "warning"}
+		if failing != "" {
+			want[failing] = "error"
+		}
+		got := map[string]string{}
+		for _, f := range run(t, check.New(check.Options{}), file("s.yaml", site+fmt.Sprintf(listing, listed))).Findings {
+			got[f.Rule] = f.Level.String()
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", listed, diff)
+		}
+	}
+}
+
 // A checker that has checked before finds the same as a new one.
 func TestCheck_again(t *testing.T) {
 	t.Parallel()
@@ -224,21 +249,25 @@ func TestCheck_secrets(t *testing.T) {
 	inherits := strings.Replace(doc("acme/Widget/v1", "i", "{}"), "layer: site", "layer: low, parentSelector: {is: s}, "+
 		"actions: [{method: merge, path: .}]", 1)
 	base := strings.Replace(layers, "[site]", "[site, low]", 1) + widgets
+	override := doc("fuel/PuppetOverride/v1", "o", "{configuration: {service: {hunter2: {ensure: hunter2}}, hunter2: {a: {b: c}}}}")
 	ofSecret := strings.Replace(layers, "[site]", "[site, low]", 1) + "---\nschema: deckhand/DataSchema/v1\n" +
 		"metadata: {schema: metadata/Document/v1, name: acme/Other/v1, storagePolicy: cleartext, layeringDefinition: {layer: site}, " +
 		"substitutions: [{src: {schema: acme/Widget/v1, name: s, path: .size}, dest: {path: .properties}}]}\n" +
 		"data: {$schema: 'http://json-schema.org/schema#'}\n"
 	for name, text := range map[string]string{
-		"a wrong value":       base + secret("{size: hunter2}"),
-		"a value taken over":  base + secret("{size: 72727272}") + takes,
-		"an inherited value":  base + strings.Replace(secret("{size: 72727272}"), "name: s", "name: s, labels: {is: s}", 1) + inherits,
-		"not YAML":            base + secret("\n  size: \"hunter2\n"),
-		"an unknown alias":    base + secret("\n  size: *hunter2\n"),
-		"no colon":            base + secret("\n  hunter2\n  size: 1\n"),
-		"a key twice":         base + secret("{hunter2: 1, hunter2: 2}"),
-		"wrong metadata":      base + strings.Replace(secret("{size: hunter2}"), "name: s, ", "", 1),
-		"the document twice":  base + secret("{size: hunter2}") + secret("{size: 72727272}"),
-		"a schema of it":      ofSecret + secret("{size: {own: {properties: {hunter2: {type: string}}}}}") + strings.Replace(strings.Replace(takes, "acme/Widget/v1\nmeta", "acme/Other/v1\nmeta", 1), "data: {}", "data: {own: {hunter3: 1, hunter2: 1}}", 1),
+		"a wrong value":      base + secret("{size: hunter2}"),
+		"a value taken over": base + secret("{size: 72727272}") + takes,
+		"an inherited value": base + strings.Replace(secret("{size: 72727272}"), "name: s", "name: s, labels: {is: s}", 1) + inherits,
+		"not YAML":           base + secret("\n  size: \"hunter2\n"),
+		"an unknown alias":   base + secret("\n  size: *hunter2\n"),
+		"no colon":           base + secret("\n  hunter2\n  size: 1\n"),
+		"a key twice":        base + secret("{hunter2: 1, hunter2: 2}"),
+		"wrong metadata":     base + strings.Replace(secret("{size: hunter2}"), "name: s, ", "", 1),
+		"the document twice": base + secret("{size: hunter2}") + secret("{size: 72727272}"),
+		"a schema of it":     ofSecret + secret("{size: {own: {properties: {hunter2: {type: string}}}}}") + strings.Replace(strings.Replace(takes, "acme/Widget/v1\nmeta", "acme/Other/v1\nmeta", 1), "data: {}", "data: {own: {hunter3: 1, hunter2: 1}}", 1),
+		"an override":        base + strings.Replace(override, "cleartext", "encrypted", 1),
+		"an override of it": base + secret("{size: hunter2}") + strings.NewReplacer("acme/Widget/v1\nmeta", "fuel/PuppetOverride/v1\nmeta",
+			"path: .size}}]", "path: .configuration.service.x.ensure}}]").Replace(takes),
 		"a path that is not":  base + secret("{hunter2: 1}") + takes,
 		"a schema of its own": base + strings.Replace(widgets, "storagePolicy", "x", 1) + secret("{size: [72727272]}") + takes,
 	} {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -14,15 +15,18 @@ import (
 	"purser/internal/spelling"
 )
 
-// Malformed is how the reference begins to say that a body cannot be parsed. Files are no bodies.
-const Malformed = "The request body must be properly formatted YAML. Details: "
+// malformed is how the server begins to say that a body cannot be parsed. Files are no bodies.
+var malformed = regexp.MustCompile(`^The request body must be properly formatted (?:YAML|JSON)\. Details: `)
+
+// TextOf returns what is wrong with a text that cannot be parsed, without the words for bodies.
+func TextOf(err error) string { return malformed.ReplaceAllString(err.Error(), "") }
 
 // Decode reads YAML into a struct with the names of JSON, and no others. A text without a document leaves it as it is.
 // Errors are in the words of YAML.
 func Decode(ctx context.Context, text []byte, into any) error {
 	read, err := document.ParseOne(ctx, text, document.YAML, document.DefaultLimits())
 	if err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), Malformed))
+		return errors.New(TextOf(err))
 	}
 	if read == nil {
 		return nil

@@ -21,7 +21,7 @@ type refusal struct {
 
 var (
 	// located is how the server begins what it says about a body: document 2 [acme/A/v1] a, line 7, column 3.
-	located = regexp.MustCompile(`^(?:The request body must be properly formatted YAML\. Details: )?` +
+	located = regexp.MustCompile(`^(?:The request body must be properly formatted (?:YAML|JSON)\. Details: )?` +
 		`(?:document \d+(?: \[[^\n]*?)?(?:, | \(from ))?line (\d+)\)?(?:, column (\d+))?:? ?`)
 	// diagnosed is where a message about a document's frame says that it is; the way out follows.
 	diagnosed = regexp.MustCompile(`^At (\S+) \(line (\d+), column (\d+)\) of document \d+, which begins at line \d+\. `)

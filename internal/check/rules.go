@@ -30,6 +30,8 @@ const (
 	ruleNoSchema       = "no-schema"
 	ruleNoPolicy       = "no-layering-policy"
 	ruleRendering      = "rendering"
+	rulePuppet         = "puppet-override"
+	rulePackage        = "murano-package"
 )
 
 // Rules returns all rules, in the order in which documents are looked at.
@@ -59,6 +61,10 @@ func Rules() []Rule {
 		{"pattern", "A substitution's pattern is not found", "Correct the pattern, or the text that it is looked for in."},
 		{"cycle", "Documents depend on each other in a circle", "Remove one of the substitutions or parents."},
 		{ruleRendering, "Documents do not render", "Correct what the message says."},
+		{rulePuppet, "An override of a Puppet resource cannot be applied", "Correct the override, or describe its type. It " +
+			"is an error if a ValidationPolicy lists puppet-override-validation."},
+		{rulePackage, "Murano packages do not fit together", "Add the package that is missing, or correct the versions. It " +
+			"is an error if a ValidationPolicy lists murano-package-validation."},
 	}
 }
 
@@ -99,6 +105,10 @@ func ruleOf(f *queries.Finding) string {
 		return ruleSchema
 	case f.Validation == validations.CoverageValidation:
 		return ruleNoSchema
+	case f.Validation == validations.PuppetValidation:
+		return rulePuppet
+	case f.Validation == validations.PackageValidation:
+		return rulePackage
 	case len(f.Rule) > 0 && f.Rule[0] == '.', f.Rule == "D002": // a path in a schema
 		return ruleRenderedSchema
 	}

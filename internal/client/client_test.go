@@ -5,12 +5,17 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -201,6 +206,13 @@ func TestDo_givesUp(t *testing.T) {
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
+		c, _ := scripted(t, Config{Timeout: time.Millisecond}, answer(503, busy))
+		_, err := c.Do(t.Context(), Request{})
+		if err == nil || !regexp.MustCompile(`after \d00ms, which is beyond`).MatchString(err.Error()) {
+			t.Errorf("error %v", err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
 		c, s := scripted(t, Config{Timeout: time.Minute}, answer(503, busy, "Retry-After", "3600"))
 		_, err := c.Do(t.Context(), Request{})
 		if err == nil || !strings.Contains(err.Error(), "after 1h0m0s, which is beyond --timeout") || len(s.seen) != 1 {
@@ -222,6 +234,34 @@ func TestDo_givesUp(t *testing.T) {
 			t.Errorf("error %v, want that of being interrupted", err)
 		}
 	})
+}
+
+// A server that speaks TLS is named by https, and by a name of its certificate.
+func TestErrors_TLS(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	if err := os.WriteFile(ca, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	host := server.Listener.Addr().String()
+	for url, want := range map[string]string{
+		"http://" + host + "/below":                              "http://" + host + "/below speaks TLS: name the server by https://" + host + "/below",
+		strings.Replace(server.URL, "127.0.0.1", "localhost", 1): "\nName the server by a name of its certificate: example.com, *.example.com, 127.0.0.1",
+	} {
+		c, err := New(Config{Server: url, TLS: TLS{CA: ca}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.Do(t.Context(), Request{Method: http.MethodPost})
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "--ca") {
+			t.Errorf("%s: error %v, want %q in it", url, err, want)
+		}
+	}
 }
 
 // Errors have the server's messages, what helps beside them, and nothing that could control a terminal.
@@ -252,6 +292,13 @@ func TestErrors(t *testing.T) {
 				"    diagnostic: {schema_path: .properties.n.type, error_section: {n: x}}\n", "Content-Type", "application/x-yaml"),
 			"not valid\n  [acme/Host/v1, site] h: x is not of type 'integer'\n" +
 				"    The rule is .properties.n.type of the document's schema.",
+		},
+		"the same twice": {
+			answer(400, "kind: Status\nmessage: no source\ndetails:\n  errorType: X\n  messageList:\n"+
+				"  - message: no source\n    documents: [{schema: acme/Host/v1, layer: site, name: h}]\n"+
+				"  - message: no source\n    documents: [{schema: acme/Host/v1, layer: site, name: i}]\n"+
+				"  - message: no source\n", "Content-Type", "application/x-yaml"),
+			"[acme/Host/v1, site] h: no source\n  [acme/Host/v1, site] i: no source",
 		},
 		"YAML of others": {
 			answer(404, "? [a]\n: b\n", "Content-Type", "application/x-yaml"),

@@ -3,12 +3,15 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"mime"
 	"net"
 	"net/http"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -91,11 +94,17 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 		return e
 	}
 	e.Type = envelope.Details.ErrorType
+	said := ""
 	if envelope.Message != nil {
-		e.Message = Printable(*envelope.Message)
+		said = Printable(*envelope.Message)
 	}
+	e.Message = said
 	for _, m := range envelope.Details.MessageList {
-		if text := m.text(); text != "" && text != e.Message {
+		switch text := m.text(); {
+		case text == "" || text == said:
+		case e.Message == said && Printable(*m.Message) == said: // the same, with the document
+			e.Message = text
+		default:
 			e.Messages = append(e.Messages, text)
 		}
 	}
@@ -159,6 +168,9 @@ func (c *Client) foreign(answer Answer) string {
 	if at := answer.Header.Get("Location"); at != "" && answer.Status/100 == 3 {
 		return text + ", to " + Printable(at) + ": name the server by the URL where it is"
 	}
+	if c.base.Scheme == "http" && answer.Status == http.StatusBadRequest && speaksTLS.Match(answer.Body) {
+		return c.base.String() + " speaks TLS: name the server by https://" + c.base.Host + c.base.Path
+	}
 	kind := answer.Header.Get("Content-Type")
 	text += ", not in Purser's form but as " + strconv.Quote(kind) +
 		"; is there a proxy before it, or is it another server?"
@@ -168,6 +180,9 @@ func (c *Client) foreign(answer Answer) string {
 	}
 	return text
 }
+
+// speaksTLS matches what Go's servers, nginx and Apache say to a client that does not speak TLS on a port that does.
+var speaksTLS = regexp.MustCompile(`to an HTTPS server|to HTTPS port|speaking plain HTTP to an SSL-enabled`)
 
 // Printable returns a text with what could control a terminal replaced. Line breaks and tabs stay.
 func Printable(text string) string {
@@ -225,13 +240,30 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	unknown, resolving := errors.AsType[*net.DNSError](err)
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	_, alert := errors.AsType[tls.AlertError](err)
-	if untrusted {
+	misnamed, otherName := errors.AsType[x509.HostnameError](err)
+	switch {
+	case otherName:
+		text += "\n" + namesOf(misnamed.Certificate)
+	case untrusted:
 		text += "\n--ca names a file with the certificates of the authorities to trust."
 	}
 	return &lost{
 		text: text, unsent: dialing && failed.Op == "dial", cause: err,
 		final: untrusted || alert || resolving && unknown.IsNotFound || errors.Is(err, http.ErrSchemeMismatch),
 	}
+}
+
+// namesOf says by which names a server with a certificate may be named.
+func namesOf(certificate *x509.Certificate) string {
+	const most = 5
+	names := slices.Clone(certificate.DNSNames)
+	for _, ip := range certificate.IPAddresses {
+		names = append(names, ip.String())
+	}
+	if len(names) == 0 {
+		return "Its certificate has no subjectAltName, so no name fits it: the server needs one with its name."
+	}
+	return Printable("Name the server by a name of its certificate: " + strings.Join(names[:min(len(names), most)], ", "))
 }
 
 // brokenOff returns the error of an answer that was not read to its end.

@@ -29,7 +29,8 @@ func (c *Client) repeat(ctx context.Context, r Request, once func() (Answer, err
 			wait = refused.After
 		}
 		if waited += wait; waited > c.Timeout {
-			return answer, fmt.Errorf("%w\nIt would be tried again after %v, which is beyond --timeout", err, wait)
+			return answer, fmt.Errorf("%w\nIt would be tried again after %v, which is beyond --timeout", err,
+				wait.Round(100*time.Millisecond))
 		}
 		c.Notice(fmt.Sprintf("%v; trying again in %v", err, wait.Round(100*time.Millisecond)))
 		timer := time.NewTimer(wait)

@@ -20,7 +20,7 @@ func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 	before := tokens.InputOffset()
 	token, err := tokens.Token()
 	if err != nil {
-		return nil, Malformed("document %d: JSON: %w", d.segment.Index, err)
+		return nil, malformedJSON("document %d: %w", d.segment.Index, err)
 	}
 	bytes := int(tokens.InputOffset() - before)
 	if err := d.count(bytes, depth); err != nil {
@@ -38,7 +38,7 @@ func (d *decoder) jsonValue(tokens *json.Decoder, depth int) (any, error) {
 	case json.Number:
 		number, err := jsonNumber(string(t))
 		if err != nil {
-			return nil, Malformed("document %d, line %d: '%s': %w", d.segment.Index, d.lineAt(offset(tokens)),
+			return nil, malformedJSON("document %d, line %d: '%s': %w", d.segment.Index, d.lineAt(offset(tokens)),
 				brief(string(t)), err)
 		}
 		return number, nil

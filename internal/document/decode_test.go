@@ -132,8 +132,14 @@ func TestSplit_json(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for body, part := range map[string]string{
-		`[{"a": 1}] x`: "text after the end", `[1e4e]`: "line 1: JSON", `[1,`: "JSON", `[1e999]`: "line 1: '1e999'", "[\n\n18446744073709551616]": "line 3",
-		`["\ud83d\ude00", "\\ud800", "\ud800"]`: `line 1: JSON: \ud800 is half`, `["\ude00x"]`: "half", `["\ud83d\n"]`: "half",
+		`[{"a": 1}] x`: "JSON. Details: line 1: invalid character 'x' after top-level value", `[1e4e]`: "line 1: invalid character 'e'",
+		`[1,`: "JSON. Details: line 1: unexpected end", `{"a": "b", `: "line 1: unexpected end of JSON input",
+		"\n{\"a\":1}\n}": "line 3: invalid character '}' after top-level value", "{}\n,{}": "line 2: invalid character ','",
+		"{}\n]": "line 2: invalid character ']' after", "}": "'}' looking for beginning of value", "{} {}": "after top-level value",
+		"[{},\n\n\n{},\n\n{x}]": "line 6: invalid character 'x'", "[{\"a\": \"\n\"}]": `line 1: invalid character '\n'`,
+		"[{}\n{}]": "line 2: invalid character '{' after array element", "[[{}]\n": "line 1: unexpected end",
+		`[1e999]`: "line 1: '1e999'", "[\n\n18446744073709551616]": "line 3",
+		`["\ud83d\ude00", "\\ud800", "\ud800"]`: `JSON. Details: line 1: \ud800 is half`, `["\ude00x"]`: "half", `["\ud83d\n"]`: "half",
 	} {
 		values, _, err := readAll(t, body, JSON)
 		requireRefusal(t, values, err, part)

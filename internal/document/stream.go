@@ -70,6 +70,12 @@ func Malformed(format string, args ...any) *fault.Fault {
 		"The request body must be properly formatted YAML. Details: "+format, args...)
 }
 
+// malformedJSON is Malformed for a body of JSON, which the reference does not take.
+func malformedJSON(format string, args ...any) *fault.Fault {
+	return fault.New(fault.Invalid, "HTTPBadRequest",
+		"The request body must be properly formatted JSON. Details: "+format, args...)
+}
+
 // splitSteps is the cost of splitting and hashing a byte, in the budget's steps.
 const splitSteps = 20
 
@@ -278,27 +284,24 @@ func splitJSON(meter *budget.Meter, body []byte, limit int) ([]Segment, error) {
 	if len(trimmed) == 0 {
 		return nil, nil
 	}
-	added := 0 // number of bytes added in front of a single object
-	if trimmed[0] != '[' {
-		body = fmt.Appendf(nil, "%s[%s]", body[:len(body)-len(trimmed)], trimmed)
-		added = len("[")
-	}
 	if at := loneSurrogate(body); at >= 0 {
-		return nil, Malformed("line %d: JSON: %s is half of a character", lineOf(body, at), body[at:at+len(`\ud800`)])
+		return nil, malformedJSON("line %d: %s is half of a character", lineOf(body, at), body[at:at+len(`\ud800`)])
 	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	if _, err := decoder.Token(); err != nil {
-		return nil, jsonError(body, decoder, err)
+	decoder, isList := json.NewDecoder(bytes.NewReader(body)), trimmed[0] == '['
+	if isList {
+		if _, err := decoder.Token(); err != nil {
+			return nil, jsonError(body, err)
+		}
 	}
 	var segments []Segment
 	at := cursor{text: body, line: 1, column: 1}
 	for decoder.More() {
 		var item json.RawMessage
 		if err := decoder.Decode(&item); err != nil {
-			return nil, jsonError(body, decoder, err)
+			return nil, jsonError(body, err)
 		}
 		at.advance(offset(decoder) - len(item))
-		segments = append(segments, Segment{Text: item, Line: at.line, indent: at.column - 1 - added})
+		segments = append(segments, Segment{Text: item, Line: at.line, indent: at.column - 1})
 		meter.Charge(itemSteps)
 		if err := meter.Hold(len(item)); err != nil {
 			return nil, err
@@ -306,12 +309,17 @@ func splitJSON(meter *budget.Meter, body []byte, limit int) ([]Segment, error) {
 		if len(segments) == limit {
 			return segments, nil
 		}
+		if !isList {
+			break
+		}
 	}
-	if _, err := decoder.Token(); err != nil {
-		return nil, jsonError(body, decoder, err)
+	if isList {
+		if _, err := decoder.Token(); err != nil {
+			return nil, jsonError(body, err)
+		}
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return nil, Malformed("line %d: text after the end of the JSON array", lineOf(body, offset(decoder)))
+		return nil, jsonError(body, err)
 	}
 	return segments, nil
 }
@@ -349,10 +357,12 @@ func escapedUnit(text []byte) rune {
 	return rune(unit)
 }
 
-func jsonError(body []byte, decoder *json.Decoder, err error) error {
-	at := offset(decoder)
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		at = int(syntax.Offset)
+// jsonError returns the fault of a body that is not JSON, which a json.Decoder has refused: its errors have no offsets
+// in the body.
+func jsonError(body []byte, refused error) error {
+	syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &json.RawMessage{}))
+	if !ok {
+		return malformedJSON("%w", refused)
 	}
-	return Malformed("line %d: JSON: %w", lineOf(body, min(at, len(body))), err)
+	return malformedJSON("line %d: %w", lineOf(body, max(int(syntax.Offset)-1, 0)), syntax)
 }

@@ -47,6 +47,9 @@ func install(path string, text []byte, old fs.FileInfo, put func(temporary, path
 		return err
 	}
 	if err := put(file.Name(), path); err != nil {
+		if failed, ok := errors.AsType[*os.LinkError](err); ok {
+			err = failed.Err // without the name of the temporary file
+		}
 		return err
 	}
 	return SyncDirectory(dir)

@@ -19,7 +19,8 @@ func TestCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFile(t, path, "one", 0o600)
-	if err := files.Create(path, []byte("two")); !errors.Is(err, fs.ErrExist) {
+	err := files.Create(path, []byte("two"))
+	if !errors.Is(err, fs.ErrExist) || err.Error() != "write "+path+": file exists" {
 		t.Errorf("created again: %v", err)
 	}
 	wantFile(t, path, "one", 0o600)

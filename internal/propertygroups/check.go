@@ -32,6 +32,9 @@ func (g *Groups) Check(meter *budget.Meter, object map[string]any, versions Vers
 	}
 	if c.more > 0 {
 		message := fmt.Sprintf("The property groups are violated in %d more ways.", c.more)
+		if c.more == 1 {
+			message = "The property groups are violated in 1 more way."
+		}
 		c.found = append(c.found, Violation{[]string{}, g.rules[0].keyword[:1:1], message, c.more})
 	}
 	return c.found, nil

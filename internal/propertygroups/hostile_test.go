@@ -241,6 +241,10 @@ func TestGroups_Check_manyViolations(t *testing.T) {
 	if got := sketch(found[maxViolations:]); got != want {
 		t.Error(got)
 	}
+	found = judge(t, g, map[string]any{"l": repeated(maxViolations+1, nil)}, nil)
+	if got := sketch(found[maxViolations:]); got != "/ property_groups: The property groups are violated in 1 more way.\n" {
+		t.Error(got)
+	}
 }
 
 func TestParse_tooMuch(t *testing.T) {

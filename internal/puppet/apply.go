@@ -65,7 +65,7 @@ func (l *problemList) add(problem Problem) {
 func (l *problemList) all() []Problem {
 	if l.more > 0 {
 		last := &l.list[maxProblems-1]
-		last.Message = fmt.Sprintf("%s (and %d more problems)", last.Message, l.more)
+		last.Message = fmt.Sprintf("%s (and %d more)", last.Message, l.more)
 	}
 	return l.list
 }

@@ -1,6 +1,7 @@
 package puppet_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -188,6 +189,55 @@ func TestApply_problems(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// A missing target is the problem of the instance that names it, and that of the catalog belongs to the last one that
+// changes the resource.
+func TestApply_missingTargets(t *testing.T) {
+	t.Parallel()
+	const innocent = "configuration: {file: {/a: {owner: root}}}"
+	for name, c := range map[string]struct {
+		catalog   string
+		instances []string
+		want      []puppet.Problem
+	}{
+		"of the first": {
+			"{'File[/a]': {}}",
+			[]string{"configuration: {file: {/a: {require: 'File[/no]'}}}", innocent},
+			[]puppet.Problem{{Instance: 0, Path: []string{"configuration", "file", "/a", "require"}}},
+		},
+		"of a default": {
+			"{'File[/a]': {}}",
+			[]string{
+				"{configuration: {file: {/a: {}}}, configuration_options: {defaults: {file: {require: 'File[/no]'}}}}",
+				innocent,
+			},
+			[]puppet.Problem{{Instance: 0, Path: []string{"configuration", "file", "/a", "require"}}},
+		},
+		"of a new resource": {
+			"{}",
+			[]string{innocent, "configuration: {file: {/a: {before: ['File[/no]']}}}", innocent},
+			[]puppet.Problem{{Instance: 1, Path: []string{"configuration", "file", "/a", "before"}}},
+		},
+		"of the catalog": {
+			"{'File[/a]': {require: 'File[/no]'}}", []string{innocent, innocent}, []puppet.Problem{{Instance: 1}},
+		},
+		"that is made later": {
+			"{}", []string{"configuration: {file: {/a: {require: 'File[/b]'}}}", "configuration: {file: {/b: {}}}"}, nil,
+		},
+	} {
+		var instances []puppet.Instance
+		for i, text := range c.instances {
+			instances = append(instances, instance(t, strconv.Itoa(i), text))
+		}
+		for i := range c.want {
+			c.want[i].Message = "Could not retrieve dependency 'File[/no]' of File[/a]"
+		}
+		result := apply(t, catalog(t, c.catalog), nil, instances...)
+		if diff := cmp.Diff(c.want, result.Problems); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
 	}
 }
 

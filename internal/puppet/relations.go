@@ -92,24 +92,25 @@ func join(meter *budget.Meter, had, more any) (any, error) {
 // checkRelationships adds problems for references of changed resources to missing ones and, if a relationship changed,
 // for dependency cycles.
 func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error {
-	const stepsEach = 300
-	last := map[Ref]int{} // the last change of each resource
+	last := map[Ref]int{} // the last change of each resource, to which the catalog's own relationships belong
 	for i, change := range w.report.Changes {
 		last[change.Ref] = i
 	}
 	for i, change := range w.report.Changes {
-		r := w.resources[w.index.titles[change.Ref]]
-		if last[r.Ref] != i {
-			continue
-		}
-		for _, p := range r.parameters {
-			if err := w.meter.Spend(stepsEach); err != nil {
+		problem := Problem{Instance: change.Instance, Secret: instances[change.Instance].Secret, Path: change.path}
+		for _, s := range change.Settings {
+			if err := w.checkTargets(change.Ref, s.Parameter, s.Value, problem); err != nil {
 				return err
 			}
-			if isRelationship(p.Key) {
-				if err := w.checkTargets(change, p, instances[change.Instance].Secret); err != nil {
-					return err
-				}
+		}
+		at := w.index.titles[change.Ref]
+		if last[change.Ref] != i || at >= len(catalog.resources) {
+			continue
+		}
+		problem.Path = nil
+		for _, p := range catalog.resources[at].parameters {
+			if err := w.checkTargets(change.Ref, p.Key, p.Value, problem); err != nil {
+				return err
 			}
 		}
 	}
@@ -119,24 +120,25 @@ func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error 
 	return w.checkCycles(instances, catalog)
 }
 
-// checkTargets adds a problem for each reference of a relationship to a missing resource.
-func (w *work) checkTargets(change Change, p document.Member, secret bool) error {
-	const stepsEach = 500
-	for _, item := range flatten(p.Value) {
-		if err := w.meter.Spend(stepsEach); err != nil {
+// checkTargets adds a problem for each reference to a missing resource, if a parameter of a resource is a relationship.
+// like is the problem without its message, with the path of the resource if it has one.
+func (w *work) checkTargets(of Ref, parameter string, value any, like Problem) error {
+	const stepsEach, targetSteps = 300, 500
+	if err := w.meter.Spend(stepsEach); err != nil || !isRelationship(parameter) {
+		return err
+	}
+	if like.Path != nil {
+		like.Path = append(slices.Clone(like.Path), parameter)
+	}
+	for _, item := range flatten(value) {
+		if err := w.meter.Spend(targetSteps); err != nil {
 			return err
 		}
 		text, _ := item.(string)
 		ref, ok := ParseRef(text)
 		if _, found := w.index.find(ref); ok && !found {
-			problem := Problem{
-				Instance: change.Instance, Secret: secret,
-				Message: fmt.Sprintf("Could not retrieve dependency '%v' of %v", ref, change.Ref),
-			}
-			if slices.ContainsFunc(change.Settings, func(s Setting) bool { return s.Parameter == p.Key }) {
-				problem.Path = append(slices.Clone(change.path), p.Key)
-			}
-			w.problems.add(problem)
+			like.Message = fmt.Sprintf("Could not retrieve dependency '%v' of %v", ref, of)
+			w.problems.add(like)
 		}
 	}
 	return nil

@@ -89,6 +89,9 @@ func (v View) Package(ctx context.Context, id int64, name string) (Package, erro
 		names = append(names, p.Name)
 	}
 	hint := fmt.Sprintf("it has %d packages", len(names))
+	if len(names) == 1 {
+		hint = "it has 1 package"
+	}
 	if nearest := spelling.Nearest(name, names[:min(len(names), maxNearest)]); nearest != "" {
 		hint = "did you mean " + nearest + "?"
 	}

@@ -15,7 +15,7 @@ import (
 
 // Draft is the outcome of judging documents as a complete site.
 type Draft struct {
-	Written // as of a dry run; all of the server's own validations count, that of coverage if a policy lists it
+	Written // as of a dry run; all of the server's own validations count, the optional ones if a policy lists them
 
 	Policies []validations.Policy // among the documents
 	Rendered *Rendering           // nil if the documents do not render to valid ones
@@ -93,8 +93,11 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 	draft := Draft{Policies: judgement.Policies, Rendered: judgement.Rendered}
 	weighing := s.Config
 	weighing.DefaultValidations = validations.Own()
-	if slices.Contains(validations.Required(judgement.Policies), validations.CoverageValidation) {
-		weighing.DefaultValidations = append(weighing.DefaultValidations, validations.CoverageValidation)
+	listed := validations.Required(judgement.Policies)
+	for _, name := range validations.Optional() {
+		if slices.Contains(listed, name) {
+			weighing.DefaultValidations = append(weighing.DefaultValidations, name)
+		}
 	}
 	if viewer.Encrypted {
 		judgement.Results = withoutValues(judgement.Results)
@@ -106,16 +109,22 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 }
 
 // withoutValues returns results for viewers who may see all of encrypted documents except their data. Only the findings
-// of schemas show data: what rendering refuses names documents and paths (see the package). Whether the path of such a
-// finding is in what came from a secret, or in a schema that did, is for the caller to find out.
+// of schemas and of overrides show data: what rendering refuses names documents and paths (see the package). Whether
+// the path of a finding of a schema is in what came from a secret, or in a schema that did, is for the caller to find
+// out; that of a finding of an override names resources, and is left out.
 func withoutValues(results []RevisionResult) []RevisionResult {
 	shown := slices.Clone(results)
 	for i := range shown {
 		shown[i].Messages, shown[i].Warnings = slices.Clone(shown[i].Messages), slices.Clone(shown[i].Warnings)
 		for _, list := range [][]fault.Message{shown[i].Messages, shown[i].Warnings} {
 			for j := range list {
-				if found, ok := list[j].Diagnostic.(map[string]any); ok && list[j].Secret {
+				found, ofSchema := list[j].Diagnostic.(map[string]any)
+				switch {
+				case !list[j].Secret:
+				case ofSchema:
 					list[j].Message, list[j].Diagnostic = authz.Withheld, map[string]any{"schema_path": found["schema_path"]}
+				case shown[i].Name == validations.PuppetValidation:
+					list[j].Message, list[j].Path = authz.Withheld, ""
 				}
 				list[j].Secret = false
 			}

@@ -115,7 +115,7 @@ func invalidPackage(report murano.Report) error {
 	}
 	if len(errs) > maxShown {
 		f.Messages = append(f.Messages, fault.Message{
-			Message: fmt.Sprintf("There are %d more errors; mpl-check shows all", len(errs)-maxShown), Error: true,
+			Message: fmt.Sprintf("and %d more; mpl-check shows all", len(errs)-maxShown), Error: true,
 		})
 	}
 	return f

@@ -91,6 +91,10 @@ func TestPackages(t *testing.T) {
 		t.Errorf("the diff does not show the files:\n%s", diff)
 	}
 	s.get(t, "revisions/4/packages/a.Cahce").fails(t, http.StatusNotFound, "PackageNotFound", "did you mean a.Cache?")
+	one := s.get(t, "revisions/2/packages/zzz")
+	if one.fails(t, http.StatusNotFound, "PackageNotFound", "it has 1 package"); strings.Contains(one.text, "1 packages") {
+		t.Error(one.text)
+	}
 
 	s.post(t, "rollback/2", "").is(t, http.StatusCreated)
 	if got := s.get(t, "revisions/5/packages/a.Cache").is(t, http.StatusOK); got.text != first {
