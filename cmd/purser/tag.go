@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,8 @@ type tagCommand struct {
 	output
 
 	Name     string `arg:"" help:"Tag to set. Without one, the tags of all revisions are listed." optional:""`
-	Revision string `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."`
-	Delete   bool   `help:"Delete the tag from the newest revision that has it." short:"d"`
+	Revision string `arg:"" help:"Revision: 17, latest, tag:NAME, latest~1." optional:""`
+	Delete   bool   `help:"Delete the tag, without a revision from the newest that has it." short:"d"`
 	Data     string `help:"A value to keep with the tag, in YAML." placeholder:"YAML"`
 }
 
@@ -36,20 +37,20 @@ func (*tagCommand) Help() string {
 
 // Run is called by kong.
 func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
-	server, err := c.connect(ctx, around)
 	switch {
-	case err != nil:
-		return err
 	case c.Name == "" && c.Delete:
 		return errors.New("name the tag to delete")
-	case c.Name == "":
+	case c.Name != "" && c.Revision == "" && !c.Delete: // nothing is set by who wants to see it
+		return fmt.Errorf("name the revision to tag: purser tag %s latest; purser tag lists the tags", c.Name)
+	}
+	server, err := c.connect(ctx, around)
+	if err != nil {
+		return err
+	}
+	if c.Name == "" {
 		return c.list(ctx, around, server)
 	}
-	of := c.Revision
-	if c.Delete && of == "latest" {
-		of = "tag:" + c.Name
-	}
-	about, err := revisionOf(ctx, server, of)
+	about, err := revisionOf(ctx, server, cmp.Or(c.Revision, "tag:"+c.Name))
 	if err != nil {
 		return err
 	}

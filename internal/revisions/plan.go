@@ -153,7 +153,8 @@ func (p Payload) checkClaims(snapshot Snapshot, diff Diff) error {
 	for _, claim := range snapshot.Claims {
 		if claimed[claim.Identity] {
 			return duplicate(claim.Identity, claim.Bucket, fmt.Sprintf("%s is in another bucket. Delete it there first, move "+
-				"it with one change set of both buckets (PUT /changesets), or choose another name.", p.placeOf(claim.Identity)))
+				"it with one change set of both buckets (purser push --changeset, or PUT /changesets), or choose another name.",
+				p.placeOf(claim.Identity)))
 		}
 	}
 	return nil

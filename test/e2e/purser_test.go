@@ -243,7 +243,8 @@ Status would be: failure
 	p.run(t, "push", "site", "site", "--yes", "--if-unchanged", "1").exits(t, 1, "If-Match asks for revision 1, but the newest is 2")
 	p.run(t, "push", "site", "site", "--max-deleted", "1", "--if-unchanged", "2").exits(t, 0, "Revision 3:", "deleted=1",
 		"site/a.yaml:5:11: [acme/Widget/v1, site] one .data.n: 11 is greater", "Status: failure; failing documents and validations: 1")
-	p.run(t, "push", "empty", "site/.", "--dry-run").exits(t, 1, "already exists in bucket: site", "document 1 (from site/a.yaml:1)")
+	p.run(t, "push", "empty", "site/.", "--dry-run").exits(t, 1, "already exists in bucket: site", "document 1 (from site/a.yaml:1)",
+		"purser push --changeset")
 
 	p.run(t, "push", "site", "site", "-o", "json").exits(t, 0, `"revision":3`, `"place":"site/a.yaml:5:11"`)
 
@@ -394,6 +395,8 @@ func TestPurser_status(t *testing.T) {
 	p.does(t, "tag", "good", "1")
 	p.run(t, "tag").exits(t, 0, "good")
 	p.run(t, "status", "tag:good").exits(t, 0, "revision 1: failure")
+	p.run(t, "tag", "good").exits(t, 2, "purser tag good latest")
+	p.run(t, "tag").exits(t, 0, "good  1 ")
 	p.does(t, "tag", "-d", "good")
 	p.run(t, "status", "tag:good").exits(t, 2)
 	p.writes(t, "more.yaml", widget("one", "1"))
