@@ -21,6 +21,18 @@ func (v Viewer) Secrets() bool { return v.Encrypted && !v.Redacted }
 const Withheld = "It fails, and only callers who may see encrypted documents are told why: an encrypted document, or " +
 	"what was taken from one, has a part in it"
 
+// redacted replaces messages that the viewer may see, but has asked not to.
+const redacted = "It fails for a reason that is not shown without secrets: an encrypted document, or what was taken " +
+	"from one, has a part in it; ask without cleartext-secrets=false"
+
+// Withheld returns the text that replaces messages which depend on secrets.
+func (v Viewer) Withheld() string {
+	if v.Encrypted && v.Redacted {
+		return redacted
+	}
+	return Withheld
+}
+
 // Messages returns messages as the viewer may see them. The secret ones become one that lists the documents that fail,
 // except encrypted ones, so that their number and order reveal nothing.
 func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
@@ -46,7 +58,7 @@ func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
 		return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Layer, b.Layer))
 	})
 	return append(shown, fault.Message{
-		Message: Withheld, Error: true, Level: "Error", Kind: "ValidationMessage",
+		Message: v.Withheld(), Error: true, Level: "Error", Kind: "ValidationMessage",
 		Documents: slices.Compact(failing), Secret: true,
 	})
 }
@@ -72,7 +84,7 @@ func (v Viewer) Fault(f *fault.Fault) *fault.Fault {
 	}
 	shown := fault.New(f.Kind, f.Type, "%s", f.Message)
 	if f.Secret {
-		shown.Message = Withheld
+		shown.Message = v.Withheld()
 	} else {
 		shown.Reason = f.Reason
 	}

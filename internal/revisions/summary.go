@@ -66,7 +66,7 @@ func failed(snapshot Snapshot, diff Diff, judgement Judgement, viewer authz.View
 func failedBesides(counted map[document.Identity]bool, messages []fault.Message) (count int) {
 	for _, message := range messages {
 		documents := message.Documents
-		if message.Message != authz.Withheld { // which names all that fail, others the one to correct first
+		if !message.Secret { // a secret one names all that fail, others the one to correct first
 			documents = documents[:min(1, len(documents))]
 		}
 		if len(documents) == 0 {
