@@ -50,6 +50,7 @@ func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
+	warnOfTwice(around.stderr, sources)
 	server, err := c.connect(ctx, around)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/check"
+	"purser/internal/client"
 	"purser/internal/document"
 )
 
@@ -88,6 +89,21 @@ func parseSources(ctx context.Context, name string, text []byte) ([]source, erro
 		}
 	}
 	return sources, nil
+}
+
+// warnOfTwice warns of keys that appear twice in one mapping, which servers accept. It names none of encrypted
+// documents.
+func warnOfTwice(stderr io.Writer, sources []source) {
+	for _, s := range sources {
+		root, _ := s.Value.(document.Mapping)
+		metadata, _ := root.At("metadata").(document.Mapping)
+		if metadata.At("storagePolicy") == "encrypted" {
+			continue
+		}
+		for _, note := range s.Notes {
+			fmt.Fprintf(stderr, "purser: warning: %s\n", client.Printable(s.file+": "+note.Message))
+		}
+	}
 }
 
 // body is the body of a request, a stream of documents, and the sources of its lines.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,6 +124,25 @@ func TestChangeSet_excludes(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"other other/b.yaml", "site site/a.yaml"}, got); diff != "" || empty != nil {
 		t.Errorf("buckets and files (-want +got), without documents %v:\n%s", empty, diff)
+	}
+}
+
+// Keys that appear twice are told before they are sent, but none of encrypted documents.
+func TestWarnOfTwice(t *testing.T) {
+	t.Parallel()
+	const text = "metadata: {storagePolicy: %s}\ndata:\n  %s: 1\n  %[2]s: 2\n"
+	dir := tree(t, map[string]string{
+		"a.yaml": "x: 1\n---\n" + fmt.Sprintf(text, "cleartext", "shown"), "b.yaml": fmt.Sprintf(text, "encrypted", "hidden"),
+	})
+	sources, err := readSources(t.Context(), []string{dir}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	warnOfTwice(&said, sources)
+	want := "purser: warning: " + dir + "/a.yaml: The key 'shown' appears twice in one mapping, at lines 5 and 6; the last one wins.\n"
+	if said.String() != want {
+		t.Errorf("said %q, want %q", said.String(), want)
 	}
 }
 
