@@ -136,16 +136,6 @@ func bounded(text []byte) json.RawMessage {
 	return text
 }
 
-// FirstWith returns the index of the first item with a message, -1 if there is none.
-func FirstWith(items []json.RawMessage, message string) int {
-	return slices.IndexFunc(items, func(item json.RawMessage) bool {
-		var parsed struct {
-			Message string `json:"message"`
-		}
-		return json.Unmarshal(item, &parsed) == nil && parsed.Message == message
-	})
-}
-
 // FirstMessage returns the message of the first error in a JSON list, "" if there is none.
 func FirstMessage(list []byte) string {
 	var items []json.RawMessage
