@@ -211,6 +211,17 @@ func OfSecret(findings []Finding) []Finding {
 	return concealed
 }
 
+// OfSecretSchema returns what takes the place of a schema that holds something secret, and of findings that may quote it.
+// They keep their places in the document.
+func OfSecretSchema(findings []Finding) (schema []byte, concealed []Finding) {
+	for _, finding := range findings {
+		concealed = append(concealed, Finding{
+			Message: Sanitized, Instance: finding.Instance, SchemaPath: ".", Secret: true,
+		})
+	}
+	return document.AppendJSON(nil, Sanitized), concealed
+}
+
 // AreSecret reports whether findings depend on secrets.
 func AreSecret(findings []Finding) bool {
 	return slices.ContainsFunc(findings, func(f Finding) bool { return f.Secret })
