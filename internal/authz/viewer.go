@@ -18,19 +18,29 @@ type Viewer struct {
 func (v Viewer) Secrets() bool { return v.Encrypted && !v.Redacted }
 
 // Withheld replaces messages that the viewer may not see.
-const Withheld = "It fails, and only callers who may see encrypted documents are told why: an encrypted document, or " +
-	"what was taken from one, has a part in it"
+const Withheld = "A check or the rendering fails, and only callers who may see encrypted documents are told why: an " +
+	"encrypted document, or what was taken from one, has a part in it"
 
-// redacted replaces messages that the viewer may see, but has asked not to.
-const redacted = "It fails for a reason that is not shown without secrets: an encrypted document, or what was taken " +
-	"from one, has a part in it; ask without cleartext-secrets=false"
+// WithheldBefore is what was stored in the place of Withheld by earlier versions.
+const WithheldBefore = "It fails, and only callers who may see encrypted documents are told why: an encrypted " +
+	"document, or what was taken from one, has a part in it"
 
-// Withheld returns the text that replaces messages which depend on secrets.
+// Unasked replaces messages that the viewer may see, but asked not to be shown.
+const Unasked = "A check or the rendering fails, and the reason is left out, as was asked for, because an encrypted " +
+	"document, or what was taken from one, has a part in it: to see it, ask with cleartext-secrets=true, run \"purser " +
+	"findings\", or choose \"Show secrets\" on the page of a document"
+
+// Withheld returns what replaces messages that depend on secrets.
 func (v Viewer) Withheld() string {
-	if v.Encrypted && v.Redacted {
-		return redacted
+	if v.Encrypted {
+		return Unasked
 	}
 	return Withheld
+}
+
+// IsWithheld reports whether a message replaces others that depend on secrets.
+func IsWithheld(message string) bool {
+	return message == Withheld || message == WithheldBefore || message == Unasked
 }
 
 // Messages returns messages as the viewer may see them. The secret ones become one that lists the documents that fail,

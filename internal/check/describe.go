@@ -69,7 +69,7 @@ func (r *run) findingOf(f *queries.Finding) Finding {
 	if finding.Rule == ruleNoPolicy { // the server's is about requests
 		finding.Advice = adviceOf(finding.Rule)
 	}
-	if f.Message == authz.Withheld {
+	if authz.IsWithheld(f.Message) {
 		finding.Message, finding.Advice, finding.Broken = withheld, "", ""
 	}
 	return finding

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
+	"purser/internal/validations"
 )
 
 // support lists the versions of a client plugin that support the properties of a group (spec/property-groups.md §2,
@@ -91,12 +92,16 @@ func (c *check) supports(r *rule) bool {
 	if isKnown && l.admits(v) {
 		return true
 	}
+	shown := cut(v, maxName)
+	if validations.ClientVersions(c.versions).AreSecret() {
+		shown = secretVersion
+	}
 	reported := make(map[string]bool)
 	w := pathWalk{visit: func(path []string) bool {
 		if c.spend(1); c.specified(c.object, path) {
 			if key := strings.Join(path, "\x00"); !reported[key] {
 				reported[key] = true
-				c.report(r, func() string { return l.violation(path, v, isKnown) })
+				c.report(r, func() string { return l.violation(path, shown, isKnown) })
 			}
 		}
 		return !c.isStopped()

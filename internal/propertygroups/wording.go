@@ -22,6 +22,9 @@ func (c *check) violation(g *group, p place) string {
 	return fmt.Sprintf("At least one of the following properties must be specified: %s.", listed(g.operands, nil))
 }
 
+// secretVersion replaces client versions that come from a secret.
+const secretVersion = "(hidden, because it comes from an encrypted document)"
+
 // violation returns the message about a property that the client does not support. Its version may be unknown.
 func (l *support) violation(path []string, version string, isKnown bool) string {
 	plugin, supported := cut(l.plugin, maxName), "supported versions: "
@@ -34,5 +37,5 @@ func (l *support) violation(path []string, version string, isKnown bool) string 
 			dotted(path), plugin, supported)
 	}
 	return fmt.Sprintf("Property %s is not supported by client plugin %s version %s; %s.",
-		dotted(path), plugin, cut(version, maxName), supported)
+		dotted(path), plugin, version, supported)
 }

@@ -25,7 +25,8 @@ func (v View) detailsOf(ctx context.Context, revision revisions.Revision, name s
 		return d, err
 	}
 	isSecret := func(warning fault.Message) bool { return warning.Secret }
-	if validations.FirstWith(d.errors, authz.Withheld) < 0 && !slices.ContainsFunc(d.warnings, isSecret) {
+	replaced := isOfRevision(name) && v.replaceWithheld(d.errors)
+	if !replaced && !slices.ContainsFunc(d.warnings, isSecret) {
 		return d, nil
 	}
 	result, err := v.revealed(ctx, revision, name)
@@ -40,6 +41,25 @@ func (v View) detailsOf(ctx context.Context, revision revisions.Revision, name s
 	}
 	d.warnings = v.viewer.Warnings(d.warnings)
 	return d, err
+}
+
+// replaceWithheld replaces stored messages that replace others by what replaces them for a viewer who is not shown
+// secrets. It reports whether there are any.
+func (v View) replaceWithheld(errors []json.RawMessage) (found bool) {
+	for i, text := range errors {
+		var message fault.Message
+		if json.Unmarshal(text, &message) != nil || !authz.IsWithheld(message.Message) {
+			continue
+		}
+		if found = true; v.viewer.Secrets() {
+			continue
+		}
+		message.Message = v.viewer.Withheld()
+		if items, err := itemsOf([]fault.Message{message}); err == nil { // messages always marshal
+			errors[i] = items[0]
+		}
+	}
+	return found
 }
 
 // stored reads the errors of a result as they are stored.

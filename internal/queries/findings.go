@@ -217,7 +217,7 @@ func schemaJudged(about map[string]judgedAs) (name string, judged judgedAs, fail
 // findingOf converts an error of the schema validation.
 func findingOf(e validations.Error, validation string, level Level, about *revisions.Stored) Finding {
 	f := Finding{
-		Level: level, Validation: validation, Message: e.Message, Secret: e.Message == authz.Withheld,
+		Level: level, Validation: validation, Message: e.Message, Secret: authz.IsWithheld(e.Message),
 		Document: document.Identity{Schema: e.Schema, Layer: e.Layer, Name: e.Name},
 	}
 	if e.Name == "" || f.Secret {

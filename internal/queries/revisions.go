@@ -164,13 +164,18 @@ func (v View) firstMessage(ctx context.Context, revision revisions.Revision, jud
 			return "", err
 		}
 		return validations.FirstMessage(slices.Concat([]byte("["), described[0].errors[0], []byte("]"))), nil
-	case judged.Message == authz.Withheld:
+	case isOfRevision(judged.Name) && authz.IsWithheld(judged.Message):
 		result, err := v.revealed(ctx, revision, judged.Name)
 		messages := v.viewer.Messages(result.Messages)
-		if err != nil || len(messages) == 0 {
+		switch {
+		case err != nil:
 			return "", err
+		case len(messages) > 0:
+			return messages[0].Message, nil
+		case !v.viewer.Secrets():
+			return v.viewer.Withheld(), nil
 		}
-		return messages[0].Message, nil
+		return "", nil
 	}
 	return judged.Message, nil
 }

@@ -40,8 +40,8 @@ type Rendered struct {
 	// say what it says.
 	Computed bool
 	Data     any // immutable, and shared with other documents
-	// Destinations are the places in the data that substitutions wrote to, those of its ancestors too. Messages must not
-	// show what is there or below (spec/rendering.md §0 R14).
+	// Destinations are the places in the data that substitutions wrote to, those of its ancestors too, and all of the data if one
+	// of these is encrypted, except with Compat. Messages must not show what is there or below (spec/rendering.md §0 R14).
 	Destinations [][]string
 	// Secret reports whether the document is encrypted, or takes something from one that is: by substitutions
 	// (spec/rendering.md §9.3), or from its parent, which the reference does not mind. What its data says makes no
@@ -210,6 +210,9 @@ func (r *run) compute(n *node) error {
 	}
 	if n.layered() {
 		n.destinations = slices.Clip(n.ancestor().destinations)
+		if n.ancestor().encrypted && !r.options.Compat {
+			n.destinations = r.appendPlace(n.destinations, &path{}) // all of it
+		}
 	}
 	for i := range n.substitutions {
 		if err := r.substitute(t, n, i); err != nil {

@@ -221,12 +221,14 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 		return outcome{}, nil // a DataSchema that compiles is as it must be
 	}
 	checker, _ := r.Engine.BuiltIn(rule)
+	ofSchema := false
 	text, secret := validations.RuleText(rule), doc.Tainted
 	if schema := book.byRule[rule]; schema != nil {
 		if book.unknown[doc.Schema] || schema.unknown {
 			return outcome{}, nil
 		}
 		checker, text, secret = schema.checker, schema.Data, secret || schema.secret
+		ofSchema = schema.quoted && !r.Compat
 	}
 	unchecked, check := validations.IsUnusable(checker), validations.PairOf(digest, rule)
 	if secret {
@@ -242,7 +244,7 @@ func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, d
 	if err == nil && len(found) == 0 {
 		r.Engine.NotePassed(check)
 	}
-	return outcome{text, found, unchecked, secret}, err
+	return outcome{text, found, unchecked, secret, ofSchema}, err
 }
 
 // outcome is the result of checking a rendered document.
@@ -251,6 +253,7 @@ type outcome struct {
 	findings  []validations.Finding
 	unchecked bool // the schema cannot be used
 	secret    bool // the document, the schema or the client versions hold something secret
+	ofSchema  bool // the schema does, so that findings may quote it
 }
 
 // registered is a DataSchema in force with what checks by it.
@@ -260,6 +263,7 @@ type registered struct {
 	rule    validations.Rule
 	checker validations.Checker
 	secret  bool // it holds something secret, or it names client versions that do
+	quoted  bool // it holds something secret, or one that it refers to does
 	unknown bool // it names client versions some of which are withheld
 	others  map[string][]byte
 }
@@ -278,6 +282,7 @@ func passOn(schemas []registered, withheld []*Stored) {
 	for i := range schemas {
 		for name := range schemas[i].others {
 			schemas[i].secret = schemas[i].secret || secret[name]
+			schemas[i].quoted = schemas[i].quoted || secret[name]
 			schemas[i].unknown = schemas[i].unknown || unknown[name]
 		}
 	}
@@ -286,7 +291,7 @@ func passOn(schemas []registered, withheld []*Stored) {
 // registered returns the DataSchemas in force among rendered documents.
 func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []registered, err error) {
 	for _, doc := range Registering(rendered.Documents) {
-		schemas = append(schemas, registered{Stored: doc, secret: doc.Tainted})
+		schemas = append(schemas, registered{Stored: doc, secret: doc.Tainted, quoted: doc.Tainted})
 	}
 	versions := r.ReadClientVersions(rendered.Documents)
 	withheld := slices.ContainsFunc(rendered.Withheld, namesVersions)
@@ -320,6 +325,9 @@ func (r Renderer) invalidRendered(rendered Computed, outcomes []outcome) error {
 	var messages []fault.Message
 	for i, doc := range rendered.Documents {
 		found := outcomes[i]
+		if found.ofSchema && len(found.findings) > 0 {
+			found.rule, found.findings = validations.OfSecretSchema(found.findings)
+		}
 		errs, err := validations.ReportRendered(doc.Document, found.rule, found.findings, size < maxDetailed,
 			rendered.written[doc])
 		if err != nil {

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"strings"
@@ -27,8 +28,9 @@ func TestMigration_withheld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sql := strings.NewReplacer("'\n        || '", "", `' || w.message || '`, authz.Withheld).Replace(string(text))
-	for _, want := range []string{string(finding), string(message), authz.Withheld} {
+	message = bytes.ReplaceAll(message, []byte(authz.Withheld), []byte(authz.WithheldBefore))
+	sql := strings.NewReplacer("'\n        || '", "", `' || w.message || '`, authz.WithheldBefore).Replace(string(text))
+	for _, want := range []string{string(finding), string(message), authz.WithheldBefore} {
 		if !strings.Contains(sql, want) {
 			t.Errorf("the migration does not write %s", want)
 		}

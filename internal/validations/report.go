@@ -136,16 +136,6 @@ func bounded(text []byte) json.RawMessage {
 	return text
 }
 
-// FirstWith returns the index of the first item with a message, -1 if there is none.
-func FirstWith(items []json.RawMessage, message string) int {
-	return slices.IndexFunc(items, func(item json.RawMessage) bool {
-		var parsed struct {
-			Message string `json:"message"`
-		}
-		return json.Unmarshal(item, &parsed) == nil && parsed.Message == message
-	})
-}
-
 // FirstMessage returns the message of the first error in a JSON list, "" if there is none.
 func FirstMessage(list []byte) string {
 	var items []json.RawMessage
@@ -219,6 +209,17 @@ func OfSecret(findings []Finding) []Finding {
 		})
 	}
 	return concealed
+}
+
+// OfSecretSchema returns what takes the place of a schema that holds something secret, and of findings that may quote it.
+// They keep their places in the document.
+func OfSecretSchema(findings []Finding) (schema []byte, concealed []Finding) {
+	for _, finding := range findings {
+		concealed = append(concealed, Finding{
+			Message: Sanitized, Instance: finding.Instance, SchemaPath: ".", Secret: true,
+		})
+	}
+	return document.AppendJSON(nil, Sanitized), concealed
 }
 
 // AreSecret reports whether findings depend on secrets.

@@ -154,8 +154,14 @@ func (a answer) tellsNothing(t *testing.T, secrets ...string) answer {
 // withheldText is a part of the message that replaces messages about secrets.
 const withheldText = "only callers who may see encrypted documents are told why"
 
-// redactedText is a part of the message that replaces them for those who may see secrets, but have asked not to.
-const redactedText = "for a reason that is not shown without secrets"
+// withheldFrom returns a part of the message that replaces messages about secrets for a user in blind: the admin, who
+// asks for it, is told what to do, and the others, who have no choice, are not.
+func withheldFrom(user string) string {
+	if user == "admin" {
+		return "to see it, ask with cleartext-secrets=true"
+	}
+	return withheldText
+}
 
 // validationsOf returns a ValidationPolicy that lists all validations.
 func validationsOf() string {
@@ -189,6 +195,7 @@ func TestSecrets_holes(t *testing.T) {
 		{"schemas and their documentation", holeSchemas},
 		{"client versions", holeVersions},
 		{"enumerations", holeEnumerations},
+		{"encrypted parents", holeParents},
 		{"paths of schemas", holeSchemaPaths},
 		{"references", holeReferences},
 		{"graphs and differences", holeGraphs},
@@ -239,13 +246,16 @@ func holeVersions(t *testing.T, g guarded) {
 	if preview := dry.mapping(t); preview["withheld"] == nil || strings.Contains(dry.text, "size depends") {
 		t.Errorf("the writer's dry run says\n%s", dry.text)
 	}
-	if dry := g.by(t, "admin", http.MethodPut, path, inBucket(sized())).is(t, http.StatusOK); !strings.Contains(dry.text, "version "+hidden) || dry.mapping(t)["withheld"] != nil {
+	if dry := g.by(t, "admin", http.MethodPut, path, inBucket(sized())).is(t, http.StatusOK).tellsNothing(t, hidden); !strings.Contains(dry.text, versionHidden) || dry.mapping(t)["withheld"] != nil {
 		t.Errorf("the admin's dry run says\n%s", dry.text)
 	}
 	g.by(t, "creator", http.MethodPut, path, inBucket(sized())).is(t, http.StatusOK).tellsNothing(t, hidden)
 	g.puts(t, "writer", "schemas", sized()).is(t, http.StatusOK).tellsNothing(t, hidden)
-	g.isWithheld(t, "3", "w", "version "+hidden, hidden)
+	g.isWithheld(t, "3", "w", versionHidden, hidden)
 }
+
+// versionHidden is a part of messages about client versions that come from a secret.
+const versionHidden = "version (hidden, because it comes from an encrypted document); supported"
 
 // isWithheld checks that all validations of a revision fail because of a document, that only the admin is told why, and
 // that the database does not contain the reason.
@@ -254,12 +264,12 @@ func (g guarded) isWithheld(t *testing.T, revision, name, why string, secrets ..
 	for user, query := range blind() {
 		detail := withQuery("revisions/"+revision+"/validations/detail", query)
 		text := g.by(t, user, http.MethodGet, detail, "").is(t, http.StatusOK).tellsNothing(t, secrets...).text
-		if !strings.Contains(text, withheldText) || !strings.Contains(text, "name: "+name) {
+		if !strings.Contains(text, withheldFrom(user)) || !strings.Contains(text, "name: "+name) {
 			t.Errorf("%s is not told that %s fails:\n%s", user, name, text)
 		}
 		status := withQuery("revisions/"+revision+"/status", query)
 		said := g.by(t, user, http.MethodGet, status, "", "Accept", "text/plain").is(t, http.StatusOK).tellsNothing(t, secrets...).text
-		if !strings.Contains(said, withheldText) {
+		if !strings.Contains(said, withheldFrom(user)) {
 			t.Errorf("the status tells %s\n%s", user, said)
 		}
 	}
@@ -285,17 +295,40 @@ func holeEnumerations(t *testing.T, g guarded) {
 	if preview := dry.mapping(t); preview["withheld"] == nil || strings.Contains(dry.text, withheldText) {
 		t.Errorf("the writer's dry run says\n%s", dry.text)
 	}
-	if dry := g.by(t, "admin", http.MethodPut, "buckets/widgets/documents?dry-run=true", w).is(t, http.StatusOK); !strings.Contains(dry.text, hidden) {
+	if dry := g.by(t, "admin", http.MethodPut, "buckets/widgets/documents?dry-run=true", w).is(t, http.StatusOK).tellsNothing(t, hidden); !strings.Contains(dry.text, sanitized) {
 		t.Errorf("the admin's dry run says\n%s", dry.text)
 	}
 	redacted := g.by(t, "admin", http.MethodPut, "buckets/widgets/documents?dry-run=true&cleartext-secrets=false", w)
-	if redacted.is(t, http.StatusOK).tellsNothing(t, hidden); !strings.Contains(redacted.text, redactedText) {
+	if redacted.is(t, http.StatusOK).tellsNothing(t, hidden); !strings.Contains(redacted.text, withheldFrom("admin")) {
 		t.Errorf("the admin's dry run without secrets says\n%s", redacted.text)
 	}
 	g.puts(t, "writer", "widgets", w).is(t, http.StatusOK).tellsNothing(t, hidden)
-	g.isWithheld(t, "2", "w", hidden, hidden)
+	g.isWithheld(t, "2", "w", sanitized, hidden)
 	g.by(t, "admin", http.MethodGet, "revisions/2/rendered-documents?cleartext-secrets=false", "").tellsNothing(t, hidden).
-		fails(t, http.StatusBadRequest, "InvalidDocumentFormat", redactedText)
+		fails(t, http.StatusBadRequest, "InvalidDocumentFormat", withheldFrom("admin"))
+}
+
+// sanitized replaces messages that may quote a secret, for whoever may see that there are any.
+const sanitized = "Sanitized to avoid exposing secret."
+
+// No finding quotes what a document inherits from an encrypted parent, whoever asks.
+func holeParents(t *testing.T, g guarded) {
+	t.Helper()
+	parent := "---\n{schema: acme/Widget/v1, metadata: {schema: metadata/Document/v1, name: p, storagePolicy: encrypted, " +
+		"labels: {is: parent}, layeringDefinition: {abstract: true, layer: site}}, data: {x: " + hidden + "}}\n"
+	child := "---\n{schema: acme/Widget/v1, metadata: {schema: metadata/Document/v1, name: w, storagePolicy: cleartext, " +
+		"layeringDefinition: {abstract: false, layer: rack, parentSelector: {is: parent}, " +
+		"actions: [{method: merge, path: .}]}}, data: {y: 1}}\n"
+	g.puts(t, "admin", "site", docWith("deckhand/LayeringPolicy/v1", "lp", "{layerOrder: [site, rack]}", "")+validationsOf()+
+		parent+child+dataSchema("acme/Widget/v1", "{properties: {x: {maxLength: 3}}}")).is(t, http.StatusOK).tellsNothing(t, hidden)
+	for _, path := range []string{"findings", "validations/detail"} {
+		text := g.by(t, "admin", http.MethodGet, "revisions/1/"+path, "").is(t, http.StatusOK).tellsNothing(t, hidden).text
+		if !strings.Contains(text, sanitized) {
+			t.Errorf("%s does not tell the admin which rule fails:\n%s", path, text)
+		}
+	}
+	g.by(t, "admin", http.MethodGet, "revisions/1/rendered-documents", "").tellsNothing(t, hidden).
+		fails(t, http.StatusBadRequest, "InvalidDocumentFormat", sanitized)
 }
 
 // No dry run reveals which branch of a schema a secret fails; a change reveals it to the admin only.
