@@ -40,8 +40,9 @@ type Rendered struct {
 	// say what it says.
 	Computed bool
 	Data     any // immutable, and shared with other documents
-	// Destinations are the places in the data that substitutions wrote to, those of its ancestors too, and all of the data if one
-	// of these is encrypted, except with Compat. Messages must not show what is there or below (spec/rendering.md §0 R14).
+	// Destinations are the places in the data that substitutions wrote to, those of its ancestors too, and all of the
+	// data if one of these is encrypted, except with Compat. Messages must not show what is there or below
+	// (spec/rendering.md §0 R14).
 	Destinations [][]string
 	// Secret reports whether the document is encrypted, or takes something from one that is: by substitutions
 	// (spec/rendering.md §9.3), or from its parent, which the reference does not mind. What its data says makes no
