@@ -60,7 +60,7 @@ func (x *tracer) open(ctx context.Context, found []queries.Finding, items map[do
 ) {
 	closed := map[document.Identity]bool{}
 	for _, f := range found {
-		if f.Message == authz.Withheld {
+		if authz.IsWithheld(f.Message) {
 			item, known := items[f.Document]
 			switch {
 			case known && x.isOpen(ctx, item, &f):

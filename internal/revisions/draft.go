@@ -100,7 +100,7 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 		}
 	}
 	if viewer.Encrypted {
-		judgement.Results = withoutValues(judgement.Results)
+		judgement.Results = withoutValues(judgement.Results, viewer.Withheld())
 	}
 	judgement.Policies = nil // what they require of others is not known here
 	draft.Written, err = NewService(weighing).preview(ctx, snapshot, diff, judgement, ChangeSet, options)
@@ -108,11 +108,12 @@ func (s *Service) Judge(ctx context.Context, items []Item, whole bool, viewer au
 	return draft, err
 }
 
-// withoutValues returns results for viewers who may see all of encrypted documents except their data. Only the findings
-// of schemas and of overrides show data: what rendering refuses names documents and paths (see the package). Whether
-// the path of a finding of a schema is in what came from a secret, or in a schema that did, is for the caller to find
-// out; that of a finding of an override names resources, and is left out.
-func withoutValues(results []RevisionResult) []RevisionResult {
+// withoutValues returns results for viewers who may see all of encrypted documents except their data, with a text in
+// place of messages that depend on it. Only the findings of schemas and of overrides show data: what rendering refuses
+// names documents and paths (see the package). Whether the path of a finding of a schema is in what came from a secret,
+// or in a schema that did, is for the caller to find out; that of a finding of an override names resources, and is left
+// out.
+func withoutValues(results []RevisionResult, withheld string) []RevisionResult {
 	shown := slices.Clone(results)
 	for i := range shown {
 		shown[i].Messages, shown[i].Warnings = slices.Clone(shown[i].Messages), slices.Clone(shown[i].Warnings)
@@ -122,9 +123,9 @@ func withoutValues(results []RevisionResult) []RevisionResult {
 				switch {
 				case !list[j].Secret:
 				case ofSchema:
-					list[j].Message, list[j].Diagnostic = authz.Withheld, map[string]any{"schema_path": found["schema_path"]}
+					list[j].Message, list[j].Diagnostic = withheld, map[string]any{"schema_path": found["schema_path"]}
 				case shown[i].Name == validations.PuppetValidation:
-					list[j].Message, list[j].Path = authz.Withheld, ""
+					list[j].Message, list[j].Path = withheld, ""
 				}
 				list[j].Secret = false
 			}
