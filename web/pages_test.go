@@ -376,3 +376,38 @@ func TestPages_secretsHidden(t *testing.T) {
 	}
 	b.get(t, target+"&as=rendered&secrets=shown").is(t, http.StatusOK).shows(t, "hidden-value")
 }
+
+// TestPages_links follows the links to documents without layer and around one that does not exist.
+func TestPages_links(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, anonymous)
+	s.put(t, "control", hostSchema, layers)
+	s.put(t, "site", doc("acme/Service/v1", "api", "cleartext",
+		", substitutions: [{src: {schema: acme/Host/v1, name: nowhere, path: .a}, dest: {path: .a}}]", "{a: 1}"))
+	b := s.browser(t)
+	for target, want := range map[string]int{
+		"/ui/compare?from=0&to=1":                                                2,
+		"/ui/revisions/1":                                                        2,
+		"/ui/revisions/2/graph?focus=acme/Host/v1/nowhere":                       1,
+		"/ui/revisions/2/graph?focus=acme/Service/v1/api/site":                   1,
+		"/ui/revisions/2/document?as=graph&" + serviceAPI:                        1,
+		"/ui/revisions/2/graph?focus=deckhand/LayeringPolicy/v1/layering-policy": 1,
+	} {
+		page := b.get(t, target).is(t, http.StatusOK)
+		if strings.Contains(page.visible(t), "layer None") {
+			t.Errorf("%s shows a layer of documents that have none", target)
+		}
+		documents := 0
+		for _, link := range page.links(t, target) {
+			if strings.Contains(link, "/document?") {
+				documents++
+				b.get(t, link).is(t, http.StatusOK)
+			}
+		}
+		if documents < want {
+			t.Errorf("%s has %d links to documents, want at least %d", target, documents, want)
+		}
+	}
+}
+
+const serviceAPI = "schema=acme/Service/v1&layer=site&name=api"

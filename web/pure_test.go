@@ -160,13 +160,13 @@ func TestParseUnified_titles(t *testing.T) {
 +++ /dev/null
 @@ -1 +0,0 @@
 -a
-Encrypted data of revision 2, bucket s: [acme/C/v1] w changed
+Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 `
 	got := parseUnified(text)
 	want := []*comparison{
 		{Document: client.Identity{Schema: "acme/A/v1", Name: "x] y", Bucket: "a: b"}, Change: "added", Added: 1, Title: "revision 2, bucket a: b: [acme/A/v1] x] y", Hunks: []hunk{{"@@ -0,0 +1 @@", []row{{"added", 0, 1, "a"}}}}},
 		{Document: client.Identity{Schema: "acme/B/v1", Layer: "site", Name: "z", Bucket: "b"}, Change: "deleted", Removed: 1, Title: "revision 1, bucket b: [acme/B/v1, site] z", Hunks: []hunk{{"@@ -1 +0,0 @@", []row{{"removed", 1, 0, "a"}}}}},
-		{Document: client.Identity{Schema: "acme/C/v1", Name: "w", Bucket: "s"}, Change: "changed", Title: "revision 2, bucket s: [acme/C/v1] w", Note: "Encrypted data of revision 2, bucket s: [acme/C/v1] w changed."},
+		{Document: client.Identity{Schema: "acme/C/v1", Name: "w", Bucket: "s"}, Change: "changed", Title: "revision 2, bucket s: [acme/C/v1, None] w", Note: "Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed."},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
