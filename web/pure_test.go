@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"purser/internal/client"
 	"purser/internal/diff"
+	"purser/internal/validations"
 )
 
 func TestVerdictOf(t *testing.T) {
@@ -62,6 +64,29 @@ func TestVerdictOf(t *testing.T) {
 				"Look at its results, correct what they name, and have it validate the new revision.",
 			}},
 		},
+		"own": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
+			found:  []finding{about("deckhand-policy-validation", "no layers", "", nil)},
+			want: []reason{{
+				"deckhand-policy-validation", "gate", "failure", "deckhand-policy-validation failed: No layers.",
+				"Correct the documents and push them again.",
+			}},
+		},
+		"own with advice": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
+			found:  []finding{about("deckhand-policy-validation", "no layers", "add some", nil)},
+			want: []reason{{
+				"deckhand-policy-validation", "gate", "failure", "deckhand-policy-validation failed: No layers.", "Add some.",
+			}},
+		},
+		"no such": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-x-validation", Status: "missing"})},
+			found:  []finding{about("deckhand-x-validation", "There will be none", "correct the name", nil)},
+			want: []reason{{
+				"deckhand-x-validation", "gate", "missing", "There is no result of deckhand-x-validation. There will be none.",
+				"Correct the name.",
+			}},
+		},
 		"broken policy": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "success"})},
 			want: []reason{{
@@ -73,6 +98,21 @@ func TestVerdictOf(t *testing.T) {
 		got := verdictOf(c.status, findings{Findings: c.found})
 		if diff := cmp.Diff(c.want, got.Reasons); diff != "" || got.OK != (c.status.Status == "success") {
 			t.Errorf("%s: OK is %t (-want +got):\n%s", name, got.OK, diff)
+		}
+	}
+}
+
+// TestVerdictOf_own reads the advice for each of the server's own validations whose findings are among those of others.
+func TestVerdictOf_own(t *testing.T) {
+	t.Parallel()
+	for _, name := range slices.Concat(validations.Own(), validations.Optional(), []string{validations.SchemaValidationAlias}) {
+		failed := client.Validation{Name: name, Status: "failure"}
+		want := reason{name, "", "failure", name + " failed.", "Correct the documents and push them again."}
+		if diff := cmp.Diff(want, reasonOf(failed, "", findings{})); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+		if !(required{Name: name}).Own() {
+			t.Errorf("%s is of somebody else", name)
 		}
 	}
 }
