@@ -117,6 +117,29 @@ func TestVerdictOf_own(t *testing.T) {
 	}
 }
 
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	one := []client.Identity{{Schema: "acme/Host/v1", Layer: "site", Name: "one"}}
+	policy := []client.Identity{{Schema: "deckhand/LayeringPolicy/v1", Name: "layers"}}
+	for want, of := range map[string]refusal{
+		"Not Found":     {status: 404},
+		"no such thing": {message: "no such thing", messages: []detail{{Message: "no such thing"}}},
+		"not valid. [acme/Host/v1, site] one: 'x' is not of type 'integer'. [deckhand/LayeringPolicy/v1] layers: It fails.": {
+			message:  "not valid",
+			messages: []detail{{"'x' is not of type 'integer'", one}, {"It fails", policy}},
+		},
+		"[acme/Host/v1, site] one: not valid": {message: "not valid", messages: []detail{{"not valid", one}}},
+		"no source of [acme/Host/v1, site] one": {
+			message: "no source", messages: []detail{{"no source of [acme/Host/v1, site] one", one}},
+		},
+		"a. b! c.": {messages: []detail{{Message: "a"}, {Message: ""}, {Message: "b!"}, {"c", append(one, policy...)}}},
+	} {
+		if got := of.Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestParseUnified reads back the differences that internal/diff writes, of texts whose lines look like its own.
 func TestParseUnified(t *testing.T) {
 	t.Parallel()

@@ -131,6 +131,11 @@ func sentence(text string) string {
 	if c := text[0]; 'a' <= c && c <= 'z' {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
+	return ended(text)
+}
+
+// ended ends a text that is not empty with a full stop.
+func ended(text string) string {
 	if !strings.ContainsAny(text[len(text)-1:], ".!?") {
 		text += "."
 	}
