@@ -45,10 +45,18 @@ const (
 
 // refusal is an answer of the API that is an error.
 type refusal struct {
+	absence
+
 	status   int
 	message  string
 	messages []detail
 	header   http.Header
+}
+
+// absence says whether an error is that there is no such revision, and which is the newest.
+type absence struct {
+	Absent bool
+	Newest int64 // 0 if there is none
 }
 
 // detail is one of several messages of an error.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -66,7 +67,12 @@ func TestPages(t *testing.T) {
 		"/ui/revisions/1":                                {"Changes since revision 0", "added deckhand/ValidationPolicy/v1 gate"},
 		"/ui/revisions/latest":                           {"Revision 3"},
 		"/ui/revisions/tag:blessed":                      {"Revision 2"},
-		"/ui/revisions/9":                                {"There is no such thing"},
+		"/ui/revisions/9":                                {"There is no revision 9 The newest is revision 3 ."},
+		"/ui/revisions/9/graph":                          {"There is no revision 9 The newest is revision 3 ."},
+		"/ui/revisions/9/document?" + cmp2:               {"There is no revision 9 The newest is revision 3 ."},
+		"/ui/revisions/tag:none":                         {"There is no such thing"},
+		"/ui/compare?from=2&to=9":                        {"There is no revision 9 The newest is revision 3 ."},
+		"/ui/search?revision=9":                          {"There is no revision 9 The newest is revision 3 ."},
 		"/ui/nothing":                                    {"There is no page at /ui/nothing"},
 		"/ui/compare":                                    {"Compare revisions"},
 		"/ui/compare?from=2&to=3":                        {"From revision 2 to revision 3", "− rack: 3", "+ rack: 99", "1 document"},
@@ -157,6 +163,12 @@ func TestPages_empty(t *testing.T) {
 	b.get(t, "/ui/").is(t, http.StatusOK).shows(t, "There is no revision yet")
 	b.get(t, "/ui/search").is(t, http.StatusOK).shows(t, "There is no revision yet")
 	b.get(t, "/ui/revisions").is(t, http.StatusOK).shows(t, "There are none")
+	for _, name := range []string{"latest", "1", "1/graph.svg", "latest/graph", "tag:x"} {
+		page := b.get(t, "/ui/revisions/"+name).is(t, http.StatusNotFound)
+		page.shows(t, "There is no revision yet", "Put documents into a bucket", "curl -X PUT")
+		wellFormed(t, name, page)
+	}
+	b.get(t, "/ui/compare?from=1").is(t, http.StatusOK).shows(t, "There is no revision yet", "curl -X PUT")
 }
 
 // TestPages_marked reads that the line of a finding is the one that is marked.
@@ -387,6 +399,11 @@ func TestPages_links(t *testing.T) {
 	s.put(t, "site", doc("acme/Service/v1", "api", "cleartext",
 		", substitutions: [{src: {schema: acme/Host/v1, name: nowhere, path: .a}, dest: {path: .a}}]", "{a: 1}"))
 	b := s.browser(t)
+	for _, target := range []string{"/ui/revisions/9", "/ui/compare?from=1&to=9"} {
+		if links := b.get(t, target).links(t, target); !slices.Contains(links, "/ui/revisions/2") {
+			t.Errorf("%s does not link the newest revision: %q", target, links)
+		}
+	}
 	for target, want := range map[string]int{
 		"/ui/compare?from=0&to=1":                                                2,
 		"/ui/revisions/1":                                                        2,
