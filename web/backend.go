@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"purser/internal/client"
 	"purser/internal/document"
 )
 
@@ -44,27 +45,67 @@ const (
 
 // refusal is an answer of the API that is an error.
 type refusal struct {
+	absence
+
 	status   int
 	message  string
-	messages []string
+	messages []detail
 	header   http.Header
 }
 
-// Error implements error.
+// absence says whether an error is that there is no such revision, and which is the newest.
+type absence struct {
+	Absent bool
+	Newest int64 // 0 if there is none
+}
+
+// detail is one of several messages of an error.
+type detail struct {
+	Message   string            `json:"message"`
+	Documents []client.Identity `json:"documents"` // that it is about
+}
+
+// String returns the message with the document that it is about, unless it names that itself.
+func (d detail) String() string {
+	if len(d.Documents) != 1 || strings.Contains(d.Message, "] "+d.Documents[0].Name) {
+		return d.Message
+	}
+	return titleOfDocument(d.Documents[0]) + ": " + d.Message
+}
+
+// titleOfDocument names a document as messages of the API do.
+func titleOfDocument(id client.Identity) string {
+	if id.Layer == "" {
+		return "[" + id.Schema + "] " + id.Name
+	}
+	return "[" + id.Schema + ", " + id.Layer + "] " + id.Name
+}
+
+// Error implements error. Several messages are sentences.
 func (r *refusal) Error() string {
-	text := r.message
-	for _, message := range r.messages {
-		switch {
-		case strings.HasPrefix(message, text): // it says more
-			text = message
-		case message != r.message:
-			text = strings.TrimSpace(text + " " + message)
+	var parts []string
+	if r.message != "" {
+		parts = append(parts, r.message)
+	}
+	for _, d := range r.messages {
+		switch n := len(parts); {
+		case d.Message == "":
+		case n == 1 && parts[0] == r.message && strings.HasPrefix(d.Message, r.message): // it says more, or the same with its document
+			parts[n-1] = d.String()
+		default:
+			parts = append(parts, d.String())
 		}
 	}
-	if text == "" {
+	switch len(parts) {
+	case 0:
 		return http.StatusText(r.status)
+	case 1:
+		return parts[0]
 	}
-	return text
+	for i, part := range parts {
+		parts[i] = ended(part)
+	}
+	return strings.Join(parts, " ")
 }
 
 // refusedWith reports whether an error is an answer of the API with one of some status codes.
@@ -231,9 +272,7 @@ func (a *answer) refusal(ctx context.Context) error {
 	var envelope struct {
 		Message string `json:"message"`
 		Details struct {
-			Messages []struct {
-				Message string `json:"message"`
-			} `json:"messageList"`
+			Messages []detail `json:"messageList"`
 		} `json:"details"`
 	}
 	text := a.body.Bytes()
@@ -243,10 +282,7 @@ func (a *answer) refusal(ctx context.Context) error {
 		}
 	}
 	if json.Unmarshal(text, &envelope) == nil {
-		refused.message = envelope.Message
-		for _, m := range envelope.Details.Messages {
-			refused.messages = append(refused.messages, m.Message)
-		}
+		refused.message, refused.messages = envelope.Message, envelope.Details.Messages
 	}
 	return refused
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"strconv"
 	"strings"
@@ -12,6 +13,7 @@ import (
 // compareView is the content of the page that compares two revisions.
 type compareView struct {
 	*paper
+	absence
 
 	From, To   string // as they were asked for
 	Before     int64  // their numbers
@@ -55,6 +57,9 @@ func (v *visit) compare() (view, error) {
 	}
 	if err != nil {
 		page.Error = err.Error()
+		if refused, ok := errors.AsType[*refusal](err); ok {
+			page.absence = refused.absence
+		}
 	}
 	shown.data = page
 	return shown, serious(err)
@@ -67,7 +72,7 @@ func (v *visit) number(ctx context.Context, name string) (int64, error) {
 	}
 	var revision client.Revision
 	err := v.api.get(ctx, &revision, nil, "revisions", name)
-	return revision.ID, err
+	return revision.ID, v.noRevision(ctx, name, err)
 }
 
 // fillComparison asks for the differences and keeps a page of them.

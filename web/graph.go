@@ -181,7 +181,7 @@ func (v *visit) draw(page *graphView, of client.Graph, query url.Values) error {
 	label := "Graph of " + count(page.Count, "document") + ", which are listed below"
 	page.Drawing, err = drawing(got.body.Bytes(), label, func(focus string) string {
 		if i := slices.IndexFunc(of.Nodes, func(n client.Node) bool { return focusName(identityOf(n)) == focus }); i >= 0 &&
-			focus == page.Focus {
+			focus == page.Focus && of.Nodes[i].Missing == "" {
 			return v.documentLink(id, identityOf(of.Nodes[i]))
 		}
 		return v.queryLink("revisions/"+id+"/graph", "focus", focus, "depth", page.Depth)

@@ -76,7 +76,11 @@ func titled(before, after string) *comparison {
 		c.Change, c.Title = "deleted", before
 	}
 	if parts := sideTitle.FindStringSubmatch(c.Title); parts != nil {
-		c.Document = client.Identity{Bucket: parts[1], Schema: parts[2], Layer: parts[3], Name: parts[4]}
+		layer := parts[3]
+		if layer == "None" { // as document.Identity prints that there is none
+			layer = ""
+		}
+		c.Document = client.Identity{Bucket: parts[1], Schema: parts[2], Layer: layer, Name: parts[4]}
 	}
 	return c
 }

@@ -49,7 +49,7 @@ func (v *visit) search() (view, error) {
 		return shown, nil
 	}
 	if err != nil {
-		return view{}, err
+		return view{}, v.noRevision(v.Context(), page.Asked, err)
 	}
 	page.Revision = revision.ID
 	query := url.Values{"sort": {"schema", "metadata.name"}}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -66,7 +67,12 @@ func TestPages(t *testing.T) {
 		"/ui/revisions/1":                                {"Changes since revision 0", "added deckhand/ValidationPolicy/v1 gate"},
 		"/ui/revisions/latest":                           {"Revision 3"},
 		"/ui/revisions/tag:blessed":                      {"Revision 2"},
-		"/ui/revisions/9":                                {"There is no such thing"},
+		"/ui/revisions/9":                                {"There is no revision 9 The newest is revision 3 ."},
+		"/ui/revisions/9/graph":                          {"There is no revision 9 The newest is revision 3 ."},
+		"/ui/revisions/9/document?" + cmp2:               {"There is no revision 9 The newest is revision 3 ."},
+		"/ui/revisions/tag:none":                         {"There is no such thing"},
+		"/ui/compare?from=2&to=9":                        {"There is no revision 9 The newest is revision 3 ."},
+		"/ui/search?revision=9":                          {"There is no revision 9 The newest is revision 3 ."},
 		"/ui/nothing":                                    {"There is no page at /ui/nothing"},
 		"/ui/compare":                                    {"Compare revisions"},
 		"/ui/compare?from=2&to=3":                        {"From revision 2 to revision 3", "− rack: 3", "+ rack: 99", "1 document"},
@@ -87,13 +93,15 @@ func TestPages(t *testing.T) {
 		"/ui/revisions/3/validations/deckhand-schema-validation": {"result 0", "The newest result"},
 		"/ui/revisions/3/document?" + cmp2:                       {"rack: 99", "1 finding, marked in the text", "error .data.rack 99 is greater"},
 		"/ui/revisions/2/document?" + cmp2:                       {"rack: 3"},
-		"/ui/revisions/3/document?as=rendered&" + cmp2:           {"cannot be rendered: The provided documents failed schema validation"},
-		"/ui/revisions/2/document?as=rendered&" + cmp2:           {"rack: 3"},
-		"/ui/revisions/3/document?as=explained&" + cmp2:          {".rack", "99", "cmp-2 layer site"},
-		"/ui/revisions/3/document?as=history&" + cmp2:            {"Revision 3 : changed", "Revision 2 : added", "− rack: 3"},
-		"/ui/revisions/3/document?as=graph&" + cmp2:              {"Depends on"},
-		"/ui/revisions/1/document?" + cmp2:                       {"There is no such thing", "no document [acme/Host/v1, site] cmp-2"},
-		"/ui/revisions/3/document":                               {"names no document"},
+		"/ui/revisions/3/document?as=rendered&" + cmp2: {
+			"cannot be rendered: The provided documents failed schema validation. [acme/Host/v1, site] cmp-2: 99 is greater",
+		},
+		"/ui/revisions/2/document?as=rendered&" + cmp2:  {"rack: 3"},
+		"/ui/revisions/3/document?as=explained&" + cmp2: {".rack", "99", "cmp-2 layer site"},
+		"/ui/revisions/3/document?as=history&" + cmp2:   {"Revision 3 : changed", "Revision 2 : added", "− rack: 3"},
+		"/ui/revisions/3/document?as=graph&" + cmp2:     {"Depends on"},
+		"/ui/revisions/1/document?" + cmp2:              {"There is no such thing", "no document [acme/Host/v1, site] cmp-2"},
+		"/ui/revisions/3/document":                      {"names no document"},
 	} {
 		page := b.get(t, target)
 		page.shows(t, want...)
@@ -155,6 +163,12 @@ func TestPages_empty(t *testing.T) {
 	b.get(t, "/ui/").is(t, http.StatusOK).shows(t, "There is no revision yet")
 	b.get(t, "/ui/search").is(t, http.StatusOK).shows(t, "There is no revision yet")
 	b.get(t, "/ui/revisions").is(t, http.StatusOK).shows(t, "There are none")
+	for _, name := range []string{"latest", "1", "1/graph.svg", "latest/graph", "tag:x"} {
+		page := b.get(t, "/ui/revisions/"+name).is(t, http.StatusNotFound)
+		page.shows(t, "There is no revision yet", "Put documents into a bucket", "curl -X PUT")
+		wellFormed(t, name, page)
+	}
+	b.get(t, "/ui/compare?from=1").is(t, http.StatusOK).shows(t, "There is no revision yet", "curl -X PUT")
 }
 
 // TestPages_marked reads that the line of a finding is the one that is marked.
@@ -376,3 +390,43 @@ func TestPages_secretsHidden(t *testing.T) {
 	}
 	b.get(t, target+"&as=rendered&secrets=shown").is(t, http.StatusOK).shows(t, "hidden-value")
 }
+
+// TestPages_links follows the links to documents without layer and around one that does not exist.
+func TestPages_links(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, anonymous)
+	s.put(t, "control", hostSchema, layers)
+	s.put(t, "site", doc("acme/Service/v1", "api", "cleartext",
+		", substitutions: [{src: {schema: acme/Host/v1, name: nowhere, path: .a}, dest: {path: .a}}]", "{a: 1}"))
+	b := s.browser(t)
+	for _, target := range []string{"/ui/revisions/9", "/ui/compare?from=1&to=9"} {
+		if links := b.get(t, target).links(t, target); !slices.Contains(links, "/ui/revisions/2") {
+			t.Errorf("%s does not link the newest revision: %q", target, links)
+		}
+	}
+	for target, want := range map[string]int{
+		"/ui/compare?from=0&to=1":                                                2,
+		"/ui/revisions/1":                                                        2,
+		"/ui/revisions/2/graph?focus=acme/Host/v1/nowhere":                       1,
+		"/ui/revisions/2/graph?focus=acme/Service/v1/api/site":                   1,
+		"/ui/revisions/2/document?as=graph&" + serviceAPI:                        1,
+		"/ui/revisions/2/graph?focus=deckhand/LayeringPolicy/v1/layering-policy": 1,
+	} {
+		page := b.get(t, target).is(t, http.StatusOK)
+		if strings.Contains(page.visible(t), "layer None") {
+			t.Errorf("%s shows a layer of documents that have none", target)
+		}
+		documents := 0
+		for _, link := range page.links(t, target) {
+			if strings.Contains(link, "/document?") {
+				documents++
+				b.get(t, link).is(t, http.StatusOK)
+			}
+		}
+		if documents < want {
+			t.Errorf("%s has %d links to documents, want at least %d", target, documents, want)
+		}
+	}
+}
+
+const serviceAPI = "schema=acme/Service/v1&layer=site&name=api"

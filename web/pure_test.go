@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"purser/internal/client"
 	"purser/internal/diff"
+	"purser/internal/validations"
 )
 
 func TestVerdictOf(t *testing.T) {
@@ -62,6 +64,29 @@ func TestVerdictOf(t *testing.T) {
 				"Look at its results, correct what they name, and have it validate the new revision.",
 			}},
 		},
+		"own": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
+			found:  []finding{about("deckhand-policy-validation", "no layers", "", nil)},
+			want: []reason{{
+				"deckhand-policy-validation", "gate", "failure", "deckhand-policy-validation failed: No layers.",
+				"Correct the documents and push them again.",
+			}},
+		},
+		"own with advice": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-policy-validation", Status: "failure"})},
+			found:  []finding{about("deckhand-policy-validation", "no layers", "add some", nil)},
+			want: []reason{{
+				"deckhand-policy-validation", "gate", "failure", "deckhand-policy-validation failed: No layers.", "Add some.",
+			}},
+		},
+		"no such": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-x-validation", Status: "missing"})},
+			found:  []finding{about("deckhand-x-validation", "There will be none", "correct the name", nil)},
+			want: []reason{{
+				"deckhand-x-validation", "gate", "missing", "There is no result of deckhand-x-validation. There will be none.",
+				"Correct the name.",
+			}},
+		},
 		"broken policy": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "success"})},
 			want: []reason{{
@@ -73,6 +98,44 @@ func TestVerdictOf(t *testing.T) {
 		got := verdictOf(c.status, findings{Findings: c.found})
 		if diff := cmp.Diff(c.want, got.Reasons); diff != "" || got.OK != (c.status.Status == "success") {
 			t.Errorf("%s: OK is %t (-want +got):\n%s", name, got.OK, diff)
+		}
+	}
+}
+
+// TestVerdictOf_own reads the advice for each of the server's own validations whose findings are among those of others.
+func TestVerdictOf_own(t *testing.T) {
+	t.Parallel()
+	for _, name := range slices.Concat(validations.Own(), validations.Optional(), []string{validations.SchemaValidationAlias}) {
+		failed := client.Validation{Name: name, Status: "failure"}
+		want := reason{name, "", "failure", name + " failed.", "Correct the documents and push them again."}
+		if diff := cmp.Diff(want, reasonOf(failed, "", findings{})); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+		if !(required{Name: name}).Own() {
+			t.Errorf("%s is of somebody else", name)
+		}
+	}
+}
+
+func TestRefusal(t *testing.T) {
+	t.Parallel()
+	one := []client.Identity{{Schema: "acme/Host/v1", Layer: "site", Name: "one"}}
+	policy := []client.Identity{{Schema: "deckhand/LayeringPolicy/v1", Name: "layers"}}
+	for want, of := range map[string]refusal{
+		"Not Found":     {status: 404},
+		"no such thing": {message: "no such thing", messages: []detail{{Message: "no such thing"}}},
+		"not valid. [acme/Host/v1, site] one: 'x' is not of type 'integer'. [deckhand/LayeringPolicy/v1] layers: It fails.": {
+			message:  "not valid",
+			messages: []detail{{"'x' is not of type 'integer'", one}, {"It fails", policy}},
+		},
+		"[acme/Host/v1, site] one: not valid": {message: "not valid", messages: []detail{{"not valid", one}}},
+		"no source of [acme/Host/v1, site] one": {
+			message: "no source", messages: []detail{{"no source of [acme/Host/v1, site] one", one}},
+		},
+		"a. b! c.": {messages: []detail{{Message: "a"}, {Message: ""}, {Message: "b!"}, {"c", append(one, policy...)}}},
+	} {
+		if got := of.Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
@@ -160,13 +223,13 @@ func TestParseUnified_titles(t *testing.T) {
 +++ /dev/null
 @@ -1 +0,0 @@
 -a
-Encrypted data of revision 2, bucket s: [acme/C/v1] w changed
+Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 `
 	got := parseUnified(text)
 	want := []*comparison{
 		{Document: client.Identity{Schema: "acme/A/v1", Name: "x] y", Bucket: "a: b"}, Change: "added", Added: 1, Title: "revision 2, bucket a: b: [acme/A/v1] x] y", Hunks: []hunk{{"@@ -0,0 +1 @@", []row{{"added", 0, 1, "a"}}}}},
 		{Document: client.Identity{Schema: "acme/B/v1", Layer: "site", Name: "z", Bucket: "b"}, Change: "deleted", Removed: 1, Title: "revision 1, bucket b: [acme/B/v1, site] z", Hunks: []hunk{{"@@ -1 +0,0 @@", []row{{"removed", 1, 0, "a"}}}}},
-		{Document: client.Identity{Schema: "acme/C/v1", Name: "w", Bucket: "s"}, Change: "changed", Title: "revision 2, bucket s: [acme/C/v1] w", Note: "Encrypted data of revision 2, bucket s: [acme/C/v1] w changed."},
+		{Document: client.Identity{Schema: "acme/C/v1", Name: "w", Bucket: "s"}, Change: "changed", Title: "revision 2, bucket s: [acme/C/v1, None] w", Note: "Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed."},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

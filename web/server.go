@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -181,7 +182,30 @@ func (v *visit) inTurn(ctx context.Context, get maker) (send func(), err error) 
 		return nil, err //nolint:wrapcheck // nobody reads it
 	}
 	defer v.making.Release(1)
-	return get(ctx, v)
+	send, err = get(ctx, v)
+	if name := v.PathValue("revision"); name != "" {
+		err = v.noRevision(ctx, name, err)
+	}
+	return send, err
+}
+
+// noRevision returns the error to show for one of something that is about a revision: if that is because there is no
+// such revision, one that has the newest.
+func (v *visit) noRevision(ctx context.Context, name string, err error) error {
+	var one, newest client.Revision
+	if !refusedWith(err, http.StatusNotFound) ||
+		!refusedWith(v.api.get(ctx, &one, nil, "revisions", name), http.StatusNotFound) {
+		return err
+	}
+	found := v.api.get(ctx, &newest, nil, "revisions", "latest")
+	_, number := strconv.ParseInt(name, 10, 64)
+	switch {
+	case refusedWith(found, http.StatusNotFound) || found == nil && newest.ID == 0:
+		return &refusal{status: http.StatusNotFound, message: "There is no revision yet", absence: absence{true, 0}}
+	case found != nil || number != nil:
+		return err
+	}
+	return &refusal{status: http.StatusNotFound, message: "There is no revision " + name, absence: absence{true, newest.ID}}
 }
 
 // page returns the handler of a page.
@@ -226,7 +250,7 @@ func (v *visit) fail(err error) {
 	}
 	failed := failure{Status: http.StatusInternalServerError, Message: "The server's log says what went wrong."}
 	if refused, ok := errors.AsType[*refusal](err); ok {
-		failed.Status, failed.Message = refused.status, refused.Error()
+		failed.Status, failed.Message, failed.absence = refused.status, refused.Error(), refused.absence
 		if after := refused.header.Get("Retry-After"); after != "" {
 			v.w.Header().Set("Retry-After", after)
 		}
@@ -234,6 +258,9 @@ func (v *visit) fail(err error) {
 		v.complain(v.Request, err)
 	}
 	failed.Title = titleOf(failed.Status)
+	if failed.Absent {
+		failed.Title = failed.Message
+	}
 	v.show(view{template: "error", title: failed.Title, status: failed.Status, data: failed})
 }
 
@@ -244,6 +271,8 @@ func (s *server) complain(r *http.Request, err error) {
 
 // failure is the content of a page about an error.
 type failure struct {
+	absence
+
 	Status         int
 	Title, Message string
 }

@@ -80,6 +80,10 @@ func reasonOf(v client.Validation, policy string, found findings) reason {
 	switch v.Status {
 	case "missing":
 		said.Text = "Nobody has posted a result of " + v.Name + "."
+		if isOwn(v.Name) { // others cannot post one
+			said.Text = strings.TrimSpace("There is no result of " + v.Name + ". " + sentence(message))
+			break
+		}
 		said.Next = "Have its service validate this revision and post the result."
 	case "expired":
 		said.Text = "The result of " + v.Name + " has expired."
@@ -94,6 +98,12 @@ func reasonOf(v client.Validation, policy string, found findings) reason {
 			said.Text += ": " + sentence(message)
 		default:
 			said.Text += "."
+		}
+		switch {
+		case said.Next != "":
+		case isOwn(v.Name): // what it found may be among the findings of another one
+			said.Next = "Correct the documents and push them again."
+		case message == "":
 			said.Next = "Look at its results, correct what they name, and have it validate the new revision."
 		}
 	}
@@ -101,6 +111,15 @@ func reasonOf(v client.Validation, policy string, found findings) reason {
 		said.Next = sentence(advice)
 	}
 	return said
+}
+
+// isOwn reports whether the server makes the results of a validation itself.
+func isOwn(validation string) bool {
+	switch validation {
+	case "puppet-override-validation", "murano-package-validation":
+		return true
+	}
+	return strings.HasPrefix(validation, "deckhand-") || strings.HasPrefix(validation, "purser-")
 }
 
 // sentence begins a text with a capital and ends it with a full stop.
@@ -112,6 +131,11 @@ func sentence(text string) string {
 	if c := text[0]; 'a' <= c && c <= 'z' {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
+	return ended(text)
+}
+
+// ended ends a text that is not empty with a full stop.
+func ended(text string) string {
 	if !strings.ContainsAny(text[len(text)-1:], ".!?") {
 		text += "."
 	}
