@@ -19,6 +19,7 @@ type compareView struct {
 	Before     int64  // their numbers
 	After      int64
 	Split      bool         // side by side
+	Rendered   bool         // rendered documents, and not what was submitted
 	Documents  []comparison // the first ones
 	Count      int
 	Shown      []*comparison
@@ -32,6 +33,7 @@ type compareView struct {
 // compare shows how two revisions differ.
 func (v *visit) compare() (view, error) {
 	page := compareView{paper: v.paper, From: v.param("from"), To: v.param("to"), Split: v.param("view") == "split"}
+	page.Rendered = v.param("rendered") == "true"
 	shown := view{template: "compare", title: "Compare revisions", section: "compare"}
 	if page.To == "" {
 		page.To = "latest"
@@ -78,7 +80,9 @@ func (v *visit) number(ctx context.Context, name string) (int64, error) {
 // fillComparison asks for the differences and keeps a page of them.
 func (v *visit) fillComparison(page *compareView) error {
 	before, after := strconv.FormatInt(page.Before, 10), strconv.FormatInt(page.After, 10)
-	query := url.Values{"format": {"unified"}, "cleartext-secrets": {"false"}}
+	query := url.Values{
+		"format": {"unified"}, "rendered": {strconv.FormatBool(page.Rendered)}, "cleartext-secrets": {"false"},
+	}
 	text, err := v.api.text(v.Context(), typeText, query, "revisions", before, "deepdiff", after)
 	if err != nil {
 		return err

@@ -138,6 +138,8 @@ func (v *visit) stored(ctx context.Context, revision string, id client.Identity)
 	return nil, nil
 }
 
+const unrendered = "Abstract documents and those that control the server are not rendered."
+
 // form asks for what is shown of the document.
 func (v *visit) form(ctx context.Context, revision string, page *documentView) error {
 	id := page.ID
@@ -163,7 +165,7 @@ func (v *visit) form(ctx context.Context, revision string, page *documentView) e
 	}
 	text = firstDocument(text)
 	if text == "" && page.As == "rendered" {
-		page.Why = "Abstract documents and those that control the server are not rendered."
+		page.Why = unrendered
 	}
 	if text != "" {
 		page.Lines = numbered(text)
@@ -184,6 +186,10 @@ func (v *visit) renderedChange(ctx context.Context, revision string, page *docum
 	if err := together(ctx, read(0, page.From), read(1, revision)); err != nil {
 		page.Why = "The documents of one of the revisions cannot be rendered: " + err.Error()
 		return serious(err)
+	}
+	if texts[0] == "" && texts[1] == "" {
+		page.Why = unrendered
+		return nil
 	}
 	text, err := diff.Unified(ctx, "revision "+page.From, "revision "+revision, texts[0], texts[1])
 	if err != nil {

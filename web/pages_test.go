@@ -130,8 +130,56 @@ func TestPages_rendered(t *testing.T) {
 	}
 }
 
-// TestPages_unordered reads the pages of a site without a LayeringPolicy, whose documents can be neither rendered nor
-// compared in depth.
+// TestPages_compare compares what was submitted, with parents, and rendered documents, of which parents change others.
+func TestPages_compare(t *testing.T) {
+	t.Parallel()
+	for _, compat := range []bool{false, true} {
+		s := newSite(t, anonymous, func(config *api.Config) { config.Compat = compat })
+		s.put(t, "control", layers)
+		for rack := range 2 {
+			s.put(t, "site", fmt.Sprintf(`---
+schema: acme/Host/v1
+metadata: {schema: metadata/Document/v1, name: base, storagePolicy: cleartext, labels: {a: b}, layeringDefinition: {abstract: true, layer: global}}
+data: {rack: %d}
+`, rack), `---
+schema: acme/Host/v1
+metadata: {schema: metadata/Document/v1, name: child, storagePolicy: cleartext, layeringDefinition: {abstract: false, layer: site, parentSelector: {a: b}, actions: [{method: merge, path: .}]}}
+data: {address: 10.0.0.1}
+`)
+		}
+		b := s.browser(t)
+		b.get(t, "/ui/revisions/3/document?as=rendered&from=2&schema=acme/Host/v1&layer=global&name=base").shows(t, "are not rendered")
+		b.get(t, "/ui/revisions/3").shows(t, "What was submitted differs in 1 document", "changed acme/Host/v1 base")
+		for target, c := range map[string]struct {
+			shown []string
+			other string
+			link  string
+		}{
+			"/ui/compare?from=2&to=3": {
+				[]string{"This compares what was submitted", "changed acme/Host/v1 base", "+ rack: 1"}, "child",
+				"/ui/compare?from=2&rendered=true&to=3&view=unified",
+			},
+			"/ui/compare?from=2&to=3&rendered=true&view=split": {
+				[]string{"This compares the rendered documents", "changed acme/Host/v1 child", "rack: 1"}, "base",
+				"/ui/compare?from=2&rendered=false&to=3&view=split",
+			},
+			"/ui/compare?from=0&to=1":               {[]string{"added deckhand/LayeringPolicy/v1 layering-policy"}, "None", "/ui/"},
+			"/ui/compare?from=1&to=2&rendered=true": {[]string{"added acme/Host/v1 child"}, "base", "/ui/"},
+		} {
+			page := b.get(t, target).is(t, http.StatusOK)
+			page.shows(t, c.shown...)
+			wellFormed(t, target, page)
+			if strings.Contains(page.visible(t), c.other) {
+				t.Errorf("%s shows %s", target, c.other)
+			}
+			if links := page.links(t, target); !slices.Contains(links, c.link) {
+				t.Errorf("%s has no link %s: %q", target, c.link, links)
+			}
+		}
+	}
+}
+
+// TestPages_unordered reads the pages of a site without a LayeringPolicy, whose documents cannot be rendered.
 func TestPages_unordered(t *testing.T) {
 	t.Parallel()
 	for _, compat := range []bool{false, true} {
@@ -139,18 +187,16 @@ func TestPages_unordered(t *testing.T) {
 		s.put(t, "site", host("cmp-1", 2))
 		b := s.browser(t)
 		b.get(t, "/ui/").is(t, http.StatusOK).shows(t, "Revision 1")
-		page := b.get(t, "/ui/revisions/1").is(t, http.StatusOK)
-		page.shows(t, "Revision 1", "They cannot be compared", "that this revision added or changed: acme/Host/v1 cmp-1")
+		b.get(t, "/ui/revisions/1").is(t, http.StatusOK).shows(t, "Revision 1", "submitted differs in 1 document", "added acme/Host/v1 cmp-1")
 		const once = "Required LayeringPolicy was not found"
+		page := b.get(t, "/ui/compare?from=0&to=1&rendered=true").is(t, http.StatusOK)
+		page.shows(t, once, "Compare what was submitted , which need not be rendered")
 		if text := page.visible(t); strings.Contains(text, once+" for layering "+once) {
 			t.Errorf("a refusal is repeated:\n%s", text)
 		}
 		s.put(t, "other", host("cmp-2", 2))
-		text := b.get(t, "/ui/revisions/2").is(t, http.StatusOK).visible(t)
-		if _, after, _ := strings.Cut(text, "added or changed:"); !strings.HasPrefix(after, " acme/Host/v1 cmp-2 layer site bucket other Validations") {
-			t.Errorf("the changes of revision 2: %s", after)
-		}
-		b.get(t, "/ui/compare?from=0&to=1").is(t, http.StatusOK).shows(t, once)
+		b.get(t, "/ui/revisions/2").is(t, http.StatusOK).shows(t, "Show the differences added acme/Host/v1 cmp-2 layer site bucket other Validations")
+		b.get(t, "/ui/compare?from=0&to=1").is(t, http.StatusOK).shows(t, "+ rack: 2")
 		for _, as := range []string{"written", "rendered", "explained", "history", "graph"} {
 			b.get(t, "/ui/revisions/1/document?schema=acme/Host/v1&layer=site&name=cmp-1&as="+as).is(t, http.StatusOK)
 		}

@@ -50,8 +50,7 @@ type revisionView struct {
 	More      int
 	Previous  int64 // the revision before; -1 if there is none
 	Changes   []comparison
-	Unshown   string           // why there are no changes
-	Written   []storedDocument // then: the documents that the revision added or changed, or the first ones
+	Unshown   string // why there are no changes
 	Documents []storedDocument
 	Next      bool // there are more documents
 	Tags      []tag
@@ -92,7 +91,6 @@ func (v *visit) revision() (view, error) {
 			page.Changes, err = v.changes(ctx, strconv.FormatInt(page.Previous, 10), id)
 			if refused, ok := err.(*refusal); ok && serious(err) == nil { //nolint:errorlint // as it was returned
 				page.Unshown = refused.Error()
-				page.Written, err = v.newIn(ctx, described.ID)
 			}
 			return serious(err)
 		},
@@ -139,9 +137,9 @@ func tagText(data json.RawMessage) string {
 	return ""
 }
 
-// changes returns which documents differ between two revisions, without how.
+// changes returns which documents were submitted differently for two revisions, without how.
 func (v *visit) changes(ctx context.Context, from, to string) ([]comparison, error) {
-	query := url.Values{"format": {"json-patch"}, "cleartext-secrets": {"false"}}
+	query := url.Values{"format": {"json-patch"}, "rendered": {"false"}, "cleartext-secrets": {"false"}}
 	text, err := v.api.text(ctx, "", query, "revisions", from, "deepdiff", to)
 	if err != nil {
 		return nil, err
@@ -159,19 +157,6 @@ func (v *visit) changes(ctx context.Context, from, to string) ([]comparison, err
 		changes[i] = comparison{Document: p.Identity, Change: wordFor(p.Change)}
 	}
 	return changes, nil
-}
-
-// newIn returns the first documents of a revision that it added or changed. That is known without rendering them.
-func (v *visit) newIn(ctx context.Context, revision int64) (own []storedDocument, err error) {
-	const most = 60
-	query := url.Values{"sort": {"status.revision"}, "order": {"desc"}}
-	found, err := v.documents(ctx, strconv.FormatInt(revision, 10), query, 0, most)
-	for _, d := range found.Results {
-		if d.Status.Revision == revision {
-			own = append(own, d)
-		}
-	}
-	return own, err
 }
 
 func wordFor(change string) string {
