@@ -90,7 +90,7 @@ func (r *refusal) Error() string {
 	for _, d := range r.messages {
 		switch n := len(parts); {
 		case d.Message == "":
-		case n == 1 && parts[0] == r.message && strings.HasPrefix(d.Message, r.message): // it says more, or the same with its document
+		case n == 1 && parts[0] == r.message && strings.HasPrefix(d.Message, r.message): // more, or with its document
 			parts[n-1] = d.String()
 		default:
 			parts = append(parts, d.String())

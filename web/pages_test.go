@@ -156,11 +156,13 @@ data: {address: 10.0.0.1}
 			link  string
 		}{
 			"/ui/compare?from=2&to=3": {
-				[]string{"This compares what was submitted", "changed acme/Host/v1 base", "+ rack: 1"}, "child",
+				[]string{"This compares what was submitted", "changed acme/Host/v1 base", "+ rack: 1"},
+				"child",
 				"/ui/compare?from=2&rendered=true&to=3&view=unified",
 			},
 			"/ui/compare?from=2&to=3&rendered=true&view=split": {
-				[]string{"This compares the rendered documents", "changed acme/Host/v1 child", "rack: 1"}, "base",
+				[]string{"This compares the rendered documents", "changed acme/Host/v1 child", "rack: 1"},
+				"base",
 				"/ui/compare?from=2&rendered=false&to=3&view=split",
 			},
 			"/ui/compare?from=0&to=1":               {[]string{"added deckhand/LayeringPolicy/v1 layering-policy"}, "None", "/ui/"},

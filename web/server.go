@@ -205,7 +205,8 @@ func (v *visit) noRevision(ctx context.Context, name string, err error) error {
 	case found != nil || number != nil:
 		return err
 	}
-	return &refusal{status: http.StatusNotFound, message: "There is no revision " + name, absence: absence{true, newest.ID}}
+	message := "There is no revision " + name
+	return &refusal{status: http.StatusNotFound, message: message, absence: absence{true, newest.ID}}
 }
 
 // page returns the handler of a page.
