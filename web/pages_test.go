@@ -93,15 +93,13 @@ func TestPages(t *testing.T) {
 		"/ui/revisions/3/validations/deckhand-schema-validation": {"result 0", "The newest result"},
 		"/ui/revisions/3/document?" + cmp2:                       {"rack: 99", "1 finding, marked in the text", "error .data.rack 99 is greater"},
 		"/ui/revisions/2/document?" + cmp2:                       {"rack: 3"},
-		"/ui/revisions/3/document?as=rendered&" + cmp2: {
-			"cannot be rendered: The provided documents failed schema validation. [acme/Host/v1, site] cmp-2: 99 is greater",
-		},
-		"/ui/revisions/2/document?as=rendered&" + cmp2:  {"rack: 3"},
-		"/ui/revisions/3/document?as=explained&" + cmp2: {".rack", "99", "cmp-2 layer site"},
-		"/ui/revisions/3/document?as=history&" + cmp2:   {"Revision 3 : changed", "Revision 2 : added", "− rack: 3"},
-		"/ui/revisions/3/document?as=graph&" + cmp2:     {"Depends on"},
-		"/ui/revisions/1/document?" + cmp2:              {"There is no such thing", "no document [acme/Host/v1, site] cmp-2"},
-		"/ui/revisions/3/document":                      {"names no document"},
+		"/ui/revisions/3/document?as=rendered&" + cmp2:           {"cannot be rendered: The provided documents failed schema validation. [acme/Host/v1, site] cmp-2: 99 is greater"},
+		"/ui/revisions/2/document?as=rendered&" + cmp2:           {"rack: 3"},
+		"/ui/revisions/3/document?as=explained&" + cmp2:          {".rack", "99", "cmp-2 layer site"},
+		"/ui/revisions/3/document?as=history&" + cmp2:            {"Revision 3 : changed", "Revision 2 : added", "− rack: 3"},
+		"/ui/revisions/3/document?as=graph&" + cmp2:              {"Depends on"},
+		"/ui/revisions/1/document?" + cmp2:                       {"There is no such thing", "no document [acme/Host/v1, site] cmp-2"},
+		"/ui/revisions/3/document":                               {"names no document"},
 	} {
 		page := b.get(t, target)
 		page.shows(t, want...)
