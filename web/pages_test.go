@@ -69,7 +69,6 @@ func TestPages(t *testing.T) {
 		"/ui/revisions/tag:blessed":                      {"Revision 2"},
 		"/ui/revisions/9":                                {"There is no revision 9 The newest is revision 3 ."},
 		"/ui/revisions/9/graph":                          {"There is no revision 9 The newest is revision 3 ."},
-		"/ui/revisions/9/document?" + cmp2:               {"There is no revision 9 The newest is revision 3 ."},
 		"/ui/revisions/tag:none":                         {"There is no such thing"},
 		"/ui/compare?from=2&to=9":                        {"There is no revision 9 The newest is revision 3 ."},
 		"/ui/search?revision=9":                          {"There is no revision 9 The newest is revision 3 ."},
@@ -99,6 +98,7 @@ func TestPages(t *testing.T) {
 		"/ui/revisions/3/document?as=history&" + cmp2:            {"Revision 3 : changed", "Revision 2 : added", "− rack: 3"},
 		"/ui/revisions/3/document?as=graph&" + cmp2:              {"Depends on"},
 		"/ui/revisions/1/document?" + cmp2:                       {"There is no such thing", "no document [acme/Host/v1, site] cmp-2"},
+		"/ui/revisions/9/document?" + cmp2:                       {"There is no revision 9 The newest is revision 3 ."},
 		"/ui/revisions/3/document":                               {"names no document"},
 	} {
 		page := b.get(t, target)
