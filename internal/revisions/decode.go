@@ -37,6 +37,9 @@ func (s *Service) decodeItems(ctx context.Context, items []Item, cleartextOnly b
 				return budget.About(err, "keep document %s", doc.Identity)
 			}
 		}
+		if err := meter.Hold(messagesSize(faults[i].sanity)); err != nil {
+			return budget.About(err, "keep what is wrong with documents up to document %d", items[i].Segment.Index)
+		}
 		for _, err := range []error{faults[i].parse, faults[i].sanity} {
 			if err != nil && !isOfBody(err) {
 				return err
@@ -149,8 +152,20 @@ func firstFault(items []Item, faults []decodeFaults, compat bool) error {
 	return nil
 }
 
+// messagesSize estimates the memory of the messages of a fault, in bytes; it is 0 for nil.
+func messagesSize(err error) (size int) {
+	const overhead = 400 // of the message, and of the document that it names
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		for _, message := range f.Messages {
+			diagnostic, _ := message.Diagnostic.(string)
+			size += len(message.Message) + len(diagnostic) + overhead
+		}
+	}
+	return size
+}
+
 // malformed returns the fault of all documents that fail their sanity checks, with the messages of the first one and of
-// as many others as an answer has room for.
+// as many others as an answer has room for. A check that could not be completed comes first.
 func malformed(faults []decodeFaults) error {
 	const maxMessages = 100
 	var all fault.Fault
@@ -159,6 +174,8 @@ func malformed(faults []decodeFaults) error {
 		one, fails := errors.AsType[*fault.Fault](f.sanity)
 		switch {
 		case !fails:
+		case one.Kind != fault.Invalid:
+			return one
 		case all.Messages == nil:
 			all = *one
 		case left > 0, len(all.Messages)+len(one.Messages) > maxMessages:

@@ -83,6 +83,13 @@ func TestFirstFault_sanity(t *testing.T) {
 			t.Errorf("compat %v (-want +got)\n%s", compat, diff)
 		}
 	}
+	spent := fault.New(fault.TooLarge, "BudgetExceeded", "Too much work")
+	if got := firstFault(make([]Item, 2), []decodeFaults{wrong("a", 1), {sanity: spent}}, false); !errors.Is(got, spent) {
+		t.Errorf("a check that was not completed is hidden by %v", got)
+	}
+	if size := messagesSize(wrong("abc", 2).sanity); size < 2*len("abc")+1 || messagesSize(nil) != 0 {
+		t.Errorf("%d bytes of messages", size)
+	}
 	if one, _ := errors.AsType[*fault.Fault](faults[1].sanity); len(one.Messages) != 60 {
 		t.Errorf("the fault of one document has %d messages now", len(one.Messages))
 	}
