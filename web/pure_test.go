@@ -49,19 +49,36 @@ func TestVerdictOf(t *testing.T) {
 			found:  []finding{about("a", "x", "", one), about("a", "y", "", one), about("a", "z", "", two), about("b", "z", "", two)},
 			want: []reason{{
 				"a", "gate", "failure", "a failed: 3 findings in 2 documents.",
+				"Correct the documents below, upload their buckets again, and have its service validate the new revision.",
+			}},
+		},
+		"own, in documents": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-x", Status: "failure"})},
+			found:  []finding{about("deckhand-x", "x", "", one)},
+			want: []reason{{
+				"deckhand-x", "gate", "failure", "deckhand-x failed: 1 finding in 1 document.",
 				"Correct the documents below and upload their buckets again.",
+			}},
+		},
+		"without errors": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
+			found:  []finding{about("a", "It failed, and its result does not say why", "ask its service why", nil)},
+			want: []reason{{
+				"a", "gate", "failure", "a failed, and its result does not say why.", "Ask its service why.",
 			}},
 		},
 		"posted": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
 			found:  []finding{about("a", "no such disk", "", nil)},
-			want:   []reason{{"a", "gate", "failure", "a failed: No such disk.", ""}},
+			want: []reason{{
+				"a", "gate", "failure", "a failed: No such disk.", "Correct that, and have its service validate the new revision.",
+			}},
 		},
 		"no policy": {
 			status: client.Verdict{Status: "failure", Validations: []client.Validation{{Name: "a", Status: "failure"}, {Name: "b", Status: "success"}}},
 			want: []reason{{
 				"a", "", "failure", "a failed.",
-				"Look at its results, correct what they name, and have it validate the new revision.",
+				"Look at its results, correct what they name, and have its service validate the new revision.",
 			}},
 		},
 		"own": {
@@ -111,7 +128,7 @@ func TestVerdictOf_own(t *testing.T) {
 		if diff := cmp.Diff(want, reasonOf(failed, "", findings{})); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
-		if !(required{Name: name}).Own() {
+		if !failed.Own() || !(required{Name: name}).Own() {
 			t.Errorf("%s is of somebody else", name)
 		}
 	}
