@@ -83,11 +83,23 @@ func (v *visit) fillComparison(page *compareView) error {
 	query := url.Values{
 		"format": {"unified"}, "rendered": {strconv.FormatBool(page.Rendered)}, "cleartext-secrets": {"false"},
 	}
-	text, err := v.api.text(v.Context(), typeText, query, "revisions", before, "deepdiff", after)
+	var text string
+	var changes []comparison
+	err := together(v.Context(),
+		func(ctx context.Context) (err error) {
+			text, err = v.api.text(ctx, typeText, query, "revisions", before, "deepdiff", after)
+			return err
+		},
+		func(ctx context.Context) (err error) {
+			changes, err = v.changes(ctx, before, after, page.Rendered)
+			return err
+		},
+	)
 	if err != nil {
 		return err
 	}
 	all := parseUnified(text)
+	identify(all, changes)
 	page.Count = len(all)
 	const maxNames = 100
 	for _, c := range all[:min(len(all), maxNames)] {

@@ -162,7 +162,7 @@ func (v *visit) graph() (view, error) {
 }
 
 // draw asks for the picture of a graph. A click on a document leads to its surroundings, and on the one in focus to its
-// page.
+// page, unless it is missing.
 func (v *visit) draw(page *graphView, of client.Graph, query url.Values) error {
 	id := strconv.FormatInt(page.Revision, 10)
 	query.Set("format", "svg")

@@ -2,18 +2,20 @@ package web
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"purser/internal/client"
+	"purser/internal/document"
 )
 
 // comparison is the difference of one document.
 type comparison struct {
-	Document client.Identity
-	Title    string // of a side, if it names no document
-	Change   string // added, deleted or changed
-	Note     string // about data that is not shown
+	Document client.Identity // the zero identity if it is not known
+	Title    string          // of a side in a unified diff, without its revision
+	Change   string          // added, deleted or changed
+	Note     string          // about data that is not shown
 	Hunks    []hunk
 	Added    int // lines
 	Removed  int
@@ -37,14 +39,15 @@ type pair struct{ Old, New *row }
 
 var (
 	hunkHeader = regexp.MustCompile(`^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@`)
-	sideTitle  = regexp.MustCompile(`^revision \d+, bucket (.*?): \[([^\],]*)(?:, ([^\]]*))?\] (.*)$`)
+	sideTitle  = regexp.MustCompile(`^revision \d+, (.*)$`)
 	concealed  = regexp.MustCompile(`^Encrypted data of (revision .*) changed$`)
 )
 
 const devNull = "/dev/null"
 
-// parseUnified reads the unified diffs of documents as the API writes them, one after the other. What a hunk holds is
-// known by the numbers in its header, so no line of a document is taken for anything else.
+// parseUnified reads the unified diffs of documents as the API writes them, one after the other, without the identities
+// of the documents. What a hunk holds is known by the numbers in its header, so no line of a document is taken for
+// anything else.
 func parseUnified(text string) (all []*comparison) {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	for i := 0; i < len(lines); {
@@ -58,7 +61,7 @@ func parseUnified(text string) (all []*comparison) {
 			i += taken
 		default:
 			if found := concealed.FindStringSubmatch(line); found != nil {
-				all = conceal(all, found[1], line)
+				all = conceal(all, found[1])
 			}
 			i++
 		}
@@ -76,22 +79,37 @@ func titled(before, after string) *comparison {
 		c.Change, c.Title = "deleted", before
 	}
 	if parts := sideTitle.FindStringSubmatch(c.Title); parts != nil {
-		layer := parts[3]
-		if layer == "None" { // as document.Identity prints that there is none
-			layer = ""
-		}
-		c.Document = client.Identity{Bucket: parts[1], Schema: parts[2], Layer: layer, Name: parts[4]}
+		c.Title = parts[1]
 	}
 	return c
 }
 
-// conceal adds that data differs which is not shown.
-func conceal(all []*comparison, title, note string) []*comparison {
+// identify sets the documents of comparisons. changes are the same differences in the same order; comparisons that are
+// not among them keep the zero identity. Titles cannot be read back: "None" in one stands for no layer and for a layer
+// of that name.
+func identify(all []*comparison, changes []comparison) {
+	for _, c := range all {
+		isOf := func(change comparison) bool { return diffTitle(change.Document) == c.Title }
+		if i := slices.IndexFunc(changes, isOf); i >= 0 {
+			c.Document, changes = changes[i].Document, changes[i+1:]
+		}
+	}
+}
+
+// diffTitle returns the title of a document in a unified diff of the API, without the revision.
+func diffTitle(id client.Identity) string {
+	title := "bucket " + id.Bucket + ": " +
+		document.Identity{Schema: id.Schema, Layer: id.Layer, Name: id.Name}.String()
+	return strings.NewReplacer("\n", " ", "\r", " ").Replace(title)
+}
+
+// conceal adds that data of the document with a title differs which is not shown.
+func conceal(all []*comparison, title string) []*comparison {
 	of := titled(title, title)
-	if n := len(all); n == 0 || all[n-1].Document != of.Document {
+	if n := len(all); n == 0 || all[n-1].Title != of.Title {
 		all = append(all, of)
 	}
-	all[len(all)-1].Note = note + "."
+	all[len(all)-1].Note = "Its encrypted data differs."
 	return all
 }
 

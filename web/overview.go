@@ -145,7 +145,7 @@ type required struct {
 }
 
 // Own reports whether the server makes the results of the validation itself.
-func (r required) Own() bool { return isOwn(r.Name) }
+func (r required) Own() bool { return client.Validation{Name: r.Name}.Own() }
 
 // maxRequired bounds the validations whose newest results are asked for.
 const maxRequired = 30

@@ -49,19 +49,36 @@ func TestVerdictOf(t *testing.T) {
 			found:  []finding{about("a", "x", "", one), about("a", "y", "", one), about("a", "z", "", two), about("b", "z", "", two)},
 			want: []reason{{
 				"a", "gate", "failure", "a failed: 3 findings in 2 documents.",
+				"Correct the documents below, upload their buckets again, and have its service validate the new revision.",
+			}},
+		},
+		"own, in documents": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "deckhand-x", Status: "failure"})},
+			found:  []finding{about("deckhand-x", "x", "", one)},
+			want: []reason{{
+				"deckhand-x", "gate", "failure", "deckhand-x failed: 1 finding in 1 document.",
 				"Correct the documents below and upload their buckets again.",
+			}},
+		},
+		"without errors": {
+			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
+			found:  []finding{about("a", "It failed, and its result does not say why", "ask its service why", nil)},
+			want: []reason{{
+				"a", "gate", "failure", "a failed, and its result does not say why.", "Ask its service why.",
 			}},
 		},
 		"posted": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
 			found:  []finding{about("a", "no such disk", "", nil)},
-			want:   []reason{{"a", "gate", "failure", "a failed: No such disk.", ""}},
+			want: []reason{{
+				"a", "gate", "failure", "a failed: No such disk.", "Correct that, and have its service validate the new revision.",
+			}},
 		},
 		"no policy": {
 			status: client.Verdict{Status: "failure", Validations: []client.Validation{{Name: "a", Status: "failure"}, {Name: "b", Status: "success"}}},
 			want: []reason{{
 				"a", "", "failure", "a failed.",
-				"Look at its results, correct what they name, and have it validate the new revision.",
+				"Look at its results, correct what they name, and have its service validate the new revision.",
 			}},
 		},
 		"own": {
@@ -111,7 +128,7 @@ func TestVerdictOf_own(t *testing.T) {
 		if diff := cmp.Diff(want, reasonOf(failed, "", findings{})); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
-		if !(required{Name: name}).Own() {
+		if !failed.Own() || !(required{Name: name}).Own() {
 			t.Errorf("%s is of somebody else", name)
 		}
 	}
@@ -181,8 +198,8 @@ func TestParseUnified(t *testing.T) {
 			if got := [2]string{strings.Join(old, "\n"), strings.Join(now, "\n")}; got != want[i] {
 				t.Fatalf("difference %d: %q, want %q\n%s", i, got, want[i], text)
 			}
-			if c.Document.Schema != "acme/A/v1" || c.Document.Layer != "site" || c.Document.Bucket != "b" {
-				t.Fatalf("document %v", c.Document)
+			if !strings.HasPrefix(c.Title, "bucket b: [acme/A/v1, site] doc ") {
+				t.Fatalf("title %q", c.Title)
 			}
 		}
 	})
@@ -216,20 +233,37 @@ func changedLines(before, after []string, text string) [2]string {
 func TestParseUnified_titles(t *testing.T) {
 	t.Parallel()
 	const text = `--- /dev/null
-+++ revision 2, bucket a: b: [acme/A/v1] x] y
++++ revision 2, bucket a: b: [acme/A/v1, None] x] y
 @@ -0,0 +1 @@
 +a
---- revision 1, bucket b: [acme/B/v1, site] z
+--- /dev/null
++++ revision 2, bucket a: b: [acme/A/v1, None] x] y
+@@ -0,0 +1 @@
++b
+--- revision 1, bucket b: [acme/B/v1, a] b, c] y z
 +++ /dev/null
 @@ -1 +0,0 @@
 -a
 Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
+--- /dev/null
++++ revision 2, bucket s: [acme/D/v1, site] unknown
+@@ -0,0 +1 @@
++a
 `
+	controls := client.Identity{Schema: "acme/A/v1", Name: "x] y", Bucket: "a: b"}
+	layered := client.Identity{Schema: "acme/A/v1", Layer: "None", Name: "x] y", Bucket: "a: b"}
+	gone := client.Identity{Schema: "acme/B/v1", Layer: "a] b, c", Name: "y\nz", Bucket: "b"}
+	secret := client.Identity{Schema: "acme/C/v1", Name: "w", Bucket: "s"}
+	reordered := client.Identity{Schema: "acme/B/v1", Layer: "site", Name: "reordered", Bucket: "b"}
 	got := parseUnified(text)
+	identify(got, []comparison{{Document: controls}, {Document: layered}, {Document: reordered}, {Document: gone}, {Document: secret}})
+	added := func(line string) []hunk { return []hunk{{"@@ -0,0 +1 @@", []row{{"added", 0, 1, line}}}} }
 	want := []*comparison{
-		{Document: client.Identity{Schema: "acme/A/v1", Name: "x] y", Bucket: "a: b"}, Change: "added", Added: 1, Title: "revision 2, bucket a: b: [acme/A/v1] x] y", Hunks: []hunk{{"@@ -0,0 +1 @@", []row{{"added", 0, 1, "a"}}}}},
-		{Document: client.Identity{Schema: "acme/B/v1", Layer: "site", Name: "z", Bucket: "b"}, Change: "deleted", Removed: 1, Title: "revision 1, bucket b: [acme/B/v1, site] z", Hunks: []hunk{{"@@ -1 +0,0 @@", []row{{"removed", 1, 0, "a"}}}}},
-		{Document: client.Identity{Schema: "acme/C/v1", Name: "w", Bucket: "s"}, Change: "changed", Title: "revision 2, bucket s: [acme/C/v1, None] w", Note: "Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed."},
+		{Document: controls, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1, None] x] y", Hunks: added("a")},
+		{Document: layered, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1, None] x] y", Hunks: added("b")},
+		{Document: gone, Change: "deleted", Removed: 1, Title: "bucket b: [acme/B/v1, a] b, c] y z", Hunks: []hunk{{"@@ -1 +0,0 @@", []row{{"removed", 1, 0, "a"}}}}},
+		{Document: secret, Change: "changed", Title: "bucket s: [acme/C/v1, None] w", Note: "Its encrypted data differs."},
+		{Change: "added", Added: 1, Title: "bucket s: [acme/D/v1, site] unknown", Hunks: added("a")},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

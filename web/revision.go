@@ -88,7 +88,7 @@ func (v *visit) revision() (view, error) {
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			page.Changes, err = v.changes(ctx, strconv.FormatInt(page.Previous, 10), id)
+			page.Changes, err = v.changes(ctx, strconv.FormatInt(page.Previous, 10), id, false)
 			if refused, ok := err.(*refusal); ok && serious(err) == nil { //nolint:errorlint // as it was returned
 				page.Unshown = refused.Error()
 			}
@@ -137,9 +137,11 @@ func tagText(data json.RawMessage) string {
 	return ""
 }
 
-// changes returns which documents were submitted differently for two revisions, without how.
-func (v *visit) changes(ctx context.Context, from, to string) ([]comparison, error) {
-	query := url.Values{"format": {"json-patch"}, "rendered": {"false"}, "cleartext-secrets": {"false"}}
+// changes returns which documents were submitted, or are rendered, differently for two revisions, without how.
+func (v *visit) changes(ctx context.Context, from, to string, rendered bool) ([]comparison, error) {
+	query := url.Values{
+		"format": {"json-patch"}, "rendered": {strconv.FormatBool(rendered)}, "cleartext-secrets": {"false"},
+	}
 	text, err := v.api.text(ctx, "", query, "revisions", from, "deepdiff", to)
 	if err != nil {
 		return nil, err

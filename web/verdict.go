@@ -80,7 +80,7 @@ func reasonOf(v client.Validation, policy string, found findings) reason {
 	switch v.Status {
 	case "missing":
 		said.Text = "Nobody has posted a result of " + v.Name + "."
-		if isOwn(v.Name) { // others cannot post one
+		if v.Own() { // others cannot post one
 			said.Text = strings.TrimSpace("There is no result of " + v.Name + ". " + sentence(message))
 			break
 		}
@@ -94,6 +94,12 @@ func reasonOf(v client.Validation, policy string, found findings) reason {
 		case len(documents) > 0:
 			said.Text += ": " + count(about, "finding") + " in " + count(len(documents), "document") + "."
 			said.Next = "Correct the documents below and upload their buckets again."
+			if !v.Own() {
+				said.Next = "Correct the documents below, upload their buckets again, and have its service validate " +
+					"the new revision."
+			}
+		case strings.HasPrefix(message, "It failed"): // as the server says of a result without errors
+			said.Text = v.Name + strings.TrimPrefix(sentence(message), "It")
 		case message != "":
 			said.Text += ": " + sentence(message)
 		default:
@@ -101,25 +107,18 @@ func reasonOf(v client.Validation, policy string, found findings) reason {
 		}
 		switch {
 		case said.Next != "":
-		case isOwn(v.Name): // what it found may be among the findings of another one
+		case v.Own(): // what it found may be among the findings of another one
 			said.Next = "Correct the documents and push them again."
 		case message == "":
-			said.Next = "Look at its results, correct what they name, and have it validate the new revision."
+			said.Next = "Look at its results, correct what they name, and have its service validate the new revision."
+		default:
+			said.Next = "Correct that, and have its service validate the new revision."
 		}
 	}
 	if advice != "" && len(documents) == 0 {
 		said.Next = sentence(advice)
 	}
 	return said
-}
-
-// isOwn reports whether the server makes the results of a validation itself.
-func isOwn(validation string) bool {
-	switch validation {
-	case "puppet-override-validation", "murano-package-validation":
-		return true
-	}
-	return strings.HasPrefix(validation, "deckhand-") || strings.HasPrefix(validation, "purser-")
 }
 
 // sentence begins a text with a capital and ends it with a full stop.

@@ -153,7 +153,7 @@ func (v Verdict) Final() bool {
 		}
 		for _, validation := range of.Validations {
 			switch {
-			case validation.Status == "failure", validation.Status == "missing" && validation.reserved():
+			case validation.Status == "failure", validation.Status == "missing" && validation.Own():
 				return true
 			case validation.Status == "missing", validation.Status == "expired":
 				waiting = true

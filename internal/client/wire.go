@@ -38,9 +38,10 @@ type Validation struct {
 	Status string `json:"status"`
 }
 
-// reserved reports whether nobody but the server may report a result.
-func (v Validation) reserved() bool {
-	return strings.HasPrefix(v.Name, "deckhand-") || strings.HasPrefix(v.Name, "purser-")
+// Own reports whether the server itself makes the results of the validation: nobody else may report one.
+func (v Validation) Own() bool {
+	return strings.HasPrefix(v.Name, "deckhand-") || strings.HasPrefix(v.Name, "purser-") ||
+		v.Name == "puppet-override-validation" || v.Name == "murano-package-validation"
 }
 
 // Findings list what is wrong with a revision.

@@ -61,6 +61,10 @@ func otherFindings(about map[string]judgedAs, errs map[string][]json.RawMessage)
 		case about[name].status == validations.Missing:
 			f.Rule, f.Message = "missing", "Nobody has reported a result of this validation"
 			f.Advice = "have its service validate the revision and post the result"
+			if validations.IsOwn(name) { // it is made with a revision, and the revision is older than it
+				f.Message = "The server has not made this validation of the revision"
+				f.Advice = "upload a change: the server validates each new revision by itself"
+			}
 			if why := validations.Unmakeable(name); why != "" {
 				f.Message, f.Advice = "There will be no result: "+why, "correct the name in the ValidationPolicy"
 			}
@@ -125,6 +129,7 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 	}
 	if len(errs) == 0 {
 		like.Message = "It failed, and its result does not say why"
+		like.Advice = "ask its service why, and have it post errors with its results"
 		all = append(all, like)
 	}
 	return all
