@@ -36,8 +36,6 @@ func adviceOf(rule string) string {
 	case "SubstitutionSourceDataNotFound", "MissingDocumentKey", "MissingDocumentPattern", "DocumentPatternNotFound",
 		"SourcePatternNotFound":
 		return "correct the path or the pattern, or the data that it is looked for in"
-	case "SchemaNotFound":
-		return "register a DataSchema, or correct the document's schema"
 	case "SubstitutionDependencyCycle":
 		return "remove one of these substitutions or parents"
 	case "InvalidDocumentReplacement":
