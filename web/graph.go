@@ -144,6 +144,9 @@ func (v *visit) graph() (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	if err := v.markPolicy(id, found.Nodes); err != nil {
+		return view{}, err
+	}
 	for _, problem := range found.Problems {
 		page.Problems = append(page.Problems, problem.Message)
 	}
@@ -159,6 +162,21 @@ func (v *visit) graph() (view, error) {
 	}
 	shown.data = page
 	return shown, err
+}
+
+// markPolicy marks the LayeringPolicy among the nodes of a revision as missing if it is that of another revision: the
+// API takes one where the revision has none.
+func (v *visit) markPolicy(revision string, nodes []client.Node) error {
+	isPolicy := func(n client.Node) bool { return strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy/") }
+	i := slices.IndexFunc(nodes, isPolicy)
+	if i < 0 || nodes[i].Missing != "" {
+		return nil
+	}
+	found, err := v.stored(v.Context(), revision, identityOf(nodes[i]))
+	if found == nil && err == nil {
+		nodes[i].Missing = "policy"
+	}
+	return serious(err)
 }
 
 // draw asks for the picture of a graph. A click on a document leads to its surroundings, and on the one in focus to its
