@@ -164,19 +164,28 @@ func (v *visit) graph() (view, error) {
 	return shown, err
 }
 
-// markPolicy marks the LayeringPolicy among the nodes of a revision as missing if it is that of another revision: the
-// API takes one where the revision has none.
+// markPolicy marks the LayeringPolicy among the nodes of a revision as missing if it is that of another revision.
 func (v *visit) markPolicy(revision string, nodes []client.Node) error {
-	isPolicy := func(n client.Node) bool { return strings.HasPrefix(n.Schema, "deckhand/LayeringPolicy/") }
-	i := slices.IndexFunc(nodes, isPolicy)
-	if i < 0 || nodes[i].Missing != "" {
-		return nil
+	for i, n := range nodes {
+		borrowed, err := v.borrowed(revision, identityOf(n))
+		if err != nil {
+			return err
+		}
+		if borrowed && n.Missing == "" {
+			nodes[i].Missing = "policy"
+		}
 	}
-	found, err := v.stored(v.Context(), revision, identityOf(nodes[i]))
-	if found == nil && err == nil {
-		nodes[i].Missing = "policy"
+	return nil
+}
+
+// borrowed reports whether a document is the LayeringPolicy of another revision: the API takes one where the revision
+// has none.
+func (v *visit) borrowed(revision string, id client.Identity) (bool, error) {
+	if !strings.HasPrefix(id.Schema, "deckhand/LayeringPolicy/") {
+		return false, nil
 	}
-	return serious(err)
+	found, err := v.stored(v.Context(), revision, id)
+	return found == nil && err == nil, serious(err)
 }
 
 // draw asks for the picture of a graph. A click on a document leads to its surroundings, and on the one in focus to its
