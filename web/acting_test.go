@@ -18,17 +18,22 @@ func (a answer) form(t *testing.T, action string) url.Values {
 		if to, _ := attr(n, "action"); n.Type != html.ElementNode || n.Data != "form" || to != action {
 			continue
 		}
-		fields := url.Values{}
-		for below := range n.Descendants() {
-			if name, ok := attr(below, "name"); ok {
-				value, _ := attr(below, "value")
-				fields.Set(name, value)
-			}
-		}
-		return fields
+		return fields(n)
 	}
 	t.Fatalf("there is no form for %s:\n%s", action, a.text)
 	return nil
+}
+
+// fields returns the fields of a form with their values; those of a select are empty.
+func fields(form *html.Node) url.Values {
+	all := url.Values{}
+	for below := range form.Descendants() {
+		if name, ok := attr(below, "name"); ok {
+			value, _ := attr(below, "value")
+			all.Set(name, value)
+		}
+	}
+	return all
 }
 
 func TestActing(t *testing.T) {

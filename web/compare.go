@@ -100,6 +100,19 @@ func (v *visit) fillComparison(page *compareView) error {
 	}
 	all := parseUnified(text)
 	identify(all, changes)
+	for _, c := range all {
+		revision := after
+		if c.Change == "deleted" {
+			revision = before
+		}
+		borrowed, err := v.borrowed(revision, c.Document)
+		if err != nil {
+			return err
+		}
+		if borrowed { // it has no page there
+			c.Document, c.Title = client.Identity{}, "LayeringPolicy of another revision"
+		}
+	}
 	page.Count = len(all)
 	const maxNames = 100
 	for _, c := range all[:min(len(all), maxNames)] {

@@ -144,6 +144,9 @@ func (v *visit) graph() (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	if err := v.markPolicy(id, found.Nodes); err != nil {
+		return view{}, err
+	}
 	for _, problem := range found.Problems {
 		page.Problems = append(page.Problems, problem.Message)
 	}
@@ -159,6 +162,30 @@ func (v *visit) graph() (view, error) {
 	}
 	shown.data = page
 	return shown, err
+}
+
+// markPolicy marks the LayeringPolicy among the nodes of a revision as missing if it is that of another revision.
+func (v *visit) markPolicy(revision string, nodes []client.Node) error {
+	for i, n := range nodes {
+		borrowed, err := v.borrowed(revision, identityOf(n))
+		if err != nil {
+			return err
+		}
+		if borrowed && n.Missing == "" {
+			nodes[i].Missing = "policy"
+		}
+	}
+	return nil
+}
+
+// borrowed reports whether a document is the LayeringPolicy of another revision: the API takes one where the revision
+// has none.
+func (v *visit) borrowed(revision string, id client.Identity) (bool, error) {
+	if !strings.HasPrefix(id.Schema, "deckhand/LayeringPolicy/") {
+		return false, nil
+	}
+	found, err := v.stored(v.Context(), revision, id)
+	return found == nil && err == nil, serious(err)
 }
 
 // draw asks for the picture of a graph. A click on a document leads to its surroundings, and on the one in focus to its

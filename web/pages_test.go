@@ -347,8 +347,17 @@ func wellFormed(t *testing.T, target string, page answer) {
 			}
 		}
 		switch n.Data {
-		case "h1":
-			headings++
+		case "h1", "h2", "h3":
+			if n.Data == "h1" {
+				headings++
+			}
+			hasText := false
+			for below := range n.Descendants() {
+				hasText = hasText || below.Type == html.TextNode && strings.TrimSpace(below.Data) != ""
+			}
+			if !hasText {
+				t.Errorf("%s: an empty heading", target)
+			}
 		case "script":
 			if src, _ := attr(n, "src"); !strings.HasPrefix(src, "/ui/static/app.js?v=") || n.FirstChild != nil {
 				t.Errorf("%s: a script: %q", target, src)

@@ -318,7 +318,8 @@ func attr(n *html.Node, name string) (string, bool) {
 	return "", false
 }
 
-// links returns where the page's links and pictures lead, within /ui/.
+// links returns where the page's links, pictures and forms that change nothing lead, within /ui/; the forms with the
+// values that they have.
 func (a answer) links(t *testing.T, from string) (all []string) {
 	t.Helper()
 	base, err := url.Parse("https://purser.example" + from)
@@ -326,10 +327,14 @@ func (a answer) links(t *testing.T, from string) (all []string) {
 		t.Fatal(err)
 	}
 	for n := range a.tree(t).Descendants() {
-		for _, name := range []string{"href", "src"} {
+		for _, name := range []string{"href", "src", "action"} {
 			value, ok := attr(n, name)
-			if !ok {
+			method, _ := attr(n, "method")
+			if !ok || method == "post" {
 				continue
+			}
+			if name == "action" {
+				value += "?" + fields(n).Encode()
 			}
 			at, err := base.Parse(value)
 			if err != nil {

@@ -67,16 +67,16 @@ func (d *draft) edge(e rendering.Edge, colour string) {
 // tooltip describes an edge in full.
 func (d *draft) tooltip(e rendering.Edge) string {
 	var b strings.Builder
-	from, to := d.Vertices[e.From], d.Vertices[e.To]
+	from, to := named(d.Vertices[e.From]), named(d.Vertices[e.To])
 	switch {
-	case to.Missing == rendering.MissingParent:
+	case d.Vertices[e.To].Missing == rendering.MissingParent:
 		fmt.Fprintf(&b, "%s: no document for its parentSelector", from)
 	case e.Doubtful:
 		fmt.Fprintf(&b, "%s: its parentSelector finds %s, which cannot be taken as its parent", from, to)
 	default:
 		fmt.Fprintf(&b, "%s: %s %s", from, [...]string{"parent", "replacement of", "substitutes from"}[e.Kind], to)
 	}
-	if to.Missing == rendering.MissingSource {
+	if d.Vertices[e.To].Missing == rendering.MissingSource {
 		b.WriteString(", which is missing")
 	}
 	if e.Cyclic {

@@ -118,9 +118,17 @@ func (d *draft) address(v rendering.Vertex) string {
 	return d.link(name)
 }
 
+// named identifies a document as messages do, without the word None for no layer.
+func named(v rendering.Vertex) string {
+	if v.Layer == "" {
+		return "[" + v.Schema + "] " + v.Name
+	}
+	return v.String()
+}
+
 // described says all about a document.
 func described(v rendering.Vertex) string {
-	traits := []string{v.String()}
+	traits := []string{named(v)}
 	for _, trait := range []struct {
 		name string
 		has  bool
