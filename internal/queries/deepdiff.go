@@ -33,11 +33,12 @@ func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDif
 	if err != nil {
 		return nil, err
 	}
-	compared := v.renderedForms
+	var gone, come []*revisions.Stored
 	if options.Submitted {
-		compared = v.submittedForms
+		gone, come, err = v.submittedForms(ctx, found)
+	} else {
+		gone, come, err = v.renderedForms(ctx, found, before, after, options.All)
 	}
-	gone, come, err := compared(ctx, found, before, after, options)
 	if err != nil {
 		return nil, err
 	}
@@ -54,9 +55,9 @@ func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDif
 }
 
 // renderedForms returns the rendered documents that only one of two revisions has.
-func (v View) renderedForms(ctx context.Context, found revisions.Comparison, before, after int64,
-	options DeepDiffOptions,
-) (gone, come []*revisions.Stored, err error) {
+func (v View) renderedForms(ctx context.Context, found revisions.Comparison, before, after int64, all bool) (
+	gone, come []*revisions.Stored, err error,
+) {
 	cleartext := !v.viewer.Encrypted
 	older, err := v.readable(ctx, revisions.RenderKey{Revision: before, Stamp: found.Stamps[before], Cleartext: cleartext})
 	if err != nil {
@@ -66,7 +67,7 @@ func (v View) renderedForms(ctx context.Context, found revisions.Comparison, bef
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case options.All:
+	case all:
 		return notIn(older, newer), notIn(newer, older), nil
 	}
 	return rendered(found.Gone, older), rendered(found.Come, newer), nil
@@ -74,7 +75,7 @@ func (v View) renderedForms(ctx context.Context, found revisions.Comparison, bef
 
 // submittedForms returns the documents that only one of two revisions has, as they were submitted; encrypted ones have
 // no data.
-func (v View) submittedForms(ctx context.Context, found revisions.Comparison, _, _ int64, _ DeepDiffOptions) (
+func (v View) submittedForms(ctx context.Context, found revisions.Comparison) (
 	gone, come []*revisions.Stored, err error,
 ) {
 	var digests []document.Digest
@@ -90,10 +91,7 @@ func (v View) submittedForms(ctx context.Context, found revisions.Comparison, _,
 	with := func(documents []*revisions.Stored) []*revisions.Stored {
 		list := make([]*revisions.Stored, len(documents))
 		for i, doc := range documents {
-			same, text := *doc, *doc.Document
-			text.Data = texts[doc.Digest]
-			same.Document, same.Shared = &text, false
-			list[i] = &same
+			list[i] = altered(doc, func(text *document.Document) { text.Data = texts[doc.Digest] })
 		}
 		return list
 	}
@@ -162,10 +160,15 @@ func notIn(documents, others []*revisions.Stored) []*revisions.Stored {
 			bytes.Equal(other.Data, doc.Data) {
 			continue
 		}
-		same, text := *doc, *doc.Document
-		text.Digest = sha256.Sum256(doc.Data)
-		same.Document, same.Shared = &text, false
-		different = append(different, &same)
+		different = append(different, altered(doc, func(text *document.Document) { text.Digest = sha256.Sum256(doc.Data) }))
 	}
 	return different
+}
+
+// altered returns a copy of a version, which no cache returns, with what change does to its document.
+func altered(doc *revisions.Stored, change func(*document.Document)) *revisions.Stored {
+	same, text := *doc, *doc.Document
+	change(&text)
+	same.Document, same.Shared = &text, false
+	return &same
 }

@@ -48,17 +48,24 @@ func (v View) Resolve(ctx context.Context, id string) (number int64, err error) 
 	if err != nil {
 		return 0, fmt.Errorf("find revision %q: %w", revisions.Truncate(id), err)
 	}
-	switch {
-	case number != 0:
-		return number, nil
-	case id == latest:
-		return 0, fault.New(fault.NotFound, "RevisionNotFound",
-			"The requested revision=latest was not found: there is no revision yet; the first change makes one")
-	case name.ByTag:
-		return 0, fault.New(fault.NotFound, "RevisionNotFound", "The requested revision=%s was not found: no revision has"+
-			" the tag", revisions.Truncate(id))
+	if number == 0 {
+		return 0, unknown(id)
 	}
-	return 0, revisions.UnknownRevision(id)
+	return number, nil
+}
+
+// unknown is the fault of asking for a revision that does not exist, by a number or a name.
+func unknown(id string) error {
+	var reason string
+	switch {
+	case id == latest:
+		reason = ": there is no revision yet; the first change makes one"
+	case strings.HasPrefix(id, tagPrefix):
+		reason = ": no revision has the tag"
+	default:
+		return revisions.UnknownRevision(id)
+	}
+	return fault.New(fault.NotFound, "RevisionNotFound", "%w%s", revisions.UnknownRevision(id), reason)
 }
 
 // IsRevision reports whether a text has the form of a revision's name, or is an integer.

@@ -24,6 +24,9 @@ func TestService_Resolve(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "The requested revision=latest was not found: there is no revision yet") {
 		t.Errorf("latest of nothing: %v", err)
 	}
+	if _, err = service(&site{}).Status(t.Context(), "latest"); err == nil || !strings.Contains(err.Error(), "there is no revision yet") {
+		t.Errorf("the status of nothing: %v", err)
+	}
 	_, err = s.Resolve(t.Context(), strings.Repeat("é", 100))
 	if err == nil || len(err.Error()) > 200 || !strings.Contains(err.Error(), "…") {
 		t.Errorf("a long name: %v", err)

@@ -93,7 +93,7 @@ func (s *Service) evidence(ctx context.Context, id int64) (Evidence, error) {
 func (s *Service) evidenceOf(ctx context.Context, id string) (Evidence, error) {
 	name, ok := parseName(id)
 	if !ok {
-		return Evidence{}, revisions.UnknownRevision(id)
+		return Evidence{}, unknown(id)
 	}
 	evidence, err := s.store.EvidenceOf(ctx, name)
 	switch {
@@ -104,7 +104,7 @@ func (s *Service) evidenceOf(ctx context.Context, id string) (Evidence, error) {
 	case name.Number != 0:
 		return Evidence{}, revisions.Absent(ctx, s.store, name.Number)
 	}
-	return Evidence{}, revisions.UnknownRevision(id)
+	return Evidence{}, unknown(id)
 }
 
 // weigh returns revisions with their verdicts as of now.
