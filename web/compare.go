@@ -100,17 +100,9 @@ func (v *visit) fillComparison(page *compareView) error {
 	}
 	all := parseUnified(text)
 	identify(all, changes)
-	for _, c := range all {
-		revision := after
-		if c.Change == "deleted" {
-			revision = before
-		}
-		borrowed, err := v.borrowed(revision, c.Document)
-		if err != nil {
+	if page.Rendered {
+		if err := v.unlinkBorrowed(all, before, after); err != nil {
 			return err
-		}
-		if borrowed { // it has no page there
-			c.Document, c.Title = client.Identity{}, "LayeringPolicy of another revision"
 		}
 	}
 	page.Count = len(all)
@@ -140,6 +132,24 @@ func (v *visit) fillComparison(page *compareView) error {
 	}
 	if skip > 0 {
 		page.Back = link(0)
+	}
+	return nil
+}
+
+// unlinkBorrowed removes the identities of LayeringPolicies of other revisions, which have no pages in these revisions.
+func (v *visit) unlinkBorrowed(all []*comparison, before, after string) error {
+	for _, c := range all {
+		revision := after
+		if c.Change == "deleted" {
+			revision = before
+		}
+		borrowed, err := v.borrowed(revision, c.Document)
+		if err != nil {
+			return err
+		}
+		if borrowed {
+			c.Document, c.Title = client.Identity{}, "LayeringPolicy of another revision"
+		}
 	}
 	return nil
 }

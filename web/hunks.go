@@ -2,7 +2,6 @@ package web
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -84,14 +83,18 @@ func titled(before, after string) *comparison {
 	return c
 }
 
-// identify sets the documents of comparisons. changes are the same differences in the same order; comparisons that are
-// not among them keep the zero identity. Titles cannot be read back: "None" in one stands for no layer and for a layer
-// of that name.
+// identify sets the documents of comparisons. changes are the same differences in the same order; a comparison that is
+// not among them keeps the zero identity. Titles cannot be parsed: "None" in one stands for no layer and for a layer of
+// that name.
 func identify(all []*comparison, changes []comparison) {
+	byTitle := map[string][]client.Identity{}
+	for _, change := range changes {
+		title := diffTitle(change.Document)
+		byTitle[title] = append(byTitle[title], change.Document)
+	}
 	for _, c := range all {
-		isOf := func(change comparison) bool { return diffTitle(change.Document) == c.Title }
-		if i := slices.IndexFunc(changes, isOf); i >= 0 {
-			c.Document, changes = changes[i].Document, changes[i+1:]
+		if same := byTitle[c.Title]; len(same) > 0 {
+			c.Document, byTitle[c.Title] = same[0], same[1:]
 		}
 	}
 }
