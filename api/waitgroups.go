@@ -143,7 +143,7 @@ func shareable(r *http.Request) *http.Request {
 }
 
 // lookFor answers a request again after each event, until the answer ends the wait. Each answer is made in a goroutine
-// of its own, whose stack is freed with it.
+// of its own; the stack is freed when that ends.
 func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, joined *group) (
 	answer *recorded, err error,
 ) {

@@ -15,7 +15,7 @@ type diffCommand struct {
 
 	Before   string `arg:"" help:"Revision: 17, latest, tag:NAME, latest~1; 0 for no documents."`
 	After    string `arg:"" default:"latest" help:"Revision."`
-	Rendered bool   `help:"Compare rendered documents instead of what was submitted."`
+	Rendered bool   `help:"Compare rendered documents instead of submitted ones."`
 	Format   string `default:"unified" enum:"unified,side,json-patch" help:"Form: unified, side (by side) or json-patch." placeholder:"FORM" short:"f"`
 	Width    int    `help:"Width of --format side, in characters; without it that of the terminal, or 160."`
 }

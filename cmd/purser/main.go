@@ -187,7 +187,7 @@ var (
 	unknownFlags = regexp.MustCompile(`^unknown flag --?([\w-]+)`)
 )
 
-// mistakeOf says what is wrong with a command line: what kong says, in the words of the help.
+// mistakeOf describes a mistake in a command line: it replaces kong's terms in an error by those of the help.
 func mistakeOf(err error, command string, model *kong.Application) string {
 	text := noValue.ReplaceAllString(err.Error(), "")
 	text = missing.ReplaceAllString(text, "$1 is missing")

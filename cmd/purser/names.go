@@ -41,7 +41,7 @@ func isReserved(name string) bool {
 	return (com != lpt) && len(rest) == 1 && '0' <= rest[0] && rest[0] <= '9'
 }
 
-// bucketOf returns the bucket that a folder name stands for.
+// bucketOf returns the bucket for a folder name.
 func bucketOf(folder string) (string, error) {
 	name, err := url.PathUnescape(folder)
 	if err != nil {

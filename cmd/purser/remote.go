@@ -42,7 +42,7 @@ func (r *remote) connect(ctx context.Context, around *surroundings) (*client.Cli
 }
 
 // resolve returns the server and the token. Flags take precedence over the environment, and both over the configuration
-// file, whose token is only for the server that it is listed with.
+// file. A token in the file is sent only to the server of its entry.
 func (r *remote) resolve(ctx context.Context, around *surroundings) (namedServer, string, error) {
 	config, err := readConfiguration(ctx, configPath())
 	if err != nil {
