@@ -11,39 +11,37 @@ import (
 // TestMutants runs servers with faults of their own: the suite must find each of them. The first two are found soon; without
 // -times they are the only ones.
 func TestMutants(t *testing.T) {
+	const usual = 6 // clients
 	nothing := func(*testing.T, *site) {}
 	for i, m := range []struct {
 		mutant
+		clients int
 		happens func(*testing.T, *site)
 	}{
 		{mutant{
 			"a cache that is always trusted", "internal/store/snapshot.go",
 			"case known && entry.Stamp == bucket.Stamp:", "case known:",
-		}, nothing},
+		}, usual, nothing},
 		{mutant{
 			"a cache without stamps", "internal/store/snapshot.go",
 			"case known && entry.Stamp == bucket.Stamp:", "case known && entry.Changed == bucket.Changed:",
-		}, func(t *testing.T, s *site) {
-			t.Helper()
-			s.clients = 0
-			sameNumber(t, s)
-		}},
+		}, 0, sameNumber}, // busy clients may bring such a server to refuse all that sameNumber writes
 		{mutant{
 			"a change that does not look at what has changed since it was planned", "internal/revisions/commit.go",
 			"max(changed, head.Settled) > base.Revision,", "head.Settled > base.Revision,",
-		}, nothing},
+		}, usual, nothing},
 		{mutant{
 			"If-Match that is checked too early", "internal/revisions/commit.go",
 			"c.Exact && head.Revision != base.Revision:", "c.Exact && head.Revision < base.Revision:",
-		}, nothing},
+		}, usual, nothing},
 		{mutant{
 			"a commit that is acknowledged before it lasts", "internal/store/connections.go",
 			"var settings = map[string]string{", `var settings = map[string]string{"synchronous_commit": "off",`,
-		}, killPostgres},
+		}, usual, killPostgres},
 		{mutant{
 			"a change without its audit event", "internal/store/append.go",
 			"if commit.Audit != nil {", "if commit.Audit != nil && commit.Revision.ID%50 != 0 {",
-		}, nothing},
+		}, usual, nothing},
 	} {
 		if i > 1 && *times == 1 {
 			break
@@ -51,6 +49,7 @@ func TestMutants(t *testing.T) {
 		t.Run(m.name, func(t *testing.T) {
 			const rounds = 20
 			s := newSite(t, m.build(t), newPostgres(t))
+			s.clients = m.clients
 			for round := range rounds {
 				if problems := s.try(t, m.name, time.Second, func() { m.happens(t, s) }); len(problems) > 0 {
 					t.Logf("found in round %d: %.1000s", round+1, problems[0])
