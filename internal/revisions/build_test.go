@@ -106,7 +106,7 @@ func payload(t tester, s *Service, bucket, body string, buckets ...string) Paylo
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err = s.decodeAll(context.Background(), p); err != nil {
+	if p, err = s.decodeCached(context.Background(), p); err != nil {
 		t.Fatal(err)
 	}
 	return p

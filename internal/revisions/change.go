@@ -164,7 +164,7 @@ func (s *Service) prepare(ctx context.Context, from source, options Options) (
 			return from, snapshot, Diff{}, err
 		}
 		s.observe("plan", began)
-		if need, grown = need.with(more); !grown {
+		if need, grown = need.with(more); !grown || snapshot.Revision == 0 {
 			return from, snapshot, diff, nil
 		}
 	}
@@ -172,11 +172,14 @@ func (s *Service) prepare(ctx context.Context, from source, options Options) (
 }
 
 // read returns a snapshot of everything that need names. It extends a known snapshot, unless the site has changed
-// since.
+// since. A site without revisions, which a purge leaves too, has nothing to read.
 func (s *Service) read(ctx context.Context, snapshot Snapshot, known, need Need) (Snapshot, error) {
 	more := need.beyond(known)
+	if snapshot.wasRead() && snapshot.Revision == 0 && more.Target == nil {
+		return snapshot.with(Snapshot{}, more), nil
+	}
 	part, err := s.Store.Snapshot(ctx, more)
-	if err == nil && part.Head == snapshot.Head {
+	if err == nil && snapshot.wasRead() && part.Head == snapshot.Head {
 		return snapshot.with(part, more), nil
 	}
 	if snapshot.release(ctx); err == nil && !reflect.DeepEqual(more, need) {

@@ -26,7 +26,7 @@ func TestPayload_need(t *testing.T) {
 }
 
 // A change set decodes a document to learn of a bucket, and then only what that bucket does not know.
-func TestService_decodeAll_changeSet(t *testing.T) {
+func TestService_decodeCached_changeSet(t *testing.T) {
 	t.Parallel()
 	s, m := service()
 	var first, second strings.Builder
@@ -53,7 +53,7 @@ func TestService_decodeAll_changeSet(t *testing.T) {
 }
 
 // The same text of a PUT is not taken for the document of a change set, which may be for another bucket.
-func TestService_decodeAll_otherBucket(t *testing.T) {
+func TestService_decodeCached_otherBucket(t *testing.T) {
 	t.Parallel()
 	s, _ := service()
 	body := inBucket("b", widget("w1", "{x: 1}"))

@@ -2,7 +2,6 @@ package revisions
 
 import (
 	"context"
-	"fmt"
 
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -42,7 +41,7 @@ func (s *Service) PutChangeSet(ctx context.Context, buckets []string, body []byt
 
 func (s *Service) put(ctx context.Context, payload Payload, kind Kind, options Options) (Written, error) {
 	payload.CleartextOnly, payload.Blind = options.CleartextOnly, !options.Viewer.Encrypted
-	payload, err := s.decodeAll(ctx, payload)
+	payload, err := s.decodeCached(ctx, payload)
 	if err != nil {
 		return Written{}, err
 	}
@@ -51,22 +50,21 @@ func (s *Service) put(ctx context.Context, payload Payload, kind Kind, options O
 	return written, err
 }
 
-// decodeAll decodes the documents that are not in a payload's buckets, as far as those are cached; documents that have
-// changed since are decoded once the snapshot shows it. Decoding may show that a change set is about another bucket:
-// then it stops after a few documents, because the rest may be known once that bucket is read.
-func (s *Service) decodeAll(ctx context.Context, payload Payload) (Payload, error) {
+// decodeCached decodes the documents that are not in a payload's buckets, if those are cached; all others are decoded
+// once a snapshot shows which these are. Decoding may show that a change set is about another bucket: then it stops
+// after a few documents, because the rest may be in that bucket.
+func (s *Service) decodeCached(ctx context.Context, payload Payload) (Payload, error) {
 	const maxRounds, growth = 16, 4
 	most := max(1, len(payload.Items))
 	if payload.namesBuckets() {
 		most = 1
 	}
 	for round := 1; ; round++ {
-		snapshot, err := s.recall(ctx, payload.Buckets)
-		if err != nil {
-			return payload, err
+		snapshot, ok := s.Store.Recall(payload.Buckets)
+		if !ok {
+			return payload, nil
 		}
 		decoded, err := s.decodeUnknown(ctx, payload, snapshot, most)
-		snapshot.release(ctx)
 		if err != nil || decoded.undecoded() == payload.undecoded() {
 			return decoded, err
 		}
@@ -81,18 +79,6 @@ func (s *Service) decodeAll(ctx context.Context, payload Payload) (Payload, erro
 		}
 		payload = decoded
 	}
-}
-
-// recall returns buckets as they were when they were last seen here, or else as they are now.
-func (s *Service) recall(ctx context.Context, buckets []string) (Snapshot, error) {
-	if snapshot, ok := s.Store.Recall(buckets); ok {
-		return snapshot, nil
-	}
-	snapshot, err := s.Store.Snapshot(ctx, Need{Buckets: buckets})
-	if err != nil {
-		return snapshot, fmt.Errorf("read buckets: %w", err)
-	}
-	return snapshot, nil
 }
 
 // payloadSource makes a change of a payload.

@@ -11,6 +11,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/validations"
 )
 
 // broken is a site that cannot be read.
@@ -45,8 +46,31 @@ func TestService_Put_unknownBucket(t *testing.T) {
 	s, m := service()
 	put(t, s, "a", widget("w1", "{}"))
 	s.Store, m.needs = unknowing{m}, nil
-	if written := put(t, s, "a", widget("w1", "{}")); written.Changed || len(m.needs) != 2 {
+	if written := put(t, s, "a", widget("w1", "{}")); written.Changed || len(m.needs) != 1 {
 		t.Errorf("changed %v by %d snapshots", written.Changed, len(m.needs))
+	}
+}
+
+// A site without revisions is read once, whatever is put into it; a rollback asks for its target also there.
+func TestService_emptySite(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(s *Service) (Written, error){
+		"put": func(s *Service) (Written, error) {
+			body := layeringPolicy("layers") + dataSchema("string") + widget("w1", "{x: 1}") +
+				validationPolicy(validations.RenderingValidation)
+			return s.Put(t.Context(), "a", []byte(body), document.YAML, Options{})
+		},
+		"roll back": func(s *Service) (Written, error) { return s.Rollback(t.Context(), 0, Options{}) },
+	} {
+		s, m := service()
+		s.Store, m.needs = unknowing{m}, nil
+		written, err := change(s)
+		if err != nil || written.Revision != 1 || len(m.needs) != 1 {
+			t.Errorf("%s: revision %d, %v; read %d times: %+v", name, written.Revision, err, len(m.needs), m.needs)
+		}
+		if failed := written.Shown.Failed; failed != (name == "put") {
+			t.Errorf("%s: failed is %v", name, failed)
+		}
 	}
 }
 
@@ -77,6 +101,7 @@ func (g growing) plan(context.Context, Snapshot) (Diff, error) { return Diff{}, 
 func TestService_prepare_growing(t *testing.T) {
 	t.Parallel()
 	s, m := service()
+	put(t, s, "a", widget("w1", "{}"))
 	site := &restless{memory: m}
 	s.Store = site
 	_, err := judgingSource(t.Context(), s, growing{site})

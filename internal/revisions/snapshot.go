@@ -161,6 +161,9 @@ type Snapshot struct {
 	Positions  []Position            // of all live documents, in order
 }
 
+// wasRead reports whether it is more than the zero value.
+func (s Snapshot) wasRead() bool { return !s.Now.IsZero() }
+
 // with returns a snapshot with more of the site, as it was at the same head.
 func (s Snapshot) with(part Snapshot, more Need) Snapshot {
 	s.Held += part.Held

@@ -287,9 +287,13 @@ type liveDocuments struct {
 
 func (s *Store) keepLive(live liveDocuments) { s.live.Add(struct{}{}, live, sizeOf(live.documents)) }
 
-// advance keeps the live documents as a commit leaves them, if they are known as they were before.
+// advance keeps the live documents as a commit leaves them, if they are known as they were before, or there were none.
 func (s *Store) advance(commit revisions.Commit) {
-	if live, ok := s.live.Get(struct{}{}); ok && live.stamp == commit.Base.Stamp {
+	live, ok := s.live.Get(struct{}{})
+	if commit.Base.Live == 0 {
+		live, ok = liveDocuments{stamp: commit.Base.Stamp}, true
+	}
+	if ok && live.stamp == commit.Base.Stamp {
 		s.keepLive(liveDocuments{commit.Revision.Stamp, commit.Revision.ID, commit.Diff.After(live.documents)})
 	}
 }
