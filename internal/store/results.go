@@ -57,13 +57,15 @@ const (
 
 	latestOfRevisions = latestResults + `n.revision = ANY($2)`
 
-	// latestOfNamed takes the newest result of each name, from an id ($4) on, of the revision with a number ($2), or else
-	// of the newest one with a tag ($3), or else of the newest one. It gives a row without a name if nothing was posted,
-	// a row without a result for a name that has none from the id on, and no row if there is no such revision.
-	latestOfNamed = `SELECT now(), r.revision, r.stamp, n.name, coalesce(x.id, 0), ` + outcomeColumns + `
+	// latestOfNamed takes the newest result of each name, of those that are posted from an id ($4) on, of the revision with
+	// a number ($2), or else of the newest one with a tag ($3), or else of the newest one. It gives a row without a name if
+	// there are no results, a row without a result for a name that has none from the id on, and no row if there is no such
+	// revision.
+	latestOfNamed = `SELECT now(), r.revision, r.stamp, n.name, n.posted, coalesce(x.id, 0), ` + outcomeColumns + `
 		FROM revisions r
-		LEFT JOIN reported n ON n.site = r.site AND n.revision = r.revision
-		LEFT JOIN LATERAL (` + resultsOfName + ` AND id >= $4` + newestFirst + `) x ON true
+		LEFT JOIN LATERAL (SELECT n.site, n.revision, n.name, ` + isPosted + `$5) AS posted FROM reported n
+			WHERE n.site = r.site AND n.revision = r.revision) n ON true
+		LEFT JOIN LATERAL (` + resultsOfName + ` AND id >= CASE WHEN n.posted THEN $4 ELSE 0 END` + newestFirst + `) x ON true
 		WHERE r.site = $1 AND r.revision = CASE
 			WHEN $2::bigint IS NOT NULL THEN $2
 			WHEN $3::text IS NOT NULL THEN (SELECT max(t.revision) FROM tags t WHERE t.site = $1 AND t.tag = $3)
@@ -192,9 +194,10 @@ func (s *Store) EvidenceOf(ctx context.Context, name queries.Name) (queries.Evid
 }
 
 // outcomesOf reads the time and the outcomes of posted results about a revision, and which one that is: number 0 if it
-// does not exist. It reads from that id on from which each name had its newest result when it was last asked: Postgres
-// would look at all that are on the same page of the index as the newest one. A name has a newer one with a greater id,
-// unless the database was set back or the name of the revision now stands for another; then it reads all.
+// does not exist. Of the names that are posted it reads from that id on from which each had its newest result when it was
+// last asked: Postgres would look at all that are on the same page of the index as the newest one. A name has a newer one
+// with a greater id, unless the database was set back or the name of the revision now stands for another; then it reads
+// all.
 func (s *Store) outcomesOf(ctx context.Context, name queries.Name) (queries.Evidence, revisionKey, error) {
 	from, _ := s.newest.Get(name)
 	found, err := s.outcomesFrom(ctx, name, from)
@@ -211,7 +214,7 @@ func (s *Store) outcomesOf(ctx context.Context, name queries.Name) (queries.Evid
 type outcomes struct {
 	evidence   queries.Evidence
 	key        revisionKey
-	from       int64 // the lowest of their ids; 0 if there are none
+	from       int64 // the lowest id of those that were posted; 0 if there are none
 	incomplete bool  // a name has none
 }
 
@@ -229,16 +232,19 @@ func (s *Store) outcomesFrom(ctx context.Context, name queries.Name, from int64)
 		var list []validations.Outcome
 		var o outcomeRow
 		var reported *string
+		var posted *bool
 		var id int64
-		rows, _ := s.pool.Query(ctx, latestOfNamed, s.site, number, tag, from) // its error is that of the rows
+		// The error of a query is that of its rows.
+		rows, _ := s.pool.Query(ctx, latestOfNamed, s.site, number, tag, from, validations.ReservedPrefix)
 		_, err := pgx.ForEachRow(r.rows(rows), []any{
-			&found.evidence.Now, &found.key.number, &found.key.stamp, &reported, &id, &o.status, &o.at, &o.message, &o.errors,
+			&found.evidence.Now, &found.key.number, &found.key.stamp, &reported, &posted, &id, &o.status, &o.at,
+			&o.message, &o.errors,
 		}, func() error {
 			switch {
 			case o.status == nil:
 				found.incomplete = found.incomplete || reported != nil
 				return nil
-			case len(list) == 0 || id < found.from:
+			case *posted && (found.from == 0 || id < found.from):
 				found.from = id
 			}
 			list = append(list, o.outcome(*reported))
