@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"purser/internal/document/blockyaml"
+
 	"purser/internal/budget"
 	"purser/internal/diff"
 	"purser/internal/document"
@@ -256,5 +258,5 @@ func canonicalYAML(doc *revisions.Stored, hidden bool) string {
 	if doc == nil {
 		return ""
 	}
-	return string(document.AppendYAML(nil, document.Canonical(documentValue(doc, hidden))))
+	return string(blockyaml.Append(nil, document.Canonical(documentValue(doc, hidden))))
 }

@@ -10,7 +10,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/events"
 	"purser/internal/feed"
-	"purser/internal/spelling"
+	"purser/internal/words"
 )
 
 // GET /api/v1.0/events
@@ -105,7 +105,7 @@ func unknownType(name string) string {
 	for _, kind := range events.Types() {
 		known = append(known, string(kind))
 	}
-	if nearest := spelling.Nearest(name, known); nearest != "" {
+	if nearest := words.Nearest(name, known); nearest != "" {
 		return "There is no such type of event; did you mean " + nearest + "?"
 	}
 	return "There is no such type of event; there are " + strings.Join(known, ", ") + "."

@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"purser/internal/words"
+
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/rendering"
@@ -93,7 +95,7 @@ func (t *explanationTree) origin(trail rendering.Trail, now string) string {
 	}
 	parts := []string{from}
 	if trail.Omitted > 0 {
-		parts = append(parts, fmt.Sprintf("%d more %s", trail.Omitted, plural(trail.Omitted, "step")))
+		parts = append(parts, words.Count(trail.Omitted, "more step"))
 	}
 	for _, step := range trail.Steps {
 		parts = append(parts, t.step(step))
@@ -156,11 +158,7 @@ func isScalar(text string) bool {
 // oneLine shortens a text and makes it printable.
 func oneLine(text string) string {
 	const maxLength = 200
-	text = printable(text)
-	if utf8.RuneCountInString(text) > maxLength {
-		text = string([]rune(text)[:maxLength]) + "…"
-	}
-	return text
+	return words.First(printable(text), maxLength)
 }
 
 // printable quotes a text that has unprintable characters.

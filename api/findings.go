@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/words"
+
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/queries"
@@ -227,17 +229,10 @@ func ignoredText(found queries.Findings) string {
 		case n == 0:
 			ignored = append(ignored, judged.Name+" fails")
 		default:
-			ignored = append(ignored, fmt.Sprintf("%s fails for %d %s", judged.Name, n, plural(n, "document")))
+			ignored = append(ignored, judged.Name+" fails for "+words.Count(n, "document"))
 		}
 	}
 	return strings.Join(ignored, ", ")
-}
-
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
-	}
-	return word + "s"
 }
 
 // ignoresFailures reports whether a validation fails that does not count.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"purser/internal/words"
+
 	"go.opentelemetry.io/otel/trace"
 )
 
@@ -64,13 +66,5 @@ func loggedQuery(raw string, known []string) string {
 		}
 		parts, size = append(parts, part), size+len(part)+1
 	}
-	return shortened(strings.Join(parts, "&"), maxLogged)
-}
-
-// shortened cuts a text to a maximum number of bytes.
-func shortened(text string, limit int) string {
-	if len(text) <= limit {
-		return text
-	}
-	return strings.ToValidUTF8(text[:limit], "") + "…"
+	return words.FirstBytes(strings.Join(parts, "&"), maxLogged)
 }

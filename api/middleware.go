@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"purser/internal/words"
+
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 	"go.opentelemetry.io/otel/attribute"
@@ -209,7 +211,8 @@ func (o *observer) middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		info := &requestInfo{
-			id: requestID(), marker: shortened(r.Header.Get("X-Context-Marker"), maxMarker), answer: answer, began: o.now(),
+			id: requestID(), marker: words.FirstBytes(r.Header.Get("X-Context-Marker"), maxMarker), answer: answer,
+			began: o.now(),
 		}
 		if p, waits := r.Context().Value(pauseKey{}).(*pause); waits {
 			if info.pause = p; p.over {
@@ -264,7 +267,8 @@ func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 		level = slog.LevelError
 	}
 	attributes := []slog.Attr{
-		slog.String("method", r.Method), slog.String("path", shortened(r.URL.Path, maxLogged)), slog.Int("status", status),
+		slog.String("method", r.Method), slog.String("path", words.FirstBytes(r.URL.Path, maxLogged)),
+		slog.Int("status", status),
 		slog.Int("bytes", answer.BytesWritten()), slog.Float64("duration_seconds", took.Seconds()),
 		slog.String("remote", r.RemoteAddr),
 	}

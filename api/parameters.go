@@ -14,7 +14,7 @@ import (
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/revisions"
-	"purser/internal/spelling"
+	"purser/internal/words"
 )
 
 // checkQuery refuses parameters that a route does not know: they may be misspelt, and the request would do something
@@ -39,7 +39,7 @@ func unknownParameter(parameter string, known []string) string {
 	if len(known) == 0 {
 		return "This endpoint has no parameters."
 	}
-	if nearest := spelling.Nearest(parameter, known); nearest != "" {
+	if nearest := words.Nearest(parameter, known); nearest != "" {
 		return fmt.Sprintf("This endpoint has no parameter of that name; did you mean %q?", nearest)
 	}
 	return "This endpoint has no parameter of that name; it has " + strings.Join(known, ", ") + "."

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"sync"
 
+	"purser/internal/document/blockyaml"
+
 	"purser/internal/cache"
-	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 )
@@ -92,7 +93,7 @@ func (s *server) writeAs(w http.ResponseWriter, r *http.Request, status int, kin
 	if kind == typeJSON {
 		text = append(text, '\n')
 	} else {
-		text = document.AppendYAML(nil, text)
+		text = blockyaml.Append(nil, text)
 	}
 	s.send(w, r, status, kind, text, prefix)
 }
@@ -215,7 +216,7 @@ func (s *server) writeStream(w http.ResponseWriter, r *http.Request, texts [][]b
 		stream = slices.Concat([]byte("["), bytes.Join(texts, []byte(",\n")), []byte("]\n"))
 	} else {
 		for _, text := range texts {
-			stream = document.AppendYAML(append(stream, "---\n"...), text)
+			stream = blockyaml.Append(append(stream, "---\n"...), text)
 		}
 	}
 	_, _ = w.Write(stream) // the client may have gone
@@ -267,13 +268,13 @@ func (d *documentStream) add(doc *revisions.Stored, revision int64) {
 // yaml returns a document without its status.
 func (d *documentStream) yaml(doc *revisions.Stored) []byte {
 	d.text = append(appendDocument(append(d.text[:0], '{'), doc), '}')
-	return document.AppendYAML(make([]byte, 0, len(d.text)*3/2), d.text)
+	return blockyaml.Append(make([]byte, 0, len(d.text)*3/2), d.text)
 }
 
 func (d *documentStream) appendStatus(out []byte, bucket string, revision int64) []byte {
 	if d.last.text == nil || d.last.bucket != bucket || d.last.revision != revision {
 		d.text = append(appendStatus(append(d.text[:0], '{'), bucket, revision), '}')
-		d.last = status{bucket, revision, document.AppendYAML(nil, d.text)}
+		d.last = status{bucket, revision, blockyaml.Append(nil, d.text)}
 	}
 	return append(out, d.last.text...)
 }

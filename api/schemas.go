@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"purser/internal/document/blockyaml"
+
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/schemadocs"
@@ -36,7 +38,7 @@ func (s *server) showSchema(w http.ResponseWriter, r *http.Request) error {
 	if kind == typeJSON {
 		text = append(append([]byte(nil), text...), '\n')
 	} else {
-		text = document.AppendYAML(nil, text)
+		text = blockyaml.Append(nil, text)
 	}
 	s.writeText(w, r, kind, text)
 	return nil

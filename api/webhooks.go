@@ -9,8 +9,8 @@ import (
 	"purser/internal/document"
 	"purser/internal/events"
 	"purser/internal/fault"
-	"purser/internal/spelling"
 	"purser/internal/webhooks"
+	"purser/internal/words"
 )
 
 // GET /api/v1.0/webhooks
@@ -161,7 +161,7 @@ func (s *server) readWish(w http.ResponseWriter, r *http.Request) (wish webhooks
 }
 
 func knownKeys(key string) string {
-	if nearest := spelling.Nearest(key, []string{"url", "types", "enabled", "secret"}); nearest != "" {
+	if nearest := words.Nearest(key, []string{"url", "types", "enabled", "secret"}); nearest != "" {
 		return "did you mean " + nearest + "?"
 	}
 	return "it can have url, types, enabled and secret"

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -205,7 +207,7 @@ func (v *visit) draw(page *graphView, of client.Graph, query url.Values) error {
 	if got.body.Len() > maxDrawing {
 		return nil
 	}
-	label := "Graph of " + count(page.Count, "document") + ", which are listed below"
+	label := "Graph of " + words.Count(page.Count, "document") + ", which are listed below"
 	page.Drawing, err = drawing(got.body.Bytes(), label, func(focus string) string {
 		if i := slices.IndexFunc(of.Nodes, func(n client.Node) bool { return focusName(identityOf(n)) == focus }); i >= 0 &&
 			focus == page.Focus && of.Nodes[i].Missing == "" {

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"purser/internal/client"
+	"purser/internal/words"
 )
 
 //go:embed templates
@@ -95,7 +96,7 @@ func (s *server) functions() template.FuncMap {
 		"linked": func(path string) bool { return path != "" && len(path) <= maxPath },
 		"others": others,
 		"when":   s.when,
-		"count":  count,
+		"count":  words.Count,
 		"joined": joined,
 		"revision": func(id any, below ...string) string {
 			return s.link(append([]string{"revisions", fmt.Sprint(id)}, below...))

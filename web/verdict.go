@@ -3,6 +3,8 @@ package web
 import (
 	"strings"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -92,7 +94,7 @@ func reasonOf(v client.Validation, policy string, found findings) reason {
 		said.Text = v.Name + " failed"
 		switch {
 		case len(documents) > 0:
-			said.Text += ": " + count(about, "finding") + " in " + count(len(documents), "document") + "."
+			said.Text += ": " + words.Count(about, "finding") + " in " + words.Count(len(documents), "document") + "."
 			said.Next = "Correct the documents below and upload their buckets again."
 			if !v.Own() {
 				said.Next = "Correct the documents below, upload their buckets again, and have its service validate " +

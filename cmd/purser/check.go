@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"purser/internal/words"
+
 	"golang.org/x/term"
 
 	"purser/internal/check"
@@ -222,7 +224,7 @@ func (c *checkCommand) writeBaseline(around *surroundings, report check.Report) 
 	if err := os.WriteFile(c.Baseline, []byte(text.String()), 0o644); err != nil { //nolint:gosec // it is committed
 		return fmt.Errorf("write the baseline: %w", err)
 	}
-	_, err := fmt.Fprintf(around.stdout, "%s written to %s\n", counted(len(report.Findings), "finding"), c.Baseline)
+	_, err := fmt.Fprintf(around.stdout, "%s written to %s\n", words.Count(len(report.Findings), "finding"), c.Baseline)
 	return err //nolint:wrapcheck // the error has context
 }
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"purser/internal/check"
-	"purser/internal/spelling"
+	"purser/internal/words"
 )
 
 // configuration is the configuration file: servers by name, and the current one.
@@ -85,7 +85,7 @@ func (c configuration) server(name string) (namedServer, error) {
 			"which has none", name, c.path)
 	}
 	hint := "it has " + strings.Join(names, ", ")
-	if nearest := spelling.Nearest(name, names); nearest != "" {
+	if nearest := words.Nearest(name, names); nearest != "" {
 		hint = fmt.Sprintf("did you mean %q?", nearest)
 	}
 	return namedServer{}, fmt.Errorf("there is no server %q in %s; %s", name, c.path, hint)

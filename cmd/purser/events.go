@@ -11,8 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"purser/internal/document/blockyaml"
+
 	"purser/internal/client"
-	"purser/internal/document"
 )
 
 // eventsCommand prints events.
@@ -74,7 +75,7 @@ func (c *eventsCommand) printEvent(around *surroundings, text json.RawMessage) e
 	case "json":
 		return write(around, string(text))
 	case "yaml":
-		return write(around, "---\n"+string(document.AppendYAML(nil, text)))
+		return write(around, "---\n"+string(blockyaml.Append(nil, text)))
 	}
 	var event client.Event
 	if err := decode(text, &event); err != nil {

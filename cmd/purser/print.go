@@ -8,8 +8,9 @@ import (
 	"text/tabwriter"
 	"unicode"
 
+	"purser/internal/document/blockyaml"
+
 	"purser/internal/client"
-	"purser/internal/document"
 )
 
 // output is the flag for the format in which commands print the answers of a server.
@@ -30,7 +31,7 @@ func (o output) print(around *surroundings, s shown) error {
 	case "json":
 		return write(around, string(s.text))
 	case "yaml":
-		return write(around, string(document.AppendYAML(nil, s.text)))
+		return write(around, string(blockyaml.Append(nil, s.text)))
 	case "name":
 		return write(around, lines(s.names))
 	}

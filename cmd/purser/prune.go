@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"strconv"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -53,7 +55,7 @@ func (c *pruneCommand) confirm(ctx context.Context, around *surroundings, server
 	if err != nil || pruned.Revisions.Count == 0 {
 		return err
 	}
-	revisions := counted(pruned.Revisions.Count, "revision")
+	revisions := words.Count(pruned.Revisions.Count, "revision")
 	if !around.asks {
 		return no(fmt.Sprintf("this would delete %s; add --yes to delete them", revisions))
 	}
@@ -70,8 +72,8 @@ func pruneText(w io.Writer, pruned client.Pruned) {
 	if pruned.Kept == 1 {
 		remain = "remains"
 	}
-	fmt.Fprintf(w, "%s %s, %s, %d bytes; %s %s\n", did, counted(pruned.Revisions.Count, "revision"),
-		counted(pruned.Documents, "document version"), pruned.Bytes, counted(pruned.Kept, "revision"), remain)
+	fmt.Fprintf(w, "%s %s, %s, %d bytes; %s %s\n", did, words.Count(pruned.Revisions.Count, "revision"),
+		words.Count(pruned.Documents, "document version"), pruned.Bytes, words.Count(pruned.Kept, "revision"), remain)
 	for _, extent := range rangesOf(pruned) {
 		fmt.Fprintf(w, "  %s\n", extent)
 	}

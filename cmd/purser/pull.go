@@ -16,6 +16,10 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/document/blockyaml"
+
+	"purser/internal/words"
+
 	"purser/internal/check"
 	"purser/internal/client"
 	"purser/internal/document"
@@ -85,7 +89,7 @@ func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
 		text:  marshal(map[string]any{"revision": about.ID, "stamp": about.Stamp, "files": names}),
 		names: []string{id},
 		table: func(w io.Writer) {
-			fmt.Fprintf(w, "Revision %d: %s in %s\n", about.ID, counted(len(documents), "document"), c.Dir)
+			fmt.Fprintf(w, "Revision %d: %s in %s\n", about.ID, words.Count(len(documents), "document"), c.Dir)
 		},
 	})
 }
@@ -138,7 +142,7 @@ func (c *pullCommand) write(files map[string]stored, old []string) error {
 		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil { //nolint:gosec // folders of a clone have the same mode
 			return fmt.Errorf("write the documents: %w", err)
 		}
-		text := document.AppendYAML(nil, document.AppendJSON(nil, doc.value(false)))
+		text := blockyaml.Append(nil, document.AppendJSON(nil, doc.value(false)))
 		if err := writeFile(at, text, mode); err != nil {
 			return err
 		}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -134,7 +136,7 @@ func (p *push) put(ctx context.Context) (client.Written, error) {
 		}
 	}
 	columns(p.around.stderr, rows)
-	if err := ask(p.around, fmt.Sprintf("Delete %s?", counted(preview.Changes.Deleted, "document"))); err != nil {
+	if err := ask(p.around, fmt.Sprintf("Delete %s?", words.Count(preview.Changes.Deleted, "document"))); err != nil {
 		return would, err
 	}
 	made := p.change
@@ -241,14 +243,6 @@ func ask(around *surroundings, question string) error {
 		return no("nothing was changed")
 	}
 	return nil
-}
-
-// counted returns a number with the noun that it counts, in the plural if necessary.
-func counted(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%d %ss", n, word)
 }
 
 // wordOf returns the word for a difference in a plan.

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"unicode/utf8"
+
+	"purser/internal/words"
 )
 
 // sideBySide formats a unified diff in two columns, with old lines on the left and new ones on the right. Changed lines
@@ -79,5 +81,5 @@ func cut(text string, width int) string {
 	if utf8.RuneCountInString(text) <= width {
 		return text
 	}
-	return string([]rune(text)[:width-1]) + "…"
+	return words.First(text, width-1)
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"purser/internal/document/blockyaml"
+
 	"purser/internal/client"
 	"purser/internal/diff"
 	"purser/internal/document"
@@ -93,7 +95,7 @@ func (s *stored) canonical(hidden bool) string {
 	if s == nil {
 		return ""
 	}
-	return string(document.AppendYAML(nil, document.Canonical(s.value(hidden))))
+	return string(blockyaml.Append(nil, document.Canonical(s.value(hidden))))
 }
 
 // difference returns the unified diff of two versions of a document, either of which may be nil. It does not show data

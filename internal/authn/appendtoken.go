@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"time"
 
+	"purser/internal/document/blockyaml"
+
 	"purser/internal/document"
 	"purser/internal/files"
 )
@@ -49,7 +51,7 @@ func withEntry(old []byte, entry Token) ([]byte, error) {
 	if len(text) > 0 && !bytes.HasSuffix(text, []byte("\n")) {
 		text = append(text, '\n')
 	}
-	text = document.AppendYAML(text, document.AppendJSON(nil, []any{entry.mapping()}))
+	text = blockyaml.Append(text, document.AppendJSON(nil, []any{entry.mapping()}))
 	after, err := parseTokens(text)
 	if err == nil && len(after) != len(before)+1 {
 		err = errors.New("its list does not go on at the end; write entries as '- id: …' at the start of a line")

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"purser/internal/words"
 )
 
 const (
@@ -56,9 +58,5 @@ func checkURL(text string) error {
 // brief shortens an error's text, which may contain a whole page from a proxy.
 func brief(err error) string {
 	const maxBytes = 300
-	text := err.Error()
-	if len(text) > maxBytes {
-		text = text[:maxBytes] + "…"
-	}
-	return text
+	return words.FirstBytes(err.Error(), maxBytes)
 }

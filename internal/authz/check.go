@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"purser/internal/words"
 )
 
 var (
@@ -77,8 +78,5 @@ func parseLiteral(kind string) (text string, isLiteral bool, err error) {
 // quote quotes a text of a policy file for a message. It shortens long texts.
 func quote(text string) string {
 	const maxLength = 80
-	if utf8.RuneCountInString(text) > maxLength {
-		text = string([]rune(text)[:maxLength]) + "…"
-	}
-	return fmt.Sprintf("%q", text)
+	return fmt.Sprintf("%q", words.First(text, maxLength))
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/spelling"
+	"purser/internal/words"
 )
 
 // maxProblems bounds the problems that are listed for one file.
@@ -90,7 +90,7 @@ func (b *builder) suggestion(name string, candidates func(*rule) bool) string {
 			full[trimmed], short = candidate, append(short, trimmed)
 		}
 	}
-	best := spelling.Nearest(strings.TrimPrefix(name, prefix), short)
+	best := words.Nearest(strings.TrimPrefix(name, prefix), short)
 	if best == "" {
 		return ""
 	}

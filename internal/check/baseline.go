@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"purser/internal/document"
+	"purser/internal/document/blockyaml"
 )
 
 // Baseline are findings that are known. They are told from others without their lines, so that it outlives edits.
@@ -51,7 +51,7 @@ func (r Report) Baseline() Baseline {
 func (b Baseline) Write(w io.Writer) error {
 	text, err := json.Marshal(b)
 	if err == nil {
-		text = document.AppendYAML([]byte("# Findings that purser check passes over: made by --write-baseline.\n"), text)
+		text = blockyaml.Append([]byte("# Findings that purser check passes over: made by --write-baseline.\n"), text)
 		_, err = w.Write(text)
 	}
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/spelling"
+	"purser/internal/words"
 )
 
 // malformed is how the server begins to say that a body cannot be parsed. Files are no bodies.
@@ -49,7 +49,7 @@ func Decode(ctx context.Context, text []byte, into any) error {
 		return err //nolint:wrapcheck // the callers do
 	}
 	names := fieldsOf(reflect.TypeOf(into))
-	if nearest := spelling.Nearest(strings.Trim(name, `"`), names); nearest != "" {
+	if nearest := words.Nearest(strings.Trim(name, `"`), names); nearest != "" {
 		return fmt.Errorf("there is no option %s: did you mean %s?", name, nearest)
 	}
 	return fmt.Errorf("there is no option %s; there are %s", name, strings.Join(names, ", "))

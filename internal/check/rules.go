@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"purser/internal/queries"
-	"purser/internal/spelling"
 	"purser/internal/validations"
+	"purser/internal/words"
 )
 
 // Rule is a kind of finding.
@@ -126,7 +126,7 @@ func KnowsRules(names []string) error {
 			continue
 		}
 		hint := "--list-rules lists them"
-		if nearest := spelling.Nearest(name, ids); nearest != "" {
+		if nearest := words.Nearest(name, ids); nearest != "" {
 			hint = "did you mean " + nearest + "?"
 		}
 		return fmt.Errorf("there is no rule %q: %s", name, hint)

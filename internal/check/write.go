@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"purser/internal/document/blockyaml"
+
 	"purser/internal/document"
 	"purser/internal/revisions"
 )
@@ -22,7 +24,7 @@ func (r Report) Render() map[string][]byte {
 	for bucket, documents := range revisions.GroupByBucket(r.Rendered) {
 		for _, doc := range documents {
 			texts[bucket] = append(texts[bucket], "---\n"...)
-			texts[bucket] = document.AppendYAML(texts[bucket], jsonOf(doc))
+			texts[bucket] = blockyaml.Append(texts[bucket], jsonOf(doc))
 		}
 	}
 	return texts

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"purser/internal/document/blockyaml"
+
 	"gopkg.in/yaml.v3"
 )
 
@@ -83,14 +85,14 @@ func decodeAndMake(ctx context.Context, s Segment, strict bool) error {
 	return err
 }
 
-func BenchmarkAppendYAML(b *testing.B) {
+func BenchmarkAppend(b *testing.B) {
 	segments, _ := Split(b.Context(), site(1), YAML, DefaultLimits())
 	entry, _ := Decode(b.Context(), segments[0], DefaultLimits())
 	text := AppendJSON(nil, entry.Value)
 	b.SetBytes(int64(len(text)))
 	var out []byte
 	for b.Loop() {
-		out = AppendYAML(out[:0], text)
+		out = blockyaml.Append(out[:0], text)
 	}
 }
 

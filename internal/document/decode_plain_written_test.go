@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+
+	"purser/internal/document/blockyaml"
 
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
@@ -20,7 +23,7 @@ import (
 func TestPlain_written(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(*rapid.T, Mapping) []byte{
-		"this package": func(_ *rapid.T, m Mapping) []byte { return AppendYAML(nil, AppendJSON(nil, m)) },
+		"this package": func(_ *rapid.T, m Mapping) []byte { return blockyaml.Append(nil, AppendJSON(nil, m)) },
 		"the library":  writeByLibrary,
 		"by hand":      writeByHand,
 	} {
@@ -244,7 +247,8 @@ func (w *handWriter) flow(value any) string {
 	return string(AppendJSON(nil, value))
 }
 
-func quoted(text string) string { return string(appendQuoted(nil, []byte(text))) }
+// quoted quotes a text; Go and YAML have the same escapes.
+func quoted(text string) string { return strconv.QuoteToASCII(text) }
 
 var (
 	flowWord  = regexp.MustCompile(`^[a-zA-Z/][a-z0-9./_-]*( [a-z0-9]+)*$`)

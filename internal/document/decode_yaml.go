@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"purser/internal/budget"
+	"purser/internal/document/syntax"
 )
 
 func (d *decoder) yaml() (any, error) {
@@ -42,27 +43,27 @@ func (d *decoder) root(node *yaml.Node) (any, error) {
 }
 
 // unreadable returns the fault for a text that the YAML library refuses.
-func unreadable(meter *budget.Meter, s Segment, syntax *syntaxError) error {
+func unreadable(meter *budget.Meter, s Segment, refused *syntaxError) error {
 	const maxText, diagnosisSteps = 1 << 20, 300 // diagnosisSteps: per byte
-	var found *mistake
-	if !syntax.own && len(s.Text) <= maxText {
+	var found *syntax.Mistake
+	if !refused.own && len(s.Text) <= maxText {
 		meter.Charge(len(s.Text) * diagnosisSteps)
 		if err := meter.Check(); err != nil {
 			return err
 		}
-		found = diagnose(s.Text, s.line(1))
+		found = syntax.Find(s.Text, s.line(1))
 	}
 	if found != nil {
 		at := cursor{text: s.Text, line: 1, column: 1}
-		at.advance(found.at)
-		return Malformed("document %d, line %d, column %d: %s", s.Index, s.line(at.line), at.column, found.message)
+		at.advance(found.Offset)
+		return Malformed("document %d, line %d, column %d: %s", s.Index, s.line(at.line), at.column, found.Message)
 	}
-	said := yamlLine.FindStringSubmatch(syntax.text)
+	said := yamlLine.FindStringSubmatch(refused.text)
 	if said == nil || said[1] == "" {
-		return Malformed("document %d (from line %d): %s", s.Index, s.Line, strings.TrimPrefix(syntax.text, "yaml: "))
+		return Malformed("document %d (from line %d): %s", s.Index, s.Line, strings.TrimPrefix(refused.text, "yaml: "))
 	}
 	line, _ := strconv.Atoi(said[1])
-	message := syntax.text[len(said[0]):]
+	message := refused.text[len(said[0]):]
 	if ofParser.MatchString(message) {
 		line++ // the scanner counts from 0
 	}

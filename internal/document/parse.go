@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"purser/internal/words"
+
 	"gopkg.in/yaml.v3"
 
 	"purser/internal/budget"
@@ -57,7 +59,7 @@ func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = &syntaxError{text: first(maxSyntaxError, fmt.Sprintf("the YAML parser cannot read it: %v", r))}
+			err = &syntaxError{text: words.First(fmt.Sprintf("the YAML parser cannot read it: %v", r), maxSyntaxError)}
 		}
 	}()
 	reader := &reader{parser: p, text: text}
@@ -70,7 +72,7 @@ func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
 		case reader.err != nil:
 			return reader.err
 		case err != nil:
-			return &syntaxError{text: first(maxSyntaxError, err.Error())}
+			return &syntaxError{text: words.First(err.Error(), maxSyntaxError)}
 		}
 		if !found(node) {
 			return nil

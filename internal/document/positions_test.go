@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"purser/internal/document/blockyaml"
+
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/budget"
@@ -106,7 +108,7 @@ func TestPositions_planted(t *testing.T) {
 			text  string
 			media Media
 		}{
-			{"# comment\n---\n" + string(AppendYAML(nil, text)), YAML},
+			{"# comment\n---\n" + string(blockyaml.Append(nil, text)), YAML},
 			{"[{},\n" + indented.String() + "]", JSON},
 			{" [{}, " + string(text) + "]", JSON},
 		} {

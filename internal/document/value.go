@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"purser/internal/words"
 )
 
 // Digest is a SHA-256 sum.
@@ -183,15 +185,4 @@ func holdsNUL(value any) bool {
 const maxBrief = 64
 
 // brief shortens a text for a message.
-func brief(s string) string { return first(maxBrief, s) }
-
-// first returns the first n characters of a text.
-func first(n int, s string) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i] + "…"
-		}
-		n--
-	}
-	return s
-}
+func brief(s string) string { return words.First(s, maxBrief) }

@@ -5,31 +5,12 @@ import (
 	"math"
 	"testing"
 
+	"purser/internal/document/blockyaml"
+
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
 	"pgregory.net/rapid"
 )
-
-func TestAppendYAML(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ json, want string }{
-		"scalars":      {`{"a":1,"b":1e-07,"c":null,"d":true,"e":"x y"}`, "a: 1\nb: 1.0e-07\nc: null\nd: true\ne: x y\n"},
-		"what is text": {`["1","yes","~","","a: b","#","-","é","0x1","1:30","null"]`, "- '1'\n- 'yes'\n- '~'\n- ''\n- 'a: b'\n- '#'\n- '-'\n- \"\\xe9\"\n- '0x1'\n- '1:30'\n- 'null'\n"},
-		"addresses":    {`["10.0.0.1","10.0.0.0/8","1.0",".5","1:30",".data.a",".inf","2001-01-01 00:00:00","9 of 10","$ref","^a$"]`, "- 10.0.0.1\n- 10.0.0.0/8\n- '1.0'\n- '.5'\n- '1:30'\n- .data.a\n- '.inf'\n- '2001-01-01 00:00:00'\n- 9 of 10\n- $ref\n- ^a$\n"},
-		"nesting":      {`{"a":{"b":[{"c":1,"d":[[2,3]]},{}]},"e":[]}`, "a:\n  b:\n  - c: 1\n    d:\n    - - 2\n      - 3\n  - {}\ne: []\n"},
-		"lines":        {`{"a":"x\n y\n","b":"x\ny","c":"x\n\n"}`, "a: |\n  x\n   y\nb: |-\n  x\n  y\nc: |+\n  x\n\n"},
-		"odd lines":    {`[" x\ny","x \ny","x\ty\nz"]`, "- \" x\\ny\"\n- \"x \\ny\"\n- \"x\\ty\\nz\"\n"},
-		"odd keys":     {`{"1":1,"a b":2,"x\ny":3}`, "'1': 1\na b: 2\n? \"x\\ny\"\n: 3\n"},
-		"a root text":  {`"a\nb"`, "|-\n  a\n  b\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(c.want, string(AppendYAML(nil, []byte(c.json)))); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
-	}
-}
 
 // values draws what a document may hold; texts are such as YAML parsers trip over.
 func values() *rapid.Generator[any] {
@@ -72,11 +53,11 @@ func draw(t *rapid.T, depth int) any {
 }
 
 // What is written as YAML reads back the same, by this package and by a YAML 1.2 parser.
-func TestAppendYAML_readsBack(t *testing.T) {
+func TestDecode_written(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		value := Mapping{{"v", values().Draw(t, "value")}}
-		text := AppendYAML(nil, AppendJSON(nil, value))
+		text := blockyaml.Append(nil, AppendJSON(nil, value))
 		back, err := ParseOne(t.Context(), text, YAML, DefaultLimits())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
@@ -145,7 +126,7 @@ func FuzzDecode(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			text := AppendYAML(nil, AppendJSON(nil, entry.Value))
+			text := blockyaml.Append(nil, AppendJSON(nil, entry.Value))
 			back, err := ParseOne(t.Context(), bytes.Join([][]byte{[]byte("---\n"), text}, nil), YAML, unlimited)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, text)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+
+	"purser/internal/words"
 )
 
 // Bounds on what an event holds: it is read by everybody, again and again. What is left out is found at its subject.
@@ -84,28 +86,13 @@ type Changed struct {
 func (c Changed) Event() Event {
 	lines := []string{}
 	for _, line := range c.Because[:min(len(c.Because), maxLines)] {
-		lines = append(lines, shortened(line))
+		lines = append(lines, words.FirstBytes(line, maxLine))
 	}
 	if more := len(c.Because) - maxLines; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	c.Because = lines
 	return Event{Type: VerdictChanged, Revision: c.Revision, Subject: subject(c.Revision), Data: written(c)}
-}
-
-// shortened returns the beginning of a line, without half a character at its end.
-func shortened(line string) string {
-	if len(line) <= maxLine {
-		return line
-	}
-	end := 0
-	for i := range line {
-		if i > maxLine {
-			break
-		}
-		end = i
-	}
-	return line[:end] + "…"
 }
 
 // Range is a range of revisions, both ends included.

@@ -5,17 +5,13 @@ import (
 	"strings"
 	"unicode"
 
+	"purser/internal/words"
+
 	"github.com/emicklei/dot"
 )
 
-// brief keeps a text as short as there is room for; a tooltip has all of it.
-func brief(text string) string {
-	const most = 60
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
+// brief returns as much of a text as there is room for; a tooltip has all of it.
+func brief(text string) string { return words.First(text, 60) }
 
 // escape makes a text harmless within HTML, and within SVG, which knows no control characters. Graphviz replaces what
 // begins with a backslash by parts of the graph, before it reads entities and again behind that.

@@ -3,6 +3,8 @@ package propertygroups
 import (
 	"slices"
 	"strings"
+
+	"purser/internal/words"
 )
 
 // analyzer computes the height and the common prefix of groups, bottom up, and finds cycles.
@@ -54,7 +56,7 @@ func (s *analyzer) cycle(g *group) error {
 		}
 	}
 	cycle := strings.Join(append(names, g.name), " -> ")
-	return s.parser.refuse("Group '%s' refers to itself: %s.", cut(g.name, maxName), cycle)
+	return s.parser.refuse("Group '%s' refers to itself: %s.", words.FirstBytes(g.name, maxName), cycle)
 }
 
 // commonPrefix returns the common prefix of all paths below operands, each without its last part.

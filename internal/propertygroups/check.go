@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"purser/internal/words"
+
 	"purser/internal/budget"
 )
 
@@ -151,7 +153,7 @@ func (c *check) report(r *rule, text func() string) {
 	}
 	message := text()
 	if r.named {
-		message = "Properties group '" + cut(r.name, maxName) + "': " + message
+		message = "Properties group '" + words.FirstBytes(r.name, maxName) + "': " + message
 	}
 	c.found = append(c.found, Violation{instance, r.keyword, message, 0})
 }

@@ -1,6 +1,10 @@
 package propertygroups
 
-import "fmt"
+import (
+	"fmt"
+
+	"purser/internal/words"
+)
 
 // Description describes the groups of one schema object, for its documentation (spec/property-groups.md §6), as plain
 // text without markup.
@@ -33,7 +37,7 @@ func (g *Groups) Describe() Description {
 			d.Omitted++
 			continue
 		}
-		s := Sentence{cut(r.name, maxName), r.sentence()}
+		s := Sentence{words.FirstBytes(r.name, maxName), r.sentence()}
 		if size += len(s.Text); r.isTerm() {
 			d.Referenced = append(d.Referenced, s)
 		} else {
@@ -90,7 +94,7 @@ func (g *group) phrase() string {
 
 // clause names the versions: "client plugin keystone 1.2 or 2.0".
 func (l *support) clause() string {
-	text := fmt.Sprintf("client plugin %s %s", cut(l.plugin, maxName), l.listed(" or "))
+	text := fmt.Sprintf("client plugin %s %s", words.FirstBytes(l.plugin, maxName), l.listed(" or "))
 	if l.since {
 		text += " or newer"
 	}

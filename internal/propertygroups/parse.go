@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"purser/internal/words"
+
 	"purser/internal/document"
 )
 
@@ -86,7 +88,7 @@ func (p *parser) addPath(path []string) {
 
 func (p *parser) refuse(format string, args ...any) error {
 	message := fmt.Sprintf("Properties group schema incorrectly specified. "+format, args...)
-	return &Malformed{Keyword: p.at, Message: cut(message, maxMessage)}
+	return &Malformed{Keyword: p.at, Message: words.FirstBytes(message, maxMessage)}
 }
 
 // add checks the paths of a rule against the declared properties and adds the rule.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"purser/internal/words"
+
 	"purser/internal/document"
 	"purser/internal/validations"
 )
@@ -92,7 +94,7 @@ func (c *check) supports(r *rule) bool {
 	if isKnown && l.admits(v) {
 		return true
 	}
-	shown := cut(v, maxName)
+	shown := words.FirstBytes(v, maxName)
 	if validations.ClientVersions(c.versions).AreSecret() {
 		shown = secretVersion
 	}

@@ -2,7 +2,8 @@ package propertygroups
 
 import (
 	"strings"
-	"unicode/utf8"
+
+	"purser/internal/words"
 )
 
 // Bounds of texts, in bytes.
@@ -12,23 +13,12 @@ const (
 	maxList    = 600 // of properties or versions
 )
 
-// cut shortens a string to n bytes.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
-}
-
 // text is a buffer for up to maxList bytes. Writers should stop when it is full.
 type text struct{ b []byte }
 
 func (t *text) isFull() bool { return len(t.b) > maxList }
 
-func (t *text) String() string { return cut(string(t.b), maxList) }
+func (t *text) String() string { return words.FirstBytes(string(t.b), maxList) }
 
 func (t *text) add(s string) {
 	t.b = append(t.b, s[:min(len(s), maxList+1-min(len(t.b), maxList+1))]...)
@@ -113,7 +103,7 @@ func (l *support) listed(separator string) string {
 		if i > 0 {
 			b.WriteString(separator)
 		}
-		b.WriteString(cut(v.text, maxName))
+		b.WriteString(words.FirstBytes(v.text, maxName))
 	}
-	return cut(b.String(), maxList)
+	return words.FirstBytes(b.String(), maxList)
 }

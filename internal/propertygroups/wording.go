@@ -1,6 +1,10 @@
 package propertygroups
 
-import "fmt"
+import (
+	"fmt"
+
+	"purser/internal/words"
+)
 
 // violation returns the message about a group that does not hold at a place (spec/property-groups.md §4).
 func (c *check) violation(g *group, p place) string {
@@ -27,7 +31,7 @@ const secretVersion = "(hidden, because it comes from an encrypted document)"
 
 // violation returns the message about a property that the client does not support. Its version may be unknown.
 func (l *support) violation(path []string, version string, isKnown bool) string {
-	plugin, supported := cut(l.plugin, maxName), "supported versions: "
+	plugin, supported := words.FirstBytes(l.plugin, maxName), "supported versions: "
 	if l.since {
 		supported = "supported since version "
 	}

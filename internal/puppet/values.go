@@ -8,7 +8,7 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/spelling"
+	"purser/internal/words"
 )
 
 // complaint is a problem with one parameter, or with all of them if parameter is "".
@@ -66,7 +66,7 @@ func checkParameter(t *Type, ref Ref, name string, value any) string {
 
 // didYouMean returns a question for the candidate most similar to word, "" if none is similar.
 func didYouMean(word string, candidates []string) string {
-	if nearest := spelling.Nearest(strings.ToLower(word), candidates); nearest != "" {
+	if nearest := words.Nearest(strings.ToLower(word), candidates); nearest != "" {
 		return fmt.Sprintf("; did you mean '%s'?", nearest)
 	}
 	return ""

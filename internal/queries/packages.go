@@ -8,8 +8,8 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
-	"purser/internal/spelling"
 	"purser/internal/validations"
+	"purser/internal/words"
 )
 
 // Package is a package of Murano in a revision.
@@ -92,7 +92,7 @@ func (v View) Package(ctx context.Context, id int64, name string) (Package, erro
 	if len(names) == 1 {
 		hint = "it has 1 package"
 	}
-	if nearest := spelling.Nearest(name, names[:min(len(names), maxNearest)]); nearest != "" {
+	if nearest := words.Nearest(name, names[:min(len(names), maxNearest)]); nearest != "" {
 		hint = "did you mean " + nearest + "?"
 	}
 	return Package{}, fault.New(fault.NotFound, "PackageNotFound", "Revision %d has no package %s; %s", id, name, hint)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"purser/internal/words"
 )
 
 // path is a place in a document's data, or several of them (spec/rendering.md §8.6).
@@ -236,11 +238,5 @@ func (s *pathScanner) quoted() (step, error) {
 	return step{}, s.refuse("the quoted key does not end")
 }
 
-// shorten cuts a text of the user's for a message.
-func shorten(text string) string {
-	const most = 128
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return string([]rune(text)[:most]) + "…"
-}
+// shorten returns the beginning of a text of the user's for a message.
+func shorten(text string) string { return words.First(text, 128) }

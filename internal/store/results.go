@@ -57,10 +57,10 @@ const (
 
 	latestOfRevisions = latestResults + `n.revision = ANY($2)`
 
-	// latestOfNamed takes the newest result of each name, of those that are posted from an id ($4) on, of the revision with
-	// a number ($2), or else of the newest one with a tag ($3), or else of the newest one. It gives a row without a name if
-	// there are no results, a row without a result for a name that has none from the id on, and no row if there is no such
-	// revision.
+	// latestOfNamed takes the newest result of each name, of those that are posted from an id ($4) on, of the revision
+	// with a number ($2), or else of the newest one with a tag ($3), or else of the newest one. It gives a row without a
+	// name if there are no results, a row without a result for a name that has none from the id on, and no row if there
+	// is no such revision.
 	latestOfNamed = `SELECT now(), r.revision, r.stamp, n.name, n.posted, coalesce(x.id, 0), ` + outcomeColumns + `
 		FROM revisions r
 		LEFT JOIN LATERAL (SELECT n.site, n.revision, n.name, ` + isPosted + `$5) AS posted FROM reported n
@@ -194,10 +194,10 @@ func (s *Store) EvidenceOf(ctx context.Context, name queries.Name) (queries.Evid
 }
 
 // outcomesOf reads the time and the outcomes of posted results about a revision, and which one that is: number 0 if it
-// does not exist. Of the names that are posted it reads from that id on from which each had its newest result when it was
-// last asked: Postgres would look at all that are on the same page of the index as the newest one. A name has a newer one
-// with a greater id, unless the database was set back or the name of the revision now stands for another; then it reads
-// all.
+// does not exist. Of the names that are posted it reads from that id on from which each had its newest result when it
+// was last asked: Postgres would look at all that are on the same page of the index as the newest one. A name has a
+// newer one with a greater id, unless the database was set back or the name of the revision now stands for another; then
+// it reads all.
 func (s *Store) outcomesOf(ctx context.Context, name queries.Name) (queries.Evidence, revisionKey, error) {
 	from, _ := s.newest.Get(name)
 	found, err := s.outcomesFrom(ctx, name, from)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/spelling"
+	"purser/internal/words"
 )
 
 // CoverageValidation is the server's validation that every concrete document has a schema in force. It is performed if
@@ -49,7 +49,7 @@ func Unmakeable(name string) string {
 		return ""
 	}
 	text := "the server makes no such validation, and others cannot post one of this name"
-	if nearest := spelling.Nearest(name, made); nearest != "" {
+	if nearest := words.Nearest(name, made); nearest != "" {
 		text += "; did you mean " + nearest + "?"
 	}
 	return text
@@ -79,7 +79,7 @@ func Coverage(documents map[string]int, registered []string) (uncovered []Uncove
 		return cmp.Or(cmp.Compare(b.Documents, a.Documents), cmp.Compare(a.Schema, b.Schema))
 	})
 	for i := range uncovered[:min(len(uncovered), maxNearest)] {
-		uncovered[i].Nearest = spelling.Nearest(uncovered[i].Schema, inForce[:min(len(inForce), maxCandidates)])
+		uncovered[i].Nearest = words.Nearest(uncovered[i].Schema, inForce[:min(len(inForce), maxCandidates)])
 	}
 	return uncovered
 }

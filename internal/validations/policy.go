@@ -10,7 +10,7 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/document"
-	"purser/internal/spelling"
+	"purser/internal/words"
 )
 
 // PolicyPrefix begins the schema of every ValidationPolicy, in any version.
@@ -41,7 +41,7 @@ func UnlistedWarning(policies []Policy, name string) string {
 		return ""
 	}
 	warning := "No ValidationPolicy in force in the revision lists " + name + ", so this result is ignored"
-	if nearest := spelling.Nearest(name, listed[:min(len(listed), maxCandidates)]); nearest != "" {
+	if nearest := words.Nearest(name, listed[:min(len(listed), maxCandidates)]); nearest != "" {
 		warning += "; did you mean " + nearest + "?"
 	}
 	return warning

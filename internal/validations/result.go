@@ -8,7 +8,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/spelling"
+	"purser/internal/words"
 )
 
 // Result is a validation result that another service posted (spec/api.md §8.1).
@@ -75,7 +75,7 @@ func LostWarning(body any) string {
 		if slices.Contains(known, field.Key) || len(field.Key) > maxNamed {
 			continue
 		}
-		if nearest := spelling.Nearest(field.Key, known); nearest != "" {
+		if nearest := words.Nearest(field.Key, known); nearest != "" {
 			return fmt.Sprintf("The key %q of a result has no meaning, and was not kept; did you mean %s?", field.Key, nearest)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/spelling"
+	"purser/internal/words"
 )
 
 const sanityAdvice = "Ensure that each document has a metadata, schema and data section. Each document must pass the " +
@@ -230,7 +230,7 @@ func misspelt(root document.Mapping, path string) string {
 	for _, member := range root[:min(len(root), maxKeys)] {
 		keys = append(keys, member.Key)
 	}
-	if nearest := spelling.Nearest(name, keys); nearest != "" {
+	if nearest := words.Nearest(name, keys); nearest != "" {
 		return fmt.Sprintf("The key '%s' is probably a misspelt '%s'. ", nearest, name)
 	}
 	return ""
@@ -239,8 +239,5 @@ func misspelt(root document.Mapping, path string) string {
 // brief shortens a name for a message. It returns "" if value is not a string.
 func brief(value any) string {
 	text, _ := value.(string)
-	if runes := []rune(text); len(runes) > MaxName {
-		return string(runes[:MaxName]) + "…"
-	}
-	return text
+	return words.First(text, MaxName)
 }

@@ -21,8 +21,8 @@ func policy(t *testing.T, name, data string) Policy {
 		document.AppendJSON(nil, value))
 }
 
-// words writes a verdict as "status; policy status name=status …; ignored …; reported …".
-func words(v Verdict) string {
+// described writes a verdict as "status; policy status name=status …; ignored …; reported …".
+func described(v Verdict) string {
 	parts := []string{v.Status.String()}
 	for _, p := range v.Policies {
 		parts = append(parts, judgedWords(p.Policy.Name+" "+p.Status.String(), p.Validations))
@@ -79,7 +79,7 @@ func TestJudge(t *testing.T) {
 			for name, data := range c.policies {
 				policies = append(policies, policy(t, name, data))
 			}
-			if diff := cmp.Diff(c.want, words(Judge(policies, Own(), c.outcomes, now))); diff != "" {
+			if diff := cmp.Diff(c.want, described(Judge(policies, Own(), c.outcomes, now))); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -96,7 +96,7 @@ func TestJudge_severalPolicies(t *testing.T) {
 	now := time.Now()
 	outcomes := []Outcome{{Name: "x-validation", At: now.Add(-48 * time.Hour)}, {Name: "y-verification", At: now}}
 	want := "failure; a success x-validation=success; b failure x-validation=expired y-verification=success"
-	if diff := cmp.Diff(want, words(Judge(policies, Own(), outcomes, now))); diff != "" {
+	if diff := cmp.Diff(want, described(Judge(policies, Own(), outcomes, now))); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

@@ -7,8 +7,11 @@ import (
 	"net/url"
 	"strings"
 
+	"purser/internal/document/blockyaml"
+
+	"purser/internal/words"
+
 	"purser/internal/check"
-	"purser/internal/document"
 	"purser/internal/queries"
 )
 
@@ -30,7 +33,7 @@ func Write(w io.Writer, name string, report check.Report, options Options) error
 	case "json":
 		text = append(toJSON(viewOf(report)), '\n')
 	case "yaml":
-		text = document.AppendYAML(nil, compact(toJSON(viewOf(report))))
+		text = blockyaml.Append(nil, compact(toJSON(viewOf(report))))
 	case "sarif":
 		text = append(toJSON(sarifOf(report, options.Version)), '\n')
 	case "junit":
@@ -76,8 +79,8 @@ func uri(file string) string {
 // summary returns a line such as "430 documents, 2 errors, 1 warning".
 func summary(report check.Report) string {
 	parts := []string{
-		counted(report.Documents, "document"), counted(report.Count(queries.Error), "error"),
-		counted(report.Count(queries.Warning), "warning"),
+		words.Count(report.Documents, "document"), words.Count(report.Count(queries.Error), "error"),
+		words.Count(report.Count(queries.Warning), "warning"),
 	}
 	if report.Known > 0 {
 		parts = append(parts, fmt.Sprintf("%d in the baseline", report.Known))
@@ -86,11 +89,4 @@ func summary(report check.Report) string {
 		parts = append(parts, fmt.Sprintf("%d more not shown", report.More))
 	}
 	return strings.Join(parts, ", ")
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"purser/internal/words"
+
 	"purser/internal/check"
 	"purser/internal/document"
 	"purser/internal/queries"
@@ -45,7 +47,7 @@ func plainText(report check.Report, color bool) []byte {
 		if len(report.Skipped) > most {
 			names += ", …"
 		}
-		w.line(printable("skipped: " + counted(len(report.Skipped), "file") + " without documents: " + names))
+		w.line(printable("skipped: " + words.Count(len(report.Skipped), "file") + " without documents: " + names))
 	}
 	if !report.Whole {
 		w.line("not judged: whether the documents fit together and render, because not all of them could be read")

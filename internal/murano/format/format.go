@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 
+	"purser/internal/document/blockyaml"
+
 	"purser/internal/document"
 	"purser/internal/murano"
 	"purser/internal/murano/checkpath"
@@ -55,7 +57,7 @@ func asYAML(value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return document.AppendYAML(nil, document.AppendJSON(nil, parsed)), nil
+	return blockyaml.Append(nil, document.AppendJSON(nil, parsed)), nil
 }
 
 // Item is an issue as programs read it. Lines and columns are counted from 0, columns in characters.

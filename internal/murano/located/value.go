@@ -3,6 +3,8 @@ package located
 import (
 	"strings"
 	"unicode"
+
+	"purser/internal/words"
 )
 
 // Kind is the type of a value.
@@ -81,18 +83,11 @@ const maxShown = 2000
 // String returns the value as Python prints it, up to a bound.
 func (v *Value) String() string {
 	if v.Kind == String || v.Kind == Date {
-		return bounded(v.Text)
+		return words.FirstBytes(v.Text, maxShown)
 	}
 	var b strings.Builder
 	v.write(&b)
-	return bounded(b.String())
-}
-
-func bounded(text string) string {
-	if len(text) <= maxShown {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxShown], "") + "…"
+	return words.FirstBytes(b.String(), maxShown)
 }
 
 // write writes the value as Python's repr does.
@@ -146,7 +141,7 @@ func quote(b *strings.Builder, text string) {
 		mark = '"'
 	}
 	b.WriteByte(mark)
-	for _, r := range bounded(text) {
+	for _, r := range words.FirstBytes(text, maxShown) {
 		switch {
 		case r == rune(mark) || r == '\\':
 			b.WriteByte('\\')

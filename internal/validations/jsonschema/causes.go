@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"purser/internal/spelling"
+	"purser/internal/words"
 )
 
 // Bounds of the causes and hints of findings.
@@ -44,7 +44,7 @@ func (c *run) causes(v *violation) []Finding {
 	found := best.describe()
 	found = found[:min(len(found), maxCauses)]
 	for i := range found {
-		found[i].Message = cut(found[i].Message, maxCause)
+		found[i].Message = words.FirstBytes(found[i].Message, maxCause)
 	}
 	return found
 }
@@ -140,7 +140,7 @@ func (c *run) hint(v *violation) string {
 		for index := range strings.SplitSeq(v.note, " ") {
 			valid = append(valid, "oneOf."+index)
 		}
-		return cut("it is valid under "+strings.Join(valid, " and ")+", and must be under one alone", maxCause)
+		return words.FirstBytes("it is valid under "+strings.Join(valid, " and ")+", and must be under one alone", maxCause)
 	case v.keyword == "pattern":
 		return c.examples(v.node)
 	}
@@ -154,13 +154,13 @@ func (c *run) examples(n *node) string {
 	for _, example := range list[:min(len(list), maxExamples)] {
 		if s := text(example); s != "" {
 			c.spend(min(len(s), maxCause) * describeByte)
-			texts = append(texts, cut(s, maxCause))
+			texts = append(texts, words.FirstBytes(s, maxCause))
 		}
 	}
 	if texts == nil {
 		return ""
 	}
-	return cut("write, for example, "+strings.Join(texts, ", "), maxCause)
+	return words.FirstBytes("write, for example, "+strings.Join(texts, ", "), maxCause)
 }
 
 // misspelt returns, for names that are not allowed, the most similar properties next to the keyword.
@@ -183,12 +183,12 @@ func (c *run) misspelt(v *violation, extras []any) string {
 		}
 		name := text(extra)
 		c.spend(len(known) * spellSteps)
-		if nearest := spelling.Nearest(name, known); nearest != "" {
+		if nearest := words.Nearest(name, known); nearest != "" {
 			said = append(said, fmt.Sprintf("%s for %s", strconv.Quote(nearest), strconv.Quote(name)))
 		}
 	}
 	if said == nil {
 		return ""
 	}
-	return cut("did you mean "+strings.Join(said, ", ")+"?", maxCause)
+	return words.FirstBytes("did you mean "+strings.Join(said, ", ")+"?", maxCause)
 }

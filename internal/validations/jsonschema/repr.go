@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"purser/internal/words"
 
 	"purser/internal/document"
 )
@@ -17,20 +18,7 @@ type message struct {
 func (m *message) full() bool { return m.Len() > maxMessage }
 
 // String returns the text. If it was too long, it is cut at a character and ends with "…".
-func (m *message) String() string { return cut(m.Builder.String(), maxMessage) }
-
-// cut shortens a text to a maximum number of bytes.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	const end = "…"
-	at := most - len(end)
-	for at > 0 && !utf8.RuneStart(s[at]) {
-		at--
-	}
-	return s[:at] + end
-}
+func (m *message) String() string { return words.FirstBytes(m.Builder.String(), maxMessage-len("…")) }
 
 // add writes plain text.
 func (m *message) add(parts ...string) *message {

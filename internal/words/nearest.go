@@ -1,5 +1,4 @@
-// Package spelling finds what somebody may have meant to write.
-package spelling
+package words
 
 // Nearest returns the candidate that is most similar to a word, the first of several; "" if none is similar.
 func Nearest(word string, candidates []string) string {

@@ -1,4 +1,5 @@
-package document
+// Package blockyaml writes JSON text as YAML in block style.
+package blockyaml
 
 import (
 	"bytes"
@@ -8,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// AppendYAML converts compact JSON text, as this package writes it, to block YAML that ends with a line break. All YAML
-// 1.1 and 1.2 parsers read the same values from it, because strings that some would misread are quoted. Non-ASCII
+// Append converts compact JSON text, as document.AppendJSON writes it, to block YAML that ends with a line break. All
+// YAML 1.1 and 1.2 parsers read the same values from it, because strings that some would misread are quoted. Non-ASCII
 // characters are escaped, because some clients guess the encoding of responses.
-func AppendYAML(dst, json []byte) []byte {
-	w := yamlWriter{in: json, out: dst}
+func Append(dst, json []byte) []byte {
+	w := writer{in: json, out: dst}
 	w.value(0, atLineStart)
 	return w.out
 }
@@ -28,15 +29,15 @@ const (
 
 const indentWidth = 2
 
-// yamlWriter converts JSON text in one pass.
-type yamlWriter struct {
+// writer converts JSON text in one pass.
+type writer struct {
 	in     []byte
 	at     int
 	out    []byte
 	buffer []byte // the last string with escapes, decoded
 }
 
-func (w *yamlWriter) value(indent int, where position) {
+func (w *writer) value(indent int, where position) {
 	switch w.in[w.at] {
 	case '{':
 		w.collection(indent, where, '}')
@@ -53,20 +54,20 @@ func (w *yamlWriter) value(indent int, where position) {
 	}
 }
 
-func (w *yamlWriter) space(where position) {
+func (w *writer) space(where position) {
 	if where != atLineStart {
 		w.out = append(w.out, ' ')
 	}
 }
 
-func (w *yamlWriter) indent(n int) {
+func (w *writer) indent(n int) {
 	for range n {
 		w.out = append(w.out, ' ')
 	}
 }
 
 // collection writes the mapping or list at the current offset.
-func (w *yamlWriter) collection(indent int, where position, end byte) {
+func (w *writer) collection(indent int, where position, end byte) {
 	if w.in[w.at+1] == end {
 		w.space(where)
 		w.out = append(w.out, w.in[w.at], end, '\n')
@@ -97,7 +98,7 @@ func (w *yamlWriter) collection(indent int, where position, end byte) {
 	w.at++
 }
 
-func (w *yamlWriter) member(indent int) {
+func (w *writer) member(indent int) {
 	key, escaped := w.str()
 	w.at++ // the colon
 	if len(key) > maxSimpleKey || escaped && bytes.IndexByte(key, '\n') >= 0 {
@@ -121,7 +122,7 @@ func (w *yamlWriter) member(indent int) {
 const maxSimpleKey = 100
 
 // literal copies a number, true, false or null.
-func (w *yamlWriter) literal() {
+func (w *writer) literal() {
 	start := w.at
 	for w.at < len(w.in) && w.in[w.at] != ',' && w.in[w.at] != '}' && w.in[w.at] != ']' {
 		w.at++
@@ -138,7 +139,7 @@ func (w *yamlWriter) literal() {
 
 // str reads the JSON string at the current offset and reports whether it has escapes. The result is valid until the
 // next call.
-func (w *yamlWriter) str() (s []byte, escaped bool) {
+func (w *writer) str() (s []byte, escaped bool) {
 	w.at++
 	start := w.at
 	for at, c := range w.in[start:] {
@@ -155,7 +156,7 @@ func (w *yamlWriter) str() (s []byte, escaped bool) {
 }
 
 // unescape reads the rest of a string from its first escape on, and returns the whole string.
-func (w *yamlWriter) unescape(start int) []byte {
+func (w *writer) unescape(start int) []byte {
 	text := w.buffer[:0]
 	text = append(text, w.in[start:w.at]...)
 	for w.in[w.at] != '"' {
@@ -189,14 +190,14 @@ func (w *yamlWriter) unescape(start int) []byte {
 }
 
 // codePoint reads the four digits after \u. The JSON text has no surrogate pairs as escapes.
-func (w *yamlWriter) codePoint() rune {
+func (w *writer) codePoint() rune {
 	code, _ := strconv.ParseUint(string(w.in[w.at+1:w.at+5]), 16, 16)
 	w.at += 4
 	return rune(code)
 }
 
 // text writes a string value, as a literal block if that preserves it, or else on one line.
-func (w *yamlWriter) text(indent int) {
+func (w *writer) text(indent int) {
 	s, escaped := w.str()
 	if escaped && fitsBlock(s) {
 		w.block(s, indent)
@@ -219,7 +220,7 @@ func fitsBlock(s []byte) bool {
 	return !bytes.Contains(s, []byte(" \n")) && s[len(s)-1] != ' '
 }
 
-func (w *yamlWriter) block(s []byte, indent int) {
+func (w *writer) block(s []byte, indent int) {
 	body := bytes.TrimRight(s, "\n")
 	w.out = append(w.out, '|')
 	switch len(s) - len(body) {
@@ -243,7 +244,7 @@ func (w *yamlWriter) block(s []byte, indent int) {
 }
 
 // word writes a string on one line: plain, in single quotes, or with escapes.
-func (w *yamlWriter) word(s []byte) {
+func (w *writer) word(s []byte) {
 	switch {
 	case isPlain(s):
 		w.out = append(w.out, s...)

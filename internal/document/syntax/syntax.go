@@ -1,4 +1,6 @@
-package document
+// Package syntax finds what makes a text invalid YAML. The YAML library reports only the line where it gives up, or
+// where the surrounding mapping begins.
+package syntax
 
 import (
 	"bytes"
@@ -9,18 +11,19 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"purser/internal/words"
 )
 
-// mistake is an error that makes a text invalid YAML.
-type mistake struct {
-	at      int // offset in the text
-	message string
+// Mistake is an error that makes a text invalid YAML.
+type Mistake struct {
+	Offset  int // in the text, in bytes
+	Message string
 }
 
-// diagnose looks for the mistake in a document that the YAML library refuses, because the library reports only the line
-// where it gives up, or where the surrounding mapping begins. line is the text's first line in the body. It returns nil
-// if it finds no mistake.
-func diagnose(text []byte, line int) *mistake {
+// Find returns the first mistake in a document that the YAML library refuses, or nil if it finds none. line is the
+// number of the text's first line, from which messages count.
+func Find(text []byte, line int) *Mistake {
 	d := &diagnosis{text: text, from: line, anchors: map[string]bool{}, parent: -1, open: true, last: -1}
 	d.characters()
 	for d.found == nil && d.at < len(text) {
@@ -37,7 +40,7 @@ type diagnosis struct {
 	begin   int // offset of the current line
 	first   int // offset of the line's first token
 	dashes  int // dashes on the line
-	found   *mistake
+	found   *Mistake
 	anchors map[string]bool
 	levels  []level // open mappings and lists; the innermost is last
 
@@ -49,6 +52,9 @@ type diagnosis struct {
 	alone  bool  // the value begins its line, without a key
 	inside int   // indentation of the lines of a block scalar
 }
+
+// maxQuoted bounds what messages quote, in characters.
+const maxQuoted = 64
 
 // maxDashes bounds the lists that begin on one line, and the anchors and tags before a value.
 const maxDashes = 20
@@ -71,12 +77,12 @@ const (
 
 func (d *diagnosis) failf(at int, format string, args ...any) {
 	if d.found == nil {
-		d.found = &mistake{at, fmt.Sprintf(format, args...)}
+		d.found = &Mistake{at, fmt.Sprintf(format, args...)}
 	}
 }
 
 // line returns the line of an offset in the body.
-func (d *diagnosis) line(at int) int { return d.from - 1 + lineOf(d.text, at) }
+func (d *diagnosis) line(at int) int { return d.from + bytes.Count(d.text[:at], []byte("\n")) }
 
 // characters looks for characters that YAML does not allow.
 func (d *diagnosis) characters() {
@@ -121,10 +127,13 @@ func (d *diagnosis) ended() bool {
 	return len(content) == 0 || content[0] == '#' && (len(rest) > len(content) || d.startsLine())
 }
 
-// ahead returns the next maxSyntaxError bytes at most, enough for any name.
-func (d *diagnosis) ahead() []byte { return d.text[d.at:min(len(d.text), d.at+maxSyntaxError)] }
+// maxName is the number of bytes that a name may have to be recognised.
+const maxName = 300
 
-func (d *diagnosis) startsLine() bool { return startsLine(d.text, d.at) }
+// ahead returns the next maxName bytes at most.
+func (d *diagnosis) ahead() []byte { return d.text[d.at:min(len(d.text), d.at+maxName)] }
+
+func (d *diagnosis) startsLine() bool { return d.at == 0 || d.text[d.at-1] == '\n' }
 
 // column returns the column of an offset in the current line; counts from 0, in bytes.
 func (d *diagnosis) column(at int) int { return at - d.begin }
@@ -351,7 +360,7 @@ func (d *diagnosis) noKey(at int) {
 	rest := d.rest()
 	switch {
 	case border.Match(rest):
-		d.failf(at, "'%s' does not separate documents; write ---", brief(string(rest)))
+		d.failf(at, "'%s' does not separate documents; write ---", words.First(string(rest), maxQuoted))
 	case unspaced.Match(rest):
 		d.failf(at, "the colon is not followed by a space; write 'key: value'")
 	case d.last >= 0 && d.kind == block && at > d.last:

@@ -1,10 +1,10 @@
-package spelling_test
+package words_test
 
 import (
 	"strings"
 	"testing"
 
-	"purser/internal/spelling"
+	"purser/internal/words"
 )
 
 func TestNearest(t *testing.T) {
@@ -25,7 +25,7 @@ func TestNearest(t *testing.T) {
 		"":                           "",
 		strings.Repeat("message", 9): "",
 	} {
-		if got := spelling.Nearest(word, known); got != want {
+		if got := words.Nearest(word, known); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
 		}
 	}

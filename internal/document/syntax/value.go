@@ -1,9 +1,11 @@
-package document
+package syntax
 
 import (
 	"bytes"
 	"regexp"
 	"strings"
+
+	"purser/internal/words"
 )
 
 // value reads a value to the end of its last line. alone means that no key is before it on the line.
@@ -140,7 +142,7 @@ func (d *diagnosis) alias(start int) {
 		d.failf(start, "'*' begins an alias; quote a value that begins with it")
 	case !d.anchors[string(name[1:])]:
 		d.failf(start, "no anchor &%s precedes the alias %s in this document; quote a value that begins with '*'",
-			brief(string(name[1:])), brief(string(name)))
+			words.First(string(name[1:]), maxQuoted), words.First(string(name), maxQuoted))
 	}
 }
 
