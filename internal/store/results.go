@@ -196,8 +196,8 @@ func (s *Store) EvidenceOf(ctx context.Context, name queries.Name) (queries.Evid
 // outcomesOf reads the time and the outcomes of posted results about a revision, and which one that is: number 0 if it
 // does not exist. Of the names that are posted it reads from that id on from which each had its newest result when it
 // was last asked: Postgres would look at all that are on the same page of the index as the newest one. A name has a
-// newer one with a greater id, unless the database was set back or the name of the revision now stands for another; then
-// it reads all.
+// newer one with a greater id, unless the database was set back or the name of the revision now stands for another;
+// then it reads all.
 func (s *Store) outcomesOf(ctx context.Context, name queries.Name) (queries.Evidence, revisionKey, error) {
 	from, _ := s.newest.Get(name)
 	found, err := s.outcomesFrom(ctx, name, from)
