@@ -80,6 +80,9 @@ func verdictTable(w io.Writer, verdict client.Verdict) {
 	for _, warning := range verdict.Warnings {
 		fmt.Fprintln(w, cellOf("warning: "+warning))
 	}
+	if verdict.Status == "failure" {
+		fmt.Fprintf(w, "What is wrong: purser findings %d\n", verdict.Revision)
+	}
 }
 
 // findingText formats a finding as one line, without its place in a file.

@@ -394,7 +394,7 @@ func TestPurser_status(t *testing.T) {
 
 	p.does(t, "tag", "good", "1")
 	p.run(t, "tag").exits(t, 0, "good")
-	p.run(t, "status", "tag:good").exits(t, 0, "revision 1: failure")
+	p.run(t, "status", "tag:good").exits(t, 0, "revision 1: failure", "purser findings 1")
 	p.run(t, "tag", "good").exits(t, 2, "purser tag good latest")
 	p.run(t, "tag").exits(t, 0, "good  1 ")
 	p.does(t, "tag", "-d", "good")
