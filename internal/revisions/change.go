@@ -172,11 +172,15 @@ func (s *Service) prepare(ctx context.Context, from source, options Options) (
 }
 
 // read returns a snapshot of everything that need names. It extends a known snapshot, unless the site has changed
-// since. A site without revisions, which a purge leaves too, has nothing to read.
+// since. A site without revisions, which a purge leaves too, has only empty buckets.
 func (s *Service) read(ctx context.Context, snapshot Snapshot, known, need Need) (Snapshot, error) {
 	more := need.beyond(known)
 	if snapshot.wasRead() && snapshot.Revision == 0 && more.Target == nil {
-		return snapshot.with(Snapshot{}, more), nil
+		part := Snapshot{Buckets: make([]Bucket, len(more.Buckets))}
+		for i, name := range more.Buckets {
+			part.Buckets[i].Name = name
+		}
+		return snapshot.with(part, more), nil
 	}
 	part, err := s.Store.Snapshot(ctx, more)
 	if err == nil && snapshot.wasRead() && part.Head == snapshot.Head {

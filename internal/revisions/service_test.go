@@ -3,10 +3,13 @@ package revisions
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/budget"
 	"purser/internal/document"
@@ -60,6 +63,11 @@ func TestService_emptySite(t *testing.T) {
 				validationPolicy(validations.RenderingValidation)
 			return s.Put(t.Context(), "a", []byte(body), document.YAML, Options{})
 		},
+		"put a change set": func(s *Service) (Written, error) {
+			body := inBucket("b", widget("w1", "{x: 1}")) + inBucket("a", widget("w2", "{x: 1}")) +
+				inBucket("c", dataSchema("integer"))
+			return s.PutChangeSet(t.Context(), []string{"d"}, []byte(body), document.YAML, Options{})
+		},
 		"roll back": func(s *Service) (Written, error) { return s.Rollback(t.Context(), 0, Options{}) },
 	} {
 		s, m := service()
@@ -70,6 +78,10 @@ func TestService_emptySite(t *testing.T) {
 		}
 		if failed := written.Shown.Failed; failed != (name == "put") {
 			t.Errorf("%s: failed is %v", name, failed)
+		}
+		opened := map[string][]string{"put": {"a"}, "put a change set": {"a", "b", "c"}}[name]
+		if diff := cmp.Diff(opened, slices.Sorted(slices.Values(m.commits[0].Diff.Opened))); diff != "" {
+			t.Errorf("%s: opened buckets (-want +got)\n%s", name, diff)
 		}
 	}
 }
