@@ -27,6 +27,7 @@ func TestRun_wrongFlags(t *testing.T) {
 		"foo":             "unexpected argument foo\nRun 'purser-server serve --help' for its flags.\n",
 		"secrets":         "expected one of \"new\", \"rotate\"\nRun 'purser-server secrets --help' for its flags.\n",
 		"secrets new":     "missing flags: --secrets-keyset=FILE\nRun 'purser-server secrets new --help' for its flags.\n",
+		"--compat x":      "--compat must be one of \"deckhand\" but got \"x\"\nRun 'purser-server serve --help' for its flags.\n",
 		"--max-depth 0":   "serve: " + errLimits.Error() + "\nRun 'purser-server serve --help' for its flags.\n",
 	} {
 		t.Run(args, func(t *testing.T) {
