@@ -66,8 +66,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "purser-server: %s\nRun '%s --help' for its flags.\n",
-			noValue.Replace(err.Error()), commandOf(err))
+		text := strings.ReplaceAll(err.Error(), `,""`, "") // the value of a flag that is not given, after those to choose from
+		_, _ = fmt.Fprintf(stderr, "purser-server: %s\nRun '%s --help' for its flags.\n", text, commandOf(err))
 		return 2
 	}
 	if err := command.Run(); err != nil && !errors.Is(err, context.Canceled) {
@@ -76,9 +76,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	return 0
 }
-
-// noValue removes the empty value, which stands for a flag that is not given, from kong's lists of allowed values.
-var noValue = strings.NewReplacer(`"",`, "", `,""`, "")
 
 // commandOf returns the command, as typed, that an error of kong's Parse is about.
 func commandOf(err error) string {

@@ -225,7 +225,10 @@ func findingOf(e validations.Error, validation string, level Level, about *revis
 	}
 	f.Bucket, f.Path, f.Rule, f.Hint, f.Causes = about.Bucket, e.Path, e.SchemaPath, e.Hint, e.Causes
 	f.Advice = cmp.Or(f.Hint, adviceOf(e.SchemaPath))
-	if !about.Traits().Encrypted && e.Message != validations.Sanitized {
+	switch {
+	case e.Message == validations.Sanitized:
+		f.Message = validations.Unquoted(f.Rule)
+	case !about.Traits().Encrypted:
 		f.Value = valueAt(about.Data, e.Path)
 	}
 	return f

@@ -124,6 +124,9 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 		if diagnostic, ok := message.Diagnostic.(map[string]any); ok && message.Name == "D002" {
 			f.Rule, _ = diagnostic["schema_path"].(string)
 			f.Advice = adviceOf(f.Rule)
+			if f.Message == validations.Sanitized { // as earlier versions stored it
+				f.Message = validations.Unquoted(f.Rule)
+			}
 		}
 		all = append(all, f)
 	}
