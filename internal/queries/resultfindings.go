@@ -131,7 +131,7 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 		all = append(all, f)
 	}
 	if len(errs) == 0 {
-		like.Message = "It failed, and its result does not say why"
+		like.Rule, like.Message = "unexplained", "It failed, and its result does not say why"
 		like.Advice = "ask its service why, and have it post errors with its results"
 		all = append(all, like)
 	}
