@@ -41,8 +41,8 @@ func (r *run) describe(ctx context.Context, draft revisions.Draft) error {
 		}
 		finding.Place = r.place(r.of[item], f.At)
 		for _, other := range f.Others {
-			if i, known := byIdentity[other]; known {
-				at := r.place(r.of[i], r.position(i, f.Place()))
+			if i, known := byIdentity[other.Identity]; known {
+				at := r.place(r.of[i], other.At)
 				finding.Chain = append(finding.Chain, Step{at, other.String() + " is in the cycle too"})
 			}
 		}

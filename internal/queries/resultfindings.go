@@ -157,7 +157,7 @@ func (f *Finding) say(message fault.Message) {
 	}
 	if f.Rule == "SubstitutionDependencyCycle" {
 		for _, other := range message.Documents[min(1, len(message.Documents)):] {
-			f.Others = append(f.Others, identityOf(other))
+			f.Others = append(f.Others, Located{Identity: identityOf(other)})
 		}
 	}
 }
