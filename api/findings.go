@@ -60,7 +60,7 @@ func (s *server) findingsAfter(r *http.Request, written revisions.Written) (foun
 	preview := written.Preview
 	switch {
 	case preview != nil && preview.Changed:
-		found = queries.Foretold(preview, query)
+		found = queries.PreviewFindings(preview, query)
 	case written.Revision > 0:
 		found, err = s.questions(r).Findings(ctx, strconv.FormatInt(written.Revision, 10), query)
 	}

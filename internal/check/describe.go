@@ -26,7 +26,7 @@ func (r *run) describe(ctx context.Context, draft revisions.Draft) error {
 		byIdentity[item.Document.Identity] = i
 	}
 	x := &tracer{run: r, documents: draft.Documents}
-	found := queries.Foretold(draft.Preview, queries.FindingQuery{Limit: math.MaxInt}).Findings
+	found := queries.PreviewFindings(draft.Preview, queries.FindingQuery{Limit: math.MaxInt}).Findings
 	found = x.open(ctx, found, byIdentity)
 	if err := queries.Locate(ctx, found, draft.Written); err != nil {
 		return err

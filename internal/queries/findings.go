@@ -94,8 +94,8 @@ func (v View) Findings(ctx context.Context, id string, query FindingQuery) (foun
 	return found, nil
 }
 
-// Foretold returns the problems of the revision that a previewed change would make.
-func Foretold(preview *revisions.Preview, query FindingQuery) Findings {
+// PreviewFindings returns the problems of the revision that a previewed change would make.
+func PreviewFindings(preview *revisions.Preview, query FindingQuery) Findings {
 	found := Findings{Shown: preview.Shown}
 	about := judgedValidations(found.Verdict)
 	var all []Finding

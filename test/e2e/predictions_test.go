@@ -88,7 +88,7 @@ func (s *server) isPredicted(t *testing.T, c change) {
 		"buckets": s.get(t, "revisions/"+head+"/diff/"+after).mapping(t), "validationPolicies": []any{},
 		"findings": []any{},
 	}
-	if diff := cmp.Diff(s.became(t, head, after), foretold(said["documents"])); diff != "" {
+	if diff := cmp.Diff(s.became(t, head, after), previewedDocuments(said["documents"])); diff != "" {
 		t.Errorf("documents (-done +said):\n%s", diff)
 	}
 	delete(said, "documents")
@@ -176,8 +176,8 @@ func anonymous(t *testing.T, list any) []any {
 	return findings
 }
 
-// foretold returns the documents of a preview, each with its change.
-func foretold(list any) map[place]string {
+// previewedDocuments returns the documents of a preview, each with its change.
+func previewedDocuments(list any) map[place]string {
 	all := map[place]string{}
 	items, _ := list.([]any)
 	for _, item := range items {
@@ -192,7 +192,7 @@ func foretold(list any) map[place]string {
 	return all
 }
 
-// became returns the same as foretold, from the documents of two revisions.
+// became returns the same as previewedDocuments, from the documents of two revisions.
 func (s *server) became(t *testing.T, before, after string) map[place]string {
 	t.Helper()
 	was, is := s.contents(t, before, "documents"), s.contents(t, after, "documents")

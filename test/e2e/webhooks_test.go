@@ -25,7 +25,7 @@ type call struct {
 }
 
 // event decodes the event of a call.
-func (c call) event(t *testing.T) (e told) {
+func (c call) event(t *testing.T) (e received) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(c.body), &e); err != nil {
 		t.Fatalf("%v\n%s", err, c.body)
