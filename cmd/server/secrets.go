@@ -100,7 +100,7 @@ type newKeysetCommand struct {
 	keysetFile `embed:""`
 }
 
-// Run is called by kong.
+// Run creates the keyset file. It does not overwrite one.
 func (c *newKeysetCommand) Run(stderr io.Writer) error {
 	kms, err := c.kms()
 	if err != nil {
@@ -122,7 +122,7 @@ type rotateKeysetCommand struct {
 	keysetFile `embed:""`
 }
 
-// Run is called by kong.
+// Run adds a key to the keyset file and makes it the primary one.
 func (c *rotateKeysetCommand) Run(stderr io.Writer) error {
 	kms, err := c.kms()
 	if err != nil {

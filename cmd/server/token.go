@@ -28,7 +28,7 @@ type newTokenCommand struct {
 // output is the standard output, as a type of its own for kong's bindings.
 type output struct{ io.Writer }
 
-// Run is called by kong.
+// Run adds a token to the tokens file and prints it.
 func (c *newTokenCommand) Run(stdout output, stderr io.Writer) error {
 	now := time.Now()
 	var expires time.Time
