@@ -66,7 +66,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		text := strings.ReplaceAll(err.Error(), `,""`, "") // the value of a flag that is not given, after those to choose from
+		text := strings.ReplaceAll(err.Error(), `,""`, "") // the value of a flag that is not given
 		_, _ = fmt.Fprintf(stderr, "purser-server: %s\nRun '%s --help' for its flags.\n", text, commandOf(err))
 		return 2
 	}

@@ -51,8 +51,8 @@ func TestRun_keysetExists(t *testing.T) {
 		t.Fatal(said)
 	}
 	said, code := command(t, "secrets", "new", "--secrets-keyset", path)
-	want := "purser-server: " + path + " exists already, and may hold keys that are needed: `purser-server secrets rotate` " +
-		"adds a key to it; for another keyset, name another file\n"
+	want := "purser-server: " + path + " already exists and may hold keys that are in use: `purser-server secrets rotate` " +
+		"adds a key to it; for another keyset, choose another file\n"
 	if said != want || code != 1 {
 		t.Errorf("the message is %q, exit code %d; want %q", said, code, want)
 	}

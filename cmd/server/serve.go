@@ -148,7 +148,7 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 	}
 	if c.DatabaseURL != "" {
 		log.InfoContext(ctx, "listening", "url", l.url())
-		report(starting("The server looks for its database"))
+		report(starting("The server is connecting to its database"))
 		begin()
 	}
 	handler, closeStore, err := c.handler(ctx, url, report, admission, pages, seen)
