@@ -80,7 +80,7 @@ func challenge(w http.ResponseWriter, r *http.Request, err error) error {
 	case len(sentTokens(r.Header)) == 0 && !hasCertificate(r):
 		hint, challenge = "Send a token: Authorization: Bearer TOKEN, or X-Auth-Token: TOKEN.", realm
 	case len(sentTokens(r.Header)) == 0:
-		hint = "The client certificate is expired, or names no user."
+		hint = "The client certificate has expired, or does not name a user."
 	}
 	w.Header().Set("WWW-Authenticate", challenge)
 	return hinted(fault.Unauthenticated, "HTTPUnauthorized", hint)

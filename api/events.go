@@ -51,7 +51,7 @@ func (s *server) pinEvents(r *http.Request) (string, error) {
 	after := wanted.since.After
 	if wanted.since.Now {
 		var err error
-		if after, err = s.Feed.Look(r.Context()); err != nil {
+		if after, err = s.Feed.NumberEvents(r.Context()); err != nil {
 			return "", fmt.Errorf("number events: %w", err)
 		}
 	}

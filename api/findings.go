@@ -60,7 +60,7 @@ func (s *server) findingsAfter(r *http.Request, written revisions.Written) (foun
 	preview := written.Preview
 	switch {
 	case preview != nil && preview.Changed:
-		found = queries.Foretold(preview, query)
+		found = queries.PreviewFindings(preview, query)
 	case written.Revision > 0:
 		found, err = s.questions(r).Findings(ctx, strconv.FormatInt(written.Revision, 10), query)
 	}
@@ -98,6 +98,17 @@ type foundView struct {
 	Secret bool `json:"secret,omitempty"`
 	Line   int  `json:"line,omitempty"` // in the body of the request
 	Column int  `json:"column,omitempty"`
+
+	Others []otherView `json:"others,omitempty"`
+}
+
+// otherView is another document that a finding is about.
+type otherView struct {
+	Schema string  `json:"schema"`
+	Layer  *string `json:"layer"`
+	Name   string  `json:"name"`
+	Line   int     `json:"line,omitempty"` // in the body of the request
+	Column int     `json:"column,omitempty"`
 }
 
 type foundDocument struct {
@@ -131,6 +142,11 @@ func foundViews(findings []queries.Finding) []foundView {
 				f.Document.Schema, optional(f.Document.Layer), f.Document.Name, optional(f.Bucket),
 			}
 		}
+		for _, other := range f.Others {
+			views[i].Others = append(views[i].Others, otherView{
+				other.Schema, optional(other.Layer), other.Name, other.At.Line, other.At.Column,
+			})
+		}
 	}
 	return views
 }
@@ -153,6 +169,11 @@ func findingLines(findings []queries.Finding) string {
 		}
 		if f.At.Line > 0 {
 			fmt.Fprintf(&b, " (line %d, column %d)", f.At.Line, f.At.Column)
+		}
+		for _, other := range f.Others {
+			if other.At.Line > 0 {
+				fmt.Fprintf(&b, " (%s: line %d, column %d)", other.Identity, other.At.Line, other.At.Column)
+			}
 		}
 		if f.Level != queries.Error {
 			b.WriteString(" (" + f.Level.String() + ")")

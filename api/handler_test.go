@@ -310,7 +310,7 @@ func TestHandler_bounds(t *testing.T) {
 		t.Parallel()
 		s := newSite(t, func(config *api.Config) { config.Access.Authenticator = silent{} })
 		for method, want := range map[string]string{
-			http.MethodGet: "Keystone does not answer", http.MethodPut: "Keystone does not answer; nothing was stored",
+			http.MethodGet: "Keystone does not respond", http.MethodPut: "Keystone does not respond; nothing was stored",
 		} {
 			got := s.do(t, method, "buckets/b/documents", "", asJSON...)
 			got.fails(t, http.StatusServiceUnavailable, "HTTPServiceUnavailable")

@@ -18,9 +18,10 @@ type policyView struct {
 }
 
 type validationView struct {
-	Name   string `json:"name"`
-	Status string `json:"status"`
-	URL    string `json:"url,omitempty"`
+	Name    string `json:"name"`
+	Status  string `json:"status"`
+	URL     string `json:"url,omitempty"`
+	Message string `json:"message,omitempty"` // of the status of a revision alone
 }
 
 func (s *server) policyViews(r *http.Request, shown revisions.Shown) []policyView {
@@ -35,7 +36,7 @@ func (s *server) policyViews(r *http.Request, shown revisions.Shown) []policyVie
 		if !s.Compat {
 			for _, v := range policy.Validations {
 				view.Validations = append(view.Validations,
-					validationView{v.Name, v.Status.String(), s.validationURL(r, shown.ID, v.Name)})
+					validationView{Name: v.Name, Status: v.Status.String(), URL: s.validationURL(r, shown.ID, v.Name)})
 			}
 		}
 		views = append(views, view)

@@ -88,7 +88,7 @@ type silent struct{}
 
 // Authenticate implements authn.Authenticator.
 func (silent) Authenticate(context.Context, string) (authn.Caller, error) {
-	return authn.Caller{}, fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Keystone does not answer")
+	return authn.Caller{}, fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Keystone does not respond")
 }
 
 // newFeed returns the feed of a store, which wakes up those who wait until the test ends.

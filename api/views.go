@@ -136,12 +136,12 @@ type statusView struct {
 func statusViewOf(shown revisions.Shown) statusView {
 	view := statusView{
 		Revision: shown.ID, Stamp: shown.Stamp.String(), Status: shown.Verdict.Status.String(), Policies: []policyView{},
-		Ignored: validationViews(shown.Verdict.Ignored), Validations: validationViews(shown.Verdict.Reported),
+		Ignored: validationViews(shown.Verdict.Ignored), Validations: reasonedViews(shown.Verdict.Reported),
 		Warnings: shown.Verdict.Warnings,
 	}
 	for _, policy := range shown.Verdict.Policies {
 		view.Policies = append(view.Policies, policyView{
-			Name: policy.Policy.Name, Status: policy.Status.String(), Validations: validationViews(policy.Validations),
+			Name: policy.Policy.Name, Status: policy.Status.String(), Validations: reasonedViews(policy.Validations),
 		})
 	}
 	return view
@@ -151,6 +151,15 @@ func validationViews(judged []validations.Judged) []validationView {
 	views := []validationView{}
 	for _, j := range judged {
 		views = append(views, validationView{Name: j.Name, Status: j.Status.String()})
+	}
+	return views
+}
+
+// reasonedViews is validationViews with the reasons of those that did not succeed.
+func reasonedViews(judged []validations.Judged) []validationView {
+	views := validationViews(judged)
+	for i, j := range judged {
+		views[i].Message = j.Reason()
 	}
 	return views
 }

@@ -62,7 +62,9 @@ func TestVerdictOf(t *testing.T) {
 		},
 		"without errors": {
 			status: client.Verdict{Status: "failure", Policies: gate(client.Validation{Name: "a", Status: "failure"})},
-			found:  []finding{about("a", "It failed, and its result does not say why", "ask its service why", nil)},
+			found: []finding{{Finding: client.Finding{
+				Level: "error", Validation: "a", Rule: "unexplained", Message: "any words", Advice: "ask its service why",
+			}}},
 			want: []reason{{
 				"a", "gate", "failure", "a failed, and its result does not say why.", "Ask its service why.",
 			}},

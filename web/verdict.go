@@ -67,13 +67,13 @@ func verdictOf(status client.Verdict, found findings) verdict {
 func reasonOf(v client.Validation, policy string, found findings) reason {
 	said := reason{Validation: v.Name, Policy: policy, Status: v.Status}
 	documents, about, advice := map[client.Identity]bool{}, 0, ""
-	message := ""
+	message, unexplained := "", false
 	for _, f := range found.Findings {
 		if f.Validation != v.Name || f.Level != "error" {
 			continue
 		}
 		if f.Document == nil {
-			message, advice = f.Message, f.Advice
+			message, advice, unexplained = f.Message, f.Advice, f.Rule == "unexplained"
 			continue
 		}
 		documents[*f.Document] = true
@@ -100,8 +100,8 @@ func reasonOf(v client.Validation, policy string, found findings) reason {
 				said.Next = "Correct the documents below, upload their buckets again, and have its service validate " +
 					"the new revision."
 			}
-		case strings.HasPrefix(message, "It failed"): // as the server says of a result without errors
-			said.Text = v.Name + strings.TrimPrefix(sentence(message), "It")
+		case unexplained:
+			said.Text += ", and its result does not say why."
 		case message != "":
 			said.Text += ": " + sentence(message)
 		default:

@@ -46,7 +46,7 @@ type checkCommand struct {
 	ListRules     bool `help:"Print the rules and exit."`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*checkCommand) Help() string {
 	return `Examples:
 
@@ -56,7 +56,7 @@ func (*checkCommand) Help() string {
   purser check --murano packages/              # packages of OpenStack's application catalogue`
 }
 
-// Run is called by kong.
+// Run checks the files and prints the findings.
 func (c *checkCommand) Run(ctx context.Context, around *surroundings) error {
 	if c.ListRules {
 		return listRules(around.stdout)

@@ -14,14 +14,14 @@ type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"Shell: bash, zsh or fish."`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*completionCommand) Help() string {
 	return `  source <(purser completion bash)                                  # in ~/.bashrc
   purser completion zsh > "${fpath[1]}/_purser"
   purser completion fish > ~/.config/fish/completions/purser.fish`
 }
 
-// Run is called by kong.
+// Run prints the script for the shell.
 func (c *completionCommand) Run(around *surroundings, parser *kong.Kong) error {
 	root := treeOf(parser.Model.Node, nil)
 	text, err := completion(c.Shell, root.all())

@@ -20,7 +20,7 @@ type diffCommand struct {
 	Width    int    `help:"Width of --format side, in characters; without it that of the terminal, or 160."`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*diffCommand) Help() string {
 	return `Examples:
 
@@ -28,7 +28,7 @@ func (*diffCommand) Help() string {
   purser diff tag:good latest --rendered -f side`
 }
 
-// Run is called by kong.
+// Run prints the differences between the two revisions.
 func (c *diffCommand) Run(ctx context.Context, around *surroundings) error {
 	server, err := c.connect(ctx, around)
 	if err != nil {

@@ -26,7 +26,7 @@ type eventsCommand struct {
 	Output string   `default:"text" enum:"text,json,yaml" help:"Form of the output: text, json (an event a line) or yaml." placeholder:"FORM" short:"o"`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*eventsCommand) Help() string {
 	return `Examples:
 
@@ -34,7 +34,7 @@ func (*eventsCommand) Help() string {
   purser events --follow --since now -o json | ./notify`
 }
 
-// Run is called by kong.
+// Run prints events, and follows new ones if asked to.
 func (c *eventsCommand) Run(ctx context.Context, around *surroundings) error {
 	server, err := c.connect(ctx, around)
 	if err != nil {

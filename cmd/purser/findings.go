@@ -20,7 +20,7 @@ type findingsCommand struct {
 	Limit      int    `default:"1000" help:"At most so many."`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*findingsCommand) Help() string {
 	return `Examples:
 
@@ -28,7 +28,7 @@ func (*findingsCommand) Help() string {
   purser findings 17 --level error`
 }
 
-// Run is called by kong.
+// Run prints the findings of the revision.
 func (c *findingsCommand) Run(ctx context.Context, around *surroundings) error {
 	server, revision, err := c.open(ctx, around)
 	if err != nil {

@@ -22,7 +22,7 @@ type graphCommand struct {
 	Depth  int    `default:"2" help:"How far from the focus."`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*graphCommand) Help() string {
 	return `Examples:
 
@@ -30,7 +30,7 @@ func (*graphCommand) Help() string {
   purser graph 17 > graph.svg`
 }
 
-// Run is called by kong.
+// Run prints the graph.
 func (c *graphCommand) Run(ctx context.Context, around *surroundings) error {
 	in := &reading{remote: c.remote, at: c.at}
 	server, revision, err := in.open(ctx, around)

@@ -24,7 +24,7 @@ type logCommand struct {
 	Limit    int           `default:"20" help:"At most so many, the newest." short:"n"`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*logCommand) Help() string {
 	return `Examples:
 
@@ -32,7 +32,7 @@ func (*logCommand) Help() string {
   purser log --document acme/Host/v1/cmp-1 --layer site      # who changed a document, when and how`
 }
 
-// Run is called by kong.
+// Run prints the newest revisions, or the changes of a document.
 func (c *logCommand) Run(ctx context.Context, around *surroundings) error {
 	server, err := c.connect(ctx, around)
 	if err != nil {

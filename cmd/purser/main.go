@@ -209,7 +209,7 @@ func mistakeOf(err error, command string, model *kong.Application) string {
 // versionCommand prints the version.
 type versionCommand struct{}
 
-// Run is called by kong.
+// Run prints the version.
 func (versionCommand) Run(around *surroundings) error {
 	return write(around, versionText())
 }

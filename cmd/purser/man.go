@@ -15,14 +15,14 @@ type manCommand struct {
 	Dir string `arg:"" help:"Folder to write the pages to: purser.1, purser-push.1 and so on." complete:"file"`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*manCommand) Help() string {
 	return `Examples:
 
   purser man /usr/local/share/man/man1`
 }
 
-// Run is called by kong.
+// Run writes the manual pages to the folder.
 func (c *manCommand) Run(parser *kong.Kong) error {
 	root := treeOf(parser.Model.Node, nil)
 	if err := os.MkdirAll(c.Dir, 0o755); err != nil { //nolint:gosec // everybody may read manuals

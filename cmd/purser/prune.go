@@ -23,7 +23,7 @@ type pruneCommand struct {
 	Yes    bool `help:"Do not ask." short:"y"`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*pruneCommand) Help() string {
 	return `Deleted revisions cannot be restored. On a terminal it asks first; elsewhere it needs --yes.
 
@@ -31,7 +31,7 @@ func (*pruneCommand) Help() string {
   purser prune --keep 100 --yes`
 }
 
-// Run is called by kong.
+// Run deletes old revisions once the user has confirmed it.
 func (c *pruneCommand) Run(ctx context.Context, around *surroundings) error {
 	server, err := c.connect(ctx, around)
 	if err != nil {

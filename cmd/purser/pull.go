@@ -35,7 +35,7 @@ type pullCommand struct {
 	Replace  bool   `help:"Replace the documents that the folder holds: those that the revision does not have are deleted."`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*pullCommand) Help() string {
 	return `Each bucket becomes a folder, with a file for each document. purser push --changeset takes the folder back
 unchanged.
@@ -44,7 +44,7 @@ unchanged.
   purser pull site/ tag:good --replace # in the place of what is there`
 }
 
-// Run is called by kong.
+// Run writes the documents of the revision to the folder.
 func (c *pullCommand) Run(ctx context.Context, around *surroundings) error {
 	server, err := c.connect(ctx, around)
 	if err != nil {

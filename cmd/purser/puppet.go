@@ -49,13 +49,13 @@ type puppetApplyCommand struct {
 	Explain string `help:"Print which documents set which parameters of a resource, such as File[/etc/motd]." placeholder:"RESOURCE" xor:"what"`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*puppetApplyCommand) Help() string {
 	return `  puppet catalog compile cmp-1 --render-as json | purser puppet apply - --node cmp-1 | puppet apply --catalog -
   purser puppet apply compiled.json --report`
 }
 
-// Run is called by kong.
+// Run prints the catalog with its overrides applied.
 func (c *puppetApplyCommand) Run(ctx context.Context, around *surroundings) error {
 	catalog, err := readCatalog(around, c.Catalog)
 	if err != nil {
@@ -172,14 +172,14 @@ type puppetDiffCommand struct {
 	Catalog string `arg:"" complete:"file" default:"" help:"File with a compiled catalog; - for standard input. Without it the data for Hiera is compared."`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*puppetDiffCommand) Help() string {
 	return `Examples:
 
   purser puppet diff latest~1 latest compiled.json --node cmp-1`
 }
 
-// Run is called by kong.
+// Run prints how the overrides of the two revisions differ.
 func (c *puppetDiffCommand) Run(ctx context.Context, around *surroundings) error {
 	request := client.Request{Query: c.query()}
 	var err error

@@ -34,7 +34,7 @@ type pushCommand struct {
 	Wait        time.Duration `help:"Then wait so long for the revision to become a success; the exit code is 1 if it does not." placeholder:"10m"`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*pushCommand) Help() string {
 	return `The documents replace all of the bucket, so documents of the bucket that are not among them are deleted: on a
 terminal after a question, elsewhere only with --yes or --max-deleted. Pushing the same documents again changes nothing.
@@ -46,7 +46,7 @@ success, and with --dry-run 1 if it would be a failure that no result which is p
   purser push --changeset . --wait 10m          # each folder here a bucket, all in one revision`
 }
 
-// Run is called by kong.
+// Run puts the documents into their buckets. On a terminal it shows the changes and asks first.
 func (c *pushCommand) Run(ctx context.Context, around *surroundings) error {
 	sources, change, err := c.read(ctx, around)
 	if err != nil {

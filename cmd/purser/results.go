@@ -35,7 +35,7 @@ type resultsPostCommand struct {
 	File       string   `help:"File with the whole result, in YAML or JSON, in the place of the other flags; - for standard input." complete:"file" short:"f"`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*resultsPostCommand) Help() string {
 	return `Examples:
 
@@ -43,7 +43,7 @@ func (*resultsPostCommand) Help() string {
   purser results post acme-address-validation 17 --status failure --error "10.0.0.11 is used twice"`
 }
 
-// Run is called by kong.
+// Run posts the result.
 func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) error {
 	body, err := c.body(around)
 	if err != nil {
@@ -113,7 +113,7 @@ type resultsListCommand struct {
 	Validation string `help:"The results of this validation, one by one." placeholder:"NAME"`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*resultsListCommand) Help() string {
 	return `Examples:
 
@@ -121,7 +121,7 @@ func (*resultsListCommand) Help() string {
   purser results list 17 --validation drydock-site-validation`
 }
 
-// Run is called by kong.
+// Run prints the validations of the revision, or the results of one.
 func (c *resultsListCommand) Run(ctx context.Context, around *surroundings) error {
 	server, revision, err := c.open(ctx, around)
 	if err != nil {

@@ -19,7 +19,7 @@ type rollbackCommand struct {
 	Yes      bool   `help:"Do not ask." short:"y"`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*rollbackCommand) Help() string {
 	return `Examples:
 
@@ -27,7 +27,7 @@ func (*rollbackCommand) Help() string {
   purser rollback latest~1 --dry-run`
 }
 
-// Run is called by kong.
+// Run makes a new revision with the documents of an earlier one. On a terminal it asks first.
 func (c *rollbackCommand) Run(ctx context.Context, around *surroundings) error {
 	server, err := c.connect(ctx, around)
 	if err != nil {

@@ -76,7 +76,7 @@ type showCommand struct {
 	Search string `help:"Only documents with this text in a name, a label or a value."`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*showCommand) Help() string {
 	return `Examples:
 
@@ -85,7 +85,7 @@ func (*showCommand) Help() string {
   purser show latest~1 --search 10.0.0.21`
 }
 
-// Run is called by kong.
+// Run prints the submitted documents.
 func (c *showCommand) Run(ctx context.Context, around *surroundings) error {
 	query := c.query()
 	if c.Search != "" {
@@ -97,7 +97,7 @@ func (c *showCommand) Run(ctx context.Context, around *surroundings) error {
 // renderCommand prints rendered documents.
 type renderCommand struct{ selected }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*renderCommand) Help() string {
 	return `Examples:
 
@@ -105,7 +105,7 @@ func (*renderCommand) Help() string {
   purser render tag:good --bucket site -o json`
 }
 
-// Run is called by kong.
+// Run prints the rendered documents.
 func (c *renderCommand) Run(ctx context.Context, around *surroundings) error {
 	return c.print(ctx, around, c.query(), "rendered-documents")
 }
@@ -121,14 +121,14 @@ type explainCommand struct {
 	Output   string       `default:"text"   enum:"text,json,yaml"                                      help:"Form of the output: text, json or yaml."          placeholder:"FORM" short:"o"`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*explainCommand) Help() string {
 	return `Examples:
 
   purser explain acme/Service/v1/api .log.level   # which document wrote the value, and how it came here`
 }
 
-// Run is called by kong.
+// Run prints where the values of the document come from.
 func (c *explainCommand) Run(ctx context.Context, around *surroundings) error {
 	in := &reading{remote: c.remote, at: at{c.Revision}}
 	server, revision, err := in.open(ctx, around)

@@ -17,14 +17,14 @@ type bucketsCommand struct {
 	output
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*bucketsCommand) Help() string {
 	return `Examples:
 
   purser buckets`
 }
 
-// Run is called by kong.
+// Run prints the buckets.
 func (c *bucketsCommand) Run(ctx context.Context, around *surroundings) error {
 	server, err := c.connect(ctx, around)
 	if err != nil {
@@ -55,14 +55,14 @@ type whoamiCommand struct {
 	output
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*whoamiCommand) Help() string {
 	return `Examples:
 
   purser whoami`
 }
 
-// Run is called by kong.
+// Run prints who the server takes the caller for.
 func (c *whoamiCommand) Run(ctx context.Context, around *surroundings) error {
 	server, err := c.connect(ctx, around)
 	if err != nil {
@@ -90,14 +90,14 @@ func (c *whoamiCommand) Run(ctx context.Context, around *surroundings) error {
 // tokenCommand prints the token.
 type tokenCommand struct{ remote }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*tokenCommand) Help() string {
 	return `For other programs: the token that the flags, the environment or the configuration file lead to.
 
   curl -H "X-Auth-Token: $(purser token)" "$url"`
 }
 
-// Run is called by kong.
+// Run prints the token.
 func (c *tokenCommand) Run(ctx context.Context, around *surroundings) error {
 	_, token, err := c.resolve(ctx, around)
 	if err == nil && token == "" {

@@ -21,7 +21,7 @@ type statusCommand struct {
 	Wait     time.Duration `help:"Wait so long for what is missing to be reported, if the status can still become a success." placeholder:"10m"`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*statusCommand) Help() string {
 	return `Examples:
 
@@ -30,7 +30,7 @@ func (*statusCommand) Help() string {
   purser status 17 --expect success --wait 10m   # a gate that waits for results`
 }
 
-// Run is called by kong.
+// Run prints the status of the revision. With --expect it fails if the status is another one.
 func (c *statusCommand) Run(ctx context.Context, around *surroundings) error {
 	server, err := c.connect(ctx, around)
 	if err != nil {

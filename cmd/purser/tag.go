@@ -26,7 +26,7 @@ type tagCommand struct {
 	Data     string `help:"A value to keep with the tag, in YAML." placeholder:"YAML"`
 }
 
-// Help is called by kong.
+// Help returns the end of the command's help.
 func (*tagCommand) Help() string {
 	return `Examples:
 
@@ -35,7 +35,7 @@ func (*tagCommand) Help() string {
   purser tag good -d`
 }
 
-// Run is called by kong.
+// Run sets, deletes or lists tags.
 func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
 	switch {
 	case c.Name == "" && c.Delete:

@@ -50,8 +50,8 @@ func (f *authFlags) validate() error {
 	return nil
 }
 
-var errOpenToAll = errors.New("this listener can be reached from other machines, and --auth=none lets everybody do " +
-	"everything: choose --auth=tokens, oidc or keystone, or listen on 127.0.0.1, or say --insecure-no-auth")
+var errOpenToAll = errors.New("other machines can reach this address, and --auth=none makes everybody an admin: use " +
+	"--auth=tokens, oidc or keystone, listen on 127.0.0.1, or allow it with --insecure-no-auth")
 
 // checkListener refuses an address that other machines can reach if there is no authentication.
 func (f *authFlags) checkListener(address net.Addr) error {

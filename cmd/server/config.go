@@ -64,9 +64,8 @@ func (f limitFlags) document() document.Limits {
 	}
 }
 
-var errLimits = errors.New("the limits (--max-…, --…-memory) and timeouts (--…-timeout) must be greater than " +
-	"zero, --events-keep too, --memory at least 128MiB, --cache-size, --request-rate, --user-ingests and --max-waits " +
-	"not below it")
+var errLimits = errors.New("limits (--max-…, --…-memory), timeouts (--…-timeout) and --events-keep must be greater " +
+	"than zero, --memory at least 128MiB, and --cache-size, --request-rate, --user-ingests and --max-waits not negative")
 
 // bounds returns the bounds of the API. The bounds per user are left out if all callers are anonymous.
 func (f limitFlags) bounds(anonymous bool) api.Bounds {

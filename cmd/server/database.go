@@ -103,7 +103,7 @@ type migrateCommand struct {
 	logFlags      `embed:""`
 }
 
-// Run is called by kong.
+// Run migrates the database and exits.
 func (c *migrateCommand) Run(ctx context.Context, stderr io.Writer) error {
 	log := c.logger(stderr)
 	url, stop, err := c.open(ctx, log)

@@ -20,7 +20,7 @@ func (c *serveCommand) checkPublicURL() error {
 	u, err := url.Parse(c.PublicURL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil ||
 		strings.ContainsAny(c.PublicURL, "?#") {
-		return errors.New("--public-url must be a URL such as https://purser.example, without a user, a query and a fragment")
+		return errors.New("--public-url must be a URL such as https://purser.example, without a user, query or fragment")
 	}
 	return nil
 }
@@ -43,7 +43,7 @@ func (c *serveCommand) listen(ctx context.Context, log *slog.Logger) (l listener
 		return l, err
 	}
 	if l.api, err = new(net.ListenConfig).Listen(ctx, "tcp", c.Listen); err != nil {
-		return l, fmt.Errorf("listen: %w (--listen or PURSER_LISTEN gives another address)", err)
+		return l, fmt.Errorf("listen: %w (choose another address with --listen or PURSER_LISTEN)", err)
 	}
 	if err := c.checkListener(l.api.Addr()); err != nil {
 		return l, err

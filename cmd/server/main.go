@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -65,7 +66,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 	}
 	command, err := parser.Parse(args)
 	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "purser-server: %v\nRun '%s --help' for its flags.\n", err, commandOf(err))
+		text := strings.ReplaceAll(err.Error(), `,""`, "") // the value of a flag that is not given
+		_, _ = fmt.Fprintf(stderr, "purser-server: %s\nRun '%s --help' for its flags.\n", text, commandOf(err))
 		return 2
 	}
 	if err := command.Run(); err != nil && !errors.Is(err, context.Canceled) {

@@ -27,6 +27,7 @@ func TestRun_wrongFlags(t *testing.T) {
 		"foo":             "unexpected argument foo\nRun 'purser-server serve --help' for its flags.\n",
 		"secrets":         "expected one of \"new\", \"rotate\"\nRun 'purser-server secrets --help' for its flags.\n",
 		"secrets new":     "missing flags: --secrets-keyset=FILE\nRun 'purser-server secrets new --help' for its flags.\n",
+		"--compat x":      "--compat must be one of \"deckhand\" but got \"x\"\nRun 'purser-server serve --help' for its flags.\n",
 		"--max-depth 0":   "serve: " + errLimits.Error() + "\nRun 'purser-server serve --help' for its flags.\n",
 	} {
 		t.Run(args, func(t *testing.T) {
@@ -50,8 +51,8 @@ func TestRun_keysetExists(t *testing.T) {
 		t.Fatal(said)
 	}
 	said, code := command(t, "secrets", "new", "--secrets-keyset", path)
-	want := "purser-server: " + path + " exists already, and may hold keys that are needed: `purser-server secrets rotate` " +
-		"adds a key to it; for another keyset, name another file\n"
+	want := "purser-server: " + path + " already exists and may hold keys that are in use: `purser-server secrets rotate` " +
+		"adds a key to it; for another keyset, choose another file\n"
 	if said != want || code != 1 {
 		t.Errorf("the message is %q, exit code %d; want %q", said, code, want)
 	}

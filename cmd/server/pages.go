@@ -29,9 +29,9 @@ type pagesFlags struct {
 func (c *serveCommand) validatePages() error {
 	switch {
 	case c.UIOIDCClient != "" && (c.Auth != "oidc" || c.PublicURL == "" || !c.UI):
-		return errors.New("--ui-oidc-client needs --auth=oidc, --public-url and the pages")
+		return errors.New("--ui-oidc-client requires --auth=oidc, --public-url and --ui")
 	case c.UIOIDCSecretFile != "" && c.UIOIDCClient == "":
-		return errors.New("--ui-oidc-secret-file needs --ui-oidc-client, whose secret it holds")
+		return errors.New("--ui-oidc-secret-file requires --ui-oidc-client")
 	}
 	return nil
 }
@@ -121,8 +121,8 @@ func (c *serveCommand) pagesKey() ([]byte, error) {
 		err = fmt.Errorf("%s has %d bytes and needs %d", path, len(key), minKey)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--ui-key-file: %w; (umask 077; head -c %d /dev/urandom >%s) makes a new one, with which "+
-			"users sign in again", err, minKey, path)
+		return nil, fmt.Errorf("--ui-key-file: %w; (umask 077; head -c %d /dev/urandom >%s) creates a new one; users "+
+			"then have to sign in again", err, minKey, path)
 	}
 	return key, nil
 }

@@ -100,7 +100,7 @@ type newKeysetCommand struct {
 	keysetFile `embed:""`
 }
 
-// Run is called by kong.
+// Run creates the keyset file. It does not overwrite one.
 func (c *newKeysetCommand) Run(stderr io.Writer) error {
 	kms, err := c.kms()
 	if err != nil {
@@ -108,13 +108,13 @@ func (c *newKeysetCommand) Run(stderr io.Writer) error {
 	}
 	err = secrets.Create(c.SecretsKeyset, kms)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists already, and may hold keys that are needed: `purser-server secrets rotate` adds a "+
-			"key to it; for another keyset, name another file", c.SecretsKeyset)
+		return fmt.Errorf("%s already exists and may hold keys that are in use: `purser-server secrets rotate` adds a "+
+			"key to it; for another keyset, choose another file", c.SecretsKeyset)
 	}
 	if err != nil {
 		return fmt.Errorf("create a keyset: %w", err)
 	}
-	_, err = fmt.Fprintf(stderr, "created %s; keep a copy: without it no secret can be decrypted\n", c.SecretsKeyset)
+	_, err = fmt.Fprintf(stderr, "created %s; back it up: secrets cannot be decrypted without it\n", c.SecretsKeyset)
 	return err //nolint:wrapcheck // of standard error
 }
 
@@ -122,7 +122,7 @@ type rotateKeysetCommand struct {
 	keysetFile `embed:""`
 }
 
-// Run is called by kong.
+// Run adds a key to the keyset file and makes it the primary one.
 func (c *rotateKeysetCommand) Run(stderr io.Writer) error {
 	kms, err := c.kms()
 	if err != nil {
@@ -132,6 +132,6 @@ func (c *rotateKeysetCommand) Run(stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("rotate the keyset: %w", err)
 	}
-	_, err = fmt.Fprintf(stderr, "key %d seals from now on; keep a copy of the file as it is now\n", primary)
+	_, err = fmt.Fprintf(stderr, "documents are encrypted with key %d from now on; back up the file again\n", primary)
 	return err //nolint:wrapcheck // of standard error
 }

@@ -57,7 +57,7 @@ type serveCommand struct {
 	logFlags      `embed:""`
 }
 
-// Validate is called by kong.
+// Validate checks flags that kong cannot check one by one.
 func (c *serveCommand) Validate() error {
 	return errors.Join(c.checkPublicURL(), c.validateDefaults(), c.authFlags.validate(), c.tlsFlags.validate(),
 		c.validatePages(), c.limitFlags.validate(), c.webhookFlags.validate())
@@ -84,7 +84,7 @@ func (c *serveCommand) defaults() revisions.Defaults {
 // maxLayouts bounds the graphs that are laid out at a time. Each may keep a core busy for some seconds.
 const maxLayouts = 2
 
-// Run is called by kong.
+// Run serves the API until ctx ends.
 func (c *serveCommand) Run(ctx context.Context, stderr io.Writer) error {
 	c.limitFlags = c.withDefaults(availableMemory(os.DirFS("/")))
 	c.boundMemory()
@@ -148,7 +148,7 @@ func (c *serveCommand) serveFrom(ctx context.Context, url string, l listeners, a
 	}
 	if c.DatabaseURL != "" {
 		log.InfoContext(ctx, "listening", "url", l.url())
-		report(starting("The server looks for its database"))
+		report(starting("The server is connecting to its database"))
 		begin()
 	}
 	handler, closeStore, err := c.handler(ctx, url, report, admission, pages, seen)

@@ -20,7 +20,7 @@ type tlsFlags struct {
 
 func (f *tlsFlags) validate() error {
 	if (f.TLSCert == "") != (f.TLSKey == "") || f.TLSClientCA != "" && f.TLSCert == "" {
-		return errors.New("--tls-cert and --tls-key go together, and --tls-client-ca needs both")
+		return errors.New("--tls-cert and --tls-key require each other, and --tls-client-ca requires both")
 	}
 	return nil
 }
@@ -39,10 +39,10 @@ func (f *tlsFlags) openTLS(log *slog.Logger) (*tls.Config, error) {
 		Parse: func(texts [][]byte) (*tls.Config, error) { return f.config(texts[0], texts[1], texts[2]) },
 		Report: func(_ *tls.Config, err error) {
 			if err != nil {
-				log.Error("the certificates have changed and cannot be used; the previous ones stay in use", "error", err)
+				log.Error("the changed certificates cannot be used; the previous ones remain in use", "error", err)
 				return
 			}
-			log.Info("the certificates have changed; new connections use them", "path", f.TLSCert)
+			log.Info("reloaded the certificates; new connections use them", "path", f.TLSCert)
 		},
 	})
 	if err != nil {
@@ -66,7 +66,7 @@ func (f *tlsFlags) config(certificate, key, clientCA []byte) (*tls.Config, error
 	if f.TLSClientCA != "" {
 		config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, x509.NewCertPool()
 		if !config.ClientCAs.AppendCertsFromPEM(clientCA) {
-			return nil, fmt.Errorf("%s has no certificate", f.TLSClientCA)
+			return nil, fmt.Errorf("%s contains no certificate", f.TLSClientCA)
 		}
 	}
 	return config, nil

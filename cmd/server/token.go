@@ -28,7 +28,7 @@ type newTokenCommand struct {
 // output is the standard output, as a type of its own for kong's bindings.
 type output struct{ io.Writer }
 
-// Run is called by kong.
+// Run adds a token to the tokens file and prints it.
 func (c *newTokenCommand) Run(stdout output, stderr io.Writer) error {
 	now := time.Now()
 	var expires time.Time
@@ -58,14 +58,14 @@ func (l *lifetime) UnmarshalText(text []byte) error {
 	if days, ok := strings.CutSuffix(string(text), "d"); ok {
 		n, err := strconv.Atoi(days)
 		if err != nil || n <= 0 || n > maxDays {
-			return errors.New("a number of days such as 90d is expected")
+			return errors.New("expected a number of days such as 90d")
 		}
 		*l = lifetime(n) * lifetime(day)
 		return nil
 	}
 	duration, err := time.ParseDuration(string(text))
 	if err != nil || duration <= 0 {
-		return errors.New("a time such as 90d or 12h is expected")
+		return errors.New("expected a duration such as 90d or 12h")
 	}
 	*l = lifetime(duration)
 	return nil

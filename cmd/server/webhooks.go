@@ -35,7 +35,7 @@ func (f webhookFlags) proxy() (*url.URL, error) {
 	}
 	u, err := url.Parse(f.WebhookProxy)
 	if err == nil && (u.Scheme != "http" && u.Scheme != "https" || u.Host == "") {
-		err = fmt.Errorf("%q is no http or https URL", f.WebhookProxy)
+		err = fmt.Errorf("%q is not an http or https URL", f.WebhookProxy)
 	}
 	return u, err
 }
@@ -60,7 +60,7 @@ func (f webhookFlags) deliver(ctx context.Context, db *store.Store, callers *web
 	const pause = time.Second
 	for len(f.WebhookAllow) > 0 && ctx.Err() == nil {
 		if err := db.Deliver(ctx, callers.Deliver, log); err != nil && ctx.Err() == nil {
-			log.ErrorContext(ctx, "webhooks cannot be called", "error", err.Error())
+			log.ErrorContext(ctx, "cannot call webhooks", "error", err.Error())
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):

@@ -54,7 +54,7 @@ func withEntry(old []byte, entry Token) ([]byte, error) {
 	text = blockyaml.Append(text, document.AppendJSON(nil, []any{entry.mapping()}))
 	after, err := parseTokens(text)
 	if err == nil && len(after) != len(before)+1 {
-		err = errors.New("its list does not go on at the end; write entries as '- id: …' at the start of a line")
+		err = errors.New("an entry cannot be appended to its list; write entries as '- id: …' at the start of a line")
 	}
 	return text, err
 }

@@ -46,7 +46,7 @@ func checkToken(token string) error {
 	}
 	for i := range len(token) {
 		if token[i] <= ' ' || token[i] > '~' {
-			return rejected("a token with characters that no token has")
+			return rejected("a token with invalid characters")
 		}
 	}
 	return nil
@@ -55,11 +55,11 @@ func checkToken(token string) error {
 // checkCaller returns c, or an error if it has no user, or has a text that is not safe in a header or a log line.
 func checkCaller(c Caller) (Caller, error) {
 	if c.UserID == "" {
-		return Caller{}, rejected("it names no user")
+		return Caller{}, rejected("it does not name a user")
 	}
 	for _, text := range append([]string{c.UserID, c.UserName, c.ProjectID, c.DomainID}, c.Roles...) {
 		if !isPlain(text) {
-			return Caller{}, rejected("a name, id or role in it is too long or has characters that cannot be printed")
+			return Caller{}, rejected("a name, id or role in it is too long or has unprintable characters")
 		}
 	}
 	return c, nil

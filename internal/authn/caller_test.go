@@ -44,11 +44,11 @@ func TestCheckCaller(t *testing.T) {
 		reason string
 	}{
 		"usual":          {Caller{UserID: "u-1", UserName: "Zoë Ångström", Roles: []string{"admin"}}, ""},
-		"nobody":         {Caller{UserName: "u"}, "no user"},
-		"line break":     {Caller{UserID: "u\nX"}, "printed"},
-		"role":           {Caller{UserID: "u", Roles: []string{"a\x1b[31m"}}, "printed"},
-		"not UTF-8":      {Caller{UserID: "u", ProjectID: "\xff"}, "printed"},
-		"turned around":  {Caller{UserID: "u\u202e"}, "printed"},
+		"nobody":         {Caller{UserName: "u"}, "not name a user"},
+		"line break":     {Caller{UserID: "u\nX"}, "unprintable"},
+		"role":           {Caller{UserID: "u", Roles: []string{"a\x1b[31m"}}, "unprintable"},
+		"not UTF-8":      {Caller{UserID: "u", ProjectID: "\xff"}, "unprintable"},
+		"turned around":  {Caller{UserID: "u\u202e"}, "unprintable"},
 		"too long":       {Caller{UserID: strings.Repeat("u", maxText+1)}, "too long"},
 		"as long as can": {Caller{UserID: strings.Repeat("u", maxText)}, ""},
 	} {
@@ -100,8 +100,8 @@ func TestFromCertificate(t *testing.T) {
 			certificate: x509.Certificate{DNSNames: []string{"host.example", "other"}},
 			want:        Caller{UserID: "host.example", UserName: "host.example"},
 		},
-		"nobody":        {certificate: x509.Certificate{}, reason: "no user"},
-		"control":       {certificate: x509.Certificate{Subject: pkix.Name{CommonName: "a\nb"}}, reason: "printed"},
+		"nobody":        {certificate: x509.Certificate{}, reason: "not name a user"},
+		"control":       {certificate: x509.Certificate{Subject: pkix.Name{CommonName: "a\nb"}}, reason: "unprintable"},
 		"expired":       {certificate: x509.Certificate{NotAfter: epoch.Add(-time.Second)}, reason: "expired"},
 		"not yet valid": {certificate: x509.Certificate{NotBefore: epoch.Add(time.Second)}, reason: "not yet valid"},
 	} {
@@ -124,9 +124,9 @@ func TestFromCertificate(t *testing.T) {
 
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
-	err := unavailable(errors.New("dial tcp: refused"), "Keystone does not answer")
+	err := unavailable(errors.New("dial tcp: refused"), "Keystone does not respond")
 	wantUnavailable(t, err)
-	if err.Error() != "Keystone does not answer" {
+	if err.Error() != "Keystone does not respond" {
 		t.Error("the cause is shown:", err)
 	}
 }

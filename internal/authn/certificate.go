@@ -18,7 +18,7 @@ const rolePrefix = "role:"
 // organizational units of the form role:NAME, as in policies: OU=role:admin. An error is a *Rejected.
 func FromCertificate(certificate *x509.Certificate, now time.Time) (Caller, error) {
 	if now.Before(certificate.NotBefore) || now.After(certificate.NotAfter) {
-		return Caller{}, rejected("the certificate is expired or not yet valid")
+		return Caller{}, rejected("the certificate has expired or is not yet valid")
 	}
 	user := userOf(certificate)
 	caller := Caller{UserID: user, UserName: user}

@@ -20,7 +20,7 @@ func (c claims) checkTime(now time.Time) error {
 		}
 		seconds, ok := value.(float64)
 		if !ok || seconds > float64(now.Add(skew).Unix()) {
-			return rejected("it is not valid yet")
+			return rejected("it is not yet valid")
 		}
 	}
 	return nil

@@ -69,7 +69,7 @@ func (k *issuerKeys) candidates(ctx context.Context, id, algorithm string) ([]cr
 		select {
 		case <-k.fetchOnce(ctx):
 		case <-ctx.Done():
-			return nil, unavailable(ctx.Err(), "The issuer of the token does not answer")
+			return nil, unavailable(ctx.Err(), "The issuer of the token does not respond")
 		}
 		known = k.state.Load()
 	}
@@ -77,9 +77,9 @@ func (k *issuerKeys) candidates(ctx context.Context, id, algorithm string) ([]cr
 		return keys, nil
 	}
 	if known.err != nil {
-		return nil, unavailable(known.err, "The issuer of the token does not answer")
+		return nil, unavailable(known.err, "The issuer of the token does not respond")
 	}
-	return nil, rejected("it is signed with a key that the issuer does not have")
+	return nil, rejected("it is signed with a key that the issuer does not publish")
 }
 
 func (k *issuerKeys) since(t time.Time) time.Duration { return k.now().Sub(t) }
@@ -112,7 +112,7 @@ func (k *issuerKeys) store(ctx context.Context, known *keyState, keys []jose.JSO
 	k.state.Store(next)
 	switch {
 	case err != nil && (known.err == nil || brief(known.err) != brief(err)):
-		k.log.ErrorContext(ctx, "the keys of the issuer cannot be fetched; its tokens count only if their key is known",
+		k.log.ErrorContext(ctx, "cannot fetch the issuer's keys; only tokens signed with a known key are accepted",
 			"issuer", k.issuer, "error", brief(err))
 	case err == nil && (known.err != nil || known.tried.IsZero()):
 		k.log.InfoContext(ctx, "the issuer answers", "issuer", k.issuer, "keys", len(keys))
@@ -132,7 +132,7 @@ func (k *issuerKeys) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 		return nil, fmt.Errorf("discover the issuer: %w", err)
 	}
 	if strings.HasPrefix(k.issuer, "https:") && !strings.HasPrefix(metadata.Keys, "https:") {
-		return nil, errors.New("the issuer's jwks_uri is not https, as the issuer is")
+		return nil, errors.New("the issuer uses https, but its jwks_uri does not")
 	}
 	return k.fetchKeys(ctx, metadata.Keys)
 }
@@ -173,7 +173,7 @@ func parseKeys(text []byte) (keys []jose.JSONWebKey, err error) {
 		}
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("the issuer has no key that can be used here")
+		return nil, errors.New("the issuer has no usable key")
 	}
 	return keys, nil
 }

@@ -72,7 +72,7 @@ func NewKeystone(config KeystoneConfig) (*Keystone, error) {
 	}, nil
 }
 
-// Authenticate implements Authenticator. While Keystone does not answer, its answers of the last minute are used.
+// Authenticate implements Authenticator. While Keystone does not respond, its answers of the last minute are used.
 func (k *Keystone) Authenticate(ctx context.Context, token string) (Caller, error) {
 	if err := checkToken(token); err != nil {
 		return Caller{}, err
@@ -97,7 +97,7 @@ func (k *Keystone) Authenticate(ctx context.Context, token string) (Caller, erro
 	}
 }
 
-func noAnswer(cause error) error { return unavailable(cause, "Keystone does not answer") }
+func noAnswer(cause error) error { return unavailable(cause, "Keystone does not respond") }
 
 // ask validates a token within the rate limits and caches the result.
 func (k *Keystone) ask(ctx context.Context, token string, hash document.Digest) (Caller, error) {
@@ -119,7 +119,7 @@ func (k *Keystone) ask(ctx context.Context, token string, hash document.Digest) 
 }
 
 // errServiceToken is the error for a service token that Keystone no longer accepts.
-var errServiceToken = errors.New("Keystone refuses Purser's own token")
+var errServiceToken = errors.New("Keystone rejects Purser's own token")
 
 // validate looks a token up, and once more with a new service token if Keystone refuses the present one.
 func (k *Keystone) validate(ctx context.Context, token string) (Caller, time.Time, error) {
@@ -159,7 +159,7 @@ func (k *Keystone) lookUp(ctx context.Context, service, token string) (Caller, t
 		}
 		return answer.caller(k.cache.now())
 	case http.StatusNotFound:
-		return Caller{}, time.Time{}, rejected("Keystone does not know it")
+		return Caller{}, time.Time{}, rejected("it is unknown to Keystone")
 	case http.StatusUnauthorized:
 		return Caller{}, time.Time{}, noAnswer(errServiceToken)
 	}
@@ -192,7 +192,7 @@ func (a *keystoneAnswer) caller(now time.Time) (Caller, time.Time, error) {
 		return Caller{}, time.Time{}, noAnswer(errors.New("expires_at is not a time"))
 	}
 	if !now.Before(ends) {
-		return Caller{}, time.Time{}, rejected("it is expired by Purser's clock")
+		return Caller{}, time.Time{}, rejected("it has expired by Purser's clock")
 	}
 	user := a.Token.User
 	caller := Caller{UserID: user.ID, UserName: user.Name, ProjectID: a.Token.Project.ID, DomainID: user.Domain.ID}

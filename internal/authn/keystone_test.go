@@ -265,10 +265,10 @@ func TestKeystone_Authenticate_rejects(t *testing.T) {
 	k.set("nobody-nobody", said("", "alice", "p-1", epoch.Add(time.Hour)))
 	k.set("newline-newline", said("u\n", "alice", "p-1", epoch.Add(time.Hour)))
 	for name, c := range map[string]struct{ token, reason string }{
-		"unknown":  {"gAAAAA-unknown-unknown-unknown", "does not know"},
+		"unknown":  {"gAAAAA-unknown-unknown-unknown", "unknown to"},
 		"expired":  {old, "expired"},
-		"no user":  {"nobody-nobody", "no user"},
-		"control":  {"newline-newline", "printed"},
+		"no user":  {"nobody-nobody", "not name a user"},
+		"control":  {"newline-newline", "unprintable"},
 		"empty":    {"", "no token"},
 		"header":   {"gAAAAA-token\r\nX-Roles: admin", "characters"},
 		"too long": {strings.Repeat("a", maxToken+1), "16 KiB"},
@@ -299,8 +299,8 @@ func TestKeystone_Authenticate_remembers(t *testing.T) {
 	const late = "gAAAAA-not-yet-known"
 	_ = ask(long, 1)
 	_ = ask(short, 1)
-	wantRejected(t, ask(late, 1), "does not know", late)
-	wantRejected(t, ask(late, 0), "does not know", late)
+	wantRejected(t, ask(late, 1), "unknown to", late)
+	wantRejected(t, ask(late, 0), "unknown to", late)
 	k.set(late, said("u-2", "late", "p-1", epoch.Add(time.Hour)))
 	k.revoke(long)
 
@@ -315,7 +315,7 @@ func TestKeystone_Authenticate_remembers(t *testing.T) {
 		t.Error("a revoked token counts for less than a minute:", err)
 	}
 	k.clock.advance(time.Second)
-	wantRejected(t, ask(long, 1), "does not know", long)
+	wantRejected(t, ask(long, 1), "unknown to", long)
 }
 
 func TestKeystone_Authenticate_isDown(t *testing.T) {

@@ -30,10 +30,10 @@ func newLimiter(now func() time.Time) *limiter {
 // acquire waits for a slot until ctx ends. It fails at once if the rate is exceeded, because a queue would only grow.
 func (l *limiter) acquire(ctx context.Context) (release func(), err error) {
 	if !l.rate.AllowN(l.now(), 1) {
-		return nil, errors.New("more tokens than may be asked about in a second")
+		return nil, errors.New("the rate limit for checking tokens is exceeded")
 	}
 	if err := l.slots.Acquire(ctx, 1); err != nil {
-		return nil, fmt.Errorf("wait to ask about a token: %w", err)
+		return nil, fmt.Errorf("wait to check a token: %w", err)
 	}
 	return func() { l.slots.Release(1) }, nil
 }

@@ -51,7 +51,7 @@ func NewOIDC(config OIDCConfig) (*OIDC, error) {
 		return nil, fmt.Errorf("OpenID Connect issuer: %w", err)
 	}
 	if config.Audience == "" {
-		return nil, errors.New("OpenID Connect audience: without one, tokens for other services would count")
+		return nil, errors.New("OpenID Connect audience: without one, tokens for other services would be accepted")
 	}
 	for claim, usual := range map[*string]string{
 		&config.UserClaim: "sub", &config.NameClaim: "preferred_username", &config.RolesClaim: "roles",
@@ -151,14 +151,14 @@ func parseHeader(token string) (h header, err error) {
 // reasonOf describes a verification error. It does not use the error's text, which contains parts of the token.
 func reasonOf(err error) string {
 	if _, ok := errors.AsType[*oidc.TokenExpiredError](err); ok {
-		return "it is expired"
+		return "it has expired"
 	}
 	for beginning, reason := range map[string]string{
 		"oidc: malformed jwt":                           "it is malformed",
 		"failed to verify signature":                    "its signature is wrong",
 		"oidc: id token issued by a different provider": "it is from another issuer",
 		"oidc: expected audience":                       "it is for another audience",
-		"oidc: current time":                            "it is not valid yet",
+		"oidc: current time":                            "it is not yet valid",
 		"oidc: failed to unmarshal claims":              "its claims cannot be read",
 	} {
 		if strings.HasPrefix(err.Error(), beginning) {

@@ -176,35 +176,35 @@ func TestOIDC_Authenticate_rejects(t *testing.T) {
 		"expired":           {with("exp", epoch.Add(-skew-time.Second).Unix()), "expired"},
 		"never expires":     {with("exp", nil), "expired"},
 		"expiry of text":    {with("exp", "never"), "claims cannot be read"},
-		"not yet valid":     {with("nbf", epoch.Add(skew+time.Second).Unix()), "not valid yet"},
-		"far from valid":    {with("nbf", epoch.Add(time.Hour).Unix()), "not valid yet"},
-		"from the future":   {with("iat", epoch.Add(skew+time.Second).Unix()), "not valid yet"},
+		"not yet valid":     {with("nbf", epoch.Add(skew+time.Second).Unix()), "not yet valid"},
+		"far from valid":    {with("nbf", epoch.Add(time.Hour).Unix()), "not yet valid"},
+		"from the future":   {with("iat", epoch.Add(skew+time.Second).Unix()), "not yet valid"},
 		"nbf of text":       {with("nbf", "x"), "claims cannot be read"},
 		"other audience":    {with("aud", "other"), "another audience"},
 		"no audience":       {with("aud", nil), "another audience"},
 		"other issuer":      {with("iss", "https://id.example"), "another issuer"},
 		"issuer with slash": {with("iss", i.url+"/"), "another issuer"},
-		"no user":           {with("sub", nil), "no user"},
-		"empty user":        {with("sub", ""), "no user"},
+		"no user":           {with("sub", nil), "not name a user"},
+		"empty user":        {with("sub", ""), "not name a user"},
 		"user of numbers":   {with("sub", 12), "claims cannot be read"},
 		"roles of numbers":  {with("roles", []int{1}), "roles is neither"},
 		"roles as a map":    {with("roles", map[string]any{"admin": true}), "roles is neither"},
 		"name of numbers":   {with("preferred_username", 12), "preferred_username is not a string"},
-		"user with newline": {with("sub", "u\nX-Roles: admin"), "printed"},
+		"user with newline": {with("sub", "u\nX-Roles: admin"), "unprintable"},
 		"logout token":      {with("events", map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}}), "another purpose"},
 		"alg none":          {unsigned(`{"alg":"none"}`, i.said(nil), nil), "private key"},
 		"alg None":          {unsigned(`{"alg":"None","kid":"rsa"}`, i.said(nil), nil), "private key"},
 		"alg missing":       {unsigned(`{"kid":"rsa"}`, i.said(nil), nil), "private key"},
 		"alg twice":         {unsigned(`{"alg":"none","alg":"RS256","kid":"rsa"}`, i.said(nil), []byte("x")), "malformed"},
 		"symmetric":         {i.symmetric(), "private key"},
-		"other family":      {strings.Join([]string{base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"ES256","kid":"rsa"}`)), parts[1], parts[2]}, "."), "does not have"},
+		"other family":      {strings.Join([]string{base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"ES256","kid":"rsa"}`)), parts[1], parts[2]}, "."), "does not publish"},
 		"stranger's key":    {oidctest.SignIDToken(stranger, "rsa", oidc.RS256, i.said(nil)), "signature is wrong"},
 		"no kid, stranger":  {oidctest.SignIDToken(stranger, "", oidc.RS256, i.said(nil)), "signature is wrong"},
 		"key of its own":    {unsigned(`{"alg":"RS256","kid":"rsa","jwk":{"kty":"RSA","n":"AQAB","e":"AQAB"}}`, i.said(nil), []byte("x")), "signature is wrong"},
 		"key elsewhere":     {unsigned(`{"alg":"RS256","kid":"rsa","jku":"http://evil.example"}`, i.said(nil), []byte("x")), "signature is wrong"},
 		"critical":          {unsigned(`{"alg":"RS256","kid":"rsa","crit":["exp"],"exp":1}`, i.said(nil), []byte("x")), "wrong"},
 		"other type":        {unsigned(`{"alg":"RS256","kid":"rsa","typ":"logout+jwt"}`, i.said(nil), nil), "another purpose"},
-		"unknown kid":       {oidctest.SignIDToken(i.private["rsa"], "gone", oidc.RS256, i.said(nil)), "does not have"},
+		"unknown kid":       {oidctest.SignIDToken(i.private["rsa"], "gone", oidc.RS256, i.said(nil)), "does not publish"},
 		"claims changed":    {parts[0] + "." + base64.RawURLEncoding.EncodeToString([]byte(i.said(map[string]any{"sub": "root"}))) + "." + parts[2], "signature is wrong"},
 		"no signature":      {parts[0] + "." + parts[1] + ".", "wrong"},
 		"two parts":         {parts[0] + "." + parts[1], "not a JSON Web Token"},
@@ -413,7 +413,7 @@ func TestOIDC_Authenticate_keysGetOld(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		token := i.token(map[string]any{"jti": n}) // which is not remembered
 		if _, err := o.Authenticate(t.Context(), token); err != nil {
-			wantRejected(t, err, "does not have", token)
+			wantRejected(t, err, "does not publish", token)
 			break
 		}
 		if time.Now().After(deadline) {

@@ -82,10 +82,10 @@ func (s *serviceToken) store(ctx context.Context, known, next *serviceState) {
 	s.state.Store(next)
 	switch {
 	case next.err != nil && (known.err == nil || known.err.Error() != next.err.Error()):
-		s.log.ErrorContext(ctx, "Purser cannot sign in to Keystone; only tokens that were checked a moment ago count",
+		s.log.ErrorContext(ctx, "cannot sign in to Keystone; only tokens checked a moment ago are accepted",
 			"url", s.address, "error", next.err.Error())
 	case next.err == nil && (known.err != nil || known.tried.IsZero()):
-		s.log.InfoContext(ctx, "Purser has signed in to Keystone", "url", s.address)
+		s.log.InfoContext(ctx, "signed in to Keystone", "url", s.address)
 	}
 }
 
@@ -117,7 +117,7 @@ func (s *serviceToken) signIn(ctx context.Context) (token string, ends time.Time
 		return "", time.Time{}, errors.New("sign in: expires_at is not a time")
 	}
 	if !s.now().Add(renewBefore).Before(ends) {
-		return "", time.Time{}, errors.New("sign in: the token ends at once; do the clocks agree?")
+		return "", time.Time{}, errors.New("sign in: the token expires at once; are the clocks synchronized?")
 	}
 	return token, ends, nil
 }

@@ -67,7 +67,7 @@ func parseTokens(text []byte) ([]Token, error) {
 	}
 	list, ok := value.([]any)
 	if !ok && value != nil {
-		return nil, errors.New("a list of tokens is expected")
+		return nil, errors.New("expected a list of tokens")
 	}
 	tokens := make([]Token, 0, len(list))
 	ids, hashes := make(map[string]bool, len(list)), make(map[document.Digest]bool, len(list))
@@ -88,7 +88,7 @@ func parseTokens(text []byte) ([]Token, error) {
 func tokenOf(item any) (t Token, err error) {
 	members, ok := item.(document.Mapping)
 	if !ok {
-		return Token{}, errors.New("a mapping is expected")
+		return Token{}, errors.New("expected a mapping")
 	}
 	for _, member := range members {
 		if err := t.set(member.Key, member.Value); err != nil {
@@ -115,7 +115,7 @@ func (t *Token) set(key string, value any) (err error) {
 	case "sha256":
 		t.Hash, err = hashOf(value)
 	default: // the value is not shown: it may be a misplaced token
-		return errors.New("a key other than id, user, project, roles, created, expires, sha256")
+		return errors.New("unknown key; the keys are id, user, project, roles, created, expires and sha256")
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
@@ -125,7 +125,7 @@ func (t *Token) set(key string, value any) (err error) {
 
 func (t *Token) check() error {
 	if t.ID == "" || !isPlain(t.ID) || t.Created.IsZero() || t.Hash.IsZero() {
-		return errors.New("it needs an id, user, created and sha256")
+		return errors.New("id, user, created and sha256 are required")
 	}
 	_, err := checkCaller(t.caller())
 	return err
@@ -138,7 +138,7 @@ func (t *Token) caller() Caller {
 func textOf(value any) (string, error) {
 	text, ok := value.(string)
 	if !ok || text == "" {
-		return "", errors.New("a string is expected (quote a value that looks like a number)")
+		return "", errors.New("expected a string (quote a value that looks like a number)")
 	}
 	return text, nil
 }
@@ -146,7 +146,7 @@ func textOf(value any) (string, error) {
 func textsOf(value any) ([]string, error) {
 	list, ok := value.([]any)
 	if !ok {
-		return nil, errors.New("a list of texts is expected")
+		return nil, errors.New("expected a list of strings")
 	}
 	texts := make([]string, 0, len(list))
 	for _, item := range list {
@@ -166,7 +166,7 @@ func timeOf(value any) (time.Time, error) {
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil || t.IsZero() {
-		return time.Time{}, errors.New("a time such as 2026-01-31T00:00:00Z is expected")
+		return time.Time{}, errors.New("expected a time such as 2026-01-31T00:00:00Z")
 	}
 	return t.UTC(), nil
 }
@@ -175,7 +175,7 @@ func hashOf(value any) (hash document.Digest, err error) {
 	text, _ := value.(string)
 	raw, err := hex.DecodeString(text)
 	if err != nil || len(raw) != len(hash) {
-		return hash, errors.New("64 hexadecimal digits are expected")
+		return hash, errors.New("expected 64 hexadecimal digits")
 	}
 	return document.Digest(raw), nil
 }

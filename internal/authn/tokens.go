@@ -37,11 +37,11 @@ func OpenTokens(path string, now func() time.Time, log *slog.Logger) (*Tokens, e
 		},
 		Report: func(known map[document.Digest]Token, err error) {
 			if err != nil {
-				log.Error("THE TOKEN FILE CANNOT BE USED: the tokens read before go on to count, and what was revoked "+
-					"since still counts", "path", path, "error", err.Error())
+				log.Error("THE TOKENS FILE CANNOT BE USED: the tokens read before are still accepted, those revoked "+
+					"since included", "path", path, "error", err.Error())
 				return
 			}
-			log.Info("the token file was read again", "path", path, "tokens", len(known))
+			log.Info("reloaded the tokens file", "path", path, "tokens", len(known))
 		},
 	})
 	if err != nil {
@@ -64,14 +64,14 @@ func (t *Tokens) Authenticate(_ context.Context, token string) (Caller, error) {
 		return Caller{}, err
 	}
 	if len(token) != tokenLength || !strings.HasPrefix(token, tokenPrefix) {
-		return Caller{}, rejected("not a token of Purser's own")
+		return Caller{}, rejected("not a token that Purser issued")
 	}
 	entry, known := t.known.Current()[sha256.Sum256([]byte(token))]
 	switch {
 	case !known:
 		return Caller{}, rejected("an unknown token")
 	case !entry.Expires.IsZero() && !t.now().Before(entry.Expires):
-		return Caller{}, rejected("token " + entry.ID + " is expired")
+		return Caller{}, rejected("token " + entry.ID + " has expired")
 	}
 	return entry.caller(), nil
 }

@@ -68,8 +68,8 @@ func TestTokens_Authenticate(t *testing.T) {
 	for token, reason := range map[string]string{
 		"":                         "no token",
 		stranger:                   "unknown",
-		alice[:len(alice)-1]:       "not a token of Purser's",
-		"prs-" + alice[4:]:         "not a token of Purser's",
+		alice[:len(alice)-1]:       "not a token that Purser issued",
+		"prs-" + alice[4:]:         "not a token that Purser issued",
 		alice + " ":                "characters",
 		strings.Repeat("a", 1<<20): "16 KiB",
 	} {
@@ -78,7 +78,7 @@ func TestTokens_Authenticate(t *testing.T) {
 	}
 	c.advance(time.Hour)
 	_, err := tokens.Authenticate(t.Context(), bob)
-	wantRejected(t, err, "is expired", bob)
+	wantRejected(t, err, "has expired", bob)
 	for _, token := range []string{alice, bob, stranger} {
 		wantNothingOf(t, token, j.String())
 	}
@@ -131,7 +131,7 @@ func TestTokens_Authenticate_readsChanges(t *testing.T) {
 	if !accepted(alice) || accepted(bob) {
 		t.Error("a revoked token counts, or another does not")
 	}
-	if text := j.String(); !strings.HasSuffix(text, "tokens=1\n") || !strings.Contains(text, "was read again") {
+	if text := j.String(); !strings.HasSuffix(text, "tokens=1\n") || !strings.Contains(text, "reloaded") {
 		t.Error("nothing says that the file is fine again:", j)
 	}
 }
@@ -216,19 +216,19 @@ func TestParseTokens(t *testing.T) {
 		"one":          {entry, ""},
 		"JSON":         {`[{"id":"a","user":"u","roles":[],"created":"2026-01-31T12:00:00+02:00","sha256":"` + hash + `"}]`, ""},
 		"mapping":      {"tokens: []", "a list"},
-		"text":         {"- prs_x", "token 1: a mapping"},
-		"no user":      {strings.Replace(entry, "user: u", "project: p", 1), "no user"},
-		"no hash":      {strings.Replace(entry, "  sha256: "+hash, "", 1), "needs an id"},
-		"number":       {strings.Replace(entry, "user: u", "user: 12", 1), "user: a string"},
-		"one role":     {strings.Replace(entry, "[r]", "r", 1), "roles: a list"},
-		"role":         {strings.Replace(entry, "[r]", "[{}]", 1), "roles: a string"},
-		"date":         {strings.Replace(entry, "2026-01-31T12:00:00Z", "soon", 1), "created: a time"},
+		"text":         {"- prs_x", "token 1: expected a mapping"},
+		"no user":      {strings.Replace(entry, "user: u", "project: p", 1), "not name a user"},
+		"no hash":      {strings.Replace(entry, "  sha256: "+hash, "", 1), "are required"},
+		"number":       {strings.Replace(entry, "user: u", "user: 12", 1), "user: expected a string"},
+		"one role":     {strings.Replace(entry, "[r]", "r", 1), "roles: expected a list"},
+		"role":         {strings.Replace(entry, "[r]", "[{}]", 1), "roles: expected a string"},
+		"date":         {strings.Replace(entry, "2026-01-31T12:00:00Z", "soon", 1), "created: expected a time"},
 		"short hash":   {strings.Replace(entry, hash, hash[2:], 1), "64 hex"},
 		"long hash":    {strings.Replace(entry, hash, hash+"aa", 1), "64 hex"},
 		"odd hash":     {strings.Replace(entry, hash, hash+"a", 1), "64 hex"},
 		"no hex":       {strings.Replace(entry, hash, "x"+hash[1:], 1), "64 hex"},
-		"misspelt":     {entry + "  expire: 2026-01-31T12:00:00Z\n", "a key other than"},
-		"control":      {strings.Replace(entry, "user: u", `user: "u\n"`, 1), "printed"},
+		"misspelt":     {entry + "  expire: 2026-01-31T12:00:00Z\n", "unknown key"},
+		"control":      {strings.Replace(entry, "user: u", `user: "u\n"`, 1), "unprintable"},
 		"twice":        {entry + entry, "token 2: its id or sha256"},
 		"two in one":   {entry + "---\n" + entry, "one document"},
 		"alias of one": {"- &a {id: a, user: u, created: 2026-01-31T12:00:00Z, sha256: " + hash + "}\n- *a", "token 2"},
@@ -329,7 +329,7 @@ func TestAppendToken_refuses(t *testing.T) {
 		"indented":   {"  - {id: a, user: u, created: 2026-01-31T12:00:00Z, sha256: " + hash + "}\n", 0o600, good, "append a token"},
 		"broken":     {"a: b\n", 0o600, good, "cannot be read"},
 		"readable":   {"", 0o644, good, "chmod 600"},
-		"no user":    {"", 0o600, nobody, "a string is expected"},
+		"no user":    {"", 0o600, nobody, "expected a string"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

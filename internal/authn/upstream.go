@@ -46,9 +46,9 @@ func checkURL(text string) error {
 	address, err := url.Parse(text)
 	switch {
 	case err != nil, address.Scheme != "https" && address.Scheme != "http", address.Host == "":
-		return errors.New("an address such as https://id.example is expected")
+		return errors.New("expected an address such as https://id.example")
 	case address.User != nil:
-		return errors.New("an address must not hold a user or password")
+		return errors.New("an address must not contain a user or password")
 	case address.RawQuery != "" || address.Fragment != "":
 		return fmt.Errorf("the address %s has a query or a fragment", address.Redacted())
 	}

@@ -10,6 +10,7 @@ import (
 
 	"purser/internal/check"
 	"purser/internal/queries"
+	"purser/internal/validations"
 )
 
 func file(name, text string) check.File {
@@ -300,7 +301,7 @@ func TestCheck_secrets(t *testing.T) {
 	wrong := run(t, check.New(check.Options{}), file("s.yaml", layers+schema+secret("{size: 72}")), file("t.yaml", both))
 	want := []string{
 		"t.yaml:2:1 error rendered-schema: " + withheld,
-		"t.yaml:4:13 error rendered-schema: Sanitized to avoid exposing secret.",
+		"t.yaml:4:13 error rendered-schema: " + validations.Unquoted(".properties.own.type"),
 	}
 	if diff := cmp.Diff(want, lines(wrong)); diff != "" {
 		t.Errorf("one value is secret, and another is not (-want +got)\n%s", diff)
@@ -324,9 +325,9 @@ func TestCheck_chain(t *testing.T) {
 		"properties: {size: {maximum: 100}, list: {items: {type: integer}}}}}", 1)
 	report := run(t, check.New(check.Options{}), file("a.yaml", layers+schema), file("b.yaml", "# here\n"+source), file("c.yaml", widget))
 	want := []string{
-		"b.yaml:6:3 error rendered-schema: Sanitized to avoid exposing secret. < c.yaml:8 < c.yaml:2",
-		"b.yaml:7:11 error rendered-schema: Sanitized to avoid exposing secret. < c.yaml:8 < c.yaml:2",
-		"b.yaml:8:18 error rendered-schema: Sanitized to avoid exposing secret. < c.yaml:8 < c.yaml:2",
+		"b.yaml:6:3 error rendered-schema: " + validations.Unquoted(".properties.taken.additionalProperties") + " < c.yaml:8 < c.yaml:2",
+		"b.yaml:7:11 error rendered-schema: " + validations.Unquoted(".properties.taken.properties.size.maximum") + " < c.yaml:8 < c.yaml:2",
+		"b.yaml:8:18 error rendered-schema: " + validations.Unquoted(".properties.taken.properties.list.items.type") + " < c.yaml:8 < c.yaml:2",
 	}
 	got := slices.DeleteFunc(lines(report), func(line string) bool { return strings.Contains(line, "no-schema") })
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -26,7 +26,7 @@ func (r *run) describe(ctx context.Context, draft revisions.Draft) error {
 		byIdentity[item.Document.Identity] = i
 	}
 	x := &tracer{run: r, documents: draft.Documents}
-	found := queries.Foretold(draft.Preview, queries.FindingQuery{Limit: math.MaxInt}).Findings
+	found := queries.PreviewFindings(draft.Preview, queries.FindingQuery{Limit: math.MaxInt}).Findings
 	found = x.open(ctx, found, byIdentity)
 	if err := queries.Locate(ctx, found, draft.Written); err != nil {
 		return err
@@ -41,8 +41,8 @@ func (r *run) describe(ctx context.Context, draft revisions.Draft) error {
 		}
 		finding.Place = r.place(r.of[item], f.At)
 		for _, other := range f.Others {
-			if i, known := byIdentity[other]; known {
-				at := r.place(r.of[i], r.position(i, f.Place()))
+			if i, known := byIdentity[other.Identity]; known {
+				at := r.place(r.of[i], other.At)
 				finding.Chain = append(finding.Chain, Step{at, other.String() + " is in the cycle too"})
 			}
 		}

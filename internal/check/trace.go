@@ -64,7 +64,7 @@ func (x *tracer) open(ctx context.Context, found []queries.Finding, items map[do
 			item, known := items[f.Document]
 			switch {
 			case known && x.isOpen(ctx, item, &f):
-				f.Message = validations.Sanitized
+				f.Message = validations.Unquoted(f.Rule)
 			case known && closed[f.Document]:
 				continue
 			default:

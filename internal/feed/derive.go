@@ -15,10 +15,10 @@ import (
 // batch, its last verdict is that of its creation or else the present one, which is not a change. A change that only
 // events of a later batch have caused is left to that batch.
 func derive(defaults revisions.Defaults, batch Batch) (derived Derived) {
-	told, judged := readBatch(batch)
+	last, judged := readBatch(batch)
 	for _, revision := range batch.Evidence.Revisions {
 		now, verdict := judge(defaults, batch, revision)
-		before, known := told[revision.ID]
+		before, known := last[revision.ID]
 		watched := len(revision.Tags) > 0 || judged[revision.ID]
 		changed := known && before.Stamp == now.Stamp && before.Status != "" && before.Status != now.Status
 		switch {
@@ -49,15 +49,15 @@ func (v Verdict) until(now time.Time) Verdict {
 // readBatch returns the verdicts that were reported before the batch or with which it creates revisions, and the
 // revisions whose verdicts are due or had a result posted while they were the newest or tagged, even if they no longer
 // are.
-func readBatch(batch Batch) (told map[int64]Verdict, judged map[int64]bool) {
-	told, judged = maps.Clone(batch.Told), map[int64]bool{}
+func readBatch(batch Batch) (last map[int64]Verdict, judged map[int64]bool) {
+	last, judged = maps.Clone(batch.Verdicts), map[int64]bool{}
 	newest := batch.Head
 	for _, event := range slices.Backward(batch.Events) {
 		if event.Type == events.RevisionCreated {
 			newest = event.Revision - 1 // revision numbers are consecutive
 		}
 	}
-	for revision, verdict := range told {
+	for revision, verdict := range last {
 		judged[revision] = !verdict.Due.IsZero() && verdict.Due.Before(batch.Evidence.Now)
 	}
 	for i, event := range batch.Events {
@@ -66,7 +66,7 @@ func readBatch(batch Batch) (told map[int64]Verdict, judged map[int64]bool) {
 			newest = event.Revision
 			if made, err := events.ReadCreated(event.Data); err == nil {
 				stamp, _ := revisions.ParseStamp(made.Stamp) // zero if invalid; no revision has stamp zero
-				told[newest] = Verdict{Revision: newest, Stamp: stamp, Status: made.Status}
+				last[newest] = Verdict{Revision: newest, Stamp: stamp, Status: made.Status}
 			}
 		case events.ValidationPosted:
 			judged[event.Revision] = judged[event.Revision] || event.Revision == newest ||
@@ -77,7 +77,7 @@ func readBatch(batch Batch) (told map[int64]Verdict, judged map[int64]bool) {
 			events.WebhookPing:
 		}
 	}
-	return told, judged
+	return last, judged
 }
 
 // judge returns the present verdict on a revision.

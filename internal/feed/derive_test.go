@@ -36,11 +36,11 @@ func TestDerive(t *testing.T) {
 		return events.Created{Revision: 7, Stamp: stamp.String(), Status: "failure"}.Event(events.Counts{})
 	}
 	next := events.Created{Revision: 8, Status: "success"}.Event(events.Counts{})
-	told := func(status string, stamp revisions.Stamp) map[int64]Verdict {
+	last := func(status string, stamp revisions.Stamp) map[int64]Verdict {
 		return map[int64]Verdict{7: {Revision: 7, Stamp: stamp, Status: status}}
 	}
 	for name, c := range map[string]struct {
-		told     map[int64]Verdict
+		verdicts map[int64]Verdict
 		events   []events.Event
 		outcomes map[int64][]validations.Outcome
 		after    time.Duration // noon
@@ -50,21 +50,21 @@ func TestDerive(t *testing.T) {
 		keeps    []Verdict
 	}{
 		"a result": {
-			told: told("failure", stamp), events: []events.Event{posted}, outcomes: success, head: 7,
+			verdicts: last("failure", stamp), events: []events.Event{posted}, outcomes: success, head: 7,
 			want:  `{"revision":7,"stamp":"fffffffffffffffc","from":"failure","to":"success","because":[]}`,
 			keeps: []Verdict{{7, stamp, "success", noon.Add(time.Hour)}},
 		},
 		"an expiry": {
-			told: map[int64]Verdict{7: {7, stamp, "success", noon.Add(time.Hour)}}, outcomes: success, head: 7, after: time.Hour + 1,
+			verdicts: map[int64]Verdict{7: {7, stamp, "success", noon.Add(time.Hour)}}, outcomes: success, head: 7, after: time.Hour + 1,
 			want:  `{"revision":7,"stamp":"fffffffffffffffc","from":"success","to":"failure","because":["v-validation: expired (policy p)"]}`,
 			keeps: []Verdict{{7, stamp, "failure", time.Time{}}},
 		},
 		"not yet an expiry": {
-			told: told("success", stamp), outcomes: success, head: 7, after: time.Hour,
+			verdicts: last("success", stamp), outcomes: success, head: 7, after: time.Hour,
 			keeps: []Verdict{{7, stamp, "success", noon.Add(time.Hour)}},
 		},
 		"the same verdict": {
-			told: told("failure", stamp), events: []events.Event{posted}, outcomes: failure, head: 7,
+			verdicts: last("failure", stamp), events: []events.Event{posted}, outcomes: failure, head: 7,
 			keeps: []Verdict{{7, stamp, "failure", time.Time{}}},
 		},
 		"made and judged at once": {
@@ -77,11 +77,11 @@ func TestDerive(t *testing.T) {
 			want: `{"revision":7,"stamp":"fffffffffffffffc","from":"failure","to":"success","because":[]}`,
 		},
 		"judged, and then no longer the newest": {
-			told: told("failure", stamp), events: []events.Event{posted, next}, outcomes: success, head: 8,
+			verdicts: last("failure", stamp), events: []events.Event{posted, next}, outcomes: success, head: 8,
 			want: `{"revision":7,"stamp":"fffffffffffffffc","from":"failure","to":"success","because":[]}`,
 		},
 		"no longer the newest when it is judged": {
-			told: told("failure", stamp), events: []events.Event{next, posted}, outcomes: success, head: 8,
+			verdicts: last("failure", stamp), events: []events.Event{next, posted}, outcomes: success, head: 8,
 		},
 		"made, with a result that is told later": {
 			events: []events.Event{created(stamp)}, outcomes: success, head: 7,
@@ -93,27 +93,27 @@ func TestDerive(t *testing.T) {
 			keeps: []Verdict{{7, stamp, "success", noon.Add(2 * time.Hour)}},
 		},
 		"another revision of that number": {
-			told: told("failure", 5), events: []events.Event{created(6), posted}, outcomes: success, head: 7,
+			verdicts: last("failure", 5), events: []events.Event{created(6), posted}, outcomes: success, head: 7,
 			keeps: []Verdict{{7, stamp, "success", noon.Add(time.Hour)}},
 		},
 		"a first verdict": {
-			told: told("", stamp), outcomes: success, head: 8, tags: []string{"t"},
+			verdicts: last("", stamp), outcomes: success, head: 8, tags: []string{"t"},
 			keeps: []Verdict{{7, stamp, "success", noon.Add(time.Hour)}},
 		},
 		"neither the newest nor tagged": {events: []events.Event{posted}, outcomes: success, head: 8},
 		"why it fails": {
-			told: told("success", stamp), events: []events.Event{posted}, outcomes: failure, head: 8, tags: []string{"t"},
+			verdicts: last("success", stamp), events: []events.Event{posted}, outcomes: failure, head: 8, tags: []string{"t"},
 			want:  `{"revision":7,"stamp":"fffffffffffffffc","from":"success","to":"failure","because":["v-validation: failure (policy p): no host"]}`,
 			keeps: []Verdict{{7, stamp, "failure", time.Time{}}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if c.told == nil {
-				c.told = map[int64]Verdict{}
+			if c.verdicts == nil {
+				c.verdicts = map[int64]Verdict{}
 			}
 			derived := derive(revisions.Defaults{}, Batch{
-				Events: c.events, Told: c.told, Head: c.head, Evidence: queries.Evidence{
+				Events: c.events, Verdicts: c.verdicts, Head: c.head, Evidence: queries.Evidence{
 					Now:       noon.Add(c.after),
 					Revisions: []revisions.Revision{{ID: 7, Stamp: stamp, Tags: c.tags}},
 					Policies:  []revisions.PolicyVersion{fresh()}, Outcomes: c.outcomes,

@@ -21,7 +21,7 @@
 //   - Events about verdicts follow from others, and are made by whoever numbers those. The verdicts reported last are
 //     stored, so that each change of a verdict is reported once, by whichever server comes first, even if two results
 //     arrive together. Changes that undo each other in between are not reported.
-//   - Results also expire without a change. The time of the next expiry is stored, and the first look after it reports
+//   - Results also expire without a change. The time of the next expiry is stored, and the first pass after it reports
 //     the verdict.
 //
 // While somebody waits, a Feed looks at the outbox: at once after a change made by its own server, and ten times a

@@ -29,12 +29,12 @@ type Config struct {
 type Feed struct {
 	Config
 
-	pages   *cache.Cache[pageKey, Page] // shared by waiting readers
-	arrived chan struct{}               // receives when the first wait begins
-	looking sync.Mutex                  // held while looking at the outbox
+	pages     *cache.Cache[pageKey, Page] // shared by waiting readers
+	arrived   chan struct{}               // receives when the first wait begins
+	numbering sync.Mutex                  // held while events are numbered
 
 	mu      sync.Mutex
-	next    *look         // a look that has not begun; nil if there is none
+	next    *pass         // one that has not begun; nil if there is none
 	newest  int64         // number of the newest known event; negative if unknown
 	turn    int64         // counts the changes of newest
 	changed chan struct{} // closed and replaced when newest changes
@@ -51,39 +51,39 @@ func New(config Config) *Feed {
 	}
 }
 
-// look is a look at the outbox, shared by all who ask for it before it begins.
-type look struct {
+// pass is one numbering of the events in the outbox, shared by all who ask for it before it begins.
+type pass struct {
 	done   chan struct{} // closed once newest and err are set
 	newest int64
 	err    error
 }
 
-// Look numbers all events that were committed before the call, and returns the number of the newest.
-func (f *Feed) Look(ctx context.Context) (newest int64, err error) {
-	l := f.join(ctx)
+// NumberEvents numbers all events that were committed before the call, and returns the number of the newest.
+func (f *Feed) NumberEvents(ctx context.Context) (newest int64, err error) {
+	p := f.join(ctx)
 	select {
-	case <-l.done:
-		return l.newest, l.err
+	case <-p.done:
+		return p.newest, p.err
 	case <-ctx.Done():
 		return 0, fmt.Errorf("wait for events to be numbered: %w", context.Cause(ctx))
 	}
 }
 
-// join returns the next look. It starts one if there is none.
-func (f *Feed) join(ctx context.Context) *look {
+// join returns the next pass. It starts one if there is none.
+func (f *Feed) join(ctx context.Context) *pass {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.next == nil {
-		f.next = &look{done: make(chan struct{})}
-		go f.look(context.WithoutCancel(ctx), f.next) // others may join, so the look does not end with this caller
+		f.next = &pass{done: make(chan struct{})}
+		go f.run(context.WithoutCancel(ctx), f.next) // others may join, so the pass does not end with this caller
 	}
 	return f.next
 }
 
-func (f *Feed) look(ctx context.Context, l *look) {
-	f.looking.Lock()
-	defer f.looking.Unlock()
-	defer close(l.done)
+func (f *Feed) run(ctx context.Context, p *pass) {
+	f.numbering.Lock()
+	defer f.numbering.Unlock()
+	defer close(p.done)
 	f.mu.Lock()
 	f.next = nil // the snapshot may lack what later callers have committed
 	f.mu.Unlock()
@@ -91,7 +91,7 @@ func (f *Feed) look(ctx context.Context, l *look) {
 	for err == nil && behind {
 		newest, behind, err = f.Store.Number(ctx, func(batch Batch) Derived { return derive(f.Defaults, batch) })
 	}
-	if l.newest, l.err = newest, err; err == nil {
+	if p.newest, p.err = newest, err; err == nil {
 		f.tell(newest)
 	}
 }
@@ -134,7 +134,7 @@ type Since struct {
 // Page returns events of the given types, or of all, that were committed before the call. If it finds none, its cursor
 // has still advanced past events of other types. Fault: Gone if events after the number have been deleted.
 func (f *Feed) Page(ctx context.Context, since Since, types []events.Type, limit int) (Page, error) {
-	newest, err := f.Look(ctx)
+	newest, err := f.NumberEvents(ctx)
 	if err != nil {
 		return Page{}, fmt.Errorf("number events: %w", err)
 	}

@@ -18,9 +18,9 @@ type Store interface {
 	Number(ctx context.Context, derive func(Batch) Derived) (newest int64, more bool, err error)
 	// Events returns the events that a query selects, from one snapshot.
 	Events(ctx context.Context, query Query) (Found, error)
-	// Forget deletes some of the events that are older than age, but none of the newest keep events. It returns the
-	// number of deleted events.
-	Forget(ctx context.Context, age time.Duration, keep int) (int, error)
+	// DeleteOldEvents deletes some of the events that are older than age, but none of the newest keep events. It returns
+	// the number of deleted events.
+	DeleteOldEvents(ctx context.Context, age time.Duration, keep int) (int, error)
 	// Committed returns a channel that receives after this server has committed changes.
 	Committed() <-chan struct{}
 }
@@ -28,8 +28,8 @@ type Store interface {
 // Batch is a batch of events to be numbered, and the state that derive needs for them.
 type Batch struct {
 	Events []events.Event // in order, not yet numbered
-	// Told holds the verdicts reported last about revisions of the events or with verdicts that are due.
-	Told map[int64]Verdict
+	// Verdicts holds the verdicts reported last about revisions of the events or with verdicts that are due.
+	Verdicts map[int64]Verdict
 	// Evidence is about the existing ones of these revisions.
 	Evidence queries.Evidence
 	Head     int64 // the newest revision after the last of the events

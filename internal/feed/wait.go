@@ -92,12 +92,12 @@ func (f *Feed) Waiting() int {
 const (
 	// pollEvery is the interval at which the feed looks for commits of other servers while somebody waits.
 	pollEvery = 100 * time.Millisecond
-	// restBetween is the shortest time between two looks. Changes collect in it, so that each costs less.
+	// restBetween is the shortest time between two passes. Changes collect in it, so that each costs less.
 	restBetween = 20 * time.Millisecond
 	// tidyEvery is the longest time from a change to the numbering of its event, and to the deletion of old events, while
 	// nobody waits.
 	tidyEvery = time.Minute
-	// pauseAfter is the pause after an error, and the interval of looks while only webhooks wait.
+	// pauseAfter is the pause after an error, and the interval of passes while only webhooks wait.
 	pauseAfter = time.Second
 )
 
@@ -110,7 +110,7 @@ func (f *Feed) Run(ctx context.Context) {
 		var poll <-chan time.Time
 		if waiting := f.Waiting() > 0; waiting || f.Always {
 			began = time.Now()
-			_, err := f.Look(ctx)
+			_, err := f.NumberEvents(ctx)
 			failing = f.report(ctx, err, failing)
 			poll = time.After(pollEvery)
 			if !waiting || err != nil {
@@ -136,7 +136,7 @@ func (f *Feed) Run(ctx context.Context) {
 	}
 }
 
-// report logs err unless the previous look failed, too. It returns whether this one has failed.
+// report logs err unless the previous pass failed, too. It returns whether this one has failed.
 func (f *Feed) report(ctx context.Context, err error, failing bool) bool {
 	if err != nil && !failing && ctx.Err() == nil {
 		f.Log.WarnContext(ctx, "events cannot be read, so nobody is told of changes", "error", err.Error())
@@ -147,11 +147,11 @@ func (f *Feed) report(ctx context.Context, err error, failing bool) bool {
 // tidy numbers the remaining events and deletes old ones.
 func (f *Feed) tidy(ctx context.Context) error {
 	const keep = 10_000
-	if _, err := f.Look(ctx); err != nil {
+	if _, err := f.NumberEvents(ctx); err != nil {
 		return err
 	}
 	for {
-		gone, err := f.Store.Forget(ctx, f.Keep, keep)
+		gone, err := f.Store.DeleteOldEvents(ctx, f.Keep, keep)
 		if gone == 0 || err != nil {
 			return err
 		}

@@ -30,11 +30,11 @@ func (l Level) String() string { return [...]string{"error", "warning", "info"}[
 type Finding struct {
 	Level      Level
 	Validation string
-	Document   document.Identity   // zero if it is not about one document
-	Others     []document.Identity // the other documents of a cycle
-	Bucket     string              // of the document; empty if it is not known
-	Path       string              // in the document, such as .data.a; empty if it is not known
-	Rule       string              // that is broken: a path in the schema, or the type of an error
+	Document   document.Identity // zero if it is not about one document
+	Others     []Located         // the other documents of a cycle
+	Bucket     string            // of the document; empty if it is not known
+	Path       string            // in the document, such as .data.a; empty if it is not known
+	Rule       string            // that is broken: a path in the schema, or the type of an error
 	Message    string
 	Value      json.RawMessage // what is there; nil if it is secret, large or not known
 	Advice     string          // what to do
@@ -42,6 +42,14 @@ type Finding struct {
 	Causes     []validations.Cause
 	Secret     bool              // the viewer is not told what is wrong
 	At         document.Position // in the body of the change that was made; zero if it is not known
+}
+
+// Located is a document that a finding is about too, with its position in the body of the change that was made; zero if
+// that is not known.
+type Located struct {
+	document.Identity
+
+	At document.Position
 }
 
 // FindingQuery restricts findings. Empty fields do not restrict.
@@ -86,8 +94,8 @@ func (v View) Findings(ctx context.Context, id string, query FindingQuery) (foun
 	return found, nil
 }
 
-// Foretold returns the problems of the revision that a previewed change would make.
-func Foretold(preview *revisions.Preview, query FindingQuery) Findings {
+// PreviewFindings returns the problems of the revision that a previewed change would make.
+func PreviewFindings(preview *revisions.Preview, query FindingQuery) Findings {
 	found := Findings{Shown: preview.Shown}
 	about := judgedValidations(found.Verdict)
 	var all []Finding
@@ -225,7 +233,10 @@ func findingOf(e validations.Error, validation string, level Level, about *revis
 	}
 	f.Bucket, f.Path, f.Rule, f.Hint, f.Causes = about.Bucket, e.Path, e.SchemaPath, e.Hint, e.Causes
 	f.Advice = cmp.Or(f.Hint, adviceOf(e.SchemaPath))
-	if !about.Traits().Encrypted && e.Message != validations.Sanitized {
+	switch {
+	case e.Message == validations.Sanitized:
+		f.Message = validations.Unquoted(f.Rule)
+	case !about.Traits().Encrypted:
 		f.Value = valueAt(about.Data, e.Path)
 	}
 	return f

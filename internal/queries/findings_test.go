@@ -46,13 +46,13 @@ func TestOtherFindings_missing(t *testing.T) {
 	}, map[string][]json.RawMessage{"terse-validation": nil})
 	var got []string
 	for _, f := range found {
-		got = append(got, f.Validation+": "+f.Message+" ("+f.Advice+")")
+		got = append(got, f.Validation+": "+f.Message+" ("+f.Advice+") "+f.Rule)
 	}
 	want := []string{
-		"purser-coverag-validation: There will be no result: the server makes no such validation, and others cannot post one of this name; did you mean purser-coverage-validation? (correct the name in the ValidationPolicy)",
-		"purser-coverage-validation: The server has not made this validation of the revision (upload a change: the server validates each new revision by itself)",
-		"site-validation: Nobody has reported a result of this validation (have its service validate the revision and post the result)",
-		"terse-validation: It failed, and its result does not say why (ask its service why, and have it post errors with its results)",
+		"purser-coverag-validation: There will be no result: the server makes no such validation, and others cannot post one of this name; did you mean purser-coverage-validation? (correct the name in the ValidationPolicy) missing",
+		"purser-coverage-validation: The server has not made this validation of the revision (upload a change: the server validates each new revision by itself) missing",
+		"site-validation: Nobody has reported a result of this validation (have its service validate the revision and post the result) missing",
+		"terse-validation: It failed, and its result does not say why (ask its service why, and have it post errors with its results) unexplained",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -16,25 +16,35 @@ func Locate(ctx context.Context, findings []Finding, written revisions.Written) 
 	if len(written.Items) == 0 {
 		return nil
 	}
-	meter, of := budget.NewMeter(ctx), map[document.Identity][]*Finding{}
+	type spot struct {
+		path []string
+		at   *document.Position
+	}
+	meter, of := budget.NewMeter(ctx), map[document.Identity][]spot{}
 	for i := range findings {
-		of[findings[i].Document] = append(of[findings[i].Document], &findings[i])
+		f := &findings[i]
+		path := f.Place()
+		of[f.Document] = append(of[f.Document], spot{path, &f.At})
+		for j := range f.Others {
+			other := &f.Others[j]
+			of[other.Identity] = append(of[other.Identity], spot{path, &other.At})
+		}
 	}
 	for i, doc := range written.Documents {
-		about := of[doc.Identity]
-		if len(about) == 0 {
+		spots := of[doc.Identity]
+		if len(spots) == 0 {
 			continue
 		}
-		paths := make([][]string, len(about))
-		for i, f := range about {
-			paths[i] = f.Place()
+		paths := make([][]string, len(spots))
+		for i, s := range spots {
+			paths[i] = s.path
 		}
 		positions, err := document.Positions(meter, *written.Items[i].Segment, paths)
 		if err != nil {
 			return err
 		}
-		for i, f := range about {
-			f.At = positions[i]
+		for i, s := range spots {
+			*s.at = positions[i]
 		}
 	}
 	return nil

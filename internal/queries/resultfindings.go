@@ -124,11 +124,14 @@ func posted(like Finding, errs []json.RawMessage) (all []Finding) {
 		if diagnostic, ok := message.Diagnostic.(map[string]any); ok && message.Name == "D002" {
 			f.Rule, _ = diagnostic["schema_path"].(string)
 			f.Advice = adviceOf(f.Rule)
+			if f.Message == validations.Sanitized { // as earlier versions stored it
+				f.Message = validations.Unquoted(f.Rule)
+			}
 		}
 		all = append(all, f)
 	}
 	if len(errs) == 0 {
-		like.Message = "It failed, and its result does not say why"
+		like.Rule, like.Message = "unexplained", "It failed, and its result does not say why"
 		like.Advice = "ask its service why, and have it post errors with its results"
 		all = append(all, like)
 	}
@@ -154,7 +157,7 @@ func (f *Finding) say(message fault.Message) {
 	}
 	if f.Rule == "SubstitutionDependencyCycle" {
 		for _, other := range message.Documents[min(1, len(message.Documents)):] {
-			f.Others = append(f.Others, identityOf(other))
+			f.Others = append(f.Others, Located{Identity: identityOf(other)})
 		}
 	}
 }

@@ -159,11 +159,7 @@ func (v View) firstMessage(ctx context.Context, revision revisions.Revision, jud
 		if !revision.Failed {
 			return "", nil
 		}
-		described, err := v.describe(ctx, revision, EntryQuery{Limit: 1, FailuresOnly: true}, false)
-		if err != nil || len(described) == 0 || len(described[0].errors) == 0 {
-			return "", err
-		}
-		return validations.FirstMessage(slices.Concat([]byte("["), described[0].errors[0], []byte("]"))), nil
+		return v.firstOfSchemas(ctx, revision)
 	case isOfRevision(judged.Name) && authz.IsWithheld(judged.Message):
 		result, err := v.revealed(ctx, revision, judged.Name)
 		messages := v.viewer.Messages(result.Messages)
@@ -178,6 +174,23 @@ func (v View) firstMessage(ctx context.Context, revision revisions.Revision, jud
 		return "", nil
 	}
 	return judged.Message, nil
+}
+
+// firstOfSchemas returns the first message of the schema validation of a revision that fails, "" if there is none.
+func (v View) firstOfSchemas(ctx context.Context, revision revisions.Revision) (string, error) {
+	found, err := v.described(ctx, revision, EntryQuery{Limit: 1, FailuresOnly: true})
+	if err != nil {
+		return "", err
+	}
+	reports, err := v.renderer.Report(ctx, v.viewer, found, false)
+	if err != nil || len(reports) == 0 || len(reports[0]) == 0 {
+		return "", err
+	}
+	first := reports[0][0]
+	if first.Message == validations.Sanitized {
+		return validations.Unquoted(first.SchemaPath), nil
+	}
+	return first.Message, nil
 }
 
 // Tags returns the tags of a revision, sorted by name. Faults: NotFound, Gone.

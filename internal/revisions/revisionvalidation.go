@@ -128,11 +128,25 @@ func (r Renderer) ValidateRevision(ctx context.Context, name string, revision in
 		result = revisionResult(name)
 	case isFault && isOfDocuments(problem):
 		result = revisionResult(name, problem)
+		r.nameRules(result.Messages)
 	default:
 		return result, rendered, err
 	}
 	result.Warnings = rendered.Warnings
 	return result, rendered, nil
+}
+
+// nameRules makes messages whose values are not quoted name the rules that these violate. The reference's do not.
+func (r Renderer) nameRules(messages []fault.Message) {
+	if r.Compat {
+		return
+	}
+	for i, message := range messages {
+		if diagnostic, ok := message.Diagnostic.(map[string]any); ok && message.Message == validations.Sanitized {
+			rule, _ := diagnostic["schema_path"].(string)
+			messages[i].Message = validations.Unquoted(rule)
+		}
+	}
 }
 
 // uncovered returns a message for each schema of documents that is not in force.

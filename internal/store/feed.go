@@ -112,10 +112,10 @@ func (s *Store) Number(ctx context.Context, derive func(feed.Batch) feed.Derived
 				if err := n.read(ctx); err != nil {
 					return err
 				}
-				if newest = n.newest; len(n.ids) > 0 || len(n.batch.Told) > 0 {
+				if newest = n.newest; len(n.ids) > 0 || len(n.batch.Verdicts) > 0 {
 					newest, err = n.write(ctx, derive(n.batch))
 				}
-				more = len(n.ids) >= n.most || len(n.batch.Told) >= n.most
+				more = len(n.ids) >= n.most || len(n.batch.Verdicts) >= n.most
 				return err
 			})
 		})
@@ -149,7 +149,7 @@ func (n *numbering) read(ctx context.Context) error {
 		return err //nolint:wrapcheck // explained by Number
 	}
 	var numbers []int64
-	for revision := range n.batch.Told {
+	for revision := range n.batch.Verdicts {
 		numbers = append(numbers, revision)
 	}
 	for _, event := range n.batch.Events {
@@ -161,12 +161,12 @@ func (n *numbering) read(ctx context.Context) error {
 }
 
 func (n *numbering) scanTold(rows pgx.Rows) error {
-	n.batch.Told = map[int64]feed.Verdict{}
+	n.batch.Verdicts = map[int64]feed.Verdict{}
 	var v feed.Verdict
 	var due *time.Time
 	_, err := pgx.ForEachRow(rows, []any{&v.Revision, &v.Stamp, &v.Status, &due}, func() error {
 		v.Due = orZero(due)
-		n.batch.Told[v.Revision] = v
+		n.batch.Verdicts[v.Revision] = v
 		return nil
 	})
 	return err //nolint:wrapcheck // explained by Number
@@ -242,7 +242,7 @@ func (n *numbering) write(ctx context.Context, derived feed.Derived) (newest int
 	if len(derived.Verdicts) > 0 {
 		batch.Queue(upsertVerdicts, append([]any{n.site}, verdictRows(derived.Verdicts)...)...)
 	}
-	if len(derived.Verdicts) < len(n.batch.Told) || n.unwatches() {
+	if len(derived.Verdicts) < len(n.batch.Verdicts) || n.unwatches() {
 		batch.Queue(dropVerdicts, n.site, n.batch.Head)
 	}
 	return newest, n.tx.SendBatch(ctx, batch).Close() //nolint:wrapcheck // explained by Number
@@ -301,8 +301,8 @@ func (s *Store) Events(ctx context.Context, query feed.Query) (found feed.Found,
 	return found, err
 }
 
-// Forget implements feed.Store.
-func (s *Store) Forget(ctx context.Context, age time.Duration, keep int) (gone int, err error) {
+// DeleteOldEvents implements feed.Store.
+func (s *Store) DeleteOldEvents(ctx context.Context, age time.Duration, keep int) (gone int, err error) {
 	const step = 1000
 	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
 		rows, err := s.pool.Query(ctx, forgetEvents, s.site, age, keep, step)

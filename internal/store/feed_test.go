@@ -13,7 +13,7 @@ import (
 )
 
 // Old events go, the oldest first: those that are older than an age and not among the newest of a number.
-func TestStore_Forget(t *testing.T) {
+func TestStore_DeleteOldEvents(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	s := openStore(t, url, defaults())
@@ -48,7 +48,7 @@ func TestStore_Forget(t *testing.T) {
 		{"a younger one keeps those after it", time.Hour, 1, 1, []int64{4, 5, 6}},
 		{"nothing is left to do", time.Hour, 1, 0, []int64{4, 5, 6}},
 	} {
-		gone, err := s.Forget(t.Context(), c.age, c.keep)
+		gone, err := s.DeleteOldEvents(t.Context(), c.age, c.keep)
 		if err != nil || gone != c.gone {
 			t.Errorf("%s: %d are gone, want %d: %v", c.name, gone, c.gone, err)
 		}

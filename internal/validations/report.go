@@ -38,6 +38,16 @@ type Cause struct {
 // Sanitized replaces values that may be secret (spec/api.md §7.4).
 const Sanitized = "Sanitized to avoid exposing secret."
 
+// Unquoted returns the message about a violation of a schema's rule whose own message was Sanitized. It is Sanitized
+// itself if the rule is not known either.
+func Unquoted(rule string) string {
+	if rule == "" || rule == "." {
+		return Sanitized
+	}
+	return "The value violates " + rule + " of the schema; it is not quoted, because it may be a secret: correct it, or " +
+		"the document that it is taken from"
+}
+
 // maxSection bounds the section of the document in one error, in bytes.
 const maxSection = 64 << 10
 

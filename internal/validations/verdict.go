@@ -141,13 +141,22 @@ func (j Judged) appendTo(lines []string, policy string) []string {
 		return lines
 	}
 	line := j.Name + ": " + j.Status.String() + policy
-	if j.Status == Failure && j.Message != "" {
-		line += ": " + strings.ReplaceAll(j.Message, "\n", " ")
-	}
-	if why := Unmakeable(j.Name); why != "" && j.Status == Missing {
-		line += ": " + why
+	if reason := j.Reason(); reason != "" {
+		line += ": " + strings.ReplaceAll(reason, "\n", " ")
 	}
 	return append(lines, line)
+}
+
+// Reason returns the first message of a failure, or why there will never be a result; "" if neither is known.
+func (j Judged) Reason() string {
+	switch j.Status {
+	case Failure:
+		return j.Message
+	case Missing:
+		return Unmakeable(j.Name)
+	case Success, Expired:
+	}
+	return ""
 }
 
 // Pending reports whether a failure may become a success without another change: the only obstacles are results that

@@ -38,8 +38,8 @@ func checked(t *testing.T, body string) (all []found) {
 	return all
 }
 
-// foretold returns the findings of a server in a dry run of a body.
-func (s *server) foretold(t *testing.T, body string) (all []found) {
+// dryRunFindings returns the findings of a server in a dry run of a body.
+func (s *server) dryRunFindings(t *testing.T, body string) (all []found) {
 	t.Helper()
 	r := put("site", body).request("?findings=true&dry-run=true")
 	r.bad = true // real sites may break the contract
@@ -145,7 +145,7 @@ func TestCheck_sideBySide(t *testing.T) {
 		compare := func(what, body string) {
 			t.Helper()
 			got := checked(t, body)
-			if diff := cmp.Diff(byMessage(s.foretold(t, body)), byMessage(got)); diff != "" {
+			if diff := cmp.Diff(byMessage(s.dryRunFindings(t, body)), byMessage(got)); diff != "" {
 				t.Errorf("%s, %s (-server +check)\n%s", name, what, diff)
 			}
 		}

@@ -88,7 +88,7 @@ func (c *chronicle) write(ctx context.Context, writer int, on func() *server) {
 }
 
 // keyOf returns the key of the change in an event, "" for derived events and prunes.
-func keyOf(e told) string {
+func keyOf(e received) string {
 	for _, key := range []string{"message", "tag", "name"} {
 		if text, _ := e.Data[key].(string); text != "" {
 			return strings.TrimSuffix(text, "-validation")
@@ -101,7 +101,7 @@ func keyOf(e told) string {
 }
 
 // follow reads the feed from its beginning, from alternating servers, up to the cursor end.
-func follow(ctx context.Context, end *atomic.Int64, on func() *server) (events []told, err error) {
+func follow(ctx context.Context, end *atomic.Int64, on func() *server) (events []received, err error) {
 	for cursor := 0; ; {
 		a, err := on().try(ctx, request{
 			method: http.MethodGet, header: map[string]string{"Accept": "application/json"},
@@ -135,7 +135,7 @@ func follow(ctx context.Context, end *atomic.Int64, on func() *server) (events [
 func TestEvents_order(t *testing.T) {
 	t.Parallel()
 	const writers, readers = 8, 20
-	h := newHouse(t) // the server with Postgres
+	h := startPrivate(t) // the server with Postgres
 	var other atomic.Pointer[server]
 	database := (&url.URL{Scheme: "postgres", Path: "/purser", RawQuery: url.Values{
 		"host": {filepath.Join(h.state, "socket")}, "port": {"5432"}, "user": {"purser"}, "sslmode": {"disable"},
@@ -168,7 +168,7 @@ func TestEvents_order(t *testing.T) {
 		})
 	}
 	var end atomic.Int64
-	sequences := make([][]told, readers)
+	sequences := make([][]received, readers)
 	for i := range readers {
 		reads.Go(func() {
 			var err error
@@ -214,7 +214,7 @@ func TestEvents_order(t *testing.T) {
 }
 
 // isChronicle checks a sequence of events against the recorded changes.
-func isChronicle(t *testing.T, c *chronicle, sequence []told) {
+func isChronicle(t *testing.T, c *chronicle, sequence []received) {
 	t.Helper()
 	at := map[string]int{}
 	newest := 0.

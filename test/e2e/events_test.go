@@ -14,15 +14,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// told is an event as a reader receives it.
-type told struct {
+// received is an event as a reader receives it.
+type received struct {
 	ID      string         `json:"id"`
 	Type    string         `json:"type"`
 	Subject string         `json:"subject"`
 	Data    map[string]any `json:"data"`
 }
 
-func (e told) String() string {
+func (e received) String() string {
 	text, err := json.Marshal(e.Data)
 	if err != nil {
 		return err.Error() // cannot happen: it was decoded from JSON
@@ -32,8 +32,8 @@ func (e told) String() string {
 
 // page is a page of the feed.
 type page struct {
-	Cursor string `json:"cursor"`
-	Events []told `json:"events"`
+	Cursor string     `json:"cursor"`
+	Events []received `json:"events"`
 }
 
 // page decodes a page of the feed.
@@ -56,7 +56,7 @@ func (s *server) now(t *testing.T) string {
 	return s.events(t, "since=now").Cursor
 }
 
-func lines(events []told) (list []string) {
+func lines(events []received) (list []string) {
 	for _, e := range events {
 		for _, key := range []string{"stamp", "epoch"} { // these differ in each run
 			if e.Data[key] != nil {
@@ -222,7 +222,7 @@ func TestEvents_secrets(t *testing.T) {
 }
 
 // streamed reads n events of a stream.
-func (s *server) streamed(t *testing.T, query string, n int, header ...string) (events []told) {
+func (s *server) streamed(t *testing.T, query string, n int, header ...string) (events []received) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -238,7 +238,7 @@ func (s *server) streamed(t *testing.T, query string, n int, header ...string) (
 }
 
 // stream opens a stream and sends its events to a channel, which is closed when the stream or ctx ends.
-func (s *server) stream(ctx context.Context, t *testing.T, query string, header ...string) <-chan told {
+func (s *server) stream(ctx context.Context, t *testing.T, query string, header ...string) <-chan received {
 	t.Helper()
 	r, err := build(ctx, s.url, request{method: http.MethodGet, path: "events?" + query, header: pairs(append(header, "Accept", "text/event-stream"))})
 	if err != nil {
@@ -251,7 +251,7 @@ func (s *server) stream(ctx context.Context, t *testing.T, query string, header 
 	if response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatalf("a stream: %d %v", response.StatusCode, response.Header)
 	}
-	events := make(chan told)
+	events := make(chan received)
 	go func() {
 		defer close(events)
 		defer response.Body.Close()
@@ -264,7 +264,7 @@ func (s *server) stream(ctx context.Context, t *testing.T, query string, header 
 			case "event":
 				kind = value
 			case "data":
-				var e told
+				var e received
 				if err := json.Unmarshal([]byte(value), &e); err != nil || e.ID != id || e.Type != kind {
 					t.Errorf("%s %s: %s", id, kind, value)
 					return

@@ -85,6 +85,32 @@ func TestFindings_lines(t *testing.T) {
 	s.send(t, put("mop", "").request("?findings=true")).is(t, http.StatusOK)
 }
 
+// Each document of a cycle has its line and column in the body.
+func TestFindings_cycle(t *testing.T) {
+	t.Parallel()
+	link := func(name, needs string) string {
+		return strings.Join([]string{
+			"---", "schema: acme/Widget/v1", "metadata:", "  schema: metadata/Document/v1", "  name: " + name,
+			"  storagePolicy: cleartext", "  layeringDefinition: {layer: site}",
+			"  substitutions: [{dest: {path: .x}, src: {schema: acme/Widget/v1, name: " + needs + ", path: .x}}]", "data: {x: 1}", "",
+		}, "\n")
+	}
+	s := start(t, "--default-validations", "deckhand-policy-validation")
+	s.put(t, "rules", layeringPolicy("lp")).is(t, http.StatusOK)
+	r := put("site", link("w1", "w2")+link("w2", "w1")).request("?findings=true")
+	r.header["Accept"] = "text/plain"
+	text := s.send(t, r).is(t, http.StatusOK).text
+	if !strings.Contains(text, " (line 17, column 18) ([acme/Widget/v1, site] w1: line 8, column 18)\n") {
+		t.Errorf("the documents of a cycle have not their places:\n%s", text)
+	}
+	found, _ := s.get(t, "revisions/2/findings").is(t, http.StatusOK).mapping(t)["findings"].([]any)
+	finding, _ := found[0].(map[string]any)
+	want := []any{map[string]any{"schema": "acme/Widget/v1", "layer": "site", "name": "w1"}}
+	if diff := cmp.Diff(want, finding["others"]); diff != "" {
+		t.Errorf("others of %v (-want +got)\n%s", finding, diff)
+	}
+}
+
 // A dry run has the same findings as the change, including warnings, with places in bodies of all formats.
 func TestFindings_foretold(t *testing.T) {
 	t.Parallel()

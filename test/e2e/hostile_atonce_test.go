@@ -15,8 +15,8 @@ import (
 // maxPeak bounds the memory of a server, whatever is sent to it, in bytes.
 const maxPeak = 1 << 30
 
-// besides repeats a small change while busy keeps the server busy. The change must succeed each time.
-func (s *server) besides(t *testing.T, busy func()) {
+// changesWhile repeats a small change while busy keeps the server busy. The change must succeed each time.
+func (s *server) changesWhile(t *testing.T, busy func()) {
 	t.Helper()
 	done, other := make(chan struct{}), sync.WaitGroup{}
 	other.Go(func() {
@@ -90,7 +90,7 @@ func TestHostile_atOnce(t *testing.T) {
 			return getOf("revisions/2/deepdiff/latest?format=unified")
 		}},
 	} {
-		s.besides(t, func() {
+		s.changesWhile(t, func() {
 			for _, got := range s.times(t, c.n, c.of) {
 				if got.status != c.status && got.status != http.StatusServiceUnavailable {
 					t.Errorf("%s: status %d, want %d\n%.500s", c.name, got.status, c.status, got.text)
@@ -133,7 +133,7 @@ func TestHostile_tinyOfLargeSite(t *testing.T) {
 		{"a dry run of a rollback", request{method: http.MethodPost, path: "rollback/1?dry-run=true"}},
 		{"the details of failures", getOf("revisions/latest/validations/detail")},
 	} {
-		s.besides(t, func() {
+		s.changesWhile(t, func() {
 			for _, got := range s.times(t, 8, func(int) request { return c.of }) {
 				if got.status != http.StatusOK {
 					t.Errorf("%s: status %d\n%.500s", c.name, got.status, got.text)

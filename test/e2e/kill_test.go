@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// house is a server on a private Postgres that can be killed and restarted.
-type house struct {
+// privateServer is a server on a private Postgres that can be killed and restarted.
+type privateServer struct {
 	state string
 	*server
 }
 
-func newHouse(t *testing.T) *house {
+func startPrivate(t *testing.T) *privateServer {
 	t.Helper()
 	if _, err := program(); err != nil {
 		t.Fatal(err)
@@ -35,28 +35,28 @@ func newHouse(t *testing.T) *house {
 	if err := os.Chmod(state, 0o755); err != nil { // if the test runs as root, Postgres runs as another user
 		t.Fatal(err)
 	}
-	h := &house{state: filepath.Join(state, "state")}
-	h.start(t)
-	t.Cleanup(func() { h.stop(t) })
-	return h
+	s := &privateServer{state: filepath.Join(state, "state")}
+	s.start(t)
+	t.Cleanup(func() { s.stop(t) })
+	return s
 }
 
-func (h *house) start(t *testing.T) {
+func (s *privateServer) start(t *testing.T) {
 	t.Helper()
-	h.server = begin(t, program, &http.Client{Transport: &http.Transport{}, Timeout: patience},
-		"--listen", "127.0.0.1:0", "--log-format", "json", "--state-dir", h.state)
-	h.ready(t)
+	s.server = begin(t, program, &http.Client{Transport: &http.Transport{}, Timeout: patience},
+		"--listen", "127.0.0.1:0", "--log-format", "json", "--state-dir", s.state)
+	s.ready(t)
 }
 
 // kill kills the server, as a crash would.
-func (h *house) kill(t *testing.T) {
+func (s *privateServer) kill(t *testing.T) {
 	t.Helper()
-	_ = h.process.Process.Kill()
-	<-h.ended
-	if h.process.ProcessState.ExitCode() == raceExit {
-		t.Errorf("the server had a data race:\n%s", h.log.text())
+	_ = s.process.Process.Kill()
+	<-s.ended
+	if s.process.ProcessState.ExitCode() == raceExit {
+		t.Errorf("the server had a data race:\n%s", s.log.text())
 	}
-	h.client.CloseIdleConnections()
+	s.client.CloseIdleConnections()
 }
 
 // ledger records acknowledged changes: the bucket and the data of each revision.
@@ -118,44 +118,44 @@ func (l *ledger) check(t *testing.T, s *server) {
 // Killing the server with SIGKILL during ingests loses no acknowledged change, and leaves no gap.
 func TestKill_server(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	s := startPrivate(t)
 	l := &ledger{acked: map[int]string{}}
 	for l.size() < 100 {
 		var writers sync.WaitGroup
 		for w := range 4 {
-			writers.Go(func() { l.ingest(t.Context(), h.server, fmt.Sprintf("bucket-%d", w)) })
+			writers.Go(func() { l.ingest(t.Context(), s.server, fmt.Sprintf("bucket-%d", w)) })
 		}
 		goal := l.size() + 25
 		eventually(t, "25 more ingests", func() bool { return l.size() >= goal })
-		h.kill(t)
+		s.kill(t)
 		writers.Wait()
-		h.start(t)
+		s.start(t)
 	}
-	l.check(t, h.server)
+	l.check(t, s.server)
 }
 
 // Killing the private Postgres loses nothing either: the server restarts it and continues.
 func TestKill_postgres(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	s := startPrivate(t)
 	l := &ledger{acked: map[int]string{}}
 	for killed := range 2 {
 		ctx, cancel := context.WithCancel(t.Context())
 		var writers sync.WaitGroup
 		for w := range 2 {
-			writers.Go(func() { l.ingest(ctx, h.server, fmt.Sprintf("bucket-%d", w)) })
+			writers.Go(func() { l.ingest(ctx, s.server, fmt.Sprintf("bucket-%d", w)) })
 		}
 		goal := l.size() + 10
 		eventually(t, "10 more ingests", func() bool { return l.size() >= goal })
-		kill(t, filepath.Join(h.state, "postgres", "postmaster.pid"))
+		kill(t, filepath.Join(s.state, "postgres", "postmaster.pid"))
 		cancel()
 		writers.Wait()
 		eventually(t, "Postgres is started again", func() bool {
-			return strings.Count(h.log.text(), "private Postgres is running") == killed+2
+			return strings.Count(s.log.text(), "private Postgres is running") == killed+2
 		})
 	}
-	l.check(t, h.server)
-	h.put(t, "last", widget("last", "{}")).is(t, http.StatusOK)
+	l.check(t, s.server)
+	s.put(t, "last", widget("last", "{}")).is(t, http.StatusOK)
 }
 
 // kill sends SIGKILL to the process whose id is in the first line of a file.
@@ -178,16 +178,16 @@ func kill(t *testing.T, pidFile string) {
 // A second server on the same state directory reports that there is another one.
 func TestState_secondServer(t *testing.T) {
 	t.Parallel()
-	h := newHouse(t)
+	s := startPrivate(t)
 	path, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := invoke(t.Context(), path, "--listen", "127.0.0.1:0", "--state-dir", h.state)
+	second := invoke(t.Context(), path, "--listen", "127.0.0.1:0", "--state-dir", s.state)
 	out, err := second.CombinedOutput()
-	want := fmt.Sprintf("another Purser server (pid %d) uses", h.process.Process.Pid)
+	want := fmt.Sprintf("another Purser server (pid %d) uses", s.process.Process.Pid)
 	if err == nil || !strings.Contains(string(out), want) {
 		t.Errorf("a second server ends with %v and says %q, want %q", err, out, want)
 	}
-	h.get(t, "revisions").is(t, http.StatusOK)
+	s.get(t, "revisions").is(t, http.StatusOK)
 }

@@ -302,11 +302,17 @@ func TestStatus_forms(t *testing.T) {
 	if diff := cmp.Diff(text, got.text); diff != "" {
 		t.Errorf("text (-want +got):\n%s", diff)
 	}
-	item := func(name, status string) any { return map[string]any{"name": name, "status": status} }
+	item := func(name, status string) map[string]any { return map[string]any{"name": name, "status": status} }
+	because := func(name, message string) map[string]any {
+		failed := item(name, "failure")
+		failed["message"] = message
+		return failed
+	}
 	want := map[string]any{
 		"revision": 1, "status": "failure",
 		"policies": []any{map[string]any{"name": "ready", "status": "failure", "validations": []any{
-			item(own, "failure"), item("a-validation", "success"), item("b-validation", "failure"), item("c-validation", "missing"),
+			because(own, "177 is greater than the maximum of 100"), item("a-validation", "success"),
+			because("b-validation", "two\nlines"), item("c-validation", "missing"),
 		}}},
 		"ignored": []any{item("x-validation", "failure")},
 	}

@@ -228,7 +228,14 @@ func TestPuppet_secrets(t *testing.T) {
 	if got := get("revisions/3/findings", "reader"); strings.Contains(got, "hunter") || strings.Contains(got, "hidden") {
 		t.Errorf("the reader's findings: %s", got)
 	}
-	if got := get("revisions/3/findings", "admin"); !strings.Contains(got, secret) {
+	// A finding quotes no secret value to the admin either, and says where it is; the answer about a catalog quotes it.
+	wrong := override("hidden", "{configuration: {service: {sshd: {enable: "+secret+"}}}}", "")
+	put(layeringPolicy("lp") + policy("ready", overridesCheck) + encrypted(wrong))
+	got := get("revisions/4/findings", "admin")
+	if strings.Contains(got, secret) || !strings.Contains(got, ".data.configuration.service.sshd.enable") {
 		t.Errorf("the admin's findings: %s", got)
+	}
+	if got := s.catalog(t, "revisions/4/puppet/catalog", motd, k.as("admin")).text; !strings.Contains(got, "Invalid value \\\""+secret) {
+		t.Errorf("the admin's catalog: %s", got)
 	}
 }

@@ -39,9 +39,9 @@ func few(ofHundred int, property func(*rapid.T)) func(*rapid.T) {
 	}
 }
 
-// plot is a site in which secrets flow. In its documents @0@ is replaced by the first secret, and so on. Secrets of the
+// secretSite is a site in which secrets flow. In its documents @0@ is replaced by the first secret, and so on. Secrets of the
 // second generation replace those of the first one later.
-type plot struct {
+type secretSite struct {
 	secrets   int
 	buckets   []string          // in the order in which they are put
 	documents map[string]string // by bucket
@@ -52,10 +52,10 @@ type plot struct {
 // source is a document from which others take values.
 type source struct{ schema, name, path string }
 
-// anyPlot generates sites in which secrets flow through substitutions (of whole values, paths and parts), layering,
+// anySecretSite generates sites in which secrets flow through substitutions (of whole values, paths and parts), layering,
 // replacement, DataSchemas, client versions and property groups.
-func anyPlot(t *rapid.T) plot {
-	p := plot{documents: map[string]string{}}
+func anySecretSite(t *rapid.T) secretSite {
+	p := secretSite{documents: map[string]string{}}
 	var sources, texts []source
 	var labels []string
 	some := func(label string, of ...string) string { return rapid.SampledFrom(of).Draw(t, label) }
@@ -222,8 +222,8 @@ func (s *story) must(a answer) {
 	}
 }
 
-// play makes the revisions of a plot, sends the writer's attempts, and reads everything.
-func (s *story) play(p plot, secrets [][]string, reads []read) {
+// play makes the revisions of a secretSite, sends the writer's attempts, and reads everything.
+func (s *story) play(p secretSite, secrets [][]string, reads []read) {
 	s.must(s.ask("admin", http.MethodDelete, "revisions", ""))
 	for generation, texts := range secrets {
 		for _, bucket := range p.buckets {
@@ -261,7 +261,7 @@ type read struct{ path, accept string }
 
 // reads returns requests to all routes in openapi.yaml that return something of a revision, one for each possible value
 // of each parameter in the path, and for each required query.
-func (p plot) reads(t *rapid.T, c *contract) (reads []read) {
+func (p secretSite) reads(t *rapid.T, c *contract) (reads []read) {
 	values := map[string][]string{
 		"revision": {"latest", "3"}, "other": {"1", "latest"}, "tag": {"t"}, "entry": {"0", "1", "2", "3"},
 		"name":      {"deckhand-schema-validation", "deckhand-policy-validation", "deckhand-rendering-validation"},
@@ -433,7 +433,7 @@ func TestLaws_secrets(t *testing.T) {
 	other := guarded{startAs(t, lean, patientClient(), storetest.URL(t), flags...), k}
 	c := mustContract(t)
 	rapid.Check(t, few(12, func(t *rapid.T) {
-		p := anyPlot(t)
+		p := anySecretSite(t)
 		reads := p.reads(t, c)
 		stories := []*story{{T: t, guarded: one}, {T: t, guarded: other}}
 		for i, s := range stories {

@@ -254,7 +254,7 @@ func TestSecrets_rotation(t *testing.T) {
 		const other = "{url: 'http://x.example', enabled: false, secret: whsec_QkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJC}"
 		s.send(t, request{method: "PUT", path: hook, body: other, header: yamlBody()}).is(t, http.StatusOK)
 		before := dump(t, database)["contents"]
-		if said, err := command(t, "secrets", "rotate", "--secrets-keyset", keyset); err != nil || !strings.Contains(said, "seals from now on") {
+		if said, err := command(t, "secrets", "rotate", "--secrets-keyset", keyset); err != nil || !strings.Contains(said, "are encrypted with key") {
 			t.Fatalf("secrets rotate: %v\n%s", err, said)
 		}
 		eventually(t, "all secrets are sealed again", func() bool { return strings.Contains(s.log.text(), `"secrets":3`) })

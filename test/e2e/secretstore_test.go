@@ -93,8 +93,8 @@ func (g guarded) kept(t *testing.T, given ...string) map[string][]byte {
 	return kept
 }
 
-// blunder sends invalid requests and dry runs that contain a secret.
-func (s *story) blunder(secret string) {
+// sendInvalid sends invalid requests and dry runs that contain a secret.
+func (s *story) sendInvalid(secret string) {
 	const json = "application/json"
 	pw := passphrase("blunder", secret)
 	for _, c := range []struct{ path, body, kind string }{
@@ -126,7 +126,7 @@ func TestLaws_secretsAreKeptSealed(t *testing.T) {
 	flags, k := guardedFlags(t)
 	g := guarded{startAs(t, lean, patientClient(), storetest.URL(t), flags...), k}
 	rapid.Check(t, few(6, func(t *rapid.T) {
-		p := anyPlot(t)
+		p := anySecretSite(t)
 		s := &story{T: t, guarded: g}
 		secrets := anySecrets(t, 2*p.secrets, "secrets", "", mark)
 		reads := []read{{"revisions/latest/rendered-documents", ""}, {"revisions/latest/validations/detail", ""}, {"revisions/latest/schemas/acme/Widget/v1/docs", ""}}
@@ -134,7 +134,7 @@ func TestLaws_secretsAreKeptSealed(t *testing.T) {
 		for _, r := range reads {
 			s.ask("admin", http.MethodGet, r.path, "")
 		}
-		s.blunder(secrets[0])
+		s.sendInvalid(secrets[0])
 		s.must(s.ask("admin", http.MethodPost, "rollback/2", ""))
 		s.must(s.ask("admin", http.MethodPost, "revisions/prune?keep=2", ""))
 	}))

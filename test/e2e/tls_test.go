@@ -129,7 +129,7 @@ func TestTLS_certificateChanges(t *testing.T) {
 	text, private := a.issue(t, 3, pkix.Name{CommonName: "purser"})
 	writeFile(t, certificate, text)
 	eventually(t, "a certificate without its key is complained of", func() bool {
-		return s.serial(t) == 2 && strings.Contains(s.log.text(), "the certificates have changed and cannot be used")
+		return s.serial(t) == 2 && strings.Contains(s.log.text(), "the changed certificates cannot be used")
 	})
 	writeFile(t, key, private)
 	eventually(t, "the new certificate is shown", func() bool { return s.serial(t) == 3 })

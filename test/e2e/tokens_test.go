@@ -38,7 +38,7 @@ func TestTokens_fileChanges(t *testing.T) {
 	writeFile(t, k.file, "- {id: what, is: this}")
 	eventually(t, "a broken file is complained of", func() bool {
 		s.whoami(t, k, "second").is(t, http.StatusOK)
-		return strings.Contains(s.log.text(), "THE TOKEN FILE CANNOT BE USED")
+		return strings.Contains(s.log.text(), "THE TOKENS FILE CANNOT BE USED")
 	})
 	writeFile(t, k.file, string(before))
 	eventually(t, "a revoked token does not count", func() bool {
@@ -57,7 +57,7 @@ func TestTokens_expire(t *testing.T) {
 	k := newKeys(t)
 	k.add(t, "hasty", "--expires", "1s")
 	s := k.startWith(t, "")
-	eventually(t, "it is expired", func() bool { return s.whoami(t, k, "hasty").status == http.StatusUnauthorized })
+	eventually(t, "it has expired", func() bool { return s.whoami(t, k, "hasty").status == http.StatusUnauthorized })
 }
 
 func TestTokens_newRefuses(t *testing.T) {

@@ -159,14 +159,14 @@ func TestUI_flags(t *testing.T) {
 		"short key":    {[]string{"--ui-key-file", short}, []string{"--ui-key-file: " + short + " has 5 bytes and needs 32", "head -c 32 /dev/urandom >" + short}},
 		"no key":       {[]string{"--ui-key-file", short + "none"}, []string{"--ui-key-file", short + "none", "head -c 32"}},
 		"open key":     {[]string{"--ui-key-file", open}, []string{"--ui-key-file", open, "chmod"}},
-		"no OIDC":      {[]string{"--ui-oidc-client", "purser"}, []string{"--ui-oidc-client needs --auth=oidc"}},
-		"no client":    {[]string{"--ui-oidc-secret-file", short}, []string{"--ui-oidc-secret-file needs --ui-oidc-client"}},
+		"no OIDC":      {[]string{"--ui-oidc-client", "purser"}, []string{"--ui-oidc-client requires --auth=oidc"}},
+		"no client":    {[]string{"--ui-oidc-secret-file", short}, []string{"--ui-oidc-secret-file requires --ui-oidc-client"}},
 		"no secret":    {append(oidc, "--ui-oidc-secret-file", short+"none"), []string{"--ui-oidc-secret-file", short + "none"}},
 		"empty secret": {append(oidc, "--ui-oidc-secret-file", empty), []string{"--ui-oidc-secret-file", "is empty"}},
 	} {
 		out := refusesToStart(t, c.flags...)
 		for _, part := range c.says {
-			if !strings.Contains(out, part) || strings.Contains(out, "panic") || strings.Contains(out, "looks for its database") {
+			if !strings.Contains(out, part) || strings.Contains(out, "panic") || strings.Contains(out, "connecting to its database") {
 				t.Errorf("%s: it does not say %q:\n%s", name, part, out)
 			}
 		}

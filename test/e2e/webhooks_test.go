@@ -25,7 +25,7 @@ type call struct {
 }
 
 // event decodes the event of a call.
-func (c call) event(t *testing.T) (e told) {
+func (c call) event(t *testing.T) (e received) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(c.body), &e); err != nil {
 		t.Fatalf("%v\n%s", err, c.body)
@@ -177,8 +177,6 @@ func TestWebhooks_badReceivers(t *testing.T) {
 	s := startCalling(t)
 	inner := newReceiver(t, ok)
 	var failures atomic.Int32
-	hang := make(chan struct{})
-	t.Cleanup(func() { close(hang) })
 	want := map[string]string{}
 	for name, c := range map[string]struct {
 		handle http.HandlerFunc
@@ -205,12 +203,14 @@ func TestWebhooks_badReceivers(t *testing.T) {
 		path, _ := s.hook(t, "{url: '"+r.URL+"', types: [purser.tag.set]}")
 		want[path] = name + ": [purser.tag.set: " + c.want + "]"
 	}
+	hang := make(chan struct{})
 	hanging := newReceiver(t, func(_ http.ResponseWriter, r *http.Request) {
 		select {
 		case <-hang:
 		case <-r.Context().Done():
 		}
 	})
+	t.Cleanup(func() { close(hang) }) // before the receiver is closed
 	s.hook(t, "{url: '"+hanging.URL+"', types: [purser.tag.set]}")
 	s.put(t, "b", widget("w", "{}")).is(t, http.StatusOK)
 	s.tag(t, 1, "t")

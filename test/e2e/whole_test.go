@@ -123,7 +123,7 @@ func TestWhole_findings(t *testing.T) {
 		},
 		"rendered badly": {
 			layers + dataSchema("acme/Widget/v1", "{properties: {x: {type: string}}}") + widget("w1", "{y: 7}") + from("w1"),
-			"success", "failure", "", "Sanitized",
+			"success", "failure", "", "violates .properties.x.type of the schema",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,6 +145,11 @@ func TestWhole_findings(t *testing.T) {
 				text := s.get(t, "revisions/2/validations/"+validation+"/entries/0").text
 				if message != "" && (!strings.Contains(text, message) || !strings.Contains(dry.text, message)) {
 					t.Errorf("%s does not say %q:\n%s\nthe dry run said:\n%s", validation, message, text, dry.text)
+				}
+				for _, form := range []string{"text/plain", "application/json", "application/x-yaml"} {
+					if status := s.get(t, "revisions/2/status", "Accept", form).text; !strings.Contains(status, message) {
+						t.Errorf("the status as %s does not say %q:\n%s", form, message, status)
+					}
 				}
 			}
 			s.put(t, "site", layeringPolicy("lp")+widget("w1", "{}"))

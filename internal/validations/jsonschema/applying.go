@@ -26,7 +26,7 @@ func (e *evaluation) object(rules *objectRules, m mapping) {
 		return
 	}
 	for _, member := range m {
-		e.aside(rules.names, member.Key, named("propertyNames"))
+		e.checkOther(rules.names, member.Key, named("propertyNames"))
 	}
 }
 
@@ -63,12 +63,12 @@ func (e *evaluation) array(rules *arrayRules, items []any) {
 		switch {
 		case i < len(rules.prefix):
 			e.below(rules.prefix[i], item, indexed(i), named(rules.prefixKeyword), indexed(i))
-		case rules.rest != nil:
-			e.below(rules.rest, item, indexed(i), named(rules.restKeyword))
+		case rules.afterPrefix != nil:
+			e.below(rules.afterPrefix, item, indexed(i), named(rules.afterPrefixKeyword))
 		}
 	}
 	if rules.closed && len(items) > len(rules.prefix) {
-		e.fail(rules.restKeyword, 1)
+		e.fail(rules.afterPrefixKeyword, 1)
 	}
 	if e.track {
 		e.seen.items = max(e.seen.items, min(len(items), len(rules.prefix)))

@@ -92,7 +92,7 @@ func (c *run) eval(n *node, v any, track bool) (bool, seen) {
 	}
 	if c.level++; c.level > maxLevel {
 		c.level--
-		c.nowhere(n, v, n.dynamic)
+		c.noteDangling(n, v, n.dynamic)
 		return true, seen{}
 	}
 	entered := len(c.scope) == 0 || c.scope[len(c.scope)-1] != n.resource
@@ -145,13 +145,13 @@ func (e *evaluation) all() {
 }
 
 // isOver reports whether the result is known and violations are not needed.
-func (e *evaluation) isOver() bool { return !e.ok && e.quiet > 0 && !e.schema.nowhere }
+func (e *evaluation) isOver() bool { return !e.ok && e.quiet > 0 && !e.schema.dangling }
 
 // refer evaluates the target of a reference.
 func (e *evaluation) refer(r *reference) {
 	to := e.target(r)
 	if to == nil {
-		e.nowhere(e.node, e.value, r)
+		e.noteDangling(e.node, e.value, r)
 		return
 	}
 	e.inPlace(to, step{name: r.keyword, kind: isRef})
@@ -178,9 +178,9 @@ func (e *evaluation) target(r *reference) *node {
 	return r.to
 }
 
-// nowhere notes a reference without a target. The data is valid all the same, but the reference is a finding wherever
-// it is.
-func (c *run) nowhere(n *node, v any, r *reference) {
+// noteDangling notes a reference without a target. The data is valid all the same, but the reference is a finding
+// wherever it is.
+func (c *run) noteDangling(n *node, v any, r *reference) {
 	quiet := c.quiet
 	c.quiet = 0
 	c.reached++
@@ -213,13 +213,13 @@ func (e *evaluation) merge(s seen) {
 // below evaluates a schema against a member or an item and reports whether that is valid.
 func (e *evaluation) below(to *node, v any, at step, route ...step) bool {
 	e.data = append(e.data, at)
-	ok := e.aside(to, v, route...)
+	ok := e.checkOther(to, v, route...)
 	e.data = e.data[:len(e.data)-1]
 	return ok
 }
 
-// aside evaluates a schema against another value, such as a key, and reports whether that is valid.
-func (e *evaluation) aside(to *node, v any, route ...step) bool {
+// checkOther evaluates a schema against another value, such as a key, and reports whether that is valid.
+func (e *evaluation) checkOther(to *node, v any, route ...step) bool {
 	e.route = append(e.route, route...)
 	level := e.level
 	e.level = 0

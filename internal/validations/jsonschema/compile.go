@@ -9,7 +9,7 @@ type Schema struct {
 	root          *node
 	versions      map[string]string // of client plugins, for the keywords of extensions
 	namesVersions bool
-	nowhere       bool // a reference has no target
+	dangling      bool // a reference has no target
 }
 
 // Compile compiles a schema given as JSON text, and counts the work. The error is an *Unusable if the schema cannot be
@@ -60,7 +60,7 @@ func compile(w work, document *source, d *draft, options Options) (*Schema, erro
 		return nil, &Unusable{Findings: atMost(g.findings, len(g.findings))}
 	}
 	g.forget()
-	return &Schema{root: g.root, namesVersions: g.namesVersions, nowhere: g.nowhere}, nil
+	return &Schema{root: g.root, namesVersions: g.namesVersions, dangling: g.dangling}, nil
 }
 
 // For returns the schema for client versions; that of Compile has none. Both share what is compiled.

@@ -89,7 +89,7 @@ type graph struct {
 	root          *node
 	formats       bool // the schema requires format assertions
 	namesVersions bool // of client plugins
-	nowhere       bool // a reference has no target
+	dangling      bool // a reference has no target
 }
 
 // base is the URI of a DataSchema that has none. No URI is ever opened.

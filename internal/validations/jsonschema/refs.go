@@ -78,7 +78,7 @@ func (g *graph) target(n *node, r *reference) {
 	name, _, _ := strings.Cut(r.written, "#")
 	in := g.resource(uri, name)
 	if in == nil && otherName.MatchString(name) {
-		r.other, g.nowhere = name, true
+		r.other, g.dangling = name, true
 		return
 	}
 	if in == nil {
@@ -89,7 +89,7 @@ func (g *graph) target(n *node, r *reference) {
 		return
 	}
 	if r.to = g.within(in, fragment); r.to == nil {
-		g.nowhere = true
+		g.dangling = true
 	}
 }
 

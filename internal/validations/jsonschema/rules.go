@@ -17,17 +17,17 @@ type objectRules struct {
 
 // arrayRules are the keywords that apply schemas to the items of an array.
 type arrayRules struct {
-	prefix         []*node
-	prefixKeyword  string
-	rest           *node // of the items after the prefix; nil if the keyword is absent or a boolean
-	restKeyword    string
-	closed         bool // no items are allowed after the prefix
-	isComplete     bool // every item is evaluated
-	contains       *node
-	least, most    int // bounds of the number of items that match contains
-	hasLeast       bool
-	marksContained bool // items that match contains are evaluated
-	unevaluated    *node
+	prefix             []*node
+	prefixKeyword      string
+	afterPrefix        *node // of the items after the prefix; nil if the keyword is absent or a boolean
+	afterPrefixKeyword string
+	closed             bool // no items are allowed after the prefix
+	isComplete         bool // every item is evaluated
+	contains           *node
+	least, most        int // bounds of the number of items that match contains
+	hasLeast           bool
+	marksContained     bool // items that match contains are evaluated
+	unevaluated        *node
 }
 
 // combinators are the keywords that apply schemas to the value itself.
@@ -76,12 +76,12 @@ func (n *node) close() {
 	}
 	a := n.arrays
 	if held, ok := n.members.Lookup("additionalItems"); ok && a.prefixKeyword == "items" {
-		a.restKeyword, a.closed, a.isComplete = "additionalItems", held == false, true
+		a.afterPrefixKeyword, a.closed, a.isComplete = "additionalItems", held == false, true
 	}
-	if a.rest != nil && a.rest.isFalse && a.prefixKeyword == "prefixItems" {
-		a.closed, a.rest = true, nil
+	if a.afterPrefix != nil && a.afterPrefix.isFalse && a.prefixKeyword == "prefixItems" {
+		a.closed, a.afterPrefix = true, nil
 	}
-	a.isComplete = a.isComplete || a.restKeyword != ""
+	a.isComplete = a.isComplete || a.afterPrefixKeyword != ""
 	a.marksContained = n.draft().since >= since2020
 	a.least = 1
 	if n.draft().since >= since2019 {
@@ -114,10 +114,10 @@ func (a *arrayRules) add(e *edge) {
 	case e.keyword == "prefixItems", e.keyword == "items" && e.name != "":
 		a.prefix, a.prefixKeyword = append(a.prefix, e.to), e.keyword
 	case e.keyword == "items":
-		a.rest, a.restKeyword = e.to, e.keyword
+		a.afterPrefix, a.afterPrefixKeyword = e.to, e.keyword
 	case e.keyword == "additionalItems":
 		if a.prefix != nil { // otherwise, there is no prefix after which it could begin
-			a.rest, a.restKeyword = e.to, e.keyword
+			a.afterPrefix, a.afterPrefixKeyword = e.to, e.keyword
 		}
 	case e.keyword == "contains":
 		a.contains = e.to

@@ -40,22 +40,22 @@ func (e *evaluation) unevaluated() {
 		if e.node.objects == nil || e.node.objects.unevaluated == nil {
 			return
 		}
-		e.rest(e.node.objects.unevaluated, "unevaluatedProperties", len(v), func(i int) (step, any, bool) {
+		e.checkUnevaluated(e.node.objects.unevaluated, "unevaluatedProperties", len(v), func(i int) (step, any, bool) {
 			return named(v[i].Key), v[i].Value, e.seen.names[v[i].Key]
 		})
 	case []any:
 		if e.node.arrays == nil || e.node.arrays.unevaluated == nil {
 			return
 		}
-		e.rest(e.node.arrays.unevaluated, "unevaluatedItems", len(v), func(i int) (step, any, bool) {
+		e.checkUnevaluated(e.node.arrays.unevaluated, "unevaluatedItems", len(v), func(i int) (step, any, bool) {
 			return indexed(i), v[i], i < e.seen.items || e.seen.some[i]
 		})
 	}
 }
 
-// rest applies a schema to those of n members or items that are not evaluated. If the schema is false, they are one
-// finding.
-func (e *evaluation) rest(to *node, keyword string, n int, of func(i int) (at step, v any, isSeen bool)) {
+// checkUnevaluated applies a schema to those of n members or items that are not evaluated. If the schema is false,
+// they are one finding.
+func (e *evaluation) checkUnevaluated(to *node, keyword string, n int, of func(i int) (at step, v any, isSeen bool)) {
 	if e.seen.all {
 		return
 	}
