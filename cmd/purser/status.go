@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,30 +59,36 @@ func (c *statusCommand) show(ctx context.Context, around *surroundings, server *
 	return err
 }
 
-// verdictTable prints a verdict: the status, and each validation that counts.
+// verdictTable prints a verdict: the status, each validation that counts, and why those that failed did.
 func verdictTable(w io.Writer, verdict client.Verdict) {
 	fmt.Fprintf(w, "revision %d: %s\n", verdict.Revision, verdict.Status)
 	var rows [][]string
+	var reasons []string
+	add := func(validations []client.Validation, note string) {
+		for _, v := range validations {
+			rows = append(rows, []string{"  " + v.Status, v.Name, note})
+			if reason := v.Name + ": " + v.Message; v.Message != "" && !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
+		}
+	}
 	for _, policy := range verdict.Policies {
 		if policy.Broken() {
 			rows = append(rows, []string{"  " + policy.Status, policy.Name, "the document is not a valid ValidationPolicy"})
 		}
-		for _, v := range policy.Validations {
-			rows = append(rows, []string{"  " + v.Status, v.Name, "policy " + policy.Name})
-		}
+		add(policy.Validations, "policy "+policy.Name)
 	}
-	for _, v := range verdict.Validations {
-		rows = append(rows, []string{"  " + v.Status, v.Name})
-	}
-	for _, v := range verdict.Ignored {
-		rows = append(rows, []string{"  " + v.Status, v.Name, "ignored"})
-	}
+	add(verdict.Validations, "")
+	add(verdict.Ignored, "ignored")
 	columns(w, rows)
+	for _, reason := range reasons {
+		fmt.Fprintln(w, cellOf(reason))
+	}
 	for _, warning := range verdict.Warnings {
 		fmt.Fprintln(w, cellOf("warning: "+warning))
 	}
 	if verdict.Status == "failure" {
-		fmt.Fprintf(w, "What is wrong: purser findings %d\n", verdict.Revision)
+		fmt.Fprintf(w, "All that is wrong: purser findings %d\n", verdict.Revision)
 	}
 }
 

@@ -34,8 +34,9 @@ const success = "success"
 
 // Validation is the result of a validation: success, failure, missing or expired.
 type Validation struct {
-	Name   string `json:"name"`
-	Status string `json:"status"`
+	Name    string `json:"name"`
+	Status  string `json:"status"`
+	Message string `json:"message"` // why it failed, "" if that is not known
 }
 
 // Own reports whether the server itself makes the results of the validation: nobody else may report one.
