@@ -108,7 +108,7 @@ func TestVerdict_Final(t *testing.T) {
 	for name, final := range map[string]bool{
 		"site-validation": false, "deckhand-site-validation": true, "purser-site-validation": true,
 	} {
-		verdict := Verdict{Status: "failure", Policies: []Policy{{"p", "failure", []Validation{{name, "missing"}}}}}
+		verdict := Verdict{Status: "failure", Policies: []Policy{{"p", "failure", []Validation{{Name: name, Status: "missing"}}}}}
 		if verdict.Final() != final {
 			t.Errorf("missing %s: final %v, want %v", name, !final, final)
 		}
