@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -45,11 +47,11 @@ func (c *diffCommand) Run(ctx context.Context, around *surroundings) error {
 	switch {
 	case c.Format == "json-patch":
 	case c.Format == "side":
-		text = sideBySide(client.Printable(text), cmp.Or(c.Width, around.width, 160), around.colors)
+		text = sideBySide(words.Printable(text), cmp.Or(c.Width, around.width, 160), around.colors)
 	case around.colors:
-		text = coloredDiff(client.Printable(text))
+		text = coloredDiff(words.Printable(text))
 	default:
-		text = client.Printable(text)
+		text = words.Printable(text)
 	}
 	return write(around, text)
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"purser/internal/words"
+
 	"purser/internal/document/blockyaml"
 
 	"purser/internal/client"
@@ -89,6 +91,6 @@ func (c *eventsCommand) printEvent(around *surroundings, text json.RawMessage) e
 			data = append(data, key+"="+string(marshal(event.Data[key])))
 		}
 	}
-	return write(around, cellOf(fmt.Sprintf("%s  %s  %s  %s", moment(event.Time), event.Type, dash(event.Subject),
+	return write(around, words.Line(fmt.Sprintf("%s  %s  %s  %s", moment(event.Time), event.Type, dash(event.Subject),
 		strings.Join(data, " "))))
 }

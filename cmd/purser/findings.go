@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strconv"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -55,7 +57,7 @@ func (c *findingsCommand) Run(ctx context.Context, around *surroundings) error {
 	}
 	return c.print(around, shown{text, names, func(w io.Writer) {
 		for _, f := range found.Findings {
-			fmt.Fprintln(w, cellOf(findingText(f)))
+			fmt.Fprintln(w, words.Line(findingText(f)))
 		}
 		if rest := restText(len(found.Findings), found.Total, found.More); rest != "" {
 			fmt.Fprintln(w, rest)

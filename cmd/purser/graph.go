@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -81,7 +83,7 @@ func graphText(w io.Writer, graph client.Graph) {
 		if node.Missing != "" {
 			continue // printed below the documents that depend on it
 		}
-		fmt.Fprintln(w, cellOf(nodeText(node)))
+		fmt.Fprintln(w, words.Line(nodeText(node)))
 		edges := needs[node.ID]
 		slices.SortStableFunc(edges, func(a, b client.Edge) int { return strings.Compare(a.Kind, b.Kind) })
 		for _, edge := range edges {
@@ -89,11 +91,11 @@ func graphText(w io.Writer, graph client.Graph) {
 			if edge.Cyclic {
 				cyclic = "  (cycle)"
 			}
-			fmt.Fprintln(w, cellOf(fmt.Sprintf("  %-12s %s%s", edge.Kind, nodeText(nodes[edge.To]), cyclic)))
+			fmt.Fprintln(w, words.Line(fmt.Sprintf("  %-12s %s%s", edge.Kind, nodeText(nodes[edge.To]), cyclic)))
 		}
 	}
 	for _, problem := range graph.Problems {
-		fmt.Fprintln(w, cellOf("problem: "+problem.Message))
+		fmt.Fprintln(w, words.Line("problem: "+problem.Message))
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -88,7 +90,7 @@ func (c *logCommand) history(ctx context.Context, around *surroundings, server *
 	}
 	return c.print(around, shown{listText(items), names, func(w io.Writer) {
 		for _, change := range changes {
-			fmt.Fprintln(w, cellOf(fmt.Sprintf("revision %d  %s  %s  %s  %s", change.Revision, moment(change.ChangedAt),
+			fmt.Fprintln(w, words.Line(fmt.Sprintf("revision %d  %s  %s  %s  %s", change.Revision, moment(change.ChangedAt),
 				dash(change.User), change.Change, change.Message)))
 			fmt.Fprint(w, indented(change.Diff, around.colors))
 		}

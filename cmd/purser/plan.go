@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -36,7 +38,7 @@ func (p *push) plan(ctx context.Context) error {
 			if d.From != "" {
 				from = ", from bucket " + d.From
 			}
-			fmt.Fprintln(w, cellOf(fmt.Sprintf("%-8s %s (bucket %s%s)", wordOf(d), d, d.Bucket, from)))
+			fmt.Fprintln(w, words.Line(fmt.Sprintf("%-8s %s (bucket %s%s)", wordOf(d), d, d.Bucket, from)))
 			fmt.Fprint(w, indented(differences[key(d.Identity)], p.around.colors))
 		}
 		did := preview.Changes
@@ -48,10 +50,10 @@ func (p *push) plan(ctx context.Context) error {
 		}
 		p.findings(ctx, w, preview.Findings, preview.Total, preview.More)
 		for _, warning := range preview.Warnings {
-			fmt.Fprintln(w, cellOf("warning: "+warning))
+			fmt.Fprintln(w, words.Line("warning: "+warning))
 		}
 		if preview.Withheld != "" {
-			fmt.Fprintln(w, cellOf(preview.Withheld))
+			fmt.Fprintln(w, words.Line(preview.Withheld))
 		}
 		fmt.Fprintln(w, verdictLine(preview))
 	}})
@@ -146,7 +148,7 @@ func indented(diff string, colors bool) string {
 	if diff == "" {
 		return ""
 	}
-	if diff = client.Printable(diff); colors {
+	if diff = words.Printable(diff); colors {
 		diff = coloredDiff(diff)
 	}
 	return "    " + strings.ReplaceAll(strings.TrimSuffix(diff, "\n"), "\n", "\n    ") + "\n"

@@ -6,11 +6,10 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
-	"unicode"
+
+	"purser/internal/words"
 
 	"purser/internal/document/blockyaml"
-
-	"purser/internal/client"
 )
 
 // output is the flag for the format in which commands print the answers of a server.
@@ -43,7 +42,7 @@ func (o output) print(around *surroundings, s shown) error {
 func lines(of []string) string {
 	var b strings.Builder
 	for _, line := range of {
-		b.WriteString(client.Printable(line) + "\n")
+		b.WriteString(words.Printable(line) + "\n")
 	}
 	return b.String()
 }
@@ -64,21 +63,11 @@ func columns(w io.Writer, rows [][]string) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = cellOf(cell)
+			row[i] = words.Line(cell)
 		}
 		_, _ = fmt.Fprintln(table, strings.TrimRight(strings.Join(row, "\t"), "\t"))
 	}
 	_ = table.Flush() // w is in memory
-}
-
-// cellOf returns a text as one line, without characters that control a terminal.
-func cellOf(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) {
-			return ' '
-		}
-		return r
-	}, client.Printable(text))
 }
 
 // moment shortens a time of the server to seconds.

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strings"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -141,7 +143,7 @@ func (r puppetReport) names() (names []string) {
 
 func (r puppetReport) table(w io.Writer) {
 	entry := func(what string, e puppetEntry, more string) {
-		fmt.Fprintf(w, "%-8s %s  %s  %s\n", what, cellOf(e.Resource), cellOf(e.By.String()), cellOf(more))
+		fmt.Fprintf(w, "%-8s %s  %s  %s\n", what, words.Line(e.Resource), words.Line(e.By.String()), words.Line(more))
 	}
 	for _, change := range r.Changes {
 		var set []string
@@ -240,12 +242,12 @@ func (d puppetDifferences) names() (names []string) {
 
 func (d puppetDifferences) table(w io.Writer) {
 	for _, resource := range d.Resources {
-		fmt.Fprintf(w, "%-8s %s\n", resource.Change, cellOf(resource.Resource))
+		fmt.Fprintf(w, "%-8s %s\n", resource.Change, words.Line(resource.Resource))
 		for _, altered := range resource.Parameters {
-			fmt.Fprintf(w, "  %s\n", cellOf(altered.String()))
+			fmt.Fprintf(w, "  %s\n", words.Line(altered.String()))
 		}
 	}
 	for _, option := range d.Options {
-		fmt.Fprintf(w, "option   %s\n", cellOf(option.String()))
+		fmt.Fprintf(w, "option   %s\n", words.Line(option.String()))
 	}
 }

@@ -215,7 +215,7 @@ func (p *push) placed(ctx context.Context, findings []client.Finding) []placedFi
 // findings prints findings with their places in the files.
 func (p *push) findings(ctx context.Context, w io.Writer, findings []client.Finding, total int, more bool) {
 	for _, f := range findings {
-		fmt.Fprintln(w, cellOf(p.placeOf(ctx, f)+findingText(f)))
+		fmt.Fprintln(w, words.Line(p.placeOf(ctx, f)+findingText(f)))
 	}
 	if rest := restText(len(findings), total, more); rest != "" {
 		fmt.Fprintln(w, rest)

@@ -10,6 +10,8 @@ import (
 	"os"
 	"strconv"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 	"purser/internal/document"
 )
@@ -69,10 +71,10 @@ func (c *resultsPostCommand) Run(ctx context.Context, around *surroundings) erro
 		return err
 	}
 	if posted.Warning != "" {
-		fmt.Fprintln(around.stderr, "purser: warning:", client.Printable(posted.Warning))
+		fmt.Fprintln(around.stderr, "purser: warning:", words.Printable(posted.Warning))
 	}
 	return c.print(around, shown{text, []string{posted.Status}, func(w io.Writer) {
-		fmt.Fprintf(w, "Revision %d: %s is a %s\n", about.ID, cellOf(c.Validation), posted.Status)
+		fmt.Fprintf(w, "Revision %d: %s is a %s\n", about.ID, words.Line(c.Validation), posted.Status)
 	}})
 }
 

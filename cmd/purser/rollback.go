@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -101,7 +103,7 @@ func (c *rollbackCommand) confirm(ctx context.Context, around *surroundings, ser
 
 func (c *rollbackCommand) plan(w io.Writer, revision string, preview client.Preview) {
 	for _, d := range preview.Documents {
-		fmt.Fprintln(w, cellOf(fmt.Sprintf("%-8s %s (bucket %s)", wordOf(d), d, d.Bucket)))
+		fmt.Fprintln(w, words.Line(fmt.Sprintf("%-8s %s (bucket %s)", wordOf(d), d, d.Bucket)))
 	}
 	if !preview.Changed {
 		fmt.Fprintf(w, "Nothing would change: the newest revision has the documents of revision %s.\n", revision)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -82,7 +84,7 @@ func (c *whoamiCommand) Run(ctx context.Context, around *surroundings) error {
 		})
 		fmt.Fprintf(w, "rules that you pass:\n")
 		for _, rule := range caller.Rules {
-			fmt.Fprintln(w, cellOf("  "+rule))
+			fmt.Fprintln(w, words.Line("  "+rule))
 		}
 	}})
 }

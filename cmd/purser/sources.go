@@ -13,9 +13,10 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/words"
+
 	"purser/internal/budget"
 	"purser/internal/check"
-	"purser/internal/client"
 	"purser/internal/document"
 )
 
@@ -101,7 +102,7 @@ func warnOfTwice(stderr io.Writer, sources []source) {
 			continue
 		}
 		for _, note := range s.Notes {
-			fmt.Fprintf(stderr, "purser: warning: %s\n", client.Printable(s.file+": "+note.Message))
+			fmt.Fprintf(stderr, "purser: warning: %s\n", words.Printable(s.file+": "+note.Message))
 		}
 	}
 }

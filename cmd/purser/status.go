@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -82,10 +84,10 @@ func verdictTable(w io.Writer, verdict client.Verdict) {
 	add(verdict.Ignored, "ignored")
 	columns(w, rows)
 	for _, reason := range reasons {
-		fmt.Fprintln(w, cellOf(reason))
+		fmt.Fprintln(w, words.Line(reason))
 	}
 	for _, warning := range verdict.Warnings {
-		fmt.Fprintln(w, cellOf("warning: "+warning))
+		fmt.Fprintln(w, words.Line("warning: "+warning))
 	}
 	if verdict.Status == "failure" {
 		fmt.Fprintf(w, "All that is wrong: purser findings %d\n", verdict.Revision)

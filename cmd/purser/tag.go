@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 
+	"purser/internal/words"
+
 	"purser/internal/client"
 )
 
@@ -69,7 +71,7 @@ func (c *tagCommand) Run(ctx context.Context, around *surroundings) error {
 	}
 	return c.print(around, shown{
 		text: marshal(map[string]any{"tag": c.Name, "revision": about.ID, "deleted": c.Delete}), names: []string{c.Name},
-		table: func(w io.Writer) { fmt.Fprintf(w, "%s %s: revision %d\n", did, cellOf(c.Name), about.ID) },
+		table: func(w io.Writer) { fmt.Fprintf(w, "%s %s: revision %d\n", did, words.Line(c.Name), about.ID) },
 	})
 }
 

@@ -15,7 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
+
+	"purser/internal/words"
 
 	"purser/internal/document"
 )
@@ -96,13 +97,13 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 	e.Type = envelope.Details.ErrorType
 	said := ""
 	if envelope.Message != nil {
-		said = Printable(*envelope.Message)
+		said = words.Printable(*envelope.Message)
 	}
 	e.Message = said
 	for _, m := range envelope.Details.MessageList {
 		switch text := m.text(); {
 		case text == "" || text == said:
-		case e.Message == said && Printable(*m.Message) == said: // the same, with the document
+		case e.Message == said && words.Printable(*m.Message) == said: // the same, with the document
 			e.Message = text
 		default:
 			e.Messages = append(e.Messages, text)
@@ -134,7 +135,7 @@ func (m message) text() string {
 	if diagnostic := m.diagnostic(); diagnostic != "" {
 		text += "\n    " + diagnostic
 	}
-	return Printable(text)
+	return words.Printable(text)
 }
 
 // diagnostic returns the diagnostic as text.
@@ -166,7 +167,7 @@ func jsonOf(ctx context.Context, answer Answer) []byte {
 func (c *Client) foreign(answer Answer) string {
 	text := fmt.Sprintf("%s answers %d %s", c.base, answer.Status, http.StatusText(answer.Status))
 	if at := answer.Header.Get("Location"); at != "" && answer.Status/100 == 3 {
-		return text + ", to " + Printable(at) + ": name the server by the URL where it is"
+		return text + ", to " + words.Printable(at) + ": name the server by the URL where it is"
 	}
 	if c.base.Scheme == "http" && answer.Status == http.StatusBadRequest && speaksTLS.Match(answer.Body) {
 		return c.base.String() + " speaks TLS: name the server by https://" + c.base.Host + c.base.Path
@@ -175,7 +176,7 @@ func (c *Client) foreign(answer Answer) string {
 	text += ", not in Purser's form but as " + strconv.Quote(kind) +
 		"; is there a proxy before it, or is it another server?"
 	if strings.HasPrefix(kind, "text/plain") {
-		shown := strings.TrimSpace(Printable(string(answer.Body[:min(len(answer.Body), maxText)])))
+		shown := strings.TrimSpace(words.Printable(string(answer.Body[:min(len(answer.Body), maxText)])))
 		text += " It says: " + shown
 	}
 	return text
@@ -183,16 +184,6 @@ func (c *Client) foreign(answer Answer) string {
 
 // speaksTLS matches what Go's servers, nginx and Apache say to a client that does not speak TLS on a port that does.
 var speaksTLS = regexp.MustCompile(`to an HTTPS server|to HTTPS port|speaking plain HTTP to an SSL-enabled`)
-
-// Printable returns a text with what could control a terminal replaced. Line breaks and tabs stay.
-func Printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || unicode.IsGraphic(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
-}
 
 // retryAfter reads Retry-After: seconds, or a date, which is compared with the server's own clock.
 func retryAfter(value, date string) time.Duration {
@@ -263,7 +254,8 @@ func namesOf(certificate *x509.Certificate) string {
 	if len(names) == 0 {
 		return "Its certificate has no subjectAltName, so no name fits it: the server needs one with its name."
 	}
-	return Printable("Name the server by a name of its certificate: " + strings.Join(names[:min(len(names), most)], ", "))
+	return "Name the server by a name of its certificate: " +
+		words.Printable(strings.Join(names[:min(len(names), most)], ", "))
 }
 
 // brokenOff returns the error of an answer that was not read to its end.

@@ -3,7 +3,6 @@ package picture
 import (
 	"html"
 	"strings"
-	"unicode"
 
 	"purser/internal/words"
 
@@ -16,20 +15,11 @@ func brief(text string) string { return words.First(text, 60) }
 // escape makes a text harmless within HTML, and within SVG, which knows no control characters. Graphviz replaces what
 // begins with a backslash by parts of the graph, before it reads entities and again behind that.
 func escape(text string) string {
-	return strings.ReplaceAll(html.EscapeString(printable(text)), `\`, "&#92;&#92;")
+	return strings.ReplaceAll(html.EscapeString(words.Line(text)), `\`, "&#92;&#92;")
 }
 
 // escapeLink is escape for addresses, which some versions of Graphviz write into SVG as they are.
 func escapeLink(address string) string { return escape(html.EscapeString(address)) }
-
-func printable(text string) string {
-	return strings.Map(func(c rune) rune {
-		if unicode.IsPrint(c) {
-			return c
-		}
-		return '\uFFFD'
-	}, text)
-}
 
 // literal quotes a text of several lines for Graphviz, which takes backslashes and entities in texts for more than they
 // are. Lines begin at the left.
@@ -37,7 +27,7 @@ func literal(text string) dot.Literal {
 	lines := strings.Split(text, "\n")
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;")
 	for i, line := range lines {
-		lines[i] = quoted.Replace(printable(line))
+		lines[i] = quoted.Replace(words.Printable(line))
 	}
 	return dot.Literal(`"` + strings.Join(lines, `\l`) + `"`)
 }

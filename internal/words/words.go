@@ -1,8 +1,11 @@
-// Package words makes parts of messages: texts of a bounded length, counted nouns, and what somebody meant to write.
+// Package words makes parts of messages: texts of a bounded length that are safe to show, counted nouns, and what
+// somebody meant to write.
 package words
 
 import (
 	"fmt"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -37,4 +40,25 @@ func Count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Printable returns a text in which U+FFFD replaces all that could control a terminal or hide a part of the text: what is
+// not graphic, but for line feeds and tabs.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsGraphic(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
+}
+
+// Line is Printable with a blank for each line feed and each other space.
+func Line(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, Printable(text))
 }

@@ -68,3 +68,18 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
+
+func TestPrintable(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]string{
+		"a\tb\nc d":          {"a\tb\nc d", "a b c d"},
+		"\x1b[31mred\r\n":    {"\uFFFD[31mred\uFFFD\n", "\uFFFD[31mred\uFFFD "},
+		"\u202eevil\u200b":   {"\uFFFDevil\uFFFD", "\uFFFDevil\uFFFD"},
+		"\x85\u0085\u2028":   {"\uFFFD\uFFFD\uFFFD", "\uFFFD\uFFFD\uFFFD"},
+		"ä€\U0001f600\u00a0": {"ä€\U0001f600\u00a0", "ä€\U0001f600 "},
+	} {
+		if got := [2]string{words.Printable(text), words.Line(text)}; got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

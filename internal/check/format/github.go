@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"purser/internal/words"
+
 	"purser/internal/check"
 	"purser/internal/queries"
 )
@@ -30,7 +32,8 @@ func github(report check.Report) []byte {
 		for _, step := range f.Chain {
 			lines = append(lines, strings.TrimPrefix(placeText(step.Place)+": ", ": ")+step.Message)
 		}
-		fmt.Fprintf(&b, "::%s %s::%s\n", command, printable(properties), printable(ofData.Replace(strings.Join(lines, "\n"))))
+		fmt.Fprintf(&b, "::%s %s::%s\n", command, words.Printable(properties),
+			words.Printable(ofData.Replace(strings.Join(lines, "\n"))))
 	}
 	b.WriteString(summary(report) + "\n")
 	return []byte(b.String())

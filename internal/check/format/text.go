@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"purser/internal/words"
 
@@ -39,7 +37,7 @@ func plainText(report check.Report, color bool) []byte {
 		w.finding(f)
 	}
 	for _, needed := range report.Needed {
-		w.line(printable("needed: " + needed.Name + " (policy " + needed.Policy.Name + ")"))
+		w.line(words.Line("needed: " + needed.Name + " (policy " + needed.Policy.Name + ")"))
 	}
 	if len(report.Skipped) > 0 {
 		const most = 5
@@ -47,7 +45,7 @@ func plainText(report check.Report, color bool) []byte {
 		if len(report.Skipped) > most {
 			names += ", …"
 		}
-		w.line(printable("skipped: " + words.Count(len(report.Skipped), "file") + " without documents: " + names))
+		w.line(words.Line("skipped: " + words.Count(len(report.Skipped), "file") + " without documents: " + names))
 	}
 	if !report.Whole {
 		w.line("not judged: whether the documents fit together and render, because not all of them could be read")
@@ -77,16 +75,6 @@ func (w *textWriter) tinted(tint, text string) string {
 	return tint + text + reset
 }
 
-// printable returns a text of a document without control characters, which could give a terminal orders.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\t' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r) {
-			return '�'
-		}
-		return r
-	}, text)
-}
-
 func (w *textWriter) finding(f check.Finding) {
 	tint := yellow
 	if f.Level == queries.Error {
@@ -94,13 +82,13 @@ func (w *textWriter) finding(f check.Finding) {
 	}
 	place := placeText(f.Place)
 	if place != "" {
-		place = w.tinted(bold, printable(place)+":") + " "
+		place = w.tinted(bold, words.Line(place)+":") + " "
 	}
-	w.line(place + w.tinted(tint, f.Level.String()+":") + " " + printable(sentence(f)) + " [" + f.Rule + "]")
+	w.line(place + w.tinted(tint, f.Level.String()+":") + " " + words.Line(sentence(f)) + " [" + f.Rule + "]")
 	number := strconv.Itoa(f.Line)
 	gutter := strings.Repeat(" ", len(number))
 	if f.Source != "" {
-		source := printable(f.Source)
+		source := words.Printable(f.Source)
 		w.line(w.tinted(blue, " "+number+" |") + " " + source)
 		w.line(w.tinted(blue, " "+gutter+" |") + " " + under(source, f.Column) + w.tinted(tint, "^"))
 	}
@@ -130,7 +118,7 @@ func (w *textWriter) causes(gutter string, causes []validations.Cause, depth int
 }
 
 func (w *textWriter) note(gutter, kind, text string) {
-	text = printable(strings.ReplaceAll(text, "\n", " "))
+	text = words.Line(text)
 	w.line(fmt.Sprintf(" %s %s %-5s %s", gutter, w.tinted(blue, "="), kind+":", text))
 }
 

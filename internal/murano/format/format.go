@@ -9,7 +9,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
-	"unicode"
+
+	"purser/internal/words"
 
 	"purser/internal/document/blockyaml"
 
@@ -119,15 +120,7 @@ func text(results []checkpath.Result) []byte {
 	if b.Len() == 0 {
 		return []byte("No errors found!\n")
 	}
-	return []byte(strings.Map(printable, b.String()))
-}
-
-// printable replaces what a terminal would obey rather than show: packages are other people's.
-func printable(r rune) rune {
-	if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-		return unicode.ReplacementChar
-	}
-	return r
+	return []byte(words.Printable(b.String()))
 }
 
 // blank returns the space before a column of a line, in which tabs stay.
