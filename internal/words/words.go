@@ -42,8 +42,8 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Printable returns a text in which U+FFFD replaces all that could control a terminal or hide a part of the text: what is
-// not graphic, but for line feeds and tabs.
+// Printable returns a text in which U+FFFD replaces all that could control a terminal or hide a part of the text: what
+// is not graphic, but for line feeds and tabs.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || unicode.IsGraphic(r) {
