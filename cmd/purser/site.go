@@ -82,7 +82,11 @@ func (c *whoamiCommand) Run(ctx context.Context, around *surroundings) error {
 			{"roles", dash(strings.Join(caller.Roles, ", "))},
 			{"project", dash(caller.Project)},
 		})
-		fmt.Fprintf(w, "rules that you pass:\n")
+		if len(caller.Rules) == 0 {
+			fmt.Fprintln(w, "rules that you pass: none; the policy file of the server says which roles pass which")
+			return
+		}
+		fmt.Fprintln(w, "rules that you pass:")
 		for _, rule := range caller.Rules {
 			fmt.Fprintln(w, words.Line("  "+rule))
 		}
