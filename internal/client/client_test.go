@@ -333,14 +333,16 @@ func TestErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, _ := scripted(t, Config{}, test.first)
-			_, err := c.Do(t.Context(), Request{Method: http.MethodPost})
-			if err == nil {
-				t.Fatal("no error")
-			}
-			if diff := cmp.Diff(test.want, err.Error()); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				c, _ := scripted(t, Config{}, test.first)
+				_, err := c.Do(t.Context(), Request{Method: http.MethodPost})
+				if err == nil {
+					t.Fatal("no error")
+				}
+				if diff := cmp.Diff(test.want, err.Error()); diff != "" {
+					t.Errorf("error (-want +got):\n%s", diff)
+				}
+			})
 		})
 	}
 }
