@@ -146,10 +146,10 @@ func (s *Service) prepare(ctx context.Context, from source, options Options) (
 			return from, snapshot, Diff{}, err
 		}
 		known = need
-		if err := options.Expected.Check(snapshot.Head); err != nil {
+		if from, err = from.decoded(ctx, snapshot); err != nil {
 			return from, snapshot, Diff{}, err
 		}
-		if from, err = from.decoded(ctx, snapshot); err != nil {
+		if err := options.Expected.Check(snapshot.Head); err != nil {
 			return from, snapshot, Diff{}, err
 		}
 		more := from.need()

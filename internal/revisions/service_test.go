@@ -54,6 +54,20 @@ func TestService_Put_unknownBucket(t *testing.T) {
 	}
 }
 
+// What is wrong with a body comes before what is wrong with the revision that is expected, whatever is in memory.
+func TestService_Put_invalidAndStale(t *testing.T) {
+	t.Parallel()
+	for _, known := range []bool{false, true} {
+		s, m := service()
+		put(t, s, "a", widget("w1", "{}"))
+		if !known {
+			s.Store = unknowing{m}
+		}
+		_, err := s.Put(t.Context(), "a", []byte("schema: 5"), document.YAML, Options{Expected: Expected{{Revision: 9}}})
+		wantFault(t, err, fault.Invalid, "schema")
+	}
+}
+
 // A site without revisions is read once, whatever is put into it; a rollback asks for its target also there.
 func TestService_emptySite(t *testing.T) {
 	t.Parallel()
