@@ -51,6 +51,15 @@ func TestStore_AllDocuments(t *testing.T) {
 	is(second, 0, `w1{"x":1}`, `w2{"x":2}`)
 	is(first, 1, `w1{"x":1}`)
 	is(second, 0, `w1{"x":1}`, `w2{"x":2}`) // which an older one does not replace
+	again, err := s.Rollback(t.Context(), second.Revision-1, revisions.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	is(again, 0, `w1{"x":1}`)
+	if again, err = s.Rollback(t.Context(), second.Revision, revisions.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	is(again, 0, `w1{"x":1}`, `w2{"x":2}`)
 	third := put(t, elsewhere, "b", widget("w3", 3))
 	is(third, 1, `w1{"x":1}`, `w2{"x":2}`, `w3{"x":3}`)
 	is(third, 0, `w1{"x":1}`, `w2{"x":2}`, `w3{"x":3}`)

@@ -264,15 +264,14 @@ func (r *snapshotReader) finish(need revisions.Need) revisions.Snapshot {
 	}
 	if r.Comparison != nil {
 		r.Comparison.Head = r.Head
+		decodeTraits(r.Comparison.Come) // live documents from now on
 	}
 	switch {
 	case !need.Documents:
 	case r.live.stamp == r.Head.Stamp:
 		r.Documents = r.live.documents
 	default:
-		for _, doc := range r.Documents {
-			doc.DecodeTraits()
-		}
+		decodeTraits(r.Documents)
 		r.store.keepLive(liveDocuments{r.Head.Stamp, r.Head.Revision, r.Documents})
 	}
 	return *r.Snapshot
@@ -283,6 +282,13 @@ type liveDocuments struct {
 	stamp     revisions.Stamp // of that revision; 0 if they are not known
 	revision  int64
 	documents []*revisions.Stored // in order of place
+}
+
+// decodeTraits decodes what is asked of live documents again and again. They must not be shared yet.
+func decodeTraits(documents []*revisions.Stored) {
+	for _, doc := range documents {
+		doc.DecodeTraits()
+	}
 }
 
 func (s *Store) keepLive(live liveDocuments) { s.live.Add(struct{}{}, live, sizeOf(live.documents)) }
