@@ -114,7 +114,7 @@ const (
 	eachTable = `DO $$ DECLARE t text; BEGIN
 		SET LOCAL session_replication_role = replica;
 		CREATE SCHEMA IF NOT EXISTS saved;
-		FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE 'river%' LOOP
+		FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' LOOP
 			EXECUTE format('`
 	save    = eachTable + `DROP TABLE IF EXISTS saved.%1$I; CREATE TABLE saved.%1$I AS TABLE %1$I', t); END LOOP; END $$`
 	restore = eachTable + `DELETE FROM %1$I; INSERT INTO %1$I OVERRIDING SYSTEM VALUE TABLE saved.%1$I', t);
