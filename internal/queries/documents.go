@@ -46,8 +46,8 @@ func (v View) redacted(selected Selected) Selected {
 	return selected
 }
 
-// Each calls do for the selected documents, some at a time, and reads them as it goes: never more than some megabytes,
-// for which it needs no permit. Fault: Gone if they are deleted meanwhile.
+// Each calls do for the selected documents, some at a time, and reads those as it goes that are not in memory for all
+// callers: never more than some megabytes, for which it needs no permit. Fault: Gone if they are deleted meanwhile.
 func (v View) Each(ctx context.Context, selected Selected, do func(documents []*revisions.Stored) error) error {
 	budget.Yield(ctx) // do may wait for a slow client
 	ctx = budget.Exempt(ctx)
