@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"purser/internal/authz"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -20,7 +21,7 @@ func (s *server) putBucket(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return s.putDocuments(w, r, readQuery(r), func(body []byte, media document.Media, options revisions.Options) (
-		revisions.Written, error,
+		changes.Written, error,
 	) {
 		return s.Service.Put(r.Context(), bucket, body, media, options)
 	})
@@ -31,7 +32,7 @@ func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
 	buckets := bucketNames(q)
 	return s.putDocuments(w, r, q, func(body []byte, media document.Media, options revisions.Options) (
-		revisions.Written, error,
+		changes.Written, error,
 	) {
 		return s.Service.PutChangeSet(r.Context(), buckets, body, media, options)
 	})
@@ -39,7 +40,7 @@ func (s *server) putChangeSet(w http.ResponseWriter, r *http.Request) error {
 
 // putDocuments reads the documents of a request, puts them and answers with the outcome.
 func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
-	put func(body []byte, media document.Media, options revisions.Options) (revisions.Written, error),
+	put func(body []byte, media document.Media, options revisions.Options) (changes.Written, error),
 ) error {
 	most, findings := q.count("max-deleted", -1), q.flag("findings", false)
 	options, err := s.change(r, q, http.StatusOK)
@@ -56,7 +57,7 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
 	if !findings && !options.DryRun && negotiate(r) != typeJSON {
 		options.Meanwhile = func(documents []*revisions.Stored) { texts = prepare(documents) }
 	}
-	written, err := s.ingest(w, r, func(body []byte, media document.Media) (revisions.Written, error) {
+	written, err := s.ingest(w, r, func(body []byte, media document.Media) (changes.Written, error) {
 		return put(body, media, options)
 	})
 	if err != nil {
@@ -70,16 +71,16 @@ func (s *server) putDocuments(w http.ResponseWriter, r *http.Request, q *query,
 
 // ingest waits for memory, reads a body of documents and puts them.
 func (s *server) ingest(w http.ResponseWriter, r *http.Request,
-	put func(body []byte, media document.Media) (revisions.Written, error),
-) (revisions.Written, error) {
+	put func(body []byte, media document.Media) (changes.Written, error),
+) (changes.Written, error) {
 	end, err := s.bounds.beginIngest(w, r, s.sizeOfBody(r))
 	if err != nil {
-		return revisions.Written{}, err
+		return changes.Written{}, err
 	}
 	defer end()
 	body, media, err := s.readBody(w, r, s.Limits.Body)
 	if err != nil {
-		return revisions.Written{}, err
+		return changes.Written{}, err
 	}
 	return put(body, media)
 }
@@ -113,7 +114,7 @@ func (s *server) change(r *http.Request, q *query, status int) (revisions.Option
 
 // writeWritten answers with the documents of the buckets that were written, of which some texts may be prepared, or
 // with the preview of a dry run.
-func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written revisions.Written, made prepared) error {
+func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written changes.Written, made prepared) error {
 	if s.writePreview(w, r, written) {
 		return nil
 	}
@@ -130,7 +131,7 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written re
 }
 
 // writeWithFindings answers with what is wrong with the newest revision, in the preview of a dry run.
-func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, written revisions.Written) error {
+func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, written changes.Written) error {
 	s.setWritten(w, r, written)
 	found, err := s.findingsAfter(r, written)
 	switch {
@@ -147,7 +148,7 @@ func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, writt
 }
 
 // writePreview sets what setWritten does. For a dry run it answers with the preview and returns true.
-func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written revisions.Written) bool {
+func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written changes.Written) bool {
 	s.setWritten(w, r, written)
 	if written.Preview == nil {
 		return false
@@ -158,7 +159,7 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written re
 
 // setWritten sets the ETag of the newest revision, and the headers that say what a change did, and notes a new revision
 // for the log.
-func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written revisions.Written) {
+func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written changes.Written) {
 	setHead(w, written.Revision, written.Stamp)
 	if preview := written.Preview; preview != nil {
 		setSummary(w, preview.ID, preview.Changed, preview.Verdict, written.Summary)
@@ -174,7 +175,7 @@ func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written revi
 // setSummary says in headers what a change did or would do; revision is the newest afterwards. Without a new revision
 // there is no status, which would have to be read.
 func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict validations.Verdict,
-	did revisions.Summary,
+	did changes.Summary,
 ) {
 	w.Header().Set("Purser-Revision", strconv.FormatInt(revision, 10))
 	w.Header().Set("Purser-Changes", fmt.Sprintf("added=%d, modified=%d, deleted=%d, unchanged=%d",

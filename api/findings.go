@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/changes"
 	"purser/internal/words"
 
 	"purser/internal/document"
@@ -55,7 +56,7 @@ func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found que
 
 // findingsAfter returns what is wrong with the newest revision after a change, or as it would be after a dry run, with
 // the positions in the body. The change is made by now: findings that take too much work are left out.
-func (s *server) findingsAfter(r *http.Request, written revisions.Written) (found queries.Findings, err error) {
+func (s *server) findingsAfter(r *http.Request, written changes.Written) (found queries.Findings, err error) {
 	query, ctx := queries.FindingQuery{Limit: defaultFindings}, r.Context()
 	preview := written.Preview
 	switch {

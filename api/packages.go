@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"net/url"
 
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/queries"
-	"purser/internal/revisions"
 )
 
 // packageView is a package, in a revision or only checked.
@@ -46,10 +46,10 @@ func (s *server) packageView(r *http.Request, revision int64, p queries.Package)
 }
 
 // checkedView returns the view of a package that was checked.
-func checkedView(checked revisions.CheckedPackage) packageView {
+func checkedView(checked changes.CheckedPackage) packageView {
 	view, warnings := describedPackage(checked.Manifest()), []fault.Message{}
 	for _, issue := range checked.Report.Issues {
-		warnings = append(warnings, revisions.PackageMessage(issue))
+		warnings = append(warnings, changes.PackageMessage(issue))
 	}
 	view.Warnings = warnings
 	return view
@@ -69,8 +69,8 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var checked revisions.CheckedPackage
-	written, err := s.ingest(w, r, func(body []byte, _ document.Media) (written revisions.Written, err error) {
+	var checked changes.CheckedPackage
+	written, err := s.ingest(w, r, func(body []byte, _ document.Media) (written changes.Written, err error) {
 		written, checked, err = s.Service.PutPackage(r.Context(), bucket, name, body, options)
 		return written, err
 	})
@@ -89,8 +89,8 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 
 // POST /api/v1.0/packages/check
 func (s *server) checkPackage(w http.ResponseWriter, r *http.Request) error {
-	var checked revisions.CheckedPackage
-	_, err := s.ingest(w, r, func(body []byte, _ document.Media) (none revisions.Written, err error) {
+	var checked changes.CheckedPackage
+	_, err := s.ingest(w, r, func(body []byte, _ document.Media) (none changes.Written, err error) {
 		checked, err = s.Service.CheckPackage(r.Context(), body)
 		return none, err
 	})

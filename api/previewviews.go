@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -77,7 +78,7 @@ type locatedError struct {
 	Column int `json:"column,omitempty"`
 }
 
-func (s *server) previewView(r *http.Request, written revisions.Written) previewView {
+func (s *server) previewView(r *http.Request, written changes.Written) previewView {
 	queries.LocatePreview(r.Context(), written)
 	preview, did := written.Preview, written.Summary
 	view := previewView{
@@ -108,7 +109,7 @@ func (s *server) previewView(r *http.Request, written revisions.Written) preview
 	return view
 }
 
-func findingViews(findings []revisions.Finding) []findingView {
+func findingViews(findings []changes.Finding) []findingView {
 	views := []findingView{}
 	for _, f := range findings {
 		about := f.About
@@ -155,7 +156,7 @@ func documentDifferenceOf(d revisions.DocumentDifference) documentDifference {
 	return view
 }
 
-func findingStatus(f revisions.Finding) string {
+func findingStatus(f changes.Finding) string {
 	if f.Failed {
 		return "failure"
 	}

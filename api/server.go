@@ -13,17 +13,17 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/cache"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/feed"
 	"purser/internal/picture"
 	"purser/internal/queries"
-	"purser/internal/revisions"
 	"purser/internal/webhooks"
 )
 
 // Config configures the handler. All fields but PublicURL must be set.
 type Config struct {
-	Service *revisions.Service
+	Service *changes.Service
 	Queries *queries.Service
 	Layout  *picture.Layout
 	// Ping returns an error if the database does not answer.

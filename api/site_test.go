@@ -23,9 +23,11 @@ import (
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/feed"
+	"purser/internal/judging"
 	"purser/internal/picture"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -43,8 +45,8 @@ type site struct {
 	log *bytes.Buffer
 }
 
-// newSite makes a site; changes are made to its configuration first.
-func newSite(t *testing.T, changes ...func(*api.Config)) site {
+// newSite makes a site; adapt changes its configuration first.
+func newSite(t *testing.T, adapt ...func(*api.Config)) site {
 	t.Helper()
 	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: store.DefaultDeadlines()})
 	if err != nil {
@@ -57,15 +59,15 @@ func newSite(t *testing.T, changes ...func(*api.Config)) site {
 	}
 	log := new(bytes.Buffer)
 	limits := document.DefaultLimits()
-	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[revisions.RenderKey, revisions.Rendering](1<<20)
-	service := revisions.NewService(revisions.Config{
+	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[judging.RenderKey, judging.Rendering](1<<20)
+	service := changes.NewService(changes.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
 		Store:              kept, Engine: engine, Limits: limits, Rendered: rendered, Now: time.Now,
 		Observe: func(string, time.Duration) {},
 	})
 	questions := queries.NewService(queries.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
+		Store:              kept, Renderer: judging.Renderer{Engine: engine}, Rendered: rendered,
 	})
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector())
@@ -77,7 +79,7 @@ func newSite(t *testing.T, changes ...func(*api.Config)) site {
 		Access: api.Access{Authenticator: authn.NoAuth{}, Anonymous: true, Rules: rules},
 		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute},
 	}
-	for _, change := range changes {
+	for _, change := range adapt {
 		change(&config)
 	}
 	return site{api.New(config), log}

@@ -25,8 +25,10 @@ import (
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/feed"
+	"purser/internal/judging"
 	"purser/internal/picture"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -103,8 +105,8 @@ func (c *calls) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Handler.ServeHTTP(w, r)
 }
 
-// newSite makes an empty site whose users sign in; changes are made to the configuration of its API first.
-func newSite(t *testing.T, changes ...func(*api.Config)) *site {
+// newSite makes an empty site whose users sign in; adapt changes the configuration of its API first.
+func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 	t.Helper()
 	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: store.DefaultDeadlines()})
 	if err != nil {
@@ -125,17 +127,17 @@ func newSite(t *testing.T, changes ...func(*api.Config)) *site {
 		t.Fatal(err)
 	}
 	limits := document.DefaultLimits()
-	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[revisions.RenderKey, revisions.Rendering](64<<20)
+	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[judging.RenderKey, judging.Rendering](64<<20)
 	defaults := revisions.Defaults{validations.SchemaValidation}
 	told := feed.New(feed.Config{Store: kept, Defaults: defaults, Keep: time.Hour, MaxWaits: 100, Log: quiet})
 	inBackground(t, told.Run)
 	config := api.Config{
-		Service: revisions.NewService(revisions.Config{
+		Service: changes.NewService(changes.Config{
 			DefaultValidations: defaults, Store: kept, Engine: engine, Limits: limits, Rendered: rendered, Vault: vault,
 			Now: time.Now, Observe: func(string, time.Duration) {},
 		}),
 		Queries: queries.NewService(queries.Config{
-			DefaultValidations: defaults, Store: kept, Renderer: revisions.Renderer{Engine: engine, Vault: vault},
+			DefaultValidations: defaults, Store: kept, Renderer: judging.Renderer{Engine: engine, Vault: vault},
 			Rendered: rendered,
 		}),
 		Pool: budget.NewPool(4, time.Minute), Layout: picture.NewLayout(1), Ping: kept.Ping, Limits: limits,
@@ -147,7 +149,7 @@ func newSite(t *testing.T, changes ...func(*api.Config)) *site {
 		}},
 		Bounds: api.Bounds{Memory: 1 << 30, Patience: time.Minute},
 	}
-	for _, change := range changes {
+	for _, change := range adapt {
 		change(&config)
 	}
 	s := &site{api: api.New(config), clock: &clock{now: time.Now()}}

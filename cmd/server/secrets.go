@@ -13,7 +13,7 @@ import (
 
 	"github.com/tink-crypto/tink-go/v2/tink"
 
-	"purser/internal/revisions"
+	"purser/internal/judging"
 	"purser/internal/secrets"
 	"purser/internal/secrets/vault"
 )
@@ -38,7 +38,7 @@ func (f keysetFlags) kms() (tink.AEAD, error) {
 
 // open opens the keyset that the flags name. Without one, it opens the default keyset, and creates it if necessary. It
 // returns nil if defaultPath is also empty.
-func (f keysetFlags) open(ctx context.Context, defaultPath string, log *slog.Logger) (revisions.Vault, error) {
+func (f keysetFlags) open(ctx context.Context, defaultPath string, log *slog.Logger) (judging.Vault, error) {
 	path := f.SecretsKeyset
 	if path == "" {
 		path = defaultPath

@@ -19,8 +19,10 @@ import (
 	"purser/api"
 	"purser/internal/authz"
 	"purser/internal/cache"
+	"purser/internal/changes"
 	"purser/internal/fault"
 	"purser/internal/feed"
+	"purser/internal/judging"
 	"purser/internal/metrics"
 	"purser/internal/picture"
 	"purser/internal/propertygroups"
@@ -189,16 +191,16 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 	engine := validations.NewEngine(validations.Options{
 		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: c.AssertFormats,
 	})
-	rendered := cache.New[revisions.RenderKey, revisions.Rendering](*c.CacheSize)
-	kept := revisions.NewDocumentCache(2 * *c.CacheSize)
-	service := revisions.NewService(revisions.Config{
+	rendered := cache.New[judging.RenderKey, judging.Rendering](*c.CacheSize)
+	kept := judging.NewDocumentCache(2 * *c.CacheSize)
+	service := changes.NewService(changes.Config{
 		Store: db, Engine: engine, Limits: c.document(), ClientVersions: c.ClientVersion, Vault: keyset,
 		Rendered: rendered, Documents: kept, DefaultValidations: c.defaults(), Compat: c.Compat == "deckhand",
 		Now: time.Now, Observe: metrics.Phases(seen.registry),
 	})
 	questions := queries.NewService(queries.Config{
 		Store: db,
-		Renderer: revisions.Renderer{
+		Renderer: judging.Renderer{
 			Engine: engine, Vault: keyset, Defaults: c.ClientVersion, Documents: kept, Compat: c.Compat == "deckhand",
 		},
 		Rendered: rendered, DefaultValidations: c.defaults(),

@@ -7,7 +7,7 @@ import (
 	"net/url"
 	"time"
 
-	"purser/internal/revisions"
+	"purser/internal/judging"
 	"purser/internal/store"
 	"purser/internal/webhooks"
 )
@@ -41,7 +41,7 @@ func (f webhookFlags) proxy() (*url.URL, error) {
 }
 
 // open returns the webhook service.
-func (f webhookFlags) open(db *store.Store, keyset revisions.Vault) (*webhooks.Service, error) {
+func (f webhookFlags) open(db *store.Store, keyset judging.Vault) (*webhooks.Service, error) {
 	allowed, err := webhooks.ParseAllowed(f.WebhookAllow)
 	if err != nil {
 		return nil, fmt.Errorf("--webhook-allow: %w", err)

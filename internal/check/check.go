@@ -13,11 +13,12 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/budget"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/judging"
 	"purser/internal/propertygroups"
 	"purser/internal/queries"
-	"purser/internal/revisions"
 	"purser/internal/validations"
 )
 
@@ -53,8 +54,8 @@ const (
 // not safe for concurrent use.
 type Checker struct {
 	options  Options
-	service  *revisions.Service
-	renderer revisions.Renderer
+	service  *changes.Service
+	renderer judging.Renderer
 	limits   document.Limits
 	known    map[document.Digest]*document.Document // of the last check, by their texts
 }
@@ -70,15 +71,15 @@ func New(options Options) *Checker {
 	engine := validations.NewEngine(validations.Options{
 		Extensions: []validations.Extension{propertygroups.Extension{}}, AssertFormats: options.AssertFormats,
 	})
-	kept, limits := revisions.NewDocumentCache(keptSize), document.DefaultLimits()
+	kept, limits := judging.NewDocumentCache(keptSize), document.DefaultLimits()
 	return &Checker{
 		options: options, limits: limits,
-		service: revisions.NewService(revisions.Config{
-			Engine: engine, Limits: limits, Documents: kept, Vault: revisions.Unkept{}, ClientVersions: options.ClientVersions,
+		service: changes.NewService(changes.Config{
+			Engine: engine, Limits: limits, Documents: kept, Vault: changes.Unkept{}, ClientVersions: options.ClientVersions,
 			DefaultValidations: validations.Own(), Now: time.Now,
 		}),
-		renderer: revisions.Renderer{
-			Engine: engine, Vault: revisions.Unkept{}, Defaults: options.ClientVersions, Documents: kept,
+		renderer: judging.Renderer{
+			Engine: engine, Vault: changes.Unkept{}, Defaults: options.ClientVersions, Documents: kept,
 		},
 	}
 }
@@ -89,7 +90,7 @@ type run struct {
 
 	report Report
 	files  []File
-	items  []revisions.Item
+	items  []changes.Item
 	of     []int           // the file of each item
 	lines  map[int][]int   // the offsets of lines, by file
 	hidden map[int][]lines // that hold encrypted documents, by file
@@ -219,7 +220,7 @@ func (r *run) split(ctx context.Context, i int) error {
 		r.skip(i)
 	}
 	for j := range segments {
-		r.items = append(r.items, revisions.Item{Segment: &segments[j], Bucket: r.bucket(file.Name)})
+		r.items = append(r.items, changes.Item{Segment: &segments[j], Bucket: r.bucket(file.Name)})
 		r.of = append(r.of, i)
 	}
 	return nil
@@ -250,7 +251,7 @@ func (r *run) decode(ctx context.Context, fresh []int) (map[int]error, error) {
 			r.options.Progress(done, len(fresh))
 		}
 		some := fresh[done:min(done+atOnce, len(fresh))]
-		items := make([]revisions.Item, len(some))
+		items := make([]changes.Item, len(some))
 		for i, at := range some {
 			items[i] = r.items[at]
 		}
@@ -351,7 +352,7 @@ func isForeign(ctx context.Context, s document.Segment, refused error, limits do
 // separate reports documents that collide with others, and leaves them out.
 func (r *run) separate() {
 	out := map[int]bool{}
-	for _, collision := range revisions.Collisions(r.items) {
+	for _, collision := range changes.Collisions(r.items) {
 		i, with := collision.Item, collision.With
 		out[i] = true
 		if r.files[r.of[i]].SchemasOnly {

@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 
 	"purser/internal/authz"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/queries"
-	"purser/internal/revisions"
 )
 
 // withheld is the message in place of those that could tell what an encrypted document says.
@@ -20,7 +20,7 @@ const withheld = "It fails; why is not shown, because an encrypted document, or 
 	"in it"
 
 // describe reports what judging the documents has found.
-func (r *run) describe(ctx context.Context, draft revisions.Draft) error {
+func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 	byIdentity := make(map[document.Identity]int, len(r.items))
 	for i, item := range r.items {
 		byIdentity[item.Document.Identity] = i
@@ -36,7 +36,7 @@ func (r *run) describe(ctx context.Context, draft revisions.Draft) error {
 		item, known := byIdentity[f.Document]
 		finding := r.findingOf(f)
 		if !known { // it is about all documents: that the first with a layer has one, for example
-			item = max(0, slices.IndexFunc(r.items, func(i revisions.Item) bool { return i.Document.Layer != "" }))
+			item = max(0, slices.IndexFunc(r.items, func(i changes.Item) bool { return i.Document.Layer != "" }))
 			f.At = r.position(item, []string{"metadata", "layeringDefinition", "layer"})
 		}
 		finding.Place = r.place(r.of[item], f.At)
@@ -76,7 +76,7 @@ func (r *run) findingOf(f *queries.Finding) Finding {
 }
 
 // notes reports keys that appear twice.
-func (r *run) notes(draft revisions.Draft) {
+func (r *run) notes(draft changes.Draft) {
 	for i, doc := range draft.Documents {
 		for _, note := range r.items[i].Document.Notes {
 			f := Finding{

@@ -10,6 +10,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/judging"
 	"purser/internal/puppet"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -39,7 +40,7 @@ func Of(ctx context.Context, view queries.View, id int64, node puppet.Node) (set
 		return set, err
 	}
 	set.Revision = shown.Revision
-	set.Overrides, err = revisions.GatherOverrides(budget.NewMeter(ctx), rendered.Documents, rendered.Documents, &node)
+	set.Overrides, err = judging.GatherOverrides(budget.NewMeter(ctx), rendered.Documents, rendered.Documents, &node)
 	if err != nil {
 		return set, about(err, id)
 	}
@@ -57,7 +58,7 @@ func invalid(set Set, problems []puppet.Problem) error {
 	}
 	f := fault.New(fault.Invalid, "PuppetOverrideInvalid", "The overrides of revision %d cannot be applied",
 		set.Revision.ID)
-	f.Messages = revisions.OverrideMessages(set.Overrides, problems)
+	f.Messages = judging.OverrideMessages(set.Overrides, problems)
 	for i := range f.Messages { // errors have no paths of their own
 		f.Messages[i].Message = f.Messages[i].Path + ": " + f.Messages[i].Message
 	}

@@ -13,6 +13,7 @@ import (
 	"purser/internal/cache"
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -60,8 +61,8 @@ func serviceFor(s *site, viewer authz.Viewer) View {
 	const cacheSize = 1 << 20
 	return NewService(Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              s, Renderer: revisions.Renderer{Engine: validations.NewEngine(validations.Options{})},
-		Rendered: cache.New[revisions.RenderKey, revisions.Rendering](cacheSize),
+		Store:              s, Renderer: judging.Renderer{Engine: validations.NewEngine(validations.Options{})},
+		Rendered: cache.New[judging.RenderKey, judging.Rendering](cacheSize),
 	}).For(viewer)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"purser/internal/document"
+	"purser/internal/judging"
 	"purser/internal/revisions"
 )
 
@@ -59,11 +60,11 @@ func (v View) renderedForms(ctx context.Context, found revisions.Comparison, bef
 	gone, come []*revisions.Stored, err error,
 ) {
 	cleartext := !v.viewer.Encrypted
-	older, err := v.readable(ctx, revisions.RenderKey{Revision: before, Stamp: found.Stamps[before], Cleartext: cleartext})
+	older, err := v.readable(ctx, judging.RenderKey{Revision: before, Stamp: found.Stamps[before], Cleartext: cleartext})
 	if err != nil {
 		return nil, nil, err
 	}
-	newer, err := v.readable(ctx, revisions.RenderKey{Revision: after, Stamp: found.Stamps[after], Cleartext: cleartext})
+	newer, err := v.readable(ctx, judging.RenderKey{Revision: after, Stamp: found.Stamps[after], Cleartext: cleartext})
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -123,7 +124,7 @@ func pairedByName(differences []revisions.DocumentDifference) []revisions.Docume
 }
 
 // readable returns the rendered documents of a revision, also those that violate their schemas; none for 0.
-func (s *Service) readable(ctx context.Context, key revisions.RenderKey) ([]*revisions.Stored, error) {
+func (s *Service) readable(ctx context.Context, key judging.RenderKey) ([]*revisions.Stored, error) {
 	if key.Revision == 0 {
 		return nil, nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/fault"
+	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -68,7 +69,7 @@ func (v View) stored(name string, errors []byte) (d details, err error) {
 		return d, fmt.Errorf("read the errors of a result: %w", err)
 	}
 	if isOfRevision(name) {
-		d.errors, d.warnings = revisions.SplitWarnings(d.errors)
+		d.errors, d.warnings = judging.SplitWarnings(d.errors)
 	}
 	if v.renderer.Compat {
 		d.warnings = nil
@@ -96,12 +97,12 @@ func isOfRevision(name string) bool {
 // revealed repeats a validation of a whole revision, for viewers who may see the parts of its outcome that are not
 // stored. The result is empty for others, if the validation now succeeds, and if the server does not make it.
 func (v View) revealed(ctx context.Context, revision revisions.Revision, name string) (
-	result revisions.RevisionResult, err error,
+	result judging.RevisionResult, err error,
 ) {
 	if !isOfRevision(name) || !v.viewer.Secrets() {
 		return result, nil
 	}
-	key := revisions.RenderKey{Revision: revision.ID, Stamp: revision.Stamp}
+	key := judging.RenderKey{Revision: revision.ID, Stamp: revision.Stamp}
 	documents, err := v.allDocuments(ctx, key)
 	if err != nil {
 		return result, err
@@ -120,7 +121,7 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 	if v.renderer.Compat {
 		return nil, nil
 	}
-	key := revisions.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
+	key := judging.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
 	return v.warned.Do(ctx, key, func(ctx context.Context) (all []string, size int, err error) {
 		made := shown.Verdict.Made()
 		if !slices.Contains(made, validations.CoverageValidation) {
@@ -133,7 +134,7 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 			if err != nil {
 				return nil, 0, err
 			}
-			all = append(all, revisions.WarningsUnder(shown.Verdict, v.viewer.Warnings(newest.warnings))...)
+			all = append(all, judging.WarningsUnder(shown.Verdict, v.viewer.Warnings(newest.warnings))...)
 		}
 		for _, warning := range all {
 			size += len(warning)
@@ -143,7 +144,7 @@ func (v View) warnings(ctx context.Context, shown revisions.Shown) ([]string, er
 }
 
 // uncovered returns a warning about the documents of a revision that have no schema, none if all have one.
-func (v View) uncovered(ctx context.Context, key revisions.RenderKey) ([]string, error) {
+func (v View) uncovered(ctx context.Context, key judging.RenderKey) ([]string, error) {
 	documents, registered, err := v.store.Kinds(ctx, key.Revision, key.Cleartext)
 	if err != nil {
 		err = revisions.Explained(ctx, v.store, key.Revision, err)

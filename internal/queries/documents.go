@@ -8,6 +8,7 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/fault"
+	"purser/internal/judging"
 	"purser/internal/revisions"
 )
 
@@ -84,7 +85,7 @@ func (v View) Rendered(ctx context.Context, id int64, selection Selection) (Sele
 	if err != nil {
 		return Selected{}, err
 	}
-	rendered, err := v.rendered(ctx, revisions.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted})
+	rendered, err := v.rendered(ctx, judging.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted})
 	if err != nil {
 		return Selected{}, err
 	}
@@ -131,25 +132,25 @@ func (p Page) Of(documents []*revisions.Stored) Selected {
 }
 
 // rendered returns a revision as it is rendered, from the cache if it is there.
-func (s *Service) rendered(ctx context.Context, key revisions.RenderKey) (revisions.Rendering, error) {
-	rendered, err := s.cache.Do(ctx, key, func(ctx context.Context) (revisions.Rendering, int, error) {
+func (s *Service) rendered(ctx context.Context, key judging.RenderKey) (judging.Rendering, error) {
+	rendered, err := s.cache.Do(ctx, key, func(ctx context.Context) (judging.Rendering, int, error) {
 		return s.render(ctx, key)
 	})
 	if err != nil {
-		return revisions.Rendering{}, fmt.Errorf("render revision %d: %w", key.Revision, err)
+		return judging.Rendering{}, fmt.Errorf("render revision %d: %w", key.Revision, err)
 	}
 	return rendered, nil
 }
 
 // render renders a revision. The size is negative if the outcome must not be cached.
-func (s *Service) render(ctx context.Context, key revisions.RenderKey) (revisions.Rendering, int, error) {
+func (s *Service) render(ctx context.Context, key judging.RenderKey) (judging.Rendering, int, error) {
 	documents, err := s.allDocuments(ctx, key)
 	if err != nil {
-		return revisions.Rendering{}, 0, err
+		return judging.Rendering{}, 0, err
 	}
 	fallback, err := s.fallback(ctx, key.Revision, documents)
 	if err != nil {
-		return revisions.Rendering{}, 0, err
+		return judging.Rendering{}, 0, err
 	}
 	rendered, err := s.renderer.Render(ctx, key.Revision, documents, fallback)
 	if rendered.Provisional {
@@ -159,7 +160,7 @@ func (s *Service) render(ctx context.Context, key revisions.RenderKey) (revision
 }
 
 // allDocuments reads all documents of a revision.
-func (s *Service) allDocuments(ctx context.Context, key revisions.RenderKey) ([]*revisions.Stored, error) {
+func (s *Service) allDocuments(ctx context.Context, key judging.RenderKey) ([]*revisions.Stored, error) {
 	var found Selected
 	var err error
 	if key.Cleartext {
@@ -178,18 +179,18 @@ func (s *Service) allDocuments(ctx context.Context, key revisions.RenderKey) ([]
 }
 
 // unrendered returns the documents to render for a revision, without encrypted ones if only cleartext is wanted.
-func (s *Service) unrendered(ctx context.Context, key revisions.RenderKey) ([]*revisions.Stored, error) {
+func (s *Service) unrendered(ctx context.Context, key judging.RenderKey) ([]*revisions.Stored, error) {
 	documents, err := s.allDocuments(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	fallback, err := s.fallback(ctx, key.Revision, documents)
-	return revisions.WithPolicy(documents, fallback), err
+	return judging.WithPolicy(documents, fallback), err
 }
 
 // fallback returns the LayeringPolicy of documents that hold none, nil if they hold one or there never was one.
 func (s *Service) fallback(ctx context.Context, id int64, documents []*revisions.Stored) (*revisions.Stored, error) {
-	if revisions.HasLayeringPolicy(documents) {
+	if judging.HasLayeringPolicy(documents) {
 		return nil, nil
 	}
 	fallback, err := s.store.FallbackPolicy(ctx, id)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/fault"
+	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -174,7 +175,7 @@ func TestService_Rendered_faults(t *testing.T) {
 			t.Errorf("documents that do not match their schema: %v", err)
 		}
 	}
-	if got, err := s.readable(t.Context(), revisions.RenderKey{Revision: 1}); err != nil || len(got) != 3 {
+	if got, err := s.readable(t.Context(), judging.RenderKey{Revision: 1}); err != nil || len(got) != 3 {
 		t.Errorf("what a deep difference reads of them: %v, %v", names(got), err)
 	}
 	if _, err := s.Rendered(t.Context(), 2, all); fault.KindOf(err) != fault.Conflict {

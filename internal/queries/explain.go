@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"purser/internal/document"
+	"purser/internal/judging"
 	"purser/internal/rendering"
 	"purser/internal/revisions"
 )
@@ -26,7 +27,7 @@ func (v View) Explain(ctx context.Context, id int64, identity document.Identity,
 	if err != nil {
 		return Explanation{}, err
 	}
-	key := explanationKey{revisions.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Secrets()}, identity, path}
+	key := explanationKey{judging.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Secrets()}, identity, path}
 	explained, err := v.explanations.Do(ctx, key, func(ctx context.Context) (Explanation, int, error) {
 		documents, err := v.unrendered(ctx, key.RenderKey)
 		if err != nil {
@@ -43,7 +44,7 @@ func (v View) Explain(ctx context.Context, id int64, identity document.Identity,
 
 // explanationKey identifies an explanation.
 type explanationKey struct {
-	revisions.RenderKey
+	judging.RenderKey
 
 	identity document.Identity
 	path     string

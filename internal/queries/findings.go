@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"purser/internal/authz"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -95,7 +96,7 @@ func (v View) Findings(ctx context.Context, id string, query FindingQuery) (foun
 }
 
 // PreviewFindings returns the problems of the revision that a previewed change would make.
-func PreviewFindings(preview *revisions.Preview, query FindingQuery) Findings {
+func PreviewFindings(preview *changes.Preview, query FindingQuery) Findings {
 	found := Findings{Shown: preview.Shown}
 	about := judgedValidations(found.Verdict)
 	var all []Finding

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"purser/internal/fault"
+	"purser/internal/judging"
 	"purser/internal/rendering"
 	"purser/internal/revisions"
 )
@@ -30,7 +31,7 @@ func (v View) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
 	if err != nil {
 		return Graph{}, err
 	}
-	key := graphKey{revisions.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted}, focus}
+	key := graphKey{judging.RenderKey{Revision: id, Stamp: stamp, Cleartext: !v.viewer.Encrypted}, focus}
 	return v.graphs.Do(ctx, key, func(ctx context.Context) (Graph, int, error) {
 		graph, err := v.graph(ctx, key)
 		return graph, -1, err
@@ -39,7 +40,7 @@ func (v View) Graph(ctx context.Context, id int64, focus Focus) (Graph, error) {
 
 // graphKey identifies a graph in the cache.
 type graphKey struct {
-	revisions.RenderKey
+	judging.RenderKey
 
 	focus Focus
 }
@@ -60,7 +61,7 @@ func (s *Service) graph(ctx context.Context, key graphKey) (Graph, error) {
 	}
 	var problems []fault.Message
 	for _, problem := range graph.Problems {
-		for _, message := range revisions.MessagesOf(problem) {
+		for _, message := range judging.MessagesOf(problem) {
 			message.Secret = false // it is about documents that the graph shows
 			problems = append(problems, message)
 		}

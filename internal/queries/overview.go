@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"purser/internal/fault"
+	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -42,7 +43,7 @@ type Counted struct {
 
 // countsKey identifies the findings about a revision: the revision itself and the results that it is judged by.
 type countsKey struct {
-	revisions.RenderKey
+	judging.RenderKey
 
 	judged [sha256.Size]byte
 }
@@ -121,7 +122,7 @@ func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []valid
 	if len(about) == 0 {
 		return map[Counted]int{}, nil
 	}
-	revision := revisions.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
+	revision := judging.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
 	key := countsKey{revision, digestOf(about, outcomes)}
 	return v.counts.Do(ctx, key, func(ctx context.Context) (map[Counted]int, int, error) {
 		const perName = 100

@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"purser/internal/budget"
+	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/revisions"
 )
 
 // Locate sets the positions of findings in the body of the change that they are about. It leaves out findings about
 // documents that are not in the body, and parses each of the others once. Errors are those of the budget.
-func Locate(ctx context.Context, findings []Finding, written revisions.Written) error {
+func Locate(ctx context.Context, findings []Finding, written changes.Written) error {
 	if len(written.Items) == 0 {
 		return nil
 	}
@@ -51,7 +51,7 @@ func Locate(ctx context.Context, findings []Finding, written revisions.Written) 
 }
 
 // LocatePreview sets the positions of the findings of a preview in the body of the change, as far as the budget lasts.
-func LocatePreview(ctx context.Context, written revisions.Written) {
+func LocatePreview(ctx context.Context, written changes.Written) {
 	var all []Finding
 	var at []*document.Position
 	preview := written.Preview

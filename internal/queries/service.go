@@ -7,6 +7,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/cache"
 	"purser/internal/document"
+	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -14,9 +15,9 @@ import (
 // Config holds the dependencies and limits of a Service. All fields but the Renderer's Vault and Defaults must be set.
 type Config struct {
 	Store    Store
-	Renderer revisions.Renderer
+	Renderer judging.Renderer
 	// Rendered caches rendered revisions.
-	Rendered *revisions.RenderCache
+	Rendered *judging.RenderCache
 	// DefaultValidations count where no policy is in force.
 	DefaultValidations revisions.Defaults
 }
@@ -24,12 +25,12 @@ type Config struct {
 // Service answers questions about the revisions of one site, each for a viewer. It is safe for concurrent use.
 type Service struct {
 	store    Store
-	renderer revisions.Renderer
-	cache    *revisions.RenderCache
+	renderer judging.Renderer
+	cache    *judging.RenderCache
 	defaults revisions.Defaults
 
 	// warned caches the warnings about revisions.
-	warned *cache.Cache[revisions.RenderKey, []string]
+	warned *cache.Cache[judging.RenderKey, []string]
 	// counts caches the numbers of findings about newest revisions.
 	counts *cache.Cache[countsKey, map[Counted]int]
 	// Concurrent calls with the same question share the answer; it is not cached.
@@ -44,7 +45,7 @@ const warnedSize, countsSize = 1 << 20, 1 << 20
 func NewService(config Config) *Service {
 	return &Service{
 		config.Store, config.Renderer, config.Rendered, config.DefaultValidations,
-		cache.New[revisions.RenderKey, []string](warnedSize), cache.New[countsKey, map[Counted]int](countsSize),
+		cache.New[judging.RenderKey, []string](warnedSize), cache.New[countsKey, map[Counted]int](countsSize),
 		cache.New[explanationKey, Explanation](0), cache.New[graphKey, Graph](0),
 	}
 }

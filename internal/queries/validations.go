@@ -12,6 +12,7 @@ import (
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -294,7 +295,7 @@ func (v View) addReported(ctx context.Context, list entryList, entries []validat
 
 // clientVersions returns the client versions that a revision was judged with.
 func (v View) clientVersions(ctx context.Context, revision revisions.Revision) (validations.ClientVersions, error) {
-	documents, err := v.unrendered(ctx, revisions.RenderKey{Revision: revision.ID, Stamp: revision.Stamp})
+	documents, err := v.unrendered(ctx, judging.RenderKey{Revision: revision.ID, Stamp: revision.Stamp})
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +329,7 @@ func (v View) describe(ctx context.Context, revision revisions.Revision, query E
 // described reads those entries of a revision's schema validation that a query asks for, with what describing them
 // needs.
 func (v View) described(ctx context.Context, revision revisions.Revision, query EntryQuery) (
-	found revisions.Described, err error,
+	found judging.Described, err error,
 ) {
 	if found.Rows, err = v.store.FailedEntries(ctx, revision, query); err != nil {
 		return found, fmt.Errorf("read failed entries: %w", revisions.Explained(ctx, v.store, revision.ID, err))

@@ -112,7 +112,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// What renders without a warning fits together: package revisions need not examine it then.
+// What renders without a warning fits together: package judging need not examine it then.
 func TestExamine_law(t *testing.T) {
 	t.Parallel()
 	fit, unfit := 0, 0

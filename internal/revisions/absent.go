@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/document"
 	"purser/internal/fault"
 )
 
@@ -55,4 +56,21 @@ func Explained(ctx context.Context, store neighbours, revision int64, err error)
 		return Absent(ctx, store, revision)
 	}
 	return err
+}
+
+// UnknownTag is the fault of a tag that a revision does not have.
+func UnknownTag(revision int64, name string) error {
+	return fault.New(fault.NotFound, "RevisionTagNotFound", "The requested tag '%s' for revision %d was not found", name,
+		revision)
+}
+
+// MayNotDelete is the fault of deleting encrypted documents, of which it names one, for a caller who may not store any
+// (spec/api.md §0 D25).
+func MayNotDelete(id document.Identity, more int) error {
+	others := ""
+	if more > 0 {
+		others = fmt.Sprintf(", like %d more", more)
+	}
+	return fault.New(fault.Forbidden, "HTTPForbidden", "Document %s is encrypted%s: only callers with "+
+		"deckhand:create_encrypted_documents may replace or delete it. Nothing was changed.", id, others)
 }

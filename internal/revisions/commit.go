@@ -48,43 +48,6 @@ func (c Commit) Event(encrypted int) events.Event {
 	}.Event(secret)
 }
 
-func newCommit(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options) Commit {
-	c := Commit{
-		Base: snapshot.Head, Diff: diff.withoutSecrets(), Against: snapshot.Buckets, Audit: options.Audit,
-		Failures: judgement.Failures, Settles: judgement.Settles,
-		Exact: diff.Exact || judgement.Exact || options.Expected != nil ||
-			slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), governs),
-		Revision: newRevision(snapshot, diff, judgement, kind, options),
-		Archives: map[document.Digest][]byte{},
-	}
-	for _, doc := range diff.Added {
-		if isPackage(doc) && (diff.Archive != nil || snapshot.Contents[doc.Digest].Archived) {
-			c.Archives[doc.Digest] = diff.Archive
-		}
-	}
-	c.Checks = slices.Clone(judgement.Checks)
-	for i := range c.Checks {
-		c.Checks[i].Findings = validations.Concealed(c.Checks[i].Findings)
-	}
-	for _, result := range judgement.Results {
-		stored := result.stored()
-		stored.CreatedAt = c.Revision.CreatedAt
-		c.Results = append(c.Results, stored)
-	}
-	return c
-}
-
-func newRevision(snapshot Snapshot, diff Diff, judgement Judgement, kind Kind, options Options) Revision {
-	revision := Revision{
-		ID: snapshot.Revision + 1, CreatedAt: snapshot.Now, Kind: kind, Reason: options.Reason, Buckets: diff.Buckets,
-		Entries: judgement.Entries, Failed: judgement.failed(), ClientVersions: judgement.ClientVersions.Digest(),
-	}
-	if kind == Rollback {
-		revision.Origin = snapshot.Comparison.Target
-	}
-	return revision
-}
-
 // On returns the commit with the numbers that it gets on a head; stamp is that of its base revision there, and
 // changed is the last revision that changed one of its buckets. ErrMoved if something that the commit depends on has
 // changed since its base, or the base is not where the head came from. New identities are not among that: the store
@@ -98,7 +61,7 @@ func (c Commit) On(head Head, stamp Stamp, changed int64) (Commit, error) {
 		c.Exact && head.Revision != base.Revision:
 		return c, ErrMoved
 	}
-	c.Base, c.Diff, c.Revision.ID = head, c.Diff.rebased(base, head), head.Revision+1
+	c.Base, c.Diff, c.Revision.ID = head, c.Diff.Rebased(base, head), head.Revision+1
 	if shift := head.LastDocument - base.LastDocument; shift != 0 {
 		c.Failures = slices.Clone(c.Failures)
 		for i := range c.Failures {

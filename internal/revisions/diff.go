@@ -27,16 +27,16 @@ type Diff struct {
 	Changes bool
 }
 
-// numbered returns a new version with its id, and the place that it has unless it succeeds another version.
-func numbered(head Head, n int, doc Stored) *Stored {
+// Numbered returns a new version with its id, and the place that it has unless it succeeds another version.
+func Numbered(head Head, n int, doc Stored) *Stored {
 	doc.ID = head.LastDocument + int64(n) + 1
 	doc.Place, doc.Revision = doc.ID, head.Revision+1
 	doc.Shared = true // once it is stored
 	return &doc
 }
 
-// touched returns the buckets in which documents are added or removed, sorted.
-func touched(added, removed []*Stored) []string {
+// TouchedBuckets returns the buckets in which documents are added or removed, sorted.
+func TouchedBuckets(added, removed []*Stored) []string {
 	var buckets []string
 	for _, doc := range slices.Concat(added, removed) {
 		buckets = append(buckets, doc.Bucket)
@@ -45,8 +45,8 @@ func touched(added, removed []*Stored) []string {
 	return slices.Compact(buckets)
 }
 
-// rebased renumbers the diff for another head.
-func (d Diff) rebased(from, to Head) Diff {
+// Rebased renumbers the diff for another head.
+func (d Diff) Rebased(from, to Head) Diff {
 	if from.Revision == to.Revision && from.LastDocument == to.LastDocument {
 		return d
 	}
@@ -60,11 +60,11 @@ func (d Diff) rebased(from, to Head) Diff {
 		}
 		moved[doc] = &same
 	}
-	return d.replacing(moved)
+	return d.Replacing(moved)
 }
 
-// replacing returns the diff with other values for some of the new versions.
-func (d Diff) replacing(by map[*Stored]*Stored) Diff {
+// Replacing returns the diff with other values for some of the new versions.
+func (d Diff) Replacing(by map[*Stored]*Stored) Diff {
 	if len(by) == 0 {
 		return d
 	}
@@ -79,4 +79,17 @@ func (d Diff) replacing(by map[*Stored]*Stored) Diff {
 	}
 	d.Added, d.Result = replace(d.Added), replace(d.Result)
 	return d
+}
+
+// WithoutSecrets returns the diff without the secrets in clear.
+func (d Diff) WithoutSecrets() Diff {
+	sealed := map[*Stored]*Stored{}
+	for _, doc := range d.Added {
+		if doc.Secret != nil {
+			text := *doc.Document
+			text.Secret = nil
+			sealed[doc] = doc.With(text)
+		}
+	}
+	return d.Replacing(sealed)
 }

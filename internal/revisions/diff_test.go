@@ -1,6 +1,7 @@
 package revisions
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,6 +18,14 @@ func version(bucket, name string, id, place int64) *Stored {
 	}
 }
 
+// names lists documents as "bucket/name#id@place".
+func names(documents []*Stored) (list []string) {
+	for _, doc := range documents {
+		list = append(list, fmt.Sprintf("%s/%s#%d@%d", doc.Bucket, doc.Name, doc.ID, doc.Place))
+	}
+	return list
+}
+
 func TestDiff_rebased(t *testing.T) {
 	t.Parallel()
 	fresh, succeeding, kept := version("a", "fresh", 8, 8), version("a", "succeeding", 9, 3), version("a", "kept", 4, 4)
@@ -28,26 +37,28 @@ func TestDiff_rebased(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		to   Head
-		want planned
-		at   int64 // revision of the added documents
+		want [][]string // the added documents, and all of the result
+		at   int64      // revision of the added documents
 	}{
-		{"same head", from, planned{
-			Added: []string{"a/fresh#8@8", "a/succeeding#9@3"}, Result: []string{"a/kept#4@4", "a/succeeding#9@3", "a/fresh#8@8"},
+		{"same head", from, [][]string{
+			{"a/fresh#8@8", "a/succeeding#9@3"}, {"a/kept#4@4", "a/succeeding#9@3", "a/fresh#8@8"},
 		}, 0},
-		{"without new documents in between", Head{Revision: 6, LastDocument: 7}, planned{
-			Added: []string{"a/fresh#8@8", "a/succeeding#9@3"}, Result: []string{"a/kept#4@4", "a/succeeding#9@3", "a/fresh#8@8"},
+		{"without new documents in between", Head{Revision: 6, LastDocument: 7}, [][]string{
+			{"a/fresh#8@8", "a/succeeding#9@3"}, {"a/kept#4@4", "a/succeeding#9@3", "a/fresh#8@8"},
 		}, 7},
-		{"with new documents in between", Head{Revision: 8, LastDocument: 17}, planned{
-			Added:  []string{"a/fresh#18@18", "a/succeeding#19@3"},
-			Result: []string{"a/kept#4@4", "a/succeeding#19@3", "a/fresh#18@18"},
+		{"with new documents in between", Head{Revision: 8, LastDocument: 17}, [][]string{
+			{"a/fresh#18@18", "a/succeeding#19@3"},
+			{"a/kept#4@4", "a/succeeding#19@3", "a/fresh#18@18"},
 		}, 9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.want.Removed, c.want.Buckets, c.want.Changes = []string{"a/succeeding#3@3"}, []string{"a"}, true
-			got := diff.rebased(from, c.to)
-			if diff := cmp.Diff(c.want, plannedOf(got)); diff != "" {
+			got := diff.Rebased(from, c.to)
+			if diff := cmp.Diff(c.want, [][]string{names(got.Added), names(got.Result)}); diff != "" {
 				t.Errorf("rebased (-want +got)\n%s", diff)
+			}
+			if got.Removed[0] != diff.Removed[0] || got.Buckets[0] != "a" || !got.Changes {
+				t.Errorf("rebasing modified what has no numbers: %+v", got)
 			}
 			for _, doc := range got.Added {
 				if doc.Revision != c.at {
@@ -65,32 +76,14 @@ func TestDiff_replacing(t *testing.T) {
 	t.Parallel()
 	first, second, other := version("a", "first", 1, 1), version("a", "second", 2, 2), version("a", "other", 1, 1)
 	diff := Diff{Added: []*Stored{first, second}, Result: []*Stored{second, first}}
-	got := diff.replacing(map[*Stored]*Stored{first: other})
+	got := diff.Replacing(map[*Stored]*Stored{first: other})
 	if got.Added[0] != other || got.Added[1] != second || got.Result[0] != second || got.Result[1] != other {
 		t.Errorf("added %v, result %v", names(got.Added), names(got.Result))
 	}
 	if diff.Added[0] != first || diff.Result[1] != first {
 		t.Error("replacing modified the diff")
 	}
-	if same := diff.replacing(nil); &same.Added[0] != &diff.Added[0] {
+	if same := diff.Replacing(nil); &same.Added[0] != &diff.Added[0] {
 		t.Error("replacing nothing copied the diff")
-	}
-}
-
-func TestOccupancy(t *testing.T) {
-	t.Parallel()
-	doc := version("", "w", 1, 1)
-	in := func(bucket string) *Stored { return &Stored{Document: doc.Document, Bucket: bucket} }
-	buckets := []Bucket{
-		NewBucket("opens", 0, 0, nil), NewBucket("stays empty", 3, 0, nil), NewBucket("stays full", 1, 0, []*Stored{in("stays full")}),
-		NewBucket("empties", 2, 0, []*Stored{in("empties")}), NewBucket("opens again", 4, 0, nil),
-	}
-	result := []*Stored{in("opens again"), in("stays full"), in("opens"), in("opens")}
-	opened, emptied := occupancy(buckets, result)
-	if diff := cmp.Diff([]string{"opens", "opens again"}, opened); diff != "" {
-		t.Errorf("opened (-want +got)\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"empties"}, emptied); diff != "" {
-		t.Errorf("emptied (-want +got)\n%s", diff)
 	}
 }

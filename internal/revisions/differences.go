@@ -144,7 +144,7 @@ func differenceOf(before, after *Stored) Difference {
 		return Deleted
 	case before.Bucket != after.Bucket:
 		return Moved
-	case !sameVersion(before, after):
+	case !SameVersion(before, after):
 		return Modified
 	}
 	return Unmodified

@@ -59,7 +59,8 @@ func TestDocumentDifferences(t *testing.T) {
 	other := version("a", "modified", 5, 5)
 	other.Digest = document.DigestOf("other")
 	gone := []*Stored{
-		version("b", "deleted", 1, 1), version("b", "moved", 2, 2), version("a", "modified", 3, 3), version("a", "same", 4, 4),
+		version("b", "deleted", 1, 1), version("b", "moved", 2, 2), version("a", "modified", 3, 3), version("a", "same", 4,
+			4),
 	}
 	come := []*Stored{
 		version("a", "moved", 6, 6), other, version("a", "same", 7, 7), version("a", "created", 8, 8),

@@ -76,8 +76,8 @@ func (e Expected) Check(head Head) error {
 	return stale.Because(&Stale{head})
 }
 
-// about returns what a store needs to know of a write about a revision.
-func (o Options) about(revision int64) About {
+// About returns what a store needs to know of a write about a revision.
+func (o Options) About(revision int64) About {
 	return About{revision, o.Expected.stamps(revision), o.Audit}
 }
 
@@ -98,8 +98,8 @@ func (e Expected) stamps(revision int64) []Stamp {
 	return stamps
 }
 
-// replaced is the fault of something that was meant for another revision with the same number.
-func replaced(around Neighbourhood, revision int64) error {
+// Replaced is the fault of something that was meant for another revision with the same number.
+func Replaced(around Neighbourhood, revision int64) error {
 	stale := fault.New(fault.Stale, "HTTPPreconditionFailed",
 		"The request is not about revision %d as it is now, but about another one: all revisions were deleted in between, "+
 			"or the database was restored; nothing was changed. Look at the revision again, then send the request for its "+

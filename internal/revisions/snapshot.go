@@ -61,9 +61,9 @@ type Need struct {
 	Target     *int64              // what rolling back to this revision needs: a comparison, its results, notes
 }
 
-// with returns the union of two needs, and whether it is larger than n.
-func (n Need) with(more Need) (union Need, grown bool) {
-	more = more.beyond(n)
+// With returns the union of two needs, and whether it is larger than n.
+func (n Need) With(more Need) (union Need, grown bool) {
+	more = more.Beyond(n)
 	target := n.Target
 	if target == nil {
 		target = more.Target
@@ -84,8 +84,8 @@ func (n Need) with(more Need) (union Need, grown bool) {
 	}, !reflect.ValueOf(more).IsZero()
 }
 
-// beyond returns what of a need a known one does not name.
-func (n Need) beyond(known Need) Need {
+// Beyond returns what of a need a known one does not name.
+func (n Need) Beyond(known Need) Need {
 	if known.Schemas {
 		n.Kinds = nil
 	}
@@ -93,13 +93,13 @@ func (n Need) beyond(known Need) Need {
 		n.Target = nil
 	}
 	return Need{
-		Buckets:    missing(n.Buckets, known.Buckets),
-		Identities: missing(n.Identities, known.Identities),
-		Contents:   missing(n.Contents, known.Contents),
-		Kinds:      missing(n.Kinds, known.Kinds),
+		Buckets:    Missing(n.Buckets, known.Buckets),
+		Identities: Missing(n.Identities, known.Identities),
+		Contents:   Missing(n.Contents, known.Contents),
+		Kinds:      Missing(n.Kinds, known.Kinds),
 		Schemas:    n.Schemas && !known.Schemas,
-		Governed:   missing(n.Governed, known.Governed),
-		Checks:     missing(n.Checks, known.Checks),
+		Governed:   Missing(n.Governed, known.Governed),
+		Checks:     Missing(n.Checks, known.Checks),
 		Evidence:   n.Evidence && !known.Evidence,
 		Documents:  n.Documents && !known.Documents,
 		Preview:    n.Preview && !known.Preview,
@@ -108,8 +108,8 @@ func (n Need) beyond(known Need) Need {
 	}
 }
 
-// missing returns the items that are not known, each once; nil if there are none.
-func missing[T comparable](items, known []T) (unknown []T) {
+// Missing returns the items that are not known, each once; nil if there are none.
+func Missing[T comparable](items, known []T) (unknown []T) {
 	if len(items) == 0 {
 		return nil
 	}
@@ -161,11 +161,11 @@ type Snapshot struct {
 	Positions  []Position            // of all live documents, in order
 }
 
-// wasRead reports whether it is more than the zero value.
-func (s Snapshot) wasRead() bool { return !s.Now.IsZero() }
+// WasRead reports whether it is more than the zero value.
+func (s Snapshot) WasRead() bool { return !s.Now.IsZero() }
 
-// with returns a snapshot with more of the site, as it was at the same head.
-func (s Snapshot) with(part Snapshot, more Need) Snapshot {
+// With returns a snapshot with more of the site, as it was at the same head.
+func (s Snapshot) With(part Snapshot, more Need) Snapshot {
 	s.Held += part.Held
 	s.Buckets = slices.Concat(s.Buckets, part.Buckets)
 	s.Claims = slices.Concat(s.Claims, part.Claims)
@@ -206,11 +206,11 @@ func union[K comparable, V any](a, b map[K]V) map[K]V {
 
 // inOrder returns the documents of two lists in order of place.
 func inOrder(a, b []*Stored) []*Stored {
-	return slices.SortedStableFunc(slices.Values(slices.Concat(a, b)), byPlace)
+	return slices.SortedStableFunc(slices.Values(slices.Concat(a, b)), ByPlace)
 }
 
-// release gives back what was charged for a snapshot that is no longer needed.
-func (s Snapshot) release(ctx context.Context) { budget.NewMeter(ctx).Release(s.Held) }
+// Release gives back what was charged for a snapshot that is no longer needed.
+func (s Snapshot) Release(ctx context.Context) { budget.NewMeter(ctx).Release(s.Held) }
 
 // Content describes a stored content.
 type Content struct {
@@ -245,6 +245,13 @@ type Failure struct {
 	Notes    []document.Note
 }
 
+// FailedEntry is a Failure with the document it is about.
+type FailedEntry struct {
+	Failure
+
+	About *Stored
+}
+
 // PolicyVersion is a ValidationPolicy and the revisions in which it is in force: from Since on, before Until.
 type PolicyVersion struct {
 	validations.Policy
@@ -264,8 +271,8 @@ type Comparison struct {
 	Before, After []string        // the buckets that have documents, sorted
 }
 
-// texts returns a function that finds the document that was read from a text in one of the buckets, nil if none was.
-func (s Snapshot) texts() func(text document.Digest) *Stored {
+// Texts returns a function that finds the document that was read from a text in one of the buckets, nil if none was.
+func (s Snapshot) Texts() func(text document.Digest) *Stored {
 	if len(s.Buckets) == 1 {
 		return func(text document.Digest) *Stored { return s.Buckets[0].byText[text] }
 	}
@@ -275,6 +282,3 @@ func (s Snapshot) texts() func(text document.Digest) *Stored {
 	}
 	return func(text document.Digest) *Stored { return all[text] }
 }
-
-// sorted returns the keys of a set in order.
-func sorted(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }

@@ -63,11 +63,11 @@ func TestNeed_with(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, grown := c.need.with(c.more)
+			got, grown := c.need.With(c.more)
 			if diff := cmp.Diff(c.want, got); diff != "" || grown != c.grown {
 				t.Errorf("grown %v, want %v; union (-want +got)\n%s", grown, c.grown, diff)
 			}
-			if _, grown := got.with(c.more); grown {
+			if _, grown := got.With(c.more); grown {
 				t.Error("the union grows again")
 			}
 		})
@@ -90,7 +90,7 @@ func TestNeed_with_everyField(t *testing.T) {
 		default:
 			t.Fatalf("a field of kind %v", field.Kind())
 		}
-		if got, grown := (Need{}).with(more); !grown || !cmp.Equal(got, more) {
+		if got, grown := (Need{}).With(more); !grown || !cmp.Equal(got, more) {
 			t.Errorf("%s: union %+v, grown %v", reflect.TypeFor[Need]().Field(i).Name, got, grown)
 		}
 	}
@@ -101,8 +101,8 @@ func TestNeed_with_shared(t *testing.T) {
 	t.Parallel()
 	list := make([]string, 1, 8)
 	list[0] = "a"
-	first, _ := Need{Buckets: list}.with(Need{Buckets: []string{"b"}})
-	second, _ := Need{Buckets: list}.with(Need{Buckets: []string{"c"}})
+	first, _ := Need{Buckets: list}.With(Need{Buckets: []string{"b"}})
+	second, _ := Need{Buckets: list}.With(Need{Buckets: []string{"c"}})
 	if first.Buckets[1] != "b" || second.Buckets[1] != "c" {
 		t.Errorf("buckets %v and %v", first.Buckets, second.Buckets)
 	}
@@ -130,7 +130,7 @@ func TestSnapshot_texts(t *testing.T) {
 		{"zero", single, document.Digest{}, nil},
 		{"without buckets", Snapshot{}, a.Segment, nil},
 	} {
-		if got := c.snapshot.texts()(c.text); got != c.want {
+		if got := c.snapshot.Texts()(c.text); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

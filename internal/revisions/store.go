@@ -55,6 +55,13 @@ type Store interface {
 	Reseal(ctx context.Context, content SealedContent, sealed []byte) error
 }
 
+// SealedContent is a secret in the store, with the reference that stands for it.
+type SealedContent struct {
+	Digest    document.Digest // of the content
+	Reference string
+	Sealed    []byte
+}
+
 // About names the revision that a tag or a result belongs to.
 type About struct {
 	Revision int64

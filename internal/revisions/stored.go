@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
+	"purser/internal/authz"
 	"purser/internal/document"
+	"purser/internal/validations"
 )
 
 // Stored is a version of a document in the store. It is immutable.
@@ -20,18 +23,30 @@ type Stored struct {
 	Tainted  bool  // rendered with a secret in its data
 }
 
-// sameVersion reports whether two versions of an identity have equal contents in the same bucket.
-func sameVersion(a, b *Stored) bool {
+// SameVersion reports whether two versions of an identity have equal contents in the same bucket.
+func SameVersion(a, b *Stored) bool {
 	return a.Bucket == b.Bucket && a.Digest == b.Digest && bytes.Equal(a.Metadata, b.Metadata)
 }
 
-// with returns a copy of the version with another text.
-func (d Stored) with(text document.Document) *Stored {
+// With returns a copy of the version with another text.
+func (d Stored) With(text document.Document) *Stored {
 	d.Document = &text
 	return &d
 }
 
-func byPlace(a, b *Stored) int { return cmp.Compare(a.Place, b.Place) }
+// IsLayeringPolicy reports whether it is the document that names a site's layers.
+func (d Stored) IsLayeringPolicy() bool {
+	return strings.HasPrefix(d.Schema, "deckhand/LayeringPolicy/")
+}
+
+// IsPolicy reports whether it is a ValidationPolicy.
+func (d Stored) IsPolicy() bool { return strings.HasPrefix(d.Schema, validations.PolicyPrefix) }
+
+// IsPackage reports whether it describes a package of Murano.
+func (d Stored) IsPackage() bool { return d.Schema == validations.PackageKind }
+
+// ByPlace compares versions by their places.
+func ByPlace(a, b *Stored) int { return cmp.Compare(a.Place, b.Place) }
 
 // Contents returns the documents of versions, in their order.
 func Contents(documents []*Stored) []*document.Document {
@@ -57,8 +72,8 @@ func GroupByBucket(documents []*Stored) map[string][]*Stored {
 	return of
 }
 
-// ids returns the ids of documents as a set.
-func ids(documents []*Stored) map[int64]bool {
+// IDs returns the ids of documents as a set.
+func IDs(documents []*Stored) map[int64]bool {
 	set := make(map[int64]bool, len(documents))
 	for _, doc := range documents {
 		set[doc.ID] = true
@@ -68,7 +83,7 @@ func ids(documents []*Stored) map[int64]bool {
 
 // After returns documents in the order of their places as the diff leaves them.
 func (d Diff) After(documents []*Stored) []*Stored {
-	gone := ids(d.Removed)
+	gone := IDs(d.Removed)
 	left := make([]*Stored, 0, len(documents)+len(d.Added))
 	for _, doc := range documents {
 		if !gone[doc.ID] {
@@ -76,6 +91,14 @@ func (d Diff) After(documents []*Stored) []*Stored {
 		}
 	}
 	left = append(left, d.Added...)
-	slices.SortFunc(left, byPlace)
+	slices.SortFunc(left, ByPlace)
 	return left
+}
+
+// Visible returns those documents that a viewer may see.
+func Visible(viewer authz.Viewer, documents []*Stored) []*Stored {
+	if viewer.Encrypted {
+		return documents
+	}
+	return slices.DeleteFunc(slices.Clone(documents), func(doc *Stored) bool { return doc.Traits().Encrypted })
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"purser/internal/changes"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store/storetest"
@@ -19,14 +20,14 @@ func TestStore_AllDocuments(t *testing.T) {
 	p, through := startProxy(t, direct)
 	kept := openStore(t, through, defaults())
 	s, elsewhere := changing(kept), open(t, direct)
-	change := func(body string) revisions.Written {
+	change := func(body string) changes.Written {
 		written, err := s.Put(t.Context(), "a", []byte(body), 0, revisions.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return written
 	}
-	is := func(written revisions.Written, trips int, want ...string) {
+	is := func(written changes.Written, trips int, want ...string) {
 		t.Helper()
 		var got []string
 		taken := p.during(func() {

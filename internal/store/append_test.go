@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/queries"
@@ -52,8 +53,8 @@ func openStore(t *testing.T, url string, options store.Options) *store.Store {
 }
 
 // changing returns a service that changes what a store holds.
-func changing(s revisions.Store) *revisions.Service {
-	return revisions.NewService(revisions.Config{
+func changing(s revisions.Store) *changes.Service {
+	return changes.NewService(changes.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
 		Store:              s, Engine: validations.NewEngine(validations.Options{}), Limits: document.DefaultLimits(), Now: time.Now,
 		Observe: func(string, time.Duration) {},

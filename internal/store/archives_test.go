@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/queries"
@@ -142,12 +143,12 @@ func TestStore_Archives_refused(t *testing.T) {
 func TestStore_Archives_prunedBetween(t *testing.T) {
 	t.Parallel()
 	all := newPruner(t)
-	for name, change := range map[string]func(s *revisions.Service, text []byte) (revisions.Written, error){
-		"package": func(s *revisions.Service, _ []byte) (revisions.Written, error) {
+	for name, change := range map[string]func(s *changes.Service, text []byte) (changes.Written, error){
+		"package": func(s *changes.Service, _ []byte) (changes.Written, error) {
 			written, _, err := s.PutPackage(t.Context(), "a", "x.A", packed(t, "x.A", 1), revisions.Options{})
 			return written, err
 		},
-		"document": func(s *revisions.Service, text []byte) (revisions.Written, error) {
+		"document": func(s *changes.Service, text []byte) (changes.Written, error) {
 			return s.Put(t.Context(), "a", text, document.YAML, revisions.Options{})
 		},
 	} {
@@ -164,7 +165,7 @@ func TestStore_Archives_prunedBetween(t *testing.T) {
 				text := fmt.Appendf(nil, `{"schema": %q, "metadata": %s, "data": %s}`, doc.Schema, doc.Metadata, doc.Data)
 				p.put("a", "")
 				p.put("b", widget("w", 1))
-				changed := p.planned(func(s *revisions.Service) (revisions.Written, error) { return change(s, text) })
+				changed := p.planned(func(s *changes.Service) (changes.Written, error) { return change(s, text) })
 				if planned == 0 {
 					changed.plan()
 				}

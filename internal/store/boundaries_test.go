@@ -20,9 +20,9 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// changes lists the changes of the widget w, the newest first, as "change: before to after @revision by user"; the user
+// changesOf lists the changes of the widget w, the newest first, as "change: before to after @revision by user"; the user
 // is missing where the revision is deleted.
-func changes(t failer, view queries.View, page queries.Page) (lines []string, more bool) {
+func changesOf(t failer, view queries.View, page queries.Page) (lines []string, more bool) {
 	t.Helper()
 	id := document.Identity{Schema: "acme/Widget/v1", Layer: "site", Name: "w"}
 	found, more, err := view.History(context.Background(), id, page)
@@ -49,7 +49,7 @@ func dataOf(doc *revisions.Stored) string {
 	return fmt.Sprintf("%s@%d", doc.Data, doc.Revision)
 }
 
-// expectedChanges derives what changes lists from the lists of documents of the revisions that are left, and from where
+// expectedChanges derives what changesOf lists from the lists of documents of the revisions that are left, and from where
 // versions ended, by where they began.
 func expectedChanges(t failer, view queries.View, left []int64, ends map[int64]int64) (lines []string) {
 	t.Helper()
@@ -144,14 +144,14 @@ func TestStore_Events(t *testing.T) {
 		for _, viewer := range []authz.Viewer{{Encrypted: true}, {}} {
 			view := s.For(viewer)
 			want := expectedChanges(t, view, left, ends)
-			got, more := changes(t, view, queries.Page{Limit: 100})
+			got, more := changesOf(t, view, queries.Page{Limit: 100})
 			if diff := cmp.Diff(want, got); diff != "" || more {
 				t.Fatalf("history for %+v, more %v (-want +got):\n%s", viewer, more, diff)
 			}
 			var pages []string
 			for next := len(want) > 0; next; {
 				var page []string
-				page, next = changes(t, view, queries.Page{Limit: 2, Offset: len(pages)})
+				page, next = changesOf(t, view, queries.Page{Limit: 2, Offset: len(pages)})
 				pages = append(pages, page...)
 			}
 			if diff := cmp.Diff(want, pages); diff != "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -25,7 +26,7 @@ func TestStore_Documents_laws(t *testing.T) {
 	url := storetest.URL(t)
 	plain := openStore(t, url, store.Options{Deadlines: store.DefaultDeadlines()})
 	stores := []*store.Store{openStore(t, url, defaults()), openStore(t, url, defaults())}
-	services := []*revisions.Service{changing(stores[0]), changing(stores[1])}
+	services := []*changes.Service{changing(stores[0]), changing(stores[1])}
 	backup, ctx, options := storetest.Connect(t, url), context.Background(), revisions.Options{}
 	rapid.Check(t, func(t *rapid.T) {
 		draw := func(what string, most int) int { return rapid.IntRange(0, most).Draw(t, what) }

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/queries"
@@ -62,7 +63,7 @@ func (p *pruner) begin(t failer) *pruner {
 }
 
 // wrote notes a change.
-func (p *pruner) wrote(written revisions.Written, err error) {
+func (p *pruner) wrote(written changes.Written, err error) {
 	p.Helper()
 	if err != nil {
 		p.Fatalf("change: %v", err)
@@ -281,20 +282,20 @@ func TestStore_Prune_steps(t *testing.T) {
 
 // planned is a change that waits before it is appended.
 type planned struct {
-	change                func() (revisions.Written, error)
+	change                func() (changes.Written, error)
 	reached, resume, done chan struct{}
 
-	written revisions.Written
+	written changes.Written
 	err     error
 }
 
-func (p *pruner) planned(change func(s *revisions.Service) (revisions.Written, error)) *planned {
+func (p *pruner) planned(change func(s *changes.Service) (changes.Written, error)) *planned {
 	c := &planned{reached: make(chan struct{}), resume: make(chan struct{}), done: make(chan struct{})}
 	mine := &late{Store: p.store, before: func() {
 		close(c.reached)
 		<-c.resume
 	}}
-	c.change = func() (revisions.Written, error) { return change(changing(mine)) }
+	c.change = func() (changes.Written, error) { return change(changing(mine)) }
 	return c
 }
 
@@ -321,17 +322,17 @@ func (c *planned) append() {
 func TestStore_Prune_changesBetween(t *testing.T) {
 	t.Parallel()
 	all := newPruner(t)
-	back := func(revision int64) func(*revisions.Service) (revisions.Written, error) {
-		return func(s *revisions.Service) (revisions.Written, error) {
+	back := func(revision int64) func(*changes.Service) (changes.Written, error) {
+		return func(s *changes.Service) (changes.Written, error) {
 			return s.Rollback(t.Context(), revision, revisions.Options{})
 		}
 	}
 	for _, c := range []struct {
 		name   string
-		change func(s *revisions.Service) (revisions.Written, error)
+		change func(s *changes.Service) (changes.Written, error)
 		gone   bool
 	}{
-		{"an old content", func(s *revisions.Service) (revisions.Written, error) {
+		{"an old content", func(s *changes.Service) (changes.Written, error) {
 			return s.Put(t.Context(), "a", []byte(widget("w", 1)), document.YAML, revisions.Options{})
 		}, false},
 		{"a rollback", back(2), true},

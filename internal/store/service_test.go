@@ -15,8 +15,10 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/cache"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/judging"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
@@ -28,7 +30,7 @@ type questions = queries.View
 
 // site is a server's services over one database.
 type site struct {
-	*revisions.Service
+	*changes.Service
 	questions
 }
 
@@ -41,16 +43,16 @@ func open(t *testing.T, url string) site {
 		t.Fatal(err)
 	}
 	t.Cleanup(kept.Close)
-	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[revisions.RenderKey, revisions.Rendering](cacheSize)
+	engine, rendered := validations.NewEngine(validations.Options{}), cache.New[judging.RenderKey, judging.Rendering](cacheSize)
 	return site{
-		revisions.NewService(revisions.Config{
+		changes.NewService(changes.Config{
 			DefaultValidations: revisions.Defaults{validations.SchemaValidation},
 			Store:              kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
 			Observe: func(string, time.Duration) {},
 		}),
 		queries.NewService(queries.Config{
 			DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-			Store:              kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
+			Store:              kept, Renderer: judging.Renderer{Engine: engine}, Rendered: rendered,
 		}).For(authz.Viewer{Encrypted: true}),
 	}
 }
@@ -67,7 +69,7 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-func put(t failer, s site, bucket, body string) revisions.Written {
+func put(t failer, s site, bucket, body string) changes.Written {
 	t.Helper()
 	written, err := s.Put(context.Background(), bucket, []byte(body), document.YAML, revisions.Options{})
 	if err != nil {

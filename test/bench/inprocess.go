@@ -12,7 +12,9 @@ import (
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
+	"purser/internal/changes"
 	"purser/internal/document"
+	"purser/internal/judging"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
@@ -102,8 +104,8 @@ func openStore(ctx context.Context, url string) (*store.Store, error) {
 }
 
 // newService returns a service that changes a site, configured as in the server.
-func newService(kept revisions.Store, engine *validations.Engine) *revisions.Service {
-	return revisions.NewService(revisions.Config{
+func newService(kept revisions.Store, engine *validations.Engine) *changes.Service {
+	return changes.NewService(changes.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
 		Store:              kept, Engine: engine, Limits: document.DefaultLimits(), Now: time.Now, Rendered: forgetful(),
 		Observe: func(string, time.Duration) {},
@@ -114,11 +116,11 @@ func newService(kept revisions.Store, engine *validations.Engine) *revisions.Ser
 func newQueries(kept queries.Store, engine *validations.Engine) queries.View {
 	return queries.NewService(queries.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: forgetful(),
+		Store:              kept, Renderer: judging.Renderer{Engine: engine}, Rendered: forgetful(),
 	}).For(authz.Viewer{Encrypted: true})
 }
 
 // forgetful returns a cache that keeps nothing.
-func forgetful() *revisions.RenderCache {
-	return cache.New[revisions.RenderKey, revisions.Rendering](0)
+func forgetful() *judging.RenderCache {
+	return cache.New[judging.RenderKey, judging.Rendering](0)
 }

@@ -14,8 +14,10 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/cache"
+	"purser/internal/changes"
 	"purser/internal/document"
 	"purser/internal/fault"
+	"purser/internal/judging"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
@@ -62,15 +64,15 @@ func putAndRender(t *testing.T, body []byte) error {
 	}
 	t.Cleanup(kept.Close)
 	engine := validations.NewEngine(validations.Options{})
-	rendered := cache.New[revisions.RenderKey, revisions.Rendering](1 << 20)
-	service := revisions.NewService(revisions.Config{
+	rendered := cache.New[judging.RenderKey, judging.Rendering](1 << 20)
+	service := changes.NewService(changes.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
 		Store:              kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
 		Observe: func(string, time.Duration) {},
 	})
 	questions := queries.NewService(queries.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
+		Store:              kept, Renderer: judging.Renderer{Engine: engine}, Rendered: rendered,
 	}).For(authz.Viewer{Encrypted: true})
 	put, err := service.Put(t.Context(), "site", body, document.JSON, revisions.Options{})
 	if err != nil {

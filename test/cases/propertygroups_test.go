@@ -14,7 +14,9 @@ import (
 	"purser/internal/authz"
 	"purser/internal/budget"
 	"purser/internal/cache"
+	"purser/internal/changes"
 	"purser/internal/document"
+	"purser/internal/judging"
 	"purser/internal/propertygroups"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -132,15 +134,15 @@ func TestPropertyGroups_put(t *testing.T) {
 	}
 	t.Cleanup(kept.Close)
 	engine := validations.NewEngine(validations.Options{Extensions: []validations.Extension{propertygroups.Extension{}}})
-	rendered := cache.New[revisions.RenderKey, revisions.Rendering](1 << 20)
-	service := revisions.NewService(revisions.Config{
+	rendered := cache.New[judging.RenderKey, judging.Rendering](1 << 20)
+	service := changes.NewService(changes.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
 		Store:              kept, Engine: engine, Limits: document.DefaultLimits(), Rendered: rendered, Now: time.Now,
 		Observe: func(string, time.Duration) {},
 	})
 	questions := queries.NewService(queries.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
-		Store:              kept, Renderer: revisions.Renderer{Engine: engine}, Rendered: rendered,
+		Store:              kept, Renderer: judging.Renderer{Engine: engine}, Rendered: rendered,
 	}).For(authz.Viewer{Encrypted: true})
 	for _, name := range names {
 		for _, c := range groupCases(t, name) {
@@ -164,7 +166,7 @@ func TestPropertyGroups_put(t *testing.T) {
 }
 
 // putCase stores a case as a DataSchema, a document and client versions, and returns the messages that are recorded.
-func putCase(t *testing.T, service *revisions.Service, questions queries.View, c groupCase) (messages []string) {
+func putCase(t *testing.T, service *changes.Service, questions queries.View, c groupCase) (messages []string) {
 	t.Helper()
 	frame := func(schema, name string, data any) []byte {
 		return document.AppendJSON(nil, document.Mapping{

@@ -1,0 +1,256 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// A commit is exact or settles others for each of these reasons.
+func TestNewCommit(t *testing.T) {
+	t.Parallel()
+	failing := dataSchema("string")
+	for _, c := range []struct {
+		name           string
+		site           string // bucket a
+		body           string // bucket b
+		options        revisions.Options
+		exact, settles bool
+	}{
+		{name: "nothing special", body: widget("w1", "{}")},
+		{
+			name: "a revision is expected", body: widget("w1", "{}"),
+			options: revisions.Options{Expected: revisions.Expected{{Revision: 1}}},
+			exact:   true,
+		},
+		{
+			name: "any revision is expected", body: widget("w1", "{}"),
+			options: revisions.Options{Expected: revisions.Expected{{Revision: -1}}},
+			exact:   true,
+		},
+		{name: "a DataSchema", body: dataSchema("integer"), exact: true, settles: true},
+		{name: "client versions", body: clientVersions("{p: '1'}"), exact: true, settles: true},
+		{name: "a ValidationPolicy", body: validationPolicy("v-validation"), exact: true, settles: true},
+		{name: "a LayeringPolicy", body: layeringPolicy("lp"), exact: true, settles: true},
+		{name: "a failing document", site: failing, body: widget("w1", "{x: 1}"), settles: true},
+		{name: "a document that passes", site: failing, body: widget("w1", "{x: y}")},
+		{
+			name: "a validation of the whole", site: validationPolicy(validations.PolicyValidation), body: widget("w1", "{}"),
+			exact: true,
+		},
+		{
+			name: "layered client versions", site: clientVersions("{}") + layeringPolicy("lp"),
+			body: strings.Replace(clientVersions("{q: '1'}"), "name: versions",
+				"name: other\n  layeringDefinition: {layer: site, abstract: false, parentSelector: {k: v}}", 1),
+			exact: true, settles: true,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, m := service()
+			put(t, s, "a", c.site+widget("other", "{}"))
+			_, err := s.Put(t.Context(), "b", []byte(c.body), document.YAML, c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := m.commits[len(m.commits)-1]
+			if got.Exact != c.exact || got.Settles != c.settles {
+				t.Errorf("exact %v, settles %v; want %v, %v", got.Exact, got.Settles, c.exact, c.settles)
+			}
+		})
+	}
+}
+
+// Removing what governs others, and mending the last failing document, settle too.
+func TestNewCommit_removal(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	for i, step := range []struct {
+		bucket, body   string
+		exact, settles bool
+	}{
+		{"schemas", dataSchema("string"), true, true},
+		{"a", widget("w1", "{x: 1}"), false, true},
+		{"b", widget("w2", "{x: y}"), false, false},
+		{"a", widget("w1", "{x: 2}"), false, true}, // another version fails
+		{"a", widget("w1", "{x: y}"), false, true},
+		{"a", widget("w1", "{x: z}"), false, false},
+		{"schemas", "", true, true},
+	} {
+		put(t, s, step.bucket, step.body)
+		if got := m.commits[i]; got.Exact != step.exact || got.Settles != step.settles {
+			t.Errorf("step %d: exact %v, settles %v", i, got.Exact, got.Settles)
+		}
+	}
+}
+
+func TestNewCommit_revision(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	put(t, s, "p", validationPolicy(validations.PolicyValidation)+layeringPolicy("lp"))
+	event := &revisions.AuditEvent{UserID: "me"}
+	options := revisions.Options{Reason: revisions.Reason{User: "me", Message: "because"}, Audit: event}
+	written, err := s.Put(t.Context(), "a", []byte(widget("w1", "{}")), document.YAML, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := revisions.Revision{
+		ID: 2, CreatedAt: at(), Kind: revisions.Put, Buckets: []string{"a"}, Reason: options.Reason, Entries: 1,
+	}
+	commit := m.commits[1]
+	if diff := cmp.Diff(want, commit.Revision); diff != "" {
+		t.Errorf("revision (-want +got)\n%s", diff)
+	}
+	if len(commit.Results) != 1 || commit.Results[0].CreatedAt != at() {
+		t.Errorf("results %+v, want one of the revision's time", commit.Results)
+	}
+	if commit.Audit != event || !written.Audited || !written.Changed || written.Shown.ID != 2 {
+		t.Errorf("audit %v, written %+v", commit.Audit, written)
+	}
+}
+
+// A change whose bucket another one changed first is planned again, with all that it has decoded.
+func TestService_Put_again(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	put(t, s, "a", widget("w1", "{x: 1}")+widget("w2", "{x: 1}"))
+	m.before = func() { put(t, s, "a", widget("w2", "{x: 2}")) }
+	written := func() (w Written) {
+		synctest.Test(t, func(t *testing.T) {
+			other, _ := service()
+			other.Store = m
+			w = put(t, other, "a", widget("w1", "{x: 3}"))
+		})
+		return w
+	}()
+	if written.Revision != 3 || len(m.commits) != 4 {
+		t.Errorf("revision %d by %d commits, want 3 by the fourth", written.Revision, len(m.commits))
+	}
+	want := []string{`a acme/Widget/v1 w1 {"x":3}`}
+	if diff := cmp.Diff(want, m.shown()); diff != "" {
+		t.Errorf("documents (-want +got)\n%s", diff)
+	}
+}
+
+// moving is a site on which others always come first.
+type moving struct{ *memory }
+
+func (moving) Append(context.Context, revisions.Commit) (revisions.Commit, error) {
+	return revisions.Commit{}, fmt.Errorf("append: %w", revisions.ErrMoved)
+}
+
+func TestService_Put_neverFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, m := service()
+		s.Store = moving{m}
+		_, err := s.Put(t.Context(), "a", []byte(widget("w1", "{}")), document.YAML, revisions.Options{})
+		wantFault(t, err, fault.Conflict, "Other changes came first 60 times in a row")
+		if f := new(fault.Fault); !errors.As(err, &f) || f.RetryAfter != time.Second {
+			t.Errorf("error %#v, want one that may be tried again", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Millisecond)
+		defer cancel()
+		_, err = s.Put(ctx, "a", []byte(widget("w1", "{}")), document.YAML, revisions.Options{})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("error %v after the client went away", err)
+		}
+		if len(s.writes) != 1 {
+			t.Error("the turn to write was not given back")
+		}
+	})
+}
+
+// Contents are packed before the turn to write; what a commit that came too late has packed is given back.
+func TestService_Put_packed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, m := service()
+		put(t, s, "a", widget("w1", "{x: 1}"))
+		added := m.commits[0]
+		if body := added.Packed[added.Diff.Added[0].Digest]; string(body) != `{"x":1}` {
+			t.Errorf("packed %q", body)
+		}
+		s.Store = moving{m}
+		ctx, end := budget.NewPool(1, time.Hour).Begin(t.Context())
+		defer end()
+		const size = 1 << 20
+		_, err := s.Put(ctx, "a", []byte(widget("w1", strings.Repeat("x", size))), document.YAML, revisions.Options{})
+		wantFault(t, err, fault.Conflict, "Other changes came first")
+		if _, held := budget.From(ctx).Spent(); held > 10*size {
+			t.Errorf("%d bytes held after a change that came too late each time", held)
+		}
+	})
+}
+
+// A dry run is planned once, stores nothing, and waits for nobody's turn.
+func TestService_Put_dryRun(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	<-s.writes
+	written, err := s.Put(t.Context(), "a", []byte(widget("w1", "{}")), document.YAML, revisions.Options{DryRun: true})
+	if err != nil || written.Preview == nil || written.Changed || len(m.commits) != 0 {
+		t.Errorf("written %+v, %v, %d commits", written, err, len(m.commits))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Put(ctx, "a", []byte(widget("w1", "{}")), document.YAML, revisions.Options{}); !errors.Is(err,
+		context.Canceled) {
+		t.Errorf("error %v while waiting for the turn", err)
+	}
+}
+
+// The site is read once for what comes new to a bucket that is known, unless that governs others.
+func TestService_Put_snapshots(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	put(t, s, "a", widget("w1", "{x: 1}")+widget("w2", "{x: 1}"))
+	for _, c := range []struct {
+		name string
+		body string
+		want int
+	}{
+		{"one changed", widget("w1", "{x: 2}") + widget("w2", "{x: 1}"), 1},
+		{"nothing changed", widget("w1", "{x: 2}") + widget("w2", "{x: 1}"), 1},
+		{"one removed, which nothing that was decoded showed", widget("w1", "{x: 2}"), 2},
+		{"a DataSchema, then what it governs, then what is known of that", widget("w1", "{x: 2}") + dataSchema("integer"), 3},
+	} {
+		m.needs = nil
+		put(t, s, "a", c.body)
+		if len(m.needs) != c.want {
+			t.Errorf("%s: %d snapshots, want %d", c.name, len(m.needs), c.want)
+		}
+	}
+}
+
+// What is done while a change is stored sees the new versions that come out of it, has ended when the change has, and
+// does not fail it.
+func TestService_Put_meanwhile(t *testing.T) {
+	t.Parallel()
+	s, _ := service()
+	put(t, s, "a", widget("w1", "{}"))
+	var seen []*revisions.Stored
+	options := revisions.Options{Meanwhile: func(documents []*revisions.Stored) {
+		seen = documents
+		panic("oops")
+	}}
+	written, err := s.Put(t.Context(), "a", []byte(widget("w1", "{}")+widget("w2", "{}")), document.YAML, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(seen) != 1 || len(written.Documents) != 2 || seen[0] != written.Documents[1] {
+		t.Errorf("saw %v, of %v", seen, written.Documents)
+	}
+}

@@ -1,0 +1,339 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"time"
+
+	"purser/internal/authz"
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/judging"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Written is the outcome of a change.
+type Written struct {
+	Revision  int64               // the newest revision afterwards; 0 if there is none
+	Stamp     revisions.Stamp     // of it, or of the last purge
+	Documents []*revisions.Stored // of the buckets that were filled, in the order of the payload
+	Items     []Item              // that these were read from, of a payload
+	Buckets   []string            // that were written, sorted
+	Changed   bool                // a revision was made
+	Audited   bool                // the audit event was recorded with it
+	Shown     revisions.Shown     // that revision
+	Summary   Summary             // what the change does, or would do
+	Preview   *Preview            // of a dry run, which makes none
+}
+
+// source is the origin of a change: a payload, or the target of a rollback. It is a value.
+type source interface {
+	// need returns what planning needs of the site.
+	need() revisions.Need
+	// decoded returns the source with all documents decoded that are not in a snapshot.
+	decoded(ctx context.Context, snapshot revisions.Snapshot) (source, error)
+	// plan returns the diff that the change makes to a snapshot.
+	plan(ctx context.Context, snapshot revisions.Snapshot) (revisions.Diff, error)
+}
+
+// Retries of a change when others are appended first.
+const (
+	maxAttempts   = 60
+	patientUntil  = 3 // from this attempt on, it holds the write lock while it plans
+	firstWait     = 5 * time.Millisecond
+	maxWait       = 80 * time.Millisecond // longer waits would lose every race
+	maxSnapshots  = 8                     // for one plan
+	retryAfterAll = time.Second
+)
+
+// change appends a revision if the source changes anything. Faults: those of planning; Stale if the newest revision is
+// not one that the options expect; Conflict if other changes keep coming first. A fault means that nothing was stored.
+func (s *Service) change(ctx context.Context, from source, kind revisions.Kind, options revisions.Options) (
+	Written, error,
+) {
+	wait := firstWait
+	for attempt := range maxAttempts {
+		var written Written
+		var err error
+		from, written, err = s.attempt(ctx, from, kind, options, attempt >= patientUntil)
+		if !errors.Is(err, revisions.ErrMoved) {
+			return written, err
+		}
+		select {
+		case <-time.After(wait + rand.N(wait)): //nolint:gosec // jitter needs no secrecy
+			wait = min(2*wait, maxWait)
+		case <-ctx.Done():
+			return Written{}, fmt.Errorf("wait to plan again: %w", context.Cause(ctx))
+		}
+	}
+	moving := fault.New(fault.Conflict, "HTTPConflict",
+		"Other changes came first %d times in a row; nothing was stored, send the request again", maxAttempts)
+	moving.RetryAfter = retryAfterAll
+	return Written{}, moving
+}
+
+// attempt plans a change against the newest state and appends it. It returns the source with its documents decoded, for
+// another attempt.
+func (s *Service) attempt(ctx context.Context, from source, kind revisions.Kind, options revisions.Options,
+	patient bool,
+) (
+	_ source, written Written, err error,
+) {
+	if patient {
+		locked, unlock, err := s.lockWrites(ctx)
+		if err != nil {
+			return from, Written{}, err
+		}
+		defer unlock()
+		ctx = locked
+	}
+	from, snapshot, diff, err := s.prepare(ctx, from, options)
+	var held int
+	defer func() {
+		if errors.Is(err, revisions.ErrMoved) {
+			snapshot.Release(ctx)
+			budget.NewMeter(ctx).Release(held)
+		}
+	}()
+	if err != nil {
+		return from, Written{}, err
+	}
+	began := s.Now()
+	judgement, err := s.judged(ctx, snapshot, diff, options)
+	if err != nil {
+		return from, Written{}, err
+	}
+	s.observe("check", began)
+	summary := summarize(snapshot, diff, judgement, options.Viewer)
+	switch {
+	case options.DryRun:
+		written, err = s.preview(ctx, snapshot, diff, judgement, kind, options)
+		written.Summary = summary
+		return from, written, err
+	case !diff.Changes:
+		s.Store.Remember(snapshot, diff.Result)
+		return from, Written{
+			Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result, Summary: summary,
+		}, nil
+	}
+	commit := newCommit(snapshot, diff, judgement, kind, options)
+	if commit.Packed, held, err = s.packed(ctx, commit); err != nil {
+		return from, Written{}, err
+	}
+	if !patient {
+		locked, unlock, err := s.lockWrites(ctx)
+		if err != nil {
+			return from, Written{}, err
+		}
+		defer unlock()
+		ctx = locked
+	}
+	written, err = s.append(ctx, commit, judgement, options)
+	written.Summary = summary
+	return from, written, err
+}
+
+// prepare reads what a change needs and plans it. It reads again if the snapshot or the decoded documents show that
+// more is needed.
+func (s *Service) prepare(ctx context.Context, from source, options revisions.Options) (
+	_ source, snapshot revisions.Snapshot, diff revisions.Diff, err error,
+) {
+	dryRun := revisions.Need{Preview: options.DryRun, Evidence: options.DryRun, Documents: options.DryRun && !s.Compat}
+	need, _ := from.need().With(dryRun)
+	var known revisions.Need
+	for range maxSnapshots {
+		if snapshot, err = s.read(ctx, snapshot, known, need); err != nil {
+			return from, snapshot, revisions.Diff{}, err
+		}
+		known = need
+		if from, err = from.decoded(ctx, snapshot); err != nil {
+			return from, snapshot, revisions.Diff{}, err
+		}
+		if err := options.Expected.Check(snapshot.Head); err != nil {
+			return from, snapshot, revisions.Diff{}, err
+		}
+		more := from.need()
+		more.Documents = more.Documents || more.Evidence && s.whole.Load()
+		var grown bool
+		if need, grown = need.With(more); grown {
+			continue
+		}
+		began := s.Now()
+		diff, more, err = s.planned(ctx, from, snapshot, options)
+		if err != nil {
+			return from, snapshot, revisions.Diff{}, err
+		}
+		s.observe("plan", began)
+		if need, grown = need.With(more); !grown || snapshot.Revision == 0 {
+			return from, snapshot, diff, nil
+		}
+	}
+	return from, snapshot, revisions.Diff{}, revisions.ErrMoved // the needs change with every snapshot
+}
+
+// read returns a snapshot of everything that need names. It extends a known snapshot, unless the site has changed
+// since. A site without revisions, which a purge leaves too, has only empty buckets.
+func (s *Service) read(ctx context.Context, snapshot revisions.Snapshot, known, need revisions.Need) (
+	revisions.Snapshot, error,
+) {
+	more := need.Beyond(known)
+	if snapshot.WasRead() && snapshot.Revision == 0 && more.Target == nil {
+		part := revisions.Snapshot{Buckets: make([]revisions.Bucket, len(more.Buckets))}
+		for i, name := range more.Buckets {
+			part.Buckets[i].Name = name
+		}
+		return snapshot.With(part, more), nil
+	}
+	part, err := s.Store.Snapshot(ctx, more)
+	if err == nil && snapshot.WasRead() && part.Head == snapshot.Head {
+		return snapshot.With(part, more), nil
+	}
+	if snapshot.Release(ctx); err == nil && !reflect.DeepEqual(more, need) {
+		part.Release(ctx)
+		part, err = s.Store.Snapshot(ctx, need)
+	}
+	if err != nil {
+		return revisions.Snapshot{}, fmt.Errorf("read the site: %w", budget.About(err, "read the site"))
+	}
+	return part, nil
+}
+
+// planned plans a change and returns what judging the diff needs of the site.
+func (s *Service) planned(ctx context.Context, from source, snapshot revisions.Snapshot, options revisions.Options) (
+	revisions.Diff, revisions.Need, error,
+) {
+	diff, err := from.plan(ctx, snapshot)
+	if err != nil {
+		return diff, revisions.Need{}, err
+	}
+	if s.deleting(options).CleartextOnly {
+		encrypted := slices.DeleteFunc(slices.Clone(diff.Removed), func(doc *revisions.Stored) bool {
+			return !doc.Traits().Encrypted
+		})
+		if len(encrypted) > 0 {
+			return diff, revisions.Need{}, revisions.MayNotDelete(encrypted[0].Identity, len(encrypted)-1)
+		}
+	}
+	if err := checkDeleted(diff, options); err != nil {
+		return diff, revisions.Need{}, err
+	}
+	more, err := s.newJudge(options).Need(ctx, snapshot, diff)
+	if err != nil {
+		return diff, more, err
+	}
+	if diff.Changes {
+		s.whole.Store(more.Documents)
+	}
+	more, _ = more.With(summaryNeed(diff, options.Viewer))
+	if options.DryRun {
+		more, _ = more.With(previewNeed(snapshot))
+	}
+	return diff, more, nil
+}
+
+// judged judges a diff that changes something.
+func (s *Service) judged(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
+	options revisions.Options,
+) (judging.Judgement, error) {
+	if !diff.Changes {
+		return judging.Judgement{}, nil
+	}
+	return s.newJudge(options).Judge(ctx, snapshot, diff)
+}
+
+// lockWrites waits until no other change of this process is being appended; unlock lets the next one begin. A large
+// request keeps no permit while it waits for the lock, and with the returned context it needs none while it holds the
+// lock: the two would wait for each other.
+func (s *Service) lockWrites(ctx context.Context) (locked context.Context, unlock func(), err error) {
+	select {
+	case <-s.writes:
+	default:
+		budget.Yield(ctx)
+		select {
+		case <-s.writes:
+		case <-ctx.Done():
+			return ctx, nil, fmt.Errorf("wait to write: %w", context.Cause(ctx))
+		}
+	}
+	began := s.Now()
+	return budget.Exempt(ctx), func() {
+		s.observe("turn", began)
+		s.writes <- struct{}{}
+	}, nil
+}
+
+// packed returns the contents of a commit in the form in which they are stored, and the bytes that are held for that.
+// It leaves out those of a rollback, nearly all of which are stored already.
+func (s *Service) packed(ctx context.Context, commit revisions.Commit) (
+	packed map[document.Digest][]byte, held int, err error,
+) {
+	if commit.Revision.Kind == revisions.Rollback {
+		return nil, 0, nil
+	}
+	began := s.Now()
+	added := commit.Diff.Added
+	bodies := make([][]byte, len(added))
+	err = budget.ForEach(ctx, len(added), func(meter *budget.Meter, i int) error {
+		bodies[i] = s.Store.Pack(added[i].Data)
+		return meter.Hold(len(bodies[i]))
+	})
+	packed = make(map[document.Digest][]byte, len(added))
+	for i, doc := range added {
+		packed[doc.Digest] = bodies[i]
+		held += len(bodies[i])
+	}
+	s.observe("pack", began)
+	return packed, held, err
+}
+
+// append stores a commit and caches its rendered documents for later requests.
+func (s *Service) append(ctx context.Context, commit revisions.Commit, judgement judging.Judgement,
+	options revisions.Options,
+) (
+	Written, error,
+) {
+	shown := s.verdict(commit.Revision, judgement, commit.Diff.Carried, options.Viewer)
+	commit.Status = shown.Verdict.Status
+	if options.Meanwhile != nil {
+		wait := beside(func() { options.Meanwhile(commit.Diff.Added) })
+		defer wait()
+	}
+	began := s.Now()
+	stored, err := s.Store.Append(ctx, commit)
+	if err != nil {
+		return Written{}, fmt.Errorf("append revision: %w", err)
+	}
+	s.observe("store", began)
+	if rendered := judgement.Rendered; rendered != nil {
+		s.Rendered.Add(judging.RenderKey{Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Cleartext: false},
+			*rendered, rendered.Size)
+	}
+	shown.Revision = stored.Revision
+	return Written{
+		Revision: stored.Revision.ID, Stamp: stored.Revision.Stamp, Documents: stored.Diff.Result,
+		Buckets: stored.Revision.Buckets, Changed: true, Audited: stored.Audit != nil, Shown: shown,
+	}, nil
+}
+
+// verdict returns the verdict on a new revision. Its only reported results are those that a rollback carries over.
+func (s *Service) verdict(revision revisions.Revision, judgement judging.Judgement, carried []validations.Outcome,
+	viewer authz.Viewer,
+) revisions.Shown {
+	outcomes := slices.Clone(carried)
+	var warnings []fault.Message
+	for _, result := range judgement.Results {
+		shown := result.For(viewer)
+		shown.CreatedAt = revision.CreatedAt
+		outcomes = append(outcomes, validations.OutcomeOf(shown))
+		warnings = append(warnings, viewer.Warnings(result.Warnings)...)
+	}
+	verdict := s.DefaultValidations.Weigh(judgement.Policies, revision, outcomes, revision.CreatedAt)
+	verdict.Warnings = judging.WarningsUnder(verdict, warnings)
+	return revisions.Shown{Revision: revision, Verdict: verdict}
+}

@@ -1,0 +1,227 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// decode decodes items of a payload on all processors. It fails with the fault that firstFault returns.
+func (s *Service) decode(ctx context.Context, payload Payload, positions []int) ([]Item, error) {
+	items := make([]Item, len(positions))
+	for i, position := range positions {
+		items[i] = payload.Items[position]
+	}
+	decoded, faults, err := s.decodeItems(ctx, items, payload.CleartextOnly)
+	if err != nil {
+		return nil, err
+	}
+	return decoded, firstFault(decoded, faults, s.Compat)
+}
+
+// decodeItems decodes items on all processors, and returns what is wrong with each.
+func (s *Service) decodeItems(ctx context.Context, items []Item, cleartextOnly bool) ([]Item, []decodeFaults, error) {
+	decoded, faults := make([]Item, len(items)), make([]decodeFaults, len(items))
+	err := budget.ForEach(ctx, len(items), func(meter *budget.Meter, i int) error {
+		decoded[i], faults[i] = s.decodeItem(ctx, meter, items[i], cleartextOnly)
+		if doc := decoded[i].Document; doc != nil {
+			if err := meter.Hold(revisions.Size(doc)); err != nil {
+				return budget.About(err, "keep document %s", doc.Identity)
+			}
+		}
+		if err := meter.Hold(messagesSize(faults[i].sanity)); err != nil {
+			return budget.About(err, "keep what is wrong with documents up to document %d", items[i].Segment.Index)
+		}
+		for _, err := range []error{faults[i].parse, faults[i].sanity} {
+			if err != nil && !isOfBody(err) {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("decode documents: %w", err)
+	}
+	return decoded, faults, nil
+}
+
+// isOfBody reports whether an error was caused by the body, rather than by the end of the request.
+func isOfBody(err error) bool {
+	kind := fault.KindOf(err)
+	return kind == fault.Invalid || kind == fault.TooLarge
+}
+
+// decodeItem decodes one item and makes it a document. At most one of the faults is set.
+func (s *Service) decodeItem(ctx context.Context, meter *budget.Meter, item Item, cleartextOnly bool) (
+	Item, decodeFaults,
+) {
+	entry, err := document.Decode(ctx, *item.Segment, s.Limits)
+	switch {
+	case err != nil:
+		return item, decodeFaults{parse: err}
+	case !entry.IsDocument():
+		return item, decodeFaults{invalid: noMapping(entry)}
+	case entry.Twice != nil:
+		return item, decodeFaults{parse: entry.Twice}
+	}
+	if err := validations.Sanity(meter, entry, s.Compat); err != nil {
+		return item, decodeFaults{sanity: budget.About(err, "document %d (from line %d)", entry.Index, entry.Line)}
+	}
+	if item.Document, err = document.New(entry); err != nil {
+		return item, decodeFaults{parse: err}
+	}
+	if item.Bucket == "" {
+		if item.Bucket, err = bucketOf(entry, item.Document); err != nil {
+			return item, decodeFaults{bucket: err}
+		}
+	}
+	if !item.Document.Traits().Encrypted {
+		item.Document = distinct(item.Document)
+	} else {
+		if cleartextOnly {
+			return item, decodeFaults{secret: mayNotEncrypt()}
+		}
+		if item.Document, err = s.conceal(entry, item.Document); err != nil {
+			return item, decodeFaults{secret: err}
+		}
+	}
+	return item, decodeFaults{}
+}
+
+// bucketOf returns the bucket that a document of a change set names.
+func bucketOf(e document.Entry, doc *document.Document) (string, error) {
+	bucket, isText := document.Locate(e.Value, []string{"status", "bucket"}).(string)
+	if isText {
+		return strings.Clone(bucket), validations.CheckName(bucket, fmt.Sprintf(
+			"The status.bucket of document %s (document %d, from line %d)", doc.Identity, e.Index, e.Line))
+	}
+	return "", fault.New(fault.Invalid, "HTTPBadRequest",
+		"Document %s (document %d, from line %d) names no bucket. In a change set each document must say which bucket it is "+
+			"for, as status: {bucket: NAME}. Nothing was stored.", doc.Identity, e.Index, e.Line)
+}
+
+// decodeFaults are the possible faults of one document; at most one is set.
+type decodeFaults struct {
+	parse   error
+	invalid string // what it is in place of a mapping
+	sanity  error
+	bucket  error
+	secret  error
+}
+
+// firstFault returns the fault that the reference finds first among those of several documents: what cannot be parsed,
+// then what is not a mapping, then the first document that fails its sanity checks, without compat all of these; nil if
+// there is none.
+func firstFault(items []Item, faults []decodeFaults, compat bool) error {
+	var later [3]error
+	var invalid, hints []string
+	for i, f := range faults {
+		if f.parse != nil {
+			return f.parse
+		}
+		if f.invalid != "" {
+			invalid = append(invalid, strconv.Itoa(items[i].Segment.Index))
+			hints = append(hints, fmt.Sprintf("Document %d (from line %d) is %s.", items[i].Segment.Index, items[i].Segment.Line,
+				f.invalid))
+		}
+		for kind, err := range [...]error{f.sanity, f.bucket, f.secret} {
+			if later[kind] == nil {
+				later[kind] = err
+			}
+		}
+	}
+	if len(invalid) > 0 {
+		return invalidEntries(invalid, hints)
+	}
+	if later[0] != nil && !compat {
+		return malformed(faults)
+	}
+	for _, err := range later {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// messagesSize estimates the memory of the messages of a fault, in bytes; it is 0 for nil.
+func messagesSize(err error) (size int) {
+	const overhead = 400 // of the message, and of the document that it names
+	if f, ok := errors.AsType[*fault.Fault](err); ok {
+		for _, message := range f.Messages {
+			diagnostic, _ := message.Diagnostic.(string)
+			size += len(message.Message) + len(diagnostic) + overhead
+		}
+	}
+	return size
+}
+
+// malformed returns the fault of all documents that fail their sanity checks, with the messages of the first one and of
+// as many others as an answer has room for. A check that could not be completed comes first.
+func malformed(faults []decodeFaults) error {
+	const maxMessages = 100
+	var all fault.Fault
+	left := 0
+	for _, f := range faults {
+		one, fails := errors.AsType[*fault.Fault](f.sanity)
+		switch {
+		case !fails:
+		case one.Kind != fault.Invalid:
+			return one
+		case all.Messages == nil:
+			all = *one
+		case left > 0, len(all.Messages)+len(one.Messages) > maxMessages:
+			left++
+		default:
+			all.Messages = slices.Concat(all.Messages, one.Messages)
+		}
+	}
+	if left > 0 {
+		all.Message += fmt.Sprintf("; %d more fail than are listed", left)
+	}
+	return &all
+}
+
+func invalidEntries(indexes, hints []string) error {
+	const maxShown, maxHints = 100, 10
+	list := strings.Join(indexes[:min(len(indexes), maxShown)], ",")
+	if len(indexes) > maxShown {
+		list += ",…"
+	}
+	f := fault.New(fault.Invalid, "HTTPBadRequest",
+		"Expected a list of valid objects. Invalid entries found at following indexes: %s.", list)
+	f.Messages = []fault.Message{{Message: f.Message, Error: true}}
+	for _, hint := range hints[:min(len(hints), maxHints)] {
+		hint += " Each document is a mapping with schema, metadata and data; remove it, or remove the --- before it."
+		f.Messages = append(f.Messages, fault.Message{Message: hint, Error: true})
+	}
+	return f
+}
+
+// noMapping describes an entry that is not a document.
+func noMapping(entry document.Entry) string {
+	switch value := entry.Value.(type) {
+	case nil:
+		return "empty"
+	case document.Mapping:
+		return "an empty mapping"
+	case []any:
+		return "a list"
+	case string:
+		if strings.Contains(value, ": ") {
+			return "a string that may have lost its line breaks: curl -d removes them (use -T or --data-binary)"
+		}
+		return "a string"
+	default:
+		return "a number or a word such as true"
+	}
+}

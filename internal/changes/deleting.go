@@ -1,0 +1,67 @@
+package changes
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+)
+
+// deleting returns the options of a deletion: with Compat, nobody needs to be allowed to store encrypted documents.
+func (s *Service) deleting(options revisions.Options) revisions.Options {
+	options.CleartextOnly = options.CleartextOnly && !s.Compat
+	return options
+}
+
+// deleted returns those of the removed documents that no added one replaces, sorted.
+func deleted(removed, added []*revisions.Stored) []*revisions.Stored {
+	replaced := make(map[document.Identity]bool, len(added))
+	for _, doc := range added {
+		replaced[doc.Identity] = true
+	}
+	gone := slices.DeleteFunc(slices.Clone(removed), func(doc *revisions.Stored) bool { return replaced[doc.Identity] })
+	slices.SortFunc(gone, func(a, b *revisions.Stored) int {
+		return cmp.Or(cmp.Compare(a.Bucket, b.Bucket), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Layer, b.Layer))
+	})
+	return gone
+}
+
+// checkDeleted refuses a change that deletes more documents than the options allow. Fault: Conflict; it is secret if
+// encrypted documents make the difference, and the viewer may not see them.
+func checkDeleted(diff revisions.Diff, options revisions.Options) error {
+	if options.MaxDeleted == nil {
+		return nil
+	}
+	all := deleted(diff.Removed, diff.Added)
+	shown := revisions.Visible(options.Viewer, all)
+	if len(all) <= *options.MaxDeleted {
+		return nil
+	}
+	secret := len(shown) <= *options.MaxDeleted
+	if secret {
+		shown = all
+	}
+	const most = 10 // that the message names
+	var names []string
+	message := fault.Message{Error: true, Secret: secret}
+	for _, doc := range shown[:min(len(shown), most)] {
+		names = append(names, doc.Identity.String())
+		message.Documents = append(message.Documents, fault.Document{
+			Schema: doc.Schema, Name: doc.Name, Layer: doc.Layer, Encrypted: doc.Traits().Encrypted,
+		})
+	}
+	if more := len(shown) - most; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	conflict := fault.New(fault.Conflict, "TooManyDeleted",
+		"The change would delete more documents (%d) than max-deleted allows (%d): %s. Nothing was changed.", len(shown),
+		*options.MaxDeleted, strings.Join(names, ", "))
+	message.Message = conflict.Message
+	conflict.Secret, conflict.Messages = secret, []fault.Message{message}
+	return conflict
+}

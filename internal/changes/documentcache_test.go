@@ -1,0 +1,78 @@
+package changes
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/judging"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Of a revision that is rendered after another one, what is computed and equal is the same, and what depends on a
+// change or on a secret is made anew. What is not computed is the document itself.
+func TestRenderer_Kept(t *testing.T) {
+	t.Parallel()
+	const taking = "substitutions: [{src: {schema: acme/Widget/v1, name: NAME, path: .x}, dest: {path: .y}}]"
+	site := layeringPolicy("policy") + widget("alone", "{x: 1}") + widget("source", "{x: 2}") +
+		widget("taker", "{x: 3}", strings.ReplaceAll(taking, "NAME", "source")) +
+		secret("secret", "{x: 4}") + widget("confidant", "{x: 5}", strings.ReplaceAll(taking, "NAME", "secret"))
+	s, _ := service()
+	s.Vault = fakeVault{}
+	stored := func(body string) (documents []*revisions.Stored) {
+		for i, item := range payload(t, s, "b", body, "b").Items {
+			id := int64(i + 1)
+			doc := revisions.Stored{Document: item.Document, ID: id, Place: id, Bucket: "b", Revision: 1, Shared: true}
+			documents = append(documents, &doc)
+		}
+		return documents
+	}
+	r := judging.Renderer{
+		Engine: validations.NewEngine(validations.Options{}), Vault: s.Vault,
+		Documents: judging.NewDocumentCache(1 << 20),
+	}
+	render := func(documents []*revisions.Stored) map[string]*revisions.Stored {
+		rendered, err := r.Render(t.Context(), 1, documents, nil)
+		plain, plainErr := judging.Renderer{Engine: r.Engine, Vault: s.Vault}.Render(t.Context(), 1, documents, nil)
+		if err != nil || plainErr != nil {
+			t.Fatal(err, plainErr)
+		}
+		if diff := cmp.Diff(plain, rendered, exported()); diff != "" {
+			t.Errorf("without the cache, with it:\n%s", diff)
+		}
+		byName := map[string]*revisions.Stored{}
+		for _, doc := range rendered.Documents {
+			byName[doc.Name] = doc
+		}
+		return byName
+	}
+	first := render(stored(site))
+	moved := stored(site)
+	moved[1].ID, moved[1].Revision = 9, 2 // deleted and created again
+	for name, c := range map[string]struct {
+		documents []*revisions.Stored
+		anew      string
+	}{
+		"nothing changed":     {stored(site), "secret confidant"},
+		"another source":      {stored(strings.Replace(site, "{x: 2}", "{x: 7}", 1)), "taker secret confidant"},
+		"another order":       {stored(strings.Replace(site, "{x: 3}", "{y: 0, x: 3}", 1)), "taker secret confidant"},
+		"the same as another": {moved, "secret confidant"},
+		"another secret":      {stored(strings.Replace(site, "{x: 4}", "{x: 8}", 1)), "secret confidant"},
+	} {
+		anew := strings.Fields(c.anew)
+		for of, doc := range render(c.documents) {
+			if slices.Contains([]string{"policy", "alone", "source"}, of) {
+				if !slices.Contains(c.documents, doc) {
+					t.Errorf("%s: %s is not the document itself", name, of)
+				}
+				continue
+			}
+			if made := first[of] != doc; made != slices.Contains(anew, of) {
+				t.Errorf("%s: %s is made anew: %v", name, of, made)
+			}
+		}
+	}
+}

@@ -1,0 +1,156 @@
+package changes
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+)
+
+// maxBuckets bounds the buckets of a change set.
+const maxBuckets = 10_000
+
+// Payload is the documents of a request. Documents with the same text as in their bucket need no decoding.
+type Payload struct {
+	Items   []Item
+	Buckets []string // that are replaced, each once
+	// CleartextOnly refuses encrypted documents.
+	CleartextOnly bool
+	// Partial keeps the documents of the buckets that the items leave out.
+	Partial bool
+	// Archive is that of the only item, a package; nil for other payloads.
+	Archive []byte
+	// Blind says that the caller may not see encrypted documents: each counts as changed, so that guesses reveal nothing.
+	Blind bool
+}
+
+// Item is one document of a payload.
+type Item struct {
+	Segment  *document.Segment
+	Bucket   string             // empty while only the undecoded document names it
+	Document *document.Document // nil where it is not decoded
+}
+
+// parse splits a body into a payload that replaces buckets, none of it decoded. Without a bucket for them, documents
+// name their own.
+func (s *Service) parse(ctx context.Context, body []byte, media document.Media, bucket string, buckets []string) (
+	Payload, error,
+) {
+	budget.From(ctx).Grant(len(body))
+	if err := budget.NewMeter(ctx).Hold(len(body)); err != nil {
+		return Payload{}, fmt.Errorf("hold the body: %w", err)
+	}
+	began := s.Now()
+	segments, err := document.Split(ctx, body, media, s.Limits)
+	if err != nil {
+		return Payload{}, err
+	}
+	if !s.Compat {
+		if segments, err = document.Listed(ctx, body, segments, s.Limits); err != nil {
+			return Payload{}, err
+		}
+	}
+	s.observe("split", began)
+	if len(segments) == 0 && media == document.YAML && len(bytes.TrimSpace(body)) > 0 {
+		// A file that lost its line breaks on the way is one long comment.
+		return Payload{}, fault.New(fault.Invalid, "HTTPBadRequest",
+			"The body holds no document, only comments. To delete all documents of a bucket, PUT an empty body to it.")
+	}
+	payload := Payload{Items: make([]Item, len(segments))}
+	for i := range segments {
+		if bucket == "" {
+			segments[i].Digest = segments[i].Digest.ForBucket()
+		}
+		payload.Items[i] = Item{Segment: &segments[i], Bucket: bucket}
+	}
+	payload.Buckets = revisions.Missing(buckets, nil)
+	return payload, nil
+}
+
+// unknown returns the positions of the first items that are neither decoded nor known to a snapshot, at most so many.
+// One that comes with an archive is not known: the document may have been stored without it.
+func (p Payload) unknown(snapshot revisions.Snapshot, most int) (positions []int) {
+	known := snapshot.Texts()
+	for i, item := range p.Items {
+		if len(positions) == most {
+			break
+		}
+		if item.Document == nil && (p.Archive != nil || known(item.Segment.Digest) == nil) {
+			positions = append(positions, i)
+		}
+	}
+	return positions
+}
+
+// undecoded returns the number of items that are not decoded.
+func (p Payload) undecoded() (count int) {
+	for _, item := range p.Items {
+		if item.Document == nil {
+			count++
+		}
+	}
+	return count
+}
+
+// namesBuckets reports whether the documents themselves name their buckets.
+func (p Payload) namesBuckets() bool {
+	return slices.ContainsFunc(p.Items, func(item Item) bool { return item.Bucket == "" })
+}
+
+// with returns the payload with items decoded, and with the buckets that they name.
+func (p Payload) with(positions []int, decoded []Item) (Payload, error) {
+	p.Items = slices.Clone(p.Items)
+	var buckets []string
+	for i, position := range positions {
+		p.Items[position] = decoded[i]
+		buckets = append(buckets, decoded[i].Bucket)
+	}
+	if p.Buckets = slices.Concat(p.Buckets, revisions.Missing(buckets, p.Buckets)); len(p.Buckets) > maxBuckets {
+		return p, document.TooLarge("the change set has more than %d buckets; send it in parts", maxBuckets)
+	}
+	return p, nil
+}
+
+// decodeUnknown decodes the documents that are not in a snapshot. Decoding may show that the payload is about another
+// bucket: then it stops after a few documents, because the rest may be known once that bucket is read.
+func (s *Service) decodeUnknown(ctx context.Context, payload Payload, snapshot revisions.Snapshot, most int) (
+	Payload, error,
+) {
+	positions := payload.unknown(snapshot, most)
+	if len(positions) == 0 {
+		return payload, nil
+	}
+	began := s.Now()
+	decoded, err := s.decode(ctx, payload, positions)
+	if err != nil {
+		return payload, err
+	}
+	s.observe("decode", began)
+	return payload.with(positions, decoded)
+}
+
+// need returns what planning the payload needs of the site.
+func (p Payload) need() revisions.Need {
+	need := revisions.Need{Buckets: p.Buckets}
+	decoded := len(p.Items) - p.undecoded()
+	if decoded == 0 {
+		return need
+	}
+	need.Identities, need.Contents = make([]document.Identity, 0, decoded), make([]document.Digest, 0, decoded)
+	for _, item := range p.Items {
+		if item.Document == nil {
+			continue
+		}
+		need.Identities = append(need.Identities, item.Document.Identity)
+		need.Contents = append(need.Contents, item.Document.Digest)
+		need.Kinds = append(need.Kinds, item.Document.Schema)
+	}
+	need.Evidence = true
+	need.Preview = p.Blind // see summaryNeed
+	return need
+}

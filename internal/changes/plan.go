@@ -1,0 +1,196 @@
+package changes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+)
+
+// plan returns the diff that makes a payload the content of its buckets; those documents that it leaves out are
+// removed. In compat mode a payload makes a revision even if it changes nothing (spec/api.md §0 C2). Faults: Conflict
+// (spec/api.md §3.2).
+func (p Payload) plan(snapshot revisions.Snapshot, compat bool) (revisions.Diff, error) {
+	diff, err := p.match(snapshot)
+	if err != nil {
+		return revisions.Diff{}, err
+	}
+	if err := p.checkClaims(snapshot, diff); err != nil {
+		return revisions.Diff{}, err
+	}
+	diff.Opened, diff.Emptied = occupancy(snapshot.Buckets, diff.Result)
+	diff.Buckets = revisions.TouchedBuckets(diff.Added, diff.Removed)
+	diff.Changes = len(diff.Added)+len(diff.Removed) > 0
+	if compat {
+		diff.Buckets = slices.Sorted(slices.Values(p.Buckets))
+		diff.Changes = len(p.Items) > 0 ||
+			slices.ContainsFunc(snapshot.Buckets, func(b revisions.Bucket) bool { return b.Changed > 0 })
+	}
+	return diff, nil
+}
+
+// match pairs the payload with the documents of its buckets. All versions of an identity have one place, and no other
+// documents have it.
+func (p Payload) match(snapshot revisions.Snapshot) (revisions.Diff, error) {
+	diff := revisions.Diff{Result: make([]*revisions.Stored, 0, len(p.Items))}
+	known, byIdentity := snapshot.Texts(), p.identities(snapshot)
+	seen := make(map[int64]int, len(p.Items)) // the position of an item by place
+	for i, item := range p.Items {
+		current := known(item.Segment.Digest)
+		if item.Document != nil {
+			current = p.next(&diff, snapshot, byIdentity, item)
+		}
+		if first, twice := seen[current.Place]; twice {
+			return revisions.Diff{}, duplicate(current.Identity, diff.Result[first].Bucket,
+				fmt.Sprintf("It appears twice in the body: "+
+					"as "+
+					"%s and as %s. Remove one of them.", p.Items[first].Segment.Place(), item.Segment.Place()))
+		}
+		seen[current.Place] = i
+		diff.Result = append(diff.Result, current)
+	}
+	for _, bucket := range snapshot.Buckets {
+		for _, doc := range bucket.Documents {
+			if _, stays := seen[doc.Place]; stays {
+				continue
+			}
+			if p.Partial {
+				diff.Result = append(diff.Result, doc)
+			} else {
+				diff.Removed = append(diff.Removed, doc)
+			}
+		}
+	}
+	return diff, nil
+}
+
+// identities returns the documents of the buckets that have the name of a decoded item, by identity.
+func (p Payload) identities(snapshot revisions.Snapshot) map[document.Identity]*revisions.Stored {
+	names, byIdentity := map[string]bool{}, map[document.Identity]*revisions.Stored{}
+	for _, item := range p.Items {
+		if item.Document != nil {
+			names[item.Document.Name] = true
+		}
+	}
+	if len(names) == 0 {
+		return byIdentity
+	}
+	for _, bucket := range snapshot.Buckets {
+		for _, doc := range bucket.Documents {
+			if names[doc.Name] {
+				byIdentity[doc.Identity] = doc
+			}
+		}
+	}
+	return byIdentity
+}
+
+// next returns the version that a decoded document has from now on: the stored one if its contents are the same, else
+// a new one, which it adds to the diff under construction.
+func (p Payload) next(diff *revisions.Diff, snapshot revisions.Snapshot,
+	byIdentity map[document.Identity]*revisions.Stored, item Item,
+) *revisions.Stored {
+	old, fresh := byIdentity[item.Document.Identity], revisions.Stored{Document: item.Document, Bucket: item.Bucket}
+	guessed := p.Blind && fresh.Traits().Encrypted
+	lost := old != nil && fresh.Secret != nil && old.Sealed == nil ||
+		p.Archive != nil && !snapshot.Contents[fresh.Digest].Archived
+	if old != nil && revisions.SameVersion(old, &fresh) && !guessed && !lost {
+		reread := *old.Document
+		reread.Segment, reread.Notes = item.Document.Segment, item.Document.Notes // so that this text is known the next time
+		return old.With(reread)
+	}
+	added := revisions.Numbered(snapshot.Head, len(diff.Added), fresh)
+	if old != nil {
+		added.Place = old.Place
+		diff.Removed = append(diff.Removed, old)
+	}
+	diff.Added = append(diff.Added, added)
+	byIdentity[item.Document.Identity] = added
+	return added
+}
+
+// occupancy returns which buckets a result fills that had no documents, and which it empties.
+func occupancy(buckets []revisions.Bucket, result []*revisions.Stored) (opened, emptied []string) {
+	filled := make(map[string]bool, len(buckets))
+	for _, doc := range result {
+		filled[doc.Bucket] = true
+	}
+	for _, bucket := range buckets {
+		switch was := len(bucket.Documents) > 0; {
+		case !was && filled[bucket.Name]:
+			opened = append(opened, bucket.Name)
+		case was && !filled[bucket.Name]:
+			emptied = append(emptied, bucket.Name)
+		}
+	}
+	return opened, emptied
+}
+
+// duplicate returns the fault of an identity that exists already, in the reference's words, with what to do.
+func duplicate(id document.Identity, bucket, hint string) error {
+	f := fault.New(fault.Conflict, "DuplicateDocumentExists", "Document %s already exists in bucket: %s", id, bucket)
+	f.Messages = []fault.Message{{Message: f.Message, Error: true}, {Message: hint, Error: true}}
+	return f
+}
+
+// checkClaims refuses identities that are live in another bucket, and a second LayeringPolicy.
+func (p Payload) checkClaims(snapshot revisions.Snapshot, diff revisions.Diff) error {
+	claimed := map[document.Identity]bool{}
+	for _, doc := range diff.Added {
+		if doc.Place == doc.ID { // the others were in the buckets that are replaced
+			claimed[doc.Identity] = true
+		}
+	}
+	if len(claimed) == 0 {
+		return nil
+	}
+	if err := checkSingleton(diff.Result, snapshot.Claims); err != nil {
+		return err
+	}
+	for _, claim := range snapshot.Claims {
+		if claimed[claim.Identity] {
+			return duplicate(claim.Identity, claim.Bucket, fmt.Sprintf("%s is in another bucket. Delete it there first, move "+
+				"it with one change set of both buckets (purser push --changeset, or PUT /changesets), or choose another name.",
+				p.placeOf(claim.Identity)))
+		}
+	}
+	return nil
+}
+
+// placeOf returns where a document is in the body.
+func (p Payload) placeOf(id document.Identity) string {
+	for _, item := range p.Items {
+		if item.Document != nil && item.Document.Identity == id {
+			return item.Segment.Place()
+		}
+	}
+	return "The document"
+}
+
+// checkSingleton allows a LayeringPolicy only where no other one is live, in the same bucket too.
+func checkSingleton(result, live []*revisions.Stored) error {
+	var first *revisions.Stored
+	for _, doc := range slices.Concat(live, result) {
+		if doc.IsLayeringPolicy() {
+			first = doc
+			break
+		}
+	}
+	var others []string
+	for _, doc := range result {
+		if doc.IsLayeringPolicy() && doc.Identity != first.Identity {
+			others = append(others, doc.Identity.String())
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	conflict := fault.New(fault.Conflict, "SingletonDocumentConflict",
+		"A singleton document %s already exists in the system. The new document(s) %s cannot be created. To create a "+
+			"document with a new name, delete the current one first", first.Identity, strings.Join(others, ", "))
+	conflict.Secret = first.Traits().Encrypted
+	return conflict
+}

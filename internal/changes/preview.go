@@ -1,0 +1,157 @@
+package changes
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"purser/internal/authz"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/judging"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Preview describes the revision that a change would make.
+type Preview struct {
+	revisions.Shown // the newest revision as it would be afterwards
+
+	Changed   bool // that is a new one
+	Buckets   []revisions.BucketDifference
+	Documents []revisions.DocumentDifference
+	Findings  []Finding
+	// Results are the outcomes of the validations of the whole revision that policies require.
+	Results []PreviewResult
+	// Withheld says that encrypted documents, or documents that take something from them, were left out.
+	Withheld bool
+}
+
+// PreviewResult is the outcome of a validation of the whole revision as the viewer sees it.
+type PreviewResult struct {
+	validations.Result
+
+	Warnings []fault.Message
+	At       []document.Position // of the errors in the body of the change; nil if that was not looked for
+}
+
+// Finding is a document of the revision that its schema validation has a failure or a note about.
+type Finding struct {
+	About  *revisions.Stored
+	Failed bool
+	Errors []validations.Error
+	At     []document.Position // of the errors in the body of the change; nil if that was not looked for
+	Notes  []document.Note
+}
+
+// previewNeed returns what describing the failures of a snapshot needs.
+func previewNeed(snapshot revisions.Snapshot) revisions.Need {
+	need := revisions.Need{Kinds: judging.Kinds(snapshot.Failing)}
+	byID := byID(snapshot.Failing)
+	for _, failure := range snapshot.Failures {
+		if doc := byID[failure.Document]; doc != nil && !failure.Rule.IsZero() {
+			need.Checks = append(need.Checks, revisions.Pair{Content: doc.Digest, Rule: failure.Rule})
+		}
+	}
+	return need
+}
+
+// preview returns the answer to a dry run.
+func (s *Service) preview(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
+	judgement judging.Judgement, kind revisions.Kind,
+	options revisions.Options,
+) (Written, error) {
+	viewer := options.Viewer
+	findings, withheld, err := s.previewFindings(ctx, snapshot, diff, judgement, viewer)
+	if err != nil {
+		return Written{}, err
+	}
+	removed, added := revisions.Visible(viewer, diff.Removed), revisions.Visible(viewer, diff.Added)
+	preview := &Preview{
+		Changed: diff.Changes, Buckets: previewBuckets(snapshot.Occupied, diff, removed, added), Findings: findings,
+		Documents: revisions.DocumentDifferences(removed, added),
+		Withheld:  judgement.Withheld || withheld,
+	}
+	for _, result := range judgement.Results {
+		preview.Results = append(preview.Results, PreviewResult{
+			Result: result.For(viewer), Warnings: viewer.Warnings(result.Warnings),
+		})
+	}
+	switch {
+	case diff.Changes:
+		revision := newRevision(snapshot, diff, judgement, kind, options)
+		preview.Shown = s.verdict(revision, judgement, diff.Carried, viewer)
+	case snapshot.Newest.ID > 0:
+		policies := revisions.InForce(snapshot.Policies, snapshot.Revision)
+		verdict := s.DefaultValidations.Weigh(policies, snapshot.Newest, snapshot.Outcomes, snapshot.Now)
+		preview.Shown = revisions.Shown{Revision: snapshot.Newest, Verdict: verdict}
+	}
+	if !s.Compat && !slices.Contains(preview.Verdict.Made(), validations.CoverageValidation) {
+		documents := judging.BySchema(revisions.Visible(viewer, diff.After(snapshot.Documents)))
+		if warning := validations.CoverageWarning(judging.Coverage(documents)); warning != "" {
+			preview.Verdict.Warnings = append([]string{warning}, preview.Verdict.Warnings...)
+		}
+	}
+	return Written{
+		Revision: snapshot.Revision, Stamp: snapshot.Stamp, Documents: diff.Result, Preview: preview,
+	}, nil
+}
+
+// previewBuckets returns how a diff modifies each bucket, by the documents that the viewer may see.
+func previewBuckets(before []string, diff revisions.Diff, removed,
+	added []*revisions.Stored,
+) []revisions.BucketDifference {
+	after := slices.DeleteFunc(slices.Concat(before, diff.Opened), func(bucket string) bool {
+		return slices.Contains(diff.Emptied, bucket)
+	})
+	slices.Sort(after)
+	return revisions.BucketDifferences(before, after, removed, added)
+}
+
+// previewFindings describes the entries of a schema validation that are more than a plain success. It reports whether
+// some are left out, because they are about encrypted documents that the viewer may not see.
+func (s *Service) previewFindings(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff,
+	judgement judging.Judgement,
+	viewer authz.Viewer,
+) (findings []Finding, withheld bool, err error) {
+	about := subjects(snapshot, diff)
+	described := judging.Described{
+		Findings: map[validations.Pair][]validations.Finding{}, Texts: map[document.Digest][]byte{},
+		Versions: func() (validations.ClientVersions, error) { return judgement.ClientVersions, nil },
+	}
+	for _, failure := range judgement.Failures {
+		doc := about[failure.Document]
+		switch {
+		case doc == nil:
+		case doc.Traits().Encrypted && !viewer.Encrypted:
+			withheld = true
+		default:
+			described.Rows = append(described.Rows, revisions.FailedEntry{Failure: failure, About: doc})
+		}
+	}
+	maps.Copy(described.Findings, snapshot.Checks)
+	for _, check := range judgement.Checks {
+		described.Findings[check.Name()] = check.Findings
+	}
+	for _, doc := range slices.Concat(snapshot.Schemas, diff.Added) {
+		described.Texts[doc.Digest] = doc.Data
+	}
+	errs, err := s.renderer(false).Report(ctx, viewer, described, true)
+	if err != nil {
+		return nil, false, err
+	}
+	findings = make([]Finding, len(described.Rows))
+	for i, row := range described.Rows {
+		findings[i] = Finding{About: row.About, Failed: !row.Rule.IsZero(), Errors: errs[i], Notes: row.Notes}
+	}
+	return findings, withheld, nil
+}
+
+// byID returns documents by their ids.
+func byID(documents []*revisions.Stored) map[int64]*revisions.Stored {
+	byID := make(map[int64]*revisions.Stored, len(documents))
+	for _, doc := range documents {
+		byID[doc.ID] = doc
+	}
+	return byID
+}

@@ -1,0 +1,151 @@
+package changes
+
+import (
+	"context"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+)
+
+// Put makes the documents of a body the content of a bucket; those it leaves out are deleted (spec/api.md §3). Faults:
+// Invalid for a body that cannot be read or holds something that is not a document, TooLarge beyond limits, Conflict
+// for an identity that is live in another bucket or twice in the body, a second LayeringPolicy, or a site that does
+// not stop changing, Stale for options that do not hold, Forbidden for encrypted documents that the options do not
+// allow, and Unimplemented for those without a vault. Nothing is stored with a fault.
+func (s *Service) Put(ctx context.Context, bucket string, body []byte, media document.Media,
+	options revisions.Options,
+) (
+	Written, error,
+) {
+	payload, err := s.parse(ctx, body, media, bucket, []string{bucket})
+	if err != nil {
+		return Written{}, err
+	}
+	return s.put(ctx, payload, revisions.Put, options)
+}
+
+// PutChangeSet makes the documents of a body the content of several buckets at once: each names its own under
+// status.bucket, as documents read from the service do. Buckets that are named become empty if the body has no document
+// of theirs. Faults: those of Put; Invalid also for a document that names no bucket.
+func (s *Service) PutChangeSet(ctx context.Context, buckets []string, body []byte, media document.Media,
+	options revisions.Options,
+) (Written, error) {
+	payload, err := s.parse(ctx, body, media, "", buckets)
+	if err != nil {
+		return Written{}, err
+	}
+	if len(payload.Items) == 0 && len(payload.Buckets) == 0 {
+		return Written{}, fault.New(fault.Invalid, "HTTPBadRequest", "The change set is about no bucket: it has no "+
+			"document, each of which would name its bucket under status.bucket, and ?buckets= names none to be emptied.")
+	}
+	return s.put(ctx, payload, revisions.ChangeSet, options)
+}
+
+func (s *Service) put(ctx context.Context, payload Payload, kind revisions.Kind, options revisions.Options) (
+	Written, error,
+) {
+	payload.CleartextOnly, payload.Blind = options.CleartextOnly, !options.Viewer.Encrypted
+	payload, err := s.decodeCached(ctx, payload)
+	if err != nil {
+		return Written{}, err
+	}
+	written, err := s.change(ctx, payloadSource{s, payload}, kind, options)
+	written.Items = payload.Items
+	return written, err
+}
+
+// decodeCached decodes the documents that are not in a payload's buckets, if those are cached; all others are decoded
+// once a snapshot shows which these are. Decoding may show that a change set is about another bucket: then it stops
+// after a few documents, because the rest may be in that bucket.
+func (s *Service) decodeCached(ctx context.Context, payload Payload) (Payload, error) {
+	const maxRounds, growth = 16, 4
+	most := max(1, len(payload.Items))
+	if payload.namesBuckets() {
+		most = 1
+	}
+	for round := 1; ; round++ {
+		snapshot, ok := s.Store.Recall(payload.Buckets)
+		if !ok {
+			return payload, nil
+		}
+		decoded, err := s.decodeUnknown(ctx, payload, snapshot, most)
+		if err != nil || decoded.undecoded() == payload.undecoded() {
+			return decoded, err
+		}
+		if len(decoded.Buckets) == len(payload.Buckets) {
+			if most >= len(payload.Items) {
+				return decoded, nil
+			}
+			most *= growth
+		}
+		if round == maxRounds { // with so many buckets there is little to gain
+			most = len(payload.Items)
+		}
+		payload = decoded
+	}
+}
+
+// payloadSource makes a change of a payload.
+type payloadSource struct {
+	service *Service
+	payload Payload
+}
+
+func (p payloadSource) need() revisions.Need { return p.payload.need() }
+
+func (p payloadSource) decoded(ctx context.Context, snapshot revisions.Snapshot) (source, error) {
+	payload, err := p.service.decodeUnknown(ctx, p.payload, snapshot, len(p.payload.Items))
+	return payloadSource{p.service, payload}, err
+}
+
+func (p payloadSource) plan(ctx context.Context, snapshot revisions.Snapshot) (revisions.Diff, error) {
+	diff, err := p.payload.plan(snapshot, p.service.Compat)
+	if err == nil && !p.service.Compat {
+		err = p.payload.checkArchives(snapshot, diff)
+	}
+	if err != nil {
+		return diff, err
+	}
+	diff.Archive = p.payload.Archive
+	return p.service.seal(ctx, snapshot, diff)
+}
+
+// Rollback makes a new revision with the documents of an earlier one, or with none for 0, and writes only what differs
+// from the newest. It always makes one, also where nothing differs (spec/api.md §6.3), and takes over what was posted
+// about the target, which says the same of the new one (§0 D24). Faults: NotFound, Gone, Stale,
+// Conflict, Forbidden.
+func (s *Service) Rollback(ctx context.Context, target int64, options revisions.Options) (Written, error) {
+	return s.change(ctx, rollbackSource{s, target, options.CleartextOnly, !options.Viewer.Encrypted}, revisions.Rollback,
+		options)
+}
+
+// rollbackSource makes a change of the target of a rollback.
+type rollbackSource struct {
+	service       *Service
+	target        int64
+	cleartextOnly bool
+	blind         bool // as in Payload
+}
+
+func (r rollbackSource) need() revisions.Need {
+	return revisions.Need{Target: &r.target, Evidence: true, Documents: r.cleartextOnly}
+}
+
+func (r rollbackSource) decoded(context.Context, revisions.Snapshot) (source, error) { return r, nil }
+
+func (r rollbackSource) plan(ctx context.Context, snapshot revisions.Snapshot) (revisions.Diff, error) {
+	if len(snapshot.Comparison.Missing) > 0 {
+		return revisions.Diff{}, revisions.Absent(ctx, r.service.Store, r.target)
+	}
+	if r.cleartextOnly {
+		if err := refuseSecrets(snapshot, r.service.Compat); err != nil {
+			return revisions.Diff{}, err
+		}
+	}
+	diff := planRollback(snapshot, r.blind)
+	if !r.service.Compat {
+		diff.CarriedFrom, diff.Carried = r.target, snapshot.Carried
+	}
+	return diff, nil
+}

@@ -1,0 +1,110 @@
+package changes
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/judging"
+	"purser/internal/revisions"
+	"purser/internal/secrets"
+)
+
+// conceal replaces the data of an encrypted document by a reference; the data stays beside it until it is sealed. Empty
+// data is no secret (spec/api.md §9). A reference that the document was read with may be put back.
+func (s *Service) conceal(entry document.Entry, doc *document.Document) (*document.Document, error) {
+	value, err := document.ParseJSON(doc.Data)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read data of %s: %w", doc.Identity, err)
+	case secrets.IsEmpty(value):
+		return inClear(entry)
+	case s.Vault == nil:
+		return nil, encryptedFault(entry, doc)
+	}
+	hidden := *doc
+	hidden.Segment, hidden.Notes = document.Digest{}, nil // either could reveal something
+	place := judging.PlaceOf(doc.Identity)
+	reference := secrets.Reference(place, s.Vault.Digest(place, doc.Digest[:]))
+	if secrets.IsReference(value) {
+		given, _ := value.(string)
+		if own := reference[:strings.LastIndexByte(reference, '/')+1]; !strings.HasPrefix(given, own) {
+			return nil, foreignReference(entry, doc)
+		}
+		return &hidden, nil
+	}
+	hidden.Secret, hidden.Data = doc.Data, document.AppendJSON(nil, reference)
+	hidden.Digest = document.DigestOf(reference)
+	return &hidden, nil
+}
+
+// inClear makes a document whose secret is empty, which is stored like any other.
+func inClear(entry document.Entry) (*document.Document, error) {
+	root, _ := entry.Value.(document.Mapping)
+	metadata, _ := root.At("metadata").(document.Mapping)
+	entry.Value = root.With("metadata", metadata.With("storagePolicy", "cleartext"))
+	return document.New(entry)
+}
+
+func encryptedFault(e document.Entry, doc *document.Document) error {
+	return fault.New(fault.Unimplemented, "HTTPNotImplemented", "Document %s (document %d, from line %d) has "+
+		"storagePolicy: encrypted, and this server has no keyset to seal it with: start it with --secrets-keyset. It "+
+		"refuses secrets rather than store them in clear. Nothing was stored.", doc.Identity, e.Index, e.Line)
+}
+
+func foreignReference(e document.Entry, doc *document.Document) error {
+	return fault.New(fault.Invalid, "HTTPBadRequest",
+		"The data of document %s (document %d, from line %d) is the reference of another document's secret. Put the secret "+
+			"itself there, or the reference that this document was read with. Nothing was stored.",
+		doc.Identity, e.Index, e.Line)
+}
+
+// distinct returns a cleartext document with a digest that no reference to a secret has: the store keeps one content
+// for each digest.
+func distinct(doc *document.Document) *document.Document {
+	if !bytes.HasPrefix(doc.Data, []byte(judging.ReferencePrefix)) {
+		return doc
+	}
+	other := *doc
+	other.Digest = sha256.Sum256(append([]byte("cleartext "), doc.Digest[:]...))
+	return &other
+}
+
+// seal returns a diff whose new secrets are sealed. The secrets of documents that were put back by reference must be in
+// the store.
+func (s *Service) seal(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Diff, error) {
+	sealed := make(map[*revisions.Stored]*revisions.Stored, len(diff.Added))
+	var fresh []*revisions.Stored
+	for _, doc := range diff.Added {
+		switch {
+		case !judging.Refers(doc) || doc.Sealed != nil:
+		case doc.Secret != nil:
+			fresh = append(fresh, doc)
+		case snapshot.Contents[doc.Digest].Sealed == nil:
+			return diff, fault.New(fault.Invalid, "HTTPBadRequest", "The data of document %s is a reference to a secret that "+
+				"is not kept (any more). Put the secret itself there. Nothing was stored.", doc.Identity)
+		default:
+			text := *doc.Document
+			text.Sealed = snapshot.Contents[doc.Digest].Sealed
+			sealed[doc] = doc.With(text)
+		}
+	}
+	texts := make([]document.Document, len(fresh))
+	err := budget.ForEach(ctx, len(fresh), func(_ *budget.Meter, i int) (err error) {
+		texts[i] = *fresh[i].Document
+		texts[i].Sealed, err = s.Vault.Seal(ctx, judging.PlaceOf(fresh[i].Identity), fresh[i].Secret)
+		return err
+	})
+	if err != nil {
+		return diff, fmt.Errorf("seal secrets: %w", err)
+	}
+	for i, doc := range fresh {
+		sealed[doc] = doc.With(texts[i])
+	}
+	return diff.Replacing(sealed), nil
+}

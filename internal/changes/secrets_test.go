@@ -1,0 +1,27 @@
+package changes
+
+import (
+	"errors"
+	"testing"
+
+	"purser/internal/fault"
+	"purser/internal/judging"
+)
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	s, m := service()
+	s.Vault = fakeVault{}
+	put(t, s, "a", secret("s1", "very")+widget("w", "{x: 1}"))
+	opened, err := judging.Open(t.Context(), s.Vault, m.live[0])
+	if err != nil || string(opened) != `"very"` {
+		t.Errorf("opened %s, %v", opened, err)
+	}
+	if plain, err := judging.Open(t.Context(), nil, m.live[1]); err != nil || string(plain) != `{"x":1}` {
+		t.Errorf("opened %s, %v", plain, err)
+	}
+	_, err = judging.Open(t.Context(), nil, m.live[0])
+	wantFault(t, err, fault.Internal, "this server has no keyset")
+	_, err = judging.Open(t.Context(), fakeVault{errors.New("out of order")}, m.live[0])
+	wantFault(t, err, fault.Internal, "open a secret: out of order")
+}

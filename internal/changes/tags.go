@@ -1,0 +1,137 @@
+package changes
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Tag gives a revision a tag with data, a mapping or nil for none; a tag that it has gets the new data (spec/api.md
+// §6.5). Faults: Invalid for other data, NotFound, Gone, Stale if the revision is not one that is expected.
+func (s *Service) Tag(ctx context.Context, revision int64, options revisions.Options, name string, data any) (
+	revisions.Tag, error,
+) {
+	if data == nil {
+		data = document.Mapping{}
+	}
+	if _, isMapping := data.(document.Mapping); !isMapping {
+		return revisions.Tag{}, fault.New(fault.Invalid, "RevisionTagBadFormat",
+			"The requested tag data %s must either be null or dictionary", revisions.Truncate(string(document.AppendJSON(nil,
+				data))))
+	}
+	tag := revisions.Tag{Name: name, Data: document.AppendJSON(nil, data)}
+	done, err := s.Store.Tag(ctx, options.About(revision), tag)
+	switch {
+	case err != nil:
+		return revisions.Tag{}, fmt.Errorf("store tag: %w", err)
+	case !done:
+		return revisions.Tag{}, s.refused(ctx, options.About(revision))
+	}
+	return tag, nil
+}
+
+// Untag removes a tag from a revision. Faults: NotFound for the revision, then for the tag; Gone, Stale.
+func (s *Service) Untag(ctx context.Context, revision int64, options revisions.Options, name string) error {
+	had, err := s.untag(ctx, options.About(revision), name)
+	if err == nil && !had {
+		return revisions.UnknownTag(revision, name)
+	}
+	return err
+}
+
+// UntagAll removes all tags of a revision, and reports whether it had any. Faults: NotFound, Gone, Stale.
+func (s *Service) UntagAll(ctx context.Context, revision int64, options revisions.Options) (bool, error) {
+	return s.untag(ctx, options.About(revision))
+}
+
+func (s *Service) untag(ctx context.Context, about revisions.About, names ...string) (had bool, err error) {
+	if had, err = s.Store.Untag(ctx, about, names...); err != nil {
+		return false, fmt.Errorf("delete tags: %w", err)
+	}
+	if had {
+		return true, nil
+	}
+	around, err := s.Store.Around(ctx, about.Revision)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("find revision %d: %w", about.Revision, err)
+	case !around.Exists:
+		return false, revisions.Absent(ctx, s.Store, about.Revision)
+	case about.Stamps != nil && !slices.Contains(about.Stamps, around.Stamp):
+		return false, revisions.Replaced(around, about.Revision)
+	}
+	return false, nil
+}
+
+// refused returns why something could not be added to a revision: it does not exist, or did not a moment ago; or it is
+// not the expected one.
+func (s *Service) refused(ctx context.Context, about revisions.About) error {
+	around, err := s.Store.Around(ctx, about.Revision)
+	switch {
+	case err != nil:
+		return fmt.Errorf("find revision %d: %w", about.Revision, err)
+	case !around.Exists, about.Stamps == nil, slices.Contains(about.Stamps, around.Stamp):
+		return revisions.Absent(ctx, s.Store, about.Revision)
+	}
+	return revisions.Replaced(around, about.Revision)
+}
+
+// Posted is a result that was appended to a revision.
+type Posted struct {
+	validations.Result
+
+	Stamp   revisions.Stamp // of the revision
+	Warning string          // that the result does not count, or not all of it was kept; the reference does not say
+}
+
+// Post appends a result that another service reports about a revision (spec/api.md §8.1). body is the parsed request.
+// Faults: Invalid, Forbidden for a reserved name, NotFound, Gone, Stale if the revision is not one that is expected.
+func (s *Service) Post(ctx context.Context, revision int64, options revisions.Options, name string, body any) (
+	posted Posted, err error,
+) {
+	if posted.Result, err = validations.ParseResult(name, body, s.Compat); err != nil {
+		return Posted{}, err
+	}
+	var policies []revisions.PolicyVersion
+	posted.Stamp, policies, err = s.Store.AddResult(ctx, options.About(revision), posted.Result)
+	switch {
+	case err != nil:
+		return Posted{}, fmt.Errorf("store validation result: %w", err)
+	case posted.Stamp == 0:
+		return Posted{}, s.refused(ctx, options.About(revision))
+	case !s.Compat:
+		posted.Warning = cmp.Or(validations.UnlistedWarning(revisions.InForce(policies, revision), name),
+			validations.LostWarning(body))
+	}
+	return posted, nil
+}
+
+// Purge deletes all revisions and everything that belongs to them, and keeps who did it and why. Faults: Stale,
+// Forbidden for encrypted documents that the options do not allow to delete.
+func (s *Service) Purge(ctx context.Context, options revisions.Options) error {
+	if err := s.Store.Purge(ctx, s.deleting(options)); err != nil {
+		return fmt.Errorf("purge: %w", err)
+	}
+	return nil
+}
+
+// Prune deletes all revisions but the newest keep and those with tags, and whatever none of the remaining needs; a dry
+// run only reports it. Faults: Invalid for less than one to keep, Stale, Forbidden for encrypted documents among what
+// would be deleted that the options do not allow to delete.
+func (s *Service) Prune(ctx context.Context, keep int, options revisions.Options) (revisions.Pruned, error) {
+	if keep < 1 {
+		return revisions.Pruned{}, fault.New(fault.Invalid, "HTTPInvalidParam",
+			"The \"keep\" parameter is invalid. At least the newest revision must be kept; DELETE /revisions deletes all.")
+	}
+	pruned, err := s.Store.Prune(ctx, keep, s.deleting(options))
+	if err != nil {
+		return revisions.Pruned{}, fmt.Errorf("prune: %w", err)
+	}
+	return pruned, nil
+}

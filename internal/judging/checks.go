@@ -1,0 +1,141 @@
+package judging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"purser/internal/budget"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// check runs the checks of a scope that have no recorded outcome in a snapshot, each once. It returns those, and the
+// findings of all checks.
+func (j Judge) check(ctx context.Context, snapshot revisions.Snapshot, s scope) (
+	made []revisions.Check, findings map[validations.Pair][]validations.Finding, err error,
+) {
+	unchecked := s.unchecked(snapshot)
+	checkers, err := j.checkers(ctx, s, unchecked)
+	if err != nil {
+		return nil, nil, err
+	}
+	made = make([]revisions.Check, len(unchecked))
+	var size atomic.Int64
+	confined := budget.Confined(ctx, secretSteps)
+	err = budget.ForEach(ctx, len(unchecked), func(meter *budget.Meter, i int) error {
+		doc, pair := unchecked[i], s.pairs[unchecked[i]]
+		cleartext := !Refers(doc) && !s.ofSecret(pair.Rule)
+		if cleartext && j.Engine.Passed(pair.Name()) {
+			made[i] = revisions.Check{Pair: pair}
+			return nil
+		}
+		found, err := j.findings(ctx, meterFor(confined, meter, Refers(doc)), checkers[pair.Rule], doc, s.ofSecret(pair.Rule))
+		if Refers(doc) {
+			found, err = sparing(found, err)
+		}
+		if err != nil {
+			return budget.About(err, "check document %s by schema %s", doc.Identity, doc.Schema)
+		}
+		made[i] = revisions.Check{Pair: pair, Findings: bounded(found, &size)}
+		if len(found) == 0 && cleartext {
+			j.Engine.NotePassed(pair.Name())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("check documents: %w", err)
+	}
+	findings = make(map[validations.Pair][]validations.Finding, len(snapshot.Checks)+len(made))
+	maps.Copy(findings, snapshot.Checks)
+	for _, check := range made {
+		findings[check.Name()] = check.Findings
+	}
+	return made, findings, nil
+}
+
+// secretSteps bounds the work of all checks that involve secrets in one request.
+const secretSteps = budget.Second
+
+// meterFor returns the meter of a check. Checks that involve secrets have a separate budget, so that the answer to a
+// request does not depend on the work that a secret takes.
+func meterFor(confined context.Context, meter *budget.Meter, secret bool) *budget.Meter {
+	if secret {
+		return budget.NewMeter(confined)
+	}
+	return meter
+}
+
+// sparing returns the outcome of checking something secret: where that takes too much work, it fails.
+func sparing(found []validations.Finding, err error) ([]validations.Finding, error) {
+	if _, ok := errors.AsType[*budget.Exceeded](err); ok {
+		spent := validations.Finding{Message: validations.TooMuchWork, Instance: []string{}, SchemaPath: ".", Secret: true}
+		return []validations.Finding{spent}, nil
+	}
+	return found, err
+}
+
+// findings checks a document. Of an encrypted one they show nothing but that it fails a rule. ofSecret says that the
+// rule depends on a secret.
+func (r Renderer) findings(ctx context.Context, meter *budget.Meter, checker validations.Checker, doc *revisions.Stored,
+	ofSecret bool,
+) ([]validations.Finding, error) {
+	if !Refers(doc) {
+		found, err := checker.Check(meter, doc.Data)
+		for i := range found {
+			found[i].Secret = ofSecret
+		}
+		return found, err
+	}
+	text, err := Open(ctx, r.Vault, doc)
+	if err != nil {
+		unopened := validations.Finding{Message: validations.Unopened, Instance: []string{}, SchemaPath: "."}
+		return []validations.Finding{unopened}, nil //nolint:nilerr // it is a finding about the document
+	}
+	found, err := checker.Check(meter, text)
+	return validations.OfSecret(found), err
+}
+
+// bounded keeps all findings until those of one change are many megabytes, then the first of each check, cut short.
+func bounded(findings []validations.Finding, total *atomic.Int64) []validations.Finding {
+	const maxTotal, maxShort = 16 << 20, 256
+	size := 0
+	for _, finding := range findings {
+		size += sizeOf(finding)
+	}
+	if total.Add(int64(size)) <= maxTotal || len(findings) == 0 {
+		return findings
+	}
+	first := findings[0]
+	first.Causes = nil
+	if len(first.Message) > maxShort {
+		first.Message = strings.ToValidUTF8(first.Message[:maxShort], "") + "…"
+	}
+	return []validations.Finding{first}
+}
+
+// Registering returns the DataSchemas in force among documents, in order of place: of several of one name the first
+// counts (spec/api.md §2.5).
+func Registering(documents []*revisions.Stored) (registering []*revisions.Stored) {
+	decided := map[string]bool{}
+	for _, doc := range slices.SortedStableFunc(slices.Values(documents), revisions.ByPlace) {
+		if validations.Registers(doc.Document) && !decided[doc.Name] {
+			decided[doc.Name] = true
+			registering = append(registering, doc)
+		}
+	}
+	return registering
+}
+
+// sizeOf returns the size of a finding's texts in bytes.
+func sizeOf(f validations.Finding) int {
+	size := len(f.Message) + len(f.SchemaPath) + len(f.Hint)
+	for _, cause := range f.Causes {
+		size += sizeOf(cause)
+	}
+	return size
+}

@@ -1,0 +1,82 @@
+package judging
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/secrets"
+	"purser/internal/validations"
+)
+
+// NamesVersions reports whether a document names versions of client plugins.
+func NamesVersions(doc *revisions.Stored) bool { return doc.Schema == validations.ClientVersionsKind }
+
+// versionsAfter returns the documents that name client versions once a change is made.
+func versionsAfter(snapshot revisions.Snapshot, diff revisions.Diff) []*revisions.Stored {
+	return slices.DeleteFunc(diff.After(snapshot.ClientVersions), func(doc *revisions.Stored) bool {
+		return !NamesVersions(doc)
+	})
+}
+
+// layered reports whether a document has to be rendered for its contents to be known.
+func layered(documents []*revisions.Stored) bool {
+	return slices.ContainsFunc(documents, func(doc *revisions.Stored) bool {
+		traits := doc.Traits()
+		return !traits.Final() && !traits.Abstract
+	})
+}
+
+// clientVersions returns the client versions that the new revision is judged with, and whether some are withheld. The
+// documents that name them are rendered if one of them has to be; while documents do not render, those count that need
+// no rendering.
+func (j Judge) clientVersions(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (
+	versions validations.ClientVersions, withheld bool, err error,
+) {
+	documents := versionsAfter(snapshot, diff)
+	final := slices.DeleteFunc(slices.Clone(documents), func(doc *revisions.Stored) bool { return !doc.Traits().Final() })
+	if !layered(documents) {
+		return j.ReadClientVersions(final), false, nil
+	}
+	all, _ := withPolicy(diff.After(snapshot.Documents), snapshot.Fallback)
+	rendered, err := j.RenderKind(ctx, all, validations.ClientVersionsKind)
+	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
+		return j.ReadClientVersions(final), false, nil
+	}
+	return j.ReadClientVersions(rendered.Documents), len(rendered.Withheld) > 0, err
+}
+
+// isOfDocuments reports whether a rendering fault was caused by the documents.
+func isOfDocuments(problem *fault.Fault) bool {
+	switch problem.Kind {
+	case fault.Unavailable:
+		return false
+	case fault.Internal:
+		return problem.Type == secretLost || problem.Type == secrets.UnopenedType
+	default:
+		return true
+	}
+}
+
+// ReadClientVersions returns the client versions that rendered documents name, in the order of their places; those of
+// several documents that name a plugin first count.
+func (r Renderer) ReadClientVersions(documents []*revisions.Stored) validations.ClientVersions {
+	naming := slices.DeleteFunc(slices.Clone(documents), func(doc *revisions.Stored) bool { return !NamesVersions(doc) })
+	slices.SortStableFunc(naming, revisions.ByPlace)
+	versions := validations.ReadClientVersions(revisions.Contents(naming), r.Defaults)
+	if r.Vault != nil && slices.ContainsFunc(naming, func(doc *revisions.Stored) bool { return doc.Tainted }) {
+		digest := versions.Digest()
+		of := document.Identity{Schema: validations.ClientVersionsKind}
+		return versions.OfSecret(r.Vault.Digest(PlaceOf(of), digest[:]))
+	}
+	return versions
+}
+
+// RenderKind renders those documents that have a schema, and what they depend on.
+func (r Renderer) RenderKind(ctx context.Context, documents []*revisions.Stored, schema string) (Computed, error) {
+	only := func(doc *document.Document) bool { return doc.Schema == schema }
+	return r.compute(ctx, documents, only)
+}

@@ -1,0 +1,150 @@
+package judging
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"purser/internal/authz"
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Described are entries of a schema validation that fail or have notes, with everything that describing them needs.
+type Described struct {
+	Rows     []revisions.FailedEntry
+	Findings map[validations.Pair][]validations.Finding // as they are recorded
+	Texts    map[document.Digest][]byte                 // of the schemas, by digest
+	// Versions returns the client versions of the revision.
+	Versions func() (validations.ClientVersions, error)
+}
+
+// Describe returns the errors of entries as a viewer sees them. With details each error shows its part of the document,
+// and the schema, until they are some megabytes; each entry can be asked for alone.
+func (r Renderer) Describe(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
+	[][]json.RawMessage, error,
+) {
+	reports, err := r.Report(ctx, viewer, d, details)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([][]json.RawMessage, len(d.Rows))
+	for i := range d.Rows {
+		if entries[i], err = appendJSON([]json.RawMessage{}, reports[i]); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
+// Report is Describe without notes.
+func (r Renderer) Report(ctx context.Context, viewer authz.Viewer, d Described, details bool) (
+	reports [][]validations.Error, err error,
+) {
+	const maxDetailed = 8 << 20
+	findings := d.Findings
+	if viewer.Secrets() {
+		if findings, err = r.reveal(ctx, d); err != nil {
+			return nil, err
+		}
+	}
+	size := 0
+	reports = make([][]validations.Error, len(d.Rows))
+	for i, row := range d.Rows {
+		text := validations.RuleText(row.Rule)
+		if text == nil {
+			text = d.Texts[row.Rule.Schema]
+		}
+		found := findings[validations.PairOf(row.About.Digest, row.Rule)]
+		reports[i], err = reportFor(viewer, row, text, found, details && size < maxDetailed)
+		if err != nil {
+			return nil, fmt.Errorf("word the findings: %w", err)
+		}
+		for j, e := range reports[i] {
+			if r.Compat { // the reference's errors have exactly its keys
+				reports[i][j].Hint, reports[i][j].Causes = "", nil
+			}
+			size += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
+		}
+	}
+	return reports, nil
+}
+
+// reportFor returns the errors of one entry as a viewer sees them.
+func reportFor(viewer authz.Viewer, row revisions.FailedEntry, rule []byte, found []validations.Finding, details bool) (
+	[]validations.Error, error,
+) {
+	doc, encrypted := row.About.Document, row.About.Traits().Encrypted
+	switch {
+	case viewer.Secrets() || len(found) == 0 || !encrypted && !validations.AreSecret(found):
+		return validations.Report(doc, rule, found, details)
+	default:
+		return []validations.Error{validations.Unexplained(doc, viewer.Withheld(), viewer.Encrypted || !encrypted)}, nil
+	}
+}
+
+// reveal returns the findings including the secret ones. These are not stored, so it repeats the checks.
+func (r Renderer) reveal(ctx context.Context, d Described) (map[validations.Pair][]validations.Finding, error) {
+	findings := maps.Clone(d.Findings)
+	meter := budget.NewMeter(ctx)
+	for _, row := range d.Rows {
+		pair := validations.PairOf(row.About.Digest, row.Rule)
+		if !validations.AreSecret(findings[pair]) {
+			continue
+		}
+		checker, ofSecret, err := r.checker(meter, row.Rule, d)
+		if err != nil {
+			return nil, budget.About(err, "compile the DataSchema %s", row.About.Schema)
+		}
+		if checker == nil {
+			continue // it was made with other client versions, or with other DataSchemas
+		}
+		found, err := r.findings(ctx, meter, checker, row.About, ofSecret)
+		if err != nil {
+			return nil, budget.About(err, "check document %s by schema %s", row.About.Identity, row.About.Schema)
+		}
+		if len(found) > 0 {
+			findings[pair] = found
+		}
+	}
+	return findings, meter.Check()
+}
+
+// checker returns the checker of a rule, nil if its client versions, or the DataSchemas that it refers to, are unknown.
+// ofSecret says that the versions come from a secret.
+func (r Renderer) checker(meter *budget.Meter, rule validations.Rule, d Described) (
+	checker validations.Checker, ofSecret bool, err error,
+) {
+	versions := validations.ClientVersions{}
+	if !rule.Context.IsZero() {
+		if versions, err = d.Versions(); err != nil {
+			return nil, false, err
+		}
+		ofSecret = versions.AreSecret() && versions.Digest() == rule.Context
+	}
+	if checker, ok := r.Engine.BuiltIn(rule); ok {
+		return checker, ofSecret, nil
+	}
+	text := d.Texts[rule.Schema]
+	schema := validations.DataSchema{Digest: rule.Schema, Text: text}
+	again, err := r.Engine.RuleOf(meter, schema, versions)
+	if err != nil || again != rule || text == nil {
+		return nil, false, err
+	}
+	checker, err = r.Engine.Compile(meter, schema, versions)
+	return checker, ofSecret, err
+}
+
+func appendJSON[T any](list []json.RawMessage, items []T) ([]json.RawMessage, error) {
+	for _, item := range items {
+		text, err := json.Marshal(item)
+		if err != nil {
+			return nil, fmt.Errorf("write an entry: %w", err)
+		}
+		list = append(list, text)
+	}
+	return list, nil
+}

@@ -1,0 +1,58 @@
+package judging
+
+import (
+	"purser/internal/cache"
+	"purser/internal/document"
+	"purser/internal/rendering"
+	"purser/internal/revisions"
+)
+
+// DocumentCache is a cache of rendered documents that depend on no secret, keyed by everything that they were rendered
+// from. After a change, only documents that depend on it are rendered again. It is safe for concurrent use.
+type DocumentCache struct {
+	made   *rendering.Cache
+	served *cache.Cache[servedKey, *revisions.Stored]
+}
+
+// NewDocumentCache returns an empty cache with a maximum size in bytes.
+func NewDocumentCache(bytes int) *DocumentCache {
+	const parts = 3 // served has the texts that made has, and what else the documents hold
+	return &DocumentCache{rendering.NewCache(bytes / parts), cache.New[servedKey, *revisions.Stored](bytes - bytes/parts)}
+}
+
+// servedKey identifies a rendered version of a document.
+type servedKey struct {
+	rendered            document.Digest
+	id, place, revision int64
+	bucket              string
+}
+
+func keyOf(doc *revisions.Stored, rendered rendering.Rendered) servedKey {
+	return servedKey{rendered.Key, doc.ID, doc.Place, doc.Revision, doc.Bucket}
+}
+
+// options returns rendering options that use the cache.
+func (c *DocumentCache) options(of rendering.Options) rendering.Options {
+	if c != nil {
+		of.Cache = c.made
+	}
+	return of
+}
+
+// known returns the cached rendered version of a document, nil if there is none.
+func (c *DocumentCache) known(of *revisions.Stored, rendered rendering.Rendered) *revisions.Stored {
+	if c == nil || rendered.Key.IsZero() || !rendered.Computed {
+		return nil
+	}
+	doc, _ := c.served.Get(keyOf(of, rendered))
+	return doc
+}
+
+// keep adds the rendered version of a document, unless it depends on a secret or rendering left the document unchanged.
+func (c *DocumentCache) keep(of *revisions.Stored, rendered rendering.Rendered, doc *revisions.Stored) {
+	if c == nil || rendered.Key.IsZero() || !rendered.Computed {
+		return
+	}
+	c.served.Add(keyOf(of, rendered), doc, revisions.Size(doc.Document))
+	c.made.Add(rendered, doc.Data)
+}

@@ -1,0 +1,88 @@
+package judging
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// entries returns those entries of a revision's schema validation that are more than a plain success, and how many
+// entries it has. Of a payload there is one for each document in order, or one success if there is none, then one for
+// each document elsewhere that fails; of a rollback, which has no payload, one for each document of the revision
+// (spec/api.md §0 D1, D9).
+func entries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64]validations.Rule) (
+	failures []revisions.Failure, count int,
+) {
+	if diff.Result == nil {
+		return allEntries(snapshot, diff, failing), max(1, snapshot.Live+len(diff.Added)-len(diff.Removed))
+	}
+	count = max(1, len(diff.Result))
+	elsewhere := maps.Clone(failing)
+	for i, doc := range diff.Result {
+		delete(elsewhere, doc.ID)
+		rule, failed := failing[doc.ID]
+		if failed || len(doc.Notes) > 0 {
+			failures = append(failures, revisions.Failure{Entry: i, Document: doc.ID, Rule: rule, Notes: doc.Notes})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(elsewhere)) {
+		failures = append(failures, revisions.Failure{Entry: count, Document: id, Rule: elsewhere[id]})
+		count++
+	}
+	return failures, count
+}
+
+// allEntries returns the entries about all documents of the new revision.
+func allEntries(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64]validations.Rule) (
+	failures []revisions.Failure,
+) {
+	notes := notesAfter(snapshot, diff)
+	if len(notes)+len(failing) == 0 {
+		return nil
+	}
+	for id, position := range positionsAfter(snapshot, diff) {
+		rule, failed := failing[id]
+		if failed || len(notes[id]) > 0 {
+			failures = append(failures, revisions.Failure{Entry: position, Document: id, Rule: rule, Notes: notes[id]})
+		}
+	}
+	slices.SortFunc(failures, func(a, b revisions.Failure) int { return cmp.Compare(a.Entry, b.Entry) })
+	return failures
+}
+
+// hasEntries reports whether the newest revision of a snapshot has failures, or the new one has notes.
+func hasEntries(snapshot revisions.Snapshot, diff revisions.Diff) bool {
+	return len(notesAfter(snapshot, diff)) > 0 ||
+		slices.ContainsFunc(snapshot.Failures, func(f revisions.Failure) bool { return !f.Rule.IsZero() })
+}
+
+// notesAfter returns the notes of all documents of the new revision, by document.
+func notesAfter(snapshot revisions.Snapshot, diff revisions.Diff) map[int64][]document.Note {
+	notes := map[int64][]document.Note{}
+	for _, doc := range diff.After(snapshot.Noted) {
+		if len(doc.Notes) > 0 {
+			notes[doc.ID] = doc.Notes
+		}
+	}
+	return notes
+}
+
+// positionsAfter numbers the documents of the new revision in their order.
+func positionsAfter(snapshot revisions.Snapshot, diff revisions.Diff) map[int64]int {
+	gone, order := revisions.IDs(diff.Removed), slices.Clone(snapshot.Positions)
+	for _, doc := range diff.Added {
+		order = append(order, revisions.Position{ID: doc.ID, Place: doc.Place})
+	}
+	slices.SortFunc(order, func(a, b revisions.Position) int { return cmp.Compare(a.Place, b.Place) })
+	positions := make(map[int64]int, len(order))
+	for _, at := range order {
+		if !gone[at.ID] {
+			positions[at.ID] = len(positions)
+		}
+	}
+	return positions
+}

@@ -1,0 +1,118 @@
+package judging
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+	"purser/internal/revisions/revisionstest"
+	"purser/internal/validations"
+)
+
+func TestEntries(t *testing.T) {
+	t.Parallel()
+	rule, other := validations.Rule{Schema: document.DigestOf("rule")},
+		validations.Rule{Schema: document.DigestOf("other")}
+	notes := []document.Note{{Message: "twice", Level: "Info"}}
+	noted := func(doc *revisions.Stored) *revisions.Stored {
+		text := *doc.Document
+		text.Notes = notes
+		return doc.With(text)
+	}
+	w1, w2, w3 := revisionstest.Version("a", "w1", 1, 1), revisionstest.Version("a", "w2", 2, 2),
+		revisionstest.Version("b", "w3", 3, 3)
+	positions := []revisions.Position{{ID: 1, Place: 1}, {ID: 2, Place: 2}, {ID: 3, Place: 3}}
+	for _, c := range []struct {
+		name     string
+		snapshot revisions.Snapshot
+		diff     revisions.Diff
+		failing  map[int64]validations.Rule
+		want     []revisions.Failure
+		count    int
+	}{
+		{"an empty payload is a success", revisions.Snapshot{}, revisions.Diff{Result: []*revisions.Stored{}}, nil, nil, 1},
+		{
+			"an empty payload beside a failing document",
+			revisions.Snapshot{},
+			revisions.Diff{Result: []*revisions.Stored{}},
+			map[int64]validations.Rule{3: rule},
+			[]revisions.Failure{{Entry: 1, Document: 3, Rule: rule}},
+			2,
+		},
+		{
+			"in the order of the payload",
+			revisions.Snapshot{},
+			revisions.Diff{Result: []*revisions.Stored{w2, w1}},
+			map[int64]validations.Rule{1: rule, 2: other},
+			[]revisions.Failure{{Entry: 0, Document: 2, Rule: other}, {Entry: 1, Document: 1, Rule: rule}},
+			2,
+		},
+		{
+			"those elsewhere come after the payload, by id",
+			revisions.Snapshot{},
+			revisions.Diff{Result: []*revisions.Stored{w2}},
+			map[int64]validations.Rule{9: rule, 2: rule, 3: other},
+			[]revisions.Failure{
+				{Entry: 0, Document: 2, Rule: rule}, {Entry: 1, Document: 3, Rule: other}, {Entry: 2, Document: 9, Rule: rule},
+			},
+			3,
+		},
+		{
+			"notes of the payload alone",
+			revisions.Snapshot{Noted: []*revisions.Stored{noted(w3)}},
+			revisions.Diff{Result: []*revisions.Stored{w1, noted(w2)}},
+			nil,
+			[]revisions.Failure{{Entry: 1, Document: 2, Notes: notes}},
+			2,
+		},
+		{
+			"a failure with notes",
+			revisions.Snapshot{},
+			revisions.Diff{Result: []*revisions.Stored{noted(w2)}},
+			map[int64]validations.Rule{2: rule},
+			[]revisions.Failure{{Entry: 0, Document: 2, Rule: rule, Notes: notes}},
+			1,
+		},
+		{
+			"a rollback to nothing",
+			revisions.Snapshot{Head: revisions.Head{Live: 1}, Positions: positions[:1]},
+			revisions.Diff{Removed: []*revisions.Stored{w1}},
+			nil,
+			nil, 1,
+		},
+		{
+			"a rollback without a failure",
+			revisions.Snapshot{Head: revisions.Head{Live: 3}, Positions: positions},
+			revisions.Diff{Removed: []*revisions.Stored{w1}},
+			nil, nil, 2,
+		},
+		{
+			"a rollback numbers all documents by place",
+			revisions.Snapshot{
+				Head: revisions.Head{Live: 3, LastDocument: 3}, Positions: positions,
+				Noted: []*revisions.Stored{noted(w2), noted(w3)},
+			},
+			revisions.Diff{Removed: []*revisions.Stored{w1, w2}, Added: []*revisions.Stored{revisionstest.Version("a", "w1", 4,
+				1), noted(revisionstest.Version("a", "w4", 5, 5))}},
+			map[int64]validations.Rule{4: rule, 3: other},
+			[]revisions.Failure{
+				{Entry: 0, Document: 4, Rule: rule},
+				{Entry: 1, Document: 3, Rule: other, Notes: notes},
+				{Entry: 2, Document: 5, Notes: notes},
+			},
+			3,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, count := entries(c.snapshot, c.diff, c.failing)
+			if diff := cmp.Diff(c.want, got); diff != "" || count != c.count {
+				t.Errorf("%d entries, want %d; failures (-want +got)\n%s", count, c.count, diff)
+			}
+		})
+	}
+}
+
+// The entries of a rollback are those of all documents, and what was checked before is not checked again.

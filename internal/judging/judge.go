@@ -1,0 +1,149 @@
+package judging
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Judge validates the revision that a diff makes: the documents by their schemas, and the whole revision as its
+// policies require (spec/api.md §7.1, §0 C1, D1, D3, D4). It has no access to a store. With Withhold it does not judge
+// what depends on secrets.
+type Judge struct {
+	Renderer
+
+	Defaults revisions.Defaults
+	// Always are the validations of a whole revision that are made, whatever its policies require; nil: what these do.
+	Always []string
+}
+
+// required returns the names of the validations to make.
+func (j Judge) required(policies []validations.Policy) []string {
+	if j.Always != nil {
+		return j.Always
+	}
+	return j.Defaults.Required(policies)
+}
+
+// Judgement is the outcome of validating a diff.
+type Judgement struct {
+	Checks   []revisions.Check // that were made now
+	Failures []revisions.Failure
+	Entries  int // of the schema validation
+	// Results are the outcomes of the validations of the whole revision.
+	Results []RevisionResult
+	// ClientVersions are the versions that the revision was judged with.
+	ClientVersions validations.ClientVersions
+	// Policies are in force once the change is made, in order of place.
+	Policies []validations.Policy
+	// Rendered is the rendered revision, nil unless a policy required it.
+	Rendered *Rendering
+	// Exact tells that it holds for the newest revision of its snapshot only.
+	Exact bool
+	// Withheld tells that it leaves out documents that depend on secrets.
+	Withheld bool
+	// Settles tells that the documents that govern others, or the failing documents, change.
+	Settles bool
+}
+
+// Failed reports whether an entry of the schema validation is a failure.
+func (j Judgement) Failed() bool {
+	return slices.ContainsFunc(j.Failures, func(f revisions.Failure) bool { return !f.Rule.IsZero() })
+}
+
+// Judge judges a diff of a snapshot that holds what need asked for.
+func (j Judge) Judge(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (Judgement, error) {
+	scope, err := j.scope(ctx, snapshot, diff)
+	if err != nil {
+		return Judgement{}, err
+	}
+	checks, findings, err := j.check(ctx, snapshot, scope)
+	if err != nil {
+		return Judgement{}, err
+	}
+	failing := failing(snapshot, diff, scope, findings)
+	made := Judgement{
+		Checks: checks, ClientVersions: scope.versions, Policies: policiesAfter(snapshot.Policies, diff),
+		Settles: settles(snapshot, diff, failing), Withheld: scope.withheld,
+	}
+	made.Failures, made.Entries = entries(snapshot, diff, failing)
+	return j.validateRevision(ctx, snapshot, diff, made)
+}
+
+// Need returns what judging a diff needs beyond what planning it does. It may grow as the snapshot does.
+func (j Judge) Need(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (revisions.Need, error) {
+	need := revisions.Need{Evidence: true, Kinds: Kinds(diff.Added)}
+	if !diff.Changes {
+		return revisions.Need{}, nil
+	}
+	if j.requiresRevisionValidation(policiesAfter(snapshot.Policies, diff)) || layered(versionsAfter(snapshot, diff)) {
+		need.Documents = true
+		if snapshot.Documents == nil && snapshot.Live > 0 {
+			return need, nil
+		}
+	}
+	scope, err := j.scope(ctx, snapshot, diff)
+	if err != nil {
+		return need, err
+	}
+	need.Schemas = scope.versions.Digest() != snapshot.Newest.ClientVersions || len(scope.governed) > 0 ||
+		scope.hasReferences() // read at once: a chain of references would take as many reads
+	need.Governed = slices.Sorted(maps.Keys(scope.governed))
+	need.Kinds = append(need.Kinds, need.Governed...)
+	need.Checks = scope.recorded(snapshot, diff)
+	lookedUp := snapshot.Checks != nil || len(need.Checks) == 0
+	need.Positions = diff.Result == nil && (hasEntries(snapshot, diff) || lookedUp && scope.mayFail(snapshot))
+	return need, nil
+}
+
+// Kinds returns the schemas of documents, each once.
+func Kinds(documents []*revisions.Stored) []string {
+	set := map[string]bool{}
+	for _, doc := range documents {
+		set[doc.Schema] = true
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+// failing returns the rules by which documents of the new revision fail, by document: what is known of the newest
+// revision, and what was found about the subjects.
+func failing(snapshot revisions.Snapshot, diff revisions.Diff, s scope,
+	findings map[validations.Pair][]validations.Finding,
+) map[int64]validations.Rule {
+	gone, failing := revisions.IDs(diff.Removed), map[int64]validations.Rule{}
+	for _, failure := range snapshot.Failures {
+		if !gone[failure.Document] && !failure.Rule.IsZero() {
+			failing[failure.Document] = failure.Rule
+		}
+	}
+	for _, doc := range s.subjects {
+		delete(failing, doc.ID)
+		if pair, checked := s.pairs[doc]; checked && len(findings[pair.Name()]) > 0 {
+			failing[doc.ID] = pair.Rule
+		}
+	}
+	return failing
+}
+
+// settles reports whether a change modifies what later changes of other buckets are judged by.
+func settles(snapshot revisions.Snapshot, diff revisions.Diff, failing map[int64]validations.Rule) bool {
+	before := 0
+	for _, failure := range snapshot.Failures {
+		if failure.Rule.IsZero() {
+			continue
+		}
+		before++
+		if failing[failure.Document] != failure.Rule {
+			return true
+		}
+	}
+	return before != len(failing) || slices.ContainsFunc(slices.Concat(diff.Added, diff.Removed), Governs)
+}
+
+// Governs reports whether other documents are judged by this one.
+func Governs(doc *revisions.Stored) bool {
+	return doc.Schema == validations.DataSchemaKind || NamesVersions(doc) || doc.IsPolicy() || doc.IsLayeringPolicy()
+}

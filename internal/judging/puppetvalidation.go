@@ -1,0 +1,110 @@
+package judging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/puppet"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// validatePuppet makes the validation that the overrides of Puppet resources can be applied: their types and parameters
+// exist, and values are as the types want them (spec/puppet.md §6). It looks at rendered documents, since overrides are
+// layered, and leaves documents of other kinds aside.
+func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Stored, fallback *revisions.Stored) (
+	result RevisionResult, rendered Rendering, err error,
+) {
+	documents = WithPolicy(documents, fallback)
+	result.Name = validations.PuppetValidation
+	isPuppet := func(doc *document.Document) bool { return puppet.IsPuppet(doc.Identity) }
+	if !slices.ContainsFunc(revisions.Contents(documents), isPuppet) {
+		return result, rendered, nil
+	}
+	computed, err := r.compute(ctx, documents, isPuppet)
+	if problem, ok := errors.AsType[*fault.Fault](err); ok && isOfDocuments(problem) {
+		return revisionResult(result.Name, problem), rendered, nil
+	}
+	if err != nil {
+		return result, rendered, err
+	}
+	withheld := func(doc *revisions.Stored) bool { return doc.Schema == puppet.TypeKind }
+	if rendered.Withheld = len(computed.Withheld) > 0; slices.ContainsFunc(computed.Withheld, withheld) {
+		return result, rendered, nil // whether a type exists is not known
+	}
+	meter := budget.NewMeter(ctx)
+	overrides, err := GatherOverrides(meter, computed.Documents, documents, nil)
+	if err != nil {
+		return result, rendered, err
+	}
+	problems, err := puppet.Check(meter, overrides.Instances, overrides.Types)
+	if err != nil {
+		return result, rendered, fmt.Errorf("check overrides: %w", budget.About(err, "check overrides of Puppet resources"))
+	}
+	result.Messages = OverrideMessages(overrides, slices.Concat(overrides.Problems, problems))
+	for i := range result.Messages {
+		if result.Messages[i].Secret {
+			result.Messages[i].Message = unquotedOverride
+		}
+	}
+	return result, rendered, nil
+}
+
+// unquotedOverride replaces messages that may quote a secret: findings end up in logs.
+const unquotedOverride = "The override cannot be applied; the reason is not quoted, because it may hold a secret: " +
+	"correct what is at this path; purser puppet apply shows the reason to those who may see secrets"
+
+// GatherOverrides reads the overrides of Puppet resources among rendered documents, for a node or, without one, all of
+// them. The first LayeringPolicy of the revision's documents orders them. The error is the meter's.
+func GatherOverrides(meter *budget.Meter, rendered, documents []*revisions.Stored, node *puppet.Node) (
+	puppet.Overrides, error,
+) {
+	var of []puppet.Document
+	for _, doc := range rendered {
+		if traits := doc.Traits(); puppet.IsPuppet(doc.Identity) && !traits.Abstract {
+			of = append(of, puppet.Document{
+				Identity: doc.Identity, Data: doc.Data, Labels: traits.Labels, Secret: doc.Tainted || traits.Encrypted,
+				Encrypted: traits.Encrypted,
+			})
+		}
+	}
+	overrides, err := puppet.Gather(meter, of, layerOrder(documents), node)
+	if err != nil {
+		return overrides, fmt.Errorf("read overrides: %w", err)
+	}
+	return overrides, nil
+}
+
+// layerOrder returns the layers of the first LayeringPolicy among documents, the most general first.
+func layerOrder(documents []*revisions.Stored) (layers []string) {
+	at := slices.IndexFunc(documents, (*revisions.Stored).IsLayeringPolicy)
+	if at < 0 {
+		return nil
+	}
+	value, _ := document.ParseJSON(documents[at].Data) // a broken one orders nothing
+	data, _ := value.(document.Mapping)
+	order, _ := data.At("layerOrder").([]any)
+	for _, item := range order {
+		layer, _ := item.(string)
+		layers = append(layers, layer)
+	}
+	return layers
+}
+
+// OverrideMessages returns messages about problems of overrides, each with its document.
+func OverrideMessages(overrides puppet.Overrides, problems []puppet.Problem) (messages []fault.Message) {
+	for _, problem := range problems {
+		doc := overrides.Documents[problem.Instance]
+		messages = append(messages, fault.Message{
+			Message: problem.Message, Error: true, Name: "PuppetOverride", Level: "Error", Kind: "ValidationMessage",
+			Documents: []fault.Document{{Schema: doc.Schema, Name: doc.Name, Layer: doc.Layer, Encrypted: doc.Encrypted}},
+			Path:      problem.Place(), Secret: problem.Secret,
+		})
+	}
+	return messages
+}

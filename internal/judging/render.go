@@ -1,0 +1,380 @@
+package judging
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/cache"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/rendering"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Rendering is a revision as services read it. It is never modified.
+type Rendering struct {
+	Documents []*revisions.Stored // in order of output; their digests are those of what was submitted
+	Fault     error               // of rendered documents that do not match their schemas, nil if all do
+	Size      int                 // in bytes, about
+	// Warnings tell of likely mistakes: see rendering.Render.
+	Warnings []fault.Message
+	Withheld bool // some documents are left out: see Renderer
+	// Provisional tells that a later rendering may give other documents: the LayeringPolicy is younger than the revision.
+	Provisional bool
+}
+
+// RenderKey identifies a rendering.
+type RenderKey struct {
+	Revision  int64
+	Stamp     revisions.Stamp
+	Cleartext bool // without encrypted documents
+}
+
+// RenderCache keeps rendered revisions by what they were rendered from.
+type RenderCache = cache.Cache[RenderKey, Rendering]
+
+// Render renders the documents of a revision and checks the outcome. fallback is the LayeringPolicy to use if none is
+// among them, nil for none. Faults: those of rendering.
+func (r Renderer) Render(ctx context.Context, revision int64, documents []*revisions.Stored,
+	fallback *revisions.Stored,
+) (
+	out Rendering, err error,
+) {
+	documents, policy := withPolicy(documents, fallback)
+	computed, err := r.compute(ctx, documents, nil)
+	if err != nil {
+		return Rendering{}, err
+	}
+	out = Rendering{
+		Documents: computed.Documents, Withheld: len(computed.Withheld) > 0, Warnings: computed.warnings,
+		Provisional: policy != nil && policy.Revision > revision,
+	}
+	for _, doc := range out.Documents {
+		out.Size += revisions.Size(doc.Document)
+	}
+	err = r.validate(ctx, computed)
+	if fault.KindOf(err) == fault.Invalid {
+		out.Fault, err = err, nil // which the rendering has for good
+	}
+	return out, err
+}
+
+// Renderer renders revisions and checks them by the DataSchemas among their documents.
+type Renderer struct {
+	Engine *validations.Engine
+	Vault  Vault
+	// Defaults are the versions of client plugins that no document names.
+	Defaults validations.ClientVersions
+	// Documents has what earlier renderings found out; nil keeps nothing. The outcome is the same.
+	Documents *DocumentCache
+	// Compat refuses documents with the reference's words, and gives no warnings.
+	Compat bool
+	// Withhold leaves out encrypted documents and those that take something from them, and what could be said about them:
+	// the outcome depends on no secret.
+	Withhold bool
+}
+
+// withPolicy adds a LayeringPolicy to documents that have none. It returns the policy that was added, nil if none was.
+func withPolicy(documents []*revisions.Stored, fallback *revisions.Stored) (
+	with []*revisions.Stored, added *revisions.Stored,
+) {
+	if fallback == nil || HasLayeringPolicy(documents) {
+		return documents, nil
+	}
+	return append(slices.Clip(documents), fallback), fallback
+}
+
+// WithPolicy returns documents with a LayeringPolicy to use if none is among them.
+func WithPolicy(documents []*revisions.Stored, fallback *revisions.Stored) []*revisions.Stored {
+	documents, _ = withPolicy(documents, fallback)
+	return documents
+}
+
+// Computed are rendered documents.
+type Computed struct {
+	Documents []*revisions.Stored // that services read
+	Withheld  []*revisions.Stored // that they read too, as they were submitted: see Renderer
+
+	// written has where substitutions wrote, by the documents whose data was put together by rendering.
+	written  map[*revisions.Stored][][]string
+	warnings []fault.Message
+}
+
+// digest returns the digest of a rendered document's data; that of the document is of what was submitted.
+func (c Computed) digest(doc *revisions.Stored) document.Digest {
+	if _, differs := c.written[doc]; differs {
+		return sha256.Sum256(doc.Data)
+	}
+	return doc.Digest
+}
+
+// compute renders documents, those that only chooses if it is not nil. All but the data is as it was submitted, the
+// digest too.
+func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only func(*document.Document) bool) (
+	Computed, error,
+) {
+	resolver := newResolver(ctx, r.Vault, stored)
+	options := rendering.Options{Only: only, Compat: r.Compat, Withhold: r.Withhold, Resolve: resolver.resolve()}
+	rendered, warnings, err := rendering.Render(ctx, revisions.Contents(stored), r.Documents.options(options))
+	if resolver.failure != nil {
+		return Computed{}, resolver.failure
+	}
+	if err != nil {
+		return Computed{}, err
+	}
+	out := Computed{written: map[*revisions.Stored][][]string{}, warnings: warnings}
+	if r.Withhold {
+		rendered = slices.DeleteFunc(rendered, func(doc rendering.Rendered) bool {
+			if doc.Secret {
+				out.Withheld = append(out.Withheld, stored[doc.Index])
+			}
+			return doc.Secret
+		})
+	}
+	out.Documents = make([]*revisions.Stored, len(rendered))
+	err = budget.ForEach(ctx, len(rendered), func(_ *budget.Meter, i int) error {
+		of := stored[rendered[i].Index]
+		doc := r.Documents.known(of, rendered[i])
+		if doc == nil {
+			doc = written(of, rendered[i])
+			r.Documents.keep(of, rendered[i], doc)
+		}
+		out.Documents[i] = doc
+		return nil
+	})
+	if err != nil {
+		return Computed{}, fmt.Errorf("write rendered documents: %w", err)
+	}
+	for i, doc := range out.Documents {
+		if rendered[i].Computed {
+			out.written[doc] = rendered[i].Destinations
+		}
+	}
+	return out, nil
+}
+
+// written returns the rendered version of a document, which is the document itself if it says all.
+func written(of *revisions.Stored, rendered rendering.Rendered) *revisions.Stored {
+	if of.Shared && !rendered.Computed && !rendered.Secret {
+		return of
+	}
+	doc := *of
+	if rendered.Computed {
+		text := *doc.Document
+		if text.Data = rendered.Text; text.Data == nil {
+			text.Data = document.AppendJSON(nil, rendered.Data)
+		}
+		doc.Document = &text
+	}
+	doc.Shared, doc.Tainted = true, rendered.Secret
+	return &doc
+}
+
+// validate checks rendered documents by the built-in schemas and the DataSchemas among them (spec/api.md §7.2, §0 D15).
+// Their metadata needs no check: it is as it was taken in. Fault: Invalid, with a D002 for each finding.
+func (r Renderer) validate(ctx context.Context, rendered Computed) error {
+	schemas, err := r.registered(ctx, rendered)
+	if err != nil {
+		return err
+	}
+	book := r.newRuleBook(rendered, schemas)
+	outcomes := make([]outcome, len(rendered.Documents))
+	confined := budget.Confined(ctx, secretSteps)
+	err = budget.ForEach(ctx, len(outcomes), func(meter *budget.Meter, i int) (err error) {
+		doc := rendered.Documents[i]
+		outcomes[i], err = r.checkRendered(confined, meter, doc, rendered.digest(doc), book)
+		return budget.About(err, "check rendered document %s by schema %s", doc.Identity, doc.Schema)
+	})
+	if err != nil {
+		return fmt.Errorf("check rendered documents: %w", err)
+	}
+	return r.invalidRendered(rendered, outcomes)
+}
+
+// ruleBook has what rendered documents are checked by.
+type ruleBook struct {
+	rules      validations.Rules
+	byRule     map[validations.Rule]*registered
+	byDocument map[*revisions.Stored]*registered
+	unknown    map[string]bool // document schemas whose DataSchemas are withheld
+}
+
+func (r Renderer) newRuleBook(rendered Computed, schemas []registered) ruleBook {
+	book := ruleBook{
+		validations.Rules{Registered: map[string]validations.Rule{}, ControlOnly: r.Compat},
+		map[validations.Rule]*registered{},
+		map[*revisions.Stored]*registered{},
+		map[string]bool{},
+	}
+	for i := range schemas {
+		schema := &schemas[i]
+		book.rules.Registered[schema.Name] = schema.rule
+		book.byRule[schema.rule], book.byDocument[schema.Stored] = schema, schema
+	}
+	for _, doc := range rendered.Withheld {
+		if doc.Schema == validations.DataSchemaKind {
+			book.unknown[doc.Name] = true
+		}
+	}
+	return book
+}
+
+// checkRendered checks a rendered document, whose data has a digest. The error is the meter's, unwrapped.
+func (r Renderer) checkRendered(confined context.Context, meter *budget.Meter, doc *revisions.Stored,
+	digest document.Digest,
+	book ruleBook,
+) (outcome, error) {
+	rule, ok := book.rules.ForRendered(doc.Document)
+	if schema := book.byDocument[doc]; !ok || schema != nil && !validations.IsUnusable(schema.checker) {
+		return outcome{}, nil // a DataSchema that compiles is as it must be
+	}
+	checker, _ := r.Engine.BuiltIn(rule)
+	ofSchema := false
+	text, secret := validations.RuleText(rule), doc.Tainted
+	if schema := book.byRule[rule]; schema != nil {
+		if book.unknown[doc.Schema] || schema.unknown {
+			return outcome{}, nil
+		}
+		checker, text, secret = schema.checker, schema.Data, secret || schema.secret
+		ofSchema = schema.quoted && !r.Compat
+	}
+	unchecked, check := validations.IsUnusable(checker), validations.PairOf(digest, rule)
+	if secret {
+		check = check.OfSecret()
+	}
+	if !unchecked && r.Engine.Passed(check) {
+		return outcome{}, nil
+	}
+	found, err := checker.Check(meterFor(confined, meter, secret), doc.Data)
+	if secret {
+		found, err = sparing(found, err)
+	}
+	if err == nil && len(found) == 0 {
+		r.Engine.NotePassed(check)
+	}
+	return outcome{text, found, unchecked, secret, ofSchema}, err
+}
+
+// outcome is the result of checking a rendered document.
+type outcome struct {
+	rule      []byte // the text of the schema
+	findings  []validations.Finding
+	unchecked bool // the schema cannot be used
+	secret    bool // the document, the schema or the client versions hold something secret
+	ofSchema  bool // the schema does, so that findings may quote it
+}
+
+// registered is a DataSchema in force with what checks by it.
+type registered struct {
+	*revisions.Stored
+
+	rule    validations.Rule
+	checker validations.Checker
+	secret  bool // it holds something secret, or it names client versions that do
+	quoted  bool // it holds something secret, or one that it refers to does
+	unknown bool // it names client versions some of which are withheld
+	others  map[string][]byte
+}
+
+// passOn marks the DataSchemas that refer to others by what these are.
+func passOn(schemas []registered, withheld []*revisions.Stored) {
+	secret, unknown := map[string]bool{}, map[string]bool{}
+	for _, schema := range schemas {
+		secret[schema.Name], unknown[schema.Name] = schema.Tainted, false
+	}
+	for _, doc := range withheld {
+		if doc.Schema == validations.DataSchemaKind {
+			unknown[doc.Name] = true
+		}
+	}
+	for i := range schemas {
+		for name := range schemas[i].others {
+			schemas[i].secret = schemas[i].secret || secret[name]
+			schemas[i].quoted = schemas[i].quoted || secret[name]
+			schemas[i].unknown = schemas[i].unknown || unknown[name]
+		}
+	}
+}
+
+// registered returns the DataSchemas in force among rendered documents.
+func (r Renderer) registered(ctx context.Context, rendered Computed) (schemas []registered, err error) {
+	for _, doc := range Registering(rendered.Documents) {
+		schemas = append(schemas, registered{Stored: doc, secret: doc.Tainted, quoted: doc.Tainted})
+	}
+	versions := r.ReadClientVersions(rendered.Documents)
+	withheld := slices.ContainsFunc(rendered.Withheld, NamesVersions)
+	registry := registryOf(Registering(rendered.Documents))
+	err = budget.ForEach(ctx, len(schemas), func(meter *budget.Meter, i int) error {
+		schema := &schemas[i]
+		of, err := registry.DataSchema(meter, rendered.digest(schema.Stored), schema.Data)
+		if err != nil {
+			return readingSchema(err, schema.Stored)
+		}
+		schema.others = of.Others
+		var names bool
+		if schema.rule, names, err = r.ruleOf(meter, of, versions, withheld); err != nil {
+			return readingSchema(err, schema.Stored)
+		}
+		schema.secret, schema.unknown = schema.secret || names && versions.AreSecret(), names && withheld
+		schema.checker, err = r.Engine.Compile(meter, of, versions)
+		return readingSchema(err, schema.Stored)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compile DataSchemas: %w", err)
+	}
+	passOn(schemas, rendered.Withheld)
+	return schemas, nil
+}
+
+// invalidRendered returns a fault that lists failed checks of rendered documents, nil if there are none.
+func (r Renderer) invalidRendered(rendered Computed, outcomes []outcome) error {
+	const maxDetailed = 8 << 20 // bytes of messages with all details
+	size := 0
+	var messages []fault.Message
+	for i, doc := range rendered.Documents {
+		found := outcomes[i]
+		if found.ofSchema && len(found.findings) > 0 {
+			found.rule, found.findings = validations.OfSecretSchema(found.findings)
+		}
+		errs, err := validations.ReportRendered(doc.Document, found.rule, found.findings, size < maxDetailed,
+			rendered.written[doc])
+		if err != nil {
+			return fmt.Errorf("word the findings: %w", err)
+		}
+		if found.unchecked {
+			errs = append(errs, validations.Unchecked(doc.Document))
+		}
+		for _, e := range errs {
+			size += len(e.ErrorSection) + len(e.ValidationSchema) + len(e.Message)
+			message := validations.D002(e)
+			if !r.Compat {
+				message.Path = e.Path
+			}
+			message.Secret, message.Documents[0].Encrypted = found.secret, doc.Traits().Encrypted
+			messages = append(messages, message)
+		}
+	}
+	if len(messages) == 0 {
+		return nil
+	}
+	invalid := fault.New(fault.Invalid, "InvalidDocumentFormat", "The provided documents failed schema validation")
+	invalid.Reason, invalid.Messages = "Validation", messages
+	return invalid
+}
+
+// Explain explains where the data of a document comes from; see rendering.Explain.
+func (r Renderer) Explain(ctx context.Context, documents []*revisions.Stored, id document.Identity, path string) (
+	*rendering.Explanation, error,
+) {
+	resolver := newResolver(ctx, r.Vault, documents)
+	explained, err := rendering.Explain(ctx, revisions.Contents(documents), id, path,
+		rendering.Options{Compat: r.Compat, Resolve: resolver.resolve()})
+	if resolver.failure != nil {
+		return nil, resolver.failure
+	}
+	return explained, err
+}

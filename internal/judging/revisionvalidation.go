@@ -1,0 +1,301 @@
+package judging
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"purser/internal/authz"
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/rendering"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// policiesAfter returns the ValidationPolicies in force once a change is made, in order of place.
+func policiesAfter(newest []revisions.PolicyVersion, diff revisions.Diff) []validations.Policy {
+	removed := map[document.Identity]bool{}
+	for _, doc := range diff.Removed {
+		removed[doc.Identity] = true
+	}
+	versions := slices.DeleteFunc(slices.Clone(newest), func(v revisions.PolicyVersion) bool {
+		return removed[v.Identity]
+	})
+	for _, doc := range diff.Added {
+		if doc.IsPolicy() {
+			policy := validations.ParsePolicy(doc.Identity, doc.Data)
+			versions = append(versions, revisions.PolicyVersion{Policy: policy, Place: doc.Place})
+		}
+	}
+	slices.SortFunc(versions, func(a, b revisions.PolicyVersion) int { return cmp.Compare(a.Place, b.Place) })
+	var policies []validations.Policy
+	for _, version := range versions {
+		policies = append(policies, version.Policy)
+	}
+	return policies
+}
+
+// requiresRevisionValidation reports whether policies require a validation of the whole revision.
+func (j Judge) requiresRevisionValidation(policies []validations.Policy) bool {
+	required := j.required(policies)
+	return slices.ContainsFunc(required, func(name string) bool { return slices.Contains(RevisionValidations(), name) })
+}
+
+// RevisionValidations returns the names of the server's validations of a whole revision.
+func RevisionValidations() []string {
+	return []string{
+		validations.PolicyValidation, validations.RenderingValidation, validations.CoverageValidation,
+		validations.PuppetValidation,
+		validations.PackageValidation,
+	}
+}
+
+// validateRevision returns a judgement with the outcomes of those validations of the whole revision that its policies
+// require. It renders before it examines: where the documents render without a warning, it need not examine them.
+func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff, made Judgement) (
+	Judgement, error,
+) {
+	required, listed := j.required(made.Policies), validations.Required(made.Policies)
+	made.Exact = j.requiresRevisionValidation(made.Policies) || layered(versionsAfter(snapshot, diff))
+	documents := diff.After(snapshot.Documents)
+	flat, fit := isFlat(documents), false
+	for _, name := range slices.Backward(RevisionValidations()) {
+		if !slices.Contains(required, name) {
+			continue
+		}
+		spared := flat && name != validations.CoverageValidation && !slices.Contains(listed, name)
+		if spared || fit && name == validations.PolicyValidation {
+			made.Results = append(made.Results, revisionResult(name))
+			continue
+		}
+		result, rendered, err := j.ValidateRevision(ctx, name, snapshot.Revision+1, documents, snapshot.Fallback)
+		if err != nil {
+			return made, err
+		}
+		made.Results, made.Withheld = append(made.Results, result), made.Withheld || rendered.Withheld
+		if name == validations.RenderingValidation {
+			fit = j.fit(rendered, documents, snapshot.Fallback)
+			if len(result.Messages) == 0 {
+				made.Rendered = &rendered
+			}
+		}
+	}
+	slices.Reverse(made.Results)
+	return made, nil
+}
+
+// fit reports whether a rendering of documents shows that these fit together, as PolicyValidation would find: all of
+// them were rendered, by their own LayeringPolicy, and none of them has been warned about.
+func (r Renderer) fit(rendered Rendering, documents []*revisions.Stored, fallback *revisions.Stored) bool {
+	return rendered.Documents != nil && len(rendered.Warnings) == 0 && !r.Compat && !r.Withhold &&
+		(fallback == nil || HasLayeringPolicy(documents))
+}
+
+// isFlat reports whether documents need no LayeringPolicy and have none: no document has a layer (spec/api.md §0 D22).
+func isFlat(documents []*revisions.Stored) bool {
+	return !slices.ContainsFunc(documents, func(doc *revisions.Stored) bool {
+		return doc.Layer != "" || doc.IsLayeringPolicy()
+	})
+}
+
+// ValidateRevision makes one of the server's validations of a whole revision: whether its documents fit together,
+// whether each has a schema, whether overrides of Puppet resources can be applied, or whether they render to documents
+// that match their schemas; then it returns these too (spec/api.md §0 D3, D4, D23). fallback is as for Render.
+func (r Renderer) ValidateRevision(ctx context.Context, name string, revision int64, documents []*revisions.Stored,
+	fallback *revisions.Stored,
+) (result RevisionResult, rendered Rendering, err error) {
+	if name == validations.PolicyValidation {
+		problems, err := rendering.Examine(ctx, revisions.Contents(documents), rendering.Options{Compat: r.Compat})
+		if err != nil {
+			return result, rendered, fmt.Errorf("examine documents: %w", err)
+		}
+		return revisionResult(name, problems...), rendered, nil
+	}
+	if name == validations.CoverageValidation {
+		return RevisionResult{Name: name, Messages: uncovered(documents)}, rendered, nil
+	}
+	if name == validations.PuppetValidation {
+		return r.validatePuppet(ctx, documents, fallback)
+	}
+	if name == validations.PackageValidation {
+		result, err := packageResult(ctx, documents)
+		return result, rendered, err
+	}
+	rendered, err = r.Render(ctx, revision, documents, fallback)
+	problem, isFault := errors.AsType[*fault.Fault](cmp.Or(err, rendered.Fault))
+	switch {
+	case err == nil && rendered.Fault == nil:
+		result = revisionResult(name)
+	case isFault && isOfDocuments(problem):
+		result = revisionResult(name, problem)
+		r.nameRules(result.Messages)
+	default:
+		return result, rendered, err
+	}
+	result.Warnings = rendered.Warnings
+	return result, rendered, nil
+}
+
+// nameRules makes messages whose values are not quoted name the rules that these violate. The reference's do not.
+func (r Renderer) nameRules(messages []fault.Message) {
+	if r.Compat {
+		return
+	}
+	for i, message := range messages {
+		if diagnostic, ok := message.Diagnostic.(map[string]any); ok && message.Message == validations.Sanitized {
+			rule, _ := diagnostic["schema_path"].(string)
+			messages[i].Message = validations.Unquoted(rule)
+		}
+	}
+}
+
+// uncovered returns a message for each schema of documents that is not in force.
+func uncovered(documents []*revisions.Stored) (messages []fault.Message) {
+	const maxNamed = 20 // documents of a message
+	of := BySchema(documents)
+	for _, u := range Coverage(of) {
+		message := fault.Message{
+			Message: "No schema is in force for " + u.String(), Error: true, Name: "SchemaNotFound", Level: "Error",
+			Kind: "ValidationMessage",
+		}
+		for _, doc := range of[u.Schema] {
+			encrypted := doc.Traits().Encrypted
+			if message.Secret = message.Secret || encrypted; len(message.Documents) < maxNamed {
+				message.Documents = append(message.Documents, fault.Document{
+					Schema: doc.Schema, Name: doc.Name, Layer: doc.Layer, Encrypted: encrypted,
+				})
+			}
+		}
+		messages = append(messages, message)
+	}
+	return messages
+}
+
+// Coverage returns the schemas that are not in force, of documents by their schemas.
+func Coverage(documents map[string][]*revisions.Stored) []validations.Uncovered {
+	counts := map[string]int{}
+	var registered []string
+	for schema, of := range documents {
+		counts[schema] = len(of)
+	}
+	for _, doc := range documents[validations.DataSchemaKind] {
+		registered = append(registered, doc.Name)
+	}
+	return validations.Coverage(counts, registered)
+}
+
+// BySchema returns the concrete documents of each schema.
+func BySchema(documents []*revisions.Stored) map[string][]*revisions.Stored {
+	of := map[string][]*revisions.Stored{}
+	for _, doc := range documents {
+		if !doc.Traits().Abstract {
+			of[doc.Schema] = append(of[doc.Schema], doc)
+		}
+	}
+	return of
+}
+
+// RevisionResult is the outcome of a validation of a whole revision that the server makes: a success without messages.
+type RevisionResult struct {
+	Name     string
+	Messages []fault.Message
+	Warnings []fault.Message // which do not fail it
+}
+
+func revisionResult(name string, problems ...*fault.Fault) RevisionResult {
+	result := RevisionResult{Name: name}
+	for _, problem := range problems {
+		result.Messages = append(result.Messages, MessagesOf(problem)...)
+	}
+	return result
+}
+
+// For returns the result as a viewer sees it, without its warnings and its time.
+func (r RevisionResult) For(viewer authz.Viewer) validations.Result {
+	result := validations.Result{
+		Name: r.Name, Status: validations.Success.String(), Validator: []byte(`{"name":"deckhand","version":"1.0"}`),
+		Errors: []byte("[]"),
+	}
+	if len(r.Messages) == 0 {
+		return result
+	}
+	result.Status = validations.Failure.String()
+	result.Errors = listOf(viewer.Messages(r.Messages))
+	return result
+}
+
+// Stored returns the result as it is stored: with its warnings behind the errors, and one in place of those that are
+// secret.
+func (r RevisionResult) Stored() validations.Result {
+	var viewer authz.Viewer
+	result := r.For(viewer)
+	warnings := viewer.Warnings(r.Warnings)
+	if len(warnings) < len(r.Warnings) {
+		warnings = append(warnings, fault.Message{
+			Message: "Some warnings depend on encrypted documents; the findings list them",
+			Level:   "Warning", Kind: rendering.WarningKind, Secret: true,
+		})
+	}
+	if len(warnings) > 0 {
+		result.Errors = listOf(slices.Concat(viewer.Messages(r.Messages), warnings))
+	}
+	return result
+}
+
+// listOf writes messages as the errors of a result.
+func listOf(messages []fault.Message) []byte {
+	text, err := json.Marshal(messages)
+	if err != nil {
+		return []byte("[]")
+	}
+	return text
+}
+
+// SplitWarnings splits the errors of a stored result of a validation of a whole revision into its errors and its
+// warnings.
+func SplitWarnings(stored []json.RawMessage) (errs []json.RawMessage, warnings []fault.Message) {
+	errs = []json.RawMessage{}
+	for _, item := range stored {
+		var message fault.Message
+		if json.Unmarshal(item, &message) == nil && message.Kind == rendering.WarningKind {
+			warnings = append(warnings, message)
+		} else {
+			errs = append(errs, item)
+		}
+	}
+	return errs, warnings
+}
+
+// WarningsUnder returns the texts of warnings under a verdict, without those of selectors that select nothing where the
+// validation that finds them was made, and fails.
+func WarningsUnder(verdict validations.Verdict, warnings []fault.Message) (texts []string) {
+	fitting := slices.Contains(verdict.Made(), validations.PolicyValidation)
+	for _, warning := range warnings {
+		if !fitting || warning.Name != rendering.ParentNotFound {
+			texts = append(texts, warning.Message)
+		}
+	}
+	return texts
+}
+
+// MessagesOf returns a fault as items of an entry's errors, each with the name of what is wrong.
+func MessagesOf(problem *fault.Fault) []fault.Message {
+	messages := slices.Clone(problem.Messages)
+	if len(messages) == 0 {
+		messages = []fault.Message{{Message: problem.Message, Error: true, Secret: problem.Secret}}
+	}
+	for i := range messages {
+		messages[i].Name = cmp.Or(messages[i].Name, problem.Type)
+		messages[i].Level, messages[i].Kind = "Error", "ValidationMessage"
+	}
+	return messages
+}
+
+// HasLayeringPolicy reports whether a LayeringPolicy is among documents.
+func HasLayeringPolicy(documents []*revisions.Stored) bool {
+	return slices.ContainsFunc(documents, (*revisions.Stored).IsLayeringPolicy)
+}

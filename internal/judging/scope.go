@@ -1,0 +1,220 @@
+package judging
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"purser/internal/budget"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// scope holds the documents to check after a diff, and the rule for each.
+type scope struct {
+	// versions are what the new revision is judged with.
+	versions validations.ClientVersions
+	// governed are the document schemas whose DataSchemas, or the client versions they use, change.
+	governed map[string]bool
+	// subjects are the documents to check: the new ones, then those of the governed schemas.
+	subjects []*revisions.Stored
+	// pairs are the checks of the subjects that have a rule.
+	pairs   map[*revisions.Stored]revisions.Pair
+	schemas map[validations.Rule]validations.DataSchema
+	// secret are the rules that depend on client versions that come from a secret.
+	secret map[validations.Rule]bool
+	// withheld says that some documents are left out, because they or their schemas depend on secrets.
+	withheld bool
+}
+
+// scope returns the scope of a diff as far as a snapshot shows it.
+func (j Judge) scope(ctx context.Context, snapshot revisions.Snapshot, diff revisions.Diff) (s scope, err error) {
+	var unknownVersions bool
+	if s.versions, unknownVersions, err = j.clientVersions(ctx, snapshot, diff); err != nil {
+		return s, err
+	}
+	meter := budget.NewMeter(ctx)
+	if s.governed, err = j.governed(meter, snapshot, diff, s.versions); err != nil {
+		return s, err
+	}
+	gone := revisions.IDs(diff.Removed)
+	s.subjects = slices.Clone(diff.Added)
+	for _, doc := range snapshot.Governed {
+		if s.governed[doc.Schema] && !gone[doc.ID] {
+			s.subjects = append(s.subjects, doc)
+		}
+	}
+	registering := Registering(diff.After(snapshot.Schemas))
+	rules := validations.Rules{Registered: make(map[string]validations.Rule, len(registering)), ControlOnly: j.Compat}
+	s.schemas, s.secret = map[validations.Rule]validations.DataSchema{}, map[validations.Rule]bool{}
+	unknown := map[string]bool{} // document schemas whose DataSchemas name client versions that are withheld
+	registry := registryOf(registering)
+	for _, doc := range registering {
+		schema, err := registry.DataSchema(meter, doc.Digest, doc.Data)
+		if err != nil {
+			return s, readingSchema(err, doc)
+		}
+		rule, names, err := j.ruleOf(meter, schema, s.versions, unknownVersions)
+		if err != nil {
+			return s, readingSchema(err, doc)
+		}
+		unknown[doc.Name] = names && unknownVersions
+		s.secret[rule] = names && s.versions.AreSecret()
+		rules.Registered[doc.Name], s.schemas[rule] = rule, schema
+	}
+	if j.Withhold {
+		s.subjects = slices.DeleteFunc(s.subjects, func(doc *revisions.Stored) bool {
+			withheld := unknown[doc.Schema] || doc.Traits().Encrypted
+			s.withheld = s.withheld || withheld
+			return withheld
+		})
+	}
+	s.pairs = make(map[*revisions.Stored]revisions.Pair, len(s.subjects))
+	for _, doc := range s.subjects {
+		if rule, ok := rules.For(doc.Document); ok {
+			s.pairs[doc] = revisions.Pair{Content: doc.Digest, Rule: rule}
+		}
+	}
+	return s, meter.Check()
+}
+
+// ruleOf returns the rule of a DataSchema. It reports whether that names client versions, if some of these are withheld
+// or secret. The error is the meter's, unwrapped.
+func (r Renderer) ruleOf(meter *budget.Meter, schema validations.DataSchema, versions validations.ClientVersions,
+	withheld bool,
+) (rule validations.Rule, names bool, err error) {
+	rule, err = r.Engine.RuleOf(meter, schema, versions)
+	if err == nil && (withheld || versions.AreSecret()) {
+		names, err = r.Engine.NamesVersions(meter, schema)
+	}
+	return rule, names, err
+}
+
+// hasReferences reports whether a DataSchema of the scope refers to another one.
+func (s scope) hasReferences() bool {
+	for _, schema := range s.schemas {
+		if len(schema.Others) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// registryOf returns the DataSchemas that documents register.
+func registryOf(registering []*revisions.Stored) validations.Registry {
+	registry := make(validations.Registry, len(registering))
+	for _, doc := range registering {
+		registry[doc.Name] = doc.Data
+	}
+	return registry
+}
+
+// governed returns the document schemas by whose DataSchemas documents must be checked again.
+func (j Judge) governed(meter *budget.Meter, snapshot revisions.Snapshot, diff revisions.Diff,
+	versions validations.ClientVersions,
+) (
+	map[string]bool, error,
+) {
+	kinds := map[string]bool{}
+	for _, doc := range slices.Concat(diff.Added, diff.Removed) {
+		if validations.Registers(doc.Document) {
+			kinds[doc.Name] = true
+		}
+	}
+	registering := Registering(diff.After(snapshot.Schemas))
+	registry := registryOf(registering)
+	if versions.Digest() != snapshot.Newest.ClientVersions {
+		for _, doc := range registering {
+			schema, err := registry.DataSchema(meter, doc.Digest, doc.Data)
+			if err != nil {
+				return nil, readingSchema(err, doc)
+			}
+			names, err := j.Engine.NamesVersions(meter, schema)
+			if err != nil {
+				return nil, readingSchema(err, doc)
+			}
+			if names {
+				kinds[doc.Name] = true
+			}
+		}
+	}
+	if len(kinds) == 0 {
+		return kinds, nil
+	}
+	return registry.Dependents(kinds), nil
+}
+
+// ofSecret reports whether a rule depends on client versions that come from a secret.
+func (s scope) ofSecret(rule validations.Rule) bool { return s.secret[rule] }
+
+// readingSchema says which DataSchema was being worked on when a budget was spent.
+func readingSchema(err error, doc *revisions.Stored) error {
+	return budget.About(err, "read the DataSchema %s", doc.Name)
+}
+
+// recorded returns the checks whose outcomes the store may have: those of contents that it has. It has all that a
+// rollback restores.
+func (s scope) recorded(snapshot revisions.Snapshot, diff revisions.Diff) (pairs []revisions.Pair) {
+	isRollback := diff.Result == nil
+	for i, doc := range s.subjects {
+		pair, checked := s.pairs[doc]
+		if _, stored := snapshot.Contents[doc.Digest]; checked && (stored || isRollback || i >= len(diff.Added)) {
+			pairs = append(pairs, pair)
+		}
+	}
+	return pairs
+}
+
+// mayFail reports whether a check has findings in a snapshot, or no recorded outcome.
+func (s scope) mayFail(snapshot revisions.Snapshot) bool {
+	for _, pair := range s.pairs {
+		if found, known := snapshot.Checks[pair.Name()]; !known || len(found) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// unchecked returns a document for each check without an outcome in a snapshot.
+func (s scope) unchecked(snapshot revisions.Snapshot) (documents []*revisions.Stored) {
+	planned := make(map[revisions.Pair]bool, len(s.subjects))
+	for _, doc := range s.subjects {
+		pair, checked := s.pairs[doc]
+		if _, known := snapshot.Checks[pair.Name()]; checked && !known && !planned[pair] {
+			planned[pair] = true
+			documents = append(documents, doc)
+		}
+	}
+	return documents
+}
+
+// checkers returns what checks documents by their rules.
+func (j Judge) checkers(ctx context.Context, s scope, documents []*revisions.Stored) (
+	map[validations.Rule]validations.Checker, error,
+) {
+	checkers := map[validations.Rule]validations.Checker{}
+	var unknown []*revisions.Stored // a document of each rule
+	for _, doc := range documents {
+		rule := s.pairs[doc].Rule
+		if _, known := checkers[rule]; known {
+			continue
+		}
+		checker, isBuiltIn := j.Engine.BuiltIn(rule)
+		if checkers[rule] = checker; !isBuiltIn {
+			unknown = append(unknown, doc)
+		}
+	}
+	compiled := make([]validations.Checker, len(unknown))
+	err := budget.ForEach(ctx, len(unknown), func(meter *budget.Meter, i int) (err error) {
+		rule := s.pairs[unknown[i]].Rule
+		compiled[i], err = j.Engine.Compile(meter, s.schemas[rule], s.versions)
+		return budget.About(err, "compile the DataSchema %s", unknown[i].Schema)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("compile DataSchemas: %w", err)
+	}
+	for i, doc := range unknown {
+		checkers[s.pairs[doc].Rule] = compiled[i]
+	}
+	return checkers, nil
+}

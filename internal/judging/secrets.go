@@ -1,0 +1,108 @@
+package judging
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/revisions"
+	"purser/internal/secrets"
+)
+
+// Vault seals the data of encrypted documents. The documents themselves hold a reference in its place, so that nothing
+// that reads, compares, checks or shows them can reveal more. A *secrets.Keyring is one.
+type Vault interface {
+	secrets.Sealer
+
+	// Digest identifies contents of one place, and reveals nothing else about them.
+	Digest(place secrets.Place, content []byte) document.Digest
+	// Prefix is what every text begins with that is sealed now.
+	Prefix(ctx context.Context) []byte
+	// Reseal seals again what was sealed with an older key.
+	Reseal(ctx context.Context, place secrets.Place, sealed []byte) ([]byte, error)
+}
+
+// site is the name of the one site that is served so far.
+const site = "default"
+
+// PlaceOf returns the place of a document, by which its secret is sealed.
+func PlaceOf(id document.Identity) secrets.Place { return secrets.Place{Site: site, Identity: id} }
+
+// Refers reports whether a document's data is a reference to a secret.
+func Refers(doc *revisions.Stored) bool {
+	return bytes.HasPrefix(doc.Data, []byte(ReferencePrefix)) && doc.Traits().Encrypted
+}
+
+// ReferencePrefix is how the data of a document begins that is a reference to a secret, or could be taken for one.
+const ReferencePrefix = `"secret://`
+
+// Open returns the data of a document in clear.
+func Open(ctx context.Context, vault Vault, doc *revisions.Stored) ([]byte, error) {
+	switch {
+	case !Refers(doc):
+		return doc.Data, nil
+	case doc.Secret != nil:
+		return doc.Secret, nil
+	case doc.Sealed == nil:
+		return nil, fault.New(fault.Internal, secretLost, "The secret of document %s is not kept: the database has only "+
+			"the reference to it. PUT the document again with the secret itself", doc.Identity)
+	case vault == nil:
+		return nil, fault.New(fault.Internal, secrets.UnopenedType,
+			"The secret of document %s cannot be opened: this server has no keyset (--secrets-keyset)", doc.Identity)
+	}
+	text, err := vault.Open(ctx, PlaceOf(doc.Identity), doc.Sealed)
+	if err != nil {
+		return nil, fmt.Errorf("open a secret: %w", err)
+	}
+	return text, nil
+}
+
+// secretLost is the type of the fault of a secret that the database does not have.
+const secretLost = "SecretLost"
+
+// resolver opens the secrets that references in documents stand for, each when it is asked for.
+type resolver struct {
+	ctx         context.Context //nolint:containedctx // it lives as long as one rendering
+	vault       Vault
+	byReference map[string]*revisions.Stored
+	failure     error // of the last secret that could not be opened
+}
+
+func newResolver(ctx context.Context, vault Vault, documents []*revisions.Stored) *resolver {
+	r := &resolver{ctx: ctx, vault: vault, byReference: map[string]*revisions.Stored{}}
+	for _, doc := range documents {
+		if !Refers(doc) {
+			continue
+		}
+		reference, err := document.ParseJSON(doc.Data)
+		if text, ok := reference.(string); ok && err == nil {
+			r.byReference[text] = doc
+		}
+	}
+	return r
+}
+
+// resolve returns the function that rendering calls, nil if there is nothing to resolve.
+func (r *resolver) resolve() func(reference string) (any, bool) {
+	if len(r.byReference) == 0 {
+		return nil
+	}
+	return func(reference string) (any, bool) {
+		doc := r.byReference[reference]
+		if doc == nil {
+			return nil, false
+		}
+		text, err := Open(r.ctx, r.vault, doc)
+		var value any
+		if err == nil {
+			value, err = document.ParseJSON(text)
+		}
+		if err != nil {
+			r.failure = err
+			return nil, false
+		}
+		return value, true
+	}
+}
