@@ -82,7 +82,7 @@ fuzz: need-test ## each fuzz target for a short time (FUZZTIME=1m), then the law
 	go test -count=1 -timeout 1h -run Laws ./test/e2e -rapid.checks=$(LAWCHECKS)
 
 schema: need-test ## write migrations/schema, after a file was added to migrations
-	go test -count=1 -run TestSchema_ofVersions ./internal/store -record
+	go test -count=1 -run TestSchema_ofVersions ./internal/store/migration -record
 
 # Static, without paths of this machine or the state of the clone, so that CI, the image and a laptop build the same bytes.
 build: need-go ## bin/purser-server, bin/purser and bin/mpl-check

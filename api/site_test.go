@@ -32,6 +32,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
+	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -48,7 +49,7 @@ type site struct {
 // newSite makes a site; adapt changes its configuration first.
 func newSite(t *testing.T, adapt ...func(*api.Config)) site {
 	t.Helper()
-	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: store.DefaultDeadlines()})
+	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: postgres.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,6 +34,7 @@ import (
 	"purser/internal/revisions"
 	"purser/internal/secrets"
 	"purser/internal/store"
+	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 	"purser/web"
@@ -108,7 +109,7 @@ func (c *calls) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // newSite makes an empty site whose users sign in; adapt changes the configuration of its API first.
 func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 	t.Helper()
-	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: store.DefaultDeadlines()})
+	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: postgres.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}

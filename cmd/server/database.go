@@ -11,8 +11,8 @@ import (
 
 	"purser/api"
 	"purser/internal/fault"
-	"purser/internal/store"
 	"purser/internal/store/local"
+	"purser/internal/store/migration"
 )
 
 // databaseFlags select the database.
@@ -47,12 +47,12 @@ func stopCluster(cluster *local.Cluster, log *slog.Logger) {
 // migrate waits for the database and migrates it. It calls report before each step that may take long.
 func (f databaseFlags) migrate(ctx context.Context, url string, report func(*fault.Fault)) error {
 	if f.DatabaseURL != "" { // a private Postgres is ready
-		if err := store.Await(ctx, url, f.DatabaseWait, report); err != nil {
+		if err := migration.Await(ctx, url, f.DatabaseWait, report); err != nil {
 			return err
 		}
 	}
 	report(starting("The server is migrating its database"))
-	if err := store.Migrate(ctx, url); err != nil {
+	if err := migration.Migrate(ctx, url); err != nil {
 		return fmt.Errorf("migrate the database: %w", err)
 	}
 	return nil

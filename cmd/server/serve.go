@@ -29,6 +29,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
+	"purser/internal/store/postgres"
 	"purser/internal/tracing"
 	"purser/internal/validations"
 	"purser/web"
@@ -178,7 +179,7 @@ func (c *serveCommand) handler(ctx context.Context, url string, report func(*fau
 		return nil, nil, err
 	}
 	db, err := store.Open(ctx, url, store.Options{
-		CacheSize: *c.CacheSize, Deadlines: store.DefaultDeadlines(), Traces: seen.traces.Provider(),
+		CacheSize: *c.CacheSize, Deadlines: postgres.DefaultDeadlines(), Traces: seen.traces.Provider(),
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the store: %w", err)

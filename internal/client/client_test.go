@@ -78,7 +78,7 @@ func failed(err error) reply { return reply{err: err} }
 
 var (
 	busy = envelope("ServiceUnavailable", "the database restarts")
-	// unstored is as the server words it: internal/store/failures.go, docs/availability.md.
+	// unstored is as the server words it: internal/store/postgres/failures.go, docs/availability.md.
 	unstored = envelope("HTTPServiceUnavailable", "The database has no connection left; nothing was stored, send the request again")
 
 	refused = &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}

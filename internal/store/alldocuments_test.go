@@ -17,7 +17,7 @@ import (
 func TestStore_AllDocuments(t *testing.T) {
 	t.Parallel()
 	direct := storetest.URL(t)
-	p, through := startProxy(t, direct)
+	p, through := storetest.StartProxy(t, direct)
 	kept := openStore(t, through, defaults())
 	s, elsewhere := changing(kept), open(t, direct)
 	change := func(body string) changes.Written {
@@ -30,7 +30,7 @@ func TestStore_AllDocuments(t *testing.T) {
 	is := func(written changes.Written, trips int, want ...string) {
 		t.Helper()
 		var got []string
-		taken := p.during(func() {
+		taken := p.During(func() {
 			all, err := kept.AllDocuments(t.Context(), written.Revision, written.Stamp)
 			if err != nil || all.Stamp != written.Stamp || all.Revision != written.Revision {
 				t.Fatalf("revision %d with stamp %v, want %v: %v", all.Revision, all.Stamp, written.Stamp, err)

@@ -12,6 +12,8 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
+	"purser/internal/store/migration"
+	"purser/internal/store/postgres"
 	"purser/internal/validations"
 )
 
@@ -77,20 +79,21 @@ func isLarge(diff revisions.Diff) bool { return len(diff.Added)+len(diff.Removed
 //
 //	begin, lock the site's counters, close versions, find known contents ─► (COPY) ─► write the rest, commit
 func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored revisions.Commit, err error) {
-	limit := s.deadlines.Write
+	limit := s.db.Deadlines.Write
 	if isLarge(commit.Diff) {
-		limit = s.deadlines.Append
+		limit = s.db.Deadlines.Append
 	}
-	err = s.within(ctx, limit, func(ctx context.Context) error {
-		return s.sharing(ctx, func() error {
-			err := connected(ctx, func(ctx context.Context) (err error) {
+	err = s.db.Within(ctx, limit, func(ctx context.Context) error {
+		return s.db.Sharing(ctx, func() error {
+			err := postgres.Connected(ctx, func(ctx context.Context) (err error) {
 				stored, err = s.append(ctx, commit)
 				return err
 			})
-			if hasCode(err, uniqueViolation, serializationFailure, deadlockDetected, planChanged) {
+			if postgres.HasCode(err, postgres.UniqueViolation, postgres.SerializationFailure, postgres.DeadlockDetected,
+				postgres.PlanChanged) {
 				return fmt.Errorf("%w: %w", revisions.ErrMoved, err)
 			}
-			return s.settled(err)
+			return s.db.Settled(err)
 		})
 	})
 	if err == nil {
@@ -105,7 +108,7 @@ func (s *Store) Append(ctx context.Context, commit revisions.Commit) (stored rev
 }
 
 func (s *Store) append(ctx context.Context, commit revisions.Commit) (revisions.Commit, error) {
-	conn, err := s.pool.Acquire(ctx)
+	conn, err := s.db.Pool.Acquire(ctx)
 	if err != nil {
 		return commit, err //nolint:wrapcheck // explained by Append
 	}
@@ -148,7 +151,7 @@ func (a *appending) run(ctx context.Context) error {
 	if err := a.conclude(batch, recorded); err != nil {
 		return err
 	}
-	return uncancelled(a.conn, func() error { return a.conn.SendBatch(ctx, batch).Close() })
+	return postgres.Uncancelled(a.conn, func() error { return a.conn.SendBatch(ctx, batch).Close() })
 }
 
 // rollback rolls back a failed transaction. If that fails, it closes the connection.
@@ -157,7 +160,7 @@ func (a *appending) rollback(ctx context.Context) {
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	ctx, cancel := context.WithTimeout(ctx, a.store.deadlines.Ready)
+	ctx, cancel := context.WithTimeout(ctx, a.store.db.Deadlines.Ready)
 	defer cancel()
 	if _, err := a.conn.Exec(ctx, "ROLLBACK"); err != nil {
 		_ = a.conn.Close(ctx)
@@ -197,7 +200,7 @@ func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Co
 		return nil, err //nolint:wrapcheck // explained by Append
 	}
 	if version > a.store.version {
-		return nil, tooNew(version, a.store.version)
+		return nil, migration.TooNew(version, a.store.version)
 	}
 	moved := head.Stamp != a.commit.Base.Stamp
 	var err error
@@ -300,7 +303,7 @@ func (s *Store) queueRevision(batch *pgx.Batch, commit revisions.Commit) {
 		origin = &r.Origin
 	}
 	batch.Queue(insertRevision, s.site, r.ID, r.CreatedAt, orEmpty(r.Buckets), r.Entries, r.Kind.String(), r.User,
-		r.Message, origin, orNull(r.ClientVersions), r.Stamp)
+		r.Message, origin, postgres.OrNull(r.ClientVersions), r.Stamp)
 	if len(r.Buckets) > 0 {
 		batch.Queue(changeBuckets, s.site, r.Buckets, r.ID, r.Stamp)
 	}
@@ -351,7 +354,7 @@ func (s *Store) queueFailures(batch *pgx.Batch, commit revisions.Commit) error {
 	notes := make([]*string, n)
 	for i, failure := range commit.Failures {
 		entries[i], documents[i] = int32(failure.Entry), failure.Document //nolint:gosec // bounded by the documents of a body
-		rules[i], versions[i] = orNull(failure.Rule.Schema), orNull(failure.Rule.Context)
+		rules[i], versions[i] = postgres.OrNull(failure.Rule.Schema), postgres.OrNull(failure.Rule.Context)
 		if len(failure.Notes) > 0 {
 			text, err := json.Marshal(failure.Notes)
 			if err != nil {

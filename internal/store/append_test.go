@@ -18,6 +18,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
+	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -62,7 +63,7 @@ func changing(s revisions.Store) *changes.Service {
 }
 
 func defaults() store.Options {
-	return store.Options{CacheSize: 1 << 20, Deadlines: store.DefaultDeadlines()}
+	return store.Options{CacheSize: 1 << 20, Deadlines: postgres.DefaultDeadlines()}
 }
 
 const widgetSchema = "---\nschema: deckhand/DataSchema/v1\n" +
@@ -239,7 +240,7 @@ func TestStore_Append_audit(t *testing.T) {
 func TestStore_Append_halfway(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	s := openStore(t, separated(url)+"pool_max_conns=1", defaults())
+	s := openStore(t, storetest.Separated(url)+"pool_max_conns=1", defaults())
 	service := changing(s)
 	conn := storetest.Connect(t, url)
 	if _, err := conn.Exec(t.Context(), "ALTER TABLE revisions ADD CONSTRAINT refusing CHECK (message <> 'refused')"); err != nil {
@@ -264,25 +265,17 @@ func TestStore_Append_halfway(t *testing.T) {
 	}
 }
 
-// separated returns a connection string that a parameter can be appended to.
-func separated(url string) string {
-	if strings.Contains(url, "?") {
-		return url + "&"
-	}
-	return url + "?"
-}
-
 // A change that is given up while it is committed is not cancelled: with a synchronous standby missing, that would show
 // it to others before the standby has it.
 func TestStore_Append_givenUp(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	conn := storetest.Connect(t, url)
-	execute(t, conn, `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+	storetest.Execute(t, conn, `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
 		$$ BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END $$`)
-	execute(t, conn, `CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON revisions DEFERRABLE INITIALLY DEFERRED
+	storetest.Execute(t, conn, `CREATE CONSTRAINT TRIGGER wait AFTER INSERT ON revisions DEFERRABLE INITIALLY DEFERRED
 		FOR EACH ROW EXECUTE FUNCTION wait()`)
-	execute(t, conn, "SELECT pg_advisory_lock(1)")
+	storetest.Execute(t, conn, "SELECT pg_advisory_lock(1)")
 	s := openStore(t, url, defaults())
 	ctx, giveUp := context.WithCancel(t.Context())
 	defer giveUp()
@@ -297,7 +290,7 @@ func TestStore_Append_givenUp(t *testing.T) {
 	giveUp()
 	group.Wait()
 	s.Close() // a request to cancel would have been sent by now
-	execute(t, conn, "SELECT pg_advisory_unlock(1)")
+	storetest.Execute(t, conn, "SELECT pg_advisory_unlock(1)")
 	await(t, conn, "SELECT FROM revisions")
 }
 

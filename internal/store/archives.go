@@ -7,6 +7,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 )
 
 const (
@@ -40,7 +41,7 @@ func (a *appending) queueArchives(batch *pgx.Batch) {
 
 // Archive implements queries.Store.
 func (s *Store) Archive(ctx context.Context, content document.Digest) ([]byte, error) {
-	found, err := collect(ctx, s, pgx.RowTo[[]byte], archiveOf, s.site, content[:])
+	found, err := postgres.Collect(ctx, s.db, pgx.RowTo[[]byte], archiveOf, s.site, content[:])
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 )
 
 const (
@@ -24,18 +25,18 @@ const (
 
 // Record implements queries.Audit.
 func (s *Store) Record(ctx context.Context, event revisions.AuditEvent) error {
-	_, err := s.recorder.do(ctx, event, 0, s.record)
+	_, err := s.recorder.Do(ctx, event, 0, s.record)
 	return err
 }
 
 func (s *Store) record(ctx context.Context, events []revisions.AuditEvent) ([]struct{}, error) {
-	err := s.within(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		return s.attempt(ctx, func(ctx context.Context) error {
+	err := s.db.Within(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
+		return s.db.Attempt(ctx, func(ctx context.Context) error {
 			batch := &pgx.Batch{}
 			for _, event := range events {
 				s.queueAudit(batch, event)
 			}
-			return s.pool.SendBatch(ctx, batch).Close() // one transaction
+			return s.db.Pool.SendBatch(ctx, batch).Close() // one transaction
 		})
 	})
 	return make([]struct{}, len(events)), err
@@ -63,7 +64,7 @@ func (s *Store) AuditEvents(ctx context.Context, q queries.AuditQuery) (
 	events []revisions.AuditEvent, more bool, err error,
 ) {
 	sql, args := s.auditOf(q)
-	if events, err = collect(ctx, s, scanAudit, sql, args...); err != nil {
+	if events, err = postgres.Collect(ctx, s.db, scanAudit, sql, args...); err != nil {
 		return nil, false, err
 	}
 	if more = len(events) > q.Limit; more {

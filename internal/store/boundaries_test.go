@@ -17,6 +17,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
+	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 )
 
@@ -166,7 +167,7 @@ func TestStore_Events_large(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	s := open(t, url)
-	kept, err := store.Open(t.Context(), url, store.Options{Deadlines: store.DefaultDeadlines()})
+	kept, err := store.Open(t.Context(), url, store.Options{Deadlines: postgres.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/queries"
+	"purser/internal/store/postgres"
 )
 
 // The buckets of a page with the revisions that changed them last, and how many live documents they have.
@@ -29,7 +30,7 @@ func (s *Store) Buckets(ctx context.Context, page queries.Page, cleartext bool) 
 	if cleartext {
 		sql = cleartextBuckets
 	}
-	return collect(ctx, s, func(row pgx.CollectableRow) (b queries.Bucket, err error) {
+	return postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (b queries.Bucket, err error) {
 		var at *time.Time
 		err = row.Scan(&b.Name, &b.Last.Revision, &at, &b.Last.User, &b.Last.Message, &b.Documents)
 		b.Last.At = orZero(at)

@@ -10,6 +10,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 	"purser/internal/validations"
 )
 
@@ -41,12 +42,12 @@ func (s *Store) Checked(ctx context.Context, pairs []revisions.Pair) (
 	if len(pairs) == 0 {
 		return outcomes, nil
 	}
-	_, err := s.snapshot(ctx, func(q *questions) { queueChecked(q, s.site, pairs, outcomes) })
+	_, err := s.db.Snapshot(ctx, func(q *postgres.Questions) { queueChecked(q, s.site, pairs, outcomes) })
 	return outcomes, err
 }
 
 // queueChecked reads the outcomes of checks: those that are recorded with their content, and all others.
-func queueChecked(q *questions, site string, pairs []revisions.Pair,
+func queueChecked(q *postgres.Questions, site string, pairs []revisions.Pair,
 	outcomes map[validations.Pair][]validations.Finding,
 ) {
 	contents, names := make([]document.Digest, len(pairs)), make([]validations.Pair, len(pairs))
@@ -54,8 +55,8 @@ func queueChecked(q *questions, site string, pairs []revisions.Pair,
 		contents[i], names[i] = pair.Content, pair.Name()
 	}
 	scan := func(rows pgx.Rows) error { return scanChecks(rows, outcomes) }
-	q.ask(scan, checksByContent, site, byteas(contents), byteas(names))
-	q.ask(scan, checksByPair, site, byteas(names))
+	q.Ask(scan, checksByContent, site, byteas(contents), byteas(names))
+	q.Ask(scan, checksByPair, site, byteas(names))
 }
 
 func scanChecks(rows pgx.Rows, outcomes map[validations.Pair][]validations.Finding) error {
@@ -81,7 +82,7 @@ func (s *Store) Failures(ctx context.Context, of revisions.Revision, query queri
 }
 
 func scanFailure(row pgx.CollectableRow) (f revisions.Failure, err error) {
-	err = row.Scan(&f.Entry, &f.Document, digestField{&f.Rule.Schema}, digestField{&f.Rule.Context})
+	err = row.Scan(&f.Entry, &f.Document, postgres.IntoDigest(&f.Rule.Schema), postgres.IntoDigest(&f.Rule.Context))
 	return f, err //nolint:wrapcheck // explained by the callers
 }
 
@@ -92,7 +93,7 @@ func (s *Store) FailedEntries(ctx context.Context, of revisions.Revision, query 
 	return collectOf(ctx, s, of, func(row pgx.CollectableRow) (f revisions.FailedEntry, err error) {
 		var notes []byte
 		f.About, err = s.scanDocument(prefixed{
-			row, []any{&f.Entry, digestField{&f.Rule.Schema}, digestField{&f.Rule.Context}, &notes},
+			row, []any{&f.Entry, postgres.IntoDigest(&f.Rule.Schema), postgres.IntoDigest(&f.Rule.Context), &notes},
 		})
 		if err != nil {
 			return f, err

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 )
 
 const (
@@ -42,20 +43,20 @@ const (
 
 // Compare implements queries.Store.
 func (s *Store) Compare(ctx context.Context, before, after int64) (c revisions.Comparison, err error) {
-	_, err = s.snapshot(ctx, func(q *questions) {
+	_, err = s.db.Snapshot(ctx, func(q *postgres.Questions) {
 		c = revisions.Comparison{Target: after}
-		q.askRow(headFields(&c.Head), readHead, s.site)
+		q.AskRow(headFields(&c.Head), readHead, s.site)
 		askStamps(q, s.site, &c, before, after)
-		q.ask(into(&c.Before, pgx.RowTo[string]), occupiedBuckets, s.site, before)
-		q.ask(into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, after)
+		q.Ask(postgres.Into(&c.Before, pgx.RowTo[string]), occupiedBuckets, s.site, before)
+		q.Ask(postgres.Into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, after)
 		older, newer := min(before, after), max(before, after)
 		fromOlder, fromNewer := nodesBetween(older, newer)
 		gone, come := &c.Gone, &c.Come
 		if before > after {
 			gone, come = come, gone
 		}
-		q.ask(into(gone, s.scanDocument), onlyOlder, s.site, older, newer, fromOlder)
-		q.ask(into(come, s.scanDocument), onlyNewer, s.site, older, newer, fromNewer)
+		q.Ask(postgres.Into(gone, s.scanDocument), onlyOlder, s.site, older, newer, fromOlder)
+		q.Ask(postgres.Into(come, s.scanDocument), onlyNewer, s.site, older, newer, fromNewer)
 	})
 	return c, err
 }
@@ -78,20 +79,20 @@ const (
 )
 
 // queueRollback reads the difference of the newest revision from a target.
-func (s *Store) queueRollback(q *questions, c *revisions.Comparison, target int64) {
+func (s *Store) queueRollback(q *postgres.Questions, c *revisions.Comparison, target int64) {
 	c.Target = target
 	before, after := ancestors(target)
 	askStamps(q, s.site, c, target)
-	q.ask(into(&c.Before, pgx.RowTo[string]), newestOccupied, s.site)
-	q.ask(into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, target)
-	q.ask(into(&c.Come, s.scanDocument), onlyTarget, s.site, target, slices.Concat(before, after))
-	q.ask(into(&c.Gone, s.scanDocument), onlyNewest, s.site, target)
+	q.Ask(postgres.Into(&c.Before, pgx.RowTo[string]), newestOccupied, s.site)
+	q.Ask(postgres.Into(&c.After, pgx.RowTo[string]), occupiedBuckets, s.site, target)
+	q.Ask(postgres.Into(&c.Come, s.scanDocument), onlyTarget, s.site, target, slices.Concat(before, after))
+	q.Ask(postgres.Into(&c.Gone, s.scanDocument), onlyNewest, s.site, target)
 }
 
 // askStamps asks for the stamps of the revisions that are compared.
-func askStamps(q *questions, site string, c *revisions.Comparison, numbers ...int64) {
+func askStamps(q *postgres.Questions, site string, c *revisions.Comparison, numbers ...int64) {
 	c.Stamps = map[int64]revisions.Stamp{}
-	q.ask(func(rows pgx.Rows) error {
+	q.Ask(func(rows pgx.Rows) error {
 		var number int64
 		var stamp *revisions.Stamp
 		_, err := pgx.ForEachRow(rows, []any{&number, &stamp}, func() error {

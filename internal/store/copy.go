@@ -42,7 +42,7 @@ var (
 const addSealed = `UPDATE contents SET sealed = $3 WHERE site = $1 AND digest = $2 AND sealed IS NULL`
 
 // Pack implements revisions.Store.
-func (s *Store) Pack(data []byte) []byte { return s.body.pack(data) }
+func (s *Store) Pack(data []byte) []byte { return s.body.Pack(data) }
 
 // addContents adds the contents that are new, each with the check that it passed, and returns the checks that are
 // recorded by that.

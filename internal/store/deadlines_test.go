@@ -11,33 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
+	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
-
-// lock keeps tables locked by another connection until release is called or the test ends.
-func lock(t *testing.T, url, mode string, tables ...string) (release func()) {
-	t.Helper()
-	tx, err := storetest.Connect(t, url).Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Exec(t.Context(), "LOCK TABLE "+strings.Join(tables, ", ")+" IN "+mode+" MODE"); err != nil {
-		t.Fatal(err)
-	}
-	return func() {
-		if err := tx.Rollback(context.Background()); err != nil && !errors.Is(err, pgx.ErrTxClosed) {
-			t.Error(err)
-		}
-	}
-}
 
 // calls are all methods of a Store that ask the database.
 func calls(s *store.Store) map[string]func(ctx context.Context) error {
@@ -98,16 +80,16 @@ func allTables() []string {
 }
 
 // brief are deadlines that end while the tables are locked.
-func brief() store.Deadlines {
+func brief() postgres.Deadlines {
 	const short = 50 * time.Millisecond
-	return store.Deadlines{Ready: short, Read: short, Write: short, Append: short, Sweep: short}
+	return postgres.Deadlines{Ready: short, Read: short, Write: short, Append: short, Sweep: short}
 }
 
 // A call ends at its deadline with a fault that says when to try again, and ends before with its caller.
 func TestStore_deadlines(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
-	release := lock(t, url, "ACCESS EXCLUSIVE", allTables()...)
+	release := storetest.Lock(t, url, "ACCESS EXCLUSIVE", allTables()...)
 	hurried, patient := openStore(t, url, store.Options{Deadlines: brief()}), openStore(t, url, defaults())
 	t.Cleanup(release) // before the stores are closed
 	for name, call := range calls(hurried) {
@@ -183,17 +165,6 @@ func TestStore_silentHost(t *testing.T) {
 	t.Errorf("it never gets ready: %v", err)
 }
 
-// waiting waits until a number of connections wait for a lock.
-func waiting(t *testing.T, conn *pgx.Conn, want int) {
-	t.Helper()
-	const blocked = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-	for n := 0; n < want; {
-		if err := conn.QueryRow(t.Context(), blocked).Scan(&n); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // While all the connections that calls share wait for something, audit events, verdicts and readiness find one.
 func TestStore_reserved(t *testing.T) {
 	t.Parallel()
@@ -227,15 +198,15 @@ func TestStore_reserved(t *testing.T) {
 			t.Parallel()
 			url := storetest.URL(t)
 			put(t, open(t, url), "a", widget("w", 1))
-			s := openStore(t, separated(url)+"pool_max_conns=6", defaults())
-			release := lock(t, url, c.mode, c.table)
+			s := openStore(t, storetest.Separated(url)+"pool_max_conns=6", defaults())
+			release := storetest.Lock(t, url, c.mode, c.table)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var group sync.WaitGroup
 			for range 3 * connections {
 				group.Go(func() { _ = c.call(ctx, s) })
 			}
-			waiting(t, storetest.Connect(t, url), c.shared)
+			storetest.Waiting(t, storetest.Connect(t, url), c.shared)
 			limited, end := context.WithTimeout(t.Context(), time.Minute)
 			defer end()
 			if err := s.Ping(limited); err != nil {

@@ -19,6 +19,7 @@ import (
 	"purser/internal/events"
 	"purser/internal/fault"
 	"purser/internal/queries"
+	"purser/internal/store/postgres"
 	"purser/internal/webhooks"
 )
 
@@ -55,7 +56,7 @@ const (
 
 // queueOf returns what adds deliveries to the queue, and works at none.
 func (s *Store) queueOf() (*river.Client[pgx.Tx], error) {
-	queue, err := river.NewClient(riverpgxv5.New(s.pool), &river.Config{Logger: slog.New(slog.DiscardHandler)})
+	queue, err := river.NewClient(riverpgxv5.New(s.db.Pool), &river.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return nil, fmt.Errorf("open the queue of webhooks: %w", err)
 	}
@@ -96,8 +97,8 @@ func (n *numbering) deliver(ctx context.Context, all []events.Event) error {
 
 // Enqueue implements webhooks.Store.
 func (s *Store) Enqueue(ctx context.Context, webhook int64, event events.Event) (d webhooks.Delivery, err error) {
-	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+	err = s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, s.db.Pool, func(tx pgx.Tx) error {
 			job, err := jobOf(webhook, event, fmt.Sprintf("%d-ping-%d", webhook, event.At.UnixNano()))
 			if err != nil {
 				return err
@@ -128,8 +129,8 @@ func (s *Store) delivery(ctx context.Context, tx pgx.Tx, webhook, id int64) (web
 
 // Retry implements webhooks.Store.
 func (s *Store) Retry(ctx context.Context, webhook, id int64) (d webhooks.Delivery, err error) {
-	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+	err = s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, s.db.Pool, func(tx pgx.Tx) error {
 			if _, err := s.delivery(ctx, tx, webhook, id); err != nil {
 				return err
 			}
@@ -147,7 +148,7 @@ func (s *Store) Retry(ctx context.Context, webhook, id int64) (d webhooks.Delive
 func (s *Store) Deliveries(ctx context.Context, webhook int64, page queries.Page) (
 	found []webhooks.Delivery, more bool, err error,
 ) {
-	found, err = collect(ctx, s, scanDelivery, selectDeliveries, webhook, page.Offset, page.Limit+1)
+	found, err = postgres.Collect(ctx, s.db, scanDelivery, selectDeliveries, webhook, page.Offset, page.Limit+1)
 	if more = len(found) > page.Limit; more {
 		found = found[:page.Limit]
 	}
@@ -250,7 +251,7 @@ const (
 func (s *Store) Deliver(ctx context.Context, attempt Attempt, log *slog.Logger) error {
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &deliverer{attempt: attempt, calling: map[int64]int{}})
-	queue, err := river.NewClient(riverpgxv5.New(s.pool), &river.Config{
+	queue, err := river.NewClient(riverpgxv5.New(s.db.Pool), &river.Config{
 		Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: maxCalls}}, Workers: workers,
 		PollOnly: true, FetchPollInterval: fetchEvery, JobTimeout: attemptLimit, RescueStuckJobsAfter: rescueAfter,
 		CompletedJobRetentionPeriod: keptJobs, CancelledJobRetentionPeriod: keptJobs, DiscardedJobRetentionPeriod: keptJobs,

@@ -12,6 +12,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 )
 
 // What is read of a document version, with and without its content.
@@ -29,7 +30,7 @@ const fallbackPolicy = withContent + `WHERE d.site = $1 AND d.schema LIKE 'deckh
 // Documents implements queries.Store.
 func (s *Store) Documents(ctx context.Context, revision int64, selection queries.Selection) (queries.Selected, error) {
 	if kept, _ := s.live.Get(struct{}{}); selection.Shared && selection.IsWhole() && kept.revision == revision {
-		same, err := collect(ctx, s, pgx.RowTo[int64], sameRevision, s.site, revision, kept.stamp)
+		same, err := postgres.Collect(ctx, s.db, pgx.RowTo[int64], sameRevision, s.site, revision, kept.stamp)
 		if err != nil || len(same) > 0 {
 			selected := selection.Of(kept.documents)
 			selected.Revision, selected.Stamp = revision, kept.stamp
@@ -49,7 +50,7 @@ func (s *Store) selected(ctx context.Context, revision int64, selection queries.
 	}
 	var stamp *revisions.Stamp
 	query := s.ofRevision(revision, selection)
-	rows, err := collect(ctx, s, func(row pgx.CollectableRow) (f found, err error) {
+	rows, err := postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (f found, err error) {
 		var stored, sealed int
 		var head []byte
 		beside := []any{&stamp, &stored, &head, &sealed}
@@ -64,7 +65,7 @@ func (s *Store) selected(ctx context.Context, revision int64, selection queries.
 				f.outline.ID = f.doc.ID
 			}
 		}
-		f.outline.Size = unpackedSize(head, stored) + sealed
+		f.outline.Size = postgres.UnpackedSize(head, stored) + sealed
 		return f, err
 	}, query.sql.String(), query.args...)
 	switch {
@@ -109,7 +110,7 @@ func (s *Store) Ranks(ctx context.Context, revision int64, selection queries.Sel
 	var stamp *revisions.Stamp
 	ranks := map[int64]int{}
 	query := s.ranksOfRevision(revision, selection)
-	_, err := collect(ctx, s, func(row pgx.CollectableRow) (none struct{}, err error) {
+	_, err := postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (none struct{}, err error) {
 		var id *int64
 		var rank int
 		if err = row.Scan(&stamp, &id, &rank); id != nil {
@@ -134,7 +135,7 @@ const versionsByID = `SELECT ` + documentColumns + `, c.body AS packed, c.sealed
 func (s *Store) Versions(ctx context.Context, of queries.Selected, ids []int64, do func(*revisions.Stored) error) (
 	found int, err error,
 ) {
-	packed, held, err := gather(ctx, s, scanPacked, versionsByID, s.site, ids, of.Revision, of.Stamp)
+	packed, held, err := postgres.Gather(ctx, s.db, scanPacked, versionsByID, s.site, ids, of.Revision, of.Stamp)
 	if err != nil {
 		return 0, err
 	}
@@ -152,7 +153,7 @@ func (s *Store) Versions(ctx context.Context, of queries.Selected, ids []int64, 
 
 // FallbackPolicy implements queries.Store.
 func (s *Store) FallbackPolicy(ctx context.Context, revision int64) (*revisions.Stored, error) {
-	found, err := collect(ctx, s, s.scanDocument, fallbackPolicy, s.site, revision)
+	found, err := postgres.Collect(ctx, s.db, s.scanDocument, fallbackPolicy, s.site, revision)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -190,7 +191,7 @@ func scanPacked(row pgx.CollectableRow) (*revisions.Stored, error) {
 
 // unpack decompresses the content of a document that is not shared yet.
 func (s *Store) unpack(doc *revisions.Stored) (err error) {
-	if doc.Data, err = s.body.unpack(doc.Data); err != nil {
+	if doc.Data, err = s.body.Unpack(doc.Data); err != nil {
 		return fmt.Errorf("read %s: %w", doc.Identity, err)
 	}
 	return nil
@@ -203,21 +204,21 @@ func (s *Store) Contents(ctx context.Context, digests []document.Digest) (map[do
 	if len(digests) == 0 {
 		return map[document.Digest][]byte{}, nil
 	}
-	return s.contents(ctx, func(ctx context.Context, do func(context.Context, *reading) error) error {
-		_, err := s.read(ctx, do)
+	return s.contents(ctx, func(ctx context.Context, do func(context.Context, *postgres.Reading) error) error {
+		_, err := s.db.Read(ctx, do)
 		return err
 	}, digests)
 }
 
 // contents returns the texts of contents, read in the given way.
 func (s *Store) contents(ctx context.Context,
-	read func(ctx context.Context, do func(context.Context, *reading) error) error, digests []document.Digest,
+	read func(ctx context.Context, do func(context.Context, *postgres.Reading) error) error, digests []document.Digest,
 ) (map[document.Digest][]byte, error) {
 	var found []content
-	err := read(ctx, func(ctx context.Context, r *reading) error {
-		rows, err := s.pool.Query(ctx, contentsByDigest, s.site, byteas(digests))
+	err := read(ctx, func(ctx context.Context, r *postgres.Reading) error {
+		rows, err := s.db.Pool.Query(ctx, contentsByDigest, s.site, byteas(digests))
 		if err == nil {
-			found, err = pgx.CollectRows(r.rows(rows), s.scanContent)
+			found, err = pgx.CollectRows(r.Rows(rows), s.scanContent)
 		}
 		return err //nolint:wrapcheck // explained by the caller
 	})
@@ -230,10 +231,10 @@ func (s *Store) contents(ctx context.Context,
 
 func (s *Store) scanContent(row pgx.CollectableRow) (c content, err error) {
 	var body []byte
-	if err := row.Scan(digestField{&c.digest}, &body); err != nil {
+	if err := row.Scan(postgres.IntoDigest(&c.digest), &body); err != nil {
 		return c, fmt.Errorf("read a content: %w", err)
 	}
-	c.text, err = s.body.unpack(body)
+	c.text, err = s.body.Unpack(body)
 	return c, err
 }
 
@@ -250,4 +251,20 @@ func byteas[D ~[32]byte](digests []D) [][]byte {
 		list[i] = digests[i][:]
 	}
 	return list
+}
+
+// collectOf is collect about a revision that was found before, whose number and site are the first arguments of the
+// query. Fault: NotFound if the revision is deleted by now, or another one with its number.
+func collectOf[T any](ctx context.Context, s *Store, of revisions.Revision, scan pgx.RowToFunc[T], sql string,
+	args ...any,
+) (items []T, err error) {
+	var found []int64
+	_, err = s.db.Snapshot(ctx, func(q *postgres.Questions) {
+		q.Ask(postgres.Into(&found, pgx.RowTo[int64]), sameRevision, s.site, of.ID, of.Stamp)
+		q.Ask(postgres.Into(&items, scan), sql, append([]any{s.site, of.ID}, args...)...)
+	})
+	if err == nil && len(found) == 0 {
+		return nil, revisions.UnknownRevision(strconv.FormatInt(of.ID, 10))
+	}
+	return items, err
 }

@@ -25,7 +25,7 @@ func (s *Store) AddResults(ctx context.Context, about []revisions.About, results
 
 // Setting returns a setting of the sessions of a store.
 func (s *Store) Setting(ctx context.Context, name string) (value string, err error) {
-	err = s.pool.QueryRow(ctx, "SELECT current_setting($1)", name).Scan(&value)
+	err = s.db.Pool.QueryRow(ctx, "SELECT current_setting($1)", name).Scan(&value)
 	return value, err
 }
 

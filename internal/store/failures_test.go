@@ -12,6 +12,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
+	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -67,7 +68,7 @@ func TestStore_readOnly(t *testing.T) {
 	t.Parallel()
 	at := storetest.URL(t)
 	put(t, open(t, at), "a", widget("w", 1))
-	s := openStore(t, separated(at)+"default_transaction_read_only=on", defaults())
+	s := openStore(t, storetest.Separated(at)+"default_transaction_read_only=on", defaults())
 	wantUnavailable(t, s.Ping(t.Context()))
 	_, _, err := s.AddResult(t.Context(), revisions.About{Revision: 1}, result())
 	wantUnavailable(t, err)
@@ -98,7 +99,7 @@ func TestStore_fewConnections(t *testing.T) {
 			}
 		}
 	})
-	s := openStore(t, separated(at)+"user="+role+"&password=x", defaults())
+	s := openStore(t, storetest.Separated(at)+"user="+role+"&password=x", defaults())
 	var group sync.WaitGroup
 	for i := range 30 {
 		group.Go(func() {
@@ -124,9 +125,9 @@ func TestStore_silence(t *testing.T) {
 	t.Parallel()
 	database := storetest.URL(t)
 	put(t, open(t, database), "a", widget("w", 1))
-	network, through := startProxy(t, database)
+	network, through := storetest.StartProxy(t, database)
 	through = strings.Replace(through, "pool_max_conns=1", "pool_max_conns=8", 1)
-	deadlines := store.DefaultDeadlines()
+	deadlines := postgres.DefaultDeadlines()
 	deadlines.Ready = 200 * time.Millisecond // of the one call that is not answered
 	s := openStore(t, through, store.Options{Deadlines: deadlines})
 	var warm sync.WaitGroup
@@ -134,7 +135,7 @@ func TestStore_silence(t *testing.T) {
 		warm.Go(func() { _, _ = s.Snapshot(t.Context(), revisions.Need{Documents: true}) })
 	}
 	warm.Wait()
-	network.swallow()
+	network.Swallow()
 	wantUnavailable(t, s.Ping(t.Context()))
 	for range 8 { // as many as there were connections
 		if _, err := s.Around(t.Context(), 1); err != nil {
@@ -149,7 +150,7 @@ func TestOpen_settings(t *testing.T) {
 	database := storetest.URL(t)
 	for name, c := range map[string]struct{ url, timeout, idle string }{
 		"by default": {database, "15s", "5s"},
-		"as given":   {separated(database) + "statement_timeout=7s", "7s", "5s"},
+		"as given":   {storetest.Separated(database) + "statement_timeout=7s", "7s", "5s"},
 	} {
 		s := openStore(t, c.url, defaults())
 		for setting, want := range map[string]string{

@@ -11,6 +11,7 @@ import (
 	"purser/internal/events"
 	"purser/internal/feed"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 	"purser/internal/validations"
 	"purser/internal/webhooks"
 )
@@ -82,8 +83,8 @@ const (
 
 // Position implements feed.Store.
 func (s *Store) Position(ctx context.Context) (newest int64, behind bool, err error) {
-	err = s.readFirst(ctx, func(ctx context.Context, _ *reading) error {
-		return s.pool.QueryRow(ctx, feedPosition, s.site).Scan(&newest, &behind)
+	err = s.db.ReadFirst(ctx, func(ctx context.Context, _ *postgres.Reading) error {
+		return s.db.Pool.QueryRow(ctx, feedPosition, s.site).Scan(&newest, &behind)
 	})
 	return newest, behind, err
 }
@@ -105,9 +106,9 @@ type numbering struct {
 func (s *Store) Number(ctx context.Context, derive func(feed.Batch) feed.Derived) (
 	newest int64, more bool, err error,
 ) {
-	err = s.within(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		return s.attempt(ctx, func(ctx context.Context) error {
-			return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+	err = s.db.Within(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
+		return s.db.Attempt(ctx, func(ctx context.Context) error {
+			return pgx.BeginTxFunc(ctx, s.db.Pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
 				n := numbering{Store: s, tx: tx}
 				if err := n.read(ctx); err != nil {
 					return err
@@ -293,9 +294,10 @@ func scanFeedEvent(row pgx.CollectableRow) (e events.Event, err error) {
 
 // Events implements feed.Store.
 func (s *Store) Events(ctx context.Context, query feed.Query) (found feed.Found, err error) {
-	_, err = s.snapshot(ctx, func(q *questions) {
-		q.askRow([]any{&found.Oldest, &found.Newest}, feedBounds, s.site)
-		q.ask(into(&found.Events, scanFeedEvent), selectEvents, s.site, query.After, query.Scan, query.Types, query.Limit,
+	_, err = s.db.Snapshot(ctx, func(q *postgres.Questions) {
+		q.AskRow([]any{&found.Oldest, &found.Newest}, feedBounds, s.site)
+		q.Ask(postgres.Into(&found.Events, scanFeedEvent), selectEvents, s.site, query.After, query.Scan, query.Types,
+			query.Limit,
 			query.Bytes)
 	})
 	return found, err
@@ -304,8 +306,8 @@ func (s *Store) Events(ctx context.Context, query feed.Query) (found feed.Found,
 // DeleteOldEvents implements feed.Store.
 func (s *Store) DeleteOldEvents(ctx context.Context, age time.Duration, keep int) (gone int, err error) {
 	const step = 1000
-	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, forgetEvents, s.site, age, keep, step)
+	err = s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
+		rows, err := s.db.Pool.Query(ctx, forgetEvents, s.site, age, keep, step)
 		if err != nil {
 			return err //nolint:wrapcheck // explained by retry
 		}

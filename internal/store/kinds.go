@@ -8,6 +8,7 @@ import (
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 	"purser/internal/validations"
 )
 
@@ -23,7 +24,7 @@ func (s *Store) Kinds(ctx context.Context, revision int64, cleartext bool) (
 	q.add(") k GROUP BY 1, 2, 3")
 	var stamp *revisions.Stamp
 	documents = map[string]int{}
-	_, err = collect(ctx, s, func(row pgx.CollectableRow) (none struct{}, err error) {
+	_, err = postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (none struct{}, err error) {
 		var schema, name *string
 		var count int
 		switch err = row.Scan(&stamp, &schema, &name, &count); {

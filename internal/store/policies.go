@@ -9,6 +9,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 	"purser/internal/validations"
 )
 
@@ -42,14 +43,14 @@ type policyRow struct {
 
 func scanPolicy(row pgx.CollectableRow) (p policyRow, err error) {
 	id := &p.key.Identity
-	err = row.Scan(&p.Place, &p.Since, &p.Until, &id.Schema, &id.Layer, &id.Name, digestField{&p.key.content})
+	err = row.Scan(&p.Place, &p.Since, &p.Until, &id.Schema, &id.Layer, &id.Name, postgres.IntoDigest(&p.key.content))
 	return p, err //nolint:wrapcheck // explained by the callers
 }
 
 // parsed returns policies. It reads the contents of those that are not cached.
 func (s *Store) parsed(ctx context.Context, rows []policyRow) (policies []revisions.PolicyVersion, err error) {
 	return s.parsedFrom(rows, func(digests []document.Digest) (map[document.Digest][]byte, error) {
-		return s.contents(ctx, s.readFirst, digests)
+		return s.contents(ctx, s.db.ReadFirst, digests)
 	})
 }
 
@@ -80,7 +81,8 @@ func (s *Store) parsedFrom(rows []policyRow,
 		}
 	}
 	if len(texts) < len(slices.Compact(slices.SortedFunc(slices.Values(unknown), compareDigests))) {
-		return nil, unavailable("A policy was deleted while it was being read; nothing was stored, send the request again")
+		return nil,
+			postgres.Unavailable("A policy was deleted while it was being read; nothing was stored, send the request again")
 	}
 	return policies, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"purser/internal/events"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 	"purser/internal/validations"
 )
 
@@ -106,8 +107,8 @@ func (s *Store) AddResult(ctx context.Context, about revisions.About, r validati
 	stamp revisions.Stamp, policies []revisions.PolicyVersion, err error,
 ) {
 	var done posted
-	err = s.within(ctx, s.deadlines.Write, func(ctx context.Context) (err error) {
-		done, err = s.poster.do(ctx, postOf(about, r), len(r.Errors)+len(r.Validator), s.addResults)
+	err = s.db.Within(ctx, s.db.Deadlines.Write, func(ctx context.Context) (err error) {
+		done, err = s.poster.Do(ctx, postOf(about, r), len(r.Errors)+len(r.Validator), s.addResults)
 		if err == nil {
 			err = done.rejected
 		}
@@ -125,7 +126,7 @@ func (s *Store) AddResult(ctx context.Context, about revisions.About, r validati
 // addResults adds a group of posts. If the database refuses the values of one, each is added on its own.
 func (s *Store) addResults(ctx context.Context, posts []post) ([]posted, error) {
 	done, err := s.addTogether(ctx, posts)
-	if len(posts) == 1 || !refusesValues(err) {
+	if len(posts) == 1 || !postgres.RefusesValues(err) {
 		return done, err
 	}
 	done = make([]posted, len(posts))
@@ -148,7 +149,7 @@ func (s *Store) addTogether(ctx context.Context, posts []post) (done []posted, e
 		return nil, fmt.Errorf("write the results: %w", err)
 	}
 	var inForce []policyRow
-	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
+	err = s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
 		done = make([]posted, len(posts))
 		batch := &pgx.Batch{}
 		batch.Queue(policiesOf, s.site, numbers).Query(func(rows pgx.Rows) (err error) {
@@ -164,7 +165,7 @@ func (s *Store) addTogether(ctx context.Context, posts []post) (done []posted, e
 			})
 			return err //nolint:wrapcheck // explained by retry
 		})
-		return s.pool.SendBatch(ctx, batch).Close()
+		return s.db.Pool.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/events"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 )
 
 // A prune first deletes the revisions, all in one transaction that holds the site's counters only at its end: from then
@@ -72,14 +73,14 @@ func (s *Store) wouldPrune(ctx context.Context, keep int, options revisions.Opti
 	var head revisions.Head
 	var ofDocuments, ofContents int64 // bytes
 	var secrets []secretDocuments
-	_, err = s.snapshot(ctx, func(q *questions) {
-		q.askRow(headFields(&head), readHead, s.site)
-		q.ask(into(&pruned.Revisions, pgx.RowTo[int64]), prunableRevisions, s.site, keep)
-		q.askRow([]any{&pruned.Remaining}, keptRevisions, s.site)
-		q.askRow([]any{&pruned.Documents, &ofDocuments}, countUnneeded, s.site, keep)
-		q.askRow([]any{&pruned.Contents, &ofContents}, countContents, s.site, keep)
+	_, err = s.db.Snapshot(ctx, func(q *postgres.Questions) {
+		q.AskRow(headFields(&head), readHead, s.site)
+		q.Ask(postgres.Into(&pruned.Revisions, pgx.RowTo[int64]), prunableRevisions, s.site, keep)
+		q.AskRow([]any{&pruned.Remaining}, keptRevisions, s.site)
+		q.AskRow([]any{&pruned.Documents, &ofDocuments}, countUnneeded, s.site, keep)
+		q.AskRow([]any{&pruned.Contents, &ofContents}, countContents, s.site, keep)
 		if options.CleartextOnly {
-			q.ask(into(&secrets, pgx.RowToStructByPos[secretDocuments]), unneededSecrets, s.site, keep)
+			q.Ask(postgres.Into(&secrets, pgx.RowToStructByPos[secretDocuments]), unneededSecrets, s.site, keep)
 		}
 	})
 	if err != nil {
@@ -193,4 +194,15 @@ func collectIn[T any](ctx context.Context, tx pgx.Tx, sql string, args ...any) (
 		return nil, err //nolint:wrapcheck // explained by the caller
 	}
 	return pgx.CollectRows(rows, pgx.RowTo[T]) //nolint:wrapcheck // explained by the caller
+}
+
+// sweeping runs a prune or a purge when no other one runs in this process.
+func (s *Store) sweeping(ctx context.Context, do func(ctx context.Context) error) error {
+	return s.db.Within(ctx, s.db.Deadlines.Sweep, func(ctx context.Context) error {
+		if err := s.sweeps.Acquire(ctx, 1); err != nil {
+			return fmt.Errorf("wait for another prune or purge: %w", err)
+		}
+		defer s.sweeps.Release(1)
+		return do(ctx)
+	})
 }

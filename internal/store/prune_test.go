@@ -489,7 +489,7 @@ func TestStore_Prune_tagged(t *testing.T) {
 		var pruned revisions.Pruned
 		var group sync.WaitGroup
 		group.Go(func() { pruned, err = p.pruning.Prune(context.Background(), 1, revisions.Options{}) })
-		waiting(t, p.watching, 1)
+		storetest.Waiting(t, p.watching, 1)
 		p.put("a", widget("w", 4))
 		end := tx.Rollback
 		if c.commit {
@@ -534,7 +534,7 @@ func TestStore_Prune_connections(t *testing.T) {
 			}
 		})
 	}
-	waiting(t, p.watching, 1)
+	storetest.Waiting(t, p.watching, 1)
 	if _, err := p.pruning.Latest(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -671,7 +671,7 @@ func TestStore_Prune_encryptedMeanwhile(t *testing.T) {
 		var group sync.WaitGroup
 		var refused error
 		group.Go(func() { refused = c.delete(p) })
-		waiting(t, p.watching, 1)
+		storetest.Waiting(t, p.watching, 1)
 		if _, err := tx.Exec(t.Context(), c.meanwhile); err != nil {
 			t.Fatal(err)
 		}

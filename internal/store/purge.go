@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 )
 
 // purge deletes all rows of the site except its counters.
@@ -47,8 +48,8 @@ func (s *Store) Purge(ctx context.Context, options revisions.Options) error {
 }
 
 func (s *Store) purge(ctx context.Context, options revisions.Options) error {
-	return s.retry(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+	return s.db.Retry(ctx, s.db.Deadlines.Sweep, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, s.db.Pool, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, patiently); err != nil {
 				return err //nolint:wrapcheck // explained by the caller
 			}
@@ -69,7 +70,7 @@ func (s *Store) purge(ctx context.Context, options revisions.Options) error {
 			batch.Queue(tellPurge, s.site)
 			return tx.SendBatch(ctx, batch).Close()
 		})
-	}, foreignKeyViolation) // somebody tagged a revision meanwhile
+	}, postgres.ForeignKeyViolation) // somebody tagged a revision meanwhile
 }
 
 // lockToPurge locks the site's counters if the options allow to purge it. For a caller who may not delete encrypted

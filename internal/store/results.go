@@ -8,6 +8,7 @@ import (
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 	"purser/internal/validations"
 )
 
@@ -132,16 +133,16 @@ func (s *Store) Evidence(ctx context.Context, numbers []int64) (queries.Evidence
 func (s *Store) readEvidence(ctx context.Context, numbers []int64) (
 	evidence queries.Evidence, policies []policyRow, err error,
 ) {
-	err = s.snapshotFirst(ctx, func(q *questions) {
+	err = s.db.SnapshotFirst(ctx, func(q *postgres.Questions) {
 		evidence = queries.Evidence{Outcomes: map[int64][]validations.Outcome{}}
-		q.ask(into(&evidence.Revisions, func(row pgx.CollectableRow) (r revisions.Revision, err error) {
+		q.Ask(postgres.Into(&evidence.Revisions, func(row pgx.CollectableRow) (r revisions.Revision, err error) {
 			var tags []string
 			r, err = scanRevision(prefixed{row, []any{&evidence.Now, &tags}})
 			r.Tags = tags
 			return r, err
 		}), revisionsByNumber, s.site, numbers)
-		q.ask(into(&policies, scanPolicy), policiesOf, s.site, numbers)
-		q.ask(func(rows pgx.Rows) error { return scanOutcomes(rows, evidence.Outcomes) }, latestOfRevisions, s.site, numbers)
+		q.Ask(postgres.Into(&policies, scanPolicy), policiesOf, s.site, numbers)
+		q.Ask(func(rows pgx.Rows) error { return scanOutcomes(rows, evidence.Outcomes) }, latestOfRevisions, s.site, numbers)
 	})
 	return evidence, policies, err
 }
@@ -227,7 +228,7 @@ func (s *Store) outcomesFrom(ctx context.Context, name queries.Name, from int64)
 	case name.ByTag:
 		tag = &name.Tag
 	}
-	err = s.readFirst(ctx, func(ctx context.Context, r *reading) error {
+	err = s.db.ReadFirst(ctx, func(ctx context.Context, r *postgres.Reading) error {
 		found = outcomes{}
 		var list []validations.Outcome
 		var o outcomeRow
@@ -235,8 +236,8 @@ func (s *Store) outcomesFrom(ctx context.Context, name queries.Name, from int64)
 		var posted *bool
 		var id int64
 		// The error of a query is that of its rows.
-		rows, _ := s.pool.Query(ctx, latestOfNamed, s.site, number, tag, from, validations.ReservedPrefix)
-		_, err := pgx.ForEachRow(r.rows(rows), []any{
+		rows, _ := s.db.Pool.Query(ctx, latestOfNamed, s.site, number, tag, from, validations.ReservedPrefix)
+		_, err := pgx.ForEachRow(r.Rows(rows), []any{
 			&found.evidence.Now, &found.key.number, &found.key.stamp, &reported, &posted, &id, &o.status, &o.at,
 			&o.message, &o.errors,
 		}, func() error {

@@ -14,6 +14,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
+	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -164,8 +165,8 @@ func TestStore_EvidenceOf_now(t *testing.T) {
 func TestStore_EvidenceOf_roundTrips(t *testing.T) {
 	t.Parallel()
 	direct := storetest.URL(t)
-	p, through := startProxy(t, direct)
-	s := openStore(t, through, store.Options{Deadlines: store.DefaultDeadlines()})
+	p, through := storetest.StartProxy(t, direct)
+	s := openStore(t, through, store.Options{Deadlines: postgres.DefaultDeadlines()})
 	site := open(t, direct)
 	put(t, site, "p", control("deckhand/ValidationPolicy/v1", "p", "{validations: [{name: x-validation}]}"))
 	tag := "t"
@@ -180,7 +181,7 @@ func TestStore_EvidenceOf_roundTrips(t *testing.T) {
 			}
 		}
 		for _, name := range []queries.Name{{}, {Number: 1}, {ByTag: true, Tag: tag}} {
-			trips := p.during(func() {
+			trips := p.During(func() {
 				if _, err := s.EvidenceOf(t.Context(), name); err != nil {
 					t.Fatal(err)
 				}

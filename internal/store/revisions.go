@@ -9,6 +9,7 @@ import (
 
 	"purser/internal/queries"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 )
 
 const (
@@ -35,7 +36,7 @@ const (
 
 // number runs a query for one number.
 func (s *Store) number(ctx context.Context, sql string, args ...any) (int64, error) {
-	found, err := collect(ctx, s, pgx.RowTo[int64], sql, args...)
+	found, err := postgres.Collect(ctx, s.db, pgx.RowTo[int64], sql, args...)
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
@@ -49,7 +50,7 @@ func (s *Store) Latest(ctx context.Context) (int64, error) {
 
 // Around implements revisions.Store and queries.Store.
 func (s *Store) Around(ctx context.Context, revision int64) (revisions.Neighbourhood, error) {
-	found, err := collect(ctx, s, func(row pgx.CollectableRow) (n revisions.Neighbourhood, err error) {
+	found, err := postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (n revisions.Neighbourhood, err error) {
 		var stamp *revisions.Stamp
 		err = row.Scan(append(headFields(&n.Head), &stamp, &n.Previous, &n.Next)...)
 		if n.Exists = stamp != nil; n.Exists {
@@ -66,7 +67,7 @@ func (s *Store) Around(ctx context.Context, revision int64) (revisions.Neighbour
 func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 	var kind string
 	err = row.Scan(&r.ID, &r.CreatedAt, &r.Buckets, &r.Entries, &kind, &r.User, &r.Message, &r.Origin, &r.Failed,
-		digestField{&r.ClientVersions}, &r.Stamp)
+		postgres.IntoDigest(&r.ClientVersions), &r.Stamp)
 	if err != nil {
 		return r, fmt.Errorf("read a revision: %w", err)
 	}
@@ -78,9 +79,9 @@ func scanRevision(row pgx.CollectableRow) (r revisions.Revision, err error) {
 // List implements queries.Store.
 func (s *Store) List(ctx context.Context, query queries.Query) (numbers []int64, purged *revisions.Purge, err error) {
 	q := listed(s.site, query)
-	_, err = s.snapshot(ctx, func(questions *questions) {
-		questions.ask(into(&numbers, pgx.RowTo[int64]), q.sql.String(), q.args...)
-		questions.ask(first(&purged, scanPurge), lastPurge, s.site)
+	_, err = s.db.Snapshot(ctx, func(questions *postgres.Questions) {
+		questions.Ask(postgres.Into(&numbers, pgx.RowTo[int64]), q.sql.String(), q.args...)
+		questions.Ask(postgres.First(&purged, scanPurge), lastPurge, s.site)
 	})
 	return numbers, purged, err
 }

@@ -9,6 +9,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 )
 
 //nolint:gosec // SQL, and no credentials
@@ -24,12 +25,12 @@ const (
 func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Digest, limit int) (
 	[]revisions.SealedContent, error,
 ) {
-	return collect(ctx, s, func(row pgx.CollectableRow) (c revisions.SealedContent, err error) {
+	return postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (c revisions.SealedContent, err error) {
 		var body []byte
-		if err := row.Scan(digestField{&c.Digest}, &body, &c.Sealed); err != nil {
+		if err := row.Scan(postgres.IntoDigest(&c.Digest), &body, &c.Sealed); err != nil {
 			return c, fmt.Errorf("read a secret: %w", err)
 		}
-		if body, err = s.body.unpack(body); err != nil {
+		if body, err = s.body.Unpack(body); err != nil {
 			return c, err
 		}
 		if err := json.Unmarshal(body, &c.Reference); err != nil {
@@ -41,8 +42,8 @@ func (s *Store) Outdated(ctx context.Context, prefix []byte, after document.Dige
 
 // Reseal implements revisions.Store.
 func (s *Store) Reseal(ctx context.Context, content revisions.SealedContent, sealed []byte) error {
-	return s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		_, err := s.pool.Exec(ctx, resealContent, s.site, content.Digest[:], content.Sealed, sealed)
+	return s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
+		_, err := s.db.Pool.Exec(ctx, resealContent, s.site, content.Digest[:], content.Sealed, sealed)
 		return err //nolint:wrapcheck // explained by retry
 	})
 }

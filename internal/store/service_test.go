@@ -22,6 +22,7 @@ import (
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/store"
+	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 	"purser/internal/validations"
 )
@@ -38,7 +39,7 @@ type site struct {
 func open(t *testing.T, url string) site {
 	t.Helper()
 	const cacheSize = 1 << 20
-	kept, err := store.Open(t.Context(), url, store.Options{CacheSize: cacheSize, Deadlines: store.DefaultDeadlines()})
+	kept, err := store.Open(t.Context(), url, store.Options{CacheSize: cacheSize, Deadlines: postgres.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 	"purser/internal/validations"
 )
 
@@ -105,7 +106,7 @@ func headFields(head *revisions.Head) []any {
 // Snapshot implements revisions.Store. Documents of buckets are read only where they have changed since they were kept.
 func (s *Store) Snapshot(ctx context.Context, need revisions.Need) (revisions.Snapshot, error) {
 	var r *snapshotReader
-	held, err := s.snapshot(ctx, func(q *questions) { r = s.queueSnapshot(q, need) })
+	held, err := s.db.Snapshot(ctx, func(q *postgres.Questions) { r = s.queueSnapshot(q, need) })
 	if err != nil {
 		return revisions.Snapshot{}, err
 	}
@@ -128,29 +129,29 @@ type snapshotReader struct {
 	live     liveDocuments // as they were when they were last seen here
 }
 
-func (s *Store) queueSnapshot(q *questions, need revisions.Need) *snapshotReader {
+func (s *Store) queueSnapshot(q *postgres.Questions, need revisions.Need) *snapshotReader {
 	r := &snapshotReader{
 		&revisions.Snapshot{}, s, map[string]revisions.Bucket{}, map[string][]*revisions.Stored{}, nil, liveDocuments{},
 	}
-	q.askRow(append(headFields(&r.Head), &r.Now), headState, s.site)
+	q.AskRow(append(headFields(&r.Head), &r.Now), headState, s.site)
 	r.queueBuckets(q, need.Buckets)
 	r.queueDocuments(q, need)
 	if need.Evidence {
 		r.queueEvidence(q)
 	}
 	if need.Preview {
-		q.ask(into(&r.Occupied, pgx.RowTo[string]), newestOccupied, s.site)
-		q.ask(into(&r.Failing, s.scanDocument), failingDocuments, s.site)
-		q.ask(outcomesInto(&r.Outcomes), newestOutcomes, s.site)
+		q.Ask(postgres.Into(&r.Occupied, pgx.RowTo[string]), newestOccupied, s.site)
+		q.Ask(postgres.Into(&r.Failing, s.scanDocument), failingDocuments, s.site)
+		q.Ask(outcomesInto(&r.Outcomes), newestOutcomes, s.site)
 	}
 	if need.Positions {
-		q.ask(into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), livePositions, s.site)
+		q.Ask(postgres.Into(&r.Positions, pgx.RowToStructByPos[revisions.Position]), livePositions, s.site)
 	}
 	if need.Target != nil {
 		r.Comparison = &revisions.Comparison{}
-		q.ask(into(&r.Noted, s.scanDocument), liveNoted, s.site)
+		q.Ask(postgres.Into(&r.Noted, s.scanDocument), liveNoted, s.site)
 		s.queueRollback(q, r.Comparison, *need.Target)
-		q.ask(outcomesInto(&r.Carried), carriedOutcomes, s.site, *need.Target, validations.ReservedPrefix)
+		q.Ask(outcomesInto(&r.Carried), carriedOutcomes, s.site, *need.Target, validations.ReservedPrefix)
 	}
 	return r
 }
@@ -167,7 +168,7 @@ func outcomesInto(posted *[]validations.Outcome) func(rows pgx.Rows) error {
 	}
 }
 
-func (r *snapshotReader) queueBuckets(q *questions, names []string) {
+func (r *snapshotReader) queueBuckets(q *postgres.Questions, names []string) {
 	if len(names) == 0 {
 		return
 	}
@@ -177,7 +178,7 @@ func (r *snapshotReader) queueBuckets(q *questions, names []string) {
 			r.known[name], stamps[i] = entry, entry.Stamp
 		}
 	}
-	q.ask(func(rows pgx.Rows) error {
+	q.Ask(func(rows pgx.Rows) error {
 		var bucket revisions.Bucket
 		_, err := pgx.ForEachRow(rows, []any{&bucket.Name, &bucket.Changed, &bucket.Stamp}, func() error {
 			r.Buckets = append(r.Buckets, bucket)
@@ -185,14 +186,14 @@ func (r *snapshotReader) queueBuckets(q *questions, names []string) {
 		})
 		return err //nolint:wrapcheck // explained by snapshot
 	}, bucketStates, r.store.site, names)
-	q.ask(func(rows pgx.Rows) error {
+	q.Ask(func(rows pgx.Rows) error {
 		documents, err := pgx.CollectRows(rows, r.store.scanDocument)
 		r.loaded = revisions.GroupByBucket(documents)
 		return err //nolint:wrapcheck // explained by snapshot
 	}, changedBuckets, r.store.site, names, stamps)
 }
 
-func (r *snapshotReader) queueDocuments(q *questions, need revisions.Need) {
+func (r *snapshotReader) queueDocuments(q *postgres.Questions, need revisions.Need) {
 	site := r.store.site
 	if len(need.Identities) > 0 {
 		schemas, layers, names := make([]string, len(need.Identities)), make([]string, len(need.Identities)),
@@ -200,21 +201,21 @@ func (r *snapshotReader) queueDocuments(q *questions, need revisions.Need) {
 		for i, id := range need.Identities {
 			schemas[i], layers[i], names[i] = id.Schema, id.Layer, id.Name
 		}
-		q.ask(into(&r.Claims, r.store.scanDocument), liveClaims, site, schemas, layers, names)
+		q.Ask(postgres.Into(&r.Claims, r.store.scanDocument), liveClaims, site, schemas, layers, names)
 	}
 	if len(need.Contents) > 0 {
 		r.Contents = map[document.Digest]revisions.Content{}
-		q.ask(func(rows pgx.Rows) error { return scanContents(rows, r.Contents) },
+		q.Ask(func(rows pgx.Rows) error { return scanContents(rows, r.Contents) },
 			knownContents, site, byteas(need.Contents))
 	}
 	switch {
 	case need.Schemas:
-		q.ask(into(&r.Schemas, r.store.scanDocument), liveSchemas, site)
+		q.Ask(postgres.Into(&r.Schemas, r.store.scanDocument), liveSchemas, site)
 	case len(need.Kinds) > 0:
-		q.ask(into(&r.Schemas, r.store.scanDocument), liveRegistered, site, need.Kinds)
+		q.Ask(postgres.Into(&r.Schemas, r.store.scanDocument), liveRegistered, site, need.Kinds)
 	}
 	if len(need.Governed) > 0 {
-		q.ask(into(&r.Governed, r.store.scanDocument), liveOfKinds, site, need.Governed)
+		q.Ask(postgres.Into(&r.Governed, r.store.scanDocument), liveOfKinds, site, need.Governed)
 	}
 	if len(need.Checks) > 0 {
 		r.Checks = map[validations.Pair][]validations.Finding{}
@@ -222,25 +223,25 @@ func (r *snapshotReader) queueDocuments(q *questions, need revisions.Need) {
 	}
 	if need.Documents {
 		r.live, _ = r.store.live.Get(struct{}{})
-		q.ask(into(&r.Documents, r.store.scanDocument), allLive, site, r.live.stamp)
-		q.ask(first(&r.Fallback, r.store.scanDocument), newestFallback, site)
+		q.Ask(postgres.Into(&r.Documents, r.store.scanDocument), allLive, site, r.live.stamp)
+		q.Ask(postgres.First(&r.Fallback, r.store.scanDocument), newestFallback, site)
 	}
 }
 
 // queueEvidence reads the policies, failures and client versions that a change is judged by.
-func (r *snapshotReader) queueEvidence(q *questions) {
+func (r *snapshotReader) queueEvidence(q *postgres.Questions) {
 	site := r.store.site
-	q.ask(first(&r.Newest, scanRevision), newestRevision, site)
-	q.ask(into(&r.policies, scanPolicy), livePolicies, site)
-	q.ask(into(&r.Failures, scanFailure), newestFailures, site)
-	q.ask(into(&r.ClientVersions, r.store.scanDocument), liveVersions, site)
+	q.Ask(postgres.First(&r.Newest, scanRevision), newestRevision, site)
+	q.Ask(postgres.Into(&r.policies, scanPolicy), livePolicies, site)
+	q.Ask(postgres.Into(&r.Failures, scanFailure), newestFailures, site)
+	q.Ask(postgres.Into(&r.ClientVersions, r.store.scanDocument), liveVersions, site)
 }
 
 func scanContents(rows pgx.Rows, contents map[document.Digest]revisions.Content) error {
 	var digest document.Digest
 	var sealed []byte
 	var archived bool
-	_, err := pgx.ForEachRow(rows, []any{digestField{&digest}, &sealed, &archived}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{postgres.IntoDigest(&digest), &sealed, &archived}, func() error {
 		contents[digest] = revisions.Content{Sealed: sealed, Archived: archived}
 		sealed = nil
 		return nil

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"purser/internal/store"
+	"purser/internal/store/migration"
+	"purser/internal/store/postgres"
 	"purser/internal/store/storetest"
 )
 
@@ -17,10 +19,10 @@ func TestOpen_poolParameters(t *testing.T) {
 		separator = "&"
 	}
 	url += separator + "pool_max_conns=3"
-	if err := store.Migrate(t.Context(), url); err != nil {
+	if err := migration.Migrate(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(t.Context(), url, store.Options{Deadlines: store.DefaultDeadlines()})
+	s, err := store.Open(t.Context(), url, store.Options{Deadlines: postgres.DefaultDeadlines()})
 	if err != nil {
 		t.Fatal(err)
 	}

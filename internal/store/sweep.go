@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 	"purser/internal/validations"
 )
 
@@ -97,8 +98,8 @@ const (
 func (s *Store) step(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) (locked int, err error)) error {
 	var locked int
 	began := time.Now()
-	err := s.retry(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+	err := s.db.Retry(ctx, s.db.Deadlines.Sweep, func(ctx context.Context) error {
+		return pgx.BeginFunc(ctx, s.db.Pool, func(tx pgx.Tx) (err error) {
 			if err := s.known(ctx, tx); err != nil {
 				return err
 			}
@@ -108,7 +109,7 @@ func (s *Store) step(ctx context.Context, do func(ctx context.Context, tx pgx.Tx
 			locked, err = do(ctx, tx)
 			return err
 		})
-	}, foreignKeyViolation) // somebody tagged a revision that was about to go
+	}, postgres.ForeignKeyViolation) // somebody tagged a revision that was about to go
 	if err == nil && s.stepped != nil {
 		err = s.stepped(locked)
 	}
@@ -268,7 +269,7 @@ func (s *Store) failedChecks(ctx context.Context, tx pgx.Tx, after, last int64) 
 	}
 	var pair revisions.Pair
 	_, err = pgx.ForEachRow(rows, []any{
-		digestField{&pair.Content}, digestField{&pair.Rule.Schema}, digestField{&pair.Rule.Context},
+		postgres.IntoDigest(&pair.Content), postgres.IntoDigest(&pair.Rule.Schema), postgres.IntoDigest(&pair.Rule.Context),
 	}, func() error {
 		failed = append(failed, pair.Name())
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"purser/internal/events"
 	"purser/internal/revisions"
+	"purser/internal/store/postgres"
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 
 // Tags implements queries.Store.
 func (s *Store) Tags(ctx context.Context, revision int64, names ...string) ([]revisions.Tag, error) {
-	return collect(ctx, s, func(row pgx.CollectableRow) (tag revisions.Tag, err error) {
+	return postgres.Collect(ctx, s.db, func(row pgx.CollectableRow) (tag revisions.Tag, err error) {
 		err = row.Scan(&tag.Name, &tag.Data)
 		return tag, err //nolint:wrapcheck // explained by collect
 	}, tagsOf, s.site, revision, names)
@@ -65,12 +66,12 @@ func (s *Store) writeTags(ctx context.Context, about revisions.About, told event
 	} else {
 		sql += " " + tell
 	}
-	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		tag, err := s.pool.Exec(ctx, sql, args...)
+	err = s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
+		tag, err := s.db.Pool.Exec(ctx, sql, args...)
 		done = tag.RowsAffected() > 0
 		return err //nolint:wrapcheck // explained by retry
 	})
-	if hasCode(err, foreignKeyViolation) { // the revision is deleted meanwhile
+	if postgres.HasCode(err, postgres.ForeignKeyViolation) { // the revision is deleted meanwhile
 		return false, nil
 	}
 	if done {

@@ -30,9 +30,9 @@ const manyDeleted = 1000
 
 // vacuum runs vacuums. The caller must have no open transaction, and bounds the time with ctx.
 func (s *Store) vacuum(ctx context.Context) {
-	_ = s.sharing(ctx, func() error {
+	_ = s.db.Sharing(ctx, func() error {
 		for _, sql := range vacuums {
-			_, _ = s.pool.Exec(ctx, sql)
+			_, _ = s.db.Pool.Exec(ctx, sql)
 		}
 		return nil
 	})
@@ -49,10 +49,10 @@ func outgrows(commit revisions.Commit) bool {
 
 // analyze updates the statistics, which makes the sessions of all servers plan their statements again.
 func (s *Store) analyze(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, s.deadlines.Append)
+	ctx, cancel := context.WithTimeout(ctx, s.db.Deadlines.Append)
 	defer cancel()
-	_ = s.sharing(ctx, func() error {
-		_, err := s.pool.Exec(ctx, `ANALYZE documents, contents, buckets`)
+	_ = s.db.Sharing(ctx, func() error {
+		_, err := s.db.Pool.Exec(ctx, `ANALYZE documents, contents, buckets`)
 		return err //nolint:wrapcheck // is dropped
 	})
 }

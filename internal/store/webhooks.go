@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/fault"
+	"purser/internal/store/postgres"
 	"purser/internal/webhooks"
 )
 
@@ -37,12 +38,12 @@ const (
 
 // Webhooks implements webhooks.Store.
 func (s *Store) Webhooks(ctx context.Context) ([]webhooks.Webhook, error) {
-	return collect(ctx, s, scanWebhook, selectWebhooks, s.site, 0)
+	return postgres.Collect(ctx, s.db, scanWebhook, selectWebhooks, s.site, 0)
 }
 
 // Webhook implements webhooks.Store.
 func (s *Store) Webhook(ctx context.Context, id int64) (webhooks.Webhook, error) {
-	found, err := collect(ctx, s, scanWebhook, selectWebhooks, s.site, max(id, 1))
+	found, err := postgres.Collect(ctx, s.db, scanWebhook, selectWebhooks, s.site, max(id, 1))
 	if err == nil && len(found) == 0 {
 		err = unknownWebhook(id)
 	}
@@ -65,8 +66,8 @@ func scanWebhook(row pgx.CollectableRow) (w webhooks.Webhook, err error) {
 
 // AddWebhook implements webhooks.Store.
 func (s *Store) AddWebhook(ctx context.Context, w webhooks.Webhook, most int) (id int64, err error) {
-	err = s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		err := s.pool.QueryRow(ctx, insertWebhook, s.site, w.URL, words(w.Types), w.Enabled, w.Secret, w.CreatedAt, most).
+	err = s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
+		err := s.db.Pool.QueryRow(ctx, insertWebhook, s.site, w.URL, words(w.Types), w.Enabled, w.Secret, w.CreatedAt, most).
 			Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
@@ -97,8 +98,8 @@ func (s *Store) SetWebhook(ctx context.Context, w webhooks.Webhook) error {
 
 // ResealWebhook implements webhooks.Store.
 func (s *Store) ResealWebhook(ctx context.Context, w webhooks.Webhook, secret, previous []byte) error {
-	return s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		_, err := s.pool.Exec(ctx, resealWebhook, s.site, w.ID, w.Secret, w.Previous, secret, previous)
+	return s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
+		_, err := s.db.Pool.Exec(ctx, resealWebhook, s.site, w.ID, w.Secret, w.Previous, secret, previous)
 		return err //nolint:wrapcheck // explained by retry
 	})
 }
@@ -116,8 +117,8 @@ func (s *Store) Disable(ctx context.Context, id int64, reason string) error {
 // changeWebhook runs a write to one webhook.
 func (s *Store) changeWebhook(ctx context.Context, id int64, sql string, values ...any) error {
 	done := false
-	err := s.retry(ctx, s.deadlines.Write, func(ctx context.Context) error {
-		tag, err := s.pool.Exec(ctx, sql, append([]any{s.site, id}, values...)...)
+	err := s.db.Retry(ctx, s.db.Deadlines.Write, func(ctx context.Context) error {
+		tag, err := s.db.Pool.Exec(ctx, sql, append([]any{s.site, id}, values...)...)
 		done = tag.RowsAffected() > 0
 		return err //nolint:wrapcheck // explained by retry
 	})

@@ -15,7 +15,7 @@ import (
 
 	"purser/internal/document"
 	"purser/internal/revisions"
-	"purser/internal/store"
+	"purser/internal/store/migration"
 	"purser/internal/validations"
 )
 
@@ -59,7 +59,7 @@ func (b *bench) prunes(ctx context.Context) error {
 
 // fillHistory creates revisions that change all documents of a small bucket.
 func fillHistory(ctx context.Context, database string, history int) error {
-	if err := store.Migrate(ctx, database); err != nil {
+	if err := migration.Migrate(ctx, database); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
 	u, err := url.Parse(database)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"purser/internal/store"
 	"purser/internal/store/local"
+	"purser/internal/store/migration"
 )
 
 // Variable is the environment variable that names a server to test with.
@@ -128,7 +128,7 @@ func (s *server) makeTemplate() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := store.Migrate(ctx, withDatabase(s.url, s.template)); err != nil {
+	if err := migration.Migrate(ctx, withDatabase(s.url, s.template)); err != nil {
 		return err
 	}
 	return s.exec("ALTER DATABASE " + s.template + " ALLOW_CONNECTIONS false")

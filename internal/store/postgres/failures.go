@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"context"
@@ -18,12 +18,12 @@ import (
 
 // The Postgres errors that are handled one by one (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 const (
-	uniqueViolation      = "23505"
-	foreignKeyViolation  = "23503"
-	serializationFailure = "40001"
-	deadlockDetected     = "40P01"
-	planChanged          = "0A000" // a table was altered since the statement was prepared
-	readOnlyTransaction  = "25006"
+	UniqueViolation      = "23505"
+	ForeignKeyViolation  = "23503"
+	SerializationFailure = "40001"
+	DeadlockDetected     = "40P01"
+	PlanChanged          = "0A000" // a table was altered since the statement was prepared
+	ReadOnlyTransaction  = "25006"
 	tooManyConnections   = "53300"
 	adminShutdown        = "57P01"
 	crashShutdown        = "57P02"
@@ -37,7 +37,7 @@ const (
 // obstacles are errors of the database or the network, each with an explanation. They pass, or an operator has to see
 // to the database.
 var obstacles = map[string]string{
-	readOnlyTransaction: "The database is read-only: it is a standby, or was made read-only",
+	ReadOnlyTransaction: "The database is read-only: it is a standby, or was made read-only",
 	tooManyConnections:  "The database has no connection left",
 	"53000":             "The database lacks resources",
 	"53100":             "The database has no space left on its disk",
@@ -53,19 +53,21 @@ var obstacles = map[string]string{
 const pooled = "A pooler gives each transaction another session of the database: add " +
 	"default_query_exec_mode=cache_describe to the database's URL"
 
-func unavailable(format string, args ...any) *fault.Fault {
+// Unavailable returns the fault of a database that cannot do something now. The caller may try again after a second.
+func Unavailable(format string, args ...any) *fault.Fault {
 	f := fault.New(fault.Unavailable, "HTTPServiceUnavailable", format, args...)
 	f.RetryAfter = time.Second
 	return f
 }
 
-func hasCode(err error, codes ...string) bool {
+// HasCode reports whether an error of Postgres has one of the codes.
+func HasCode(err error, codes ...string) bool {
 	var pgErr *pgconn.PgError
 	return errors.As(err, &pgErr) && slices.Contains(codes, pgErr.Code)
 }
 
-// refusesValues reports whether an error says that the database takes no such values.
-func refusesValues(err error) bool {
+// RefusesValues reports whether an error says that the database takes no such values.
+func RefusesValues(err error) bool {
 	const dataException = "22" // a class
 	pgErr, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && strings.HasPrefix(pgErr.Code, dataException)
@@ -76,7 +78,7 @@ func isLost(err error) bool {
 	var dial *pgconn.ConnectError
 	var network net.Error
 	switch {
-	case err == nil, errors.Is(err, context.Canceled), hasCode(err, tooManyConnections):
+	case err == nil, errors.Is(err, context.Canceled), HasCode(err, tooManyConnections):
 		return false
 	case errors.As(err, &dial): // whatever kept it from connecting, its own timeout too
 		return true
@@ -85,24 +87,24 @@ func isLost(err error) bool {
 	}
 	return errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, io.EOF) || pgconn.SafeToRetry(err) ||
-		hasCode(err, poolerFailed, adminShutdown, crashShutdown, cannotConnectNow, idleInTransaction, readOnlyTransaction)
+		HasCode(err, poolerFailed, adminShutdown, crashShutdown, cannotConnectNow, idleInTransaction, ReadOnlyTransaction)
 }
 
-// settled makes a fault of an error that is not this server's, after which the caller may try again; other errors stay
+// Settled makes a fault of an error that is not this server's, after which the caller may try again; other errors stay
 // what they are. If the connection broke, or leads to a database that can only be read, those at rest do too, and are
 // replaced: the next ones may lead elsewhere.
-func (s *Store) settled(err error) error {
+func (d *DB) Settled(err error) error {
 	lost := isLost(err)
 	if lost {
-		s.pool.Reset()
+		d.Pool.Reset()
 	}
 	if pgErr, ok := errors.AsType[*pgconn.PgError](err); ok {
 		if what, known := obstacles[pgErr.Code]; known {
-			return unavailable("%s; nothing was stored, send the request again", what).Because(err)
+			return Unavailable("%s; nothing was stored, send the request again", what).Because(err)
 		}
 	}
 	if lost {
-		return unavailable("The database does not answer, and whether anything was stored is not known; look before you " +
+		return Unavailable("The database does not answer, and whether anything was stored is not known; look before you " +
 			"send a change again").Because(err)
 	}
 	return err
@@ -111,57 +113,46 @@ func (s *Store) settled(err error) error {
 // abandon has the connections replaced after a call that got no answer, unless they were a moment ago. Connections that
 // are being made would be replaced too, and behind a host that has vanished making one takes longer than a call may:
 // there would never be any.
-func (s *Store) abandon() {
+func (d *DB) abandon() {
 	const moment = 3 * connectTimeout
-	s.abandoned.Lock()
-	defer s.abandoned.Unlock()
-	if time.Since(s.abandoned.last) >= moment {
-		s.abandoned.last = time.Now()
-		s.pool.Reset()
+	d.abandoned.Lock()
+	defer d.abandoned.Unlock()
+	if time.Since(d.abandoned.last) >= moment {
+		d.abandoned.last = time.Now()
+		d.Pool.Reset()
 	}
 }
 
-// within does work that must end before a deadline. Fault: Unavailable if it does not; then other connections may be as
+// Within does work that must end before a deadline. Fault: Unavailable if it does not; then other connections may be as
 // dead as the one that was used, and are replaced.
-func (s *Store) within(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
+func (d *DB) Within(ctx context.Context, limit time.Duration, do func(ctx context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := do(limited)
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		s.abandon()
-		return unavailable("The database did not answer within %v, and whether anything was stored is not known; look "+
+		d.abandon()
+		return Unavailable("The database did not answer within %v, and whether anything was stored is not known; look "+
 			"before you send a change again", limit).Because(err)
 	}
 	return err
 }
 
-// sharing runs do with one of the connections that all calls share.
-func (s *Store) sharing(ctx context.Context, do func() error) error {
-	if err := s.general.Acquire(ctx, 1); err != nil {
+// Sharing runs do with one of the connections that all calls share.
+func (d *DB) Sharing(ctx context.Context, do func() error) error {
+	if err := d.general.Acquire(ctx, 1); err != nil {
 		return fmt.Errorf("wait for a connection: %w", err)
 	}
-	defer s.general.Release(1)
+	defer d.general.Release(1)
 	return do()
 }
 
-// sweeping runs a prune or a purge when no other one runs in this process.
-func (s *Store) sweeping(ctx context.Context, do func(ctx context.Context) error) error {
-	return s.within(ctx, s.deadlines.Sweep, func(ctx context.Context) error {
-		if err := s.sweeps.Acquire(ctx, 1); err != nil {
-			return fmt.Errorf("wait for another prune or purge: %w", err)
-		}
-		defer s.sweeps.Release(1)
-		return do(ctx)
-	})
-}
-
-// connected does work, again and again while the database accepts no further connection: one of this server's own gets
+// Connected does work, again and again while the database accepts no further connection: one of this server's own gets
 // free, or one of somebody else's.
-func connected(ctx context.Context, do func(ctx context.Context) error) error {
+func Connected(ctx context.Context, do func(ctx context.Context) error) error {
 	const wait = 20 * time.Millisecond
 	for {
 		err := do(ctx)
-		if !hasCode(err, tooManyConnections) {
+		if !HasCode(err, tooManyConnections) {
 			return err
 		}
 		select {
@@ -172,36 +163,36 @@ func connected(ctx context.Context, do func(ctx context.Context) error) error {
 	}
 }
 
-// again runs a read. It retries once if an idle connection turns out to be broken, as all are after a restart of
+// Again runs a read. It retries once if an idle connection turns out to be broken, as all are after a restart of
 // Postgres, or if another transaction interfered.
-func (s *Store) again(ctx context.Context, do func(ctx context.Context) error) error {
-	err := connected(ctx, do)
+func (d *DB) Again(ctx context.Context, do func(ctx context.Context) error) error {
+	err := Connected(ctx, do)
 	switch {
 	case isLost(err):
-		s.pool.Reset()
-		err = connected(ctx, do)
-	case hasCode(err, serializationFailure, deadlockDetected, planChanged):
-		return s.attempt(ctx, do)
+		d.Pool.Reset()
+		err = Connected(ctx, do)
+	case HasCode(err, SerializationFailure, DeadlockDetected, PlanChanged):
+		return d.Attempt(ctx, do)
 	}
-	return s.settled(err)
+	return d.Settled(err)
 }
 
-// retry does a write with one of the connections that all calls share; codes are errors after which it is done again
+// Retry does a write with one of the connections that all calls share; codes are errors after which it is done again
 // besides those of attempt.
-func (s *Store) retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error, codes ...string,
+func (d *DB) Retry(ctx context.Context, limit time.Duration, do func(ctx context.Context) error, codes ...string,
 ) error {
-	return s.within(ctx, limit, func(ctx context.Context) error {
-		return s.sharing(ctx, func() error { return s.attempt(ctx, do, codes...) })
+	return d.Within(ctx, limit, func(ctx context.Context) error {
+		return d.Sharing(ctx, func() error { return d.Attempt(ctx, do, codes...) })
 	})
 }
 
-// attempt does something again if another transaction got in its way, a few times; codes are further errors of that.
-func (s *Store) attempt(ctx context.Context, do func(ctx context.Context) error, codes ...string) error {
+// Attempt does something again if another transaction got in its way, a few times; codes are further errors of that.
+func (d *DB) Attempt(ctx context.Context, do func(ctx context.Context) error, codes ...string) error {
 	const attempts, wait = 6, 4 * time.Millisecond
 	for attempt := range attempts {
-		err := connected(ctx, do)
-		if !hasCode(err, append(codes, serializationFailure, deadlockDetected, planChanged)...) {
-			return s.settled(err)
+		err := Connected(ctx, do)
+		if !HasCode(err, append(codes, SerializationFailure, DeadlockDetected, PlanChanged)...) {
+			return d.Settled(err)
 		}
 		select {
 		case <-time.After(rand.N(wait << attempt)): //nolint:gosec // jitter needs no secrecy
@@ -209,5 +200,5 @@ func (s *Store) attempt(ctx context.Context, do func(ctx context.Context) error,
 			return fmt.Errorf("wait to try again: %w", ctx.Err())
 		}
 	}
-	return unavailable("Other requests kept getting in the way; nothing was stored, send the request again")
+	return Unavailable("Other requests kept getting in the way; nothing was stored, send the request again")
 }

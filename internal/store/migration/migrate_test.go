@@ -1,4 +1,4 @@
-package store_test
+package migration_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"purser/internal/fault"
-	"purser/internal/store"
+	"purser/internal/store/migration"
 	"purser/internal/store/storetest"
 )
 
@@ -42,7 +42,7 @@ func TestMigrate(t *testing.T) {
 		url := storetest.URL(t)
 		conn := storetest.Connect(t, url)
 		before, _ := state(t, conn)
-		if err := store.Migrate(t.Context(), url); err != nil {
+		if err := migration.Migrate(t.Context(), url); err != nil {
 			t.Fatal(err)
 		}
 		after, dirty := state(t, conn)
@@ -57,7 +57,7 @@ func TestMigrate(t *testing.T) {
 		const servers = 4
 		failures := make(chan error, servers)
 		for range servers {
-			go func() { failures <- store.Migrate(t.Context(), url) }()
+			go func() { failures <- migration.Migrate(t.Context(), url) }()
 		}
 		for range servers {
 			if err := <-failures; err != nil {
@@ -85,7 +85,7 @@ func TestMigrate_refused(t *testing.T) {
 			conn := storetest.Connect(t, url)
 			newest, _ := state(t, conn)
 			set(t, conn, 9999, dirty)
-			err := store.Migrate(t.Context(), url)
+			err := migration.Migrate(t.Context(), url)
 			want := fmt.Sprintf("the database was written by a newer Purser: it has version 9999, this server knows versions"+
 				" up to %d; start the newer Purser, or use another database", newest)
 			wantFault(t, err, want)
@@ -97,7 +97,7 @@ func TestMigrate_refused(t *testing.T) {
 
 	t.Run("no server", func(t *testing.T) {
 		t.Parallel()
-		if err := store.Migrate(t.Context(), "postgres:///purser?host=/nowhere"); err == nil {
+		if err := migration.Migrate(t.Context(), "postgres:///purser?host=/nowhere"); err == nil {
 			t.Error("no error")
 		}
 	})
@@ -125,8 +125,8 @@ func TestMigrate_cancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
-	go func() { ended <- store.Migrate(ctx, url) }()
-	waiting(t, storetest.Connect(t, url), 1)
+	go func() { ended <- migration.Migrate(ctx, url) }()
+	storetest.Waiting(t, storetest.Connect(t, url), 1)
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) { // without the context it would not end
 		t.Errorf("got error %v", err)

@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"testing"
@@ -21,7 +21,7 @@ func TestPoolConfig(t *testing.T) {
 		"host=h user=u dbname=d pool_max_conns=7 connect_timeout=9":    {7, 9 * time.Second, false},
 		"postgres://u@h/d?target_session_attrs=read-write&sslmode=any": {},
 	} {
-		config, err := poolConfig(url)
+		config, err := PoolConfig(url)
 		if want.connections == 0 {
 			if err == nil {
 				t.Errorf("%s: no error", url)

@@ -1,4 +1,4 @@
-package store_test
+package migration_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
-	"purser/internal/store"
+	"purser/internal/store/migration"
 	"purser/internal/store/storetest"
 	"purser/migrations"
 )
@@ -26,15 +26,15 @@ func oldDatabase(t *testing.T, version int) (url string, conn *pgx.Conn) {
 		return url, conn
 	}
 	for _, file := range migrationFiles(t)[:version] {
-		execute(t, conn, file)
+		storetest.Execute(t, conn, file)
 	}
-	site, err := os.ReadFile(fmt.Sprintf("../../test/e2e/testdata/upgrade/%04d.sql", version))
+	site, err := os.ReadFile(fmt.Sprintf("../../../test/e2e/testdata/upgrade/%04d.sql", version))
 	if err != nil {
 		t.Fatal(err)
 	}
-	execute(t, conn, string(site))
-	execute(t, conn, "CREATE TABLE schema_migrations (version bigint PRIMARY KEY, dirty boolean NOT NULL)")
-	execute(t, conn, fmt.Sprintf("INSERT INTO schema_migrations VALUES (%d, false)", version))
+	storetest.Execute(t, conn, string(site))
+	storetest.Execute(t, conn, "CREATE TABLE schema_migrations (version bigint PRIMARY KEY, dirty boolean NOT NULL)")
+	storetest.Execute(t, conn, fmt.Sprintf("INSERT INTO schema_migrations VALUES (%d, false)", version))
 	return url, conn
 }
 
@@ -67,9 +67,9 @@ func begin(t *testing.T) *begun {
 	t.Helper()
 	b := &begun{newest: len(migrationFiles(t))}
 	b.url, b.conn = oldDatabase(t, 1)
-	b.release = lock(t, b.url, "ACCESS SHARE", "documents")
+	b.release = storetest.Lock(t, b.url, "ACCESS SHARE", "documents")
 	b.cancel, b.ended = b.migrate(t, b.url)
-	waiting(t, b.conn, 1)
+	storetest.Waiting(t, b.conn, 1)
 	return b
 }
 
@@ -79,14 +79,14 @@ func (b *begun) migrate(t *testing.T, url string) (cancel func(), ended chan err
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
 	ended = make(chan error, 1)
-	go func() { ended <- store.Migrate(ctx, url) }()
+	go func() { ended <- migration.Migrate(ctx, url) }()
 	return cancel, ended
 }
 
 // kill ends the connection that waits in the middle of the file.
 func (b *begun) kill(t *testing.T) {
 	t.Helper()
-	execute(t, b.conn, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+	storetest.Execute(t, b.conn, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 		WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'relation'`)
 	if err := <-b.ended; err == nil {
 		t.Error("a migration whose connection is gone reports no error")
@@ -104,7 +104,7 @@ func TestMigrate_inTheMiddle(t *testing.T) {
 		b.kill(t)
 		isVersion(t, b.conn, 1)
 		b.release()
-		if err := store.Migrate(t.Context(), b.url); err != nil {
+		if err := migration.Migrate(t.Context(), b.url); err != nil {
 			t.Error(err)
 		}
 		isVersion(t, b.conn, b.newest)
@@ -119,7 +119,7 @@ func TestMigrate_inTheMiddle(t *testing.T) {
 			t.Errorf("error %v, want that of the context", err)
 		}
 		isVersion(t, b.conn, 2)
-		if err := store.Migrate(t.Context(), b.url); err != nil {
+		if err := migration.Migrate(t.Context(), b.url); err != nil {
 			t.Error(err)
 		}
 		isVersion(t, b.conn, b.newest)
@@ -129,7 +129,7 @@ func TestMigrate_inTheMiddle(t *testing.T) {
 		t.Parallel()
 		b := begin(t)
 		_, other := b.migrate(t, b.url)
-		waiting(t, b.conn, 2)
+		storetest.Waiting(t, b.conn, 2)
 		b.kill(t)
 		b.release()
 		if err := <-other; err != nil {
@@ -142,7 +142,7 @@ func TestMigrate_inTheMiddle(t *testing.T) {
 		t.Parallel()
 		b := begin(t)
 		cancel, other := b.migrate(t, b.url)
-		waiting(t, b.conn, 2)
+		storetest.Waiting(t, b.conn, 2)
 		cancel()
 		if err := <-other; !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v, want that of the context", err)
@@ -158,10 +158,10 @@ func TestMigrate_inTheMiddle(t *testing.T) {
 	t.Run("another waits for longer than its timeouts", func(t *testing.T) {
 		t.Parallel()
 		b := begin(t)
-		_, other := b.migrate(t, separated(b.url)+
+		_, other := b.migrate(t, storetest.Separated(b.url)+
 			"statement_timeout=1000&lock_timeout=1000&default_transaction_isolation=serializable")
-		waiting(t, b.conn, 2)
-		execute(t, b.conn, "SELECT pg_sleep(1.5)")
+		storetest.Waiting(t, b.conn, 2)
+		storetest.Execute(t, b.conn, "SELECT pg_sleep(1.5)")
 		b.release()
 		if err := errors.Join(<-b.ended, <-other); err != nil {
 			t.Error(err)
@@ -204,20 +204,21 @@ func TestMigrate_interrupted(t *testing.T) {
 			t.Logf("seed %d", seed)
 			random := rand.New(rand.NewPCG(seed, 0))
 			calm, calmConn := oldDatabase(t, version)
-			p, through := startProxy(t, calm)
-			if err := store.Migrate(t.Context(), through); err != nil {
+			p, through := storetest.StartProxy(t, calm)
+			if err := migration.Migrate(t.Context(), through); err != nil {
 				t.Fatal(err)
 			}
-			turns := p.taken()
+			turns := p.Taken()
 			url, conn := oldDatabase(t, version)
 			const interruptions = 8 // most of them before all is done
 			for range interruptions {
-				p, through := startProxy(t, url)
-				p.cut = 1 + random.IntN(turns/3)
-				err := store.Migrate(t.Context(), through)
-				t.Logf("cut at turn %d of %d: %v", p.cut, turns, err)
+				p, through := storetest.StartProxy(t, url)
+				turn := 1 + random.IntN(turns/3)
+				p.Cut(turn)
+				err := migration.Migrate(t.Context(), through)
+				t.Logf("cut at turn %d of %d: %v", turn, turns, err)
 			}
-			if err := store.Migrate(t.Context(), url); err != nil {
+			if err := migration.Migrate(t.Context(), url); err != nil {
 				t.Fatal(err)
 			}
 			isVersion(t, conn, newest)
@@ -238,9 +239,9 @@ func TestMigrate_dirty(t *testing.T) {
 			t.Run(fmt.Sprintf("%d, the schema is %d", version, has), func(t *testing.T) {
 				t.Parallel()
 				url, conn := oldDatabase(t, has)
-				execute(t, conn, "CREATE TABLE IF NOT EXISTS schema_migrations (version bigint PRIMARY KEY, dirty boolean NOT NULL)")
-				execute(t, conn, fmt.Sprintf("DELETE FROM schema_migrations; INSERT INTO schema_migrations VALUES (%d, true)", version))
-				if err := store.Migrate(t.Context(), url); err != nil {
+				storetest.Execute(t, conn, "CREATE TABLE IF NOT EXISTS schema_migrations (version bigint PRIMARY KEY, dirty boolean NOT NULL)")
+				storetest.Execute(t, conn, fmt.Sprintf("DELETE FROM schema_migrations; INSERT INTO schema_migrations VALUES (%d, true)", version))
+				if err := migration.Migrate(t.Context(), url); err != nil {
 					t.Fatal(err)
 				}
 				isVersion(t, conn, newest)
@@ -251,10 +252,10 @@ func TestMigrate_dirty(t *testing.T) {
 	t.Run("6, the schema is neither", func(t *testing.T) {
 		t.Parallel()
 		url, conn := oldDatabase(t, 5)
-		execute(t, conn, "ALTER TABLE results ADD COLUMN message text")
+		storetest.Execute(t, conn, "ALTER TABLE results ADD COLUMN message text")
 		set(t, conn, 6, true)
 		before := schema(t, conn)
-		wantFault(t, store.Migrate(t.Context(), url), "migration 6 of the database was interrupted, and the"+
+		wantFault(t, migration.Migrate(t.Context(), url), "migration 6 of the database was interrupted, and the"+
 			" schema is neither that of before nor that of after it: column sites.settled (bigint not null default 0) is missing;")
 		if version, dirty := state(t, conn); version != 6 || !dirty {
 			t.Errorf("version %d, dirty %v; want 6, true", version, dirty)

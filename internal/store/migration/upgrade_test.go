@@ -1,4 +1,4 @@
-package store_test
+package migration_test
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
-	"purser/internal/store"
+	"purser/internal/store/migration"
 	"purser/internal/store/storetest"
 	"purser/migrations"
 )
@@ -37,7 +37,7 @@ func TestMigrate_fromFirstVersion(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := store.Migrate(t.Context(), url); err != nil {
+	if err := migration.Migrate(t.Context(), url); err != nil {
 		t.Fatal(err)
 	}
 	for sql, want := range map[string][]string{

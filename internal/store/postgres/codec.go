@@ -1,17 +1,18 @@
-package store
+package postgres
 
 import (
 	"bytes"
 	"fmt"
 
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/klauspost/compress/zstd"
 
 	"purser/internal/document"
 )
 
-// codec compresses contents in the database. JSON text never begins like a zstd frame, so the first
+// Codec compresses contents in the database. JSON text never begins like a zstd frame, so the first
 // bytes of a body show its form.
-type codec struct {
+type Codec struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
 }
@@ -27,7 +28,8 @@ const (
 
 var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
-func newCodec() (*codec, error) {
+// NewCodec returns a codec for any number of goroutines.
+func NewCodec() (*Codec, error) {
 	encoder, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window),
 		zstd.WithLowerEncoderMem(true), zstd.WithEncoderCRC(false))
 	if err != nil {
@@ -38,10 +40,11 @@ func newCodec() (*codec, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a decompressor: %w", err)
 	}
-	return &codec{encoder, decoder}, nil
+	return &Codec{encoder, decoder}, nil
 }
 
-func (c *codec) pack(text []byte) []byte {
+// Pack compresses a text if that makes it shorter.
+func (c *Codec) Pack(text []byte) []byte {
 	if len(text) < minCompressed {
 		return text
 	}
@@ -51,7 +54,8 @@ func (c *codec) pack(text []byte) []byte {
 	return text
 }
 
-func (c *codec) unpack(body []byte) ([]byte, error) {
+// Unpack returns the text that Pack was given.
+func (c *Codec) Unpack(body []byte) ([]byte, error) {
 	if !bytes.HasPrefix(body, zstdMagic) {
 		return body, nil
 	}
@@ -62,8 +66,8 @@ func (c *codec) unpack(body []byte) ([]byte, error) {
 	return text, nil
 }
 
-// unpackedSize returns the size of a content, given the beginning and the size of what is stored of it.
-func unpackedSize(head []byte, stored int) int {
+// UnpackedSize returns the size of a content, given the beginning and the size of what is stored of it.
+func UnpackedSize(head []byte, stored int) int {
 	var header zstd.Header
 	if header.Decode(head) != nil || !header.HasFCS || header.FrameContentSize > largestBody {
 		return stored
@@ -71,7 +75,9 @@ func unpackedSize(head []byte, stored int) int {
 	return int(header.FrameContentSize)
 }
 
-// digestField scans a digest; NULL is the zero digest.
+// IntoDigest returns a field of a row for a digest; NULL is the zero digest.
+func IntoDigest(to *document.Digest) pgtype.BytesScanner { return digestField{to} }
+
 type digestField struct{ to *document.Digest }
 
 // ScanBytes implements pgtype.BytesScanner.
@@ -81,8 +87,8 @@ func (f digestField) ScanBytes(text []byte) error {
 	return nil
 }
 
-// orNull returns a digest as a parameter; the zero digest is NULL.
-func orNull(digest document.Digest) []byte {
+// OrNull returns a digest as a parameter; the zero digest is NULL.
+func OrNull(digest document.Digest) []byte {
 	if digest.IsZero() {
 		return nil
 	}

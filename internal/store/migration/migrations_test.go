@@ -1,4 +1,4 @@
-package store_test
+package migration_test
 
 import (
 	"flag"
@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
-	"purser/internal/store"
+	"purser/internal/store/migration"
 	"purser/internal/store/storetest"
 	"purser/migrations"
 )
@@ -25,9 +25,9 @@ func TestSchema_ofVersions(t *testing.T) {
 	conn := storetest.Connect(t, storetest.Empty(t))
 	var previous []string
 	for i, file := range migrationFiles(t) {
-		execute(t, conn, file)
+		storetest.Execute(t, conn, file)
 		got := schema(t, conn)
-		path := filepath.Join("../../migrations", migrations.SchemaFile(i+1))
+		path := filepath.Join("../../../migrations", migrations.SchemaFile(i+1))
 		if *record {
 			if err := os.WriteFile(path, []byte(strings.Join(got, "\n")+"\n"), 0o600); err != nil {
 				t.Fatal(err)
@@ -65,16 +65,9 @@ func migrationFiles(t *testing.T) []string {
 	return files
 }
 
-func execute(t *testing.T, conn *pgx.Conn, sql string) {
-	t.Helper()
-	if _, err := conn.Exec(t.Context(), sql); err != nil {
-		t.Fatalf("%v\n%s", err, sql)
-	}
-}
-
 func schema(t *testing.T, conn *pgx.Conn) []string {
 	t.Helper()
-	lines, err := store.Schema(t.Context(), conn)
+	lines, err := migration.Schema(t.Context(), conn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,8 +109,8 @@ func TestMigrate_changedSchema(t *testing.T) {
 			t.Parallel()
 			url := storetest.URL(t)
 			conn := storetest.Connect(t, url)
-			execute(t, conn, edit)
-			err := store.Migrate(t.Context(), url)
+			storetest.Execute(t, conn, edit)
+			err := migration.Migrate(t.Context(), url)
 			if want == "" {
 				if err != nil {
 					t.Error(err)
@@ -134,13 +127,13 @@ func TestMigrate_otherSchema(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
 	conn := storetest.Connect(t, url)
-	execute(t, conn, `CREATE SCHEMA "Other one"; DROP INDEX public.tags_tag`)
-	other := separated(url) + "search_path=%22Other%20one%22,public"
+	storetest.Execute(t, conn, `CREATE SCHEMA "Other one"; DROP INDEX public.tags_tag`)
+	other := storetest.Separated(url) + "search_path=%22Other%20one%22,public"
 	for range 2 {
-		if err := store.Migrate(t.Context(), other); err != nil {
+		if err := migration.Migrate(t.Context(), other); err != nil {
 			t.Fatal(err)
 		}
 	}
 	isVersion(t, storetest.Connect(t, other), len(migrationFiles(t)))
-	wantFault(t, store.Migrate(t.Context(), url), "index tags.tags_tag")
+	wantFault(t, migration.Migrate(t.Context(), url), "index tags.tags_tag")
 }

@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"sync"
 )
 
-// gatherer has callers who write at the same time share a transaction: while one group is being written, the next one
+// Gatherer has callers who write at the same time share a transaction: while one group is being written, the next one
 // gathers. Many at once then cost one commit, and one statement to plan.
-type gatherer[In, Out any] struct {
+type Gatherer[In, Out any] struct {
 	mutex sync.Mutex
 	group *group[In, Out] // that can be joined; nil until the next caller begins one
 	last  <-chan struct{} // closed when the group that began last is written; nil if there was none
@@ -33,10 +33,10 @@ const (
 	maxGatheredBytes = 4 << 20
 )
 
-// do writes something of about so many bytes, and returns its part of what write returns for its group: one value for
+// Do writes something of about so many bytes, and returns its part of what write returns for its group: one value for
 // each that was written, in their order. An error of write is that of all in the group. What is written does not depend
 // on the context of who happened to come first.
-func (g *gatherer[In, Out]) do(ctx context.Context, in In, bytes int,
+func (g *Gatherer[In, Out]) Do(ctx context.Context, in In, bytes int,
 	write func(ctx context.Context, in []In) ([]Out, error),
 ) (out Out, err error) {
 	joined, place := g.join(in, bytes)
@@ -61,7 +61,7 @@ var (
 )
 
 // write writes a group once the one before it is written.
-func (g *gatherer[In, Out]) write(ctx context.Context, of *group[In, Out],
+func (g *Gatherer[In, Out]) write(ctx context.Context, of *group[In, Out],
 	write func(ctx context.Context, in []In) ([]Out, error),
 ) {
 	defer close(of.written)
@@ -82,7 +82,7 @@ func (g *gatherer[In, Out]) write(ctx context.Context, of *group[In, Out],
 }
 
 // join adds to the group that gathers, or to a new one, and returns it with the place in it.
-func (g *gatherer[In, Out]) join(in In, bytes int) (joined *group[In, Out], place int) {
+func (g *Gatherer[In, Out]) join(in In, bytes int) (joined *group[In, Out], place int) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	if g.group == nil || len(g.group.in) == maxGathered || g.group.bytes+bytes > maxGatheredBytes {
@@ -95,14 +95,14 @@ func (g *gatherer[In, Out]) join(in In, bytes int) (joined *group[In, Out], plac
 }
 
 // leave tells that a caller waits no longer.
-func (g *gatherer[In, Out]) leave(joined *group[In, Out]) {
+func (g *Gatherer[In, Out]) leave(joined *group[In, Out]) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	joined.waiting--
 }
 
 // close ends a group, which nobody joins any more, and returns what is in it and how many callers wait for it.
-func (g *gatherer[In, Out]) close(of *group[In, Out]) (in []In, waiting int) {
+func (g *Gatherer[In, Out]) close(of *group[In, Out]) (in []In, waiting int) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	if g.group == of {

@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 func TestGatherer_do(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var g gatherer[int, int]
+		var g Gatherer[int, int]
 		var sizes []int
 		release := make(chan struct{})
 		write := func(_ context.Context, in []int) ([]int, error) { //nolint:unparam // its type
@@ -29,7 +29,7 @@ func TestGatherer_do(t *testing.T) {
 		var group sync.WaitGroup
 		for i := range 1 + maxGathered + 2 {
 			group.Go(func() {
-				if got, err := g.do(t.Context(), i, 0, write); err != nil || got != 2*i {
+				if got, err := g.Do(t.Context(), i, 0, write); err != nil || got != 2*i {
 					t.Errorf("%d: got %d, %v", i, got, err)
 				}
 			})
@@ -39,7 +39,7 @@ func TestGatherer_do(t *testing.T) {
 		}
 		synctest.Wait()
 		for range 2 {
-			group.Go(func() { _, _ = g.do(t.Context(), 0, maxGatheredBytes, write) })
+			group.Go(func() { _, _ = g.Do(t.Context(), 0, maxGatheredBytes, write) })
 			synctest.Wait()
 		}
 		close(release)
@@ -63,9 +63,9 @@ func TestGatherer_do_fails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var g gatherer[int, int]
+			var g Gatherer[int, int]
 			for range 2 {
-				if _, err := g.do(t.Context(), 1, 0, c.write); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				if _, err := g.Do(t.Context(), 1, 0, c.write); err == nil || !strings.HasPrefix(err.Error(), c.want) {
 					t.Errorf("got %v, want %q", err, c.want)
 				}
 			}
@@ -77,7 +77,7 @@ func TestGatherer_do_fails(t *testing.T) {
 func TestGatherer_do_abandoned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var g gatherer[int, int]
+		var g Gatherer[int, int]
 		var written [][]int
 		release := make(chan struct{})
 		write := func(_ context.Context, in []int) ([]int, error) { //nolint:unparam // its type
@@ -88,7 +88,7 @@ func TestGatherer_do_abandoned(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var group sync.WaitGroup
 		try := func(ctx context.Context, in int) {
-			group.Go(func() { _, _ = g.do(ctx, in, 0, write) })
+			group.Go(func() { _, _ = g.Do(ctx, in, 0, write) })
 			synctest.Wait()
 		}
 		try(t.Context(), 1)

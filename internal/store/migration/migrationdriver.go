@@ -1,4 +1,4 @@
-package store
+package migration
 
 import (
 	"context"
@@ -156,16 +156,16 @@ func (d *migrationDriver) readVersion(ctx context.Context, tx pgx.Tx) (version i
 	case err != nil:
 		return 0, fmt.Errorf("read the database's version: %w", err)
 	case version > d.newest:
-		return 0, tooNew(version, d.newest)
+		return 0, TooNew(version, d.newest)
 	case dirty:
 		return settle(ctx, tx, version)
 	}
 	return version, nil
 }
 
-// tooNew is the fault of a server that finds a database of a version that it does not know: at start, or because
+// TooNew is the fault of a server that finds a database of a version that it does not know: at start, or because
 // another server migrated the database while it ran.
-func tooNew(version, known int) error {
+func TooNew(version, known int) error {
 	return fault.New(fault.Unavailable, "DatabaseTooNew", "the database was written by a newer Purser: it has version "+
 		"%d, this server knows versions up to %d; start the newer Purser, or use another database", version, known)
 }

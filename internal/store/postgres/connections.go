@@ -1,4 +1,4 @@
-package store
+package postgres
 
 import (
 	"context"
@@ -40,8 +40,8 @@ var settings = map[string]string{
 	"lock_timeout":                        "14s",
 }
 
-// poolConfig returns the configuration of the pool for a URL. Of several hosts it connects to one that accepts writes.
-func poolConfig(url string) (*pgxpool.Config, error) {
+// PoolConfig returns the configuration of the pool for a URL. Of several hosts it connects to one that accepts writes.
+func PoolConfig(url string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the database's URL: %w", err)
@@ -93,8 +93,8 @@ func protectCommits(_ context.Context, config *pgx.ConnConfig) error {
 	return nil
 }
 
-// uncancelled runs the function that commits a connection's transaction.
-func uncancelled(conn *pgx.Conn, do func() error) error {
+// Uncancelled runs the function that commits a connection's transaction.
+func Uncancelled(conn *pgx.Conn, do func() error) error {
 	commits, _ := conn.PgConn().CustomData()[committing].(*atomic.Bool)
 	commits.Store(true)
 	err := do()

@@ -1,0 +1,9 @@
+package migration_test
+
+import (
+	"testing"
+
+	"purser/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
