@@ -258,7 +258,7 @@ type requires struct {
 	version string
 }
 
-func (r requires) Check(meter *budget.Meter, _ map[string]any, versions map[string]string) (
+func (r requires) Check(meter *budget.Meter, _ document.Mapping, versions map[string]string) (
 	[]validations.Violation, error,
 ) {
 	if r.check != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"purser/internal/document"
 	"purser/internal/words"
 
 	"purser/internal/budget"
@@ -24,9 +25,9 @@ type Violation struct {
 	More     int // set in the last violation only, which counts those that are not reported
 }
 
-// Check checks an object, in the form of encoding/json with UseNumber, and returns the violations in declared order: at
-// most 100, and then one that counts the others. The error is the meter's, unwrapped.
-func (g *Groups) Check(meter *budget.Meter, object map[string]any, versions Versions) ([]Violation, error) {
+// Check checks an object and returns the violations in declared order: at most 100, and then one that counts the
+// others. The error is the meter's, unwrapped.
+func (g *Groups) Check(meter *budget.Meter, object document.Mapping, versions Versions) ([]Violation, error) {
 	c := &check{meter: meter, object: object, versions: versions}
 	c.run(g)
 	if c.isStopped() {
@@ -46,12 +47,13 @@ func (g *Groups) Check(meter *budget.Meter, object map[string]any, versions Vers
 type check struct {
 	meter       *budget.Meter
 	err         error // of the meter
-	object      map[string]any
+	object      document.Mapping
 	versions    Versions
 	here, items memo   // of the object itself, and of the current item
 	path        []step // to the current value
 	found       []Violation
-	more        int // violations that are not in found
+	more        int                                 // violations that are not in found
+	indexes     map[*document.Member]map[string]any // of large objects, by their first member
 }
 
 // step is a key or, below a list, an index.
@@ -105,12 +107,11 @@ func (c *check) findList(path []string, value any, n int) (list []any, skip int)
 		if list, ok := value.([]any); ok && len(list) > 0 {
 			return list, skip
 		}
-		object, ok := value.(map[string]any)
+		object, ok := value.(document.Mapping)
 		if !ok || skip == len(path) {
 			return nil, 0
 		}
-		c.spend(keySteps(path[skip]))
-		if value, ok = object[path[skip]]; !ok {
+		if value, ok = c.lookup(object, path[skip]); !ok {
 			return nil, 0
 		}
 		c.path = append(c.path, step{key: path[skip]})

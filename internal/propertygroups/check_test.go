@@ -18,7 +18,7 @@ func judge(t interface {
 }, g *Groups, object map[string]any, versions Versions,
 ) []Violation {
 	t.Helper()
-	found, err := g.Check(budget.NewMeter(context.Background()), object, versions)
+	found, err := g.Check(budget.NewMeter(context.Background()), mappingOf(object), versions)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,4 +212,23 @@ func TestGroups_Check_bothKeywords(t *testing.T) {
 		"/ property_groups/g: Properties group 'g': At least one of the following properties must be specified: a.",
 		"/ properties_groups_schema/0: At least one of the following properties must be specified: b.")
 	expect(t, `{properties_groups_schema: [], property_groups: []}`, `{}`, nil)
+}
+
+// Members of an object that is large enough for an index are found as in a small one.
+func TestGroups_Check_wide(t *testing.T) {
+	t.Parallel()
+	g := groupsOf(t, `{property_groups: [{g: {properties: [o.a, o.b], operator: and}}]}`)
+	for _, members := range []int{0, 14, 15, 1000} {
+		of := map[string]any{"a": true}
+		for i := range members {
+			of[fmt.Sprintf("x%d", i)] = i
+		}
+		if found := judge(t, g, map[string]any{"o": of}, nil); len(found) != 1 {
+			t.Errorf("without b, beside %d others: %d violations", members, len(found))
+		}
+		of["b"] = true
+		if found := judge(t, g, map[string]any{"o": of}, nil); found != nil {
+			t.Errorf("with b, beside %d others: %v", members, found)
+		}
+	}
 }

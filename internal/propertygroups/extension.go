@@ -42,7 +42,7 @@ func (Extension) Examine(schema any) (findings []validations.Finding) {
 type keyword struct{ *Groups }
 
 // Check implements validations.Keyword.
-func (k keyword) Check(meter *budget.Meter, object map[string]any, versions map[string]string) (
+func (k keyword) Check(meter *budget.Meter, object document.Mapping, versions map[string]string) (
 	[]validations.Violation, error,
 ) {
 	found, err := k.Groups.Check(meter, object, versions)

@@ -156,7 +156,7 @@ func workThrough(t *testing.T, schema document.Mapping, object map[string]any) (
 	defer end()
 	meter := budget.NewMeter(ctx)
 	meter.Charge(17 * budget.Second / 10)
-	found, err := g.Check(meter, object, Versions{strings.Repeat("c", 1<<16): strings.Repeat("1", 5_000)})
+	found, err := g.Check(meter, mappingOf(object), Versions{strings.Repeat("c", 1<<16): strings.Repeat("1", 5_000)})
 	if _, exceeded := errors.AsType[*budget.Exceeded](err); err != nil && !exceeded {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestGroups_Check_counts(t *testing.T) {
 		ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
 		defer end()
 		meter := budget.NewMeter(ctx)
-		_, err := g.Check(meter, map[string]any{"l": repeated(items, map[string]any{"p": nil})}, nil)
+		_, err := g.Check(meter, mappingOf(map[string]any{"l": repeated(items, map[string]any{"p": nil})}), nil)
 		if _, exceeded := errors.AsType[*budget.Exceeded](err); exceeded != (items > 10_000) {
 			t.Errorf("%d items: %v", items, err)
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +56,29 @@ func decoded(t testing.TB, text []byte) map[string]any {
 		t.Fatalf("%s: %v", text, err)
 	}
 	return object
+}
+
+// mappingOf returns an object of encoding/json as one of a document.
+func mappingOf(object map[string]any) document.Mapping {
+	mapping := document.Mapping{}
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		mapping = append(mapping, document.Member{Key: key, Value: valueOf(object[key])})
+	}
+	return mapping
+}
+
+func valueOf(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		return mappingOf(v)
+	case []any:
+		items := make([]any, len(v))
+		for i, item := range v {
+			items[i] = valueOf(item)
+		}
+		return items
+	}
+	return value
 }
 
 // sketch writes violations as lines: instance, keyword, message.

@@ -1,5 +1,7 @@
 package propertygroups
 
+import "purser/internal/document"
+
 // place is a value that a rule is evaluated at.
 type place struct {
 	value any
@@ -96,9 +98,8 @@ func (c *check) specified(value any, path []string) bool {
 		return value != nil
 	}
 	switch v := value.(type) {
-	case map[string]any:
-		c.spend(keySteps(path[0]))
-		child, ok := v[path[0]]
+	case document.Mapping:
+		child, ok := c.lookup(v, path[0])
 		return ok && c.specified(child, path[1:])
 	case []any:
 		for _, item := range v {
@@ -113,5 +114,26 @@ func (c *check) specified(value any, path []string) bool {
 	return false
 }
 
-// keySteps returns the additional steps to look up a long key.
-func keySteps(key string) int { return len(key) / 512 }
+// lookup returns a member of an object. It counts what a step does not cover: long keys, and making an index of objects
+// that it would take long to search.
+func (c *check) lookup(object document.Mapping, key string) (any, bool) {
+	const few, keyBytes = 16, 512
+	c.spend(len(key) / keyBytes)
+	if len(object) <= few {
+		return object.Lookup(key)
+	}
+	index := c.indexes[&object[0]]
+	if index == nil {
+		c.spend(len(object))
+		index = make(map[string]any, len(object))
+		for _, member := range object {
+			index[member.Key] = member.Value
+		}
+		if c.indexes == nil {
+			c.indexes = map[*document.Member]map[string]any{}
+		}
+		c.indexes[&object[0]] = index
+	}
+	value, ok := index[key]
+	return value, ok
+}

@@ -1,7 +1,6 @@
 package jsonschema
 
 import (
-	"math/big"
 	"unicode/utf8"
 
 	"purser/internal/document"
@@ -65,20 +64,20 @@ func (e *evaluation) number(a *assertions, v document.Number) {
 	if !isInteger(v) {
 		e.spend(4 * powerSteps)
 	}
-	n := rational(bounded(v))
-	if a.minimum != nil && n.Cmp(a.minimum) < 0 {
+	n := numberOf(v)
+	if a.minimum != nil && n.compare(*a.minimum) < 0 {
 		e.fail("minimum", 1)
 	}
-	if a.maximum != nil && n.Cmp(a.maximum) > 0 {
+	if a.maximum != nil && n.compare(*a.maximum) > 0 {
 		e.fail("maximum", 1)
 	}
-	if a.exclusiveMinimum != nil && n.Cmp(a.exclusiveMinimum) <= 0 {
+	if a.exclusiveMinimum != nil && n.compare(*a.exclusiveMinimum) <= 0 {
 		e.fail("exclusiveMinimum", 1)
 	}
-	if a.exclusiveMaximum != nil && n.Cmp(a.exclusiveMaximum) >= 0 {
+	if a.exclusiveMaximum != nil && n.compare(*a.exclusiveMaximum) >= 0 {
 		e.fail("exclusiveMaximum", 1)
 	}
-	if a.multipleOf != nil && a.multipleOf.Sign() != 0 && !new(big.Rat).Quo(n, a.multipleOf).IsInt() {
+	if a.multipleOf != nil && !n.isMultipleOf(*a.multipleOf) {
 		e.fail("multipleOf", 1)
 	}
 }

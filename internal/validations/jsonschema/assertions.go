@@ -2,7 +2,6 @@ package jsonschema
 
 import (
 	"math"
-	"math/big"
 	"strconv"
 	"strings"
 
@@ -16,8 +15,8 @@ type assertions struct {
 	pattern  *pattern
 	format   func(any) bool
 
-	minimum, maximum, multipleOf       *big.Rat
-	exclusiveMinimum, exclusiveMaximum *big.Rat
+	minimum, maximum, multipleOf       *number
+	exclusiveMinimum, exclusiveMaximum *number
 	numeric                            bool // one of the above is set
 
 	length, items, properties bounds
@@ -152,12 +151,12 @@ func texts(list any) (all []string) {
 	return all
 }
 
-func limit(held any) *big.Rat {
+func limit(held any) *number {
 	n, ok := held.(document.Number)
 	if !ok {
 		return nil
 	}
-	return rational(bounded(n))
+	return new(numberOf(n))
 }
 
 // countIn reads a number of characters, items or members. From Draft 6 on, 2.0 is valid.
@@ -173,7 +172,15 @@ func countIn(held any) int {
 }
 
 // isInteger reports whether a number is written as an integer, which is Python's criterion in Draft 4.
-func isInteger(n document.Number) bool { return !strings.ContainsAny(string(n), ".eE") }
+func isInteger(n document.Number) bool {
+	for i := range len(n) {
+		switch n[i] {
+		case '.', 'e', 'E':
+			return false
+		}
+	}
+	return true
+}
 
 // isWhole reports whether a number has no fraction, in any notation.
 func isWhole(n document.Number) bool { return isInteger(n) || rational(bounded(n)).IsInt() }

@@ -66,7 +66,6 @@ type run struct {
 	found  selection
 	// reached counts the evaluated references without a target.
 	reached int
-	objects map[*document.Member]map[string]any // converted for keywords of extensions
 }
 
 // evaluation evaluates one schema against one value.

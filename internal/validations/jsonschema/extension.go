@@ -1,7 +1,6 @@
 package jsonschema
 
 import (
-	"encoding/json"
 	"slices"
 
 	"purser/internal/budget"
@@ -22,9 +21,8 @@ type Extension interface {
 
 // Keyword is a compiled schema object with the extension's keywords. It is safe for concurrent use.
 type Keyword interface {
-	// Check checks an object, whose numbers are json.Number, and counts the work. The only errors are those of meter,
-	// returned unwrapped.
-	Check(meter *budget.Meter, object map[string]any, versions map[string]string) ([]Violation, error)
+	// Check checks an object and counts the work. The only errors are those of meter, returned unwrapped.
+	Check(meter *budget.Meter, object document.Mapping, versions map[string]string) ([]Violation, error)
 	// NamesVersions reports whether the outcome may depend on client versions.
 	NamesVersions() bool
 }
@@ -43,52 +41,14 @@ func (e *evaluation) extended() {
 	if !ok {
 		return
 	}
-	object := e.plainObject(m)
 	for _, keyword := range e.node.added {
-		violations, err := keyword.Check(e.meter, object, e.schema.versions)
+		violations, err := keyword.Check(e.meter, m, e.schema.versions)
 		e.must(err)
 		for i := range violations {
 			e.ok = false
 			e.add(violation{node: e.node, value: m, added: &violations[i], count: violations[i].More})
 		}
 	}
-}
-
-// plainObject converts an object to the form of encoding/json. It keeps the result for the objects within.
-func (c *run) plainObject(m mapping) map[string]any {
-	if len(m) == 0 {
-		return map[string]any{}
-	}
-	if known, ok := c.objects[&m[0]]; ok {
-		return known
-	}
-	c.spend(decodeSteps * len(m))
-	object := make(map[string]any, len(m))
-	for _, member := range m {
-		object[member.Key] = c.plain(member.Value)
-	}
-	if c.objects == nil {
-		c.objects = make(map[*document.Member]map[string]any)
-	}
-	c.objects[&m[0]] = object
-	return object
-}
-
-func (c *run) plain(v any) any {
-	switch v := v.(type) {
-	case document.Number:
-		return json.Number(bounded(v))
-	case mapping:
-		return c.plainObject(v)
-	case []any:
-		c.spend(decodeSteps * len(v))
-		items := make([]any, len(v))
-		for i, item := range v {
-			items[i] = c.plain(item)
-		}
-		return items
-	}
-	return v
 }
 
 // extend compiles the keywords of extensions.

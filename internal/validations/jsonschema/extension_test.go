@@ -49,14 +49,14 @@ func (forbids) Examine(schema any) (findings []Finding) {
 
 type forbidden []string
 
-func (f forbidden) Check(meter *budget.Meter, object map[string]any, versions map[string]string) (
+func (f forbidden) Check(meter *budget.Meter, object document.Mapping, versions map[string]string) (
 	violations []Violation, err error,
 ) {
 	for _, name := range f {
 		if err := meter.Spend(stepsOfForbids); err != nil {
 			return nil, err
 		}
-		if _, there := object[name]; there {
+		if _, there := object.Lookup(name); there {
 			violations = append(violations, Violation{[]string{name}, []string{"forbids", name}, name + " is forbidden by " + versions["law"], 0})
 		}
 	}

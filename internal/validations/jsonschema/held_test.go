@@ -24,8 +24,8 @@ func (g gate) Compile(schema document.Mapping) (Keyword, error) {
 	return g, nil
 }
 
-func (g gate) Check(_ *budget.Meter, object map[string]any, _ map[string]string) ([]Violation, error) {
-	if object["wait"] != nil {
+func (g gate) Check(_ *budget.Meter, object document.Mapping, _ map[string]string) ([]Violation, error) {
+	if object.At("wait") != nil {
 		g.entered <- struct{}{}
 		<-g.leave
 	}

@@ -1,6 +1,7 @@
 package jsonschema
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"strconv"
@@ -43,4 +44,45 @@ func rational(n document.Number) *big.Rat {
 		return new(big.Rat)
 	}
 	return r
+}
+
+// number is a number to compare and divide exactly.
+type number struct {
+	whole int64
+	exact *big.Rat // nil if whole is the number
+}
+
+// numberOf converts a number; most are integers that fit.
+func numberOf(n document.Number) number {
+	n = bounded(n)
+	if whole, err := strconv.ParseInt(string(n), 10, 64); err == nil {
+		return number{whole: whole}
+	}
+	return number{exact: rational(n)}
+}
+
+func (n number) rational() *big.Rat {
+	if n.exact != nil {
+		return n.exact
+	}
+	return new(big.Rat).SetInt64(n.whole)
+}
+
+// compare returns -1, 0 or +1, as n is less than, equal to or greater than another number.
+func (n number) compare(other number) int {
+	if n.exact == nil && other.exact == nil {
+		return cmp.Compare(n.whole, other.whole)
+	}
+	return n.rational().Cmp(other.rational())
+}
+
+// isMultipleOf reports whether n is a multiple of a divisor. Of 0, all numbers are.
+func (n number) isMultipleOf(divisor number) bool {
+	switch {
+	case n.exact == nil && divisor.exact == nil:
+		return divisor.whole == 0 || n.whole%divisor.whole == 0
+	case divisor.rational().Sign() == 0:
+		return true
+	}
+	return new(big.Rat).Quo(n.rational(), divisor.rational()).IsInt()
 }
