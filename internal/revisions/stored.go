@@ -57,10 +57,17 @@ func Contents(documents []*Stored) []*document.Document {
 	return contents
 }
 
-// Size estimates the memory of a document in bytes.
+// Size estimates the memory of a document in bytes, with that of its traits if they are decoded.
 func Size(doc *document.Document) int {
-	const overhead = 512 // of its structures and of the references to it
-	return len(doc.Data) + len(doc.Metadata) + len(doc.Sealed) + len(doc.Secret) + overhead
+	const overhead, entry = 512, 64 // of its structures and of the references to it; of a label or a path
+	size := len(doc.Data) + len(doc.Metadata) + len(doc.Sealed) + len(doc.Secret) + overhead
+	if traits, decoded := doc.Decoded(); decoded {
+		size += entry * (len(traits.Labels) + len(traits.Destinations))
+	}
+	for _, note := range doc.Notes {
+		size += len(note.Message)
+	}
+	return size
 }
 
 // GroupByBucket groups documents by their buckets, each list in the order of the whole.
