@@ -79,6 +79,18 @@ func TestTokens_newRefuses(t *testing.T) {
 	}
 }
 
+// A token that allows nothing without a policy file is made, and its maker is told.
+func TestTokens_newForNothing(t *testing.T) {
+	t.Parallel()
+	k := newKeys(t)
+	for role, told := range map[string]bool{"admin": false, "Admin": false, "admn": true, "reader": true} {
+		out, code := runProgram(t, "token", "new", "--tokens-file", k.file, "--user", "u", "--role", role)
+		if code != 0 || strings.Contains(out, "allows anything to "+role) != told {
+			t.Errorf("%s: exit code %d\n%s", role, code, out)
+		}
+	}
+}
+
 func TestPolicyFile_isBroken(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
