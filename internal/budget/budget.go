@@ -4,8 +4,8 @@
 // bytes that are held in memory. A request begins with a fixed sum. Reading or rendering documents grants more, in
 // proportion to their size, so that a large site can be worked on and a small request cannot cost much.
 //
-// A request that turns out to be large waits for one of a few permits before it goes on; so the small ones always find
-// a free core, and the memory of all is bounded:
+// A request that turns out to be large waits for one of a few permits before it goes on, a change before all others; so
+// the small ones always find a free core, and the memory of all is bounded:
 //
 //	begin ─► small: held ≤ 8 MiB, spent ≤ 0.2 s ─► permit ─► large: up to the request's own limits ─► end
 //
@@ -50,8 +50,9 @@ type Budget struct {
 	maxSteps, maxBytes atomic.Int64
 	large              atomic.Bool // it has a permit
 
-	mu    sync.Mutex // held while a permit is waited for
-	ended bool
+	mu      sync.Mutex // held while a permit is waited for
+	release func()     // gives the permit back
+	ended   bool
 }
 
 // Grant allows more work and memory for a number of bytes of documents that are read or rendered. A negative number
@@ -88,21 +89,24 @@ func (b *Budget) admit(ctx context.Context) error {
 	if b.large.Load() || b.ended {
 		return nil
 	}
-	if err := b.pool.acquire(ctx); err != nil {
+	release, err := b.pool.acquire(ctx)
+	if err != nil {
 		return err
 	}
+	b.release = release
 	b.large.Store(true)
 	return nil
 }
 
 // tryAdmit reports whether the budget has a permit, or has got one without waiting.
-func (b *Budget) tryAdmit() bool {
+func (b *Budget) tryAdmit(ctx context.Context) bool {
 	if !b.mu.TryLock() {
 		return false // somebody waits for the permit
 	}
 	defer b.mu.Unlock()
 	if !b.large.Load() && !b.ended {
-		b.large.Store(b.pool.permits.TryAcquire(1))
+		b.release = b.pool.tryAcquire(ctx)
+		b.large.Store(b.release != nil)
 	}
 	return b.large.Load() || b.ended
 }
@@ -120,7 +124,7 @@ func (b *Budget) yield() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.large.Swap(false) {
-		b.pool.release()
+		b.release()
 	}
 }
 

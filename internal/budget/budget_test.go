@@ -141,6 +141,71 @@ func TestPool_large(t *testing.T) {
 	})
 }
 
+// A change gets the next permit, however many other requests wait for one; among themselves they take turns.
+func TestPool_changesFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		pool := budget.NewPool(1, time.Minute)
+		running, endRunning := pool.Begin(t.Context())
+		if err := budget.NewMeter(running).Admit(); err != nil {
+			t.Fatal(err)
+		}
+		var order []string
+		admit := func(name string, in func(context.Context) context.Context) {
+			go func() {
+				ctx, end := pool.Begin(t.Context())
+				defer end()
+				if err := budget.NewMeter(in(ctx)).Admit(); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				order = append(order, name) // by one at a time
+			}()
+			synctest.Wait()
+		}
+		other := func(ctx context.Context) context.Context { return ctx }
+		admit("first", other)
+		admit("second", other)
+		admit("change", budget.First)
+		admit("third", other)
+		endRunning()
+		synctest.Wait()
+		if want := "change first second third"; strings.Join(order, " ") != want {
+			t.Errorf("permits were given to %v, want %s", order, want)
+		}
+	})
+}
+
+// A request that gives up, or gives its permit back, leaves its turn to others.
+func TestPool_turns(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		pool := budget.NewPool(1, time.Second)
+		change, endChange := pool.Begin(t.Context())
+		if err := budget.NewMeter(budget.First(change)).Admit(); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			ctx, end := pool.Begin(t.Context())
+			defer end()
+			if err := budget.NewMeter(ctx).Read(0, 9*budget.MiB); !errors.Is(err, budget.ErrLarge) {
+				t.Fatalf("beside a change, without waiting: %v", err)
+			}
+			if err := budget.NewMeter(ctx).Admit(); fault.KindOf(err) != fault.Unavailable {
+				t.Fatalf("beside a change: %v", err)
+			}
+		}
+		endChange()
+		for range 2 {
+			ctx, end := pool.Begin(t.Context())
+			defer end()
+			if err := budget.NewMeter(ctx).Admit(); err != nil {
+				t.Fatalf("afterwards: %v", err)
+			}
+			budget.Yield(ctx)
+		}
+	})
+}
+
 // A request whose client has gone ends.
 func TestMeter_gone(t *testing.T) {
 	t.Parallel()

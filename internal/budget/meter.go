@@ -60,7 +60,7 @@ func (m *Meter) Read(steps, bytes int) error {
 	m.budget.Grant(bytes)
 	m.budget.bytes.Add(int64(bytes))
 	err := m.look()
-	if err == ErrLarge && m.budget.tryAdmit() { //nolint:errorlint // it is not wrapped
+	if err == ErrLarge && m.budget.tryAdmit(m.ctx) { //nolint:errorlint // it is not wrapped
 		return nil
 	}
 	return err

@@ -11,16 +11,20 @@ import (
 	"purser/internal/fault"
 )
 
-// Pool holds the permits of large requests, which it gives out in order of arrival. It is safe for concurrent use.
+// Pool holds the permits of large requests, which it gives out in order of arrival, but to changes first: of all other
+// requests no more wait for a permit than there are permits, and the rest for their turn. So a change waits for those
+// that have begun, however many there are. It is safe for concurrent use.
 type Pool struct {
 	permits  *semaphore.Weighted
+	turns    *semaphore.Weighted // of requests that are no changes
 	patience time.Duration
 }
 
 // NewPool returns a pool for a number of large requests at once, each of which waits for its permit for as long as
 // patience.
 func NewPool(permits int64, patience time.Duration) *Pool {
-	return &Pool{semaphore.NewWeighted(max(1, permits)), patience}
+	permits = max(1, permits)
+	return &Pool{semaphore.NewWeighted(permits), semaphore.NewWeighted(permits), patience}
 }
 
 // Permits returns how many large requests may run at once on this machine: they use at most half of the cores, and
@@ -44,7 +48,7 @@ func Begin(ctx context.Context) (_ context.Context, end func()) { return From(ct
 // Confined returns a context with a separate budget of a number of steps, without a permit: for work whose cost must
 // not affect the request.
 func Confined(ctx context.Context, steps int64) context.Context {
-	b := &Budget{pool: From(ctx).pool}
+	b := &Budget{pool: From(ctx).pool, release: func() {}, ended: true}
 	b.maxSteps.Store(steps)
 	b.maxBytes.Store(MaxBytes)
 	b.large.Store(true)
@@ -61,23 +65,64 @@ func Exempt(ctx context.Context) context.Context { return context.WithValue(ctx,
 
 type exempt struct{}
 
-// acquire waits for a permit. Fault: Unavailable.
-func (p *Pool) acquire(ctx context.Context) error {
-	waiting, cancel := context.WithTimeout(ctx, p.patience)
-	defer cancel()
-	if err := p.permits.Acquire(waiting, 1); err != nil {
-		if ctx.Err() != nil {
-			return fmt.Errorf("wait for other large requests: %w", context.Cause(ctx))
-		}
-		busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
-			"Other large requests have kept the server busy for %v; nothing was stored, send the request again", p.patience)
-		busy.RetryAfter = p.patience
-		return busy
+// First returns a context in which requests for permits are those of a change, which come before all others.
+func First(ctx context.Context) context.Context { return context.WithValue(ctx, first{}, true) }
+
+type first struct{}
+
+// queues returns where a request of a context waits: in one queue after the other.
+func (p *Pool) queues(ctx context.Context) []*semaphore.Weighted {
+	if ctx.Value(first{}) != nil {
+		return []*semaphore.Weighted{p.permits}
 	}
-	return nil
+	return []*semaphore.Weighted{p.turns, p.permits}
 }
 
-func (p *Pool) release() { p.permits.Release(1) }
+// acquire waits for a permit, which release gives back. Fault: Unavailable.
+func (p *Pool) acquire(ctx context.Context) (release func(), err error) {
+	waiting, cancel := context.WithTimeout(ctx, p.patience)
+	defer cancel()
+	release = func() {}
+	for _, queue := range p.queues(ctx) {
+		if err := queue.Acquire(waiting, 1); err != nil {
+			release()
+			return nil, p.unavailable(ctx)
+		}
+		release = releasing(queue, release)
+	}
+	return release, nil
+}
+
+// tryAcquire is acquire without waiting: it returns nil if there is no permit.
+func (p *Pool) tryAcquire(ctx context.Context) (release func()) {
+	release = func() {}
+	for _, queue := range p.queues(ctx) {
+		if !queue.TryAcquire(1) {
+			release()
+			return nil
+		}
+		release = releasing(queue, release)
+	}
+	return release
+}
+
+func releasing(queue *semaphore.Weighted, others func()) func() {
+	return func() {
+		queue.Release(1)
+		others()
+	}
+}
+
+// unavailable returns the error of a request that got no permit.
+func (p *Pool) unavailable(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("wait for other large requests: %w", context.Cause(ctx))
+	}
+	busy := fault.New(fault.Unavailable, "HTTPServiceUnavailable",
+		"Other large requests have kept the server busy for %v; nothing was stored, send the request again", p.patience)
+	busy.RetryAfter = p.patience
+	return busy
+}
 
 type key struct{}
 

@@ -57,6 +57,9 @@ const (
 func (s *Service) change(ctx context.Context, from source, kind revisions.Kind, options revisions.Options) (
 	Written, error,
 ) {
+	if !options.DryRun {
+		ctx = budget.First(ctx)
+	}
 	wait := firstWait
 	for attempt := range maxAttempts {
 		var written Written
