@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"purser/internal/authn"
+	"purser/internal/budget"
 	"purser/internal/fault"
 )
 
@@ -29,6 +30,7 @@ type bounds struct {
 
 	rate   *httprate.RateLimiter // nil if the rate is unlimited
 	memory *semaphore.Weighted
+	unsent *semaphore.Weighted // bytes of answers that clients are slow to read
 
 	mutex   sync.Mutex
 	ingests map[string]int // uploads in progress, by user
@@ -38,7 +40,10 @@ type bounds struct {
 const rateWindow = 10 * time.Second
 
 func newBounds(config Bounds) *bounds {
-	b := &bounds{Bounds: config, memory: semaphore.NewWeighted(config.Memory), ingests: map[string]int{}}
+	b := &bounds{
+		Bounds: config, memory: semaphore.NewWeighted(config.Memory), unsent: semaphore.NewWeighted(maxUnsent),
+		ingests: map[string]int{},
+	}
 	if config.Rate > 0 {
 		b.rate = httprate.NewRateLimiter(config.Rate*int(rateWindow/time.Second), rateWindow,
 			httprate.WithResponseHeaders(httprate.ResponseHeaders{}))
@@ -93,6 +98,44 @@ func (b *bounds) reserve(w http.ResponseWriter, r *http.Request, size int64) err
 	// Writers without deadlines, such as those of tests, return an error.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(b.Patience))
 	return nil
+}
+
+// How long a client may take to read an answer while its request keeps others waiting, and the bytes of all answers
+// that clients take longer to read.
+const (
+	promptly  = time.Second / 2
+	maxUnsent = 128 << 20
+)
+
+// send begins to write an answer of a number of bytes; end is told the outcome. If the client is slow to read it, the
+// request gives its permit back, and the answer counts among those that are unsent; where there are too many of these,
+// it is broken off.
+func (b *bounds) send(w http.ResponseWriter, r *http.Request, size int) (end func(error)) {
+	const small = 64 << 10 // is in buffers of the connection soon
+	if size <= small {
+		return func(error) {}
+	}
+	ctx, weight := r.Context(), int64(min(size, maxUnsent))
+	counted, decided := false, make(chan struct{})
+	slow := time.AfterFunc(promptly, func() {
+		defer close(decided)
+		if counted = b.unsent.TryAcquire(weight); !counted {
+			_ = http.NewResponseController(w).SetWriteDeadline(time.Now())
+		}
+		budget.Yield(ctx)
+	})
+	return func(err error) {
+		if slow.Stop() {
+			return
+		}
+		<-decided
+		switch {
+		case counted:
+			b.unsent.Release(weight)
+		case err != nil:
+			infoOf(r).note("break off the answer: too many clients are slow to read theirs")
+		}
+	}
 }
 
 // enter adds an upload of a user and reports whether that was allowed.

@@ -120,6 +120,12 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written ch
 	}
 	documents := s.visible(written.Documents)
 	if len(documents) > 0 || !written.Changed {
+		size := 0
+		for _, doc := range documents {
+			size += revisions.Size(doc.Document)
+		}
+		end := s.bounds.send(w, r, size)
+		defer func() { end(nil) }()
 		return s.writeDocuments(w, r, all(documents), func(*revisions.Stored) int64 { return written.Revision }, made)
 	}
 	var texts [][]byte

@@ -98,6 +98,6 @@ func (s *server) writeSVG(w http.ResponseWriter, r *http.Request, revision int64
 	if notModified(w, r, tag) {
 		return nil
 	}
-	deliver(w, http.StatusOK, typeSVG, svg)
+	s.deliver(w, r, http.StatusOK, typeSVG, svg)
 	return nil
 }

@@ -130,7 +130,7 @@ func (s *server) showPackage(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Del("ETag")
 		return err
 	}
-	deliver(w, http.StatusOK, typeZip, archive)
+	s.deliver(w, r, http.StatusOK, typeZip, archive)
 	return nil
 }
 

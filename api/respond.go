@@ -108,7 +108,7 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, status int, kind s
 	if reading && status == http.StatusOK && notModified(w, r, `"`+prefix+digest(kind+"\n"+string(text))+`"`) {
 		return
 	}
-	deliver(w, status, kind, text)
+	s.deliver(w, r, status, kind, text)
 }
 
 // pagePolicy keeps browsers from running or loading anything for a page, and from showing it inside another one: a name
@@ -116,7 +116,7 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, status int, kind s
 const pagePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // deliver answers with a text, without comparing ETags.
-func deliver(w http.ResponseWriter, status int, kind string, text []byte) {
+func (s *server) deliver(w http.ResponseWriter, r *http.Request, status int, kind string, text []byte) {
 	switch kind {
 	case typeHTML:
 		w.Header().Set("Content-Security-Policy", pagePolicy+"; style-src 'unsafe-inline'") // schemadocs writes a <style>
@@ -129,7 +129,9 @@ func deliver(w http.ResponseWriter, status int, kind string, text []byte) {
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(status)
-	_, _ = w.Write(text) // the client may have gone
+	end := s.bounds.send(w, r, len(text))
+	_, err := w.Write(text) // the client may have gone
+	end(err)
 }
 
 // writeStatus answers with a verdict, as text if Accept prefers that.
