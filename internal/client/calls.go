@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -106,11 +107,11 @@ func (c *Client) status(ctx context.Context, revision string, wait time.Duration
 	for {
 		step, query := min(wait, maxWait), url.Values{}
 		if step > 0 {
-			query = url.Values{"expect": {success}, "wait": {step.String()}}
+			query = url.Values{"expect": {success}}
 		}
 		var verdict Verdict
 		answer, err := c.Do(ctx, Request{
-			Path: []string{"revisions", revision, "status"}, Query: query, Longer: step,
+			Path: []string{"revisions", revision, "status"}, Query: query, Wait: step,
 			Others: []int{http.StatusPreconditionFailed},
 		})
 		if err != nil {
@@ -146,18 +147,20 @@ func (c *Client) polled(ctx context.Context, revision string, wait, poll time.Du
 // Final reports whether a verdict does not become another one by waiting: a success, or one that a failed validation
 // made. It may where a result is missing or expired, unless its name is one that only the server itself may use.
 func (v Verdict) Final() bool {
-	waiting := false
-	for _, of := range append(v.Policies, Policy{Status: v.Status, Validations: v.Validations}) {
-		if len(of.Validations) > 0 && of.Broken() {
+	counted := slices.Clone(v.Validations)
+	for _, policy := range v.Policies {
+		if policy.Broken() {
 			return true
 		}
-		for _, validation := range of.Validations {
-			switch {
-			case validation.Status == "failure", validation.Status == "missing" && validation.Own():
-				return true
-			case validation.Status == "missing", validation.Status == "expired":
-				waiting = true
-			}
+		counted = append(counted, policy.Validations...)
+	}
+	waiting := false
+	for _, validation := range counted {
+		switch {
+		case validation.Status == "failure", validation.Status == "missing" && validation.Own():
+			return true
+		case validation.Status == "missing", validation.Status == "expired":
+			waiting = true
 		}
 	}
 	return v.Status == success || !waiting
@@ -289,14 +292,11 @@ func (c *Client) Events(ctx context.Context, since string, query url.Values, wai
 ) {
 	query = cloned(query)
 	query.Set("since", since)
-	if wait > 0 {
-		query.Set("wait", wait.String())
-	}
 	var page struct {
 		Cursor string            `json:"cursor"`
 		Events []json.RawMessage `json:"events"`
 	}
-	answer, err := c.Do(ctx, Request{Path: []string{"events"}, Query: query, Longer: wait})
+	answer, err := c.Do(ctx, Request{Path: []string{"events"}, Query: query, Wait: wait})
 	if err != nil {
 		return since, nil, err
 	}

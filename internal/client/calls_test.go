@@ -49,6 +49,27 @@ func TestStatus_waits(t *testing.T) {
 	})
 }
 
+// A server that stops in the middle of a wait is asked for the rest of it when it is back.
+func TestStatus_restart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		stops := answer(503, busy, "Retry-After", "1")
+		stops.after = 4 * time.Minute
+		c, s := scripted(t, Config{}, stops, answer(412, missing))
+		verdict, _, err := c.Status(t.Context(), "5", 5*time.Minute, time.Second)
+		if err != nil || verdict.Status != "failure" {
+			t.Errorf("verdict %+v, error %v", verdict, err)
+		}
+		want := []string{
+			"GET /api/v1.0/revisions/5/status?expect=success&wait=5m0s",
+			"GET /api/v1.0/revisions/5/status?expect=success&wait=59s",
+		}
+		if diff := cmp.Diff(want, s.seen); diff != "" {
+			t.Errorf("requests (-want +got):\n%s", diff)
+		}
+	})
+}
+
 // An older server is asked now and then.
 func TestStatus_polls(t *testing.T) {
 	t.Parallel()
@@ -105,12 +126,23 @@ func TestList_pages(t *testing.T) {
 
 func TestVerdict_Final(t *testing.T) {
 	t.Parallel()
-	for name, final := range map[string]bool{
-		"site-validation": false, "deckhand-site-validation": true, "purser-site-validation": true,
+	of := func(status string, validations ...Validation) Policy { return Policy{"p", status, validations} }
+	missing, good := Validation{Name: "v", Status: "missing"}, Validation{Name: "w", Status: success}
+	for name, test := range map[string]struct {
+		policies []Policy
+		final    bool
+	}{
+		"missing":                          {[]Policy{of("failure", missing)}, false},
+		"missing, of the server":           {[]Policy{of("failure", Validation{Name: "deckhand-v", Status: "missing"})}, true},
+		"missing, reserved":                {[]Policy{of("failure", Validation{Name: "purser-v", Status: "missing"})}, true},
+		"expired":                          {[]Policy{of("failure", Validation{Name: "v", Status: "expired"})}, false},
+		"a broken policy":                  {[]Policy{of("failure", good)}, true},
+		"a broken policy and missing":      {[]Policy{of("failure"), of("failure", missing)}, true},
+		"a policy of nothing, and missing": {[]Policy{of(success), of("failure", missing)}, false},
 	} {
-		verdict := Verdict{Status: "failure", Policies: []Policy{{"p", "failure", []Validation{{Name: name, Status: "missing"}}}}}
-		if verdict.Final() != final {
-			t.Errorf("missing %s: final %v, want %v", name, !final, final)
+		verdict := Verdict{Status: "failure", Policies: test.policies}
+		if verdict.Final() != test.final {
+			t.Errorf("%s: final %v, want %v", name, !test.final, test.final)
 		}
 	}
 }

@@ -110,8 +110,8 @@ type Request struct {
 	Body    []byte // YAML, or JSON if it is a Question
 	// Question is a POST that changes nothing, with JSON that is too large for a URL. It may be sent again.
 	Question bool
-	// Longer is how much longer than usual the answer may take, because the server was asked to wait.
-	Longer time.Duration
+	// Wait is how long the server is asked to wait before it answers. What earlier tries have waited counts.
+	Wait time.Duration
 	// Others are status codes that are answers and not errors.
 	Others []int
 }
@@ -136,9 +136,17 @@ const (
 // Do sends a request and returns its answer. An answer that is an error is an *Error; others say what happened to the
 // connection.
 func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.Timeout+r.Longer)
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout+r.Wait)
 	defer cancel()
-	return c.repeat(ctx, r, func() (Answer, error) { return c.once(ctx, r) })
+	began, asked := time.Now(), r
+	return c.repeat(ctx, r, func() (Answer, error) {
+		if r.Wait > 0 {
+			left := max(0, r.Wait-time.Since(began)).Round(time.Millisecond)
+			asked.Query = cloned(r.Query)
+			asked.Query.Set("wait", left.String())
+		}
+		return c.once(ctx, asked)
+	})
 }
 
 // once sends a request once.

@@ -40,6 +40,7 @@ type reply struct {
 	err    error
 	broken bool // it ends before its end
 	hangs  bool
+	after  time.Duration
 }
 
 func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -52,6 +53,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	if len(s.replies) > 1 {
 		s.replies = s.replies[1:]
 	}
+	time.Sleep(next.after) // of synctest
 	if next.hangs {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
