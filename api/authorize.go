@@ -93,7 +93,10 @@ func (s *server) viewerOf(r *http.Request) authz.Viewer {
 }
 
 // questions returns what the caller of a request may ask.
-func (s *server) questions(r *http.Request) queries.View { return s.Queries.For(infoOf(r).viewer) }
+func (s *server) questions(r *http.Request) queries.View {
+	info := infoOf(r)
+	return s.Queries.For(info.viewer).Noting(&info.fresh)
+}
 
 // mayEncrypt reports whether the caller may upload encrypted documents.
 func (s *server) mayEncrypt(r *http.Request) bool {

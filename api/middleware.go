@@ -178,6 +178,7 @@ type requestInfo struct {
 	decides bool          // the handler says by pending whether the answer is one to wait on; else a 304 is
 	pending bool          // it is
 	pinned  string        // what the request is about, where it did not say that once for all
+	fresh   time.Duration // how long the answer lasts if nothing changes; 0: for ever
 	pause   *pause        // nil if it cannot wait
 	waited  time.Duration // how long it has waited
 }

@@ -142,8 +142,8 @@ func shareable(r *http.Request) *http.Request {
 	return r.Clone(context.WithValue(ctx, chi.RouteCtxKey, routing))
 }
 
-// lookFor answers a request again after each event, until the answer ends the wait. Each answer is made in a goroutine
-// of its own; the stack is freed when that ends.
+// lookFor answers a request again after each event, and when a result expires that the answer rests on, until it is one
+// that ends the wait. Each answer is made in a goroutine of its own; the stack is freed when that ends.
 func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, joined *group) (
 	answer *recorded, err error,
 ) {
@@ -164,8 +164,13 @@ func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, join
 		if first {
 			s.groups.begin(joined)
 		}
+		var expired <-chan time.Time
+		if fresh := infoOf(r).fresh; fresh > 0 {
+			expired = time.After(fresh)
+		}
 		select {
 		case <-changed:
+		case <-expired:
 		case <-ctx.Done():
 			return nil, fmt.Errorf("look for another answer: %w", context.Cause(ctx))
 		}
@@ -175,6 +180,7 @@ func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, join
 // look returns the answer to a request.
 func (s *server) look(ctx context.Context, r *http.Request, of endpoint) (answer *recorded, err error) {
 	info := infoOf(r)
+	info.fresh = 0
 	ctx, end := budget.Begin(ctx)
 	defer end()
 	defer func() {

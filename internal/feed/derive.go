@@ -87,7 +87,7 @@ func judge(defaults revisions.Defaults, batch Batch, revision revisions.Revision
 	verdict := defaults.Weigh(policies, revision, outcomes, batch.Evidence.Now)
 	now := Verdict{Revision: revision.ID, Stamp: revision.Stamp, Status: verdict.Status.String()}
 	if verdict.Status == validations.Success {
-		now.Due, _ = validations.NextExpiry(policies, outcomes)
+		now.Due, _ = validations.NextExpiry(policies, outcomes, batch.Evidence.Now)
 	}
 	return now, verdict
 }

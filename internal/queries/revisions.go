@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"purser/internal/authz"
 	"purser/internal/revisions"
@@ -108,14 +109,26 @@ func (s *Service) evidenceOf(ctx context.Context, id string) (Evidence, error) {
 }
 
 // weigh returns revisions with their verdicts as of now.
-func (s *Service) weigh(evidence Evidence) []revisions.Shown {
+func (v View) weigh(evidence Evidence) []revisions.Shown {
 	shown := make([]revisions.Shown, 0, len(evidence.Revisions))
 	for _, revision := range evidence.Revisions {
 		policies := revisions.InForce(evidence.Policies, revision.ID)
-		verdict := s.defaults.Weigh(policies, revision, evidence.Outcomes[revision.ID], evidence.Now)
+		outcomes := evidence.Outcomes[revision.ID]
+		verdict := v.defaults.Weigh(policies, revision, outcomes, evidence.Now)
+		if at, ok := validations.NextExpiry(policies, outcomes, evidence.Now); ok {
+			v.lasts(at, evidence.Now)
+		}
 		shown = append(shown, revisions.Shown{Revision: revision, Verdict: verdict})
 	}
 	return shown
+}
+
+// lasts notes when a verdict becomes another one.
+func (v View) lasts(until, now time.Time) {
+	left := until.Add(time.Millisecond).Sub(now) // it is still the same at that time
+	if v.fresh != nil && (*v.fresh == 0 || left < *v.fresh) {
+		*v.fresh = left
+	}
 }
 
 // Status returns a revision, asked for as in Resolve, and its verdict as of now, with the first messages of the

@@ -51,7 +51,7 @@ func NewService(config Config) *Service {
 }
 
 // For returns the view of a viewer. All questions are asked through a view.
-func (s *Service) For(viewer authz.Viewer) View { return View{s, viewer} }
+func (s *Service) For(viewer authz.Viewer) View { return View{s, viewer, nil} }
 
 // View answers the questions of one viewer. Who may not see encrypted documents sees a site without them: what is
 // rendered and explained for such a viewer is made of the other documents alone.
@@ -59,6 +59,14 @@ type View struct {
 	*Service
 
 	viewer authz.Viewer
+	fresh  *time.Duration // see Noting; may be nil
+}
+
+// Noting returns a view that notes how long the verdicts in its answers last if nobody changes anything: until a result
+// expires. 0 stands for no end.
+func (v View) Noting(fresh *time.Duration) View {
+	v.fresh = fresh
+	return v
 }
 
 // Store reads revisions. Faults: NotFound for a revision that does not exist, Unavailable if the database does not

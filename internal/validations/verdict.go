@@ -177,8 +177,9 @@ func (v Verdict) Pending() bool {
 	})
 }
 
-// NextExpiry returns when the first of the successes that policies require expires; ok is false if none does.
-func NextExpiry(policies []Policy, outcomes []Outcome) (at time.Time, ok bool) {
+// NextExpiry returns when the next of the successes that policies require expires, which has not by now; ok is false if
+// none does.
+func NextExpiry(policies []Policy, outcomes []Outcome, now time.Time) (at time.Time, ok bool) {
 	byName := make(map[string]Outcome, len(outcomes))
 	for _, outcome := range outcomes {
 		byName[outcome.Name] = outcome
@@ -189,7 +190,8 @@ func NextExpiry(policies []Policy, outcomes []Outcome) (at time.Time, ok bool) {
 			if !reported || outcome.Status != Success || IsOwn(outcome.Name) {
 				continue
 			}
-			if expiry, expires := requirement.Expiry(outcome.At); expires && (!ok || expiry.Before(at)) {
+			expiry, expires := requirement.Expiry(outcome.At)
+			if expires && !now.After(expiry) && (!ok || expiry.Before(at)) {
 				at, ok = expiry, true
 			}
 		}

@@ -146,6 +146,34 @@ func TestWait_etag(t *testing.T) {
 	}
 }
 
+// An answer also becomes another one when a result expires, of whichever revision, and one after the other.
+func TestWait_expiry(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	const lasting, short = "{name: a-validation, expiresAfter: PT2S}", "{name: b-validation, expiresAfter: PT1S}"
+	s.put(t, "b", policy("p", lasting, short)).is(t, http.StatusOK)
+	s.put(t, "c", widget("w", "{}")).is(t, http.StatusOK) // the first revision is not the newest
+	for _, revision := range []int{1, 2} {
+		s.report(t, revision, "a-validation", "success")
+		s.report(t, revision, "b-validation", "success")
+	}
+	var waits sync.WaitGroup
+	for _, path := range []string{"revisions/1/status", "revisions/2/status", "revisions/1", "revisions/1/findings"} {
+		waits.Go(func() {
+			accept := []string{"Accept", "application/json"}
+			a := s.get(t, path, accept...)
+			for strings.Count(a.text, `"expired"`) < 2 {
+				a = s.get(t, path+"?wait=1m", append(accept, "If-None-Match", a.got.Get("ETag"))...)
+				if waited := a.got.Get("Purser-Waited"); a.status != http.StatusOK || len(waited) > len("9.9") {
+					t.Errorf("%s: %d after %s seconds", path, a.status, waited)
+					return
+				}
+			}
+		})
+	}
+	waits.Wait()
+}
+
 // A reader of the feed waits for events of the requested types.
 func TestWait_events(t *testing.T) {
 	t.Parallel()
