@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"purser/api/views"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 )
@@ -129,7 +130,7 @@ func (s *server) listAudit(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writePage(s, w, r, query.Page, more, listOf(events, auditViewOf))
+	writePage(s, w, r, query.Page, more, views.ListOf(events, views.AuditOf))
 	return nil
 }
 
@@ -139,39 +140,11 @@ func (q *query) time(parameter string) time.Time {
 	if text == "" {
 		return time.Time{}
 	}
-	for _, format := range []string{time.RFC3339, timeFormat} {
+	for _, format := range []string{time.RFC3339, views.TimeFormat} {
 		if t, err := time.Parse(format, text); err == nil {
 			return t
 		}
 	}
 	q.fail(parameter, "It must be a time such as 2026-01-31T12:00:00Z.")
 	return time.Time{}
-}
-
-type auditView struct {
-	ID       int64    `json:"id"`
-	At       *string  `json:"at"`
-	User     userView `json:"user"`
-	Project  *string  `json:"project"`
-	EndUser  *string  `json:"endUser"`
-	Rule     string   `json:"rule"`
-	Method   string   `json:"method"`
-	Target   string   `json:"target"`
-	Revision *int64   `json:"revision"`
-	Status   int      `json:"status"`
-	Error    *string  `json:"error"`
-	Remote   string   `json:"remote"`
-	Request  string   `json:"request"`
-}
-
-func auditViewOf(d revisions.AuditEvent) auditView {
-	view := auditView{
-		ID: d.ID, At: timeText(d.At), User: userView{d.UserID, optional(d.UserName)}, Project: optional(d.Project),
-		EndUser: optional(d.EndUser), Rule: d.Rule, Method: d.Method, Target: d.Target, Status: d.Status,
-		Error: optional(d.Error), Remote: d.Remote, Request: d.Request,
-	}
-	if d.Revision > 0 {
-		view.Revision = &d.Revision
-	}
-	return view
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"purser/api/views"
 	"purser/internal/authn"
 	"purser/internal/authz"
 	"purser/internal/fault"
@@ -111,21 +112,9 @@ func forbidden(rule string) error {
 // GET /api/v1.0/whoami
 func (s *server) whoami(w http.ResponseWriter, r *http.Request) error {
 	caller := callerOf(r)
-	s.write(w, r, http.StatusOK, whoamiView{
-		User: userView{caller.UserID, optional(caller.UserName)}, Project: optional(caller.ProjectID),
-		Roles: nonNil(caller.Roles), Rules: s.Access.Rules.Policy().Passed(caller),
+	s.write(w, r, http.StatusOK, views.Whoami{
+		User: views.User{ID: caller.UserID, Name: views.Optional(caller.UserName)}, Project: views.Optional(caller.ProjectID),
+		Roles: views.NonNil(caller.Roles), Rules: s.Access.Rules.Policy().Passed(caller),
 	})
 	return nil
-}
-
-type whoamiView struct {
-	User    userView `json:"user"`
-	Project *string  `json:"project"`
-	Roles   []string `json:"roles"`
-	Rules   []string `json:"rules"` // that the caller passes
-}
-
-type userView struct {
-	ID   string  `json:"id"`
-	Name *string `json:"name"`
 }

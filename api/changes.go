@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/api/views"
 	"purser/internal/authz"
 	"purser/internal/changes"
 	"purser/internal/document"
@@ -130,7 +131,7 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written ch
 	}
 	var texts [][]byte
 	for _, bucket := range written.Buckets {
-		texts = append(texts, statusOnly(bucket, written.Revision))
+		texts = append(texts, views.StatusOnly(bucket, written.Revision))
 	}
 	s.writeStream(w, r, texts)
 	return nil
@@ -147,8 +148,9 @@ func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, writt
 		s.writeFindings(w, r, found)
 		return nil
 	}
-	view := s.previewView(r, written)
-	view.Findings, view.Total, view.More = foundViews(found.Findings), &found.Total, &found.More
+	queries.LocatePreview(r.Context(), written)
+	view := s.links(r).Preview(written)
+	view.Findings, view.Total, view.More = views.FoundOf(found.Findings), &found.Total, &found.More
 	s.write(w, r, http.StatusOK, view)
 	return nil
 }
@@ -159,7 +161,8 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 	if written.Preview == nil {
 		return false
 	}
-	s.write(w, r, http.StatusOK, s.previewView(r, written))
+	queries.LocatePreview(r.Context(), written)
+	s.write(w, r, http.StatusOK, s.links(r).Preview(written))
 	return true
 }
 
@@ -223,7 +226,7 @@ func (s *server) rollback(w http.ResponseWriter, r *http.Request) error {
 	if s.writePreview(w, r, written) {
 		return nil
 	}
-	s.write(w, r, http.StatusCreated, s.revisionView(r, queries.Described{Shown: written.Shown}))
+	s.write(w, r, http.StatusCreated, s.links(r).Revision(queries.Described{Shown: written.Shown}))
 	return nil
 }
 
@@ -258,6 +261,6 @@ func (s *server) prune(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	infoOf(r).audited = options.Audit != nil && !options.DryRun
-	s.write(w, r, http.StatusOK, pruneViewOf(pruned, options.DryRun))
+	s.write(w, r, http.StatusOK, views.PruneOf(pruned, options.DryRun))
 	return nil
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"purser/api/views"
 	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -18,7 +19,7 @@ func (s *server) diff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, bucketViews(buckets))
+	s.write(w, r, http.StatusOK, views.Buckets(buckets))
 	return nil
 }
 
@@ -40,19 +41,19 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	}
 	switch form {
 	case formPatch:
-		text, err := patchText(r.Context(), found)
+		text, err := views.PatchText(r.Context(), found)
 		if err != nil {
 			return err
 		}
 		s.writeText(w, r, typePatch, text)
 	case formUnified:
-		text, err := unifiedText(r.Context(), before, after, found)
+		text, err := views.UnifiedText(r.Context(), before, after, found)
 		if err != nil {
 			return err
 		}
 		s.writeText(w, r, typeText, text)
 	default:
-		view, err := deepView(r.Context(), found)
+		view, err := views.DeepDiff(r.Context(), found)
 		if err != nil {
 			return err
 		}

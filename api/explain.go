@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 
+	"purser/api/views"
 	"purser/internal/document"
 )
 
@@ -29,9 +30,9 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request) error {
 		return asHTTPNotFound(err)
 	}
 	if negotiate(r, typeText) == typeText {
-		s.writeText(w, r, typeText, []byte(explanationText(explained)))
+		s.writeText(w, r, typeText, []byte(views.ExplanationText(explained)))
 		return nil
 	}
-	s.write(w, r, http.StatusOK, explanationViewOf(explained))
+	s.write(w, r, http.StatusOK, views.ExplanationOf(explained))
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"purser/api/views"
 	"purser/internal/picture"
 	"purser/internal/queries"
 	"purser/internal/revisions"
@@ -37,7 +38,7 @@ func (s *server) graph(w http.ResponseWriter, r *http.Request) error {
 	case typeSVG:
 		return s.writeSVG(w, r, id, focus, found)
 	default:
-		s.writeAs(w, r, http.StatusOK, kind, graphViewOf(id, found), "")
+		s.writeAs(w, r, http.StatusOK, kind, views.GraphOf(id, found), "")
 	}
 	return nil
 }

@@ -1,12 +1,11 @@
 package api
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
+	"purser/api/views"
 	"purser/internal/document"
-	"purser/internal/queries"
 )
 
 // GET /api/v1.0/documents/{namespace}/{kind}/{version}/{layer}/{name}/history
@@ -21,13 +20,13 @@ func (s *server) documentHistory(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	views := make([]documentChange, len(changes))
+	shown := make([]views.DocumentChange, len(changes))
 	for i, change := range changes {
-		if views[i], err = documentChangeOf(r.Context(), change); err != nil {
+		if shown[i], err = views.DocumentChangeOf(r.Context(), change); err != nil {
 			return err
 		}
 	}
-	writePage(s, w, r, page, more, list[documentChange]{len(views), views})
+	writePage(s, w, r, page, more, views.List[views.DocumentChange]{Count: len(shown), Results: shown})
 	return nil
 }
 
@@ -41,22 +40,4 @@ func identityOf(r *http.Request) document.Identity {
 		id.Layer = ""
 	}
 	return id
-}
-
-// documentChange shows a change of a document.
-type documentChange struct {
-	changeView
-
-	Bucket string `json:"bucket"` // that the document is in, or was in last
-	Change string `json:"change"`
-	Diff   string `json:"diff"`
-}
-
-func documentChangeOf(ctx context.Context, c queries.DocumentChange) (documentChange, error) {
-	before := int64(0)
-	if c.Before != nil {
-		before = c.Before.Revision
-	}
-	text, err := unifiedDiff(ctx, before, c.Revision, c.DocumentDifference)
-	return documentChange{changeViewOf(c.Change), c.Bucket(), c.Difference.String(), text}, err
 }

@@ -3,57 +3,12 @@ package api
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
 
+	"purser/api/views"
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/fault"
 	"purser/internal/queries"
 )
-
-// packageView is a package, in a revision or only checked.
-type packageView struct {
-	Name     string          `json:"name"`
-	Version  json.RawMessage `json:"version"` // as the manifest writes it; null without one
-	Type     json.RawMessage `json:"type"`
-	Archive  *archiveView    `json:"archive,omitempty"`
-	Bucket   string          `json:"bucket,omitempty"`
-	Revision int64           `json:"revision,omitempty"` // in which it last changed
-	Warnings any             `json:"warnings"`           // their number in a list of packages, else a list
-	URL      string          `json:"url,omitempty"`
-}
-
-type archiveView struct {
-	Digest string          `json:"digest"` // SHA-256
-	Size   json.RawMessage `json:"size"`   // in bytes
-}
-
-// describedPackage returns the view of a manifest.
-func describedPackage(manifest document.Mapping) packageView {
-	name, _ := manifest.At("FullName").(string)
-	return packageView{
-		Name: name, Version: document.AppendJSON(nil, manifest.At("Version")),
-		Type: document.AppendJSON(nil, manifest.At("Type")),
-	}
-}
-
-func (s *server) packageView(r *http.Request, revision int64, p queries.Package) packageView {
-	view := describedPackage(p.Manifest)
-	view.Archive = &archiveView{p.Archive, json.RawMessage(p.Size)}
-	view.Bucket, view.Revision, view.Warnings = p.Bucket, p.Revision, len(p.Warnings)
-	view.URL = s.revisionURL(r, revision) + "/packages/" + url.PathEscape(p.Name)
-	return view
-}
-
-// checkedView returns the view of a package that was checked.
-func checkedView(checked changes.CheckedPackage) packageView {
-	view, warnings := describedPackage(checked.Manifest()), []fault.Message{}
-	for _, issue := range checked.Report.Issues {
-		warnings = append(warnings, changes.PackageMessage(issue))
-	}
-	view.Warnings = warnings
-	return view
-}
 
 // PUT /api/v1.0/buckets/{bucket}/packages/{fullName}
 func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
@@ -80,9 +35,9 @@ func (s *server) putPackage(w http.ResponseWriter, r *http.Request) error {
 	if s.writePreview(w, r, written) {
 		return nil
 	}
-	view := checkedView(checked)
+	view := views.Checked(checked)
 	view.Bucket, view.Revision = bucket, written.Revision
-	view.URL = s.revisionURL(r, written.Revision) + "/packages/" + url.PathEscape(name)
+	view.URL = s.links(r).PackageURL(written.Revision, name)
 	s.write(w, r, http.StatusOK, view)
 	return nil
 }
@@ -97,7 +52,7 @@ func (s *server) checkPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, checkedView(checked))
+	s.write(w, r, http.StatusOK, views.Checked(checked))
 	return nil
 }
 
@@ -111,7 +66,9 @@ func (s *server) listPackages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, listOf(packages, func(p queries.Package) packageView { return s.packageView(r, id, p) }))
+	s.write(w, r, http.StatusOK, views.ListOf(packages, func(p queries.Package) views.Package {
+		return s.links(r).Package(id, p)
+	}))
 	return nil
 }
 
@@ -140,7 +97,7 @@ func (s *server) reportPackage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := s.packageView(r, id, p)
+	view := s.links(r).Package(id, p)
 	view.Warnings = json.RawMessage(document.AppendJSON(nil, p.Warnings))
 	s.write(w, r, http.StatusOK, view)
 	return nil

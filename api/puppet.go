@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net/http"
 
+	"purser/api/views"
 	"purser/internal/budget"
 	"purser/internal/document"
 	"purser/internal/fault"
@@ -97,7 +98,7 @@ func (s *server) overrideCatalog(w http.ResponseWriter, r *http.Request) error {
 	case named:
 		return s.explainResource(w, r, set, result, ref)
 	case report:
-		s.write(w, r, http.StatusOK, reportViewOf(set, result.Report))
+		s.write(w, r, http.StatusOK, views.ReportOf(set, result.Report))
 		return nil
 	}
 	text, err := overrides.Text(r.Context(), result.Catalog)
@@ -115,9 +116,9 @@ func (s *server) explainResource(w http.ResponseWriter, r *http.Request, set ove
 	if _, found := result.Catalog.Parameters(ref); !found {
 		return fault.New(fault.NotFound, "ResourceNotFound", "The catalog has no %v, and no override creates it", ref)
 	}
-	view := explainedResource{Resource: ref.String(), Changes: []overrideView{}}
+	view := views.ExplainedResource{Resource: ref.String(), Changes: []views.Override{}}
 	for _, change := range result.Report.Explain(ref) {
-		view.Changes = append(view.Changes, overrideViewOf(set, change, true))
+		view.Changes = append(view.Changes, views.OverrideOf(set, change, true))
 	}
 	s.write(w, r, http.StatusOK, view)
 	return nil
@@ -133,7 +134,7 @@ func (s *server) diffHiera(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, differencesViewOf(found))
+	s.write(w, r, http.StatusOK, views.DifferencesOf(found))
 	return nil
 }
 
@@ -153,7 +154,7 @@ func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, differencesViewOf(found))
+	s.write(w, r, http.StatusOK, views.DifferencesOf(found))
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"purser/api/views"
 	"purser/internal/document/blockyaml"
 
 	"purser/internal/cache"
@@ -62,6 +63,24 @@ func preferred(r *http.Request, usual string, offered ...string) string {
 	return best
 }
 
+// origin returns the URL that links in answers begin with: PublicURL or, without it, the scheme and host by which the
+// client says that it reached the server. Anybody may have chosen the host that a request names, so no page shows it.
+func (s *server) origin(r *http.Request) string {
+	if s.PublicURL != "" {
+		return s.PublicURL
+	}
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + r.Host
+}
+
+// links returns what writes views with links for a request.
+func (s *server) links(r *http.Request) views.Links {
+	return views.Links{Origin: s.origin(r), Compat: s.Compat}
+}
+
 // write answers with a view as a YAML document or JSON value, or with 304 if the client of a GET has it already.
 func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view any) {
 	s.writeOf(w, r, status, view, "")
@@ -69,7 +88,7 @@ func (s *server) write(w http.ResponseWriter, r *http.Request, status int, view 
 
 // writeRevision answers with a revision. Its ETag can be used for the If-Match of a change.
 func (s *server) writeRevision(w http.ResponseWriter, r *http.Request, described queries.Described) {
-	s.writeOf(w, r, http.StatusOK, s.revisionView(r, described), stampPrefix(described.Revision))
+	s.writeOf(w, r, http.StatusOK, s.links(r).Revision(described), stampPrefix(described.Revision))
 }
 
 // stampPrefix is how ETags begin that can be used for the If-Match of a request about a revision.
@@ -144,7 +163,7 @@ func (s *server) writeStatus(w http.ResponseWriter, r *http.Request, code int, s
 		s.send(w, r, code, typeText, []byte(text), stampPrefix(shown.Revision))
 		return nil
 	}
-	s.writeOf(w, r, code, statusViewOf(shown), stampPrefix(shown.Revision))
+	s.writeOf(w, r, code, views.StatusOf(shown), stampPrefix(shown.Revision))
 	return nil
 }
 
@@ -254,8 +273,8 @@ func (d *documentStream) add(doc *revisions.Stored, revision int64) {
 		if d.count > 0 {
 			d.out = append(d.out, ',', '\n')
 		}
-		d.out = appendDocument(append(d.out, '{'), doc)
-		d.out = append(appendStatus(append(d.out, ','), doc.Bucket, revision), '}')
+		d.out = views.AppendDocument(append(d.out, '{'), doc)
+		d.out = append(views.AppendStatus(append(d.out, ','), doc.Bucket, revision), '}')
 	} else {
 		d.out = append(d.out, "---\n"...)
 		if revision == doc.Revision {
@@ -269,13 +288,13 @@ func (d *documentStream) add(doc *revisions.Stored, revision int64) {
 
 // yaml returns a document without its status.
 func (d *documentStream) yaml(doc *revisions.Stored) []byte {
-	d.text = append(appendDocument(append(d.text[:0], '{'), doc), '}')
+	d.text = append(views.AppendDocument(append(d.text[:0], '{'), doc), '}')
 	return blockyaml.Append(make([]byte, 0, len(d.text)*3/2), d.text)
 }
 
 func (d *documentStream) appendStatus(out []byte, bucket string, revision int64) []byte {
 	if d.last.text == nil || d.last.bucket != bucket || d.last.revision != revision {
-		d.text = append(appendStatus(append(d.text[:0], '{'), bucket, revision), '}')
+		d.text = append(views.AppendStatus(append(d.text[:0], '{'), bucket, revision), '}')
 		d.last = status{bucket, revision, blockyaml.Append(nil, d.text)}
 	}
 	return append(out, d.last.text...)

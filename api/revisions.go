@@ -24,7 +24,8 @@ func (s *server) listRevisions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, s.revisionList(r, query, found))
+	next, previous := s.pages(r, query.Page, found.More)
+	s.write(w, r, http.StatusOK, s.links(r).RevisionList(found, next, previous))
 	return nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"purser/api/views"
 	"purser/internal/document/blockyaml"
 
 	"purser/internal/document"
@@ -22,8 +23,8 @@ func (s *server) listSchemas(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, listOf(schemas, func(schema queries.Schema) schemaItem {
-		return s.schemaItem(r, id, schema)
+	s.write(w, r, http.StatusOK, views.ListOf(schemas, func(schema queries.Schema) views.SchemaItem {
+		return s.links(r).SchemaItem(id, schema)
 	}))
 	return nil
 }
@@ -79,21 +80,4 @@ func (s *server) schema(r *http.Request) (queries.Schema, error) {
 	}
 	parts := []string{revisionName(r, "namespace"), revisionName(r, "kind"), revisionName(r, "version")}
 	return s.questions(r).Schema(r.Context(), id, strings.Join(parts, "/"))
-}
-
-type schemaItem struct {
-	Name     string        `json:"name"`
-	Source   string        `json:"source"` // builtin or registered
-	Document *documentName `json:"document"`
-	URL      string        `json:"url"`
-	Docs     string        `json:"docs"`
-}
-
-func (s *server) schemaItem(r *http.Request, revision int64, schema queries.Schema) schemaItem {
-	item := schemaItem{Name: schema.Kind, Source: "builtin", URL: s.revisionURL(r, revision) + "/schemas/" + schema.Kind}
-	item.Docs = item.URL + "/docs"
-	if schema.By != nil {
-		item.Source, item.Document = "registered", new(nameOf(schema.By))
-	}
-	return item
 }

@@ -1,9 +1,9 @@
 package api
 
 import (
-	"encoding/json"
 	"net/http"
 
+	"purser/api/views"
 	"purser/internal/document"
 	"purser/internal/revisions"
 )
@@ -18,7 +18,7 @@ func (s *server) listTags(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, tagViews(tags))
+	s.write(w, r, http.StatusOK, views.Tags(tags))
 	return nil
 }
 
@@ -51,7 +51,7 @@ func (s *server) showTag(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, tagViews([]revisions.Tag{found}))
+	s.write(w, r, http.StatusOK, views.Tags([]revisions.Tag{found}))
 	return nil
 }
 
@@ -81,7 +81,7 @@ func (s *server) postTag(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	infoOf(r).audited = options.Audit != nil
-	s.write(w, r, http.StatusCreated, tagViews([]revisions.Tag{tagged}))
+	s.write(w, r, http.StatusCreated, views.Tags([]revisions.Tag{tagged}))
 	return nil
 }
 
@@ -109,13 +109,4 @@ func (s *server) tag(r *http.Request) (revision int64, tag string, err error) {
 	}
 	revision, err = s.revision(r)
 	return revision, tag, err
-}
-
-// tagViews maps the names of tags to their data (spec/api.md §6.4).
-func tagViews(tags []revisions.Tag) map[string]json.RawMessage {
-	views := make(map[string]json.RawMessage, len(tags))
-	for _, tag := range tags {
-		views[tag.Name] = tag.Data
-	}
-	return views
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"purser/api/views"
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/queries"
@@ -20,8 +21,8 @@ func (s *server) listValidations(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, listOf(summaries, func(summary validations.Summary) validationView {
-		return validationView{Name: summary.Name, Status: summary.Status}
+	s.write(w, r, http.StatusOK, views.ListOf(summaries, func(summary validations.Summary) views.Validation {
+		return views.Validation{Name: summary.Name, Status: summary.Status}
 	}))
 	return nil
 }
@@ -40,8 +41,8 @@ func (s *server) listValidationDetails(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	s.write(w, r, http.StatusOK, pagedOf(s, r, page, found, func(entry validations.Entry) entryView {
-		view := s.entryView(r, id, entry)
+	s.write(w, r, http.StatusOK, pagedOf(s, r, page, found, func(entry validations.Entry) views.Entry {
+		view := s.links(r).Entry(id, entry)
 		view.ID = &entry.ID
 		return view
 	}))
@@ -64,8 +65,8 @@ func (s *server) entryPage(r *http.Request) (queries.Page, error) {
 // pagedOf returns the view of a page of entries, which may have fewer entries than its limit.
 func pagedOf[V any](s *server, r *http.Request, page queries.Page, found queries.Entries,
 	view func(validations.Entry) V,
-) paged[V] {
-	shown := paged[V]{list: listOf(found.Entries, view)}
+) views.Paged[V] {
+	shown := views.Paged[V]{List: views.ListOf(found.Entries, view)}
 	if s.Compat {
 		return shown
 	}
@@ -91,8 +92,8 @@ func (s *server) listEntries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, pagedOf(s, r, page, found, func(entry validations.Entry) entryItem {
-		return entryItem{entry.ID, entry.Status}
+	s.write(w, r, http.StatusOK, pagedOf(s, r, page, found, func(entry validations.Entry) views.EntryItem {
+		return views.EntryItem{ID: entry.ID, Status: entry.Status}
 	}))
 	return nil
 }
@@ -115,7 +116,7 @@ func (s *server) showEntry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := s.entryView(r, id, entry)
+	view := s.links(r).Entry(id, entry)
 	if view.URL != "" {
 		view.URL += "/entries/" + strconv.Itoa(position)
 	}
@@ -149,7 +150,7 @@ func (s *server) postValidation(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	infoOf(r).audited = options.Audit != nil
-	view := postedView{Status: posted.Status, Validator: posted.Validator, Warning: posted.Warning}
+	view := views.Posted{Status: posted.Status, Validator: posted.Validator, Warning: posted.Warning}
 	if !s.Compat {
 		view.Revision, view.Stamp = id, posted.Stamp.String()
 	}

@@ -1,11 +1,11 @@
 package api
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 	"strconv"
 
+	"purser/api/views"
 	"purser/internal/document"
 	"purser/internal/events"
 	"purser/internal/fault"
@@ -19,7 +19,7 @@ func (s *server) listWebhooks(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, listOf(all, webhookViewOf))
+	s.write(w, r, http.StatusOK, views.ListOf(all, views.WebhookOf))
 	return nil
 }
 
@@ -33,7 +33,7 @@ func (s *server) addWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view := webhookViewOf(made)
+	view := views.WebhookOf(made)
 	view.Secret = secret
 	s.write(w, r, http.StatusCreated, view)
 	return nil
@@ -45,7 +45,7 @@ func (s *server) showWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, webhookViewOf(found))
+	s.write(w, r, http.StatusOK, views.WebhookOf(found))
 	return nil
 }
 
@@ -59,7 +59,7 @@ func (s *server) setWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusOK, webhookViewOf(set))
+	s.write(w, r, http.StatusOK, views.WebhookOf(set))
 	return nil
 }
 
@@ -78,7 +78,7 @@ func (s *server) pingWebhook(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusAccepted, deliveryViewOf(made))
+	s.write(w, r, http.StatusAccepted, views.DeliveryOf(made))
 	return nil
 }
 
@@ -93,7 +93,7 @@ func (s *server) listDeliveries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	writePage(s, w, r, page, more, listOf(found, deliveryViewOf))
+	writePage(s, w, r, page, more, views.ListOf(found, views.DeliveryOf))
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (s *server) retryDelivery(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.write(w, r, http.StatusAccepted, deliveryViewOf(again))
+	s.write(w, r, http.StatusAccepted, views.DeliveryOf(again))
 	return nil
 }
 
@@ -182,45 +182,4 @@ func typesOf(value any) (types []events.Type, ok bool) {
 		types = append(types, events.Type(name))
 	}
 	return slices.Compact(slices.Sorted(slices.Values(types))), ok
-}
-
-type webhookView struct {
-	ID        int64         `json:"id"`
-	URL       string        `json:"url"`
-	Types     []events.Type `json:"types"`
-	Enabled   bool          `json:"enabled"`
-	Reason    *string       `json:"reason"`
-	CreatedAt *string       `json:"createdAt"`
-	RotatedAt *string       `json:"rotatedAt"`
-	Secret    string        `json:"secret,omitempty"`
-}
-
-func webhookViewOf(w webhooks.Webhook) webhookView {
-	view := webhookView{
-		ID: w.ID, URL: w.URL, Types: nonNil(w.Types), Enabled: w.Enabled, Reason: optional(w.Reason),
-		CreatedAt: timeText(w.CreatedAt), RotatedAt: timeText(w.RotatedAt),
-	}
-	return view
-}
-
-type deliveryView struct {
-	ID       int64           `json:"id"`
-	Event    json.RawMessage `json:"event"`
-	State    webhooks.State  `json:"state"`
-	Attempts int             `json:"attempts"`
-	Status   *int            `json:"status"`
-	Answer   *string         `json:"answer"`
-	Error    *string         `json:"error"`
-	Next     *string         `json:"next"`
-}
-
-func deliveryViewOf(d webhooks.Delivery) deliveryView {
-	view := deliveryView{
-		ID: d.ID, Event: d.Event, State: d.State, Attempts: d.Attempts, Answer: optional(d.Outcome.Answer),
-		Error: optional(d.Outcome.Error), Next: timeText(d.Next),
-	}
-	if d.Outcome.Status != 0 {
-		view.Status = &d.Outcome.Status
-	}
-	return view
 }

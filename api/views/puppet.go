@@ -1,4 +1,4 @@
-package api
+package views
 
 import (
 	"encoding/json"
@@ -17,18 +17,19 @@ type overrideName struct {
 
 func overrideNameOf(set overrides.Set, instance int) overrideName {
 	doc := set.Documents[instance]
-	return overrideName{doc.Schema, doc.Name, optional(doc.Layer)}
+	return overrideName{doc.Schema, doc.Name, Optional(doc.Layer)}
 }
 
-// reportView says what overrides did to a catalog, in the order in which it happened.
-type reportView struct {
-	Revision int64          `json:"revision"`
-	Changes  []overrideView `json:"changes"`
-	Skipped  []skipView     `json:"skipped"`
-	Warnings []warningView  `json:"warnings"`
+// Report says what overrides did to a catalog, in the order in which it happened.
+type Report struct {
+	Revision int64         `json:"revision"`
+	Changes  []Override    `json:"changes"`
+	Skipped  []skipView    `json:"skipped"`
+	Warnings []warningView `json:"warnings"`
 }
 
-type overrideView struct {
+// Override shows what an override did to a resource.
+type Override struct {
 	Resource   string        `json:"resource"`
 	Action     string        `json:"action"` // updated or created
 	By         overrideName  `json:"by"`
@@ -54,16 +55,17 @@ type warningView struct {
 	Message  string       `json:"message"`
 }
 
-// explainedResource says which documents set the parameters of a resource.
-type explainedResource struct {
-	Resource string         `json:"resource"`
-	Changes  []overrideView `json:"changes"`
+// ExplainedResource says which documents set the parameters of a resource.
+type ExplainedResource struct {
+	Resource string     `json:"resource"`
+	Changes  []Override `json:"changes"`
 }
 
-func reportViewOf(set overrides.Set, report puppet.Report) reportView {
-	view := reportView{set.Revision.ID, []overrideView{}, []skipView{}, []warningView{}}
+// ReportOf returns the view of a report.
+func ReportOf(set overrides.Set, report puppet.Report) Report {
+	view := Report{set.Revision.ID, []Override{}, []skipView{}, []warningView{}}
 	for _, change := range report.Changes {
-		view.Changes = append(view.Changes, overrideViewOf(set, change, false))
+		view.Changes = append(view.Changes, OverrideOf(set, change, false))
 	}
 	for _, skip := range report.Skipped {
 		resource := skip.Ref.String()
@@ -80,8 +82,9 @@ func reportViewOf(set overrides.Set, report puppet.Report) reportView {
 	return view
 }
 
-func overrideViewOf(set overrides.Set, change puppet.Change, values bool) overrideView {
-	view := overrideView{change.Ref.String(), "updated", overrideNameOf(set, change.Instance), []settingView{}}
+// OverrideOf returns the view of a change by an override, with values that are not secret if they are asked for.
+func OverrideOf(set overrides.Set, change puppet.Change, values bool) Override {
+	view := Override{change.Ref.String(), "updated", overrideNameOf(set, change.Instance), []settingView{}}
 	if change.Created {
 		view.Action = "created"
 	}
@@ -98,8 +101,8 @@ func overrideViewOf(set overrides.Set, change puppet.Change, values bool) overri
 	return view
 }
 
-// differencesView says how two revisions differ in what they do to resources.
-type differencesView struct {
+// Differences says how two revisions differ in what they do to resources.
+type Differences struct {
 	Resources []differenceView `json:"resources"`
 	Options   []alteredView    `json:"options"` // of the data for Hiera
 }
@@ -118,8 +121,9 @@ type alteredView struct {
 	Sensitive bool            `json:"sensitive,omitempty"`
 }
 
-func differencesViewOf(found []puppet.Difference) differencesView {
-	view := differencesView{[]differenceView{}, []alteredView{}}
+// DifferencesOf returns the view of differences.
+func DifferencesOf(found []puppet.Difference) Differences {
+	view := Differences{[]differenceView{}, []alteredView{}}
 	for _, d := range found {
 		altered := []alteredView{}
 		for _, p := range d.Parameters {

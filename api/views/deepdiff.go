@@ -1,4 +1,4 @@
-package api
+package views
 
 import (
 	"bytes"
@@ -16,9 +16,9 @@ import (
 	"purser/internal/revisions"
 )
 
-// deepView returns a deep diff in the reference's form: modified buckets have a second member with the differences of
+// DeepDiff returns a deep diff in the reference's form: modified buckets have a second member with the differences of
 // their documents (spec/api.md §6.2).
-func deepView(ctx context.Context, found []queries.DeepDifference) (map[string]any, error) {
+func DeepDiff(ctx context.Context, found []queries.DeepDifference) (map[string]any, error) {
 	view := map[string]any{}
 	for _, bucket := range found {
 		view[bucket.Bucket] = bucket.Difference.String()
@@ -155,9 +155,9 @@ func tuple(texts ...string) string {
 	return "(" + strings.Join(quoted, ", ") + ")"
 }
 
-// patchText returns a deep diff as a list of JSON patches (RFC 6902), one for each document. A patch applies to the
+// PatchText returns a deep diff as a list of JSON patches (RFC 6902), one for each document. A patch applies to the
 // document as {schema, metadata, data}, or without data if it is encrypted. It is empty if only hidden data differs.
-func patchText(ctx context.Context, found []queries.DeepDifference) ([]byte, error) {
+func PatchText(ctx context.Context, found []queries.DeepDifference) ([]byte, error) {
 	text := []byte("[")
 	for _, bucket := range found {
 		for _, d := range bucket.Documents {
@@ -216,8 +216,8 @@ func documentValue(doc *revisions.Stored, hidden bool) document.Mapping {
 	return append(value, document.Member{Key: "data", Value: parsed(doc.Data)})
 }
 
-// unifiedText returns a deep diff as a unified diff of the documents' canonical YAML.
-func unifiedText(ctx context.Context, before, after int64, found []queries.DeepDifference) ([]byte, error) {
+// UnifiedText returns a deep diff as a unified diff of the documents' canonical YAML.
+func UnifiedText(ctx context.Context, before, after int64, found []queries.DeepDifference) ([]byte, error) {
 	var text []byte
 	for _, bucket := range found {
 		for _, d := range bucket.Documents {

@@ -1,4 +1,4 @@
-package api
+package views
 
 import (
 	"purser/internal/fault"
@@ -6,8 +6,8 @@ import (
 	"purser/internal/rendering"
 )
 
-// graphView shows how the documents of a revision depend on each other.
-type graphView struct {
+// Graph shows how the documents of a revision depend on each other.
+type Graph struct {
 	Revision  int64           `json:"revision"`
 	Layers    []string        `json:"layers"`
 	Unordered []string        `json:"unorderedLayers"`
@@ -46,10 +46,11 @@ type copyView struct {
 	To   []string `json:"dest"`
 }
 
-func graphViewOf(revision int64, found queries.Graph) graphView {
-	view := graphView{
-		Revision: revision, Layers: nonNil(found.Layers), Unordered: nonNil(found.Unordered),
-		Nodes: []nodeView{}, Edges: []edgeView{}, Problems: nonNil(found.Problems),
+// GraphOf returns the view of a graph.
+func GraphOf(revision int64, found queries.Graph) Graph {
+	view := Graph{
+		Revision: revision, Layers: NonNil(found.Layers), Unordered: NonNil(found.Unordered),
+		Nodes: []nodeView{}, Edges: []edgeView{}, Problems: NonNil(found.Problems),
 	}
 	for id, v := range found.Vertices {
 		node := nodeViewOf(id, v)
@@ -61,7 +62,7 @@ func graphViewOf(revision int64, found queries.Graph) graphView {
 	for _, e := range found.Edges {
 		edge := edgeView{From: e.From, To: e.To, Kind: e.Kind.String(), Cyclic: e.Cyclic, Doubtful: e.Doubtful}
 		for _, c := range e.Copies {
-			edge.Copies = append(edge.Copies, copyView{c.From, nonNil(c.To)})
+			edge.Copies = append(edge.Copies, copyView{c.From, NonNil(c.To)})
 		}
 		view.Edges = append(view.Edges, edge)
 	}
@@ -70,7 +71,7 @@ func graphViewOf(revision int64, found queries.Graph) graphView {
 
 func nodeViewOf(id int, v rendering.Vertex) nodeView {
 	node := nodeView{
-		ID: id, Schema: v.Schema, Layer: optional(v.Layer), Name: optional(v.Name), Missing: optional(v.Missing.String()),
+		ID: id, Schema: v.Schema, Layer: Optional(v.Layer), Name: Optional(v.Name), Missing: Optional(v.Missing.String()),
 		Abstract: v.Abstract, Control: v.Control, Encrypted: v.Encrypted, Replacement: v.Replacement, Replaced: v.Replaced,
 	}
 	if v.ReplacedBy >= 0 {

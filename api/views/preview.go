@@ -1,19 +1,17 @@
-package api
+package views
 
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
 
-// previewView is the answer to a dry run.
-type previewView struct {
+// Preview is the answer to a dry run.
+type Preview struct {
 	DryRun             bool                 `json:"dryRun"`
 	Changed            bool                 `json:"changed"`
 	Revision           *int64               `json:"revision"` // the newest after the change; null if there is none
@@ -21,11 +19,11 @@ type previewView struct {
 	Buckets            map[string]string    `json:"buckets"`
 	Changes            changesView          `json:"changes"`
 	Documents          []documentDifference `json:"documents"`
-	Findings           any                  `json:"findings"` // a list of findingView, or of foundView
+	Findings           any                  `json:"findings"` // a list of findingView, or of Found
 	Total              *int                 `json:"total,omitempty"`
 	More               *bool                `json:"more,omitempty"`
 	ValidationPolicies []policyView         `json:"validationPolicies"`
-	Validations        []validationView     `json:"validations,omitempty"` // without a policy, those reported
+	Validations        []Validation         `json:"validations,omitempty"` // without a policy, those reported
 	Results            []resultView         `json:"results,omitempty"`
 	Warnings           []string             `json:"warnings,omitempty"`
 	Withheld           string               `json:"withheld,omitempty"`
@@ -78,14 +76,14 @@ type locatedError struct {
 	Column int `json:"column,omitempty"`
 }
 
-func (s *server) previewView(r *http.Request, written changes.Written) previewView {
-	queries.LocatePreview(r.Context(), written)
+// Preview returns the view of the outcome of a dry run.
+func (l Links) Preview(written changes.Written) Preview {
 	preview, did := written.Preview, written.Summary
-	view := previewView{
+	view := Preview{
 		DryRun: true, Changed: preview.Changed, Status: revisionStatus(preview.Verdict.Status),
 		Changes: changesView{did.Added, did.Modified, did.Deleted, did.Unchanged},
-		Buckets: bucketViews(preview.Buckets), Documents: []documentDifference{}, Findings: findingViews(preview.Findings),
-		ValidationPolicies: s.policyViews(r, preview.Shown), Validations: validationViews(preview.Verdict.Reported),
+		Buckets: Buckets(preview.Buckets), Documents: []documentDifference{}, Findings: findingViews(preview.Findings),
+		ValidationPolicies: l.policyViews(preview.Shown), Validations: validationViews(preview.Verdict.Reported),
 		Warnings: preview.Verdict.Warnings,
 	}
 	if preview.ID > 0 {
@@ -121,7 +119,7 @@ func findingViews(findings []changes.Finding) []findingView {
 			}
 		}
 		views = append(views, findingView{
-			about.Bucket, about.Schema, optional(about.Layer), about.Name, findingStatus(f), errs, f.Notes,
+			about.Bucket, about.Schema, Optional(about.Layer), about.Name, findingStatus(f), errs, f.Notes,
 		})
 	}
 	return views
@@ -148,7 +146,7 @@ func withPlaces(errs json.RawMessage, at []document.Position) json.RawMessage {
 
 func documentDifferenceOf(d revisions.DocumentDifference) documentDifference {
 	view := documentDifference{
-		Change: d.Difference.String(), Bucket: d.Bucket(), Schema: d.Schema, Layer: optional(d.Layer), Name: d.Name,
+		Change: d.Difference.String(), Bucket: d.Bucket(), Schema: d.Schema, Layer: Optional(d.Layer), Name: d.Name,
 	}
 	if d.Difference == revisions.Moved {
 		view.From = d.Before.Bucket
@@ -163,8 +161,8 @@ func findingStatus(f changes.Finding) string {
 	return "success"
 }
 
-// bucketViews maps the names of buckets to their differences (spec/api.md §6.1).
-func bucketViews(buckets []revisions.BucketDifference) map[string]string {
+// Buckets maps the names of buckets to their differences (spec/api.md §6.1).
+func Buckets(buckets []revisions.BucketDifference) map[string]string {
 	views := make(map[string]string, len(buckets))
 	for _, bucket := range buckets {
 		views[bucket.Bucket] = bucket.Difference.String()

@@ -1,8 +1,7 @@
-package api
+package views
 
 import (
 	"encoding/json"
-	"net/http"
 	"net/url"
 
 	"purser/internal/queries"
@@ -11,32 +10,33 @@ import (
 )
 
 type policyView struct {
-	Name        string           `json:"name"`
-	URL         string           `json:"url,omitempty"`
-	Status      string           `json:"status"`
-	Validations []validationView `json:"validations,omitempty"`
+	Name        string       `json:"name"`
+	URL         string       `json:"url,omitempty"`
+	Status      string       `json:"status"`
+	Validations []Validation `json:"validations,omitempty"`
 }
 
-type validationView struct {
+// Validation shows the outcome of a validation that a policy lists.
+type Validation struct {
 	Name    string `json:"name"`
 	Status  string `json:"status"`
 	URL     string `json:"url,omitempty"`
 	Message string `json:"message,omitempty"` // of the status of a revision alone
 }
 
-func (s *server) policyViews(r *http.Request, shown revisions.Shown) []policyView {
+func (l Links) policyViews(shown revisions.Shown) []policyView {
 	views := []policyView{}
 	for _, policy := range shown.Verdict.Policies {
 		id := policy.Policy.Identity
 		query := url.Values{"schema": {id.Schema}, "metadata.name": {id.Name}}
 		view := policyView{
 			Name: id.Name, Status: policy.Status.String(),
-			URL: s.revisionURL(r, shown.ID) + "/documents?" + query.Encode(),
+			URL: l.RevisionURL(shown.ID) + "/documents?" + query.Encode(),
 		}
-		if !s.Compat {
+		if !l.Compat {
 			for _, v := range policy.Validations {
 				view.Validations = append(view.Validations,
-					validationView{Name: v.Name, Status: v.Status.String(), URL: s.validationURL(r, shown.ID, v.Name)})
+					Validation{Name: v.Name, Status: v.Status.String(), URL: l.ValidationURL(shown.ID, v.Name)})
 			}
 		}
 		views = append(views, view)
@@ -64,7 +64,7 @@ type history struct {
 func historyOf(revision revisions.Revision) history {
 	h := history{
 		Stamp: revision.Stamp.String(), Kind: revision.Kind.String(),
-		User: optional(revision.User), Message: optional(revision.Message),
+		User: Optional(revision.User), Message: Optional(revision.Message),
 	}
 	if revision.Kind == revisions.Rollback {
 		h.RolledBackTo = &revision.Origin
@@ -72,15 +72,16 @@ func historyOf(revision revisions.Revision) history {
 	return h
 }
 
-// optional returns nil, which is shown as null, for an empty text.
-func optional(text string) *string {
+// Optional returns nil, which is shown as null, for an empty text.
+func Optional(text string) *string {
 	if text == "" {
 		return nil
 	}
 	return &text
 }
 
-type revisionView struct {
+// Revision shows a revision.
+type Revision struct {
 	Buckets   []string `json:"buckets"`
 	CreatedAt *string  `json:"createdAt"`
 	ID        int64    `json:"id"`
@@ -92,18 +93,19 @@ type revisionView struct {
 	ValidationPolicies []policyView               `json:"validationPolicies"`
 }
 
-func (s *server) revisionView(r *http.Request, described queries.Described) revisionView {
+// Revision returns the view of a revision.
+func (l Links) Revision(described queries.Described) Revision {
 	shown := described.Shown
-	return revisionView{
-		Buckets: nonNil(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
-		history: historyOf(shown.Revision), Tags: tagViews(described.TagData),
-		Status: revisionStatus(shown.Verdict.Status), URL: s.revisionURL(r, shown.ID),
-		ValidationPolicies: s.policyViews(r, shown),
+	return Revision{
+		Buckets: NonNil(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
+		history: historyOf(shown.Revision), Tags: Tags(described.TagData),
+		Status: revisionStatus(shown.Verdict.Status), URL: l.RevisionURL(shown.ID),
+		ValidationPolicies: l.policyViews(shown),
 	}
 }
 
-// nonNil returns an empty list for nil, which would be shown as null.
-func nonNil[T any](list []T) []T {
+// NonNil returns an empty list for nil, which would be shown as null.
+func NonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}
@@ -121,17 +123,17 @@ type revisionItem struct {
 	ValidationPolicies []policyView `json:"validationPolicies"`
 }
 
-func (s *server) revisionItem(r *http.Request, shown revisions.Shown) revisionItem {
+func (l Links) revisionItem(shown revisions.Shown) revisionItem {
 	return revisionItem{
-		Buckets: nonNil(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
-		history: historyOf(shown.Revision), Tags: nonNil(shown.Tags),
-		Status: revisionStatus(shown.Verdict.Status), ValidationPolicies: s.policyViews(r, shown),
+		Buckets: NonNil(shown.Buckets), CreatedAt: timeText(shown.CreatedAt), ID: shown.ID,
+		history: historyOf(shown.Revision), Tags: NonNil(shown.Tags),
+		Status: revisionStatus(shown.Verdict.Status), ValidationPolicies: l.policyViews(shown),
 	}
 }
 
-// revisionList is a page of revisions. The reference has no pages and does not show purges (spec/api.md §0 C5).
-type revisionList struct {
-	paged[revisionItem]
+// RevisionList is a page of revisions. The reference has no pages and does not show purges (spec/api.md §0 C5).
+type RevisionList struct {
+	Paged[revisionItem]
 
 	Purged *purgeView `json:"purged,omitempty"`
 }
@@ -143,22 +145,22 @@ type purgeView struct {
 	Message *string `json:"message"`
 }
 
-func (s *server) revisionList(r *http.Request, query queries.Query, found queries.Listed) revisionList {
-	view := revisionList{}
-	view.list = listOf(found.Revisions, func(shown revisions.Shown) revisionItem { return s.revisionItem(r, shown) })
-	if s.Compat {
+// RevisionList returns the view of a page of revisions, with the URLs of the next and the previous one.
+func (l Links) RevisionList(found queries.Listed, next, previous *string) RevisionList {
+	view := RevisionList{}
+	view.List = ListOf(found.Revisions, l.revisionItem)
+	if l.Compat {
 		return view
 	}
-	next, previous := s.pages(r, query.Page, found.More)
 	view.Next, view.Prev = &next, &previous
 	if p := found.Purged; p != nil {
-		view.Purged = &purgeView{timeText(p.At), optional(p.User), optional(p.Message)}
+		view.Purged = &purgeView{timeText(p.At), Optional(p.User), Optional(p.Message)}
 	}
 	return view
 }
 
-// pruneView shows what a prune deletes, or would delete.
-type pruneView struct {
+// Prune shows what a prune deletes, or would delete.
+type Prune struct {
 	DryRun    bool            `json:"dryRun"`
 	Revisions prunedRevisions `json:"revisions"`
 	Documents int             `json:"documents"` // versions of documents
@@ -177,7 +179,8 @@ type revisionRange struct {
 	Last  int64 `json:"last"`
 }
 
-func pruneViewOf(pruned revisions.Pruned, dryRun bool) pruneView {
+// PruneOf returns the view of a prune.
+func PruneOf(pruned revisions.Pruned, dryRun bool) Prune {
 	ranges := []revisionRange{}
 	for _, revision := range pruned.Revisions {
 		if last := len(ranges) - 1; last >= 0 && ranges[last].Last == revision-1 {
@@ -186,8 +189,17 @@ func pruneViewOf(pruned revisions.Pruned, dryRun bool) pruneView {
 			ranges = append(ranges, revisionRange{revision, revision})
 		}
 	}
-	return pruneView{
+	return Prune{
 		DryRun: dryRun, Revisions: prunedRevisions{len(pruned.Revisions), ranges}, Documents: pruned.Documents,
 		Contents: pruned.Contents, Bytes: pruned.Bytes, Kept: pruned.Remaining,
 	}
+}
+
+// Tags maps the names of tags to their data (spec/api.md §6.4).
+func Tags(tags []revisions.Tag) map[string]json.RawMessage {
+	views := make(map[string]json.RawMessage, len(tags))
+	for _, tag := range tags {
+		views[tag.Name] = tag.Data
+	}
+	return views
 }

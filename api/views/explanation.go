@@ -1,4 +1,4 @@
-package api
+package views
 
 import (
 	"encoding/json"
@@ -9,7 +9,8 @@ import (
 	"purser/internal/revisions"
 )
 
-type explanationView struct {
+// Explanation shows where the data of a rendered document comes from.
+type Explanation struct {
 	Document documentName   `json:"document"`
 	Parents  []documentName `json:"parents"`
 	Leaves   []leafView     `json:"leaves"`
@@ -25,7 +26,7 @@ type documentName struct {
 }
 
 func nameOf(doc *revisions.Stored) documentName {
-	return documentName{doc.Schema, doc.Name, optional(doc.Layer), doc.Bucket, doc.Revision}
+	return documentName{doc.Schema, doc.Name, Optional(doc.Layer), doc.Bucket, doc.Revision}
 }
 
 type leafView struct {
@@ -60,8 +61,9 @@ type stepView struct {
 	Value        *trailView    `json:"value,omitempty"` // the value that replaced the pattern
 }
 
-func explanationViewOf(e queries.Explanation) explanationView {
-	view := explanationView{
+// ExplanationOf returns the view of an explanation.
+func ExplanationOf(e queries.Explanation) Explanation {
+	view := Explanation{
 		Document: nameOf(e.Documents[e.Document]), Parents: []documentName{}, Leaves: make([]leafView, len(e.Leaves)),
 	}
 	for _, parent := range e.Parents {
@@ -79,7 +81,7 @@ func explanationViewOf(e queries.Explanation) explanationView {
 
 func trailViewOf(e queries.Explanation, trail rendering.Trail) trailView {
 	view := trailView{
-		From:  writtenView{nameOf(e.Documents[trail.Document]), optional(trail.Path)},
+		From:  writtenView{nameOf(e.Documents[trail.Document]), Optional(trail.Path)},
 		Steps: make([]stepView, len(trail.Steps)), Omitted: trail.Omitted,
 	}
 	for i, step := range trail.Steps {

@@ -1,4 +1,4 @@
-package api
+package views
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 	"purser/internal/rendering"
 )
 
-// explanationText formats an explanation for people: a numbered list of the documents involved, and the data as a tree
+// ExplanationText formats an explanation for people: a numbered list of the documents involved, and the data as a tree
 // with the origin of each value beside it.
-func explanationText(e queries.Explanation) string {
+func ExplanationText(e queries.Explanation) string {
 	t := explanationTree{Explanation: e, numbers: map[int]int{}}
 	t.number(e.Document)
 	t.grow("", e.Leaves, 0)

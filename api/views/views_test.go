@@ -1,0 +1,140 @@
+package views
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Names are shown as Python prints a tuple of strings, which the reference's clients may parse.
+func TestTuple(t *testing.T) {
+	t.Parallel()
+	for want, texts := range map[string][]string{
+		`('acme/A/v1', 'a')`:         {"acme/A/v1", "a"},
+		`('a', 'b', 'c')`:            {"a", "b", "c"},
+		`("it's")`:                   {"it's"},
+		`('"it\'s"')`:                {`"it's"`},
+		`('two\nlines', '\\', '\t')`: {"two\nlines", `\`, "\t"},
+	} {
+		if got := tuple(texts...); got != want {
+			t.Errorf("%q is shown as %s, want %s", texts, got, want)
+		}
+	}
+}
+
+// The differences of a bucket never hide another bucket.
+func TestDeepDiff_names(t *testing.T) {
+	t.Parallel()
+	of := func(bucket string, difference revisions.Difference) queries.DeepDifference {
+		return queries.DeepDifference{
+			BucketDifference: revisions.BucketDifference{Bucket: bucket, Difference: difference},
+		}
+	}
+	got, err := DeepDiff(t.Context(), []queries.DeepDifference{
+		of("b", revisions.Modified), of("b diff", revisions.Created), of("c", revisions.Deleted),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const unused = "b diff" + " diff"
+	want := map[string]any{"b": "modified", "b diff": "created", unused: bucketDiff{}, "c": "deleted"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestPruneOf(t *testing.T) {
+	t.Parallel()
+	got := PruneOf(revisions.Pruned{Revisions: []int64{1, 2, 3, 5, 8, 9}, Documents: 4, Remaining: 3}, true)
+	want := Prune{
+		DryRun: true, Documents: 4, Kept: 3,
+		Revisions: prunedRevisions{6, []revisionRange{{1, 3}, {5, 5}, {8, 9}}},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Prune{})); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if none := PruneOf(revisions.Pruned{}, false); none.Revisions.Ranges == nil {
+		t.Error("no ranges are shown as null")
+	}
+}
+
+func TestFindingLines(t *testing.T) {
+	t.Parallel()
+	host := document.Identity{Schema: "acme/Host/v1", Layer: "site", Name: "cmp-1"}
+	for want, finding := range map[string]queries.Finding{
+		"[acme/Host/v1, site] cmp-1 .data.rack: 99 is too many (line 212, column 9)\n": {
+			Document: host, Path: ".data.rack", Message: "99 is too many", At: document.Position{Line: 212, Column: 9},
+		},
+		"site-validation: two lines (ask its service) (warning)\n": {
+			Level: queries.Warning, Validation: "site-validation", Message: "two\nlines", Hint: "ask its service",
+		},
+		"[acme/Host/v1, site] cmp-1: no branch fits (in the branch most likely meant, .a: it is no number)\n": {
+			Document: host, Message: "no branch fits", Causes: []validations.Cause{{Path: ".a", Message: "it is no number"}},
+		},
+	} {
+		if diff := cmp.Diff(want, FindingLines([]queries.Finding{finding})); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+	one := []queries.Finding{{}}
+	for want, found := range map[string]queries.Findings{
+		"":                         {Findings: one, Total: 1},
+		"and 4 more\n":             {Findings: one, Total: 5},
+		"and more than 4 others\n": {Findings: one, Total: 5, More: true},
+	} {
+		if got := RestLine(found); got != want {
+			t.Errorf("%+v: %q, want %q", found, got, want)
+		}
+	}
+}
+
+// Places are added to errors only where each error has one.
+func TestWithPlaces(t *testing.T) {
+	t.Parallel()
+	at := []document.Position{{Line: 3, Column: 5}, {}}
+	for errs, want := range map[string]string{
+		`[{"a":1},{"b":2}]`: `[{"a":1,"line":3,"column":5},{"b":2}]`,
+		`[{"a":1}]`:         `[{"a":1}]`,
+		`[{},{"b":2}]`:      `[{},{"b":2}]`,
+		`{"a":1}`:           `{"a":1}`,
+		`not JSON`:          `not JSON`,
+	} {
+		if got := string(withPlaces(json.RawMessage(errs), at)); got != want {
+			t.Errorf("%s became %s, want %s", errs, got, want)
+		}
+	}
+}
+
+// Times are UTC, whatever zone they were noted in, and none is null.
+func TestTimeText(t *testing.T) {
+	t.Parallel()
+	zone := time.FixedZone("", int(time.Hour/time.Second))
+	if got := timeText(time.Date(2026, 1, 2, 3, 4, 5, 6_000, zone)); got == nil || *got != "2026-01-02T02:04:05.000006" {
+		t.Errorf("time %v", got)
+	}
+	if timeText(time.Time{}) != nil {
+		t.Error("no time is shown as one")
+	}
+}
+
+// URLs lead to what they name, whatever is in the name.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	l := Links{Origin: "https://purser.example"}
+	for got, want := range map[string]string{
+		l.RevisionURL(7):           "https://purser.example/api/v1.0/revisions/7",
+		l.ValidationURL(7, "a/ b"): "https://purser.example/api/v1.0/revisions/7/validations/a%2F%20b",
+		l.PackageURL(7, "io.é"):    "https://purser.example/api/v1.0/revisions/7/packages/io.%C3%A9",
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
