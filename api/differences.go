@@ -53,11 +53,12 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 		}
 		s.writeText(w, r, typeText, text)
 	default:
-		view, err := views.DeepDiff(r.Context(), found)
+		kind := negotiate(r)
+		text, err := views.DeepDiff(r.Context(), found, kind == typeJSON)
 		if err != nil {
 			return err
 		}
-		s.write(w, r, http.StatusOK, view)
+		s.writeText(w, r, kind, text)
 	}
 	return nil
 }

@@ -12,20 +12,74 @@ import (
 	"purser/internal/budget"
 	"purser/internal/diff"
 	"purser/internal/document"
+	"purser/internal/fault"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 )
 
-// DeepDiff returns a deep diff in the reference's form: modified buckets have a second member with the differences of
+// maxDifferences bounds the answer to a comparison, in bytes: the contents of the documents that differ can be in it
+// several times, and laid out in lines that are mostly indentation.
+const maxDifferences = 64 << 20
+
+// differencesSize counts what an answer consists of while it is put together.
+type differencesSize struct {
+	spent *budget.Meter
+	bytes int
+}
+
+func newDifferencesSize(ctx context.Context) *differencesSize {
+	return &differencesSize{spent: budget.NewMeter(ctx)}
+}
+
+// add counts what the answer says about a document. Faults: TooLarge, those of the budget.
+func (s *differencesSize) add(d revisions.DocumentDifference, bytes int) error {
+	const byteCost = 10
+	if s.bytes += bytes; s.bytes > maxDifferences {
+		return tooManyDifferences(d)
+	}
+	s.spent.Charge(byteCost * bytes)
+	return tooLargeToCompare(d, s.spent.Hold(bytes))
+}
+
+// tooManyDifferences is the fault of an answer that is too large before it is complete.
+func tooManyDifferences(d revisions.DocumentDifference) error {
+	return fault.New(fault.TooLarge, "HTTPPayloadTooLarge", "The differences up to document %s take more than %d bytes; "+
+		"compare revisions that differ less", d.Identity, maxDifferences)
+}
+
+// DeepDiff returns a deep diff in the reference's form, as JSON or YAML. Faults: TooLarge, those of the budget.
+func DeepDiff(ctx context.Context, found []queries.DeepDifference, asJSON bool) ([]byte, error) {
+	view, err := deepDiff(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(view)
+	if err != nil {
+		return nil, fmt.Errorf("write the differences: %w", err)
+	}
+	if asJSON {
+		return append(text, '\n'), nil
+	}
+	text, complete := blockyaml.AppendAtMost(nil, text, maxDifferences)
+	if !complete {
+		return nil, fault.New(fault.TooLarge, "HTTPPayloadTooLarge",
+			"The differences take more than %d bytes as YAML; ask for JSON, or compare revisions that differ less",
+			maxDifferences)
+	}
+	return text, nil
+}
+
+// deepDiff returns a deep diff in the reference's form: modified buckets have a second member with the differences of
 // their documents (spec/api.md §6.2).
-func DeepDiff(ctx context.Context, found []queries.DeepDifference) (map[string]any, error) {
+func deepDiff(ctx context.Context, found []queries.DeepDifference) (map[string]any, error) {
 	view := map[string]any{}
+	size := newDifferencesSize(ctx)
 	for _, bucket := range found {
 		view[bucket.Bucket] = bucket.Difference.String()
 	}
 	for _, bucket := range found {
 		if bucket.Difference == revisions.Modified {
-			changes, err := bucketDiffOf(ctx, bucket.Documents)
+			changes, err := bucketDiffOf(ctx, size, bucket.Documents)
 			if err != nil {
 				return nil, err
 			}
@@ -72,7 +126,9 @@ type documentChanged struct {
 	Metadata json.RawMessage `json:"metadata_changed"`
 }
 
-func bucketDiffOf(ctx context.Context, documents []revisions.DocumentDifference) (bucketDiff, error) {
+func bucketDiffOf(ctx context.Context, size *differencesSize, documents []revisions.DocumentDifference) (
+	bucketDiff, error,
+) {
 	var view bucketDiff
 	changes := documentChanges{Details: map[string]documentChanged{}}
 	for _, d := range documents {
@@ -88,6 +144,9 @@ func bucketDiffOf(ctx context.Context, documents []revisions.DocumentDifference)
 			}
 			changes.Count++
 			changed, err := documentChangedOf(ctx, d)
+			if err == nil {
+				err = size.add(d, len(changed.Data)+len(changed.Metadata))
+			}
 			if err != nil {
 				return view, err
 			}
@@ -158,7 +217,7 @@ func tuple(texts ...string) string {
 // PatchText returns a deep diff as a list of JSON patches (RFC 6902), one for each document. A patch applies to the
 // document as {schema, metadata, data}, or without data if it is encrypted. It is empty if only hidden data differs.
 func PatchText(ctx context.Context, found []queries.DeepDifference) ([]byte, error) {
-	text := []byte("[")
+	text, size := []byte("["), newDifferencesSize(ctx)
 	for _, bucket := range found {
 		for _, d := range bucket.Documents {
 			patch, err := patchOf(ctx, d)
@@ -171,6 +230,7 @@ func PatchText(ctx context.Context, found []queries.DeepDifference) ([]byte, err
 			if len(text) > 1 {
 				text = append(text, ',', '\n')
 			}
+			before := len(text)
 			text = document.AppendJSON(text, document.Mapping{
 				{Key: "bucket", Value: d.Bucket()},
 				{Key: "change", Value: d.Difference.String()},
@@ -180,6 +240,9 @@ func PatchText(ctx context.Context, found []queries.DeepDifference) ([]byte, err
 				{Key: "patch", Value: patch},
 				{Key: "schema", Value: d.Schema},
 			})
+			if err := size.add(d, len(text)-before); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return append(text, "]\n"...), nil
@@ -219,9 +282,13 @@ func documentValue(doc *revisions.Stored, hidden bool) document.Mapping {
 // UnifiedText returns a deep diff as a unified diff of the documents' canonical YAML.
 func UnifiedText(ctx context.Context, before, after int64, found []queries.DeepDifference) ([]byte, error) {
 	var text []byte
+	size := newDifferencesSize(ctx)
 	for _, bucket := range found {
 		for _, d := range bucket.Documents {
 			changes, err := unifiedDiff(ctx, before, after, d)
+			if err == nil {
+				err = size.add(d, len(changes))
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -234,8 +301,12 @@ func UnifiedText(ctx context.Context, before, after int64, found []queries.DeepD
 // unifiedDiff returns the difference of a document between two revisions as a unified diff of its canonical YAML.
 func unifiedDiff(ctx context.Context, before, after int64, d revisions.DocumentDifference) (string, error) {
 	hidden := encrypted(d)
-	changes, err := diff.Unified(ctx, title(before, d.Before), title(after, d.After),
-		canonicalYAML(d.Before, hidden), canonicalYAML(d.After, hidden))
+	was, whole := canonicalYAML(d.Before, hidden)
+	is, wholeToo := canonicalYAML(d.After, hidden)
+	if !whole || !wholeToo {
+		return "", tooManyDifferences(d)
+	}
+	changes, err := diff.Unified(ctx, title(before, d.Before), title(after, d.After), was, is)
 	if err != nil {
 		return "", tooLargeToCompare(d, err)
 	}
@@ -254,9 +325,11 @@ func title(revision int64, doc *revisions.Stored) string {
 	return strings.NewReplacer("\n", " ", "\r", " ").Replace(title)
 }
 
-func canonicalYAML(doc *revisions.Stored, hidden bool) string {
+// canonicalYAML returns a document as YAML with sorted keys, and whether that is all of it.
+func canonicalYAML(doc *revisions.Stored, hidden bool) (text string, complete bool) {
 	if doc == nil {
-		return ""
+		return "", true
 	}
-	return string(blockyaml.Append(nil, document.Canonical(documentValue(doc, hidden))))
+	laidOut, complete := blockyaml.AppendAtMost(nil, document.Canonical(documentValue(doc, hidden)), maxDifferences)
+	return string(laidOut), complete
 }

@@ -37,7 +37,7 @@ func TestDeepDiff_names(t *testing.T) {
 			BucketDifference: revisions.BucketDifference{Bucket: bucket, Difference: difference},
 		}
 	}
-	got, err := DeepDiff(t.Context(), []queries.DeepDifference{
+	got, err := deepDiff(t.Context(), []queries.DeepDifference{
 		of("b", revisions.Modified), of("b diff", revisions.Created), of("c", revisions.Deleted),
 	})
 	if err != nil {

@@ -103,6 +103,37 @@ func TestHostile_atOnce(t *testing.T) {
 	}
 }
 
+// Differences that take many times as many bytes as the documents are refused before they fill the memory, in each form.
+func TestHostile_largeDifferences(t *testing.T) {
+	t.Parallel()
+	s := startLean(t)
+	s.put(t, "policy", layeringPolicy("lp")).is(t, http.StatusOK)
+	nested := strings.Repeat("[", 90) + strings.Repeat("1,", 98_000) + strings.Repeat("]", 90)
+	var before, after strings.Builder
+	for i := range 60 {
+		name := fmt.Sprintf("w%d", i)
+		before.WriteString(widget(name, "{x: "+nested+"}"))
+		after.WriteString(widget(name, "{x: 1}"))
+	}
+	s.put(t, "site", before.String()).is(t, http.StatusOK)
+	s.put(t, "site", after.String()).is(t, http.StatusOK)
+	for _, form := range []string{"deepdiff", "unified", "json-patch"} {
+		for _, of := range []string{"2/deepdiff/3", "0/deepdiff/2"} {
+			path := "revisions/" + of + "?rendered=false&format=" + form
+			s.changesWhile(t, func() {
+				for _, got := range s.times(t, 2, func(int) request { return getOf(path) }) {
+					if len(got.text) > 64<<20 || got.status == http.StatusInternalServerError {
+						t.Errorf("%s: status %d, %d bytes", path, got.status, len(got.text))
+					}
+				}
+			})
+			if peak := s.mostMemory(t); peak > maxPeak {
+				t.Fatalf("%s: the server has had %d MiB, want at most %d", path, peak>>20, maxPeak>>20)
+			}
+		}
+	}
+}
+
 // Small requests that make the server read all of a large site are counted by what it reads, so that many of them at
 // once leave the server below a gigabyte, too.
 func TestHostile_tinyOfLargeSite(t *testing.T) {

@@ -4,6 +4,7 @@ package blockyaml
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -13,9 +14,16 @@ import (
 // YAML 1.1 and 1.2 parsers read the same values from it, because strings that some would misread are quoted. Non-ASCII
 // characters are escaped, because some clients guess the encoding of responses.
 func Append(dst, json []byte) []byte {
-	w := writer{in: json, out: dst}
+	text, _ := AppendAtMost(dst, json, math.MaxInt)
+	return text
+}
+
+// AppendAtMost is Append that gives up soon after the text has more than a number of bytes, because deep values and
+// short lines can take a hundred times as many bytes as in JSON. It reports whether the text is complete.
+func AppendAtMost(dst, json []byte, most int) (text []byte, complete bool) {
+	w := writer{in: json, out: dst, most: most}
 	w.value(0, atLineStart)
-	return w.out
+	return w.out, !w.full()
 }
 
 // position says where a value is written.
@@ -34,8 +42,11 @@ type writer struct {
 	in     []byte
 	at     int
 	out    []byte
+	most   int    // bytes of out; beyond them the rest is left out
 	buffer []byte // the last string with escapes, decoded
 }
+
+func (w *writer) full() bool { return len(w.out) > w.most }
 
 func (w *writer) value(indent int, where position) {
 	switch w.in[w.at] {
@@ -82,7 +93,7 @@ func (w *writer) collection(indent int, where position, end byte) {
 	case atLineStart:
 	}
 	first := where == afterDash
-	for w.in[w.at] != end {
+	for !w.full() && w.in[w.at] != end {
 		w.at++ // the opening bracket or the comma
 		if !first {
 			w.indent(indent)
@@ -199,7 +210,7 @@ func (w *writer) codePoint() rune {
 // text writes a string value, as a literal block if that preserves it, or else on one line.
 func (w *writer) text(indent int) {
 	s, escaped := w.str()
-	if escaped && fitsBlock(s) {
+	if escaped && fitsBlock(s) && !isMostlyIndentation(s, indent) {
 		w.block(s, indent)
 		return
 	}
@@ -218,6 +229,12 @@ func fitsBlock(s []byte) bool {
 	}
 	// Parsers differ about lines of blanks only.
 	return !bytes.Contains(s, []byte(" \n")) && s[len(s)-1] != ' '
+}
+
+// isMostlyIndentation reports whether a literal block would be many times larger than the string.
+func isMostlyIndentation(s []byte, indent int) bool {
+	const small, times = 1 << 20, 8
+	return indent*bytes.Count(s, []byte("\n")) > max(small, times*len(s))
 }
 
 func (w *writer) block(s []byte, indent int) {

@@ -1,6 +1,7 @@
 package blockyaml_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -26,5 +27,43 @@ func TestAppend(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// A string whose lines would be mostly indentation is written on one line.
+func TestAppend_indentation(t *testing.T) {
+	t.Parallel()
+	const depth, lines = 100, 10_000
+	for name, c := range map[string]struct {
+		line string
+		most int // bytes
+	}{
+		"short lines": {`a\n`, 6 * lines},
+		"long lines":  {strings.Repeat("a", depth) + `\n`, 4 * depth * lines},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.Repeat("[", depth) + `"` + strings.Repeat(c.line, lines) + `"` + strings.Repeat("]", depth)
+			if got := len(blockyaml.Append(nil, []byte(text))); got > c.most {
+				t.Errorf("%d bytes of JSON are %d of YAML, want at most %d", len(text), got, c.most)
+			}
+		})
+	}
+}
+
+// What is too large is left out soon.
+func TestAppendAtMost(t *testing.T) {
+	t.Parallel()
+	const whole = "- a:\n  - b\n  - c\n- d\n"
+	for most := range len(whole) + 2 {
+		text, complete := blockyaml.AppendAtMost([]byte("x"), []byte(`[{"a":["b","c"]},"d"]`), most)
+		begun := ("x" + whole)[:min(len(text), len(whole)+1)]
+		if complete != (most > len(whole)) || string(text) != begun || len(text) > most+6 {
+			t.Errorf("at most %d: %q, complete: %t", most, text, complete)
+		}
+	}
+	deep := strings.Repeat("[", 1000) + strings.Repeat("1,", 100_000) + "1" + strings.Repeat("]", 1000)
+	if text, complete := blockyaml.AppendAtMost(nil, []byte(deep), 10_000); complete || len(text) > 20_000 {
+		t.Errorf("of what is deep: %d bytes, complete: %t", len(text), complete)
 	}
 }
