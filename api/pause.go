@@ -17,9 +17,8 @@ type pause struct {
 	place  feed.Wait
 	viewer authz.Viewer // whom the answer of the group is for
 	pinned string       // what the request is about
-	group  *group       // nil if the request need not wait
+	member *member      // of a group; nil if the request need not wait
 	joined time.Time    // the group
-	leave  func()
 
 	over   bool // the request has waited
 	waited time.Duration
@@ -31,7 +30,7 @@ type pause struct {
 type pauseKey struct{}
 
 // begun reports whether a request waits or has waited.
-func (p *pause) begun() bool { return p.group != nil }
+func (p *pause) begun() bool { return p.member != nil }
 
 // pausing returns a handler in which requests wait outside of next. A request that has to wait returns from next
 // without an answer, and next handles it again after the wait: it is authorized again, and takes little more memory
@@ -52,7 +51,7 @@ func (s *server) pausing(next http.Handler) http.Handler {
 		defer p.end()
 		clear(w.Header())
 		p.rest(r.Context(), s.Stopping)
-		p.waited = s.groups.waited(p.group, p.joined)
+		p.waited = p.member.waited(p.joined)
 		next.ServeHTTP(w, p.of(r))
 	})
 }
@@ -66,23 +65,29 @@ func (p *pause) of(r *http.Request) *http.Request {
 func (p *pause) rest(ctx context.Context, stopping <-chan struct{}) {
 	over := time.NewTimer(p.limit)
 	defer over.Stop()
-	select {
-	case <-p.group.done:
-		if p.err = p.group.err; p.err == nil && !p.group.answer.overflows {
-			p.answer = p.group.answer
+	for !p.over {
+		select {
+		case <-p.member.group.done:
+			if p.member.moves() {
+				continue
+			}
+			found := p.member.group
+			if p.err = found.err; p.err == nil && !found.answer.overflows {
+				p.answer = found.answer
+			}
+		case <-over.C:
+		case <-ctx.Done():
+			p.ended = ctx.Err()
+		case <-stopping:
+			p.ended = errStopping()
 		}
-	case <-over.C:
-	case <-ctx.Done():
-		p.ended = ctx.Err()
-	case <-stopping:
-		p.ended = errStopping()
+		p.over = true
 	}
-	p.over = true
 }
 
 // end gives back what a request has while it waits.
 func (p *pause) end() {
-	p.leave()
+	p.member.leave()
 	p.place.End()
 }
 

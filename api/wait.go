@@ -151,7 +151,7 @@ func (s *server) await(w http.ResponseWriter, r *http.Request, of endpoint, limi
 	_ = control.SetWriteDeadline(time.Now().Add(limit + waitedAnswerTime)) // tests have writers without deadlines
 	p.began, p.limit, p.place, p.viewer, p.pinned = info.began, limit, place, info.viewer, info.pinned
 	p.joined = time.Now()
-	p.group, p.leave = s.join(r, of)
+	p.member = s.join(r, of)
 	return nil
 }
 

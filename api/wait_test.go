@@ -14,6 +14,9 @@ import (
 	"purser/api"
 	"purser/internal/authn"
 	"purser/internal/feed"
+	"purser/internal/queries"
+	"purser/internal/revisions"
+	"purser/internal/store"
 )
 
 // users takes the name of a user for its token, until it has expired.
@@ -105,6 +108,58 @@ func TestWait_large(t *testing.T) {
 			t.Errorf("%d bytes %v, want %d %v", len(a.text), a.Header, len(want.text), want.Header)
 		}
 	}
+}
+
+// Who waits is not told what was read before it came: it may know better, as the client does that posted a result.
+func TestWait_late(t *testing.T) {
+	t.Parallel()
+	var told *feed.Feed
+	slow := slowStore{read: make(chan struct{}), release: make(chan struct{})}
+	s := newSite(t, func(c *api.Config) {
+		slow.Store = c.Audit.(*store.Store)
+		c.Queries, told = queries.NewService(queries.Config{Store: &slow, DefaultValidations: revisions.Defaults{}}), c.Feed
+	})
+	s.put(t, "b", widget("w")).is(t, http.StatusOK)
+	s.post(t, "failure")
+	const path = "revisions/1/status?wait=10m"
+	header := []string{"Accept", "text/plain", "If-None-Match", `"another"`}
+	early := s.waiting(t, told, 1, path, header...)
+	<-slow.read
+	s.post(t, "success")
+	late := s.waiting(t, told, 3, path, header...)
+	close(slow.release)
+	for want, answers := range map[string]func() []response{"failure": early, "success": late} {
+		for _, a := range answers() {
+			if status, _, _ := strings.Cut(a.is(t, http.StatusOK).text, "\n"); status != want {
+				t.Errorf("told of a %s, want a %s", status, want)
+			}
+		}
+	}
+}
+
+// slowStore holds back what it is asked for first, once it has read it.
+type slowStore struct {
+	*store.Store
+
+	once          sync.Once
+	read, release chan struct{}
+}
+
+// EvidenceOf implements queries.Store.
+func (s *slowStore) EvidenceOf(ctx context.Context, name queries.Name) (queries.Evidence, error) {
+	evidence, err := s.Store.EvidenceOf(ctx, name)
+	s.once.Do(func() {
+		close(s.read)
+		<-s.release
+	})
+	return evidence, err
+}
+
+// post posts a result about the first revision.
+func (s site) post(t *testing.T, status string) {
+	t.Helper()
+	s.do(t, http.MethodPost, "revisions/1/validations/a-validation",
+		"{status: "+status+", validator: {name: x, version: '1'}}", "Content-Type", "application/x-yaml").is(t, http.StatusCreated)
 }
 
 // A wait is over once its caller may not make the request any more.

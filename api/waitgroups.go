@@ -28,12 +28,16 @@ type question struct {
 // change costs no more with a thousand of them than with one.
 type group struct {
 	waiting  int
+	late     int // those of them who came after the look in progress had begun
+	looks    int // that have begun
+	looking  bool
 	finished bool
 	began    time.Time // when the first answer was one to wait on; zero before that
 	cancel   context.CancelFunc
 	done     chan struct{} // closed once the others are set
 	answer   *recorded
 	err      error
+	next     *group // those who were too late for the answer; nil if there are none
 }
 
 // groups are those who wait, by their question.
@@ -43,9 +47,18 @@ type groups struct {
 	shared atomic.Int64 // bytes of their answers
 }
 
-// join returns the group of the requests that ask the same, and makes it if there is none. leave must be called when a
-// request stops waiting. A group looks again after every change, so it misses none that a late request waits for.
-func (s *server) join(r *http.Request, of endpoint) (_ *group, leave func()) {
+// member is a request that waits. It is not given what was looked up before it came: that may lack what its client has
+// been told already, such as a change of its own.
+type member struct {
+	groups *groups
+	key    question
+	group  *group
+	looks  int // of the group, that had begun before
+}
+
+// join has a request wait with those that ask the same. leave must be called when it stops waiting. A group looks again
+// after every change, so it misses none that a late request waits for.
+func (s *server) join(r *http.Request, of endpoint) *member {
 	info := infoOf(r)
 	key := question{
 		r.Method, s.origin(r), r.URL.EscapedPath(), r.URL.RawQuery, strings.Join(r.Header.Values("Accept"), ","),
@@ -55,31 +68,76 @@ func (s *server) join(r *http.Request, of endpoint) (_ *group, leave func()) {
 	defer s.groups.mutex.Unlock()
 	joined := s.groups.of[key]
 	if joined == nil {
-		joined = &group{done: make(chan struct{})}
-		s.groups.of[key] = joined
-		asked := shareable(r)
-		var ctx context.Context
-		ctx, joined.cancel = context.WithCancel(asked.Context())
-		go func() {
-			joined.answer, joined.err = s.lookFor(ctx, asked, of, joined)
-			s.groups.finish(key, joined)
-		}()
+		joined = s.begin(key, r, of)
 	}
 	joined.waiting++
-	return joined, func() { s.groups.leave(key, joined) }
+	if joined.looking {
+		joined.late++
+	}
+	return &member{&s.groups, key, joined, joined.looks}
+}
+
+// begin makes the group of those who ask a question. groups.mutex is held.
+func (s *server) begin(key question, r *http.Request, of endpoint) *group {
+	asked := shareable(r)
+	infoOf(asked).pinned = key.pinned
+	ctx, cancel := context.WithCancel(asked.Context())
+	made := &group{done: make(chan struct{}), cancel: cancel}
+	s.groups.of[key] = made
+	go func() {
+		made.answer, made.err = s.lookFor(ctx, asked, of, made)
+		s.groups.mutex.Lock()
+		defer s.groups.mutex.Unlock()
+		s.groups.finish(key, made)
+		if made.late > 0 {
+			made.next = s.begin(key, asked, of) //nolint:contextcheck // it outlives its requests
+			made.next.waiting, made.waiting = made.late, made.waiting-made.late
+		}
+		if close(made.done); made.waiting == 0 {
+			made.drop()
+		}
+	}()
+	return made
+}
+
+// finish notes that a group has its answer. mutex is held.
+func (g *groups) finish(key question, done *group) {
+	done.finished = true
+	done.cancel()
+	g.forget(key, done)
+}
+
+// moves reports whether a request came too late for the answer of its group, and goes on to wait in the next one.
+func (m *member) moves() bool {
+	m.groups.mutex.Lock()
+	defer m.groups.mutex.Unlock()
+	return m.moved()
+}
+
+func (m *member) moved() bool {
+	if !m.group.finished || m.looks < m.group.looks || m.group.next == nil {
+		return false
+	}
+	m.group, m.looks = m.group.next, 0
+	return true
 }
 
 // leave ends the work of a group in which nobody waits any more, or drops its answer.
-func (g *groups) leave(key question, left *group) {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
+func (m *member) leave() {
+	m.groups.mutex.Lock()
+	defer m.groups.mutex.Unlock()
+	m.moved()
+	left := m.group
+	if left.looking && !left.finished && m.looks == left.looks {
+		left.late--
+	}
 	switch left.waiting--; {
 	case left.waiting > 0:
 	case left.finished:
 		left.drop()
 	default:
 		left.cancel()
-		g.forget(key, left)
+		m.groups.forget(m.key, left)
 	}
 }
 
@@ -90,18 +148,6 @@ func (g *group) drop() {
 	}
 }
 
-// finish gives a group its answer.
-func (g *groups) finish(key question, done *group) {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	done.finished = true
-	done.cancel()
-	g.forget(key, done)
-	if close(done.done); done.waiting == 0 {
-		done.drop()
-	}
-}
-
 // forget has the next request that asks the same begin another group.
 func (g *groups) forget(key question, old *group) {
 	if g.of[key] == old {
@@ -109,22 +155,33 @@ func (g *groups) forget(key question, old *group) {
 	}
 }
 
-// begin notes that those of a group have to wait.
-func (g *groups) begin(began *group) {
+// look notes that a group begins to look: who comes from now on is late.
+func (g *groups) look(begins *group) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	began.began = time.Now()
+	begins.looks++
+	begins.looking = true
+}
+
+// pend notes that a look has found an answer to wait on. Nobody is late for the next one.
+func (g *groups) pend(waits *group) {
+	g.mutex.Lock()
+	defer g.mutex.Unlock()
+	waits.looking, waits.late = false, 0
+	if waits.began.IsZero() {
+		waits.began = time.Now()
+	}
 }
 
 // waited returns how long a request has waited that joined a group: 0 if there was an answer at once.
-func (g *groups) waited(of *group, joined time.Time) time.Duration {
-	g.mutex.Lock()
-	defer g.mutex.Unlock()
-	switch {
-	case of.began.IsZero():
+func (m *member) waited(joined time.Time) time.Duration {
+	m.groups.mutex.Lock()
+	defer m.groups.mutex.Unlock()
+	switch began := m.group.began; {
+	case began.IsZero():
 		return 0
-	case of.began.After(joined):
-		joined = of.began
+	case began.After(joined):
+		joined = began
 	}
 	return time.Since(joined)
 }
@@ -154,6 +211,7 @@ func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, join
 				return nil, fmt.Errorf("look for another answer: %w", err)
 			}
 		}
+		s.groups.look(joined)
 		aside(func() { answer, err = s.look(ctx, r, of) })
 		if !first {
 			s.looks.Release(1)
@@ -161,9 +219,7 @@ func (s *server) lookFor(ctx context.Context, r *http.Request, of endpoint, join
 		if err != nil || !answer.pending {
 			return answer, err
 		}
-		if first {
-			s.groups.begin(joined)
-		}
+		s.groups.pend(joined)
 		var expired <-chan time.Time
 		if fresh := infoOf(r).fresh; fresh > 0 {
 			expired = time.After(fresh)
