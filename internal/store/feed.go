@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -66,7 +67,7 @@ const (
 				sum(octet_length(data) + coalesce(octet_length(withheld), 0)) OVER (ORDER BY number) AS size,
 				row_number() OVER (ORDER BY number) AS n
 			FROM (SELECT number, at, type, revision, subject, data, withheld FROM events
-				WHERE site = $1 AND number > $2 AND number <= $2 + $3::bigint AND ($4::text[] IS NULL OR type = ANY($4))
+				WHERE site = $1 AND number > $2 AND number <= $3 AND ($4::text[] IS NULL OR type = ANY($4))
 				ORDER BY number LIMIT $5) e) e
 		WHERE n = 1 OR size <= $6 ORDER BY number`
 
@@ -294,10 +295,10 @@ func scanFeedEvent(row pgx.CollectableRow) (e events.Event, err error) {
 
 // Events implements feed.Store.
 func (s *Store) Events(ctx context.Context, query feed.Query) (found feed.Found, err error) {
+	last := query.After + min(int64(query.Scan), math.MaxInt64-query.After) // clients may name any number
 	_, err = s.db.Snapshot(ctx, func(q *postgres.Questions) {
 		q.AskRow([]any{&found.Oldest, &found.Newest}, feedBounds, s.site)
-		q.Ask(postgres.Into(&found.Events, scanFeedEvent), selectEvents, s.site, query.After, query.Scan, query.Types,
-			query.Limit,
+		q.Ask(postgres.Into(&found.Events, scanFeedEvent), selectEvents, s.site, query.After, last, query.Types, query.Limit,
 			query.Bytes)
 	})
 	return found, err
