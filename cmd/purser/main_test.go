@@ -27,6 +27,10 @@ func TestRun_wrongArguments(t *testing.T) {
 		"log --srver lab":         "purser: unknown flag --srver, did you mean \"--server\"?\nRun 'purser log --help' for its flags.\n",
 		"diff":                    "purser: <before> is missing\nRun 'purser diff --help' for its flags.\n",
 		"status --expect failure": "purser: --expect must be one of \"success\" but got \"failure\"\nRun 'purser status --help' for its flags.\n",
+		"status --wait=-5s": "purser: status: --wait must be a time such as 10m, not -5s\n" +
+			"Run 'purser status --help' for its flags.\n",
+		"push b --wait=-5s": "purser: push: --wait must be a time such as 10m, not -5s\n" +
+			"Run 'purser push --help' for its flags.\n",
 		"results post v --status x": "purser: --status must be one of \"success\",\"failure\" but got \"x\"\n" +
 			"Run 'purser results post --help' for its flags.\n",
 		"version --no": "purser: unknown flag --no\nRun 'purser version --help' for its flags.\n",

@@ -34,6 +34,9 @@ type pushCommand struct {
 	Wait        time.Duration `help:"Then wait so long for the revision to become a success; the exit code is 1 if it does not." placeholder:"10m"`
 }
 
+// Validate refuses a wait that ends before it begins.
+func (c *pushCommand) Validate() error { return validWait(c.Wait) }
+
 // Help returns the end of the command's help.
 func (*pushCommand) Help() string {
 	return `The documents replace all of the bucket, so documents of the bucket that are not among them are deleted: on a

@@ -24,6 +24,16 @@ type statusCommand struct {
 	Wait     time.Duration `help:"Wait so long for what is missing to be reported, if the status can still become a success." placeholder:"10m"`
 }
 
+// Validate refuses a wait that ends before it begins.
+func (c *statusCommand) Validate() error { return validWait(c.Wait) }
+
+func validWait(wait time.Duration) error {
+	if wait < 0 {
+		return fmt.Errorf("--wait must be a time such as 10m, not %v", wait)
+	}
+	return nil
+}
+
 // Help returns the end of the command's help.
 func (*statusCommand) Help() string {
 	return `Examples:
@@ -46,7 +56,11 @@ func (c *statusCommand) Run(ctx context.Context, around *surroundings) error {
 const poll = 5 * time.Second
 
 func (c *statusCommand) show(ctx context.Context, around *surroundings, server *client.Client) error {
-	revision, err := server.Resolve(ctx, c.Revision)
+	resolve := server.Resolve
+	if c.Wait > 0 {
+		resolve = server.Number // a request that is sent again is about the same revision
+	}
+	revision, err := resolve(ctx, c.Revision)
 	if err != nil {
 		return err
 	}
