@@ -46,6 +46,7 @@ func (c *diffCommand) Run(ctx context.Context, around *surroundings) error {
 	}
 	switch {
 	case c.Format == "json-patch":
+		text = words.PrintableJSON(text)
 	case c.Format == "side":
 		text = sideBySide(words.Printable(text), cmp.Or(c.Width, around.width, 160), around.colors)
 	case around.colors:

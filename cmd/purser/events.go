@@ -75,7 +75,7 @@ func (c *eventsCommand) Run(ctx context.Context, around *surroundings) error {
 func (c *eventsCommand) printEvent(around *surroundings, text json.RawMessage) error {
 	switch c.Output {
 	case "json":
-		return write(around, string(text))
+		return write(around, words.PrintableJSON(string(text)))
 	case "yaml":
 		return write(around, "---\n"+string(blockyaml.Append(nil, text)))
 	}

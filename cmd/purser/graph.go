@@ -57,8 +57,12 @@ func (c *graphCommand) Run(ctx context.Context, around *surroundings) error {
 	if err != nil {
 		return err
 	}
-	if format != "text" {
-		return write(around, string(answer.Body))
+	switch format {
+	case "text":
+	case "json", "yaml":
+		return write(around, words.PrintableJSON(string(answer.Body)))
+	default:
+		return write(around, words.Printable(string(answer.Body)))
 	}
 	var graph client.Graph
 	if err := decode(answer.Body, &graph); err != nil {

@@ -28,7 +28,7 @@ type shown struct {
 func (o output) print(around *surroundings, s shown) error {
 	switch o.Output {
 	case "json":
-		return write(around, string(s.text))
+		return write(around, words.PrintableJSON(string(s.text)))
 	case "yaml":
 		return write(around, string(blockyaml.Append(nil, s.text)))
 	case "name":

@@ -83,7 +83,7 @@ func (c *puppetApplyCommand) Run(ctx context.Context, around *surroundings) erro
 		return err
 	}
 	if !c.Report && c.Explain == "" {
-		return write(around, string(answer.Body))
+		return write(around, words.PrintableJSON(string(answer.Body)))
 	}
 	var report puppetReport
 	if err := decode(answer.Body, &report); err != nil {

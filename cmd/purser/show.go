@@ -57,7 +57,7 @@ func (c *selected) print(ctx context.Context, around *surroundings, query url.Va
 		return err
 	}
 	if c.Output == "yaml" || c.Output == "json" {
-		return write(around, string(answer.Body))
+		return write(around, words.PrintableJSON(string(answer.Body)))
 	}
 	documents, err := documentsOf(answer.Body)
 	if err != nil {
@@ -151,5 +151,5 @@ func (c *explainCommand) Run(ctx context.Context, around *surroundings) error {
 	if c.Output == "text" {
 		return write(around, words.Printable(string(answer.Body)))
 	}
-	return write(around, string(answer.Body))
+	return write(around, words.PrintableJSON(string(answer.Body)))
 }

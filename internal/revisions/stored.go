@@ -62,7 +62,13 @@ func Size(doc *document.Document) int {
 	const overhead, entry = 512, 64 // of its structures and of the references to it; of a label or a path
 	size := len(doc.Data) + len(doc.Metadata) + len(doc.Sealed) + len(doc.Secret) + overhead
 	if traits, decoded := doc.Decoded(); decoded {
-		size += entry * (len(traits.Labels) + len(traits.Destinations))
+		for _, label := range traits.Labels {
+			value, _ := label.Value.(string)
+			size += entry + len(label.Key) + len(value)
+		}
+		for _, path := range traits.Destinations {
+			size += entry + len(path)
+		}
 	}
 	for _, note := range doc.Notes {
 		size += len(note.Message)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -51,6 +52,23 @@ func Printable(text string) string {
 		}
 		return unicode.ReplacementChar
 	}, text)
+}
+
+// PrintableJSON returns JSON text of the same value in which escapes stand for what Printable replaces. It leaves YAML
+// without such characters as it is.
+func PrintableJSON(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		switch {
+		case r == '\n', r == '\t', r == '\r', unicode.IsGraphic(r):
+			b.WriteRune(r)
+		default:
+			for _, unit := range utf16.Encode([]rune{r}) {
+				fmt.Fprintf(&b, `\u%04x`, unit)
+			}
+		}
+	}
+	return b.String()
 }
 
 // Line is Printable with a blank for each line feed and each other space.

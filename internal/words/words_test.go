@@ -1,6 +1,7 @@
 package words_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -80,6 +81,25 @@ func TestPrintable(t *testing.T) {
 	} {
 		if got := [2]string{words.Printable(text), words.Line(text)}; got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// JSON text keeps its value, and has nothing that controls a terminal.
+func TestPrintableJSON(t *testing.T) {
+	t.Parallel()
+	for _, value := range []string{"", "é 日本 😀", "\u009b31m", "a\u202eb\u2028c", "\x7f\u0085", "\U000e0001", "\x1b[0m\n"} {
+		text, err := json.Marshal(map[string]string{"a": value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := words.PrintableJSON(string(text) + "\n")
+		var got map[string]string
+		if err := json.Unmarshal([]byte(shown), &got); err != nil || got["a"] != value {
+			t.Errorf("%s became %s: %v", text, shown, err)
+		}
+		if shown != words.Printable(shown) {
+			t.Errorf("%q is not printable", shown)
 		}
 	}
 }
