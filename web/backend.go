@@ -11,8 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
 
 	"purser/internal/client"
 	"purser/internal/document"
@@ -287,13 +286,25 @@ func (a *answer) refusal(ctx context.Context) error {
 	return refused
 }
 
-// together does several things at once and returns the first error.
-func together(ctx context.Context, work ...func(context.Context) error) error {
-	group, ctx := errgroup.WithContext(ctx)
+// together does several things at once and returns the first error. To the others it is as if the user had gone: the
+// error is not theirs, and would be logged as one of the server.
+func together(ctx context.Context, work ...func(context.Context) error) (first error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var group sync.WaitGroup
+	var once sync.Once
 	for _, do := range work {
-		group.Go(func() error { return do(ctx) })
+		group.Go(func() {
+			if err := do(ctx); err != nil {
+				once.Do(func() {
+					first = err
+					cancel()
+				})
+			}
+		})
 	}
-	return group.Wait()
+	group.Wait()
+	return first
 }
 
 // serious drops the error of something that a page can do without: what the user may not see, what is not there, and

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -386,5 +387,21 @@ func TestExpiringNext(t *testing.T) {
 	}
 	if next := expiringNext(all[:2], now); next != nil {
 		t.Errorf("next is %v", next)
+	}
+}
+
+// What is not needed any more ends as if nobody asked for it.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	busy := errors.New("busy")
+	err := together(t.Context(), func(context.Context) error { return busy }, func(ctx context.Context) error {
+		<-ctx.Done()
+		if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+			t.Errorf("it ends because of %v", cause)
+		}
+		return ctx.Err()
+	})
+	if !errors.Is(err, busy) {
+		t.Errorf("error %v, want the first", err)
 	}
 }
