@@ -34,12 +34,14 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 		return asHTTPNotFound(err)
 	}
 	found, err := s.questions(r).DeepDiff(r.Context(), before, after, queries.DeepDiffOptions{
-		All: form != formDeep, Submitted: submitted,
+		All: form != formDeep, Submitted: submitted, Named: form == formDocuments,
 	})
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
 	switch form {
+	case formDocuments:
+		s.write(w, r, http.StatusOK, views.Differing(found))
 	case formPatch:
 		text, err := views.PatchText(r.Context(), found)
 		if err != nil {
@@ -83,6 +85,8 @@ const (
 	formDeep    = "deepdiff"
 	formPatch   = "json-patch"
 	formUnified = "unified"
+
+	formDocuments = "documents"
 )
 
 // diffForm returns the form that the parameter format or, without it, Accept asks for, and whether submitted documents
@@ -91,11 +95,11 @@ func diffForm(r *http.Request) (form string, submitted bool, err error) {
 	q := readQuery(r)
 	submitted = !q.flag("rendered", true)
 	switch form = q.text("format"); form {
-	case formDeep, formPatch, formUnified:
+	case formDeep, formPatch, formUnified, formDocuments:
 		return form, submitted, q.error()
 	case "":
 	default:
-		q.fail("format", "It can be %s, %s or %s.", formDeep, formPatch, formUnified)
+		q.fail("format", "It can be %s, %s, %s or %s.", formDeep, formPatch, formUnified, formDocuments)
 	}
 	switch negotiate(r, typePatch, typeText) {
 	case typePatch:

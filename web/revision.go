@@ -140,23 +140,19 @@ func tagText(data json.RawMessage) string {
 // changes returns which documents were submitted, or are rendered, differently for two revisions, without how.
 func (v *visit) changes(ctx context.Context, from, to string, rendered bool) ([]comparison, error) {
 	query := url.Values{
-		"format": {"json-patch"}, "rendered": {strconv.FormatBool(rendered)}, "cleartext-secrets": {"false"},
+		"format": {"documents"}, "rendered": {strconv.FormatBool(rendered)}, "cleartext-secrets": {"false"},
 	}
-	text, err := v.api.text(ctx, "", query, "revisions", from, "deepdiff", to)
-	if err != nil {
-		return nil, err
-	}
-	var patched []struct {
+	var differing list[struct {
 		client.Identity
 
 		Change string `json:"change"`
+	}]
+	if err := v.api.get(ctx, &differing, query, "revisions", from, "deepdiff", to); err != nil {
+		return nil, err
 	}
-	if err := json.Unmarshal([]byte(text), &patched); err != nil {
-		return nil, err //nolint:wrapcheck // of the API's answer
-	}
-	changes := make([]comparison, len(patched))
-	for i, p := range patched {
-		changes[i] = comparison{Document: p.Identity, Change: wordFor(p.Change)}
+	changes := make([]comparison, len(differing.Results))
+	for i, d := range differing.Results {
+		changes[i] = comparison{Document: d.Identity, Change: wordFor(d.Change)}
 	}
 	return changes, nil
 }

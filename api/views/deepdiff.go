@@ -279,6 +279,18 @@ func documentValue(doc *revisions.Stored, hidden bool) document.Mapping {
 	return append(value, document.Member{Key: "data", Value: parsed(doc.Data)})
 }
 
+// Differing returns the documents of a deep diff, without their differences.
+func Differing(found []queries.DeepDifference) List[DocumentDifference] {
+	differing := List[DocumentDifference]{Results: []DocumentDifference{}}
+	for _, bucket := range found {
+		for _, d := range bucket.Documents {
+			differing.Results = append(differing.Results, documentDifferenceOf(d))
+		}
+	}
+	differing.Count = len(differing.Results)
+	return differing
+}
+
 // UnifiedText returns a deep diff as a unified diff of the documents' canonical YAML.
 func UnifiedText(ctx context.Context, before, after int64, found []queries.DeepDifference) ([]byte, error) {
 	var text []byte

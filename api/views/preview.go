@@ -18,7 +18,7 @@ type Preview struct {
 	Status             string               `json:"status"`
 	Buckets            map[string]string    `json:"buckets"`
 	Changes            changesView          `json:"changes"`
-	Documents          []documentDifference `json:"documents"`
+	Documents          []DocumentDifference `json:"documents"`
 	Findings           any                  `json:"findings"` // a list of findingView, or of Found
 	Total              *int                 `json:"total,omitempty"`
 	More               *bool                `json:"more,omitempty"`
@@ -48,7 +48,8 @@ type changesView struct {
 	Unchanged int `json:"unchanged"`
 }
 
-type documentDifference struct {
+// DocumentDifference names a document, and says what happened to it.
+type DocumentDifference struct {
 	Change string  `json:"change"`
 	Bucket string  `json:"bucket"`
 	From   string  `json:"from,omitempty"` // the bucket that a document moves from
@@ -82,7 +83,7 @@ func (l Links) Preview(written changes.Written) Preview {
 	view := Preview{
 		DryRun: true, Changed: preview.Changed, Status: revisionStatus(preview.Verdict.Status),
 		Changes: changesView{did.Added, did.Modified, did.Deleted, did.Unchanged},
-		Buckets: Buckets(preview.Buckets), Documents: []documentDifference{}, Findings: findingViews(preview.Findings),
+		Buckets: Buckets(preview.Buckets), Documents: []DocumentDifference{}, Findings: findingViews(preview.Findings),
 		ValidationPolicies: l.policyViews(preview.Shown), Validations: validationViews(preview.Verdict.Reported),
 		Warnings: preview.Verdict.Warnings,
 	}
@@ -144,8 +145,8 @@ func withPlaces(errs json.RawMessage, at []document.Position) json.RawMessage {
 	return text
 }
 
-func documentDifferenceOf(d revisions.DocumentDifference) documentDifference {
-	view := documentDifference{
+func documentDifferenceOf(d revisions.DocumentDifference) DocumentDifference {
+	view := DocumentDifference{
 		Change: d.Difference.String(), Bucket: d.Bucket(), Schema: d.Schema, Layer: Optional(d.Layer), Name: d.Name,
 	}
 	if d.Difference == revisions.Moved {

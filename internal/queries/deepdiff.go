@@ -25,6 +25,7 @@ type DeepDifference struct {
 type DeepDiffOptions struct {
 	All       bool // all documents that are rendered differently
 	Submitted bool // the submitted forms, which needs no rendering
+	Named     bool // which documents differ, without what they say where it need not be read
 }
 
 // DeepDiff returns the difference of two revisions, down to their documents; 0 is the revision without any. Of buckets
@@ -35,10 +36,13 @@ func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDif
 		return nil, err
 	}
 	var gone, come []*revisions.Stored
-	if options.Submitted {
-		gone, come, err = v.submittedForms(ctx, found)
-	} else {
+	switch {
+	case !options.Submitted:
 		gone, come, err = v.renderedForms(ctx, found, before, after, options.All)
+	case options.Named:
+		gone, come = found.Gone, found.Come
+	default:
+		gone, come, err = v.submittedForms(ctx, found)
 	}
 	if err != nil {
 		return nil, err

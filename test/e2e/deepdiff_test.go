@@ -201,6 +201,10 @@ func TestDeepDiff_submitted(t *testing.T) {
 		text := s.get(t, "revisions/1/deepdiff/2?format=unified&rendered=false", token...).is(t, http.StatusOK).text
 		patch := s.get(t, "revisions/1/deepdiff/2?format=json-patch&rendered=false", token...).is(t, http.StatusOK).text
 		deep := s.get(t, "revisions/1/deepdiff/2?rendered=false", token...).is(t, http.StatusOK).text
+		named := s.get(t, "revisions/1/deepdiff/2?format=documents&rendered=false", token...).is(t, http.StatusOK).text
+		if strings.Contains(named, "Passphrase") != (hidden != "") || !strings.Contains(named, "acme/Widget/v1") {
+			t.Errorf("%s: the encrypted document is not named, or to whom it must not\n%s", user, named)
+		}
 		if !strings.Contains(text, "-  size: 1\n+  size: 2\n") || !strings.Contains(patch, `"value":2`) || !strings.Contains(deep, "new_value: 2") {
 			t.Errorf("%s is not told what has changed:\n%s%s%s", user, text, patch, deep)
 		}
@@ -230,6 +234,8 @@ func TestDeepDiff_form(t *testing.T) {
 		{"?format=deepdiff", typeJSON, typeJSON},
 		{"?format=json-patch", typeYAML, patch},
 		{"?format=unified", patch, plain},
+		{"?format=documents", typeJSON, typeJSON},
+		{"?format=documents", patch, typeXYAML},
 	} {
 		got := s.get(t, "revisions/0/deepdiff/1"+c.query, "Accept", c.accept).is(t, http.StatusOK)
 		if diff := cmp.Diff(c.want, got.got.Get("Content-Type")); diff != "" {
@@ -237,7 +243,7 @@ func TestDeepDiff_form(t *testing.T) {
 		}
 	}
 	for query, help := range map[string]string{
-		"format=yaml": "It can be deepdiff, json-patch or unified", "format=Unified": "unified", "format=unified&format=unified": "only once",
+		"format=yaml": "It can be deepdiff, json-patch, unified or documents", "format=Unified": "unified", "format=unified&format=unified": "only once",
 		"format=unified&format=x": "only once", "format=%FF": "UTF-8",
 	} {
 		s.send(t, request{method: http.MethodGet, path: "revisions/0/deepdiff/1?" + query, bad: true}).

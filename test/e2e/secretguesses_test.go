@@ -63,6 +63,8 @@ func TestSecrets_guesses(t *testing.T) {
 					ask(http.MethodGet, "revisions/"+revision+path+other, "")
 				}
 				ask(http.MethodGet, "revisions/"+revision+"/deepdiff/"+other+"?format=json-patch", "")
+				ask(http.MethodGet, "revisions/"+revision+"/deepdiff/"+other+"?format=documents", "")
+				ask(http.MethodGet, "revisions/"+revision+"/deepdiff/"+other+"?format=documents&rendered=false", "")
 				ask(http.MethodGet, "revisions/"+revision+"/deepdiff/"+other+"?format=unified", "")
 			}
 		}
