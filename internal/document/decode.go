@@ -126,13 +126,17 @@ func (d *decoder) count(bytes, depth int) error {
 	return d.spend(valueSteps, valueBytes)
 }
 
+func (d *decoder) tooDeep() error {
+	return TooLarge("%s%s is nested deeper than %d (--max-depth)", d.segment.Place(), d.name, d.limits.Depth)
+}
+
 // exceeds counts a value and returns the fault of a limit that is exceeded.
 func (d *decoder) exceeds(bytes, depth int) error {
 	d.values++
 	d.size += bytes
 	switch {
 	case depth > d.limits.Depth:
-		return TooLarge("%s%s is nested deeper than %d (--max-depth)", d.segment.Place(), d.name, d.limits.Depth)
+		return d.tooDeep()
 	case d.values > d.limits.Values:
 		return d.limits.tooManyValues(d.segment)
 	case d.size > d.limits.Size:
@@ -171,12 +175,12 @@ func (d *decoder) spendNumber(text string) error {
 func (d *decoder) noteDuplicate(key string, depth int, lines func() (first, second int)) {
 	if depth == 1 && d.twice == nil {
 		first, second := lines()
-		missing := ""
+		malformed, missing := malformedJSON, ""
 		if d.segment.media == YAML {
-			missing = "; is a line with --- missing between two documents?"
+			malformed, missing = Malformed, "; is a line with --- missing between two documents?"
 		}
-		d.twice = Malformed("document %d%s, line %d: the key '%s' appears twice at the top level, at lines %d and %d%s",
-			d.segment.Index, d.name, second, brief(key), first, second, missing)
+		d.twice = malformed("document %d%s, line %d: the key '%s' appears twice at the top level, %s%s",
+			d.segment.Index, d.name, second, brief(key), atLines(first, second), missing)
 	}
 	if len(d.notes) >= maxNotes {
 		d.notes = append(d.notes[:maxNotes-1], Note{Level: "Info", Message: "More keys appear twice in one mapping."})
@@ -184,8 +188,14 @@ func (d *decoder) noteDuplicate(key string, depth int, lines func() (first, seco
 	}
 	first, second := lines()
 	d.notes = append(d.notes, Note{Level: "Info", Message: fmt.Sprintf(
-		"The key '%s' appears twice in one mapping, at lines %d and %d; the last one wins.",
-		brief(key), first, second)})
+		"The key '%s' appears twice in one mapping, %s; the last one wins.", brief(key), atLines(first, second))})
+}
+
+func atLines(first, second int) string {
+	if first == second {
+		return fmt.Sprintf("on line %d", first)
+	}
+	return fmt.Sprintf("at lines %d and %d", first, second)
 }
 
 // maxNotes bounds the notes about one document.

@@ -126,7 +126,7 @@ func TestSplit_json(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	wantNotes := []Note{{
-		Message: "The key 'a' appears twice in one mapping, at lines 2 and 2; the last one wins.", Level: "Info",
+		Message: "The key 'a' appears twice in one mapping, on line 2; the last one wins.", Level: "Info",
 	}}
 	if diff := cmp.Diff(wantNotes, notes); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -176,10 +176,22 @@ func TestDecode_twiceAtTheTop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = "document 1, line 2: the key 'a' appears twice at the top level, at lines 1 and 2"
+	const want = "formatted JSON. Details: document 1, line 2: the key 'a' appears twice at the top level, at lines 1 and 2"
 	entry, err := Decode(t.Context(), segments[0], DefaultLimits())
 	if err != nil || entry.Twice == nil || !strings.HasSuffix(entry.Twice.Error(), want) {
 		t.Errorf("of JSON: %v, want %s (%v)", entry.Twice, want, err)
+	}
+}
+
+// What the library says is said in words that help, where no mistake of the text was looked for.
+func TestDecode_reworded(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"%YAML 2.0\n---\na: 1\n": "document 1 (from line 1): the directive %YAML asks for another version than 1.1 or 1.2",
+		"a: 1\nb: \"\\ud800\"\n": `document 1, line 2: an escape in double quotes stands for no character: \ud800, for example`,
+	} {
+		values, _, err := readAll(t, body, YAML)
+		requireRefusal(t, values, err, want)
 	}
 }
 
@@ -233,7 +245,7 @@ func TestDecode_limits(t *testing.T) {
 	merges += mergesSb173.String()
 	for name, c := range map[string]struct{ body, part string }{
 		"deep flow":              {strings.Repeat("[", 10000) + strings.Repeat("]", 10000), "nested deeper than 100 (--max-depth)"},
-		"deeper flow":            {strings.Repeat("[", 20000), "document 1"},
+		"deeper flow":            {strings.Repeat("[", 20000), "nested deeper than 100 (--max-depth)"},
 		"deep block":             {indented(500), "nested deeper than 100 (--max-depth)"},
 		"alias bomb":             {bomb, "aliases expanded (--max-values)"},
 		"merge chain":            {merges, "aliases expanded (--max-values)"},

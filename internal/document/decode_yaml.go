@@ -21,6 +21,9 @@ func (d *decoder) yaml() (any, error) {
 	found := 0
 	err := p.parse(d.segment.Text, func(n *yaml.Node) bool { node, found = n, found+1; return found < 2 })
 	if syntax, ok := errors.AsType[*syntaxError](err); ok {
+		if strings.HasSuffix(syntax.text, tooNested) {
+			return nil, d.tooDeep()
+		}
 		return nil, unreadable(d.meter, d.segment, syntax)
 	}
 	if err != nil {
@@ -60,14 +63,30 @@ func unreadable(meter *budget.Meter, s Segment, refused *syntaxError) error {
 	}
 	said := yamlLine.FindStringSubmatch(refused.text)
 	if said == nil || said[1] == "" {
-		return Malformed("document %d (from line %d): %s", s.Index, s.Line, strings.TrimPrefix(refused.text, "yaml: "))
+		return Malformed("document %d (from line %d): %s", s.Index, s.Line,
+			reworded(strings.TrimPrefix(refused.text, "yaml: ")))
 	}
 	line, _ := strconv.Atoi(said[1])
 	message := refused.text[len(said[0]):]
 	if ofParser.MatchString(message) {
 		line++ // the scanner counts from 0
 	}
-	return Malformed("document %d, line %d: %s", s.Index, s.line(line), message)
+	return Malformed("document %d, line %d: %s", s.Index, s.line(line), reworded(message))
+}
+
+// tooNested is how the library's messages end about flow collections within each other.
+const tooNested = "exceeded max depth of 10000"
+
+// reworded says what to do about an error that syntax.Find does not look for.
+func reworded(message string) string {
+	switch message {
+	case "found incompatible YAML document":
+		return "the directive %YAML asks for another version than 1.1 or 1.2; remove it"
+	case "found invalid Unicode character escape code":
+		return "an escape in double quotes stands for no character: \\ud800, for example, is half of one; write the " +
+			"character itself"
+	}
+	return message
 }
 
 var (
