@@ -188,7 +188,8 @@ func (d *decoder) noteDuplicate(key string, depth int, lines func() (first, seco
 	}
 	first, second := lines()
 	d.notes = append(d.notes, Note{Level: "Info", Message: fmt.Sprintf(
-		"The key '%s' appears twice in one mapping, %s; the last one wins.", brief(key), atLines(first, second))})
+		"The key '%s' appears twice in one mapping, at lines %d and %d; the last one wins.",
+		brief(key), first, second)})
 }
 
 func atLines(first, second int) string {

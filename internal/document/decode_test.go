@@ -126,7 +126,7 @@ func TestSplit_json(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	wantNotes := []Note{{
-		Message: "The key 'a' appears twice in one mapping, on line 2; the last one wins.", Level: "Info",
+		Message: "The key 'a' appears twice in one mapping, at lines 2 and 2; the last one wins.", Level: "Info",
 	}}
 	if diff := cmp.Diff(wantNotes, notes); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -103,7 +103,7 @@ func TestHostile_size(t *testing.T) {
 		"flow map depth":     {widget("w", strings.Repeat("{a: ", 9_000)+strings.Repeat("}", 9_000)), tooLarge, []string{"deeper than 100", "--max-depth"}},
 		"block depth":        {widget("w", "\n  "+strings.Repeat("- ", 9_000)+"x"), tooLarge, []string{"deeper than 100", "--max-depth"}},
 		"depth by directive": {"%YAML 1.1\n" + widget("w", strings.Repeat("[", 5_000)+strings.Repeat("]", 5_000)), tooLarge, []string{"--max-depth"}},
-		"unclosed":           {widget("w", strings.Repeat("[", 100_000)), http.StatusBadRequest, []string{"YAML"}},
+		"unclosed":           {widget("w", strings.Repeat("[", 100_000)), http.StatusRequestEntityTooLarge, []string{"nested deeper than 100"}},
 	})
 	t.Run("the server is well", func(t *testing.T) {
 		s.put(t, "good", widget("good", "{x: 2}")).is(t, http.StatusOK)

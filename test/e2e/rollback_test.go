@@ -160,7 +160,7 @@ func TestRollback_isValidatedAsAWhole(t *testing.T) {
 	s.put(t, "p", policy("ready", own))
 	s.isOutcomes(t, "3", "success", "failure")
 
-	const duplicate = "The key 'x' appears twice in one mapping, on line 4; the last one wins."
+	const duplicate = "The key 'x' appears twice in one mapping, at lines 4 and 4; the last one wins."
 	// Without the DataSchema nothing fails.
 	s.isRollback(t, "2", 5, 2, "c", "p")
 	s.isPlaced(t, "5", "good in a@1", "big in a@1", "noted in b@2", "good2 in b@2")
