@@ -164,6 +164,8 @@ func (h *history) resolve(e evidence) []porcupine.Operation {
 		case o.in.kind == readNotes && h.replaced(o.call, o.end):
 		case o.outcome == answered:
 			add(o, int64(o.end))
+		case o.in.kind == pruneBegins && o.outcome == undone:
+			add(o, int64(o.end)) // it may have deleted something before it failed, and deletes nothing afterwards
 		case o.in.kind == pruneBegins:
 			add(o, math.MaxInt64)
 		case o.outcome == uncertain && done:
