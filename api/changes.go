@@ -10,6 +10,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/changes"
 	"purser/internal/document"
+	"purser/internal/findings"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -148,7 +149,7 @@ func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, writt
 		s.writeFindings(w, r, found)
 		return nil
 	}
-	queries.LocatePreview(r.Context(), written)
+	findings.LocatePreview(r.Context(), written)
 	view := s.links(r).Preview(written)
 	view.Findings, view.Total, view.More = views.FoundOf(found.Findings), &found.Total, &found.More
 	s.write(w, r, http.StatusOK, view)
@@ -161,7 +162,7 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 	if written.Preview == nil {
 		return false
 	}
-	queries.LocatePreview(r.Context(), written)
+	findings.LocatePreview(r.Context(), written)
 	s.write(w, r, http.StatusOK, s.links(r).Preview(written))
 	return true
 }

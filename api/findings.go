@@ -7,10 +7,10 @@ import (
 
 	"purser/api/views"
 	"purser/internal/changes"
+	"purser/internal/findings"
 
 	"purser/internal/document"
 	"purser/internal/fault"
-	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -21,12 +21,12 @@ const defaultFindings, maxFindings = 1000, 10_000
 // GET /api/v1.0/revisions/{revision}/findings
 func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 	q := readQuery(r)
-	query := queries.FindingQuery{
+	query := findings.Query{
 		Validation: q.text("validation"), Document: q.text("document"), Level: q.text("level"),
 		Limit: min(q.count("limit", defaultFindings), maxFindings),
 	}
 	switch query.Level {
-	case "", queries.Error.String(), queries.Warning.String(), queries.Info.String():
+	case "", findings.Error.String(), findings.Warning.String(), findings.Info.String():
 	default:
 		q.fail("level", "It can be error, warning or info.")
 	}
@@ -43,7 +43,7 @@ func (s *server) listFindings(w http.ResponseWriter, r *http.Request) error {
 }
 
 // writeFindings answers with findings, as text if Accept prefers that.
-func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found queries.Findings) {
+func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found findings.List) {
 	if negotiate(r, typeText) == typeText {
 		s.writeText(w, r, typeText, []byte(views.FindingLines(found.Findings)+views.RestLine(found)))
 		return
@@ -53,17 +53,17 @@ func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found que
 
 // findingsAfter returns what is wrong with the newest revision after a change, or as it would be after a dry run, with
 // the positions in the body. The change is made by now: findings that take too much work are left out.
-func (s *server) findingsAfter(r *http.Request, written changes.Written) (found queries.Findings, err error) {
-	query, ctx := queries.FindingQuery{Limit: defaultFindings}, r.Context()
+func (s *server) findingsAfter(r *http.Request, written changes.Written) (found findings.List, err error) {
+	query, ctx := findings.Query{Limit: defaultFindings}, r.Context()
 	preview := written.Preview
 	switch {
 	case preview != nil && preview.Changed:
-		found = queries.PreviewFindings(preview, query)
+		found = findings.OfPreview(preview, query)
 	case written.Revision > 0:
 		found, err = s.questions(r).Findings(ctx, strconv.FormatInt(written.Revision, 10), query)
 	}
 	if err == nil {
-		err = queries.Locate(ctx, found.Findings, written)
+		err = findings.Locate(ctx, found.Findings, written)
 	}
 	if preview == nil && fault.KindOf(err) == fault.TooLarge {
 		found.Shown, found.More, err = written.Shown, true, nil
@@ -78,7 +78,7 @@ func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, err
 	if shown.Verdict.Status == validations.Success && !views.IgnoresFailures(shown.Verdict) {
 		return views.VerdictText(shown, ""), nil
 	}
-	query := queries.FindingQuery{Limit: maxLooked, FailuresOnly: true}
+	query := findings.Query{Limit: maxLooked, FailuresOnly: true}
 	found, err := s.questions(r).Findings(r.Context(), strconv.FormatInt(shown.ID, 10), query)
 	if fault.KindOf(err) == fault.TooLarge {
 		return views.VerdictText(shown, ""), nil // the verdict is known all the same
@@ -87,7 +87,7 @@ func (s *server) statusText(r *http.Request, shown revisions.Shown) (string, err
 		return "", err
 	}
 	ignored := views.IgnoredText(found)
-	found.Findings = slices.DeleteFunc(found.Findings, func(f queries.Finding) bool {
+	found.Findings = slices.DeleteFunc(found.Findings, func(f findings.Finding) bool {
 		return f.Document == (document.Identity{})
 	})
 	found.Total = len(found.Findings)

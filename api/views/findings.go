@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/queries"
+	"purser/internal/findings"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 	"purser/internal/words"
@@ -59,7 +59,7 @@ type foundDocument struct {
 }
 
 // FindingsOf returns the view of findings.
-func FindingsOf(found queries.Findings) Findings {
+func FindingsOf(found findings.List) Findings {
 	view := Findings{
 		Stamp: found.Stamp.String(), Status: found.Verdict.Status.String(), Total: found.Total,
 		More: found.More, Findings: FoundOf(found.Findings),
@@ -71,9 +71,9 @@ func FindingsOf(found queries.Findings) Findings {
 }
 
 // FoundOf returns the views of findings in a list.
-func FoundOf(findings []queries.Finding) []Found {
-	views := make([]Found, len(findings))
-	for i, f := range findings {
+func FoundOf(list []findings.Finding) []Found {
+	views := make([]Found, len(list))
+	for i, f := range list {
 		views[i] = Found{
 			Level: f.Level.String(), Validation: f.Validation, Path: Optional(f.Path), Rule: Optional(f.Rule),
 			Message: f.Message, Value: f.Value, Advice: Optional(f.Advice), Secret: f.Secret,
@@ -96,9 +96,9 @@ func FoundOf(findings []queries.Finding) []Found {
 // FindingLines returns a line for each finding, such as
 //
 //	[acme/Host/v1, site] cmp-1 .data.rack: 99 is greater than the maximum of 40 (line 212, column 9)
-func FindingLines(findings []queries.Finding) string {
+func FindingLines(list []findings.Finding) string {
 	var b strings.Builder
-	for _, f := range findings {
+	for _, f := range list {
 		what := f.Validation
 		if f.Document != (document.Identity{}) {
 			what = strings.TrimSpace(f.Document.String() + " " + f.Path)
@@ -117,7 +117,7 @@ func FindingLines(findings []queries.Finding) string {
 				fmt.Fprintf(&b, " (%s: line %d, column %d)", other.Identity, other.At.Line, other.At.Column)
 			}
 		}
-		if f.Level != queries.Error {
+		if f.Level != findings.Error {
 			b.WriteString(" (" + f.Level.String() + ")")
 		}
 		b.WriteByte('\n')
@@ -134,7 +134,7 @@ func closest(causes []validations.Cause) string {
 }
 
 // RestLine says how many findings are not among those shown; "" if all are.
-func RestLine(found queries.Findings) string {
+func RestLine(found findings.List) string {
 	switch rest := found.Total - len(found.Findings); {
 	case found.More:
 		return fmt.Sprintf("and more than %d others\n", rest)
@@ -146,12 +146,12 @@ func RestLine(found queries.Findings) string {
 
 // IgnoredText says which validations fail but do not count, and for how many documents. It leaves out one that finds
 // only what fails the revision all the same.
-func IgnoredText(found queries.Findings) string {
+func IgnoredText(found findings.List) string {
 	fails := map[string]bool{} // validations with errors
 	documents := map[string]map[document.Identity]bool{}
 	for _, f := range found.Findings {
 		switch {
-		case f.Level == queries.Error:
+		case f.Level == findings.Error:
 			fails[f.Validation] = true
 		case f.Document != (document.Identity{}):
 			if documents[f.Validation] == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/document"
+	"purser/internal/findings"
 	"purser/internal/queries"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -68,23 +69,23 @@ func TestPruneOf(t *testing.T) {
 func TestFindingLines(t *testing.T) {
 	t.Parallel()
 	host := document.Identity{Schema: "acme/Host/v1", Layer: "site", Name: "cmp-1"}
-	for want, finding := range map[string]queries.Finding{
+	for want, finding := range map[string]findings.Finding{
 		"[acme/Host/v1, site] cmp-1 .data.rack: 99 is too many (line 212, column 9)\n": {
 			Document: host, Path: ".data.rack", Message: "99 is too many", At: document.Position{Line: 212, Column: 9},
 		},
 		"site-validation: two lines (ask its service) (warning)\n": {
-			Level: queries.Warning, Validation: "site-validation", Message: "two\nlines", Hint: "ask its service",
+			Level: findings.Warning, Validation: "site-validation", Message: "two\nlines", Hint: "ask its service",
 		},
 		"[acme/Host/v1, site] cmp-1: no branch fits (in the branch most likely meant, .a: it is no number)\n": {
 			Document: host, Message: "no branch fits", Causes: []validations.Cause{{Path: ".a", Message: "it is no number"}},
 		},
 	} {
-		if diff := cmp.Diff(want, FindingLines([]queries.Finding{finding})); diff != "" {
+		if diff := cmp.Diff(want, FindingLines([]findings.Finding{finding})); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}
-	one := []queries.Finding{{}}
-	for want, found := range map[string]queries.Findings{
+	one := []findings.Finding{{}}
+	for want, found := range map[string]findings.List{
 		"":                         {Findings: one, Total: 1},
 		"and 4 more\n":             {Findings: one, Total: 5},
 		"and more than 4 others\n": {Findings: one, Total: 5, More: true},

@@ -13,13 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"purser/internal/findings"
 	"purser/internal/words"
 
 	"golang.org/x/term"
 
 	"purser/internal/check"
 	"purser/internal/check/format"
-	"purser/internal/queries"
 )
 
 // checkCommand reports what a server would report about files.
@@ -106,7 +106,7 @@ func (c *checkCommand) configure(ctx context.Context) error {
 		return err
 	}
 	c.Format = cmp.Or(c.Format, config.Format, "text")
-	c.FailOn = cmp.Or(c.FailOn, config.FailOn, queries.Error.String())
+	c.FailOn = cmp.Or(c.FailOn, config.FailOn, findings.Error.String())
 	c.BucketBy = cmp.Or(c.BucketBy, config.BucketBy, check.None)
 	c.Baseline = cmp.Or(c.Baseline, config.Baseline)
 	c.AssertFormats = c.AssertFormats || config.AssertFormats
@@ -208,12 +208,12 @@ func (c *checkCommand) check(ctx context.Context, around *surroundings, checker 
 }
 
 func levelOf(word string) check.Level {
-	for level := range queries.Info {
+	for level := range findings.Info {
 		if level.String() == word {
 			return level
 		}
 	}
-	return queries.Info
+	return findings.Info
 }
 
 func (c *checkCommand) writeBaseline(around *surroundings, report check.Report) error {

@@ -18,7 +18,6 @@ import (
 	"purser/internal/fault"
 	"purser/internal/judging"
 	"purser/internal/propertygroups"
-	"purser/internal/queries"
 	"purser/internal/validations"
 )
 
@@ -394,7 +393,7 @@ func (r *run) judge(ctx context.Context) error {
 		}
 	}
 	if draft.Rendered != nil {
-		r.report.Rendered = queries.Redacted(draft.Rendered.Documents)
+		r.report.Rendered = judging.Redacted(draft.Rendered.Documents)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"purser/internal/authz"
 	"purser/internal/changes"
 	"purser/internal/document"
-	"purser/internal/queries"
+	"purser/internal/findings"
 )
 
 // withheld is the message in place of those that could tell what an encrypted document says.
@@ -26,9 +26,9 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 		byIdentity[item.Document.Identity] = i
 	}
 	x := &tracer{run: r, documents: draft.Documents}
-	found := queries.PreviewFindings(draft.Preview, queries.FindingQuery{Limit: math.MaxInt}).Findings
+	found := findings.OfPreview(draft.Preview, findings.Query{Limit: math.MaxInt}).Findings
 	found = x.open(ctx, found, byIdentity)
-	if err := queries.Locate(ctx, found, draft.Written); err != nil {
+	if err := findings.Locate(ctx, found, draft.Written); err != nil {
 		return err
 	}
 	for i := range found {
@@ -60,7 +60,7 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 }
 
 // findingOf returns a finding of the server without its place.
-func (r *run) findingOf(f *queries.Finding) Finding {
+func (r *run) findingOf(f *findings.Finding) Finding {
 	finding := Finding{
 		Level: f.Level, Rule: ruleOf(f), Document: f.Document, Bucket: f.Bucket, Path: f.Path, Broken: f.Rule,
 		Message: f.Message, Causes: f.Causes,
@@ -80,7 +80,7 @@ func (r *run) notes(draft changes.Draft) {
 	for i, doc := range draft.Documents {
 		for _, note := range r.items[i].Document.Notes {
 			f := Finding{
-				Level: queries.Warning, Rule: ruleDuplicateKey, Document: doc.Identity, Bucket: doc.Bucket, Message: note.Message,
+				Level: findings.Warning, Rule: ruleDuplicateKey, Document: doc.Identity, Bucket: doc.Bucket, Message: note.Message,
 				Advice: adviceOf(ruleDuplicateKey),
 			}
 			at := r.position(i, nil)

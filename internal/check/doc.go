@@ -1,7 +1,7 @@
 // Package check says what a server would say about files, as one revision of a site of their own.
 //
 // It is what `purser check` does. The checks themselves are those of the server: documents are read by the package
-// document, judged by revisions and put into words by queries, over a site that has nothing else.
+// document, judged by changes and put into words by findings, over a site that has nothing else.
 //
 //	files ──split──► texts ──decode──► documents ──judge──► findings ──locate──► report
 //	                   ▲                   │

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"purser/internal/document"
-	"purser/internal/queries"
+	"purser/internal/findings"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -35,7 +35,7 @@ type Report struct {
 const maxFindings = 10_000
 
 // Level says how bad a finding is: an Error fails a revision, a Warning is a likely mistake.
-type Level = queries.Level
+type Level = findings.Level
 
 // Finding is something that is wrong.
 type Finding struct {

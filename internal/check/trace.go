@@ -9,7 +9,7 @@ import (
 
 	"purser/internal/authz"
 	"purser/internal/document"
-	"purser/internal/queries"
+	"purser/internal/findings"
 	"purser/internal/rendering"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -28,7 +28,7 @@ type tracer struct {
 
 // trace returns where the value that a finding is about was written: the item and the position, and how it came from
 // there. The item is negative if nobody knows: the value is missing, or several documents have parts of it.
-func (x *tracer) trace(ctx context.Context, item int, f *queries.Finding) (
+func (x *tracer) trace(ctx context.Context, item int, f *findings.Finding) (
 	from int, at document.Position, chain []Step,
 ) {
 	if !strings.HasPrefix(f.Path, ".data") || x.isEncrypted(item) || x.documents[item].Traits().Final() {
@@ -55,8 +55,8 @@ func (x *tracer) trace(ctx context.Context, item int, f *queries.Finding) (
 
 // open returns findings of which those that are withheld say where they are, if that tells nothing of a secret. Of the
 // others there is one for each document, without a place in it.
-func (x *tracer) open(ctx context.Context, found []queries.Finding, items map[document.Identity]int) (
-	shown []queries.Finding,
+func (x *tracer) open(ctx context.Context, found []findings.Finding, items map[document.Identity]int) (
+	shown []findings.Finding,
 ) {
 	closed := map[document.Identity]bool{}
 	for _, f := range found {
@@ -79,7 +79,7 @@ func (x *tracer) open(ctx context.Context, found []queries.Finding, items map[do
 
 // isOpen reports whether where a finding is tells nothing of a secret, though the document holds one: the value there
 // has nothing to do with it, and neither has the schema.
-func (x *tracer) isOpen(ctx context.Context, item int, f *queries.Finding) bool {
+func (x *tracer) isOpen(ctx context.Context, item int, f *findings.Finding) bool {
 	if !strings.HasPrefix(f.Path, ".data") || x.isEncrypted(item) || x.documents[item].Traits().Final() {
 		return false
 	}
@@ -106,7 +106,7 @@ func isWithin(path, other string) bool {
 }
 
 // leaf returns the first leaf at or below the value that a finding is about, if all of these come from one document.
-func (x *tracer) leaf(ctx context.Context, item int, f *queries.Finding) (*rendering.Leaf, rendering.Trail) {
+func (x *tracer) leaf(ctx context.Context, item int, f *findings.Finding) (*rendering.Leaf, rendering.Trail) {
 	explanation := x.explain(ctx, item)
 	if explanation == nil {
 		return nil, rendering.Trail{}
@@ -158,7 +158,7 @@ func plain(parts []string) []string {
 
 // written returns the path, in the document that wrote a leaf, of the value that a finding is about, which may be the
 // leaf or hold it.
-func written(leaf rendering.Leaf, f *queries.Finding) []string {
+func written(leaf rendering.Leaf, f *findings.Finding) []string {
 	origin, rendered := document.SplitPath(leaf.Path), plain(leaf.Parts)
 	inside := len(rendered) - (len(f.Place()) - 1)
 	if inside <= 0 || inside > len(origin) {

@@ -10,6 +10,7 @@ import (
 
 	"purser/internal/budget"
 	"purser/internal/cache"
+	"purser/internal/findings"
 	"purser/internal/queries"
 	"purser/internal/validations"
 )
@@ -135,7 +136,7 @@ func countsOf(overview queries.Overview, named map[string]bool) map[queries.Coun
 	own = append(own, validations.Optional()...)
 	counts := map[queries.Counted]int{}
 	for name := range named {
-		counts[queries.Counted{Validation: name, Level: queries.Error}] = 0
+		counts[queries.Counted{Validation: name, Level: findings.Error}] = 0
 	}
 	for of, n := range overview.Counts {
 		if !named[of.Validation] && !slices.Contains(own, of.Validation) {

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"purser/internal/budget"
+	"purser/internal/findings"
 	"purser/internal/queries"
 	"purser/internal/validations"
 )
@@ -61,8 +62,8 @@ func TestSite(t *testing.T) {
 			{Name: "new", Status: validations.Missing},
 		},
 		Counts: map[queries.Counted]int{
-			{Validation: "new"}: 1, {Validation: "stray", Level: queries.Warning}: 2, {Validation: "stray2", Level: queries.Warning}: 3,
-			{Validation: validations.SchemaValidation, Level: queries.Warning}: 4,
+			{Validation: "new"}: 1, {Validation: "stray", Level: findings.Warning}: 2, {Validation: "stray2", Level: findings.Warning}: 3,
+			{Validation: validations.SchemaValidation, Level: findings.Warning}: 4,
 		},
 	}
 	overview.ID, overview.CreatedAt, overview.Verdict.Status = 7, at(), validations.Failure
@@ -125,7 +126,7 @@ func TestSite_bounded(t *testing.T) {
 	name := func(i int) string { return fmt.Sprintf("validation-%d", i) }
 	for i := range 1000 {
 		overview.Required = append(overview.Required, queries.Watched{Name: name(i), PostedAt: at(), ExpiresAt: at()})
-		for level := queries.Error; level <= queries.Info; level++ {
+		for level := findings.Error; level <= findings.Info; level++ {
 			overview.Counts[queries.Counted{Validation: name(i), Level: level}] = 1
 		}
 	}

@@ -2,11 +2,9 @@ package queries
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
-	"testing"
 	"time"
 
 	"purser/internal/authz"
@@ -232,37 +230,8 @@ func policy(names ...string) revisions.PolicyVersion {
 	return revisions.PolicyVersion{Policy: p, Since: 1}
 }
 
-// parsed returns the versions of the documents of a body, numbered from 1, in bucket a.
-func parsed(t testing.TB, body string) (documents []*revisions.Stored) {
-	t.Helper()
-	segments, err := document.Split(t.Context(), []byte(body), document.YAML, document.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, segment := range segments {
-		entry, err := document.Decode(t.Context(), segment, document.DefaultLimits())
-		if err != nil {
-			t.Fatal(err)
-		}
-		doc, err := document.New(entry)
-		if err != nil {
-			t.Fatal(err)
-		}
-		documents = append(documents, &revisions.Stored{Document: doc, ID: int64(i + 1), Place: int64(i + 1), Bucket: "a"})
-	}
-	return documents
-}
-
 const layeringPolicy = "---\nschema: deckhand/LayeringPolicy/v1\n" +
 	"metadata: {schema: metadata/Control/v1, name: lp}\ndata: {layerOrder: [global, site]}\n"
-
-// widget returns the text of a document; metadata is a further part of its metadata.
-func widget(name, data, metadata string) string {
-	return fmt.Sprintf("---\nschema: acme/Widget/v1\nmetadata: {schema: metadata/Document/v1, name: %s, %s}\ndata: %s\n",
-		name, metadata, data)
-}
-
-const cleartext = "storagePolicy: cleartext, layeringDefinition: {layer: site}"
 
 // names lists documents by their names.
 func names(documents []*revisions.Stored) (list []string) {

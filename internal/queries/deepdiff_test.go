@@ -11,6 +11,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
+	"purser/internal/revisions/revisionstest"
 )
 
 // changedFrom numbers the documents of a body, which are new versions of others.
@@ -23,14 +24,14 @@ func changedFrom(documents []*revisions.Stored, first int64) []*revisions.Stored
 
 func TestService_DeepDiff(t *testing.T) {
 	t.Parallel()
-	global := strings.Replace(cleartext, "site", "global", 1)
+	global := strings.Replace(revisionstest.Cleartext, "site", "global", 1)
 	parent := global + ", labels: {k: v}"
-	child := strings.Replace(cleartext, "{layer: site}",
+	child := strings.Replace(revisionstest.Cleartext, "{layer: site}",
 		"{layer: site, parentSelector: {k: v}, actions: [{method: merge, path: .}]}", 1)
-	old := parsed(t, layeringPolicy+widget("parent", "{x: 1}", parent)+widget("child", "{}", child)+
-		widget("gone", "{}", cleartext)+widget("relayered", "{}", global)+widget("same", "{}", cleartext))
-	come := changedFrom(parsed(t, widget("parent", "{x: 2}", parent)+widget("new", "{}", cleartext)+
-		widget("relayered", "{}", cleartext)), 10)
+	old := revisionstest.Parsed(t, layeringPolicy+revisionstest.Widget("parent", "{x: 1}", parent)+revisionstest.Widget("child", "{}", child)+
+		revisionstest.Widget("gone", "{}", revisionstest.Cleartext)+revisionstest.Widget("relayered", "{}", global)+revisionstest.Widget("same", "{}", revisionstest.Cleartext))
+	come := changedFrom(revisionstest.Parsed(t, revisionstest.Widget("parent", "{x: 2}", parent)+revisionstest.Widget("new", "{}", revisionstest.Cleartext)+
+		revisionstest.Widget("relayered", "{}", revisionstest.Cleartext)), 10)
 	site := &site{
 		revisions: []revisions.Revision{{ID: 1}, {ID: 2}},
 		documents: map[int64][]*revisions.Stored{
@@ -85,7 +86,7 @@ func TestService_DeepDiff(t *testing.T) {
 // Revision 0 has no documents and needs no rendering; the higher number is the newer one of the buckets.
 func TestService_DeepDiff_zero(t *testing.T) {
 	t.Parallel()
-	docs := parsed(t, layeringPolicy+widget("w", "{}", cleartext))
+	docs := revisionstest.Parsed(t, layeringPolicy+revisionstest.Widget("w", "{}", revisionstest.Cleartext))
 	site := &site{
 		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: docs},
 		compared: revisions.Comparison{Gone: docs, Before: []string{"a"}},
@@ -104,8 +105,8 @@ func TestService_DeepDiff_zero(t *testing.T) {
 // What was submitted is compared without rendering, and without the data of encrypted documents.
 func TestService_DeepDiff_submitted(t *testing.T) {
 	t.Parallel()
-	secret := strings.Replace(cleartext, "cleartext", "encrypted", 1)
-	docs := parsed(t, widget("orphan", "{x: 1}", cleartext)+widget("pw", "{x: 2}", secret))
+	secret := strings.Replace(revisionstest.Cleartext, "cleartext", "encrypted", 1)
+	docs := revisionstest.Parsed(t, revisionstest.Widget("orphan", "{x: 1}", revisionstest.Cleartext)+revisionstest.Widget("pw", "{x: 2}", secret))
 	site := &site{
 		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: docs},
 		compared: revisions.Comparison{Come: docs, After: []string{"a"}},

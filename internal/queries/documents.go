@@ -42,7 +42,7 @@ func (v View) restricted(selection Selection) Selection {
 // redacted returns selected documents as the viewer sees them.
 func (v View) redacted(selected Selected) Selected {
 	if v.viewer.Redacted {
-		selected.Documents = Redacted(selected.Documents)
+		selected.Documents = judging.Redacted(selected.Documents)
 	}
 	return selected
 }

@@ -11,12 +11,13 @@ import (
 	"purser/internal/fault"
 	"purser/internal/judging"
 	"purser/internal/revisions"
+	"purser/internal/revisions/revisionstest"
 	"purser/internal/validations"
 )
 
 func TestPage(t *testing.T) {
 	t.Parallel()
-	all := parsed(t, widget("p", "{}", cleartext)+widget("q", "{}", cleartext)+widget("r", "{}", cleartext))
+	all := revisionstest.Parsed(t, revisionstest.Widget("p", "{}", revisionstest.Cleartext)+revisionstest.Widget("q", "{}", revisionstest.Cleartext)+revisionstest.Widget("r", "{}", revisionstest.Cleartext))
 	for _, c := range []struct {
 		page Page
 		want string
@@ -43,7 +44,7 @@ func TestPage(t *testing.T) {
 func TestService_Documents(t *testing.T) {
 	t.Parallel()
 	site := &site{documents: map[int64][]*revisions.Stored{
-		1: parsed(t, widget("p", "{}", cleartext)+widget("q", "{}", cleartext)),
+		1: revisionstest.Parsed(t, revisionstest.Widget("p", "{}", revisionstest.Cleartext)+revisionstest.Widget("q", "{}", revisionstest.Cleartext)),
 	}}
 	s := service(site)
 	for _, c := range []struct {
@@ -74,9 +75,9 @@ func TestService_Each(t *testing.T) {
 	const near, count = 32, 69
 	var body strings.Builder
 	for i := range count {
-		body.WriteString(widget(fmt.Sprintf("w%03d", i), "{}", cleartext))
+		body.WriteString(revisionstest.Widget(fmt.Sprintf("w%03d", i), "{}", revisionstest.Cleartext))
 	}
-	site := &site{documents: map[int64][]*revisions.Stored{1: parsed(t, body.String())}, near: near}
+	site := &site{documents: map[int64][]*revisions.Stored{1: revisionstest.Parsed(t, body.String())}, near: near}
 	s := service(site)
 	for _, c := range []struct {
 		limit, want int
@@ -123,9 +124,9 @@ func TestService_Each_gone(t *testing.T) {
 // Rendered documents come in the order of rendering, those of one rank too.
 func TestService_Rendered_select(t *testing.T) {
 	t.Parallel()
-	body := layeringPolicy + widget("p", "{}", cleartext) + widget("q", "{}", cleartext) + widget("r", "{}", cleartext)
+	body := layeringPolicy + revisionstest.Widget("p", "{}", revisionstest.Cleartext) + revisionstest.Widget("q", "{}", revisionstest.Cleartext) + revisionstest.Widget("r", "{}", revisionstest.Cleartext)
 	site := &site{
-		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: parsed(t, body)},
+		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: revisionstest.Parsed(t, body)},
 		ranks: map[int64]int{2: 2, 3: 1, 4: 2}, stamp: 5,
 	}
 	s := service(site)
@@ -165,8 +166,8 @@ func TestService_Rendered_faults(t *testing.T) {
 	s := service(&site{
 		revisions: []revisions.Revision{{ID: 1}, {ID: 2}},
 		documents: map[int64][]*revisions.Stored{
-			1: parsed(t, layeringPolicy+schema+widget("w", "{x: 1}", cleartext)),
-			2: parsed(t, widget("w", "{x: 1}", cleartext)),
+			1: revisionstest.Parsed(t, layeringPolicy+schema+revisionstest.Widget("w", "{x: 1}", revisionstest.Cleartext)),
+			2: revisionstest.Parsed(t, revisionstest.Widget("w", "{x: 1}", revisionstest.Cleartext)),
 		},
 	})
 	all := Selection{Page: Page{Limit: -1}}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"purser/internal/fault"
+	"purser/internal/findings"
 	"purser/internal/judging"
 	"purser/internal/revisions"
 	"purser/internal/validations"
@@ -38,7 +39,7 @@ type Watched struct {
 // Counted names findings that are counted together.
 type Counted struct {
 	Validation string
-	Level      Level
+	Level      findings.Level
 }
 
 // countsKey identifies the findings about a revision: the revision itself and the results that it is judged by.
@@ -118,12 +119,12 @@ func worse(a, b validations.Status) validations.Status {
 func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []validations.Outcome) (
 	map[Counted]int, error,
 ) {
-	about := judgedValidations(shown.Verdict)
-	if len(about) == 0 {
+	judged := findings.Judge(shown.Verdict).All()
+	if len(judged) == 0 {
 		return map[Counted]int{}, nil
 	}
 	revision := judging.RenderKey{Revision: shown.ID, Stamp: shown.Stamp, Cleartext: !v.viewer.Secrets()}
-	key := countsKey{revision, digestOf(about, outcomes)}
+	key := countsKey{revision, digestOf(judged, outcomes)}
 	return v.counts.Do(ctx, key, func(ctx context.Context) (map[Counted]int, int, error) {
 		const perName = 100
 		all, _, err := v.allFindings(ctx, shown, fewFindings, false)
@@ -142,10 +143,10 @@ func (v View) count(ctx context.Context, shown revisions.Shown, outcomes []valid
 }
 
 // digestOf returns a digest of the judged results and their statuses.
-func digestOf(about map[string]judgedAs, outcomes []validations.Outcome) [sha256.Size]byte {
+func digestOf(judged map[string]findings.Judgement, outcomes []validations.Outcome) [sha256.Size]byte {
 	hash := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(about)) {
-		_, _ = fmt.Fprintf(hash, "%q %d %d\n", name, about[name].status, about[name].level)
+	for _, name := range slices.Sorted(maps.Keys(judged)) {
+		_, _ = fmt.Fprintf(hash, "%q %d %d\n", name, judged[name].Status, judged[name].Level)
 	}
 	byName := slices.SortedFunc(slices.Values(outcomes), func(a, b validations.Outcome) int {
 		return cmp.Compare(a.Name, b.Name)

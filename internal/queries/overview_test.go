@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/document"
+	"purser/internal/findings"
 	"purser/internal/revisions"
 	"purser/internal/validations"
 )
@@ -46,19 +47,19 @@ func TestView_Overview(t *testing.T) {
 			},
 			outcomes: []validations.Outcome{{Name: "mini", At: posted}},
 			required: []Watched{{Name: "mini", Status: validations.Expired, PostedAt: posted, ExpiresAt: posted.Add(time.Minute)}},
-			counts:   map[Counted]int{{"mini", Error}: 1},
+			counts:   map[Counted]int{{"mini", findings.Error}: 1},
 		},
 		"missing, and a failure that does not count": {
 			policies: []revisions.PolicyVersion{policyOf("a", `{"validations": [{"name": "mini", "expiresAfter": "P1D"}]}`)},
 			outcomes: []validations.Outcome{{Name: "other", Status: validations.Failure, At: posted}},
 			required: []Watched{{Name: "mini", Status: validations.Missing}},
-			counts:   map[Counted]int{{"mini", Error}: 1, {"other", Warning}: 2},
+			counts:   map[Counted]int{{"mini", findings.Error}: 1, {"other", findings.Warning}: 2},
 		},
 		"a failure does not expire": {
 			policies: []revisions.PolicyVersion{policyOf("a", `{"validations": [{"name": "other", "expiresAfter": "PT1M"}]}`)},
 			outcomes: []validations.Outcome{{Name: "other", Status: validations.Failure, At: posted}},
 			required: []Watched{{Name: "other", Status: validations.Failure, PostedAt: posted}},
-			counts:   map[Counted]int{{"other", Error}: 2},
+			counts:   map[Counted]int{{"other", findings.Error}: 2},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

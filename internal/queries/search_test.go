@@ -14,15 +14,16 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
+	"purser/internal/revisions/revisionstest"
 )
 
 func TestView_Documents_search(t *testing.T) {
 	t.Parallel()
 	const labelled = ", labels: {rack: R2, role: compute}"
-	documents := parsed(t, widget("cmp-1", `{address: 10.0.0.21, rack: 2, "quo\"te": "a\"b\\c\nd\tyes"}`, cleartext+labelled)+
-		widget("cmp-2", "{list: [{deep: GRÜN}, true, 1.5], rack: null}", cleartext)+
-		widget("pw", "{rack: hunter2}", "storagePolicy: encrypted, labels: {rack: r9}, layeringDefinition: {layer: site}")+
-		widget("Ctl", "{}", cleartext))
+	documents := revisionstest.Parsed(t, revisionstest.Widget("cmp-1", `{address: 10.0.0.21, rack: 2, "quo\"te": "a\"b\\c\nd\tyes"}`, revisionstest.Cleartext+labelled)+
+		revisionstest.Widget("cmp-2", "{list: [{deep: GRÜN}, true, 1.5], rack: null}", revisionstest.Cleartext)+
+		revisionstest.Widget("pw", "{rack: hunter2}", "storagePolicy: encrypted, labels: {rack: r9}, layeringDefinition: {layer: site}")+
+		revisionstest.Widget("Ctl", "{}", revisionstest.Cleartext))
 	same, tainted := *documents[1].Document, *documents[3]
 	same.Name = "cmp-3"
 	tainted.Document, tainted.Tainted = &same, true
@@ -72,10 +73,10 @@ func TestView_Documents_searchPages(t *testing.T) {
 	const count = 20
 	var body strings.Builder
 	for i := range count {
-		body.WriteString(widget(fmt.Sprintf("w%02d-%d", i, i%2), "{}", cleartext))
+		body.WriteString(revisionstest.Widget(fmt.Sprintf("w%02d-%d", i, i%2), "{}", revisionstest.Cleartext))
 	}
 	for _, near := range []int{0, 1, 7} {
-		site := &site{documents: map[int64][]*revisions.Stored{1: parsed(t, body.String())}, near: near}
+		site := &site{documents: map[int64][]*revisions.Stored{1: revisionstest.Parsed(t, body.String())}, near: near}
 		s := service(site)
 		for _, c := range []struct {
 			page Page
@@ -107,7 +108,7 @@ func TestView_Documents_searchPages(t *testing.T) {
 // A search counts its work, and gives up when it is too much.
 func TestView_Documents_searchBudget(t *testing.T) {
 	t.Parallel()
-	documents := parsed(t, widget("w", "{}", cleartext))
+	documents := revisionstest.Parsed(t, revisionstest.Widget("w", "{}", revisionstest.Cleartext))
 	data := *documents[0].Document
 	data.Data = []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
 	same := *documents[0]

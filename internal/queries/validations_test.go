@@ -13,6 +13,7 @@ import (
 	"purser/internal/document"
 	"purser/internal/fault"
 	"purser/internal/revisions"
+	"purser/internal/revisions/revisionstest"
 	"purser/internal/validations"
 )
 
@@ -21,7 +22,7 @@ import (
 func judgedSite(t testing.TB, policies ...revisions.PolicyVersion) *site {
 	t.Helper()
 	rule := validations.Rule{Schema: document.DigestOf("rule")}
-	docs := parsed(t, widget("w1", "{}", cleartext)+widget("w2", "{}", cleartext)+widget("w3", "{x: 1}", cleartext))
+	docs := revisionstest.Parsed(t, revisionstest.Widget("w1", "{}", revisionstest.Cleartext)+revisionstest.Widget("w2", "{}", revisionstest.Cleartext)+revisionstest.Widget("w3", "{x: 1}", revisionstest.Cleartext))
 	finding := validations.Finding{Message: "wrong", Instance: []string{"x"}, SchemaPath: ".properties.x.type"}
 	return &site{
 		revisions: []revisions.Revision{{ID: 1, CreatedAt: at(), Entries: 4, Failed: true}},

@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"purser/internal/document/blockyaml"
+	"purser/internal/findings"
 
 	"purser/internal/words"
 
 	"purser/internal/check"
-	"purser/internal/queries"
 )
 
 // Names are the names of the formats.
@@ -79,8 +79,8 @@ func uri(file string) string {
 // summary returns a line such as "430 documents, 2 errors, 1 warning".
 func summary(report check.Report) string {
 	parts := []string{
-		words.Count(report.Documents, "document"), words.Count(report.Count(queries.Error), "error"),
-		words.Count(report.Count(queries.Warning), "warning"),
+		words.Count(report.Documents, "document"), words.Count(report.Count(findings.Error), "error"),
+		words.Count(report.Count(findings.Warning), "warning"),
 	}
 	if report.Known > 0 {
 		parts = append(parts, fmt.Sprintf("%d in the baseline", report.Known))

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"purser/internal/findings"
 	"purser/internal/words"
 
 	"purser/internal/check"
-	"purser/internal/queries"
 )
 
 // github returns workflow commands
@@ -17,7 +17,10 @@ func github(report check.Report) []byte {
 	ofData := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	ofProperty := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, f := range report.Findings {
-		command := map[check.Level]string{queries.Error: "error", queries.Warning: "warning", queries.Info: "notice"}[f.Level]
+		command := f.Level.String()
+		if f.Level == findings.Info {
+			command = "notice"
+		}
 		properties := "title=" + ofProperty.Replace("purser: "+f.Rule)
 		if f.File != "" {
 			properties = "file=" + ofProperty.Replace(f.File) + "," + properties

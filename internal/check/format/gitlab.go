@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"purser/internal/check"
-	"purser/internal/queries"
+	"purser/internal/findings"
 )
 
 // gitlabIssue is an item of a report of code quality (https://docs.gitlab.com/ci/testing/code_quality/).
@@ -45,9 +45,9 @@ func gitlabOf(report check.Report) []gitlabIssue {
 
 func gitlabSeverity(level check.Level) string {
 	switch level {
-	case queries.Error:
+	case findings.Error:
 		return "major"
-	case queries.Warning:
+	case findings.Warning:
 		return "minor"
 	default:
 		return "info"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"purser/internal/check"
-	"purser/internal/queries"
+	"purser/internal/findings"
 	"purser/internal/validations"
 )
 
@@ -62,7 +62,7 @@ type stepView struct {
 func viewOf(report check.Report) view {
 	v := view{
 		Documents: report.Documents, Files: len(report.Files), Known: report.Known, More: report.More, Whole: report.Whole,
-		Errors: report.Count(queries.Error), Warnings: report.Count(queries.Warning),
+		Errors: report.Count(findings.Error), Warnings: report.Count(findings.Warning),
 		Skipped: append([]string{}, report.Skipped...), Needed: []neededView{}, Findings: []findingView{},
 	}
 	for _, needed := range report.Needed {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"purser/internal/check"
-	"purser/internal/queries"
+	"purser/internal/findings"
 )
 
 // JUnit's XML as Jenkins and GitLab read it: what the schema junit-10.xsd of Jenkins allows.
@@ -65,20 +65,20 @@ func junit(report check.Report) []byte {
 	return append(append([]byte(xml.Header), text...), '\n')
 }
 
-func junitSuiteOf(file string, findings []check.Finding) junitSuite {
+func junitSuiteOf(file string, list []check.Finding) junitSuite {
 	name := file
 	if name == "" {
 		name = "all files"
 	}
-	suite := junitSuite{Name: name, Tests: max(1, len(findings))}
-	if len(findings) == 0 {
+	suite := junitSuite{Name: name, Tests: max(1, len(list))}
+	if len(list) == 0 {
 		suite.Cases = []junitCase{{Name: "no findings", Class: name}}
 	}
-	for _, f := range findings {
+	for _, f := range list {
 		text := strings.TrimRight(string(plainText(check.Report{Findings: []check.Finding{f}, Whole: true}, false)), "\n")
 		text = text[:max(0, strings.LastIndex(text, "\n"))] // without the summary
 		c := junitCase{Name: strings.TrimSpace(f.Rule + " " + subject(f)), Class: name}
-		if f.Level == queries.Error {
+		if f.Level == findings.Error {
 			c.Failure = &junitFailure{f.Rule, sentence(f), text}
 			suite.Failures++
 		} else {

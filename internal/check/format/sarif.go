@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"purser/internal/check"
-	"purser/internal/queries"
+	"purser/internal/findings"
 )
 
 // SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), as far as it is written here.
@@ -119,9 +119,9 @@ func physical(p check.Place) sarifPhysical {
 
 func sarifLevel(level check.Level) string {
 	switch level {
-	case queries.Error:
+	case findings.Error:
 		return "error"
-	case queries.Warning:
+	case findings.Warning:
 		return "warning"
 	default:
 		return "note"

@@ -5,11 +5,11 @@ import (
 	"strconv"
 	"strings"
 
+	"purser/internal/findings"
 	"purser/internal/words"
 
 	"purser/internal/check"
 	"purser/internal/document"
-	"purser/internal/queries"
 	"purser/internal/validations"
 )
 
@@ -52,9 +52,9 @@ func plainText(report check.Report, color bool) []byte {
 	}
 	tint := ""
 	switch {
-	case report.Count(queries.Error) > 0:
+	case report.Count(findings.Error) > 0:
 		tint = red
-	case report.Count(queries.Warning) > 0:
+	case report.Count(findings.Warning) > 0:
 		tint = yellow
 	}
 	w.line(w.tinted(tint, summary(report)))
@@ -77,7 +77,7 @@ func (w *textWriter) tinted(tint, text string) string {
 
 func (w *textWriter) finding(f check.Finding) {
 	tint := yellow
-	if f.Level == queries.Error {
+	if f.Level == findings.Error {
 		tint = red
 	}
 	place := placeText(f.Place)

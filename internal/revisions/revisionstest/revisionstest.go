@@ -3,6 +3,7 @@ package revisionstest
 
 import (
 	"fmt"
+	"testing"
 
 	"purser/internal/document"
 	"purser/internal/revisions"
@@ -24,3 +25,33 @@ func Names(documents []*revisions.Stored) (list []string) {
 	}
 	return list
 }
+
+// Parsed returns the versions of the documents of a body, numbered from 1, in bucket a.
+func Parsed(t testing.TB, body string) (documents []*revisions.Stored) {
+	t.Helper()
+	segments, err := document.Split(t.Context(), []byte(body), document.YAML, document.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, segment := range segments {
+		entry, err := document.Decode(t.Context(), segment, document.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := document.New(entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents = append(documents, &revisions.Stored{Document: doc, ID: int64(i + 1), Place: int64(i + 1), Bucket: "a"})
+	}
+	return documents
+}
+
+// Widget returns the text of a document; metadata is a further part of its metadata.
+func Widget(name, data, metadata string) string {
+	return fmt.Sprintf("---\nschema: acme/Widget/v1\nmetadata: {schema: metadata/Document/v1, name: %s, %s}\ndata: %s\n",
+		name, metadata, data)
+}
+
+// Cleartext is the rest of the metadata of a cleartext document of layer site.
+const Cleartext = "storagePolicy: cleartext, layeringDefinition: {layer: site}"

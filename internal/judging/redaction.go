@@ -1,4 +1,4 @@
-package queries
+package judging
 
 import (
 	"purser/internal/document"

@@ -1,4 +1,4 @@
-package queries
+package findings
 
 import (
 	"cmp"

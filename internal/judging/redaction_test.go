@@ -1,4 +1,4 @@
-package queries
+package judging
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"purser/internal/document"
+	"purser/internal/revisions/revisionstest"
 	"purser/internal/secrets"
 )
 
@@ -18,8 +19,8 @@ func TestRedacted(t *testing.T) {
 	src := func(path string) string { return `{"name":"n","path":` + hash(path) + `,"schema":"s/S/v1"}` }
 	hashed := `"substitutions":[{"dest":{"path":` + hash(".b") + `,"pattern":"P"},"src":` + src(".a") +
 		`},{"dest":[{"path":` + hash(".c") + `},{"path":` + hash(".d") + `}],"src":` + src(".") + `}]`
-	docs := parsed(t, widget("encrypted", "{x: 1}", "storagePolicy: encrypted, "+substitutions)+
-		widget("tainted", "{x: 2}", cleartext)+widget("plain", "{x: 3}", cleartext+", "+substitutions))
+	docs := revisionstest.Parsed(t, revisionstest.Widget("encrypted", "{x: 1}", "storagePolicy: encrypted, "+substitutions)+
+		revisionstest.Widget("tainted", "{x: 2}", revisionstest.Cleartext)+revisionstest.Widget("plain", "{x: 3}", revisionstest.Cleartext+", "+substitutions))
 	docs[1].Tainted = true
 	before := []string{string(docs[0].Data), string(docs[0].Metadata)}
 	got := Redacted(docs)
@@ -49,7 +50,7 @@ func TestRedacted(t *testing.T) {
 func TestRedact_unreadable(t *testing.T) {
 	t.Parallel()
 	for _, text := range []struct{ data, metadata string }{{`{"x":`, "{}"}, {`"very secret"`, `{"name": `}} {
-		doc := parsed(t, widget("w", "{}", cleartext))[0]
+		doc := revisionstest.Parsed(t, revisionstest.Widget("w", "{}", revisionstest.Cleartext))[0]
 		doc.Data, doc.Metadata = []byte(text.data), []byte(text.metadata)
 		got := redact(doc)
 		if string(got.Data) != `"`+secrets.Redacted(nil)+`"` || !got.Traits().Encrypted {

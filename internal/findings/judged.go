@@ -1,0 +1,119 @@
+package findings
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"purser/internal/authz"
+	"purser/internal/document"
+	"purser/internal/revisions"
+	"purser/internal/validations"
+)
+
+// Judged holds the validations of a verdict that there are findings of, by name: those that did not succeed, and the
+// one that gives warnings. Do not modify it.
+type Judged struct {
+	verdict validations.Verdict
+	by      map[string]Judgement
+}
+
+// Judgement is the status of a validation and the level of its findings.
+type Judgement struct {
+	Status validations.Status
+	Level  Level
+}
+
+// Judge returns the validations of a verdict that there are findings of.
+func Judge(verdict validations.Verdict) Judged {
+	by := map[string]Judgement{}
+	add := func(list []validations.Judged, level Level) {
+		for _, judged := range list {
+			says := judged.Status != validations.Success || judged.Name == validations.RenderingValidation
+			if known, ok := by[judged.Name]; says && (!ok || level < known.Level) {
+				by[judged.Name] = Judgement{judged.Status, level}
+			}
+		}
+	}
+	for _, policy := range verdict.Policies {
+		add(policy.Validations, Error)
+	}
+	add(verdict.Reported, Error)
+	add(verdict.Ignored, Warning)
+	return Judged{verdict, by}
+}
+
+// All returns the validations by name.
+func (j Judged) All() map[string]Judgement { return j.by }
+
+// SchemaFails reports whether the schema validation fails.
+func (j Judged) SchemaFails() bool {
+	_, _, fails := j.schema()
+	return fails
+}
+
+// schema returns how the schema validation is judged if it fails, under that of its two names with the worse level.
+func (j Judged) schema() (name string, judged Judgement, fails bool) {
+	name = validations.SchemaValidation
+	judged, fails = j.by[name]
+	if alias, ok := j.by[validations.SchemaValidationAlias]; ok && (!fails || alias.Level < judged.Level) {
+		return validations.SchemaValidationAlias, alias, true
+	}
+	return name, judged, fails
+}
+
+// OfDocument returns the findings of the schema validation about a document, which has these errors. An invalid
+// ValidationPolicy fails the revision even if no policy lists the validation that finds it.
+func (j Judged) OfDocument(about *revisions.Stored, errs []validations.Error) []Finding {
+	name, judged, fails := j.schema()
+	if !fails {
+		return nil
+	}
+	found := make([]Finding, len(errs))
+	for i, e := range errs {
+		id, level := document.Identity{Schema: e.Schema, Layer: e.Layer, Name: e.Name}, judged.Level
+		if slices.ContainsFunc(j.verdict.Policies, func(p validations.PolicyVerdict) bool {
+			return p.Policy.Broken && p.Policy.Identity == id
+		}) {
+			level = Error
+		}
+		found[i] = findingOf(e, name, level, about)
+	}
+	return found
+}
+
+// findingOf converts an error of the schema validation.
+func findingOf(e validations.Error, validation string, level Level, about *revisions.Stored) Finding {
+	f := Finding{
+		Level: level, Validation: validation, Message: e.Message, Secret: authz.IsWithheld(e.Message),
+		Document: document.Identity{Schema: e.Schema, Layer: e.Layer, Name: e.Name},
+	}
+	if e.Name == "" || f.Secret {
+		return f
+	}
+	f.Bucket, f.Path, f.Rule, f.Hint, f.Causes = about.Bucket, e.Path, e.SchemaPath, e.Hint, e.Causes
+	f.Advice = cmp.Or(f.Hint, adviceOf(e.SchemaPath))
+	switch {
+	case e.Message == validations.Sanitized:
+		f.Message = validations.Unquoted(f.Rule)
+	case !about.Traits().Encrypted:
+		f.Value = valueAt(about.Data, e.Path)
+	}
+	return f
+}
+
+// valueAt returns the value at the path of an error in a document's data, nil if it is large.
+func valueAt(data []byte, path string) json.RawMessage {
+	const maxValue = 200
+	parts := strings.Split(path, ".") // .data.a.b
+	value, err := document.ParseJSON(data)
+	if err != nil || len(parts) <= 2 {
+		return nil
+	}
+	text := document.AppendJSON(nil, document.Locate(value, parts[2:]))
+	if len(text) > maxValue || string(text) == "null" {
+		return nil
+	}
+	return text
+}

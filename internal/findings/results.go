@@ -1,0 +1,102 @@
+package findings
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"purser/internal/document"
+	"purser/internal/fault"
+	"purser/internal/validations"
+)
+
+// errorsOf returns the errors of a result that the server made.
+func errorsOf(result validations.Result) (errs []json.RawMessage) {
+	_ = json.Unmarshal(result.Errors, &errs) // they were written by the server
+	return errs
+}
+
+// OfResults returns the findings of all validations except the schema validation. errs are the errors of failed
+// validations by name.
+func (j Judged) OfResults(errs map[string][]json.RawMessage) (all []Finding) {
+	for _, name := range slices.Sorted(maps.Keys(j.by)) {
+		f := Finding{Level: j.by[name].Level, Validation: name}
+		list, failed := errs[name]
+		switch {
+		case j.by[name].Status == validations.Missing:
+			f.Rule, f.Message = "missing", "Nobody has reported a result of this validation"
+			f.Advice = "have its service validate the revision and post the result"
+			if validations.IsOwn(name) { // it is made with a revision, and the revision is older than it
+				f.Message = "The server has not made this validation of the revision"
+				f.Advice = "upload a change: the server validates each new revision by itself"
+			}
+			if why := validations.Unmakeable(name); why != "" {
+				f.Message, f.Advice = "There will be no result: "+why, "correct the name in the ValidationPolicy"
+			}
+			all = append(all, f)
+		case j.by[name].Status == validations.Expired:
+			f.Rule, f.Message = "expired", "The result is older than the policy allows"
+			f.Advice = "have its service validate the revision again"
+			all = append(all, f)
+		case failed:
+			all = append(all, posted(f, list)...)
+		}
+	}
+	return all
+}
+
+// posted converts the errors of a failed result to findings that take their other fields from like. Without errors it
+// returns one finding that says so.
+func posted(like Finding, errs []json.RawMessage) (all []Finding) {
+	for _, text := range errs {
+		var message fault.Message
+		_ = json.Unmarshal(text, &message) // others may use the names of its fields for something else
+		if message.Message == "" {
+			message = fault.Message{Message: string(text)}
+		}
+		f := like
+		f.say(message)
+		if diagnostic, ok := message.Diagnostic.(map[string]any); ok && message.Name == "D002" {
+			f.Rule, _ = diagnostic["schema_path"].(string)
+			f.Advice = adviceOf(f.Rule)
+			if f.Message == validations.Sanitized { // as earlier versions stored it
+				f.Message = validations.Unquoted(f.Rule)
+			}
+		}
+		all = append(all, f)
+	}
+	if len(errs) == 0 {
+		like.Rule, like.Message = "unexplained", "It failed, and its result does not say why"
+		like.Advice = "ask its service why, and have it post errors with its results"
+		all = append(all, like)
+	}
+	return all
+}
+
+// Warned converts the warnings of a validation to findings.
+func Warned(validation string, warnings []fault.Message) (all []Finding) {
+	for _, warning := range warnings {
+		f := Finding{Level: Warning, Validation: validation}
+		f.say(warning)
+		all = append(all, f)
+	}
+	return all
+}
+
+// say sets the fields that a message has.
+func (f *Finding) say(message fault.Message) {
+	f.Message, f.Rule, f.Secret, f.Advice = message.Message, message.Name, message.Secret, adviceOf(message.Name)
+	f.Path = message.Path
+	if len(message.Documents) > 0 {
+		f.Document = identityOf(message.Documents[0])
+	}
+	if f.Rule == "SubstitutionDependencyCycle" {
+		for _, other := range message.Documents[min(1, len(message.Documents)):] {
+			f.Others = append(f.Others, Located{Identity: identityOf(other)})
+		}
+	}
+}
+
+func identityOf(named fault.Document) document.Identity {
+	return document.Identity{Schema: named.Schema, Layer: named.Layer, Name: named.Name}
+}

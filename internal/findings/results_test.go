@@ -1,0 +1,32 @@
+package findings
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/validations"
+)
+
+// A validation that nobody can report is told from one that nobody has reported.
+func TestJudged_OfResults_missing(t *testing.T) {
+	t.Parallel()
+	found := Judged{by: map[string]Judgement{
+		"purser-coverag-validation": {Status: validations.Missing}, "site-validation": {Status: validations.Missing},
+		validations.CoverageValidation: {Status: validations.Missing}, "terse-validation": {Status: validations.Failure},
+	}}.OfResults(map[string][]json.RawMessage{"terse-validation": nil})
+	var got []string
+	for _, f := range found {
+		got = append(got, f.Validation+": "+f.Message+" ("+f.Advice+") "+f.Rule)
+	}
+	want := []string{
+		"purser-coverag-validation: There will be no result: the server makes no such validation, and others cannot post one of this name; did you mean purser-coverage-validation? (correct the name in the ValidationPolicy) missing",
+		"purser-coverage-validation: The server has not made this validation of the revision (upload a change: the server validates each new revision by itself) missing",
+		"site-validation: Nobody has reported a result of this validation (have its service validate the revision and post the result) missing",
+		"terse-validation: It failed, and its result does not say why (ask its service why, and have it post errors with its results) unexplained",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
