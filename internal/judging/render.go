@@ -99,17 +99,28 @@ type Computed struct {
 	Documents []*revisions.Stored // that services read
 	Withheld  []*revisions.Stored // that they read too, as they were submitted: see Renderer
 
-	// written has where substitutions wrote, by the documents whose data was put together by rendering.
-	written  map[*revisions.Stored][][]string
+	// written has the documents whose data was put together by rendering.
+	written  map[*revisions.Stored]writing
 	warnings []fault.Message
 }
 
-// digest returns the digest of a rendered document's data; that of the document is of what was submitted.
+// writing tells about data that was put together by rendering.
+type writing struct {
+	key          document.Digest // as Rendered has it
+	destinations [][]string      // where substitutions wrote
+}
+
+// digest returns a digest by which a rendered document's data is known again; that of the document is of what was
+// submitted.
 func (c Computed) digest(doc *revisions.Stored) document.Digest {
-	if _, differs := c.written[doc]; differs {
+	w, differs := c.written[doc]
+	switch {
+	case !differs:
+		return doc.Digest
+	case w.key.IsZero():
 		return sha256.Sum256(doc.Data)
 	}
-	return doc.Digest
+	return w.key
 }
 
 // compute renders documents, those that only chooses if it is not nil. All but the data is as it was submitted, the
@@ -126,7 +137,7 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 	if err != nil {
 		return Computed{}, err
 	}
-	out := Computed{written: map[*revisions.Stored][][]string{}, warnings: warnings}
+	out := Computed{written: map[*revisions.Stored]writing{}, warnings: warnings}
 	if r.Withhold {
 		rendered = slices.DeleteFunc(rendered, func(doc rendering.Rendered) bool {
 			if doc.Secret {
@@ -151,7 +162,7 @@ func (r Renderer) compute(ctx context.Context, stored []*revisions.Stored, only 
 	}
 	for i, doc := range out.Documents {
 		if rendered[i].Computed {
-			out.written[doc] = rendered[i].Destinations
+			out.written[doc] = writing{rendered[i].Key, rendered[i].Destinations}
 		}
 	}
 	return out, nil
@@ -341,7 +352,7 @@ func (r Renderer) invalidRendered(rendered Computed, outcomes []outcome) error {
 			found.rule, found.findings = validations.OfSecretSchema(found.findings)
 		}
 		errs, err := validations.ReportRendered(doc.Document, found.rule, found.findings, size < maxDetailed,
-			rendered.written[doc])
+			rendered.written[doc].destinations)
 		if err != nil {
 			return fmt.Errorf("word the findings: %w", err)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"weak"
 
 	"purser/internal/cache"
 	"purser/internal/document"
@@ -14,6 +15,8 @@ import (
 // found by a digest of all that it depends on. What depends on a secret is never kept. It is safe for concurrent use.
 type Cache struct {
 	kept *cache.Cache[document.Digest, fact]
+	// digests has the digests of documents, which are shared by renderings and never change.
+	digests *cache.Cache[weak.Pointer[document.Document], document.Digest]
 }
 
 // fact is one of two things: what a document's metadata says, by the digest of the document; or what the document was
@@ -25,7 +28,11 @@ type fact struct {
 
 // NewCache returns an empty cache with a maximum size in bytes.
 func NewCache(bytes int) *Cache {
-	return &Cache{cache.New[document.Digest, fact](bytes)}
+	const parts = 16 // a digest is small
+	return &Cache{
+		cache.New[document.Digest, fact](bytes - bytes/parts),
+		cache.New[weak.Pointer[document.Document], document.Digest](bytes / parts),
+	}
 }
 
 // made is the rendered form of a document.
@@ -58,17 +65,28 @@ func (c *Cache) Add(rendered Rendered, text []byte) {
 }
 
 // digestOf returns the digest of all that a document's rendering takes from the document itself.
-func (r *run) digestOf(d *document.Document) (digest document.Digest) {
-	r.charge(lookupCost + (len(d.Metadata)+len(d.Data))/bytesPerRun)
-	h := sha256.New()
-	for _, part := range [][]byte{[]byte(d.Schema), d.Metadata, d.Data} {
-		var length [8]byte
-		binary.LittleEndian.PutUint64(length[:], uint64(len(part)))
-		h.Write(length[:])
-		h.Write(part)
+func (c *Cache) digestOf(d *document.Document) document.Digest {
+	const size = 128 // of an entry
+	at := weak.Make(d)
+	digest, known := c.digests.Get(at)
+	if !known {
+		h := sha256.New()
+		for _, part := range [][]byte{[]byte(d.Schema), d.Metadata, d.Data} {
+			var length [8]byte
+			binary.LittleEndian.PutUint64(length[:], uint64(len(part)))
+			h.Write(length[:])
+			h.Write(part)
+		}
+		h.Sum(digest[:0])
+		c.digests.Add(at, digest, size)
 	}
-	h.Sum(digest[:0])
 	return digest
+}
+
+// digestOf is that of the cache, which must not be nil.
+func (r *run) digestOf(d *document.Document) document.Digest {
+	r.charge(lookupCost + (len(d.Metadata)+len(d.Data))/bytesPerRun)
+	return r.options.Cache.digestOf(d)
 }
 
 // setKey sets the digest of all that a document's data is rendered from; what it depends on has its key already, or is
