@@ -1,4 +1,5 @@
-// Package blockyaml writes JSON text as YAML in block style.
+// Package blockyaml writes JSON text as YAML in block style. What is nested deeper than documents are that people write
+// is in flow style: each line of a thousand levels would be mostly indentation.
 package blockyaml
 
 import (
@@ -35,7 +36,8 @@ const (
 	afterDash                   // after "-"; a mapping or list begins on the same line
 )
 
-const indentWidth = 2
+// indentWidth is the indentation of a level, and maxIndent the indentation beyond which values are in flow style.
+const indentWidth, maxIndent = 2, 200
 
 // writer converts JSON text in one pass.
 type writer struct {
@@ -85,6 +87,12 @@ func (w *writer) collection(indent int, where position, end byte) {
 		w.at += 2
 		return
 	}
+	if indent > maxIndent {
+		w.space(where)
+		w.flow()
+		w.out = append(w.out, '\n')
+		return
+	}
 	switch where {
 	case afterKey:
 		w.out = append(w.out, '\n')
@@ -107,6 +115,42 @@ func (w *writer) collection(indent int, where position, end byte) {
 		}
 	}
 	w.at++
+}
+
+// flow writes a value on the current line.
+func (w *writer) flow() {
+	switch w.in[w.at] {
+	case '{':
+		w.flowCollection('}')
+	case '[':
+		w.flowCollection(']')
+	case '"':
+		s, _ := w.str()
+		w.out = appendQuoted(w.out, s)
+	default:
+		w.literal()
+	}
+}
+
+func (w *writer) flowCollection(end byte) {
+	w.out = append(w.out, w.in[w.at])
+	for w.at++; !w.full() && w.in[w.at] != end; {
+		if w.in[w.at] == ',' {
+			w.at++
+			w.out = append(w.out, ',', ' ')
+		}
+		if end == '}' {
+			key, _ := w.str()
+			w.at++ // the colon
+			if len(key) > maxSimpleKey {
+				w.out = append(w.out, '?', ' ')
+			}
+			w.out = append(appendQuoted(w.out, key), ':', ' ')
+		}
+		w.flow()
+	}
+	w.at++
+	w.out = append(w.out, end)
 }
 
 func (w *writer) member(indent int) {

@@ -1,10 +1,12 @@
 package blockyaml_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
 
 	"purser/internal/document/blockyaml"
 )
@@ -51,6 +53,34 @@ func TestAppend_indentation(t *testing.T) {
 	}
 }
 
+// What is nested deeper than a hundred levels is in flow style, and takes not many times as many bytes as in JSON.
+func TestAppend_deep(t *testing.T) {
+	t.Parallel()
+	const key = "a key of more than a hundred bytes that could not stand in front of a colon where some parsers look for it"
+	inner := `{"a":[1,1e-07,null,"yes",{},[],[[]]],"x\n":"é\n","` + key + `":{"b":"c"}}`
+	block := "a:\n- 1\n- 1.0e-07\n- null\n- 'yes'\n- {}\n- []\n- [[]]\n"
+	flow := `{"a": [1, 1.0e-07, null, "yes", {}, [], [[]]], "x\n": "\xe9\n", ? "` + key + `": {"b": "c"}}`
+	for depth, want := range map[int]string{100: block, 101: flow, 1000: flow} {
+		text := strings.Repeat(`{"k":`, depth) + inner + strings.Repeat("}", depth)
+		got := string(blockyaml.Append(nil, []byte(text)))
+		if !strings.Contains(strings.ReplaceAll(got, strings.Repeat("  ", depth), ""), want) {
+			t.Errorf("%d levels:\n%s\nwithout\n%s", depth, got, want)
+		}
+		var value any
+		if err := yaml.Unmarshal([]byte(got), &value); err != nil {
+			t.Fatalf("%d levels: %v", depth, err)
+		}
+		same, err := json.Marshal(value)
+		if err != nil || !strings.Contains(string(same), `{"a":[1,1e-7,null,"yes",{},[],[[]]],"`+key) {
+			t.Errorf("%d levels are read as %s, %v", depth, same, err)
+		}
+	}
+	text := strings.Repeat("[", 1000) + strings.Repeat("1,", 100_000) + "1" + strings.Repeat("]", 1000)
+	if got := len(blockyaml.Append(nil, []byte(text))); got > 400_000 {
+		t.Errorf("%d bytes of JSON are %d of YAML", len(text), got)
+	}
+}
+
 // What is too large is left out soon.
 func TestAppendAtMost(t *testing.T) {
 	t.Parallel()
@@ -62,8 +92,10 @@ func TestAppendAtMost(t *testing.T) {
 			t.Errorf("at most %d: %q, complete: %t", most, text, complete)
 		}
 	}
-	deep := strings.Repeat("[", 1000) + strings.Repeat("1,", 100_000) + "1" + strings.Repeat("]", 1000)
-	if text, complete := blockyaml.AppendAtMost(nil, []byte(deep), 10_000); complete || len(text) > 20_000 {
-		t.Errorf("of what is deep: %d bytes, complete: %t", len(text), complete)
+	for _, depth := range []int{100, 1000} {
+		deep := strings.Repeat("[", depth) + strings.Repeat("1,", 100_000) + "1" + strings.Repeat("]", depth)
+		if text, complete := blockyaml.AppendAtMost(nil, []byte(deep), 10_000); complete || len(text) > 20_000 {
+			t.Errorf("%d levels: %d bytes, complete: %t", depth, len(text), complete)
+		}
 	}
 }
