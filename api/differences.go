@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"net/http"
 
 	"purser/api/views"
@@ -25,7 +26,7 @@ func (s *server) diff(w http.ResponseWriter, r *http.Request) error {
 
 // GET /api/v1.0/revisions/{revision}/deepdiff/{other}
 func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
-	form, submitted, err := diffForm(r)
+	form, options, err := diffForm(r)
 	if err != nil {
 		return err
 	}
@@ -33,9 +34,7 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
-	found, err := s.questions(r).DeepDiff(r.Context(), before, after, queries.DeepDiffOptions{
-		All: form != formDeep, Submitted: submitted, Named: form == formDocuments,
-	})
+	found, err := s.questions(r).DeepDiff(r.Context(), before, after, options)
 	if err != nil {
 		return asHTTPNotFound(err)
 	}
@@ -43,20 +42,20 @@ func (s *server) deepDiff(w http.ResponseWriter, r *http.Request) error {
 	case formDocuments:
 		s.write(w, r, http.StatusOK, views.Differing(found))
 	case formPatch:
-		text, err := views.PatchText(r.Context(), found)
+		text, err := views.PatchText(r.Context(), found.Buckets)
 		if err != nil {
 			return err
 		}
 		s.writeText(w, r, typePatch, text)
 	case formUnified:
-		text, err := views.UnifiedText(r.Context(), before, after, found)
+		text, err := views.UnifiedText(r.Context(), before, after, found.Buckets)
 		if err != nil {
 			return err
 		}
 		s.writeText(w, r, typeText, text)
 	default:
 		kind := negotiate(r)
-		text, err := views.DeepDiff(r.Context(), found, kind == typeJSON)
+		text, err := views.DeepDiff(r.Context(), found.Buckets, kind == typeJSON)
 		if err != nil {
 			return err
 		}
@@ -89,23 +88,24 @@ const (
 	formDocuments = "documents"
 )
 
-// diffForm returns the form that the parameter format or, without it, Accept asks for, and whether submitted documents
-// are to be compared.
-func diffForm(r *http.Request) (form string, submitted bool, err error) {
+// diffForm returns the form that the parameter format or, without it, Accept asks for, and what is to be compared for
+// it. The form of the reference has no pages.
+func diffForm(r *http.Request) (form string, options queries.DeepDiffOptions, err error) {
 	q := readQuery(r)
-	submitted = !q.flag("rendered", true)
 	switch form = q.text("format"); form {
 	case formDeep, formPatch, formUnified, formDocuments:
-		return form, submitted, q.error()
 	case "":
+		form = map[string]string{typePatch: formPatch, typeText: formUnified}[negotiate(r, typePatch, typeText)]
+		form = cmp.Or(form, formDeep)
 	default:
 		q.fail("format", "It can be %s, %s, %s or %s.", formDeep, formPatch, formUnified, formDocuments)
 	}
-	switch negotiate(r, typePatch, typeText) {
-	case typePatch:
-		return formPatch, submitted, q.error()
-	case typeText:
-		return formUnified, submitted, q.error()
+	options = queries.DeepDiffOptions{
+		All: form != formDeep, Submitted: !q.flag("rendered", true), Named: form == formDocuments,
+		Page: queries.Page{Limit: -1},
 	}
-	return formDeep, submitted, q.error()
+	if options.All {
+		options.Page = queries.Page{Offset: q.count("offset", 0), Limit: q.count("limit", -1)}
+	}
+	return form, options, q.error()
 }

@@ -12,9 +12,9 @@ import (
 // Texts are prepared until they are large, by their own size: metadata counts, and the indentation of deep values.
 func TestPrepare(t *testing.T) {
 	t.Parallel()
-	const deep = 400
+	const deep = 100
 	nested := append(bytes.Repeat([]byte(`{"k":`), deep), append([]byte("1"), bytes.Repeat([]byte("}"), deep)...)...)
-	documents := make([]*revisions.Stored, 200)
+	documents := make([]*revisions.Stored, 1000)
 	for i := range documents {
 		documents[i] = &revisions.Stored{
 			Document: &document.Document{

@@ -133,7 +133,7 @@ func (s *server) revisionRoutes() []route {
 		{"GET", revision + "/diff/{other}", authz.ShowRevisionDiff, s.diff, nil},
 		{
 			"GET", revision + "/deepdiff/{other}", authz.ShowRevisionDeepDiff, s.deepDiff,
-			names{"format", "rendered", cleartextSecrets},
+			names{"format", "rendered", cleartextSecrets, "limit", "offset"},
 		},
 		{"GET", revision + "/tags", authz.ListTags, s.listTags, nil},
 		{"DELETE", revision + "/tags", authz.DeleteTags, s.deleteTags, about},

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -20,11 +19,12 @@ type compareView struct {
 	After      int64
 	Split      bool         // side by side
 	Rendered   bool         // rendered documents, and not what was submitted
-	Documents  []comparison // the first ones
-	Count      int
+	Documents  []comparison // some, of which the first ones are shown
+	Count      int          // of all
 	Shown      []*comparison
 	First      int // number of the first one shown, from 1
-	Last       int
+	Last       int // of the last one shown
+	Listed     int // of the last one of Documents
 	Next, Back string
 	Error      string // why there is no comparison
 	Ready      bool   // both were named
@@ -77,48 +77,43 @@ func (v *visit) number(ctx context.Context, name string) (int64, error) {
 	return revision.ID, v.noRevision(ctx, name, err)
 }
 
-// fillComparison asks for the differences and keeps a page of them.
+// fillComparison asks for a page of the differences, and keeps as many of them as fit.
 func (v *visit) fillComparison(page *compareView) error {
 	before, after := strconv.FormatInt(page.Before, 10), strconv.FormatInt(page.After, 10)
-	query := url.Values{
-		"format": {"unified"}, "rendered": {strconv.FormatBool(page.Rendered)}, "cleartext-secrets": {"false"},
-	}
+	skip, _ := strconv.Atoi(v.param("skip")) // another one: none
+	skip = max(skip, 0)
 	var text string
 	var changes []comparison
 	err := together(v.Context(),
 		func(ctx context.Context) (err error) {
+			query := differencesQuery("unified", page.Rendered, skip)
 			text, err = v.api.text(ctx, typeText, query, "revisions", before, "deepdiff", after)
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			changes, err = v.changes(ctx, before, after, page.Rendered)
+			changes, page.Count, err = v.changes(ctx, before, after, page.Rendered, skip)
 			return err
 		},
 	)
 	if err != nil {
 		return err
 	}
-	all := parseUnified(text)
-	identify(all, changes)
+	all := arranged(parseUnified(text), changes)
 	if page.Rendered {
 		if err := v.unlinkBorrowed(all, before, after); err != nil {
 			return err
 		}
 	}
-	page.Count = len(all)
-	const maxNames = 100
-	for _, c := range all[:min(len(all), maxNames)] {
+	for _, c := range all {
 		page.Documents = append(page.Documents, comparison{
 			Document: c.Document, Title: c.Title, Change: c.Change, Note: c.Note, Added: c.Added, Removed: c.Removed,
 		})
 	}
-	skip, _ := strconv.Atoi(v.param("skip")) // another one: none
-	skip = min(max(skip, 0), len(all))
-	size, end := 0, skip
-	for ; end < len(all) && (end == skip || size+v.sizeOf(all[end], page.Split) <= maxLines); end++ {
+	size, end := 0, 0
+	for ; end < len(all) && (end == 0 || size+v.sizeOf(all[end], page.Split) <= maxLines); end++ {
 		size += v.sizeOf(all[end], page.Split)
 	}
-	page.Shown, page.First, page.Last = all[skip:end], skip+1, end
+	page.Shown, page.First, page.Last, page.Listed = all[:end], skip+1, skip+end, skip+len(all)
 	for _, c := range page.Shown {
 		c.cut(maxLines, page.Split)
 	}
@@ -127,8 +122,8 @@ func (v *visit) fillComparison(page *compareView) error {
 		query.Set("skip", strconv.Itoa(skip))
 		return "?" + query.Encode()
 	}
-	if end < len(all) {
-		page.Next = link(end)
+	if page.Last < page.Count {
+		page.Next = link(page.Last)
 	}
 	if skip > 0 {
 		page.Back = link(0)

@@ -83,20 +83,29 @@ func titled(before, after string) *comparison {
 	return c
 }
 
-// identify sets the documents of comparisons. changes are the same differences in the same order; a comparison that is
-// not among them keeps the zero identity. Titles cannot be parsed: "None" in one stands for no layer and for a layer of
-// that name.
-func identify(all []*comparison, changes []comparison) {
-	byTitle := map[string][]client.Identity{}
+// arranged returns a comparison for each of the changes, with their documents, and then those that belong to none of
+// them. Titles cannot be parsed: "None" in one stands for no layer and for a layer of that name.
+func arranged(parsed []*comparison, changes []comparison) []*comparison {
+	byTitle := map[string][]*comparison{}
+	for _, c := range parsed {
+		byTitle[c.Title] = append(byTitle[c.Title], c)
+	}
+	all := make([]*comparison, 0, len(changes))
 	for _, change := range changes {
 		title := diffTitle(change.Document)
-		byTitle[title] = append(byTitle[title], change.Document)
+		c := &comparison{Title: title, Change: change.Change, Note: "No line of it differs."}
+		if same := byTitle[title]; len(same) > 0 {
+			c, byTitle[title] = same[0], same[1:]
+		}
+		c.Document = change.Document
+		all = append(all, c)
 	}
-	for _, c := range all {
-		if same := byTitle[c.Title]; len(same) > 0 {
-			c.Document, byTitle[c.Title] = same[0], same[1:]
+	for _, c := range parsed {
+		if c.Document == (client.Identity{}) {
+			all = append(all, c)
 		}
 	}
+	return all
 }
 
 // diffTitle returns the title of a document in a unified diff of the API, without the revision.

@@ -258,12 +258,14 @@ Encrypted data of revision 2, bucket s: [acme/C/v1, None] w changed
 	gone := client.Identity{Schema: "acme/B/v1", Layer: "a] b, c", Name: "y\nz", Bucket: "b"}
 	secret := client.Identity{Schema: "acme/C/v1", Name: "w", Bucket: "s"}
 	reordered := client.Identity{Schema: "acme/B/v1", Layer: "site", Name: "reordered", Bucket: "b"}
-	got := parseUnified(text)
-	identify(got, []comparison{{Document: controls}, {Document: layered}, {Document: reordered}, {Document: gone}, {Document: secret}})
+	got := arranged(parseUnified(text), []comparison{
+		{Document: controls}, {Document: layered}, {Document: reordered, Change: "changed"}, {Document: gone}, {Document: secret},
+	})
 	added := func(line string) []hunk { return []hunk{{"@@ -0,0 +1 @@", []row{{"added", 0, 1, line}}}} }
 	want := []*comparison{
 		{Document: controls, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1, None] x] y", Hunks: added("a")},
 		{Document: layered, Change: "added", Added: 1, Title: "bucket a: b: [acme/A/v1, None] x] y", Hunks: added("b")},
+		{Document: reordered, Change: "changed", Title: "bucket b: [acme/B/v1, site] reordered", Note: "No line of it differs."},
 		{Document: gone, Change: "deleted", Removed: 1, Title: "bucket b: [acme/B/v1, a] b, c] y z", Hunks: []hunk{{"@@ -1 +0,0 @@", []row{{"removed", 1, 0, "a"}}}}},
 		{Document: secret, Change: "changed", Title: "bucket s: [acme/C/v1, None] w", Note: "Its encrypted data differs."},
 		{Change: "added", Added: 1, Title: "bucket s: [acme/D/v1, site] unknown", Hunks: added("a")},

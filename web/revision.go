@@ -48,9 +48,10 @@ type revisionView struct {
 	Others    []client.Validation // validations that no policy requires
 	Findings  []grouped
 	More      int
-	Previous  int64 // the revision before; -1 if there is none
-	Changes   []comparison
-	Unshown   string // why there are no changes
+	Previous  int64        // the revision before; -1 if there is none
+	Changes   []comparison // the first ones
+	Changed   int          // number of all
+	Unshown   string       // why there are no changes
 	Documents []storedDocument
 	Next      bool // there are more documents
 	Tags      []tag
@@ -88,7 +89,7 @@ func (v *visit) revision() (view, error) {
 			return err
 		},
 		func(ctx context.Context) (err error) {
-			page.Changes, err = v.changes(ctx, strconv.FormatInt(page.Previous, 10), id, false)
+			page.Changes, page.Changed, err = v.changes(ctx, strconv.FormatInt(page.Previous, 10), id, false, 0)
 			if refused, ok := err.(*refusal); ok && serious(err) == nil { //nolint:errorlint // as it was returned
 				page.Unshown = refused.Error()
 			}
@@ -137,24 +138,36 @@ func tagText(data json.RawMessage) string {
 	return ""
 }
 
-// changes returns which documents were submitted, or are rendered, differently for two revisions, without how.
-func (v *visit) changes(ctx context.Context, from, to string, rendered bool) ([]comparison, error) {
-	query := url.Values{
-		"format": {"documents"}, "rendered": {strconv.FormatBool(rendered)}, "cleartext-secrets": {"false"},
-	}
+// maxChanges is the number of changed documents on a page.
+const maxChanges = 100
+
+// changes returns which documents were submitted, or are rendered, differently for two revisions, without how: those of
+// a page that begins behind an offset, and the number of all.
+func (v *visit) changes(ctx context.Context, from, to string, rendered bool, offset int) (
+	changes []comparison, count int, err error,
+) {
+	query := differencesQuery("documents", rendered, offset)
 	var differing list[struct {
 		client.Identity
 
 		Change string `json:"change"`
 	}]
 	if err := v.api.get(ctx, &differing, query, "revisions", from, "deepdiff", to); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	changes := make([]comparison, len(differing.Results))
+	changes = make([]comparison, len(differing.Results))
 	for i, d := range differing.Results {
 		changes[i] = comparison{Document: d.Identity, Change: wordFor(d.Change)}
 	}
-	return changes, nil
+	return changes, differing.Count, nil
+}
+
+// differencesQuery asks for a page of the documents that differ between two revisions, in a form.
+func differencesQuery(form string, rendered bool, offset int) url.Values {
+	return url.Values{
+		"format": {form}, "rendered": {strconv.FormatBool(rendered)}, "cleartext-secrets": {"false"},
+		"offset": {strconv.Itoa(offset)}, "limit": {strconv.Itoa(maxChanges)},
+	}
 }
 
 func wordFor(change string) string {

@@ -66,6 +66,7 @@ func (d storedDocument) Encrypted() bool { return d.Metadata.Storage == "encrypt
 
 // list is a list with pages.
 type list[T any] struct {
+	Count   int     `json:"count"`
 	Results []T     `json:"results"`
 	Next    *string `json:"next"`
 }

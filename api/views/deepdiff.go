@@ -279,15 +279,15 @@ func documentValue(doc *revisions.Stored, hidden bool) document.Mapping {
 	return append(value, document.Member{Key: "data", Value: parsed(doc.Data)})
 }
 
-// Differing returns the documents of a deep diff, without their differences.
-func Differing(found []queries.DeepDifference) List[DocumentDifference] {
-	differing := List[DocumentDifference]{Results: []DocumentDifference{}}
-	for _, bucket := range found {
+// Differing returns the documents of a deep diff, without their differences. Its count is that of all, whatever the
+// page.
+func Differing(found queries.DeepDifferences) List[DocumentDifference] {
+	differing := List[DocumentDifference]{found.Total, []DocumentDifference{}}
+	for _, bucket := range found.Buckets {
 		for _, d := range bucket.Documents {
 			differing.Results = append(differing.Results, documentDifferenceOf(d))
 		}
 	}
-	differing.Count = len(differing.Results)
 	return differing
 }
 

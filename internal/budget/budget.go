@@ -50,8 +50,9 @@ type Budget struct {
 	maxSteps, maxBytes atomic.Int64
 	large              atomic.Bool // it has a permit
 
-	mu      sync.Mutex // held while a permit is waited for
-	release func()     // gives the permit back
+	mu      sync.Mutex   // held while a permit is waited for
+	release func()       // gives the permit back
+	since   atomic.Int64 // steps when it got the permit
 	ended   bool
 }
 
@@ -93,8 +94,35 @@ func (b *Budget) admit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	b.permit(release)
+	return nil
+}
+
+// permit notes that the budget has a permit.
+func (b *Budget) permit(release func()) {
 	b.release = release
+	b.since.Store(b.steps.Load())
 	b.large.Store(true)
+}
+
+// giveWay lends the permit to a change that waits for one, after a share of work, and waits until it is back. The turn
+// among other requests is kept, so that no other one begins meanwhile.
+func (b *Budget) giveWay(ctx context.Context) error {
+	if b.pool.changes.Load() == 0 || ctx.Value(first{}) != nil || ctx.Value(exempt{}) != nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended || !b.large.Load() || b.steps.Load()-b.since.Load() < smallSteps {
+		return nil
+	}
+	b.large.Store(false)
+	b.pool.permits.Release(1)
+	if _, err := b.pool.wait(ctx, b.pool.permits); err != nil {
+		b.pool.turns.Release(1)
+		return err
+	}
+	b.permit(b.release)
 	return nil
 }
 
@@ -105,8 +133,9 @@ func (b *Budget) tryAdmit(ctx context.Context) bool {
 	}
 	defer b.mu.Unlock()
 	if !b.large.Load() && !b.ended {
-		b.release = b.pool.tryAcquire(ctx)
-		b.large.Store(b.release != nil)
+		if release := b.pool.tryAcquire(ctx); release != nil {
+			b.permit(release)
+		}
 	}
 	return b.large.Load() || b.ended
 }

@@ -175,6 +175,100 @@ func TestPool_changesFirst(t *testing.T) {
 	})
 }
 
+// A request that runs lends its permit to a change that waits, after each share of its work, but to no other one.
+func TestPool_givesWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		pool := budget.NewPool(1, time.Minute)
+		running, endRunning := pool.Begin(t.Context())
+		meter := budget.NewMeter(running)
+		work := func(steps int) <-chan error {
+			done := make(chan error, 1)
+			go func() {
+				meter.Charge(steps)
+				done <- meter.Check()
+			}()
+			synctest.Wait()
+			return done
+		}
+		if err := <-work(budget.Second / 4); err != nil { // which makes it large
+			t.Fatal(err)
+		}
+		admitted := map[string]func(){}
+		admit := func(name string, in func(context.Context) context.Context) {
+			go func() {
+				ctx, end := pool.Begin(t.Context())
+				if err := budget.NewMeter(in(ctx)).Admit(); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				admitted[name] = end // one at a time
+			}()
+			synctest.Wait()
+		}
+		admit("other", func(ctx context.Context) context.Context { return ctx })
+		if err := <-work(budget.Second / 4); err != nil || len(admitted) > 0 {
+			t.Fatalf("beside another request: %v, %d were admitted", err, len(admitted))
+		}
+		admit("change", budget.First)
+		back := work(budget.Second / 4)
+		if admitted["change"] == nil || admitted["other"] != nil {
+			t.Fatalf("after its share: %d were admitted", len(admitted))
+		}
+		select {
+		case err := <-back:
+			t.Fatalf("it went on beside the change: %v", err)
+		default:
+		}
+		admitted["change"]()
+		if err := <-back; err != nil || admitted["other"] != nil {
+			t.Fatalf("after the change: %v, %d were admitted", err, len(admitted))
+		}
+		admit("next change", budget.First)
+		if err := <-work(budget.Second / 10); err != nil || admitted["next change"] != nil {
+			t.Fatalf("after less than its share: %v, %d were admitted", err, len(admitted))
+		}
+		endRunning()
+		synctest.Wait()
+		admitted["next change"]()
+		synctest.Wait()
+		if admitted["other"] == nil {
+			t.Fatal("after its end the other request still waits")
+		}
+		admitted["other"]()
+	})
+}
+
+// A request that gives way and gives up meanwhile leaves its turn to others.
+func TestPool_givesWay_gone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		pool := budget.NewPool(1, time.Second)
+		running, end := pool.Begin(t.Context())
+		meter := budget.NewMeter(running)
+		if err := meter.Admit(); err != nil {
+			t.Fatal(err)
+		}
+		change, endChange := pool.Begin(t.Context())
+		go func() {
+			if err := budget.NewMeter(budget.First(change)).Admit(); err != nil {
+				t.Error(err)
+			}
+		}()
+		synctest.Wait()
+		meter.Charge(budget.Second / 2)
+		if err := meter.Check(); fault.KindOf(err) != fault.Unavailable {
+			t.Fatalf("while a change keeps the permit: %v", err)
+		}
+		end()
+		endChange()
+		other, endOther := pool.Begin(t.Context())
+		defer endOther()
+		if err := budget.NewMeter(other).Admit(); err != nil {
+			t.Fatalf("afterwards: %v", err)
+		}
+	})
+}
+
 // A request that gives up, or gives its permit back, leaves its turn to others.
 func TestPool_turns(t *testing.T) {
 	t.Parallel()

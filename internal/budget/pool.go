@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -12,11 +13,12 @@ import (
 )
 
 // Pool holds the permits of large requests, which it gives out in order of arrival, but to changes first: of all other
-// requests no more wait for a permit than there are permits, and the rest for their turn. So a change waits for those
-// that have begun, however many there are. It is safe for concurrent use.
+// requests no more wait for a permit than there are permits, and the rest for their turn. Those that have begun give
+// way to a change after each share of their work. It is safe for concurrent use.
 type Pool struct {
 	permits  *semaphore.Weighted
 	turns    *semaphore.Weighted // of requests that are no changes
+	changes  atomic.Int64        // number of those that wait for a permit
 	patience time.Duration
 }
 
@@ -24,7 +26,7 @@ type Pool struct {
 // patience.
 func NewPool(permits int64, patience time.Duration) *Pool {
 	permits = max(1, permits)
-	return &Pool{semaphore.NewWeighted(permits), semaphore.NewWeighted(permits), patience}
+	return &Pool{permits: semaphore.NewWeighted(permits), turns: semaphore.NewWeighted(permits), patience: patience}
 }
 
 // Permits returns how many large requests may run at once on this machine: they use at most half of the cores, and
@@ -80,17 +82,26 @@ func (p *Pool) queues(ctx context.Context) []*semaphore.Weighted {
 
 // acquire waits for a permit, which release gives back. Fault: Unavailable.
 func (p *Pool) acquire(ctx context.Context) (release func(), err error) {
+	if ctx.Value(first{}) != nil {
+		p.changes.Add(1)
+		defer p.changes.Add(-1)
+	}
+	return p.wait(ctx, p.queues(ctx)...)
+}
+
+// wait waits in one queue after the other; leave leaves them all. Fault: Unavailable.
+func (p *Pool) wait(ctx context.Context, queues ...*semaphore.Weighted) (leave func(), err error) {
 	waiting, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	release = func() {}
-	for _, queue := range p.queues(ctx) {
+	leave = func() {}
+	for _, queue := range queues {
 		if err := queue.Acquire(waiting, 1); err != nil {
-			release()
+			leave()
 			return nil, p.unavailable(ctx)
 		}
-		release = releasing(queue, release)
+		leave = releasing(queue, leave)
 	}
-	return release, nil
+	return leave, nil
 }
 
 // tryAcquire is acquire without waiting: it returns nil if there is no permit.

@@ -38,6 +38,8 @@ type site struct {
 	errors    map[int64][]byte
 	compared  revisions.Comparison
 
+	readBefore int          // how many selections Documents was asked for before Compare
+	contents   int          // how many Contents was asked for
 	near       int          // how many documents are read where a selection has a limit in bytes; 0 for all
 	selections []Selection  // that Documents and Ranks were asked for
 	queries    []EntryQuery // that Failures and FailedEntries were asked for
@@ -160,6 +162,7 @@ func (s *site) FallbackPolicy(context.Context, int64) (*revisions.Stored, error)
 
 func (s *site) Compare(_ context.Context, _, after int64) (revisions.Comparison, error) {
 	compared := s.compared
+	s.readBefore = len(s.selections)
 	compared.Target = after
 	return compared, nil
 }
@@ -195,6 +198,7 @@ func (s *site) Checked(context.Context, []revisions.Pair) (map[validations.Pair]
 }
 
 func (s *site) Contents(_ context.Context, digests []document.Digest) (map[document.Digest][]byte, error) {
+	s.contents += len(digests)
 	texts := maps.Clone(s.texts)
 	maps.DeleteFunc(texts, func(digest document.Digest, _ []byte) bool { return !slices.Contains(digests, digest) })
 	return texts, nil

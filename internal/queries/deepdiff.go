@@ -20,87 +20,105 @@ type DeepDifference struct {
 	Documents []revisions.DocumentDifference
 }
 
-// DeepDiffOptions choose what DeepDiff compares. The zero value is as in the reference (spec/api.md §6.2): the rendered
-// forms of those documents whose submitted forms differ.
+// DeepDifferences are the differences of buckets, with a page of those of their documents.
+type DeepDifferences struct {
+	Buckets []DeepDifference
+	Total   int // number of documents that differ
+}
+
+// DeepDiffOptions choose what DeepDiff compares. Without them it compares as the reference does (spec/api.md §6.2): the
+// rendered forms of those documents whose submitted forms differ.
 type DeepDiffOptions struct {
 	All       bool // all documents that are rendered differently
 	Submitted bool // the submitted forms, which needs no rendering
 	Named     bool // which documents differ, without what they say where it need not be read
+	Page      Page // of the documents, in the order of their buckets
 }
 
 // DeepDiff returns the difference of two revisions, down to their documents; 0 is the revision without any. Of buckets
 // the higher number is the newer one, as for Diff. Faults: NotFound, Gone, those of rendering.
-func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDiffOptions) ([]DeepDifference, error) {
+func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDiffOptions) (DeepDifferences, error) {
+	var rendered [2]judging.Rendering
+	var stamps [2]revisions.Stamp
+	if !options.Submitted { // first of all: who waits for a rendering that others have begun holds nothing meanwhile
+		for i, revision := range []int64{before, after} {
+			var err error
+			if rendered[i], stamps[i], err = v.readable(ctx, revision); err != nil {
+				return DeepDifferences{}, err
+			}
+		}
+	}
 	found, err := v.compare(ctx, before, after)
 	if err != nil {
-		return nil, err
+		return DeepDifferences{}, err
 	}
-	var gone, come []*revisions.Stored
+	for i, revision := range []int64{before, after} {
+		if !options.Submitted && found.Stamps[revision] != stamps[i] {
+			return DeepDifferences{}, replaced(revision)
+		}
+	}
+	older, newer := rendered[0].Documents, rendered[1].Documents
+	gone, come := found.Gone, found.Come
 	switch {
-	case !options.Submitted:
-		gone, come, err = v.renderedForms(ctx, found, before, after, options.All)
-	case options.Named:
-		gone, come = found.Gone, found.Come
+	case options.Submitted:
+	case options.All:
+		gone, come = notIn(older, newer), notIn(newer, older)
 	default:
-		gone, come, err = v.submittedForms(ctx, found)
+		gone, come = formsOf(gone, older), formsOf(come, newer)
 	}
-	if err != nil {
-		return nil, err
-	}
+	differences := DeepDifferences{Buckets: []DeepDifference{}}
 	goneFrom, comeTo := revisions.GroupByBucket(gone), revisions.GroupByBucket(come)
-	differences := []DeepDifference{}
 	for _, bucket := range bucketDifferences(found, before, after) {
 		documents := revisions.DocumentDifferences(goneFrom[bucket.Bucket], comeTo[bucket.Bucket])
 		if !options.All {
 			documents = pairedByName(documents)
 		}
-		differences = append(differences, DeepDifference{bucket, documents})
+		from, to := options.Page.window(differences.Total, len(documents))
+		differences.Total += len(documents)
+		differences.Buckets = append(differences.Buckets, DeepDifference{bucket, documents[from:to]})
 	}
-	return differences, nil
+	if options.Submitted && !options.Named {
+		err = v.readTexts(ctx, differences.Buckets)
+	}
+	return differences, err
 }
 
-// renderedForms returns the rendered documents that only one of two revisions has.
-func (v View) renderedForms(ctx context.Context, found revisions.Comparison, before, after int64, all bool) (
-	gone, come []*revisions.Stored, err error,
-) {
-	cleartext := !v.viewer.Encrypted
-	older, err := v.readable(ctx, judging.RenderKey{Revision: before, Stamp: found.Stamps[before], Cleartext: cleartext})
-	if err != nil {
-		return nil, nil, err
+// window returns the part of a list of n items that is on the page, where the list follows others of together before
+// items.
+func (p Page) window(before, n int) (from, to int) {
+	from = min(max(p.Offset-before, 0), n)
+	if to = n; p.Limit >= 0 {
+		to = min(max(p.Offset+p.Limit-before, from), n)
 	}
-	newer, err := v.readable(ctx, judging.RenderKey{Revision: after, Stamp: found.Stamps[after], Cleartext: cleartext})
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case all:
-		return notIn(older, newer), notIn(newer, older), nil
-	}
-	return rendered(found.Gone, older), rendered(found.Come, newer), nil
+	return from, to
 }
 
-// submittedForms returns the documents that only one of two revisions has, as they were submitted; encrypted ones have
-// no data.
-func (v View) submittedForms(ctx context.Context, found revisions.Comparison) (
-	gone, come []*revisions.Stored, err error,
-) {
+// readTexts sets the documents of differences as they were submitted; encrypted ones have no data.
+func (v View) readTexts(ctx context.Context, of []DeepDifference) error {
+	var sides []**revisions.Stored
 	var digests []document.Digest
-	for _, doc := range slices.Concat(found.Gone, found.Come) {
-		if !doc.Traits().Encrypted {
-			digests = append(digests, doc.Digest)
+	for _, bucket := range of {
+		for i := range bucket.Documents {
+			for _, side := range []**revisions.Stored{&bucket.Documents[i].Before, &bucket.Documents[i].After} {
+				if *side == nil {
+					continue
+				}
+				sides = append(sides, side)
+				if !(*side).Traits().Encrypted {
+					digests = append(digests, (*side).Digest)
+				}
+			}
 		}
 	}
 	texts, err := v.store.Contents(ctx, digests)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read documents: %w", err)
+		return fmt.Errorf("read documents: %w", err)
 	}
-	with := func(documents []*revisions.Stored) []*revisions.Stored {
-		list := make([]*revisions.Stored, len(documents))
-		for i, doc := range documents {
-			list[i] = altered(doc, func(text *document.Document) { text.Data = texts[doc.Digest] })
-		}
-		return list
+	for _, side := range sides {
+		digest := (*side).Digest
+		*side = altered(*side, func(text *document.Document) { text.Data = texts[digest] })
 	}
-	return with(found.Gone), with(found.Come), nil
+	return nil
 }
 
 // pairedByName makes of a document that was deleted, and one of its schema and name that was created in another layer,
@@ -127,17 +145,23 @@ func pairedByName(differences []revisions.DocumentDifference) []revisions.Docume
 	})
 }
 
-// readable returns the rendered documents of a revision, also those that violate their schemas; none for 0.
-func (s *Service) readable(ctx context.Context, key judging.RenderKey) ([]*revisions.Stored, error) {
-	if key.Revision == 0 {
-		return nil, nil
+// readable returns a revision as it is rendered for the viewer, also if documents violate their schemas, and its
+// stamp; nothing for 0.
+func (v View) readable(ctx context.Context, revision int64) (
+	rendered judging.Rendering, stamp revisions.Stamp, err error,
+) {
+	if revision == 0 {
+		return rendered, stamp, nil
 	}
-	rendered, err := s.rendered(ctx, key)
-	return rendered.Documents, err
+	if stamp, err = v.Stamp(ctx, revision); err == nil {
+		key := judging.RenderKey{Revision: revision, Stamp: stamp, Cleartext: !v.viewer.Encrypted}
+		rendered, err = v.rendered(ctx, key)
+	}
+	return rendered, stamp, err
 }
 
-// rendered returns the rendered forms of versions. Abstract and replaced documents have none.
-func rendered(versions, readable []*revisions.Stored) []*revisions.Stored {
+// formsOf returns the rendered forms of versions. Abstract and replaced documents have none.
+func formsOf(versions, readable []*revisions.Stored) []*revisions.Stored {
 	byID := make(map[int64]*revisions.Stored, len(readable))
 	for _, doc := range readable {
 		byID[doc.ID] = doc

@@ -22,6 +22,86 @@ func changedFrom(documents []*revisions.Stored, first int64) []*revisions.Stored
 	return documents
 }
 
+// all is the page of everything.
+var all = Page{Limit: -1}
+
+func TestPage_window(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		page             Page
+		before, n        int
+		wantFrom, wantTo int
+	}{
+		{all, 0, 3, 0, 3},
+		{all, 5, 3, 0, 3},
+		{Page{Offset: 2, Limit: -1}, 0, 3, 2, 3},
+		{Page{Offset: 4, Limit: -1}, 0, 3, 3, 3},
+		{Page{Offset: 4, Limit: -1}, 3, 3, 1, 3},
+		{Page{Offset: 1, Limit: 3}, 0, 3, 1, 3},
+		{Page{Offset: 1, Limit: 3}, 3, 3, 0, 1},
+		{Page{Offset: 1, Limit: 3}, 6, 3, 0, 0},
+		{Page{Limit: 0}, 0, 3, 0, 0},
+	} {
+		if from, to := c.page.window(c.before, c.n); from != c.wantFrom || to != c.wantTo {
+			t.Errorf("%+v of %d after %d: %d to %d, want %d to %d", c.page, c.n, c.before, from, to, c.wantFrom, c.wantTo)
+		}
+	}
+}
+
+// A page has the documents of several buckets, and only they are read.
+func TestService_DeepDiff_page(t *testing.T) {
+	t.Parallel()
+	const count = 6
+	var texts []string
+	for i := range count {
+		texts = append(texts, revisionstest.Widget(fmt.Sprintf("w%d", i), "{x: 1}", revisionstest.Cleartext))
+	}
+	docs := revisionstest.Parsed(t, strings.Join(texts, ""))
+	site := &site{compared: revisions.Comparison{Come: docs, After: []string{"a", "b"}}, texts: map[document.Digest][]byte{}}
+	for i, doc := range docs {
+		doc.Bucket = []string{"a", "b"}[i%2]
+		site.texts[doc.Digest] = doc.Data
+	}
+	got, err := service(site).DeepDiff(t.Context(), 0, 0, DeepDiffOptions{
+		All: true, Submitted: true, Page: Page{Offset: 2, Limit: 2},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, bucket := range got.Buckets {
+		for _, d := range bucket.Documents {
+			lines = append(lines, bucket.Bucket+" "+d.Name+" "+string(d.After.Data))
+		}
+	}
+	if diff := cmp.Diff([]string{`a w4 {"x":1}`, `b w1 {"x":1}`}, lines); diff != "" || got.Total != count {
+		t.Errorf("of %d (-want +got)\n%s", got.Total, diff)
+	}
+	if site.contents != 2 {
+		t.Errorf("%d contents were read, want 2", site.contents)
+	}
+}
+
+// Both revisions are rendered, for which a request may have to wait, before it reads how they differ.
+func TestService_DeepDiff_waits(t *testing.T) {
+	t.Parallel()
+	docs := revisionstest.Parsed(t, layeringPolicy)
+	site := &site{
+		revisions: []revisions.Revision{{ID: 1}, {ID: 2}}, documents: map[int64][]*revisions.Stored{1: docs, 2: docs},
+	}
+	if _, err := service(site).DeepDiff(t.Context(), 1, 2, DeepDiffOptions{Page: all}); err != nil {
+		t.Fatal(err)
+	}
+	if site.readBefore != 2 {
+		t.Errorf("%d revisions were read before the difference, want 2", site.readBefore)
+	}
+	site.compared.Stamps = map[int64]revisions.Stamp{1: 0, 2: 7}
+	_, err := service(site).DeepDiff(t.Context(), 1, 2, DeepDiffOptions{Page: all})
+	if fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("of a revision that is another one by then: %v", err)
+	}
+}
+
 func TestService_DeepDiff(t *testing.T) {
 	t.Parallel()
 	global := strings.Replace(revisionstest.Cleartext, "site", "global", 1)
@@ -50,16 +130,16 @@ func TestService_DeepDiff(t *testing.T) {
 		options DeepDiffOptions
 		want    []string
 	}{
-		{"of what was submitted and is rendered", DeepDiffOptions{}, []string{
+		{"of what was submitted and is rendered", DeepDiffOptions{Page: all}, []string{
 			"gone deleted", "new created", "parent modified", "relayered modified",
 		}},
-		{"of what is rendered", DeepDiffOptions{All: true}, []string{
+		{"of what is rendered", DeepDiffOptions{All: true, Page: all}, []string{
 			"child modified", "gone deleted", "new created", "parent modified", "relayered deleted", "relayered created",
 		}},
-		{"of what was submitted", DeepDiffOptions{All: true, Submitted: true}, []string{
+		{"of what was submitted", DeepDiffOptions{All: true, Submitted: true, Page: all}, []string{
 			"gone deleted", "new created", "parent modified", "relayered deleted", "relayered created",
 		}},
-		{"of what was submitted, in pairs", DeepDiffOptions{Submitted: true}, []string{
+		{"of what was submitted, in pairs", DeepDiffOptions{Submitted: true, Page: all}, []string{
 			"gone deleted", "new created", "parent modified", "relayered modified",
 		}},
 	} {
@@ -67,11 +147,11 @@ func TestService_DeepDiff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got) != 1 || got[0].Bucket != "a" || got[0].Difference != revisions.Modified {
+		if len(got.Buckets) != 1 || got.Buckets[0].Bucket != "a" || got.Buckets[0].Difference != revisions.Modified {
 			t.Fatalf("%s: buckets %+v", c.name, got)
 		}
 		var lines []string
-		for _, d := range got[0].Documents {
+		for _, d := range got.Buckets[0].Documents {
 			lines = append(lines, d.Name+" "+d.Difference.String())
 			if d.Name == "parent" && (string(d.Before.Data) != `{"x":1}` || string(d.After.Data) != `{"x":2}`) {
 				t.Errorf("%s: %s became %s", c.name, d.Before.Data, d.After.Data)
@@ -91,13 +171,13 @@ func TestService_DeepDiff_zero(t *testing.T) {
 		revisions: []revisions.Revision{{ID: 1}}, documents: map[int64][]*revisions.Stored{1: docs},
 		compared: revisions.Comparison{Gone: docs, Before: []string{"a"}},
 	}
-	got, err := service(site).DeepDiff(t.Context(), 1, 0, DeepDiffOptions{})
-	if err != nil || len(got) != 1 || got[0].Difference != revisions.Created || len(got[0].Documents) != 2 ||
-		got[0].Documents[0].Difference != revisions.Deleted {
+	got, err := service(site).DeepDiff(t.Context(), 1, 0, DeepDiffOptions{Page: all})
+	if err != nil || len(got.Buckets) != 1 || got.Buckets[0].Difference != revisions.Created ||
+		len(got.Buckets[0].Documents) != 2 || got.Buckets[0].Documents[0].Difference != revisions.Deleted {
 		t.Errorf("differences %+v, %v", got, err)
 	}
 	site.compared.Missing = []int64{7}
-	if _, err := service(site).DeepDiff(t.Context(), 1, 7, DeepDiffOptions{}); fault.KindOf(err) != fault.NotFound {
+	if _, err := service(site).DeepDiff(t.Context(), 1, 7, DeepDiffOptions{Page: all}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("with a revision that does not exist: %v", err)
 	}
 }
@@ -112,16 +192,16 @@ func TestService_DeepDiff_submitted(t *testing.T) {
 		compared: revisions.Comparison{Come: docs, After: []string{"a"}},
 		texts:    map[document.Digest][]byte{docs[0].Digest: docs[0].Data, docs[1].Digest: []byte(`{"x":"hunter2"}`)},
 	}
-	if _, err := service(site).DeepDiff(t.Context(), 0, 1, DeepDiffOptions{All: true}); err == nil {
+	if _, err := service(site).DeepDiff(t.Context(), 0, 1, DeepDiffOptions{All: true, Page: all}); err == nil {
 		t.Error("rendered without a LayeringPolicy")
 	}
-	got, err := service(site).DeepDiff(t.Context(), 0, 1, DeepDiffOptions{All: true, Submitted: true})
-	if err != nil || len(got) != 1 || len(got[0].Documents) != 2 {
+	got, err := service(site).DeepDiff(t.Context(), 0, 1, DeepDiffOptions{All: true, Submitted: true, Page: all})
+	if err != nil || len(got.Buckets) != 1 || len(got.Buckets[0].Documents) != 2 || got.Total != 2 {
 		t.Fatalf("differences %+v, %v", got, err)
 	}
 	for i, want := range []string{`{"x":1}`, ""} {
-		if data := string(got[0].Documents[i].After.Data); data != want {
-			t.Errorf("%s: data %s, want %s", got[0].Documents[i].Name, data, want)
+		if data := string(got.Buckets[0].Documents[i].After.Data); data != want {
+			t.Errorf("%s: data %s, want %s", got.Buckets[0].Documents[i].Name, data, want)
 		}
 	}
 }

@@ -172,10 +172,15 @@ func (s *Service) allDocuments(ctx context.Context, key judging.RenderKey) ([]*r
 	case err != nil:
 		return nil, fmt.Errorf("read documents: %w", revisions.Explained(ctx, s.store, key.Revision, err))
 	case found.Stamp != key.Stamp:
-		return nil, fault.New(fault.Unavailable, "RevisionReplaced", "Revision %d was replaced by another one while it was "+
-			"being read: the database was restored, or all revisions were deleted; ask again", key.Revision)
+		return nil, replaced(key.Revision)
 	}
 	return found.Documents, nil
+}
+
+// replaced returns the fault of reading a revision that is another one than before.
+func replaced(revision int64) error {
+	return fault.New(fault.Unavailable, "RevisionReplaced", "Revision %d was replaced by another one while it was being "+
+		"read: the database was restored, or all revisions were deleted; ask again", revision)
 }
 
 // unrendered returns the documents to render for a revision, without encrypted ones if only cleartext is wanted.

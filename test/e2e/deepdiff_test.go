@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -214,6 +215,48 @@ func TestDeepDiff_submitted(t *testing.T) {
 		if strings.Contains(text+patch+deep, "Passphrase") != (hidden != "") {
 			t.Errorf("%s: the encrypted document is not shown, or to whom it must not\n%s%s%s", user, text, patch, deep)
 		}
+	}
+}
+
+// The forms for people and programs have pages; the count is of all documents.
+func TestDeepDiff_pages(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.put(t, "a", layeringPolicy("lp")+widget("w1", "{}")+widget("w2", "{}"))
+	s.put(t, "b", widget("w3", "{}"))
+	const all = "revisions/0/deepdiff/2"
+	for _, rendered := range []string{"true", "false"} {
+		for query, want := range map[string]string{
+			"&offset=1&limit=2": "w2 lp", "&offset=2": "lp w3", "&limit=1": "w1", "&limit=0": "", "&offset=9": "",
+		} {
+			form := all + "?rendered=" + rendered + query + "&format="
+			differing := s.get(t, form+"documents").is(t, http.StatusOK).mapping(t)
+			items, _ := differing["results"].([]any)
+			names := []string{}
+			for _, item := range items {
+				d, _ := item.(map[string]any)
+				names = append(names, fmt.Sprint(d["name"]))
+			}
+			count := fmt.Sprint(differing["count"])
+			if got := strings.Join(names, " "); got != want || count != "4" {
+				t.Errorf("%s: %s of %s, want %s of 4", query, got, count, want)
+			}
+			for _, name := range []string{"lp", "w1", "w2", "w3"} {
+				text := s.get(t, form+"unified").is(t, http.StatusOK).text
+				if strings.Contains(text, "] "+name+"\n") != slices.Contains(names, name) {
+					t.Errorf("%s: unified, with %s, or without:\n%s", query, name, text)
+				}
+			}
+			if n := strings.Count(s.get(t, form+"json-patch").is(t, http.StatusOK).text, `"patch"`); n != len(names) {
+				t.Errorf("%s: %d patches, want %d", query, n, len(names))
+			}
+		}
+		deep := s.get(t, all+"?limit=1&rendered="+rendered).is(t, http.StatusOK).text
+		if want := s.get(t, all+"?rendered="+rendered).is(t, http.StatusOK).text; deep != want {
+			t.Errorf("the form of the reference has pages:\n%s\nwant\n%s", deep, want)
+		}
+		s.send(t, request{path: all + "?format=unified&limit=x&rendered=" + rendered, bad: true}).
+			fails(t, http.StatusBadRequest, "HTTPInvalidParam", "limit")
 	}
 }
 
