@@ -150,7 +150,7 @@ func TestReadSources_errors(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{"bad.yaml": "a: 1\n---\nb: [1,\nc: 2\n", "bad.json": "[1, 2", "lone.yaml": "a: 1\n"})
 	for path, want := range map[string]string{
-		"bad.yaml": "bad.yaml: document 2, line ", "bad.json": "bad.json: line 1: unexpected end", "none.yaml": "no such file",
+		"bad.yaml": "bad.yaml: document 2, line ", "bad.json": "bad.json: line 1, column 5: unexpected end", "none.yaml": "no such file",
 	} {
 		_, err := readSources(t.Context(), []string{filepath.Join(dir, path)}, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -132,14 +132,14 @@ func TestSplit_json(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	for body, part := range map[string]string{
-		`[{"a": 1}] x`: "JSON. Details: line 1: invalid character 'x' after top-level value", `[1e4e]`: "line 1: invalid character 'e'",
-		`[1,`: "JSON. Details: line 1: unexpected end", `{"a": "b", `: "line 1: unexpected end of JSON input",
-		"\n{\"a\":1}\n}": "line 3: invalid character '}' after top-level value", "{}\n,{}": "line 2: invalid character ','",
-		"{}\n]": "line 2: invalid character ']' after", "}": "'}' looking for beginning of value", "{} {}": "after top-level value",
-		"[{},\n\n\n{},\n\n{x}]": "line 6: invalid character 'x'", "[{\"a\": \"\n\"}]": `line 1: invalid character '\n'`,
-		"[{}\n{}]": "line 2: invalid character '{' after array element", "[[{}]\n": "line 1: unexpected end",
+		`[{"a": 1}] x`: "JSON. Details: line 1, column 12: invalid character 'x' after top-level value", `[1e4e]`: "line 1, column 5: invalid character 'e'",
+		`[1,`: "JSON. Details: line 1, column 3: unexpected end", `{"a": "b", `: "line 1, column 11: unexpected end of JSON input",
+		"\n{\"a\":1}\n}": "line 3, column 1: invalid character '}' after top-level value", "{}\n,{}": "line 2, column 1: invalid character ','",
+		"{}\n]": "line 2, column 1: invalid character ']' after", "}": "'}' looking for beginning of value", "{} {}": "after top-level value",
+		"[{},\n\n\n{},\n\n{x}]": "line 6, column 2: invalid character 'x'", "[{\"a\": \"\n\"}]": `line 1, column 9: invalid character '\n'`,
+		"[{}\n{}]": "line 2, column 1: invalid character '{' after array element", "[[{}]\n": "line 1, column 6: unexpected end",
 		`[1e999]`: "line 1: '1e999'", "[\n\n18446744073709551616]": "line 3",
-		`["\ud83d\ude00", "\\ud800", "\ud800"]`: `JSON. Details: line 1: \ud800 is half`, `["\ude00x"]`: "half", `["\ud83d\n"]`: "half",
+		`["\ud83d\ude00", "\\ud800", "\ud800"]`: `JSON. Details: line 1, column 30: \ud800 is half`, `["\ude00x"]`: "half", `["\ud83d\n"]`: "half",
 	} {
 		values, _, err := readAll(t, body, JSON)
 		requireRefusal(t, values, err, part)

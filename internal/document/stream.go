@@ -285,7 +285,7 @@ func splitJSON(meter *budget.Meter, body []byte, limit int) ([]Segment, error) {
 		return nil, nil
 	}
 	if at := loneSurrogate(body); at >= 0 {
-		return nil, malformedJSON("line %d: %s is half of a character", lineOf(body, at), body[at:at+len(`\ud800`)])
+		return nil, malformedJSON("%s: %s is half of a character", placeIn(body, at), body[at:at+len(`\ud800`)])
 	}
 	decoder, isList := json.NewDecoder(bytes.NewReader(body)), trimmed[0] == '['
 	if isList {
@@ -360,9 +360,28 @@ func escapedUnit(text []byte) rune {
 // jsonError returns the fault of a body that is not JSON, which a json.Decoder has refused: its errors have no offsets
 // in the body.
 func jsonError(body []byte, refused error) error {
-	syntax, ok := errors.AsType[*json.SyntaxError](json.Unmarshal(body, &json.RawMessage{}))
-	if !ok {
-		return malformedJSON("%w", refused)
+	if err := JSONSyntax(body); err != nil {
+		refused = err
 	}
-	return malformedJSON("line %d: %w", lineOf(body, max(int(syntax.Offset)-1, 0)), syntax)
+	return malformedJSON("%w", refused)
+}
+
+// JSONSyntax returns an error that says where a text is no JSON, such as "line 2, column 14: unexpected end of JSON
+// input"; nil if it is JSON.
+func JSONSyntax(text []byte) error {
+	if json.Valid(text) {
+		return nil
+	}
+	err := json.Unmarshal(text, &json.RawMessage{})
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("%s: %w", placeIn(text, int(syntax.Offset)-1), syntax)
+	}
+	return err //nolint:wrapcheck // there is no other one
+}
+
+// placeIn describes the place of an offset in a text.
+func placeIn(text []byte, offset int) string {
+	at := cursor{text: text, line: 1, column: 1}
+	at.advance(max(offset, 0))
+	return fmt.Sprintf("line %d, column %d", at.line, at.column)
 }

@@ -2,7 +2,6 @@ package puppet
 
 import (
 	"bytes"
-	"encoding/json"
 	"strconv"
 	"unicode/utf8"
 
@@ -42,9 +41,8 @@ func parse(meter *budget.Meter, text []byte) (document.Mapping, error) {
 	if err := meter.Hold(size + len(text)); err != nil {
 		return nil, err
 	}
-	if !json.Valid(text) {
-		var ignored any
-		return nil, malformed("The catalog is not JSON: %w", json.Unmarshal(text, &ignored))
+	if err := document.JSONSyntax(text); err != nil {
+		return nil, malformed("The catalog is not JSON: %w", err)
 	}
 	value, err := document.ParseJSON(text)
 	if err != nil {
