@@ -264,7 +264,8 @@ func (o *observer) record(r *http.Request, answer middleware.WrapResponseWriter,
 		return
 	}
 	level := slog.LevelInfo
-	if status >= http.StatusInternalServerError || info.aborted {
+	endedWait := info.pause != nil && info.pause.ended != nil // by a stop, or the client
+	if status >= http.StatusInternalServerError && !endedWait || info.aborted {
 		level = slog.LevelError
 	}
 	attributes := []slog.Attr{

@@ -89,6 +89,15 @@ func TestWait_places(t *testing.T) {
 		t.Errorf("%d places are taken after all have left", n)
 	}
 	s.get(t, "events?since=now&wait=0s", user, "greedy").is(t, http.StatusOK)
+	var errors int
+	for _, line := range s.lines(t) {
+		if line["level"] == "ERROR" {
+			errors++
+		}
+	}
+	if errors != 1 {
+		t.Errorf("%d lines of level ERROR, want 1, about the one that found no place", errors)
+	}
 }
 
 // Who waits for a large answer gets the one that all share.
