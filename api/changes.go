@@ -149,7 +149,7 @@ func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, writt
 		s.writeFindings(w, r, found)
 		return nil
 	}
-	findings.LocatePreview(r.Context(), written)
+	written.Preview = findings.LocatePreview(r.Context(), written)
 	view := s.links(r).Preview(written)
 	view.Findings, view.Total, view.More = views.FoundOf(found.Findings), &found.Total, &found.More
 	s.write(w, r, http.StatusOK, view)
@@ -162,7 +162,7 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 	if written.Preview == nil {
 		return false
 	}
-	findings.LocatePreview(r.Context(), written)
+	written.Preview = findings.LocatePreview(r.Context(), written)
 	s.write(w, r, http.StatusOK, s.links(r).Preview(written))
 	return true
 }

@@ -63,7 +63,7 @@ func (s *server) findingsAfter(r *http.Request, written changes.Written) (found 
 		found, err = s.questions(r).Findings(ctx, strconv.FormatInt(written.Revision, 10), query)
 	}
 	if err == nil {
-		err = findings.Locate(ctx, found.Findings, written)
+		found.Findings, err = findings.Locate(ctx, found.Findings, written)
 	}
 	if preview == nil && fault.KindOf(err) == fault.TooLarge {
 		found.Shown, found.More, err = written.Shown, true, nil

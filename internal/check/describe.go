@@ -27,8 +27,8 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 	}
 	x := &tracer{run: r, documents: draft.Documents}
 	found := findings.OfPreview(draft.Preview, findings.Query{Limit: math.MaxInt}).Findings
-	found = x.open(ctx, found, byIdentity)
-	if err := findings.Locate(ctx, found, draft.Written); err != nil {
+	found, err := findings.Locate(ctx, x.open(ctx, found, byIdentity), draft.Written)
+	if err != nil {
 		return err
 	}
 	for i := range found {

@@ -3,6 +3,7 @@ package findings
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"purser/internal/budget"
@@ -10,21 +11,22 @@ import (
 	"purser/internal/document"
 )
 
-// Locate sets the positions of findings in the body of the change that they are about. It leaves out findings about
-// documents that are not in the body, and parses each of the others once. Errors are those of the budget.
-func Locate(ctx context.Context, findings []Finding, written changes.Written) error {
+// Locate returns findings with their positions in the body of the change that they are about. Findings about documents
+// that are not in the body have none; each of the others is parsed once. Errors are those of the budget.
+func Locate(ctx context.Context, findings []Finding, written changes.Written) ([]Finding, error) {
 	if len(written.Items) == 0 {
-		return nil
+		return findings, nil
 	}
 	type spot struct {
 		path []string
 		at   *document.Position
 	}
-	meter, of := budget.NewMeter(ctx), map[document.Identity][]spot{}
-	for i := range findings {
-		f := &findings[i]
+	meter, of, all := budget.NewMeter(ctx), map[document.Identity][]spot{}, slices.Clone(findings)
+	for i := range all {
+		f := &all[i]
 		path := f.Place()
 		of[f.Document] = append(of[f.Document], spot{path, &f.At})
+		f.Others = slices.Clone(f.Others)
 		for j := range f.Others {
 			other := &f.Others[j]
 			of[other.Identity] = append(of[other.Identity], spot{path, &other.At})
@@ -41,41 +43,47 @@ func Locate(ctx context.Context, findings []Finding, written changes.Written) er
 		}
 		positions, err := document.Positions(meter, *written.Items[i].Segment, paths)
 		if err != nil {
-			return err
+			return findings, err
 		}
 		for i, s := range spots {
 			*s.at = positions[i]
 		}
 	}
-	return nil
+	return all, nil
 }
 
-// LocatePreview sets the positions of the findings of a preview in the body of the change, as far as the budget lasts.
-func LocatePreview(ctx context.Context, written changes.Written) {
+// LocatePreview returns the preview of a change with the positions of its findings in the body, as far as the budget
+// lasts.
+func LocatePreview(ctx context.Context, written changes.Written) *changes.Preview {
 	var all []Finding
-	var at []*document.Position
-	preview := written.Preview
-	for i := range preview.Findings {
-		of := &preview.Findings[i]
-		of.At = make([]document.Position, len(of.Errors))
-		for j, e := range of.Errors {
+	preview := *written.Preview
+	for _, of := range preview.Findings {
+		for _, e := range of.Errors {
 			all = append(all, Finding{Document: of.About.Identity, Path: e.Path, Rule: e.SchemaPath, Message: e.Message})
-			at = append(at, &of.At[j])
 		}
+	}
+	counts := make([]int, len(preview.Results))
+	for i, of := range preview.Results {
+		errs := posted(Finding{}, errorsOf(of.Result))
+		all, counts[i] = append(all, errs...), len(errs)
+	}
+	all, _ = Locate(ctx, all, written)
+	next := func(n int) []document.Position {
+		at := make([]document.Position, n)
+		for i := range at {
+			at[i] = all[i].At
+		}
+		all = all[n:]
+		return at
+	}
+	preview.Findings, preview.Results = slices.Clone(preview.Findings), slices.Clone(preview.Results)
+	for i := range preview.Findings {
+		preview.Findings[i].At = next(len(preview.Findings[i].Errors))
 	}
 	for i := range preview.Results {
-		of := &preview.Results[i]
-		errs := posted(Finding{}, errorsOf(of.Result))
-		of.At = make([]document.Position, len(errs))
-		for j := range errs {
-			at = append(at, &of.At[j])
-		}
-		all = append(all, errs...)
+		preview.Results[i].At = next(counts[i])
 	}
-	_ = Locate(ctx, all, written)
-	for i, f := range all {
-		*at[i] = f.At
-	}
+	return &preview
 }
 
 // Place returns the path of the value to correct: the property itself if it is not allowed.

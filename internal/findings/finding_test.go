@@ -1,0 +1,63 @@
+package findings
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"purser/internal/document"
+	"purser/internal/revisions"
+)
+
+// Findings are chosen the worst first, those of a document together, and none is repeated.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	host := func(name string) document.Identity {
+		return document.Identity{Schema: "acme/Host/v1", Layer: "site", Name: name}
+	}
+	all := []Finding{
+		{Level: Warning, Validation: "v", Document: host("b"), Message: "ignored"},
+		{Validation: "v", Document: host("b"), Message: "wrong", Path: ".data.x"},
+		{Validation: "v", Document: host("a"), Message: "wrong", Path: ".data.x"},
+		{Validation: "v", Document: host("b"), Message: "wrong", Path: ".data.y"},
+		{Validation: "w", Document: host("b"), Message: "wrong", Path: ".data.x"}, // again
+		{Validation: "w", Document: host("a"), Message: "wrong"},                  // again
+		{Validation: "w", Message: "about none"},
+		{Validation: "w", Message: "about none"},
+	}
+	for name, c := range map[string]struct {
+		query     Query
+		want      []string
+		wantTotal int
+	}{
+		"all":            {Query{Limit: 10}, []string{"about none", "about none", "a .data.x", "b .data.x", "b .data.y", "b"}, 6},
+		"the first":      {Query{Limit: 3}, []string{"about none", "about none", "a .data.x"}, 6},
+		"none":           {Query{}, nil, 6},
+		"of a name":      {Query{Limit: 10, Document: "a"}, []string{"a .data.x"}, 1},
+		"of a schema":    {Query{Limit: 10, Document: "acme/Host/v1/a"}, []string{"a .data.x"}, 1},
+		"of an identity": {Query{Limit: 10, Document: "acme/Host/v1/site/b", Level: "error"}, []string{"b .data.x", "b .data.y"}, 2},
+		"of a level":     {Query{Limit: 10, Level: "warning"}, []string{"b"}, 1},
+		"of a validation": {
+			Query{Limit: 10, Validation: "w"}, []string{"about none", "about none"}, 2,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := Choose(revisions.Shown{Revision: revisions.Revision{ID: 7}}, append([]Finding(nil), all...), c.query)
+			var got []string
+			for _, f := range found.Findings {
+				line := f.Message
+				if line != "about none" {
+					line = f.Document.Name
+				}
+				if f.Path != "" {
+					line += " " + f.Path
+				}
+				got = append(got, line)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || found.Total != c.wantTotal || found.ID != 7 {
+				t.Errorf("%d of revision %d (-want +got)\n%s", found.Total, found.ID, diff)
+			}
+		})
+	}
+}
