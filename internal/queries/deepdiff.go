@@ -38,49 +38,78 @@ type DeepDiffOptions struct {
 // DeepDiff returns the difference of two revisions, down to their documents; 0 is the revision without any. Of buckets
 // the higher number is the newer one, as for Diff. Faults: NotFound, Gone, those of rendering.
 func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDiffOptions) (DeepDifferences, error) {
-	var rendered [2]judging.Rendering
-	var stamps [2]revisions.Stamp
+	var older, newer side
+	var err error
 	if !options.Submitted { // first of all: who waits for a rendering that others have begun holds nothing meanwhile
-		for i, revision := range []int64{before, after} {
-			var err error
-			if rendered[i], stamps[i], err = v.readable(ctx, revision); err != nil {
-				return DeepDifferences{}, err
-			}
+		if older, err = v.renderedSide(ctx, before); err == nil {
+			newer, err = v.renderedSide(ctx, after)
+		}
+		if err != nil {
+			return DeepDifferences{}, err
 		}
 	}
 	found, err := v.compare(ctx, before, after)
 	if err != nil {
 		return DeepDifferences{}, err
 	}
-	for i, revision := range []int64{before, after} {
-		if !options.Submitted && found.Stamps[revision] != stamps[i] {
-			return DeepDifferences{}, replaced(revision)
+	for _, s := range []side{older, newer} {
+		if s.revision > 0 && s.stamp != found.Stamps[s.revision] {
+			return DeepDifferences{}, replaced(s.revision)
 		}
 	}
-	older, newer := rendered[0].Documents, rendered[1].Documents
-	gone, come := found.Gone, found.Come
-	switch {
-	case options.Submitted:
-	case options.All:
-		gone, come = notIn(older, newer), notIn(newer, older)
-	default:
-		gone, come = formsOf(gone, older), formsOf(come, newer)
-	}
-	differences := DeepDifferences{Buckets: []DeepDifference{}}
-	goneFrom, comeTo := revisions.GroupByBucket(gone), revisions.GroupByBucket(come)
-	for _, bucket := range bucketDifferences(found, before, after) {
-		documents := revisions.DocumentDifferences(goneFrom[bucket.Bucket], comeTo[bucket.Bucket])
-		if !options.All {
-			documents = pairedByName(documents)
-		}
-		from, to := options.Page.window(differences.Total, len(documents))
-		differences.Total += len(documents)
-		differences.Buckets = append(differences.Buckets, DeepDifference{bucket, documents[from:to]})
-	}
+	gone, come := options.forms(found, older, newer)
+	differences := options.differences(bucketDifferences(found, before, after), gone, come)
 	if options.Submitted && !options.Named {
 		err = v.readTexts(ctx, differences.Buckets)
 	}
 	return differences, err
+}
+
+// side is a rendered revision that is compared; the zero side is one without documents.
+type side struct {
+	revision  int64
+	stamp     revisions.Stamp
+	documents []*revisions.Stored // also such that violate their schemas
+}
+
+func (v View) renderedSide(ctx context.Context, revision int64) (side, error) {
+	if revision == 0 {
+		return side{}, nil
+	}
+	stamp, err := v.Stamp(ctx, revision)
+	if err != nil {
+		return side{}, err
+	}
+	rendered, err := v.rendered(ctx, judging.RenderKey{Revision: revision, Stamp: stamp, Cleartext: !v.viewer.Encrypted})
+	return side{revision, stamp, rendered.Documents}, err
+}
+
+// forms returns what is compared of the documents that only one of two revisions has.
+func (o DeepDiffOptions) forms(found revisions.Comparison, older, newer side) (gone, come []*revisions.Stored) {
+	switch {
+	case o.Submitted:
+		return found.Gone, found.Come
+	case o.All:
+		return notIn(older.documents, newer.documents), notIn(newer.documents, older.documents)
+	}
+	return formsOf(found.Gone, older.documents), formsOf(found.Come, newer.documents)
+}
+
+// differences returns a page of the differences between documents, by their buckets.
+func (o DeepDiffOptions) differences(buckets []revisions.BucketDifference, gone, come []*revisions.Stored,
+) DeepDifferences {
+	all := DeepDifferences{Buckets: make([]DeepDifference, 0, len(buckets))}
+	goneFrom, comeTo := revisions.GroupByBucket(gone), revisions.GroupByBucket(come)
+	for _, bucket := range buckets {
+		documents := revisions.DocumentDifferences(goneFrom[bucket.Bucket], comeTo[bucket.Bucket])
+		if !o.All {
+			documents = pairedByName(documents)
+		}
+		from, to := o.Page.window(all.Total, len(documents))
+		all.Total += len(documents)
+		all.Buckets = append(all.Buckets, DeepDifference{bucket, documents[from:to]})
+	}
+	return all
 }
 
 // window returns the part of a list of n items that is on the page, where the list follows others of together before
@@ -143,21 +172,6 @@ func pairedByName(differences []revisions.DocumentDifference) []revisions.Docume
 	return slices.DeleteFunc(paired, func(d revisions.DocumentDifference) bool {
 		return d.Difference == revisions.Deleted && used[d.Before]
 	})
-}
-
-// readable returns a revision as it is rendered for the viewer, also if documents violate their schemas, and its
-// stamp; nothing for 0.
-func (v View) readable(ctx context.Context, revision int64) (
-	rendered judging.Rendering, stamp revisions.Stamp, err error,
-) {
-	if revision == 0 {
-		return rendered, stamp, nil
-	}
-	if stamp, err = v.Stamp(ctx, revision); err == nil {
-		key := judging.RenderKey{Revision: revision, Stamp: stamp, Cleartext: !v.viewer.Encrypted}
-		rendered, err = v.rendered(ctx, key)
-	}
-	return rendered, stamp, err
 }
 
 // formsOf returns the rendered forms of versions. Abstract and replaced documents have none.
