@@ -38,13 +38,10 @@ type DeepDiffOptions struct {
 // DeepDiff returns the difference of two revisions, down to their documents; 0 is the revision without any. Of buckets
 // the higher number is the newer one, as for Diff. Faults: NotFound, Gone, those of rendering.
 func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDiffOptions) (DeepDifferences, error) {
-	var older, newer side
-	var err error
+	var sides [2]side
 	if !options.Submitted { // first of all: who waits for a rendering that others have begun holds nothing meanwhile
-		if older, err = v.renderedSide(ctx, before); err == nil {
-			newer, err = v.renderedSide(ctx, after)
-		}
-		if err != nil {
+		var err error
+		if sides, err = v.renderedSides(ctx, before, after); err != nil {
 			return DeepDifferences{}, err
 		}
 	}
@@ -52,12 +49,12 @@ func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDif
 	if err != nil {
 		return DeepDifferences{}, err
 	}
-	for _, s := range []side{older, newer} {
-		if s.revision > 0 && s.stamp != found.Stamps[s.revision] {
-			return DeepDifferences{}, replaced(s.revision)
+	for _, s := range sides {
+		if s.Revision > 0 && s.Stamp != found.Stamps[s.Revision] {
+			return DeepDifferences{}, replaced(s.Revision)
 		}
 	}
-	gone, come := options.forms(found, older, newer)
+	gone, come := options.forms(found, sides[0].documents, sides[1].documents)
 	differences := options.differences(bucketDifferences(found, before, after), gone, come)
 	if options.Submitted && !options.Named {
 		err = v.readTexts(ctx, differences.Buckets)
@@ -67,32 +64,47 @@ func (v View) DeepDiff(ctx context.Context, before, after int64, options DeepDif
 
 // side is a rendered revision that is compared; the zero side is one without documents.
 type side struct {
-	revision  int64
-	stamp     revisions.Stamp
+	judging.RenderKey
+
 	documents []*revisions.Stored // also such that violate their schemas
 }
 
-func (v View) renderedSide(ctx context.Context, revision int64) (side, error) {
-	if revision == 0 {
-		return side{}, nil
+// renderedSides renders two revisions, both of which must exist or be 0.
+func (v View) renderedSides(ctx context.Context, before, after int64) (sides [2]side, err error) {
+	for i, revision := range []int64{before, after} {
+		if revision == 0 {
+			continue
+		}
+		stamp, err := v.Stamp(ctx, revision)
+		if err != nil {
+			return sides, err
+		}
+		sides[i].RenderKey = judging.RenderKey{Revision: revision, Stamp: stamp, Cleartext: !v.viewer.Encrypted}
 	}
-	stamp, err := v.Stamp(ctx, revision)
-	if err != nil {
-		return side{}, err
+	for i, s := range sides {
+		if s.Revision == 0 {
+			continue
+		}
+		rendered, err := v.rendered(ctx, s.RenderKey)
+		if err != nil {
+			return sides, err
+		}
+		sides[i].documents = rendered.Documents
 	}
-	rendered, err := v.rendered(ctx, judging.RenderKey{Revision: revision, Stamp: stamp, Cleartext: !v.viewer.Encrypted})
-	return side{revision, stamp, rendered.Documents}, err
+	return sides, nil
 }
 
 // forms returns what is compared of the documents that only one of two revisions has.
-func (o DeepDiffOptions) forms(found revisions.Comparison, older, newer side) (gone, come []*revisions.Stored) {
+func (o DeepDiffOptions) forms(found revisions.Comparison, older, newer []*revisions.Stored) (
+	gone, come []*revisions.Stored,
+) {
 	switch {
 	case o.Submitted:
 		return found.Gone, found.Come
 	case o.All:
-		return notIn(older.documents, newer.documents), notIn(newer.documents, older.documents)
+		return notIn(older, newer), notIn(newer, older)
 	}
-	return formsOf(found.Gone, older.documents), formsOf(found.Come, newer.documents)
+	return formsOf(found.Gone, older), formsOf(found.Come, newer)
 }
 
 // differences returns a page of the differences between documents, by their buckets.

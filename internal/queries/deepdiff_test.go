@@ -95,8 +95,13 @@ func TestService_DeepDiff_waits(t *testing.T) {
 	if site.readBefore != 2 {
 		t.Errorf("%d revisions were read before the difference, want 2", site.readBefore)
 	}
+	site.selections = nil
+	_, err := service(site).DeepDiff(t.Context(), 1, 3, DeepDiffOptions{Page: all})
+	if fault.KindOf(err) != fault.NotFound || len(site.selections) > 0 {
+		t.Errorf("with a revision that does not exist: %v; %d revisions were read", err, len(site.selections))
+	}
 	site.compared.Stamps = map[int64]revisions.Stamp{1: 0, 2: 7}
-	_, err := service(site).DeepDiff(t.Context(), 1, 2, DeepDiffOptions{Page: all})
+	_, err = service(site).DeepDiff(t.Context(), 1, 2, DeepDiffOptions{Page: all})
 	if fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("of a revision that is another one by then: %v", err)
 	}

@@ -175,8 +175,8 @@ func TestService_Rendered_faults(t *testing.T) {
 			t.Errorf("documents that do not match their schema: %v", err)
 		}
 	}
-	if got, err := s.renderedSide(t.Context(), 1); err != nil || len(got.documents) != 3 {
-		t.Errorf("what a deep difference reads of them: %v, %v", names(got.documents), err)
+	if got, err := s.renderedSides(t.Context(), 0, 1); err != nil || len(got[1].documents) != 3 {
+		t.Errorf("what a deep difference reads of them: %v, %v", names(got[1].documents), err)
 	}
 	if _, err := s.Rendered(t.Context(), 2, all); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("without a LayeringPolicy: %v", err)
