@@ -43,9 +43,18 @@ type keystoneFlags struct {
 	PasswordFile          string `help:"File with the password or the credential's secret." type:"path"`
 }
 
+// validate refuses a server without tokens, and one that was given a way to authenticate clients and does not use it.
 func (f *authFlags) validate() error {
 	if f.Auth == "tokens" && f.TokensFile == "" {
 		return errors.New("--auth=tokens needs a --tokens-file; 'purser-server token new' makes one")
+	}
+	for _, given := range []struct{ flag, value, auth string }{
+		{"--tokens-file", f.TokensFile, "tokens"}, {"--oidc-issuer", f.Issuer, "oidc"}, {"--keystone-url", f.URL, "keystone"},
+	} {
+		if given.value != "" && f.Auth == "none" {
+			return fmt.Errorf("%s is not used with --auth=none, which makes everybody an admin: add --auth=%s, or leave it out",
+				given.flag, given.auth)
+		}
 	}
 	return nil
 }

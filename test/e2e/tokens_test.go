@@ -149,6 +149,20 @@ func TestAuth_noneForOthers(t *testing.T) {
 	newKeys(t, "reader").startWith(t, "", "--listen", "0.0.0.0:0")
 }
 
+// Who names a way to authenticate clients, but not --auth, does not get a server on which everybody is an admin.
+func TestAuth_notUsed(t *testing.T) {
+	t.Parallel()
+	for auth, flags := range map[string][]string{
+		"tokens":   {"--tokens-file", newKeys(t, "reader").file},
+		"oidc":     {"--oidc-issuer", "https://id.example"},
+		"keystone": {"--keystone-url", "https://id.example"},
+	} {
+		if out := refusesToStart(t, flags...); !strings.Contains(out, "add --auth="+auth) {
+			t.Errorf("%s: it does not say how to go on:\n%s", flags[0], out)
+		}
+	}
+}
+
 func TestAuth_flagsThatAreMissing(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{
