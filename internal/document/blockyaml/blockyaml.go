@@ -1,5 +1,6 @@
 // Package blockyaml writes JSON text as YAML in block style. What is nested deeper than documents are that people write
-// is in flow style: each line of a thousand levels would be mostly indentation.
+// is in flow style: each line of a thousand levels would be mostly indentation. The YAML has at most some ten times as
+// many bytes as the JSON.
 package blockyaml
 
 import (
@@ -19,11 +20,15 @@ func Append(dst, json []byte) []byte {
 	return text
 }
 
-// AppendAtMost is Append that gives up soon after the text has more than a number of bytes, because deep values and
-// short lines can take a hundred times as many bytes as in JSON. It reports whether the text is complete.
+// AppendAtMost is Append that gives up soon after the text has more than a number of bytes. It reports whether the text
+// is complete.
 func AppendAtMost(dst, json []byte, most int) (text []byte, complete bool) {
-	w := writer{in: json, out: dst, most: most}
+	w := writer{in: json, out: dst, most: most, flowBeyond: deep, blanks: smallIndentation + indentationRatio*len(json)}
 	w.value(0, atLineStart)
+	if w.blanks < 0 {
+		w = writer{in: json, out: dst, most: most, flowBeyond: shallow, blanks: math.MaxInt, buffer: w.buffer}
+		w.value(0, atLineStart)
+	}
 	return w.out, !w.full()
 }
 
@@ -36,8 +41,15 @@ const (
 	afterDash                   // after "-"; a mapping or list begins on the same line
 )
 
-// indentWidth is the indentation of a level, and maxIndent the indentation beyond which values are in flow style.
-const indentWidth, maxIndent = 2, 200
+// indentWidth is the indentation of a level.
+const indentWidth = 2
+
+// Values are in flow style beyond a deep indentation, which no document reaches that people write. In a text that has
+// then still many times as much indentation as the JSON has bytes, they are beyond a shallow one.
+const (
+	deep, shallow                      = 200, 16
+	smallIndentation, indentationRatio = 16 << 10, 8
+)
 
 // writer converts JSON text in one pass.
 type writer struct {
@@ -46,9 +58,12 @@ type writer struct {
 	out    []byte
 	most   int    // bytes of out; beyond them the rest is left out
 	buffer []byte // the last string with escapes, decoded
+
+	flowBeyond int // indentation
+	blanks     int // of indentation that may still be written; with less than none the rest is left out
 }
 
-func (w *writer) full() bool { return len(w.out) > w.most }
+func (w *writer) full() bool { return len(w.out) > w.most || w.blanks < 0 }
 
 func (w *writer) value(indent int, where position) {
 	switch w.in[w.at] {
@@ -74,6 +89,7 @@ func (w *writer) space(where position) {
 }
 
 func (w *writer) indent(n int) {
+	w.blanks -= n
 	for range n {
 		w.out = append(w.out, ' ')
 	}
@@ -87,7 +103,7 @@ func (w *writer) collection(indent int, where position, end byte) {
 		w.at += 2
 		return
 	}
-	if indent > maxIndent {
+	if indent > w.flowBeyond {
 		w.space(where)
 		w.flow()
 		w.out = append(w.out, '\n')
@@ -254,7 +270,7 @@ func (w *writer) codePoint() rune {
 // text writes a string value, as a literal block if that preserves it, or else on one line.
 func (w *writer) text(indent int) {
 	s, escaped := w.str()
-	if escaped && fitsBlock(s) && !isMostlyIndentation(s, indent) {
+	if escaped && fitsBlock(s) {
 		w.block(s, indent)
 		return
 	}
@@ -275,12 +291,6 @@ func fitsBlock(s []byte) bool {
 	return !bytes.Contains(s, []byte(" \n")) && s[len(s)-1] != ' '
 }
 
-// isMostlyIndentation reports whether a literal block would be many times larger than the string.
-func isMostlyIndentation(s []byte, indent int) bool {
-	const small, times = 1 << 20, 8
-	return indent*bytes.Count(s, []byte("\n")) > max(small, times*len(s))
-}
-
 func (w *writer) block(s []byte, indent int) {
 	body := bytes.TrimRight(s, "\n")
 	w.out = append(w.out, '|')
@@ -294,6 +304,9 @@ func (w *writer) block(s []byte, indent int) {
 	w.out = append(w.out, '\n')
 	indent = max(indent, indentWidth)
 	for line := range bytes.Lines(body) {
+		if w.full() {
+			return
+		}
 		if line[0] != '\n' {
 			w.indent(indent)
 		}

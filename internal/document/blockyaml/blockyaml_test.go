@@ -32,22 +32,33 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// A string whose lines would be mostly indentation is written on one line.
+// A text that would be mostly indentation takes at most some ten times as many bytes as in JSON.
 func TestAppend_indentation(t *testing.T) {
 	t.Parallel()
-	const depth, lines = 100, 10_000
+	const depth = 95
 	for name, c := range map[string]struct {
-		line string
-		most int // bytes
+		inner string // of many levels
+		times int    // that the YAML may be as large
 	}{
-		"short lines": {`a\n`, 6 * lines},
-		"long lines":  {strings.Repeat("a", depth) + `\n`, 4 * depth * lines},
+		"long lines":          {`"` + strings.Repeat(strings.Repeat("a", depth)+`\n`, 10_000) + `"`, 4},
+		"short lines":         {`"` + strings.Repeat(`a\n`, 10_000) + `"`, 9},
+		"many texts of lines": {"[" + strings.Repeat(`"`+strings.Repeat(`a\n`, 100)+`",`, 500) + "1]", 9},
+		"numbers":             {"[" + strings.Repeat("1,", 50_000) + "1]", 9},
+		"mappings":            {"[" + strings.Repeat(`{"a":{"b":1}},`, 50_000) + "1]", 9},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text := strings.Repeat("[", depth) + `"` + strings.Repeat(c.line, lines) + `"` + strings.Repeat("]", depth)
-			if got := len(blockyaml.Append(nil, []byte(text))); got > c.most {
-				t.Errorf("%d bytes of JSON are %d of YAML, want at most %d", len(text), got, c.most)
+			text := strings.Repeat("[", depth) + c.inner + strings.Repeat("]", depth)
+			got := blockyaml.Append(nil, []byte(text))
+			if len(got) > c.times*len(text) {
+				t.Errorf("%d bytes of JSON are %d of YAML", len(text), len(got))
+			}
+			var value any
+			if err := yaml.Unmarshal(got, &value); err != nil {
+				t.Fatal(err)
+			}
+			if again, err := json.Marshal(value); err != nil || string(again) != text {
+				t.Errorf("is not read as the same value (%v)", err)
 			}
 		})
 	}
