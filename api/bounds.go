@@ -93,7 +93,7 @@ func (b *bounds) reserve(w http.ResponseWriter, r *http.Request, size int64) err
 		}
 		setRetryAfter(w, b.Patience)
 		return fault.New(fault.Unavailable, "HTTPServiceUnavailable",
-			"Bodies of other requests kept all memory that there is for them (--ingest-memory); nothing was stored")
+			"Other uploads kept all memory for bodies in use (--ingest-memory); nothing was stored")
 	}
 	// Writers without deadlines, such as those of tests, return an error.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(b.Patience))

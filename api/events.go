@@ -106,9 +106,9 @@ func unknownType(name string) string {
 		known = append(known, string(kind))
 	}
 	if nearest := words.Nearest(name, known); nearest != "" {
-		return "There is no such type of event; did you mean " + nearest + "?"
+		return "No event has this type; did you mean " + nearest + "?"
 	}
-	return "There is no such type of event; there are " + strings.Join(known, ", ") + "."
+	return "No event has this type; the types are " + strings.Join(known, ", ") + "."
 }
 
 // eventPage is a page of the feed.

@@ -194,7 +194,7 @@ func (s *server) overridesPair(w http.ResponseWriter, r *http.Request) (before, 
 func (s *server) readCatalog(w http.ResponseWriter, r *http.Request) (catalog *puppet.Catalog, end func(), err error) {
 	if mediaTypes[mediaTypeOf(r.Header.Get("Content-Type"))] != document.JSON {
 		return nil, nil, fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
-			"A catalog is JSON: send what \"puppet catalog compile NODE --render-as json\" prints, with Content-Type: "+
+			"A catalog is JSON: send the output of \"puppet catalog compile NODE --render-as json\" with Content-Type: "+
 				"application/json")
 	}
 	if end, err = s.bounds.beginIngest(w, r, s.sizeOfBody(r)); err != nil {

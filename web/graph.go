@@ -197,7 +197,7 @@ func (v *visit) draw(page *graphView, of client.Graph, query url.Values) error {
 	query.Set("format", "svg")
 	got, err := v.api.do(v.Context(), call{path: []string{"revisions", id, "graph"}, query: query})
 	if err != nil && (serious(err) == nil || refusedWith(err, http.StatusNotImplemented)) {
-		page.Why = "There is no picture: " + err.Error()
+		page.Why = "No picture: " + err.Error()
 		return nil
 	}
 	if err != nil {

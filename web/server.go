@@ -249,7 +249,7 @@ func (v *visit) fail(err error) {
 	if v.Context().Err() != nil {
 		return // nobody reads the answer
 	}
-	failed := failure{Status: http.StatusInternalServerError, Message: "The server's log says what went wrong."}
+	failed := failure{Status: http.StatusInternalServerError, Message: "The server's log has the cause."}
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		failed.Status, failed.Message, failed.absence = refused.status, refused.Error(), refused.absence
 		if after := refused.header.Get("Retry-After"); after != "" {
@@ -281,7 +281,7 @@ type failure struct {
 func titleOf(status int) string {
 	switch status {
 	case http.StatusNotFound:
-		return "There is no such thing"
+		return "Not found"
 	case http.StatusGone:
 		return "This was deleted"
 	case http.StatusForbidden:
@@ -297,7 +297,7 @@ func titleOf(status int) string {
 }
 
 func (v *visit) nowhere() (view, error) {
-	return view{}, &refusal{status: http.StatusNotFound, message: "There is no page at " + v.URL.Path + "."}
+	return view{}, &refusal{status: http.StatusNotFound, message: "No page exists at " + v.URL.Path + "."}
 }
 
 // forged answers a request that another site's page made.

@@ -16,7 +16,7 @@ import (
 // and has no links there.
 const maxDrawing = 2 << 20
 
-var errDrawing = errors.New("the picture of a graph is not what Graphviz draws")
+var errDrawing = errors.New("the picture of a graph is not Graphviz output")
 
 // drawing returns a picture of Graphviz as a part of a page. It is written anew: of the picture come only shapes and
 // texts, with the attributes below, and links to the pages of its documents. Nothing else gets through, whatever a

@@ -45,7 +45,7 @@ const adminsOnly = "rule:" + AdminAPI
 
 // registered lists the rules that routes use, with their defaults. Paths are relative to /api/v1.0.
 var registered = []Rule{
-	{AdminAPI, "what the other rules refer to unless the policy file says otherwise", "role:admin"},
+	{AdminAPI, "the rule that the other rules refer to unless the policy file says otherwise", "role:admin"},
 	{
 		CreateCleartextDocuments,
 		"PUT /buckets/{bucket}/documents and .../packages/{fullName}, PUT /changesets, POST /rollback/{revision}, POST " +
@@ -64,7 +64,7 @@ var registered = []Rule{
 	},
 	{
 		ListEncryptedDocuments,
-		"encrypted documents in the same and in a deep diff; who does not pass it gets the others", adminsOnly,
+		"encrypted documents in the same and in a deep diff; other callers get the cleartext documents", adminsOnly,
 	},
 	{ShowRevision, "GET /revisions/{revision} and .../status", adminsOnly},
 	{ListRevisions, "GET /revisions", adminsOnly},

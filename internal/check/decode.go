@@ -50,9 +50,9 @@ func Decode(ctx context.Context, text []byte, into any) error {
 	}
 	names := fieldsOf(reflect.TypeOf(into))
 	if nearest := words.Nearest(strings.Trim(name, `"`), names); nearest != "" {
-		return fmt.Errorf("there is no option %s: did you mean %s?", name, nearest)
+		return fmt.Errorf("unknown option %s: did you mean %s?", name, nearest)
 	}
-	return fmt.Errorf("there is no option %s; there are %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("unknown option %s; the options are %s", name, strings.Join(names, ", "))
 }
 
 // fieldsOf returns the names of JSON of the fields of a type and of the types in it, in order.

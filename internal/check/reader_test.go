@@ -155,8 +155,8 @@ func TestFindConfig(t *testing.T) { //nolint:paralleltest // it changes the work
 		}
 	}
 	for text, want := range map[string]string{
-		"fail_on: x\n":              `there is no option "fail_on": did you mean fail-on?`,
-		"colour: red\n":             `there is no option "colour"; there are assert-formats, baseline, bucket-by, `,
+		"fail_on: x\n":              `unknown option "fail_on": did you mean fail-on?`,
+		"colour: red\n":             `unknown option "colour"; the options are assert-formats, baseline, bucket-by, `,
 		"fail-on: [error]\n":        "fail-on: a text is expected, and not a list",
 		"ignore: schema\n":          "ignore: a list is expected, and not a text",
 		"client-versions: {a: 1}\n": "client-versions: a text is expected, and not a number",

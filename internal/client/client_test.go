@@ -252,7 +252,7 @@ func TestErrors_TLS(t *testing.T) {
 	}
 	host := server.Listener.Addr().String()
 	for url, want := range map[string]string{
-		"http://" + host + "/below":                              "http://" + host + "/below speaks TLS: name the server by https://" + host + "/below",
+		"http://" + host + "/below":                              "http://" + host + "/below uses TLS: name the server as https://" + host + "/below",
 		strings.Replace(server.URL, "127.0.0.1", "localhost", 1): "\nName the server by a name of its certificate: example.com, *.example.com, 127.0.0.1",
 	} {
 		c, err := New(Config{Server: url, TLS: TLS{CA: ca}})
@@ -314,7 +314,7 @@ func TestErrors(t *testing.T) {
 		"escapes": {answer(400, envelope("X", "red \x1b[31m\x07 text")), "red �[31m� text"},
 		"a proxy": {
 			answer(403, "<html>", "Content-Type", "text/html"),
-			`http://purser.example answers 403 Forbidden, not in Purser's form but as "text/html"; is there a proxy before it, ` +
+			`http://purser.example answers 403 Forbidden, not in Purser's form but as "text/html"; is a proxy in front of it, ` +
 				`or is it another server?`,
 		},
 		"plain text": {
@@ -393,7 +393,7 @@ func TestNew_refuses(t *testing.T) {
 		"a wide token":  {Config{Server: "http://p", Token: "a b"}, "white space"},
 		"a lonely key":  {Config{Server: "http://p", TLS: TLS{Key: "k"}}, "needs its key"},
 		"no such CA":    {Config{Server: "http://p", TLS: TLS{CA: t.TempDir() + "/none"}}, "no such file"},
-		"a CA of words": {Config{Server: "http://p", TLS: TLS{CA: "client_test.go"}}, "no certificate in PEM form"},
+		"a CA of words": {Config{Server: "http://p", TLS: TLS{CA: "client_test.go"}}, "no PEM certificate found"},
 	} {
 		if _, err := New(test.config); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q in it", name, err, test.want)

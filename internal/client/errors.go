@@ -68,7 +68,7 @@ func (e *Error) hint() string {
 	case e.Status == http.StatusUnauthorized:
 		return "Set PURSER_TOKEN, --token-file or --token, or name the server in the configuration file."
 	case e.Status == http.StatusForbidden:
-		return "`purser whoami` lists the rules that you pass; the server's policy file says who passes which."
+		return "`purser whoami` lists the rules that you pass; the server's policy file defines who passes each."
 	}
 	return ""
 }
@@ -170,11 +170,11 @@ func (c *Client) foreign(answer Answer) string {
 		return text + ", to " + words.Printable(at) + ": name the server by the URL where it is"
 	}
 	if c.base.Scheme == "http" && answer.Status == http.StatusBadRequest && speaksTLS.Match(answer.Body) {
-		return c.base.String() + " speaks TLS: name the server by https://" + c.base.Host + c.base.Path
+		return c.base.String() + " uses TLS: name the server as https://" + c.base.Host + c.base.Path
 	}
 	kind := answer.Header.Get("Content-Type")
 	text += ", not in Purser's form but as " + strconv.Quote(kind) +
-		"; is there a proxy before it, or is it another server?"
+		"; is a proxy in front of it, or is it another server?"
 	if strings.HasPrefix(kind, "text/plain") {
 		shown := strings.TrimSpace(words.Printable(string(answer.Body[:min(len(answer.Body), maxText)])))
 		text += " It says: " + shown

@@ -26,7 +26,7 @@ func (t TLS) transport() (*http.Transport, error) {
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("%s: there is no certificate in PEM form in it", t.CA)
+			return nil, fmt.Errorf("%s: no PEM certificate found in it", t.CA)
 		}
 	}
 	if (t.Certificate == "") != (t.Key == "") {

@@ -26,7 +26,7 @@ func classCodes() []Code {
 		{"MPL:E043", "Usage of a property is newer than the format", ""},
 		{"MPL:E044", "Namespaces is not a mapping", "E044"},
 		{"MPL:E045", "a Body is not a list, a mapping or an expression", "E045"},
-		{"MPL:E046", "methods or arguments are not what they should be", "E046"},
+		{"MPL:E046", "methods or arguments are malformed", "E046"},
 		{"MPL:E047", "a property has no Contract", "E047"},
 		{"MPL:E048", "arguments in one mapping have no order", "E048"},
 		{"MPL:E052", "Usage of an argument is newer than the format", "E052"},

@@ -16,7 +16,7 @@ func uiCodes() []Code {
 		{"UI:E082", "an attribute must be an integer", "E000"},
 		{"UI:E083", "a key of Application is malformed", "E083"},
 		{"UI:E084", "Application is not a mapping", "E084"},
-		{"UI:E085", "forms or fields are not what they should be", ""},
+		{"UI:E085", "forms or fields are malformed", ""},
 		{"UI:E100", "the type of a field is malformed", "E100"},
 		{"UI:E101", "an expression is not valid YAQL", ""},
 		{"UI:W082", "the version of a form definition is unknown", "W082"},

@@ -28,7 +28,7 @@ func TestRead_refuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		``:                                "not JSON",
-		`[]`:                              "no JSON object",
+		`[]`:                              "not a JSON object",
 		`{}`:                              "no list of resources",
 		`{"resources":{}}`:                "no list of resources",
 		`{"resources":[1]}`:               "has no type and title",
@@ -37,7 +37,7 @@ func TestRead_refuses(t *testing.T) {
 		`{"resources":[],"resources":[]}`:                                                  "the key resources twice",
 		`{"resources":[{"type":"A","title":"a","type":"B"}]}`:                              "the key type twice",
 		`{"resources":[{"type":"A","title":"a","parameters":{"x":1,"x":2}}]}`:              "the parameter x twice",
-		`{"resources":[{"type":"A","title":"a","parameters":[]}]}`:                         "no hash",
+		`{"resources":[{"type":"A","title":"a","parameters":[]}]}`:                         "not a hash",
 		`{"resources":[{"type":"A","title":"a"},{"type":"a","title":"a"}]}`:                "Duplicate declaration: A[a]",
 		"{\"resources\":[],\"a\":\"\xff\"}":                                                "not UTF-8",
 		`{"resources":[],"a":"\ud800"}`:                                                    "half of a surrogate pair",

@@ -124,7 +124,7 @@ func ParseType(meter *budget.Meter, data any) (t *Type, problems []Problem, err 
 	}
 	if pattern, ok := m.At("title_pattern").(string); ok {
 		if t.titles, err = regexp.Compile(pattern); err != nil {
-			refuse("title_pattern", "It is no regular expression (RE2): %v", err)
+			refuse("title_pattern", "It is not a regular expression (RE2): %v", err)
 		}
 	}
 	schema, ok := m.At("parameters").(document.Mapping)
@@ -133,7 +133,7 @@ func ParseType(meter *budget.Meter, data any) (t *Type, problems []Problem, err 
 	}
 	t.schema, err = jsonschema.Compile(meter, document.AppendJSON(nil, schema), jsonschema.Options{})
 	if unusable, ok := errors.AsType[*jsonschema.Unusable](err); ok {
-		refuse("parameters", "They are no usable JSON Schema: %v", unusable)
+		refuse("parameters", "They are not a usable JSON Schema: %v", unusable)
 		return t, problems, nil
 	}
 	t.parameters = allowedNames(schema)

@@ -19,7 +19,7 @@ func (p place) to(suffix string) place {
 	return p
 }
 
-var tooLong = []item{{Text: plain("Left out, because this page would be too long: what follows here.")}}
+var tooLong = []item{{Text: plain("Left out, because this page would be too long: the rest.")}}
 
 // conditions returns the combinators, the dependencies and the like of a schema as lists.
 func (t *table) conditions(s schema, in place) (items []item) {

@@ -75,7 +75,7 @@ const (
 )
 
 var errOtherDigest = errors.New(
-	`its "digest" is another one than before, by which every content would look changed; only "aead" can be rotated`)
+	`its "digest" has changed, which would make every content look changed; only "aead" can be rotated`)
 
 // watch reads the keys of a file, now and when it has changed. It refuses changes of the digest key.
 func watch(path string, options Options) (*files.Watched[*keys], error) {

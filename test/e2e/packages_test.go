@@ -239,7 +239,7 @@ func TestPackages_validation(t *testing.T) {
 		t.Errorf("status %q", got)
 	}
 	s.post(t, "revisions/2/validations/"+validation, "{status: success, validator: x}").
-		fails(t, http.StatusForbidden, "HTTPForbidden", "made by the server itself")
+		fails(t, http.StatusForbidden, "HTTPForbidden", "performed by the server")
 }
 
 // With two servers on a database, one prunes and purges what the other has stored. Archives are deleted with the last

@@ -58,7 +58,7 @@ func TestPuppet_validation(t *testing.T) {
 	s.put(t, "site", site+strings.Replace(base, "onwer", "owner", 1)+fixed+pakage).is(t, http.StatusOK)
 	s.isVerdict(t, "3", "success; ready: "+overridesCheck+"=success; ignored: "+own+"=success")
 	s.post(t, "revisions/3/validations/"+overridesCheck, "{status: success, validator: x}").
-		fails(t, http.StatusForbidden, "HTTPForbidden", "made by the server itself")
+		fails(t, http.StatusForbidden, "HTTPForbidden", "performed by the server")
 }
 
 // The schemas of both kinds are in force unless a DataSchema replaces them, but not with --compat=deckhand.

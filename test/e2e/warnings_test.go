@@ -177,7 +177,7 @@ func TestPostValidation_unlisted(t *testing.T) {
 		t.Errorf("warning %v, want %s", lost, want)
 	}
 	s.post(t, "revisions/2/validations/deckhand-schema-validaton", "{status: success, validator: x}").
-		fails(t, http.StatusForbidden, "HTTPForbidden", "made by the server itself")
+		fails(t, http.StatusForbidden, "HTTPForbidden", "performed by the server")
 }
 
 // Callers who may not see a secret are not told whether a pattern matches it, or a text that contains it.

@@ -82,7 +82,7 @@ func (v *Value) boolean(text string) error {
 		truth, is = document.PlainBoolean(strings.ToLower(text))
 	}
 	if !is {
-		return fmt.Errorf("%.100q is no boolean", text)
+		return fmt.Errorf("%.100q is not a boolean", text)
 	}
 	v.Kind, v.Text, v.falsy = Bool, "True", !truth
 	if !truth {
@@ -118,7 +118,7 @@ func (v *Value) integer(text string) error {
 		}
 	}
 	if !ok {
-		return fmt.Errorf("%.100q is no integer", text)
+		return fmt.Errorf("%.100q is not an integer", text)
 	}
 	if negative {
 		value.Neg(value)
@@ -144,7 +144,7 @@ func (v *Value) float(text string) error {
 		for part := range strings.SplitSeq(digits, ":") {
 			f, err := strconv.ParseFloat(part, 64)
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
-				return fmt.Errorf("%.100q is no number", text)
+				return fmt.Errorf("%.100q is not a number", text)
 			}
 			sum = sum*60 + f
 		}
@@ -172,7 +172,7 @@ func (v *Value) date(text string) error {
 	t, parts, valid := document.PlainDate(text)
 	switch {
 	case parts == nil:
-		return fmt.Errorf("%.100q is no date", text)
+		return fmt.Errorf("%.100q is not a date", text)
 	case !valid:
 		return fmt.Errorf("there is no date %.100q", text)
 	}
@@ -217,7 +217,7 @@ func dateConstructor(text string) string {
 func (v *Value) binary(text string) error {
 	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
-		return errors.New("it is no base64")
+		return errors.New("it is not base64")
 	}
 	var b strings.Builder
 	b.WriteString("b'")

@@ -176,7 +176,7 @@ func call(ctx context.Context, out, in any, path string, args ...string) error {
 		return fmt.Errorf("%w: %.500s", err, bytes.TrimSpace(stderr.text))
 	}
 	if err := json.Unmarshal(stdout.text, out); err != nil {
-		return fmt.Errorf("its output is not what it should be: %w", err)
+		return fmt.Errorf("its output is malformed: %w", err)
 	}
 	return nil
 }
