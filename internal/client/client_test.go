@@ -304,7 +304,7 @@ func TestErrors(t *testing.T) {
 		},
 		"YAML of others": {
 			answer(404, "? [a]\n: b\n", "Content-Type", "application/x-yaml"),
-			`http://purser.example answers 404 Not Found, not in Purser's form but as "application/x-yaml"; is there a proxy before ` +
+			`http://purser.example answers 404 Not Found, not in Purser's form but as "application/x-yaml"; is a proxy in front of ` +
 				`it, or is it another server?`,
 		},
 		"no token": {
