@@ -178,14 +178,18 @@ func uncovered(documents []*revisions.Stored) (messages []fault.Message) {
 // Coverage returns the schemas that are not in force, of documents by their schemas.
 func Coverage(documents map[string][]*revisions.Stored) []validations.Uncovered {
 	counts := map[string]int{}
-	var registered []string
+	var registered, hidden []string
 	for schema, of := range documents {
 		counts[schema] = len(of)
 	}
 	for _, doc := range documents[validations.DataSchemaKind] {
-		registered = append(registered, doc.Name)
+		if doc.Traits().Encrypted {
+			hidden = append(hidden, doc.Name)
+		} else {
+			registered = append(registered, doc.Name)
+		}
 	}
-	return validations.Coverage(counts, registered)
+	return validations.Coverage(counts, registered, hidden)
 }
 
 // BySchema returns the concrete documents of each schema.
