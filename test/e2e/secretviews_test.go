@@ -202,6 +202,7 @@ func TestSecrets_holes(t *testing.T) {
 		{"references", holeReferences},
 		{"graphs and differences", holeGraphs},
 		{"what others are near to", holeNear},
+		{"dry runs of relations", holeRelations},
 		{"replacing and deleting", holeReplacing},
 	} {
 		t.Run(hole.name, func(t *testing.T) {
@@ -500,6 +501,36 @@ func holeNear(t *testing.T, g guarded) {
 	}
 	if diff := cmp.Diff(said(1), said(3)); diff != "" {
 		t.Errorf("the answers tell how many encrypted documents there are:\n%s", diff)
+	}
+}
+
+// Dry runs do not tell what encrypted documents are called, which labels they have, and which they select.
+func holeRelations(t *testing.T, g guarded) {
+	t.Helper()
+	said := func(kind, label, selected, validation string) string {
+		g.empties(t)
+		g.puts(t, "admin", "site", layeringPolicy("lp")+policy("vp", validation)+
+			encrypted(inLayer("global", docWith("acme/Widget/v1", "veiled", "{x: 1}", labelled("is: "+label))))+
+			encrypted(under("is: "+selected, "site", doc(kind, "selecting", "{x: 1}"), "merge ."))).is(t, http.StatusOK)
+		g.puts(t, "admin", "schemas", dataSchema("acme/Widget/v1", "{}")).is(t, http.StatusOK)
+		open := inLayer("global", docWith("acme/Widget/v1", "open", "{}", labelled("is: guess")))
+		documents := open + under("is: guess", "site", widget("child", "{}"), "merge .") + dataSchema("acme/Guess/v1", "{}")
+		dry := g.by(t, "writer", http.MethodPut, "buckets/mine/documents?dry-run=true", documents).is(t, http.StatusOK)
+		if strings.Contains(dry.text, withheldText) || !strings.Contains(dry.text, "withheld: ") {
+			t.Errorf("%s: the dry run says\n%s", validation, dry.text)
+		}
+		return g.plain(dry)
+	}
+	for _, validation := range []string{"deckhand-policy-validation", "deckhand-rendering-validation", "purser-coverage-validation"} {
+		wrong := said("acme/Other/v1", "other", "other", validation)
+		for name, right := range map[string]string{
+			"a schema": said("acme/Guess/v1", "other", "other", validation), "a label": said("acme/Other/v1", "guess", "other", validation),
+			"a selector": said("acme/Other/v1", "other", "guess", validation),
+		} {
+			if diff := cmp.Diff(right, wrong); diff != "" {
+				t.Errorf("%s: a dry run tells that %s was guessed (-right +wrong):\n%s", validation, name, diff)
+			}
+		}
 	}
 }
 
