@@ -444,6 +444,17 @@ func TestPages_secretsHidden(t *testing.T) {
 		t.Error("the secret is shown without being asked for")
 	}
 	b.get(t, target+"&as=rendered&secrets=shown").is(t, http.StatusOK).shows(t, "hidden-value")
+	s.put(t, "schemas", doc("deckhand/DataSchema/v1", "acme/Host/v1", "cleartext",
+		", substitutions: [{src: {schema: deckhand/Passphrase/v1, name: pass, path: .}, dest: {path: .description}}]", "{}"))
+	const schema = "/ui/revisions/3/document?schema=deckhand/DataSchema/v1&layer=site&name=acme/Host/v1&as=rendered"
+	for target, status := range map[string]int{
+		"/ui/revisions/3/schemas": http.StatusOK, "/ui/revisions/3/schemas/acme/Host/v1": http.StatusForbidden, schema: http.StatusOK,
+	} {
+		if page := b.get(t, target).is(t, status); strings.Contains(page.text, "hidden-value") {
+			t.Errorf("%s shows the secret without being asked for", target)
+		}
+	}
+	b.get(t, schema+"&secrets=shown").is(t, http.StatusOK).shows(t, "hidden-value")
 }
 
 // TestPages_links follows the links to documents without layer and around one that does not exist.

@@ -319,8 +319,8 @@ func TestErrors(t *testing.T) {
 		},
 		"plain text": {
 			answer(404, "nginx: \x1b[2Jno\n", "Content-Type", "text/plain; charset=utf-8"),
-			`http://purser.example answers 404 Not Found, not in Purser's form but as "text/plain; charset=utf-8"; is there a ` +
-				`proxy before it, or is it another server? It says: nginx: �[2Jno`,
+			`http://purser.example answers 404 Not Found, not in Purser's form but as "text/plain; charset=utf-8"; is a ` +
+				`proxy in front of it, or is it another server? It says: nginx: �[2Jno`,
 		},
 		"moved": {
 			answer(301, "", "Location", "https://purser.example/"),

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"purser/internal/authz"
 	"purser/internal/store/storetest"
 )
@@ -199,6 +201,8 @@ func TestSecrets_holes(t *testing.T) {
 		{"paths of schemas", holeSchemaPaths},
 		{"references", holeReferences},
 		{"graphs and differences", holeGraphs},
+		{"what others are near to", holeNear},
+		{"dry runs of relations", holeRelations},
 		{"replacing and deleting", holeReplacing},
 	} {
 		t.Run(hole.name, func(t *testing.T) {
@@ -457,6 +461,75 @@ func holeGraphs(t *testing.T, g guarded) {
 	for _, path := range []string{"revisions/3/validations/detail", "revisions/3/graph"} {
 		if text := g.by(t, "admin", http.MethodGet, path, "").is(t, http.StatusOK).text; !strings.Contains(text, "veiled-lost") {
 			t.Errorf("%s does not tell the admin which document is in no layer:\n%s", path, text)
+		}
+	}
+}
+
+// Findings about other documents suggest no names of encrypted ones, and do not count these.
+func holeNear(t *testing.T, g guarded) {
+	t.Helper()
+	is := labelled("is: parent")
+	said := func(veiled int) (texts []string) {
+		g.empties(t)
+		concealed := []string{encrypted(asControl(doc("deckhand/DataSchema/v1", "acme/Veiled/v1", "{type: object}")))}
+		for i := range veiled {
+			concealed = append(concealed, encrypted(inLayer("global", docWith("acme/Widget/v1", fmt.Sprintf("veiled%d", i), "{x: 1}", is))))
+		}
+		g.puts(t, "admin", "site", layeringPolicy("lp")+policy("vp", "purser-coverage-validation", "deckhand-policy-validation", "deckhand-rendering-validation")+
+			dataSchema("acme/Widget/v1", "{}")+strings.Join(concealed, "")).is(t, http.StatusOK)
+		child := under("is: parent", "site", widget("child", "{}"), "merge .")
+		open := inLayer("global", docWith("acme/Widget/v1", "open", "{}", is))
+		documents := doc("acme/Veil/v1", "near", "{}") + open + child
+		texts = append(texts, g.plain(g.by(t, "writer", http.MethodPut, "buckets/mine/documents?dry-run=true", documents)))
+		g.puts(t, "writer", "mine", documents).is(t, http.StatusOK)
+		for user, query := range blind() {
+			for _, path := range []string{"findings", "status", "validations/detail"} {
+				a := g.by(t, user, http.MethodGet, withQuery("revisions/2/"+path, query), "", "Accept", "application/json").is(t, http.StatusOK)
+				if part := a.tells([]string{"Veiled", "veiled", "Found: "}); user != "admin" && part != "" {
+					t.Errorf("%s: %s tells %q\n%s", user, path, part, brief(a.text))
+				}
+				if !strings.Contains(a.text, "No schema is in force for acme/Veil/v1") && path != "status" {
+					t.Errorf("%s does not tell %s which schema is missing:\n%s", path, user, brief(a.text))
+				}
+				if user != "admin" {
+					texts = append(texts, g.plain(a))
+				}
+			}
+		}
+		slices.Sort(texts)
+		return texts
+	}
+	if diff := cmp.Diff(said(1), said(3)); diff != "" {
+		t.Errorf("the answers tell how many encrypted documents there are:\n%s", diff)
+	}
+}
+
+// Dry runs do not tell what encrypted documents are called, which labels they have, and which they select.
+func holeRelations(t *testing.T, g guarded) {
+	t.Helper()
+	said := func(kind, label, selected, validation string) string {
+		g.empties(t)
+		g.puts(t, "admin", "site", layeringPolicy("lp")+policy("vp", validation)+
+			encrypted(inLayer("global", docWith("acme/Widget/v1", "veiled", "{x: 1}", labelled("is: "+label))))+
+			encrypted(under("is: "+selected, "site", doc(kind, "selecting", "{x: 1}"), "merge ."))).is(t, http.StatusOK)
+		g.puts(t, "admin", "schemas", dataSchema("acme/Widget/v1", "{}")).is(t, http.StatusOK)
+		open := inLayer("global", docWith("acme/Widget/v1", "open", "{}", labelled("is: guess")))
+		documents := open + under("is: guess", "site", widget("child", "{}"), "merge .") + dataSchema("acme/Guess/v1", "{}")
+		dry := g.by(t, "writer", http.MethodPut, "buckets/mine/documents?dry-run=true", documents).is(t, http.StatusOK)
+		if strings.Contains(dry.text, withheldText) || !strings.Contains(dry.text, "withheld: ") {
+			t.Errorf("%s: the dry run says\n%s", validation, dry.text)
+		}
+		return g.plain(dry)
+	}
+	for _, validation := range []string{"deckhand-policy-validation", "deckhand-rendering-validation", "purser-coverage-validation"} {
+		wrong := said("acme/Other/v1", "other", "other", validation)
+		for name, right := range map[string]string{
+			"a schema": said("acme/Guess/v1", "other", "other", validation), "a label": said("acme/Other/v1", "guess", "other", validation),
+			"a selector": said("acme/Other/v1", "other", "guess", validation),
+		} {
+			if diff := cmp.Diff(right, wrong); diff != "" {
+				t.Errorf("%s: a dry run tells that %s was guessed (-right +wrong):\n%s", validation, name, diff)
+			}
 		}
 	}
 }
