@@ -30,7 +30,7 @@ type Wait struct {
 }
 
 // Wait reserves a wait for a user; "" means that users are not distinguished. The caller must call End. A user may have
-// no more waits than remain free, so that nobody can use up all of them: a single user gets half of MaxWaits, two users
+// as many waits as remain free, so that no user can take all of them: a single user gets half of MaxWaits, two users
 // a third each. Faults: Unavailable if no wait is free, Throttled if the user has too many.
 func (f *Feed) Wait(user string) (Wait, error) {
 	f.mu.Lock()

@@ -49,7 +49,7 @@ func Site(registry *prometheus.Registry, pool *budget.Pool, read func(context.Co
 	})
 }
 
-// site collects what there is to tell about a site.
+// site collects the metrics of a site.
 type site struct {
 	read   func(context.Context) (queries.Overview, error)
 	pool   *budget.Pool
@@ -105,7 +105,7 @@ func (s *site) overview() (queries.Overview, error) {
 	})
 }
 
-// collectRequired tells about the validations that a verdict rests on, and returns those that have names of their own.
+// collectRequired collects the validations that decide a verdict, and returns those that are shown by name.
 func (s *site) collectRequired(gauge func(*prometheus.Desc, float64, ...string), required []queries.Watched,
 ) map[string]bool {
 	named := map[string]bool{}

@@ -63,7 +63,7 @@ func (r *run) writeTo(t *tree, s *substitute, d *destination) (found bool, err e
 	}
 	if len(spots) == 0 {
 		if d.pattern != "" && !d.recursive {
-			return false, fmt.Errorf("%w: nothing exists at that path", errPattern)
+			return false, fmt.Errorf("%w: there is nothing at that path", errPattern)
 		}
 		created, err := t.create(d.path)
 		if err != nil {

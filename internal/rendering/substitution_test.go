@@ -320,7 +320,7 @@ func TestRender_patterns(t *testing.T) {
 			name:      "R9: a pattern where nothing is",
 			documents: into("pw", dest(".zz", "P", ""), "{}"),
 			class:     "MissingDocumentPattern",
-			says:      "The destination document's `data` section is missing the pattern P specified under `substitutions.dest.pattern` at path .zz, specified under `substitutions.dest.path`. Details: no text to replace the pattern in: nothing exists at that path; the destination document is [t/K/v1, site] d",
+			says:      "The destination document's `data` section is missing the pattern P specified under `substitutions.dest.pattern` at path .zz, specified under `substitutions.dest.path`. Details: no text to replace the pattern in: there is nothing at that path; the destination document is [t/K/v1, site] d",
 		},
 		{
 			name:      "R9: a pattern in a number",

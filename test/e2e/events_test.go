@@ -150,7 +150,7 @@ func TestEvents(t *testing.T) {
 	})
 	t.Run("a cursor of the future", func(t *testing.T) {
 		for _, since := range []string{"999999999", "9223372036854775807"} {
-			s.get(t, "events?since="+since).fails(t, http.StatusGone, "EventsForgotten", "set back", "/revisions")
+			s.get(t, "events?since="+since).fails(t, http.StatusGone, "EventsForgotten", "restored", "/revisions")
 		}
 		for _, since := range []string{"x", "-1", "99999999999999999999"} {
 			s.send(t, request{method: "GET", path: "events?since=" + since, bad: true}).fails(t, http.StatusBadRequest, "HTTPInvalidParam")

@@ -80,7 +80,7 @@ func TestRewind(t *testing.T) {
 	} {
 		condition.method = http.MethodPost
 		condition.header["Content-Type"] = typeXYAML
-		s.send(t, condition).fails(t, http.StatusPreconditionFailed, "HTTPPreconditionFailed", "revision 4 as it is now")
+		s.send(t, condition).fails(t, http.StatusPreconditionFailed, "HTTPPreconditionFailed", "another revision 4")
 	}
 	s.isRevision(t, 4)
 	if n := len(s.get(t, "revisions/4/tags").mapping(t)); n > 0 {
