@@ -32,7 +32,7 @@ type Options struct {
 	Log    *slog.Logger     // for changes of the file, good and bad; nil: none
 }
 
-// Open reads a keyset file. The error explains what is wrong with it and how to mend it.
+// Open reads a keyset file. The error explains the problem and the remedy.
 func Open(ctx context.Context, path string, options Options) (*Keyring, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

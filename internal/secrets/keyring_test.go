@@ -41,7 +41,7 @@ func (c *clock) advance(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// tester is what *testing.T, *testing.B, *testing.F and *rapid.T have in common.
+// tester is implemented by *testing.T, *testing.B, *testing.F and *rapid.T.
 type tester interface {
 	Helper()
 	Cleanup(done func())
@@ -97,7 +97,7 @@ func anyPlace() *rapid.Generator[Place] {
 	})
 }
 
-// secret is what a law keeps of something that it sealed.
+// secret is a sealed value of a property test.
 type secret struct {
 	place     Place
 	cleartext []byte

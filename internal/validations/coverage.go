@@ -66,7 +66,7 @@ type Uncovered struct {
 // documents maps schemas to the number of their concrete documents; registered lists the names of DataSchemas, and
 // hidden those of encrypted ones, which are in force too, but not suggested.
 func Coverage(documents map[string]int, registered, hidden []string) (uncovered []Uncovered) {
-	const maxNearest, maxCandidates = 20, 1000 // schemas for which a similar one is searched, and of how many
+	const maxNearest, maxCandidates = 20, 1000 // schemas that get a suggestion, and candidates for one
 	shown := slices.Clone(registered)
 	shown = slices.AppendSeq(shown, maps.Keys(builtins))
 	shown = slices.AppendSeq(shown, maps.Keys(provided))
