@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// frontView says what answers here, and where to go on.
+// frontView describes the server, with links.
 type frontView struct {
 	Name  string     `json:"name"`
 	About string     `json:"about"`

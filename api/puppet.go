@@ -158,7 +158,7 @@ func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// nodeOf reads for which node overrides are asked for.
+// nodeOf reads the node whose overrides are requested.
 func nodeOf(q *query) puppet.Node {
 	return puppet.Node{Name: q.text("node"), Role: q.text("role"), Cluster: q.text("cluster")}
 }
