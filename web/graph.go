@@ -36,7 +36,7 @@ func focusName(id client.Identity) string {
 	return id.Schema + "/" + id.Name + "/" + id.Layer
 }
 
-// neighbours asks what a document depends on, and what depends on it.
+// neighbours reads the dependencies and the dependents of a document.
 func (v *visit) neighbours(ctx context.Context, revision string, page *documentView) error {
 	var found client.Graph
 	query := url.Values{"format": {"json"}, "focus": {focusName(page.ID)}, "depth": {"1"}}

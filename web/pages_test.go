@@ -32,7 +32,7 @@ metadata: {schema: metadata/Control/v1, name: gate}
 data: {validations: [{name: deckhand-schema-validation}, {name: drydock-validation, expiresAfter: PT2H}]}
 `
 
-// broken is a site whose newest revision may not be deployed: 1 is the schemas, 2 the hosts, 3 breaks one.
+// broken returns a site whose newest revision may not be deployed: 1 adds the schemas, 2 the hosts, 3 breaks one.
 func broken(t *testing.T, changes ...func(*api.Config)) *site {
 	t.Helper()
 	s := newSite(t, changes...)
@@ -107,7 +107,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPages_rendered compares a rendered document between revisions, of which the third cannot be rendered.
+// TestPages_rendered compares a rendered document between revisions; the third cannot be rendered.
 func TestPages_rendered(t *testing.T) {
 	t.Parallel()
 	s := broken(t, anonymous)
@@ -128,7 +128,7 @@ func TestPages_rendered(t *testing.T) {
 	}
 }
 
-// TestPages_compare compares what was submitted, with parents, and rendered documents, of which parents change others.
+// TestPages_compare compares submitted documents, including parents, and rendered documents that their parents change.
 func TestPages_compare(t *testing.T) {
 	t.Parallel()
 	for _, compat := range []bool{false, true} {
@@ -307,7 +307,7 @@ func TestPages_crawl(t *testing.T) {
 	}
 }
 
-// wellFormed checks what holds for each page: no script or style but those of files, no markup of documents, names for
+// wellFormed checks rules for all pages: no inline scripts or styles, no markup from documents, names for
 // all fields, one heading of the first level, no id twice, and a bounded size.
 func wellFormed(t *testing.T, target string, page answer) {
 	t.Helper()
@@ -392,8 +392,8 @@ func wellFormed(t *testing.T, target string, page answer) {
 	}
 }
 
-// TestPages_secrets reads all pages as two users: who may not see encrypted documents sees neither their names nor
-// their values, nor what is taken from them.
+// TestPages_secrets reads all pages as two users: the one who may not see encrypted documents sees neither their names
+// nor their values, nor values taken from them.
 func TestPages_secrets(t *testing.T) {
 	t.Parallel()
 	const name, value, taken = "hidden-document", "hidden-value", "hidden-value-taken"

@@ -16,7 +16,7 @@ type schemaView struct {
 	Docs     template.HTML
 }
 
-// schema shows the documentation of a schema: what the API's own page has between its <main> tags. The API makes that
+// schema shows the documentation of a schema: the part of the API's page between its <main> tags. The API makes that
 // with html/template too, so no text of a schema is markup in it; anything else than such a page is not shown. A schema
 // that takes something from a secret is refused: it is shown on the page of its document.
 func (v *visit) schema() (view, error) {

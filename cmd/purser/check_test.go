@@ -46,7 +46,7 @@ func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working d
 	const wrong = "wrong/w.yaml:4:9: error: [acme/Widget/v1, site] w .data.size: 101 is greater than the maximum of 100 [schema]\n" +
 		" 4 |   size: 101\n   |         ^\n   = help: use a number that the schema allows\n"
 	for _, c := range []struct {
-		args, stdout, stderr string // the beginnings of what is printed
+		args, stdout, stderr string // the beginnings of the output
 		code                 int
 	}{
 		{"site", "3 documents, 0 errors, 0 warnings\n", "", 0},
