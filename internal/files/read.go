@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// ReadPrivate returns the text of a regular file that only its owner can read and change. A file of more than maxBytes
+// ReadPrivate returns the text of a regular file that only its owner can read and change. A file larger than maxBytes
 // is an error.
 func ReadPrivate(path string, maxBytes int64) ([]byte, error) {
 	text, _, err := read(path, maxBytes, true)
@@ -57,7 +57,7 @@ func check(path string, info fs.FileInfo, private bool) error {
 	return nil
 }
 
-// about returns an error with the path of a file in front, and nowhere else.
+// about returns an error that contains the path of a file only once, at its beginning.
 func about(path string, err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		err = failed.Err
