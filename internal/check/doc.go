@@ -9,7 +9,7 @@
 //
 // Invariants:
 //   - Only Reader reads files, and only WriteFolder writes them. The same files give the same report.
-//   - A document that cannot be read does not keep others from being checked. The revision is then not whole, and checks
-//     of the whole revision are skipped, because most of their findings would be due to the missing document.
+//   - A document that cannot be read does not keep others from being checked. The revision is then not whole, and
+//     checks of the whole revision are skipped, because most of their findings would be due to the missing document.
 //   - No report reveals the content of an encrypted document: neither its values nor its lines.
 package check
