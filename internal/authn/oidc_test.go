@@ -489,7 +489,7 @@ func TestNewOIDC_refuses(t *testing.T) {
 	}
 }
 
-// No unsigned token is accepted, and none causes a panic or appears in an error.
+// Only signed tokens are accepted, and no text causes a panic or appears in an error.
 func FuzzOIDC_Authenticate(f *testing.F) {
 	i := newIssuer(f)
 	o := newTestOIDC(f, i.config(newClock(), new(journal)))

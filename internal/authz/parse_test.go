@@ -241,7 +241,7 @@ func TestParse_boundedTime(t *testing.T) {
 		}
 		return budgettest.CPU() - began, err
 	}
-	// Many small files of the same total size. If parsing took quadratic time, they would take a fraction of it.
+	// Small files of the same total size. They would take a small part of the time if reading took quadratic time.
 	const files, rules = 32, 16
 	plain := "admin_api: '@" + many(rules, func(i int) string { return fmt.Sprintf(" or rule:r%d", i) }) + "'\n" +
 		many(rules, func(i int) string {

@@ -8,7 +8,7 @@ import (
 )
 
 // Viewer describes which parts of encrypted documents a caller may see. Every answer is made for a Viewer. The zero
-// Viewer sees the least: its answers reveal only which documents fail, so they may be stored and logged.
+// Viewer sees the least: its answers reveal only which documents fail, no secrets, so they may be stored and logged.
 type Viewer struct {
 	Encrypted bool // may see encrypted documents
 	Redacted  bool // asked for hashes in place of secrets
@@ -25,7 +25,7 @@ const Withheld = "A check or the rendering fails, and only callers who may see e
 const WithheldBefore = "It fails, and only callers who may see encrypted documents are told why: an encrypted " +
 	"document, or what was taken from one, has a part in it"
 
-// Unasked replaces messages that the viewer may see but did not ask for.
+// Unasked replaces messages that the viewer may see but asked not to be shown.
 const Unasked = "A check or the rendering fails, and the reason is left out, as was asked for, because an encrypted " +
 	"document, or what was taken from one, has a part in it: to see it, ask with cleartext-secrets=true, run \"purser " +
 	"findings\", or choose \"Show secrets\" on the page of a document"

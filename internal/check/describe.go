@@ -35,7 +35,7 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 		f := &found[i]
 		item, known := byIdentity[f.Document]
 		finding := r.findingOf(f)
-		if !known { // it is about all documents: the position of the first layer, for example
+		if !known { // it is about all documents: show it at the first one with a layer
 			item = max(0, slices.IndexFunc(r.items, func(i changes.Item) bool { return i.Document.Layer != "" }))
 			f.At = r.position(item, []string{"metadata", "layeringDefinition", "layer"})
 		}

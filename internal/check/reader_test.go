@@ -173,7 +173,7 @@ func TestFindConfig(t *testing.T) { //nolint:paralleltest // it changes the work
 	}
 }
 
-// The standard input, like each file, is returned once, and it may contain schemas only.
+// The standard input, like each file, is returned once, and it may be read for its schemas only.
 func TestReader_stdinOnce(t *testing.T) {
 	t.Parallel()
 	reader := &check.Reader{Stdin: strings.NewReader("a: 1")}

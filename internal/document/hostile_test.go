@@ -236,7 +236,7 @@ func TestDecode_briefMessages(t *testing.T) {
 	}
 }
 
-// At most maxNotes duplicate keys are noted.
+// A document has at most maxNotes notes about duplicate keys.
 func TestDecode_manyDuplicates(t *testing.T) {
 	t.Parallel()
 	for media, lines := range map[Media]string{YAML: ",\n  k: 1", JSON: ",\n  \"k\": 1"} {

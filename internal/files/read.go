@@ -24,7 +24,7 @@ func ReadPrivate(path string, maxBytes int64) ([]byte, error) {
 
 // read returns the text of a regular file and the time of its last modification.
 func read(path string, maxBytes int64, private bool) (text []byte, modified time.Time, err error) {
-	// Without O_NONBLOCK, opening a named pipe would wait for somebody to write to it.
+	// Without O_NONBLOCK, opening a named pipe would wait for a writer.
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // the operator names the file
 	if err != nil {
 		return nil, modified, about(path, err)

@@ -11,7 +11,7 @@ import (
 // Interval is the minimum time between two looks at watched files.
 const Interval = time.Second
 
-// Source says where a value is read from, and how.
+// Source configures how a value is read from files.
 type Source[V any] struct {
 	Paths    []string // of the files of one value; the text of an empty path is empty
 	MaxBytes int64    // of each file

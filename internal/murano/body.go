@@ -16,8 +16,8 @@ type slot struct {
 	check    func(*classFile, *located.Value)
 }
 
-// statements are the kinds of statements, in the order in which they are recognized by their first key. Where tools
-// differ, the allowed values are those that Murano runs (spec/murano.md §8).
+// statements are the kinds of statements, in the order in which they are recognized by their first key. The allowed
+// values are those that Murano accepts, even where the reference tool does not (spec/murano.md §8).
 var statements [][]slot //nolint:gochecknoglobals // never changes
 
 func init() { //nolint:gochecknoinits // the table refers to itself

@@ -242,7 +242,7 @@ func (c *Check) isString(v *located.Value) {
 	}
 }
 
-// The patterns of names. Letters of any alphabet are allowed after the first one of a name.
+// The patterns of names. \p{L} and \p{N} allow letters and digits of any script.
 var (
 	namePattern = regexp.MustCompile(`^[A-Za-z_][\p{L}\p{N}_]*$`)
 	fqnPattern  = regexp.MustCompile(`^([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)

@@ -191,7 +191,7 @@ func (m *manifest) classes(v *located.Value) {
 	}
 }
 
-// isYAML checks that a file of classes that the class validator skips because of its name is YAML, as Murano reads it.
+// isYAML checks a file that the class validator skips because of its name, but that Murano reads: it must be YAML.
 func (m *manifest) isYAML(name string, at *located.Value) {
 	_, err := m.Package.Files[name].Documents(m.Meter)
 	if problem, ok := errors.AsType[*located.Problem](err); ok {

@@ -76,7 +76,7 @@ func TestWrite_golden(t *testing.T) { //nolint:paralleltest // it changes the wo
 	}
 }
 
-// A report without findings is written, too.
+// All formats can write a report without findings.
 func TestWrite_nothing(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	report := reportOf(t)
 	for name, want := range map[string]string{

@@ -32,7 +32,7 @@ func AppendAtMost(dst, json []byte, most int) (text []byte, complete bool) {
 	return w.out, !w.full()
 }
 
-// position says where a value is written.
+// position is the place where a value is written.
 type position uint8
 
 const (

@@ -19,7 +19,7 @@ type Limits struct {
 	Files int   // files and folders
 	File  int64 // bytes of a file
 	Total int64 // bytes of all files
-	// Ratio bounds the bytes of an archive's files, relative to the archive's size, above the first MiB.
+	// Ratio bounds the size of an archive's files to Ratio times that of the archive, plus 1 MiB.
 	Ratio int64
 	// Nested keeps the archives at the top, which may be packages of a bundle.
 	Nested bool
