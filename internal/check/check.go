@@ -35,7 +35,7 @@ type File struct {
 // Options configure a Checker.
 type Options struct {
 	BucketBy string // folder, file or none
-	// ClientVersions are the versions of plugins for which no document has one.
+	// ClientVersions are the versions of plugins that no document names.
 	ClientVersions validations.ClientVersions
 	AssertFormats  bool // see validations.Options
 	// Progress is called with the number of documents read so far and of all documents to read. It may be nil.
