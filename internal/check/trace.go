@@ -15,7 +15,7 @@ import (
 	"purser/internal/validations"
 )
 
-// maxTraced is the maximum number of documents to explain. Explaining one takes about as long as rendering all of them.
+// maxTraced is the maximum number of documents to explain. Explaining one may take as long as rendering them all.
 const maxTraced = 50
 
 // tracer finds the places where values of rendered documents were written.
