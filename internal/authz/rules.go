@@ -36,7 +36,7 @@ const (
 // Rule describes a rule to operators.
 type Rule struct {
 	Name        string
-	Description string // the routes that need it; "" for a rule that only other rules of a file use
+	Description string // the routes that need it; "" for a rule that only the file's other rules use
 	Expression  string // in the form of check.String
 }
 

@@ -15,10 +15,10 @@ import (
 	"purser/internal/words"
 )
 
-// malformed is how the server begins to say that a body cannot be parsed. Files are no bodies.
+// malformed matches the beginning of the server's messages about bodies that cannot be parsed. It does not suit files.
 var malformed = regexp.MustCompile(`^The request body must be properly formatted (?:YAML|JSON)\. Details: `)
 
-// TextOf returns what is wrong with a text that cannot be parsed, without the words for bodies.
+// TextOf returns the message about a text that cannot be parsed, without the words about bodies.
 func TextOf(err error) string { return malformed.ReplaceAllString(err.Error(), "") }
 
 // Decode reads YAML into a struct with the names of JSON, and no others. A text without a document leaves it as it is.
@@ -71,7 +71,7 @@ func fieldsOf(of reflect.Type) (names []string) {
 	return names
 }
 
-// kindOf returns what YAML calls the values of a type.
+// kindOf returns YAML's name for the values of a type.
 func kindOf(of reflect.Type) string {
 	switch of.Kind() {
 	case reflect.String:

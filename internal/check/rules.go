@@ -11,12 +11,12 @@ import (
 
 // Rule is a kind of finding.
 type Rule struct {
-	ID    string // stable: baselines and options name it
-	Short string // what is wrong
-	Help  string // what to do
+	ID    string // stable, because baselines and options use it
+	Short string // the problem
+	Help  string // the advice
 }
 
-// The rules that are not about an error type of the server.
+// The rules that do not correspond to an error type of the server.
 const (
 	ruleFile           = "file"
 	ruleSyntax         = "syntax"
@@ -34,7 +34,7 @@ const (
 	rulePackage        = "murano-package"
 )
 
-// Rules returns all rules, in the order in which documents are looked at.
+// Rules returns all rules, in the order in which they are checked.
 func Rules() []Rule {
 	return []Rule{
 		{ruleFile, "A file cannot be read", "Correct its permissions, or leave it out."},
@@ -68,7 +68,7 @@ func Rules() []Rule {
 	}
 }
 
-// byErrorType are the rules of the server's error types.
+// byErrorType returns the rule for an error type of the server, "" if it has none.
 func byErrorType(errorType string) string {
 	switch errorType {
 	case "LayeringPolicyNotFound":
@@ -115,7 +115,7 @@ func ruleOf(f *findings.Finding) string {
 	return ruleRendering
 }
 
-// KnowsRules returns an error for a name that is no rule's id.
+// KnowsRules returns an error if a name is not the id of a rule.
 func KnowsRules(names []string) error {
 	var ids []string
 	for _, rule := range Rules() {

@@ -127,9 +127,9 @@ func (c *Catalog) JSON(meter *budget.Meter) (text []byte, err error) {
 	return append(text, '}', '\n'), nil
 }
 
-// appendCounted appends value as JSON text and counts steps and bytes in the budget.
+// appendCounted appends value as JSON text and charges steps and bytes to the budget.
 func appendCounted(meter *budget.Meter, text []byte, value any) ([]byte, error) {
-	const often = 1 << 16 // bytes between updates of the memory
+	const often = 1 << 16 // bytes between updates of the memory in the budget
 	before := len(text)
 	text = document.AppendJSON(text, value)
 	meter.Charge((len(text) - before) * byteSteps)

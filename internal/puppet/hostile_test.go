@@ -65,7 +65,7 @@ func TestRead_accepts(t *testing.T) {
 	}
 }
 
-// Catalogs and overrides that would take too much are refused, and take no more than a request may.
+// Catalogs and overrides that would exceed a request's budget are refused before they exceed it.
 func TestHostile(t *testing.T) { //nolint:paralleltest // it measures the heap
 	row := func(n int, each func(i int) string) string {
 		var b strings.Builder
@@ -154,7 +154,7 @@ func TestHostile(t *testing.T) { //nolint:paralleltest // it measures the heap
 	}
 }
 
-// spelt returns a word with letters in capitals by the bits of a number.
+// spelt returns a word with the letters capitalised whose bits are set in n.
 func spelt(word string, n int) string {
 	text := []byte(word)
 	for i := range text {

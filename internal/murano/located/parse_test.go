@@ -102,7 +102,7 @@ func TestParse_places(t *testing.T) {
 	}
 }
 
-// TestParse_laughs shows that a text that unfolds to an endless value is read, and shown, at once.
+// TestParse_laughs checks that a text that expands to an endless value is read and printed quickly.
 func TestParse_laughs(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

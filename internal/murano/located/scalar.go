@@ -13,10 +13,10 @@ import (
 	"purser/internal/document"
 )
 
-// maxNumber bounds the length of numbers, in bytes: Python refuses longer ones.
+// maxNumber bounds the length of numbers, in bytes, because Python refuses longer ones.
 const maxNumber = 4300
 
-// maxLooks bounds the length of texts that may look like a number or a date, in bytes.
+// maxLooks bounds the length of texts that are matched as a number or a date, in bytes.
 const maxLooks = 2 * maxNumber
 
 // resolve sets the kind and text of a plain scalar without a tag.
@@ -167,7 +167,7 @@ func formatFloat(f float64) string {
 	return string(document.FormatFloat(f))
 }
 
-// date reads a date or a time.
+// date parses a date or a time.
 func (v *Value) date(text string) error {
 	t, parts, valid := document.PlainDate(text)
 	switch {
@@ -177,7 +177,7 @@ func (v *Value) date(text string) error {
 		return fmt.Errorf("there is no date %.100q", text)
 	}
 	v.Kind = Date
-	const date, fraction, zoned, sign = 3, 6, 7, 8 // how many parts a date has, and where those of a time are
+	const date, fraction, zoned, sign = 3, 6, 7, 8 // the number of parts of a date, and the positions of parts of a time
 	if len(parts) == date {
 		v.Text = text
 		return nil
@@ -233,7 +233,7 @@ func (v *Value) binary(text string) error {
 	return nil
 }
 
-// escape writes a character by its number.
+// escape writes a character as an escape.
 func escape(b *strings.Builder, r rune) {
 	switch {
 	case r <= 0xff:
