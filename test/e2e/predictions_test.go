@@ -208,7 +208,7 @@ func previewedDocuments(list any) map[place]string {
 	return all
 }
 
-// became returns the same as previewedDocuments, from the documents of two revisions.
+// became returns the same as previewedDocuments, computed from the documents of two revisions.
 func (s *server) became(t *testing.T, before, after string) map[place]string {
 	t.Helper()
 	was, is := s.contents(t, before, "documents"), s.contents(t, after, "documents")

@@ -154,7 +154,7 @@ func TestSelection(t *testing.T) {
 	s.fillSelection(t)
 	s.checkSelections(t, "3")
 	s.checkSelections(t, "latest")
-	// The same for an old revision, some of whose versions are replaced, deleted, moved or still live.
+	// An old revision gives the same results after some of its documents were replaced, deleted or moved.
 	s.put(t, "site", widget("w1", "{now: other}")+widget("w3", "{}"))
 	s.put(t, "other", "")
 	s.put(t, "more", widget("m1", "{}"))

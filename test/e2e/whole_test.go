@@ -96,10 +96,10 @@ type wholeCase struct {
 }
 
 // Documents that contradict each other or cannot be rendered fail the revision, with findings that name documents and
-// reasons, as in a dry run before. Any correction makes the next revision pass.
+// reasons. A dry run predicts them. Any correction makes the next revision pass.
 func TestWhole_findings(t *testing.T) {
 	t.Parallel()
-	// in replaces a widget's layer by another layeringDefinition.
+	// in replaces a widget's layer with another layeringDefinition.
 	in := func(layering string) string { return strings.Replace(widget("w1", "{}"), "layer: site", layering, 1) }
 	const orphan = "layer: site, parentSelector: {k: none}, actions: [{method: merge, path: .}]"
 	from := func(source string) string {
