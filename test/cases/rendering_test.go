@@ -25,7 +25,7 @@ var decided = map[string]struct {
 	http  int
 	says  string
 }{
-	// The reference hides the cause. Purser has an error class for a pattern without a text to match.
+	// The reference hides the cause. Purser has an error class for a pattern without text to match.
 	"079": {"R9", "MissingDocumentPattern", http.StatusBadRequest, "[example/Kind/v1, site] dst"},
 }
 

@@ -53,7 +53,7 @@ func (s *server) putPackage(t *testing.T, bucket, name, archive string) answer {
 	})
 }
 
-// Packages and documents can be in the same revision, and share everything that revisions have.
+// A revision can have packages and documents. Packages have diffs, rollbacks and conditional requests like documents.
 func TestPackages(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -60,8 +60,8 @@ func (s *server) head(t *testing.T) string {
 	return fmt.Sprint(ids[len(ids)-1])
 }
 
-// isPredicted tries a change and makes it. It checks that the result is as predicted, and that the dry run changed
-// nothing.
+// isPredicted tries a change in a dry run and makes it. It checks that the result is as predicted, and that the dry run
+// changed nothing.
 func (s *server) isPredicted(t *testing.T, c change) {
 	t.Helper()
 	before, head := s.everything(t), s.head(t)

@@ -365,7 +365,7 @@ func TestPurser_lostAnswers(t *testing.T) {
 	}
 }
 
-// sortedLines returns the sorted lines of a text, for lists without a fixed order.
+// sortedLines returns the sorted lines of text, for lists without a fixed order.
 func sortedLines(text string) []string { return slices.Sorted(strings.Lines(text)) }
 
 // purser status reports what is lacking, waits for it, and stops when waiting is useless.

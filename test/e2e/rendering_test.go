@@ -29,7 +29,7 @@ func under(label, layer, document string, actions ...string) string {
 	return inLayer(layer+", parentSelector: {"+label+"}, actions: ["+strings.Join(items, ", ")+"]", document)
 }
 
-// abstract makes a document of the layer site an abstract one of the layer global.
+// abstract makes a document of the layer site abstract, and moves it to the layer global.
 func abstract(document string) string { return inLayer("global, abstract: true", document) }
 
 // labelled returns metadata with a label.

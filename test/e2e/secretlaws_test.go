@@ -180,7 +180,7 @@ func with(text string, secrets []string) string {
 	return text
 }
 
-// anySecrets generates secrets in capitals, unlike anything else in answers. They all begin and end alike.
+// anySecrets generates secrets in capitals, unlike anything else in answers. begin and end are patterns.
 func anySecrets(t *rapid.T, count int, label, begin, end string) []string {
 	return rapid.SliceOfNDistinct(rapid.StringMatching(begin+`[QXZJKVW]{3}([QXZJKVW]{3}|["\\<][QXZJKVW]{4})?`+end), count, count, rapid.ID[string]).Draw(t, label)
 }
@@ -222,7 +222,7 @@ func (s *story) must(a answer) {
 	}
 }
 
-// play makes the revisions of a secretSite, sends the writer's attempts, and reads everything.
+// play creates the revisions of a secretSite, sends the writer's attempts, and reads everything.
 func (s *story) play(p secretSite, secrets [][]string, reads []read) {
 	s.must(s.ask("admin", http.MethodDelete, "revisions", ""))
 	for generation, texts := range secrets {

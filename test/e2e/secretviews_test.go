@@ -154,8 +154,8 @@ func (a answer) tellsNothing(t *testing.T, secrets ...string) answer {
 // withheldText is a part of the message that replaces messages about secrets.
 const withheldText = "only callers who may see encrypted documents are told why"
 
-// withheldFrom returns a part of the message that replaces messages about secrets for a user in blind. The admin, who
-// asks for this, gets a hint how to see them; the others, who have no choice, do not.
+// withheldFrom returns a part of the message that replaces messages about secrets for a user in blind. For the admin,
+// who can ask for secrets, it says how; the others have no choice.
 func withheldFrom(user string) string {
 	if user == "admin" {
 		return "to see it, ask with cleartext-secrets=true"

@@ -232,7 +232,7 @@ func (l *logs) text() string {
 	return string(l.lines.Bytes()[l.forgot:])
 }
 
-// forget makes text leave out the log so far.
+// forget makes text omit the log so far.
 func (l *logs) forget() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -32,7 +32,7 @@ func browse(t *testing.T, client *http.Client, method, target string, form url.V
 	return got.StatusCode, string(text)
 }
 
-// The pages are served in addition to the API. A session remains valid only on another server with the same key.
+// The pages are served in addition to the API. A session is valid on another server only if that has the same key.
 func TestUI(t *testing.T) {
 	t.Parallel()
 	key, other := filepath.Join(t.TempDir(), "ui.key"), filepath.Join(t.TempDir(), "other.key")

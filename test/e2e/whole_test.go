@@ -26,7 +26,7 @@ func (s *server) statuses(t *testing.T, revision string) map[string]string {
 	return statuses
 }
 
-// schemasOnly makes only the schema validation count if there is no policy.
+// schemasOnly makes only the schema validation count for revisions without a policy.
 const schemasOnly = "--default-validations=deckhand-schema-validation"
 
 // Without a policy, all of the server's own validations count. A LayeringPolicy is only required if a document has a
