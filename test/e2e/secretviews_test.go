@@ -461,7 +461,7 @@ func holeGraphs(t *testing.T, g guarded) {
 	}
 }
 
-// Only callers who may store encrypted documents may replace or delete them, by any route.
+// Only callers who may store encrypted documents may replace or delete them, in whatever way.
 func holeReplacing(t *testing.T, g guarded) {
 	t.Helper()
 	g.puts(t, "admin", "other", layeringPolicy("lp")).is(t, http.StatusOK)
