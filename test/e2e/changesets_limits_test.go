@@ -26,7 +26,7 @@ func TestChangeSet_ofManyBuckets(t *testing.T) {
 		{body("{x: 1}"), 1},
 		{body("{x: 1}"), 1},
 		{body("{x: 2}"), 2},
-		{strings.ReplaceAll(body("{x: 2}"), "bucket: b7}", "bucket: b8}"), 2}, // b7 keeps what is b8's now
+		{strings.ReplaceAll(body("{x: 2}"), "bucket: b7}", "bucket: b8}"), 2}, // b7 still owns the documents moved to b8
 		{strings.Replace(body("{x: 2}"), "{x: 2}", "{x: 3}", 1), 3},
 	} {
 		want := http.StatusOK

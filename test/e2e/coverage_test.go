@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A document whose schema is not in force is a warning, or a failure if a policy lists that validation.
+// A document without a DataSchema in force causes a warning, or a failure if a policy lists that validation.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	s := start(t)

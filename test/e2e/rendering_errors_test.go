@@ -277,7 +277,7 @@ func TestRendering_violations(t *testing.T) {
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// Selections and repeated requests make no difference; comparisons are possible.
+	// A selection or a repeated request gives the same error, but comparisons succeed.
 	for _, query := range []string{"?metadata.name=fits", "?limit=0", ""} {
 		if diff := cmp.Diff(got.text, s.get(t, "revisions/1/rendered-documents"+query).is(t, http.StatusBadRequest).text); diff != "" {
 			t.Errorf("with %q (-want +got):\n%s", query, diff)
@@ -384,7 +384,7 @@ func TestRendering_schemas(t *testing.T) {
 	}
 }
 
-// Values written by substitutions are secret, and are not in errors.
+// Values written by substitutions are secret, and do not appear in errors.
 func TestRendering_secretsAreNotTold(t *testing.T) {
 	t.Parallel()
 	const marker = "oNlYiNsEcReTs"
@@ -539,8 +539,8 @@ func TestHostile_rendering(t *testing.T) {
 	})
 }
 
-// Some kilobytes of substitutions far beyond the ends of lists cost very little: they are refused, whatever form of the
-// result is requested.
+// A few kilobytes of substitutions far past the ends of lists cost very little: they are refused, whatever format is
+// requested.
 func TestRendering_farIndexes(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -18,7 +18,7 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// guarded is a server with a keyset, with users of different rights:
+// guarded is a server with a keyset and users with different rights:
 //
 //	admin    everything
 //	writer   reads, and stores cleartext documents
@@ -156,8 +156,8 @@ func (a answer) tellsNothing(t *testing.T, secrets ...string) answer {
 // withheldText is a part of the message that replaces messages about secrets.
 const withheldText = "only callers who may see encrypted documents are told why"
 
-// withheldFrom returns a part of the message that replaces messages about secrets for a user in blind: the admin, who
-// asks for it, is told what to do, and the others, who have no choice, are not.
+// withheldFrom returns a part of the message that replaces messages about secrets for a user in blind. For the admin,
+// who can ask for secrets, it says how; the others have no choice.
 func withheldFrom(user string) string {
 	if user == "admin" {
 		return "to see it, ask with cleartext-secrets=true"
@@ -261,7 +261,7 @@ func holeVersions(t *testing.T, g guarded) {
 // versionHidden is a part of messages about client versions that come from a secret.
 const versionHidden = "version (hidden, because it comes from an encrypted document); supported"
 
-// isWithheld checks that all validations of a revision fail because of a document, that only the admin is told why, and
+// isWithheld checks that all validations of a revision fail because of a document, that only the admin sees why, and
 // that the database does not contain the reason.
 func (g guarded) isWithheld(t *testing.T, revision, name, why string, secrets ...string) {
 	t.Helper()
@@ -312,10 +312,10 @@ func holeEnumerations(t *testing.T, g guarded) {
 		fails(t, http.StatusBadRequest, "InvalidDocumentFormat", withheldFrom("admin"))
 }
 
-// sanitized replaces messages that may quote a secret, for whoever may see that there are any.
+// sanitized replaces messages that may quote a secret, for callers who may see that such messages exist.
 const sanitized = "Sanitized to avoid exposing secret."
 
-// No finding quotes what a document inherits from an encrypted parent, whoever asks.
+// No finding quotes data that a document inherits from an encrypted parent, whoever the caller is.
 func holeParents(t *testing.T, g guarded) {
 	t.Helper()
 	parent := "---\n{schema: acme/Widget/v1, metadata: {schema: metadata/Document/v1, name: p, storagePolicy: encrypted, " +
@@ -569,8 +569,8 @@ func holeReplacing(t *testing.T, g guarded) {
 	g.puts(t, "creator", "site", widget("w", "{}")).is(t, http.StatusOK)
 }
 
-// A lost secret part of a document is stored again when the document is put again. One that is not lost is not stored
-// again, not even by a server that has started since.
+// A lost secret part of a document is stored again when the document is put again. A part that is not lost is not
+// stored again, not even by a server that has started since.
 //
 //nolint:paralleltest,tparallel // one after the other
 func TestSecrets_lostPart(t *testing.T) {
@@ -599,7 +599,7 @@ func TestSecrets_lostPart(t *testing.T) {
 	})
 }
 
-// A value that is partly secret is partly explained, also as text.
+// The parts of a value that are not secret are explained, also as text.
 func TestSecrets_explainedInPart(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--secrets-keyset", newKeyset(t))
@@ -617,7 +617,7 @@ func TestSecrets_explainedInPart(t *testing.T) {
 }
 
 // The keys of an encrypted document are as secret as its values. Callers who are not shown secrets do not see them in
-// explanations of documents that inherit them, nor of those that take them by substitution.
+// explanations of documents that inherit them or take them by substitution.
 func TestSecrets_keysOfParents(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--secrets-keyset", newKeyset(t))
@@ -629,7 +629,7 @@ func TestSecrets_keysOfParents(t *testing.T) {
 	}
 }
 
-// A posted result is shown as it was posted, whatever it contains.
+// A posted result is shown as posted, whatever it contains.
 func TestSecrets_postedMessages(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -643,7 +643,7 @@ func TestSecrets_postedMessages(t *testing.T) {
 	}
 }
 
-// Callers who may not see a secret are not told how much work its check takes: a schema could be written that exceeds
+// Callers who may not see a secret do not learn how much work its check takes: a schema could be written that exceeds
 // the budget depending on the secret.
 func TestSecrets_work(t *testing.T) {
 	t.Parallel()
@@ -677,7 +677,7 @@ func TestSecrets_auditOfDryRuns(t *testing.T) {
 	}
 }
 
-// Messages about secrets that an older version has stored are not shown to callers who may not see secrets.
+// Messages about secrets stored by an older version are not shown to callers who may not see secrets.
 func TestSecrets_storedBefore(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t)
