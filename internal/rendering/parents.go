@@ -90,7 +90,7 @@ func (f *family) candidates(child *node) []*node {
 			rarest, found = with, true
 		}
 	}
-	if !found { // nothing but nulls, one of which must be there
+	if !found { // only nulls, at least one of which must match
 		for _, wanted := range child.selector {
 			rarest = append(rarest, f.labelled[wanted]...)
 		}

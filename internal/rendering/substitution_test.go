@@ -15,7 +15,7 @@ func into(source, substitution, data string) string {
 	return "site s | data " + source + "\nsite d | " + substitution + " | data " + data
 }
 
-// rewritten is what becomes of into, after the source, which comes first.
+// rewritten returns the rendered document into; the source comes first.
 func rewritten(source, d string) string { return "site s " + source + "\nsite d " + d }
 
 func TestRender_substitution(t *testing.T) {
