@@ -26,22 +26,22 @@ import (
 type checkCommand struct {
 	Paths []string `arg:"" optional:"" name:"path" help:"Files, folders with *.yaml, *.yml and *.json, or - for the standard input (default: the working directory)."`
 
-	Format   string   `short:"f" help:"How findings are written: text (default), json, yaml, sarif, junit, github or gitlab." placeholder:"FORMAT"`
-	FailOn   string   `help:"The least level of a finding that makes the exit code 1: error (default), warning or info." placeholder:"LEVEL"`
-	Select   []string `help:"Report the findings of these rules alone." placeholder:"RULE"`
+	Format   string   `short:"f" help:"Output format: text (default), json, yaml, sarif, junit, github or gitlab." placeholder:"FORMAT"`
+	FailOn   string   `help:"The lowest level of a finding that makes the exit code 1: error (default), warning or info." placeholder:"LEVEL"`
+	Select   []string `help:"Report only the findings of these rules." placeholder:"RULE"`
 	Ignore   []string `help:"Leave out the findings of these rules." placeholder:"RULE"`
-	Baseline string   `help:"File of findings that are known, which are left out." placeholder:"FILE"`
-	Schemas  []string `help:"Files or folders whose DataSchemas are in force too." placeholder:"PATH"`
-	Exclude  []string `help:"Pass over files and folders of these names, or paths below the folder: *.tmpl.yaml, charts." placeholder:"PATTERN"`
-	BucketBy string   `help:"What makes a bucket, in reports and with --render: none (default: all is one), folder or file." placeholder:"none|folder|file"`
-	Render   string   `help:"Write the rendered documents too, if there are no errors: as files of a folder, or to the standard output (-)." placeholder:"FOLDER|-"`
+	Baseline string   `help:"File of known findings, which are left out." placeholder:"FILE"`
+	Schemas  []string `help:"Files or folders with further DataSchemas." placeholder:"PATH"`
+	Exclude  []string `help:"Skip files and folders with these names, or paths below the folder: *.tmpl.yaml, charts." placeholder:"PATTERN"`
+	BucketBy string   `help:"How documents are grouped into buckets, in reports and with --render: none (default: all is one), folder or file." placeholder:"none|folder|file"`
+	Render   string   `help:"Also write the rendered documents if there are no errors: to files in a folder, or to standard output (-)." placeholder:"FOLDER|-"`
 	Config   string   `help:"Read options from this file rather than from .purser.yaml in the first folder that has one." placeholder:"FILE"`
 
-	ClientVersion map[string]string `help:"Version of a client plugin, as the server's flag; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"`
-	AssertFormats bool              `help:"Check formats in DataSchemas, as the server's flag."`
+	ClientVersion map[string]string `help:"Version of a client plugin, like the server's flag; may be repeated." placeholder:"PLUGIN=VERSION" mapsep:"none"`
+	AssertFormats bool              `help:"Check formats in DataSchemas, like the server's flag."`
 
-	Murano        bool `help:"The paths are packages of Murano, or folders of packages: check them as mpl-check does. Of the other flags, --format, --fail-on, --select and --ignore hold."`
-	WriteBaseline bool `help:"Write what is found to the file of --baseline, and exit with 0."`
+	Murano        bool `help:"The paths are packages of Murano, or folders of packages: check them as mpl-check does. Only the flags --format, --fail-on, --select and --ignore apply."`
+	WriteBaseline bool `help:"Write the findings to the file of --baseline, and exit with 0."`
 	Watch         bool `help:"Check again whenever files change, until interrupted."`
 	ListRules     bool `help:"Print the rules and exit."`
 }
@@ -50,7 +50,7 @@ type checkCommand struct {
 func (*checkCommand) Help() string {
 	return `Examples:
 
-  purser check site/                          # everything that a server would say, with file and line
+  purser check site/                          # all findings of a server, with file and line
   purser check . --format sarif > purser.sarif
   purser check site/ --render - | less         # the rendered documents
   purser check --murano packages/              # packages of OpenStack's application catalogue`

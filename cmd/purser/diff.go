@@ -18,15 +18,15 @@ type diffCommand struct {
 	Before   string `arg:"" help:"Revision: 17, latest, tag:NAME, latest~1; 0 for no documents."`
 	After    string `arg:"" default:"latest" help:"Revision."`
 	Rendered bool   `help:"Compare rendered documents instead of submitted ones."`
-	Format   string `default:"unified" enum:"unified,side,json-patch" help:"Form: unified, side (by side) or json-patch." placeholder:"FORM" short:"f"`
-	Width    int    `help:"Width of --format side, in characters; without it that of the terminal, or 160."`
+	Format   string `default:"unified" enum:"unified,side,json-patch" help:"Format: unified, side (by side) or json-patch." placeholder:"FORM" short:"f"`
+	Width    int    `help:"Width of --format side, in characters; default: that of the terminal, or 160."`
 }
 
 // Help returns the end of the command's help.
 func (*diffCommand) Help() string {
 	return `Examples:
 
-  purser diff latest~1                  # what the newest revision has changed
+  purser diff latest~1                  # changes of the newest revision
   purser diff tag:good latest --rendered -f side`
 }
 

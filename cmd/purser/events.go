@@ -22,17 +22,17 @@ import (
 type eventsCommand struct {
 	remote
 
-	Follow bool     `help:"Go on with what happens, until interrupted." short:"f"`
-	Since  string   `default:"0" help:"Cursor to begin after; 0 for the oldest that is kept, now for what comes." placeholder:"CURSOR"`
+	Follow bool     `help:"Follow new events until interrupted." short:"f"`
+	Since  string   `default:"0" help:"Cursor to start after; 0 for the oldest event kept, now for new events only." placeholder:"CURSOR"`
 	Type   []string `help:"Only events of this type, such as purser.verdict.changed." sep:"none"`
-	Output string   `default:"text" enum:"text,json,yaml" help:"Form of the output: text, json (an event a line) or yaml." placeholder:"FORM" short:"o"`
+	Output string   `default:"text" enum:"text,json,yaml" help:"Output format: text, json (one event per line) or yaml." placeholder:"FORM" short:"o"`
 }
 
 // Help returns the end of the command's help.
 func (*eventsCommand) Help() string {
 	return `Examples:
 
-  purser events                                             # what has happened, oldest first
+  purser events                                             # past events, oldest first
   purser events --follow --since now -o json | ./notify`
 }
 

@@ -19,9 +19,9 @@ type graphCommand struct {
 	remote
 	at
 
-	Format string `default:"" enum:",text,svg,dot,json,yaml" help:"Form: text, svg, dot, json or yaml; without it text on a terminal, svg elsewhere." placeholder:"FORM" short:"f"`
-	Focus  string `help:"Only what is near documents of this name." placeholder:"NAME"`
-	Depth  int    `default:"2" help:"How far from the focus."`
+	Format string `default:"" enum:",text,svg,dot,json,yaml" help:"Format: text, svg, dot, json or yaml; default: text on a terminal, svg elsewhere." placeholder:"FORM" short:"f"`
+	Focus  string `help:"Only the surroundings of documents with this name." placeholder:"NAME"`
+	Depth  int    `default:"2" help:"Maximum distance from the focus."`
 }
 
 // Help returns the end of the command's help.

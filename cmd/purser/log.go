@@ -23,7 +23,7 @@ type logCommand struct {
 	Document *documentName `help:"The changes of this document, with their differences: SCHEMA/NAME." placeholder:"SCHEMA/NAME"`
 	Layer    string        `help:"Layer of the document, if it has one."`
 	Tag      []string      `help:"Only revisions with this tag." sep:"none"`
-	Limit    int           `default:"20" help:"At most so many, the newest." short:"n"`
+	Limit    int           `default:"20" help:"Maximum number, newest first." short:"n"`
 }
 
 // Help returns the end of the command's help.

@@ -26,29 +26,29 @@ var version = "development"
 const description = `Purser keeps the configuration documents of a site as revisions, validates them, and answers
 whether a revision may be deployed. This command checks documents, and pushes them to and reads them from a server.
 
-Exit codes: 0 done; 1 the answer is no (findings, not the expected status, a refused change); 2 it could not be done.`
+Exit codes: 0 success; 1 a negative answer (findings, an unexpected status, a refused change); 2 the command failed.`
 
 // commands defines the command line.
 type commands struct {
-	Check      checkCommand      `cmd:"" group:"files" help:"Say what a server would say about files."`
-	Push       pushCommand       `cmd:"" group:"change" help:"Put documents into a bucket, or folders of them into several."`
+	Check      checkCommand      `cmd:"" group:"files" help:"Check files as a server would."`
+	Push       pushCommand       `cmd:"" group:"change" help:"Push documents to a bucket, or folders of documents to several."`
 	Rollback   rollbackCommand   `cmd:"" group:"change" help:"Make a new revision with the documents of an earlier one."`
 	Tag        tagCommand        `cmd:"" group:"change" help:"Set, delete or list the tags of revisions."`
 	Results    resultsCommand    `cmd:"" group:"change" help:"Post and list results of validations."`
 	Prune      pruneCommand      `cmd:"" group:"change" help:"Delete old revisions."`
 	Pull       pullCommand       `cmd:"" group:"read" help:"Write the documents of a revision to files."`
-	Status     statusCommand     `cmd:"" group:"read" help:"Tell whether a revision may be deployed, or wait until it may."`
-	Findings   findingsCommand   `cmd:"" group:"read" help:"List what is wrong with a revision."`
+	Status     statusCommand     `cmd:"" group:"read" help:"Show whether a revision may be deployed, or wait until it may."`
+	Findings   findingsCommand   `cmd:"" group:"read" help:"List the problems of a revision."`
 	Log        logCommand        `cmd:"" group:"read" help:"List revisions, or the changes of a document."`
-	Show       showCommand       `cmd:"" group:"read" help:"Print documents as they were put."`
+	Show       showCommand       `cmd:"" group:"read" help:"Print documents as submitted."`
 	Render     renderCommand     `cmd:"" group:"read" help:"Print rendered documents."`
-	Explain    explainCommand    `cmd:"" group:"read" help:"Tell where the values of a rendered document come from."`
+	Explain    explainCommand    `cmd:"" group:"read" help:"Show where the values of a rendered document come from."`
 	Diff       diffCommand       `cmd:"" group:"read" help:"Print how the documents of two revisions differ."`
 	Graph      graphCommand      `cmd:"" group:"read" help:"Print how documents depend on each other."`
 	Buckets    bucketsCommand    `cmd:"" group:"read" help:"List the buckets."`
 	Puppet     puppetCommand     `cmd:"" group:"read" help:"Override compiled Puppet catalogs."`
-	Events     eventsCommand     `cmd:"" group:"read" help:"Print what has happened, and follow what happens."`
-	Whoami     whoamiCommand     `cmd:"" group:"more" help:"Print who the server takes you for, and what you may do."`
+	Events     eventsCommand     `cmd:"" group:"read" help:"Print past events, and follow new ones."`
+	Whoami     whoamiCommand     `cmd:"" group:"more" help:"Print your identity and rights on the server."`
 	Token      tokenCommand      `cmd:"" group:"more" help:"Print the token, for other programs."`
 	Completion completionCommand `cmd:"" group:"more" help:"Print a script that completes command lines."`
 	Man        manCommand        `cmd:"" group:"more" help:"Write the manual pages."`

@@ -14,7 +14,7 @@ import (
 
 // output is the flag for the format in which commands print the answers of a server.
 type output struct {
-	Output string `default:"table" enum:"table,json,yaml,name" help:"Form of the output: table, json, yaml or name." placeholder:"FORM" short:"o"`
+	Output string `default:"table" enum:"table,json,yaml,name" help:"Output format: table, json, yaml or name." placeholder:"FORM" short:"o"`
 }
 
 // shown is an answer in all the formats in which it can be printed.

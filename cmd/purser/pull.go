@@ -32,7 +32,7 @@ type pullCommand struct {
 
 	Dir      string `arg:"" help:"Folder to write to, which gets a folder for each bucket." complete:"file"`
 	Revision string `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."`
-	Replace  bool   `help:"Replace the documents that the folder holds: those that the revision does not have are deleted."`
+	Replace  bool   `help:"Replace the documents in the folder: those that the revision does not have are deleted."`
 }
 
 // Help returns the end of the command's help.
@@ -41,7 +41,7 @@ func (*pullCommand) Help() string {
 unchanged.
 
   purser pull site/                    # the newest revision
-  purser pull site/ tag:good --replace # in the place of what is there`
+  purser pull site/ tag:good --replace # replacing the files that are there`
 }
 
 // Run writes the documents of the revision to the folder.

@@ -23,9 +23,9 @@ type puppetCommand struct {
 
 // machine holds the flags that describe a machine.
 type machine struct {
-	Node    string `help:"Name of the machine: overrides with another label of that name are left out."  placeholder:"NAME"`
-	Role    string `help:"Its role, for the label role."                                                  placeholder:"ROLE"`
-	Cluster string `help:"Its cluster, for the label cluster."                                            placeholder:"NAME"`
+	Node    string `help:"Name of the machine; selects overrides by their label node."  placeholder:"NAME"`
+	Role    string `help:"Its role; selects overrides by their label role."                                                  placeholder:"ROLE"`
+	Cluster string `help:"Its cluster; selects overrides by their label cluster."                                            placeholder:"NAME"`
 }
 
 func (n machine) query() url.Values {
@@ -44,11 +44,11 @@ type puppetApplyCommand struct {
 	output
 	machine
 
-	Catalog string `arg:"" complete:"file" help:"File with what puppet catalog compile NODE --render-as json has printed; - for standard input."`
+	Catalog string `arg:"" complete:"file" help:"File with the output of puppet catalog compile NODE --render-as json; - for standard input."`
 	at
 
-	Report  bool   `help:"Print what is updated, created and skipped, and why, in the place of the catalog." xor:"what"`
-	Explain string `help:"Print which documents set which parameters of a resource, such as File[/etc/motd]." placeholder:"RESOURCE" xor:"what"`
+	Report  bool   `help:"Print the updated, created and skipped resources with reasons, instead of the catalog." xor:"what"`
+	Explain string `help:"Print the documents that set each parameter of a resource, such as File[/etc/motd]." placeholder:"RESOURCE" xor:"what"`
 }
 
 // Help returns the end of the command's help.
@@ -171,7 +171,7 @@ type puppetDiffCommand struct {
 
 	Before  string `arg:"" help:"Revision: 17, latest, tag:NAME, latest~1; 0 for no documents."`
 	After   string `arg:"" help:"Revision."`
-	Catalog string `arg:"" complete:"file" default:"" help:"File with a compiled catalog; - for standard input. Without it the data for Hiera is compared."`
+	Catalog string `arg:"" complete:"file" default:"" help:"File with a compiled catalog; - for standard input. Without it, the data for Hiera is compared."`
 }
 
 // Help returns the end of the command's help.

@@ -26,12 +26,12 @@ type pushCommand struct {
 	Paths     []string `arg:"" help:"Files and folders of documents; - for standard input."              complete:"file" name:"path" optional:""`
 	Changeset string   `help:"Put the documents of each folder in this one into the bucket of the folder's name, in one revision." placeholder:"DIR" complete:"file"`
 
-	DryRun      bool          `help:"Show what would happen, and change nothing."                                            short:"n"`
+	DryRun      bool          `help:"Preview the change, and change nothing."                                            short:"n"`
 	Message     string        `help:"Why the change is made; the revision keeps it."                                         short:"m"`
 	Yes         bool          `help:"Delete documents without being asked."                                                  short:"y"`
 	MaxDeleted  int           `default:"-1" help:"Delete up to this number of documents without being asked."                placeholder:"N"`
-	IfUnchanged string        `help:"Refuse if this revision, such as 17, is not the newest any more."                       placeholder:"REV"`
-	Wait        time.Duration `help:"Then wait so long for the revision to become a success; the exit code is 1 if it does not." placeholder:"10m"`
+	IfUnchanged string        `help:"Refuse if this revision, such as 17, is no longer the newest."                       placeholder:"REV"`
+	Wait        time.Duration `help:"Wait up to this long for the revision to succeed; the exit code is 1 if it does not." placeholder:"10m"`
 }
 
 // Validate refuses a wait that ends before it begins.
@@ -41,11 +41,11 @@ func (c *pushCommand) Validate() error { return validWait(c.Wait) }
 func (*pushCommand) Help() string {
 	return `The documents replace all of the bucket, so documents of the bucket that are not among them are deleted: on a
 terminal after a question, elsewhere only with --yes or --max-deleted. Pushing the same documents again changes nothing.
-The exit code is 0 if the documents are stored, whatever is wrong with them; with --wait 1 unless the revision becomes a
+The exit code is 0 if the documents are stored, even if they are invalid; with --wait 1 unless the revision becomes a
 success, and with --dry-run 1 if it would be a failure that no result which is posted later can mend.
 
   purser push site site/ -m "rack 3"            # the folder site/ becomes the bucket site
-  purser push site site/ --dry-run              # what would be added, changed and deleted, and be wrong then
+  purser push site site/ --dry-run              # preview the changes and their findings
   purser push --changeset . --wait 10m          # each folder here a bucket, all in one revision`
 }
 

@@ -12,12 +12,12 @@ import (
 // remote holds the flags of commands that connect to a server.
 type remote struct {
 	Server    string        `env:"PURSER_SERVER"     group:"connection" help:"URL of the server, or its name in the configuration file."                     placeholder:"URL"`
-	Token     string        `env:"PURSER_TOKEN"      group:"connection" help:"Token. Other users of this machine can see it: rather use a file."            placeholder:"TOKEN"`
+	Token     string        `env:"PURSER_TOKEN"      group:"connection" help:"Token. Other users of this machine can see it; prefer a file."            placeholder:"TOKEN"`
 	TokenFile string        `env:"PURSER_TOKEN_FILE" group:"connection" help:"File with the token."                                                         placeholder:"FILE"  complete:"file"`
-	CA        string        `env:"PURSER_CA"         group:"connection" help:"Certificates of the authorities that are trusted in the place of the system's." name:"ca"          placeholder:"FILE" complete:"file"`
+	CA        string        `env:"PURSER_CA"         group:"connection" help:"Certificates of trusted authorities, instead of the system's." name:"ca"          placeholder:"FILE" complete:"file"`
 	Cert      string        `env:"PURSER_CERT"       group:"connection" help:"Client certificate."                                                          placeholder:"FILE"  complete:"file"`
 	Key       string        `env:"PURSER_KEY"        group:"connection" help:"Key of the client certificate."                                               placeholder:"FILE"  complete:"file"`
-	Timeout   time.Duration `default:"5m"            env:"PURSER_TIMEOUT" group:"connection" help:"Time for a request, all tries together."`
+	Timeout   time.Duration `default:"5m"            env:"PURSER_TIMEOUT" group:"connection" help:"Time for a request, including retries."`
 }
 
 // connect returns a client for the server that the flags, the environment and the configuration file specify.

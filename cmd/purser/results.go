@@ -28,13 +28,13 @@ type resultsPostCommand struct {
 	output
 
 	Validation string   `arg:"" help:"Name of the validation, such as drydock-site-validation."`
-	Revision   string   `arg:"" default:"latest" help:"Revision that was validated: 17, tag:NAME. With latest, the newest may be another one than you have validated."`
+	Revision   string   `arg:"" default:"latest" help:"Revision that was validated: 17, tag:NAME. With latest, the newest may no longer be the one that you validated."`
 	Status     string   `enum:"success,failure," default:"" help:"success or failure."`
-	Validator  string   `default:"purser" help:"Name of the program that has validated."`
-	Release    string   `default:"0" help:"Version of the program that has validated."`
+	Validator  string   `default:"purser" help:"Name of the program that validated the revision."`
+	Release    string   `default:"0" help:"Version of the program that validated the revision."`
 	Error      []string `help:"What is wrong; may be repeated." sep:"none"`
-	Stamp      string   `help:"Stamp of the revision that was validated; the result is refused if the number means another one by now."`
-	File       string   `help:"File with the whole result, in YAML or JSON, in the place of the other flags; - for standard input." complete:"file" short:"f"`
+	Stamp      string   `help:"Stamp of the validated revision; the result is refused if the number belongs to another revision by now."`
+	File       string   `help:"File with the whole result, in YAML or JSON, instead of the other flags; - for standard input." complete:"file" short:"f"`
 }
 
 // Help returns the end of the command's help.

@@ -17,7 +17,7 @@ type rollbackCommand struct {
 
 	Revision string `arg:"" help:"Revision: 17, tag:NAME, latest~1; 0 for no documents."`
 	Message  string `help:"Why; the new revision keeps it." short:"m"`
-	DryRun   bool   `help:"Show what would happen, and change nothing." short:"n"`
+	DryRun   bool   `help:"Preview the change, and change nothing." short:"n"`
 	Yes      bool   `help:"Do not ask." short:"y"`
 }
 

@@ -16,13 +16,13 @@ type selected struct {
 	remote
 	at
 
-	Output string   `default:"yaml" enum:"yaml,json,table,name" help:"Form of the output: yaml, json, table or name." placeholder:"FORM" short:"o"`
-	Schema []string `help:"Only documents of this schema, such as acme/Host/v1, or whose schema begins so." sep:"none"`
+	Output string   `default:"yaml" enum:"yaml,json,table,name" help:"Output format: yaml, json, table or name." placeholder:"FORM" short:"o"`
+	Schema []string `help:"Only documents of this schema, such as acme/Host/v1, or with this beginning of a schema." sep:"none"`
 	Name   []string `help:"Only documents of this name."       sep:"none"`
 	Layer  []string `help:"Only documents of this layer."      sep:"none"`
 	Bucket []string `help:"Only documents of this bucket."     sep:"none"`
 	Label  []string `help:"Only documents with this label." placeholder:"KEY=VALUE" sep:"none"`
-	Redact bool     `help:"Print hashes in the place of secrets."`
+	Redact bool     `help:"Print hashes instead of secrets."`
 }
 
 func (c *selected) query() url.Values {
@@ -120,14 +120,14 @@ type explainCommand struct {
 	Path     string       `arg:""           default:"."                                                 help:"Path of a value in its data, such as .log.level."`
 	Revision string       `default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."           placeholder:"REV"                                       short:"r"`
 	Layer    string       `help:"Layer of the document, if others have its name."`
-	Output   string       `default:"text"   enum:"text,json,yaml"                                      help:"Form of the output: text, json or yaml."          placeholder:"FORM" short:"o"`
+	Output   string       `default:"text"   enum:"text,json,yaml"                                      help:"Output format: text, json or yaml."          placeholder:"FORM" short:"o"`
 }
 
 // Help returns the end of the command's help.
 func (*explainCommand) Help() string {
 	return `Examples:
 
-  purser explain acme/Service/v1/api .log.level   # which document wrote the value, and how it came here`
+  purser explain acme/Service/v1/api .log.level   # which document wrote the value, and how it got here`
 }
 
 // Run prints where the values of the document come from.

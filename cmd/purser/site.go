@@ -98,7 +98,7 @@ type tokenCommand struct{ remote }
 
 // Help returns the end of the command's help.
 func (*tokenCommand) Help() string {
-	return `For other programs: the token that the flags, the environment or the configuration file lead to.
+	return `Prints the token found in the flags, the environment or the configuration file.
 
   curl -H "X-Auth-Token: $(purser token)" "$url"`
 }

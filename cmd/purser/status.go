@@ -21,7 +21,7 @@ type statusCommand struct {
 
 	Revision string        `arg:"" default:"latest" help:"Revision: 17, latest, tag:NAME, latest~1."`
 	Expect   string        `enum:",success" default:"" help:"Exit with 1 unless the status is this: success." placeholder:"STATUS"`
-	Wait     time.Duration `help:"Wait so long for what is missing to be reported, if the status can still become a success." placeholder:"10m"`
+	Wait     time.Duration `help:"Wait up to this long for missing results, if the status can still become a success." placeholder:"10m"`
 }
 
 // Validate refuses a wait that ends before it begins.

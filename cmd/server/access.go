@@ -17,9 +17,9 @@ import (
 type authFlags struct {
 	Auth           string `help:"How clients authenticate: none (everybody is an admin), tokens (in a file), oidc, keystone." enum:"none,tokens,oidc,keystone" default:"none"` //nolint:lll // a tag
 	InsecureNoAuth bool   `help:"Allow --auth=none on an address that other machines can reach."`
-	PolicyFile     string `help:"Rules of authorization, in the format of OpenStack's policy files; read again when it changes. Without it, admins may do everything and others nothing." type:"path"` //nolint:lll // a tag
+	PolicyFile     string `help:"Rules of authorization, in the format of OpenStack's policy files; reloaded when it changes. Without it, admins may do everything, and others nothing." type:"path"` //nolint:lll // a tag
 
-	TokensFile string `help:"With --auth=tokens: the accepted tokens, made with 'purser-server token new'; read again when it changes." type:"path"` //nolint:lll // a tag
+	TokensFile string `help:"With --auth=tokens: the accepted tokens, made with 'purser-server token new'; reloaded when it changes." type:"path"` //nolint:lll // a tag
 
 	oidcFlags     `embed:"" prefix:"oidc-"`
 	keystoneFlags `embed:"" prefix:"keystone-"`
@@ -29,7 +29,7 @@ type oidcFlags struct {
 	Issuer       string `help:"With --auth=oidc: the OpenID Connect issuer, as named in tokens." placeholder:"URL"`
 	Audience     string `help:"Audience that tokens must have."`
 	UserClaim    string `help:"Claim that names the user."                                                  default:"sub"`
-	RolesClaim   string `help:"Claim with the user's roles; realm_access.roles finds one within another." default:"roles"`
+	RolesClaim   string `help:"Claim with the user's roles; realm_access.roles selects a nested claim." default:"roles"`
 	ProjectClaim string `help:"Claim that names the user's project."`
 }
 

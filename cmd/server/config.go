@@ -35,10 +35,10 @@ type limitFlags struct {
 	MaxBody         int64 `help:"Size of a request body in bytes, decompressed."                     default:"33554432"`
 	MaxDocuments    int   `help:"Documents in a body."                                               default:"100000"`
 	MaxDocumentSize int   `help:"Size of a document in bytes, as written and with aliases expanded." default:"4194304"`
-	MaxDepth        int   `help:"Nesting of a document."                                             default:"100"`
+	MaxDepth        int   `help:"Nesting depth of a document."                                             default:"100"`
 	MaxValues       int   `help:"Keys and values of a document, aliases expanded."                   default:"100000"`
 
-	YAML string `name:"yaml" help:"How YAML is read: ${enum}. fast: by Purser's own reader where it can; strict: always by the YAML library." enum:"fast,strict" default:"fast"` //nolint:lll // a tag
+	YAML string `name:"yaml" help:"How YAML is read: ${enum}. fast: by Purser's own reader if possible; strict: always by the YAML library." enum:"fast,strict" default:"fast"` //nolint:lll // a tag
 
 	HeaderTimeout time.Duration `help:"Time for a request's header to arrive." default:"10s"`
 	ReadTimeout   time.Duration `help:"Time for a whole request to arrive."    default:"60s"`

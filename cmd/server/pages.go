@@ -18,11 +18,11 @@ import (
 
 // pagesFlags configure the pages at /ui/.
 type pagesFlags struct {
-	UI               bool     `name:"ui" help:"Serve pages for people at /ui/." default:"true" negatable:""`
-	UIOIDCClient     string   `name:"ui-oidc-client" help:"With --auth=oidc: the client id by which users of /ui/ sign in at the issuer; its redirect URI is --public-url and /ui/sign-in/oidc/back." placeholder:"ID"`                                                                                                                                           //nolint:lll // a tag
-	UIOIDCSecretFile string   `name:"ui-oidc-secret-file" help:"File with that client's secret; without it the client is a public one." type:"path" placeholder:"FILE"`                                                                                                                                                                                           //nolint:lll // a tag
-	UIOIDCScopes     []string `name:"ui-oidc-scopes" help:"Scopes to ask for beside openid." default:"profile" placeholder:"SCOPE,…"`                                                                                                                                                                                                                             //nolint:lll // a tag
-	UIKeyFile        string   `name:"ui-key-file" help:"File with at least 32 random bytes, by which the sessions of /ui/ are encrypted; only its owner may be able to read it. Servers behind one address need the same. With a private Postgres it is created in the state directory; otherwise sessions end with the process." type:"path" placeholder:"FILE"` //nolint:lll // a tag
+	UI               bool     `name:"ui" help:"Serve web pages at /ui/." default:"true" negatable:""`
+	UIOIDCClient     string   `name:"ui-oidc-client" help:"With --auth=oidc: the client id with which users of /ui/ sign in at the issuer; its redirect URI is --public-url and /ui/sign-in/oidc/back." placeholder:"ID"`                                                                                                                                         //nolint:lll // a tag
+	UIOIDCSecretFile string   `name:"ui-oidc-secret-file" help:"File with that client's secret; without it, the client is public." type:"path" placeholder:"FILE"`                                                                                                                                                                                                //nolint:lll // a tag
+	UIOIDCScopes     []string `name:"ui-oidc-scopes" help:"Scopes to request besides openid." default:"profile" placeholder:"SCOPE,…"`                                                                                                                                                                                                                            //nolint:lll // a tag
+	UIKeyFile        string   `name:"ui-key-file" help:"File with at least 32 random bytes, the encryption key for sessions of /ui/; only its owner may be able to read it. Servers behind one address need the same key. With a private Postgres it is created in the state directory; otherwise sessions end with the process." type:"path" placeholder:"FILE"` //nolint:lll // a tag
 }
 
 // validatePages checks the flags of the pages.

@@ -38,7 +38,7 @@ import (
 // serveCommand serves the API until it is stopped.
 type serveCommand struct {
 	Listen    string `help:"Address to listen on." default:"127.0.0.1:9000"`
-	PublicURL string `help:"URL at which clients reach the server, for the links in answers. Without it, they have the host that each request names." placeholder:"https://…"` //nolint:lll // a tag
+	PublicURL string `help:"URL at which clients reach the server, for the links in answers. Without it, links have the host of the request." placeholder:"https://…"` //nolint:lll // a tag
 
 	Compat string `help:"Behave like Deckhand of 2020 where Purser differs (rows C1-C5 of docs/api.md): deckhand." enum:"deckhand," default:""` //nolint:lll // a tag
 

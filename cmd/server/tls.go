@@ -13,7 +13,7 @@ import (
 
 // tlsFlags configure TLS.
 type tlsFlags struct {
-	TLSCert     string `name:"tls-cert"      help:"Certificate of the server and its intermediate certificates, as PEM; read again when it changes." type:"path"`                                     //nolint:lll // a tag
+	TLSCert     string `name:"tls-cert"      help:"Certificate of the server and its intermediate certificates, as PEM; reloaded when it changes." type:"path"`                                       //nolint:lll // a tag
 	TLSKey      string `name:"tls-key"       help:"Private key of the certificate, as PEM; only its owner may be able to read it." type:"path"`                                                       //nolint:lll // a tag
 	TLSClientCA string `name:"tls-client-ca" help:"Authorities of client certificates, as PEM. Clients with such a certificate need no token: CN is the user, each OU=role:NAME a role." type:"path"` //nolint:lll // a tag
 }
