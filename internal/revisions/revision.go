@@ -46,7 +46,7 @@ type Revision struct {
 	Stamp     Stamp
 	CreatedAt time.Time
 	Kind      Kind
-	Origin    int64 // the revision that a rollback restored; may be 0
+	Origin    int64    // the revision that a rollback restored; may be 0
 	Buckets   []string // the buckets it wrote, sorted
 	Reason
 
