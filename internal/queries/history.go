@@ -9,14 +9,14 @@ import (
 	"purser/internal/revisions"
 )
 
-// Boundary is the beginning or the end of a version of a document. Versions that only pruned revisions had are left
-// out.
+// Boundary is the beginning or the end of a version of a document. Versions that existed only in pruned revisions have
+// none.
 type Boundary struct {
 	Change
 
 	Version *revisions.Stored
-	Gone    bool // the version ended, and none followed; else it began
-	Follows bool // it began where another one ended, whose beginning is the boundary before
+	Gone    bool // the version ended without a successor; else it began
+	Follows bool // it began at the end of another version, which began at the previous boundary
 }
 
 // BoundaryQuery asks for boundaries of a document.
