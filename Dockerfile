@@ -1,7 +1,7 @@
-# The server alone: it needs a Postgres, named by PURSER_DATABASE_URL (compose.yaml has one).
+# Only the server: it needs a Postgres at PURSER_DATABASE_URL (compose.yaml has one).
 #   docker build --build-arg VERSION="$(git describe --tags --always)" -t purser .
 
-# The toolchain is go.mod's, and the build is the Makefile's: the same binary as CI's.
+# The toolchain of go.mod and the build of the Makefile give the same binary as CI.
 FROM golang:1.26.8 AS build
 WORKDIR /src
 COPY go.mod go.sum ./
@@ -10,8 +10,8 @@ COPY . .
 ARG VERSION=unknown
 RUN make build VERSION="$VERSION"
 
-# With Graphviz, which draws the graph of a revision, and a font for it; with the roots of public certificate
-# authorities, for databases, issuers of tokens and key management services. It runs as user 65532. A volume at
+# The image has Graphviz, which draws the graph of a revision, and a font for it, and the roots of public certificate
+# authorities, for databases, token issuers and key management services. It runs as user 65532. A volume at
 # /var/lib/purser, for a keyset, gets the owner and mode of that directory.
 FROM debian:12-slim
 RUN apt-get -qq update \

@@ -1,16 +1,16 @@
-# What a developer runs. `make` alone lists it.
+# Commands for developers. `make` alone lists them.
 
 SERVER = bin/purser-server
-# Outside a clone (a tarball, an image build) there is no tag to ask for: make build VERSION=1.2.3
+# Outside a clone (a tarball, an image build) git has no tag: make build VERSION=1.2.3
 VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 # Pinned in a module of its own; the first run compiles it (about two minutes), later ones take it from Go's cache.
 LINT = go tool -modfile=tools/lint/go.mod golangci-lint
 
-# One Postgres for all packages that are under test at the same time.
+# One Postgres for all packages that are tested at the same time.
 WITH_POSTGRES = go run ./internal/store/storetest/withpostgres
 
-# Goroutines begin with the smallest stack, not with the average one, which most of those of a request that waits never
-# need: 3 KiB of 22 (GODEBUG=adaptivestackstart=1 has it as usual). tools/dist and test/bench build with it as well.
+# Goroutines begin with the smallest stack, not the average one, which most goroutines of waiting requests never
+# need: this saves 3 of 22 KiB (GODEBUG=adaptivestackstart=1 undoes it). tools/dist and test/bench do the same.
 LDFLAGS = -X main.version=$(VERSION) -X runtime.godebugDefault=adaptivestackstart=0
 GOBUILD = CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)"
 
@@ -24,15 +24,15 @@ LAWCHECKS  = 1000
 help: ## list these targets (the default)
 	@sed -nE 's/^([a-z-]+):.*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-# Not `go run`: that would stand between the server and its signals.
-# As root it keeps its state in /var/lib: Postgres runs as another user, who could not get into a clone below /root.
+# Not `go run`, because it would not pass on signals to the server.
+# As root it keeps its state in /var/lib: Postgres runs as another user, who has no access to a clone below /root.
 run: need-run build ## build the server and start it, with what it keeps in .state/ (as root: /var/lib/purser)
 	@exec $(SERVER) $(if $(filter 0,$(shell id -u)),,--state-dir .state)
 
 test: need-test ## all tests, with the race detector where it can find something (TESTFLAGS="-run Put")
 	@$(WITH_POSTGRES) $(MAKE) --no-print-directory --keep-going test-packages test-sequential test-server
 
-# These packages start no goroutines: the race detector would find nothing in them, at ten times the time.
+# These packages start no goroutines: the race detector would find nothing and take ten times as long.
 SEQUENTIAL = /internal/(diff|document|document/plain|picture|propertygroups|rendering|schemadocs)$$
 
 test-packages:
@@ -41,11 +41,11 @@ test-packages:
 test-sequential:
 	go test -timeout 15m $(TESTFLAGS) $$(go list ./... | grep -E '$(SEQUENTIAL)')
 
-# These tests only make requests and check answers. The server that they build and run has the race detector.
+# These tests only send requests and check answers. The server that they build and run has the race detector.
 test-server:
 	go test -timeout 15m $(TESTFLAGS) ./test/e2e
 
-# Each fault comes once in .ci/run (FAULTTIMES=1), which takes four minutes.
+# In .ci/run each fault occurs once (FAULTTIMES=1), which takes four minutes.
 FAULTTIMES = 20
 FAULTFLAGS =
 
@@ -58,7 +58,7 @@ bench: need-test ## measure speed as ratios, in a table (BENCHFLAGS=-smoke: only
 lint: need-go ## golangci-lint on all code, tests included
 	$(LINT) run ./...
 
-# Not a part of lint, which needs nothing but Go. npm takes what package-lock.json says, by its digest.
+# Not part of lint, which only needs Go. npm installs the versions in package-lock.json, with their digests.
 REDOCLY = REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true tools/openapi/node_modules/.bin/redocly
 lint-openapi: ## redocly on openapi.yaml; needs npm
 	npm ci --prefix tools/openapi --no-audit --no-fund --loglevel=error
@@ -71,7 +71,7 @@ lint-alerts: ## promtool on the alert rules, each of which fires once
 fmt: need-go ## format all code as lint wants it
 	$(LINT) fmt ./...
 
-# One `go test` each, because -fuzz takes one target of one package.
+# One `go test` for each target, because -fuzz accepts one target of one package.
 fuzz: need-test ## each fuzz target for a short time (FUZZTIME=1m), then the laws more often (LAWCHECKS=1000)
 	@set -e; for file in $$(grep -rlE '^func Fuzz' --include='*_test.go' .); do \
 		for name in $$(sed -nE 's/^func (Fuzz[A-Za-z0-9_]*)\(.*/\1/p' "$$file"); do \
@@ -102,12 +102,12 @@ install: build ## both programs, manual pages and completions below PREFIX (/usr
 	bin/purser completion zsh >$(SHARED)/zsh/site-functions/_purser
 	bin/purser completion fish >$(SHARED)/fish/vendor_completions.d/purser.fish
 
-# The same commit gives the same bytes. tools/try-packages installs the packages and starts the server.
+# Builds of a commit are reproducible. tools/try-packages installs the packages and starts the server.
 DISTFLAGS =
 dist: need-go ## archives for all platforms, .deb and .rpm packages, SHA256SUMS: in dist/ (DISTFLAGS="-platforms linux/amd64")
 	go run ./tools/dist -version $(VERSION) $(DISTFLAGS)
 
-# What is missing is installed, or said, before anything else happens. A server with a database of yours needs no Postgres.
+# Missing programs are installed or reported before anything else. A server with PURSER_DATABASE_URL needs no Postgres.
 
 need-go:
 	@tools/need go

@@ -63,9 +63,9 @@ func (w *auditWriter) Write(text []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (w *auditWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// record adds a request and the status of its answer to the audit. It leaves out changes that store what is stored
-// already, and requests without a caller or beyond the rate, of which there may be any number. Dry runs are recorded:
-// their answers tell about documents as those of changes do.
+// record adds a request and the status of its answer to the audit. It leaves out changes that store nothing new, and
+// requests without a caller or beyond the rate, because their number is unlimited. Dry runs are recorded because their
+// answers reveal as much about documents as those of changes.
 func (s *server) record(r *http.Request, status int) {
 	const patience = 5 * time.Second
 	info := infoOf(r)

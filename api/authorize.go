@@ -86,14 +86,14 @@ func (s *server) allows(r *http.Request, rule string) bool {
 	return s.Access.Rules.Policy().Allows(rule, callerOf(r))
 }
 
-// viewerOf returns what the authenticated caller of a request may see.
+// viewerOf returns the view of documents that the authenticated caller of a request may have.
 func (s *server) viewerOf(r *http.Request) authz.Viewer {
 	return authz.Viewer{
 		Encrypted: s.allows(r, authz.ListEncryptedDocuments), Redacted: !readQuery(r).flag(cleartextSecrets, true),
 	}
 }
 
-// questions returns what the caller of a request may ask.
+// questions returns the queries of a request, as its caller may see their results.
 func (s *server) questions(r *http.Request) queries.View {
 	info := infoOf(r)
 	return s.Queries.For(info.viewer).Noting(&info.fresh)

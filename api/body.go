@@ -67,7 +67,7 @@ func checkContentType(r *http.Request) error {
 		return nil
 	}
 	return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
-		"Unexpected content encoding: %s. Send the body as it is or with gzip.", r.Header.Get("Content-Encoding"))
+		"Unexpected content encoding: %s. Send the body uncompressed or with gzip.", r.Header.Get("Content-Encoding"))
 }
 
 // checkArchiveType is checkContentType for the archive of a package, which is compressed already.
@@ -81,7 +81,7 @@ func checkArchiveType(r *http.Request) error {
 	}
 	if encoding := r.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		return fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
-			"Unexpected content encoding: %s. An archive is compressed already: send it as it is.", encoding)
+			"Unexpected content encoding: %s. An archive is already compressed; send it without Content-Encoding.", encoding)
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 	"purser/internal/fault"
 )
 
-// Bounds limit what one caller, and what all callers together, may have in progress.
+// Bounds limit the requests in progress of one caller, and of all callers together.
 type Bounds struct {
 	Rate    int   // requests per second of one user, on average over ten seconds; 0: unlimited
 	Ingests int   // uploads of documents that one user may have in progress; 0: unlimited
@@ -93,7 +93,7 @@ func (b *bounds) reserve(w http.ResponseWriter, r *http.Request, size int64) err
 		}
 		setRetryAfter(w, b.Patience)
 		return fault.New(fault.Unavailable, "HTTPServiceUnavailable",
-			"Bodies of other requests kept all memory that there is for them (--ingest-memory); nothing was stored")
+			"Other uploads kept all memory for bodies in use (--ingest-memory); nothing was stored")
 	}
 	// Writers without deadlines, such as those of tests, return an error.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(b.Patience))
@@ -107,9 +107,8 @@ const (
 	maxUnsent = 128 << 20
 )
 
-// send begins to write an answer of a number of bytes; end is told the outcome. If the client is slow to read it, the
-// request gives its permit back, and the answer counts among those that are unsent; where there are too many of these,
-// it is broken off.
+// send begins to write an answer of size bytes; pass the outcome to end. If the client reads slowly, the request gives
+// its permit back and the answer counts as unsent; if too many bytes are unsent, the answer is aborted.
 func (b *bounds) send(w http.ResponseWriter, r *http.Request, size int) (end func(error)) {
 	const small = 64 << 10 // is in buffers of the connection soon
 	if size <= small {

@@ -23,7 +23,7 @@ func (c *slowClient) SetWriteDeadline(time.Time) error {
 	return nil
 }
 
-// An answer that a client does not read keeps nobody waiting, and all such answers together are bounded.
+// An answer that its client does not read blocks no other request, and the total size of such answers is bounded.
 func TestBounds_send(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -114,8 +114,8 @@ func (s *server) change(r *http.Request, q *query, status int) (revisions.Option
 	return options, err
 }
 
-// writeWritten answers with the documents of the buckets that were written, of which some texts may be prepared, or
-// with the preview of a dry run.
+// writeWritten answers with the documents of the written buckets, some of which may be prepared as text, or with the
+// preview of a dry run.
 func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written changes.Written, made prepared) error {
 	if s.writePreview(w, r, written) {
 		return nil
@@ -138,7 +138,7 @@ func (s *server) writeWritten(w http.ResponseWriter, r *http.Request, written ch
 	return nil
 }
 
-// writeWithFindings answers with what is wrong with the newest revision, in the preview of a dry run.
+// writeWithFindings answers with the findings of the newest revision, or for a dry run with a preview that has them.
 func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, written changes.Written) error {
 	s.setWritten(w, r, written)
 	found, err := s.findingsAfter(r, written)
@@ -156,7 +156,7 @@ func (s *server) writeWithFindings(w http.ResponseWriter, r *http.Request, writt
 	return nil
 }
 
-// writePreview sets what setWritten does. For a dry run it answers with the preview and returns true.
+// writePreview sets the headers of setWritten. For a dry run it answers with the preview and returns true.
 func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written changes.Written) bool {
 	s.setWritten(w, r, written)
 	if written.Preview == nil {
@@ -167,7 +167,7 @@ func (s *server) writePreview(w http.ResponseWriter, r *http.Request, written ch
 	return true
 }
 
-// setWritten sets the ETag of the newest revision, and the headers that say what a change did, and notes a new revision
+// setWritten sets the ETag of the newest revision and the headers that summarize a change, and records a new revision
 // for the log.
 func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written changes.Written) {
 	setHead(w, written.Revision, written.Stamp)
@@ -182,8 +182,8 @@ func (s *server) setWritten(w http.ResponseWriter, r *http.Request, written chan
 	}
 }
 
-// setSummary says in headers what a change did or would do; revision is the newest afterwards. Without a new revision
-// there is no status, which would have to be read.
+// setSummary sets the headers that summarize a change or a dry run; revision is the newest afterwards. Without a new
+// revision the status is left out, because it would have to be read.
 func setSummary(w http.ResponseWriter, revision int64, changed bool, verdict validations.Verdict,
 	did changes.Summary,
 ) {

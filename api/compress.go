@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// minCompressed is the size from which answers are compressed, in bytes.
+	// minCompressed is the smallest size of a compressed answer, in bytes.
 	minCompressed = 1 << 10
 	// maxCompressors bounds the answers that are compressed at once by one method, and so the memory: a compressor takes
 	// about a megabyte for as long as its client reads. Further answers are sent as they are.
@@ -36,7 +36,7 @@ type compressor interface {
 // method is a way to compress, by its name in Accept-Encoding.
 type method struct {
 	name string
-	idle chan compressor // nil in place of those that have not been made yet
+	idle chan compressor // nil for compressors not created yet
 	make func() (compressor, error)
 }
 
@@ -104,8 +104,8 @@ func preferredMethod(r *http.Request, methods []*method) *method {
 	return best
 }
 
-// compressed compresses answers as Accept-Encoding asks for, unless they are small. What is compressed is no longer the
-// same byte for byte, so its ETag becomes a weak one, which serves in If-None-Match and If-Match like the other.
+// compressed compresses answers as requested by Accept-Encoding, unless they are small. A compressed answer differs
+// byte for byte, so its ETag becomes weak; If-None-Match and If-Match accept both forms.
 func compressed(next http.Handler) http.Handler {
 	methods := newMethods()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +129,7 @@ type compressedWriter struct {
 	reading    bool
 	status     int // 0 until the handler has chosen it
 	sent       bool
-	compressor compressor // nil if the answer is sent as it is
+	compressor compressor // nil if the answer is not compressed
 }
 
 // WriteHeader implements http.ResponseWriter.

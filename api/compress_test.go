@@ -92,7 +92,7 @@ func TestHandler_compressed(t *testing.T) {
 	}
 }
 
-// A compressed answer has a weak ETag, by which it and the plain one are known again, and changes are made.
+// A compressed answer has a weak ETag, which conditions accept for both the compressed and the plain answer.
 func TestHandler_compressedConditions(t *testing.T) {
 	t.Parallel()
 	s := large(t)
@@ -196,7 +196,7 @@ func TestHandler_compressedPanic(t *testing.T) {
 	}
 }
 
-// serveBrittle serves an answer whose writing panics, and returns what it ended with.
+// serveBrittle serves an answer whose writing panics, and returns the recovered value.
 func serveBrittle(s site, recorder *httptest.ResponseRecorder, r *http.Request) (ended any) {
 	defer func() { ended = recover() }()
 	s.ServeHTTP(brittle{recorder}, r)

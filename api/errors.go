@@ -123,7 +123,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var f *fault.Fault
 	if !errors.As(err, &f) {
 		f = fault.New(fault.Internal, "InternalError",
-			"Something went wrong in the server; its log tells what, under the request id of this answer's X-Deckhand-Req")
+			"The server failed; its log has the reason under the request id in this answer's X-Deckhand-Req")
 	}
 	secret := f.Secret
 	if f = infoOf(r).viewer.Fault(f); !secret && (f.Kind == fault.Internal || f.Kind == fault.Unavailable) {
@@ -162,7 +162,7 @@ func hinted(kind fault.Kind, errorType, hint string) error {
 
 func errNoRoute(r *http.Request) error {
 	return hinted(fault.NotFound, "HTTPRouteNotFound",
-		"There is nothing at "+r.URL.Path+"; /openapi.yaml lists what there is.")
+		"There is nothing at "+r.URL.Path+"; /openapi.yaml lists all paths.")
 }
 
 // unstored adds to the fault of a request that was not begun that nothing was stored, unless the request only reads.

@@ -58,14 +58,14 @@ func (s *server) pinEvents(r *http.Request) (string, error) {
 	return strconv.FormatInt(after, 10), nil
 }
 
-// wanted is what a request asks of the feed.
+// wanted selects events of the feed.
 type wanted struct {
 	since feed.Since
 	types []events.Type
 	limit int
 }
 
-// events reads which events are wanted. Last-Event-ID is what clients of streams send when they connect again.
+// events reads the selection of events. Clients of streams send Last-Event-ID when they reconnect.
 func (q *query) events(r *http.Request) (w wanted) {
 	const defaultLimit = 100
 	if w.limit = q.count("limit", defaultLimit); w.limit < 1 || w.limit > feed.MaxPage {
@@ -106,9 +106,9 @@ func unknownType(name string) string {
 		known = append(known, string(kind))
 	}
 	if nearest := words.Nearest(name, known); nearest != "" {
-		return "There is no such type of event; did you mean " + nearest + "?"
+		return "No event has this type; did you mean " + nearest + "?"
 	}
-	return "There is no such type of event; there are " + strings.Join(known, ", ") + "."
+	return "No event has this type; the types are " + strings.Join(known, ", ") + "."
 }
 
 // eventPage is a page of the feed.

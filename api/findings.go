@@ -51,8 +51,8 @@ func (s *server) writeFindings(w http.ResponseWriter, r *http.Request, found fin
 	s.write(w, r, http.StatusOK, views.FindingsOf(found))
 }
 
-// findingsAfter returns what is wrong with the newest revision after a change, or as it would be after a dry run, with
-// the positions in the body. The change is made by now: findings that take too much work are left out.
+// findingsAfter returns the findings of the newest revision after a change, or of the previewed revision of a dry run,
+// with positions in the body. Findings that take too much work are left out, because the change is already made.
 func (s *server) findingsAfter(r *http.Request, written changes.Written) (found findings.List, err error) {
 	query, ctx := findings.Query{Limit: defaultFindings}, r.Context()
 	preview := written.Preview

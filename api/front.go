@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// frontView says what answers here, and where to go on.
+// frontView describes the server, with links.
 type frontView struct {
 	Name  string     `json:"name"`
 	About string     `json:"about"`
@@ -45,7 +45,7 @@ func (s *server) frontView(r *http.Request) frontView {
 		Docs:  "README.md and docs/ of the source code",
 	}
 	for _, link := range []linkView{
-		{pagesPath, "pages for people: the newest revision, what is wrong, what has changed"},
+		{pagesPath, "web pages: the newest revision, its findings and its changes"},
 		{"/openapi.yaml", "the contract: every operation, with examples"},
 		{"/versions", "the versions of the API"},
 		{healthPath, "health: 204 while the server runs"},

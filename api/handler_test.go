@@ -134,7 +134,7 @@ func TestHandler_errors(t *testing.T) {
 	}
 }
 
-// What is misspelt is not done as if it were not there.
+// Misspelt parameters are refused, not ignored.
 func TestHandler_unknownParameters(t *testing.T) {
 	t.Parallel()
 	s, compat := filled(t, 2), newSite(t, func(config *api.Config) { config.Compat = true })
@@ -193,7 +193,7 @@ func TestHandler_maxDeleted(t *testing.T) {
 	}
 }
 
-// A change says in headers what it did, and its dry run says the same before.
+// The headers of a change summarize it, and those of its dry run predict them.
 func TestHandler_summary(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

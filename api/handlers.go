@@ -30,7 +30,7 @@ func (s *server) health(w http.ResponseWriter, _ *http.Request) error {
 // GET /readyz
 func (s *server) ready(w http.ResponseWriter, r *http.Request) error {
 	switch err := s.Ping(r.Context()); {
-	case fault.KindOf(err) == fault.Unavailable: // it says what is the matter
+	case fault.KindOf(err) == fault.Unavailable: // the message has the cause
 		return err
 	case err != nil:
 		return fault.New(fault.Unavailable, "HTTPServiceUnavailable", "The database does not answer").Because(err)

@@ -12,8 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// RequestLog returns a handler of log records that adds to those of a request what identifies it: its id, the
-// X-Context-Marker of the caller, and the trace that it belongs to.
+// RequestLog returns a handler of log records that adds the identity of the current request: its id, the caller's
+// X-Context-Marker, and the trace.
 func RequestLog(next slog.Handler) slog.Handler { return requestLog{next} }
 
 type requestLog struct{ slog.Handler }
@@ -44,9 +44,8 @@ func (l requestLog) WithGroup(name string) slog.Handler { return requestLog{l.Ha
 // How many bytes of a path or a query, and of a context marker, are logged.
 const maxLogged, maxMarker = 1000, 200
 
-// loggedQuery returns a query as it is logged. Of parameters that the endpoint does not know, which may be anything, it
-// has the names without the values, and nothing where there is no "="; nor what a caller searches for, which may be a
-// secret.
+// loggedQuery returns a query for the log. It leaves out values that may be secrets: those of unknown parameters,
+// parameters without "=", and search terms.
 func loggedQuery(raw string, known []string) string {
 	var parts []string
 	size := 0

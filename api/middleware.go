@@ -47,7 +47,7 @@ func (s *server) dispatch(of methods) http.HandlerFunc {
 			err = s.checkQuery(r, called.parameters)
 		}
 		if err == nil {
-			err = s.answer(w, r, called) //nolint:contextcheck // who waits together outlives each of them
+			err = s.answer(w, r, called) //nolint:contextcheck // a group of waiting requests outlives each of them
 		}
 		if prunedMeanwhile(r, err) {
 			err = s.answer(w, r, called) //nolint:contextcheck // the same
@@ -157,27 +157,27 @@ type observer struct {
 // Observe counts a request; route is the pattern of its path, "" if it has none.
 type Observe = func(route, method string, status int, took time.Duration)
 
-// requestInfo collects what the log and the audit record about a request while it is answered.
+// requestInfo collects data about a request for the log and the audit.
 type requestInfo struct {
 	id         string
 	began      time.Time
 	marker     string // X-Context-Marker, shortened
 	caller     authn.Caller
-	viewer     authz.Viewer // whom the answer is for: it sees least until the caller is known
+	viewer     authz.Viewer // of the answer; the most restricted one until the caller is known
 	rule       string       // the authz rule that was checked, if any
 	revision   int64        // the revision that was made or requested, if any
 	audited    bool         // the audit event was stored with the change
 	notes      []string     // errors, for the log
 	answer     middleware.WrapResponseWriter
 	aborted    bool     // the connection was closed in the middle of the answer
-	unchanged  bool     // a change would store what is stored already
+	unchanged  bool     // the change stores nothing new
 	parameters []string // of the query, that the endpoint reads
 	errorType  string   // of the answer, if it is an error
 
 	// Of a request that waits for another answer.
 	decides bool          // the handler says by pending whether the answer is one to wait on; else a 304 is
 	pending bool          // it is
-	pinned  string        // what the request is about, where it did not say that once for all
+	pinned  string        // the subject of the request, if its URL may come to mean another one
 	fresh   time.Duration // how long the answer lasts if nothing changes; 0: for ever
 	pause   *pause        // nil if it cannot wait
 	waited  time.Duration // how long it has waited
@@ -233,7 +233,8 @@ func (o *observer) middleware(next http.Handler) http.Handler {
 
 const healthPath = "/api/v1.0/health"
 
-// setContextHeaders sets the request's id, and returns the headers by which clients track requests (spec/api.md §1.2).
+// setContextHeaders sets the request's id, and echoes the headers that clients use to track requests (spec/api.md
+// §1.2).
 func setContextHeaders(header http.Header, r *http.Request, id string) {
 	if r.URL.Path == healthPath {
 		return

@@ -64,7 +64,7 @@ type gone struct{ *httptest.ResponseRecorder }
 // Write implements http.ResponseWriter.
 func (gone) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
-// An answer whose client goes away ends with the connection. The log has the reason, without a stack.
+// An answer ends with the connection of its client. The log has the reason, without a stack.
 func TestHandler_clientGone(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

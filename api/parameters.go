@@ -34,7 +34,7 @@ func (s *server) checkQuery(r *http.Request, known []string) error {
 	return q.error()
 }
 
-// unknownParameter says what can be used in the place of a parameter.
+// unknownParameter suggests alternatives to an unknown parameter.
 func unknownParameter(parameter string, known []string) string {
 	if len(known) == 0 {
 		return "This endpoint has no parameters."
@@ -45,7 +45,7 @@ func unknownParameter(parameter string, known []string) string {
 	return "This endpoint has no parameter of that name; it has " + strings.Join(known, ", ") + "."
 }
 
-// cleartextSecrets is the parameter by which callers ask for hashes in place of secrets.
+// cleartextSecrets is the parameter that selects hashes instead of secrets.
 const cleartextSecrets = "cleartext-secrets"
 
 // query reads the query parameters of a request and keeps the first fault.

@@ -15,16 +15,16 @@ type pause struct {
 	began  time.Time     // the request
 	limit  time.Duration // of the wait
 	place  feed.Wait
-	viewer authz.Viewer // whom the answer of the group is for
-	pinned string       // what the request is about
+	viewer authz.Viewer // of the group's answer
+	pinned string       // the subject of the request
 	member *member      // of a group; nil if the request need not wait
 	joined time.Time    // the group
 
 	over   bool // the request has waited
 	waited time.Duration
-	answer *recorded // of the group; nil if the request has to be answered by itself
+	answer *recorded // of the group; nil if the request needs an answer of its own
 	err    error     // of the group
-	ended  error     // why there is nothing to answer: the client has gone, or the server stops
+	ended  error     // why there is no answer: the client has disconnected, or the server stops
 }
 
 type pauseKey struct{}
@@ -85,7 +85,7 @@ func (p *pause) rest(ctx context.Context, stopping <-chan struct{}) {
 	}
 }
 
-// end gives back what a request has while it waits.
+// end releases the resources of a waiting request.
 func (p *pause) end() {
 	p.member.leave()
 	p.place.End()

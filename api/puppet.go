@@ -158,7 +158,7 @@ func (s *server) diffCatalog(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// nodeOf reads for which node overrides are asked for.
+// nodeOf reads the node whose overrides are requested.
 func nodeOf(q *query) puppet.Node {
 	return puppet.Node{Name: q.text("node"), Role: q.text("role"), Cluster: q.text("cluster")}
 }
@@ -194,7 +194,7 @@ func (s *server) overridesPair(w http.ResponseWriter, r *http.Request) (before, 
 func (s *server) readCatalog(w http.ResponseWriter, r *http.Request) (catalog *puppet.Catalog, end func(), err error) {
 	if mediaTypes[mediaTypeOf(r.Header.Get("Content-Type"))] != document.JSON {
 		return nil, nil, fault.New(fault.UnsupportedType, "HTTPUnsupportedMediaType",
-			"A catalog is JSON: send what \"puppet catalog compile NODE --render-as json\" prints, with Content-Type: "+
+			"A catalog is JSON: send the output of \"puppet catalog compile NODE --render-as json\" with Content-Type: "+
 				"application/json")
 	}
 	if end, err = s.bounds.beginIngest(w, r, s.sizeOfBody(r)); err != nil {

@@ -63,7 +63,7 @@ func preferred(r *http.Request, usual string, offered ...string) string {
 	return best
 }
 
-// origin returns the URL that links in answers begin with: PublicURL or, without it, the scheme and host by which the
+// origin returns the beginning of links in answers: PublicURL or, without it, the scheme and host by which the
 // client says that it reached the server. Anybody may have chosen the host that a request names, so no page shows it.
 func (s *server) origin(r *http.Request) string {
 	if s.PublicURL != "" {
@@ -76,7 +76,7 @@ func (s *server) origin(r *http.Request) string {
 	return scheme + "://" + r.Host
 }
 
-// links returns what writes views with links for a request.
+// links returns the writer of views with links for a request.
 func (s *server) links(r *http.Request) views.Links {
 	return views.Links{Origin: s.origin(r), Compat: s.Compat}
 }
@@ -344,7 +344,7 @@ func (d *documentStream) yamlWith(key textKey) []byte {
 // prepared are texts of documents that were made before the answer is written.
 type prepared map[textKey][]byte
 
-// maxPrepared is the size in bytes from which on no further texts are prepared.
+// maxPrepared is the total size of prepared texts, in bytes.
 const maxPrepared = 4 << 20
 
 // prepare makes the texts of documents with their stored status. It leaves out the last ones of a large answer.

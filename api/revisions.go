@@ -192,7 +192,7 @@ func (s *server) status(w http.ResponseWriter, r *http.Request) error {
 	return s.writeStatus(w, r, code, shown)
 }
 
-// pinStatus returns the number of the revision that is latest or has a tag now, for who waits until it is a success.
+// pinStatus returns the current number of latest or of a tag, for a request that waits for its success.
 func (s *server) pinStatus(r *http.Request) (string, error) {
 	if !readQuery(r).values.Has("expect") {
 		return "", nil

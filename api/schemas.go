@@ -31,7 +31,7 @@ func (s *server) listSchemas(w http.ResponseWriter, r *http.Request) error {
 
 // GET /api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}
 func (s *server) showSchema(w http.ResponseWriter, r *http.Request) error {
-	schema, err := s.schema(r)
+	schema, err := s.schema(w, r)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *server) showSchema(w http.ResponseWriter, r *http.Request) error {
 
 // GET /api/v1.0/revisions/{revision}/schemas/{namespace}/{kind}/{version}/docs
 func (s *server) showSchemaDocs(w http.ResponseWriter, r *http.Request) error {
-	schema, err := s.schema(r)
+	schema, err := s.schema(w, r)
 	if err != nil {
 		return err
 	}
@@ -72,12 +72,16 @@ func (s *server) showSchemaDocs(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// schema returns the schema in the path.
-func (s *server) schema(r *http.Request) (queries.Schema, error) {
+// schema returns the schema in the path. An answer that may hold secrets is not compressed.
+func (s *server) schema(w http.ResponseWriter, r *http.Request) (queries.Schema, error) {
 	id, err := s.revision(r)
 	if err != nil {
 		return queries.Schema{}, err
 	}
 	parts := []string{revisionName(r, "namespace"), revisionName(r, "kind"), revisionName(r, "version")}
-	return s.questions(r).Schema(r.Context(), id, strings.Join(parts, "/"))
+	schema, err := s.questions(r).Schema(r.Context(), id, strings.Join(parts, "/"))
+	if schema.By != nil && infoOf(r).viewer.Secrets() && mayHoldSecret(schema.By) {
+		w.Header().Set("Cache-Control", noTransform)
+	}
+	return schema, err
 }

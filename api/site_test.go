@@ -94,7 +94,7 @@ func (silent) Authenticate(context.Context, string) (authn.Caller, error) {
 	return authn.Caller{}, fault.New(fault.Unavailable, "HTTPServiceUnavailable", "Keystone does not respond")
 }
 
-// newFeed returns the feed of a store, which wakes up those who wait until the test ends.
+// newFeed returns the feed of a store, which wakes waiting requests until the test ends.
 func newFeed(t *testing.T, kept *store.Store) *feed.Feed {
 	t.Helper()
 	told := feed.New(feed.Config{
@@ -151,7 +151,7 @@ func (s site) put(t *testing.T, bucket, body string, header ...string) response 
 		append([]string{"Content-Type", "application/x-yaml"}, header...)...)
 }
 
-// filled is a site with revisions 1 to n, each of which adds a bucket.
+// filled returns a site with revisions 1 to n, each of which adds a bucket.
 func filled(t *testing.T, n int) site {
 	t.Helper()
 	s := newSite(t)

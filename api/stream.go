@@ -17,7 +17,7 @@ const typeStream = "text/event-stream"
 const (
 	// streamAlive is how often something is sent on a stream, and whether its caller may still read it is checked.
 	streamAlive = 15 * time.Second
-	// streamPatience bounds how long a client may take to read what it was sent.
+	// streamPatience is how long a client may take to read sent events.
 	streamPatience = 30 * time.Second
 	// streamPage is how many events are read at a time.
 	streamPage = 100
@@ -29,8 +29,8 @@ func wantsStream(r *http.Request) bool {
 		preferred(r, typeXYAML, typeXYAML, typeYAML, typeJSON, typeStream) == typeStream
 }
 
-// streamEvents answers with events as they come, until the client goes away or may not read them any more, or the
-// server stops. An error ends the stream too: the client connects again, and is told then.
+// streamEvents sends events as they happen, until the client disconnects or loses the right to read them, or the server
+// stops. An error ends the stream too; the client gets it when it reconnects.
 func (s *server) streamEvents(w http.ResponseWriter, r *http.Request, wanted wanted) error {
 	place, err := s.place(r)
 	if err != nil {

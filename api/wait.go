@@ -17,7 +17,7 @@ import (
 	"purser/internal/feed"
 )
 
-// waitParameter is the parameter by which a request waits for a change.
+// waitParameter is the parameter that makes a request wait for a change.
 const waitParameter = "wait"
 
 // maxWait is how long a request may wait.
@@ -72,8 +72,8 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, of endpoint) err
 	return s.await(w, r, of, limit)
 }
 
-// pin returns what a request that waits is about, where its URL says that only for the moment; "" if it may become
-// something else while the request waits.
+// pin resolves the subject of a waiting request, if it must stay the same while names such as latest move on; it
+// returns "" if the subject may change during the wait.
 func (s *server) pin(r *http.Request) (string, error) {
 	switch route := chi.RouteContext(r.Context()).RoutePattern(); {
 	case strings.HasSuffix(route, "/status"):
@@ -107,8 +107,8 @@ func withoutWait(r *http.Request) *http.Request {
 // maxWaitingHeader bounds the URL and the header of a request that waits, in bytes: it keeps them until it is answered.
 const maxWaitingHeader = 32 << 10
 
-// place returns a place among the requests that wait. Faults: Invalid for a large request, Unavailable if there is no
-// place left, Throttled if the caller has its share of them.
+// place returns a place among the waiting requests. Faults: Invalid for a large request, Unavailable if all places are
+// taken, Throttled if the caller has its share of them.
 func (s *server) place(r *http.Request) (feed.Wait, error) {
 	size := len(r.RequestURI)
 	for name, values := range r.Header {

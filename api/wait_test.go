@@ -100,7 +100,7 @@ func TestWait_places(t *testing.T) {
 	}
 }
 
-// Who waits for a large answer gets the one that all share.
+// Waiting requests share a large answer.
 func TestWait_large(t *testing.T) {
 	t.Parallel()
 	var told *feed.Feed
@@ -119,7 +119,7 @@ func TestWait_large(t *testing.T) {
 	}
 }
 
-// Who waits is not told what was read before it came: it may know better, as the client does that posted a result.
+// A waiting request gets no answer that was read before it arrived, which might be older than its client's own result.
 func TestWait_late(t *testing.T) {
 	t.Parallel()
 	var told *feed.Feed
@@ -146,7 +146,7 @@ func TestWait_late(t *testing.T) {
 	}
 }
 
-// slowStore holds back what it is asked for first, once it has read it.
+// slowStore delays its first answer after reading it.
 type slowStore struct {
 	*store.Store
 

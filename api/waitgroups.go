@@ -18,7 +18,7 @@ import (
 	"purser/internal/budget"
 )
 
-// question identifies what waiting requests ask.
+// question identifies waiting requests with the same answer.
 type question struct {
 	method, origin, path, query, accept, seen, pinned string
 	viewer                                            authz.Viewer
@@ -28,8 +28,8 @@ type question struct {
 // change costs no more with a thousand of them than with one.
 type group struct {
 	waiting  int
-	late     int // those of them who came after the look in progress had begun
-	looks    int // that have begun
+	late     int // requests that joined after the current look began
+	looks    int // number of looks begun
 	looking  bool
 	finished bool
 	began    time.Time // when the first answer was one to wait on; zero before that
@@ -37,18 +37,18 @@ type group struct {
 	done     chan struct{} // closed once the others are set
 	answer   *recorded
 	err      error
-	next     *group // those who were too late for the answer; nil if there are none
+	next     *group // requests that joined too late for the answer; nil if none
 }
 
-// groups are those who wait, by their question.
+// groups has the waiting requests by question.
 type groups struct {
 	mutex  sync.Mutex
 	of     map[question]*group
 	shared atomic.Int64 // bytes of their answers
 }
 
-// member is a request that waits. It is not given what was looked up before it came: that may lack what its client has
-// been told already, such as a change of its own.
+// member is a waiting request. It gets no answer that was looked up before it joined, because that may be older than
+// what its client already knows, such as its own change.
 type member struct {
 	groups *groups
 	key    question
@@ -56,8 +56,8 @@ type member struct {
 	looks  int // of the group, that had begun before
 }
 
-// join has a request wait with those that ask the same. leave must be called when it stops waiting. A group looks again
-// after every change, so it misses none that a late request waits for.
+// join adds a request to the group of its question. Call leave when it stops waiting. A group looks again after every
+// change, so a late request misses none.
 func (s *server) join(r *http.Request, of endpoint) *member {
 	info := infoOf(r)
 	key := question{
@@ -77,7 +77,7 @@ func (s *server) join(r *http.Request, of endpoint) *member {
 	return &member{&s.groups, key, joined, joined.looks}
 }
 
-// begin makes the group of those who ask a question. groups.mutex is held.
+// begin creates the group of a question. groups.mutex is held.
 func (s *server) begin(key question, r *http.Request, of endpoint) *group {
 	asked := shareable(r)
 	infoOf(asked).pinned = key.pinned
@@ -122,7 +122,7 @@ func (m *member) moved() bool {
 	return true
 }
 
-// leave ends the work of a group in which nobody waits any more, or drops its answer.
+// leave ends the work of a group after its last member, or drops its answer.
 func (m *member) leave() {
 	m.groups.mutex.Lock()
 	defer m.groups.mutex.Unlock()
@@ -155,7 +155,7 @@ func (g *groups) forget(key question, old *group) {
 	}
 }
 
-// look notes that a group begins to look: who comes from now on is late.
+// look records that a group begins to look: requests that join from now on are late.
 func (g *groups) look(begins *group) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

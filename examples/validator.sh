@@ -2,8 +2,8 @@
 # A validator: a service that checks what a schema cannot express, and posts the results. It checks that no two hosts of
 # a site have the same address, and that each address is in one of the site's networks. docs/validator.md explains it.
 #   PURSER_URL     http://127.0.0.1:9000 by default
-#   PURSER_CURLRC  a file with options of curl, such as header = "X-Auth-Token: …"
-#   INTERVAL       seconds after which to look again at what could not be checked; 50 by default
+#   PURSER_CURLRC  a file with curl options, such as header = "X-Auth-Token: …"
+#   INTERVAL       seconds before revisions that could not be checked are tried again; 50 by default
 set -eu
 
 api=${PURSER_URL:-http://127.0.0.1:9000}/api/v1.0
@@ -13,12 +13,12 @@ trap 'rm -rf "$scratch"' EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
 
-# call ARGUMENT...: curl, which fails for every status from 400 on and says why.
+# call ARGUMENT...: runs curl, which fails and prints the answer for every status from 400 on.
 call() {
   curl -sS --fail-with-body --max-time 60 ${PURSER_CURLRC:+--config "$PURSER_CURLRC"} "$@"
 }
 
-# register declares the documents that this validator reads. Where nothing has changed, that makes no revision.
+# register declares the documents that this validator reads. If nothing has changed, this creates no revision.
 register() {
   call -o /dev/null -H 'Content-Type: application/x-yaml' -T - "$api/buckets/acme-address-validator/documents" <<'SCHEMA'
 schema: deckhand/DataSchema/v1
@@ -32,8 +32,8 @@ data:
 SCHEMA
 }
 
-# values SCHEMA KEY: a line "value layer name" for each rendered document of a schema. The server writes all YAML in the
-# same way, and so a line is enough for a shell; a service would parse it.
+# values SCHEMA KEY: prints a line "value layer name" for each rendered document of a schema. The server always writes
+# YAML in the same form, so a shell script can read its lines; a service would parse it.
 values() {
   call "$api/revisions/$id/rendered-documents?schema=$1" >"$scratch/documents" || return
   awk -v key="  $2:" '
@@ -43,7 +43,7 @@ values() {
     index($0, "status:") == 1 { print value, layer, name }' "$scratch/documents" # the last key of a document
 }
 
-# check writes a line "- {message: …, documents: …}" for each mistake.
+# check writes a line "- {message: …, documents: …}" for each mistake to $scratch/errors.
 check() {
   values acme/Network/v1 prefix >"$scratch/networks" && values acme/Host/v1 address >"$scratch/hosts" || return
   awk '
@@ -59,7 +59,7 @@ check() {
     }' "$scratch/networks" "$scratch/hosts" >"$scratch/errors"
 }
 
-# post posts what check found. If another revision has got the number meanwhile, the stamp makes this a 412.
+# post posts the result of check. If another revision has this number by now, the stamp makes the server answer 412.
 post() {
   status=success
   if [ -s "$scratch/errors" ]; then status=failure; fi
@@ -71,8 +71,8 @@ post() {
   echo "revision $id: $status"
 }
 
-# look checks those of the newest ten revisions that it has not checked yet. One that cannot be rendered needs no result:
-# the server says why. What fails for another reason is tried again at the next look.
+# look checks those of the newest ten revisions that are not checked yet. A revision that cannot be rendered needs no
+# result, because the server says why. Other failures are tried again the next time.
 look() {
   call "$api/revisions?sort=id&order=desc&limit=10" >"$scratch/revisions" || return
   sed -n 's/^..id: //p; s/^..stamp: //p' "$scratch/revisions" | paste - - | while read -r id stamp; do
@@ -86,7 +86,7 @@ look() {
   done
 }
 
-# await CURSOR WAIT: the cursor after the events that follow CURSOR, once there are some or the time is over.
+# await CURSOR WAIT: waits for events after CURSOR, for at most WAIT seconds, and prints the cursor after them.
 await() {
   call "$api/events?since=$1&type=purser.revision.created&wait=$2s" | sed -n "s/^cursor: '\(.*\)'$/\1/p"
 }
@@ -97,5 +97,5 @@ cursor=$(await now 0)
 while :; do
   look || true
   cursor=$(await "$cursor" "${INTERVAL:-50}")
-  if [ -z "$cursor" ]; then sleep 2; fi # it did not answer
+  if [ -z "$cursor" ]; then sleep 2; fi # the server did not answer
 done

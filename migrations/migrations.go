@@ -1,8 +1,8 @@
-// Package migrations holds the numbered SQL files that bring a database up to this version of Purser, and the schema
-// that each leaves.
+// Package migrations contains the numbered SQL files that bring a database up to this version of Purser, and the schema
+// after each of them.
 //
-// A file is named NNNN_what.up.sql and never changes once it is released; there is no way down. Each runs as one
-// transaction, so it must not say BEGIN or COMMIT itself. make schema writes schema/NNNN.txt, which servers compare
+// A file is named NNNN_what.up.sql and never changes once it is released; there are no down migrations. Each runs as
+// one transaction, so it must not contain BEGIN or COMMIT. make schema writes schema/NNNN.txt, which servers compare
 // with the database at start.
 package migrations
 
@@ -11,7 +11,7 @@ import (
 	"fmt"
 )
 
-// FS holds the files.
+// FS has the SQL files and the schemas.
 //
 //go:embed *.sql schema/*.txt
 var FS embed.FS

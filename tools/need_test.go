@@ -1,4 +1,4 @@
-// Package tools_test runs the shell scripts of this directory with other programs in the place of those that they call.
+// Package tools_test runs the shell scripts of this directory with stubs for the programs that they call.
 package tools_test
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// clone is a copy of tools/need in a tree of its own, on a machine that has only what the test gives it.
+// clone is a copy of tools/need in a tree of its own, on a machine that has only what the test provides.
 type clone struct{ dir string }
 
-// newClone returns a clone whose go.mod asks for Go 1.26.8. Its machine has that Go, and no package manager.
+// newClone returns a clone whose go.mod requires Go 1.26.8. Its machine has that Go, and no package manager.
 func newClone(t *testing.T) clone {
 	t.Helper()
 	c := clone{t.TempDir()}
@@ -24,7 +24,7 @@ func newClone(t *testing.T) clone {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What is looked for at a fixed place is looked for in the tree.
+	// Absolute paths are replaced with paths in the tree.
 	text := string(script)
 	for _, root := range []string{"/usr/", "/opt/"} {
 		text = strings.ReplaceAll(text, " "+root, " "+c.dir+root)
@@ -71,14 +71,14 @@ func (c clone) recorder(t *testing.T, name, text string) {
 	c.program(t, name, fmt.Sprintf(`echo "%s $*" >>'%s'`+"\n%s", name, c.path("calls"), text))
 }
 
-// manager puts a package manager into PATH. Whatever it is called for, it installs all programs.
+// manager puts a package manager into PATH. Every call of it installs all programs.
 func (c clone) manager(t *testing.T, name string) {
 	t.Helper()
 	c.recorder(t, name, fmt.Sprintf(
 		`cd '%s'; for p in gcc dot postgres initdb make curl; do touch $p; chmod +x $p; done`, c.path("bin")))
 }
 
-// need runs the script and returns what it said, what was called, and the exit code.
+// need runs the script and returns its output, the recorded calls and the exit code.
 func (c clone) need(t *testing.T, needs ...string) (said, calls string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), c.path("tools/need"), needs...)
@@ -89,7 +89,7 @@ func (c clone) need(t *testing.T, needs ...string) (said, calls string, code int
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	recorded, _ := os.ReadFile(c.path("calls")) // missing where nothing was called
+	recorded, _ := os.ReadFile(c.path("calls")) // missing if nothing was called
 	return string(out), string(recorded), code
 }
 
@@ -158,7 +158,7 @@ func TestNeed_withSudo(t *testing.T) {
 	isCode(t, code, 0)
 }
 
-// Who may not install is told the command, and nothing is called.
+// A user who may not install is shown the command, and nothing is called.
 func TestNeed_tells(t *testing.T) {
 	t.Parallel()
 	for manager, command := range map[string]string{
@@ -171,7 +171,7 @@ func TestNeed_tells(t *testing.T) {
 				t.Parallel()
 				c := newClone(t)
 				c.program(t, "id", "echo 1000")
-				if sudo != "" { // one that asks for a password
+				if sudo != "" { // sudo asks for a password
 					c.program(t, "sudo", sudo)
 				}
 				c.manager(t, manager)

@@ -19,7 +19,7 @@ const (
 	mayPost     = "deckhand:create_validation"
 )
 
-// allowed is what the user may do with a revision.
+// allowed has the actions that the user may take on a revision.
 type allowed struct{ Tag, Untag, RollBack, Post bool }
 
 // Any reports whether the user may do anything.
@@ -44,7 +44,7 @@ func (v *visit) act(c call, section string) (view, error) {
 // goTo sends the browser to another page.
 func (v *visit) goTo(page string) { http.Redirect(v.w, v.Request, page, http.StatusSeeOther) }
 
-// about returns the query by which a change holds for the very revision that was shown.
+// about returns the query that ties a change to the revision that was shown.
 func (v *visit) about() url.Values { return url.Values{"revision-stamp": {v.field("stamp")}} }
 
 // tag sets a tag.
@@ -90,19 +90,19 @@ func (v *visit) post() (view, error) {
 	}, "validations")
 }
 
-// rollbackView is the content of the page that shows what a rollback would do.
+// rollbackView is the content of the page with the preview of a rollback.
 type rollbackView struct {
 	*paper
 
 	To      string
-	Head    string // the ETag of the newest revision, for which the preview holds
+	Head    string // the ETag of the newest revision, on which the preview is based
 	Message string
 	Preview client.Preview
 	Changes []comparison
 	Verdict string
 }
 
-// rollBack shows what a rollback would do and, when that was confirmed, rolls back.
+// rollBack previews a rollback and, once confirmed, rolls back.
 func (v *visit) rollBack() (view, error) {
 	to, head, message := v.PathValue("revision"), v.field("head"), v.field("message")
 	query := url.Values{}

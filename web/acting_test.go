@@ -85,7 +85,7 @@ func TestActing(t *testing.T) {
 	b.get(t, "/ui/audit").shows(t, "POST /api/v1.0/rollback/2", "Ada")
 }
 
-// TestActing_forbidden checks that a reader is shown no forms, and that what one sends all the same is refused.
+// TestActing_forbidden checks that a reader sees no forms, and that submitting one is refused anyway.
 func TestActing_forbidden(t *testing.T) {
 	t.Parallel()
 	s := broken(t)

@@ -52,7 +52,7 @@ type refusal struct {
 	header   http.Header
 }
 
-// absence says whether an error is that there is no such revision, and which is the newest.
+// absence reports whether a revision does not exist, and which is the newest.
 type absence struct {
 	Absent bool
 	Newest int64 // 0 if there is none
@@ -154,7 +154,7 @@ func (b backend) do(ctx context.Context, c call) (*answer, error) {
 func (b backend) request(ctx context.Context, c call) (*http.Request, error) {
 	escaped := make([]string, len(c.path))
 	for i, step := range c.path {
-		if step == "" { // the API takes what ends there for the list of all
+		if step == "" { // the API treats a path that ends there as the list of all
 			return nil, &refusal{status: http.StatusBadRequest, message: "A name is missing."}
 		}
 		escaped[i] = url.PathEscape(step)
@@ -307,8 +307,8 @@ func together(ctx context.Context, work ...func(context.Context) error) (first e
 	return first
 }
 
-// serious drops the error of something that a page can do without: what the user may not see, what is not there, and
-// what cannot be made of the documents as they are.
+// serious drops errors about parts that a page can do without: those that the user may not see, those that do not
+// exist, and those that cannot be made from the documents.
 func serious(err error) error {
 	if refusedWith(err, http.StatusForbidden, http.StatusNotFound, http.StatusGone, http.StatusBadRequest,
 		http.StatusConflict, http.StatusRequestEntityTooLarge) {

@@ -179,7 +179,7 @@ const text = "document.body.innerText"
 func has(part string) string { return text + ".includes(" + quoted(part) + ")" }
 
 // TestBrowser walks through the pages as an operator does: from signing in and a failing verdict to the line that is
-// wrong, and back to what may be deployed.
+// wrong, and back to a revision that may be deployed.
 func TestBrowser(t *testing.T) { //nolint:paralleltest // it has the machine to itself
 	s := broken(t)
 	s.put(t, "services", doc("acme/Service/v1", "api", "cleartext",

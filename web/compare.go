@@ -18,8 +18,8 @@ type compareView struct {
 	Before     int64  // their numbers
 	After      int64
 	Split      bool         // side by side
-	Rendered   bool         // rendered documents, and not what was submitted
-	Documents  []comparison // some, of which the first ones are shown
+	Rendered   bool         // rendered documents, not submitted ones
+	Documents  []comparison // of which the first ones are shown
 	Count      int          // of all
 	Shown      []*comparison
 	First      int // number of the first one shown, from 1

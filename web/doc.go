@@ -5,10 +5,10 @@
 //
 // Invariants:
 //   - A page is a client of the API: it asks the whole handler, with its authentication, authorization, redaction,
-//     limits, audit and log, on behalf of who looks at it. It cannot show what the API would not.
-//   - What comes from documents is text: html/template escapes it, and characters that control how text is laid out are
+//     limits, audit and log, on behalf of its user. It cannot show more than the API.
+//   - Document content is text: html/template escapes it, and characters that control the layout of text are
 //     shown by their numbers. Pages load nothing but their own style sheet, script and pictures.
 //   - A page has at most 150 KB, whatever it shows: the bytes of its lists are counted while they are written (paper);
-//     it says what is left out, or turns pages. The picture of a graph comes on top of that.
+//     it mentions omitted parts, or has further pages. The picture of a graph is not included in the bound.
 //   - Pages work without JavaScript.
 package web

@@ -140,7 +140,7 @@ func (v *visit) stored(ctx context.Context, revision string, id client.Identity)
 
 const unrendered = "Abstract documents and those that control the server are not rendered."
 
-// form asks for what is shown of the document.
+// form selects the shown parts of the document.
 func (v *visit) form(ctx context.Context, revision string, page *documentView) error {
 	id := page.ID
 	switch page.As {
@@ -202,7 +202,7 @@ func (v *visit) renderedChange(ctx context.Context, revision string, page *docum
 	return nil
 }
 
-// changing matches what each revision changes in a document's text: its number within the store, and its status.
+// changing matches the parts of a document's text that differ in each revision: its id and its status.
 var changing = regexp.MustCompile(`(?m)^id: \d+\n|^status:\n(?:  .*\n?)+`)
 
 // firstDocument returns the first document of a YAML stream, without the line that begins it.

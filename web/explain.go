@@ -16,7 +16,7 @@ type leaf struct {
 	trail
 }
 
-// trail is where a value was written, and what happened to it since.
+// trail is the origin of a value, and its later changes.
 type trail struct {
 	From struct {
 		client.Identity
@@ -38,7 +38,7 @@ type step struct {
 	Pattern  string          `json:"pattern"`
 }
 
-// Text says what happened.
+// Text describes the change.
 func (s step) Text() string {
 	in := " in " + s.Document.Name
 	switch s.Kind {

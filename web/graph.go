@@ -36,7 +36,7 @@ func focusName(id client.Identity) string {
 	return id.Schema + "/" + id.Name + "/" + id.Layer
 }
 
-// neighbours asks what a document depends on, and what depends on it.
+// neighbours reads the dependencies and the dependents of a document.
 func (v *visit) neighbours(ctx context.Context, revision string, page *documentView) error {
 	var found client.Graph
 	query := url.Values{"format": {"json"}, "focus": {focusName(page.ID)}, "depth": {"1"}}
@@ -197,7 +197,7 @@ func (v *visit) draw(page *graphView, of client.Graph, query url.Values) error {
 	query.Set("format", "svg")
 	got, err := v.api.do(v.Context(), call{path: []string{"revisions", id, "graph"}, query: query})
 	if err != nil && (serious(err) == nil || refusedWith(err, http.StatusNotImplemented)) {
-		page.Why = "There is no picture: " + err.Error()
+		page.Why = "No picture: " + err.Error()
 		return nil
 	}
 	if err != nil {

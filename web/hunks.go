@@ -202,7 +202,7 @@ func (h hunk) Pairs() (pairs []pair) {
 	return pairs
 }
 
-// size returns how many bytes of a page a row takes at most; side by side, what is the same stands there twice.
+// size returns the maximum bytes of a row on a page; side by side, equal lines are written twice.
 func (r row) size(split bool) int {
 	const perRow = 140
 	size := perRow + weight(r.Text)
@@ -217,7 +217,7 @@ const perLink = 200
 
 // sizeOf returns how many bytes of a page a comparison takes at most.
 func (s *server) sizeOf(c *comparison, split bool) int {
-	const perDocument, links = 3000, 3 // of which one has the revision before too
+	const perDocument, links = 3000, 3 // one of which has the previous revision too
 	size := perDocument + links*len(s.documentLink(0, c.Document))
 	for _, h := range c.Hunks {
 		size += perLink

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// hanging is an issuer that does not answer until it is told to.
+// hanging is an issuer that does not answer until it is released.
 type hanging struct {
 	asked    atomic.Int32
 	answered atomic.Bool
@@ -31,7 +31,7 @@ func (h *hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // TestIssuer_hangs checks that users do not wait for one another while the issuer does not answer: it is asked once,
-// all end at its deadline, and who goes away ends at once.
+// all end at its deadline, and those whose client disconnects end immediately.
 func TestIssuer_hangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

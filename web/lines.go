@@ -14,7 +14,7 @@ const maxLines = 80_000
 // maxNotes bounds the bytes of the findings that are shown beside a line.
 const maxNotes = 12_000
 
-// line is a line of a document's text, with what is wrong in it.
+// line is a line of a document's text, with its findings.
 type line struct {
 	Number   int
 	Text     string

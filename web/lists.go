@@ -84,7 +84,7 @@ type auditView struct {
 	Error                        string
 }
 
-// audit lists who did what, newest first.
+// audit lists the audit, newest first.
 func (v *visit) audit() (view, error) {
 	const limit = 100
 	page := auditView{

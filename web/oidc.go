@@ -27,7 +27,7 @@ type OIDC struct {
 	Client   *http.Client // for asking the issuer
 }
 
-// issuer is who signs users in.
+// issuer is the OpenID Connect issuer that signs users in.
 type issuer struct {
 	OIDC
 
@@ -44,7 +44,7 @@ const (
 	maxSignIn    = 10 * time.Minute // how long a user may take at the issuer
 )
 
-// attempt is what a cookie holds while the user is at the issuer.
+// attempt is the content of the cookie while the user is at the issuer.
 type attempt struct {
 	State    string    `json:"state"`
 	Nonce    string    `json:"nonce"`

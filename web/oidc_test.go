@@ -25,7 +25,7 @@ import (
 	"purser/web"
 )
 
-// idp is an issuer whose user is always signed in.
+// idp is an issuer with a permanently signed-in user.
 type idp struct {
 	*httptest.Server
 
@@ -81,7 +81,7 @@ func (i *idp) token(w http.ResponseWriter, r *http.Request) {
 		oidctest.SignIDToken(i.key, "k", oidc.RS256, string(text)))
 }
 
-// withIDP makes a site whose users sign in at an issuer.
+// withIDP returns a site with sign-in at an issuer.
 func withIDP(t *testing.T, i *idp) *site {
 	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
@@ -102,7 +102,7 @@ func withIDP(t *testing.T, i *idp) *site {
 	return s
 }
 
-// toIssuer begins to sign in and returns what the browser is sent to the issuer with.
+// toIssuer starts a sign-in and returns the query of the redirect to the issuer.
 func (b *browser) toIssuer(t *testing.T, i *idp) url.Values {
 	t.Helper()
 	b.get(t, "/ui/sign-in?next=/ui/search").is(t, http.StatusOK).shows(t, "Sign in with your organization")
@@ -140,7 +140,7 @@ func TestOIDC(t *testing.T) {
 	b.get(t, "/ui/search").is(t, http.StatusOK).shows(t, "Alice", "Sign out")
 }
 
-// TestOIDC_refused checks that nobody is signed in by an answer that was not asked for, or that does not hold.
+// TestOIDC_refused checks that unrequested or invalid answers of an issuer sign nobody in.
 func TestOIDC_refused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -183,7 +183,7 @@ func TestOIDC_refused(t *testing.T) {
 	}
 }
 
-// TestOIDC_error shows what the issuer says when it refuses.
+// TestOIDC_error checks that the issuer's error is shown.
 func TestOIDC_error(t *testing.T) {
 	t.Parallel()
 	i := newIDP(t)

@@ -22,13 +22,13 @@ type overviewView struct {
 	More     int // findings that are not shown
 	Required []required
 	History  []revisionItem
-	Expires  *required // whose result expires next; nil if none does
+	Expires  *required // the one whose result expires next; nil if none does
 	LastGood int64     // the newest revision among these that may be deployed, if the newest may not; 0 if there is none
 	Buckets  []client.Bucket
 	Buckets2 bool // there are more
 }
 
-// revisionItem is a revision in a list, with what it did if that is known.
+// revisionItem is a revision in a list, with its changes if they are known.
 type revisionItem struct {
 	client.Revision
 
@@ -38,7 +38,7 @@ type revisionItem struct {
 // madeBy counts versions of documents.
 type madeBy struct{ Added, Removed int }
 
-// overview shows whether the newest revision may be deployed, and what happened last.
+// overview shows whether the newest revision may be deployed, and recent changes.
 func (v *visit) overview() (view, error) {
 	shown := view{template: "overview", title: "Overview", section: "overview"}
 	page := overviewView{paper: v.paper}
@@ -103,7 +103,7 @@ func lastGood(newestFirst []revisionItem) int64 {
 	return 0
 }
 
-// judgement is what is known about whether a revision may be deployed.
+// judgement has the data for the verdict on a revision.
 type judgement struct {
 	verdict  verdict
 	stamp    string
@@ -147,7 +147,7 @@ type required struct {
 // Own reports whether the server makes the results of the validation itself.
 func (r required) Own() bool { return client.Validation{Name: r.Name}.Own() }
 
-// maxRequired bounds the validations whose newest results are asked for.
+// maxRequired is the number of validations whose newest results are read.
 const maxRequired = 30
 
 // required returns the validations that policies require, or without policies those that were reported.
@@ -218,7 +218,7 @@ func (v *visit) newest(ctx context.Context, revision, name string) (found entry,
 	return found, err
 }
 
-// posterOf returns who posted a result of a validation, by the audit, newest first: results do not hold it. A result
+// posterOf returns the user who posted a result, from the audit, newest first, because results do not have it. A result
 // and its event are stored by one statement; its time is the database's, and that of the event the server's. It is ""
 // if the audit has no such event: it goes back less far, or the result was carried over from another revision.
 func posterOf(events []auditEvent, validation, createdAt string) string {
@@ -294,7 +294,7 @@ func (v *visit) byNumber(ctx context.Context, found *list[client.Revision], offs
 	return nil
 }
 
-// did returns what the newest revisions did, as far as the feed of events tells.
+// did returns the changes of the newest revisions that the feed of events still has.
 func (v *visit) did(ctx context.Context) (map[int64]*madeBy, error) {
 	const back = 1000
 	type page struct {

@@ -32,7 +32,7 @@ metadata: {schema: metadata/Control/v1, name: gate}
 data: {validations: [{name: deckhand-schema-validation}, {name: drydock-validation, expiresAfter: PT2H}]}
 `
 
-// broken is a site whose newest revision may not be deployed: 1 is the schemas, 2 the hosts, 3 breaks one.
+// broken returns a site whose newest revision may not be deployed: 1 adds the schemas, 2 the hosts, 3 breaks one.
 func broken(t *testing.T, changes ...func(*api.Config)) *site {
 	t.Helper()
 	s := newSite(t, changes...)
@@ -69,10 +69,10 @@ func TestPages(t *testing.T) {
 		"/ui/revisions/tag:blessed":                      {"Revision 2"},
 		"/ui/revisions/9":                                {"There is no revision 9 The newest is revision 3 ."},
 		"/ui/revisions/9/graph":                          {"There is no revision 9 The newest is revision 3 ."},
-		"/ui/revisions/tag:none":                         {"There is no such thing"},
+		"/ui/revisions/tag:none":                         {"Not found"},
 		"/ui/compare?from=2&to=9":                        {"There is no revision 9 The newest is revision 3 ."},
 		"/ui/search?revision=9":                          {"There is no revision 9 The newest is revision 3 ."},
-		"/ui/nothing":                                    {"There is no page at /ui/nothing"},
+		"/ui/nothing":                                    {"No page exists at /ui/nothing"},
 		"/ui/compare":                                    {"Compare revisions"},
 		"/ui/compare?from=2&to=3":                        {"From revision 2 to revision 3", "− rack: 3", "+ rack: 99", "1 document"},
 		"/ui/compare?from=0&to=3":                        {"From revision 0 to revision 3", "added"},
@@ -97,7 +97,7 @@ func TestPages(t *testing.T) {
 		"/ui/revisions/3/document?as=explained&" + cmp2:          {".rack", "99", "cmp-2 layer site"},
 		"/ui/revisions/3/document?as=history&" + cmp2:            {"Revision 3 : changed", "Revision 2 : added", "− rack: 3"},
 		"/ui/revisions/3/document?as=graph&" + cmp2:              {"Depends on"},
-		"/ui/revisions/1/document?" + cmp2:                       {"There is no such thing", "no document [acme/Host/v1, site] cmp-2"},
+		"/ui/revisions/1/document?" + cmp2:                       {"Not found", "no document [acme/Host/v1, site] cmp-2"},
 		"/ui/revisions/9/document?" + cmp2:                       {"There is no revision 9 The newest is revision 3 ."},
 		"/ui/revisions/3/document":                               {"names no document"},
 	} {
@@ -107,7 +107,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestPages_rendered compares a rendered document between revisions, of which the third cannot be rendered.
+// TestPages_rendered compares a rendered document between revisions; the third cannot be rendered.
 func TestPages_rendered(t *testing.T) {
 	t.Parallel()
 	s := broken(t, anonymous)
@@ -128,7 +128,7 @@ func TestPages_rendered(t *testing.T) {
 	}
 }
 
-// TestPages_compare compares what was submitted, with parents, and rendered documents, of which parents change others.
+// TestPages_compare compares submitted documents, including parents, and rendered documents that their parents change.
 func TestPages_compare(t *testing.T) {
 	t.Parallel()
 	for _, compat := range []bool{false, true} {
@@ -307,7 +307,7 @@ func TestPages_crawl(t *testing.T) {
 	}
 }
 
-// wellFormed checks what holds for each page: no script or style but those of files, no markup of documents, names for
+// wellFormed checks rules for all pages: no inline scripts or styles, no markup from documents, names for
 // all fields, one heading of the first level, no id twice, and a bounded size.
 func wellFormed(t *testing.T, target string, page answer) {
 	t.Helper()
@@ -392,8 +392,8 @@ func wellFormed(t *testing.T, target string, page answer) {
 	}
 }
 
-// TestPages_secrets reads all pages as two users: who may not see encrypted documents sees neither their names nor
-// their values, nor what is taken from them.
+// TestPages_secrets reads all pages as two users: the one who may not see encrypted documents sees neither their names
+// nor their values, nor values taken from them.
 func TestPages_secrets(t *testing.T) {
 	t.Parallel()
 	const name, value, taken = "hidden-document", "hidden-value", "hidden-value-taken"
@@ -444,6 +444,17 @@ func TestPages_secretsHidden(t *testing.T) {
 		t.Error("the secret is shown without being asked for")
 	}
 	b.get(t, target+"&as=rendered&secrets=shown").is(t, http.StatusOK).shows(t, "hidden-value")
+	s.put(t, "schemas", doc("deckhand/DataSchema/v1", "acme/Host/v1", "cleartext",
+		", substitutions: [{src: {schema: deckhand/Passphrase/v1, name: pass, path: .}, dest: {path: .description}}]", "{}"))
+	const schema = "/ui/revisions/3/document?schema=deckhand/DataSchema/v1&layer=site&name=acme/Host/v1&as=rendered"
+	for target, status := range map[string]int{
+		"/ui/revisions/3/schemas": http.StatusOK, "/ui/revisions/3/schemas/acme/Host/v1": http.StatusForbidden, schema: http.StatusOK,
+	} {
+		if page := b.get(t, target).is(t, status); strings.Contains(page.text, "hidden-value") {
+			t.Errorf("%s shows the secret without being asked for", target)
+		}
+	}
+	b.get(t, schema+"&secrets=shown").is(t, http.StatusOK).shows(t, "hidden-value")
 }
 
 // TestPages_links follows the links to documents without layer and around one that does not exist.

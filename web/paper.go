@@ -6,7 +6,7 @@ import (
 	"reflect"
 )
 
-// paper is a page under way. Its lists end where there is no more room: that is counted in bytes while they are
+// paper is a page being made. Its lists are cut off when the page is full, which is counted in bytes while they are
 // written, whatever their items hold.
 type paper struct {
 	written bytes.Buffer
@@ -18,7 +18,7 @@ type paper struct {
 const (
 	// maxPage bounds a page in bytes, without the picture of a graph.
 	maxPage = 150 << 10
-	// lastLists is what is kept free for the lists at the end of a page. Each shows at least one item.
+	// lastLists is the room reserved for the lists at the end of a page. Each shows at least one item.
 	lastLists = 25_000
 )
 
@@ -54,7 +54,7 @@ func (p *paper) Turn(pages pager) pager {
 	return pages
 }
 
-// part is what a part of a page is made of.
+// part has the data of a part of a page.
 type part struct {
 	*paper
 

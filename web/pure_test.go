@@ -122,7 +122,7 @@ func TestVerdictOf(t *testing.T) {
 	}
 }
 
-// TestVerdictOf_own reads the advice for each of the server's own validations whose findings are among those of others.
+// TestVerdictOf_own checks the advice for the server's own validations that share findings with others.
 func TestVerdictOf_own(t *testing.T) {
 	t.Parallel()
 	for _, name := range slices.Concat(validations.Own(), validations.Optional(), []string{validations.SchemaValidationAlias}) {
@@ -160,7 +160,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestParseUnified reads back the differences that internal/diff writes, of texts whose lines look like its own.
+// TestParseUnified reads back diffs of internal/diff, of texts with lines that look like diff lines.
 func TestParseUnified(t *testing.T) {
 	t.Parallel()
 	lines := rapid.SliceOfN(rapid.SampledFrom([]string{
@@ -322,7 +322,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// TestDrawing checks what gets into a page of a picture: shapes, texts and links to documents.
+// TestDrawing checks the parts of a picture that a page includes: shapes, texts and links to documents.
 func TestDrawing(t *testing.T) {
 	t.Parallel()
 	link := func(focus string) string { return "/ui/" + focus }
@@ -353,7 +353,7 @@ func TestDrawing(t *testing.T) {
 	}
 }
 
-// TestPosterOf checks that a result is of who posted it, and of nobody where the audit does not have that.
+// TestPosterOf checks that a result is attributed to its poster, or to nobody if the audit does not have it.
 func TestPosterOf(t *testing.T) {
 	t.Parallel()
 	event := func(user, at, target string, status int) auditEvent {
@@ -392,7 +392,7 @@ func TestExpiringNext(t *testing.T) {
 	}
 }
 
-// What is not needed any more ends as if nobody asked for it.
+// Requests that are no longer needed are cancelled.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	busy := errors.New("busy")

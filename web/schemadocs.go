@@ -2,6 +2,7 @@ package web
 
 import (
 	"html/template"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -15,8 +16,9 @@ type schemaView struct {
 	Docs     template.HTML
 }
 
-// schema shows the documentation of a schema: what the API's own page has between its <main> tags. The API makes that
-// with html/template too, so no text of a schema is markup in it; anything else than such a page is not shown.
+// schema shows the documentation of a schema: the part of the API's page between its <main> tags. The API makes that
+// with html/template too, so no text of a schema is markup in it; anything else than such a page is not shown. A schema
+// that takes something from a secret is refused: it is shown on the page of its document.
 func (v *visit) schema() (view, error) {
 	var revision client.Revision
 	if err := v.api.get(v.Context(), &revision, nil, "revisions", v.PathValue("revision")); err != nil {
@@ -26,7 +28,7 @@ func (v *visit) schema() (view, error) {
 	page := schemaView{
 		Revision: revision.ID, Name: v.PathValue("space") + "/" + v.PathValue("kind") + "/" + v.PathValue("v"),
 	}
-	text, err := v.api.text(v.Context(), typeHTML, nil,
+	text, err := v.api.text(v.Context(), typeHTML, url.Values{"cleartext-secrets": {"false"}},
 		"revisions", id, "schemas", v.PathValue("space"), v.PathValue("kind"), v.PathValue("v"), "docs")
 	if err != nil {
 		return view{}, err

@@ -24,7 +24,7 @@ type Config struct {
 	// PublicURL is the URL at which browsers reach the server, "" if it is not known.
 	PublicURL string
 	OIDC      *OIDC // nil: users sign in with tokens alone
-	// Certificates says that the API takes a client certificate of the connection for who asks, where there is no token.
+	// Certificates reports that the API authenticates requests without a token by client certificate.
 	Certificates bool
 	Compat       bool   // the API behaves like Deckhand, whose lists have no pages
 	Key          []byte // that sessions are sealed with; at least 32 random bytes
@@ -41,7 +41,7 @@ type server struct {
 	seal   *sealer
 	issuer *issuer // nil without OIDC
 	assets assets
-	making *semaphore.Weighted // limits how many pages are made at once: an event has all open ones made anew
+	making *semaphore.Weighted // limits concurrent pages, because an event makes all open ones reload
 }
 
 // maxMaking is how many pages are made at once. One may take 50 MiB.
@@ -54,7 +54,7 @@ func New(config Config) (http.Handler, error) {
 	if public, err := url.Parse(config.PublicURL); err == nil && public.Host != "" {
 		s.base, s.secure = strings.TrimRight(public.EscapedPath(), "/")+"/ui/", public.Scheme == "https"
 		if err := protection.AddTrustedOrigin(public.Scheme + "://" + public.Host); err != nil {
-			return nil, err //nolint:wrapcheck // it says what is wrong
+			return nil, err //nolint:wrapcheck // its message is complete
 		}
 	}
 	var err error
@@ -109,7 +109,7 @@ func (s *server) routes() http.Handler {
 	return mux
 }
 
-// pagePolicy lets pages load nothing but the server's own style sheet, script and pictures, and lets nobody frame them.
+// pagePolicy allows pages only the server's own style sheet, script and pictures, and forbids framing.
 const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
@@ -157,7 +157,7 @@ func (v *visit) may(rule string) bool { return slices.Contains(v.caller.Rules, r
 // param returns a parameter of the query.
 func (v *visit) param(name string) string { return v.URL.Query().Get(name) }
 
-// answer makes what a request asks for, once there is room for that, and then sends it: slow readers take no room from
+// answer makes an answer once there is room for it, and then sends it: slow readers take no room from
 // others. Whoever is not signed in is sent to the page where one does that.
 func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Request, get maker) {
 	v := &visit{server: s, Request: r, paper: newPaper(), w: w, session: s.sessionOf(r)}
@@ -173,7 +173,7 @@ func (s *server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	}
 }
 
-// maker makes an answer, and returns what sends it.
+// maker makes an answer, and returns a function that sends it.
 type maker func(ctx context.Context, v *visit) (send func(), err error)
 
 // inTurn makes an answer once there is room for it.
@@ -249,7 +249,7 @@ func (v *visit) fail(err error) {
 	if v.Context().Err() != nil {
 		return // nobody reads the answer
 	}
-	failed := failure{Status: http.StatusInternalServerError, Message: "The server's log says what went wrong."}
+	failed := failure{Status: http.StatusInternalServerError, Message: "The server's log has the cause."}
 	if refused, ok := errors.AsType[*refusal](err); ok {
 		failed.Status, failed.Message, failed.absence = refused.status, refused.Error(), refused.absence
 		if after := refused.header.Get("Retry-After"); after != "" {
@@ -281,7 +281,7 @@ type failure struct {
 func titleOf(status int) string {
 	switch status {
 	case http.StatusNotFound:
-		return "There is no such thing"
+		return "Not found"
 	case http.StatusGone:
 		return "This was deleted"
 	case http.StatusForbidden:
@@ -297,7 +297,7 @@ func titleOf(status int) string {
 }
 
 func (v *visit) nowhere() (view, error) {
-	return view{}, &refusal{status: http.StatusNotFound, message: "There is no page at " + v.URL.Path + "."}
+	return view{}, &refusal{status: http.StatusNotFound, message: "No page exists at " + v.URL.Path + "."}
 }
 
 // forged answers a request that another site's page made.
@@ -309,7 +309,7 @@ func (s *server) forged(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// frame is what all pages show.
+// frame is the common content of all pages.
 type frame struct {
 	Title, Section string
 	User           string // "" if nobody is signed in
@@ -327,7 +327,7 @@ func (v *visit) frame(of view) frame {
 	}
 }
 
-// nameOf returns what a user is called.
+// nameOf returns the name of a user.
 func nameOf(caller client.Caller) string { return cmp.Or(caller.User.Name, caller.User.ID) }
 
 // show writes a page.

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// session is what the cookie of a user holds.
+// session is the content of a user's cookie.
 type session struct {
 	Token string    `json:"token"`
 	Until time.Time `json:"until"`
@@ -32,7 +32,7 @@ const (
 	maxCookies = 8 // for a token of 16 KiB, which is the longest that the API takes
 )
 
-// sealer encrypts what is kept in cookies.
+// sealer encrypts the content of cookies.
 type sealer struct{ aead cipher.AEAD }
 
 func newSealer(key []byte) (*sealer, error) {
@@ -65,7 +65,7 @@ func (s *sealer) seal(purpose string, value any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// open decrypts what was sealed for a purpose.
+// open decrypts a value sealed for a purpose.
 func (s *sealer) open(purpose, sealed string, into any) error {
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil {

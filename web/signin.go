@@ -14,7 +14,7 @@ type signInView struct {
 	Next  string // where to go then
 	Error string
 	OIDC  bool // one can sign in by an issuer
-	// Certificates says that client certificates count, and Holder whose certificate the browser shows, "" for none.
+	// Certificates reports that client certificates are accepted; Holder is the user of the browser's, "" for none.
 	Certificates bool
 	Holder       string
 }
@@ -58,7 +58,7 @@ func (s *server) bounced(w http.ResponseWriter, r *http.Request) bool {
 
 // here returns the path and query of the page that a request is for, as links have it.
 func (s *server) here(r *http.Request) string {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead { // the page whose form was sent
+	if r.Method != http.MethodGet && r.Method != http.MethodHead { // the page with the form
 		return s.link([]string{"revisions", r.PathValue("revision")})
 	}
 	at := url.URL{Path: s.base + strings.TrimPrefix(r.URL.Path, "/ui/"), RawQuery: r.URL.RawQuery}

@@ -79,7 +79,7 @@ func TestSignIn_next(t *testing.T) {
 	}
 }
 
-// TestSession_ends checks what ends a session: time, and a token that the API does not take any more.
+// TestSession_ends checks that a session ends after its time, and when the API no longer accepts its token.
 func TestSession_ends(t *testing.T) {
 	t.Parallel()
 	s := broken(t)
@@ -138,7 +138,7 @@ func TestNew_shortKey(t *testing.T) {
 	}
 }
 
-// TestForged sends what another site's page could make a browser send.
+// TestForged sends requests that another site's page could make a browser send.
 func TestForged(t *testing.T) {
 	t.Parallel()
 	s := broken(t)
@@ -163,7 +163,7 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// TestHeaders checks what protects every answer.
+// TestHeaders checks the security headers of every answer.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	s := broken(t)

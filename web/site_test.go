@@ -106,7 +106,7 @@ func (c *calls) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.Handler.ServeHTTP(w, r)
 }
 
-// newSite makes an empty site whose users sign in; adapt changes the configuration of its API first.
+// newSite returns an empty site with sign-in; adapt changes the configuration of its API first.
 func newSite(t *testing.T, adapt ...func(*api.Config)) *site {
 	t.Helper()
 	kept, err := store.Open(t.Context(), storetest.URL(t), store.Options{Deadlines: postgres.DefaultDeadlines()})
@@ -198,7 +198,7 @@ func (s *site) put(t *testing.T, bucket string, documents ...string) {
 	s.call(t, http.MethodPut, "buckets/"+url.PathEscape(bucket)+"/documents", strings.Join(documents, "\n"))
 }
 
-// doc writes a document; what the metadata and data hold is YAML in the flow style or JSON.
+// doc writes a document; metadata and data are given in flow-style YAML or JSON.
 func doc(schema, name, policy, metadata, data string) string {
 	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Document/v1, name: %s, storagePolicy: %s, "+
 		"layeringDefinition: {abstract: false, layer: site}%s}\ndata: %s\n", schema, quoted(name), policy, metadata, data)
@@ -377,7 +377,7 @@ func (b *browser) crawl(t *testing.T, most int, each func(target string, page an
 	return seen
 }
 
-// withUser adds an admin who is called Long, with this token.
+// withUser adds an admin called Long, with this token.
 func withUser(token string) func(*api.Config) {
 	return func(config *api.Config) {
 		known, _ := config.Access.Authenticator.(people)

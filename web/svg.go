@@ -16,14 +16,14 @@ import (
 // and has no links there.
 const maxDrawing = 2 << 20
 
-var errDrawing = errors.New("the picture of a graph is not what Graphviz draws")
+var errDrawing = errors.New("the picture of a graph is not Graphviz output")
 
-// drawing returns a picture of Graphviz as a part of a page. It is written anew: of the picture come only shapes and
+// drawing returns a picture of Graphviz as a part of a page. It is rebuilt from an allowlist: only shapes and
 // texts, with the attributes below, and links to the pages of its documents. Nothing else gets through, whatever a
 // document is called.
 func drawing(picture []byte, label string, link func(focus string) string) (template.HTML, error) {
 	var b strings.Builder
-	var open []string // what ends the elements that have begun
+	var open []string // end tags of the open elements
 	skip := 0         // within an element that is left out
 	for from := xml.NewDecoder(bytes.NewReader(picture)); ; {
 		token, err := from.Token()
@@ -59,7 +59,7 @@ func drawing(picture []byte, label string, link func(focus string) string) (temp
 	}
 }
 
-// begin writes the beginning of an element, and returns what ends it. A link to a document becomes one to its page, and
+// begin writes the start of an element, and returns its end. A link to a document becomes one to its page, and
 // another link a group; a tooltip becomes a title.
 func begin(b *strings.Builder, t xml.StartElement, label string, link func(focus string) string) (string, error) {
 	name, tooltip := t.Name.Local, ""
@@ -96,7 +96,7 @@ func begin(b *strings.Builder, t xml.StartElement, label string, link func(focus
 	return "</" + name + ">", nil
 }
 
-// isShape reports whether an attribute says what a shape looks like.
+// isShape reports whether an attribute describes a shape.
 func isShape(name string) bool {
 	switch name {
 	case "width", "height", "viewBox", "transform", "points", "d", "x", "y", "cx", "cy", "rx", "ry", "fill",

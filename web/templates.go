@@ -82,7 +82,7 @@ func (s *server) parsePages() map[string]*template.Template {
 	return pages
 }
 
-// functions returns what templates call.
+// functions returns the functions of templates.
 func (s *server) functions() template.FuncMap {
 	return template.FuncMap{
 		"base":   func() string { return s.base },

@@ -55,8 +55,8 @@ func escaped(r rune, size int) int {
 	return size
 }
 
-// visible returns a text in which what controls how text is laid out is replaced by its number: control characters,
-// and those that change the direction of writing, by which a line can look like another one. Line breaks and tabs stay.
+// visible returns a text with characters that control layout replaced by their code points: control characters, and
+// those that change the writing direction and could disguise a line. Line breaks and tabs stay.
 func visible(text string) string {
 	if !strings.ContainsFunc(text, hidden) {
 		return text

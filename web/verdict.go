@@ -13,10 +13,10 @@ type verdict struct {
 	Revision int64
 	OK       bool
 	Reasons  []reason // why not
-	Notes    []string // what does not stop it
+	Notes    []string // problems that do not block it
 }
 
-// reason is one thing that stops a revision, and what to do about it.
+// reason is a problem that blocks a revision, with advice.
 type reason struct {
 	Validation string
 	Policy     string // that requires it; "" without one
@@ -25,7 +25,7 @@ type reason struct {
 	Next       string
 }
 
-// success is the status of what is as it should be.
+// success is the status of a validation or revision without problems.
 const success = "success"
 
 // verdictOf words a verdict.
@@ -63,7 +63,7 @@ func verdictOf(status client.Verdict, found findings) verdict {
 	return said
 }
 
-// reasonOf says why a validation is not a success, and what to do about it.
+// reasonOf returns why a validation is not a success, with advice.
 func reasonOf(v client.Validation, policy string, found findings) reason {
 	said := reason{Validation: v.Name, Policy: policy, Status: v.Status}
 	documents, about, advice := map[client.Identity]bool{}, 0, ""
@@ -109,7 +109,7 @@ func reasonOf(v client.Validation, policy string, found findings) reason {
 		}
 		switch {
 		case said.Next != "":
-		case v.Own(): // what it found may be among the findings of another one
+		case v.Own(): // its findings may be listed with those of another one
 			said.Next = "Correct the documents and push them again."
 		case message == "":
 			said.Next = "Look at its results, correct what they name, and have its service validate the new revision."
@@ -143,7 +143,7 @@ func ended(text string) string {
 	return text
 }
 
-// grouped is what is wrong with one document, or with the revision as a whole.
+// grouped has the findings of one document, or of the revision as a whole.
 type grouped struct {
 	Document *client.Identity // nil: the revision
 	Findings []finding

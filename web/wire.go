@@ -8,7 +8,7 @@ import (
 	"purser/internal/client"
 )
 
-// findings list what is wrong with a revision.
+// findings lists the problems of a revision.
 type findings struct {
 	Total    int       `json:"total"`
 	More     bool      `json:"more"`
@@ -83,7 +83,7 @@ type entry struct {
 	Errors       []json.RawMessage `json:"errors"`
 }
 
-// Messages returns what the errors of an entry say.
+// Messages returns the messages of an entry's errors.
 func (e entry) Messages() []string {
 	var texts []string
 	for _, text := range e.Errors {

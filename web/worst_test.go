@@ -49,7 +49,7 @@ func worst(t *testing.T) *site {
 	}
 	var many []string
 	labels, data = labels[:4], data[:2]
-	sources = nil // of documents that substitute, only what is rendered is checked
+	sources = nil // documents with substitutions are checked only when rendered
 	for i := range 120 {
 		many = append(many, thing(100+i, quoted(message)))
 	}
@@ -74,7 +74,7 @@ func worst(t *testing.T) *site {
 }
 
 // TestWorst looks at all kinds of pages of a site in which everything is as long as can be: none has more than 150 KB,
-// and what is not shown is told.
+// and hidden parts are mentioned.
 func TestWorst(t *testing.T) { //nolint:paralleltest // it has the machine to itself
 	b := worst(t).as(t, "admin")
 	check := func(target string, page answer) {

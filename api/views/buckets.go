@@ -24,7 +24,7 @@ func (l Links) BucketItem(b queries.Bucket) BucketItem {
 	}
 }
 
-// changeView shows who changed something, when and why: nothing but the revision if that is deleted by now.
+// changeView shows the author, time and reason of a change; only the revision if that has been deleted.
 type changeView struct {
 	Revision  int64   `json:"revision"`
 	ChangedAt *string `json:"changedAt"`

@@ -21,7 +21,7 @@ import (
 // several times, and laid out in lines that are mostly indentation.
 const maxDifferences = 64 << 20
 
-// differencesSize counts what an answer consists of while it is put together.
+// differencesSize counts the size of an answer while it is composed.
 type differencesSize struct {
 	spent *budget.Meter
 	bytes int
@@ -31,7 +31,7 @@ func newDifferencesSize(ctx context.Context) *differencesSize {
 	return &differencesSize{spent: budget.NewMeter(ctx)}
 }
 
-// add counts what the answer says about a document. Faults: TooLarge, those of the budget.
+// add counts the differences of a document. Faults: TooLarge, those of the budget.
 func (s *differencesSize) add(d revisions.DocumentDifference, bytes int) error {
 	const byteCost = 10
 	if s.bytes += bytes; s.bytes > maxDifferences {

@@ -12,7 +12,7 @@ import (
 	"purser/internal/words"
 )
 
-// Findings lists what is wrong with a revision.
+// Findings lists the findings of a revision.
 type Findings struct {
 	Revision *int64  `json:"revision"` // null if there is none
 	Stamp    string  `json:"stamp"`
@@ -125,7 +125,7 @@ func FindingLines(list []findings.Finding) string {
 	return b.String()
 }
 
-// closest says what is wrong with the branch of an anyOf or oneOf that was most likely meant; "" if that is not known.
+// closest describes the errors of the branch of an anyOf or oneOf that was most likely meant; "" if that is unknown.
 func closest(causes []validations.Cause) string {
 	if len(causes) == 0 {
 		return ""
@@ -184,7 +184,7 @@ func IgnoresFailures(verdict validations.Verdict) bool {
 	return false
 }
 
-// VerdictText returns the status, with what is ignored, and a line for each validation that is not a success.
+// VerdictText returns the status with the ignored failures, and a line for each validation that is not a success.
 func VerdictText(shown revisions.Shown, ignored string) string {
 	var b strings.Builder
 	b.WriteString(shown.Verdict.Status.String())

@@ -8,7 +8,7 @@ import (
 // Links writes the views that have URLs of the server.
 type Links struct {
 	Origin string // that URLs begin with, such as https://purser.example.org
-	Compat bool   // leaves out what the reference does not show
+	Compat bool   // leaves out members that the reference does not have
 }
 
 // RevisionURL returns the URL of a revision.

@@ -40,7 +40,7 @@ type resultView struct {
 	Errors json.RawMessage `json:"errors"`
 }
 
-// changesView counts what a change does to documents.
+// changesView counts the changed documents.
 type changesView struct {
 	Added     int `json:"added"`
 	Modified  int `json:"modified"`
@@ -48,7 +48,7 @@ type changesView struct {
 	Unchanged int `json:"unchanged"`
 }
 
-// DocumentDifference names a document, and says what happened to it.
+// DocumentDifference names a document and its change.
 type DocumentDifference struct {
 	Change string  `json:"change"`
 	Bucket string  `json:"bucket"`

@@ -20,7 +20,7 @@ func overrideNameOf(set overrides.Set, instance int) overrideName {
 	return overrideName{doc.Schema, doc.Name, Optional(doc.Layer)}
 }
 
-// Report says what overrides did to a catalog, in the order in which it happened.
+// Report lists the effects of overrides on a catalog, in order.
 type Report struct {
 	Revision int64         `json:"revision"`
 	Changes  []Override    `json:"changes"`
@@ -28,7 +28,7 @@ type Report struct {
 	Warnings []warningView `json:"warnings"`
 }
 
-// Override shows what an override did to a resource.
+// Override shows the effect of an override on a resource.
 type Override struct {
 	Resource   string        `json:"resource"`
 	Action     string        `json:"action"` // updated or created
@@ -101,7 +101,7 @@ func OverrideOf(set overrides.Set, change puppet.Change, values bool) Override {
 	return view
 }
 
-// Differences says how two revisions differ in what they do to resources.
+// Differences lists the resources that the overrides of two revisions change differently.
 type Differences struct {
 	Resources []differenceView `json:"resources"`
 	Options   []alteredView    `json:"options"` // of the data for Hiera
@@ -113,7 +113,7 @@ type differenceView struct {
 	Parameters []alteredView `json:"parameters"`
 }
 
-// alteredView is a parameter that differs. It omits from or to where there is no value, and both if one is sensitive.
+// alteredView is a differing parameter. It omits from or to without a value, and both if one is sensitive.
 type alteredView struct {
 	Name      string          `json:"name"`
 	From      json.RawMessage `json:"from,omitempty"`

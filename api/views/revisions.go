@@ -138,7 +138,7 @@ type RevisionList struct {
 	Purged *purgeView `json:"purged,omitempty"`
 }
 
-// purgeView shows when, by whom and why all earlier revisions were deleted.
+// purgeView shows the time, author and reason of the last purge.
 type purgeView struct {
 	At      *string `json:"at"`
 	User    *string `json:"user"`
@@ -159,7 +159,7 @@ func (l Links) RevisionList(found queries.Listed, next, previous *string) Revisi
 	return view
 }
 
-// Prune shows what a prune deletes, or would delete.
+// Prune shows the result of a prune or of its dry run.
 type Prune struct {
 	DryRun    bool            `json:"dryRun"`
 	Revisions prunedRevisions `json:"revisions"`

@@ -125,7 +125,7 @@ func TestTimeText(t *testing.T) {
 	}
 }
 
-// URLs lead to what they name, whatever is in the name.
+// URLs escape every name.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	l := Links{Origin: "https://purser.example"}

@@ -28,7 +28,7 @@ func WebhookOf(w webhooks.Webhook) Webhook {
 	return view
 }
 
-// Delivery shows an event for a webhook, and what became of it.
+// Delivery shows an event for a webhook, and the state of its delivery.
 type Delivery struct {
 	ID       int64           `json:"id"`
 	Event    json.RawMessage `json:"event"`

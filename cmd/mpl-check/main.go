@@ -28,7 +28,7 @@ var version = "development"
 const (
 	ok       = 0 // no errors, with --strict no warnings either
 	found    = 1 // there are
-	unusable = 2 // there is no package, or the command line is wrong
+	unusable = 2 // no package, or an invalid command line
 	failed   = 3 // inside
 )
 
@@ -108,7 +108,7 @@ type usageError struct{ error }
 
 func usage(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
 
-// run checks what the options say, and returns the exit code.
+// run runs the checks that the options select, and returns the exit code.
 func (o *options) run(ctx context.Context, stdout io.Writer) (int, error) {
 	validators := murano.Builtin()
 	if o.PluginDir != "" {
@@ -141,7 +141,7 @@ func (o *options) run(ctx context.Context, stdout io.Writer) (int, error) {
 	return ok, err
 }
 
-// check checks the options against what there is.
+// check checks the values of the options.
 func (o *options) check(validators []murano.Validator, codes []murano.Code) error {
 	switch {
 	case o.Package == "" && !o.ListCodes:

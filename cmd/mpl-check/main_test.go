@@ -75,7 +75,7 @@ func TestRun(t *testing.T) {
 	folder := site(t)
 	for args, c := range map[string]struct {
 		code int
-		want string // in what is written
+		want string // in the output
 	}{
 		"FOLDER/good":                             {ok, "No errors found!\n"},
 		"FOLDER/deep/er":                          {ok, `PKG:W121 Missing "LICENSE" in the package`},

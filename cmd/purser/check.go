@@ -22,7 +22,7 @@ import (
 	"purser/internal/check/format"
 )
 
-// checkCommand reports what a server would report about files.
+// checkCommand checks files as a server would.
 type checkCommand struct {
 	Paths []string `arg:"" optional:"" name:"path" help:"Files, folders with *.yaml, *.yml and *.json, or - for the standard input (default: the working directory)."`
 
@@ -93,7 +93,7 @@ func listRules(w io.Writer) error {
 	return err //nolint:wrapcheck // the error has context
 }
 
-// configure sets what the command line leaves open, and checks the flags.
+// configure sets options that the command line does not, and checks the flags.
 func (c *checkCommand) configure(ctx context.Context) error {
 	if len(c.Paths) == 0 {
 		c.Paths = []string{"."}

@@ -46,7 +46,7 @@ func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working d
 	const wrong = "wrong/w.yaml:4:9: error: [acme/Widget/v1, site] w .data.size: 101 is greater than the maximum of 100 [schema]\n" +
 		" 4 |   size: 101\n   |         ^\n   = help: use a number that the schema allows\n"
 	for _, c := range []struct {
-		args, stdout, stderr string // the beginnings of what is printed
+		args, stdout, stderr string // the beginnings of the output
 		code                 int
 	}{
 		{"site", "3 documents, 0 errors, 0 warnings\n", "", 0},
@@ -75,8 +75,8 @@ func TestCheck(t *testing.T) { //nolint:paralleltest // it changes the working d
 		{"site --select shcema", "", "purser: there is no rule \"shcema\": did you mean schema?\n", 2},
 		{"site --exclude a[", "", "purser: the pattern \"a[\"", 2},
 		{"site --baseline gone.yaml", "", "purser: read the baseline: open gone.yaml: ", 2},
-		{"site --baseline newer.yaml", "", "purser: newer.yaml: this is not a baseline as this version writes it: there is no option " +
-			"\"version\"; there are document, file, findings, message, path, rule\nWrite it anew with --write-baseline\n", 2},
+		{"site --baseline newer.yaml", "", "purser: newer.yaml: this is not a baseline as this version writes it: unknown option " +
+			"\"version\"; the options are document, file, findings, message, path, rule\nWrite it anew with --write-baseline\n", 2},
 		{"- -", "skipped: 1 file without documents: -\n0 documents", "", 0},
 		{"schema/s.yaml --render -", "", "1 document, 0 errors, 0 warnings\npurser: nothing is rendered: the documents do not", 1},
 		{"site --write-baseline", "", "purser: --write-baseline needs --baseline FILE", 2},

@@ -32,7 +32,7 @@ func (c *completionCommand) Run(around *surroundings, parser *kong.Kong) error {
 }
 
 // shells holds the scripts. Each finds the command among the words before the cursor. Then it completes a value of the
-// flag before the cursor, or what may come after the command.
+// flag before the cursor, or arguments of the command.
 //
 //go:embed shells/*.tmpl
 var shells embed.FS

@@ -17,7 +17,7 @@ import (
 	"purser/internal/client"
 )
 
-// plan prints what a push would do: each document that it adds, changes and deletes, with the differences, and the
+// plan prints a preview of a push: each added, changed and deleted document, with differences, and the
 // verdict. It returns an error that makes the exit code 1 if that is a failure that no posted result can change.
 func (p *push) plan(ctx context.Context) error {
 	written, err := p.send(ctx, p.change)
@@ -77,7 +77,7 @@ func verdictLine(preview client.Preview) string {
 	return line
 }
 
-// statusLine returns a line with what the header Purser-Status says, such as failure; findings=2. Its number counts no
+// statusLine returns a line for the header Purser-Status, such as failure; findings=2. Its number counts no
 // findings: a document counts once, however many it has.
 func statusLine(header string) string {
 	status, failing, counted := strings.Cut(header, "; findings=")

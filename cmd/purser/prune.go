@@ -49,7 +49,7 @@ func (c *pruneCommand) Run(ctx context.Context, around *surroundings) error {
 	return c.print(around, shown{text, rangesOf(pruned), func(w io.Writer) { pruneText(w, pruned) }})
 }
 
-// confirm shows what the prune would delete, and asks for confirmation.
+// confirm previews the prune, and asks for confirmation.
 func (c *pruneCommand) confirm(ctx context.Context, around *surroundings, server *client.Client) error {
 	pruned, _, err := prune(ctx, server, c.Keep, true)
 	if err != nil || pruned.Revisions.Count == 0 {

@@ -241,7 +241,7 @@ func (p *push) placeOf(ctx context.Context, f client.Finding) string {
 func ask(around *surroundings, question string) error {
 	fmt.Fprint(around.stderr, question, " [y/N] ")
 	var answer string
-	_, _ = fmt.Fscanln(around.stdin, &answer) // an empty answer is no
+	_, _ = fmt.Fscanln(around.stdin, &answer) // an empty answer means no
 	if !slices.Contains([]string{"y", "yes"}, strings.ToLower(answer)) {
 		return no("nothing was changed")
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fake is a server that answers what a test says, and remembers what it was asked.
+// fake is a server with scripted answers that records its requests.
 type fake struct {
 	*httptest.Server
 
@@ -125,7 +125,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// What a command prints, in each form.
+// The output of each command, in each format.
 func TestOutput_forms(t *testing.T) {
 	t.Parallel()
 	const list = `{"count":2,"results":[

@@ -61,7 +61,7 @@ func (c *rollbackCommand) Run(ctx context.Context, around *surroundings) error {
 	}})
 }
 
-// foretell prints what the rollback would do. It returns an error that makes the exit code 1 if the verdict would be a
+// foretell prints a preview of the rollback. It returns an error that makes the exit code 1 if the verdict would be a
 // failure that no posted result can change.
 func (c *rollbackCommand) foretell(ctx context.Context, around *surroundings, server *client.Client, revision string,
 	change client.Change,
@@ -81,8 +81,8 @@ func (c *rollbackCommand) foretell(ctx context.Context, around *surroundings, se
 	return err
 }
 
-// confirm shows what the rollback would do and asks for confirmation. It returns the ETag of the present revision, so
-// that the rollback does exactly what was shown.
+// confirm previews the rollback and asks for confirmation. It returns the ETag of the present revision, so that the
+// rollback makes exactly the previewed change.
 func (c *rollbackCommand) confirm(ctx context.Context, around *surroundings, server *client.Client, revision string) (
 	string, error,
 ) {

@@ -64,7 +64,7 @@ func (*whoamiCommand) Help() string {
   purser whoami`
 }
 
-// Run prints who the server takes the caller for.
+// Run prints the caller's identity on the server.
 func (c *whoamiCommand) Run(ctx context.Context, around *surroundings) error {
 	server, err := c.connect(ctx, around)
 	if err != nil {
@@ -107,7 +107,7 @@ func (*tokenCommand) Help() string {
 func (c *tokenCommand) Run(ctx context.Context, around *surroundings) error {
 	_, token, err := c.resolve(ctx, around)
 	if err == nil && token == "" {
-		err = errors.New("there is no token: set PURSER_TOKEN or --token-file, or name one in the configuration file")
+		err = errors.New("no token: set PURSER_TOKEN or --token-file, or name one in the configuration file")
 	}
 	if err != nil {
 		return err

@@ -132,7 +132,7 @@ func bodyOf(sources []source) *body {
 	return b
 }
 
-// add adds a document: as it is written if that is possible, and otherwise as JSON on one line.
+// add adds a document: unchanged if possible, and otherwise as JSON on one line.
 func (b *body) add(s *source) {
 	text := s.segment.Text
 	root, isMapping := s.Value.(document.Mapping)

@@ -103,7 +103,7 @@ func TestBody_changeSet(t *testing.T) {
 	}
 }
 
-// What .purser.yaml excludes is in no change set, whichever way it is named.
+// Files excluded by .purser.yaml are in no change set, however they are named.
 func TestChangeSet_excludes(t *testing.T) {
 	t.Parallel()
 	dir := tree(t, map[string]string{
@@ -127,7 +127,7 @@ func TestChangeSet_excludes(t *testing.T) {
 	}
 }
 
-// Keys that appear twice are told before they are sent, but none of encrypted documents.
+// Duplicate keys are reported before the push, except those of encrypted documents.
 func TestWarnOfTwice(t *testing.T) {
 	t.Parallel()
 	const text = "metadata: {storagePolicy: %s}\ndata:\n  %s: 1\n  %[2]s: 2\n"

@@ -75,7 +75,7 @@ func (c *statusCommand) show(ctx context.Context, around *surroundings, server *
 	return err
 }
 
-// verdictTable prints a verdict: the status, each validation that counts, and why those that failed did.
+// verdictTable prints a verdict: the status, each required validation, and the reasons of failures.
 func verdictTable(w io.Writer, verdict client.Verdict) {
 	fmt.Fprintf(w, "revision %d: %s\n", verdict.Revision, verdict.Status)
 	var rows [][]string

@@ -122,7 +122,7 @@ func adopt(to *slog.Logger) {
 	stdlog.SetOutput(shortener{slog.NewLogLogger(to.Handler(), slog.LevelWarn).Writer()})
 }
 
-// shortener truncates each message written to it: net/http quotes up to 4 KiB of what the receiver of a webhook sends.
+// shortener truncates each message written to it: net/http quotes up to 4 KiB of a webhook receiver's answer.
 type shortener struct{ io.Writer }
 
 // Write implements io.Writer.

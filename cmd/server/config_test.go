@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// --yaml=strict reaches what decodes bodies.
+// --yaml=strict reaches the decoder of bodies.
 func TestLimitFlags_yaml(t *testing.T) {
 	t.Parallel()
 	for value, strict := range map[string]bool{"fast": false, "strict": true} {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The timeouts end what slow clients hold; at the built server they could only be told from the defaults by a clock.
+// The timeouts end requests of slow clients; with the built server, only a clock could tell them from the defaults.
 func TestServeCommand_server(t *testing.T) {
 	t.Parallel()
 	command := serveCommand{limitFlags: limitFlags{HeaderTimeout: 1, ReadTimeout: 2, WriteTimeout: 3}}

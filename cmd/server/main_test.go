@@ -18,7 +18,7 @@ func command(t *testing.T, args ...string) (said string, code int) {
 	return stderr.String(), code
 }
 
-// Whoever types a wrong flag is told where the right ones are.
+// The error for an unknown flag says where to find the valid ones.
 func TestRun_wrongFlags(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
@@ -43,7 +43,7 @@ func TestRun_wrongFlags(t *testing.T) {
 	}
 }
 
-// A keyset that is there stays, and the message says what to do.
+// An existing keyset is kept, and the message gives advice.
 func TestRun_keysetExists(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys.json")

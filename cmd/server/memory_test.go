@@ -67,7 +67,7 @@ func TestByteSize_UnmarshalText(t *testing.T) {
 	}
 }
 
-// What is not said follows from the memory, and what is said stands.
+// Limits that are not set follow from the memory; limits that are set stay.
 func TestLimitFlags_withDefaults(t *testing.T) {
 	t.Parallel()
 	said := 5

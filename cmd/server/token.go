@@ -47,8 +47,8 @@ func (c *newTokenCommand) Run(stdout output, stderr io.Writer) error {
 	fmt.Fprintf(stderr, "Token %s of %s with %s %s. It is not shown again; delete its entry in %s to revoke it.\n",
 		entry.ID, c.User, strings.Join(c.Role, ", "), until, c.TokensFile)
 	if len(authz.Default().Passed(authn.Caller{UserID: c.User, ProjectID: c.Project, Roles: c.Role})) == 0 {
-		fmt.Fprintf(stderr, "No rule of a server without a --policy-file allows anything to %s; purser whoami shows "+
-			"what the rules of one do.\n", strings.Join(c.Role, ", "))
+		fmt.Fprintf(stderr, "No rule of a server without a --policy-file allows anything to %s; with one, purser whoami "+
+			"shows the rules that pass.\n", strings.Join(c.Role, ", "))
 	}
 	fmt.Fprintln(stdout, token)
 	return nil

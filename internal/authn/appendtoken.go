@@ -19,8 +19,8 @@ const tokenFileHead = `# Bearer tokens that Purser accepts. Only their SHA-256 h
 `
 
 // AppendToken adds an entry to a token file. It creates the file with mode 0600 if it does not exist, and preserves the
-// other entries and comments. The file is replaced atomically, and a lock serializes concurrent calls, also those of
-// other processes.
+// other entries and comments. The file is replaced atomically, and a lock serializes concurrent calls, including those
+// of other processes.
 func AppendToken(path string, entry Token) error {
 	path, unlock, err := files.Lock(path)
 	if err != nil {

@@ -16,7 +16,7 @@ type Authenticator interface {
 }
 
 // Rejected is the error for an invalid credential, which is answered with a 401. The Reason is for the log only. It
-// contains nothing but public settings of the issuer and the id of a token.
+// contains only public settings of the issuer and the id of a token.
 type Rejected struct {
 	Reason string
 }
@@ -25,7 +25,7 @@ func (r *Rejected) Error() string { return "rejected: " + r.Reason }
 
 func rejected(reason string) error { return &Rejected{Reason: reason} }
 
-// unavailable returns the fault for a token that cannot be checked at the moment. The cause is for the log only.
+// unavailable returns the fault for a token that cannot be checked now. The cause is for the log only.
 func unavailable(cause error, message string) error {
 	return fault.New(fault.Unavailable, "HTTPServiceUnavailable", "%s", message).Because(cause)
 }
@@ -35,7 +35,7 @@ const (
 	maxText  = 255      // bytes of a name, an id or a role, as in Keystone
 )
 
-// checkToken rejects texts that cannot be tokens before any work is done for them. The others are safe in a request
+// checkToken rejects strings that cannot be tokens before doing any work for them. The others are safe in a request
 // header.
 func checkToken(token string) error {
 	switch {
@@ -52,7 +52,7 @@ func checkToken(token string) error {
 	return nil
 }
 
-// checkCaller returns c, or an error if it has no user, or has a text that is not safe in a header or a log line.
+// checkCaller returns c, or an error if it has no user or has a string that is not safe in a header or a log line.
 func checkCaller(c Caller) (Caller, error) {
 	if c.UserID == "" {
 		return Caller{}, rejected("it does not name a user")

@@ -178,7 +178,7 @@ func parseKeys(text []byte) (keys []jose.JSONWebKey, err error) {
 	return keys, nil
 }
 
-// matching returns the keys with an id that can verify an algorithm.
+// matching returns the keys with the given id, or any if it is empty, that can verify an algorithm.
 func (s *keyState) matching(id, algorithm string) (keys []crypto.PublicKey) {
 	for _, key := range s.keys {
 		if id != "" && key.KeyID != id || key.Algorithm != "" && key.Algorithm != algorithm {
@@ -191,7 +191,7 @@ func (s *keyState) matching(id, algorithm string) (keys []crypto.PublicKey) {
 	return keys
 }
 
-// families returns the prefixes of the algorithms that a public key can verify; nil for a key of an unknown type.
+// families returns the prefixes of the algorithms that a public key can verify, nil for a key of an unknown type.
 func families(key crypto.PublicKey) []string {
 	switch key.(type) {
 	case *rsa.PublicKey:

@@ -16,9 +16,9 @@ import (
 	"purser/internal/document"
 )
 
-// KeystoneConfig configures validation by a Keystone.
+// KeystoneConfig configures the validation of tokens by Keystone.
 type KeystoneConfig struct {
-	URL        string // with or without /v3 at its end
+	URL        string // with or without a trailing /v3
 	Credential KeystoneCredential
 
 	Client *http.Client // for requests to Keystone; the timeout is at most 10 seconds
@@ -36,8 +36,8 @@ type KeystoneCredential struct {
 	SecretFile string // path of the file with the password or secret, private to its owner; read on each use
 }
 
-// Keystone authenticates tokens of a Keystone v3. It validates a valid token at most once a minute, and a wrong one at
-// most once in five seconds. A caller's DomainID is that of the user.
+// Keystone authenticates tokens of a Keystone v3. It validates a valid token at most once a minute and an invalid one
+// at most once in five seconds. A caller's DomainID is that of the user.
 type Keystone struct {
 	address string // of the token resource
 	client  *http.Client
@@ -45,14 +45,14 @@ type Keystone struct {
 	service *serviceToken
 	asking  singleflight.Group
 
-	// Separate limits, so that a flood of unknown tokens does not delay those that were accepted before.
+	// Separate limits, so that a flood of unknown tokens does not delay those that were accepted earlier.
 	unknownTokens, knownTokens *limiter
 }
 
 var _ Authenticator = (*Keystone)(nil)
 
-// NewKeystone returns an authenticator that contacts Keystone when the first token arrives. An error is about the
-// configuration or the secret's file.
+// NewKeystone returns an authenticator that contacts Keystone when the first token arrives. It returns an error if the
+// configuration is invalid or the secret's file cannot be used.
 func NewKeystone(config KeystoneConfig) (*Keystone, error) {
 	if err := checkURL(config.URL); err != nil {
 		return nil, fmt.Errorf("address of Keystone: %w", err)
@@ -121,7 +121,7 @@ func (k *Keystone) ask(ctx context.Context, token string, hash document.Digest) 
 // errServiceToken is the error for a service token that Keystone no longer accepts.
 var errServiceToken = errors.New("Keystone rejects Purser's own token")
 
-// validate looks a token up, and once more with a new service token if Keystone refuses the present one.
+// validate looks up a token, and retries with a new service token if Keystone refuses the current one.
 func (k *Keystone) validate(ctx context.Context, token string) (Caller, time.Time, error) {
 	service, err := k.service.current(ctx, "")
 	if err != nil {

@@ -20,23 +20,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// keystone is a stand-in that speaks the part of Keystone's identity API v3 that matters here, as Keystone does: tokens
-// are issued and validated at /v3/auth/tokens, errors are JSON and name the token.
+// keystone is a stand-in for Keystone's identity API v3 that behaves like Keystone: tokens are issued and validated at
+// /v3/auth/tokens, errors are JSON and contain the token.
 type keystone struct {
 	clock   *clock
 	url     string
 	client  *http.Client
-	answer  atomic.Pointer[http.HandlerFunc] // instead of its own, if set
+	answer  atomic.Pointer[http.HandlerFunc] // replaces the usual answer, if set
 	signIns atomic.Int32
-	asked   atomic.Int32 // about tokens
+	asked   atomic.Int32 // number of validations
 	busy    atomic.Int32
 	busiest atomic.Int32
 
 	mu       sync.Mutex
 	password string
-	tokens   map[string]string // that others have, and what it says of them
-	services map[string]bool   // tokens that it has issued
-	lifetime time.Duration     // of these
+	tokens   map[string]string // answers by token, for tokens of users
+	services map[string]bool   // tokens issued to Purser
+	lifetime time.Duration     // of services
 }
 
 func newKeystone(t testing.TB) *keystone {
@@ -77,13 +77,13 @@ func (k *keystone) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// hang answers when the client has gone away, which a server notices only once it has read the request.
+// hang answers when the client has disconnected, which a server notices only after it has read the request.
 func hang(_ http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	<-r.Context().Done()
 }
 
-// impatient ends requests that are not answered, while they hang; none otherwise, however slow the machine is.
+// impatient times requests out while hang is set; otherwise requests have no timeout, however slow the machine is.
 type impatient struct {
 	http.RoundTripper
 
@@ -151,7 +151,7 @@ func (k *keystone) validate(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, answer)
 }
 
-// said is the body of Keystone's answer about a token.
+// said returns the body of Keystone's answer about a token.
 func said(id, name, project string, expires time.Time) string {
 	return fmt.Sprintf(`{"token": {"methods": ["password"], "user": {"domain": {"id": "default", "name": "Default"},
 		"id": %q, "name": %q, "password_expires_at": null}, "audit_ids": ["3T2dc1CGQxyJsHdDu1xkcw"],
@@ -168,7 +168,7 @@ func (k *keystone) answers(answer http.HandlerFunc) {
 	k.answer.Store(&answer)
 }
 
-// issue makes a token good for some time.
+// issue issues a token with a lifetime.
 func (k *keystone) issue(lifetime time.Duration) string {
 	token := "gAAAAA-" + rand.Text()
 	k.set(token, said("u-1", "alice", "p-1", k.clock.now().Add(lifetime)))
@@ -188,7 +188,7 @@ func (k *keystone) revoke(token string) {
 	delete(k.services, token)
 }
 
-// endServices makes Keystone forget the tokens that it has issued to Purser.
+// endServices makes Keystone forget the tokens that it issued to Purser.
 func (k *keystone) endServices() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -241,7 +241,7 @@ func TestKeystone_Authenticate(t *testing.T) {
 			change(&config)
 			authenticator := newTestKeystone(t, config)
 			token := k.issue(time.Hour)
-			for range 3 { // what a receiver does to its roles is nobody else's business
+			for range 3 { // a caller may modify the roles it receives
 				got, err := authenticator.Authenticate(t.Context(), token)
 				if diff := cmp.Diff(alice, got); diff != "" || err != nil {
 					t.Fatal(err, diff)
@@ -367,7 +367,7 @@ func TestKeystone_Authenticate_isDown(t *testing.T) {
 	}
 }
 
-// Keystone must not lead Purser to hand its token and the caller's to somebody else.
+// Keystone cannot redirect Purser so that it sends its own token and the caller's to another server.
 func TestKeystone_Authenticate_followsNobody(t *testing.T) {
 	t.Parallel()
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -402,11 +402,11 @@ func TestKeystone_Authenticate_serviceToken(t *testing.T) {
 	}
 	check(1)
 	k.clock.advance(time.Hour - renewBefore)
-	check(2) // it is about to end
+	check(2) // it is about to expire
 	k.clock.advance(minSignInInterval)
 	check(2)
 	k.endServices()
-	check(3) // it ended before its time
+	check(3) // it was revoked
 }
 
 func TestKeystone_Authenticate_cannotSignIn(t *testing.T) {
@@ -427,7 +427,7 @@ func TestKeystone_Authenticate_cannotSignIn(t *testing.T) {
 	if strings.Contains(j.String(), "wrong-password") {
 		t.Error("the password is logged:", j)
 	}
-	// The operator corrects the file; nothing needs to be started again.
+	// A corrected file is used without a restart.
 	if err := os.WriteFile(config.Credential.SecretFile, []byte("s3cret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -459,8 +459,8 @@ func TestKeystone_Authenticate_onceForMany(t *testing.T) {
 	}
 }
 
-// A flood of wrong tokens reaches Keystone at a bounded rate and a few at a time, and does not keep out those whom
-// Purser knows: not when their minute is over either.
+// A flood of invalid tokens reaches Keystone at a bounded rate and concurrency and does not keep out known callers,
+// even after their cached minute.
 func TestKeystone_Authenticate_flood(t *testing.T) {
 	t.Parallel()
 	k := newKeystone(t)

@@ -27,7 +27,7 @@ func newLimiter(now func() time.Time) *limiter {
 	return &limiter{now: now, rate: rate.NewLimiter(ratePerSecond, maxBurst), slots: semaphore.NewWeighted(maxConcurrent)}
 }
 
-// acquire waits for a slot until ctx ends. It fails at once if the rate is exceeded, because a queue would only grow.
+// acquire waits for a slot until ctx ends. If the rate is exceeded, it fails immediately: a queue would only grow.
 func (l *limiter) acquire(ctx context.Context) (release func(), err error) {
 	if !l.rate.AllowN(l.now(), 1) {
 		return nil, errors.New("the rate limit for checking tokens is exceeded")

@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// clock is a time that a test moves.
+// clock is a clock that a test sets.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -38,7 +38,7 @@ func (c *clock) advance(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// journal keeps what is logged.
+// journal keeps the log.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -60,7 +60,7 @@ func (j *journal) log() *slog.Logger { return slog.New(slog.NewTextHandler(j, ni
 
 func (j *journal) complaints() int { return strings.Count(j.String(), "level=ERROR") }
 
-// wantRejected checks that an error is a *Rejected for that reason, and that it holds nothing of the token.
+// wantRejected checks that err is a *Rejected with that reason and contains no part of the token.
 func wantRejected(t *testing.T, err error, reason, token string) {
 	t.Helper()
 	r, ok := errors.AsType[*Rejected](err)
@@ -73,7 +73,7 @@ func wantRejected(t *testing.T, err error, reason, token string) {
 	wantNothingOf(t, token, err.Error())
 }
 
-// wantUnavailable checks that an error is a fault that a client may wait for the end of.
+// wantUnavailable checks that err is a fault of kind Unavailable.
 func wantUnavailable(t *testing.T, err error) {
 	t.Helper()
 	if _, ok := errors.AsType[*Rejected](err); ok || err == nil || fault.KindOf(err) != fault.Unavailable {
@@ -81,7 +81,7 @@ func wantUnavailable(t *testing.T, err error) {
 	}
 }
 
-// wantNothingOf checks that no piece of a token stands in a text.
+// wantNothingOf checks that a text contains no part of a token.
 func wantNothingOf(t *testing.T, token, text string) {
 	t.Helper()
 	const piece = 12

@@ -7,7 +7,7 @@ type NoAuth struct{}
 
 var _ Authenticator = NoAuth{}
 
-// Authenticate implements Authenticator; it never fails.
+// Authenticate implements Authenticator. It never fails.
 func (NoAuth) Authenticate(context.Context, string) (Caller, error) {
 	return Caller{UserID: "noauth", UserName: "noauth", ProjectID: "noauth", Roles: []string{"admin"}}, nil
 }

@@ -45,7 +45,7 @@ var _ Authenticator = (*OIDC)(nil)
 // skew is the allowed difference between the clocks of an issuer and of Purser.
 const skew = 30 * time.Second
 
-// NewOIDC returns an authenticator. An error is about the configuration.
+// NewOIDC returns an authenticator, or an error if the configuration is invalid.
 func NewOIDC(config OIDCConfig) (*OIDC, error) {
 	if err := checkURL(config.Issuer); err != nil {
 		return nil, fmt.Errorf("OpenID Connect issuer: %w", err)
@@ -127,7 +127,7 @@ type header struct {
 	Type      string `json:"typ"`
 }
 
-// parseHeader rejects tokens of another form, algorithm or purpose at the cost of decoding a few bytes.
+// parseHeader rejects tokens of the wrong form, algorithm or purpose at the cost of decoding a few bytes.
 func parseHeader(token string) (h header, err error) {
 	first, rest, _ := strings.Cut(token, ".")
 	if strings.Count(rest, ".") != 1 {

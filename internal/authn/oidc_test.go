@@ -30,7 +30,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// issuer is a stand-in that counts how often it is asked and can be down.
+// issuer is a stand-in that counts requests and can be down.
 type issuer struct {
 	*oidctest.Server
 
@@ -38,7 +38,7 @@ type issuer struct {
 	client  *http.Client
 	private map[string]crypto.Signer
 	asked   atomic.Int32
-	answer  atomic.Pointer[http.HandlerFunc] // instead of its own, if set
+	answer  atomic.Pointer[http.HandlerFunc] // replaces the usual answer, if set
 	mu      sync.Mutex
 }
 
@@ -73,7 +73,7 @@ func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	i.Server.ServeHTTP(w, r)
 }
 
-// answers makes the issuer answer otherwise; nil makes it itself again.
+// answers replaces the issuer's answer; nil restores the usual one.
 func (i *issuer) answers(answer http.HandlerFunc) {
 	if answer == nil {
 		i.answer.Store(nil)
@@ -90,7 +90,7 @@ func (i *issuer) setKeys(keys ...oidctest.PublicKey) {
 
 const audience = "purser"
 
-// said are the claims of a usual token with some changed, and those that are nil left out.
+// said returns the claims of a typical token with some changed; claims that are nil are omitted.
 func (i *issuer) said(changes map[string]any) string {
 	all := map[string]any{
 		"iss": i.url, "aud": audience, "sub": "u-1", "preferred_username": "alice", "roles": []string{"admin", "viewer"},
@@ -122,13 +122,13 @@ func newTestOIDC(t testing.TB, config OIDCConfig) *OIDC {
 	return o
 }
 
-// unsigned is a token of any header and claims, with a signature of any bytes.
+// unsigned returns a token with arbitrary header, claims and signature.
 func unsigned(header, claims string, signature []byte) string {
 	encode := base64.RawURLEncoding.EncodeToString
 	return encode([]byte(header)) + "." + encode([]byte(claims)) + "." + encode(signature)
 }
 
-// symmetric is a token that is signed with the issuer's public key as if it were a secret.
+// symmetric returns a token that is signed with the issuer's public key as if it were a shared secret.
 func (i *issuer) symmetric() string {
 	der, _ := x509.MarshalPKIXPublicKey(i.private["rsa"].Public())
 	mac := hmac.New(sha256.New, pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}))
@@ -268,7 +268,7 @@ func TestOIDC_Authenticate_claims(t *testing.T) {
 	}
 }
 
-// Whatever an issuer that is not well answers, it is no 401, no crash and no wait without end.
+// No answer of a broken issuer causes a 401, a panic or an endless wait.
 func TestOIDC_Authenticate_issuerIsDown(t *testing.T) {
 	t.Parallel()
 	for name, answer := range map[string]http.HandlerFunc{
@@ -350,7 +350,7 @@ func TestOIDC_Authenticate_keysChange(t *testing.T) {
 		return err == nil
 	}
 	n := 0
-	signed := func(id string, key crypto.Signer, algorithm string) string { // anew, so that nothing is remembered of it
+	signed := func(id string, key crypto.Signer, algorithm string) string { // never the same, so no result is cached
 		n++
 		return oidctest.SignIDToken(key, id, algorithm, i.said(map[string]any{"jti": n}))
 	}
@@ -369,7 +369,7 @@ func TestOIDC_Authenticate_keysChange(t *testing.T) {
 		t.Error("a new key does not count, or a withdrawn one does")
 	}
 
-	// The issuer is gone: what it signed counts on, the unknown might be good.
+	// While the issuer is down, its known keys remain valid, and tokens with unknown keys may be valid.
 	i.answers(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	c.advance(keyLifetime)
 	if !accepted(after()) {
@@ -397,7 +397,7 @@ func TestOIDC_Authenticate_remembers(t *testing.T) {
 	wantRejected(t, err, "expired", token)
 }
 
-// Keys that are old are fetched anew while they still count, so that nobody waits, and a withdrawn one is gone soon.
+// Old keys are fetched again while they are still valid, so that no request waits, and a withdrawn key expires soon.
 func TestOIDC_Authenticate_keysGetOld(t *testing.T) {
 	t.Parallel()
 	i, c := newIssuer(t), newClock()
@@ -408,10 +408,10 @@ func TestOIDC_Authenticate_keysGetOld(t *testing.T) {
 	}
 	i.setKeys(oidctest.PublicKey{PublicKey: i.private["ec"].Public(), KeyID: "ec"})
 	c.advance(keyLifetime)
-	deadline := time.Now().Add(time.Minute) // or it would never end
+	deadline := time.Now().Add(time.Minute) // otherwise the loop might never end
 	for n := 0; ; n++ {
 		time.Sleep(time.Millisecond)
-		token := i.token(map[string]any{"jti": n}) // which is not remembered
+		token := i.token(map[string]any{"jti": n}) // whose result is not cached
 		if _, err := o.Authenticate(t.Context(), token); err != nil {
 			wantRejected(t, err, "does not publish", token)
 			break
@@ -422,7 +422,7 @@ func TestOIDC_Authenticate_keysGetOld(t *testing.T) {
 	}
 }
 
-// A flood of tokens with made-up keys reaches the issuer once in some seconds, and holds nobody else up.
+// A flood of tokens with made-up keys causes one request to the issuer in several seconds and delays no other caller.
 func TestOIDC_Authenticate_flood(t *testing.T) {
 	t.Parallel()
 	i, c := newIssuer(t), newClock()
@@ -489,7 +489,7 @@ func TestNewOIDC_refuses(t *testing.T) {
 	}
 }
 
-// No text is accepted that was not signed, and none makes it panic or say a piece of the token.
+// Only signed tokens are accepted, and no text causes a panic or appears in an error.
 func FuzzOIDC_Authenticate(f *testing.F) {
 	i := newIssuer(f)
 	o := newTestOIDC(f, i.config(newClock(), new(journal)))
@@ -504,7 +504,7 @@ func FuzzOIDC_Authenticate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, token string) {
 		if _, err := o.Authenticate(t.Context(), token); err == nil && !strings.HasPrefix(token, parts[0]+"."+parts[1]+".") {
 			t.Errorf("%q is accepted", token)
-		} else if _, ok := err.(*Rejected); err != nil && !ok { //nolint:errorlint // it is returned as it is
+		} else if _, ok := err.(*Rejected); err != nil && !ok { //nolint:errorlint // it is returned unwrapped
 			t.Errorf("%q: %v", token, err)
 		}
 	})

@@ -37,9 +37,9 @@ type serviceToken struct {
 
 // serviceState is the result of a sign-in. It is immutable.
 type serviceState struct {
-	token string // empty: none
+	token string // empty if there is none
 	ends  time.Time
-	tried time.Time // zero: never
+	tried time.Time // zero if never
 	err   error     // of the last attempt
 }
 

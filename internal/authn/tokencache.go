@@ -56,7 +56,7 @@ func newTokenCache(now func() time.Time) *tokenCache {
 
 func hashOfToken(token string) document.Digest { return sha256.Sum256([]byte(token)) }
 
-// lookup returns a cached result; known is false if there is none.
+// lookup returns a cached result. known is false if there is none.
 func (c *tokenCache) lookup(token document.Digest) (caller Caller, known bool, err error) {
 	if a, ok := c.accepted.Get(token); ok && c.now().Before(a.until) {
 		a.caller.Roles = slices.Clone(a.caller.Roles)

@@ -44,7 +44,7 @@ func TestTokenCache_lookup(t *testing.T) {
 	}
 }
 
-// A token that was good and is no more is forgotten at once.
+// A token that is no longer valid is forgotten immediately.
 func TestTokenCache_reject(t *testing.T) {
 	t.Parallel()
 	m, token := newTokenCache(newClock().now), hashOfToken("token")
@@ -56,7 +56,7 @@ func TestTokenCache_reject(t *testing.T) {
 	}
 }
 
-// However many wrong tokens come, the cache is bounded and the good ones stay.
+// A flood of invalid tokens does not grow the cache without bound or displace valid ones.
 func TestTokenCache_flood(t *testing.T) {
 	t.Parallel()
 	m, token := newTokenCache(newClock().now), hashOfToken("token")

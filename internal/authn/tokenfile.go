@@ -57,7 +57,7 @@ func NewToken(user, project string, roles []string, created, expires time.Time) 
 // parseTokens parses a token file, which is a YAML list of entries. It refuses unknown keys: a token with a misspelt
 // expires would never expire.
 //
-//nolint:contextcheck,nolintlint // no request pays for a file that all of them use
+//nolint:contextcheck,nolintlint // the work is not charged to a request, because all requests use the file
 func parseTokens(text []byte) ([]Token, error) {
 	limits := document.DefaultLimits()
 	limits.Strict = true
@@ -114,7 +114,7 @@ func (t *Token) set(key string, value any) (err error) {
 		t.Expires, err = timeOf(value)
 	case "sha256":
 		t.Hash, err = hashOf(value)
-	default: // the value is not shown: it may be a misplaced token
+	default: // the value is not shown, because it may be a misplaced token
 		return errors.New("unknown key; the keys are id, user, project, roles, created, expires and sha256")
 	}
 	if err != nil {

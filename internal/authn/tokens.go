@@ -12,7 +12,7 @@ import (
 	"purser/internal/files"
 )
 
-const maxTokenFile = 4 << 20 // bytes; some 15,000 tokens
+const maxTokenFile = 4 << 20 // bytes; about 15,000 tokens
 
 // Tokens authenticates the bearer tokens of a file, which is read again when it changes. The time of a lookup reveals
 // nothing about how similar a wrong token is to a valid one, because the map's key is the hash.

@@ -19,7 +19,7 @@ import (
 	"purser/internal/files"
 )
 
-// hash is 64 digits that YAML takes for no number.
+// hash is 64 hexadecimal digits that YAML does not read as a number.
 const hash = "aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11aa11"
 
 func tokenPath(t *testing.T) string {
@@ -27,7 +27,7 @@ func tokenPath(t *testing.T) string {
 	return filepath.Join(t.TempDir(), "tokens.yaml")
 }
 
-// added appends a new token of a user to a file.
+// added adds a new token of a user to a file and returns it.
 func added(t *testing.T, path, user string, expires time.Time) string {
 	t.Helper()
 	token, entry := NewToken(user, "site", []string{"admin", "viewer"}, epoch, expires)
@@ -55,7 +55,7 @@ func TestTokens_Authenticate(t *testing.T) {
 	tokens := opened(t, path, c, j)
 
 	want := Caller{UserID: "alice", UserName: "alice", ProjectID: "site", Roles: []string{"admin", "viewer"}}
-	for range 2 { // what a receiver does to its roles is nobody else's business
+	for range 2 { // a caller may modify the roles it receives
 		got, err := tokens.Authenticate(t.Context(), alice)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Fatal(err, diff)
@@ -136,7 +136,7 @@ func TestTokens_Authenticate_readsChanges(t *testing.T) {
 	}
 }
 
-// A file that was made unusable and then put back as it was is complained of anew the next time.
+// A file that becomes unusable, is restored and becomes unusable again is reported each time.
 func TestTokens_Authenticate_complainsAgain(t *testing.T) {
 	t.Parallel()
 	path, c, j := tokenPath(t), newClock(), new(journal)
@@ -299,7 +299,7 @@ func TestAppendToken_file(t *testing.T) {
 	}
 }
 
-// Root may add a token to the file of the user whose server reads it, who can read it afterwards.
+// When root adds a token to the file of a server that runs as another user, that user can still read it.
 func TestAppendToken_keepsOwner(t *testing.T) {
 	t.Parallel()
 	const owner = 12345
@@ -375,7 +375,7 @@ func TestNewToken(t *testing.T) {
 	}
 }
 
-// Whatever stands in a token file, reading it ends, and what was read can be written and read again.
+// Parsing a token file terminates, and its tokens can be written and parsed again.
 func FuzzParseTokens(f *testing.F) {
 	f.Add([]byte("- id: a\n  user: u\n  roles: [r]\n  created: 2026-01-31T12:00:00Z\n  sha256: " + hash + "\n"))
 	f.Add([]byte("- &a {id: a, <<: *a}"))

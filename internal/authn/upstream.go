@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	askTimeout = 10 * time.Second // of a request to an issuer
+	askTimeout = 10 * time.Second // for a request to an issuer
 	maxAnswer  = 1 << 20          // bytes of an issuer's answer
 )
 

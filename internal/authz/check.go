@@ -75,7 +75,7 @@ func parseLiteral(kind string) (text string, isLiteral bool, err error) {
 	return kind, isNumber || kind == "True" || kind == "False", nil
 }
 
-// quote quotes a text of a policy file for a message. It shortens long texts.
+// quote quotes a part of a policy file for a message and shortens it if it is long.
 func quote(text string) string {
 	const maxLength = 80
 	return fmt.Sprintf("%q", words.First(text, maxLength))

@@ -12,9 +12,9 @@ import (
 	"purser/internal/fault"
 )
 
-// decode decodes a file of one document; the Value is nil if the file is empty. The Notes are about duplicate keys.
+// decode decodes a file with one document. The Value is nil if the file is empty. The Notes are about duplicate keys.
 //
-//nolint:contextcheck,nolintlint // no request pays for a file that all of them use
+//nolint:contextcheck,nolintlint // the work is not charged to a request, because all requests use the file
 func decode(text []byte) (document.Entry, error) {
 	if len(text) > MaxSize {
 		return document.Entry{}, fmt.Errorf("the file has more than %d bytes", MaxSize)
@@ -42,7 +42,7 @@ func mediaOf(text []byte) document.Media {
 	return document.YAML
 }
 
-// inFile returns an error of package document in words for a file. Its own messages name settings for request bodies.
+// inFile rewords an error of package document for a policy file, because such errors name settings for request bodies.
 func inFile(err error, limits document.Limits) error {
 	switch {
 	case err == nil:

@@ -33,7 +33,7 @@ func Default() *Policy {
 	return policy
 }
 
-// Allows reports whether a rule allows a caller. A rule that is not registered allows nobody.
+// Allows reports whether a rule allows a caller. A rule that is not registered allows no caller.
 func (p *Policy) Allows(name string, caller authn.Caller) bool {
 	asked, ok := p.rules[name]
 	return ok && asked.registered && p.evaluate(caller).allows(asked)
@@ -59,7 +59,7 @@ func (p *Policy) Rules() []Rule {
 	return rules
 }
 
-// evaluation evaluates rules for one caller. It evaluates each rule at most once, however many others refer to it.
+// evaluation evaluates rules for one caller. It evaluates each rule at most once, however many rules refer to it.
 type evaluation struct {
 	caller   authn.Caller
 	roles    []string // in lower case

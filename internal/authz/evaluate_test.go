@@ -16,7 +16,7 @@ var (
 	nobody = authn.Caller{}
 )
 
-// parse reads a policy in which list_revisions is an expression.
+// parse parses a policy in which list_revisions has the given expression.
 func parse(t *testing.T, expression string) *Policy {
 	t.Helper()
 	return parseFile(t, "deckhand:list_revisions: "+expression+"\n")

@@ -15,7 +15,7 @@ type File struct {
 }
 
 // Open reads a policy file. If path is "", the policy is always the default. The error lists all problems of the file.
-// A changed file is not used until it stays the same for a while: an incomplete file may allow more than the whole.
+// A changed file is used only once it stays the same for a while: an incomplete one may allow more than the whole.
 func Open(path string, log *slog.Logger, now func() time.Time) (*File, error) {
 	if path == "" {
 		return &File{defaults: Default()}, nil

@@ -22,7 +22,7 @@ const (
 	broken = "deckhand:list_revisions: 'role:a or'\n"
 )
 
-// stand is a policy file with a clock and a log of its own.
+// stand is a policy file with its own clock and log.
 type stand struct {
 	*File
 	t     *testing.T
@@ -31,7 +31,7 @@ type stand struct {
 	logs  bytes.Buffer
 }
 
-// newStand opens a file of text that was last changed a minute ago.
+// newStand opens a file whose text was last changed a minute ago.
 func newStand(t *testing.T, text string) *stand {
 	t.Helper()
 	s := &stand{t: t, clock: time.Now().Truncate(time.Second)}
@@ -45,7 +45,7 @@ func newStand(t *testing.T, text string) *stand {
 	return s
 }
 
-// write changes the file as of a time that is so far from the clock's.
+// write writes a file with a modification time relative to the clock.
 func (s *stand) write(path, text string, since time.Duration) {
 	s.t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -57,7 +57,7 @@ func (s *stand) write(path, text string, since time.Duration) {
 	}
 }
 
-// after lets time pass and tells whether everybody may list revisions then.
+// after advances the clock and reports whether any caller may then list revisions.
 func (s *stand) after(d time.Duration) bool {
 	s.clock = s.clock.Add(d)
 	return s.Policy().Allows(ListRevisions, nobody)
@@ -128,7 +128,7 @@ func TestFile_symbolicLink(t *testing.T) {
 	}
 }
 
-// A file that somebody is writing is left alone until it stays the same from one look to the next.
+// A file that is being written is not used until it stays the same from one look to the next.
 func TestFile_fresh(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, closed)
@@ -138,7 +138,7 @@ func TestFile_fresh(t *testing.T) {
 	got = append(got, s.after(time.Second))
 	s.write(s.path, open, time.Second)
 	got = append(got, s.after(time.Second), s.after(time.Second))
-	s.write(s.path, closed, time.Hour) // by a clock that is wrong
+	s.write(s.path, closed, time.Hour) // modified by a wrong clock
 	got = append(got, s.after(time.Second), s.after(time.Second))
 	if diff := cmp.Diff([]bool{false, false, false, true, true, false}, got); diff != "" {
 		t.Error(diff)

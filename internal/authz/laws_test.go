@@ -13,7 +13,7 @@ import (
 	"purser/internal/authn"
 )
 
-// sentence is an expression as somebody writes it, with what it means to a caller found out in the plainest way.
+// sentence is a generated expression and a straightforward evaluation of its meaning.
 type sentence struct {
 	text    string
 	verdict func(authn.Caller) bool
@@ -32,7 +32,7 @@ func callers() *rapid.Generator[authn.Caller] {
 	})
 }
 
-// atoms are checks without operators; above are the rules that may be referred to.
+// atoms generates checks without operators. above are the rules that they may refer to.
 func atoms(above map[string]sentence) *rapid.Generator[sentence] {
 	is := func(text string, verdict func(c authn.Caller) bool) sentence { return sentence{text, verdict} }
 	atoms := []sentence{
@@ -58,7 +58,7 @@ func atoms(above map[string]sentence) *rapid.Generator[sentence] {
 	return rapid.SampledFrom(atoms)
 }
 
-// sentences are alternatives of conjunctions of what may be negated and in parentheses, as the grammar has them.
+// sentences generates expressions with or, and, not and parentheses, as in the grammar.
 func sentences(above map[string]sentence, depth int) *rapid.Generator[sentence] {
 	return rapid.Custom(func(t *rapid.T) sentence {
 		conjunction := func() sentence {
@@ -103,7 +103,7 @@ func operands(above map[string]sentence, depth int) *rapid.Generator[sentence] {
 	})
 }
 
-// policies are texts of files whose rules refer to earlier ones, with what they mean.
+// policies generates the rules of files, each of which refers to earlier ones, with their meaning.
 func policies() *rapid.Generator[map[string]sentence] {
 	return rapid.Custom(func(t *rapid.T) map[string]sentence {
 		rules := map[string]sentence{}
@@ -155,7 +155,7 @@ func TestLaw_verdicts(t *testing.T) {
 	})
 }
 
-// What Rules shows is a policy file that says the same.
+// Rules prints an equivalent policy file.
 func TestLaw_printing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -185,7 +185,7 @@ func printed(policy *Policy) []byte {
 	return asJSON(texts)
 }
 
-// The old form says what the new one says.
+// The old list form means the same as the new one.
 func TestLaw_lists(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,7 +20,7 @@ func (b *builder) link() {
 	})
 }
 
-// refuseUnused reports rules of the file that neither a route nor another rule uses. Most are misspelt.
+// refuseUnused reports rules of the file that neither a route nor another rule uses. Most of them are misspelt.
 func (b *builder) refuseUnused() {
 	used := map[*rule]bool{}
 	b.each(func(from *rule) {
@@ -77,7 +77,7 @@ func (w *walk) height(from *rule) int {
 	return height + 1
 }
 
-// refuse reports a cycle. The problem is that of its first rule in the file; the defaults have no cycle.
+// refuse reports a cycle at its first rule that is in the file. The defaults alone have no cycle.
 func (w *walk) refuse(cycle []*rule) {
 	w.circular = true
 	first := max(0, slices.IndexFunc(cycle, func(r *rule) bool { return r.location.line > 0 }))
@@ -97,7 +97,7 @@ func next(from *rule) (rules []*rule) {
 	return rules
 }
 
-// formatCycle formats a cycle as names with arrows between them. It leaves out the middle of a long one.
+// formatCycle formats a cycle as names with arrows between them and omits the middle of a long one.
 func formatCycle(cycle []*rule) string {
 	const maxNames = 10
 	names := make([]string, 0, maxNames+1)

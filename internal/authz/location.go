@@ -11,7 +11,7 @@ type location struct {
 	rest string // the rest of the line after the name
 }
 
-// locate returns the locations of the rules in a file, for messages. The YAML reader returns values only, so locate
+// locate returns the locations of the rules in a file, for messages. The YAML reader returns only values, so locate
 // searches for lines that begin with a name. It does not find names in unusual notation.
 func locate(text []byte) map[string]location {
 	locations, number := map[string]location{}, 0
@@ -25,7 +25,7 @@ func locate(text []byte) map[string]location {
 	return locations
 }
 
-// nameAt splits a line after the key at its start.
+// nameAt splits a line after the key at its beginning.
 func nameAt(line string) (name, rest string, ok bool) {
 	line = strings.TrimRight(line, "\r\n")
 	if line != "" && (line[0] == '"' || line[0] == '\'') {

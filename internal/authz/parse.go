@@ -64,7 +64,7 @@ func (b *builder) readAll(text []byte) error {
 	case len(members) > MaxRules:
 		return fmt.Errorf("the file has more than %d rules", MaxRules)
 	}
-	for _, note := range entry.Notes { // a duplicate rule: the author may expect either to be in force
+	for _, note := range entry.Notes { // a duplicate rule: the author may expect either to be used
 		b.problems.add(0, errors.New(strings.TrimSuffix(note.Message, "; the last one wins.")))
 	}
 	for _, member := range members {

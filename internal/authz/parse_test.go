@@ -11,7 +11,7 @@ import (
 	"purser/internal/budget/budgettest"
 )
 
-// What real files look like: comments, quotes of all kinds, rules that others refer to, several forms side by side.
+// Real files have comments, quotes of all kinds, rules that refer to others, and several forms side by side.
 func TestParse_realFiles(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
@@ -227,11 +227,11 @@ func TestParse_nesting(t *testing.T) {
 	}
 }
 
-// Nothing within the bounds takes much longer to read and to ask about than ordinary files do.
+// Parsing and evaluating a file within the bounds does not take much longer than for ordinary files.
 //
-//nolint:paralleltest // it measures what the process does
+//nolint:paralleltest // it measures the CPU time of the process
 func TestParse_boundedTime(t *testing.T) {
-	const size = MaxSize / 4 // what grows faster than its input is seen as well
+	const size = MaxSize / 4 // large enough to notice superlinear time
 	const most = 20
 	readAndAsk := func(text string) (time.Duration, error) {
 		began := budgettest.CPU()
@@ -241,7 +241,7 @@ func TestParse_boundedTime(t *testing.T) {
 		}
 		return budgettest.CPU() - began, err
 	}
-	// Small files of that size together: were all reading to take the square of the size, they would take a part of it.
+	// Small files of the same total size. They would take a small part of the time if reading took quadratic time.
 	const files, rules = 32, 16
 	plain := "admin_api: '@" + many(rules, func(i int) string { return fmt.Sprintf(" or rule:r%d", i) }) + "'\n" +
 		many(rules, func(i int) string {

@@ -24,7 +24,7 @@ type problem struct {
 	err  error
 }
 
-// full reports whether further problems are counted but not listed.
+// full reports whether further problems are only counted.
 func (p *problems) full() bool { return len(p.list) >= maxProblems }
 
 func (p *problems) add(line int, err error) {
@@ -57,7 +57,7 @@ func (p *problems) err() error {
 	return errors.Join(errs...)
 }
 
-// each visits all rules by name, so that messages have a fixed order.
+// each calls visit for all rules in the order of their names, so that messages have a fixed order.
 func (b *builder) each(visit func(*rule)) {
 	for _, name := range b.names(everyRule) {
 		visit(b.rules[name])

@@ -36,7 +36,7 @@ const (
 // Rule describes a rule to operators.
 type Rule struct {
 	Name        string
-	Description string // the routes that need it; "" for a rule that only other rules of a file use
+	Description string // the routes that need it; "" for a rule that only the file's other rules use
 	Expression  string // in the form of check.String
 }
 
@@ -45,7 +45,7 @@ const adminsOnly = "rule:" + AdminAPI
 
 // registered lists the rules that routes use, with their defaults. Paths are relative to /api/v1.0.
 var registered = []Rule{
-	{AdminAPI, "what the other rules refer to unless the policy file says otherwise", "role:admin"},
+	{AdminAPI, "the rule that the other rules refer to unless the policy file says otherwise", "role:admin"},
 	{
 		CreateCleartextDocuments,
 		"PUT /buckets/{bucket}/documents and .../packages/{fullName}, PUT /changesets, POST /rollback/{revision}, POST " +
@@ -64,7 +64,7 @@ var registered = []Rule{
 	},
 	{
 		ListEncryptedDocuments,
-		"encrypted documents in the same and in a deep diff; who does not pass it gets the others", adminsOnly,
+		"encrypted documents in the same and in a deep diff; other callers get the cleartext documents", adminsOnly,
 	},
 	{ShowRevision, "GET /revisions/{revision} and .../status", adminsOnly},
 	{ListRevisions, "GET /revisions", adminsOnly},

@@ -58,7 +58,7 @@ func checkText(parts []part) error {
 	return nil
 }
 
-// fill returns the text for a caller, who is also the target (spec/api.md §10); ok is false if the target lacks an
+// fill returns the text for a caller, who is also the target (spec/api.md §10). ok is false if the target lacks an
 // attribute.
 func (t template) fill(caller authn.Caller) (text string, ok bool) {
 	if len(t.parts) == 1 {
@@ -87,8 +87,8 @@ func target(caller authn.Caller, name string) string {
 	return ""
 }
 
-// credential returns a credential of a caller, "" if it is unknown. The values of checks are never empty, so "" never
-// matches.
+// credential returns a credential of a caller, or "" if it is unknown. The values of checks are never empty, so ""
+// never matches.
 func credential(caller authn.Caller, key string) string {
 	switch key {
 	case "user_id", "user":

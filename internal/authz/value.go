@@ -69,7 +69,7 @@ func parseInner(list []any) (parts andCheck, err error) {
 	return parts, nil
 }
 
-// simplest returns the only part if there is just one, or else joined.
+// simplest returns the only part if there is just one, otherwise joined.
 func simplest(parts []check, joined check) check {
 	if len(parts) == 1 {
 		return parts[0]

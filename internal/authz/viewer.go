@@ -7,8 +7,8 @@ import (
 	"purser/internal/fault"
 )
 
-// Viewer describes what a caller may see of encrypted documents. Every answer is made for a Viewer. The zero Viewer
-// sees the least: its answers reveal nothing of secrets except which documents fail, and so may be stored and logged.
+// Viewer describes which parts of encrypted documents a caller may see. Every answer is made for a Viewer. The zero
+// Viewer sees the least: its answers reveal only which documents fail, no secrets, so they may be stored and logged.
 type Viewer struct {
 	Encrypted bool // may see encrypted documents
 	Redacted  bool // asked for hashes in place of secrets
@@ -21,16 +21,16 @@ func (v Viewer) Secrets() bool { return v.Encrypted && !v.Redacted }
 const Withheld = "A check or the rendering fails, and only callers who may see encrypted documents are told why: an " +
 	"encrypted document, or what was taken from one, has a part in it"
 
-// WithheldBefore is what was stored in the place of Withheld by earlier versions.
+// WithheldBefore is the text that earlier versions stored instead of Withheld.
 const WithheldBefore = "It fails, and only callers who may see encrypted documents are told why: an encrypted " +
 	"document, or what was taken from one, has a part in it"
 
-// Unasked replaces messages that the viewer may see, but asked not to be shown.
+// Unasked replaces messages that the viewer may see but asked not to be shown.
 const Unasked = "A check or the rendering fails, and the reason is left out, as was asked for, because an encrypted " +
 	"document, or what was taken from one, has a part in it: to see it, ask with cleartext-secrets=true, run \"purser " +
 	"findings\", or choose \"Show secrets\" on the page of a document"
 
-// Withheld returns what replaces messages that depend on secrets.
+// Withheld returns the replacement for messages that depend on secrets.
 func (v Viewer) Withheld() string {
 	if v.Encrypted {
 		return Unasked
@@ -38,13 +38,13 @@ func (v Viewer) Withheld() string {
 	return Withheld
 }
 
-// IsWithheld reports whether a message replaces others that depend on secrets.
+// IsWithheld reports whether a message is a replacement for messages that depend on secrets.
 func IsWithheld(message string) bool {
 	return message == Withheld || message == WithheldBefore || message == Unasked
 }
 
-// Messages returns messages as the viewer may see them. The secret ones become one that lists the documents that fail,
-// except encrypted ones, so that their number and order reveal nothing.
+// Messages returns messages as the viewer may see them. Secret ones are merged into one that lists the failing
+// documents except encrypted ones, so that their number and order reveal nothing.
 func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
 	var failing []fault.Document
 	secret := false
@@ -73,8 +73,8 @@ func (v Viewer) Messages(messages []fault.Message) (shown []fault.Message) {
 	})
 }
 
-// Warnings returns warnings as the viewer may see them. It omits secret ones without a trace: unlike errors, they need
-// not make a document fail, so their existence is secret, too.
+// Warnings returns warnings as the viewer may see them. It omits secret ones without a trace: unlike an error, a
+// warning need not make a document fail, so its existence is secret, too.
 func (v Viewer) Warnings(warnings []fault.Message) (shown []fault.Message) {
 	for _, warning := range warnings {
 		if v.Secrets() || !warning.Secret {

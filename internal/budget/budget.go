@@ -1,4 +1,4 @@
-// Package budget bounds what one request may cost, and what all requests that run together may.
+// Package budget bounds the cost of one request, and of all running requests together.
 //
 // Costs are counted where the work is done, while it is done: in steps, each about a nanosecond of one core, and in
 // bytes that are held in memory. A request begins with a fixed sum. Reading or rendering documents grants more, in
@@ -29,15 +29,15 @@ const (
 	MiB = 1 << 20
 )
 
-// What a request may spend.
+// The limits of a request.
 const (
 	maxSteps = 2 * Second
-	// MaxBytes is the memory that a request may hold besides what its documents grant.
+	// MaxBytes is the memory that a request may hold in addition to the grants for its documents.
 	MaxBytes = 256 * MiB
 	// For each byte of documents that are read or rendered.
 	stepsPerByte = Second / 2 / MiB
 	bytesPerByte = 16
-	// What a request may spend before it needs a permit.
+	// The limits of a request without a permit.
 	smallSteps = Second / 5
 	smallBytes = 8 * MiB
 )
@@ -129,7 +129,7 @@ func (b *Budget) giveWay(ctx context.Context) error {
 // tryAdmit reports whether the budget has a permit, or has got one without waiting.
 func (b *Budget) tryAdmit(ctx context.Context) bool {
 	if !b.mu.TryLock() {
-		return false // somebody waits for the permit
+		return false // another request waits for the permit
 	}
 	defer b.mu.Unlock()
 	if !b.large.Load() && !b.ended {
@@ -169,7 +169,7 @@ func (e *Exceeded) Error() string { return e.fault.Error() }
 // Unwrap returns the fault.
 func (e *Exceeded) Unwrap() error { return e.fault }
 
-// About makes the fault of an exceeded budget say what was being worked on. Other errors are returned as they are.
+// About adds the current work to the fault of an exceeded budget. It returns other errors unchanged.
 func About(err error, format string, args ...any) error {
 	spent, ok := err.(*Exceeded) //nolint:errorlint // only the one that nothing has been added to
 	if !ok {

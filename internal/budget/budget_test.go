@@ -47,7 +47,7 @@ func TestMeter_Spend(t *testing.T) {
 	}
 }
 
-// What is counted step by step is all counted.
+// Steps counted one by one add up.
 func TestMeter_Check(t *testing.T) {
 	t.Parallel()
 	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
@@ -67,7 +67,7 @@ func TestMeter_Check(t *testing.T) {
 	}
 }
 
-// What is read of documents is held, and grants what work on it takes; a request that becomes large by it waits for
+// Documents that are read count as held, and grant the work on them; a request that becomes large by reading waits for
 // nothing.
 func TestMeter_Read(t *testing.T) {
 	t.Parallel()
@@ -300,7 +300,7 @@ func TestPool_turns(t *testing.T) {
 	})
 }
 
-// A request whose client has gone ends.
+// A request ends when its client disconnects.
 func TestMeter_gone(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -54,7 +54,7 @@ func (m *Meter) look() error {
 // Admit waits for a permit, even if the request is still small. Fault: Unavailable if there is none for too long.
 func (m *Meter) Admit() error { return m.budget.admit(m.ctx) }
 
-// Read counts a row of documents that was read, which grants what work on it takes: steps, and bytes in memory. It
+// Read counts a row of documents, and grants the steps and the bytes that work on it takes. It
 // returns an error as Check does, but ErrLarge where Check would have to wait for a permit: whoever reads keeps others
 // waiting.
 func (m *Meter) Read(steps, bytes int) error {
@@ -68,7 +68,7 @@ func (m *Meter) Read(steps, bytes int) error {
 	return err
 }
 
-// Unread takes back what was counted of rows that are read again.
+// Unread reverts Read for rows that are read again.
 func (m *Meter) Unread(bytes int) {
 	m.budget.Grant(-bytes)
 	m.Release(bytes)

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// entryOverhead is what an entry takes besides its value: roughly, a map slot, a list element and a key.
+// entryOverhead is the approximate memory of an entry besides its value: a map slot, a list element and a key.
 const entryOverhead = 128
 
 // Cache is a cache bounded in bytes. It is safe for concurrent use. Values are shared by its callers and must not be

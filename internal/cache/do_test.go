@@ -78,7 +78,7 @@ func TestCache_Do_shares(t *testing.T) {
 	})
 }
 
-// A caller that goes away ends nothing that others wait for; the last one does. Who comes then starts anew.
+// Shared work ends only when the last of its callers has gone; the next caller starts it again.
 func TestCache_Do_callersGoAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestCache_Do_panics(t *testing.T) {
 	}
 }
 
-// The shared work has a budget of its own, in the pool of who asks: a large request that waits for large work does not
+// The shared work has its own budget, in the pool of the caller: a large request that waits for large work does not
 // keep the only permit from it, and needs one again to go on.
 func TestCache_Do_budget(t *testing.T) {
 	t.Parallel()

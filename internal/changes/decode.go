@@ -39,7 +39,7 @@ func (s *Service) decodeItems(ctx context.Context, items []Item, cleartextOnly b
 			}
 		}
 		if err := meter.Hold(messagesSize(faults[i].sanity)); err != nil {
-			return budget.About(err, "keep what is wrong with documents up to document %d", items[i].Segment.Index)
+			return budget.About(err, "keep the errors of documents up to document %d", items[i].Segment.Index)
 		}
 		for _, err := range []error{faults[i].parse, faults[i].sanity} {
 			if err != nil && !isOfBody(err) {

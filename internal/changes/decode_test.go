@@ -140,7 +140,7 @@ func TestService_PutChangeSet_refused(t *testing.T) {
 		kind fault.Kind
 		want string
 	}{
-		{"about nothing", "", fault.Invalid, "The change set is about no bucket"},
+		{"about nothing", "", fault.Invalid, "The change set names no bucket"},
 		{
 			"no bucket", inBucket("a", widget("w0", "{}")) + w1, fault.Invalid,
 			"Document [acme/Widget/v1, site] w1 (document 2, from line 10) names no bucket",

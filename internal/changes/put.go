@@ -36,8 +36,8 @@ func (s *Service) PutChangeSet(ctx context.Context, buckets []string, body []byt
 		return Written{}, err
 	}
 	if len(payload.Items) == 0 && len(payload.Buckets) == 0 {
-		return Written{}, fault.New(fault.Invalid, "HTTPBadRequest", "The change set is about no bucket: it has no "+
-			"document, each of which would name its bucket under status.bucket, and ?buckets= names none to be emptied.")
+		return Written{}, fault.New(fault.Invalid, "HTTPBadRequest", "The change set names no bucket: it has no "+
+			"documents, which name their bucket under status.bucket, and ?buckets= names none to empty.")
 	}
 	return s.put(ctx, payload, revisions.ChangeSet, options)
 }

@@ -166,7 +166,7 @@ func TestService_Post(t *testing.T) {
 	_, err = s.Post(t.Context(), 2, revisions.Options{}, "tests", body)
 	wantFault(t, err, fault.Gone, "was pruned")
 	_, err = s.Post(t.Context(), 1, revisions.Options{}, "deckhand-tests", body)
-	wantFault(t, err, fault.Forbidden, "made by the server itself")
+	wantFault(t, err, fault.Forbidden, "performed by the server")
 	_, err = s.Prune(t.Context(), 0, revisions.Options{})
 	wantFault(t, err, fault.Invalid, "At least the newest revision must be kept")
 }

@@ -12,7 +12,7 @@ import (
 	"purser/internal/document/blockyaml"
 )
 
-// Baseline are findings that are known. They are told from others without their lines, so that it outlives edits.
+// Baseline is a list of known findings. They are compared without their lines, so it remains valid after edits.
 type Baseline struct {
 	Findings []KnownFinding `json:"findings"`
 }
@@ -34,7 +34,7 @@ func knownOf(f Finding) KnownFinding {
 	return known
 }
 
-// Baseline returns the findings of a report.
+// Baseline returns a baseline with the findings of a report.
 func (r Report) Baseline() Baseline {
 	baseline := Baseline{Findings: []KnownFinding{}}
 	for _, f := range r.Findings {
@@ -60,7 +60,7 @@ func (b Baseline) Write(w io.Writer) error {
 	return nil
 }
 
-// ReadBaseline reads what Write has written.
+// ReadBaseline parses a baseline written by Write.
 func ReadBaseline(ctx context.Context, text []byte) (baseline Baseline, err error) {
 	if err := Decode(ctx, text, &baseline); err != nil {
 		return baseline, fmt.Errorf("this is not a baseline as this version writes it: %w\n"+
@@ -69,7 +69,7 @@ func ReadBaseline(ctx context.Context, text []byte) (baseline Baseline, err erro
 	return baseline, nil
 }
 
-// Without returns the report without the findings of a baseline, each as often as it is there.
+// Without returns the report without the findings of a baseline, each removed as often as it is listed.
 func (r Report) Without(baseline Baseline) Report {
 	left := map[KnownFinding]int{}
 	for _, known := range baseline.Findings {

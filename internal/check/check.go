@@ -25,44 +25,44 @@ import (
 type File struct {
 	Name   string
 	Text   []byte
-	Broken string // why it cannot be read; then it has no text
-	// Found tells that it was found in a folder, rather than named: then it need not hold documents.
+	Broken string // why it cannot be read; Text is then empty
+	// Found means that the file was found in a folder, not named, so it need not contain documents.
 	Found bool
-	// SchemasOnly takes only the DataSchemas in it.
+	// SchemasOnly uses only the file's DataSchemas.
 	SchemasOnly bool
 }
 
-// Options are what a check depends on besides the files.
+// Options configure a Checker.
 type Options struct {
 	BucketBy string // folder, file or none
-	// ClientVersions are those of plugins that no document names.
+	// ClientVersions are the versions of plugins that no document names.
 	ClientVersions validations.ClientVersions
 	AssertFormats  bool // see validations.Options
-	// Progress is called with how many of so many documents have been read; nil for nobody.
+	// Progress is called with the number of documents read so far and of all documents to read. It may be nil.
 	Progress func(done, of int)
 }
 
-// The ways to put files into buckets.
+// The values of Options.BucketBy.
 const (
 	ByFolder = "folder"
 	ByFile   = "file"
 	None     = "none"
 )
 
-// Checker checks files. It remembers what it has read and found, so that checking the same again takes less time. It is
-// not safe for concurrent use.
+// Checker checks files. It caches documents and results, so that checking the same files again is faster. It is not
+// safe for concurrent use.
 type Checker struct {
 	options  Options
 	service  *changes.Service
 	renderer judging.Renderer
 	limits   document.Limits
-	known    map[document.Digest]*document.Document // of the last check, by their texts
+	known    map[document.Digest]*document.Document // of the last check, by the digest of their text
 }
 
-// keptSize is what rendered documents may take that are remembered, in bytes.
+// keptSize bounds the memory of cached rendered documents, in bytes.
 const keptSize = 64 << 20
 
-// viewer sees everything but what encrypted documents say.
+// viewer returns a viewer that may see everything except the contents of encrypted documents.
 func viewer() authz.Viewer { return authz.Viewer{Encrypted: true, Redacted: true} }
 
 // New returns a checker.
@@ -90,14 +90,14 @@ type run struct {
 	report Report
 	files  []File
 	items  []changes.Item
-	of     []int           // the file of each item
-	lines  map[int][]int   // the offsets of lines, by file
-	hidden map[int][]lines // that hold encrypted documents, by file
+	of     []int           // index of the file of each item
+	lines  map[int][]int   // offsets of lines, by file
+	hidden map[int][]lines // lines of encrypted documents, by file
 	meter  *budget.Meter
 }
 
-// Check checks files as one revision. Errors are those of the budget and of the context: what is wrong with the files
-// is in the report.
+// Check checks files as one revision. Problems of the files are in the report. An error comes from the budget or the
+// context.
 func (c *Checker) Check(ctx context.Context, files []File) (Report, error) {
 	size := 0
 	for _, file := range files {
@@ -119,7 +119,7 @@ func (c *Checker) Check(ctx context.Context, files []File) (Report, error) {
 	return r.report.sorted(), nil
 }
 
-// add adds a finding about a place in a file.
+// add adds a finding at a position in a file.
 func (r *run) add(file int, at document.Position, f Finding) {
 	f.Place = r.place(file, at)
 	r.report.Findings = append(r.report.Findings, f)
@@ -129,7 +129,7 @@ func (r *run) place(file int, at document.Position) Place {
 	return Place{r.files[file].Name, at.Line, at.Column}
 }
 
-// position returns where the value at a path of an item stands; its first line if that takes too much work.
+// position returns the position of the value at a path of an item, or its first line if that takes too much work.
 func (r *run) position(item int, path []string) document.Position {
 	segment := r.items[item].Segment
 	positions, err := document.Positions(r.meter, *segment, [][]string{path})
@@ -139,7 +139,7 @@ func (r *run) position(item int, path []string) document.Position {
 	return positions[0]
 }
 
-// beginning returns where an item begins, in the line that the server names: that of its --- if it has one.
+// beginning returns the position of an item in the line that the server names, which is that of --- if it has one.
 func (r *run) beginning(item int) document.Position {
 	at, line := r.position(item, nil), r.items[item].Segment.Line
 	if at.Line != line {
@@ -148,7 +148,7 @@ func (r *run) beginning(item int) document.Position {
 	return at
 }
 
-// bucket returns the bucket of a file's documents.
+// bucket returns the bucket for the documents of a file.
 func (c *Checker) bucket(name string) string {
 	switch c.options.BucketBy {
 	case ByFile:
@@ -159,7 +159,7 @@ func (c *Checker) bucket(name string) string {
 	return "documents"
 }
 
-// read splits and decodes the files. Texts that are known from the last check are not decoded again.
+// read splits and decodes the files. Documents whose text is known from the last check are not decoded again.
 func (r *run) read(ctx context.Context) error {
 	for i, file := range r.files {
 		if file.Broken != "" {
@@ -187,7 +187,7 @@ func (r *run) read(ctx context.Context) error {
 	}
 	for _, i := range fresh {
 		doc := r.items[i].Document
-		if doc != nil && !doc.Segment.IsZero() && len(doc.Notes) == 0 { // notes name lines
+		if doc != nil && !doc.Segment.IsZero() && len(doc.Notes) == 0 { // notes contain line numbers
 			known[doc.Segment] = doc
 		}
 	}
@@ -196,7 +196,7 @@ func (r *run) read(ctx context.Context) error {
 	return nil
 }
 
-// split splits a file into the texts of documents.
+// split splits a file into segments, one per document.
 func (r *run) split(ctx context.Context, i int) error {
 	file, media := r.files[i], document.YAML
 	if path.Ext(file.Name) == ".json" {
@@ -225,14 +225,14 @@ func (r *run) split(ctx context.Context, i int) error {
 	return nil
 }
 
-// skip notes that a file holds no documents.
+// skip records that a file contains no documents.
 func (r *run) skip(i int) {
 	name := r.files[i].Name
 	r.report.Files = slices.DeleteFunc(r.report.Files, func(file string) bool { return file == name })
 	r.report.Skipped = append(r.report.Skipped, name)
 }
 
-// isOfFile reports whether an error is about what a file says.
+// isOfFile reports whether an error is caused by the content of a file.
 func isOfFile(err error) bool {
 	if _, spent := errors.AsType[*budget.Exceeded](err); spent {
 		return false
@@ -241,7 +241,7 @@ func isOfFile(err error) bool {
 	return err != nil && (kind == fault.Invalid || kind == fault.TooLarge)
 }
 
-// decode decodes items. It returns what is wrong with them, by item.
+// decode decodes items. It returns their errors by index.
 func (r *run) decode(ctx context.Context, fresh []int) (map[int]error, error) {
 	const atOnce = 1000
 	errs := map[int]error{}
@@ -267,10 +267,10 @@ func (r *run) decode(ctx context.Context, fresh []int) (map[int]error, error) {
 	return errs, nil
 }
 
-// lines are some lines of a file, the last one too.
+// lines is a range of lines of a file, including the last one.
 type lines struct{ first, last int }
 
-// hide notes which lines hold encrypted documents, or what may be some.
+// hide records the lines of encrypted documents, and of texts that may be encrypted documents.
 func (r *run) hide() {
 	for i, item := range r.items {
 		secret := item.Document != nil && item.Document.Traits().Encrypted
@@ -281,7 +281,7 @@ func (r *run) hide() {
 	}
 }
 
-// refuse reports the items that are no documents, and leaves them out.
+// refuse reports and removes the items that are not valid documents.
 func (r *run) refuse(ctx context.Context, errs map[int]error) {
 	r.hide()
 	foreign := r.foreign(ctx, errs)
@@ -305,7 +305,7 @@ func (r *run) refuse(ctx context.Context, errs map[int]error) {
 	r.report.Documents += len(r.items)
 }
 
-// keep leaves out items.
+// keep removes the items for which kept returns false.
 func (r *run) keep(kept func(i int) bool) {
 	items, of := r.items[:0:0], r.of[:0:0]
 	for i := range r.items {
@@ -316,7 +316,7 @@ func (r *run) keep(kept func(i int) bool) {
 	r.items, r.of = items, of
 }
 
-// foreign returns the files of folders that hold YAML of other kinds: all that they hold is something else.
+// foreign returns the found files that have only YAML of other kinds.
 func (r *run) foreign(ctx context.Context, errs map[int]error) map[int]bool {
 	foreign := map[int]bool{}
 	for i := range errs {
@@ -331,8 +331,8 @@ func (r *run) foreign(ctx context.Context, errs map[int]error) map[int]bool {
 	return foreign
 }
 
-// isForeign reports whether a text that is no document was not meant as one: it has no schema, and no metadata but that
-// of Kubernetes.
+// isForeign reports whether a text that is not a valid document was not meant as one: it has no schema, and no metadata
+// except that of Kubernetes.
 func isForeign(ctx context.Context, s document.Segment, refused error, limits document.Limits) bool {
 	if refused == nil {
 		return false
@@ -348,14 +348,14 @@ func isForeign(ctx context.Context, s document.Segment, refused error, limits do
 	return !hasSchema && (!hasMetadata || hasVersion)
 }
 
-// separate reports documents that collide with others, and leaves them out.
+// separate reports and removes documents that collide with others.
 func (r *run) separate() {
 	out := map[int]bool{}
 	for _, collision := range changes.Collisions(r.items) {
 		i, with := collision.Item, collision.With
 		out[i] = true
 		if r.files[r.of[i]].SchemasOnly {
-			continue // the paths have it too
+			continue // the paths have it, too
 		}
 		f := Finding{Rule: ruleSecondPolicy, Document: r.items[i].Document.Identity, Bucket: r.items[i].Bucket}
 		f.Message = collision.Fault.Error()
@@ -373,7 +373,7 @@ func (r *run) separate() {
 	}
 }
 
-// judge judges the documents together.
+// judge judges the documents together as one revision.
 func (r *run) judge(ctx context.Context) error {
 	if len(r.items) == 0 {
 		return nil

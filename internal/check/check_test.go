@@ -39,7 +39,7 @@ func run(t *testing.T, checker *check.Checker, files ...check.File) check.Report
 	return report
 }
 
-// lines returns a line for each finding: its place, level, rule and message.
+// lines returns a line for each finding with its place, level, rule and message.
 func lines(report check.Report) (all []string) {
 	for _, f := range report.Findings {
 		line := fmt.Sprintf("%s:%d:%d %v %s: %s", f.File, f.Line, f.Column, f.Level, f.Rule, f.Message)
@@ -97,7 +97,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What to do about a wrong frame is about the value that is wrong.
+// The advice about an invalid frame is about the invalid value.
 func TestCheck_frameAdvice(t *testing.T) {
 	t.Parallel()
 	const head = "schema: acme/W/v1\nmetadata:\n  schema: metadata/Document/v1\n  name: w\n"
@@ -122,7 +122,7 @@ func TestCheck_frameAdvice(t *testing.T) {
 	}
 }
 
-// Each document of a cycle has its place; lines of an encrypted one are not quoted.
+// Each document of a cycle is listed with its place; lines of an encrypted one are not quoted.
 func TestCheck_cycle(t *testing.T) {
 	t.Parallel()
 	member := func(name, source, policy string) check.File {
@@ -154,7 +154,7 @@ func TestCheck_cycle(t *testing.T) {
 	}
 }
 
-// Schemas beside the paths are in force, and nothing else there counts.
+// The schemas of a SchemasOnly file are in force, and everything else in it is ignored.
 func TestCheck_schemas(t *testing.T) {
 	t.Parallel()
 	beside := file("schemas.yaml", widgets+layers+doc("a/B/v1", "x", "{}")+"---\nbroken: [\n")
@@ -170,7 +170,7 @@ func TestCheck_schemas(t *testing.T) {
 	}
 }
 
-// What policies require of others is needed, and what they do not require is judged all the same.
+// Validations of other services are needed if a policy requires them; the server's own are judged in any case.
 func TestCheck_policies(t *testing.T) {
 	t.Parallel()
 	const ready = "---\nschema: deckhand/ValidationPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: ready}\n" +
@@ -217,7 +217,7 @@ func TestCheck_optional(t *testing.T) {
 	}
 }
 
-// A checker that has checked before finds the same as a new one.
+// A checker finds the same as a new one when it checks again.
 func TestCheck_again(t *testing.T) {
 	t.Parallel()
 	checker := check.New(check.Options{})
@@ -239,7 +239,7 @@ func TestCheck_again(t *testing.T) {
 
 const withheld = "It fails; why is not shown, because an encrypted document, or what was taken from one, has a part in it"
 
-// What encrypted documents say is in no finding, whatever is wrong with them and with what takes values from them.
+// No finding reveals the content of an encrypted document, even if it or a document that uses its values is invalid.
 func TestCheck_secrets(t *testing.T) {
 	t.Parallel()
 	secret := func(data string) string {
@@ -312,7 +312,7 @@ func TestCheck_secrets(t *testing.T) {
 	}
 }
 
-// A value that is wrong as it is rendered is reported where it was written.
+// An invalid rendered value is reported where it was written.
 func TestCheck_chain(t *testing.T) {
 	t.Parallel()
 	source := doc("acme/Source/v1", "s", "\n  deep:\n    size: 101\n    list: [1, 2, x]\n    odd:\n      x: 1")
@@ -335,7 +335,7 @@ func TestCheck_chain(t *testing.T) {
 	}
 }
 
-// A baseline has what was found, whatever lines it moves to, each as often as it was.
+// A baseline suppresses its findings after they move to other lines, each as often as it is listed.
 func TestBaseline(t *testing.T) {
 	t.Parallel()
 	wrong := func(names ...string) string {
@@ -380,7 +380,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// A site without a LayeringPolicy is told to add one to the paths: there is nothing to PUT it to.
+// Without a LayeringPolicy, the advice is to add one to the paths, because no server is involved.
 func TestCheck_noLayeringPolicy(t *testing.T) {
 	t.Parallel()
 	report := run(t, check.New(check.Options{}), file("w.yaml", widgets+doc("acme/Widget/v1", "w", "{}")))

@@ -8,10 +8,10 @@ import (
 	"slices"
 )
 
-// ConfigName is the name of the file in which a folder says how it is checked.
+// ConfigName is the name of the file that configures the check of its folder.
 const ConfigName = ".purser.yaml"
 
-// Config is how a folder is checked where the command line does not say.
+// Config has defaults for the options of the command line.
 type Config struct {
 	Format         string            `json:"format"`
 	FailOn         string            `json:"fail-on"`
@@ -25,8 +25,8 @@ type Config struct {
 	AssertFormats  bool              `json:"assert-formats"`
 }
 
-// FindConfig returns the Config of the first of some paths that is a folder with one, or else of the working directory.
-// It is empty if there is none.
+// FindConfig returns the Config of the first of the paths that is a folder with one, otherwise that of the working
+// directory, or an empty one.
 func FindConfig(ctx context.Context, paths []string) (config Config, err error) {
 	for _, path := range append(slices.Clip(paths), ".") {
 		name := filepath.Join(path, ConfigName)
@@ -37,7 +37,7 @@ func FindConfig(ctx context.Context, paths []string) (config Config, err error) 
 	return config, nil
 }
 
-// ReadConfig reads a Config. Its paths are those of its folder afterwards.
+// ReadConfig reads a Config. Relative paths in it are made relative to the working directory.
 func ReadConfig(ctx context.Context, name string) (config Config, err error) {
 	text, err := os.ReadFile(name) //nolint:gosec // the path is the user's
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"purser/internal/words"
 )
 
-// malformed is how the server begins to say that a body cannot be parsed. Files are no bodies.
+// malformed matches the beginning of the server's messages about bodies that cannot be parsed. It does not suit files.
 var malformed = regexp.MustCompile(`^The request body must be properly formatted (?:YAML|JSON)\. Details: `)
 
-// TextOf returns what is wrong with a text that cannot be parsed, without the words for bodies.
+// TextOf returns the message about a text that cannot be parsed, without the words about bodies.
 func TextOf(err error) string { return malformed.ReplaceAllString(err.Error(), "") }
 
 // Decode reads YAML into a struct with the names of JSON, and no others. A text without a document leaves it as it is.
@@ -50,9 +50,9 @@ func Decode(ctx context.Context, text []byte, into any) error {
 	}
 	names := fieldsOf(reflect.TypeOf(into))
 	if nearest := words.Nearest(strings.Trim(name, `"`), names); nearest != "" {
-		return fmt.Errorf("there is no option %s: did you mean %s?", name, nearest)
+		return fmt.Errorf("unknown option %s: did you mean %s?", name, nearest)
 	}
-	return fmt.Errorf("there is no option %s; there are %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("unknown option %s; the options are %s", name, strings.Join(names, ", "))
 }
 
 // fieldsOf returns the names of JSON of the fields of a type and of the types in it, in order.
@@ -71,7 +71,7 @@ func fieldsOf(of reflect.Type) (names []string) {
 	return names
 }
 
-// kindOf returns what YAML calls the values of a type.
+// kindOf returns YAML's name for the values of a type.
 func kindOf(of reflect.Type) string {
 	switch of.Kind() {
 	case reflect.String:

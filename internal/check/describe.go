@@ -15,11 +15,11 @@ import (
 	"purser/internal/findings"
 )
 
-// withheld is the message in place of those that could tell what an encrypted document says.
+// withheld replaces messages that could reveal the content of an encrypted document.
 const withheld = "It fails; why is not shown, because an encrypted document, or what was taken from one, has a part " +
 	"in it"
 
-// describe reports what judging the documents has found.
+// describe reports the findings of the judgement.
 func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 	byIdentity := make(map[document.Identity]int, len(r.items))
 	for i, item := range r.items {
@@ -35,7 +35,7 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 		f := &found[i]
 		item, known := byIdentity[f.Document]
 		finding := r.findingOf(f)
-		if !known { // it is about all documents: that the first with a layer has one, for example
+		if !known { // it is about all documents: show it at the first one with a layer
 			item = max(0, slices.IndexFunc(r.items, func(i changes.Item) bool { return i.Document.Layer != "" }))
 			f.At = r.position(item, []string{"metadata", "layeringDefinition", "layer"})
 		}
@@ -59,14 +59,14 @@ func (r *run) describe(ctx context.Context, draft changes.Draft) error {
 	return nil
 }
 
-// findingOf returns a finding of the server without its place.
+// findingOf converts a finding of the server, without its place.
 func (r *run) findingOf(f *findings.Finding) Finding {
 	finding := Finding{
 		Level: f.Level, Rule: ruleOf(f), Document: f.Document, Bucket: f.Bucket, Path: f.Path, Broken: f.Rule,
 		Message: f.Message, Causes: f.Causes,
 	}
 	finding.Advice = cmp.Or(f.Advice, adviceOf(finding.Rule))
-	if finding.Rule == ruleNoPolicy { // the server's is about requests
+	if finding.Rule == ruleNoPolicy { // the server's advice is about requests
 		finding.Advice = adviceOf(finding.Rule)
 	}
 	if authz.IsWithheld(f.Message) {
@@ -95,13 +95,13 @@ func (r *run) notes(draft changes.Draft) {
 	}
 }
 
-// twice is how a note says where a key appears twice.
+// twice matches the lines in a note about a key that appears twice.
 var twice = regexp.MustCompile(`^(.*), at lines (\d+) and (\d+)(;.*)$`)
 
 // isEncrypted reports whether an item is an encrypted document.
 func (r *run) isEncrypted(item int) bool { return r.items[item].Document.Traits().Encrypted }
 
-// line returns a line of a file, as far as it is short; "" if there is none, or it may be an encrypted document's.
+// line returns a line of a file, "" if there is none, it is too long, or it may be an encrypted document's.
 func (r *run) line(file, line int) string {
 	const longest = 400 // bytes
 	text := r.files[file].Text

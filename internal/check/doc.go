@@ -1,15 +1,15 @@
-// Package check says what a server would say about files, as one revision of a site of their own.
+// Package check reports the findings that a server would report about files, as one revision of their own site.
 //
-// It is what `purser check` does. The checks themselves are those of the server: documents are read by the package
-// document, judged by changes and put into words by findings, over a site that has nothing else.
+// It implements `purser check`. The checks are those of the server: package document reads the documents, package
+// changes judges them, and package findings describes the findings, for a site that has no other documents.
 //
 //	files ──split──► texts ──decode──► documents ──judge──► findings ──locate──► report
 //	                   ▲                   │
 //	                   └── known by text ──┘
 //
 // Invariants:
-//   - Bytes in, a Report out: only Reader reads, and only WriteFolder writes. The same files give the same report.
-//   - A document that cannot be read keeps no other one from being checked. Then the revision is not whole, and what
-//     depends on all of it is not judged, because most of it would follow from what is missing.
-//   - What an encrypted document says is in no report: neither its values nor its lines.
+//   - Only Reader reads files, and only WriteFolder writes them. The same files give the same report.
+//   - A document that cannot be read does not keep others from being checked. The revision is then not whole, and
+//     checks of the whole revision are skipped, because most of their findings would be due to the missing document.
+//   - No report reveals the content of an encrypted document: neither its values nor its lines.
 package check

@@ -7,7 +7,7 @@ import (
 	"purser/internal/check"
 )
 
-// Whatever files say, a check ends with a report whose findings are at lines of these files, and checking again says the
+// A check of any files ends with a report whose findings are at lines of these files, and a second check reports the
 // same.
 func FuzzCheck(f *testing.F) {
 	f.Add([]byte(layers+widgets), []byte(doc("acme/Widget/v1", "w", "{size: 101}")))

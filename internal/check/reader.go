@@ -14,13 +14,13 @@ import (
 	"time"
 )
 
-// Reader reads the files of paths. It remembers them, so that only those that have changed are read again.
+// Reader reads the files of paths. It caches them and reads only changed files again.
 type Reader struct {
-	Stdin io.Reader // of the path "-"
-	// Exclude are patterns, as of path.Match, of the names of files and folders that are passed over in folders, or of
-	// their paths below the folder that is read.
+	Stdin io.Reader // for the path "-"
+	// Exclude has patterns, as of path.Match, for the files and folders in a folder that are skipped. They match names, or
+	// paths relative to the folder that is read.
 	Exclude []string
-	// Below is where the folders that are read stand below the one that the paths in Exclude begin at; "" for that one.
+	// Below is the path of the folders that are read, relative to the one of Exclude; "" if they are the same.
 	Below string
 
 	kept  map[string]keptFile
@@ -33,20 +33,20 @@ type keptFile struct {
 	text    []byte
 }
 
-// Bounds of what is read at once.
+// Bounds of one reading.
 const (
-	maxFileSize = 32 << 20  // as of a body
+	maxFileSize = 32 << 20  // as for a body
 	maxSize     = 256 << 20 // of all files together
 	maxFiles    = 100_000
 	maxDepth    = 50 // of folders
 )
 
-// ErrTooMuch is the error of paths that hold more than can be checked at once.
+// ErrTooMuch is the error for paths with more than can be checked in one run.
 var ErrTooMuch = errors.New("too much to check at once")
 
-// Read returns the files of paths: each file that is named, and of folders all that are called *.yaml, *.yml or *.json
-// and are not hidden, in order of their names. "-" is the standard input. Each file comes once. Files that cannot be
-// read are Broken; an error is returned for a path that does not exist, and for more than can be checked.
+// Read returns the files of paths: named files, and from folders all *.yaml, *.yml and *.json files that are not
+// hidden, in order of their names. "-" is the standard input. Each file is returned once. Files that cannot be read are
+// Broken. It returns an error if a path does not exist or if there is too much to check.
 func (r *Reader) Read(paths []string, schemasOnly bool) ([]File, error) {
 	w := walk{reader: r, seen: map[string]bool{}, schemasOnly: schemasOnly, kept: map[string]keptFile{}}
 	for _, name := range paths {
@@ -61,11 +61,11 @@ func (r *Reader) Read(paths []string, schemasOnly bool) ([]File, error) {
 	return w.files, nil
 }
 
-// walk is one reading.
+// walk is one call of Read.
 type walk struct {
 	reader      *Reader
 	files       []File
-	seen        map[string]bool // by the path without links
+	seen        map[string]bool // by the path without symbolic links
 	kept        map[string]keptFile
 	size        int64
 	schemasOnly bool
@@ -96,7 +96,7 @@ func (w *walk) path(name string) error {
 	return w.folder(name, w.reader.Below, 0)
 }
 
-// Excludes reports whether a file or folder is passed over, by its path below the folder that Exclude is about.
+// Excludes reports whether a file or folder is skipped, by its path relative to the folder that Exclude is relative to.
 func (r *Reader) Excludes(below string) bool {
 	return slices.ContainsFunc(r.Exclude, func(pattern string) bool {
 		byName, _ := path.Match(pattern, path.Base(below))
@@ -105,7 +105,7 @@ func (r *Reader) Excludes(below string) bool {
 	})
 }
 
-// folder reads the files of a folder. A folder that was read is not read again, so that links in a circle end.
+// folder reads the files of a folder. It reads each folder once, so that cycles of links end.
 func (w *walk) folder(name, below string, depth int) error {
 	target, err := filepath.EvalSymlinks(name)
 	if err != nil || w.seen[target] {
@@ -129,7 +129,7 @@ func (w *walk) folder(name, below string, depth int) error {
 
 var errDepth = fmt.Errorf("it is more than %d folders deep", maxDepth)
 
-// entry reads what is in a folder.
+// entry reads an entry of a folder.
 func (w *walk) entry(entry fs.DirEntry, folder, below string, depth int) error {
 	name, below := filepath.Join(folder, entry.Name()), path.Join(below, entry.Name())
 	if strings.HasPrefix(entry.Name(), ".") || w.reader.Excludes(below) {
@@ -156,7 +156,7 @@ func (w *walk) entry(entry fs.DirEntry, folder, below string, depth int) error {
 	return nil
 }
 
-// IsDocumentFile reports whether a file is called like one of documents.
+// IsDocumentFile reports whether a file's name has an extension of document files.
 func IsDocumentFile(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
 }
@@ -188,7 +188,7 @@ func (w *walk) file(name string, found bool) error {
 	return w.add(File{Name: nameOf(name), Text: kept.text, Found: found, SchemasOnly: w.schemasOnly})
 }
 
-// readFile reads a file, which may be a pipe, as far as it may be long.
+// readFile reads a file, which may be a pipe, up to one byte more than maxFileSize.
 func readFile(path string) ([]byte, error) {
 	file, err := os.Open(path) //nolint:gosec // the path is the user's
 	if err != nil {
@@ -210,7 +210,7 @@ func (w *walk) broken(path string, err error) error {
 }
 
 func (w *walk) add(file File) error {
-	if len(file.Text) > maxFileSize { // it is not known how many
+	if len(file.Text) > maxFileSize { // the exact size is unknown
 		file.Text, file.Broken = nil, fmt.Sprintf("It has more than the %d bytes of one file that a server takes at once",
 			maxFileSize)
 	}
@@ -223,7 +223,7 @@ func (w *walk) add(file File) error {
 	return nil
 }
 
-// nameOf returns how reports name a file.
+// nameOf returns the name of a file in reports.
 func nameOf(path string) string { return filepath.ToSlash(filepath.Clean(path)) }
 
 // ParsePatterns returns an error for a malformed pattern of Reader.Exclude.

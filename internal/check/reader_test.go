@@ -12,7 +12,7 @@ import (
 	"purser/internal/check"
 )
 
-// tree writes files below a new folder, which it makes the working directory.
+// tree writes files below a new folder and makes it the working directory.
 func tree(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -31,7 +31,7 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// names returns the names of files, with why they cannot be read.
+// names returns the names of files, with the reason if they cannot be read.
 func names(files []check.File) (names []string) {
 	for _, file := range files {
 		names = append(names, strings.TrimSpace(file.Name+" "+file.Broken))
@@ -72,7 +72,7 @@ func TestReader(t *testing.T) { //nolint:paralleltest // it changes the working 
 	}
 }
 
-// Files that cannot be read, or are too large, are Broken.
+// Files that cannot be read or are too large are Broken.
 func TestReader_broken(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tree(t, map[string]string{"site/a.yaml": "", "site/large.yaml": ""})
 	if err := os.Truncate("site/large.yaml", 1<<30); err != nil {
@@ -89,7 +89,7 @@ func TestReader_broken(t *testing.T) { //nolint:paralleltest // it changes the w
 		"site/a.yaml It cannot be read: permission denied",
 		"site/large.yaml It cannot be read: it has 1073741824 bytes, more than the 33554432 of one file that a server takes at once",
 	}
-	if os.Geteuid() == 0 { // who may read all
+	if os.Geteuid() == 0 { // which may read any file
 		want[0] = "site/a.yaml"
 	}
 	if diff := cmp.Diff(want, names(files)); diff != "" {
@@ -97,7 +97,7 @@ func TestReader_broken(t *testing.T) { //nolint:paralleltest // it changes the w
 	}
 }
 
-// Of a standard input that is too large no part is checked.
+// No part of a standard input that is too large is checked.
 func TestReader_stdin(t *testing.T) {
 	t.Parallel()
 	reader := check.Reader{Stdin: strings.NewReader(strings.Repeat("x: 1\n", 8<<20))}
@@ -107,7 +107,7 @@ func TestReader_stdin(t *testing.T) {
 	}
 }
 
-// What has changed is read again, and nothing else.
+// Only changed files are read again.
 func TestReader_again(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tree(t, map[string]string{"a.yaml": "a: 1", "b.yaml": "b: 1"})
 	var reader check.Reader
@@ -124,7 +124,7 @@ func TestReader_again(t *testing.T) { //nolint:paralleltest // it changes the wo
 		t.Error("the same files differ")
 	}
 	write(t, "b.yaml", "b: 2")
-	if err := os.Chtimes("b.yaml", time.Time{}, time.Unix(1, 0)); err != nil { // whatever the clock's resolution
+	if err := os.Chtimes("b.yaml", time.Time{}, time.Unix(1, 0)); err != nil { // whatever the resolution of the clock is
 		t.Fatal(err)
 	}
 	second := read()
@@ -155,8 +155,8 @@ func TestFindConfig(t *testing.T) { //nolint:paralleltest // it changes the work
 		}
 	}
 	for text, want := range map[string]string{
-		"fail_on: x\n":              `there is no option "fail_on": did you mean fail-on?`,
-		"colour: red\n":             `there is no option "colour"; there are assert-formats, baseline, bucket-by, `,
+		"fail_on: x\n":              `unknown option "fail_on": did you mean fail-on?`,
+		"colour: red\n":             `unknown option "colour"; the options are assert-formats, baseline, bucket-by, `,
 		"fail-on: [error]\n":        "fail-on: a text is expected, and not a list",
 		"ignore: schema\n":          "ignore: a list is expected, and not a text",
 		"client-versions: {a: 1}\n": "client-versions: a text is expected, and not a number",
@@ -173,7 +173,7 @@ func TestFindConfig(t *testing.T) { //nolint:paralleltest // it changes the work
 	}
 }
 
-// The standard input comes once, like each file, and may be one with schemas.
+// The standard input, like each file, is returned once, and it may be read for its schemas only.
 func TestReader_stdinOnce(t *testing.T) {
 	t.Parallel()
 	reader := &check.Reader{Stdin: strings.NewReader("a: 1")}
@@ -186,7 +186,7 @@ func TestReader_stdinOnce(t *testing.T) {
 	}
 }
 
-// Rendered documents become one file for each bucket, below the folder whatever the bucket is called.
+// Rendered documents are written to one file per bucket, inside the folder whatever the bucket's name is.
 func TestWriteFolder(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	tree(t, map[string]string{
 		"out/here/a.yaml": "of an earlier run", "out/kept.yaml": "kept", "in.yaml": "in", "out/here/e.yaml/f": "in a folder",

@@ -12,7 +12,7 @@ import (
 	"purser/internal/fault"
 )
 
-// refusal is a finding about a text that is no document, and its position in the file.
+// refusal is a finding about a text that is not a valid document, and its position in the file.
 type refusal struct {
 	Finding
 
@@ -20,14 +20,14 @@ type refusal struct {
 }
 
 var (
-	// located is how the server begins what it says about a body: document 2 [acme/A/v1] a, line 7, column 3.
+	// located matches the beginning of the server's messages about a body: document 2 [acme/A/v1] a, line 7, column 3.
 	located = regexp.MustCompile(`^(?:The request body must be properly formatted (?:YAML|JSON)\. Details: )?` +
 		`(?:document \d+(?: \[[^\n]*?)?(?:, | \(from ))?line (\d+)\)?(?:, column (\d+))?:? ?`)
-	// diagnosed is where a message about a document's frame says that it is; the way out follows.
+	// diagnosed matches the position in a message about a document's frame; the remedy follows it.
 	diagnosed = regexp.MustCompile(`^At (\S+) \(line (\d+), column (\d+)\) of document \d+, which begins at line \d+\. `)
 )
 
-// refusalOf returns the finding that a fault about a text is.
+// refusalOf converts a fault about a text to a finding.
 func refusalOf(err error) (Finding, document.Position) {
 	f := Finding{Rule: ruleSyntax, Message: err.Error()}
 	if fault.KindOf(err) == fault.TooLarge {
@@ -50,7 +50,7 @@ func positionOf(line, column string) document.Position {
 	return document.Position{Line: l, Column: c}
 }
 
-// refusals returns the findings about an item that is no document.
+// refusals returns the findings about an item that is not a valid document.
 func (r *run) refusals(i int, err error) []refusal {
 	problem, isFault := errors.AsType[*fault.Fault](err)
 	start := document.Position{Line: r.items[i].Segment.Line, Column: 1}
@@ -64,7 +64,7 @@ func (r *run) refusals(i int, err error) []refusal {
 			refused := frameRefusal(message, start)
 			refused.Source = r.line(r.of[i], refused.at.Line)
 			all = append(all, refused)
-		case strings.HasPrefix(message.Message, "Document "): // what stands in place of a mapping
+		case strings.HasPrefix(message.Message, "Document "): // it is not a mapping
 			_, said, _ := strings.Cut(message.Message, ") is ")
 			f := Finding{Rule: ruleFrame, Advice: adviceOf(ruleFrame)}
 			f.Message = "The document is " + strings.TrimSuffix(said, ".")
@@ -86,7 +86,7 @@ func (r *run) refusals(i int, err error) []refusal {
 	return all
 }
 
-// frameRefusal returns the finding that a message of sanity checks is.
+// frameRefusal converts a message of the sanity checks to a finding.
 func frameRefusal(message fault.Message, start document.Position) refusal {
 	f := Finding{Rule: ruleFrame, Message: message.Message, Advice: adviceOf(ruleFrame)}
 	if len(message.Documents) > 0 {
@@ -103,10 +103,10 @@ func frameRefusal(message fault.Message, start document.Position) refusal {
 	return refusal{f, positionOf(said[2], said[3])}
 }
 
-// mayBeSecret reports whether a text that cannot be read may be an encrypted document's.
+// mayBeSecret reports whether a text that cannot be decoded may be an encrypted document.
 func mayBeSecret(s document.Segment) bool { return bytes.Contains(s.Text, []byte("encrypted")) }
 
-// adviceOf returns what to do about a broken rule.
+// adviceOf returns the advice for a rule.
 func adviceOf(id string) string {
 	for _, rule := range Rules() {
 		if rule.ID == id {

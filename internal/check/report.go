@@ -11,71 +11,71 @@ import (
 	"purser/internal/validations"
 )
 
-// Report is what is wrong with files.
+// Report is the result of a check.
 type Report struct {
 	Files     []string  // that were checked
-	Documents int       // in these
+	Documents int       // in Files
 	Findings  []Finding // by file, line and column
-	// Needed are the validations that policies require and that others make.
+	// Needed are the validations that policies require and that other services perform.
 	Needed []Needed
-	// Skipped are the files of folders that hold no documents.
+	// Skipped are the files in folders that contain no documents.
 	Skipped []string
-	// Whole tells that all documents could be read, so that the revision as a whole was judged.
+	// Whole reports whether all documents could be read, so that the revision as a whole was judged.
 	Whole bool
-	// Known is how many findings a baseline has left out.
+	// Known is the number of findings omitted because of a baseline.
 	Known int
-	// More is how many findings there are beyond maxFindings.
+	// More is the number of findings in excess of maxFindings.
 	More int
-	// Rendered are the documents as services would read them, nil if they do not render, or not to valid ones. Of those
-	// that hold secrets the data is hashed.
+	// Rendered are the documents as services would read them, nil if they cannot be rendered or are then invalid. The data
+	// of documents with secrets is hashed.
 	Rendered []*revisions.Stored
 }
 
-// maxFindings is how many findings a report has at most.
+// maxFindings is the maximum number of findings in a report.
 const maxFindings = 10_000
 
-// Level says how bad a finding is: an Error fails a revision, a Warning is a likely mistake.
+// Level is the severity of a finding: an Error fails a revision, a Warning is a likely mistake.
 type Level = findings.Level
 
-// Finding is something that is wrong.
+// Finding is a problem found by a check.
 type Finding struct {
 	Place
 
 	Level    Level
 	Rule     string            // the id of one of Rules
-	Document document.Identity // zero if it is not about one
+	Document document.Identity // zero if the finding is not about a document
 	Bucket   string            // of the document
-	Path     string            // in the document, as it is rendered, such as .data.a; empty if it is not known
-	Broken   string            // what is broken: a path in a schema, or the type of an error; may be empty
+	Path     string            // in the rendered document, such as .data.a; empty if unknown
+	Broken   string            // the broken rule: a path in a schema, or the type of an error; may be empty
 	Message  string
-	Advice   string // what to do; may be empty
+	Advice   string // may be empty
 	Causes   []validations.Cause
-	// Chain is how the value came to where it is found, the oldest first; empty if it was written there. Of a cycle it
-	// is the other documents.
+	// Chain has the steps by which the value came to its place, the oldest first; empty if it was written there. For a
+	// cycle it has the other documents.
 	Chain  []Step
-	Source string // the line; empty if it is not known, or may hold a secret
+	Source string // the line; empty if it is unknown or may contain a secret
 }
 
-// Place is a place in a file. Lines and columns count from 1; 0 is not known.
+// Place is a place in a file. Lines and columns count from 1; 0 means unknown.
 type Place struct {
 	File         string
 	Line, Column int
 }
 
-// Step is something that happened to a value on its way, and where that is written.
+// Step is a change of a value during rendering, and the place that caused it.
 type Step struct {
 	Place
 
 	Message string
 }
 
-// Needed is a validation that a policy requires and that others make.
+// Needed is a validation that a policy requires and that other services perform.
 type Needed struct {
 	Name   string
 	Policy document.Identity
 }
 
-// Count returns how many findings have a level.
+// Count returns the number of findings of a level.
 func (r Report) Count(level Level) (count int) {
 	for _, f := range r.Findings {
 		if f.Level == level {
@@ -90,7 +90,7 @@ func (r Report) Fails(level Level) bool {
 	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Level <= level })
 }
 
-// Choose returns the report with the findings of those rules alone that are selected, all if none is, and not ignored.
+// Choose returns the report with only the findings whose rules are selected (all if selected is empty) and not ignored.
 func (r Report) Choose(selected, ignored []string) Report {
 	r.Findings = slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool {
 		return len(selected) > 0 && !slices.Contains(selected, f.Rule) || slices.Contains(ignored, f.Rule)
@@ -98,7 +98,7 @@ func (r Report) Choose(selected, ignored []string) Report {
 	return r
 }
 
-// sorted returns the report with its findings in order, each once, and not too many.
+// sorted returns the report with its findings sorted, without duplicates, and limited to maxFindings.
 func (r Report) sorted() Report {
 	type said struct {
 		Place

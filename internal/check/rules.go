@@ -11,12 +11,12 @@ import (
 
 // Rule is a kind of finding.
 type Rule struct {
-	ID    string // stable: baselines and options name it
-	Short string // what is wrong
-	Help  string // what to do
+	ID    string // stable, because baselines and options use it
+	Short string // the problem
+	Help  string // the advice
 }
 
-// The rules that are not about an error type of the server.
+// The rules that do not correspond to an error type of the server.
 const (
 	ruleFile           = "file"
 	ruleSyntax         = "syntax"
@@ -34,7 +34,7 @@ const (
 	rulePackage        = "murano-package"
 )
 
-// Rules returns all rules, in the order in which documents are looked at.
+// Rules returns all rules, in the order in which they are checked.
 func Rules() []Rule {
 	return []Rule{
 		{ruleFile, "A file cannot be read", "Correct its permissions, or leave it out."},
@@ -42,12 +42,12 @@ func Rules() []Rule {
 		{ruleFrame, "A document lacks schema, metadata or data, or its metadata is wrong", "Each document is a mapping " +
 			"with schema, metadata and data; metadata has a schema, a name, a storagePolicy and a layeringDefinition."},
 		{ruleDuplicate, "Two documents have the same schema, layer and name", "Remove one of them, or rename it."},
-		{ruleSecondPolicy, "There is a second LayeringPolicy", "A site has one; remove the others."},
-		{ruleLimit, "A document or file is larger than the server takes", "Split it up."},
+		{ruleSecondPolicy, "A second LayeringPolicy exists", "A site has one; remove the others."},
+		{ruleLimit, "A document or file is larger than the server accepts", "Split it up."},
 		{ruleDuplicateKey, "A key appears twice in one mapping", "The last one wins; remove the other."},
 		{ruleSchema, "A document violates its schema", "Correct the value, or the DataSchema."},
-		{ruleRenderedSchema, "A rendered document violates its schema", "Correct the value where it was written: the " +
-			"related places tell how it came there."},
+		{ruleRenderedSchema, "A rendered document violates its schema", "Correct the value where it was written; the " +
+			"related places show how it got there."},
 		{ruleNoSchema, "Documents have no DataSchema, so nothing checks them", "Register a DataSchema, or correct the " +
 			"document's schema. It is an error if a ValidationPolicy lists purser-coverage-validation."},
 		{ruleNoPolicy, "Documents have layers, and there is no LayeringPolicy", "Add the LayeringPolicy of the " +
@@ -58,9 +58,9 @@ func Rules() []Rule {
 		{"replacement", "A document replaces nothing, or cannot replace", "Correct its name, parentSelector or replacement."},
 		{"substitution-source", "A substitution's source does not exist", "Correct the schema and name of the source."},
 		{"substitution-path", "A substitution's source has nothing at the path", "Correct the path, or the source's data."},
-		{"pattern", "A substitution's pattern is not found", "Correct the pattern, or the text that it is looked for in."},
+		{"pattern", "A substitution's pattern is not found", "Correct the pattern, or the text that it searches."},
 		{"cycle", "Documents depend on each other in a circle", "Remove one of the substitutions or parents."},
-		{ruleRendering, "Documents do not render", "Correct what the message says."},
+		{ruleRendering, "Documents do not render", "Correct the cause in the message."},
 		{rulePuppet, "An override of a Puppet resource cannot be applied", "Correct the override, or describe its type. It " +
 			"is an error if a ValidationPolicy lists puppet-override-validation."},
 		{rulePackage, "Murano packages do not fit together", "Add the package that is missing, or correct the versions. It " +
@@ -68,7 +68,7 @@ func Rules() []Rule {
 	}
 }
 
-// byErrorType are the rules of the server's error types.
+// byErrorType returns the rule for an error type of the server, "" if it has none.
 func byErrorType(errorType string) string {
 	switch errorType {
 	case "LayeringPolicyNotFound":
@@ -115,7 +115,7 @@ func ruleOf(f *findings.Finding) string {
 	return ruleRendering
 }
 
-// KnowsRules returns an error for a name that is no rule's id.
+// KnowsRules returns an error if a name is not the id of a rule.
 func KnowsRules(names []string) error {
 	var ids []string
 	for _, rule := range Rules() {

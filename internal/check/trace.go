@@ -15,19 +15,19 @@ import (
 	"purser/internal/validations"
 )
 
-// maxTraced is how many documents are explained, each once: it takes about as long as rendering them all.
+// maxTraced is the maximum number of documents to explain. Explaining one may take as long as rendering them all.
 const maxTraced = 50
 
-// tracer finds out where values of rendered documents were written.
+// tracer finds the places where values of rendered documents were written.
 type tracer struct {
 	*run
 
 	documents []*revisions.Stored
-	explained map[int]*rendering.Explanation // by item; nil where that failed
+	explained map[int]*rendering.Explanation // by item; nil if explaining failed
 }
 
-// trace returns where the value that a finding is about was written: the item and the position, and how it came from
-// there. The item is negative if nobody knows: the value is missing, or several documents have parts of it.
+// trace returns the item and position where the value of a finding was written, and the steps from there. The item is
+// negative if they are unknown: the value is missing, or several documents contributed parts of it.
 func (x *tracer) trace(ctx context.Context, item int, f *findings.Finding) (
 	from int, at document.Position, chain []Step,
 ) {
@@ -39,7 +39,7 @@ func (x *tracer) trace(ctx context.Context, item int, f *findings.Finding) (
 		return -1, at, nil
 	}
 	from = trail.Document
-	if trail.Path == "" { // made by the first step
+	if trail.Path == "" { // created by the first step
 		return -1, at, nil
 	}
 	at = x.position(from, append([]string{"data"}, written(*leaf, f)...))
@@ -53,8 +53,8 @@ func (x *tracer) trace(ctx context.Context, item int, f *findings.Finding) (
 	return from, at, chain
 }
 
-// open returns findings of which those that are withheld say where they are, if that tells nothing of a secret. Of the
-// others there is one for each document, without a place in it.
+// open returns findings. A withheld finding keeps its place only if that reveals nothing about a secret. The others are
+// reduced to one per document, without a place in it.
 func (x *tracer) open(ctx context.Context, found []findings.Finding, items map[document.Identity]int) (
 	shown []findings.Finding,
 ) {
@@ -77,8 +77,8 @@ func (x *tracer) open(ctx context.Context, found []findings.Finding, items map[d
 	return shown
 }
 
-// isOpen reports whether where a finding is tells nothing of a secret, though the document holds one: the value there
-// has nothing to do with it, and neither has the schema.
+// isOpen reports whether the place of a withheld finding reveals nothing about a secret, because neither the value
+// there nor the schema depends on one.
 func (x *tracer) isOpen(ctx context.Context, item int, f *findings.Finding) bool {
 	if !strings.HasPrefix(f.Path, ".data") || x.isEncrypted(item) || x.documents[item].Traits().Final() {
 		return false
@@ -100,12 +100,12 @@ func (x *tracer) isOpen(ctx context.Context, item int, f *findings.Finding) bool
 	})
 }
 
-// isWithin reports whether a path is another one, or below it.
+// isWithin reports whether a path is equal to or below another.
 func isWithin(path, other string) bool {
 	return other == "" || path == other || strings.HasPrefix(path, other+".")
 }
 
-// leaf returns the first leaf at or below the value that a finding is about, if all of these come from one document.
+// leaf returns the first leaf at or below the value of a finding, if all of these leaves come from one document.
 func (x *tracer) leaf(ctx context.Context, item int, f *findings.Finding) (*rendering.Leaf, rendering.Trail) {
 	explanation := x.explain(ctx, item)
 	if explanation == nil {
@@ -131,7 +131,7 @@ func (x *tracer) leaf(ctx context.Context, item int, f *findings.Finding) (*rend
 	return first, first.Trail
 }
 
-// explain explains a document, nil if that is too much or does not succeed.
+// explain explains a document. It returns nil if that fails or if maxTraced documents have been explained.
 func (x *tracer) explain(ctx context.Context, item int) *rendering.Explanation {
 	if explanation, known := x.explained[item]; known || len(x.explained) >= maxTraced {
 		return explanation
@@ -147,7 +147,7 @@ func (x *tracer) explain(ctx context.Context, item int) *rendering.Explanation {
 	return explanation
 }
 
-// plain returns the parts of a path without its punctuation.
+// plain returns the parts of a path without punctuation.
 func plain(parts []string) []string {
 	names := make([]string, len(parts))
 	for i, part := range parts {
@@ -156,15 +156,15 @@ func plain(parts []string) []string {
 	return names
 }
 
-// written returns the path, in the document that wrote a leaf, of the value that a finding is about, which may be the
-// leaf or hold it.
+// written returns the path of the value of a finding in the document that wrote a leaf. The value is the leaf or
+// contains it.
 func written(leaf rendering.Leaf, f *findings.Finding) []string {
 	origin, rendered := document.SplitPath(leaf.Path), plain(leaf.Parts)
 	inside := len(rendered) - (len(f.Place()) - 1)
 	if inside <= 0 || inside > len(origin) {
 		return origin
 	}
-	for i := range inside { // the value was taken with what is in it
+	for i := range inside { // the value was copied with its members
 		if strings.Trim(origin[len(origin)-1-i], "'") != rendered[len(rendered)-1-i] {
 			return origin
 		}
@@ -172,7 +172,7 @@ func written(leaf rendering.Leaf, f *findings.Finding) []string {
 	return origin[:len(origin)-inside]
 }
 
-// step says what happened to a value, and where that is written.
+// step describes a step of rendering and the place that caused it.
 func (x *tracer) step(s rendering.Step) Step {
 	doc := x.documents[s.Document].Identity
 	var path []string

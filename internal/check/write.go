@@ -17,8 +17,8 @@ import (
 	"purser/internal/revisions"
 )
 
-// Render returns the rendered documents of a report as YAML, of which secrets show only hashes: one text for each
-// bucket, by its name.
+// Render returns the rendered documents of a report as YAML, one text per bucket, by its name. Secrets are shown as
+// hashes.
 func (r Report) Render() map[string][]byte {
 	texts := map[string][]byte{}
 	for bucket, documents := range revisions.GroupByBucket(r.Rendered) {
@@ -38,9 +38,9 @@ func jsonOf(doc *revisions.Stored) []byte {
 	return append(text, '}')
 }
 
-// WriteFolder writes texts as files of a folder, which it makes: BUCKET.yaml for each, documents.yaml for ".". Files of
-// an earlier run are replaced. Nothing is written outside the folder, nor over the files that were read, and no two
-// buckets share a file: those are errors.
+// WriteFolder writes texts as files in a folder, which it creates if necessary: BUCKET.yaml for each, documents.yaml
+// for ".". It replaces files of an earlier run. It returns an error instead of writing outside the folder, overwriting
+// an input file, or writing two buckets to one file.
 func WriteFolder(folder string, texts map[string][]byte, read []string) error {
 	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // as other folders
 		return fmt.Errorf("make a folder: %w", err)
@@ -78,10 +78,10 @@ func WriteFolder(folder string, texts map[string][]byte, read []string) error {
 	return nil
 }
 
-// ErrOutput is the error of rendered documents that cannot be written where they belong.
+// ErrOutput is the error for rendered documents that cannot be written.
 var ErrOutput = errors.New("rendered documents are not written")
 
-// outputOf returns the file of a bucket, relative to the folder that it is written to. Buckets may share one.
+// outputOf returns the file of a bucket, relative to the output folder. Several buckets may have the same one.
 func outputOf(bucket string) string {
 	if bucket == "." {
 		return "documents.yaml"
@@ -90,7 +90,7 @@ func outputOf(bucket string) string {
 	return filepath.Clean("/" + name[len(filepath.VolumeName(name)):])[1:] + ".yaml"
 }
 
-// realPath returns the path of a file without links; that of a file which is not there as it is.
+// realPath returns the absolute path of a file, with links resolved if it exists.
 func realPath(name string) string {
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target
@@ -101,7 +101,7 @@ func realPath(name string) string {
 	return name
 }
 
-// writeNew writes a file that must not be there, and the folders that it is in.
+// writeNew writes a file that must not exist, and creates its folders.
 func writeNew(root *os.Root, name string, text []byte) error {
 	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err //nolint:wrapcheck // the caller does
@@ -114,7 +114,7 @@ func writeNew(root *os.Root, name string, text []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-// Same reports whether two readings have the same files with the same texts.
+// Same reports whether two lists have the same files with the same texts.
 func Same(a, b []File) bool {
 	return slices.EqualFunc(a, b, func(a, b File) bool {
 		return a.Name == b.Name && a.Broken == b.Broken && bytes.Equal(a.Text, b.Text)

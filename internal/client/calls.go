@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Get asks for what is at a path, decodes it into a value if there is one, and returns the JSON text.
+// Get requests a path, decodes the JSON answer into a value unless that is nil, and returns its text.
 func (c *Client) Get(ctx context.Context, into any, query url.Values, path ...string) ([]byte, error) {
 	answer, err := c.Do(ctx, Request{Path: path, Query: query})
 	if err != nil {
@@ -35,11 +35,11 @@ func (a Answer) decode(into any) error {
 	return nil
 }
 
-// before matches a revision before another one.
+// before matches NAME~N, the Nth revision before NAME.
 var before = regexp.MustCompile(`^(.+)~(\d+)$`)
 
-// Resolve returns the name of a revision as the server knows it: NAME~N is the number of the Nth revision before NAME.
-// Revision numbers have no gaps; that of a pruned one is returned too, and 0, the revision without documents, before 1.
+// Resolve returns a name of a revision that the server knows: for NAME~N, the number of the Nth revision before NAME.
+// Revision numbers have no gaps; the result may be a pruned revision or, before 1, the empty revision 0.
 func (c *Client) Resolve(ctx context.Context, name string) (string, error) {
 	parts := before.FindStringSubmatch(name)
 	if parts == nil {
@@ -61,7 +61,7 @@ func (c *Client) Resolve(ctx context.Context, name string) (string, error) {
 	return strconv.FormatInt(id-n, 10), nil
 }
 
-// Number returns the number of a revision. Numbers are returned as they are, whether or not there is such a revision.
+// Number returns the number of a revision. It returns a number unchanged, whether or not the revision exists.
 func (c *Client) Number(ctx context.Context, name string) (string, error) {
 	name, err := c.Resolve(ctx, name)
 	if err != nil {
@@ -85,8 +85,8 @@ func (c *Client) Numbers(ctx context.Context, before, after string) (first, seco
 	return first, second, err
 }
 
-// Status returns the verdict on a revision, and its JSON text. With wait > 0 it waits until the verdict is success or
-// cannot become so by waiting. poll is how often a server is asked that cannot wait itself.
+// Status returns the verdict on a revision and its JSON text. With wait > 0 it waits until the verdict is success or
+// waiting cannot make it so. poll is the polling interval for a server that cannot wait itself.
 func (c *Client) Status(ctx context.Context, revision string, wait, poll time.Duration) (Verdict, []byte, error) {
 	if wait > 0 {
 		verdict, text, err := c.status(ctx, revision, wait)
@@ -99,10 +99,10 @@ func (c *Client) Status(ctx context.Context, revision string, wait, poll time.Du
 	return c.status(ctx, revision, 0)
 }
 
-// maxWait is the longest wait that a server takes at once.
+// maxWait is the longest wait that a server accepts in one request.
 const maxWait = 10 * time.Minute
 
-// status asks for the verdict on a revision. A wait of more than maxWait is several.
+// status requests the verdict on a revision. It divides a wait of more than maxWait into several requests.
 func (c *Client) status(ctx context.Context, revision string, wait time.Duration) (Verdict, []byte, error) {
 	for {
 		step, query := min(wait, maxWait), url.Values{}
@@ -127,7 +127,7 @@ func (c *Client) status(ctx context.Context, revision string, wait time.Duration
 	}
 }
 
-// polled asks for the verdict again and again, for a server that does not know wait.
+// polled polls the verdict, for a server that does not support wait.
 func (c *Client) polled(ctx context.Context, revision string, wait, poll time.Duration) (Verdict, []byte, error) {
 	for {
 		verdict, text, err := c.status(ctx, revision, 0)
@@ -144,8 +144,8 @@ func (c *Client) polled(ctx context.Context, revision string, wait, poll time.Du
 	}
 }
 
-// Final reports whether a verdict does not become another one by waiting: a success, or one that a failed validation
-// made. It may where a result is missing or expired, unless its name is one that only the server itself may use.
+// Final reports whether waiting cannot change a verdict: it is a success, or a validation has failed. Missing or
+// expired results can still be posted, except missing ones of validations that only the server performs.
 func (v Verdict) Final() bool {
 	counted := slices.Clone(v.Validations)
 	for _, policy := range v.Policies {
@@ -166,14 +166,14 @@ func (v Verdict) Final() bool {
 	return v.Status == success || !waiting
 }
 
-// Change says how a change is made.
+// Change has the options of a change.
 type Change struct {
 	Message    string
 	IfMatch    string // an ETag or a revision's number, in quotes
 	MaxDeleted int    // -1 for any number
 	Buckets    []string
 	DryRun     bool
-	Findings   bool // the answer lists what is wrong
+	Findings   bool // the answer lists the findings
 }
 
 func (change Change) query() url.Values {
@@ -196,7 +196,7 @@ func (change Change) query() url.Values {
 	return query
 }
 
-// Written is what a change did.
+// Written is the result of a change.
 type Written struct {
 	Revision string // its number
 	ETag     string
@@ -205,7 +205,7 @@ type Written struct {
 	Body     []byte // JSON
 }
 
-// Put replaces a bucket by documents in YAML, or with an empty name those buckets that the documents name.
+// Put replaces the documents of a bucket by YAML documents or, if bucket is "", those of the buckets they name.
 func (c *Client) Put(ctx context.Context, bucket string, documents []byte, change Change) (Written, error) {
 	path := []string{"buckets", bucket, "documents"}
 	if bucket == "" {
@@ -219,7 +219,7 @@ func (c *Client) Put(ctx context.Context, bucket string, documents []byte, chang
 	})
 }
 
-// Rollback makes a new revision with the documents of an earlier one.
+// Rollback creates a new revision with the documents of an earlier one.
 func (c *Client) Rollback(ctx context.Context, revision string, change Change) (Written, error) {
 	query := change.query()
 	query.Del("max-deleted")
@@ -246,7 +246,7 @@ func (w Written) Preview() (Preview, error) {
 	return preview, err
 }
 
-// Send sends a request that changes something, with a body of YAML if there is one, and decodes the answer.
+// Send sends a request that changes something and decodes the answer.
 func (c *Client) Send(ctx context.Context, r Request, into any) ([]byte, error) {
 	answer, err := c.Do(ctx, r)
 	if err != nil {
@@ -255,8 +255,8 @@ func (c *Client) Send(ctx context.Context, r Request, into any) ([]byte, error) 
 	return answer.Body, answer.decode(into)
 }
 
-// List asks for a list, page by page, until it has most items or all of them. It returns the items' JSON texts, and
-// whether there are others.
+// List requests a list, page by page, until it has most items or all of them. It returns the items' JSON texts and
+// whether there are more.
 func (c *Client) List(ctx context.Context, most int, query url.Values, path ...string) (
 	items []json.RawMessage, more bool, err error,
 ) {
@@ -285,8 +285,8 @@ func cloned(query url.Values) url.Values {
 	return clone
 }
 
-// Events returns the events after a cursor, oldest first, and the cursor after them. It waits for the first one for so
-// long.
+// Events returns the events after a cursor, oldest first, and the cursor after them. It waits up to wait for the first
+// one.
 func (c *Client) Events(ctx context.Context, since string, query url.Values, wait time.Duration) (
 	cursor string, events []json.RawMessage, err error,
 ) {

@@ -29,7 +29,7 @@ const (
 	succeeded = `{"revision":5,"status":"success","policies":[{"name":"p","validations":[{"name":"v","status":"success"}]}]}`
 )
 
-// A server that waits is asked to, at most ten minutes at once, and for the number that latest was at first.
+// Waits are sent to a server that supports them, at most ten minutes per request, and latest is resolved only once.
 func TestStatus_waits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -49,7 +49,7 @@ func TestStatus_waits(t *testing.T) {
 	})
 }
 
-// A server that stops in the middle of a wait is asked for the rest of it when it is back.
+// If a server stops during a wait, the remaining time is requested once it is back.
 func TestStatus_restart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestStatus_restart(t *testing.T) {
 	})
 }
 
-// An older server is asked now and then.
+// An older server is polled.
 func TestStatus_polls(t *testing.T) {
 	t.Parallel()
 	unknown := answer(400, envelope("HTTPInvalidParam", `The "wait" parameter is invalid. This endpoint has no parameter of that name.`))

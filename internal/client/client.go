@@ -16,24 +16,24 @@ import (
 	"time"
 )
 
-// MaxBytes bounds an answer, decompressed. A site of 100,000 documents is below it.
+// MaxBytes bounds an answer, decompressed. A site of 100,000 documents is smaller.
 const MaxBytes = 512 << 20
 
-// Config says which server to talk to, and how.
+// Config configures a Client.
 type Config struct {
-	Server  string        // its URL, with a path below which it is if there is one
-	Token   string        // "" for none
-	TLS     TLS           // of an https URL
-	Timeout time.Duration // of a request, all tries together; 0: 5 minutes
+	Server  string        // its URL, which may have a path
+	Token   string        // "" if there is none
+	TLS     TLS           // for an https URL
+	Timeout time.Duration // of a request including all tries; 0 means 5 minutes
 	Agent   string        // the User-Agent
-	// Notice is told why and when a request is tried again. It may be nil.
+	// Notice is called with the reason and the delay before a request is tried again. It may be nil.
 	Notice func(string)
-	// Transport is used in the place of one for TLS. It is for tests.
+	// Transport replaces the transport for TLS in tests.
 	Transport http.RoundTripper
-	MaxBytes  int64 // of an answer; 0: MaxBytes
+	MaxBytes  int64 // of an answer; 0 means MaxBytes
 }
 
-// Client talks to one server. It is safe for concurrent use.
+// Client sends requests to one server. It is safe for concurrent use.
 type Client struct {
 	Config
 
@@ -41,7 +41,7 @@ type Client struct {
 	http *http.Client
 }
 
-// New returns a client. It does not connect. Errors name what is wrong with the configuration.
+// New returns a client without connecting, or an error that describes the problem in the configuration.
 func New(config Config) (*Client, error) {
 	base, err := baseOf(config.Server)
 	if err != nil {
@@ -71,7 +71,7 @@ func New(config Config) (*Client, error) {
 	}}, nil
 }
 
-// baseOf returns the URL below which the paths of the API are. The URL of the API itself will do.
+// baseOf returns the URL that the API's path is relative to. It accepts the URL of the API itself, too.
 func baseOf(server string) (*url.URL, error) {
 	base, err := url.Parse(server)
 	switch {
@@ -101,18 +101,18 @@ func (c *Client) TokenInClear() bool {
 
 // Request is a request to the API.
 type Request struct {
-	Method  string   // "": GET
+	Method  string   // "" means GET
 	Path    []string // below /api/v1.0, not escaped
 	Query   url.Values
-	Accept  string // "": application/json
+	Accept  string // "" means application/json
 	IfMatch string // an ETag or the number of a revision, in quotes
-	Message string // why a change is made
+	Message string // the reason for a change
 	Body    []byte // YAML, or JSON if it is a Question
-	// Question is a POST that changes nothing, with JSON that is too large for a URL. It may be sent again.
+	// Question marks a POST that changes nothing, with JSON that is too large for a URL. It may be repeated.
 	Question bool
-	// Wait is how long the server is asked to wait before it answers. What earlier tries have waited counts.
+	// Wait is the time that the server may wait before it answers, including the waits of earlier tries.
 	Wait time.Duration
-	// Others are status codes that are answers and not errors.
+	// Others are status codes that are not errors.
 	Others []int
 }
 
@@ -133,8 +133,8 @@ const (
 	Patch    = "application/json-patch+json"
 )
 
-// Do sends a request and returns its answer. An answer that is an error is an *Error; others say what happened to the
-// connection.
+// Do sends a request and returns its answer. It returns an *Error if the server answers with an error; other errors
+// describe a failure of the connection.
 func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout+r.Wait)
 	defer cancel()
@@ -149,7 +149,7 @@ func (c *Client) Do(ctx context.Context, r Request) (Answer, error) {
 	})
 }
 
-// once sends a request once.
+// once sends a request without repeating it.
 func (c *Client) once(ctx context.Context, r Request) (Answer, error) {
 	request, err := c.build(ctx, r)
 	if err != nil {
@@ -230,7 +230,7 @@ func (c *Client) URL(steps []string, query url.Values) string {
 	return at
 }
 
-// expected returns an error if an answer is not of the type that was asked for: a login page, or that of a proxy.
+// expected returns an error if an answer does not have the requested type, such as a proxy's login page.
 func (c *Client) expected(r Request, answer Answer) error {
 	if len(answer.Body) == 0 {
 		return nil

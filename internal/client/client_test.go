@@ -32,13 +32,13 @@ type script struct {
 	start   time.Time
 }
 
-// reply is an answer, or what comes in its place.
+// reply is an answer or a failure.
 type reply struct {
 	status int
 	body   string
 	header []string // pairs
 	err    error
-	broken bool // it ends before its end
+	broken bool // the body is truncated
 	hangs  bool
 	after  time.Duration
 }
@@ -53,7 +53,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	if len(s.replies) > 1 {
 		s.replies = s.replies[1:]
 	}
-	time.Sleep(next.after) // of synctest
+	time.Sleep(next.after) // a fake sleep of synctest
 	if next.hangs {
 		<-r.Context().Done()
 		return nil, r.Context().Err()
@@ -71,7 +71,7 @@ func (s *script) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: next.status, Header: of, Body: io.NopCloser(body)}, nil
 }
 
-// answer is an answer with pairs of headers.
+// answer returns an answer with pairs of headers.
 func answer(status int, body string, header ...string) reply {
 	return reply{status: status, body: body, header: header}
 }
@@ -80,7 +80,7 @@ func failed(err error) reply { return reply{err: err} }
 
 var (
 	busy = envelope("ServiceUnavailable", "the database restarts")
-	// unstored is as the server words it: internal/store/postgres/failures.go, docs/availability.md.
+	// unstored has the server's wording: internal/store/postgres/failures.go, docs/availability.md.
 	unstored = envelope("HTTPServiceUnavailable", "The database has no connection left; nothing was stored, send the request again")
 
 	refused = &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
@@ -112,7 +112,7 @@ func scripted(t *testing.T, config Config, replies ...reply) (*Client, *script) 
 	return c, s
 }
 
-// What is safe is sent again, and nothing else.
+// Only safe requests are sent again.
 func TestDo_again(t *testing.T) {
 	t.Parallel()
 	ok := answer(200, `{}`)
@@ -170,7 +170,7 @@ type errorReader struct{}
 
 func (errorReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// The server says when to come again: in seconds, or by its own clock.
+// Retry-After is in seconds, or a date by the server's clock.
 func TestDo_retryAfter(t *testing.T) {
 	t.Parallel()
 	for name, header := range map[string][]string{
@@ -197,7 +197,7 @@ func TestDo_retryAfter(t *testing.T) {
 	}
 }
 
-// Tries have a bound, and so has the time that they take together.
+// The number of tries and their total time are bounded.
 func TestDo_givesUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestDo_givesUp(t *testing.T) {
 	})
 }
 
-// A server that speaks TLS is named by https, and by a name of its certificate.
+// TLS errors suggest an https URL or a name of the server's certificate.
 func TestErrors_TLS(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -252,7 +252,7 @@ func TestErrors_TLS(t *testing.T) {
 	}
 	host := server.Listener.Addr().String()
 	for url, want := range map[string]string{
-		"http://" + host + "/below":                              "http://" + host + "/below speaks TLS: name the server by https://" + host + "/below",
+		"http://" + host + "/below":                              "http://" + host + "/below uses TLS: name the server as https://" + host + "/below",
 		strings.Replace(server.URL, "127.0.0.1", "localhost", 1): "\nName the server by a name of its certificate: example.com, *.example.com, 127.0.0.1",
 	} {
 		c, err := New(Config{Server: url, TLS: TLS{CA: ca}})
@@ -266,7 +266,7 @@ func TestErrors_TLS(t *testing.T) {
 	}
 }
 
-// Errors have the server's messages, what helps beside them, and nothing that could control a terminal.
+// Errors have the server's messages and a hint, and no characters that could control a terminal.
 func TestErrors(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -304,7 +304,7 @@ func TestErrors(t *testing.T) {
 		},
 		"YAML of others": {
 			answer(404, "? [a]\n: b\n", "Content-Type", "application/x-yaml"),
-			`http://purser.example answers 404 Not Found, not in Purser's form but as "application/x-yaml"; is there a proxy before ` +
+			`http://purser.example answers 404 Not Found, not in Purser's form but as "application/x-yaml"; is a proxy in front of ` +
 				`it, or is it another server?`,
 		},
 		"no token": {
@@ -314,13 +314,13 @@ func TestErrors(t *testing.T) {
 		"escapes": {answer(400, envelope("X", "red \x1b[31m\x07 text")), "red �[31m� text"},
 		"a proxy": {
 			answer(403, "<html>", "Content-Type", "text/html"),
-			`http://purser.example answers 403 Forbidden, not in Purser's form but as "text/html"; is there a proxy before it, ` +
+			`http://purser.example answers 403 Forbidden, not in Purser's form but as "text/html"; is a proxy in front of it, ` +
 				`or is it another server?`,
 		},
 		"plain text": {
 			answer(404, "nginx: \x1b[2Jno\n", "Content-Type", "text/plain; charset=utf-8"),
-			`http://purser.example answers 404 Not Found, not in Purser's form but as "text/plain; charset=utf-8"; is there a ` +
-				`proxy before it, or is it another server? It says: nginx: �[2Jno`,
+			`http://purser.example answers 404 Not Found, not in Purser's form but as "text/plain; charset=utf-8"; is a ` +
+				`proxy in front of it, or is it another server? It says: nginx: �[2Jno`,
 		},
 		"moved": {
 			answer(301, "", "Location", "https://purser.example/"),
@@ -349,7 +349,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// An answer has a bound, whatever the server says about its length, and one that ends early is none.
+// An answer is bounded, whatever length the server declares, and a truncated one is an error.
 func TestDo_hugeAndTruncated(t *testing.T) {
 	t.Parallel()
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -393,7 +393,7 @@ func TestNew_refuses(t *testing.T) {
 		"a wide token":  {Config{Server: "http://p", Token: "a b"}, "white space"},
 		"a lonely key":  {Config{Server: "http://p", TLS: TLS{Key: "k"}}, "needs its key"},
 		"no such CA":    {Config{Server: "http://p", TLS: TLS{CA: t.TempDir() + "/none"}}, "no such file"},
-		"a CA of words": {Config{Server: "http://p", TLS: TLS{CA: "client_test.go"}}, "no certificate in PEM form"},
+		"a CA of words": {Config{Server: "http://p", TLS: TLS{CA: "client_test.go"}}, "no PEM certificate found"},
 	} {
 		if _, err := New(test.config); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q in it", name, err, test.want)

@@ -1,12 +1,12 @@
-// Package client speaks Purser's API as a client. It knows the wire and nothing of the server's code, YAML apart: types
-// for what it decodes, and the errors that the server answers with.
+// Package client is a client of Purser's API. Apart from YAML, it shares no code with the server: it defines its own
+// types for the answers that it decodes and for the server's errors.
 //
 //	Request ─> Do ─┬─ token, deadline ─> try ─> answer, read up to MaxBytes
 //	               └─ tries again what is safe ──┘
 //
 // Invariants:
-//   - Only what is safe to repeat is sent again: what reads, and a change of which it is sure that it was not made.
+//   - Only requests that are safe to repeat are sent again: reads, and changes that were certainly not made.
 //   - All tries together take at most Config.Timeout; a longer Retry-After ends them.
-//   - An answer that ends early, or is not what was asked for, is an error. No answer is kept beyond MaxBytes.
-//   - The token is sent to the configured server alone: redirects are not followed.
+//   - An answer that is truncated or of another type is an error. At most MaxBytes of an answer are kept.
+//   - The token is sent only to the configured server: redirects are not followed.
 package client

@@ -21,16 +21,16 @@ import (
 	"purser/internal/document"
 )
 
-// Error is an answer that is an error. Its text is what the server says, and a way out where there is one that the
-// server does not know.
+// Error is an error that the server answered. Its text is the server's message, with a hint if the client knows one
+// that the server does not.
 type Error struct {
 	Status   int
-	Type     string // the server's name of the error; "" if it is not from Purser
+	Type     string // the server's name for the error; "" if it is not from Purser
 	Message  string
-	Messages []string      // more, each about one thing; without Message
+	Messages []string      // further messages, each about one problem; without Message
 	After    time.Duration // the server's Retry-After; 0 if there is none
 	Server   string        // its URL
-	Change   bool          // the request was to change something, or the dry run of a change
+	Change   bool          // the request was a change or the dry run of one
 }
 
 // Error implements error.
@@ -51,8 +51,8 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Refusal reports whether the server refused a change because of its content or of what is stored, and not because of
-// who sent it or of the server's state.
+// Refusal reports whether the server refused a change because of its content or the stored documents, rather than
+// because of the caller or the server's state.
 func (e *Error) Refusal() bool {
 	switch e.Status {
 	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusConflict, http.StatusPreconditionFailed:
@@ -68,15 +68,15 @@ func (e *Error) hint() string {
 	case e.Status == http.StatusUnauthorized:
 		return "Set PURSER_TOKEN, --token-file or --token, or name the server in the configuration file."
 	case e.Status == http.StatusForbidden:
-		return "`purser whoami` lists the rules that you pass; the server's policy file says who passes which."
+		return "`purser whoami` lists the rules that you pass; the server's policy file defines who passes each."
 	}
 	return ""
 }
 
-// maxText bounds what is shown of an answer that is not Purser's.
+// maxText bounds the part of an answer that is shown if the answer is not from Purser.
 const maxText = 200
 
-// errorOf returns the error that the answer to a request tells.
+// errorOf returns the error in the answer to a request.
 func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 	e := &Error{
 		Status: answer.Status, After: retryAfter(answer.Header.Get("Retry-After"), answer.Header.Get("Date")),
@@ -103,7 +103,7 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 	for _, m := range envelope.Details.MessageList {
 		switch text := m.text(); {
 		case text == "" || text == said:
-		case e.Message == said && words.Printable(*m.Message) == said: // the same, with the document
+		case e.Message == said && words.Printable(*m.Message) == said: // the same message, with its document
 			e.Message = text
 		default:
 			e.Messages = append(e.Messages, text)
@@ -112,18 +112,18 @@ func (c *Client) errorOf(ctx context.Context, r Request, answer Answer) error {
 	return e
 }
 
-// message is one of the messages of an error.
+// message is an item of an error's message list.
 type message struct {
 	Message    *string         `json:"message"`
-	Diagnostic json.RawMessage `json:"diagnostic"` // where it is wrong and the way out, or the violated rule
+	Diagnostic json.RawMessage `json:"diagnostic"` // the place and the remedy, or the violated rule
 	Documents  []struct {
 		Schema string `json:"schema"`
 		Layer  string `json:"layer"`
 		Name   string `json:"name"`
-	} `json:"documents"` // that it is about
+	} `json:"documents"` // that the message is about
 }
 
-// text returns the message with the document that it is about, and the diagnostic in a line of its own.
+// text returns the message with its document, and the diagnostic on a line of its own.
 func (m message) text() string {
 	if m.Message == nil || *m.Message == "" {
 		return ""
@@ -151,7 +151,7 @@ func (m message) diagnostic() (text string) {
 	return text
 }
 
-// jsonOf returns the body of an answer that is an error as JSON: errors are in YAML where YAML or a text was asked for.
+// jsonOf returns the body of an error as JSON. Errors are YAML if YAML or text was requested.
 func jsonOf(ctx context.Context, answer Answer) []byte {
 	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind != YAML {
 		return answer.Body
@@ -163,18 +163,18 @@ func jsonOf(ctx context.Context, answer Answer) []byte {
 	return document.AppendJSON(nil, value)
 }
 
-// foreign says what an answer is that no Purser wrote.
+// foreign describes an answer that is not from Purser.
 func (c *Client) foreign(answer Answer) string {
 	text := fmt.Sprintf("%s answers %d %s", c.base, answer.Status, http.StatusText(answer.Status))
 	if at := answer.Header.Get("Location"); at != "" && answer.Status/100 == 3 {
 		return text + ", to " + words.Printable(at) + ": name the server by the URL where it is"
 	}
 	if c.base.Scheme == "http" && answer.Status == http.StatusBadRequest && speaksTLS.Match(answer.Body) {
-		return c.base.String() + " speaks TLS: name the server by https://" + c.base.Host + c.base.Path
+		return c.base.String() + " uses TLS: name the server as https://" + c.base.Host + c.base.Path
 	}
 	kind := answer.Header.Get("Content-Type")
 	text += ", not in Purser's form but as " + strconv.Quote(kind) +
-		"; is there a proxy before it, or is it another server?"
+		"; is a proxy in front of it, or is it another server?"
 	if strings.HasPrefix(kind, "text/plain") {
 		shown := strings.TrimSpace(words.Printable(string(answer.Body[:min(len(answer.Body), maxText)])))
 		text += " It says: " + shown
@@ -182,10 +182,10 @@ func (c *Client) foreign(answer Answer) string {
 	return text
 }
 
-// speaksTLS matches what Go's servers, nginx and Apache say to a client that does not speak TLS on a port that does.
+// speaksTLS matches the answers of Go's servers, nginx and Apache to a plain HTTP request on a TLS port.
 var speaksTLS = regexp.MustCompile(`to an HTTPS server|to HTTPS port|speaking plain HTTP to an SSL-enabled`)
 
-// retryAfter reads Retry-After: seconds, or a date, which is compared with the server's own clock.
+// retryAfter parses Retry-After: seconds, or a date, which is compared with the server's own clock.
 func retryAfter(value, date string) time.Duration {
 	if seconds, err := strconv.Atoi(value); err == nil {
 		const most = 24 * 60 * 60
@@ -202,11 +202,11 @@ func retryAfter(value, date string) time.Duration {
 	return max(until.Sub(now), 0)
 }
 
-// lost is the error of a request whose answer did not come.
+// lost is the error of a request without a complete answer.
 type lost struct {
 	text   string
 	unsent bool // the request never reached a server
-	final  bool // it will not be otherwise the next time
+	final  bool // repeating the request cannot help
 	cause  error
 }
 
@@ -244,7 +244,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	}
 }
 
-// namesOf says by which names a server with a certificate may be named.
+// namesOf lists the names in a server's certificate, for a message.
 func namesOf(certificate *x509.Certificate) string {
 	const most = 5
 	names := slices.Clone(certificate.DNSNames)
@@ -258,7 +258,7 @@ func namesOf(certificate *x509.Certificate) string {
 		words.Printable(strings.Join(names[:min(len(names), most)], ", "))
 }
 
-// brokenOff returns the error of an answer that was not read to its end.
+// brokenOff returns the error of a truncated answer.
 func (c *Client) brokenOff(ctx context.Context, read int, err error) error {
 	switch {
 	case canceled(ctx):
@@ -271,5 +271,5 @@ func (c *Client) brokenOff(ctx context.Context, read int, err error) error {
 	return &lost{text: fmt.Sprintf("the answer of %s broke off after %d bytes: %v", c.base, read, err), cause: err}
 }
 
-// canceled reports whether the user has ended the command.
+// canceled reports whether the user has canceled the command.
 func canceled(ctx context.Context) bool { return errors.Is(ctx.Err(), context.Canceled) }

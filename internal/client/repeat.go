@@ -11,13 +11,13 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// maxTries bounds how often a request is sent.
+// maxTries is the maximum number of times that a request is sent.
 const maxTries = 6
 
-// repeat sends a request, and sends it again while the server is away or busy, as far as that is safe (see again) and
-// there is time.
+// repeat sends a request, and repeats it while the server is unavailable or busy, if that is safe (see again) and time
+// remains.
 func (c *Client) repeat(ctx context.Context, r Request, once func() (Answer, error)) (Answer, error) {
-	intervals := backoff.NewExponentialBackOff() // half a second and more, with jitter
+	intervals := backoff.NewExponentialBackOff() // starting at half a second, with jitter
 	waited := time.Duration(0)
 	for try := 1; ; try++ {
 		answer, err := once()
@@ -46,9 +46,8 @@ func (c *Client) repeat(ctx context.Context, r Request, once func() (Answer, err
 	}
 }
 
-// again reports whether a request may be sent again after an error: one that reads, and a change that was surely not
-// made. Any other change may have been made, and somebody else may have changed the same since: a second try would undo
-// that.
+// again reports whether a request may be sent again after an error: a read, or a change that was certainly not made.
+// Any other change may have been made and then been changed by another user, whose change a second try would undo.
 func (r Request) again(err error) bool {
 	if gone, ok := errors.AsType[*lost](err); ok {
 		return !gone.final && !errors.Is(err, context.DeadlineExceeded) && (r.reads() || gone.unsent)
@@ -72,7 +71,7 @@ func (r Request) reads() bool {
 		r.Query.Get("dry-run") == "true"
 }
 
-// explained returns an error of a request that is not sent again. It tells if a change may have been made.
+// explained returns the error of a request that is not repeated. It adds a warning if a change may have been made.
 func (r Request) explained(err error) error {
 	gone, broken := errors.AsType[*lost](err)
 	refused, answered := errors.AsType[*Error](err)
@@ -85,7 +84,7 @@ func (r Request) explained(err error) error {
 	return err
 }
 
-// unmade reports whether an answer is Purser's and says that a change was not made.
+// unmade reports whether an answer is Purser's and states that a change was not made.
 func (e *Error) unmade() bool {
 	return e.Type != "" && (strings.Contains(e.Error(), "nothing was stored") || e.Status == http.StatusNotImplemented)
 }

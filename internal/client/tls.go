@@ -9,14 +9,14 @@ import (
 	"os"
 )
 
-// TLS names the files of TLS connections, in PEM form.
+// TLS has the names of the files for TLS connections, in PEM form.
 type TLS struct {
-	CA          string // of the authorities that are trusted; "" for those of the system
-	Certificate string // of the client; "" for none
+	CA          string // of the trusted authorities; "" for the system's
+	Certificate string // of the client; "" if there is none
 	Key         string
 }
 
-// transport returns a transport with proxies as the environment says.
+// transport returns a transport that uses the proxies of the environment.
 func (t TLS) transport() (*http.Transport, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.CA != "" {
@@ -26,7 +26,7 @@ func (t TLS) transport() (*http.Transport, error) {
 		}
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("%s: there is no certificate in PEM form in it", t.CA)
+			return nil, fmt.Errorf("%s: no PEM certificate found in it", t.CA)
 		}
 	}
 	if (t.Certificate == "") != (t.Key == "") {

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// maxToken bounds a token, in bytes. Keystone's and those of OpenID Connect have a few thousand.
+// maxToken bounds a token, in bytes. Tokens of Keystone and OpenID Connect have a few thousand.
 const maxToken = 64 << 10
 
-// TokenOfFile returns the token in a file: its only line.
+// TokenOfFile returns the token in a file, which is its only line.
 func TokenOfFile(path string) (string, error) {
 	file, err := os.Open(path) //nolint:gosec // the user names it
 	if err != nil {
@@ -32,7 +32,7 @@ func TokenOfFile(path string) (string, error) {
 	return token, nil
 }
 
-// TokenOfCommand returns the token that a program prints. What it says on standard error is passed on.
+// TokenOfCommand returns the token that a program prints. It passes on the program's standard error.
 func TokenOfCommand(ctx context.Context, command []string, stdin io.Reader, stderr io.Writer) (string, error) {
 	const patience = time.Minute // it may ask for a password
 	ctx, cancel := context.WithTimeout(ctx, patience)

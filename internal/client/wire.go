@@ -13,7 +13,7 @@ type Verdict struct {
 	Status      string       `json:"status"` // success or failure
 	Policies    []Policy     `json:"policies"`
 	Ignored     []Validation `json:"ignored"`
-	Validations []Validation `json:"validations"` // without a policy
+	Validations []Validation `json:"validations"` // that are in no policy
 	Warnings    []string     `json:"warnings"`
 }
 
@@ -24,7 +24,7 @@ type Policy struct {
 	Validations []Validation `json:"validations"`
 }
 
-// Broken reports whether a policy fails by itself: it is not a success, and all of its validations are.
+// Broken reports whether a policy fails although all of its validations succeed.
 func (p Policy) Broken() bool {
 	lacks := func(v Validation) bool { return v.Status != success }
 	return p.Status != success && !slices.ContainsFunc(p.Validations, lacks)
@@ -36,16 +36,16 @@ const success = "success"
 type Validation struct {
 	Name    string `json:"name"`
 	Status  string `json:"status"`
-	Message string `json:"message"` // why it failed, "" if that is not known
+	Message string `json:"message"` // the reason for a failure, "" if unknown
 }
 
-// Own reports whether the server itself makes the results of the validation: nobody else may report one.
+// Own reports whether only the server itself may report results of the validation.
 func (v Validation) Own() bool {
 	return strings.HasPrefix(v.Name, "deckhand-") || strings.HasPrefix(v.Name, "purser-") ||
 		v.Name == "puppet-override-validation" || v.Name == "murano-package-validation"
 }
 
-// Findings list what is wrong with a revision.
+// Findings lists the problems of a revision.
 type Findings struct {
 	Revision *int64    `json:"revision"`
 	Stamp    string    `json:"stamp"`
@@ -55,7 +55,7 @@ type Findings struct {
 	Findings []Finding `json:"findings"`
 }
 
-// Finding is one thing that is wrong.
+// Finding is one problem.
 type Finding struct {
 	Level      string    `json:"level"`
 	Validation string    `json:"validation"`
@@ -84,7 +84,7 @@ func (id Identity) String() string {
 	return "[" + id.Schema + ", " + id.Layer + "] " + id.Name
 }
 
-// Preview is what a change would do.
+// Preview is the result that a change would have.
 type Preview struct {
 	Changed     bool              `json:"changed"`
 	Revision    *int64            `json:"revision"`
@@ -101,13 +101,13 @@ type Preview struct {
 	Withheld    string            `json:"withheld"`
 }
 
-// Fails reports whether the revision would be a failure that results which are posted later cannot mend.
+// Fails reports whether the revision would fail and later results cannot change that.
 func (p Preview) Fails() bool {
 	verdict := Verdict{Status: p.Status, Policies: p.Policies, Validations: p.Validations}
 	return p.Status != success && verdict.Final()
 }
 
-// Changes counts documents.
+// Changes counts documents by change.
 type Changes struct {
 	Added     int `json:"added"`
 	Modified  int `json:"modified"`
@@ -115,12 +115,12 @@ type Changes struct {
 	Unchanged int `json:"unchanged"`
 }
 
-// Difference is a document that a change changes: created, modified, deleted or moved.
+// Difference is a document that a change would create, modify, delete or move.
 type Difference struct {
 	Identity
 
 	Change string `json:"change"`
-	From   string `json:"from"` // the bucket that it moves from
+	From   string `json:"from"` // the bucket that it is moved from
 }
 
 // Revision is a revision in a list.
@@ -137,7 +137,7 @@ type Revision struct {
 	Tags         Tags     `json:"tags"`
 }
 
-// Tags are the names of tags. A list of revisions has them as a list, a revision as a mapping to their data.
+// Tags are the names of tags. They are a list in a list of revisions and the keys of a mapping in a single revision.
 type Tags []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -156,14 +156,14 @@ func (t *Tags) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(t)) //nolint:wrapcheck // json wraps it
 }
 
-// Bucket is a bucket with its last change.
+// Bucket is a bucket and its last change.
 type Bucket struct {
 	Name      string `json:"name"`
 	Documents int    `json:"documents"`
 	Last
 }
 
-// Last says who changed something last, when and why.
+// Last describes the last change of something.
 type Last struct {
 	Revision  int64  `json:"revision"`
 	ChangedAt string `json:"changedAt"`
@@ -190,14 +190,14 @@ type Entry struct {
 	Errors    []json.RawMessage `json:"errors"`
 }
 
-// Posted is the answer to a result.
+// Posted is the answer to a posted result.
 type Posted struct {
 	Revision int64  `json:"revision"`
 	Status   string `json:"status"`
 	Warning  string `json:"warning"`
 }
 
-// Caller is who the server takes the caller for.
+// Caller is the caller as authenticated by the server.
 type Caller struct {
 	User struct {
 		ID   string `json:"id"`
@@ -208,7 +208,7 @@ type Caller struct {
 	Rules   []string `json:"rules"`
 }
 
-// Pruned is what a prune deletes.
+// Pruned describes what a prune deletes or would delete.
 type Pruned struct {
 	DryRun    bool `json:"dryRun"`
 	Revisions struct {
@@ -223,7 +223,7 @@ type Pruned struct {
 	Kept      int   `json:"kept"`
 }
 
-// Graph shows how documents depend on each other.
+// Graph describes the dependencies between documents.
 type Graph struct {
 	Revision int64    `json:"revision"`
 	Layers   []string `json:"layers"`
@@ -241,13 +241,13 @@ type Node struct {
 	Layer       string `json:"layer"`
 	Name        string `json:"name"`
 	Bucket      string `json:"bucket"`
-	Missing     string `json:"missing"` // what is missing; "" for a document that is there
+	Missing     string `json:"missing"` // the missing part; "" if the document exists
 	Abstract    bool   `json:"abstract"`
 	Control     bool   `json:"control"`
 	Replacement bool   `json:"replacement"`
 }
 
-// Edge is a dependency of a graph.
+// Edge is a dependency between two nodes of a graph.
 type Edge struct {
 	From   int    `json:"from"`
 	To     int    `json:"to"`
@@ -255,7 +255,7 @@ type Edge struct {
 	Cyclic bool   `json:"cyclic"`
 }
 
-// Event is something that has happened (CloudEvents 1.0).
+// Event is an event (CloudEvents 1.0).
 type Event struct {
 	ID      string         `json:"id"`
 	Type    string         `json:"type"`

@@ -34,8 +34,8 @@ func changes[T comparable](hunks []hunk, before, after []T) int {
 	return n
 }
 
-// align finds what two lists have in common as Python's difflib.SequenceMatcher does (without junk): the longest run of
-// equal items, the earliest of several, and so on at either side of it. It returns what lies between the runs.
+// align finds the common parts of two lists as Python's difflib.SequenceMatcher does (without junk): the longest run of
+// equal items, the earliest of several, then recursively on both sides of it. It returns the parts between the runs.
 func align[T comparable](spent *meter, before, after []T) []hunk {
 	size := entrySize * (len(before) + len(after))
 	spent.charge(entryCost * (len(before) + len(after)))
@@ -68,7 +68,7 @@ func align[T comparable](spent *meter, before, after []T) []hunk {
 // the same few items: the effort for those grows with the square of their length, or the cube.
 const stepsPerItem = 100
 
-// trim takes off what two lists have in common at both ends.
+// trim removes the common beginning and end of two lists.
 func trim[T comparable](before, after []T) []hunk {
 	h := positional(before, after)[0]
 	for h.shared() > 0 && before[h.i] == after[h.j] {
@@ -90,7 +90,7 @@ type matcher struct {
 	hunks             []hunk
 }
 
-// divide adds what differs in a part of the lists.
+// divide adds the differences in a part of the lists.
 func (m *matcher) divide(part hunk) {
 	if part.shared() == 0 {
 		if part.i < part.iEnd || part.j < part.jEnd {

@@ -16,7 +16,7 @@ import (
 //	type_changes:            {"root['t']": {old_type: int, new_type: str, old_value: 1, new_value: '1'}}
 //	values_changed:          {"root['s']": {new_value: "a\nc", old_value: "a\nb", diff: "--- \n+++ \n@@ …"}}
 //
-// The index of what changed is the old list's (deepdiff 6: the new one's). Two differences that deepdiff hides are
+// The index of a change is that of the old list (deepdiff 6: of the new one). Two differences that deepdiff hides are
 // shown: list items 1, 1.0 and True are not the same, and keys that begin with two underscores count.
 //
 // Fault: TooLarge, *budget.Exceeded.
@@ -30,7 +30,7 @@ func Deep(ctx context.Context, before, after any) (document.Mapping, error) {
 	return r.categories(), m.end()
 }
 
-// report collects what Deep finds, by category.
+// report collects the differences by category.
 type report struct {
 	*meter
 

@@ -20,7 +20,7 @@ func parse(t *testing.T, text string) any {
 	return value
 }
 
-// failer is what fails a test, rapid's too.
+// failer is a test of package testing or rapid.
 type failer interface {
 	Helper()
 	Fatal(args ...any)

@@ -5,20 +5,20 @@
 // told apart, aligned.
 //
 //	before ─┐          ┌─ mappings: pairs ─┐
-//	        ├─ compare ┤                   ├─ what differs, each with its path
+//	        ├─ compare ┤                   ├─ differences, each with its path
 //	after  ─┘          └─ lists:    align ─┘
 //
 // Invariants:
-//   - The order of a mapping's keys is no difference; of two mappings the old keys come first, in their order.
+//   - The order of a mapping's keys is not a difference; the keys of the old mapping come first, in their order.
 //   - Applying Patch(a, b) to a gives a value whose canonical text is that of b, down to 1.0 and 1.00; Deep compares
 //     numbers of one type as numbers.
-//   - Time and memory grow with the size of what is compared, whatever it holds: aligning, comparing lines and writing
-//     paths are bounded, and beyond their bounds the outcome is coarser and still true.
+//   - Time and memory are linear in the size of the compared values, whatever they are: aligning, comparing lines and
+//     writing paths are bounded, and beyond their bounds the outcome is coarser but still correct.
 package diff
 
 import "purser/internal/document"
 
-// pair is what two mappings hold under one key.
+// pair has the values of two mappings at one key.
 type pair struct {
 	key           string
 	before, after any
@@ -49,7 +49,7 @@ func (m *meter) pairs(before, after document.Mapping) []pair {
 	return all
 }
 
-// areScalars reports whether no item of a list is a list or mapping: what Python can hash.
+// areScalars reports whether no item of a list is a list or mapping, so that Python can hash all of them.
 func areScalars(list []any) bool {
 	for _, item := range list {
 		switch item.(type) {

@@ -15,8 +15,8 @@ import (
 	"purser/internal/fault"
 )
 
-// Eight times as much to compare counts as some eight times as much work, whatever it is; with effort that grows with the
-// square it would be 64 times.
+// Eight times as much to compare counts as some eight times as much work, whatever it is; with effort that grows with
+// the square it would be 64 times.
 func TestDiff_boundedWork(t *testing.T) {
 	t.Parallel()
 	const few, times = 2_000, 8
@@ -67,7 +67,7 @@ func effort(t *testing.T, f func(n int) (before, after any), n int) int64 {
 	return steps
 }
 
-// What has been spent before is missing: the comparison ends, with the fault.
+// A comparison with too little budget left ends with the fault.
 func TestDiff_exceeds(t *testing.T) {
 	t.Parallel()
 	for name, compare := range map[string]func(ctx context.Context) error{

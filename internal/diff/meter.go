@@ -6,7 +6,7 @@ import (
 	"purser/internal/budget"
 )
 
-// What comparing costs, in steps of about a nanosecond, and what results take in memory, in bytes.
+// The cost of comparing, in steps of about a nanosecond, and the memory of results, in bytes.
 const (
 	valueCost   = 100 // to compare two values
 	entryCost   = 300 // to enter a key or an item in an index
@@ -19,7 +19,7 @@ const (
 	changeSize = 512 // a change that is reported
 )
 
-// meter counts what one comparison spends. It keeps the first error: loops end early once err is set.
+// meter counts the cost of one comparison. It keeps the first error: loops end early once err is set.
 type meter struct {
 	spent *budget.Meter
 	err   error

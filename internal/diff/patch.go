@@ -108,8 +108,8 @@ func (p *patch) lists(path []byte, before, after []any) {
 	}
 }
 
-// hunks aligns two lists by what their items say. Pairing is for scalars only: a mapping made into another takes more
-// than one operation.
+// hunks aligns two lists by the text of their items. Pairing is for scalars only: a mapping made into another takes
+// more than one operation.
 func (p *patch) hunks(before, after []any) []hunk {
 	if areScalars(before) && areScalars(after) {
 		return alignOrPair(p.meter, p.numbers.of(before), p.numbers.of(after))

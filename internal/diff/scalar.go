@@ -8,7 +8,7 @@ import (
 	"purser/internal/document"
 )
 
-// typeName is what Python calls the type of a value.
+// typeName returns Python's name for the type of a value.
 func typeName(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -54,7 +54,7 @@ func (m *meter) identities(list []any) []any {
 type numeral struct {
 	float    bool
 	digits   string // with sign, without zeros at either end; empty for zero
-	exponent int    // of ten, by which the digits are multiplied
+	exponent int    // the digits are multiplied by ten to this power
 }
 
 func numeralOf(n document.Number) numeral {

@@ -51,7 +51,7 @@ func (m *meter) cutLines(text string) []string {
 	return slices.AppendSeq(make([]string, 0, strings.Count(text, "\n")+1), strings.Lines(text))
 }
 
-// wordSize is what the header of a text takes in memory.
+// wordSize is the memory of a string header.
 const wordSize = 16
 
 func compareLines(m *meter, before, after []string) []hunk {
@@ -80,7 +80,7 @@ func (m *meter) writeUnified(oldName, newName string, before, after []string, hu
 	return text.String()
 }
 
-// together counts the hunks from the first on whose contexts touch.
+// together counts the leading hunks with adjoining contexts.
 func together(hunks []hunk) int {
 	n := 1
 	for n < len(hunks) && hunks[n].i-hunks[n-1].iEnd <= 2*contextLines {
@@ -130,8 +130,8 @@ func writeLines(dst *strings.Builder, mark byte, lines []string) {
 // shortText is below how many lines difflib compares all lines; from there on it leaves out frequent ones.
 const shortText = 200
 
-// lineDiff is what Python's difflib.unified_diff says of two strings cut into lines, how they end being no difference:
-// word for word if they are short.
+// lineDiff is the output of Python's difflib.unified_diff for two strings cut into lines, regardless of their line
+// ends: word for word if they are short.
 func (m *meter) lineDiff(before, after string) string {
 	was, is := m.splitLines(before), m.splitLines(after)
 	if m.err != nil || slices.Equal(was, is) {
@@ -150,7 +150,7 @@ func (m *meter) lineDiff(before, after string) string {
 	return strings.TrimSuffix(text, "\n")
 }
 
-// splitCost is what it takes to get ready to cut a text.
+// splitCost is the constant cost of splitting a text.
 const splitCost = 10_000
 
 // splitLines cuts a text where Python's str.splitlines does; every line gets a line break at its end.

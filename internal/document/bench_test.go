@@ -13,7 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// site writes documents as sites do.
+// site returns a body of documents like those of real sites.
 func site(documents int) []byte {
 	const lines = 25
 	var b strings.Builder
@@ -65,7 +65,7 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// sites returns a document of our own and the real sites.
+// sites returns a generated document and the bodies of the real sites.
 func sites(b *testing.B) map[string][]byte {
 	b.Helper()
 	bodies := map[string][]byte{"one": site(1)}

@@ -37,8 +37,8 @@ func (e Entry) IsDocument() bool {
 }
 
 // Decode parses a segment. Faults: Invalid if the text cannot be parsed or its values have no JSON form, TooLarge if a
-// limit or the budget is exceeded. The message names the document, line and column as far as they are known. Decode
-// holds its memory in the budget until it returns.
+// limit or the budget is exceeded. The message names the document, line and column if they are known. Decode holds its
+// memory in the budget until it returns.
 func Decode(ctx context.Context, s Segment, limits Limits) (Entry, error) {
 	if s.decoded != nil {
 		return s.decoded.entry, s.decoded.err
@@ -130,7 +130,7 @@ func (d *decoder) tooDeep() error {
 	return TooLarge("%s%s is nested deeper than %d (--max-depth)", d.segment.Place(), d.name, d.limits.Depth)
 }
 
-// exceeds counts a value and returns the fault of a limit that is exceeded.
+// exceeds counts a value and returns a fault if a limit is exceeded.
 func (d *decoder) exceeds(bytes, depth int) error {
 	d.values++
 	d.size += bytes
@@ -146,7 +146,7 @@ func (d *decoder) exceeds(bytes, depth int) error {
 	return nil
 }
 
-// spend counts steps, and bytes once there are maxPending of them, in the budget.
+// spend charges steps to the budget, and adds bytes to it once maxPending of them are pending.
 func (d *decoder) spend(steps, bytes int) error {
 	d.pending += bytes
 	if d.pending < maxPending {
@@ -156,14 +156,14 @@ func (d *decoder) spend(steps, bytes int) error {
 	return d.flush()
 }
 
-// flush counts all pending bytes in the budget.
+// flush adds all pending bytes to the budget.
 func (d *decoder) flush() error {
 	bytes := d.pending
 	d.held, d.pending = d.held+bytes, 0
 	return d.meter.Hold(bytes)
 }
 
-// spendNumber counts the steps to parse a scalar as a number, if it looks like one.
+// spendNumber charges the steps to parse a scalar as a number, if it looks like one.
 func (d *decoder) spendNumber(text string) error {
 	if !looksNumeric(text) {
 		return nil

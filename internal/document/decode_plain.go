@@ -11,8 +11,8 @@ import (
 const plainByteSteps = 10
 
 // plain decodes a segment in the plain subset of YAML, without the YAML library. It returns plainyaml.ErrDeclined if
-// the segment is outside that subset, is invalid or exceeds a limit, so that only the library's way reports faults.
-// Other errors are those of the budget.
+// the segment is outside that subset, is invalid or exceeds a limit, so that all faults are reported by the decoder
+// that uses the library. Other errors come from the budget.
 func (d *decoder) plain() (any, error) {
 	size := len(d.segment.Text)
 	if err := d.spend(size*plainByteSteps, size); err != nil {
@@ -32,16 +32,16 @@ func (d *decoder) plain() (any, error) {
 	return b.root, err
 }
 
-// collections pools the memory of collections for the next documents. The index is the depth of the collection.
+// collections pools slices of collections for reuse. The index in a slice is the depth of the collection.
 var collections = sync.Pool{New: func() any { return new([]collection) }}
 
-// maxMembers and maxDepth bound the pooled memory: the members of a collection, and the number of collections.
+// maxMembers and maxDepth bound the pooled memory: the capacity of a collection, and the number of collections.
 const (
 	maxMembers = 64
 	maxDepth   = 32
 )
 
-// cleared clears collections for the pool, and drops those that are too large for it.
+// cleared clears collections for the pool and drops those that are too large for it.
 func cleared(open []collection) []collection {
 	open = open[:cap(open)]
 	clear(open[min(len(open), maxDepth):])
@@ -65,7 +65,7 @@ type plainBuilder struct {
 	*decoder
 
 	root any
-	open []collection // the innermost one is last
+	open []collection // the innermost is last
 }
 
 // collection is a mapping or list that has not ended yet.
@@ -146,7 +146,7 @@ func (b *plainBuilder) Scalar(text string, quoted bool) error {
 	return b.add(value)
 }
 
-// resolve returns the value of a plain scalar, and counts it.
+// resolve counts a plain scalar and returns its value.
 func (b *plainBuilder) resolve(text string) (any, error) {
 	if err := b.next(len(text)); err != nil {
 		return nil, err

@@ -15,8 +15,8 @@ import (
 	plainyaml "purser/internal/document/plain"
 )
 
-// requireAlike decodes a body with the reader of plain YAML and with the YAML library, under the same limits. It
-// returns how many documents there are, and how many the former accepts.
+// requireAlike decodes a body with the plain reader and with the YAML library, under the same limits. It returns the
+// number of documents, and how many of them the plain reader accepts.
 func requireAlike(t *testing.T, body []byte, limits Limits) (documents, accepted int) {
 	t.Helper()
 	segments, err := Split(t.Context(), body, YAML, limits)
@@ -43,14 +43,14 @@ func requireAlike(t *testing.T, body []byte, limits Limits) (documents, accepted
 		if err != nil {
 			t.Fatalf("accepted, but the library refuses it: %v\n%q\n%s", err, segment.Text, segment.Text)
 		}
-		if !reflect.DeepEqual(want, got) { //nolint:govet // no errors in them: Twice is a fault of the library's way
+		if !reflect.DeepEqual(want, got) { //nolint:govet // they hold no errors: Twice is always nil here
 			t.Fatalf("(-library +plain)\n%s\n%q\n%s", cmp.Diff(want, got, cmp.AllowUnexported(Entry{}, Segment{})), segment.Text, segment.Text)
 		}
 	}
 	return documents, accepted
 }
 
-// Whatever the reader of plain YAML accepts, the library reads as the same values, notes and lines, within the limits.
+// The library reads everything that the plain reader accepts as the same values, notes and lines, within the limits.
 func FuzzPlainEqualsYAML(f *testing.F) {
 	for _, seed := range append(acceptedYAML(), declinedYAML()...) {
 		f.Add([]byte(seed), byte(0))
@@ -82,7 +82,7 @@ func TestPlain_declined(t *testing.T) {
 	}
 }
 
-// acceptedYAML returns documents in the plain part of YAML with what makes them hard to read.
+// acceptedYAML returns documents in the plain subset of YAML that are hard to read correctly.
 func acceptedYAML() []string {
 	long := strings.Repeat("k", 900)
 	bodies := []string{
@@ -93,7 +93,7 @@ func acceptedYAML() []string {
 		// Keys.
 		"a b: c\na:b: c\n'a: b': c\n\"a\\\"b\": c\n", "a : b\nd  :  b c  \n", "1: a\n017: b\n2001-01-01: c\n", "'': a\n", "a:\n  \"\": b\n", "'<<': a\n\"=\": b\n", long + ": v\n",
 		"-a: b\n--: c\n:d: e\n-: f\n", "é: ü\n日本: 語\n", "a.b/c$^(d): e\n", "k: {'<<': 1}\n",
-		// Comments and what looks like one.
+		// Comments, and text that looks like a comment.
 		"a:    # c\n  b: c # d\n# e\n  # f\nd: e #\n", "a: b#c\nd: #\n", "a: # c\n\n  # d\n - b\n", "a: 'b' # c\nd: [e] # f\ng: | # h\n  i\n", "a: b\n      # c\nd: e\n", "a:\n  b: c\n # d\n  e: f\n",
 		// Plain scalars.
 		"a: b: \n"[:4] + "c:d:e\n", "a: -1\nb: -c\nc: :d\nd: --- e\ne: ...\n", "a: b - c ? d & e * f ! g | h > i % j @ k ` l\n", "a: b'c\"d\n", "a: b, c] d} e[ f{\n", "a: http://b:80/?c#d\n", "a: 10.0.0.1:80\n",
@@ -111,7 +111,7 @@ func acceptedYAML() []string {
 		"a: []\nb: {}\nc: [ ]\nd: { }\n", "a: [b, 'c', \"d\", 1, ~, true, [e, []], {f: g}]\n", "a: {b: c, 'd': e, \"f\": 1, g: [h], i: {}}\n", "a: [b,c,]\nb: {c: d,}\n", "{\"a\":1,\"b\":[2]}\n", "[a, b]\n", "a: [b c , d]\nb: { c : d }\n", "a: [-1, -1.5, :b]\n"[:14] + "]\n", "a: [b, http://d:80/e, f:g]\n", "- {a: b}\n- [c]\n", "a:\n  {b: c}\n", "a: ['b\n c']\n",
 		// Notes.
 		"a:\n  b: 1\n  c: 2\n  b: 3\n  b: 4\n", "a: {b: 1, b: 2}\n", "- a: 1\n  1: 2\n  01: 3\n  a: 4\n", "a:\n" + strings.Repeat("  b: 1\n", 20),
-		// Names of documents, and more than the few members that are searched one by one.
+		// Names of documents, and mappings with too many members for a linear search.
 		"schema: s\nmetadata: {name: n}\ndata: {}\n", "a:\n" + strings.Repeat("  b: 1\n  c: 2\n", 2) + members(20),
 	}
 	return bodies
@@ -125,7 +125,7 @@ func members(n int) string {
 	return b.String() + b.String()
 }
 
-// declinedYAML returns what only the library reads or refuses.
+// declinedYAML returns documents that the plain reader declines.
 func declinedYAML() []string {
 	return []string{
 		"", "# c\n", "---\n", "--- a\n", "--- {a: b}\n", "--- |\n a\n", "---\t\na: b\n", "---a: b\n", "...a: b\n",
@@ -134,25 +134,25 @@ func declinedYAML() []string {
 		// Errors.
 		"a: b: c\n", "a: 'b': c\n", "a: b\n  c: d\n", "a: b\n c\n  d: e\n", "a:\n    b: c\n  d: e\n", "a:\n  - b\n c: d\n", "- a\nb: c\n", "a: b\n- c\n", "a: - b\n", "a: -\n", "a: @b\n", "a: `b\n", "a: %b\n", "%a: b\n", "a: ,\n", "a: ]\n", "a: 'b\n", "a: \"b\n", "a: \"\\q\"\n", "a: \"\\/\"\n", "a: \"\\ud800\"\n", "a: \"\\U00110000\"\n", "a: \"\\xg0\"\n", "a: \"\\u12\"\n", "a: \"b\" c\n", "\"a\":b\n", "'a':b\n", "- 'a':b\n", "a: 'b'#c\n", "a: [b\n", "a: [b}\n", "a: [b] c\n", "a: [b]#c\n", "a: [,]\n", "a: [b,,c]\n", "a: {b}\n", "a: {b: }\n", "a: {b:, c: d}\n",
 		"a\nb: c\n", "a\nb\n", "'a'\n'b'\n", "- a\n  b: c\n", "a: b\n# c\n  d\n", "a: b # c\n  d\n", "\"a\nb\": c\n", "'a' 'b': c\n"[:3] + " b\n",
-		// Values that are refused, and keys that are no strings.
+		// Values that are refused, and keys that are not strings.
 		"a: .inf\n", "a: .nan\n", "a: 18446744073709551616\n", "a: 2001-02-30\n", "a: =\n", "a: 0b_\n", "~: a\n", "yes: a\n", "1.5: a\n", ": a\n", "a: {~: b}\n", "null : a\n", "a: 1" + strings.Repeat("9", 2000) + "\n",
 		"a: 1\nb: 2\na: 3\n", "{a: 1, a: 2}\n",
-		// Line breaks and characters of other kinds.
+		// Other line breaks and characters.
 		"a: b\r\nc: d\r\n", "a: b\rc: d\r", "a: b\u0085c: d\n", "a: b\u2028c: d\n", "a: b\u2028c\n", "a: |\n  b\u2029  c\n", "a: b\n\ufeffc: d\n", "a: b\x7f\n", "a: \x01\n", "a: \u0080\n", "# \u0085a: b\n", "a: \uffff\n", "# \r\na: b\n", "a: 'b\u0085c'\n",
 		// Tabs.
 		"a:\tb\n", "a: b\t\n", "a: b\tc\n", "\ta: b\n", "a:\n\tb: c\n", "a:\n \t b: c\n", "-\ta\n", "a: b\n\t\nc: d\n", "a: 'b'\t\n", "a: [b,\tc]\n", "a: b\n\tc\n", "a: |\t\n  b\n", "a: |\n  \tb\n", "a: |\n \tb\n", "a: |\n  b\n \tc\n", "a: \t# b\n", "a\t: b\n", "a:\t\n",
-		// Block scalars whose indentation is told or is not certain.
+		// Block scalars whose indentation is explicit or ambiguous.
 		"a: |2\n   b\n", "a: |1-\n  b\n", "a: >-2\n  b\n", "a: |0\n b\n", "a: |\n    \n  b\n", "a: |\nb: c\n", "a: |\n", "a: |", "a: |\n\n", "- |\n- a\n", "a: |x\n  b\n", "a: |#c\n  b\n", "a: |\n    b\n  c\nd: e\n", "a:\n  b: |\n c\n", "a: |\n  b\n c: d\n", "|\na\n",
 		// Long keys, deep nesting.
 		strings.Repeat("k", 1001) + ": v\n", "a: {" + strings.Repeat("k", 1030) + ": v}\n", "'" + strings.Repeat("k", 1030) + "': v\n", strings.Repeat("[", 101) + strings.Repeat("]", 101) + "\n", strings.Repeat("- ", 101) + "a\n", indented(101),
-		// Plain scalars in flow collections that the library ends at places of its own, and lines.
+		// Plain scalars in flow collections that the library ends differently, and flow collections on several lines.
 		"a: [b?c]\n", "a: [b#c]\n", "a: [b:]\n", "a: {b:[c]}\n", "a: [-]\n", "a: [--b]\n", "a: [:b]\n", "a: [b\n c]\n", "a: [b,\n c]\n", "a: {b: c\n}\n", "a: [b # c\n]\n", "a: {\"b\" : c}\n", "a: {b: 'c'd}\n", "a: {? b : c}\n", "{a: b{c}\n", "a: {b c}\n", "a: [b c: d]\n", "a: {b: c: d}\n", "a: [*b]\n", "a: [!b c]\n",
 	}
 }
 
 var shared = flag.String("shared", "", "folder that holds corpus/, real sites")
 
-// corpus returns the files of real sites that match a pattern; none without -shared.
+// corpus returns the files of real sites that match a pattern, none without -shared.
 func corpus(t testing.TB, pattern string) map[string][]byte {
 	t.Helper()
 	sites := map[string][]byte{}
@@ -171,7 +171,7 @@ func corpus(t testing.TB, pattern string) map[string][]byte {
 	return sites
 }
 
-// What is kept of a deep document's memory holds none of its values.
+// The pooled memory of a deep document holds none of its values.
 func TestEmptied(t *testing.T) {
 	t.Parallel()
 	open := make([]collection, 3*maxDepth)
@@ -193,7 +193,7 @@ func TestEmptied(t *testing.T) {
 	}
 }
 
-// Real sites are nearly all plain.
+// At least 95% of the documents of real sites are plain.
 func TestPlain_sites(t *testing.T) {
 	t.Parallel()
 	for file, body := range corpus(t, "*/*.yaml") {

@@ -19,7 +19,7 @@ import (
 	plainyaml "purser/internal/document/plain"
 )
 
-// What people and programs write is plain YAML, nearly always, and reads back as the value that was written.
+// YAML written by people and programs is nearly always plain, and reads back as the value that was written.
 func TestPlain_written(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(*rapid.T, Mapping) []byte{
@@ -59,7 +59,7 @@ func TestPlain_written(t *testing.T) {
 	}
 }
 
-// drawPlain draws values with the texts of usual documents, and some of several lines.
+// drawPlain draws values with strings that are common in documents, some of several lines.
 func drawPlain(t *rapid.T, depth int) any {
 	text := rapid.OneOf(
 		rapid.StringMatching(`[a-zA-Z/][a-z0-9./_-]{0,10}`), rapid.StringMatching(`[a-z]{1,5}( [a-z0-9:,'"#{}-]{1,8}){0,9}`),
@@ -119,7 +119,7 @@ func libraryNode(value any) *yaml.Node {
 	return n
 }
 
-// must returns a value, nil if there is an error.
+// must returns a value, or nil if there is an error.
 func must(value any, err error) any {
 	if err != nil {
 		return nil
@@ -127,7 +127,7 @@ func must(value any, err error) any {
 	return value
 }
 
-// writeByHand writes each node in one of the styles that can hold it, with comments and odd spacing.
+// writeByHand writes each node in a style that can represent it, with comments and odd spacing.
 func writeByHand(t *rapid.T, m Mapping) []byte {
 	w := &handWriter{t: t}
 	w.put(w.one("", "---\n", "--- # c\n\n"))
@@ -154,7 +154,7 @@ func (w *handWriter) put(texts ...string) {
 
 func blanks(n int) string { return strings.Repeat(" ", n) }
 
-// end ends a line, and may write some that say nothing.
+// end ends a line and may add blank lines and comments.
 func (w *handWriter) end() {
 	w.put(w.one("\n", "\n", "\n", " \n", " # c: [d\n", "\n\n", "\n  \n# 'c\n", "\n    # c\n"))
 }
@@ -169,7 +169,7 @@ func (w *handWriter) members(m Mapping, indent int) {
 	}
 }
 
-// value writes what follows a key or a dash in a column.
+// value writes the value after a key or a dash at a column.
 func (w *handWriter) value(value any, column int, inMapping bool) {
 	simple := !strings.Contains(string(AppendJSON(nil, value)), `\n`)
 	switch v := value.(type) {
@@ -247,18 +247,18 @@ func (w *handWriter) flow(value any) string {
 	return string(AppendJSON(nil, value))
 }
 
-// quoted quotes a text; Go and YAML have the same escapes.
+// quoted quotes a string. Go and YAML have the same escapes.
 func quoted(text string) string { return strconv.QuoteToASCII(text) }
 
 var (
 	flowWord  = regexp.MustCompile(`^[a-zA-Z/][a-z0-9./_-]*( [a-z0-9]+)*$`)
 	blockWord = regexp.MustCompile(`^[a-zA-Z/][a-z0-9./_'",{}-]*( [a-z0-9'"{},-]+)*$`)
-	folds     = regexp.MustCompile(`^[!-~é]+((\n+| )[!-~é]+)*$`) // each break stands between two characters
+	folds     = regexp.MustCompile(`^[!-~é]+((\n+| )[!-~é]+)*$`) // each break is between two characters
 	literal   = regexp.MustCompile(`^[!-~é][ -~é]*(\n+ *[!-~é][ -~é]*)*\n*$`)
 	foldable  = regexp.MustCompile(`^[!-~é]+((\n+| )[!-~é]+)*\n*$`)
 )
 
-// text writes a string in one of the styles that can hold it, for a collection in a column.
+// text writes a string in a style that can represent it, for a collection at a column.
 func (w *handWriter) text(s string, column int, isKey bool) string {
 	styles := []string{quoted(s)}
 	add := func(style string) { styles = append(styles, style) }
@@ -292,7 +292,7 @@ func (w *handWriter) text(s string, column int, isKey bool) string {
 	return w.one(styles...)
 }
 
-// fold breaks some of the lines at spaces, and doubles the line feeds that are there.
+// fold breaks some lines at spaces and doubles the existing line feeds.
 func (w *handWriter) fold(s, margin string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -310,7 +310,7 @@ func (w *handWriter) fold(s, margin string) string {
 	return b.String()
 }
 
-// block returns a literal or folded scalar without its first character, and without the line feed of its last line.
+// block returns a literal or folded scalar without its first character and without the line feed of its last line.
 func (w *handWriter) block(s, margin, body string) string {
 	switch feeds := len(s) - len(strings.TrimRight(s, "\n")); feeds {
 	case 0:

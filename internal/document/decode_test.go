@@ -146,7 +146,7 @@ func TestSplit_json(t *testing.T) {
 	}
 }
 
-// Where a border between documents is missing, the second one would win in silence.
+// Without a separator between two documents, the second one would silently replace the first.
 func TestDecode_twiceAtTheTop(t *testing.T) {
 	t.Parallel()
 	const doc = "schema: %s\nmetadata: {name: w}\ndata: {}\n"
@@ -183,7 +183,7 @@ func TestDecode_twiceAtTheTop(t *testing.T) {
 	}
 }
 
-// What the library says is said in words that help, where no mistake of the text was looked for.
+// The library's messages are reworded if syntax.Find does not look for the mistake.
 func TestDecode_reworded(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{

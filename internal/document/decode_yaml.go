@@ -74,10 +74,10 @@ func unreadable(meter *budget.Meter, s Segment, refused *syntaxError) error {
 	return Malformed("document %d, line %d: %s", s.Index, s.line(line), reworded(message))
 }
 
-// tooNested is how the library's messages end about flow collections within each other.
+// tooNested is the end of the library's messages about flow collections that are nested too deeply.
 const tooNested = "exceeded max depth of 10000"
 
-// reworded says what to do about an error that syntax.Find does not look for.
+// reworded returns a helpful message for some errors that syntax.Find does not look for.
 func reworded(message string) string {
 	switch message {
 	case "found incompatible YAML document":
@@ -95,7 +95,7 @@ var (
 	ofParser = regexp.MustCompile(`^did not find expected (<|key|node|'-'|',')`)
 )
 
-// nameOf returns the schema and name of a document for messages, "" if it has none.
+// nameOf returns the schema and name of a document for messages, or "" if it has none.
 func nameOf(root *yaml.Node) string {
 	schema := memberNode(root, "schema")
 	name := memberNode(memberNode(root, "metadata"), "name")
@@ -235,7 +235,7 @@ func isMerge(key *yaml.Node) bool {
 	return key.Kind == yaml.ScalarNode && key.Value == "<<" && (key.Style == 0 || key.ShortTag() == "!!merge")
 }
 
-// merges returns the members that << merges into a mapping. Of members with the same key, the last one wins.
+// merges returns the members that << merges into a mapping. If several have the same key, the last one wins.
 func (d *decoder) merges(n *yaml.Node, depth int) (merged Mapping, err error) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if !isMerge(n.Content[i]) {

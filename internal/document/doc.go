@@ -2,18 +2,18 @@
 // digest.
 //
 // A body goes through three steps. Split cuts it into segments, one per document, without parsing them, and hashes
-// each, so that callers need not decode segments that they know. Decode parses a segment into an Entry, under limits
-// and with scalars resolved as in YAML 1.1 (spec/rendering.md R17). New converts an Entry that passed its sanity checks
-// into a Document, with the defaults of spec/api.md §2.6.
+// each, so that callers need not decode known segments. Decode parses a segment into an Entry, under limits and with
+// scalars resolved as in YAML 1.1 (spec/rendering.md R17). New converts an Entry that passed its sanity checks into a
+// Document, with the defaults of spec/api.md §2.6.
 //
 // Invariants:
 //   - Data and Metadata of a Document are compact JSON text, numbers as Python prints them (1e-07, 100.0).
-//   - Data has its keys in written order. Its Digest is that of the form with sorted keys, so documents that differ in
-//     the order of keys only are equal.
+//   - Data has its keys in written order. Its Digest is that of the form with sorted keys, so documents that differ
+//     only in the order of keys have the same Digest.
 //   - Values that JSON cannot represent are refused, with their line and column.
-//   - Work and memory are bounded by Limits, with aliases and merge keys expanded, and counted in the request's budget:
+//   - Work and memory are bounded by Limits, with aliases and merge keys expanded, and charged to the request's budget:
 //     text when it is read (parse.go for the YAML library, decode_plain.go), values when they are created (decode.go).
-//   - Which reader reads a YAML text changes nothing but the time. Package plain reads what nearly all documents are
-//     written in and declines the rest, which the YAML library then reads from its beginning, as it reads everything
-//     with Limits.Strict. All refusals come from the library's way (FuzzPlainEqualsYAML).
+//   - The choice of the YAML reader affects only the speed. Package plain reads the subset in which nearly all
+//     documents are written and declines the rest, which the YAML library then reads from its beginning, as it reads
+//     everything with Limits.Strict. Only the library's reader refuses texts (FuzzPlainEqualsYAML).
 package document

@@ -48,7 +48,7 @@ type Traits struct {
 	Parented     bool     // has a parentSelector
 	Destinations []string // paths in Data to which substitutions write
 	Labels       Mapping  // only those with string values
-	// Plain means that rendering needs nothing of the metadata but Abstract, Control, Encrypted, Replacement and Labels.
+	// Plain means that rendering needs only Abstract, Control, Encrypted, Replacement and Labels of the metadata.
 	Plain bool
 }
 
@@ -144,7 +144,7 @@ func (d *Document) Traits() Traits {
 	return *traitsOf(mapping(value))
 }
 
-// DecodeTraits decodes the traits and keeps them in the document. It must not be called while others use the document.
+// DecodeTraits decodes the traits and keeps them in the document. It must not be called while the document is shared.
 func (d *Document) DecodeTraits() {
 	traits := d.Traits()
 	d.traits = &traits

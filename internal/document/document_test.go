@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A document keeps nothing of the text that it was read from.
+// A document retains none of the text that it was read from.
 func TestNew_memory(t *testing.T) { //nolint:paralleltest // it measures memory
 	const documents, size = 16, 1 << 20
 	text := "schema: s\nmetadata:\n  name: n\n  labels: {a: b}\n  layeringDefinition: {layer: l}\n" +

@@ -11,8 +11,8 @@ import (
 	"purser/internal/fault"
 )
 
-// Nothing of four megabytes costs more steps than documents of that size are granted, whatever it is made of; and the
-// memory is given back.
+// Decoding four megabytes costs no more steps than are granted for that size, whatever the bytes are, and releases the
+// memory that it held.
 func TestDecode_hostile(t *testing.T) {
 	t.Parallel()
 	const size = 4<<20 - 64
@@ -72,7 +72,7 @@ func TestDecode_hostile(t *testing.T) {
 	}
 }
 
-// merges is a chain of mappings, each of which takes over the one before.
+// merges returns a chain of mappings, each of which merges the previous one.
 func merges(n int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 {k0: 1}\n")
@@ -91,7 +91,7 @@ func aliasBomb(levels int) string {
 	return b.String()
 }
 
-// Steps grow with the bytes, the separators and the values of a document, whoever reads it.
+// The steps are proportional to the bytes, separators and values of a document, whichever reader decodes it.
 func TestDecode_steps(t *testing.T) {
 	t.Parallel()
 	const n = 10_000
@@ -141,7 +141,7 @@ func TestDecode_steps(t *testing.T) {
 	}
 }
 
-// A budget that is spent is a fault that names the document.
+// Exceeding the budget is a fault that names the document.
 func TestDecode_budget(t *testing.T) {
 	t.Parallel()
 	pair := func(i int) string {
@@ -178,8 +178,8 @@ func TestDecode_budget(t *testing.T) {
 	}
 }
 
-// The prefix of a %TAG directive is written out for every tag that uses it, so long ones are refused, wherever YAML may
-// find a directive.
+// The library copies the prefix of a %TAG directive for every tag that uses it, so long prefixes are refused, wherever
+// YAML may find a directive.
 func TestSplit_tagPrefix(t *testing.T) {
 	t.Parallel()
 	directive := "%TAG !e! " + strings.Repeat("a", 400_000)
@@ -209,7 +209,7 @@ func TestSplit_tagPrefix(t *testing.T) {
 	}
 }
 
-// Messages quote a brief part of a text only.
+// Messages quote only a short part of a text.
 func TestDecode_briefMessages(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 1<<20)
@@ -236,7 +236,7 @@ func TestDecode_briefMessages(t *testing.T) {
 	}
 }
 
-// Keys that stand twice are noted up to a number.
+// A document has at most maxNotes notes about duplicate keys.
 func TestDecode_manyDuplicates(t *testing.T) {
 	t.Parallel()
 	for media, lines := range map[Media]string{YAML: ",\n  k: 1", JSON: ",\n  \"k\": 1"} {

@@ -4,14 +4,14 @@ import (
 	"purser/internal/fault"
 )
 
-// Limits bounds one body, and says how its documents are read. The limits are checked before the work is done.
+// Limits bounds one body and how its documents are read. Each limit is checked before the work that it bounds.
 type Limits struct {
 	Body      int64 // bytes of a body, decompressed
 	Documents int   // documents in a body
 	Size      int   // bytes of a document, as written and with its aliases expanded
 	Depth     int   // nesting of a document
 	Values    int   // keys and values of a document, with its aliases expanded
-	Strict    bool  // read everything with the YAML library; otherwise most documents are read without it
+	Strict    bool  // read everything with the YAML library; otherwise most documents are read by package plain
 }
 
 // DefaultLimits returns limits that are well above the needs of real sites.
@@ -25,7 +25,7 @@ func TooLarge(format string, args ...any) *fault.Fault {
 }
 
 // maxMarksPerValue bounds the separators of a text relative to Limits.Values. Counting them before parsing bounds the
-// memory of the YAML parser, which needs some 250 bytes for each value.
+// memory of the YAML parser, which needs about 250 bytes per value.
 const maxMarksPerValue = 2
 
 // checkText checks the limits of a segment's text before it is parsed.

@@ -12,8 +12,8 @@ import (
 )
 
 // Listed returns the segments of a YAML body. If the body is a single list of documents, as JSON often is, it returns a
-// segment for each item. The limits apply to such a list, unless it is JSON, as if it were one document. Errors are
-// those of Split.
+// segment for each item. Unless it is JSON, such a list is subject to the limits of a single document. Errors are those
+// of Split.
 func Listed(ctx context.Context, body []byte, segments []Segment, limits Limits) ([]Segment, error) {
 	if len(segments) != 1 || segments[0].media != YAML || segments[0].decoded != nil || !beginsList(segments[0].Text) {
 		return segments, nil
@@ -81,7 +81,7 @@ func tooMany(limits Limits) error {
 		limits.Documents)
 }
 
-// lineOfNode returns the first line of a document, 1 if it is empty.
+// lineOfNode returns the first line of a document, or 1 if it is empty.
 func lineOfNode(node *yaml.Node) int {
 	if len(node.Content) == 0 {
 		return max(1, node.Line)

@@ -8,7 +8,7 @@ import (
 	"purser/internal/budget"
 )
 
-// A body that is one list is the list of its documents, whether it is JSON or YAML.
+// A body that consists of one list, in JSON or YAML, is read as the documents in that list.
 func TestListed(t *testing.T) {
 	t.Parallel()
 	one, two := Mapping{{"a", Number("1")}}, Mapping{{"b", Number("2")}}

@@ -2,14 +2,14 @@ package document
 
 import "slices"
 
-// mappingBuilder builds a Mapping. A duplicate key replaces the value and keeps the position.
+// mappingBuilder builds a Mapping. A duplicate key replaces the value but keeps its position.
 type mappingBuilder struct {
 	members Mapping
-	places  []int          // of the members' keys: lines or offsets; 0 if merged
-	at      map[string]int // positions of members by key; nil for up to fewMembers
+	places  []int          // lines or offsets of the members' keys; 0 if merged
+	at      map[string]int // indexes of members by key; nil for up to fewMembers
 }
 
-// fewMembers is the number of members up to which find searches one by one.
+// fewMembers is the maximum number of members for which find uses a linear search.
 const fewMembers = 16
 
 func newMappingBuilder(merged Mapping, size int) mappingBuilder {
@@ -21,7 +21,7 @@ func newMappingBuilder(merged Mapping, size int) mappingBuilder {
 	return b
 }
 
-// set sets a member. It returns the place of the same key earlier in the mapping, 0 if there is none.
+// set sets a member. It returns the place where the same key appeared earlier in the mapping, or 0 if it did not.
 func (b *mappingBuilder) set(key string, value any, place int) (first int) {
 	if i := b.find(key); i >= 0 {
 		b.members[i].Value = value
@@ -42,7 +42,7 @@ func (b *mappingBuilder) set(key string, value any, place int) (first int) {
 	return 0
 }
 
-// find returns the position of a key, -1 if there is none.
+// find returns the index of a key, or -1 if there is none.
 func (b *mappingBuilder) find(key string) int {
 	if b.at == nil {
 		return slices.IndexFunc(b.members, func(m Member) bool { return m.Key == key })

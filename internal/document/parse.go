@@ -15,26 +15,26 @@ import (
 	"purser/internal/budget"
 )
 
-// Measured costs of parsing YAML in the budget.
+// Measured costs of parsing YAML, in the budget's units.
 const (
-	byteSteps = 30  // for each byte
-	markSteps = 500 // for each separator
-	nodeBytes = 256 // of memory for each separator, besides the text
+	byteSteps = 30  // per byte
+	markSteps = 500 // per separator
+	nodeBytes = 256 // of memory per separator, besides the text
 )
 
-// parser parses texts with the YAML library and counts the costs as the library reads.
+// parser parses texts with the YAML library and charges the costs to the budget while the library reads.
 type parser struct {
 	meter *budget.Meter
-	held  int // bytes of nodes, counted in the budget
+	held  int // bytes of nodes held in the budget
 }
 
-// release releases the memory of all nodes.
+// release releases the memory of all nodes in the budget.
 func (p *parser) release() {
 	p.meter.Release(p.held)
 	p.held = 0
 }
 
-// hold counts the memory of nodes in the budget.
+// hold adds the memory of nodes to the budget.
 func (p *parser) hold(bytes int) error {
 	p.held += bytes
 	return p.meter.Hold(bytes)
@@ -43,16 +43,16 @@ func (p *parser) hold(bytes int) error {
 // syntaxError is an error in the text.
 type syntaxError struct {
 	text string
-	own  bool // it is about a bound of this package; not an error of the library
+	own  bool // exceeds a bound of this package; not an error of the library
 }
 
 func (e *syntaxError) Error() string { return e.text }
 
-// maxSyntaxError bounds the library's message, in characters, because it quotes parts of the text.
+// maxSyntaxError bounds the library's message, in characters, because the message quotes parts of the text.
 const maxSyntaxError = 300
 
-// parse calls found for each document of a text, until it returns false. It returns a *syntaxError if the text is
-// invalid or the library panics; other errors are those of the budget.
+// parse calls found for each document of a text until it returns false. It returns a *syntaxError if the text is
+// invalid or the library panics. Other errors come from the budget.
 func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
 	if err := p.tags(text); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (p *parser) parse(text []byte, found func(*yaml.Node) bool) (err error) {
 	}
 }
 
-// reader passes a text to the YAML library and counts the costs of reading it.
+// reader passes a text to the YAML library and charges the cost of reading it.
 type reader struct {
 	parser *parser
 	text   []byte
@@ -100,7 +100,7 @@ func (r *reader) Read(p []byte) (n int, err error) {
 	return n, r.err
 }
 
-// Bounds and costs of %TAG directives. The library copies the prefix for every tag that uses it, and compares each tag
+// Bounds and costs of %TAG directives. The library copies the prefix for every tag that uses it and compares each tag
 // with every directive.
 const (
 	maxTagPrefix   = 1000 // bytes
@@ -108,7 +108,7 @@ const (
 	prefixCopies   = 3    // memory for copies of the prefix, per tag
 )
 
-// tags counts the costs of a text's %TAG directives in the budget.
+// tags charges the costs of a text's %TAG directives to the budget.
 func (p *parser) tags(text []byte) error {
 	directives, longest := 0, 0
 	for at := 0; ; at += len("%TAG") {
@@ -134,7 +134,7 @@ func (p *parser) tags(text []byte) error {
 	return p.hold(uses * longest * prefixCopies)
 }
 
-// lineEnds are the last bytes of YAML's line breaks, which are LF, CR, NEL, LS and PS, and of a byte order mark.
+// lineEnds are the last bytes of YAML's line breaks (LF, CR, NEL, LS and PS) and of a byte order mark.
 const lineEnds = "\n\r\x85\xa8\xa9\xbf"
 
 // prefixLength returns the length of a directive's prefix.

@@ -13,7 +13,7 @@ func SplitPath(path string) []string {
 	return slices.DeleteFunc(strings.Split(path, "."), func(part string) bool { return part == "" })
 }
 
-// Locate returns the value at a path, nil if there is none.
+// Locate returns the value at a path, or nil if there is none.
 func Locate(value any, path []string) any {
 	for _, part := range path {
 		switch v := value.(type) {

@@ -12,7 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// mistakes are what people do to a line such as "  key: value": what it becomes, and the line of the mistake in that.
+// mistakes are common mistakes in a line such as "  key: value": the changed text, and the line in it of the mistake.
 var mistakes = map[string]func(l keyLine) (becomes string, line int){
 	"tab":              func(l keyLine) (string, int) { return l.indented("\t") + l.key + ": " + l.value, 0 },
 	"spaces and a tab": func(l keyLine) (string, int) { return l.indented(l.indent+"\t") + l.key + ": " + l.value, 0 },
@@ -59,15 +59,15 @@ var mistakes = map[string]func(l keyLine) (becomes string, line int){
 // keyLine is a line with a key and a value.
 type keyLine struct {
 	start         string // before the key: spaces and dashes
-	indent        string // spaces alone, as many as are before the key
+	indent        string // spaces instead of start, of the same width
 	inside        string // the same
 	key, value    string
-	first, dashed bool // in its mapping; behind a dash
+	first, dashed bool // the key is the first of its mapping; a dash precedes it
 }
 
-const notHere = "\x00" // where a mistake cannot be made
+const notHere = "\x00" // the mistake does not apply to this line
 
-// indented returns other spaces before the key.
+// indented returns the replacement for the spaces before the key, or notHere if the key is not indented by spaces only.
 func (l keyLine) indented(by string) string {
 	if l.dashed || l.indent == "" {
 		return notHere
@@ -75,7 +75,7 @@ func (l keyLine) indented(by string) string {
 	return by
 }
 
-// later is indented for keys that are not the first of their mappings, which would move it.
+// later is like indented, but excludes the first key of a mapping, because that would move the whole mapping.
 func (l keyLine) later(by string) string {
 	if l.first {
 		return notHere
@@ -83,7 +83,7 @@ func (l keyLine) later(by string) string {
 	return l.indented(by)
 }
 
-// keyLines returns the lines of a body that have a key and a scalar, by their number.
+// keyLines returns the lines of a body that consist of a key and a scalar, by line number.
 func keyLines(t *testing.T, body string) map[int]keyLine {
 	t.Helper()
 	found := map[int]keyLine{}
@@ -105,7 +105,7 @@ func keyLines(t *testing.T, body string) map[int]keyLine {
 			}
 			start, rest := lines[line-1][:key.Column-1], lines[line-1][key.Column-1:]
 			name, text, _ := strings.Cut(rest, ": ")
-			next := "" // a value that goes on there is left alone
+			next := "" // a value that continues there is skipped
 			if line < len(lines) {
 				next = lines[line]
 			}
@@ -134,7 +134,7 @@ func visit(n *yaml.Node, do func(mapping *yaml.Node, i int)) {
 
 var saidLine = regexp.MustCompile(`Details: (?:document \d+, )?line (\d+)`)
 
-// namesLines makes each kind of mistake at some lines of a body and checks that it is refused with that line.
+// namesLines makes each kind of mistake at some lines of a body and checks that the error names that line.
 func namesLines(t *testing.T, body string, each int) (made int) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(uint64(len(body)), 1))
@@ -157,7 +157,7 @@ func namesLines(t *testing.T, body string, each int) (made int) {
 			changed[line-1] = becomes
 			_, _, err := readAll(t, strings.Join(changed, "\n"), YAML)
 			if err == nil || strings.Contains(err.Error(), "appears twice") {
-				continue // it means something else there
+				continue // the changed text is valid or has a duplicate key
 			}
 			made++
 			said := saidLine.FindStringSubmatch(err.Error())
@@ -171,7 +171,7 @@ func namesLines(t *testing.T, body string, each int) (made int) {
 	return made
 }
 
-// What keeps a body from being YAML is named with the line where it is, not where the parser gives up.
+// A syntax error names the line of the mistake, not the line where the parser gives up.
 func TestDecode_namesTheLine(t *testing.T) {
 	t.Parallel()
 	var body strings.Builder
@@ -211,7 +211,7 @@ data:
 	}
 }
 
-// The same in documents of real sites.
+// Syntax errors in documents of real sites name the line of the mistake.
 func TestDecode_namesTheLine_corpus(t *testing.T) {
 	t.Parallel()
 	for _, text := range corpus(t, "*/documents.yaml") {

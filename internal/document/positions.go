@@ -100,8 +100,8 @@ func (l *locator) locate(root *yaml.Node, path []string) (Position, error) {
 	return Position{l.segment.line(at.Line), column}, nil
 }
 
-// step returns the member or item that the first parts of a path name, the member's key, and the number of those parts:
-// a key that contains dots takes several.
+// step returns the member or item at the beginning of a path, the member's key, and the number of parts of the path to
+// it: a key that contains dots takes several.
 func step(value *yaml.Node, path []string) (key, next *yaml.Node, taken int) {
 	for value.Kind == yaml.AliasNode {
 		value = value.Alias
@@ -165,14 +165,14 @@ func (l *locator) jsonRoot() (*yaml.Node, error) {
 	return r.node(), l.parser.meter.Check()
 }
 
-// jsonReader reads nodes.
+// jsonReader converts JSON tokens to nodes.
 type jsonReader struct {
 	cursor
 
 	tokens *json.Decoder
 }
 
-// node returns the next value, nil if the text is not valid JSON.
+// node returns the next value, or nil if the text is not valid JSON.
 func (r *jsonReader) node() *yaml.Node {
 	start := offset(r.tokens)
 	token, err := r.tokens.Token()

@@ -76,7 +76,7 @@ data:
 	}
 }
 
-// Values planted in random documents are found where they stand, in YAML and JSON, whatever is around them.
+// Positions finds values planted in random documents, in YAML and JSON.
 func TestPositions_planted(t *testing.T) {
 	t.Parallel()
 	const planted = "PLANTED"
@@ -132,7 +132,7 @@ func TestPositions_planted(t *testing.T) {
 	}
 }
 
-// One line with many values is read once, and looking through many keys is counted.
+// A line with many values is scanned once, and searching many keys is charged to the budget.
 func TestPositions_bounded(t *testing.T) {
 	t.Parallel()
 	body := []byte("[" + strings.Repeat(`{"a": 1},`, 90_000) + `{"a": [` + strings.Repeat("1,", 90_000) + "1]}]")

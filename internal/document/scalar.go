@@ -48,7 +48,7 @@ func PlainBoolean(text string) (truth, ok bool) {
 
 // PlainDate parses a plain scalar that is a date or time in YAML 1.1. parts are substrings: year, month, day and, for a
 // time, hour, minute, second, fraction, zone, and the zone's sign, hours and minutes. parts is nil if the text is
-// neither; valid is false if there is no such date or time. t has neither the fraction nor the zone.
+// neither a date nor a time; valid is false if there is no such date or time. t excludes the fraction and the zone.
 func PlainDate(text string) (t time.Time, parts []string, valid bool) {
 	if parts = datePattern.FindStringSubmatch(text); parts == nil {
 		if parts = timePattern.FindStringSubmatch(text); parts == nil {
@@ -131,7 +131,7 @@ func resolveNumeric(text string) (any, error) {
 	return text, nil
 }
 
-// isDecimal reports whether a text is a short decimal integer, in the same form as in JSON.
+// isDecimal reports whether a text is a short decimal integer in the form that JSON uses.
 func isDecimal(text string) bool {
 	const maxLength = 18 // fits in 64 bits
 	if len(text) > maxLength || text[0] == '0' && len(text) > 1 {
@@ -145,8 +145,8 @@ func isDecimal(text string) bool {
 	return true
 }
 
-// isNumeric reports whether a text may match the pattern of integers or floats. It rules out addresses and versions,
-// which are frequent.
+// isNumeric reports whether a text may match the pattern of integers or floats. It quickly rules out addresses and
+// versions, which are common.
 func isNumeric(text string) bool {
 	points := 0
 	for i := range len(text) {
@@ -250,8 +250,8 @@ func FormatFloat(f float64) Number {
 	return Number(text)
 }
 
-// checkDate checks that a text in the form of a date or time is valid, as the reference's loader does. The value of a
-// date remains text.
+// checkDate checks that text in the form of a date or time is valid, as the reference's loader does. The value of a
+// date remains its text.
 func checkDate(text string) error {
 	if _, parts, valid := PlainDate(text); parts != nil && !valid {
 		return errNotDate

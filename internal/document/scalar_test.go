@@ -38,7 +38,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// What JSON cannot carry, or PyYAML refuses, is refused with its place.
+// Values that JSON cannot represent or PyYAML refuses are refused with their position.
 func TestResolve_refused(t *testing.T) {
 	t.Parallel()
 	for scalar, place := range map[string]string{
@@ -60,7 +60,7 @@ func TestResolve_refused(t *testing.T) {
 	}
 }
 
-// The shortcuts for numbers and strings change nothing.
+// The shortcuts for numbers and strings do not change the result.
 func TestResolvePlain_patterns(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

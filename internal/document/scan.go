@@ -12,7 +12,7 @@ import (
 func ParseJSON(text []byte) (value any, err error) {
 	s := scanner{in: string(text)}
 	defer func() {
-		if p := recover(); p != nil { // also out of range
+		if p := recover(); p != nil { // also if an index is out of range
 			value, err = nil, fmt.Errorf("JSON text is damaged at byte %d of %d", s.at, len(s.in))
 		}
 	}()

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is read is what was written, and nothing that is cut short or damaged is read as something or ends in a panic.
+// ParseJSON returns the value that was written, and an error, not a panic or a value, for truncated or damaged text.
 func TestParseJSON(t *testing.T) {
 	t.Parallel()
 	const text = `{"a": [1, -2.5e+300, true, false, null, "x\\\"\u0007é"] , "b":{},"c":[ ], "" : "" }`
@@ -32,7 +32,7 @@ func TestParseJSON(t *testing.T) {
 	}
 }
 
-// ParseJSON reads from texts of this package what the reader of requests reads.
+// ParseJSON reads text written by this package in the same way as the decoder of request bodies.
 func TestParseJSON_likeOthers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

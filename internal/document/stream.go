@@ -38,9 +38,9 @@ type Segment struct {
 
 	start   int // first line of the text, if the text holds more than this document; 0 otherwise
 	indent  int // characters before the text on its first line
-	item    int // position in the list that the text is; counts from 1; 0 if the text is not a list
+	item    int // index in the list that the text contains; counts from 1; 0 if there is no list
 	media   Media
-	decoded *decoded // set if the whole body had to be parsed at once
+	decoded *decoded // set if the body was parsed as a whole
 }
 
 // decoded is the result of decoding a segment.

@@ -8,7 +8,7 @@ import (
 	"purser/internal/budget"
 )
 
-// Tree holds the documents of a text as nodes of the YAML library, with aliases not expanded.
+// Tree holds the documents of a text as nodes of the YAML library, with aliases unexpanded.
 type Tree struct {
 	Documents []*yaml.Node // the top value of each
 	Problem   string       // why the text is invalid; "" if it is valid
@@ -16,8 +16,8 @@ type Tree struct {
 	parser parser
 }
 
-// ParseTree parses a text with the YAML library. Errors are those of the budget, which counts the memory of the nodes
-// until Release.
+// ParseTree parses a text with the YAML library. Errors come from the budget, which holds the memory of the nodes until
+// Release.
 func ParseTree(meter *budget.Meter, text []byte) (*Tree, error) {
 	t := &Tree{parser: parser{meter: meter}}
 	err := t.parser.parse(text, func(node *yaml.Node) bool {

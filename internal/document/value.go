@@ -29,13 +29,13 @@ type Member struct {
 	Value any
 }
 
-// At returns the value of a key, nil if there is none.
+// At returns the value of a key, or nil if there is none.
 func (m Mapping) At(key string) any {
 	value, _ := m.Lookup(key)
 	return value
 }
 
-// Lookup returns the value of a key and whether the key is there.
+// Lookup returns the value of a key and whether the key exists.
 func (m Mapping) Lookup(key string) (any, bool) {
 	for _, member := range m {
 		if member.Key == key {

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// values draws what a document may hold; texts are such as YAML parsers trip over.
+// values draws values that a document may hold, with strings that YAML parsers tend to misread.
 func values() *rapid.Generator[any] {
 	return rapid.Custom(func(t *rapid.T) any { return draw(t, 4) })
 }
@@ -53,7 +53,7 @@ func draw(t *rapid.T, depth int) any {
 	return m
 }
 
-// What is written as YAML reads back the same, by this package and by a YAML 1.2 parser.
+// Written YAML reads back as the same value, in this package and in a YAML 1.2 parser.
 func TestDecode_written(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -66,7 +66,7 @@ func TestDecode_written(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		if !reflect.DeepEqual(any(value), back) { // cmp takes twice as long for each level
+		if !reflect.DeepEqual(any(value), back) { // cmp's time doubles with each level
 			t.Fatalf("%s is read as %s\n%s", AppendJSON(nil, value), AppendJSON(nil, back), text)
 		}
 		if err := yaml.Unmarshal(text, new(any)); err != nil {
@@ -89,7 +89,7 @@ func TestParseJSON_readsBack(t *testing.T) {
 	})
 }
 
-// The order of keys is no part of what a document says.
+// The order of keys does not affect the digest.
 func TestDigestOf_order(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -107,7 +107,7 @@ func TestDigestOf_order(t *testing.T) {
 	})
 }
 
-// No body makes the reader panic, and what it reads can be written and read again.
+// No body makes the decoder panic, and a decoded value can be written and decoded again.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		"---\na: 1\n...\n", "a: &x [1, *x]", "<<: {a: b}", "? [a]\n: b", "%YAML 1.1\n---\n!!int 3", "a: |+\n  x\n\n", "\ta: b",
@@ -142,7 +142,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// unlimited are limits that no test reaches.
+// unlimited are limits that no test exceeds.
 var unlimited = Limits{
 	Documents: math.MaxInt - 1, Size: math.MaxInt, Depth: math.MaxInt, Values: math.MaxInt / maxMarksPerValue,
 }

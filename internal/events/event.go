@@ -1,4 +1,4 @@
-// Package events has what is told about a site: values that follow CloudEvents 1.0
+// Package events defines the events of a site as values that follow CloudEvents 1.0
 // (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md), and how each is made.
 package events
 
@@ -10,7 +10,7 @@ import (
 	"purser/internal/authz"
 )
 
-// Type is what an event tells of.
+// Type is the type of an event.
 type Type string
 
 // The types.
@@ -41,9 +41,9 @@ type Event struct {
 	Type     Type
 	Revision int64 // that it is about; 0 if it is about none or several
 	Subject  string
-	// Data is a JSON object that everybody may see who may read the feed.
+	// Data is a JSON object for everybody who may read the feed.
 	Data json.RawMessage
-	// Withheld is what those see in its place who may see encrypted documents; nil if that makes no difference.
+	// Withheld replaces Data for those who may see encrypted documents; nil if it would be the same.
 	Withheld json.RawMessage
 }
 

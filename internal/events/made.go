@@ -8,7 +8,7 @@ import (
 	"purser/internal/words"
 )
 
-// Bounds on what an event holds: it is read by everybody, again and again. What is left out is found at its subject.
+// Bounds on the data of an event, because many clients read it. Its subject has the rest.
 const (
 	maxBuckets   = 100
 	maxRanges    = 1000
@@ -78,7 +78,7 @@ type Changed struct {
 	Stamp    string `json:"stamp"`
 	From     string `json:"from"`
 	To       string `json:"to"`
-	// Because has the lines of the status as text that say why it is no success; none if it is one.
+	// Because lists the reasons from the textual status; empty for a success.
 	Because []string `json:"because"`
 }
 

@@ -1,8 +1,8 @@
 // Package fault defines the errors that are shown to clients.
 //
 // A Fault has a Kind, which package api maps to a status code, a Type, which is the reference's name for the error
-// (spec/api.md §1.5), and a Message for people. Any other error is internal: its text is logged and never part of an
-// answer.
+// (spec/api.md §1.5), and a Message for people. Any other error is internal: its text is logged and never sent to a
+// client.
 package fault
 
 import (
@@ -43,13 +43,13 @@ type Message struct {
 	Level      string     `json:"level,omitempty"`
 	Kind       string     `json:"kind,omitempty"`
 	Diagnostic any        `json:"diagnostic,omitempty"`
-	// What a message about a package of Murano says, too. Lines and columns count from 1; 0 is not known.
+	// Also set by messages about a Murano package. Lines and columns count from 1; 0 means unknown.
 	Code   string `json:"code,omitempty"`
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
-	// Secret marks a message that names encrypted documents, or says something about what was taken from them. Only those
-	// who may see encrypted documents are shown it, and it is stored nowhere: see authz.Viewer.
+	// Secret marks a message that names encrypted documents or reveals something derived from them. It is shown only to
+	// callers who may see encrypted documents, and it is never stored: see authz.Viewer.
 	Secret bool `json:"secret,omitempty"`
 }
 
@@ -58,7 +58,7 @@ type Document struct {
 	Schema string `json:"schema"`
 	Name   string `json:"name"`
 	Layer  string `json:"layer"`
-	// Encrypted tells that the document is encrypted, so that only those are shown its name who may see it.
+	// Encrypted reports whether the document is encrypted, so that its name is shown only to callers who may see it.
 	Encrypted bool `json:"-"`
 }
 
@@ -93,7 +93,7 @@ func (f *Fault) Error() string { return f.Message }
 // Unwrap returns the cause, or the error wrapped in the message, or nil.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// KindOf returns the kind of the first fault in err's chain, Internal if there is none.
+// KindOf returns the kind of the first fault in err's chain, or Internal if there is none.
 func KindOf(err error) Kind {
 	if f, ok := errors.AsType[*Fault](err); ok {
 		return f.Kind

@@ -10,11 +10,11 @@ import (
 
 // forgotten returns the fault for a number that the feed has deleted, or has not reached yet.
 func forgotten(after int64, found Found) error {
-	what := "The events after %d are kept no longer; the oldest one is %d."
+	what := "The events after %d were deleted; the oldest one kept is %d."
 	if after > found.Newest {
-		what = "There is no event %d: the database was set back to an earlier state. The oldest event is %d."
+		what = "Event %d does not exist: the database was restored to an earlier state. The oldest event is %d."
 	}
-	gone := fault.New(fault.Gone, "EventsForgotten", what+" Read the state from /revisions, then go on with since=0 for "+
+	gone := fault.New(fault.Gone, "EventsForgotten", what+" Read the state from /revisions, then continue with since=0 for "+
 		"all that are kept, or since=now", after, found.Oldest)
 	gone.Metadata = map[string]any{
 		"oldest": strconv.FormatInt(found.Oldest, 10), "newest": strconv.FormatInt(found.Newest, 10),
@@ -30,7 +30,7 @@ type Wait struct {
 }
 
 // Wait reserves a wait for a user; "" means that users are not distinguished. The caller must call End. A user may have
-// no more waits than remain free, so that nobody can use up all of them: a single user gets half of MaxWaits, two users
+// as many waits as remain free, so that no user can take all of them: a single user gets half of MaxWaits, two users
 // a third each. Faults: Unavailable if no wait is free, Throttled if the user has too many.
 func (f *Feed) Wait(user string) (Wait, error) {
 	f.mu.Lock()

@@ -41,7 +41,7 @@ func TestFeed_Wait(t *testing.T) {
 	take("", 10)
 }
 
-// sparse is a store with many events, none of which is wanted.
+// sparse is a store with many events, none of the requested type.
 type sparse struct {
 	Store
 
@@ -56,7 +56,7 @@ func (s sparse) Events(context.Context, Query) (Found, error) {
 	return Found{Oldest: 1, Newest: s.newest}, nil
 }
 
-// A page without events that has not come to the end says so: who waits goes on at once.
+// An empty page before the end of the feed says so, and a waiting reader continues at once.
 func TestFeed_Page_more(t *testing.T) {
 	t.Parallel()
 	f := New(Config{Store: sparse{newest: 250_000}})

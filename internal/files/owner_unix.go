@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// ownerOf returns the owner of a file. ok is false where it is not known.
+// ownerOf returns the owner of a file. ok is false if it is not known.
 func ownerOf(info fs.FileInfo) (of owner, ok bool) {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// On Windows runs the command purser alone, which replaces no files of others.
+// Only the command purser runs on Windows, and it replaces only its own user's files.
 
 func ownerOf(fs.FileInfo) (of owner, ok bool) { return owner{}, false }
 

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// ReadPrivate returns the text of a regular file that only its owner can read and change. A file of more than maxBytes
+// ReadPrivate returns the text of a regular file that only its owner can read and change. A file larger than maxBytes
 // is an error.
 func ReadPrivate(path string, maxBytes int64) ([]byte, error) {
 	text, _, err := read(path, maxBytes, true)
@@ -24,7 +24,7 @@ func ReadPrivate(path string, maxBytes int64) ([]byte, error) {
 
 // read returns the text of a regular file and the time of its last modification.
 func read(path string, maxBytes int64, private bool) (text []byte, modified time.Time, err error) {
-	// Without O_NONBLOCK, opening a named pipe would wait for somebody to write to it.
+	// Without O_NONBLOCK, opening a named pipe would wait for a writer.
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) //nolint:gosec // the operator names the file
 	if err != nil {
 		return nil, modified, about(path, err)
@@ -57,7 +57,7 @@ func check(path string, info fs.FileInfo, private bool) error {
 	return nil
 }
 
-// about returns an error with the path of a file in front, and nowhere else.
+// about returns an error that contains the path of a file only once, at its beginning.
 func about(path string, err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		err = failed.Err

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Create writes a file that only its owner can read, and its directory if that is missing. The error is fs.ErrExist if
-// anything has the name already.
+// Create writes a file that only its owner can read, and creates its directory if that is missing. The error is
+// fs.ErrExist if the path already exists.
 func Create(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("make the directory of %s: %w", path, err)
@@ -17,9 +17,9 @@ func Create(path string, text []byte) error {
 	return install(path, text, nil, os.Link)
 }
 
-// Replace puts a text in the place of a file, which keeps its owner and mode: so root can change the files of a server
-// that is not. A file that was not there becomes one that only its owner can read. Readers find the old text or the new
-// one, also after a power cut; when Replace returns, the new one.
+// Replace replaces the text of a file and keeps its owner and mode, so root can change the files of a server that runs
+// as another user. A missing file is created and readable only by its owner. Readers see either the old or the new
+// text, even after a power cut; once Replace has returned, they see the new one.
 func Replace(path string, text []byte) error {
 	old, err := os.Stat(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -28,8 +28,8 @@ func Replace(path string, text []byte) error {
 	return install(path, text, old, os.Rename)
 }
 
-// install writes a text to a temporary file, with the owner and mode of old unless that is nil, and moves it to path by
-// put.
+// install writes a text to a temporary file, with the owner and mode of old unless that is nil, and moves it to path
+// with put.
 func install(path string, text []byte, old fs.FileInfo, put func(temporary, path string) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -41,7 +41,7 @@ func install(path string, text []byte, old fs.FileInfo, put func(temporary, path
 	if err != nil {
 		return err //nolint:wrapcheck // wrapped above
 	}
-	defer os.Remove(file.Name()) //nolint:errcheck // after a rename it is gone
+	defer os.Remove(file.Name()) //nolint:errcheck // after a rename it does not exist
 	_, err = file.Write(text)
 	if err = errors.Join(err, resemble(file, old), file.Sync(), file.Close()); err != nil {
 		return err
@@ -55,7 +55,7 @@ func install(path string, text []byte, old fs.FileInfo, put func(temporary, path
 	return SyncDirectory(dir)
 }
 
-// resemble sets the mode of a file to that of an old one, and its owner and group if they differ.
+// resemble sets the mode of a file to that of old, and its owner and group if they differ.
 func resemble(file *os.File, old fs.FileInfo) error {
 	if old == nil {
 		return nil
@@ -75,7 +75,7 @@ func resemble(file *os.File, old fs.FileInfo) error {
 // owner is the owner of a file.
 type owner struct{ user, group int }
 
-// SyncDirectory makes changes of the names in a directory last through a power cut.
+// SyncDirectory makes changes of the names in a directory survive a power cut.
 func SyncDirectory(path string) error {
 	directory, err := os.Open(path) //nolint:gosec // the operator names the file
 	if err != nil {
@@ -84,8 +84,8 @@ func SyncDirectory(path string) error {
 	return errors.Join(directory.Sync(), directory.Close())
 }
 
-// Lock keeps other processes from changing a file until unlock is called, if they lock it too. It returns the path of
-// the file itself where a symbolic link leads to it: to replace it by that of the link would replace the link.
+// Lock keeps other processes that also use Lock from changing a file until unlock is called. If path is a symbolic
+// link, target is the file that it leads to; replacing path would replace the link.
 func Lock(path string) (target string, unlock func(), err error) {
 	if target, err = filepath.EvalSymlinks(path); err != nil {
 		target = path

@@ -67,7 +67,7 @@ func TestReplace_keepsOwner(t *testing.T) {
 	}
 }
 
-// What cannot be written leaves nothing behind.
+// A failed Replace leaves no temporary file behind.
 func TestReplace_fails(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -83,7 +83,7 @@ func TestReplace_fails(t *testing.T) {
 	}
 }
 
-// Changes under the lock do not lose each other, also by way of a link, which stays.
+// Concurrent changes under the lock are not lost, even through a symbolic link, which is preserved.
 func TestLock(t *testing.T) {
 	t.Parallel()
 	path, link := filepath.Join(t.TempDir(), "file"), filepath.Join(t.TempDir(), "link")

@@ -8,47 +8,47 @@ import (
 	"time"
 )
 
-// Interval is the least time between two looks at watched files.
+// Interval is the minimum time between two looks at watched files.
 const Interval = time.Second
 
-// Source says where a value is read from, and how.
+// Source configures how a value is read from files.
 type Source[V any] struct {
-	Paths    []string // those of one value; the text of an empty path is empty
+	Paths    []string // of the files of one value; the text of an empty path is empty
 	MaxBytes int64    // of each file
-	Private  []string // those of Paths that are refused if anybody but their owner can read or change them
+	Private  []string // those of Paths that are refused if anyone but their owner can read or change them
 
-	// Parse makes the value of the texts, one for each path. It is never called twice at once.
+	// Parse converts the texts, one for each path, to a value. It is never called concurrently.
 	Parse func(texts [][]byte) (V, error)
-	// Report is told when a changed text is in use, and once why the files cannot be used: the value is the old one then.
+	// Report is called when the value has changed or can be used again, and once for each error, with the old value.
 	Report func(value V, err error)
 	Now    func() time.Time
 
-	// Settle leaves a text alone that was written within the last Interval, until two looks have found the same: for
-	// files of which a half would be taken for the whole.
+	// Settle delays the use of a text written within the last Interval until two looks have found it unchanged, for files
+	// that may be mistaken for complete while they are being written.
 	Settle bool
-	// Retry is after how long to parse a text again that could not be parsed; 0: only when it has changed.
+	// Retry is the time after which a text that could not be parsed is parsed again; 0 means only when it changes.
 	Retry time.Duration
 }
 
-// Watched is a value that is read from files again when their texts have changed. While they cannot be used, it stays
-// as it was. Texts are compared, not times: tools that renew certificates replace links and keep times. It is safe for
-// concurrent use; nothing happens unless somebody asks for the value.
+// Watched is a value that is read from files again when their texts have changed. While they cannot be used, it keeps
+// the old value. It compares texts, not times, because tools that renew certificates replace links and keep times. It
+// is safe for concurrent use and reads files only when a caller asks for the value.
 type Watched[V any] struct {
 	source Source[V]
 	value  atomic.Pointer[V]
 
-	looking   sync.Mutex // held while looking at the files; guards what follows
+	looking   sync.Mutex // held while looking at the files; guards the fields below
 	looked    time.Time
-	found     digest // of the texts at the last look
-	tried     digest // of the texts that were parsed last
+	found     digest // of the texts found by the last look
+	tried     digest // of the texts that were last parsed
 	triedAt   time.Time
-	triedErr  error  // why they cannot be used; nil: they are in use
-	complaint string // the error that was reported last; "": the files can be used
+	triedErr  error  // the error of parsing them; nil if they are in use
+	complaint string // the last reported error; "" if the files can be used
 }
 
 type digest = [sha256.Size]byte
 
-// Watch reads a value for the first time. An error is one of reading the files or of parsing them.
+// Watch reads a value for the first time. It returns an error if the files cannot be read or parsed.
 func Watch[V any](source Source[V]) (*Watched[V], error) {
 	w := &Watched[V]{source: source, looked: source.Now()}
 	texts, _, err := w.read()
@@ -62,8 +62,8 @@ func Watch[V any](source Source[V]) (*Watched[V], error) {
 	return w, nil
 }
 
-// Current returns the value, after a look at the files if the last one is at least Interval ago. Callers that come
-// while another one looks get the value from before.
+// Current returns the value, after a look at the files if the last one is at least Interval ago. While a look is in
+// progress, other callers get the old value.
 func (w *Watched[V]) Current() V {
 	if w.looking.TryLock() {
 		w.lookIfDue(w.source.Now())
@@ -72,8 +72,8 @@ func (w *Watched[V]) Current() V {
 	return *w.value.Load()
 }
 
-// Latest is Current, but looks at the files in any case, unless the last look found that they cannot be used: then no
-// more often than Current.
+// Latest is like Current, but always looks at the files, unless the last look found that they cannot be used: then it
+// looks no more often than Current.
 func (w *Watched[V]) Latest() V {
 	w.looking.Lock()
 	defer w.looking.Unlock()
@@ -86,12 +86,12 @@ func (w *Watched[V]) Latest() V {
 }
 
 func (w *Watched[V]) lookIfDue(now time.Time) {
-	if passed := now.Sub(w.looked); passed < 0 || passed >= Interval { // also after the clock was put back
+	if passed := now.Sub(w.looked); passed < 0 || passed >= Interval { // also if the clock was set back
 		w.look(now)
 	}
 }
 
-// look reads the files, and parses what has changed.
+// look reads the files and parses their texts if they have changed.
 func (w *Watched[V]) look(now time.Time) {
 	w.looked = now
 	texts, modified, err := w.read()
@@ -122,7 +122,7 @@ func (w *Watched[V]) retries(now time.Time) bool {
 	return w.triedErr != nil && w.source.Retry > 0 && now.Sub(w.triedAt) >= w.source.Retry
 }
 
-// parse makes the texts the value, if they can be used.
+// parse parses the texts and stores the value if there is no error.
 func (w *Watched[V]) parse(texts [][]byte, sum digest, now time.Time) error {
 	value, err := w.source.Parse(texts)
 	w.tried, w.triedAt, w.triedErr = sum, now, err
@@ -132,7 +132,7 @@ func (w *Watched[V]) parse(texts [][]byte, sum digest, now time.Time) error {
 	return err
 }
 
-// report calls Report with the error of a look, or with nil after one, unless the look before had the same result.
+// report calls Report with the error of a look, nil if it has none, unless the previous look had the same error.
 func (w *Watched[V]) report(err error) {
 	complaint := ""
 	if err != nil {
@@ -144,7 +144,7 @@ func (w *Watched[V]) report(err error) {
 	}
 }
 
-// read returns the texts of the files and the latest time at which one of them was modified.
+// read returns the texts of the files and the latest modification time.
 func (w *Watched[V]) read() (texts [][]byte, modified time.Time, err error) {
 	texts = make([][]byte, len(w.source.Paths))
 	for i, path := range w.source.Paths {
@@ -163,7 +163,7 @@ func (w *Watched[V]) read() (texts [][]byte, modified time.Time, err error) {
 	return texts, modified, nil
 }
 
-// digestOf returns a digest by which texts are compared; the texts, some of which are keys, are not kept.
+// digestOf returns a digest for comparing texts. The texts are not kept, because some are keys.
 func digestOf(texts [][]byte) digest {
 	sums := make([]byte, 0, len(texts)*sha256.Size)
 	for _, text := range texts {

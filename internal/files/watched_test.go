@@ -18,7 +18,7 @@ import (
 	"purser/internal/files"
 )
 
-// stand is two watched files with a clock; the value is what stands in both, and "bad" cannot be parsed.
+// stand is two watched files with a clock. The value is their joined texts; texts with "bad" cannot be parsed.
 type stand struct {
 	*files.Watched[string]
 
@@ -59,7 +59,7 @@ func newStand(t *testing.T, change func(*files.Source[string])) *stand {
 	return s
 }
 
-// write makes a text of a file; it was modified long ago.
+// write writes a file with a modification time in the past.
 func (s *stand) write(i int, text string) {
 	s.t.Helper()
 	old := s.clock.Add(-time.Hour)
@@ -122,7 +122,7 @@ func relink(s *stand) error {
 	return errors.Join(os.Rename(s.paths[0], s.paths[0]+".real"), os.Symlink(s.paths[0]+".real", s.paths[0]))
 }
 
-// Each change is reported once, good or bad, and nothing is parsed again that has not changed.
+// Each change, valid or not, is reported once, and an unchanged text is not parsed again.
 func TestWatched_Report(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, nil)
@@ -151,7 +151,7 @@ func TestWatched_Report(t *testing.T) {
 		"a1++b1 A: no such file or directory", "a1++b1 <nil>")
 }
 
-// A text that fails for a reason that may pass is parsed again after a while, and said once.
+// A text that fails for a temporary reason is parsed again after a while and reported once.
 func TestWatched_Retry(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, func(source *files.Source[string]) { source.Retry = 10 * time.Second })
@@ -247,7 +247,7 @@ func TestWatch_refuses(t *testing.T) {
 	}
 }
 
-// Readers see whole texts, in the order in which they were written, and the last one in the end.
+// Readers see complete texts in the order in which they were written, and finally the last one.
 func TestWatched_concurrent(t *testing.T) {
 	t.Parallel()
 	path, clock, start := filepath.Join(t.TempDir(), "n"), atomic.Int64{}, time.Now()

@@ -57,7 +57,7 @@ func (r Renderer) validatePuppet(ctx context.Context, documents []*revisions.Sto
 
 // unquotedOverride replaces messages that may quote a secret, because findings end up in logs.
 const unquotedOverride = "The override cannot be applied; the reason is not quoted, because it may hold a secret: " +
-	"correct what is at this path; purser puppet apply shows the reason to those who may see secrets"
+	"correct the value at this path; purser puppet apply shows the reason to users who may see secrets"
 
 // GatherOverrides returns the overrides of Puppet resources in rendered documents, all of them or those for a node. The
 // first LayeringPolicy of the revision's documents orders them. The error is the meter's.

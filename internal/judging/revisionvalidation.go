@@ -76,7 +76,13 @@ func (j Judge) validateRevision(ctx context.Context, snapshot revisions.Snapshot
 		if err != nil {
 			return made, err
 		}
-		made.Results, made.Withheld = append(made.Results, result), made.Withheld || rendered.Withheld
+		made.Withheld = made.Withheld || rendered.Withheld
+		told := result
+		if j.Withhold {
+			told = result.open()
+			made.Withheld = made.Withheld || slices.ContainsFunc(documents, isEncrypted)
+		}
+		made.Results = append(made.Results, told)
 		if name == validations.RenderingValidation {
 			fit = j.fit(rendered, documents, snapshot.Fallback)
 			if len(result.Messages) == 0 {
@@ -94,6 +100,8 @@ func (r Renderer) fit(rendered Rendering, documents []*revisions.Stored, fallbac
 	return rendered.Documents != nil && len(rendered.Warnings) == 0 && !r.Compat && !r.Withhold &&
 		(fallback == nil || HasLayeringPolicy(documents))
 }
+
+func isEncrypted(doc *revisions.Stored) bool { return doc.Traits().Encrypted }
 
 // isFlat reports whether documents neither need nor have a LayeringPolicy: none has a layer (spec/api.md §0 D22).
 func isFlat(documents []*revisions.Stored) bool {
@@ -177,14 +185,18 @@ func uncovered(documents []*revisions.Stored) (messages []fault.Message) {
 // Coverage returns the schemas of documents that are not in force. The documents are given by schema.
 func Coverage(documents map[string][]*revisions.Stored) []validations.Uncovered {
 	counts := map[string]int{}
-	var registered []string
+	var registered, hidden []string
 	for schema, of := range documents {
 		counts[schema] = len(of)
 	}
 	for _, doc := range documents[validations.DataSchemaKind] {
-		registered = append(registered, doc.Name)
+		if doc.Traits().Encrypted {
+			hidden = append(hidden, doc.Name)
+		} else {
+			registered = append(registered, doc.Name)
+		}
 	}
-	return validations.Coverage(counts, registered)
+	return validations.Coverage(counts, registered, hidden)
 }
 
 // BySchema groups documents by schema, without abstract ones.
@@ -211,6 +223,13 @@ func revisionResult(name string, problems ...*fault.Fault) RevisionResult {
 		result.Messages = append(result.Messages, MessagesOf(problem)...)
 	}
 	return result
+}
+
+// open returns the result without messages that depend on encrypted documents.
+func (r RevisionResult) open() RevisionResult {
+	isSecret := func(message fault.Message) bool { return message.Secret }
+	r.Messages = slices.DeleteFunc(slices.Clone(r.Messages), isSecret)
+	return r
 }
 
 // For returns the result as a viewer sees it, without warnings and time.

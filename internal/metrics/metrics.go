@@ -1,4 +1,4 @@
-// Package metrics registers what Prometheus is told about the server and the site: docs/monitoring.md lists it. Names
+// Package metrics registers the metrics of the server and the site; docs/monitoring.md lists them. Names
 // and units follow Prometheus' conventions (https://prometheus.io/docs/practices/naming). The values of labels are
 // bounded: routes of the API, methods and status codes that it knows, and some dozens of validations.
 package metrics
@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// Process registers the version of the server, and what the Go runtime and the operating system tell about its process.
+// Process registers the version of the server, and metrics of the Go runtime and of the process.
 func Process(registry *prometheus.Registry, version string) {
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "purser_build_info", Help: "The version of the server and of Go that built it; the value is 1.",
@@ -22,7 +22,7 @@ func Process(registry *prometheus.Registry, version string) {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 }
 
-// Requests registers what is counted of HTTP requests, and returns a function that counts one. Its arguments must have
+// Requests registers metrics of HTTP requests, and returns a function that counts one. Its arguments must have
 // few values.
 func Requests(registry *prometheus.Registry) func(route, method string, status int, took time.Duration) {
 	const shortest, factor, buckets = 0.0005, 2, 16 // to 16 s

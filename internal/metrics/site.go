@@ -31,16 +31,16 @@ func Site(registry *prometheus.Registry, pool *budget.Pool, read func(context.Co
 	registry.MustRegister(&site{
 		read: read, pool: pool, shared: cache.New[struct{}, queries.Overview](0),
 		up: desc("purser_database_up",
-			"Whether the database answered this scrape; if not, what follows about the newest revision is absent."),
+			"Whether the database answered this scrape; if not, the metrics of the newest revision are absent."),
 		newest:    desc("purser_newest_revision", "The number of the newest revision, 0 if there is none."),
-		createdAt: desc("purser_newest_revision_created_timestamp_seconds", "When the newest revision was made."),
+		createdAt: desc("purser_newest_revision_created_timestamp_seconds", "When the newest revision was created."),
 		status: desc("purser_newest_revision_status",
-			"The verdict on the newest revision: 1 for the status that it has, 0 for the other one.", "status"),
+			"The verdict on the newest revision: 1 for the current status, 0 for the other.", "status"),
 		findings: desc("purser_newest_revision_findings",
-			"What is wrong with the newest revision, in its first thousand failing documents: error fails it, warning is of "+
-				"a validation that does not count.", "validation", "level"),
+			"Findings of the newest revision, in its first thousand failing documents: an error makes it fail, a warning "+
+				"is of a validation that does not count.", "validation", "level"),
 		validation: desc("purser_required_validation_status",
-			"The validations that the verdict on the newest revision rests on: 1 for the status that each has, 0 for others.",
+			"The validations that decide the verdict on the newest revision: 1 for the current status of each, 0 for others.",
 			"validation", "status"),
 		postedAt: desc("purser_required_result_timestamp_seconds",
 			"When the newest result of a required validation was posted about the newest revision.", "validation"),
@@ -49,7 +49,7 @@ func Site(registry *prometheus.Registry, pool *budget.Pool, read func(context.Co
 	})
 }
 
-// site collects what there is to tell about a site.
+// site collects the metrics of a site.
 type site struct {
 	read   func(context.Context) (queries.Overview, error)
 	pool   *budget.Pool
@@ -105,7 +105,7 @@ func (s *site) overview() (queries.Overview, error) {
 	})
 }
 
-// collectRequired tells about the validations that a verdict rests on, and returns those that have names of their own.
+// collectRequired collects the validations that decide a verdict, and returns those that are shown by name.
 func (s *site) collectRequired(gauge func(*prometheus.Desc, float64, ...string), required []queries.Watched,
 ) map[string]bool {
 	named := map[string]bool{}

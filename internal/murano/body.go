@@ -9,15 +9,15 @@ import (
 	"purser/internal/murano/yaql"
 )
 
-// slot is a key of a statement, with the check of its value.
+// slot is a key of a statement and the check of its value.
 type slot struct {
 	key      string
 	required bool
 	check    func(*classFile, *located.Value)
 }
 
-// statements are the forms of a block that is a mapping, in the order in which they are recognized: by their first key.
-// The last forms of values are those that Murano runs (spec/murano.md §8).
+// statements are the kinds of statements, in the order in which they are recognized by their first key. The allowed
+// values are those that Murano accepts, even where the reference tool does not (spec/murano.md §8).
 var statements [][]slot //nolint:gochecknoglobals // never changes
 
 func init() { //nolint:gochecknoinits // the table refers to itself
@@ -45,7 +45,7 @@ func init() { //nolint:gochecknoinits // the table refers to itself
 	}
 }
 
-// except returns a check that accepts values of some kinds as they are.
+// except returns a check that treats values of some kinds as data.
 func except(check func(*classFile, *located.Value), kinds ...located.Kind) func(*classFile, *located.Value) {
 	return func(f *classFile, v *located.Value) {
 		if slices.Contains(kinds, v.Kind) {
@@ -83,7 +83,7 @@ func (f *classFile) block(v *located.Value) {
 
 var barePattern = regexp.MustCompile(`^[\s\p{L}\p{N}_.]+$`)
 
-// bareWord warns of a line that Murano takes for a string, so that it cannot be run.
+// bareWord warns of a line that Murano reads as a string, which cannot be run.
 func (f *classFile) bareWord(v *located.Value) {
 	if v.Plain && barePattern.MatchString(v.Text) && f.parses(v.Text, yaql.MPL) {
 		f.atf("MPL:W204", v, `"%s" is a string for Murano, not an expression: it cannot be run`, v)
@@ -107,7 +107,7 @@ func (f *classFile) condition(v *located.Value) {
 	f.data(v)
 }
 
-// data checks a tree of values, of whose strings some are expressions.
+// data checks a tree of values, in which some strings are expressions.
 func (f *classFile) data(v *located.Value) {
 	if !f.enter(v) {
 		return

@@ -15,7 +15,7 @@ import (
 // Validator checks one aspect of packages.
 type Validator struct {
 	Name  string // short, for the option --scope
-	Codes []Code // what it may report, besides the general codes
+	Codes []Code // that it may report, besides the general codes
 	Run   func(*Check)
 }
 
@@ -29,17 +29,17 @@ func Builtin() []Validator {
 	}
 }
 
-// Options choose what is checked and reported. The zero Options check everything.
+// Options select what is checked and reported. The zero Options check everything.
 type Options struct {
 	Validators     []Validator // nil means Builtin
 	Scope          []string    // names of validators; nil means all
 	Select, Ignore []string    // codes, or their numbers without prefix; nil means all and none
 }
 
-// maxIssues bounds the issues of a report: somebody reads them.
+// maxIssues bounds the issues of a report, because people read them.
 const maxIssues = 10_000
 
-// Run checks a package. Errors are those of the budget of ctx.
+// Run checks a package. Errors come from the budget of ctx.
 func Run(ctx context.Context, pkg *Package, o Options) (Report, error) {
 	validators := o.Validators
 	if validators == nil {
@@ -67,18 +67,18 @@ func Run(ctx context.Context, pkg *Package, o Options) (Report, error) {
 	return c.report, c.err
 }
 
-// Check is the state of checking one package: what validators work with.
+// Check is the state of the check of one package. Validators use it.
 type Check struct {
 	Meter    *budget.Meter
 	Package  *Package
 	Manifest *located.Value // nil if there is none
 	Format   Format
 
-	ctx     context.Context //nolint:containedctx // of one check
+	ctx     context.Context //nolint:containedctx // of this check
 	options Options
-	file    string // that is being checked
+	file    string // the file being checked
 	report  Report
-	err     error // of the budget: everything ends early
+	err     error // of the budget; if set, the check ends early
 }
 
 // Context returns the context of the check.
@@ -103,7 +103,7 @@ func (c *Check) run(v Validator) {
 // issueBytes is the memory of an issue besides its message.
 const issueBytes = 300
 
-// Report adds an issue, unless its code is not wanted.
+// Report adds an issue, unless its code is not selected.
 func (c *Check) Report(issue Issue) {
 	issue.Severity = severityOf(issue.Code)
 	c.add(issue)
@@ -128,7 +128,7 @@ func (c *Check) add(issue Issue) {
 	c.report.Issues = append(c.report.Issues, issue)
 }
 
-// atf reports an issue at a value of the current file; of a nil value it has no place.
+// atf reports an issue at a value of the current file. If the value is nil, the issue has no place.
 func (c *Check) atf(code string, v *located.Value, format string, args ...any) {
 	issue := Issue{Code: code, Message: fmt.Sprintf(format, args...)}
 	if v != nil {
@@ -142,10 +142,10 @@ func (c *Check) aboutf(code, file, format string, args ...any) {
 	c.Report(Issue{Code: code, Message: fmt.Sprintf(format, args...), File: file})
 }
 
-// visitSteps is the cost of looking at a value.
+// visitSteps is the cost of visiting a value.
 const visitSteps = 100
 
-// enter counts a visit of a value, and reports whether the check goes on.
+// enter charges a visit of a value to the budget and reports whether the check continues.
 func (c *Check) enter(v *located.Value) bool {
 	if c.err != nil {
 		return false
@@ -160,10 +160,10 @@ func (c *Check) enter(v *located.Value) bool {
 	return c.err == nil
 }
 
-// yaqlSteps is the cost of reading a byte of an expression.
+// yaqlSteps is the cost of parsing a byte of an expression.
 const yaqlSteps = 100
 
-// parses reports whether a text is an expression.
+// parses reports whether a text is a valid expression.
 func (c *Check) parses(text string, engine yaql.Engine) bool {
 	if err := c.Meter.Spend(yaqlSteps * (1 + len(text))); err != nil {
 		c.Fail(err)
@@ -172,10 +172,10 @@ func (c *Check) parses(text string, engine yaql.Engine) bool {
 	return yaql.Valid(text, engine)
 }
 
-// keywords are the checks of the keys of a document; nil is a key that is not checked.
+// keywords maps the known keys of a document to the checks of their values. A nil check accepts any value.
 type keywords map[string]func(*located.Value)
 
-// documents checks the documents of a YAML file: each key by its check. whole is called first for each document.
+// documents checks the documents of a YAML file: it calls whole for each document, then the check of each key.
 func (c *Check) documents(name string, several bool, keys keywords, whole func(doc *located.Value)) []*located.Value {
 	c.file = name
 	docs, err := c.Package.Files[name].Documents(c.Meter)
@@ -215,7 +215,7 @@ func (c *Check) documents(name string, several bool, keys keywords, whole func(d
 	return docs
 }
 
-// twice warns of keys that appear twice in a mapping, here and deeper.
+// twice warns of duplicate keys in a mapping and its descendants.
 func (c *Check) twice(v *located.Value) {
 	if !c.enter(nil) {
 		return
@@ -242,7 +242,7 @@ func (c *Check) isString(v *located.Value) {
 	}
 }
 
-// The patterns of names. A letter is of any alphabet where \w is allowed.
+// The patterns of names. \p{L} and \p{N} allow letters and digits of any script.
 var (
 	namePattern = regexp.MustCompile(`^[A-Za-z_][\p{L}\p{N}_]*$`)
 	fqnPattern  = regexp.MustCompile(`^([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)
@@ -250,12 +250,12 @@ var (
 		`^([A-Za-z_][\p{L}\p{N}_]*:|:)?([a-zA-Z_$][\p{L}\p{N}_$]*\.)*[a-zA-Z_$][\p{L}\p{N}_$]*$`)
 )
 
-// isName reports whether a value is a string that a pattern matches.
+// isName reports whether a value is a string that matches a pattern.
 func isName(v *located.Value, pattern *regexp.Regexp) bool {
 	return v.Kind == located.String && pattern.MatchString(v.Text)
 }
 
-// oneOf reports whether a value is one of some strings.
+// oneOf reports whether a value is one of the given strings.
 func oneOf(v *located.Value, words ...string) bool {
 	return v.Kind == located.String && slices.Contains(words, v.Text)
 }

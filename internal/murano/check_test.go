@@ -15,10 +15,10 @@ import (
 	"purser/internal/murano"
 )
 
-// manifest is that of a library, so that no other files are missed.
+// manifest is the manifest of a library, for which no other files are required.
 const manifest = "Format: MuranoPL/1.4\nType: Library\nFullName: a.B\nDescription: x\n"
 
-// packageOf returns a package of files.
+// packageOf returns a package with files.
 func packageOf(files map[string]string) *murano.Package {
 	pkg := &murano.Package{Files: map[string]*murano.File{}}
 	for name, text := range files {
@@ -27,7 +27,7 @@ func packageOf(files map[string]string) *murano.Package {
 	return pkg
 }
 
-// check returns the issues of files, with their places from 1.
+// check returns the issues of files, with lines and columns that count from 1.
 func check(t *testing.T, files map[string]string) (issues []string) {
 	t.Helper()
 	report, err := murano.Run(t.Context(), packageOf(files), murano.Options{})
@@ -245,7 +245,7 @@ func TestRun_sources(t *testing.T) {
 	}
 }
 
-// TestRun_bounded shows that hostile files end the check within the budget.
+// TestRun_bounded checks that the check of hostile files ends within the budget.
 func TestRun_bounded(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -275,7 +275,7 @@ func TestRun_bounded(t *testing.T) {
 	}
 }
 
-// TestCodes holds the codes to their form.
+// TestCodes checks the form of the codes.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -304,7 +304,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestRun_otherNames shows that the files of classes which the manifest names must be YAML whatever their names are.
+// TestRun_otherNames checks that the files of classes named in the manifest must be YAML whatever their extension is.
 func TestRun_otherNames(t *testing.T) {
 	t.Parallel()
 	got := check(t, map[string]string{

@@ -26,7 +26,7 @@ func classCodes() []Code {
 		{"MPL:E043", "Usage of a property is newer than the format", ""},
 		{"MPL:E044", "Namespaces is not a mapping", "E044"},
 		{"MPL:E045", "a Body is not a list, a mapping or an expression", "E045"},
-		{"MPL:E046", "methods or arguments are not what they should be", "E046"},
+		{"MPL:E046", "methods or arguments are malformed", "E046"},
 		{"MPL:E047", "a property has no Contract", "E047"},
 		{"MPL:E048", "arguments in one mapping have no order", "E048"},
 		{"MPL:E052", "Usage of an argument is newer than the format", "E052"},
@@ -62,7 +62,7 @@ func classCodes() []Code {
 
 const classFolder = "Classes/"
 
-// checkClasses checks the files of classes, unless they are of another language.
+// checkClasses checks the files of classes if the package's format is MuranoPL.
 func checkClasses(c *Check) {
 	if c.Format.Name != MuranoPL {
 		return
@@ -78,7 +78,7 @@ func checkClasses(c *Check) {
 type classFile struct {
 	*Check
 
-	namespaces *located.Value // in force: a document without inherits them
+	namespaces *located.Value // those in force; a document without any inherits them
 	doc        *located.Value
 	declared   []declaration
 	unnamed    []*located.Value
@@ -98,7 +98,7 @@ func (f *classFile) keywords() keywords {
 	}
 }
 
-// begin notes what a document declares.
+// begin records the namespaces and the class that a document declares.
 func (f *classFile) begin(doc *located.Value) {
 	f.doc = doc
 	if namespaces := doc.Get("Namespaces"); namespaces.Is(located.Map) {
@@ -129,7 +129,7 @@ func (f *classFile) expand(name string) string {
 	return short
 }
 
-// end compares what the file declares with what the manifest says.
+// end compares the declared classes with the manifest.
 func (f *classFile) end(name string, docs []*located.Value) {
 	if docs == nil {
 		return
@@ -163,7 +163,7 @@ func (f *classFile) end(name string, docs []*located.Value) {
 
 var classNamePattern = regexp.MustCompile(`^([A-Za-z_][\p{L}\p{N}_]*:|:)?[a-zA-Z_][\p{L}\p{N}_]*(\.[\p{L}\p{N}_]+)*$`)
 
-// maxAcronym is how long a name in capitals may be.
+// maxAcronym is the maximum length of a name in capitals.
 const maxAcronym = 3
 
 func (f *classFile) name(v *located.Value) {
@@ -243,7 +243,7 @@ func (f *classFile) usage(v *located.Value) {
 	}
 }
 
-// ofMeta warns of a key of an ordinary class that only meta classes have.
+// ofMeta warns of a key that is only meaningful in meta classes if the class is an ordinary one.
 func (f *classFile) ofMeta(v *located.Value, key string) {
 	if usage := f.doc.Get("Usage"); usage == nil || oneOf(usage, "Class") {
 		f.atf("MPL:W032", v, "%s has a meaning in classes with Usage: Meta only", key)
@@ -273,7 +273,7 @@ func (f *classFile) inherited(v *located.Value) {
 	}
 }
 
-// meta checks Meta: the name of a meta class, or one with its properties, or a list of these.
+// meta checks the value of Meta: the name of a meta class, a mapping from it to properties, or a list of these.
 func (c *Check) meta(v *located.Value) {
 	for _, item := range itemsOf(v) {
 		if !c.enter(item) {

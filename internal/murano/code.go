@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Severity says how bad an issue is.
+// Severity is the severity of an issue.
 type Severity string
 
 // The severities. An error makes a package invalid.
@@ -15,19 +15,19 @@ const (
 	Warning Severity = "warning"
 )
 
-// Code describes a kind of issue: a prefix of the validator, a colon, E or W, and three digits; general ones have no
-// prefix.
+// Code describes a kind of issue: the validator's prefix, a colon, E or W, and three digits. General codes have no
+// prefix and no colon.
 type Code struct {
 	Code        string `json:"code"`
 	Description string `json:"description"`
-	// Tool is the code of murano-pkg-check for it, "" if that has none.
+	// Tool is the corresponding code of murano-pkg-check, "" if there is none.
 	Tool string `json:"tool,omitempty"`
 }
 
-// Severity returns how bad issues of the code are.
+// Severity returns the severity of issues with the code.
 func (c Code) Severity() Severity { return severityOf(c.Code) }
 
-// Is reports whether a selector, which is a code or the number of one without its prefix, means this code.
+// Is reports whether a selector, which is a code or a code without its prefix, selects this code.
 func (c Code) Is(selector string) bool { return matches(selector, c.Code) }
 
 func severityOf(code string) Severity {
@@ -40,10 +40,10 @@ func severityOf(code string) Severity {
 // bare returns a code without its prefix.
 func bare(code string) string { return code[strings.LastIndexByte(code, ':')+1:] }
 
-// matches reports whether a code, or the number of one without its prefix, selects a code.
+// matches reports whether a selector, which is a code or a code without its prefix, selects a code.
 func matches(selector, code string) bool { return selector == code || selector == bare(code) }
 
-// general are the codes that all validators share.
+// general returns the codes that all validators may report.
 func general() []Code {
 	return []Code{
 		{"E000", "a check failed inside: a bug of the check", "E000"},

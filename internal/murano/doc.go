@@ -2,7 +2,7 @@
 //
 //	pack (folder, file, zip) ─► Package ─► Validators (manifest, class, ui, package, plugins) ─► Report
 //
-// A Validator registers under a short name with the codes that it may report. What is an error follows the reference
-// tool, murano-pkg-check, but where Murano itself accepts what the tool refuses: spec/murano.md §15. All work is
-// counted in the budget of the context.
+// A Validator registers under a short name with the codes that it may report. Errors are those of the reference tool,
+// murano-pkg-check, except where Murano itself accepts what the tool refuses (spec/murano.md §15). All work is charged
+// to the budget of the context.
 package murano

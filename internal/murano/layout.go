@@ -21,7 +21,7 @@ func layoutCodes() []Code {
 	}
 }
 
-// checkLayout checks which files stand at the top of a package.
+// checkLayout checks the names at the top of a package.
 func checkLayout(c *Check) {
 	if c.Package.Single {
 		return

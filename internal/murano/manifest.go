@@ -96,7 +96,7 @@ const (
 	defaultLogo = "logo.png"
 )
 
-// exists warns if a file is missing that applications need.
+// exists warns if a file that applications need is missing.
 func (m *manifest) exists(code, folder, name string, at *located.Value, format string) {
 	if m.library || m.Package.Single || m.Package.Exists(folder+name) {
 		return
@@ -191,7 +191,7 @@ func (m *manifest) classes(v *located.Value) {
 	}
 }
 
-// isYAML checks a file of classes that is not checked itself, because of its name: Murano reads it all the same.
+// isYAML checks a file that the class validator skips because of its name, but that Murano reads: it must be YAML.
 func (m *manifest) isYAML(name string, at *located.Value) {
 	_, err := m.Package.Files[name].Documents(m.Meter)
 	if problem, ok := errors.AsType[*located.Problem](err); ok {
@@ -219,7 +219,7 @@ func (m *manifest) require(v *located.Value) {
 	}
 }
 
-// RequiredVersions returns what a value of Require demands.
+// RequiredVersions returns the versions allowed by a value of Require.
 func RequiredVersions(v *located.Value) (semver.Spec, error) {
 	if v.Kind == located.Null {
 		return semver.ParseSpec("")

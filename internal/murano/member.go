@@ -8,7 +8,7 @@ import (
 	"purser/internal/murano/yaql"
 )
 
-// The minor versions of MuranoPL that introduce something.
+// The minor versions of MuranoPL that introduced a feature.
 const (
 	sinceConfig    = 1
 	sinceStatic    = 2
@@ -16,7 +16,7 @@ const (
 	sinceScope     = 4
 )
 
-// unknown reports the keys of a mapping that are none of some.
+// unknown reports the keys of a mapping that are not in known.
 func (f *classFile) unknown(v *located.Value, known ...string) {
 	for _, e := range v.Entries {
 		if f.enter(nil) && !oneOf(e.Key, known...) {
@@ -64,7 +64,7 @@ func (f *classFile) property(name, v *located.Value) {
 	}
 }
 
-// contract checks what a property or an argument may be.
+// contract checks the contract of a property or an argument.
 func (f *classFile) contract(v *located.Value, code string) {
 	if !f.enter(v) {
 		return
@@ -92,7 +92,7 @@ func (f *classFile) contract(v *located.Value, code string) {
 	}
 }
 
-// contractFunctions checks the chain of calls of a contract such as $.string().notNull().
+// contractFunctions checks the functions of a contract such as $.string().notNull().
 func (f *classFile) contractFunctions(v *located.Value) {
 	node, err := yaql.Parse(v.Text, yaql.MPL)
 	for err == nil && node.Op == "#operator_." {
@@ -107,8 +107,8 @@ func (f *classFile) contractFunctions(v *located.Value) {
 	}
 }
 
-// listContract checks a list of contracts, or of one with the least and the greatest length. The reference does not
-// look at the contract of the latter, so a warning of its own code says what is wrong with it.
+// listContract checks a list of contracts, or a contract with a minimum and an optional maximum length. The reference
+// does not check the contract of the latter, so problems with it are warnings with a code of their own.
 func (f *classFile) listContract(v *located.Value, code string) {
 	isLength := func(v *located.Value) bool { return v.Kind == located.Int || v.Kind == located.Bool }
 	if n := len(v.Items); n == 2 && isLength(v.Items[1]) || n == 3 && isLength(v.Items[1]) && isLength(v.Items[2]) {
@@ -120,7 +120,7 @@ func (f *classFile) listContract(v *located.Value, code string) {
 	}
 }
 
-// workflow checks the methods of a class in its legacy form.
+// workflow checks Workflow, the legacy name of Methods.
 func (f *classFile) workflow(v *located.Value) {
 	for _, e := range f.doc.Entries {
 		if e.Value == v && oneOf(e.Key, "Workflow") {
@@ -221,8 +221,8 @@ func (f *classFile) arguments(v *located.Value) {
 	}
 }
 
-// order warns of arguments that Murano refuses: those of the usage Standard must come first, then one with VarArgs and
-// one with KwArgs.
+// order warns of arguments that Murano refuses: Standard ones must come first, then at most one with VarArgs and one
+// with KwArgs.
 func (f *classFile) order(items []*located.Value) {
 	last := 0
 	for _, item := range items {

@@ -10,14 +10,14 @@ import (
 	"purser/internal/murano/located"
 )
 
-// Package is a package as a loader has read it.
+// Package is a package as read by a loader.
 type Package struct {
-	Files map[string]*File // by their names, relative to the package, with slashes
-	// Problems are issues that the loader found.
+	Files map[string]*File // by name, relative to the package, with slashes
+	// Problems are the issues that the loader found.
 	Problems []Issue
-	// Unread tells that the loader gave up: only its problems are reported.
+	// Unread means that the loader gave up: only its problems are reported.
 	Unread bool
-	// Single tells that the package is one file of a package: others are not missed.
+	// Single means that the package is a single file of a package, so no other files are required.
 	Single bool
 }
 
@@ -32,8 +32,8 @@ type File struct {
 	err  error
 }
 
-// Documents returns the documents of a YAML file, which are read once. The error is a *located.Problem if it is not
-// one; others are those of the budget.
+// Documents returns the documents of a YAML file, which it parses once. The error is a *located.Problem if the file is
+// not YAML. Other errors come from the budget.
 func (f *File) Documents(meter *budget.Meter) ([]*located.Value, error) {
 	if !f.read {
 		f.read = true
@@ -42,10 +42,10 @@ func (f *File) Documents(meter *budget.Meter) ([]*located.Value, error) {
 	return f.docs, f.err
 }
 
-// Names returns the names of all files, in order.
+// Names returns the names of all files, sorted.
 func (p *Package) Names() []string { return p.Search("", "") }
 
-// Search returns the names of files that begin and end with texts, in order.
+// Search returns the names of files with a prefix and a suffix, sorted.
 func (p *Package) Search(prefix, suffix string) (names []string) {
 	for name := range p.Files {
 		if strings.HasPrefix(name, prefix) && strings.HasSuffix(name, suffix) && len(name) >= len(prefix)+len(suffix) {
@@ -56,7 +56,7 @@ func (p *Package) Search(prefix, suffix string) (names []string) {
 	return names
 }
 
-// Exists reports whether there is a file or a folder of a name.
+// Exists reports whether a file or folder with a name exists.
 func (p *Package) Exists(name string) bool {
 	if _, ok := p.Files[name]; ok {
 		return true
@@ -97,8 +97,8 @@ type Format struct {
 
 var versionPattern = regexp.MustCompile(`^(\d{1,9})(?:\.(\d{1,9}))?(?:\.|$)`)
 
-// FormatOf returns the format that a manifest declares, MuranoPL/1.0 if it declares none; without a manifest the
-// newest.
+// FormatOf returns the format that a manifest declares. It is MuranoPL/1.0 if the manifest declares none, and the
+// newest version if manifest is nil.
 func FormatOf(manifest *located.Value) Format {
 	if manifest == nil {
 		return Format{Name: MuranoPL, Version: "1.4"}
@@ -121,8 +121,8 @@ func FormatOf(manifest *located.Value) Format {
 	return f
 }
 
-// Since reports whether the format is MuranoPL 1.minor or newer. Versions that are no numbers compare as texts, as in
-// the reference.
+// Since reports whether the format is MuranoPL 1.minor or newer. Versions that are not numbers are compared as strings,
+// as in the reference.
 func (f Format) Since(minor int) bool {
 	if !f.known {
 		return f.Version >= "1."+strconv.Itoa(minor)

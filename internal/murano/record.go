@@ -20,7 +20,7 @@ type Archive struct {
 }
 
 // Describe returns the data of a document that describes a package without errors: its manifest, its files with their
-// digests, what was found about it, and its archive. Errors are those of the budget.
+// digests, its report, and its archive. Errors come from the budget.
 func Describe(meter *budget.Meter, pkg *Package, report Report, archive Archive) (document.Mapping, error) {
 	manifest, err := plain(meter, pkg.Manifest(meter))
 	if err != nil {
@@ -63,7 +63,7 @@ const (
 	plainBytes = 100
 )
 
-// plain returns a value as one of JSON, with its aliases expanded. What JSON does not know is a string, keys are too.
+// plain converts a value to JSON, expanding aliases. Values that JSON cannot represent, and keys, become strings.
 func plain(meter *budget.Meter, v *located.Value) (any, error) {
 	if err := meter.Spend(plainSteps); err != nil {
 		return nil, err
@@ -112,30 +112,30 @@ func plainMembers(meter *budget.Meter, entries []located.Entry) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if key := e.Key.String(); !seen[key] { // 1 and "1" are two keys in YAML
+		if key := e.Key.String(); !seen[key] { // 1 and "1" are different keys in YAML
 			m, seen[key] = append(m, document.Member{Key: key, Value: value}), true
 		}
 	}
 	return m, nil
 }
 
-// Record is what a document says of its package, as far as other packages depend on it.
+// Record is the part of a package's document on which other packages depend.
 type Record struct {
 	Name     string
 	FullName string // of the manifest
 	Version  semver.Version
-	Classes  []string // that it declares, sorted
+	Classes  []string // classes that it declares, sorted
 	Require  []Requirement
 	Archive  Archive
 }
 
-// Requirement is another package that a package needs.
+// Requirement is a package that another package requires.
 type Requirement struct {
 	Name, Text string
 	Spec       semver.Spec
 }
 
-// ReadRecord reads the data of a document that Describe has made.
+// ReadRecord parses the data of a document that Describe created.
 func ReadRecord(name string, data []byte) (Record, error) {
 	r := Record{Name: name}
 	value, err := document.ParseJSON(data)
@@ -145,7 +145,7 @@ func ReadRecord(name string, data []byte) (Record, error) {
 	root, _ := value.(document.Mapping)
 	manifest, _ := root.At("manifest").(document.Mapping)
 	r.FullName = scalar(manifest.At("FullName"))
-	r.Version, _ = semver.Coerce(cmp.Or(scalar(manifest.At("Version")), "0")) // which was checked
+	r.Version, _ = semver.Coerce(cmp.Or(scalar(manifest.At("Version")), "0")) // it was checked
 	classes, _ := manifest.At("Classes").(document.Mapping)
 	for _, class := range classes {
 		r.Classes = append(r.Classes, class.Key)
@@ -176,14 +176,14 @@ func scalar(value any) string {
 	return ""
 }
 
-// Conflict is something that is wrong between packages.
+// Conflict is a problem between packages.
 type Conflict struct {
-	Packages []string // by name, the one that it is about first
+	Packages []string // names; the first is that of the package with the problem
 	Message  string
 }
 
-// Conflicts returns what is wrong between packages: required ones that are not there, or not in a version that fits,
-// and classes that two of them declare. Its cost is that of the records.
+// Conflicts returns the problems between packages: required packages that are missing or have another version, and
+// classes that two packages declare. Its cost is linear in the records.
 func Conflicts(records []Record) (conflicts []Conflict) {
 	byName, byClass := map[string]Record{}, map[string]string{}
 	for _, r := range records {

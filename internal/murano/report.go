@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// Issue is something wrong with a package.
+// Issue is a problem with a package.
 type Issue struct {
 	Code     string
 	Severity Severity
 	Message  string
 	File     string // relative to the package; "" if it is about the package
-	Located  bool   // it is about a place in the file
-	Line     int    // from 0, as Column, which counts characters
+	Located  bool   // it has a place in the file
+	Line     int    // lines and columns count from 0, columns in characters
 	Column   int
 	Source   string // the line
 }
 
-// Report lists what is wrong with a package: by file, line, column, code and message.
+// Report lists the issues of a package, sorted by file, line, column, code and message.
 type Report struct{ Issues []Issue }
 
 // Errors returns the issues that make the package invalid.
@@ -47,7 +47,7 @@ func (r Report) sort() {
 // maxSource bounds the line that is shown with an issue, in bytes.
 const maxSource = 1000
 
-// addSources adds to each issue the line that it is about, of the files of a package.
+// addSources adds to each issue the line of the file that it is about.
 func (r Report) addSources(pkg *Package) {
 	var file string
 	var lines []string
@@ -65,7 +65,7 @@ func (r Report) addSources(pkg *Package) {
 	}
 }
 
-// linesOf returns the lines of a file of UTF-8, without the mark at its beginning.
+// linesOf returns the lines of a UTF-8 file, without its byte order mark.
 func linesOf(f *File) []string {
 	if f == nil {
 		return []string{""}

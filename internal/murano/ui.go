@@ -16,7 +16,7 @@ func uiCodes() []Code {
 		{"UI:E082", "an attribute must be an integer", "E000"},
 		{"UI:E083", "a key of Application is malformed", "E083"},
 		{"UI:E084", "Application is not a mapping", "E084"},
-		{"UI:E085", "forms or fields are not what they should be", ""},
+		{"UI:E085", "forms or fields are malformed", ""},
 		{"UI:E100", "the type of a field is malformed", "E100"},
 		{"UI:E101", "an expression is not valid YAQL", ""},
 		{"UI:W082", "the version of a form definition is unknown", "W082"},
@@ -75,7 +75,7 @@ func (u *uiFile) checkVersion(v *located.Value) {
 	}
 }
 
-// newer returns the check of a key that the newest version has introduced.
+// newer returns the check of a key that the newest version introduced.
 func (u *uiFile) newer(key string) func(*located.Value) {
 	return func(v *located.Value) {
 		if u.version < latestUI {
@@ -98,7 +98,7 @@ func (u *uiFile) application(v *located.Value) {
 	u.data(v)
 }
 
-// data checks a tree of values, of whose strings some are expressions.
+// data checks a tree of values, in which some strings are expressions.
 func (u *uiFile) data(v *located.Value) {
 	if !u.enter(v) {
 		return
@@ -180,8 +180,8 @@ func (u *uiFile) validators(v *located.Value) {
 	}
 }
 
-// attributes are those of the dashboard with the versions that introduced them, without capitals and underscores: it
-// reads both spellings.
+// attributes maps the dashboard's attributes to the versions that introduced them. They are in lower case without
+// underscores, because the dashboard accepts both spellings.
 var attributes = map[string]float64{
 	"name": 0, "type": 0, "label": 0, "description": 0, "descriptiontitle": 0, "helptext": 0, "initial": 0,
 	"required": 0, "hidden": 0, "enabled": 0, "errormessages": 0, "validators": 0, "regexpvalidator": 0,
@@ -213,7 +213,7 @@ func (u *uiFile) field(v *located.Value) {
 	}
 }
 
-// attribute checks the value of an attribute. Its spelling must be the usual one for its type to be checked.
+// attribute checks the value of an attribute. Its type is checked only if the attribute has its usual spelling.
 func (u *uiFile) attribute(key, v *located.Value) {
 	u.data(v)
 	isExpression := v.YAQL || u.version >= latestUI && v.Plain && strings.HasPrefix(v.Text, "$")
@@ -239,7 +239,7 @@ func (u *uiFile) attribute(key, v *located.Value) {
 	}
 }
 
-// fieldType checks the type of a field: one, or a list of several.
+// fieldType checks the type of a field: one type, or a list of several.
 func (u *uiFile) fieldType(v *located.Value) {
 	for _, item := range itemsOf(v) {
 		switch {

@@ -24,7 +24,7 @@ type Set struct {
 }
 
 // Of returns the overrides of a revision that are for a node, as a viewer may see them: without encrypted documents,
-// for one who may not see these. 0 names the empty revision before the first one. Faults: those of
+// for a viewer who may not see these. 0 is the empty revision before the first one. Faults: those of
 // queries.View.Rendered; Invalid if an override cannot be read.
 func Of(ctx context.Context, view queries.View, id int64, node puppet.Node) (set Set, err error) {
 	if id == 0 {

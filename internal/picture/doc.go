@@ -5,8 +5,8 @@
 // specific; in each, the documents of a schema are the rows of a table, so that a site of hundreds of documents makes
 // some dozens of boxes:
 //
-//	general ◄── … ◄── specific ──► missing      (arrows: what depends points at what it depends on)
+//	general ◄── … ◄── specific ──► missing      (arrows point to dependencies)
 //
-// Documents that nothing connects stand together in one table of their layer. What documents say of themselves is
+// Unconnected documents are in one table per layer. Text from documents is
 // untrusted: it gets into the text quoted, and never as markup.
 package picture

@@ -30,7 +30,7 @@ type table struct {
 	node     dot.Node
 }
 
-// What drawing costs, in steps of about a nanosecond, and takes in memory.
+// The cost of drawing, in steps of about a nanosecond and in bytes.
 const (
 	elementCost = 5_000 // to draw a document or an edge
 	elementSize = 2_000 // of a node or an edge, until the text is written
@@ -55,7 +55,7 @@ func Text(ctx context.Context, g *rendering.Graph, title string, link func(name 
 	return text, nil
 }
 
-// tooMuch says what was drawn when a budget was spent.
+// tooMuch adds the part that was being drawn to the fault of a spent budget.
 func tooMuch(err error, g *rendering.Graph) error {
 	return budget.About(err, "draw %d documents and %d dependencies", len(g.Vertices), len(g.Edges))
 }
@@ -79,10 +79,10 @@ func draw(g *rendering.Graph, title string, link func(name string) string) strin
 // manyEdges is from where on Graphviz is to look for a good layout less long.
 const manyEdges = 1000
 
-const legend = "Arrows lead to what a document depends on: blue to its parent, black to what it replaces, thin to " +
-	"what\nit substitutes from. Dashed: abstract; grey: replaced; red: missing, in doubt, or part of a cycle."
+const legend = "Arrows lead to the dependencies of a document: blue to its parent, black to the replaced document, thin to " +
+	"the\nsources of substitutions. Dashed: abstract; grey: replaced; red: missing, in doubt, or part of a cycle."
 
-// frame sets what holds for the whole picture.
+// frame sets attributes of the whole picture.
 func (d *draft) frame(title string) {
 	d.root.Attrs("label", literal(title+"\n"+legend+"\n"), "labelloc", "t", "labeljust", "l", "fontname", font,
 		"fontsize", "14", "rankdir", "RL", "newrank", "true", "ranksep", "1.4", "nodesep", "0.02", "bgcolor", "white",
@@ -103,7 +103,7 @@ func (d *draft) connect() {
 	}
 }
 
-// columns are the vertices by cluster, from left to right: those without a layer, each layer, and what is missing.
+// columns are the vertices by cluster, from left to right: documents without a layer, each layer, missing documents.
 func (d *draft) columns() [][]int {
 	columns := make([][]int, 1+len(d.Layers)+len(d.Unordered)+1)
 	for i, v := range d.Vertices {
@@ -218,7 +218,7 @@ func (d *draft) stack() {
 		hidden(points[i], points[i-1])
 	}
 	for _, t := range d.tables {
-		if right := max(1, t.column); right < last { // what has no layer shares the first one's column
+		if right := max(1, t.column); right < last { // documents without a layer share the first column
 			hidden(points[right], t.node)
 		}
 		if t.column > 1 {

@@ -20,7 +20,7 @@ var colours = [...]string{
 	"#4e79a7", "#c26a1d", "#3f8f4f", "#8a5fa8", "#2f9c95", "#a0703c", "#b04a80", "#7a7a2a",
 }
 
-// edges draws what depends on what.
+// edges draws the dependencies.
 func (d *draft) edges() {
 	colour := map[*table]string{}
 	for i, t := range d.tables {

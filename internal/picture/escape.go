@@ -12,7 +12,7 @@ import (
 // brief returns as much of a text as there is room for; a tooltip has all of it.
 func brief(text string) string { return words.First(text, 60) }
 
-// escape makes a text harmless within HTML, and within SVG, which knows no control characters. Graphviz replaces what
+// escape makes a text harmless in HTML and in SVG, which allows no control characters. Graphviz replaces what
 // begins with a backslash by parts of the graph, before it reads entities and again behind that.
 func escape(text string) string {
 	return strings.ReplaceAll(html.EscapeString(words.Line(text)), `\`, "&#92;&#92;")

@@ -27,8 +27,8 @@ const (
 	maxMemory = 512 << 10
 	// maxSVG is how many bytes one picture may have.
 	maxSVG = 32 << 20
-	// What Graphviz lays out in about four seconds and 50 MB, unless it is wild. An edge costs as much as it passes
-	// layers.
+	// Graphviz lays out this much in about four seconds and 50 MB, except for pathological graphs. An edge costs as much
+	// as it passes layers.
 	maxDocuments = 5000
 	maxPassed    = 10000
 	maxLayers    = 60
@@ -88,7 +88,7 @@ func (l *Layout) SVG(ctx context.Context, text string) ([]byte, error) {
 		return nil, fmt.Errorf("wait for another picture: %w", context.Cause(ctx))
 	}
 	defer func() { l.free <- struct{}{} }()
-	m := budget.NewMeter(ctx) // of the buffer that grows with what the program writes
+	m := budget.NewMeter(ctx) // of the buffer for the program's output
 	if err := m.Hold(maxSVG); err != nil {
 		return nil, budget.About(err, "lay out a picture")
 	}
@@ -144,7 +144,7 @@ func stopped(state *os.ProcessState) bool {
 	return ok && status.Signaled()
 }
 
-// limitedBuffer keeps what is written to it, up to its room.
+// limitedBuffer keeps a limited number of the bytes written to it.
 type limitedBuffer struct {
 	text []byte
 	room int
@@ -160,7 +160,7 @@ func (b *limitedBuffer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// tooLarge is the fault of a graph that is no picture any more.
+// tooLarge is the fault of a graph that is too large to draw.
 func tooLarge(format string, args ...any) error {
 	return document.TooLarge("This graph is too large for a picture. "+format+
 		"; ask for a part of it with focus=SCHEMA/NAME and depth=1, or for JSON.", args...)

@@ -18,7 +18,7 @@ import (
 	"purser/internal/rendering"
 )
 
-// graphOf is a graph of documents in one layer, each of which takes something from the next.
+// graphOf returns a graph of documents in one layer, each of which depends on the next.
 func graphOf(names ...string) *rendering.Graph {
 	g := &rendering.Graph{Layers: []string{"site"}}
 	for i, name := range names {
@@ -76,7 +76,7 @@ func elements(t *testing.T, svg []byte) (texts, links, tips []string) {
 	}
 }
 
-// Names say nothing to Graphviz or to who shows SVG, whatever is in them.
+// Names are inert for Graphviz and for SVG viewers, whatever they contain.
 func TestText_hostileNames(t *testing.T) {
 	t.Parallel()
 	needGraphviz(t)

@@ -22,7 +22,7 @@ type Violation struct {
 	Instance []string // path from the checked object to the value with the violation: keys and indices; never nil
 	Keyword  []string // path from the schema object to the rule: "property_groups", "2", "either"
 	Message  string
-	More     int // set in the last violation only, which counts those that are not reported
+	More     int // set only in the last violation: the number of unreported ones
 }
 
 // Check checks an object and returns the violations in declared order: at most 100, and then one that counts the

@@ -35,7 +35,7 @@ func expect(t *testing.T, schema, object string, versions Versions, want ...stri
 	}
 }
 
-// The truth tables of spec/property-groups.md §2: objects are named by which of a, b and c they have.
+// The truth tables of spec/property-groups.md §2: objects are named by their members a, b and c.
 func TestGroups_Check_operators(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ operator, entries, holds string }{
@@ -176,7 +176,7 @@ func TestGroups_Check_listsApart(t *testing.T) {
 
 func TestGroups_Check_references(t *testing.T) {
 	t.Parallel()
-	// f and g are terms; what lists have in common is looked for below references, too.
+	// f and g are terms; common parts of lists are found below references too.
 	schema := `{property_groups: [
 		{h: {properties: [f, property_groups.g], operator: xor}},
 		{f: {properties: [l.a, l.b], operator: and}},
@@ -190,7 +190,7 @@ func TestGroups_Check_references(t *testing.T) {
 		"/ property_groups/3/i: Properties group 'i': x.y cannot be specified without f.g.")
 }
 
-// A group that several refer to is judged anew at each place.
+// A group that several groups refer to is judged at each place.
 func TestGroups_Check_remembered(t *testing.T) {
 	t.Parallel()
 	schema := `{property_groups: {

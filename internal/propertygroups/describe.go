@@ -69,7 +69,7 @@ func (r *rule) sentence() string {
 	return text
 }
 
-// requirement describes what an enforced group requires.
+// requirement describes the requirement of an enforced group.
 func (g *group) requirement() string {
 	switch g.operator {
 	case and:

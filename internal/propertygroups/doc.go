@@ -5,10 +5,10 @@
 //	property_groups            named groups that refer to others (named.go)
 //
 // Parse reads both into one model (groups.go), in which expressions and named groups are the same: an operator with
-// operands, each a path or a group, and optionally the client versions that support them (plugins.go). It uses what the
-// schema declares (shape.go) and what is common to all paths of a group (analyze.go). Check evaluates the model
-// (check.go, truth.go, support.go) and words the violations (wording.go); Describe documents the rules (describe.go,
-// cross.go). Examine finds the malformed groups of a whole schema document.
+// operands, each a path or a group, and optionally the client versions that support them (plugins.go). It uses the
+// declarations of the schema (shape.go) and the common part of all paths of a group (analyze.go). Check evaluates the
+// model (check.go, truth.go, support.go) and words the violations (wording.go); Describe documents the rules
+// (describe.go, cross.go). Examine finds the malformed groups of a whole schema document.
 //
 // Invariants:
 //

@@ -48,7 +48,7 @@ func ladder(n int, operator string) []any {
 // Whatever comes, parsing, checking and describing it take not much more than an ordinary check that uses up the same
 // budget, and what they say is short.
 //
-//nolint:paralleltest // it measures what the process does
+//nolint:paralleltest // it measures the whole process
 func TestHostile(t *testing.T) {
 	const most = 30
 	dotted := strings.Repeat("p.", maxParts-1)
@@ -206,7 +206,7 @@ func short(t *testing.T, found []Violation, d Description) {
 	}
 }
 
-// What a check takes is counted: it grows with the object, and ends with the budget.
+// The cost of a check is counted: it grows with the object, and the check ends when the budget is spent.
 func TestGroups_Check_counts(t *testing.T) {
 	t.Parallel()
 	g := mustParse(t, namedKeyword, []any{named("g", "or", thousand("l.p")...)})
@@ -296,7 +296,7 @@ func reverse(list []any) []any {
 	return many(len(list), func(i int) any { return list[len(list)-1-i] })
 }
 
-// A fault in a long name is told in short; so is a way round a thousand groups.
+// Messages about long names, and about cycles of a thousand groups, are shortened.
 func TestParse_shortFaults(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ü", 1<<20)

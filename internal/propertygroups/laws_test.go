@@ -61,7 +61,7 @@ func anyObject(t *rapid.T, depth int) map[string]any {
 	return object
 }
 
-// anyNamed generates named groups of which each refers to later ones only, and their plans.
+// anyNamed generates named groups, each of which refers only to later ones, and their plans.
 func anyNamed(t *rapid.T, reference string) (value []any, plans []plan, terms []bool) {
 	n := rapid.IntRange(1, 6).Draw(t, "groups")
 	value, plans, terms = make([]any, n), make([]plan, n), make([]bool, n)
@@ -99,7 +99,7 @@ func (p plan) expression() any {
 	return document.Mapping{{Key: p.operator, Value: list}}
 }
 
-// name writes a plan as named groups, the last of which it is.
+// name writes a plan as the last of several named groups.
 func (p plan) name(groups document.Mapping) document.Mapping {
 	var entries []any
 	for _, o := range p.operands {
@@ -150,7 +150,7 @@ func specified(value any, path []string) bool {
 	return ok && specified(child, path[1:])
 }
 
-// holds evaluates a plan at a value by counting what is true.
+// holds evaluates a plan at a value by counting true operands.
 func (p plan) holds(value any) bool {
 	if p.operator == "" {
 		return specified(value, p.path)
@@ -218,7 +218,7 @@ func pointers(found []Violation) (places []string) {
 	return places
 }
 
-// A check finds what going by the book does.
+// A check agrees with a direct evaluation of the specification.
 func TestLaw_bruteForce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -66,7 +66,7 @@ func holdsKeyword(schema document.Mapping) bool {
 type parser struct {
 	groups   *Groups
 	declared *shape            // of the schema object
-	at       []string          // path to what is being read
+	at       []string          // path to the current value
 	paths    [][]string        // of the rule that is being read
 	parts    map[string]string // interned parts of paths, so that equal ones compare fast
 
@@ -114,7 +114,7 @@ func (p *parser) finish(r *rule) error {
 	return nil
 }
 
-// single returns the only member of what should be a one-key mapping.
+// single returns the only member of a mapping that should have one key.
 func (p *parser) single(value any) (document.Member, error) {
 	m, ok := value.(document.Mapping)
 	switch {

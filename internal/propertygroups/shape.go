@@ -7,7 +7,7 @@ import (
 	"purser/internal/document"
 )
 
-// shape is what a schema declares about members and items, as far as it is certain (spec/property-groups.md §3,
+// shape is the certain part of a schema's declarations about members and items (spec/property-groups.md §3,
 // "Unknown property").
 type shape struct {
 	open         bool // keywords such as $ref or allOf may declare other members
@@ -61,8 +61,8 @@ func (s *shape) declare(properties any) {
 	}
 }
 
-// walk follows a path as far as the shape is certain. If closed is true, there can be no member with the name of part
-// n.
+// walk follows a path through the certain part of the shape. If closed is true, there can be no member with the name of
+// part n.
 func (s *shape) walk(path []string) (n int, closed bool) {
 	at := s
 	for n, part := range path {

@@ -90,7 +90,7 @@ func sketch(found []Violation) string {
 	return b.String()
 }
 
-// fault is what Parse says of a schema, without what it always begins with, and at which keyword.
+// fault returns Parse's message about a schema, without its constant beginning, and the keyword.
 func fault(t testing.TB, schema document.Mapping) string {
 	t.Helper()
 	g, err := Parse(schema)

@@ -114,7 +114,7 @@ func (c *check) specified(value any, path []string) bool {
 	return false
 }
 
-// lookup returns a member of an object. It counts what a step does not cover: long keys, and making an index of objects
+// lookup returns a member of an object. It counts the cost beyond one step: long keys, and building an index of objects
 // that it would take long to search.
 func (c *check) lookup(object document.Mapping, key string) (any, bool) {
 	const few, keyBytes = 16, 512

@@ -7,7 +7,7 @@ import (
 	"purser/internal/budget"
 )
 
-// maxProblems bounds the problems that one call returns. The last of them counts the ones left out.
+// maxProblems bounds the problems that one call returns. The last one states how many were omitted.
 const maxProblems = 100
 
 // Result is the result of Apply: a catalog and a report, or only problems.
@@ -47,7 +47,7 @@ func Apply(meter *budget.Meter, catalog *Catalog, instances []Instance, types *T
 // problemList collects at most maxProblems problems and counts the rest.
 type problemList struct {
 	list []Problem
-	more int // the number of problems left out
+	more int // the number of omitted problems
 }
 
 func (l *problemList) full() bool { return len(l.list) >= maxProblems }
@@ -61,7 +61,7 @@ func (l *problemList) add(problem Problem) {
 	l.list = append(l.list, problem)
 }
 
-// all returns the problems. The message of the last one says how many were left out.
+// all returns the problems. The message of the last one states how many were omitted.
 func (l *problemList) all() []Problem {
 	if l.more > 0 {
 		last := &l.list[maxProblems-1]
@@ -142,8 +142,8 @@ func (w *work) apply(i int, in *Instance, e entry) error {
 	return w.change(i, in, e, at, found)
 }
 
-// decide decides about an entry whose resource is not in the catalog: wrong is the problem with it, and skip the reason
-// to skip it; the resource is created if both are empty. t is the resource's type, nil if it is unknown.
+// decide decides about an entry whose resource is not in the catalog: wrong is a problem with it, skip is the reason to
+// skip it, and the resource is created if both are empty. t is the resource's type, nil if it is unknown.
 func (w *work) decide(in *Instance, e entry, t *Type) (wrong, skip string) {
 	const notFound = "Resource type '%s' was not found"
 	switch {

@@ -192,8 +192,8 @@ func TestApply_problems(t *testing.T) {
 	}
 }
 
-// A missing target is the problem of the instance that names it, and that of the catalog belongs to the last one that
-// changes the resource.
+// A missing target is a problem of the instance that names it. If the catalog names it, the problem belongs to the last
+// instance that changes the resource.
 func TestApply_missingTargets(t *testing.T) {
 	t.Parallel()
 	const innocent = "configuration: {file: {/a: {owner: root}}}"
@@ -241,7 +241,7 @@ func TestApply_missingTargets(t *testing.T) {
 	}
 }
 
-// A class begins before what it holds, and ends after it.
+// A class begins before the resources it contains and ends after them.
 func TestApply_cycleThroughAClass(t *testing.T) {
 	t.Parallel()
 	c := parsed(t, []byte(`{"resources":[{"type":"Class","title":"A","kind":"class"},{"type":"File","title":"/in"},
@@ -270,7 +270,7 @@ func TestApply_untouched(t *testing.T) {
 	}
 }
 
-// What Puppet needs of a resource that is created (spec/puppet.md §9).
+// A created resource has everything that Puppet requires (spec/puppet.md §9).
 func TestApply_created(t *testing.T) {
 	t.Parallel()
 	result := apply(t, parsed(t, []byte(`{"catalog_format":2,"resources":[]}`)), nil,
@@ -327,7 +327,7 @@ func TestApply_report(t *testing.T) {
 	}
 }
 
-// A type that a document describes.
+// A document can describe a type.
 func TestParseType(t *testing.T) {
 	t.Parallel()
 	meter := budget.NewMeter(t.Context())
@@ -363,7 +363,7 @@ func TestParseType(t *testing.T) {
 	}
 }
 
-// Messages about secret instances, and about what secret types refuse, are marked.
+// Messages about secret instances and about values that secret types refuse are marked secret.
 func TestApply_secret(t *testing.T) {
 	t.Parallel()
 	result := apply(t, catalog(t, "{}"), nil, instance(t, "secret", "configuration: {service: {s: {enable: hunter2}, t: {x: 1}}}"),

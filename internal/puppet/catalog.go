@@ -34,8 +34,8 @@ func Read(meter *budget.Meter, text []byte) (*Catalog, error) {
 	case key != "":
 		return nil, malformed("The catalog has the key %s twice", key)
 	case !ok:
-		return nil, malformed("The catalog has no list of resources; send what \"puppet catalog compile NODE --render-as " +
-			"json\" prints")
+		return nil, malformed("The catalog has no list of resources; send the output of \"puppet catalog compile NODE --render-as " +
+			"json\"")
 	}
 	const resourceBytes, resourceSteps = 160, 500
 	if err := meter.Hold(len(list) * resourceBytes); err != nil {
@@ -72,7 +72,7 @@ func resourceOf(item any, i int) (r resource, err error) {
 	r.kind, _ = value.At("kind").(string)
 	if given, ok := value.Lookup("parameters"); ok && given != nil {
 		if r.parameters, ok = given.(document.Mapping); !ok {
-			return r, malformed("The parameters of %v in the catalog are no hash but %s", r.Ref, shown(given))
+			return r, malformed("The parameters of %v in the catalog are not a hash but %s", r.Ref, shown(given))
 		}
 	}
 	if key := duplicateKey(r.parameters); key != "" {
@@ -127,9 +127,9 @@ func (c *Catalog) JSON(meter *budget.Meter) (text []byte, err error) {
 	return append(text, '}', '\n'), nil
 }
 
-// appendCounted appends value as JSON text and counts steps and bytes in the budget.
+// appendCounted appends value as JSON text and charges steps and bytes to the budget.
 func appendCounted(meter *budget.Meter, text []byte, value any) ([]byte, error) {
-	const often = 1 << 16 // bytes between updates of the memory
+	const often = 1 << 16 // bytes between updates of the memory in the budget
 	before := len(text)
 	text = document.AppendJSON(text, value)
 	meter.Charge((len(text) - before) * byteSteps)

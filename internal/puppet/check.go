@@ -8,9 +8,9 @@ import (
 	"purser/internal/budget"
 )
 
-// Check returns the problems that instances have with any catalog: unknown types and parameters, values that a type
-// does not allow, titles that its resources cannot have, and exceptions that match nothing. It does not check entries
-// that filters leave out. The only errors are those of meter, returned unwrapped.
+// Check returns the problems that instances have with any catalog: unknown types and parameters, invalid values and
+// titles, and exceptions that match nothing. It does not check entries that filters omit. The only errors are those of
+// meter, returned unwrapped.
 func Check(meter *budget.Meter, instances []Instance, types *Types) ([]Problem, error) {
 	var found problemList
 	for i := range instances {

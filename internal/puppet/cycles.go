@@ -88,7 +88,7 @@ func (w *work) resolve(reference any) (i int, ok bool) {
 	return w.index.find(ref)
 }
 
-// describeCycles returns a message about the cycles in Puppet's words, "" if there are none.
+// describeCycles returns a message about the cycles in Puppet's words, or "" if there are none.
 func (g *graph) describeCycles(meter *budget.Meter, resources []resource) (string, error) {
 	const maxShown = 10
 	components, err := g.components(meter)

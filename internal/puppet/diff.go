@@ -114,7 +114,7 @@ func sensitiveOf(forms ...document.Mapping) map[string]bool {
 	return sensitive
 }
 
-// sameMembers reports whether two mappings share their members.
+// sameMembers reports whether two mappings share the memory of their members.
 func sameMembers(a, b document.Mapping) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -98,7 +98,7 @@ func Gather(meter *budget.Meter, documents []Document, layers []string, node *No
 	return o, nil
 }
 
-// with returns o with one more document and its problems.
+// with returns a copy of o with one more document and its problems.
 func (o Overrides) with(doc Document, problems []Problem) Overrides {
 	for _, problem := range problems {
 		problem.Instance = len(o.Documents)

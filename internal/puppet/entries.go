@@ -34,7 +34,7 @@ type walker struct {
 }
 
 // walk calls visit for each entry that passes the instance's filters, in the order of the configuration, and skip for
-// the others; the title is "" where a whole type is left out. The problems are about the form of the configuration. The
+// the others; the title is "" if a whole type is omitted. The problems are about the form of the configuration. The
 // only errors are those of visit and of meter, returned unwrapped.
 func (in *Instance) walk(meter *budget.Meter, visit func(entry) error, skip func(ref Ref, filter string)) (
 	problems []Problem, err error,
@@ -95,7 +95,7 @@ func (w *walker) resources(of entry, resources, defaults document.Mapping) error
 	return nil
 }
 
-// parseType returns the name and the resources of one type of a configuration; ok is false if either is invalid.
+// parseType returns the name and the resources of one type of a configuration. ok is false if either is invalid.
 func (p *instanceParser) parseType(typed document.Member) (name string, resources document.Mapping, ok bool) {
 	name, isName := canonical(typed.Key)
 	resources, isHash := typed.Value.(document.Mapping)
@@ -125,7 +125,7 @@ func (p *instanceParser) parseResource(e entry, parameters any) (entry, bool) {
 	return e, isHash && e.Title != ""
 }
 
-// defaultsByType groups the defaults by the canonical name of their type, which can be spelt in several ways.
+// defaultsByType groups the defaults by the canonical name of their type, which may be spelt in several ways.
 func (in *Instance) defaultsByType(meter *budget.Meter) (map[string][]document.Member, error) {
 	const stepsEach = 1000
 	given := map[string][]document.Member{}
@@ -159,7 +159,7 @@ func (in *Instance) defaultsOf(meter *budget.Meter, p *instanceParser, key strin
 	return defaults, nil
 }
 
-// withDefaults adds the defaults that the entry does not set.
+// withDefaults adds the defaults for parameters that the entry does not set.
 func (e entry) withDefaults(meter *budget.Meter, defaults document.Mapping) (entry, error) {
 	const stepsEach, bytesEach = 100, 64
 	if len(defaults) == 0 {

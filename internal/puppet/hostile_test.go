@@ -28,7 +28,7 @@ func TestRead_refuses(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		``:                                "not JSON",
-		`[]`:                              "no JSON object",
+		`[]`:                              "not a JSON object",
 		`{}`:                              "no list of resources",
 		`{"resources":{}}`:                "no list of resources",
 		`{"resources":[1]}`:               "has no type and title",
@@ -37,7 +37,7 @@ func TestRead_refuses(t *testing.T) {
 		`{"resources":[],"resources":[]}`:                                                  "the key resources twice",
 		`{"resources":[{"type":"A","title":"a","type":"B"}]}`:                              "the key type twice",
 		`{"resources":[{"type":"A","title":"a","parameters":{"x":1,"x":2}}]}`:              "the parameter x twice",
-		`{"resources":[{"type":"A","title":"a","parameters":[]}]}`:                         "no hash",
+		`{"resources":[{"type":"A","title":"a","parameters":[]}]}`:                         "not a hash",
 		`{"resources":[{"type":"A","title":"a"},{"type":"a","title":"a"}]}`:                "Duplicate declaration: A[a]",
 		"{\"resources\":[],\"a\":\"\xff\"}":                                                "not UTF-8",
 		`{"resources":[],"a":"\ud800"}`:                                                    "half of a surrogate pair",
@@ -65,7 +65,7 @@ func TestRead_accepts(t *testing.T) {
 	}
 }
 
-// Catalogs and overrides that would take too much are refused, and take no more than a request may.
+// Catalogs and overrides that would exceed a request's budget are refused before they exceed it.
 func TestHostile(t *testing.T) { //nolint:paralleltest // it measures the heap
 	row := func(n int, each func(i int) string) string {
 		var b strings.Builder
@@ -154,7 +154,7 @@ func TestHostile(t *testing.T) { //nolint:paralleltest // it measures the heap
 	}
 }
 
-// spelt returns a word with letters in capitals by the bits of a number.
+// spelt returns a word with the letters capitalised whose bits are set in n.
 func spelt(word string, n int) string {
 	text := []byte(word)
 	for i := range text {

@@ -29,7 +29,7 @@ type Instance struct {
 	paths         map[string][]string // of each option in the data
 }
 
-// options select the entries of a configuration that are applied, and say how.
+// options select the entries of a configuration to apply and how to apply them.
 type options struct {
 	create                 bool
 	types, titles          map[string]bool // canonical; empty selects all
@@ -53,8 +53,8 @@ func optionNames() []string {
 	return []string{keyCreate, keyTypesFilter, keyTitlesFilter, keyTypesException, keyTitlesException, keyDefaults}
 }
 
-// ParseInstance parses the data of an override: configuration, configuration_options, and options beside them, which
-// take precedence. Null values count as absent.
+// ParseInstance parses the data of an override: configuration, configuration_options, and options outside the latter,
+// which take precedence. Null values count as absent.
 func ParseInstance(name string, secret bool, data any) (in Instance, problems []Problem) {
 	in = Instance{Name: name, Secret: secret, paths: map[string][]string{}}
 	p := instanceParser{&in, nil}
@@ -85,7 +85,7 @@ func (p *instanceParser) refusef(path []string, format string, args ...any) {
 	p.problems = append(p.problems, Problem{Path: path, Message: fmt.Sprintf(format, args...), Secret: p.instance.Secret})
 }
 
-// hash returns a member that must be a hash, nil if it is absent.
+// hash returns a member that must be a hash, or nil if it is absent.
 func (p *instanceParser) hash(m document.Mapping, key, message string) document.Mapping {
 	value := m.At(key)
 	hash, ok := value.(document.Mapping)
@@ -104,8 +104,8 @@ func (p *instanceParser) checkKeys(m document.Mapping, path, known []string) {
 	}
 }
 
-// lookup returns an option and its path, which it also stores: the value beside the configuration, unless it is null or
-// an empty list or hash, or else the value in configuration_options.
+// lookup returns an option and its path, which it also stores: the top-level value, unless it is null or an empty list
+// or hash, otherwise the value in configuration_options.
 func (p *instanceParser) lookup(root, given document.Mapping, key string) (value any, path []string) {
 	value = root.At(key)
 	empty := value == nil
@@ -143,8 +143,8 @@ func (p *instanceParser) create(root, given document.Mapping) bool {
 	return false
 }
 
-// set returns an option that is a list, or a single string, as a set. If types is true, its items are names of types,
-// and are made canonical.
+// set returns an option that is a list or a single string as a set. If types is true, the items are names of types and
+// are made canonical.
 func (p *instanceParser) set(root, given document.Mapping, key string, types bool) map[string]bool {
 	value, path := p.lookup(root, given, key)
 	set := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 	"purser/internal/puppet"
 )
 
-// A small world, so that overrides meet resources.
+// Few types and titles, so that overrides often match resources.
 var (
 	lawTypes  = []string{"file", "package", "service", "Package", "nova_config"}
 	lawTitles = []string{"/a", "/b", "a/b"}
@@ -79,7 +79,7 @@ func lawInstance(t *rapid.T, name string, data document.Mapping) puppet.Instance
 	return in
 }
 
-// lawApply returns the resources of the outcome by their references, as JSON text.
+// lawApply returns the resulting catalog and its resources by reference, as JSON text.
 func lawApply(t *rapid.T, c *puppet.Catalog, instances ...puppet.Instance) (*puppet.Catalog, map[string]string, puppet.Report) {
 	result, err := puppet.Apply(meterOf(), c, instances, puppet.NewTypes(nil))
 	if err != nil || result.Problems != nil {
@@ -115,7 +115,7 @@ func configured(configuration document.Mapping, options ...document.Member) docu
 	}
 }
 
-// Filters only remove work: each resource is as without them, or as it was.
+// Filters only remove work: each resource is changed as without them, or not at all.
 func TestApply_lawFilters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -152,7 +152,7 @@ func TestApply_lawCommute(t *testing.T) {
 	})
 }
 
-// Applying twice is applying once. Relationships too: each reference is added once.
+// Applying instances twice has the same result as applying them once; each reference of a relationship is added once.
 func TestApply_lawTwice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -170,7 +170,7 @@ func TestApply_lawTwice(t *testing.T) {
 	})
 }
 
-// What no instance changes comes out as it came in.
+// A resource that no instance changes is preserved.
 func TestApply_lawUntouched(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,7 +13,7 @@ type index struct {
 	aliases  map[Ref]int
 	namevars map[Ref]int
 	present  map[string]bool // types with at least one resource
-	defined  map[string]bool // those of them that are defined in the Puppet language
+	defined  map[string]bool // types that are defined in the Puppet language
 }
 
 func newIndex(meter *budget.Meter, types *Types, resources []resource) (*index, error) {
@@ -59,7 +59,7 @@ func (x *index) add(i int, r resource) {
 	}
 }
 
-// remove removes the aliases and the name variable of a resource; its title never changes.
+// remove removes the aliases and the name variable of a resource, but not its title, which never changes.
 func (x *index) remove(i int, r resource) {
 	drop := func(m map[Ref]int, key Ref) {
 		if m[key] == i {
@@ -76,7 +76,7 @@ func (x *index) remove(i int, r resource) {
 	}
 }
 
-// nameOf returns the reference that a resource's name variable gives it; ok is false if the type has none.
+// nameOf returns the reference given by a resource's name variable. ok is false if the type has none.
 func (x *index) nameOf(r resource) (key Ref, ok bool) {
 	namevar := x.types.find(r.Type).namevar()
 	if namevar == "" {
@@ -89,7 +89,7 @@ func (x *index) nameOf(r resource) (key Ref, ok bool) {
 	return normalize(Ref{r.Type, name}), true
 }
 
-// normalize returns ref without slashes at the end of a path, so that equal names of files are equal references.
+// normalize returns ref without trailing slashes in the path of a file, so that equal paths give equal references.
 func normalize(ref Ref) Ref {
 	if ref.Type == "File" && len(ref.Title) > 1 {
 		if path := strings.TrimRight(ref.Title, "/"); path != "" {
@@ -101,7 +101,7 @@ func normalize(ref Ref) Ref {
 	return ref
 }
 
-// find returns the position of the resource with a title, an alias or a name variable; ok is false if there is none.
+// find returns the position of the resource with a title, alias or name variable. ok is false if there is none.
 func (x *index) find(ref Ref) (i int, ok bool) {
 	if i, ok = x.titles[ref]; ok {
 		return i, true
@@ -113,7 +113,7 @@ func (x *index) find(ref Ref) (i int, ok bool) {
 	return i, ok
 }
 
-// namesake returns the position of another resource with the same name variable; ok is false if there is none.
+// namesake returns the position of another resource with the same name variable. ok is false if there is none.
 func (x *index) namesake(i int, r resource) (other int, ok bool) {
 	name, ok := x.nameOf(r)
 	if !ok {

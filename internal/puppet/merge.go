@@ -8,10 +8,10 @@ import (
 	"purser/internal/document"
 )
 
-// Merge merges the data of overrides into the data that Hiera serves: configuration and configuration_options. Hashes
-// are merged, and later ones win. Lists of options and relationships are combined, earlier ones first; any other list
-// is replaced, as Apply does. Options beside the configuration are moved to configuration_options. The only errors are
-// those of meter, returned unwrapped.
+// Merge merges the data of overrides into the data for Hiera: configuration and configuration_options. Hashes are
+// merged, and later values win. Lists of options and relationships are joined, earlier ones first; any other list is
+// replaced, as in Apply. Options outside configuration_options are moved into it. The only errors are those of meter,
+// returned unwrapped.
 func Merge(meter *budget.Meter, overrides []document.Mapping) (document.Mapping, error) {
 	configuration, options := newTree(meter, treeDepth), newTree(meter, treeDepth)
 	for _, data := range overrides {
@@ -48,7 +48,7 @@ type tree struct {
 	meter *budget.Meter
 	depth int
 	keys  []string
-	at    map[string]any // values are *tree or the value of a key
+	at    map[string]any // *tree for a hash that is merged, otherwise the value
 	err   error
 }
 
@@ -89,7 +89,7 @@ func (t *tree) merge(from document.Mapping) {
 	}
 }
 
-// combine returns the value of a key after had is overridden by given. It joins lists of options and relationships.
+// combine returns the value of a key after given overrides had. It joins lists of options and relationships.
 func (t *tree) combine(key string, had, given any) (any, error) {
 	_, isList := given.([]any)
 	_, isTree := had.(*tree)

@@ -16,9 +16,9 @@ func (r Ref) String() string { return r.Type + "[" + r.Title + "]" }
 // isTag matches valid tags.
 var isTag = regexp.MustCompile(`^[0-9a-z_][0-9a-z_:.-]*$`)
 
-// canonical returns the name of a type with each segment capitalised, as in catalogs; ok is false if it is not a valid
-// name. Segments are separated by "::", which may also come first, and are a letter followed by letters, digits and
-// underscores.
+// canonical returns the name of a type with each segment capitalised, as in catalogs. ok is false if it is not a valid
+// name. A segment is a letter followed by letters, digits and underscores. "::" separates segments and may also come
+// first.
 func canonical(name string) (canonical string, ok bool) {
 	name = strings.TrimPrefix(name, "::")
 	same, begins := true, true // same: canonical so far; begins: a segment begins here
@@ -53,7 +53,7 @@ func capitalised(name string) string {
 	return strings.Join(segments, "::")
 }
 
-// refOf returns a reference with the type in canonical form and, if the type is Class, the title too.
+// refOf returns a reference with the type in canonical form and, if the type is Class, the title, too.
 func refOf(typ, title string) Ref {
 	if name, ok := canonical(typ); ok {
 		typ = name
@@ -66,7 +66,7 @@ func refOf(typ, title string) Ref {
 
 const classType = "Class"
 
-// ParseRef parses a reference such as Service[ntp]; ok is false if it is invalid.
+// ParseRef parses a reference such as Service[ntp]. ok is false if it is invalid.
 func ParseRef(text string) (ref Ref, ok bool) {
 	typ, rest, found := strings.Cut(text, "[")
 	title, closed := strings.CutSuffix(rest, "]")
@@ -76,7 +76,7 @@ func ParseRef(text string) (ref Ref, ok bool) {
 	return refOf(typ, title), true
 }
 
-// textOf returns a scalar as text; ok is false for a list, a mapping and null.
+// textOf returns a scalar as text. ok is false for a list, a mapping and null.
 func textOf(value any) (text string, ok bool) {
 	switch v := value.(type) {
 	case string:
@@ -92,7 +92,7 @@ func textOf(value any) (text string, ok bool) {
 	return "", false
 }
 
-// items returns the items of a list, or a list of the value itself. It returns nil for null.
+// items returns the items of a list, or a list of any other value. It returns nil for null.
 func items(value any) []any {
 	if list, ok := value.([]any); ok {
 		return list
@@ -103,7 +103,7 @@ func items(value any) []any {
 	return []any{value}
 }
 
-// shown formats a value for a message, shortened.
+// shown formats a value briefly for a message.
 func shown(value any) string {
 	const maxShown = 64
 	switch v := value.(type) {

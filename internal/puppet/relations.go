@@ -8,7 +8,7 @@ import (
 	"purser/internal/document"
 )
 
-// isRelationship reports whether a metaparameter orders resources. Overrides add to it rather than replace it.
+// isRelationship reports whether a metaparameter orders resources. Overrides add to its value instead of replacing it.
 func isRelationship(parameter string) bool {
 	switch parameter {
 	case "before", "notify", "require", "subscribe":
@@ -17,7 +17,7 @@ func isRelationship(parameter string) bool {
 	return false
 }
 
-// isBackwards reports whether the resource with the relationship comes after the resources that it names.
+// isBackwards reports whether a resource with the relationship comes after the resources that it refers to.
 func isBackwards(parameter string) bool { return parameter == "require" || parameter == "subscribe" }
 
 // flatten returns the items of nested lists in order.
@@ -32,7 +32,7 @@ func flatten(value any) (all []any) {
 	return all
 }
 
-// checkReferences returns what is wrong with the value of a relationship, "" if nothing is.
+// checkReferences returns the problem with the value of a relationship, or "" if it is valid.
 func checkReferences(value any) string {
 	for _, item := range flatten(value) {
 		text, ok := item.(string)
@@ -46,7 +46,7 @@ func checkReferences(value any) string {
 	return ""
 }
 
-// referenceKey returns a key that is equal for all spellings of a reference. Other values are their own keys.
+// referenceKey returns a key that is equal for all spellings of a reference. Other scalars are their own keys.
 func referenceKey(item any) any {
 	switch v := item.(type) {
 	case string:
@@ -59,7 +59,7 @@ func referenceKey(item any) any {
 	return item
 }
 
-// join returns had followed by the references in more that it lacks.
+// join returns the references in had followed by those in more that had lacks.
 func join(meter *budget.Meter, had, more any) (any, error) {
 	const stepsEach, bytesEach = 300, 64
 	list, added := flatten(had), flatten(more)
@@ -92,7 +92,7 @@ func join(meter *budget.Meter, had, more any) (any, error) {
 // checkRelationships adds problems for references of changed resources to missing ones and, if a relationship changed,
 // for dependency cycles.
 func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error {
-	last := map[Ref]int{} // the last change of each resource, to which the catalog's own relationships belong
+	last := map[Ref]int{} // last changes of resources; problems of the catalog's own relationships belong to them
 	for i, change := range w.report.Changes {
 		last[change.Ref] = i
 	}
@@ -120,8 +120,8 @@ func (w *work) checkRelationships(instances []Instance, catalog *Catalog) error 
 	return w.checkCycles(instances, catalog)
 }
 
-// checkTargets adds a problem for each reference to a missing resource, if a parameter of a resource is a relationship.
-// like is the problem without its message, with the path of the resource if it has one.
+// checkTargets adds a problem for each reference to a missing resource if the parameter is a relationship. like is the
+// problem without its message; its path is that of the resource, nil if there is none.
 func (w *work) checkTargets(of Ref, parameter string, value any, like Problem) error {
 	const stepsEach, targetSteps = 300, 500
 	if err := w.meter.Spend(stepsEach); err != nil || !isRelationship(parameter) {

@@ -9,7 +9,7 @@ type Report struct {
 	Warnings []Warning
 }
 
-// Change is what one instance did to one resource.
+// Change is a change of one resource by one instance.
 type Change struct {
 	Ref      Ref // with the title in the catalog
 	Instance int
@@ -24,7 +24,7 @@ type Setting struct {
 	Parameter string
 	Value     any
 	Default   bool // it comes from the instance's defaults
-	Added     bool // a relationship, added to the resource's
+	Added     bool // a relationship that was added to the resource's own
 }
 
 // Skip is an entry of a configuration that was not applied.
@@ -34,7 +34,7 @@ type Skip struct {
 	Reason   string
 }
 
-// Warning is about a change that has no effect, or may be a mistake.
+// Warning is about a change that has no effect or may be a mistake.
 type Warning struct {
 	Ref      Ref
 	Instance int
@@ -51,13 +51,13 @@ func (r Report) Explain(ref Ref) (changes []Change) {
 	return changes
 }
 
-// parameters holds the parameters of a resource while they are set.
+// parameters holds the parameters of a resource while Apply changes them.
 type parameters struct {
 	members document.Mapping
-	at      map[string]int // positions by key; nil if there are at most maxLinear members
+	at      map[string]int // indexes by key; nil for at most maxLinear members
 }
 
-// maxLinear is the maximum number of parameters that find searches one by one.
+// maxLinear is the maximum number of parameters for which find uses a linear search.
 const maxLinear = 16
 
 // newParameters copies members, with room for more.

@@ -10,7 +10,7 @@ import (
 	"purser/internal/puppet"
 )
 
-// read reads a value from YAML.
+// read parses a mapping in YAML.
 func read(t testing.TB, yaml string) document.Mapping {
 	t.Helper()
 	value, err := document.ParseOne(t.Context(), []byte(yaml), document.YAML, document.DefaultLimits())
@@ -21,7 +21,7 @@ func read(t testing.TB, yaml string) document.Mapping {
 	return m
 }
 
-// catalog reads a catalog from YAML: the resources by their references.
+// catalog parses a catalog from YAML: a mapping from references to parameters.
 func catalog(t testing.TB, yaml string) *puppet.Catalog {
 	t.Helper()
 	resources := []any{}

@@ -23,7 +23,7 @@ type Types struct{ registered map[string]*Type }
 // Type is a resource type.
 type Type struct {
 	Name   string // canonical
-	Secret bool   // an encrypted document describes it
+	Secret bool   // described by an encrypted document
 
 	namevars   []string
 	shared     bool              // resources may share a name variable
@@ -43,7 +43,7 @@ type values struct {
 //go:embed core_types.txt
 var coreText string
 
-// core has the types of Puppet 7.23.0; metaparameters are those that all resources have.
+// core has the types of Puppet 7.23.0. metaparameters are those of all resources.
 var core, metaparameters = readCore(coreText) //nolint:gochecknoglobals // never change after start
 
 const metaparametersHeader = "metaparameters"
@@ -90,7 +90,7 @@ func parseValues(words []string) (v values) {
 	return v
 }
 
-// NewTypes returns Puppet's own types and the described ones. If several have the same name, the last one is used.
+// NewTypes returns Puppet's own types and the described ones. If several have the same name, the last one wins.
 func NewTypes(described []*Type) *Types {
 	types := &Types{map[string]*Type{}}
 	for _, t := range described {
@@ -100,8 +100,8 @@ func NewTypes(described []*Type) *Types {
 }
 
 // ParseType parses the data of a document that describes a type: name, namevar (one or several), parameters (a JSON
-// Schema of all parameters; its properties are the only ones, unless it allows others) and title_pattern. The only
-// errors are those of meter, returned unwrapped.
+// Schema; only its properties are allowed, unless it allows others) and title_pattern. The only errors are those of
+// meter, returned unwrapped.
 func ParseType(meter *budget.Meter, data any) (t *Type, problems []Problem, err error) {
 	m, _ := data.(document.Mapping)
 	refuse := func(key, format string, args ...any) {
@@ -124,7 +124,7 @@ func ParseType(meter *budget.Meter, data any) (t *Type, problems []Problem, err 
 	}
 	if pattern, ok := m.At("title_pattern").(string); ok {
 		if t.titles, err = regexp.Compile(pattern); err != nil {
-			refuse("title_pattern", "It is no regular expression (RE2): %v", err)
+			refuse("title_pattern", "It is not a regular expression (RE2): %v", err)
 		}
 	}
 	schema, ok := m.At("parameters").(document.Mapping)
@@ -133,14 +133,14 @@ func ParseType(meter *budget.Meter, data any) (t *Type, problems []Problem, err 
 	}
 	t.schema, err = jsonschema.Compile(meter, document.AppendJSON(nil, schema), jsonschema.Options{})
 	if unusable, ok := errors.AsType[*jsonschema.Unusable](err); ok {
-		refuse("parameters", "They are no usable JSON Schema: %v", unusable)
+		refuse("parameters", "They are not a usable JSON Schema: %v", unusable)
 		return t, problems, nil
 	}
 	t.parameters = allowedNames(schema)
 	return t, problems, err
 }
 
-// allowedNames returns the properties of a schema of parameters, nil if it allows others.
+// allowedNames returns the properties of a schema of parameters, or nil if it allows others.
 func allowedNames(schema document.Mapping) map[string]values {
 	properties, ok := schema.At("properties").(document.Mapping)
 	if others, given := schema.Lookup("additionalProperties"); !ok || given && others != false {
@@ -161,8 +161,8 @@ var configTitles = regexp.MustCompile(`\S+/\S+`)
 
 const configSuffix = "_config"
 
-// find returns the type with a canonical name, nil if it is unknown. An unknown type whose name ends in _config has
-// titles of the form section/option and any parameters (spec/puppet.md §4).
+// find returns the type with a canonical name, or nil if it is unknown. An unknown type whose name ends in _config has
+// titles of the form section/option and allows any parameters (spec/puppet.md §4).
 func (t *Types) find(name string) *Type {
 	if found := t.registered[name]; found != nil {
 		return found
@@ -181,8 +181,8 @@ func (t *Types) isGuessed(name string) bool {
 	return t.registered[name] == nil && core[name] == nil && strings.HasSuffix(name, configSuffix)
 }
 
-// suggest returns a question for the type most similar to word, "" if none is similar. It does not suggest types that
-// encrypted documents describe.
+// suggest returns a question for the type that is most similar to word, or "" if none is similar. It does not suggest
+// types that encrypted documents describe.
 func (t *Types) suggest(meter *budget.Meter, word string) string {
 	const steps = 200_000
 	meter.Charge(steps)
@@ -199,7 +199,7 @@ func (t *Types) suggest(meter *budget.Meter, word string) string {
 	return didYouMean(word, names)
 }
 
-// namevar returns the type's name variable, the parameter that identifies a resource; "" if there is not exactly one.
+// namevar returns the name variable, the parameter that identifies a resource, or "" if there is not exactly one.
 func (t *Type) namevar() string {
 	if t == nil || t.shared || len(t.namevars) != 1 {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"purser/internal/document"
 )
 
-// change sets the parameters of the resource at a position or, if found is false, of a new one.
+// change sets the parameters of the resource at an index or, if found is false, of a new one.
 func (w *work) change(i int, in *Instance, e entry, at int, found bool) error {
 	const bytesEach, resourceBytes = 64, 1000
 	if err := w.meter.Hold(len(e.parameters)*bytesEach + resourceBytes); err != nil {
@@ -97,7 +97,7 @@ func newResource(ref Ref) resource {
 	}}
 }
 
-// set sets the parameters of a resource. It adds to relationships that the resource has.
+// set sets the parameters of a resource. Relationships are added to existing ones.
 func (w *work) set(r *resource, e entry) (settings []Setting, err error) {
 	const stepsEach = 300
 	if err := w.meter.Spend((len(r.parameters) + len(e.parameters)) * stepsEach); err != nil {

@@ -17,9 +17,8 @@ type complaint struct {
 	secret             bool // the type is secret
 }
 
-// checkParameters returns complaints about parameters that a resource is to get: null values, names that the type does
-// not have, and values that it does not allow. t is nil if the type is unknown. The only errors are those of meter,
-// returned unwrapped.
+// checkParameters returns complaints about the parameters that a resource is to get: null values, unknown names and
+// invalid values. t is nil if the type is unknown. The only errors are those of meter, returned unwrapped.
 func checkParameters(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapping, creating bool) (
 	complaints []complaint, err error,
 ) {
@@ -43,7 +42,7 @@ func checkParameters(meter *budget.Meter, t *Type, ref Ref, parameters document.
 	return append(complaints, bySchema...), err
 }
 
-// checkParameter returns what is wrong with one parameter, "" if it is valid.
+// checkParameter returns the problem with one parameter, or "" if it is valid.
 func checkParameter(t *Type, ref Ref, name string, value any) string {
 	if value == nil {
 		return fmt.Sprintf("Got nil value for %s of %v; a parameter cannot be unset, only set to another value", name, ref)
@@ -64,7 +63,7 @@ func checkParameter(t *Type, ref Ref, name string, value any) string {
 	return ""
 }
 
-// didYouMean returns a question for the candidate most similar to word, "" if none is similar.
+// didYouMean returns a question for the candidate that is most similar to word, or "" if none is similar.
 func didYouMean(word string, candidates []string) string {
 	if nearest := words.Nearest(strings.ToLower(word), candidates); nearest != "" {
 		return fmt.Sprintf("; did you mean '%s'?", nearest)
@@ -72,8 +71,8 @@ func didYouMean(word string, candidates []string) string {
 	return ""
 }
 
-// check returns why v does not allow a value, in Puppet's words, or "" if it does. Rich data, such as a function that
-// the agent calls, is always allowed.
+// check returns why a value is invalid, in Puppet's words, or "" if it is valid. Rich data, such as a function that the
+// agent calls, is always valid.
 func (v values) check(value any) string {
 	if !v.absolute && v.words == nil && v.patterns == nil {
 		return ""
@@ -127,7 +126,7 @@ func checkSchema(meter *budget.Meter, t *Type, ref Ref, parameters document.Mapp
 	return complaints, nil
 }
 
-// checkTitle returns why a resource with a title and parameters cannot be created, "" if it can.
+// checkTitle returns why a resource with a title and parameters cannot be created, or "" if it can.
 func (t *Type) checkTitle(ref Ref, parameters document.Mapping) string {
 	namevar := t.namevar()
 	name, given := parameters.At(namevar).(string)

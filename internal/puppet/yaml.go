@@ -27,7 +27,7 @@ type yamlWriter struct {
 	text  []byte
 }
 
-// maxSimpleKey is the maximum length of a key that is written on one line with its value, in bytes.
+// maxSimpleKey is the maximum length of a key written on one line with its value, in bytes.
 const maxSimpleKey = 1000
 
 // mapping writes a non-empty mapping, one member per line.
@@ -63,7 +63,7 @@ func flow(value any) []byte {
 	return []byte(escapes.Replace(string(text)))
 }
 
-// escapes replaces characters that JSON allows unescaped, but that YAML treats as line breaks or forbids, by escapes.
+// escapes replaces characters that JSON allows unescaped, but that YAML forbids or treats as line breaks.
 //
 //nolint:gochecknoglobals // never changes
 var escapes = strings.NewReplacer("\u007f", `\u007f`, "\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`,

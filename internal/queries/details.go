@@ -150,7 +150,7 @@ func (v View) uncovered(ctx context.Context, key judging.RenderKey) ([]string, e
 		err = revisions.Explained(ctx, v.store, key.Revision, err)
 		return nil, fmt.Errorf("read the schemas of documents: %w", err)
 	}
-	if warning := validations.CoverageWarning(validations.Coverage(documents, registered)); warning != "" {
+	if warning := validations.CoverageWarning(validations.Coverage(documents, registered, nil)); warning != "" {
 		return []string{warning}, nil
 	}
 	return nil, nil

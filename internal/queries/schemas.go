@@ -73,6 +73,15 @@ func (v View) dataSchemas(ctx context.Context, id int64) (judging.Computed, erro
 	return renderer.RenderKind(ctx, documents, validations.DataSchemaKind)
 }
 
+// unseen returns the reason why encrypted documents are left out, as the end of a message.
+func (v View) unseen() string {
+	if v.viewer.Encrypted {
+		return "are left out, as was asked for: ask with cleartext-secrets=true, or choose \"Show secrets\" on the page of " +
+			"the DataSchema, as it is rendered"
+	}
+	return "the caller may not see"
+}
+
 // Schema returns the schema in force for a kind. Faults: those of Schemas; NotFound; Forbidden if it has contents that
 // the viewer may not see.
 func (v View) Schema(ctx context.Context, id int64, kind string) (Schema, error) {
@@ -86,8 +95,8 @@ func (v View) Schema(ctx context.Context, id int64, kind string) (Schema, error)
 	}
 	for _, doc := range withheld {
 		if doc.Name == kind && !doc.Traits().Encrypted {
-			return Schema{}, fault.New(fault.Forbidden, "HTTPForbidden", "The schema for %s takes something from encrypted "+
-				"documents, which the caller may not see", kind)
+			return Schema{}, fault.New(fault.Forbidden, "HTTPForbidden",
+				"The schema for %s takes something from encrypted documents, which %s", kind, v.unseen())
 		}
 	}
 	name, _, _ := strings.Cut(kind, "/")

@@ -95,8 +95,8 @@ func BenchmarkCompute(b *testing.B) {
 	}
 }
 
-// Ten times as many documents take ten times the steps, and actions on a large parent cost what they change. Steps are
-// counted, and not the time, which depends on what else the machine does; make bench measures that.
+// Ten times as many documents take ten times the steps, and actions on a large parent cost as much as their changes.
+// Steps are counted instead of time, which depends on the load of the machine; make bench measures time.
 func TestRender_growth(t *testing.T) {
 	t.Parallel()
 	effort := func(documents []*document.Document) int64 {

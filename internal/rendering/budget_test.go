@@ -11,7 +11,7 @@ import (
 	"purser/internal/fault"
 )
 
-// spent renders documents, or explains the last one, and returns what that costs.
+// spent renders documents, or explains the last one, and returns the cost.
 func spent(t *testing.T, documents []*document.Document, explain bool) (steps, bytes int64, err error) {
 	t.Helper()
 	return spentIn(budgeted(t), documents, explain)
@@ -79,7 +79,7 @@ func TestRender_linear(t *testing.T) {
 	}
 }
 
-// What costs far more than its documents' size allows is refused, soon after the budget is spent, and says where.
+// Work far beyond the grants for the documents' size is refused soon after the budget is spent, with its location.
 func TestRender_exceeds(t *testing.T) {
 	t.Parallel()
 	const source = "site s | data {v: 1, p: xP, o: {"
@@ -159,7 +159,7 @@ func TestRender_farIndex(t *testing.T) {
 	}
 }
 
-// Nothing is held any more of a rendering whose result holds no values.
+// A rendering whose result has no values holds no memory afterwards.
 func TestDependencies_releases(t *testing.T) {
 	t.Parallel()
 	ctx := budgeted(t)

@@ -11,16 +11,16 @@ import (
 	"purser/internal/document"
 )
 
-// Cache keeps what renderings have found out about documents, for later renderings of the same documents. Everything is
-// found by a digest of all that it depends on. What depends on a secret is never kept. It is safe for concurrent use.
+// Cache keeps results of renderings for later renderings of the same documents. The key of each result is a digest of
+// everything that it depends on. Results that depend on a secret are never kept. It is safe for concurrent use.
 type Cache struct {
 	kept *cache.Cache[document.Digest, fact]
 	// digests has the digests of documents, which are shared by renderings and never change.
 	digests *cache.Cache[weak.Pointer[document.Document], document.Digest]
 }
 
-// fact is one of two things: what a document's metadata says, by the digest of the document; or what the document was
-// rendered to, by its key.
+// fact is either the parsed metadata of a document, by the document's digest, or the rendered form of a document, by
+// its key.
 type fact struct {
 	*declaration
 	*made
@@ -89,8 +89,8 @@ func (r *run) digestOf(d *document.Document) document.Digest {
 	return r.options.Cache.digestOf(d)
 }
 
-// setKey sets the digest of all that a document's data is rendered from; what it depends on has its key already, or is
-// as it was submitted. It stays zero where that includes a secret, and without a cache.
+// setKey sets the digest of everything that a document's data is rendered from; its dependencies have their keys
+// already, or are not computed. It stays zero if that includes a secret, and without a cache.
 func (r *run) setKey(n *node) {
 	if n.secret || r.options.Cache == nil {
 		return
@@ -127,9 +127,8 @@ func (r *run) appendKey(parts []byte, n *node) []byte {
 	return append(parts, n.key[:]...)
 }
 
-// takeMade takes what a document was rendered to before, and reports whether that is kept. It is not taken where data
-// that large would have been refused. A strict rendering has nothing to pass over, so a lenient one may take its
-// outcome.
+// takeMade uses the rendered form of a document in the cache, and reports whether there is one. It is not used if data
+// of that size would be refused. A lenient rendering may use the result of a strict one, in which nothing was skipped.
 func (r *run) takeMade(n *node) bool {
 	if n.key.IsZero() {
 		return false
@@ -144,7 +143,7 @@ func (r *run) takeMade(n *node) bool {
 	return true
 }
 
-// keepUnseen keeps what documents were rendered to that are not among those that Render returns.
+// keepUnseen keeps the rendered forms of documents that Render does not return.
 func (r *run) keepUnseen(order []*node) {
 	for _, n := range order {
 		if out := r.rendered(n); n.computed && !r.wants(n) && out.kept != nil && out.Text == nil {

@@ -72,7 +72,7 @@ func anyChange(t *rapid.T, lines []string) []string {
 	return lines
 }
 
-// Whatever was rendered before, with a cache documents are rendered to what they are without one.
+// Whatever was rendered before, rendering with a cache gives the same documents as without one.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	taken, warned, refused := 0, 0, 0
@@ -124,7 +124,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// After a change, only what depends on it is computed again, and that costs a part of the steps.
+// After a change, only documents that depend on it are computed again, which takes a fraction of the steps.
 func TestCache_change(t *testing.T) {
 	t.Parallel()
 	kept := NewCache(8 << 20)
@@ -159,7 +159,7 @@ func TestCache_change(t *testing.T) {
 	}
 }
 
-// Renderings at once share what is kept.
+// Concurrent renderings share the cache.
 func TestCache_shared(t *testing.T) {
 	t.Parallel()
 	kept, documents := NewCache(1<<20), layered(t, 100)
@@ -177,7 +177,7 @@ func TestCache_shared(t *testing.T) {
 	all.Wait()
 }
 
-// What documents are made of that are not returned is not computed again either.
+// Documents that only others depend on are not computed again either.
 func TestCache_unseen(t *testing.T) {
 	t.Parallel()
 	kept, documents := NewCache(1<<20), sketch(t, `

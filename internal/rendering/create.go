@@ -20,7 +20,7 @@ func (t *tree) create(p *path) (spot, error) {
 		case *array:
 			next, err = t.createItem(at, c, p, i)
 		default:
-			err = fmt.Errorf("%s holds %s, in which there is no %s", p.upTo(i), kindOf(at.value()), s)
+			err = fmt.Errorf("%s is %s, which has no %s", p.upTo(i), kindOf(at.value()), s)
 		}
 		if err != nil {
 			return spot{}, err
@@ -38,7 +38,7 @@ func (t *tree) createMember(from spot, o *object, p *path, i int) (spot, error) 
 	key := p.steps[i].key
 	switch p.steps[i].kind {
 	case byIndex, anyItem:
-		return spot{}, fmt.Errorf("%s holds a mapping, in which there is no %s", p.upTo(i), p.steps[i])
+		return spot{}, fmt.Errorf("%s is a mapping, which has no %s", p.upTo(i), p.steps[i])
 	case anyKey:
 		key = "*" // as the reference does
 	case byKey:
@@ -68,7 +68,7 @@ const maxBeyond = 10_000
 func (t *tree) createItem(from spot, a *array, p *path, i int) (spot, error) {
 	s := p.steps[i]
 	if s.kind != byIndex || s.index < 0 {
-		return spot{}, fmt.Errorf("%s holds a list of %d, in which there is no %s", p.upTo(i), len(a.items), s)
+		return spot{}, fmt.Errorf("%s is a list of length %d, which has no %s", p.upTo(i), len(a.items), s)
 	}
 	if s.index-len(a.items) > maxBeyond {
 		return spot{}, fmt.Errorf("%s holds a list of %d, and %s is more than %d beyond its end", p.upTo(i), len(a.items), s,

@@ -48,8 +48,8 @@ func triple(n *node) string {
 	return fmt.Sprintf("(%s, %s, %s)", quote(n.Schema), quote(n.Layer), quote(n.Name))
 }
 
-// cycle searches depth first, from each document to those that depend on it, until it meets a document of the current
-// path again.
+// cycle searches depth first, from each document to its dependents, until it reaches a document of the current path
+// again.
 func (g *graph) cycle() []edge {
 	neededBy := g.neighbours(func(e edge) (from, to int) { return e.dependency, e.dependent })
 	onPath := make([]int, len(g.nodes)) // 1 + the position on the path

@@ -13,7 +13,7 @@ import (
 type Graph struct {
 	Layers    []string // that have documents, from the most general to the most specific
 	Unordered []string // layers that no LayeringPolicy puts in an order
-	Vertices  []Vertex // the documents as they came, then what is missing
+	Vertices  []Vertex // the documents in the order of the input, then missing ones
 	Edges     []Edge   // by the documents that depend on others
 	Problems  []*fault.Fault
 }
@@ -38,7 +38,7 @@ type Vertex struct {
 // Pair is a label of a selector. The value is JSON text unless it is a string.
 type Pair struct{ Key, Value string }
 
-// Absence says as what a document is missing.
+// Absence is the role of a missing document.
 type Absence uint8
 
 // The absences.
@@ -56,7 +56,7 @@ type Edge struct {
 	Kind     Relation
 	Cyclic   bool     // it is part of a cycle
 	Doubtful bool     // of a parent: one of several that are selected, or one that cannot be it
-	Copies   []Copied // of substitutions: what is copied, as they are listed
+	Copies   []Copied // of substitutions: the copied values, in the order of the metadata
 }
 
 // Relation is the kind of a dependency.
@@ -64,7 +64,7 @@ type Relation uint8
 
 // The relations.
 const (
-	Parent       Relation = iota // begins with the data of To, which is the parent or what replaces it
+	Parent       Relation = iota // starts with the data of To, which is the parent or the parent's replacement
 	Replacement                  // that too, and stands in for To
 	Substitution                 // takes values out of To
 )

@@ -13,7 +13,7 @@ import (
 type destination struct {
 	written   string
 	path      *path
-	pattern   string // what of a text is replaced; "" is all
+	pattern   string // the part of a text to replace; "" is all of it
 	recursive bool
 	depth     int // how many levels of containers are gone through; -1 is all
 }

@@ -1,4 +1,4 @@
-// Package rendering turns the documents of a revision into what services read: layered, substituted and replaced.
+// Package rendering computes the documents that services read: layered, substituted and replaced.
 //
 // It is a pure function. Render reads each document's metadata once, finds every document's parent, replacement and
 // substitution sources, and computes the documents in the order of their dependencies:
@@ -10,15 +10,15 @@
 // Invariants:
 //   - The output depends only on the documents; their order affects only the order of the output, and which of several
 //     errors is reported (spec/rendering.md §0 R1).
-//   - Values are immutable and shared: a child holds what it does not change of its parent, a destination holds its
-//     source's value. Only a tree writes, into containers that it copied for itself and freezes before anyone else sees
-//     them. So changes of one document do not affect others.
+//   - Values are immutable and shared: a child shares unchanged parts with its parent, and a destination its value with
+//     the source. Only a tree writes, to containers that it has copied and freezes before anyone else sees them. So
+//     changes of one document do not affect others.
 //   - A document that is not computed is not even parsed, unless another one reads it.
 //   - Steps and bytes are counted in the request's budget while they are spent; the size and depth of rendered data are
 //     bounded too. A context that ends stops the work.
-//   - A Cache has what earlier renderings found out, by digests of what it depends on, so that after a change only what
-//     depends on it is read and computed again. It has nothing that depends on a secret, and nothing that comes with a
-//     warning or a fault.
+//   - A Cache has results of earlier renderings, by digests of their inputs, so that after a change only documents that
+//     depend on it are read and computed again. It has no results that depend on a secret, or that come with a warning
+//     or a fault.
 //   - To explain a document, every change of its data is noted in a history beside it, which is read backwards. Values
 //     themselves are the same as when documents are rendered.
 //   - Every refusal is a fault that names the documents it is about, by the reference's class and text

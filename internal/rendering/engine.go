@@ -2,7 +2,7 @@ package rendering
 
 import "purser/internal/document"
 
-// engine is the state that the documents of one rendering share: the meter, and what is known of texts and values.
+// engine is the state shared by the documents of one rendering: the meter, and cached facts about texts and values.
 type engine struct {
 	*meter
 
@@ -82,7 +82,7 @@ func (e *engine) find(m document.Mapping, key string) int {
 	return e.search(known, m, key)
 }
 
-// search finds a key with a lookup, and counts what that costs.
+// search finds a key with a lookup, and counts the cost.
 func (e *engine) search(l *lookup, m document.Mapping, key string) int {
 	if l.at != nil {
 		e.charge(lookupCost + len(key)/bytesPerRun)

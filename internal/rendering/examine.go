@@ -64,7 +64,7 @@ func (x *examination) note(err error) error {
 	return nil
 }
 
-// rankable leaves out the documents whose layers are not known, and notes them. Without a LayeringPolicy none are left.
+// rankable leaves out documents with unknown layers, and notes them. Without a LayeringPolicy none remain.
 func (x *examination) rankable(nodes []*node) (layers, []*node, error) {
 	for {
 		layers, err := x.layersOf(nodes)

@@ -15,7 +15,7 @@ import (
 // input.
 type Explanation struct {
 	Document int
-	Parents  []int // whose data it takes, the nearest first
+	Parents  []int // the documents it inherits from, the nearest first
 	Leaves   []Leaf
 }
 
@@ -41,11 +41,11 @@ type Trail struct {
 type Step struct {
 	Kind     StepKind
 	Document int // in which it happened
-	// Of an action or a substitution: its position in the document's list, where it reads, and where it writes.
+	// For an action or a substitution: its position in the document's list, the path it reads, and the path it writes.
 	Number   int
 	From, To string
-	// Of a substitution: what it reads, the pattern of the part that it takes, and the pattern in whose place the value
-	// was put. Inserted is the way of that value, nil if it is a container.
+	// For a substitution: its source, the pattern of the part taken, and the pattern replaced by the value. Inserted is
+	// the trail of that value, nil if it is a container.
 	Source   int
 	Part     string
 	Pattern  string
@@ -96,8 +96,8 @@ const (
 // is the whole document. Other documents need not render. An identity without a layer means the document with the
 // schema and name that services read, or else the most specific one.
 //
-// Faults: those of Render; NotFound where there is no such document or nothing at the path, Invalid for a
-// malformed path, TooLarge for more than 10,000 leaves.
+// Faults: those of Render; NotFound if the document or the path does not exist, Invalid for a malformed path, TooLarge
+// for more than 10,000 leaves.
 func Explain(ctx context.Context, documents []*document.Document, id document.Identity, at string, options Options) (
 	*Explanation, error,
 ) {

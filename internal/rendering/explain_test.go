@@ -205,8 +205,8 @@ func TestExplain_isBounded(t *testing.T) {
 	}
 }
 
-// explains checks that the leaves of a document are those of its rendered data, and that each says what the place says
-// where it was written, with the texts put in that were put into it.
+// explains checks that the explained leaves of a document are those of its rendered data, and that applying the trail
+// of each gives its value.
 func explains(t *rapid.T, documents []*document.Document, at int, want string) {
 	explained, err := Explain(t.Context(), documents, documents[at].Identity, ".", Options{})
 	must(t, err)
@@ -227,7 +227,7 @@ func explains(t *rapid.T, documents []*document.Document, at int, want string) {
 	}
 }
 
-// apply makes a leaf of what is told of it.
+// apply computes a leaf from its trail.
 func apply(t *rapid.T, documents []*document.Document, trail Trail) any {
 	var value any
 	if trail.Path != "" {
@@ -251,7 +251,7 @@ func apply(t *rapid.T, documents []*document.Document, trail Trail) any {
 	return value
 }
 
-// renderedAt is what a step read.
+// renderedAt returns the value that a step read.
 func renderedAt(t *rapid.T, documents []*document.Document, s Step) any {
 	r := newRun(t.Context(), documents, Options{})
 	order, err := r.render(documents)

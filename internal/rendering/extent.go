@@ -7,14 +7,14 @@ import (
 )
 
 // extent is how large a value is: about as many bytes as its JSON text has, how deep it is nested, and how many bytes
-// are held for what a tree owns of it.
+// are held for the part that a tree owns.
 type extent struct {
 	size  int64
 	depth int
 	held  int
 }
 
-// sizable is from what size on the extent of a container is remembered. It bounds what measuring it again costs.
+// sizable is the smallest size of a container whose extent is remembered. It bounds the cost of measuring it again.
 const sizable = 512
 
 // measure returns the extent of a value.

@@ -40,7 +40,7 @@ func (r *run) in(path string, f *fault.Fault) *fault.Fault {
 	return f
 }
 
-// substitutionOf and actionOf return the paths of what a document's metadata lists.
+// substitutionOf and actionOf return paths of entries in a document's metadata.
 func substitutionOf(number int) string { return fmt.Sprintf(".metadata.substitutions.%d", number) }
 
 func actionOf(number int) string {
@@ -52,7 +52,7 @@ func (n *node) named() fault.Document {
 	return fault.Document{Schema: n.Schema, Name: n.Name, Layer: n.Layer, Encrypted: n.encrypted}
 }
 
-// kindOf says what a value is without saying it: values may be secrets.
+// kindOf describes the type of a value without the value, which may be secret.
 func kindOf(value any) string {
 	switch value.(type) {
 	case nil:

@@ -2,11 +2,11 @@ package rendering
 
 import "purser/internal/fault"
 
-// Focus keeps the part of a graph around a document: what it depends on, directly or through others, what depends on
-// it, each up to a number of edges away, and the edges between these. The document is named schema/name, which several
+// Focus returns the part of a graph around a document: its direct and indirect dependencies and dependents up to depth
+// edges away, and the edges between these. The document is named schema/name, which several
 // layers may have, or schema/name/layer; a missing one can be named too. Fault: NotFound.
 //
-// It does not turn around on the way, so that documents which only take from the same source stay out.
+// It does not change direction on the way, so documents that only share a source are left out.
 func (g *Graph) Focus(name string, depth int) (*Graph, error) {
 	var at []int
 	for i, v := range g.Vertices {
@@ -29,7 +29,7 @@ func (g *Graph) Focus(name string, depth int) (*Graph, error) {
 	return part, nil
 }
 
-// reach marks what is within a number of edges.
+// reach marks vertices within a number of edges.
 func (g *Graph) reach(kept []bool, from []int, depth int, direction func(Edge) (from, to int)) {
 	neighbours := make([][]int, len(g.Vertices))
 	for _, e := range g.Edges {

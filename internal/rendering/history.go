@@ -25,7 +25,7 @@ type change struct {
 	at    *place // as the data was then
 	from  *place // where the value was read: see the kinds
 	index int    // of the item that was removed, or the first that was made
-	// Of an inserted text: whether anything of the value that was inserted is secret, once that was asked for.
+	// For an inserted text: whether the inserted value contains a secret, once that has been determined.
 	secret, followed bool
 }
 
@@ -33,7 +33,7 @@ type changeKind uint8
 
 const (
 	valueWritten  changeKind = iota // a value, read in the document's own data or in the source's
-	valueSpread                     // what stands at another place of the same data
+	valueSpread                     // the value at another path of the same data
 	containerMade                   // an empty container
 	itemsMade                       // empty mappings at the end of a list
 	textInserted                    // a value into a text; it was read in the source's data, at nil if it is a container

@@ -12,7 +12,7 @@ import (
 	"purser/internal/fault"
 )
 
-// chained makes documents each of which is made from the one before, on a layer of its own.
+// chained returns documents that each depend on the previous one, in a layer of their own.
 func chained(t testing.TB, n int, first string, line func(i int) string) []*document.Document {
 	t.Helper()
 	var layers, lines []string

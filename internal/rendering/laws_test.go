@@ -12,7 +12,7 @@ import (
 	"purser/internal/document"
 )
 
-// anySet generates documents of which many render: with parents, replacements, chains of substitutions and patterns.
+// anySet generates documents that often render: with parents, replacements, chains of substitutions and patterns.
 // Each line is one document, as sketch reads it.
 func anySet(t *rapid.T) []string {
 	type made struct {
@@ -112,7 +112,7 @@ func TestLaws(t *testing.T) {
 	}
 }
 
-// What renders without a warning fits together: package judging need not examine it then.
+// Documents that render without a warning fit together, so package judging need not examine them.
 func TestExamine_law(t *testing.T) {
 	t.Parallel()
 	fit, unfit := 0, 0
@@ -162,8 +162,8 @@ func textsOf(documents []*document.Document) (texts []string) {
 	return texts
 }
 
-// isolated renders each document with nothing but what it depends on, which must give the same; and one that does not
-// say that anything should be done to it must stay what it is.
+// isolated renders each document with only its dependencies, which must give the same result; a document without
+// layering and substitutions must stay unchanged.
 func isolated(t *rapid.T, documents []*document.Document, want map[string]string) {
 	r := newRun(t.Context(), documents, Options{})
 	nodes, err := r.readAll(documents)

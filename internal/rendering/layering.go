@@ -27,7 +27,7 @@ var (
 	errMethod  = errors.New("the method is not merge, replace or delete")
 )
 
-// layer applies a document's actions to its parent's data, of which the tree was made.
+// layer applies a document's actions to its parent's data, from which the tree was made.
 func (r *run) layer(t *tree, n *node) error {
 	if !n.layered() {
 		return nil
@@ -64,7 +64,7 @@ func (t *tree) apply(a action, own any) error {
 	return errMethod
 }
 
-// copy writes what the child has at a path to that path: merged with what is there, or in its place
+// copy writes the child's value at a path to that path: merged with the parent's value, or replacing it
 // (spec/rendering.md §8.2, §8.3).
 func (t *tree) copy(p *path, own any, write func(s spot, value any, from *place) error) error {
 	value, from, _ := t.locate(own, p.steps, t.top.place)
@@ -145,7 +145,7 @@ func (t *tree) update(s spot, over document.Mapping, from *place, write func(spo
 	return nil
 }
 
-// delete takes out what a path leads to (spec/rendering.md §8.4, R2).
+// delete removes the values at a path (spec/rendering.md §8.4, R2).
 func (t *tree) delete(p *path) error {
 	if len(p.steps) == 0 {
 		t.note(containerMade, t.top.place, nil)
@@ -185,7 +185,7 @@ func (r *run) actionFault(n *node, number int, cause error) error {
 		repr(a.stored), parent.Identity, n.Identity, details))
 }
 
-// origin is the document that the reference names as a parent: where that only passes on what it got, the parent of it
+// origin is the document that the reference names as the parent: ancestors that only pass on inherited data are skipped
 // (spec/rendering.md §8.4).
 func (n *node) origin() *node {
 	for n.layered() && len(n.substitutions) == 0 {

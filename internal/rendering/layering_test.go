@@ -166,13 +166,13 @@ func TestRender_layering(t *testing.T) {
 			name:      "R11: a path through a scalar",
 			documents: parented("{a: 5}", "merge .a.b", "{a: {b: 1}}"),
 			class:     "MissingDocumentKey",
-			says:      "Details: .a holds a number, in which there is no .b",
+			says:      "Details: .a is a number, which has no .b",
 		},
 		{
 			name:      "R11: a far negative index",
 			documents: parented("{l: [1]}", "merge .l[-2]", "{l: [1, 2]}"),
 			class:     "MissingDocumentKey",
-			says:      "Details: .l holds a list of 1, in which there is no [-2]",
+			says:      "Details: .l is a list of length 1, which has no [-2]",
 		},
 		{
 			name:      "R11: a path that says nothing",

@@ -11,8 +11,8 @@ type linking struct {
 
 	graph    *Graph
 	nodes    []*node         // at their vertices
-	selected map[*node]found // by the children whose parents are in doubt
-	missing  map[string]int  // vertices of what is missing
+	selected map[*node]found // by the children with ambiguous parents
+	missing  map[string]int  // vertices of missing documents
 }
 
 // Memory of vertices and edges, in bytes.
@@ -32,7 +32,7 @@ func newLinking(r *run, nodes []*node) *linking {
 		run: r, graph: &Graph{}, nodes: nodes, selected: map[*node]found{},
 		missing: map[string]int{},
 	}
-	for _, n := range nodes { // what an examination found out
+	for _, n := range nodes { // results of an examination
 		n.parent, n.replacedBy = nil, nil
 	}
 	l.rank()

@@ -35,7 +35,7 @@ const maxPending = 1 << 16
 // later may recurse.
 const maxDepth = 1000
 
-// meter counts what one rendering spends of its request's budget. It keeps the first error: loops charge work and end
+// meter counts the cost of one rendering in its request's budget. It keeps the first error: loops charge work and end
 // early once err is set, and check returns the error between two operations.
 type meter struct {
 	spent    *budget.Meter
@@ -45,7 +45,7 @@ type meter struct {
 	held     int   // bytes that are held in all
 
 	limit int64 // bytes that all rendered data may take, as JSON text
-	room  int64 // of which are left
+	room  int64 // bytes of limit that are left
 }
 
 func newMeter(ctx context.Context, limit int64) *meter {
@@ -82,7 +82,7 @@ func (m *meter) flush() {
 	m.pending = 0
 }
 
-// end counts what is still pending, and releases what only the rendering needed.
+// end counts pending bytes, and releases the memory that only the rendering needed.
 func (m *meter) end() {
 	m.hold(-m.metadata)
 	m.flush()

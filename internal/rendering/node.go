@@ -9,7 +9,7 @@ import (
 	"purser/internal/document"
 )
 
-// node is a document with what its metadata says about rendering, and what has been found out about it so far.
+// node is a document with its parsed metadata for rendering, and its results so far.
 type node struct {
 	document.Identity
 	*declaration
@@ -20,7 +20,7 @@ type node struct {
 
 	rank       int   // of its layer, from the top; -1 without a layer
 	position   int   // among all with a layer: from the top layer down, then as in the input
-	parent     *node // whose data it layers on
+	parent     *node // the document it inherits from
 	replacedBy *node
 	namesakes  *namesakes
 	twin       *node // another one of its schema and name
@@ -40,7 +40,7 @@ type node struct {
 	sizes
 }
 
-// declaration is what a document's metadata says about rendering (spec/rendering.md §2). It is never modified.
+// declaration is the parsed metadata of a document for rendering (spec/rendering.md §2). It is never modified.
 type declaration struct {
 	abstract    bool
 	control     bool
@@ -70,8 +70,8 @@ func (n *node) layered() bool { return n.parent != nil && len(n.actions) > 0 && 
 // changes reports whether there is anything to compute.
 func (n *node) changes() bool { return n.layered() || len(n.substitutions) > 0 && !n.control }
 
-// inherit marks the document as secret if one of those that it takes something from is. What these are marked as must
-// be known. The data of no document has a say in it.
+// inherit marks the document as secret if it takes values from a secret document. Its dependencies must be marked
+// before. The mark does not depend on the data of any document.
 func (r *run) inherit(n *node) {
 	if !n.changes() {
 		return
@@ -89,7 +89,7 @@ func (r *run) inherit(n *node) {
 // returned reports whether services read the document (spec/rendering.md §7.4).
 func (n *node) returned() bool { return !n.abstract && n.replacedBy == nil }
 
-// ancestor is the document whose data counts as the parent's: the parent, or what replaces it (spec/rendering.md §7.1).
+// ancestor is the document whose data is inherited: the parent, or the parent's replacement (spec/rendering.md §7.1).
 func (n *node) ancestor() *node {
 	if by := n.parent.replacedBy; by != nil && by != n {
 		return by
@@ -130,7 +130,7 @@ func (r *run) readAll(documents []*document.Document) ([]*node, error) {
 	return nodes, nil
 }
 
-// declare reads what a document's metadata says.
+// declare parses a document's metadata.
 func (r *run) declare(n *node) (err error) {
 	if n.declaration, err = r.declarationOf(n); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (r *run) declare(n *node) (err error) {
 	return nil
 }
 
-// declarationOf returns what a document's metadata says, which is not read again where it is kept.
+// declarationOf returns a document's parsed metadata, from the cache if possible.
 func (r *run) declarationOf(n *node) (*declaration, error) {
 	if traits, decoded := n.document.Decoded(); decoded && traits.Plain {
 		return r.plain(traits), nil
@@ -164,7 +164,7 @@ func (r *run) declarationOf(n *node) (*declaration, error) {
 	if kept != nil && r.err == nil && !d.encrypted {
 		size := declarationSize + r.held - before
 		if r.held > before {
-			size += len(n.document.Metadata) // whose memory the texts share
+			size += len(n.document.Metadata) // the texts share its memory
 		}
 		for _, a := range d.actions {
 			size += r.sizeOf(a.stored)
@@ -174,7 +174,7 @@ func (r *run) declarationOf(n *node) (*declaration, error) {
 	return d, nil
 }
 
-// plain returns the declaration of a document whose traits tell all of it.
+// plain returns the declaration of a document whose traits determine it completely.
 func (r *run) plain(traits document.Traits) *declaration {
 	labels := r.labelsOf(traits.Labels)
 	slices.SortFunc(labels, func(a, b label) int { return cmp.Compare(a.key, b.key) })
@@ -184,7 +184,7 @@ func (r *run) plain(traits document.Traits) *declaration {
 	}
 }
 
-// declaration reads what metadata says.
+// declaration parses metadata.
 func (r *run) declaration(metadata document.Mapping) *declaration {
 	layering := mapping(metadata.At("layeringDefinition"))
 	d := &declaration{

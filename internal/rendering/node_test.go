@@ -10,7 +10,7 @@ import (
 	"purser/internal/document"
 )
 
-// What the traits of a document say is what its metadata says, which is not read where they say all.
+// The traits of a document agree with its metadata, which is not parsed if they determine the declaration.
 func TestRun_declare(t *testing.T) {
 	t.Parallel()
 	for line, plain := range map[string]bool{

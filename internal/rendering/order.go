@@ -4,7 +4,7 @@ import "slices"
 
 // graph says which documents need which others first (spec/rendering.md §7.1).
 type graph struct {
-	nodes []*node // those that need others or are needed, in the order in which they are mentioned
+	nodes []*node // with dependencies or dependents, in the order of first mention
 	edges []edge  // in the order in which they are found
 }
 
@@ -41,8 +41,8 @@ func (g *graph) enter(n *node) int {
 	return n.place
 }
 
-// order sorts documents so that each comes after those it needs: generation by generation of those that nobody else
-// needs, backwards; then those that are not in the graph, as they came (spec/rendering.md §7.3).
+// order sorts documents so that each comes after its dependencies: by repeatedly taking the documents without remaining
+// dependents, in reverse; then documents outside the graph in the order of the input (spec/rendering.md §7.3).
 func (g *graph) order(nodes []*node) ([]*node, error) {
 	needs := g.neighbours(func(e edge) (from, to int) { return e.dependent, e.dependency })
 	dependents := make([]int, len(g.nodes))

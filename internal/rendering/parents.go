@@ -90,7 +90,7 @@ func (f *family) candidates(child *node) []*node {
 			rarest, found = with, true
 		}
 	}
-	if !found { // nothing but nulls, one of which must be there
+	if !found { // only nulls, at least one of which must match
 		for _, wanted := range child.selector {
 			rarest = append(rarest, f.labelled[wanted]...)
 		}
@@ -153,13 +153,17 @@ func (f *family) ambiguity(doubtful []*node) error {
 	child := slices.MinFunc(doubtful, func(a, b *node) int {
 		return cmp.Or(cmp.Compare(f.entered[a.Layer], f.entered[b.Layer]), cmp.Compare(a.index, b.index))
 	})
-	found, inhabited := 1, map[int]bool{}
+	found, inhabited, secret := 1, map[int]bool{}, false
 	for _, candidate := range f.candidates(child) {
 		if f.matches(child, candidate) {
 			found++
 			inhabited[candidate.rank] = true
+			secret = secret || candidate.secret
 		}
 	}
-	return refuse("IndeterminateDocumentParent", []*node{child},
+	ambiguous := refuse("IndeterminateDocumentParent", []*node{child},
 		"Too many parent documents found for document %s. Found: %d. Expected: 1", child.Identity, found-len(inhabited))
+	ambiguous.Secret = ambiguous.Secret || secret
+	ambiguous.Messages[0].Secret = ambiguous.Secret
+	return ambiguous
 }

@@ -1,9 +1,11 @@
 package rendering
 
 import (
+	"errors"
 	"testing"
 
 	"purser/internal/document"
+	"purser/internal/fault"
 )
 
 func TestRender_policy(t *testing.T) {
@@ -184,6 +186,23 @@ func TestRender_parents(t *testing.T) {
 		},
 	} {
 		r.run(t)
+	}
+}
+
+// That a selector selects too many documents, and how many, is a secret where some of them are encrypted.
+func TestRender_ambiguitySecret(t *testing.T) {
+	t.Parallel()
+	const child = "\nsite s | parent {k: g} | merge . | data {s: 1}"
+	for documents, secret := range map[string]bool{
+		"global g | labels {k: g} | data {}\nglobal h | labels {k: g} | data {}\nglobal e | encrypted | data {}":           false,
+		"global g | labels {k: g} | data {}\nglobal e | encrypted | labels {k: g} | data {}":                               true,
+		"global e | encrypted | labels {k: g} | data {}\nglobal f | encrypted | labels {k: g} | data {}\ntype o | data {}": true,
+	} {
+		_, _, err := Render(t.Context(), sketch(t, documents+child), Options{})
+		f, ok := errors.AsType[*fault.Fault](err)
+		if !ok || f.Type != "IndeterminateDocumentParent" || f.Secret != secret || f.Messages[0].Secret != secret {
+			t.Errorf("%s: %+v, want secret %v", documents, f, secret)
+		}
 	}
 }
 

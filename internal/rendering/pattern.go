@@ -18,7 +18,7 @@ const (
 	// maxLength bounds a pattern, in bytes, and maxInstructions the program that it is compiled to.
 	maxLength       = 10_000
 	maxInstructions = 10_000
-	// maxMatching bounds the steps of one search through a text, which cannot be stopped, and maxMatches what it finds.
+	// maxMatching bounds the steps of one search through a text, which cannot be stopped, and maxMatches its matches.
 	maxMatching = budget.Second
 	maxMatches  = 1 << 18
 
@@ -34,7 +34,7 @@ var errTooMuchWork = errors.New("a pattern takes too much work on a text of this
 // pattern is a regular expression in RE2's dialect (R7).
 type pattern struct {
 	re           *regexp.Regexp
-	literal      string // what it matches, if it matches but one text
+	literal      string // the only text it matches, if there is just one
 	instructions int    // about as many as its program has
 	reach        int    // how many bytes it looks at from where it matches, at most
 	inLine       bool   // it looks at no more than a line
@@ -96,7 +96,7 @@ const unbounded = 1 << 40
 // reach returns the maximum length of a match with one character on each side, in bytes.
 func reach(re *syntax.Regexp) int {
 	n := utf8.UTFMax
-	switch re.Op { //nolint:exhaustive // all others match what their parts do
+	switch re.Op { //nolint:exhaustive // all others match as their parts do
 	case syntax.OpStar, syntax.OpPlus:
 		return unbounded
 	case syntax.OpLiteral:
@@ -116,7 +116,7 @@ func reach(re *syntax.Regexp) int {
 
 // crossesLines reports whether a part of an expression matches the end of a line.
 func crossesLines(re *syntax.Regexp) bool {
-	switch re.Op { //nolint:exhaustive // all others match what their parts do
+	switch re.Op { //nolint:exhaustive // all others match as their parts do
 	case syntax.OpAnyChar:
 		return true
 	case syntax.OpLiteral:
@@ -149,8 +149,8 @@ func (e *engine) afford(p *pattern, text string) error {
 	return e.err
 }
 
-// matches finds all matches of a pattern in a text. After each one, the search begins again behind it, and may look at
-// what it has seen before: that makes some patterns take time that grows with the square of the text.
+// matches finds all matches of a pattern in a text. After each match, the search restarts behind it and may read the
+// same text again, so some patterns take time quadratic in the length of the text.
 func (e *engine) matches(p *pattern, text string) ([][]int, error) {
 	if p.literal != "" {
 		return e.occurrences(text, p.literal)

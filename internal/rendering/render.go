@@ -36,19 +36,18 @@ type Options struct {
 // Rendered is a document that services read (spec/rendering.md §7.4). All but its data is as it was submitted.
 type Rendered struct {
 	Index int // of the document in the input
-	// Computed reports whether the data was put together here. If not, Data is not set: the document's own text and digest
-	// say what it says.
+	// Computed reports whether the data was computed by rendering. If not, Data is not set, and the document's own text
+	// and digest are valid.
 	Computed bool
 	Data     any // immutable, and shared with other documents
-	// Destinations are the places in the data that substitutions wrote to, those of its ancestors too, and all of the
-	// data if one of these is encrypted, except with Compat. Messages must not show what is there or below
+	// Destinations are the paths in the data that substitutions wrote to, including those of its ancestors, or all of the
+	// data if an ancestor is encrypted, except with Compat. Messages must not show values at or below them
 	// (spec/rendering.md §0 R14).
 	Destinations [][]string
-	// Secret reports whether the document is encrypted, or takes something from one that is: by substitutions
-	// (spec/rendering.md §9.3), or from its parent, which the reference does not mind. What its data says makes no
-	// difference.
+	// Secret reports whether the document is encrypted, or takes values from one that is: by substitutions
+	// (spec/rendering.md §9.3), or from its parent, which the reference allows. It does not depend on the data itself.
 	Secret bool
-	// Key is a digest of all that computed data depends on, zero where that includes a secret or there is no Cache.
+	// Key is a digest of everything that computed data depends on; zero if that includes a secret, or without a Cache.
 	Key document.Digest
 	// Text is the computed data as JSON text where the Cache had it. Data is not set then.
 	Text []byte
@@ -57,12 +56,13 @@ type Rendered struct {
 }
 
 // Render computes the documents of one revision and returns those that services read, in the order of
-// spec/rendering.md §7.3: those that depend on others or are depended on first, then all others as they came. Of
-// documents with one identity only the first counts. Warnings tell of selectors that select nothing and patterns that
-// are not found: at most 50 that depend on no secret and 50 that do, each with the number of the rest.
+// spec/rendering.md §7.3: first all documents with dependencies or dependents, then the others in the order of the
+// input. If several documents have the same identity, only the first counts. Warnings are about selectors that select
+// nothing and patterns that are not found: at most 50 that depend on no secret and 50 that do, each with the number of
+// the rest.
 //
-// Faults: Invalid and Conflict where the documents do not fit together, TooLarge beyond limits. When the context ends,
-// its cause is the error.
+// Faults: Invalid and Conflict if the documents do not fit together, TooLarge if a limit is exceeded. If the context
+// ends, the error is its cause.
 func Render(ctx context.Context, documents []*document.Document, options Options) (
 	rendered []Rendered, warnings []fault.Message, err error,
 ) {
@@ -109,8 +109,8 @@ type run struct {
 
 	options    Options
 	sources    sources
-	policies   map[*node]layers // what LayeringPolicies declare, those that were read
-	explaining bool             // what happens to values is noted
+	policies   map[*node]layers // the layers of the LayeringPolicies read so far
+	explaining bool             // changes of values are recorded
 	warnings   warnings
 }
 
@@ -159,7 +159,7 @@ func (r *run) computeAll(order []*node) error {
 	return nil
 }
 
-// plan links the documents to those that they depend on, and returns them sorted so that dependencies come first.
+// plan links the documents to their dependencies, and returns them sorted so that dependencies come first.
 // Checks come in the order of spec/rendering.md §11.6.
 func (r *run) plan(nodes []*node) ([]*node, error) {
 	layers, err := r.layersOf(nodes)
@@ -185,7 +185,7 @@ func (r *run) plan(nodes []*node) ([]*node, error) {
 	return order, err
 }
 
-// compute computes the final data of a document, whose dependencies are already computed (spec/rendering.md §8).
+// compute computes the final data of a document after its dependencies (spec/rendering.md §8).
 func (r *run) compute(n *node) error {
 	if err := r.check(n, ""); err != nil {
 		return err

@@ -11,7 +11,7 @@ type rewriting struct {
 	*tree
 
 	pattern *pattern
-	written string // the pattern; only texts that hold it as it is written are looked at (R8)
+	written string // the pattern; only texts that contain it literally are searched (R8)
 	from    *place // where the value was read that is put in its place
 	with    string // the value as text
 	depth   int

@@ -28,7 +28,8 @@ func budgeted(t testing.TB) context.Context {
 //	global p | abstract | labels {k: g} | data {a: 1}
 //	site c | parent {k: g} | merge . | delete .a | sub src .v > .x | data {b: 2}
 //
-// "-" is no layer. The schema is t/K/v1 unless there is one: schema t/L/v1. What sub cannot say, substitution can:
+// "-" is no layer. The default schema is t/K/v1; schema t/L/v1 sets another. For what sub cannot express, use
+// substitution:
 // substitution {src: {name: src, path: .}, dest: {path: .x, pattern: P}}.
 func sketch(t testing.TB, text string) (documents []*document.Document) {
 	t.Helper()
@@ -164,7 +165,8 @@ func dataOf(t testing.TB, d *document.Document, r Rendered) any {
 	return value
 }
 
-// rule is a set of documents and what becomes of it: the rendered ones, or the class and a part of the text of a fault.
+// rule is a set of documents with the expected result: the rendered ones, or the class and a part of the text of a
+// fault.
 type rule struct {
 	name      string
 	documents string

@@ -4,8 +4,8 @@ import "fmt"
 
 // namesakes are the documents of one schema and name, in whatever layers.
 type namesakes struct {
-	last     *node // from which twin leads to the others
-	original *node // the first that is no replacement (spec/rendering.md §5)
+	last     *node // the others follow by twin
+	original *node // the first that is not a replacement (spec/rendering.md §5)
 	source   *node // that substitutions read (spec/rendering.md §6)
 }
 
@@ -45,8 +45,8 @@ func (s *namesakes) details() string {
 	return ""
 }
 
-// chooseSources takes the concrete documents, or what replaces them. Where two have one schema and name, that in the
-// more specific layer counts, whatever their order in the input (R1).
+// chooseSources chooses the concrete documents, or their replacements. If two have the same schema and name, the one in
+// the more specific layer counts, whatever their order in the input (R1).
 func chooseSources(nodes []*node) {
 	for _, n := range nodes {
 		n.namesakes.source = nil

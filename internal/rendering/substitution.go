@@ -111,7 +111,7 @@ func (r *run) read(source, n *node, number int) (found substitute, err error) {
 	return found, nil
 }
 
-// noSource is the fault of a substitution whose source is missing or abstract.
+// noSource is the fault of a substitution with a missing or abstract source.
 func (r *run) noSource(n *node, number int) error {
 	s, details := &n.substitutions[number], ""
 	if !r.options.Compat {

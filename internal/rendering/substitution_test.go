@@ -15,7 +15,7 @@ func into(source, substitution, data string) string {
 	return "site s | data " + source + "\nsite d | " + substitution + " | data " + data
 }
 
-// rewritten is what becomes of into, after the source, which comes first.
+// rewritten returns the rendered document into; the source comes first.
 func rewritten(source, d string) string { return "site s " + source + "\nsite d " + d }
 
 func TestRender_substitution(t *testing.T) {
@@ -184,31 +184,31 @@ func TestRender_substitution(t *testing.T) {
 			name:      "R11: through a string",
 			documents: into("{v: 1}", "sub s .v > .a.b", "{a: text}"),
 			class:     "UnknownSubstitutionError",
-			says:      "Details: .a holds a string, in which there is no .b",
+			says:      "Details: .a is a string, which has no .b",
 		},
 		{
 			name:      "R11: through null",
 			documents: into("{v: 1}", "sub s .v > .a.b", "{a: null}"),
 			class:     "UnknownSubstitutionError",
-			says:      ".a holds null",
+			says:      ".a is null",
 		},
 		{
 			name:      "R11: a key in a list",
 			documents: into("{v: 1}", "sub s .v > .a.0", "{a: [1]}"),
 			class:     "UnknownSubstitutionError",
-			says:      ".a holds a list of 1, in which there is no .0",
+			says:      ".a is a list of length 1, which has no .0",
 		},
 		{
 			name:      "R11: an index in a mapping",
 			documents: into("{v: 1}", "sub s .v > .a[0]", "{a: {}}"),
 			class:     "UnknownSubstitutionError",
-			says:      ".a holds a mapping, in which there is no [0]",
+			says:      ".a is a mapping, which has no [0]",
 		},
 		{
 			name:      "an index of an item that is not there",
 			documents: into("{v: 1}", "sub s .v > .a[0][1]", "{}"),
 			class:     "UnknownSubstitutionError",
-			says:      ".a[0] holds a mapping, in which there is no [1]",
+			says:      ".a[0] is a mapping, which has no [1]",
 		},
 		{
 			name:      "a key with a dot is not created",

@@ -12,8 +12,8 @@ import (
 	"purser/internal/document"
 )
 
-// TestTree_laws does random work on a tree and, the slow and simple way, on a copy. Both must come to the same, the size
-// must be right, and nothing that the tree was made of may have changed.
+// TestTree_laws does random work on a tree and, the slow and simple way, on a copy. Both must come to the same, the
+// size must be right, and nothing that the tree was made of may have changed.
 func TestTree_laws(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -117,7 +117,7 @@ func anyValue(depth int) *rapid.Generator[any] {
 	})
 }
 
-// changed is a copy of a value with what stands at a path changed.
+// changed returns a copy of a value with the value at a path changed.
 func changed(value any, steps []step, change func(any) any) any {
 	if len(steps) == 0 {
 		return change(value)

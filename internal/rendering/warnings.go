@@ -12,7 +12,7 @@ const ParentNotFound = "DocumentParentNotFound"
 // WarningKind is the kind of the messages that are warnings.
 const WarningKind = "Warning"
 
-// maxWarnings is how many warnings are kept of those that depend on secrets, and of the others.
+// maxWarnings is the number of warnings kept: of those that depend on secrets, and of the others.
 const maxWarnings = 50
 
 const (
@@ -20,8 +20,8 @@ const (
 	warningSize = 1024
 )
 
-// warnings tell of likely mistakes that keep no document from being rendered. Those that depend on secrets are counted
-// apart from the others, whose number tells nothing about secrets.
+// warnings are about likely mistakes that do not prevent rendering. Those that depend on secrets are counted
+// separately, so that the number of the others reveals nothing about secrets.
 type warnings struct {
 	open, secret warningList
 	count        int // of all that was to be warned of
@@ -32,7 +32,7 @@ type warningList struct {
 	more int // that are not kept
 }
 
-// warn keeps what a fault says as a warning.
+// warn keeps the message of a fault as a warning.
 func (r *run) warn(f *fault.Fault) {
 	if r.warnings.count++; r.options.Compat {
 		return
@@ -55,8 +55,7 @@ func warningOf(name string, m fault.Message) fault.Message {
 	return m
 }
 
-// all returns the warnings, each list in the order in which they were found, with the number of those that are not
-// kept.
+// all returns the warnings, each list in the order of discovery, with the number of those not kept.
 func (w *warnings) all() (all []fault.Message) {
 	for _, list := range []warningList{w.open, w.secret} {
 		all = append(all, list.kept...)
@@ -78,7 +77,7 @@ func orphan(n *node) *fault.Fault {
 // isOrphan reports whether a document that has a layer selects a parent and none was found.
 func (n *node) isOrphan() bool { return n.rank >= 0 && len(n.selector) > 0 && n.parent == nil }
 
-// unreplaced says that the pattern of a destination is not in its text, which therefore stays as it is
+// unreplaced warns that the pattern of a destination does not occur in its text, which stays unchanged
 // (spec/rendering.md §8.9).
 func unreplaced(n, source *node, number int, d *destination) *fault.Fault {
 	where := "the text at"
@@ -92,7 +91,7 @@ func unreplaced(n, source *node, number int, d *destination) *fault.Fault {
 	return f
 }
 
-// unmatched says that the pattern of a source matches nothing in its text, all of which is therefore taken
+// unmatched warns that the pattern of a source matches nothing in its text, so all of the text is taken
 // (spec/rendering.md §8.5).
 func unmatched(n, source *node, number int) *fault.Fault {
 	s := &n.substitutions[number]

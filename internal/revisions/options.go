@@ -71,7 +71,7 @@ func (e Expected) Check(head Head) error {
 			strconv.FormatInt(head.Revision, 10) + message
 	}
 	stale := fault.New(fault.Stale, "HTTPPreconditionFailed",
-		"%s; nothing was changed. Look at what is new, then send the request again for the newest revision", message)
+		"%s; nothing was changed. Look at the newer revisions, then send the request again for the newest one", message)
 	stale.Metadata = map[string]any{"revision": head.Revision}
 	return stale.Because(&Stale{head})
 }
@@ -101,7 +101,7 @@ func (e Expected) stamps(revision int64) []Stamp {
 // Replaced returns the fault for a request about a revision that has been replaced by another with the same number.
 func Replaced(around Neighbourhood, revision int64) error {
 	stale := fault.New(fault.Stale, "HTTPPreconditionFailed",
-		"The request is not about revision %d as it is now, but about another one: all revisions were deleted in between, "+
+		"The request is about another revision %d than the one that exists now: all revisions were deleted in between, "+
 			"or the database was restored; nothing was changed. Look at the revision again, then send the request for its "+
 			"stamp %v", revision, around.Stamp)
 	stale.Metadata = map[string]any{"revision": revision, "stamp": around.Stamp.String()}

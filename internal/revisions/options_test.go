@@ -12,7 +12,7 @@ import (
 
 func TestExpected_Check(t *testing.T) {
 	t.Parallel()
-	const end = "; nothing was changed. Look at what is new, then send the request again for the newest revision"
+	const end = "; nothing was changed. Look at the newer revisions, then send the request again for the newest one"
 	head := Head{Stamp: 3, Revision: 5}
 	for _, c := range []struct {
 		name     string

@@ -19,9 +19,9 @@ func (p place) to(suffix string) place {
 	return p
 }
 
-var tooLong = []item{{Text: plain("Left out, because this page would be too long: what follows here.")}}
+var tooLong = []item{{Text: plain("Left out, because this page would be too long: the rest.")}}
 
-// conditions returns the combinators, the dependencies and the like of a schema as lists.
+// conditions returns the combinators, dependencies and conditionals of a schema as lists.
 func (t *table) conditions(s schema, in place) (items []item) {
 	in.isTyped = in.isTyped || len(s.types()) > 0
 	options := 0
@@ -51,7 +51,7 @@ func (t *table) conditions(s schema, in place) (items []item) {
 	return items
 }
 
-// dependencies describes what must hold if a property is given.
+// dependencies describes the requirements that apply if a property is given.
 func (t *table) dependencies(s schema, keyword string, in place) (items []item) {
 	for _, d := range at[mapping](s, keyword) {
 		if t.isFull() {

@@ -17,7 +17,7 @@ func (t *table) limits(s schema) inline {
 	return limits
 }
 
-// constraints returns phrases for what a schema demands of a value besides its type, its members and its items. If
+// constraints returns phrases for the requirements of a schema besides type, members and items. If
 // warns is set, the last one says that other types than the implied one pass.
 func (t *table) constraints(s schema, warns bool, depth int) (said []inline) {
 	if depth <= maxNesting {
@@ -59,8 +59,8 @@ func when(holds bool, text inline) inline {
 	return nil
 }
 
-// nested returns what a keyword demands of items, values or names that have no section of their own. The types of items
-// and values are told with that of the list or map, and names are always strings.
+// nested returns the requirements of a keyword on items, values or names without a section of their own. Types are left
+// out: those of items and values are shown with the list or map, and names are always strings.
 func (t *table) nested(s schema, keyword string, depth int) inline {
 	of, held := applied[keyword], t.held(s, keyword)
 	switch {

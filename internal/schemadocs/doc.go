@@ -1,20 +1,20 @@
 // Package schemadocs documents a DataSchema for people who write documents of its kind, as Markdown and as an HTML page
 // (spec/property-groups.md §6).
 //
-// What a schema's draft reads and where references lead is as in checks (jsonschema.Outline). One pass over the schema
+// Drafts and references are interpreted as in checks (jsonschema.Outline). One pass over the schema
 // (schema.go) fills a table (table.go) of sections (section.go), each with paragraphs, lists and rows
 // (rows.go, conditions.go, groups.go, references.go). Types and constraints become phrases on the way (words.go,
 // constraints.go). A phrase is a list of spans, each with one font (text.go). One template for each form writes the
 // table, and only there a schema's text is escaped (markdown.tmpl, html.tmpl).
 //
-// What always holds:
+// Invariants:
 //
 //   - The same page gives the same bytes; nothing is opened or fetched.
 //   - Nothing in a schema is markup: descriptions are plain text, and every link leads to a heading of the page.
 //   - Any mapping can be documented. Malformed keywords are reported in their place.
 //   - Keywords that checks do not read are not shown: those of other drafts, and those that a $ref hides.
 //   - A $ref becomes a link and is never expanded, so recursion ends.
-//   - A page has at most about maxPage bytes and says what it leaves out. The work is spent from the request's budget.
+//   - A page has at most about maxPage bytes and names the parts that it leaves out. The work is spent from the request's budget.
 package schemadocs
 
 import (
@@ -31,7 +31,7 @@ import (
 	"purser/internal/document"
 )
 
-// Page is what is documented.
+// Page is the input of a page.
 type Page struct {
 	Name   string // acme/Widget/v1
 	Source string // ends "This schema is …": "built in", "registered by document [..] in bucket b, revision n"
@@ -40,11 +40,11 @@ type Page struct {
 	AssertFormats bool
 }
 
-// What a page holds at most. Sizes are in bytes.
+// Maximum contents of a page. Sizes are in bytes.
 const (
 	maxPage    = 2 << 20 // of either form, roughly: the row that was begun is finished
 	maxDepth   = 100     // of sections within one another
-	maxNesting = 8       // of what is said in one row or list: array of array of …
+	maxNesting = 8       // in one row or list: array of array of …
 	maxText    = 4000    // of a description
 	maxCode    = 300     // of a name, a pattern, a default
 	maxValues  = 2000    // of an enumeration, a list of names

@@ -21,8 +21,8 @@ var drafts = map[string]string{ // by the folder or the file of the metaschemas
 	"2020-12": "https://json-schema.org/draft/2020-12/schema",
 }
 
-// examples are schemas for each keyword: what the keyword needs beside it, the keyword, and data that is refused because
-// of the keyword in the drafts that have it, and what the page says of it then.
+// examples has for each keyword: other keywords that it needs, the keyword, data that it refuses in the drafts that
+// have it, and the text of the page about it.
 var examples = map[string][][4]string{
 	"$ref": {
 		{`$defs: {a: {type: "null"}}, definitions: {a: {type: "null"}}, properties: {p: {%}}`, `$ref: "#/definitions/a"`, `{"p": 1}`, "[`a`](#a)"},
@@ -181,7 +181,7 @@ var examples = map[string][][4]string{
 	},
 }
 
-// silent are the keywords that refuse no data by themselves. Those that name schemas are tested with references.
+// silent are the keywords that refuse no data on their own. Those that name schemas are tested with references.
 var silent = strings.Fields(`$schema $id id $anchor $recursiveAnchor $dynamicAnchor $vocabulary $comment $defs definitions title
 	description default examples readOnly writeOnly deprecated contentEncoding contentMediaType contentSchema`)
 
@@ -487,7 +487,7 @@ func TestMarkdown_unknownDraft(t *testing.T) {
 	}
 }
 
-// What is malformed in later drafts is said in its place, too.
+// Malformed keywords of later drafts are reported in their place, too.
 func TestMarkdown_malformedLater(t *testing.T) {
 	t.Parallel()
 	got := body(t, `{$schema: 'https://json-schema.org/draft/2020-12/schema', properties: {a: 5, b: {if: 3, then: {}}, c: {contains: [x]}},

@@ -82,7 +82,7 @@ func (t *table) cross(of schema, crossed []propertygroups.CrossLines) (undeclare
 	return undeclared
 }
 
-// walk follows a path through properties and the items of lists as far as they have rows. It returns the last member
+// walk follows a path through properties and list items while they have rows. It returns the last member
 // that it found and the rest of the path.
 func (t *table) walk(s schema, path []string) (found *document.Member, rest []string) {
 	for i, name := range path {

@@ -16,7 +16,7 @@ import (
 const hostile = "a|b `c` <script>alert(1)</script> \n\n# [x](javascript:alert(1)) ![y](http://z) **b** _i_ &lt; \\| ~~s~~ " +
 	"</td> \u202egnp \x00 --- \xff"
 
-// Whatever stands in a schema comes out as text.
+// Everything in a schema is written as text.
 func TestHTML_escapes(t *testing.T) {
 	t.Parallel()
 	leaf := document.Mapping{
@@ -100,7 +100,7 @@ func TestMarkdown_pipes(t *testing.T) {
 	}
 }
 
-// What is no schema is said in its place.
+// Invalid schemas are reported in their place.
 func TestMarkdown_malformed(t *testing.T) {
 	t.Parallel()
 	got := body(t, `
@@ -198,7 +198,7 @@ func TestHTML_bounded(t *testing.T) {
 	}
 }
 
-// The same for what later drafts have added.
+// The same for keywords of later drafts.
 func TestHTML_boundedLater(t *testing.T) {
 	t.Parallel()
 	anchors := func(keyword, value string) func(int) any {

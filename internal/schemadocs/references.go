@@ -8,7 +8,7 @@ import (
 	"purser/internal/validations/jsonschema"
 )
 
-// target is what references within the schema point to.
+// target is the target of references within the schema.
 type target struct {
 	name    string
 	schema  schema

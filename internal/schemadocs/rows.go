@@ -23,7 +23,7 @@ type column struct {
 	Title string
 }
 
-// property is what a row is about.
+// property is the subject of a row.
 type property struct {
 	name     inline
 	step     string // from the section's path

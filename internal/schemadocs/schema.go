@@ -13,11 +13,11 @@ type mapping = document.Mapping
 type schema struct {
 	mapping
 
-	raw      mapping // as it is written
+	raw      mapping // as written
 	isDraft4 bool
 	isNever  bool // the boolean false
 	isNone   bool // not a schema at all
-	refers   bool // it has a $ref or the like
+	refers   bool // it has a $ref or another reference
 	isAlias  bool // and says nothing else
 }
 
@@ -32,7 +32,7 @@ func (t *table) read(value any, within schema) schema {
 	return schema{isDraft4: within.isDraft4, isNone: true}
 }
 
-// keywords reads a mapping as a schema. What was read once is kept.
+// keywords reads a mapping as a schema, and caches the result.
 func (t *table) keywords(raw mapping) schema {
 	if len(raw) == 0 {
 		return schema{raw: raw}
@@ -57,18 +57,18 @@ func (t *table) keywords(raw mapping) schema {
 	return s
 }
 
-// held returns the schema that a keyword holds, one that takes everything if there is no such keyword.
+// held returns the schema of a keyword, or one that accepts everything if the keyword is absent.
 func (t *table) held(s schema, keyword string) schema {
 	value, ok := s.Lookup(keyword)
 	if isOthers := keyword == "additionalProperties" || keyword == "additionalItems"; !ok || isOthers && value == true {
 		return schema{}
-	} else if isOthers && value == false { // which is no schema in Draft 4, and yet means this
+	} else if isOthers && value == false { // which is not a schema in Draft 4, but works as one
 		return schema{isNever: true}
 	}
 	return t.read(value, s)
 }
 
-// keywords are those that restrict values: the only type of the values that they restrict, if there is one, and what
+// keywords restrict values: each with the only type of the values that it restricts, if any, and its
 // they must hold.
 var keywords = map[string]struct{ concerns, holds string }{
 	"$ref": {}, "$dynamicRef": {}, "$recursiveRef": {}, "const": {}, "property_groups": {}, "properties_groups_schema": {},
@@ -92,7 +92,7 @@ var keywords = map[string]struct{ concerns, holds string }{
 	"exclusiveMinimum": {"number", "a number"}, "exclusiveMaximum": {"number", "a number"},
 }
 
-// applied are what to say of keywords that hold schemas.
+// applied has phrases for keywords with schemas.
 var applied = map[string]struct {
 	row   string // before the schema in a row, if it fits there; between several schemas
 	never string // instead of the boolean false
@@ -127,7 +127,7 @@ func (s schema) judges(keyword string) bool {
 	return ok && (!s.isDraft4 || !strings.HasPrefix(keyword, "exclusive"))
 }
 
-// holds reports whether a keyword's value is what it must be.
+// holds reports whether a keyword's value is valid.
 func (s schema) holds(value any, what string) bool {
 	list, _ := value.([]any)
 	kind := typeOf(value)
@@ -152,7 +152,7 @@ func (s schema) holds(value any, what string) bool {
 	return true
 }
 
-// at returns what a keyword holds, the zero value if that has another type.
+// at returns the value of a keyword, or the zero value if it has another type.
 func at[T any](s schema, keyword string) T {
 	value, _ := s.At(keyword).(T)
 	return value

@@ -6,7 +6,7 @@ import (
 	"purser/internal/document"
 )
 
-// section adds the section of a schema, then those of what is nested in it. It returns nil if there is no room.
+// section adds the section of a schema, then those of nested schemas. It returns nil if there is no room.
 func (t *table) section(of schema, s *section) *section {
 	if !t.add(s) {
 		return nil
@@ -68,7 +68,7 @@ func (t *table) below(of schema, parent *section, path string, depth int) *secti
 	})
 }
 
-// isPlain reports whether a row can describe all of a schema, apart from what one keyword holds.
+// isPlain reports whether a row can describe all of a schema, except for the value of one keyword.
 func (t *table) isPlain(s schema, apart string, depth int) bool {
 	t.spend(len(s.mapping)*50, 0)
 	if len(s.mapping) == 0 || s.isAlias {

@@ -24,7 +24,7 @@ func page(t testing.TB, schema string) Page {
 	return Page{Name: "acme/Widget/v1", Source: "built in", Schema: m}
 }
 
-// body is the Markdown without what every page begins with.
+// body is the Markdown without the constant beginning of pages.
 func body(t testing.TB, schema string) string {
 	t.Helper()
 	md := markdownOf(t, page(t, schema))
@@ -73,7 +73,7 @@ var (
 	hrefPattern = regexp.MustCompile(`href="([^"]*)"`)
 )
 
-// checkHTML tells of every tag that is not one of ours, is not closed, or leads nowhere.
+// checkHTML reports each unknown or unclosed tag, and each broken link.
 func checkHTML(t testing.TB, made string) {
 	t.Helper()
 	_, content, hasBegin := strings.Cut(made, "<main>\n")

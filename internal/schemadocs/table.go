@@ -13,7 +13,7 @@ import (
 	"purser/internal/validations/jsonschema"
 )
 
-// table is a flattened schema: what the templates write.
+// table is a flattened schema, the input of the templates.
 type table struct {
 	Title    string
 	Sections []*section // in the order of the page
@@ -193,7 +193,7 @@ func (t *table) anchor(heading string) string {
 	return anchor
 }
 
-// List returns what is below an item as a list in Markdown.
+// List returns the content of an item as a Markdown list.
 func (i item) List(indent string) string {
 	var b strings.Builder
 	for _, below := range i.Below {

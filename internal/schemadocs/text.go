@@ -20,7 +20,7 @@ type span struct {
 	anchor *string
 }
 
-// Anchor returns the anchor of the heading that the span links to, empty if it is no link.
+// Anchor returns the anchor of the heading that the span links to, or "" if it is not a link.
 func (s span) Anchor() string {
 	if s.anchor == nil {
 		return ""
@@ -110,12 +110,12 @@ func (s span) markdown(inTable bool) string {
 	return fence + text + fence
 }
 
-// entities are written for what some reader of Markdown may take for HTML or for the border of a table's cell.
+// entities replace characters that some Markdown readers treat as HTML or as the border of a table cell.
 var entities = strings.NewReplacer( //nolint:gochecknoglobals // it never changes
 	"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "&#124;",
 	`\`, `\\`, "`", "\\`", "*", `\*`, "[", `\[`, "]", `\]`, "~", `\~`)
 
-// The beginnings of lines that Markdown takes for something else, and those that people write as items of a list.
+// The beginnings of lines that Markdown treats as markup, and those that people use for list items.
 var (
 	marker   = regexp.MustCompile(`^([-#+=]|\d+[.)])`)
 	listItem = regexp.MustCompile(`^\s*([-*+]|\d+[.)]) `)
@@ -180,7 +180,7 @@ func tail(path string) string {
 	return "…" + path[from:]
 }
 
-// visible quotes a text of which not everything would be seen.
+// visible quotes a string with characters that would be invisible.
 func visible(s string) string {
 	isHidden := func(r rune) bool {
 		return !unicode.IsGraphic(r) || r == utf8.RuneError || unicode.IsSpace(r) && r != ' '

@@ -52,7 +52,7 @@ func (t *table) words(s schema, depth int) inline {
 	return plain("any")
 }
 
-// typeWords names one type, and for a list or a map the type of what it holds.
+// typeWords names one type, and for a list or a map the type of its items or values.
 func (t *table) typeWords(name string, s schema, depth int) inline {
 	var of string
 	var held schema

@@ -8,7 +8,7 @@ import (
 	"purser/internal/document"
 )
 
-// Each number is that of one document with 1 KiB of data; sealing may add a quarter to what its ingest costs.
+// Each result is for one document with 1 KiB of data; sealing may add a quarter to the cost of its ingest.
 func BenchmarkKeyring(b *testing.B) {
 	k := openKeyring(b, filepath.Join(b.TempDir(), "keyset"), Options{Create: true})
 	cleartext := bytes.Repeat([]byte("x"), 1<<10)

@@ -32,7 +32,7 @@ type Options struct {
 	Log    *slog.Logger     // for changes of the file, good and bad; nil: none
 }
 
-// Open reads a keyset file. The error explains what is wrong with it and how to mend it.
+// Open reads a keyset file. The error explains the problem and the remedy.
 func Open(ctx context.Context, path string, options Options) (*Keyring, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ const (
 )
 
 var errOtherDigest = errors.New(
-	`its "digest" is another one than before, by which every content would look changed; only "aead" can be rotated`)
+	`its "digest" has changed, which would make every content look changed; only "aead" can be rotated`)
 
 // watch reads the keys of a file, now and when it has changed. It refuses changes of the digest key.
 func watch(path string, options Options) (*files.Watched[*keys], error) {

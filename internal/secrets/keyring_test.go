@@ -41,7 +41,7 @@ func (c *clock) advance(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// tester is what *testing.T, *testing.B, *testing.F and *rapid.T have in common.
+// tester is implemented by *testing.T, *testing.B, *testing.F and *rapid.T.
 type tester interface {
 	Helper()
 	Cleanup(done func())
@@ -97,7 +97,7 @@ func anyPlace() *rapid.Generator[Place] {
 	})
 }
 
-// secret is what a law keeps of something that it sealed.
+// secret is a sealed value of a property test.
 type secret struct {
 	place     Place
 	cleartext []byte
@@ -309,7 +309,7 @@ func TestKeyring_rereads(t *testing.T) {
 			{"open to others", "chmod 600", func(path string) error { return os.Chmod(path, 0o640) }},
 			{"damaged", "no keyset file of Purser", func(path string) error { return os.WriteFile(path, []byte(`{"aead": {"x`), 0o600) }},
 			{"emptied", "is empty", func(path string) error { return os.Truncate(path, 0) }},
-			{"another", "another one than before", func(path string) error { return errors.Join(os.Remove(path), Create(path, nil)) }},
+			{"another", "has changed, which would make", func(path string) error { return errors.Join(os.Remove(path), Create(path, nil)) }},
 		} {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()

@@ -30,7 +30,7 @@ func TestRedacted(t *testing.T) {
 	}
 }
 
-// What Python's json.dumps writes was taken from Python.
+// The expected outputs of json.dumps were recorded with Python.
 func TestAppendPython(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -8,8 +8,8 @@ import (
 	"purser/internal/document"
 )
 
-// Sealer turns secrets into texts that are safe to store. A Keyring encrypts the cleartext; a service such as Barbican
-// would store it and return a reference.
+// Sealer turns secrets into strings that are safe to store. A Keyring encrypts the cleartext; a service such as
+// Barbican would store it and return a reference.
 //
 // A Sealer is safe for concurrent use: a caller with many documents can hide the latency of a service by calling it
 // from several goroutines.

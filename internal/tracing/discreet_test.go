@@ -28,7 +28,7 @@ func (c *collector) ExportSpans(ctx context.Context, spans []sdk.ReadOnlySpan) e
 	return c.InMemoryExporter.ExportSpans(ctx, spans)
 }
 
-// The texts of errors, which may quote what was stored, are not exported; that there was one is.
+// Error texts, which may quote stored data, are not exported; the error status is.
 func TestDiscreet_errors(t *testing.T) {
 	t.Parallel()
 	c := &collector{InMemoryExporter: tracetest.NewInMemoryExporter()}

@@ -2,8 +2,8 @@
 // configures it as OpenTelemetry says (https://opentelemetry.io/docs/specs/otel/protocol/exporter); without an endpoint
 // there is nothing that costs anything.
 //
-// Nothing of what is stored is exported: requests without bodies and queries, SQL as it stands in the code, without
-// arguments, and no texts of errors, in which the database may quote what it was sent. The log has them.
+// Stored data is never exported: traces have requests without bodies and queries, SQL without arguments, and no error
+// texts, in which the database may quote its input. The log has the error texts.
 package tracing
 
 import (
@@ -29,8 +29,8 @@ import (
 // Traces exports traces in the background. Nil exports none.
 type Traces struct{ provider *sdk.TracerProvider }
 
-// Start returns what exports traces to the endpoint that the environment names, nil if it names none. A collector that
-// does not answer has no effect on requests: what does not fit into a queue of some thousand spans is dropped.
+// Start returns an exporter of traces to the endpoint named in the environment, or nil if there is none. A collector
+// that does not answer has no effect on requests: spans beyond a queue of some thousand are dropped.
 func Start(ctx context.Context, version string, log *slog.Logger) (*Traces, error) {
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" || os.Getenv("OTEL_TRACES_EXPORTER") == "none" ||
 		cmp.Or(os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"), os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT")) == "" {
@@ -91,7 +91,7 @@ func (t *Traces) Handler(next http.Handler) http.Handler {
 		otelhttp.WithMeterProvider(noop.NewMeterProvider()), otelhttp.WithPropagators(propagation.TraceContext{}))
 }
 
-// Stop exports what is left, for a moment at most.
+// Stop exports the remaining spans, within a short time.
 func (t *Traces) Stop() {
 	const moment = 3 * time.Second
 	if t == nil {

@@ -63,12 +63,15 @@ type Uncovered struct {
 }
 
 // Coverage returns the schemas of documents for which no schema is in force, those of the most documents first.
-// documents maps schemas to the number of their concrete documents; registered lists the names of DataSchemas.
-func Coverage(documents map[string]int, registered []string) (uncovered []Uncovered) {
-	const maxNearest, maxCandidates = 20, 1000 // schemas for which a similar one is searched, and of how many
-	inForce := slices.Clone(registered)
-	inForce = slices.AppendSeq(inForce, maps.Keys(builtins))
-	inForce = slices.AppendSeq(inForce, maps.Keys(provided))
+// documents maps schemas to the number of their concrete documents; registered lists the names of DataSchemas, and
+// hidden those of encrypted ones, which are in force too, but not suggested.
+func Coverage(documents map[string]int, registered, hidden []string) (uncovered []Uncovered) {
+	const maxNearest, maxCandidates = 20, 1000 // schemas that get a suggestion, and candidates for one
+	shown := slices.Clone(registered)
+	shown = slices.AppendSeq(shown, maps.Keys(builtins))
+	shown = slices.AppendSeq(shown, maps.Keys(provided))
+	slices.Sort(shown)
+	inForce := slices.Concat(shown, hidden)
 	slices.Sort(inForce)
 	for schema, n := range documents {
 		if _, covered := slices.BinarySearch(inForce, schema); !covered && schema != DataSchemaKind && schema != PackageKind {
@@ -79,7 +82,7 @@ func Coverage(documents map[string]int, registered []string) (uncovered []Uncove
 		return cmp.Or(cmp.Compare(b.Documents, a.Documents), cmp.Compare(a.Schema, b.Schema))
 	})
 	for i := range uncovered[:min(len(uncovered), maxNearest)] {
-		uncovered[i].Nearest = words.Nearest(uncovered[i].Schema, inForce[:min(len(inForce), maxCandidates)])
+		uncovered[i].Nearest = words.Nearest(uncovered[i].Schema, shown[:min(len(shown), maxCandidates)])
 	}
 	return uncovered
 }

@@ -39,7 +39,7 @@ func TestRegistry_DataSchema(t *testing.T) {
 	}
 }
 
-// A chain of large schemas, each of which takes all that follow, ends with the budget.
+// A chain of large schemas, each of which refers to all later ones, ends with the budget.
 func TestRegistry_DataSchema_bound(t *testing.T) {
 	t.Parallel()
 	const length, size = 1000, 100_000

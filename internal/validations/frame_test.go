@@ -55,7 +55,7 @@ func FuzzSanity_plain(f *testing.F) {
 	})
 }
 
-// frames draws documents, of which a draw in so many is not as it must be.
+// frames draws documents; a fraction of their values is invalid.
 type frames struct {
 	*rapid.T
 
@@ -65,7 +65,7 @@ type frames struct {
 // rarely reports whether to draw something unusual.
 func (f frames) rarely() bool { return rapid.IntRange(1, f.odds).Draw(f.T, "rarely") == f.odds/2+1 }
 
-// odd draws a value that is not what is expected, most of the time.
+// odd draws a value that is invalid most of the time.
 func (f frames) odd() any {
 	return rapid.SampledFrom([]any{
 		nil, true, "", "x", "a/B/v1", "merge", "metadata/Document/v2", "metadata/Control/v1\n", "a/B/v1\n", "é/B/v1",
@@ -187,7 +187,7 @@ func (f frames) metadata() any {
 	})
 }
 
-// What the code takes, the schemas take too, and it takes most: of documents that are all right, nearly every one.
+// The code accepts only documents that the schemas accept, and accepts nearly all valid ones.
 func TestSanity_plain(t *testing.T) {
 	t.Parallel()
 	drawn, plain, satisfied := 0, 0, 0

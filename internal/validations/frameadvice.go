@@ -12,8 +12,8 @@ var (
 	itemIndex = regexp.MustCompile(`\.\d+(\.|$)`)
 )
 
-// frameAdvice returns what to do about a value of a document's frame, at a path such as .metadata.name, which breaks
-// what a message says.
+// frameAdvice returns advice about an invalid value in a document's frame, at a path such as .metadata.name; message is
+// the violation.
 func frameAdvice(path, message string) string {
 	if strings.HasPrefix(message, "Additional properties are not allowed") {
 		return "Remove the key, or correct its name and its indentation."
@@ -40,7 +40,7 @@ const (
 	pathAdvice    = "Write the path as a text such as .values.password, or . for all of the data."
 )
 
-// frameAdvices are what to do about the values of a document's frame, by their path without indexes. What is below
+// frameAdvices has advice about values in a document's frame, by path without indexes. Values below
 // another one, and not here, has the advice of that.
 var frameAdvices = map[string]string{
 	".schema": schemaAdvice,

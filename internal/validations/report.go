@@ -221,7 +221,7 @@ func OfSecret(findings []Finding) []Finding {
 	return concealed
 }
 
-// OfSecretSchema returns what takes the place of a schema that holds something secret, and of findings that may quote
+// OfSecretSchema returns a replacement for a schema that contains a secret, and for findings that may quote
 // it. They keep their places in the document.
 func OfSecretSchema(findings []Finding) (schema []byte, concealed []Finding) {
 	for _, finding := range findings {

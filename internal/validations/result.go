@@ -37,7 +37,7 @@ const maxStatus = 8
 func ParseResult(name string, body any, anyStatus bool) (Result, error) {
 	if isReserved(name) && !anyStatus {
 		return Result{}, fault.New(fault.Forbidden, "HTTPForbidden",
-			"The name %s is reserved: %s and validations whose names begin with %s or %s are made by the server itself; "+
+			"The name %s is reserved: %s and validations whose names begin with %s or %s are performed by the server; "+
 				"post yours under another name, and list that in the ValidationPolicy",
 			name, strings.Join(Optional(), ", "), ReservedPrefix, purserPrefix)
 	}

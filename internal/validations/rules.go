@@ -21,7 +21,7 @@ type Rule struct {
 	Context document.Digest
 }
 
-// IsZero reports whether there is no rule.
+// IsZero reports whether the rule is absent.
 func (r Rule) IsZero() bool { return r == Rule{} }
 
 // Pair identifies the check of a content against a rule.
@@ -52,7 +52,7 @@ type Rules struct {
 	ControlOnly bool
 }
 
-// inForce returns the rule of a kind for which there is no built-in schema that is always in force.
+// inForce returns the rule of a kind without a permanent built-in schema.
 func (r Rules) inForce(kind string) (rule Rule, ok bool) {
 	if rule, ok = r.Registered[kind]; ok || r.ControlOnly || provided[kind] == nil {
 		return rule, ok

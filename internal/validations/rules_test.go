@@ -87,7 +87,7 @@ func TestSanity(t *testing.T) {
 	}
 }
 
-// As in the reference, only the base schema's violations are told while there are any, with the same advice for all.
+// As in the reference, violations of the base schema hide all others, and all have the same advice.
 func TestSanity_compat(t *testing.T) {
 	t.Parallel()
 	body := strings.Replace(framed(", x: 1"), "name: w", "name: 17", 1)
@@ -249,8 +249,8 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// What is kept of compiled DataSchemas is bounded, in bytes and in number, and what was found about an unusable one is
-// not shared with callers, who mark it.
+// The cache of compiled DataSchemas is bounded in bytes and in number, and findings about an unusable one are copied
+// for callers, who modify them.
 func TestEngine_compile_bounded(t *testing.T) {
 	t.Parallel()
 	engine, meter := NewEngine(Options{}), budget.NewMeter(t.Context())
@@ -285,7 +285,7 @@ func patterned(t *testing.T, pattern string, times int) document.Entry {
 	return entry(t, framed(", substitutions: ["+strings.Repeat(substitution+", ", times)+"]"))
 }
 
-// What patterns of substitutions take is counted.
+// The cost of substitution patterns is counted.
 func TestSanity_patterns(t *testing.T) {
 	t.Parallel()
 	steps := func(e document.Entry) (int64, error) {

@@ -111,7 +111,7 @@ func checkMetadata(meter *budget.Meter, root document.Mapping) ([]violation, err
 	return slices.Concat(violations, ofTexts), err
 }
 
-// checkTexts checks what the schemas cannot express.
+// checkTexts checks strings for rules that the schemas cannot express.
 func checkTexts(meter *budget.Meter, root document.Mapping) ([]violation, error) {
 	metadata, _ := root.At("metadata").(document.Mapping)
 	ofPatterns, err := checkPatterns(meter, metadata)

@@ -100,7 +100,7 @@ func (v Verdict) Made() (names []string) {
 	return names
 }
 
-// Lacking returns the number of counting validations of other services that failed, and the number of those that were
+// Lacking returns the number of required validations of other services that failed, and the number of those that were
 // never reported or have expired.
 func (v Verdict) Lacking() (failing, missing int) {
 	counted := slices.Clone(v.Reported)
@@ -199,7 +199,7 @@ func NextExpiry(policies []Policy, outcomes []Outcome, now time.Time) (at time.T
 	return at, ok
 }
 
-// Own returns the server's own validations that count by default, where there is no policy (spec/api.md §0 D22).
+// Own returns the server's own validations that count without a policy (spec/api.md §0 D22).
 func Own() []string { return []string{SchemaValidation, PolicyValidation, RenderingValidation} }
 
 // Judge returns the verdict on a revision at a time. All policies must succeed: a missing validation fails its policy,

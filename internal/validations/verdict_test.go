@@ -123,7 +123,7 @@ func TestVerdict_Lacking(t *testing.T) {
 	}
 }
 
-// A verdict that lacks what nobody may post does not become a success by waiting, and says which name may be meant.
+// A verdict that requires a result nobody may post cannot become a success by waiting, and suggests a similar name.
 func TestVerdict_Pending(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -36,7 +36,7 @@ func ParseAllowed(list []string) (a Allowed, err error) {
 		case isName(item):
 			a.names = append(a.names, item)
 		default:
-			return a, fmt.Errorf("%q is no host name, no *.domain and no CIDR", item)
+			return a, fmt.Errorf("%q is not a host name, a *.domain or a CIDR", item)
 		}
 	}
 	return a, nil

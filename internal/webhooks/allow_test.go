@@ -62,7 +62,7 @@ func TestAllowed_check(t *testing.T) {
 	}
 }
 
-// What a name stands for is checked each time it is dialled: a name that is listed does not lead to this machine or its
+// The address of a name is checked at each connection: a listed name must not resolve to this machine or its
 // link, and one that is not leads to listed addresses alone.
 func TestAllowed_checkAddress(t *testing.T) {
 	t.Parallel()

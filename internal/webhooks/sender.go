@@ -19,7 +19,7 @@ import (
 const (
 	// patience is the time limit of a request to a receiver.
 	patience = 15 * time.Second
-	// maxAnswer bounds what is read of a response, in bytes, and maxKept what is stored.
+	// maxAnswer is the number of bytes read of a response, and maxKept the number stored.
 	maxAnswer, maxKept = 64 << 10, 1 << 10
 )
 

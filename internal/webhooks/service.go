@@ -105,7 +105,7 @@ func (s *Service) Set(ctx context.Context, id int64, wish Wish) (w Webhook, err 
 func (s *Service) check(target, secret string) error {
 	if s.Allowed.IsZero() {
 		return fault.New(fault.Forbidden, "WebhooksNotAllowed", "This server calls no webhooks: --webhook-allow, which "+
-			"lists the hosts that may be called, is not set. GET /events tells the same")
+			"lists the hosts that may be called, is not set. GET /events has the same events")
 	}
 	if s.Vault == nil {
 		return errNoKeyset()

@@ -1,6 +1,6 @@
 package words
 
-// Nearest returns the candidate that is most similar to a word, the first of several; "" if none is similar.
+// Nearest returns the candidate that is most similar to a word, the first if several are, or "" if none is similar.
 func Nearest(word string, candidates []string) string {
 	const maxLength = 60 // longer words are seldom misspelt and slow to compare
 	best, nearest := "", len(word)/3+1
@@ -15,8 +15,8 @@ func Nearest(word string, candidates []string) string {
 	return best
 }
 
-// distance returns how many bytes must be changed, added, left out or swapped with their neighbour to make one text the
-// other (the optimal string alignment distance).
+// distance returns the number of bytes that must be changed, added, deleted or swapped with their neighbour to turn one
+// string into the other (the optimal string alignment distance).
 func distance(a, b string) int {
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	above, last, row := rows[0], rows[1], rows[2]

@@ -1,5 +1,5 @@
-// Package words makes parts of messages: texts of a bounded length that are safe to show, counted nouns, and what
-// somebody meant to write.
+// Package words provides parts of messages: strings of bounded length that are safe to show, counted nouns, and
+// suggestions for misspelt words.
 package words
 
 import (
@@ -12,7 +12,7 @@ import (
 
 const cut = "…"
 
-// First returns the first n characters of a text, followed by "…" if there are more. It reads no further.
+// First returns the first n characters of a string, followed by "…" if there are more. It does not read the rest.
 func First(text string, n int) string {
 	for i := range text {
 		if n == 0 {
@@ -23,8 +23,8 @@ func First(text string, n int) string {
 	return text
 }
 
-// FirstBytes returns the beginning of a text that is longer than n bytes, followed by "…": at most n bytes of it,
-// without half a character at its end.
+// FirstBytes returns a string of at most n bytes unchanged. It cuts a longer one to at most n bytes of whole characters
+// and appends "…".
 func FirstBytes(text string, n int) string {
 	if len(text) <= n {
 		return text
@@ -35,7 +35,7 @@ func FirstBytes(text string, n int) string {
 	return text[:n] + cut
 }
 
-// Count returns a number and the noun that it counts: 1 document, 2 documents. The noun's plural must end with s.
+// Count returns a number with the noun it counts: 1 document, 2 documents. The noun's plural must end with s.
 func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -43,8 +43,8 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Printable returns a text in which U+FFFD replaces all that could control a terminal or hide a part of the text: what
-// is not graphic, but for line feeds and tabs.
+// Printable replaces by U+FFFD all characters that could control a terminal or hide a part of the text: those that are
+// not graphic, except line feeds and tabs.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || unicode.IsGraphic(r) {
@@ -54,8 +54,8 @@ func Printable(text string) string {
 	}, text)
 }
 
-// PrintableJSON returns JSON text of the same value in which escapes stand for what Printable replaces. It leaves YAML
-// without such characters as it is.
+// PrintableJSON returns JSON text of the same value that escapes the characters that Printable replaces. It leaves YAML
+// without these characters unchanged.
 func PrintableJSON(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -71,7 +71,7 @@ func PrintableJSON(text string) string {
 	return b.String()
 }
 
-// Line is Printable with a blank for each line feed and each other space.
+// Line is like Printable, but also replaces line feeds and other white space by blanks.
 func Line(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {

@@ -36,7 +36,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// A text that is cut begins like the whole one, and has whole characters.
+// A truncated text is a prefix of the whole text and has whole characters.
 func TestFirst_bounds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -85,7 +85,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-// JSON text keeps its value, and has nothing that controls a terminal.
+// PrintableJSON keeps the value of JSON text and leaves no characters that control a terminal.
 func TestPrintableJSON(t *testing.T) {
 	t.Parallel()
 	for _, value := range []string{"", "é 日本 😀", "\u009b31m", "a\u202eb\u2028c", "\x7f\u0085", "\U000e0001", "\x1b[0m\n"} {

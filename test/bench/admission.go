@@ -51,7 +51,7 @@ func (b *bench) admission(ctx context.Context) (err error) {
 	})
 }
 
-// asking returns work that sends a request often enough that the scheduler's interruptions do not matter.
+// asking returns work that sends a request so often that interruptions by the scheduler do not matter.
 func asking(ctx context.Context, s *server, request []byte) (work func() error, closeAll func(), err error) {
 	const requests = 20
 	clients, closeAll, err := s.wires(ctx, 1)
@@ -65,8 +65,8 @@ func asking(ctx context.Context, s *server, request []byte) (work func() error, 
 	}, closeAll, err
 }
 
-// strictly creates a token, and returns the flags of a server that requires it. Requests are counted, but the limit on
-// their rate is never reached.
+// strictly creates a token, and returns it with the flags of a server that requires it. Requests are counted, but the
+// rate limit is never reached.
 func (b *bench) strictly(ctx context.Context) (token string, flags []string, err error) {
 	tokens, policy := filepath.Join(b.dir, "tokens.yaml"), filepath.Join(b.dir, "policy.yaml")
 	rules := []byte("reader: role:reader or role:viewer\n'deckhand:show_revision': rule:reader or rule:admin_api\n")

@@ -35,7 +35,7 @@ func relatives(n int) string {
 	return b.String()
 }
 
-// broad returns the labels of document i, the first of which all documents have.
+// broad returns the labels of document i. All documents share the first one.
 func broad(i int) string { return fmt.Sprintf("broad: all, key: doc-%05d", i) }
 
 const (
@@ -129,7 +129,7 @@ func (b *bench) moreActions(ctx context.Context) error {
 	return nil
 }
 
-// renderer returns a function that renders the documents of a text.
+// renderer returns a function that renders the documents in text.
 func renderer(ctx context.Context, text string) (func() error, error) {
 	documents, err := decodeAndCheck(ctx, []byte(text), unchecked{}, cores())
 	if err != nil {

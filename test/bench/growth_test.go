@@ -9,7 +9,7 @@ import (
 	"purser/internal/rendering"
 )
 
-// lastRendered returns the rendered data of the last document of a text.
+// lastRendered returns the rendered data of the last document in text.
 func lastRendered(t *testing.T, text string) document.Mapping {
 	t.Helper()
 	documents, err := decodeAndCheck(t.Context(), []byte(text), unchecked{}, 1)

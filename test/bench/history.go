@@ -19,8 +19,8 @@ type chronicle struct {
 }
 
 // vacuumEvery is the number of revisions between vacuums of the database. The dead rows of replaced documents do not
-// count as growth, because their space is used again, but only after a vacuum. Autovacuum, which runs after about 250
-// of them, would count as growth at first and as none later.
+// count as growth, because their space is reused, but only after a vacuum. Autovacuum, which runs after about 250 of
+// them, would count as growth at first and as none later.
 const vacuumEvery = 10
 
 // history measures rows 4 and 5 for a kind of documents, on a site with a long history and on one with a short history.
@@ -109,7 +109,7 @@ func databaseSize(ctx context.Context, db *pgxpool.Pool) (size int64, err error)
 	return size, nil
 }
 
-// span returns the average bytes that each revision after from, up to to, added, and those of its document, compressed.
+// span returns the average bytes added by each revision after from, up to to, and those of its compressed document.
 func (c *chronicle) span(from, to int) (added, packed float64) {
 	sum := 0
 	for _, n := range c.packed[from:to] {
@@ -132,11 +132,11 @@ func (b *bench) reportGrowth(k kind, c *chronicle) {
 	}
 }
 
-// pageSize is the number of revisions on a page of the list, which is that of the short history.
+// pageSize is the number of revisions on a page of the list: as many as the short history has.
 const pageSize = 10
 
 // reads measures row 5: whether documents of an old revision cost more than those of the one before head, which are
-// read from the database too.
+// also read from the database.
 func (b *bench) reads(ctx context.Context, k kind, long, brief *chronicle) error {
 	before := long.revision - 1
 	var pairs []compared

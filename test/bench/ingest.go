@@ -194,9 +194,9 @@ func (in *ingester) again(ctx context.Context, turn *ingestTurn) (err error) {
 	return err
 }
 
-// transactions returns the next transaction id. Only transactions that write a row get one. It is exact at once, while
-// the statistics of written rows lag up to ten seconds. Transactions of autovacuum count too, which is why the median
-// of all turns is used.
+// transactions returns the next transaction id. Only transactions that write a row get one. It is exact immediately,
+// while statistics of written rows lag by up to ten seconds. Transactions of autovacuum count too, so the median of all
+// turns is used.
 func transactions(ctx context.Context, db *pgxpool.Pool) (next int64, err error) {
 	err = db.QueryRow(ctx, `SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint`).Scan(&next)
 	if err != nil {

@@ -121,7 +121,7 @@ func (o *options) wants(rows ...int) bool {
 	return false
 }
 
-// measure returns the table of measurements. If it fails, the table has those made before.
+// measure returns the table of measurements. If it fails, the table has the measurements made before.
 func measure(ctx context.Context, opts options, stderr io.Writer) (_ *table, err error) {
 	t := &table{machine: machine()}
 	if opts.smoke {

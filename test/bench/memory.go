@@ -48,7 +48,7 @@ func (b *bench) memory(ctx context.Context) (err error) {
 	return b.settled(s)
 }
 
-// settled reports the resident memory some time after the work.
+// settled reports the resident memory two seconds after the work.
 func (b *bench) settled(s *server) error {
 	const while = 2 * time.Second
 	time.Sleep(while)
@@ -62,7 +62,7 @@ func (b *bench) settled(s *server) error {
 
 // siteOfSize returns a site of as many documents as fit into size bytes.
 func siteOfSize(k kind, size int) []byte {
-	// The sizes of documents differ by a few percent only.
+	// The sizes of documents differ by only a few percent.
 	documents := newSite(k, size/1500).documents
 	var body strings.Builder
 	for _, doc := range documents {

@@ -98,7 +98,7 @@ func (b *bench) pagesOf(ctx context.Context, name, label string, site []byte, li
 	return nil
 }
 
-// added is a document by which revisions differ.
+// added is a document that differs between revisions.
 const added = `---
 schema: bench/Added/v1
 metadata:
@@ -111,7 +111,7 @@ data: {a: %d}
 
 var embedded = regexp.MustCompile(`<(?:script src|img [^>]*src|link rel="[a-z]+" href)="(/ui/static/[^"]+)"`)
 
-// look requests pages, and the files that they embed once each. It returns the sizes of the pages in bytes.
+// look requests pages, and once each the files that they embed. It returns the sizes of the pages in bytes.
 func (s *server) look(ctx context.Context, pages []string) (map[string]int, error) {
 	sizes, files := map[string]int{}, map[string]bool{}
 	for _, page := range pages {

@@ -12,8 +12,8 @@ import (
 )
 
 // profilingHook is a source file that makes a server write a CPU profile until it receives SIGUSR1. The build overlays
-// it on the server's sources, so that the profiled code is otherwise the released one, and the released one needs no
-// flag for profiles.
+// it on the server's sources, so that the profiled code is otherwise identical to the released one, which needs no flag
+// for profiles.
 //
 //go:embed profiling_hook.go.txt
 var profilingHook []byte
@@ -21,7 +21,7 @@ var profilingHook []byte
 // profileVariable is the environment variable with the path of the profile.
 const profileVariable = "BENCH_CPUPROFILE"
 
-// overlay returns the build flags that add the hook to the server, none if no profile is wanted.
+// overlay returns the build flags that add the hook to the server, or none if no profile is wanted.
 func (b *bench) overlay() ([]string, error) {
 	if b.profiles == "" {
 		return nil, nil

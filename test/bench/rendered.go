@@ -14,7 +14,7 @@ import (
 	"purser/internal/validations"
 )
 
-// frozen is a store that returns documents which were read before, so that measurements do not include reading them.
+// frozen is a store that returns documents that were read before, so that measurements do not include reading them.
 type frozen struct {
 	queries.Store
 
@@ -154,7 +154,7 @@ func standard(text []byte) (value any, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	err = decoder.Decode(&value)
-	return value, err //nolint:wrapcheck // by who calls
+	return value, err //nolint:wrapcheck // wrapped by the caller
 }
 
 func (b *bench) renderings(ctx context.Context, r *rendered) error {

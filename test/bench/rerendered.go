@@ -9,7 +9,7 @@ import (
 )
 
 // rerendered measures row 20: the first rendering after a change to a document on which no other depends, relative to
-// the first rendering of the site. Each turn uses a new process, which has stored the site and rendered nothing.
+// the first rendering of the site. Each turn uses a new process that has stored the site and rendered nothing.
 func (b *bench) rerendered(ctx context.Context) error {
 	site, err := b.layered(ctx)
 	if err != nil {

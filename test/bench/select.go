@@ -100,7 +100,7 @@ func (b *bench) selects(ctx context.Context, k *keyed) error {
 	return b.compareAll(pairs)
 }
 
-// crowded reads from a revision after which all documents changed at once, so that the index has all their versions in
+// crowded reads from a revision before one in which all documents changed, so that the index has all their versions in
 // one node.
 func (b *bench) crowded(ctx context.Context, long, _ *wide) error {
 	long.many.revise(0, len(long.site.documents)-changing)

@@ -54,11 +54,11 @@ func (t *table) write(w io.Writer) {
 	for _, l := range t.lines {
 		fmt.Fprintf(columns, "%d\t%s\t%s\t%s\t%s\n", l.row, l.what, l.measured, l.target, l.verdict)
 	}
-	_ = columns.Flush() // the reader may be gone
+	_ = columns.Flush() // the output may be closed
 	fmt.Fprintf(w, "\n%s\n", strings.Join(t.machine, "; "))
 }
 
-// machine describes the machine, as far as Linux tells.
+// machine describes the machine, with "unknown" for values that Linux does not report.
 func machine() []string {
 	return []string{
 		valueOf("/proc/cpuinfo", "model name"),

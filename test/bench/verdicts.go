@@ -98,7 +98,7 @@ type storm struct {
 	latency time.Duration // median
 }
 
-// rage lets clients work for a while, each as fast as it can.
+// rage lets clients work for b.span, each as fast as it can.
 func (b *bench) rage(ctx context.Context, work func(ctx context.Context, client int) error) (storm, error) {
 	took := make([][]time.Duration, b.clients)
 	began := time.Now()
@@ -186,7 +186,7 @@ func (b *bench) statuses(ctx context.Context, c *chronicle, names int) error {
 // askTurn is one turn of requests for the status.
 type askTurn struct {
 	status, selected, health time.Duration // durations of single requests
-	statuses, selects        storm         // by all clients at once
+	statuses, selects        storm         // by all clients concurrently
 }
 
 func (b *bench) ask(ctx context.Context, c *chronicle, names int, t *askTurn) (err error) {

@@ -142,8 +142,8 @@ func (s *server) waiting(ctx context.Context, n int) error {
 	}
 }
 
-// askForEvents makes all connections wait for the next event after the newest one. It names the cursor, because a
-// request for events from now on may count as waiting before it has found out the newest one, and then miss the next.
+// askForEvents makes all connections wait for the next event after the newest one. It sends a cursor, because a request
+// with since=now may count as waiting before it has read the newest event, and then miss the next one.
 func (s *server) askForEvents(ctx context.Context, c *crowd) error {
 	var text strings.Builder
 	if err := s.send(ctx, http.MethodGet, api+"/events?since=now", nil, &text); err != nil {

@@ -128,7 +128,7 @@ func (w *wide) open(ctx context.Context) (err error) {
 
 var errOther = errors.New("not what was to be measured")
 
-// differs checks that as many documents differ as a comparison assumes.
+// differs checks that exactly as many documents differ as a comparison assumes.
 func (w *wide) differs(ctx context.Context) error {
 	found, err := w.kept.Compare(ctx, whole, w.newest)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// wire is a client's connection for rows with short requests, of which the work of http.Client would be a large part.
-// It sends the same bytes again and again, and reads the answers in the same goroutine.
+// wire is a client's connection for rows with short requests, whose cost http.Client would distort. It sends the same
+// bytes again and again, and reads the answers in the same goroutine.
 type wire struct {
 	net.Conn
 

@@ -1,5 +1,5 @@
-// Package cases_test runs the worked cases that developers share outside of the repository. Without -shared it is
-// skipped: the project's own tests stand on their own.
+// Package cases_test runs the worked cases that developers share outside the repository. It is skipped without -shared:
+// the project's own tests do not depend on these cases.
 package cases_test
 
 import (
@@ -22,7 +22,7 @@ import (
 
 var shared = flag.String("shared", "", "folder that holds cases/")
 
-// read fills into from a file of cases, numbers as they are written.
+// read decodes a file of cases.
 func read(t *testing.T, name string, into any) {
 	t.Helper()
 	if *shared == "" {
@@ -68,7 +68,7 @@ func TestScalars(t *testing.T) {
 	}
 }
 
-// normal reads JSON text with its numbers as text, except that both ways of writing an exponent are one.
+// normal decodes JSON text, with its numbers as text.
 func normal(t *testing.T, text []byte) any {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(text))

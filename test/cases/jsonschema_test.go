@@ -21,7 +21,7 @@ type schemaCases struct {
 	} `json:"tests"`
 }
 
-// All required cases of the official suite hold, in each draft.
+// All required cases of the official suite hold in each draft.
 func TestJSONSchema(t *testing.T) {
 	t.Parallel()
 	for _, file := range files(t, "cases/json-schema/*/*.json") {
@@ -57,7 +57,7 @@ func (g schemaCases) run(t *testing.T, draft string) {
 	}
 }
 
-// inDraft adds $schema to a schema that has none. A boolean becomes a mapping, as a DataSchema must be one.
+// inDraft adds $schema to a schema that has none. A boolean becomes a mapping, because a DataSchema must be one.
 func inDraft(schema json.RawMessage, draft string) []byte {
 	uri := map[string]string{
 		"draft4": "http://json-schema.org/draft-04/schema#", "draft6": "http://json-schema.org/draft-06/schema#",

@@ -30,8 +30,8 @@ func (r recorded) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s %s", r.Filename, r.Line, r.Column, r.Code, r.Message)
 }
 
-// difference is a known difference from the reference: issues that it alone makes (gone), and issues that are made
-// instead (gained), as patterns of their texts without places. Those of spec/murano.md §15 have their numbers.
+// difference is a known difference from the reference: issues that only it reports (gone), or only Purser (gained), as
+// patterns of their texts without places. Those of spec/murano.md §15 have their numbers.
 type difference struct{ reason, inputs, gone, gained string }
 
 // anyInput matches the names of all inputs.
@@ -101,7 +101,7 @@ func TestMurano_Packages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want.RC > 1 { // KD1: what crashes the reference, or what it cannot load although it can be read
+			if want.RC > 1 { // KD1: the reference crashes, or cannot load a readable package
 				if len(report.Issues) == 0 && !pkg.Single {
 					t.Errorf("the reference fails with %d, but the report has no issues", want.RC)
 				}
@@ -112,7 +112,7 @@ func TestMurano_Packages(t *testing.T) {
 	}
 }
 
-// compareIssues compares a report with the recorded one, but for the known differences and the checks that the
+// compareIssues compares a report with the recorded one, except for the known differences and the checks that the
 // reference does not have (KD14).
 func compareIssues(t *testing.T, name string, want verdict, report murano.Report) {
 	t.Helper()
@@ -139,7 +139,7 @@ func compareIssues(t *testing.T, name string, want verdict, report murano.Report
 		if slices.ContainsFunc(gone, func(r *regexp.Regexp) bool { return r.MatchString(text) }) {
 			continue
 		}
-		if issue.Code == "E002" { // the words of the parser
+		if issue.Code == "E002" { // the message is the parser's
 			issue.Message = ""
 		}
 		unlocated[issue.Code+issue.Message] = issue.Filename == ""

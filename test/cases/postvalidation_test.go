@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// TestPostValidation runs the recorded cases of the validation of rendered documents: those whose number begins with 2.
+// TestPostValidation runs the recorded cases of the validation of rendered documents: those whose numbers begin with 2.
 func TestPostValidation(t *testing.T) {
 	t.Parallel()
 	for _, name := range files(t, "cases/rendering/2*.yaml") {
@@ -89,14 +89,14 @@ func checkMessages(t *testing.T, f *fault.Fault, want document.Mapping) {
 		t.Errorf("%s: %s (%s), want %s", f.Type, f.Message, f.Reason, document.AppendJSON(nil, want))
 	}
 	for i := range f.Messages {
-		f.Messages[i].Path = "" // which the reference does not say, nor does Purser with --compat=deckhand
+		f.Messages[i].Path = "" // neither the reference nor Purser with --compat=deckhand shows it
 	}
 	messages, err := json.Marshal(f.Messages)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, expected := normal(t, messages), normal(t, document.AppendJSON(nil, want.At("messageList")))
-	for _, section := range sections(expected) { // which shows the metadata with the defaults that they get on their way in
+	for _, section := range sections(expected) { // sections show the metadata with the defaults added on ingest
 		if metadata, ok := section["metadata"].(map[string]any); ok {
 			metadata["replacement"] = false
 			metadata["layeringDefinition"].(map[string]any)["abstract"] = false
@@ -113,7 +113,7 @@ func messageOf(item any) string {
 	return fmt.Sprint(message["message"])
 }
 
-// sections are the error sections of messages that are mappings.
+// sections returns the error sections of messages that are mappings.
 func sections(messages any) (found []map[string]any) {
 	items, _ := messages.([]any)
 	for _, item := range items {

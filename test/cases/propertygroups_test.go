@@ -58,7 +58,7 @@ func groupCases(t *testing.T, name string) (cases []groupCase) {
 	return cases
 }
 
-// TestPropertyGroups takes all cases through the checkers that ingest uses.
+// TestPropertyGroups checks all cases with the checkers that ingest uses.
 func TestPropertyGroups(t *testing.T) {
 	t.Parallel()
 	for _, name := range files(t, "cases/property-groups/*.yaml") {
@@ -107,7 +107,7 @@ func TestPropertyGroups(t *testing.T) {
 	}
 }
 
-// ruleOfSchemas is the rule that DataSchemas themselves are checked by.
+// ruleOfSchemas returns the rule that checks DataSchemas themselves.
 func ruleOfSchemas(t *testing.T) validations.Rule {
 	t.Helper()
 	rule, ok := validations.Rules{}.For(decode(t, dataSchema(document.Mapping{{Key: "type", Value: "object"}}), document.JSON)[0])
@@ -125,7 +125,7 @@ func dataSchema(schema any) []byte {
 	})
 }
 
-// TestPropertyGroups_put takes the cases in as documents, and reads what is recorded about them.
+// TestPropertyGroups_put stores the cases as documents, and compares the messages that are recorded about them.
 func TestPropertyGroups_put(t *testing.T) {
 	t.Parallel()
 	names := files(t, "cases/property-groups/*.yaml")
@@ -166,7 +166,7 @@ func TestPropertyGroups_put(t *testing.T) {
 	}
 }
 
-// putCase stores a case as a DataSchema, a document and client versions, and returns the messages that are recorded.
+// putCase stores a case as a DataSchema, a document and client versions, and returns the recorded messages.
 func putCase(t *testing.T, service *changes.Service, questions queries.View, c groupCase) (messages []string) {
 	t.Helper()
 	frame := func(schema, name string, data any) []byte {

@@ -11,8 +11,8 @@ import (
 	"purser/internal/puppet"
 )
 
-// TestPuppet takes all cases through puppet.Apply. What a case does not mention of a resource may be anything; scalars
-// are compared as text, and a list of one with its item.
+// TestPuppet runs all cases through puppet.Apply. Parameters that a case does not mention may have any value. Scalars
+// are compared as text, and a list of one item equals its item.
 func TestPuppet(t *testing.T) {
 	t.Parallel()
 	if *shared == "" {
@@ -69,7 +69,7 @@ func checkPuppetCase(t *testing.T, c document.Mapping) {
 	}
 }
 
-// applied returns what overriding makes of resources, or messages.
+// applied returns the catalog of resources with the overrides applied, or messages.
 func applied(t *testing.T, resources, overrides []any) (catalog document.Mapping, problems []string) {
 	t.Helper()
 	meter := budget.NewMeter(t.Context())

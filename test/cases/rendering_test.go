@@ -18,18 +18,18 @@ import (
 	"purser/internal/rendering"
 )
 
-// decided lists the cases in which Purser does something else than the reference, by their number (spec/rendering.md §0).
+// decided lists, by number, the cases in which Purser decides differently from the reference (spec/rendering.md §0).
 var decided = map[string]struct {
 	rule  string
 	class string
 	http  int
 	says  string
 }{
-	// The reference hides the cause; for a pattern without a text to be in there is a class of its own.
+	// The reference hides the cause. Purser has an error class for a pattern without text to match.
 	"079": {"R9", "MissingDocumentPattern", http.StatusBadRequest, "[example/Kind/v1, site] dst"},
 }
 
-// TestRendering runs the recorded cases of the engine: those whose number begins with 0 or 1.
+// TestRendering runs the recorded cases of the engine: those whose numbers begin with 0 or 1.
 func TestRendering(t *testing.T) {
 	t.Parallel()
 	for _, name := range files(t, "cases/rendering/[01]*.yaml") {
@@ -64,7 +64,7 @@ func TestRendering(t *testing.T) {
 	}
 }
 
-// TestRendering_corpus compares whole sites with what they are known to render to, document by document.
+// TestRendering_corpus compares the rendered documents of whole sites with the recorded ones.
 func TestRendering_corpus(t *testing.T) {
 	t.Parallel()
 	for _, name := range files(t, "corpus/*/rendered.yaml") {
@@ -105,8 +105,8 @@ func TestRendering_corpus(t *testing.T) {
 	}
 }
 
-// deleted lists, by site, where a rendered.yaml lacks another member than the one that was to be deleted: the first that
-// equalled it. Purser deletes what the path addresses (spec/rendering.md R2).
+// deleted lists, by site, where the reference deleted the first member equal to the addressed one, instead of that one.
+// Purser deletes what the path addresses (spec/rendering.md R2).
 var deleted = map[string][]deletion{
 	"tm19-airskiff": {
 		{"[armada/Chart/v1, type] openstack-mariadb", "prometheus_mysql_exporter", "server"},
@@ -114,10 +114,10 @@ var deleted = map[string][]deletion{
 	},
 }
 
-// deletion is one from .values.labels.
+// deletion is a deletion from .values.labels.
 type deletion struct{ document, addressed, gone string }
 
-// decide puts back what is gone and deletes what was addressed.
+// decide restores the member that is gone in want, and deletes the addressed one.
 func (d deletion) decide(t *testing.T, want map[string]any) {
 	t.Helper()
 	values, _ := want[d.document].(map[string]any)["values"].(map[string]any)
@@ -155,10 +155,10 @@ func renderingCase(t *testing.T, name string) document.Mapping {
 	return c
 }
 
-// view is what services see of a document.
+// view is the part of a document that services see.
 type view struct{ Schema, Name, Layer, Data, Metadata string }
 
-// seenOf renders the documents of a case, which go the way of every body.
+// seenOf decodes the documents of a case like any body, and renders them.
 func seenOf(t *testing.T, c document.Mapping) (seen []view, err error) {
 	t.Helper()
 	options, _ := c.At("options").(document.Mapping)
@@ -177,7 +177,7 @@ func seenOf(t *testing.T, c document.Mapping) (seen []view, err error) {
 	return seen, err
 }
 
-// expectedOf reads what a case expects, with the defaults that metadata get on their way in.
+// expectedOf returns the documents that a case expects, with the default metadata added on ingest.
 func expectedOf(t *testing.T, c document.Mapping) (want []view) {
 	t.Helper()
 	expected, _ := c.At("expected").([]any)

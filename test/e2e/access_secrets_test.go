@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Callers without the rules for encrypted documents cannot store any and get only the others. The ETag of a URL differs
-// between callers with and without these rules.
+// A caller without the rules for encrypted documents can neither store nor read them. The ETag of a URL differs between
+// callers with and without these rules.
 func TestAccess_encryptedDocuments(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin", "plain")
@@ -40,8 +40,8 @@ func TestAccess_encryptedDocuments(t *testing.T) {
 	}
 }
 
-// Callers who may not store encrypted documents cannot delete revisions with such documents either, nor try to in a dry
-// run. As in Deckhand, with --compat=deckhand the rule for deleting is enough.
+// A caller who may not store encrypted documents cannot delete a revision that contains one, not even in a dry run. As
+// in Deckhand, with --compat=deckhand the rule for deleting is enough.
 func TestAccess_deletingEncryptedDocuments(t *testing.T) {
 	t.Parallel()
 	for _, compat := range []bool{false, true} {
@@ -82,7 +82,7 @@ func TestAccess_deletingEncryptedDocuments(t *testing.T) {
 					t.Fatalf("%s %s: %d revisions are left", r.method, r.path, left)
 				}
 			}
-			send("plain", "POST", "revisions/prune?keep=3", "").is(t, http.StatusOK) // the first revision has nothing encrypted
+			send("plain", "POST", "revisions/prune?keep=3", "").is(t, http.StatusOK) // nothing in revision 1 is encrypted
 			send("admin", "POST", "revisions/prune?keep=1", "").is(t, http.StatusOK)
 			send("admin", "DELETE", "revisions", "").is(t, http.StatusNoContent)
 		})

@@ -74,13 +74,13 @@ var ruleOf = map[string]string{
 	"GET /api/v1.0/whoami":                                                         "",
 }
 
-// keys is a tokens file, and the tokens of its users.
+// keys is a tokens file and the tokens of its users.
 type keys struct {
 	file string
 	of   map[string]string // tokens by user
 }
 
-// newKeys creates tokens for users, each with a role of the same name as the user.
+// newKeys creates a token for each user, with a role of the same name.
 func newKeys(t *testing.T, users ...string) *keys {
 	t.Helper()
 	k := &keys{filepath.Join(t.TempDir(), "tokens.yaml"), map[string]string{}}
@@ -102,12 +102,12 @@ func (k *keys) add(t *testing.T, user string, flags ...string) {
 	}
 }
 
-// as returns the request header of a user.
+// as returns the headers of a request by a user.
 func (k *keys) as(user string) map[string]string {
 	return map[string]string{"Authorization": "Bearer " + k.of[user], "Content-Type": "application/x-yaml"}
 }
 
-// startWith runs a server with the tokens file, and with a policy unless it is empty.
+// startWith runs a server with the tokens file and, unless it is empty, the policy.
 func (k *keys) startWith(t *testing.T, policy string, flags ...string) *server {
 	t.Helper()
 	flags = append([]string{"--auth", "tokens", "--tokens-file", k.file}, flags...)
@@ -153,8 +153,7 @@ func offRole(rule string) string {
 	return "without-" + strings.TrimPrefix(strings.TrimPrefix(rule, "deckhand:"), "purser:")
 }
 
-// Each rule is denied in turn to a user of its own. The requests that need the rule are refused to that user, and no
-// others.
+// Each rule is denied to one user. Requests that need the rule are refused to that user, and no others are.
 func TestAccess_everyRuleOfEveryRoute(t *testing.T) {
 	t.Parallel()
 	var policy strings.Builder
@@ -185,8 +184,7 @@ func TestAccess_everyRuleOfEveryRoute(t *testing.T) {
 	})
 }
 
-// A caller who may change a site but not read validations is refused the findings of a change before anything is
-// stored.
+// A caller who may change a site but not read validations cannot request the findings of a change: nothing is stored.
 func TestAccess_findingsOfChanges(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin", "writer", "reader")
@@ -268,7 +266,7 @@ func TestAccess_nobody(t *testing.T) {
 	}
 }
 
-// Headers of a client do not add to the rights of its token.
+// Identity headers sent by a client do not add to the rights of its token.
 func TestAccess_smuggling(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "reader")
@@ -337,7 +335,7 @@ func TestAccess_order(t *testing.T) {
 	}
 }
 
-// A change is recorded as that of the user whom the client names, or else of the caller.
+// A change is recorded under the user that the client names, or else under the caller.
 func TestAccess_recordsTheUser(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin")

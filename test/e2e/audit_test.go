@@ -89,7 +89,7 @@ func TestAudit(t *testing.T) {
 	do("reader", "GET", "audit", "").fails(t, http.StatusForbidden, "HTTPForbidden", "deckhand:show_audit")
 }
 
-// Every dry run is recorded as one, whatever its result, because each answer reveals something to the caller.
+// Every dry run is recorded as a dry run, whatever its result, because each answer reveals something to the caller.
 func TestAudit_dryRuns(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin", "plain", "reader")
@@ -147,7 +147,7 @@ func TestAudit_dryRuns(t *testing.T) {
 	if diff := cmp.Diff(want, got[:max(0, len(got)-before)]); diff != "" {
 		t.Errorf("the audit (-want +got):\n%s", diff)
 	}
-	// A long query does not hide the parameter either.
+	// A long query does not hide the dry-run parameter.
 	path := "buckets/b/documents?message=" + strings.Repeat("m", 3000) + "&dry-run=true"
 	s.send(t, request{method: "PUT", path: path, body: site, header: k.as("admin"), bad: true})
 	if deed := s.auditEvents(t, k, "limit=1")[0]; !strings.Contains(deed, "buckets/b/documents?dry-run=true&message=mmm") {
@@ -155,7 +155,7 @@ func TestAudit_dryRuns(t *testing.T) {
 	}
 }
 
-// An audit event identifies the request by the same id as its answer and the log.
+// An audit event has the same request id as the answer and the log.
 func TestAudit_whole(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin")
@@ -180,7 +180,7 @@ func TestAudit_whole(t *testing.T) {
 	}
 }
 
-// Each acknowledged change is in the audit as soon as it is acknowledged, even under concurrency.
+// A change is in the audit as soon as it is acknowledged, even under concurrency.
 func TestAudit_knowsWhatIsAcknowledged(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin")
@@ -211,7 +211,7 @@ func TestAudit_knowsWhatIsAcknowledged(t *testing.T) {
 	}
 }
 
-// A change is stored together with its audit event, or not at all. The log has refusals that could not be recorded.
+// A change is stored together with its audit event, or not at all. Refusals that could not be recorded are logged.
 func TestAudit_cannotRecord(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin")

@@ -30,7 +30,7 @@ func TestBounds_rate(t *testing.T) {
 	}
 }
 
-// slowPut starts a PUT and waits until the server asks for the body, which ends when finish is called.
+// slowPut starts a PUT and waits until the server asks for its body. finish ends the body and returns the answer.
 func slowPut(t *testing.T, s *server, bucket string, header map[string]string) (finish func() answer) {
 	t.Helper()
 	header = maps.Clone(header)
@@ -101,7 +101,7 @@ func TestBounds_memory(t *testing.T) {
 	(<-waited).is(t, http.StatusOK)
 }
 
-// --memory is a soft limit of the heap.
+// --memory sets a soft limit on the heap.
 func TestBounds_heap(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--memory", "512MiB")
@@ -129,7 +129,7 @@ func TestBounds_noMemoryInTime(t *testing.T) {
 	s.put(t, "b", body).is(t, http.StatusOK)
 }
 
-// Metrics on a listener of their own need no authentication, and are not on the other one.
+// Metrics on a separate listener need no authentication, and are absent from the main one.
 func TestMetrics_listenElsewhere(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin")

@@ -26,7 +26,7 @@ func TestChangeSet_ofManyBuckets(t *testing.T) {
 		{body("{x: 1}"), 1},
 		{body("{x: 1}"), 1},
 		{body("{x: 2}"), 2},
-		{strings.ReplaceAll(body("{x: 2}"), "bucket: b7}", "bucket: b8}"), 2}, // b7 keeps what is b8's now
+		{strings.ReplaceAll(body("{x: 2}"), "bucket: b7}", "bucket: b8}"), 2}, // b7 still owns the documents moved to b8
 		{strings.Replace(body("{x: 2}"), "{x: 2}", "{x: 3}", 1), 3},
 	} {
 		want := http.StatusOK
@@ -104,7 +104,7 @@ func TestChangeSet_refuses(t *testing.T) { //nolint:tparallel // all is looked a
 		"bucket is no text":                {"", in(`"a\0"`, free), 400, "HTTPBadRequest", "a NUL character"},
 		"status is text":                   {"", strings.Replace(in("x", free), "{bucket: x}", "a", 1), 400, "HTTPBadRequest", "names no bucket"},
 		"status is null":                   {"", strings.Replace(in("x", free), "{bucket: x}", "null", 1), 400, "HTTPBadRequest", "names no bucket"},
-		"about nothing":                    {"", "", 400, "HTTPBadRequest", "about no bucket"},
+		"about nothing":                    {"", "", 400, "HTTPBadRequest", "names no bucket"},
 		"comments only":                    {"?buckets=a", "# nothing\n", 400, "HTTPBadRequest", "only comments"},
 		"no document":                      {"", in("a", w1) + "---\n[]\n", 400, "HTTPBadRequest", "index"},
 		"a bad frame":                      {"", in("c", free) + in("a", "---\nschema: a\nmetadata: {}\n"), 400, "InvalidDocumentFormat", "D001"},

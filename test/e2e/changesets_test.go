@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// in makes documents name their bucket, as documents of a change set must.
+// in adds a bucket to each document, as a change set requires.
 func in(bucket, documents string) string {
 	return strings.ReplaceAll(documents, "---\nschema:", "---\nstatus: {bucket: "+bucket+"}\nschema:")
 }

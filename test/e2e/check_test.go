@@ -22,7 +22,7 @@ type found struct {
 	Line, Column                   int
 }
 
-// checked returns the findings of purser check in a body, without those that only purser check has.
+// checked returns the findings of purser check for a body, except those that the server does not report.
 func checked(t *testing.T, body string) (all []found) {
 	t.Helper()
 	report, err := check.New(check.Options{}).Check(t.Context(), []check.File{{Name: "site.yaml", Text: []byte(body)}})
@@ -38,7 +38,7 @@ func checked(t *testing.T, body string) (all []found) {
 	return all
 }
 
-// dryRunFindings returns the findings of a server in a dry run of a body.
+// dryRunFindings returns the findings of a server's dry run of a body.
 func (s *server) dryRunFindings(t *testing.T, body string) (all []found) {
 	t.Helper()
 	r := put("site", body).request("?findings=true&dry-run=true")
@@ -56,8 +56,8 @@ func (s *server) dryRunFindings(t *testing.T, body string) (all []found) {
 	return all
 }
 
-// byMessage sorts findings, without their places unless places is true: values in rendered documents have the place
-// where they were written, and findings without a document have any place.
+// byMessage removes the places of findings, sorts them and drops duplicates. The places differ: values in rendered
+// documents have the place where they were written, and findings without a document have an arbitrary one.
 func byMessage(all []found) []found {
 	for i := range all {
 		all[i].Line, all[i].Column = 0, 0
@@ -117,8 +117,8 @@ func plant(lines []string, used map[int]bool, pattern, with, key string, most in
 	return made
 }
 
-// sow describes a kind of mistake: the lines to change, their replacement, the key at which it is found, and how many
-// to make.
+// sow describes a kind of mistake: the lines to change, their replacement, the key at which it is reported, and how
+// many to make.
 type sow struct {
 	pattern, with, key string
 	most               int
@@ -135,8 +135,8 @@ func strict(site string) string {
 		"  properties: {namespace: {type: string}, release: {type: string}}\n" + rest
 }
 
-// purser check finds the same as the server in the same documents, message for message. It finds mistakes in real
-// documents at the lines where they were made.
+// purser check reports the same findings as the server for the same documents, message for message, and reports
+// mistakes in real documents at the lines where they were made.
 func TestCheck_sideBySide(t *testing.T) {
 	t.Parallel()
 	count := 0

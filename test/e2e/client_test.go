@@ -15,12 +15,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// request is a request. Its path is relative to /api/v1.0 unless it begins with a slash.
+// request is an HTTP request. Its path is relative to /api/v1.0 unless it begins with a slash.
 type request struct {
 	method, path string
 	body         string
 	header       map[string]string
-	stream       io.Reader // replaces body: sent in chunks, of unknown length
+	stream       io.Reader // sent instead of body, in chunks, with unknown length
 	bad          bool      // breaks the contract on purpose
 }
 
@@ -81,7 +81,7 @@ func pairs(list []string) map[string]string {
 	return header
 }
 
-// send sends a request, and checks it and its answer against the contract.
+// send sends a request, and checks the request and the answer against the contract.
 func (s *server) send(t *testing.T, r request) answer {
 	t.Helper()
 	a, err := s.try(t.Context(), r)
@@ -128,7 +128,7 @@ func build(ctx context.Context, url string, r request) (*http.Request, error) {
 	return built, nil
 }
 
-// is ends the test unless the answer has this status.
+// is ends the test unless the answer has the given status.
 func (a answer) is(t *testing.T, status int) answer {
 	t.Helper()
 	if a.status != status {
@@ -137,7 +137,7 @@ func (a answer) is(t *testing.T, status int) answer {
 	return a
 }
 
-// fails checks that the answer is an error of a type, and that its text contains all parts.
+// fails checks that the answer is an error of the given type whose text contains all parts.
 func (a answer) fails(t *testing.T, status int, errorType string, parts ...string) {
 	t.Helper()
 	a.is(t, status)

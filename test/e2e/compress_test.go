@@ -12,7 +12,9 @@ func TestCompressed_secrets(t *testing.T) {
 	s := start(t, "--secrets-keyset", newKeyset(t))
 	text := strings.Repeat("purser ", 1000)
 	s.put(t, "site", layeringPolicy("lp")+passphrase("pw", "hunter2")+doc("acme/Widget/v1", "open", "{text: "+text+"}")+
-		docWith("acme/Widget/v1", "w", "{text: "+text+"}", substitutes(fromPassphrase("{path: .password}")))).is(t, http.StatusOK)
+		docWith("acme/Widget/v1", "w", "{text: "+text+"}", substitutes(fromPassphrase("{path: .password}")))+
+		dataSchema("acme/Open/v1", "{description: "+text+"}")+
+		docWith("deckhand/DataSchema/v1", "acme/Secret/v1", "{description: "+text+"}", substitutes(fromPassphrase("{path: .title}")))).is(t, http.StatusOK)
 	for path, want := range map[string]bool{
 		"documents":                                                     true, // contains only a reference
 		"documents?metadata.name=w":                                     true,
@@ -21,6 +23,9 @@ func TestCompressed_secrets(t *testing.T) {
 		"rendered-documents?metadata.name=open":                         true,
 		"rendered-documents?cleartext-secrets=false":                    true,
 		"rendered-documents?metadata.name=open&cleartext-secrets=false": true,
+		"schemas/acme/Open/v1":                                          true,
+		"schemas/acme/Secret/v1":                                        false,
+		"schemas/acme/Secret/v1/docs":                                   false,
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1.0/revisions/1/"+path, http.NoBody)
 		if err != nil {

@@ -88,7 +88,7 @@ func (c *contract) checkRequest(input *openapi3filter.RequestValidationInput, a 
 	return c.checkBody(described.Value.Content, input.Request.Header, a.body)
 }
 
-// checkAnswer checks the status and headers, and the body except that of HEAD.
+// checkAnswer checks the status, the headers and, except for HEAD, the body.
 func (c *contract) checkAnswer(input *openapi3filter.RequestValidationInput, a answer) error {
 	response := &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: input, Status: a.status, Header: a.got,

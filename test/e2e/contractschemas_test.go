@@ -89,7 +89,7 @@ func (s *schemas) check(schema *openapi3.Schema, kind, text string) error {
 	return s.valid(schema, value)
 }
 
-// decodeYAML decodes a stream, as an array if the contract has an array there.
+// decodeYAML decodes a stream of documents, as an array if the schema is for one.
 func (s *schemas) decodeYAML(schema *openapi3.Schema, text string) (any, error) {
 	documents := []any{}
 	for decoder := yaml.NewDecoder(strings.NewReader(text)); ; {
@@ -108,8 +108,8 @@ func (s *schemas) decodeYAML(schema *openapi3.Schema, text string) (any, error) 
 	}
 }
 
-// presented returns the documents of a stream in the form that the schema requires; of several schemas, the first that
-// is satisfied.
+// presented returns the documents of a stream in the form that the schema requires. If the schema has alternatives, the
+// first that accepts the documents is used.
 func (s *schemas) presented(documents []any, schema *openapi3.Schema) (any, error) {
 	for _, alternative := range schema.OneOf {
 		value, err := s.presented(documents, alternative.Value)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A document whose schema is not in force is a warning, or a failure if a policy lists that validation.
+// A document without a DataSchema in force causes a warning, or a failure if a policy lists that validation.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -37,5 +37,5 @@ func TestCoverage(t *testing.T) {
 	s.put(t, "site", layeringPolicy("lp")+node+doc("acme/BaremetalNode/v1", "n1", "{}")).is(t, http.StatusOK)
 	s.isVerdict(t, "3", "success; ready: "+coverage+"=success; ignored: "+own+"=success")
 	s.post(t, "revisions/3/validations/"+coverage, "{status: success, validator: x}").
-		fails(t, http.StatusForbidden, "HTTPForbidden", "made by the server itself")
+		fails(t, http.StatusForbidden, "HTTPForbidden", "performed by the server")
 }

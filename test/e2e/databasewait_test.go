@@ -154,7 +154,7 @@ func TestDatabaseWait_stopped(t *testing.T) {
 	s.stop(t)
 }
 
-// A server gives up after the time limit, or at once if waiting cannot help. It says what to check.
+// A server gives up after the time limit, or immediately if waiting cannot help, and says what to check.
 func TestDatabaseWait_givesUp(t *testing.T) {
 	t.Parallel()
 	at, err := url.Parse(storetest.Empty(t))

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tuples returns schemas and names of documents in the form of deep diffs.
+// tuples returns schemas and names of documents in the format of deep diffs.
 func tuples(names ...string) map[string]any {
 	details := []any{}
 	for _, name := range names {
@@ -54,7 +54,7 @@ func TestDeepDiff(t *testing.T) {
 		t.Errorf("from 1 to 3 (-want +got):\n%s", diff)
 	}
 
-	// In the other direction, the buckets are the same, and the documents change back.
+	// In the other direction, the buckets are the same, and the changes of documents are reversed.
 	back := s.get(t, "revisions/3/deepdiff/1").is(t, http.StatusOK).mapping(t)
 	inside, _ := back["a diff"].(map[string]any)
 	delete(inside, "document_changed")
@@ -177,8 +177,8 @@ func TestDeepDiff_unified(t *testing.T) {
 	}
 }
 
-// With rendered=false, what was submitted is compared: parents and abstract documents, also of revisions that cannot be
-// rendered, and by those who may not see the secrets that documents use.
+// With rendered=false, the submitted documents are compared, including parents and abstract documents. This works for
+// revisions that cannot be rendered, and for users who may not see the secrets that documents use.
 func TestDeepDiff_submitted(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t)
@@ -188,7 +188,7 @@ func TestDeepDiff_submitted(t *testing.T) {
 		return passphrase("pw", password) + docWith("acme/Widget/v1", "base", fmt.Sprintf("{size: %d}", size), ", labels: {k: v}") +
 			docWith("acme/Widget/v1", "user", "{}", ", substitutions: ["+fromPassphrase("{path: .pw}")+"]")
 	}
-	for _, size := range []int{1, 2} { // there is no LayeringPolicy
+	for _, size := range []int{1, 2} { // without a LayeringPolicy
 		s.send(t, request{
 			method: http.MethodPut, path: "buckets/a/documents", body: site(size, fmt.Sprint(secret, size)),
 			header: map[string]string{"X-Auth-Token": g.of["admin"], "Content-Type": typeXYAML},
@@ -218,7 +218,7 @@ func TestDeepDiff_submitted(t *testing.T) {
 	}
 }
 
-// The forms for people and programs have pages; the count is of all documents.
+// The formats other than the reference's have pages. The count includes all documents.
 func TestDeepDiff_pages(t *testing.T) {
 	t.Parallel()
 	s := start(t)

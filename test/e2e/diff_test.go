@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// isDiff checks the differences of buckets between two revisions: "a:modified b:created", sorted by bucket.
+// isDiff checks the differences between the buckets of two revisions: "a:modified b:created", sorted by bucket.
 func (s *server) isDiff(t *testing.T, pair, want string) {
 	t.Helper()
 	before, after, _ := strings.Cut(pair, " ")
@@ -78,11 +78,11 @@ func TestDiff(t *testing.T) {
 	} {
 		s.isDiff(t, c.pair, c.want)
 		before, after, _ := strings.Cut(c.pair, " ")
-		s.isDiff(t, after+" "+before, c.want) // the newer revision is known
+		s.isDiff(t, after+" "+before, c.want) // the order of revisions does not matter
 	}
 }
 
-// Differences have the right bucket: names are compared exactly.
+// Bucket names in differences are compared exactly.
 func TestDiff_bucketNames(t *testing.T) {
 	t.Parallel()
 	s := start(t)

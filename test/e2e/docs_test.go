@@ -17,7 +17,7 @@ type example struct{ line, commands, output string }
 
 var (
 	fence = regexp.MustCompile("(?m)^```(sh|text)\n((?s:.*?))^```$")
-	// varies matches what differs between runs: times and stamps.
+	// varies matches times and stamps, which differ between runs.
 	varies = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ][\d:.]+Z?|\b[0-9a-f]{16}\b`)
 )
 
@@ -59,7 +59,7 @@ func TestDocs(t *testing.T) {
 	doAsDocumented(t, s, examples)
 }
 
-// The commands of the page about purser have the documented output, with a store of their own.
+// The commands in the page about purser have the documented output, with a store of their own.
 func TestDocs_purser(t *testing.T) {
 	t.Parallel()
 	doAsDocumented(t, start(t), examplesOf(t, "docs/purser.md", "## First steps", ""))

@@ -24,7 +24,7 @@ func (a answer) changesOf(t *testing.T) (lines []string) {
 	return lines
 }
 
-// The history of a document has all its changes, but no secrets, and nothing that the caller may not see.
+// The history of a document has all its changes, but no secrets and nothing else that the caller may not see.
 func TestDocumentHistory(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin", "plain", "nobody")

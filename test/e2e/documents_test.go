@@ -74,7 +74,7 @@ func (s *server) revisions(t *testing.T) int {
 	return len(s.get(t, "revisions").results(t))
 }
 
-// isRevision checks the number of the newest revision, and that there is no gap before it; 0 stands for none.
+// isRevision checks the number of the newest revision, or 0 for none, and that there is no gap before it.
 func (s *server) isRevision(t *testing.T, want int) {
 	t.Helper()
 	ids := []any{}

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A DataSchema refers to another one by name. When that changes, documents of the first are checked again.
+// When a DataSchema changes, documents whose DataSchema refers to it by name are checked again.
 func TestDrafts_references(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
@@ -45,7 +45,7 @@ func (s *server) isAboutAnna(t *testing.T, revision int, want string) {
 	}
 }
 
-// A finding of anyOf includes the errors of the intended branch; one of a misspelt property, the intended name.
+// A finding of anyOf includes the errors of the intended branch. A finding of a misspelt property suggests a name.
 func TestDrafts_causes(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)

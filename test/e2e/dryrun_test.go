@@ -100,7 +100,7 @@ func TestDryRun_refusesWhatTheRealRunRefuses(t *testing.T) {
 	s.isAsBefore(t, before)
 }
 
-// A dry run describes the change to the newest revision at the time of the request; a later change may differ.
+// A dry run predicts a change to the revision that is newest at that time. A later change may differ.
 func TestDryRun_json(t *testing.T) {
 	t.Parallel()
 	s := start(t, schemasOnly)

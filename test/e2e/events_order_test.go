@@ -72,7 +72,7 @@ func (c *chronicle) write(ctx context.Context, writer int, on func() *server) {
 		c.try(key)
 		a, err := on().try(ctx, r)
 		if err != nil || a.status >= 300 {
-			time.Sleep(5 * time.Millisecond) // the server is down, or the revision is gone
+			time.Sleep(5 * time.Millisecond) // the server is down, or the revision was deleted
 			continue
 		}
 		if _, after, found := strings.Cut(a.text, "\n  revision: "); r.method == http.MethodPut && found {
@@ -130,12 +130,12 @@ func follow(ctx context.Context, end *atomic.Int64, on func() *server) (events [
 	}
 }
 
-// All readers read the same events: each acknowledged change exactly once, without gaps and in the order of commits,
-// whatever processes are killed meanwhile.
+// All readers read the same events: each acknowledged change exactly once, without gaps and in commit order, even if
+// processes are killed meanwhile.
 func TestEvents_order(t *testing.T) {
 	t.Parallel()
 	const writers, readers = 8, 20
-	h := startPrivate(t) // the server with Postgres
+	h := startPrivate(t) // a server with its own Postgres
 	var other atomic.Pointer[server]
 	database := (&url.URL{Scheme: "postgres", Path: "/purser", RawQuery: url.Values{
 		"host": {filepath.Join(h.state, "socket")}, "port": {"5432"}, "user": {"purser"}, "sslmode": {"disable"},

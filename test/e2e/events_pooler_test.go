@@ -71,8 +71,8 @@ default_pool_size = 10
 	return fmt.Sprintf("postgres://%s@127.0.0.1:%s/%s?sslmode=disable&default_query_exec_mode=cache_describe", to.User, port, to.Database)
 }
 
-// Behind a pooler, each transaction may have another session, so LISTEN does not work. Waiting requests, streams and
-// webhooks work as usual, also for changes of another server.
+// Behind a pooler, each transaction may use another session, so LISTEN does not work. Waiting requests, streams and
+// webhooks work as usual, even for changes made through another server.
 func TestEvents_pooler(t *testing.T) {
 	t.Parallel()
 	database := storetest.URL(t)

@@ -58,7 +58,7 @@ func (s *server) now(t *testing.T) string {
 
 func lines(events []received) (list []string) {
 	for _, e := range events {
-		for _, key := range []string{"stamp", "epoch"} { // these differ in each run
+		for _, key := range []string{"stamp", "epoch"} { // these differ between runs
 			if e.Data[key] != nil {
 				e.Data[key] = "?"
 			}
@@ -68,7 +68,7 @@ func lines(events []received) (list []string) {
 	return list
 }
 
-// All changes of a site are events, in order, including those of verdicts.
+// All changes of a site, including changes of verdicts, produce events in order.
 //
 //nolint:paralleltest,tparallel // one after the other
 func TestEvents(t *testing.T) {
@@ -150,7 +150,7 @@ func TestEvents(t *testing.T) {
 	})
 	t.Run("a cursor of the future", func(t *testing.T) {
 		for _, since := range []string{"999999999", "9223372036854775807"} {
-			s.get(t, "events?since="+since).fails(t, http.StatusGone, "EventsForgotten", "set back", "/revisions")
+			s.get(t, "events?since="+since).fails(t, http.StatusGone, "EventsForgotten", "restored", "/revisions")
 		}
 		for _, since := range []string{"x", "-1", "99999999999999999999"} {
 			s.send(t, request{method: "GET", path: "events?since=" + since, bad: true}).fails(t, http.StatusBadRequest, "HTTPInvalidParam")
@@ -158,8 +158,8 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// Old events are deleted, except the newest. A reader who asks for events after a deleted one is told where to
-// continue.
+// Old events are deleted, except the newest. A request for the events after a deleted one fails with an error that says
+// where to continue.
 func TestEvents_areForgotten(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
@@ -184,7 +184,7 @@ func TestEvents_areForgotten(t *testing.T) {
 	}
 }
 
-// Events reveal nothing about encrypted documents to callers who may not list these.
+// Events reveal nothing about encrypted documents to callers who may not list them.
 func TestEvents_secrets(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t, "admin", "plain")

@@ -77,7 +77,7 @@ func TestExplain(t *testing.T) {
 	s.get(t, explainPath("3", "acme/Chart/v1", "base", "layer", "global")).is(t, http.StatusOK)
 }
 
-// squeezed replaces runs of blanks by one, so that the width of columns does not matter.
+// squeezed replaces each run of blanks with one, so that column widths do not matter.
 func squeezed(text string) []string {
 	var lines []string
 	for line := range strings.Lines(text) {

@@ -60,7 +60,7 @@ func TestFindings_lines(t *testing.T) {
 	if made.got.Get("Purser-Revision") != "2" || made.got.Get("Purser-Status") != "failure; findings=3" {
 		t.Errorf("headers %v", made.got)
 	}
-	for _, item := range last { // a GET has the same without the lines
+	for _, item := range last { // the answer to a GET is the same without lines
 		finding, _ := item.(map[string]any)
 		delete(finding, "line")
 		delete(finding, "column")

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// One request returns all findings, the worst first. All forms of the status show failures that do not count.
+// One request returns all findings, the worst first. All formats of the status include failures that do not count.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	s := start(t)

@@ -70,7 +70,7 @@ func (a answer) problems(t *testing.T) (names []string) {
 	return names
 }
 
-// isXML checks that a text is well-formed XML, and returns its character data.
+// isXML checks that text is well-formed XML, and returns its character data.
 func isXML(t *testing.T, text string) string {
 	t.Helper()
 	var said strings.Builder
@@ -95,7 +95,7 @@ func needGraphviz(t *testing.T) {
 	}
 }
 
-// isGraphviz checks that Graphviz accepts a text.
+// isGraphviz checks that Graphviz accepts text.
 func isGraphviz(t *testing.T, text string) {
 	t.Helper()
 	needGraphviz(t)
@@ -159,7 +159,7 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// Without a LayeringPolicy, that of an earlier revision is in force, as for rendering.
+// A revision without a LayeringPolicy uses that of an earlier revision, as in rendering.
 func TestGraph_policyFallback(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -249,12 +249,12 @@ func TestGraph_hostileNames(t *testing.T) {
 	}
 }
 
-// Without Graphviz, all formats but SVG are available.
+// Without Graphviz, all formats except SVG are available.
 func TestGraph_withoutGraphviz(t *testing.T) {
 	if _, err := program(); err != nil { // needs Go in the PATH
 		t.Fatal(err)
 	}
-	url := storetest.URL(t) // may need programs, too
+	url := storetest.URL(t) // may also need programs
 	t.Setenv("PATH", t.TempDir())
 	s := startOn(t, url)
 	s.put(t, "a", layeringPolicy("lp")+widget("w", "{}")).is(t, http.StatusOK)

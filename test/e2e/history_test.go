@@ -110,7 +110,7 @@ func TestHistory_message(t *testing.T) {
 	s.isAsBefore(t, before)
 }
 
-// User names of any form are recorded as well as possible, and are never a reason to refuse a change.
+// A malformed user name is recorded as well as possible, and is never a reason to refuse a change.
 func TestHistory_user(t *testing.T) {
 	t.Parallel()
 	s := start(t)

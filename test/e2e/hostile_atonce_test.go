@@ -12,7 +12,7 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// maxPeak bounds the memory of a server, whatever is sent to it, in bytes.
+// maxPeak bounds the memory of a server in bytes, whatever requests it gets.
 const maxPeak = 1 << 30
 
 // changesWhile repeats a small change while busy keeps the server busy. The change must succeed each time.
@@ -34,7 +34,7 @@ func (s *server) changesWhile(t *testing.T, busy func()) {
 	other.Wait()
 }
 
-// times sends n requests at once, and returns the answers.
+// times sends n requests at the same time and returns the answers.
 func (s *server) times(t *testing.T, n int, of func(i int) request) []answer {
 	t.Helper()
 	answers := make([]answer, n)
@@ -53,7 +53,7 @@ func (s *server) times(t *testing.T, n int, of func(i int) request) []answer {
 	return answers
 }
 
-// Many of the largest requests at once leave the server below a gigabyte, and other requests are answered.
+// With many of the largest requests at the same time, the server stays below a gigabyte and answers other requests.
 func TestHostile_atOnce(t *testing.T) {
 	t.Parallel()
 	s := startLean(t)
@@ -103,7 +103,7 @@ func TestHostile_atOnce(t *testing.T) {
 	}
 }
 
-// Differences that take many times as many bytes as the documents are refused before they fill the memory, in each form.
+// Differences many times larger than the documents are refused in each format before they fill the memory.
 func TestHostile_largeDifferences(t *testing.T) {
 	t.Parallel()
 	s := startLean(t)
@@ -134,8 +134,8 @@ func TestHostile_largeDifferences(t *testing.T) {
 	}
 }
 
-// Small requests that make the server read all of a large site are counted by what it reads, so that many of them at
-// once leave the server below a gigabyte, too.
+// Small requests that make the server read a large site are charged for what it reads, so that many of them at the same
+// time also leave the server below a gigabyte.
 func TestHostile_tinyOfLargeSite(t *testing.T) {
 	t.Parallel()
 	s := startLean(t)
@@ -184,8 +184,8 @@ func putOf(bucket, documents string) request {
 
 func getOf(path string) request { return request{method: http.MethodGet, path: path} }
 
-// Answers about validations do not grow with the product of policies and entries, nor with errors that they do not
-// show.
+// The size of answers about validations does not grow with the product of policies and entries, nor with errors that
+// are not shown.
 func TestHostile_validationLists(t *testing.T) {
 	t.Parallel()
 	s := startLean(t)
@@ -241,8 +241,8 @@ func TestHostile_validationLists(t *testing.T) {
 	}
 }
 
-// A change that is conditional on another revision is refused for that reason, even with two servers, and never for a
-// conflict that exists only in the newer revision.
+// A change that is conditional on an old revision is always refused for that reason, even with two servers, and never
+// for a conflict that exists only in the newer revision.
 func TestConditions_twoServers(t *testing.T) {
 	t.Parallel()
 	database := storetest.URL(t)

@@ -38,7 +38,7 @@ func d001(t *testing.T, a answer) []string {
 	return list
 }
 
-// Nine documents are checked by several goroutines, in which a panic would end the process.
+// Nine documents are checked by several goroutines. A panic in one of them would end the process.
 func TestHostile_lineBreakAfterMetadataVersion(t *testing.T) {
 	t.Parallel()
 	s := startHostile(t)

@@ -107,7 +107,7 @@ func TestHostile_schemasThatAreFine(t *testing.T) {
 	})
 }
 
-// Hostile data does not crash the server in a validator either.
+// Hostile data does not crash the server while a schema checks it.
 //
 //nolint:paralleltest,tparallel // one after the other, for the time that each takes
 func TestHostile_dataForSchemas(t *testing.T) {

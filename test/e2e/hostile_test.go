@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Limits of hostile servers, low enough to be reached quickly.
+// Limits of servers that get hostile requests, low enough to be reached quickly.
 const (
 	maxBody      = 10 << 20
 	maxDocuments = 1000
@@ -254,7 +254,7 @@ func TestHostile_JSON(t *testing.T) {
 	s.staysSmall(t)
 }
 
-// The memory that one body may take is not available to each of many bodies at once.
+// Many bodies at the same time do not each get the memory that a single body may take.
 func TestHostile_manyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := startHostile(t)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// noRevisions lists texts that identify no revision of a site with one revision.
+// noRevisions lists strings that identify no revision of a site with one revision.
 var noRevisions = []string{
 	"2", "-1", "+1", "01", "00", "-0", "99999999999999999999", "9223372036854775807", "9223372036854775808", "1000000",
 	"abc", "1.0", "1e0", "0x1", "Latest", "LATEST", "tag", "tag:", "tag:none", "tag:%FF", "tag:%00", "%20", "%00", "%FF", "%C3%A9", "1%2F2", "1%20",

@@ -75,7 +75,7 @@ func TestConditions_ofChanges(t *testing.T) {
 				s.purge(t)
 				s.fillConditions(t)
 			}
-			// After a purge the numbers are the same, but not the revisions.
+			// After a purge the numbers are the same, but the revisions are not.
 			s.ifMatch(t, c.change, old).
 				fails(t, http.StatusPreconditionFailed, "HTTPPreconditionFailed", "all revisions were deleted in between")
 		})
@@ -129,7 +129,7 @@ func TestConditions_chain(t *testing.T) {
 		if !strings.HasPrefix(etag, want) {
 			t.Errorf("change %d: ETag %s, want %s", i+1, etag, want)
 		}
-		// Tags and results do not make a newer revision.
+		// Tags and results do not create a revision.
 		s.tag(t, 1, fmt.Sprintf("t%d", i))
 		s.report(t, 1, "a-validation", "success")
 	}

@@ -24,7 +24,7 @@ func (s *server) asked(t *testing.T, header, token string) answer {
 	return s.send(t, request{method: http.MethodGet, path: "whoami", header: map[string]string{header: token}})
 }
 
-// takenFor checks the user and role of the caller in an answer to whoami.
+// takenFor checks the user and role in an answer to whoami.
 func (a answer) takenFor(t *testing.T, user, role string) {
 	t.Helper()
 	got := a.is(t, http.StatusOK).mapping(t)

@@ -188,7 +188,7 @@ func TestDeepDiff_patches(t *testing.T) {
 	}
 }
 
-// A document whose hidden data differs is listed, without anything of the data.
+// A document whose hidden data differs is listed, without any of the data.
 func TestDeepDiff_JSONPatch_hidden(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--secrets-keyset", newKeyset(t))

@@ -115,7 +115,7 @@ func (l *ledger) check(t *testing.T, s *server) {
 	}
 }
 
-// Killing the server with SIGKILL during ingests loses no acknowledged change, and leaves no gap.
+// Killing the server with SIGKILL during ingests loses no acknowledged change and leaves no gap.
 func TestKill_server(t *testing.T) {
 	t.Parallel()
 	s := startPrivate(t)
@@ -134,7 +134,7 @@ func TestKill_server(t *testing.T) {
 	l.check(t, s.server)
 }
 
-// Killing the private Postgres loses nothing either: the server restarts it and continues.
+// Killing the private Postgres loses no acknowledged change either: the server restarts it and continues.
 func TestKill_postgres(t *testing.T) {
 	t.Parallel()
 	s := startPrivate(t)
@@ -175,7 +175,7 @@ func kill(t *testing.T, pidFile string) {
 	}
 }
 
-// A second server on the same state directory reports that there is another one.
+// A second server on the same state directory reports that another one is running.
 func TestState_secondServer(t *testing.T) {
 	t.Parallel()
 	s := startPrivate(t)

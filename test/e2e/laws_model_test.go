@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// site is the model of a site: the documents of each revision as plain maps.
+// site models a site: the documents of each revision as plain maps.
 type site struct {
 	head    snapshot
 	history map[int]snapshot // the remaining revisions
@@ -30,7 +30,7 @@ func newSite() *site {
 	return &site{history: map[int]snapshot{}, tags: map[int][]string{}, head: snapshot{}}
 }
 
-// line formats a document for comparisons with the server's.
+// line formats a document like the server's, for comparison.
 func (p paper) line(name string) string {
 	return fmt.Sprintf("%s/%s=%d@%d", p.bucket, name, p.data, p.since)
 }
@@ -44,7 +44,7 @@ func (s snapshot) lines() []string {
 	return lines
 }
 
-// entry is a document of a payload.
+// entry is a document in a payload.
 type entry struct {
 	name, bucket string
 	data         int
@@ -57,7 +57,7 @@ func (s *site) plan(buckets []string, payload []entry) (next snapshot, changed, 
 	places := s.places
 	for _, e := range payload {
 		if _, taken := next[e.name]; taken {
-			return nil, false, false // the name is in another bucket, or twice in the payload
+			return nil, false, false // the name is in another bucket, or in the payload twice
 		}
 		p, was := s.head[e.name]
 		if !was {
@@ -81,8 +81,8 @@ func (s *site) become(next snapshot) {
 	s.head, s.history[s.newest] = next, next
 }
 
-// restored returns the newest documents after a rollback. A document that is equal in both revisions and in the same
-// place is unchanged.
+// restored returns the newest documents after a rollback. A document that is equal and in the same place in both
+// revisions is unchanged.
 func (s *site) restored(target int) snapshot {
 	next := snapshot{}
 	for name, p := range s.history[target] {
@@ -108,7 +108,7 @@ func (s *site) prune(keep int) (gone []int) {
 	return gone
 }
 
-// diff compares the buckets of two snapshots, of which the first is older.
+// diff compares the buckets of two snapshots.
 func diff(older, newer snapshot) map[string]any {
 	contents := func(s snapshot) map[string][]string {
 		of := map[string][]string{}

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Documents are rendered the same however they are distributed over buckets and ordered, and rendered documents are
-// restored by a rollback.
+// Rendered documents do not depend on the order of documents or their distribution over buckets, and a rollback
+// restores them.
 func TestLaws_rendering(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -68,7 +68,7 @@ func (p *player) renderedData(revision string) map[string]string {
 	return data
 }
 
-// anyLayered generates documents of three layers, most of which inherit or take values from others.
+// anyLayered generates documents of three layers. Most inherit or take values from others.
 func anyLayered(t *rapid.T) []string {
 	documents := []string{layers("lp", "global", "region", "site")}
 	var names []string

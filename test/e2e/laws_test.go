@@ -309,7 +309,7 @@ type patched struct {
 	}
 }
 
-// apply turns revision a into revision b with the patches of their deep diff.
+// apply checks that the patches of the deep diff turn revision a into revision b.
 func (p *player) apply(a, b int) {
 	said := map[string]int{}
 	for name, doc := range p.site.history[a] {

@@ -37,7 +37,7 @@ func TestUpgrade_interrupted(t *testing.T) {
 // interruptMigration starts a server whose migration has to wait for a table, and then sends it a signal.
 func interruptMigration(t *testing.T, database, table string, signal syscall.Signal) {
 	t.Helper()
-	watching := storetest.Connect(t, database) // not in a transaction, which would see the activities of its beginning only
+	watching := storetest.Connect(t, database) // outside a transaction, which would only see the activity at its start
 	tx, err := storetest.Connect(t, database).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 
 // mistake is a common mistake in the example documents, with the expected answer.
 type mistake struct {
-	old, with string // what is replaced in the site, once; if old is "", with is appended
+	old, with string // old is replaced once in the site; if it is "", with is appended
 	status    int    // of the PUT
 	line      int    // expected line; counts from 1 at old; 0 for none
 	parts     []string
@@ -61,7 +61,7 @@ func mistakesOfSites() map[string]mistake {
 	}
 }
 
-// Each plausible mistake in a site is reported with the document, the line, the rule and the way out. Refused bodies
+// Each plausible mistake in a site is reported with the document, the line, the rule and a remedy. Refused bodies
 // change nothing.
 func TestMistakes(t *testing.T) {
 	t.Parallel()

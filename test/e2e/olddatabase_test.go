@@ -97,7 +97,7 @@ func inserts(t *testing.T, conn *pgx.Conn) string {
 	return sql.String()
 }
 
-// first orders a table before those that refer to it.
+// first returns a sort key that puts a table before those that refer to it.
 func first(table string) string {
 	if table == "sites" || table == "revisions" {
 		return ""

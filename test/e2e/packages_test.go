@@ -53,7 +53,7 @@ func (s *server) putPackage(t *testing.T, bucket, name, archive string) answer {
 	})
 }
 
-// Packages and documents can be in the same revision, and share everything that revisions have.
+// A revision can have packages and documents. Packages have diffs, rollbacks and conditional requests like documents.
 func TestPackages(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -190,8 +190,8 @@ func TestPackages_asDocuments(t *testing.T) {
 	s.putPackage(t, "catalog", "a.B", archive).is(t, http.StatusOK)
 }
 
-// A package is stored with its archive even if an equal document without one exists, as servers with --compat=deckhand
-// accept it.
+// A package is stored with its archive even if an equal document without one exists, which servers with
+// --compat=deckhand accept.
 func TestPackages_withoutArchive(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -239,11 +239,11 @@ func TestPackages_validation(t *testing.T) {
 		t.Errorf("status %q", got)
 	}
 	s.post(t, "revisions/2/validations/"+validation, "{status: success, validator: x}").
-		fails(t, http.StatusForbidden, "HTTPForbidden", "made by the server itself")
+		fails(t, http.StatusForbidden, "HTTPForbidden", "performed by the server")
 }
 
-// With two servers on a database, one prunes and purges what the other has stored. Archives are deleted with the last
-// revision that has them.
+// With two servers on a database, one prunes and purges revisions that the other has stored. An archive is deleted with
+// the last revision that has it.
 func TestPackages_pruned(t *testing.T) {
 	t.Parallel()
 	s := start(t)

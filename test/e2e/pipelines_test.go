@@ -95,7 +95,7 @@ func readYAML(t *testing.T, name string, into any) {
 	}
 }
 
-// hasFinding reports whether a text contains the finding of a wrong site.
+// hasFinding reports whether text contains the finding of a wrong site.
 func hasFinding(text []byte) bool {
 	return strings.Contains(string(text), "101 is greater than the maximum of")
 }
@@ -106,7 +106,7 @@ type step struct {
 	Env                  map[string]string
 }
 
-// The steps of the workflow build purser, and fail and report for a site with a mistake.
+// The steps of the workflow build purser, and fail with a report if the site has a mistake.
 func TestPipelines_githubWorkflow(t *testing.T) {
 	t.Parallel()
 	var workflow struct {
@@ -138,7 +138,7 @@ func TestPipelines_githubWorkflow(t *testing.T) {
 	}
 }
 
-// The action passes its inputs on, and fails for a site with a mistake.
+// The action passes on its inputs, and fails if the site has a mistake.
 func TestPipelines_githubAction(t *testing.T) {
 	t.Parallel()
 	var action struct {
@@ -173,7 +173,7 @@ func TestPipelines_githubAction(t *testing.T) {
 	}
 }
 
-// The job of the template builds purser, and fails and reports for a site with a mistake.
+// The job of the template builds purser, and fails with a report if the site has a mistake.
 func TestPipelines_gitlab(t *testing.T) {
 	t.Parallel()
 	var template map[string]struct {

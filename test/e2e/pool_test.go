@@ -12,8 +12,7 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// pool holds the servers that no test uses at the moment. Starting one, with its database and connections, takes longer
-// than most tests.
+// pool holds the idle servers. Starting one, with its database and connections, takes longer than most tests.
 type pool struct {
 	mutex   sync.Mutex
 	servers []*server

@@ -60,8 +60,8 @@ func (s *server) head(t *testing.T) string {
 	return fmt.Sprint(ids[len(ids)-1])
 }
 
-// isPredicted tries a change and makes it. It checks that the result is as predicted, and that the dry run changed
-// nothing.
+// isPredicted tries a change in a dry run and makes it. It checks that the result is as predicted, and that the dry run
+// changed nothing.
 func (s *server) isPredicted(t *testing.T, c change) {
 	t.Helper()
 	before, head := s.everything(t), s.head(t)
@@ -208,7 +208,7 @@ func previewedDocuments(list any) map[place]string {
 	return all
 }
 
-// became returns the same as previewedDocuments, from the documents of two revisions.
+// became returns the same as previewedDocuments, computed from the documents of two revisions.
 func (s *server) became(t *testing.T, before, after string) map[place]string {
 	t.Helper()
 	was, is := s.contents(t, before, "documents"), s.contents(t, after, "documents")

@@ -55,7 +55,7 @@ const (
 	raceText = "WARNING: DATA RACE"
 )
 
-// invoke returns a command that runs a built program. A data race ends the program at once.
+// invoke returns a command that runs a built program. A data race ends the program immediately.
 func invoke(ctx context.Context, path string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("GORACE=halt_on_error=1 atexit_sleep_ms=0 exitcode=%d", raceExit))

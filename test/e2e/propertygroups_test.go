@@ -55,7 +55,7 @@ func TestPropertyGroups(t *testing.T) {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 	s.isMessages(t, "2", 0, ".data: "+both, ".data: "+unknown)
-	// Rendered documents are checked alike.
+	// Rendered documents are checked in the same way.
 	s.put(t, "layers", layeringPolicy("lp"))
 	s.isInvalid(t, "3", "w: "+both, "w: "+unknown)
 }
@@ -95,7 +95,7 @@ func TestPropertyGroups_malformed(t *testing.T) {
 	}
 }
 
-// A change of client versions checks again those documents that depend on them, in other buckets too, and no others.
+// A change of client versions checks exactly the documents that depend on them again, in all buckets.
 func TestClientVersions(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -158,7 +158,7 @@ func TestClientVersions_defaults(t *testing.T) {
 	s.get(t, "revisions/2/rendered-documents").is(t, http.StatusOK)
 }
 
-// The work of checks is bounded, and the error names what took too much.
+// The work of checks is bounded, and the error says what exceeded the bound.
 func TestPropertyGroups_bounded(t *testing.T) {
 	t.Parallel()
 	s := startLean(t)

@@ -58,7 +58,7 @@ func TestPuppet_validation(t *testing.T) {
 	s.put(t, "site", site+strings.Replace(base, "onwer", "owner", 1)+fixed+pakage).is(t, http.StatusOK)
 	s.isVerdict(t, "3", "success; ready: "+overridesCheck+"=success; ignored: "+own+"=success")
 	s.post(t, "revisions/3/validations/"+overridesCheck, "{status: success, validator: x}").
-		fails(t, http.StatusForbidden, "HTTPForbidden", "made by the server itself")
+		fails(t, http.StatusForbidden, "HTTPForbidden", "performed by the server")
 }
 
 // The schemas of both kinds are in force unless a DataSchema replaces them, but not with --compat=deckhand.
@@ -84,7 +84,7 @@ func TestPuppet_schemas(t *testing.T) {
 	compat.get(t, "revisions/1/schemas/fuel/PuppetOverride/v1").fails(t, http.StatusNotFound, "SchemaNotFound", "no schema for")
 }
 
-// Hiera data is a file that Puppet fetches, for the nodes that labels select.
+// Puppet fetches Hiera data as a file, for the nodes that labels select.
 func TestPuppet_hiera(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -228,7 +228,7 @@ func TestPuppet_secrets(t *testing.T) {
 	if got := get("revisions/3/findings", "reader"); strings.Contains(got, "hunter") || strings.Contains(got, "hidden") {
 		t.Errorf("the reader's findings: %s", got)
 	}
-	// A finding quotes no secret value to the admin either, and says where it is; the answer about a catalog quotes it.
+	// Even for the admin, a finding locates a secret value but does not quote it; the answer about a catalog does.
 	wrong := override("hidden", "{configuration: {service: {sshd: {enable: "+secret+"}}}}", "")
 	put(layeringPolicy("lp") + policy("ready", overridesCheck) + encrypted(wrong))
 	got := get("revisions/4/findings", "admin")

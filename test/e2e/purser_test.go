@@ -123,7 +123,7 @@ func (p *person) files(t *testing.T, dir string) map[string]string {
 	return texts
 }
 
-// Servers are named in the configuration file, with their certificates and tokens, which are sent to no other server.
+// The configuration file names servers with their certificates and tokens, which are sent to no other server.
 func TestPurser_tlsAndTokens(t *testing.T) {
 	t.Parallel()
 	k, a := newKeys(t, "admin", "reader"), newAuthority(t)
@@ -282,7 +282,7 @@ func TestPurser_exitCodes(t *testing.T) {
 	p.does(t, "rollback", "1")
 	p.run(t, "rollback", "2", "--dry-run").exits(t, 1, "Status would be: failure\n")
 	p.run(t, "diff", "1", "2").exits(t, 0, "-  'n': 1\n+  'n': 10\n")
-	p.run(t, "render", "2").exits(t, 2, "[acme/Widget/v1, site] one", ".properties.n.maximum") // a question
+	p.run(t, "render", "2").exits(t, 2, "[acme/Widget/v1, site] one", ".properties.n.maximum") // a read failed; no change was refused
 	p.writes(t, "broken.yaml", "- 1\n")
 	p.run(t, "push", "site", "broken.yaml").exits(t, 1)
 
@@ -365,7 +365,7 @@ func TestPurser_lostAnswers(t *testing.T) {
 	}
 }
 
-// sortedLines returns the sorted lines of a text, for lists without a fixed order.
+// sortedLines returns the sorted lines of text, for lists without a fixed order.
 func sortedLines(text string) []string { return slices.Sorted(strings.Lines(text)) }
 
 // purser status reports what is lacking, waits for it, and stops when waiting is useless.

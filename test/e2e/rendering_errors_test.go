@@ -84,7 +84,7 @@ func unrenderables() map[string]unrenderable {
 		"delete nothing":          {base + child("{c: 1}", "delete .c"), bad, "MissingDocumentKey", fmt.Sprintf(missingKey, "delete", ".c"), []string{"w", "base"}},
 		"delete beyond":           {base + child("{}", "delete '.l[1]'"), bad, "MissingDocumentKey", fmt.Sprintf(missingKey, "delete", ".l[1]"), []string{"w", "base"}},
 		"action's path":           {base + child("{}", "merge '.c['"), bad, "MissingDocumentKey", fmt.Sprintf(missingKey, "merge", ".c[") + ". Details: the path '.c[' cannot be read at character 4: a key is expected" + pathHelp, []string{"w", "base"}},
-		"action into a text":      {base + child("{t: {x: 1}}", "merge .t.x"), bad, "MissingDocumentKey", fmt.Sprintf(missingKey, "merge", ".t.x") + ". Details: .t holds a string, in which there is no .x", []string{"w", "base"}},
+		"action into a text":      {base + child("{t: {x: 1}}", "merge .t.x"), bad, "MissingDocumentKey", fmt.Sprintf(missingKey, "merge", ".t.x") + ". Details: .t is a string, which has no .x", []string{"w", "base"}},
 		"parent's parent":         {base + under("k: base", "region", docWith("acme/Widget/v1", "mid", "{}", labelled("k: mid")), "merge .") + under("k: mid", "site", widget("w", "{}"), "delete .c"), bad, "MissingDocumentKey", fmt.Sprintf(missingKey, "delete", ".c"), []string{"w", "base"}},
 		"no source":               {size("w", "gone"), conflict, "SubstitutionSourceNotFound", "Required substitution source document [acme/Widget/v1] gone was not found, yet is referenced by [acme/Widget/v1] w", []string{"w"}},
 		"abstract source":         {base + abstract(widget("gone", "{}")) + size("w", "gone"), conflict, "SubstitutionSourceNotFound", "Required substitution source document [acme/Widget/v1] gone was not found, yet is referenced by [acme/Widget/v1] w. Details: document [acme/Widget/v1, global] gone is abstract, and only concrete documents are sources", []string{"w"}},
@@ -95,11 +95,11 @@ func unrenderables() map[string]unrenderable {
 		"a list for text":         {w("{t: [TEXT]}", from("s", ".pw", "{path: .t, pattern: TEXT}")), bad, "MissingDocumentPattern", fmt.Sprintf(missingText, "a list"), both},
 		"a number for text":       {w("{t: 5}", from("s", ".pw", "{path: .t, pattern: TEXT, recurse: {depth: -1}}")), bad, "MissingDocumentPattern", fmt.Sprintf(missingText, "a number"), both},
 		"destination's path":      {w("{}", from("s", ".pw", "{path: x}")), bad, "UnknownSubstitutionError", unknownError + "the path 'x' of a destination must begin with a dot", both},
-		"destination in a text":   {w("{t: hidden}", from("s", ".pw", "{path: .t.x}")), bad, "UnknownSubstitutionError", unknownError + ".t holds a string, in which there is no .x", both},
-		"destination in null":     {w("null", from("s", ".pw", "{path: .x}")), bad, "UnknownSubstitutionError", unknownError + ". holds null, in which there is no .x", both},
-		"index of a mapping":      {w("{m: {}}", from("s", ".pw", "{path: '.m[0]'}")), bad, "UnknownSubstitutionError", unknownError + ".m holds a mapping, in which there is no [0]", both},
-		"index far below":         {w("{l: [1]}", from("s", ".pw", "{path: '.l[-5]'}")), bad, "UnknownSubstitutionError", unknownError + ".l holds a list of 1, in which there is no [-5]", both},
-		"second of destinations":  {w("{l: [1]}", from("s", ".pw", "[{path: .ok}, {path: .ok.x}]")), bad, "UnknownSubstitutionError", unknownError + ".ok holds a string, in which there is no .x", both},
+		"destination in a text":   {w("{t: hidden}", from("s", ".pw", "{path: .t.x}")), bad, "UnknownSubstitutionError", unknownError + ".t is a string, which has no .x", both},
+		"destination in null":     {w("null", from("s", ".pw", "{path: .x}")), bad, "UnknownSubstitutionError", unknownError + ". is null, which has no .x", both},
+		"index of a mapping":      {w("{m: {}}", from("s", ".pw", "{path: '.m[0]'}")), bad, "UnknownSubstitutionError", unknownError + ".m is a mapping, which has no [0]", both},
+		"index far below":         {w("{l: [1]}", from("s", ".pw", "{path: '.l[-5]'}")), bad, "UnknownSubstitutionError", unknownError + ".l is a list of length 1, which has no [-5]", both},
+		"second of destinations":  {w("{l: [1]}", from("s", ".pw", "[{path: .ok}, {path: .ok.x}]")), bad, "UnknownSubstitutionError", unknownError + ".ok is a string, which has no .x", both},
 		"pattern of a list":       {w("{}", "{src: {schema: acme/Secret/v1, name: s, path: .list, pattern: x}, dest: {path: .x}}"), bad, "UnknownSubstitutionError", unknownError + "src.pattern needs a string, but at .list there is a list", both},
 		"group of a pattern":      {w("{}", "{src: {schema: acme/Secret/v1, name: s, path: .pw, pattern: '(h)', match_group: 2}, dest: {path: .x}}"), bad, "UnknownSubstitutionError", unknownError + "src.match_group 2 is not one of the 1 groups of the pattern", both},
 		"cycle of two":            {size("v", "w") + size("w", "v"), bad, "SubstitutionDependencyCycle", cycle + "[(('acme/Widget/v1', 'site', 'w'), ('acme/Widget/v1', 'site', 'v'), 'reverse'), (('acme/Widget/v1', 'site', 'v'), ('acme/Widget/v1', 'site', 'w'), 'reverse')]", []string{"w", "v"}},
@@ -277,7 +277,7 @@ func TestRendering_violations(t *testing.T) {
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	// Selections and repeated requests make no difference; comparisons are possible.
+	// A selection or a repeated request gives the same error, but comparisons succeed.
 	for _, query := range []string{"?metadata.name=fits", "?limit=0", ""} {
 		if diff := cmp.Diff(got.text, s.get(t, "revisions/1/rendered-documents"+query).is(t, http.StatusBadRequest).text); diff != "" {
 			t.Errorf("with %q (-want +got):\n%s", query, diff)
@@ -384,7 +384,7 @@ func TestRendering_schemas(t *testing.T) {
 	}
 }
 
-// Values written by substitutions are secret, and are not in errors.
+// Values written by substitutions are secret, and do not appear in errors.
 func TestRendering_secretsAreNotTold(t *testing.T) {
 	t.Parallel()
 	const marker = "oNlYiNsEcReTs"
@@ -539,8 +539,8 @@ func TestHostile_rendering(t *testing.T) {
 	})
 }
 
-// Some kilobytes of substitutions far beyond the ends of lists cost very little: they are refused, whatever form of the
-// result is requested.
+// A few kilobytes of substitutions far past the ends of lists cost very little: they are refused, whatever format is
+// requested.
 func TestRendering_farIndexes(t *testing.T) {
 	t.Parallel()
 	s := start(t)

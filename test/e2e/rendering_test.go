@@ -18,7 +18,7 @@ func layers(name string, order ...string) string {
 	return control("deckhand/LayeringPolicy/v1", name, "{layerOrder: ["+strings.Join(order, ", ")+"]}")
 }
 
-// under moves a document of the layer site to another layer, below the document with a label. actions are "merge
+// under moves a document of the layer site to another layer, below the document with a label. An action is like "merge
 // .path".
 func under(label, layer, document string, actions ...string) string {
 	items := make([]string, 0, len(actions))
@@ -29,7 +29,7 @@ func under(label, layer, document string, actions ...string) string {
 	return inLayer(layer+", parentSelector: {"+label+"}, actions: ["+strings.Join(items, ", ")+"]", document)
 }
 
-// abstract makes a document of the layer site an abstract one of the layer global.
+// abstract makes a document of the layer site abstract, and moves it to the layer global.
 func abstract(document string) string { return inLayer("global, abstract: true", document) }
 
 // labelled returns metadata with a label.
@@ -127,7 +127,7 @@ func TestRendering(t *testing.T) {
 			t.Errorf("(-submitted +rendered):\n%s", diff)
 		}
 	}
-	// Documents are also as submitted after they have been rendered.
+	// Rendering leaves the submitted documents unchanged.
 	for name, want := range map[string]any{"chart": map[string]any{"limits": map[string]any{"disk": 9}, "url": "http://USER:PASSWORD@host/PASSWORD"}} {
 		if diff := cmp.Diff(want, s.get(t, "revisions/3/documents?metadata.name="+name).data(t)[name]); diff != "" {
 			t.Errorf("submitted data of %s (-want +got):\n%s", name, diff)
@@ -278,7 +278,7 @@ func TestRendering_ofManyRevisions(t *testing.T) {
 	s.get(t, "revisions/4/rendered-documents").isNames(t, "password@3", "regional@4", "chart@3", "lp@1", "plain@3")
 	isAsEver("after a change", "3")
 	isAsEver("after a change", "tag:good")
-	// Nothing remains of the site but the documents that it is rendered with.
+	// Without the bucket site, only the documents of the other buckets are rendered.
 	s.put(t, "site", "").is(t, http.StatusOK)
 	s.isRendered(t, "latest", map[string]any{
 		"lp": changed["lp"], "regional": changed["regional"], "password": map[string]any{"value": "weak", "user": "admin"},
@@ -338,7 +338,7 @@ func TestRendering_policyFallback(t *testing.T) {
 			t.Errorf("revision %d has the ETag %q: wanted one: %v", revision, etag, tagged)
 		}
 	}
-	// A policy of a later revision is the newest, so there is no ETag.
+	// Revision 1 uses the newest policy, which is in a later revision, so its answer has no ETag.
 	s.put(t, "p", layers("second", "top", "bottom")).is(t, http.StatusOK)
 	ordered(1, "second@2", false)
 	ordered(2, "second@2", true)
@@ -391,7 +391,7 @@ func TestDeepDiff_ofRenderedDocuments(t *testing.T) {
 	s.put(t, "global", layers("lp", "global", "unused", "region", "site")+
 		abstract(docWith("acme/Chart/v1", "base", "{colour: blue, limits: {cpu: 1, memory: 2}}", labelled("chart: base, more: labels")))+
 		inLayer("global", docWith("acme/Secret/v1", "password", "{value: weak, user: ad}", labelled("secret: password")))).is(t, http.StatusOK)
-	// The submitted documents differ only in those that are not in answers.
+	// The changed documents of the bucket global are not in answers.
 	want := map[string]any{"global": "modified", "global diff": map[string]any{}, "region": "unmodified", "site": "unmodified"}
 	s.put(t, "region", under("chart: base", "region", docWith("acme/Chart/v1", "regional", "{limits: {cpu: 4}, region: r1}", labelled("chart: regional")), "merge .")).is(t, http.StatusOK)
 	want["region"], want["region diff"] = "modified", map[string]any{"document_changed": map[string]any{"count": 1, "details": map[string]any{
@@ -419,7 +419,7 @@ func TestDeepDiff_ofRenderedDocuments(t *testing.T) {
 		t.Errorf("the changed document (-want +got):\n%s", diff)
 	}
 
-	// The other formats have the documents that are in answers.
+	// The other formats list the documents that are in answers.
 	changed := []string{}
 	for _, p := range s.patches(t, "3", "5") {
 		changed = append(changed, p.Bucket+" "+p.Change+" "+p.Name)
@@ -444,7 +444,7 @@ func TestDeepDiff_ofRenderedDocuments(t *testing.T) {
 	}
 }
 
-// Two replacements of one document are both in answers, with its schema and name.
+// Two replacements of one document are both in answers, with the same schema and name.
 func TestDeepDiff_ofReplacements(t *testing.T) {
 	t.Parallel()
 	s := start(t)

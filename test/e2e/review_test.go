@@ -56,7 +56,7 @@ func TestReview(t *testing.T) { //nolint:tparallel // one after the other: they 
 	})
 }
 
-// A purge refuses dry-run, so that a client that only wants to try loses no site.
+// A purge refuses dry-run, so that a client that only wants to try it does not lose the site.
 func TestPurge_isNotTried(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -66,7 +66,7 @@ func TestPurge_isNotTried(t *testing.T) {
 	s.get(t, "revisions/1").is(t, http.StatusOK)
 }
 
-// Numbers begin again after a purge. A change that is conditional on the old revision 1 is not made to the new one.
+// Numbers begin again after a purge. A change that is conditional on the old revision 1 is not applied to the new one.
 func TestIfMatch_acrossPurge(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -106,7 +106,7 @@ func TestTags_bounded(t *testing.T) {
 	}).fails(t, http.StatusRequestEntityTooLarge, "HTTPPayloadTooLarge")
 }
 
-// An error, or an answer that may be different another time, has no ETag, and ignores those of the client.
+// An error, or an answer that may differ next time, has no ETag and ignores those of the client.
 func TestRendering_noTag(t *testing.T) {
 	t.Parallel()
 	s := start(t)

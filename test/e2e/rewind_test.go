@@ -11,8 +11,8 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// save saves the state of the server's database; back restores it, like a backup or a failover to a standby that lags
-// behind. Both break connections.
+// save saves the state of the server's database. back restores it, like a backup or a failover to a lagging standby.
+// Both break connections.
 func (s *server) save(t *testing.T) (back func()) {
 	t.Helper()
 	at, err := url.Parse(s.database)
@@ -44,8 +44,8 @@ func (s *server) save(t *testing.T) (back func()) {
 	}
 }
 
-// A database that is restored, and then changed differently, uses numbers again. A server that ran meanwhile does not
-// confuse old revisions with new ones, neither its own nor those of clients.
+// A database that is restored and then changed differently reuses revision numbers. A server that ran meanwhile does
+// not confuse lost revisions with new ones, neither its own nor those of clients.
 func TestRewind(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
@@ -80,14 +80,14 @@ func TestRewind(t *testing.T) {
 	} {
 		condition.method = http.MethodPost
 		condition.header["Content-Type"] = typeXYAML
-		s.send(t, condition).fails(t, http.StatusPreconditionFailed, "HTTPPreconditionFailed", "revision 4 as it is now")
+		s.send(t, condition).fails(t, http.StatusPreconditionFailed, "HTTPPreconditionFailed", "another revision 4")
 	}
 	s.isRevision(t, 4)
 	if n := len(s.get(t, "revisions/4/tags").mapping(t)); n > 0 {
 		t.Errorf("revision 4 has %d tags", n)
 	}
 
-	// The lost change is made again, as a new one.
+	// The lost change can be made again, as a new one.
 	s.put(t, "a", widget("w", "{x: 2}")+widget("v", "{}")).is(t, http.StatusOK)
 	s.get(t, "revisions/latest/documents?schema=acme/Widget/v1").isNames(t, "w@5", "other@3", "new@4", "v@5")
 	s.put(t, "a", "").is(t, http.StatusOK)

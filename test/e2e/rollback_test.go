@@ -175,7 +175,7 @@ func TestRollback_isValidatedAsAWhole(t *testing.T) {
 	s.isVerdict(t, "6", "failure; ready: "+own+"=failure")
 	s.isRollback(t, "1", 7, 1, "b", "c", "p")
 	s.isOutcomes(t, "7", "success", "success")
-	// From revision 0 everything is written again, with the same content.
+	// After a rollback to revision 0, everything is written again with the same content.
 	s.isRollback(t, "0", 8, 0, "a")
 	s.isOutcomes(t, "8", "success")
 	s.isRollback(t, "6", 9, 6, "a", "b", "c", "p")

@@ -311,7 +311,7 @@ func TestSchemas_secretsAreSanitized(t *testing.T) {
 	if shown := s.get(t, "revisions/1/status", "Accept", "text/plain").text; strings.Contains(shown, "hush") {
 		t.Errorf("the status shows a secret: %s", shown)
 	}
-	// The documents themselves are as submitted, which is not secret before rendering.
+	// The documents themselves are as submitted: they are not secret before rendering.
 	if !strings.Contains(s.get(t, "revisions/1/documents").text, "hush") {
 		t.Error("the document lost its data")
 	}

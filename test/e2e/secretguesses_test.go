@@ -11,10 +11,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// varying matches what differs between equivalent answers: times, and stamps of revisions.
+// varying matches times and stamps of revisions, which differ between equivalent answers.
 var varying = regexp.MustCompile(`\d{4}-\d\d-\d\dT[\d:.]+Z?|stamp"?: ?"?[0-9a-f]+|stamp=[0-9a-f]+`)
 
-// plain returns the text of an answer without what differs between servers and times.
+// plain returns the text of an answer without the parts that differ between servers and times.
 func (g guarded) plain(a answer) string {
 	var said strings.Builder
 	fmt.Fprintf(&said, "%s %s: %d\n", a.method, a.path, a.status)
@@ -31,8 +31,8 @@ func (g guarded) plain(a answer) string {
 	return varying.ReplaceAllString(strings.ReplaceAll(said.String()+a.text, g.url, "http://server"), "*")
 }
 
-// Callers who may store encrypted documents but not see them cannot find out secrets by storing guesses: right and
-// wrong guesses have the same answers.
+// Callers who may store encrypted documents but not see them cannot discover secrets by storing guesses: right and
+// wrong guesses get the same answers.
 func TestSecrets_guesses(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t)

@@ -39,8 +39,8 @@ func few(ofHundred int, property func(*rapid.T)) func(*rapid.T) {
 	}
 }
 
-// secretSite is a site in which secrets flow. In its documents @0@ is replaced by the first secret, and so on. Secrets of the
-// second generation replace those of the first one later.
+// secretSite is a site in which secrets flow between documents. In its documents, @0@ stands for the first secret, and
+// so on. Secrets of the second generation later replace those of the first.
 type secretSite struct {
 	secrets   int
 	buckets   []string          // in the order in which they are put
@@ -172,7 +172,7 @@ func anySecretSite(t *rapid.T) secretSite {
 	return p
 }
 
-// with replaces the placeholders in a text by secrets.
+// with replaces the placeholders in text with secrets.
 func with(text string, secrets []string) string {
 	for i, secret := range secrets {
 		text = strings.ReplaceAll(text, fmt.Sprintf("@%d@", i), strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(secret))
@@ -180,7 +180,7 @@ func with(text string, secrets []string) string {
 	return text
 }
 
-// anySecrets generates secrets in capitals, which are similar to nothing else in answers. They all begin and end alike.
+// anySecrets generates secrets in capitals, unlike anything else in answers. begin and end are patterns.
 func anySecrets(t *rapid.T, count int, label, begin, end string) []string {
 	return rapid.SliceOfNDistinct(rapid.StringMatching(begin+`[QXZJKVW]{3}([QXZJKVW]{3}|["\\<][QXZJKVW]{4})?`+end), count, count, rapid.ID[string]).Draw(t, label)
 }
@@ -222,7 +222,7 @@ func (s *story) must(a answer) {
 	}
 }
 
-// play makes the revisions of a secretSite, sends the writer's attempts, and reads everything.
+// play creates the revisions of a secretSite, sends the writer's attempts, and reads everything.
 func (s *story) play(p secretSite, secrets [][]string, reads []read) {
 	s.must(s.ask("admin", http.MethodDelete, "revisions", ""))
 	for generation, texts := range secrets {
@@ -259,8 +259,8 @@ func (s *story) play(p secretSite, secrets [][]string, reads []read) {
 // read is a GET request.
 type read struct{ path, accept string }
 
-// reads returns requests to all routes in openapi.yaml that return something of a revision, one for each possible value
-// of each parameter in the path, and for each required query.
+// reads returns requests to all routes in openapi.yaml that return parts of a revision: one for each possible value of
+// each path parameter, and for each required query.
 func (p secretSite) reads(t *rapid.T, c *contract) (reads []read) {
 	values := map[string][]string{
 		"revision": {"latest", "3"}, "other": {"1", "latest"}, "tag": {"t"}, "entry": {"0", "1", "2", "3"},
@@ -408,8 +408,8 @@ func (a asked) tellsVerdict() bool {
 	return strings.Contains(a.path, "/validations") || strings.Contains(a.path, "/status") || strings.Contains(a.path, "/findings") || strings.Count(a.path, "/") == 4 // the revision itself
 }
 
-// withoutVerdict returns an answer to a change without the verdict in its header, and that of a dry run without what it
-// says about earlier changes.
+// withoutVerdict returns the answer to a change without the verdict in its header and, for a dry run, without
+// information about earlier changes.
 func (a asked) withoutVerdict() asked {
 	a.got = a.got.Clone()
 	a.got.Del("Purser-Status")
@@ -461,8 +461,8 @@ func TestLaws_secrets(t *testing.T) {
 	}))
 }
 
-// tested names the test that a route reveals no secrets, for all routes but those that TestLaws_secrets takes from
-// openapi.yaml, which return something of a revision.
+// tested names, for each route, the test that it reveals no secrets. It omits the routes that return parts of a
+// revision, which TestLaws_secrets takes from openapi.yaml.
 var tested = map[string]string{
 	"PUT /api/v1.0/buckets/{bucket}/documents":                                    "TestLaws_secrets",
 	"PUT /api/v1.0/buckets/{bucket}/packages/{fullName}":                          "it answers with what it was sent; its dry run like that of documents",

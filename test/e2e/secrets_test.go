@@ -28,7 +28,7 @@ func newKeyset(t *testing.T) string {
 	return path
 }
 
-// encrypted makes a document an encrypted one.
+// encrypted changes the storage policy of a document to encrypted.
 func encrypted(document string) string {
 	return strings.Replace(document, "storagePolicy: cleartext", "storagePolicy: encrypted", 1)
 }
@@ -129,7 +129,7 @@ func TestSecrets(t *testing.T) {
 	})
 }
 
-// Secrets are in no answer, no line of the log and no row of the database.
+// Secrets appear in no answer, no line of the log and no row of the database.
 func TestSecrets_leakNowhere(t *testing.T) {
 	t.Parallel()
 	const marker = "MaRkEr4711"
@@ -197,7 +197,7 @@ func TestSecrets_leakNowhere(t *testing.T) {
 			t.Errorf("%s tells what is inherited of a secret:\n%s", path, brief(text))
 		}
 	}
-	// Callers who may see the secret see it once the site can be rendered.
+	// Callers who may see the secret see it after the site becomes renderable.
 	s.put(t, "site", layeringPolicy("lp")+passphrase("pw", marker)).is(t, http.StatusOK)
 	if got := s.get(t, "revisions/latest/rendered-documents").data(t)["pw"]; got != marker {
 		t.Errorf("rendered: %v", got)

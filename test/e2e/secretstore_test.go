@@ -18,8 +18,8 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// disguises returns the forms in which parts of a text may be stored: as it is, in hexadecimal, in base64 at any
-// offset, and with all characters escaped as in JSON.
+// disguises returns the forms in which parts of text may be stored: verbatim, in hexadecimal, in base64 at any offset,
+// and with all characters escaped as in JSON.
 func disguises(mark string) (forms [][]byte) {
 	const length = 6
 	for _, part := range []string{mark[:length], mark[len(mark)-length:]} {
@@ -36,7 +36,7 @@ func disguises(mark string) (forms [][]byte) {
 	return forms
 }
 
-// find returns the first of forms that a text contains, with its context; nil if it contains none.
+// find returns the first of forms that text contains, with its context; nil if it contains none.
 func find(text []byte, forms [][]byte) []byte {
 	for _, form := range forms {
 		if i := bytes.Index(text, form); i >= 0 {
@@ -154,7 +154,7 @@ func TestLaws_secretsAreKeptSealed(t *testing.T) {
 	t.Logf("What is in clear was found there: %v", found)
 }
 
-// find finds a secret in all its forms.
+// find recognises a secret in all its forms.
 func TestDisguises(t *testing.T) {
 	t.Parallel()
 	const mark = "WVKQXZJWQV"

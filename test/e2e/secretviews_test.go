@@ -12,11 +12,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"purser/internal/authz"
 	"purser/internal/store/storetest"
 )
 
-// guarded is a server with a keyset, with users of different rights:
+// guarded is a server with a keyset and users with different rights:
 //
 //	admin    everything
 //	writer   reads, and stores cleartext documents
@@ -154,8 +156,8 @@ func (a answer) tellsNothing(t *testing.T, secrets ...string) answer {
 // withheldText is a part of the message that replaces messages about secrets.
 const withheldText = "only callers who may see encrypted documents are told why"
 
-// withheldFrom returns a part of the message that replaces messages about secrets for a user in blind: the admin, who
-// asks for it, is told what to do, and the others, who have no choice, are not.
+// withheldFrom returns a part of the message that replaces messages about secrets for a user in blind. For the admin,
+// who can ask for secrets, it says how; the others have no choice.
 func withheldFrom(user string) string {
 	if user == "admin" {
 		return "to see it, ask with cleartext-secrets=true"
@@ -199,6 +201,8 @@ func TestSecrets_holes(t *testing.T) {
 		{"paths of schemas", holeSchemaPaths},
 		{"references", holeReferences},
 		{"graphs and differences", holeGraphs},
+		{"what others are near to", holeNear},
+		{"dry runs of relations", holeRelations},
 		{"replacing and deleting", holeReplacing},
 	} {
 		t.Run(hole.name, func(t *testing.T) {
@@ -257,7 +261,7 @@ func holeVersions(t *testing.T, g guarded) {
 // versionHidden is a part of messages about client versions that come from a secret.
 const versionHidden = "version (hidden, because it comes from an encrypted document); supported"
 
-// isWithheld checks that all validations of a revision fail because of a document, that only the admin is told why, and
+// isWithheld checks that all validations of a revision fail because of a document, that only the admin sees why, and
 // that the database does not contain the reason.
 func (g guarded) isWithheld(t *testing.T, revision, name, why string, secrets ...string) {
 	t.Helper()
@@ -308,10 +312,10 @@ func holeEnumerations(t *testing.T, g guarded) {
 		fails(t, http.StatusBadRequest, "InvalidDocumentFormat", withheldFrom("admin"))
 }
 
-// sanitized replaces messages that may quote a secret, for whoever may see that there are any.
+// sanitized replaces messages that may quote a secret, for callers who may see that such messages exist.
 const sanitized = "Sanitized to avoid exposing secret."
 
-// No finding quotes what a document inherits from an encrypted parent, whoever asks.
+// No finding quotes data that a document inherits from an encrypted parent, whoever the caller is.
 func holeParents(t *testing.T, g guarded) {
 	t.Helper()
 	parent := "---\n{schema: acme/Widget/v1, metadata: {schema: metadata/Document/v1, name: p, storagePolicy: encrypted, " +
@@ -461,6 +465,75 @@ func holeGraphs(t *testing.T, g guarded) {
 	}
 }
 
+// Findings about other documents suggest no names of encrypted ones, and do not count these.
+func holeNear(t *testing.T, g guarded) {
+	t.Helper()
+	is := labelled("is: parent")
+	said := func(veiled int) (texts []string) {
+		g.empties(t)
+		concealed := []string{encrypted(asControl(doc("deckhand/DataSchema/v1", "acme/Veiled/v1", "{type: object}")))}
+		for i := range veiled {
+			concealed = append(concealed, encrypted(inLayer("global", docWith("acme/Widget/v1", fmt.Sprintf("veiled%d", i), "{x: 1}", is))))
+		}
+		g.puts(t, "admin", "site", layeringPolicy("lp")+policy("vp", "purser-coverage-validation", "deckhand-policy-validation", "deckhand-rendering-validation")+
+			dataSchema("acme/Widget/v1", "{}")+strings.Join(concealed, "")).is(t, http.StatusOK)
+		child := under("is: parent", "site", widget("child", "{}"), "merge .")
+		open := inLayer("global", docWith("acme/Widget/v1", "open", "{}", is))
+		documents := doc("acme/Veil/v1", "near", "{}") + open + child
+		texts = append(texts, g.plain(g.by(t, "writer", http.MethodPut, "buckets/mine/documents?dry-run=true", documents)))
+		g.puts(t, "writer", "mine", documents).is(t, http.StatusOK)
+		for user, query := range blind() {
+			for _, path := range []string{"findings", "status", "validations/detail"} {
+				a := g.by(t, user, http.MethodGet, withQuery("revisions/2/"+path, query), "", "Accept", "application/json").is(t, http.StatusOK)
+				if part := a.tells([]string{"Veiled", "veiled", "Found: "}); user != "admin" && part != "" {
+					t.Errorf("%s: %s tells %q\n%s", user, path, part, brief(a.text))
+				}
+				if !strings.Contains(a.text, "No schema is in force for acme/Veil/v1") && path != "status" {
+					t.Errorf("%s does not tell %s which schema is missing:\n%s", path, user, brief(a.text))
+				}
+				if user != "admin" {
+					texts = append(texts, g.plain(a))
+				}
+			}
+		}
+		slices.Sort(texts)
+		return texts
+	}
+	if diff := cmp.Diff(said(1), said(3)); diff != "" {
+		t.Errorf("the answers tell how many encrypted documents there are:\n%s", diff)
+	}
+}
+
+// Dry runs do not tell what encrypted documents are called, which labels they have, and which they select.
+func holeRelations(t *testing.T, g guarded) {
+	t.Helper()
+	said := func(kind, label, selected, validation string) string {
+		g.empties(t)
+		g.puts(t, "admin", "site", layeringPolicy("lp")+policy("vp", validation)+
+			encrypted(inLayer("global", docWith("acme/Widget/v1", "veiled", "{x: 1}", labelled("is: "+label))))+
+			encrypted(under("is: "+selected, "site", doc(kind, "selecting", "{x: 1}"), "merge ."))).is(t, http.StatusOK)
+		g.puts(t, "admin", "schemas", dataSchema("acme/Widget/v1", "{}")).is(t, http.StatusOK)
+		open := inLayer("global", docWith("acme/Widget/v1", "open", "{}", labelled("is: guess")))
+		documents := open + under("is: guess", "site", widget("child", "{}"), "merge .") + dataSchema("acme/Guess/v1", "{}")
+		dry := g.by(t, "writer", http.MethodPut, "buckets/mine/documents?dry-run=true", documents).is(t, http.StatusOK)
+		if strings.Contains(dry.text, withheldText) || !strings.Contains(dry.text, "withheld: ") {
+			t.Errorf("%s: the dry run says\n%s", validation, dry.text)
+		}
+		return g.plain(dry)
+	}
+	for _, validation := range []string{"deckhand-policy-validation", "deckhand-rendering-validation", "purser-coverage-validation"} {
+		wrong := said("acme/Other/v1", "other", "other", validation)
+		for name, right := range map[string]string{
+			"a schema": said("acme/Guess/v1", "other", "other", validation), "a label": said("acme/Other/v1", "guess", "other", validation),
+			"a selector": said("acme/Other/v1", "other", "guess", validation),
+		} {
+			if diff := cmp.Diff(right, wrong); diff != "" {
+				t.Errorf("%s: a dry run tells that %s was guessed (-right +wrong):\n%s", validation, name, diff)
+			}
+		}
+	}
+}
+
 // Only callers who may store encrypted documents may replace or delete them, in whatever way.
 func holeReplacing(t *testing.T, g guarded) {
 	t.Helper()
@@ -496,8 +569,8 @@ func holeReplacing(t *testing.T, g guarded) {
 	g.puts(t, "creator", "site", widget("w", "{}")).is(t, http.StatusOK)
 }
 
-// A lost secret part of a document is stored again when the document is put again. One that is not lost is not stored
-// again, not even by a server that has started since.
+// A lost secret part of a document is stored again when the document is put again. A part that is not lost is not
+// stored again, not even by a server that has started since.
 //
 //nolint:paralleltest,tparallel // one after the other
 func TestSecrets_lostPart(t *testing.T) {
@@ -526,7 +599,7 @@ func TestSecrets_lostPart(t *testing.T) {
 	})
 }
 
-// A value that is partly secret is partly explained, also as text.
+// The parts of a value that are not secret are explained, also as text.
 func TestSecrets_explainedInPart(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--secrets-keyset", newKeyset(t))
@@ -544,7 +617,7 @@ func TestSecrets_explainedInPart(t *testing.T) {
 }
 
 // The keys of an encrypted document are as secret as its values. Callers who are not shown secrets do not see them in
-// explanations of documents that inherit them, nor of those that take them by substitution.
+// explanations of documents that inherit them or take them by substitution.
 func TestSecrets_keysOfParents(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--secrets-keyset", newKeyset(t))
@@ -556,7 +629,7 @@ func TestSecrets_keysOfParents(t *testing.T) {
 	}
 }
 
-// A posted result is shown as it was posted, whatever it contains.
+// A posted result is shown as posted, whatever it contains.
 func TestSecrets_postedMessages(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -570,7 +643,7 @@ func TestSecrets_postedMessages(t *testing.T) {
 	}
 }
 
-// Callers who may not see a secret are not told how much work its check takes: a schema could be written that exceeds
+// Callers who may not see a secret do not learn how much work its check takes: a schema could be written that exceeds
 // the budget depending on the secret.
 func TestSecrets_work(t *testing.T) {
 	t.Parallel()
@@ -604,7 +677,7 @@ func TestSecrets_auditOfDryRuns(t *testing.T) {
 	}
 }
 
-// Messages about secrets that an older version has stored are not shown to callers who may not see secrets.
+// Messages about secrets stored by an older version are not shown to callers who may not see secrets.
 func TestSecrets_storedBefore(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t)

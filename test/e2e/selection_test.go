@@ -13,12 +13,12 @@ func inLayer(layer, document string) string {
 	return strings.Replace(document, "layer: site", "layer: "+layer, 1)
 }
 
-// asControl makes a document with a layer a control document.
+// asControl turns a document with a layer into a control document.
 func asControl(document string) string {
 	return strings.Replace(document, "metadata/Document/v1", "metadata/Control/v1", 1)
 }
 
-// fillSelection makes a site whose documents differ in everything that can be selected, in three revisions:
+// fillSelection creates three revisions whose documents differ in everything that can be selected:
 //
 //	w1@1 w2@1 g1@1   bucket site
 //	o1@2 o2@2        bucket other
@@ -154,7 +154,7 @@ func TestSelection(t *testing.T) {
 	s.fillSelection(t)
 	s.checkSelections(t, "3")
 	s.checkSelections(t, "latest")
-	// The same for an old revision, some of whose versions are replaced, deleted, moved or still live.
+	// An old revision gives the same results after some of its documents were replaced, deleted or moved.
 	s.put(t, "site", widget("w1", "{now: other}")+widget("w3", "{}"))
 	s.put(t, "other", "")
 	s.put(t, "more", widget("m1", "{}"))

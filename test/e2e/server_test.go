@@ -51,7 +51,7 @@ func startOn(t *testing.T, database string, flags ...string) *server {
 	return startFor(t, patientClient(), database, flags...)
 }
 
-// startFor runs a server for a client of the test's own.
+// startFor runs a server that is used through the test's own client.
 func startFor(t *testing.T, client *http.Client, database string, flags ...string) *server {
 	t.Helper()
 	return startAs(t, program, client, database, flags...)
@@ -139,7 +139,7 @@ func (s *server) ready(t *testing.T) {
 	s.get(t, "/readyz").is(t, http.StatusOK)
 }
 
-// refusesToStart runs the server with flags that make it exit at once, and returns its output.
+// refusesToStart runs the server with flags that make it exit immediately, and returns its output.
 func refusesToStart(t *testing.T, flags ...string) string {
 	t.Helper()
 	out, code := runProgram(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--database-url", "postgres://"}, flags...)...)
@@ -232,7 +232,7 @@ func (l *logs) text() string {
 	return string(l.lines.Bytes()[l.forgot:])
 }
 
-// forget makes text leave out the log so far.
+// forget makes text omit the log so far.
 func (l *logs) forget() {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

@@ -79,7 +79,7 @@ func TestTokens_newRefuses(t *testing.T) {
 	}
 }
 
-// A token that allows nothing without a policy file is made, and its maker is told.
+// A token that allows nothing without a policy file is created, with a warning.
 func TestTokens_newForNothing(t *testing.T) {
 	t.Parallel()
 	k := newKeys(t)
@@ -149,7 +149,7 @@ func TestAuth_noneForOthers(t *testing.T) {
 	newKeys(t, "reader").startWith(t, "", "--listen", "0.0.0.0:0")
 }
 
-// Who names a way to authenticate clients, but not --auth, does not get a server on which everybody is an admin.
+// A server refuses to start if a flag of a way to authenticate clients is set, but --auth is not.
 func TestAuth_notUsed(t *testing.T) {
 	t.Parallel()
 	for auth, flags := range map[string][]string{

@@ -71,7 +71,7 @@ func startTraced(t *testing.T, endpoint string, flags ...string) *server {
 	return s
 }
 
-// A PUT and its SQL are spans of the caller's trace, exported when the server stops at the latest. They contain no
+// A PUT and its SQL are spans of the caller's trace, exported at the latest when the server stops. They contain no
 // secrets and no arguments of SQL.
 func TestTraces(t *testing.T) {
 	t.Parallel()

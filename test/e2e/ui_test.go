@@ -32,7 +32,7 @@ func browse(t *testing.T, client *http.Client, method, target string, form url.V
 	return got.StatusCode, string(text)
 }
 
-// The pages are served in addition to the API. A session remains valid on another server with the same key only.
+// The pages are served in addition to the API. A session is valid on another server only if that has the same key.
 func TestUI(t *testing.T) {
 	t.Parallel()
 	key, other := filepath.Join(t.TempDir(), "ui.key"), filepath.Join(t.TempDir(), "other.key")
@@ -63,8 +63,8 @@ func TestUI(t *testing.T) {
 	}
 }
 
-// A user with a client certificate sees the pages and makes changes without a token. The certificate signs in by
-// itself, as the page after signing out says.
+// A user with a client certificate sees the pages and makes changes without a token. The certificate alone signs in, as
+// the page shown after signing out says.
 func TestUI_certificate(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
@@ -140,7 +140,7 @@ func TestUI_off(t *testing.T) {
 	}
 }
 
-// Errors in the flags of the pages are reported before the database is contacted, with the way out.
+// Errors in the flags of the pages are reported, with a remedy, before the database is contacted.
 func TestUI_flags(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -100,7 +100,7 @@ func TestWait_status(t *testing.T) {
 		at("revisions/1/status?wait=9m", http.StatusOK)
 		at("revisions/1?wait=9m", http.StatusOK)
 		s.report(t, 1, "a-validation", "failure")
-		at("revisions/1"+path, http.StatusPreconditionFailed) // it cannot become a success any more
+		at("revisions/1"+path, http.StatusPreconditionFailed) // it can no longer become a success
 		s.report(t, 1, "a-validation", "success")
 		at("revisions/1"+path, http.StatusOK)
 		s.put(t, "broken", sizes()+policy("q", own)+widget("w", "{size: 1000}")).is(t, http.StatusOK)
@@ -114,7 +114,7 @@ func TestWait_status(t *testing.T) {
 		s := start(t)
 		s.put(t, "b", policy("p", "a-validation")).is(t, http.StatusOK)
 		a := s.get(t, "revisions/1/status?expect=success&wait=1s", text...).is(t, http.StatusPreconditionFailed)
-		// The time until it is known that the request has to wait is not part of it.
+		// The header does not include the time before the server knows that the request has to wait.
 		if waited := a.got.Get("Purser-Waited"); waited == "0.0" || !strings.Contains(a.text, "missing") {
 			t.Errorf("waited %q:\n%s", waited, a.text)
 		}
@@ -146,7 +146,7 @@ func TestWait_etag(t *testing.T) {
 	}
 }
 
-// An answer also becomes another one when a result expires, of whichever revision, and one after the other.
+// An answer also changes when a result of any revision expires, even when several expire one after the other.
 func TestWait_expiry(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -191,7 +191,7 @@ func TestWait_events(t *testing.T) {
 	}
 }
 
-// The number of waiting requests is bounded, and all of them end at once when the server stops.
+// The number of waiting requests is bounded, and all of them end immediately when the server stops.
 func TestWait_bounds(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--max-waits", "3")
@@ -272,8 +272,8 @@ func TestEvents_expiry(t *testing.T) {
 	}
 }
 
-// Like the reference, --compat=deckhand ignores the parameter, whatever its value, except on routes that the reference
-// lacks.
+// Like the reference, --compat=deckhand ignores the parameter wait, whatever its value, except on routes that the
+// reference lacks.
 func TestWait_compat(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--compat", "deckhand")

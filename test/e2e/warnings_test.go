@@ -58,7 +58,7 @@ const (
 		"substitution 1 of document [acme/Widget/v1, site] w takes all of it"
 )
 
-// Likely mistakes that fail nothing are warnings: in the status, findings, entries and answers of dry runs.
+// Likely mistakes that fail nothing are warnings in the status, findings, entries and answers of dry runs.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
 	site := func(metadata, data string) string {
@@ -117,8 +117,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// A selector that selects nothing is a failure if the validation of relations between documents counts, and then not
-// also a warning.
+// A selector that selects nothing is a failure, and not also a warning, if the validation of relations between
+// documents counts.
 func TestWarnings_orphanFails(t *testing.T) {
 	t.Parallel()
 	s := startFresh(t)
@@ -133,7 +133,7 @@ func TestWarnings_orphanFails(t *testing.T) {
 	}
 }
 
-// With --compat=deckhand, answers have no warnings, and refusals no details.
+// With --compat=deckhand, answers have no warnings, and refusals have no details.
 func TestWarnings_compat(t *testing.T) {
 	t.Parallel()
 	s := start(t, "--compat", "deckhand")
@@ -153,7 +153,7 @@ func TestWarnings_compat(t *testing.T) {
 	}
 }
 
-// A result whose name no policy lists is answered with a warning.
+// The answer to a result whose name no policy lists has a warning.
 func TestPostValidation_unlisted(t *testing.T) {
 	t.Parallel()
 	s := start(t)
@@ -177,10 +177,10 @@ func TestPostValidation_unlisted(t *testing.T) {
 		t.Errorf("warning %v, want %s", lost, want)
 	}
 	s.post(t, "revisions/2/validations/deckhand-schema-validaton", "{status: success, validator: x}").
-		fails(t, http.StatusForbidden, "HTTPForbidden", "made by the server itself")
+		fails(t, http.StatusForbidden, "HTTPForbidden", "performed by the server")
 }
 
-// Callers who may not see a secret are not told whether a pattern matches it, or a text that contains it.
+// Callers who may not see a secret do not learn whether a pattern matches it, or text that contains it.
 func TestWarnings_secret(t *testing.T) {
 	t.Parallel()
 	g := startGuarded(t)

@@ -83,7 +83,7 @@ func (s *server) deliveries(t *testing.T, path string) (lines []string) {
 
 func ok(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "thanks") }
 
-// startCalling runs a server that may call this machine.
+// startCalling runs a server whose webhooks may call this machine.
 func startCalling(t *testing.T) *server {
 	t.Helper()
 	return start(t, "--secrets-keyset", newKeyset(t), "--webhook-allow", "127.0.0.0/8")
@@ -144,7 +144,7 @@ func TestWebhooks(t *testing.T) {
 // A receiver that hangs gets a few calls at a time, and does not delay those to others.
 func TestWebhooks_hangs(t *testing.T) {
 	t.Parallel()
-	const most, all = 4, 24 // the most calls at once to a receiver, and more than a server makes
+	const most, all = 4, 24 // the maximum of concurrent calls to a receiver, and more than a server makes
 	s := startCalling(t)
 	var now, peak atomic.Int32
 	over := make(chan struct{})
@@ -227,7 +227,7 @@ func TestWebhooks_badReceivers(t *testing.T) {
 	s.staysSmall(t)
 }
 
-// A receiver that violates HTTP costs an attempt, which has a time limit.
+// A receiver that violates HTTP uses up an attempt, which has a time limit.
 func TestWebhooks_hostileReceivers(t *testing.T) {
 	t.Parallel()
 	s := startCalling(t)
@@ -288,7 +288,7 @@ func talker(t *testing.T, begin, again string, pause time.Duration) string {
 	return listener.Addr().String()
 }
 
-// A receiver that talks where nothing was asked cannot fill the log: net/http quotes it there.
+// A receiver cannot fill the log with unsolicited responses, which net/http quotes there.
 func TestWebhooks_log(t *testing.T) {
 	t.Parallel()
 	s := startCalling(t)
@@ -310,7 +310,7 @@ func TestWebhooks_whereTo(t *testing.T) {
 	r := newReceiver(t, ok)
 	port := r.URL[strings.LastIndex(r.URL, ":"):]
 	s := start(t, "--secrets-keyset", newKeyset(t), "--webhook-allow", "localhost,*.example,10.0.0.0/8")
-	path, _ := s.hook(t, "{url: 'http://localhost"+port+"'}") // a listed name that leads to this machine
+	path, _ := s.hook(t, "{url: 'http://localhost"+port+"'}") // a listed name that resolves to this machine
 	s.post(t, path+"/ping", "").is(t, http.StatusAccepted)
 	eventually(t, "a failed attempt", func() bool {
 		return strings.Contains(fmt.Sprint(s.deliveries(t, path)), "which --webhook-allow of the server does not list")

@@ -26,7 +26,7 @@ func (s *server) statuses(t *testing.T, revision string) map[string]string {
 	return statuses
 }
 
-// schemasOnly makes only the schema validation count if there is no policy.
+// schemasOnly makes only the schema validation count for revisions without a policy.
 const schemasOnly = "--default-validations=deckhand-schema-validation"
 
 // Without a policy, all of the server's own validations count. A LayeringPolicy is only required if a document has a
@@ -96,10 +96,10 @@ type wholeCase struct {
 }
 
 // Documents that contradict each other or cannot be rendered fail the revision, with findings that name documents and
-// reasons, as in a dry run before. Any correction makes the next revision pass.
+// reasons. A dry run predicts them. Any correction makes the next revision pass.
 func TestWhole_findings(t *testing.T) {
 	t.Parallel()
-	// in replaces a widget's layer by another layeringDefinition.
+	// in replaces a widget's layer with another layeringDefinition.
 	in := func(layering string) string { return strings.Replace(widget("w1", "{}"), "layer: site", layering, 1) }
 	const orphan = "layer: site, parentSelector: {k: none}, actions: [{method: merge, path: .}]"
 	from := func(source string) string {

@@ -16,7 +16,7 @@ import (
 // built is the server with the race detector, in a directory that TestMain removes.
 var built = sync.OnceValues(func() (string, error) { return build("server", "-race") })
 
-// build builds the server.
+// build builds the server, and returns the path of the program.
 func build(name string, flags ...string) (string, error) {
 	path := filepath.Join(programs, name)
 	args := append(append([]string{"build"}, flags...), "-o", path, "purser/cmd/server")
@@ -26,10 +26,10 @@ func build(name string, flags ...string) (string, error) {
 	return path, nil
 }
 
-// mutant is a server with a fault, which the suite must find.
+// mutant is a server with a deliberate fault, which the suite must find.
 type mutant struct {
 	name, file string
-	old, now   string // a part of the file, which is there once, and what replaces it
+	old, now   string // old occurs once in the file, and is replaced with now
 }
 
 // build builds the mutant.

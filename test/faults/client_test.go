@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// keep is how many revisions a prune keeps.
+// keep is the number of revisions that a prune keeps.
 const keep = 20
 
-// bound is how long any request may take: the limits of docs/limits.md with a wide margin.
+// bound limits the duration of a request: the limits of docs/limits.md with a wide margin.
 const bound = 30 * time.Second
 
 // client sends requests to servers and records them.
@@ -30,14 +30,14 @@ type client struct {
 	token string
 	http  *http.Client
 	bound time.Duration
-	last  map[int]string // what it wrote into buckets
+	last  map[int]string // what it last sent for each bucket
 }
 
 var lastID atomic.Int64
 
 func newID() string { return fmt.Sprintf("op%d", lastID.Add(1)) }
 
-// act does something by chance, again and again, until the context ends.
+// act sends random requests until the context ends.
 func (c *client) act(ctx context.Context) {
 	for ctx.Err() == nil {
 		if c.send(c.choose()) == undone {
@@ -46,7 +46,7 @@ func (c *client) act(ctx context.Context) {
 	}
 }
 
-// known returns a revision that some client has seen; mostly one of the newest, and at times one that is long gone.
+// known returns a revision that some client has seen: usually one of the newest, sometimes an old one.
 func (c *client) known() ref {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -60,7 +60,7 @@ func (c *client) known() ref {
 	return c.refs[max(0, len(c.refs)-1-back)]
 }
 
-// choose returns what to do next.
+// choose returns a random request.
 func (c *client) choose() request {
 	switch n := rand.N(1000); {
 	case n < 450:
@@ -89,7 +89,7 @@ func (c *client) choose() request {
 	}
 }
 
-// request is an operation that is yet to be sent.
+// request is an operation that has not been sent yet.
 type request struct {
 	id           string
 	method, path string
@@ -98,8 +98,8 @@ type request struct {
 	in           input
 }
 
-// fill returns contents of a bucket: those that it has, with one document changed, added or removed; or at times those
-// that the client wrote before.
+// fill returns contents for a bucket: usually the newest ones with one document changed, added or removed, sometimes
+// those that the client sent before.
 func (c *client) fill(bucket int, id string) string {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -158,7 +158,7 @@ func (c *client) changeSet() request {
 	r.path = "changesets?message=" + r.id
 	for _, bucket := range rand.Perm(buckets)[:2] {
 		text := c.fill(bucket, r.id)
-		if text == "" { // a change set names the buckets that it writes by their documents
+		if text == "" { // a change set names its buckets only through its documents
 			text = fmt.Sprintf("d%d-1=%s", bucket, r.id)
 			c.last[bucket] = text
 		}
@@ -221,7 +221,7 @@ func notesOf(number int64, kind string) request {
 	}
 }
 
-// send sends a request to one of the servers and records what comes of it.
+// send sends a request to one of the servers and records the outcome.
 func (c *client) send(r request) outcome {
 	o := operation{id: r.id, in: r.in, call: c.now()}
 	status, header, text, err := c.exchange(r)
@@ -255,7 +255,7 @@ func (c *client) send(r request) outcome {
 	return o.outcome
 }
 
-// record adds an operation to the history. A prune is two: between them, some revisions may be there and others not.
+// record adds an operation to the history. A prune is added as two: between them, old revisions may or may not exist.
 func (c *client) record(o operation) {
 	c.add(o)
 	if o.in.kind == pruneBegins && o.outcome == answered {
@@ -299,7 +299,7 @@ func (c *client) exchange(r request) (status int, header http.Header, text strin
 	return got.StatusCode, got.Header, string(all), err
 }
 
-// read takes from an answer what the model knows.
+// read extracts from an answer the values that the model checks.
 func (o *operation) read(header http.Header, text string) error {
 	o.out.ref = parseETag(header.Get("ETag"))
 	if o.out.status >= http.StatusMultipleChoices {

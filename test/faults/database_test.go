@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// pair is a site on a primary and a standby, which its servers know by a URL with two hosts.
+// pair is a site on a primary and a standby. The servers' URL has both hosts.
 type pair struct {
 	*site
 	standby     *postgres
@@ -24,7 +24,7 @@ type pair struct {
 	toPrimary   []*proxy // one for each server
 }
 
-// newPair makes a pair. With a synchronous standby, the primary waits for it before it acknowledges a commit.
+// newPair creates a pair. With a synchronous standby, the primary waits for it before it acknowledges a commit.
 func newPair(t *testing.T, synchronous bool) *pair {
 	t.Helper()
 	primary := newPostgres(t)
@@ -45,8 +45,8 @@ func newPair(t *testing.T, synchronous bool) *pair {
 	return p
 }
 
-// fail has the standby take over, which lacks nothing. The primary vanishes without a word, or is killed. It returns
-// how long after the promotion both servers were ready, and how long after that both had made a change.
+// fail promotes a standby that has all changes. The primary stops answering if vanishes is set, or is killed. It
+// returns how long after the promotion both servers were ready, and how long after that both had made a change.
 func (p *pair) fail(t *testing.T, vanishes bool) (ready, changed time.Duration) {
 	t.Helper()
 	primary := p.db
@@ -81,14 +81,14 @@ func (p *pair) fail(t *testing.T, vanishes bool) (ready, changed time.Duration) 
 	return ready, changed
 }
 
-// A synchronous standby that takes over has everything.
+// A promoted synchronous standby has all changes.
 func TestPromotion_synchronous(t *testing.T) {
 	for range *times {
 		for what, vanishes := range map[string]bool{"the primary is killed": false, "the primary vanishes": true} {
 			p := newPair(t, true)
 			if vanishes {
-				// The proxy takes what is sent to the primary, so that only the deadline of an append, a minute, ends it. Other
-				// changes of that server wait for their turn behind it.
+				// The proxy swallows requests to the primary, so an append only ends at its deadline, a minute. Other changes of
+				// that server wait behind it.
 				p.bound = 80 * time.Second
 			}
 			var again worst
@@ -101,8 +101,8 @@ func TestPromotion_synchronous(t *testing.T) {
 	}
 }
 
-// While the synchronous standby cannot be reached, clients give up and ask again. What they get no answer to must not be
-// seen by the next request, which would be answered by it alone.
+// While the synchronous standby cannot be reached, clients give up and retry. A retry must not be answered from an
+// unacknowledged change, which the standby lacks.
 func TestPromotion_afterGivingUp(t *testing.T) {
 	for range *times {
 		p := newPair(t, true)
@@ -123,7 +123,7 @@ func TestPromotion_afterGivingUp(t *testing.T) {
 	}
 }
 
-// An asynchronous standby that takes over may lack the last changes, and nothing else.
+// A promoted asynchronous standby may lack the last changes, and nothing else.
 func TestPromotion_asynchronous(t *testing.T) {
 	for range *times {
 		p := newPair(t, false)
@@ -150,7 +150,7 @@ func TestFrozen_server(t *testing.T) {
 	s := newSite(t, purser(t), newPostgres(t))
 	var waits worst
 	for range *times {
-		s.bound = time.Minute // those who ask the frozen server
+		s.bound = time.Minute // for requests to the frozen server
 		s.round(t, "a frozen server", time.Second, func() {
 			frozen, other := s.servers[0], s.client()
 			other.urls = []string{s.servers[1].url}
@@ -174,7 +174,7 @@ func freezeInTransaction(t *testing.T, s *site) {
 		AND a.state = 'idle in transaction' AND l.relation = 'sites'::regclass AND l.mode = 'RowShareLock'`
 	eventually(t, "a server is frozen while it holds the site's row", func() bool {
 		s.servers[0].signal(syscall.SIGSTOP)
-		time.Sleep(30 * time.Millisecond) // what it was waiting for arrives
+		time.Sleep(30 * time.Millisecond) // time for pending answers to arrive
 		var n int
 		if s.db.do(t, sql, &n); n > 0 {
 			return true
@@ -185,12 +185,12 @@ func freezeInTransaction(t *testing.T, s *site) {
 	})
 }
 
-// The network between servers and database breaks, is slow, and stands still.
+// The network between servers and database breaks, is slow, and stalls.
 func TestNetwork(t *testing.T) {
 	s := newSite(t, purser(t), newPostgres(t))
 	var again worst
 	for range *times {
-		s.bound = 75 * time.Second // an append that gets no answer has a minute
+		s.bound = 75 * time.Second // an append without an answer ends after a minute
 		s.round(t, "a bad network", time.Second, func() {
 			for range 5 {
 				for _, p := range s.proxies {
@@ -217,7 +217,7 @@ func TestNetwork(t *testing.T) {
 	t.Logf("%d outages; ready again after at most %v", again.n, again.longest)
 }
 
-// A full disk is said with 503, and there is nothing to do but to make room.
+// Servers answer 503 while the disk is full, and recover as soon as there is room.
 func TestFullDisk(t *testing.T) {
 	dir := filepath.Join(directory(t), "disk")
 	if err := os.Mkdir(dir, 0o755); err != nil {
@@ -250,7 +250,7 @@ func TestFullDisk(t *testing.T) {
 	t.Logf("%d times full; ready at most %v after there was room", again.n/2, again.longest)
 }
 
-// fill writes a file until there is no room left.
+// fill writes a file until the disk is full.
 func fill(t *testing.T, path string) {
 	t.Helper()
 	file, err := os.Create(path)
@@ -268,7 +268,7 @@ func fill(t *testing.T, path string) {
 	}
 }
 
-// Fewer connections than two servers want are used by turns.
+// Two servers share fewer connections than they would use.
 func TestFewConnections(t *testing.T) {
 	s := newSite(t, purser(t), newPostgres(t, "max_connections=10"))
 	for range *times {
@@ -279,8 +279,8 @@ func TestFewConnections(t *testing.T) {
 	}
 }
 
-// A pooler gives each transaction another session, and then the URL says how queries are sent, or keeps one for each
-// connection, and then it has enough of them.
+// A pooler works in transaction mode if the URL sets default_query_exec_mode, and in session mode if it has enough
+// sessions.
 func TestPgbouncer(t *testing.T) {
 	path, err := exec.LookPath("pgbouncer")
 	if err != nil {

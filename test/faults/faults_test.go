@@ -1,10 +1,10 @@
 //go:build linux
 
 // Package faults_test lets clients write to two servers while servers and databases are killed, frozen, cut off, filled
-// up and taken back in time. Everything that the clients saw must follow a simple model (model_test.go); what was
-// acknowledged must be there, and nobody may hang.
+// up and rewound. Everything that the clients saw must follow a simple model (model_test.go), acknowledged changes must
+// exist, and no request may hang.
 //
-// Without flags each fault comes about once, which takes four minutes; `make faults` has each come -times often.
+// Without flags each fault occurs once, which takes four minutes; `make faults` repeats each -times times.
 package faults_test
 
 import (
@@ -20,7 +20,7 @@ import (
 
 var times = flag.Int("times", 1, "how often each fault comes")
 
-// programs is the directory of what is built.
+// programs is the directory of the built programs.
 var programs string
 
 func TestMain(m *testing.M) {
@@ -46,7 +46,7 @@ func purser(t *testing.T) string {
 	return path
 }
 
-// worst keeps the longest of some times and checks each.
+// worst keeps the longest of several durations, and checks each of them.
 type worst struct {
 	longest time.Duration
 	n       int
@@ -99,7 +99,7 @@ func TestKill_postgres(t *testing.T) {
 	t.Logf("%d times down; ready at most %v after the database was up", again.n/2, again.longest)
 }
 
-// lose has the database go back to a state that is prepared by now, in the middle of all requests.
+// lose stops the database during requests, and lets back replace it with an earlier state.
 func (s *site) lose(t *testing.T, back func()) {
 	t.Helper()
 	began := s.history.now()
@@ -107,7 +107,7 @@ func (s *site) lose(t *testing.T, back func()) {
 	for _, p := range s.proxies {
 		p.leave()
 	}
-	s.db.start(t) // where nobody else asks it
+	s.db.start(t) // unreachable for the servers
 	s.db.ready(t)
 	s.lost = append(s.lost, s.db.evidence(t))
 	s.db.stop(t, syscall.SIGINT)
@@ -120,7 +120,7 @@ func (s *site) lose(t *testing.T, back func()) {
 	}
 }
 
-// restore saves the data directory, and goes back to it after something else.
+// restore copies the data directory, calls between, and then makes the copy the database.
 func restore(t *testing.T, s *site, between func()) {
 	t.Helper()
 	saved := &postgres{data: filepath.Join(directory(t), "data"), port: freePort(t)}
@@ -142,14 +142,14 @@ func TestRewind_restore(t *testing.T) {
 	}
 }
 
-// A bucket is changed by a revision that is lost, and then by another one with its number.
+// The revision that changed a bucket is lost, and another revision with the same number changes the bucket.
 func TestRewind_sameNumber(t *testing.T) {
 	s := newSite(t, purser(t), newPostgres(t))
 	s.clients = 0
 	s.round(t, "a number that is used again", 0, func() { sameNumber(t, s) })
 }
 
-// sameNumber writes through one server, has that lost, writes through the other, and then through the first again.
+// sameNumber writes through one server, loses that write, writes through the other, and then through the first again.
 func sameNumber(t *testing.T, s *site) {
 	t.Helper()
 	const first, second = 0, 1

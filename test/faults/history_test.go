@@ -26,7 +26,7 @@ const (
 	uncertain         // it may have happened
 )
 
-// operation is one that a client asked for.
+// operation is an operation that a client requested.
 type operation struct {
 	id        string // part of the request's path or query, so that the audit names it
 	in        input
@@ -53,21 +53,21 @@ func (o *operation) String() string {
 	return text + fmt.Sprintf(" -> %d %v %q %q", o.out.status, o.out.ref, o.out.content, o.out.notes)
 }
 
-// history is what happened in one round.
+// history records one round.
 type history struct {
 	began      time.Time
 	mutex      sync.Mutex
 	operations []operation
 	problems   []string
 	slowest    map[string]time.Duration // by kind of request
-	refs       []ref                    // that were seen, also those that are lost
+	refs       []ref                    // all that clients have seen, including lost ones
 	etags      []string                 // of the newest documents
 	seen       content                  // of the newest documents
 }
 
 func newHistory(before *history) *history {
 	h := &history{began: time.Now(), slowest: map[string]time.Duration{}}
-	if before != nil { // what clients remember
+	if before != nil { // clients remember these between rounds
 		h.refs, h.etags, h.seen = before.refs, before.etags, before.seen
 	}
 	return h
@@ -89,7 +89,7 @@ func (h *history) problemf(format string, args ...any) {
 	}
 }
 
-// took notes how long a request took.
+// took records the duration of a request, which must not exceed limit.
 func (h *history) took(what string, d, limit time.Duration) {
 	if d > limit {
 		h.problemf("a %s took %v, want at most %v", what, d.Round(time.Millisecond), limit)
@@ -99,7 +99,7 @@ func (h *history) took(what string, d, limit time.Duration) {
 	h.slowest[what] = max(h.slowest[what], d)
 }
 
-// remember keeps a revision for later requests, and what the newest documents and their ETag are.
+// remember keeps a revision for later requests, and the contents and ETag of the newest documents.
 func (h *history) remember(o operation, etag string) {
 	const many = 200
 	h.mutex.Lock()
@@ -114,7 +114,7 @@ func (h *history) remember(o operation, etag string) {
 	}
 }
 
-// count returns how many requests were answered, how many were refused, and of how many the outcome was not known.
+// count returns the numbers of answered, undone and uncertain operations, indexed by outcome.
 func (h *history) count() (counts [3]int) {
 	for _, o := range h.operations {
 		counts[o.outcome]++
@@ -124,7 +124,7 @@ func (h *history) count() (counts [3]int) {
 
 // parseETag returns the revision that an ETag names.
 func parseETag(etag string) ref {
-	text, _, _ := strings.Cut(strings.Trim(strings.TrimPrefix(etag, "W/"), `"`), ".") // weak where the answer was compressed
+	text, _, _ := strings.Cut(strings.Trim(strings.TrimPrefix(etag, "W/"), `"`), ".") // weak if the answer was compressed
 	number, stamp, _ := strings.Cut(text, "-")
 	n, err := strconv.ParseInt(number, 10, 64)
 	if err != nil {
@@ -133,15 +133,15 @@ func parseETag(etag string) ref {
 	return ref{n, stamp}
 }
 
-// evidence is what databases hold about operations, by the ids of those.
+// evidence is what databases contain about operations, by the ids of the operations.
 type evidence struct {
-	made    map[string]ref   // the revisions that are there
-	audited map[string]int64 // the revisions of events that succeeded
+	made    map[string]ref   // the existing revisions
+	audited map[string]int64 // the revisions in audit events of successful changes
 }
 
 var idPattern = regexp.MustCompile(`op\d+`)
 
-// resolve returns the history with the outcome of each operation that is known or can be found out.
+// resolve returns the operations whose outcome is known or follows from the evidence.
 func (h *history) resolve(e evidence) []porcupine.Operation {
 	for id := range e.made {
 		if _, ok := e.audited[id]; !ok {
@@ -179,8 +179,8 @@ func (h *history) resolve(e evidence) []porcupine.Operation {
 	return all
 }
 
-// replaced reports whether revisions were deleted within a time. A list of notes is read after its revision was found,
-// and what it tells then is not from one moment; it is left out of what is checked.
+// replaced reports whether revisions were deleted in an interval. A list of notes from that time is not checked,
+// because it is read after its revision was found, not at the same moment.
 func (h *history) replaced(from, to time.Duration) bool {
 	return slices.ContainsFunc(h.operations, func(o operation) bool {
 		deletes := o.in.kind == purge || o.in.kind == pruneBegins || o.in.kind == rewind
@@ -188,7 +188,7 @@ func (h *history) replaced(from, to time.Duration) bool {
 	})
 }
 
-// succeeds are the statuses of changes that are made.
+// succeeds has the statuses of successful changes.
 //
 //nolint:exhaustive // others change nothing
 var succeeds = map[kind]int{write: 200, rollback: 201, addNote: 201, purge: 204}
@@ -198,7 +198,7 @@ func (o *operation) lasts() bool {
 	return o.in.kind != write && o.out.status != 0 && o.out.status == succeeds[o.in.kind]
 }
 
-// check holds the history against the model. The site was empty before.
+// check checks the history against the model, which begins with an empty site.
 func (h *history) check(e evidence) {
 	const limit = time.Minute
 	all := h.resolve(e)
@@ -242,7 +242,7 @@ func firstWrong(all []porcupine.Operation, info porcupine.LinearizationInfo) str
 	return text.String()
 }
 
-// dump writes the history to a file and says where it is.
+// dump writes the history to a file and returns its name.
 func (h *history) dump() string {
 	file, err := os.CreateTemp("", "purser-history-")
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// buckets is how many buckets the clients write.
+// buckets is the number of buckets that clients write.
 const buckets = 4
 
-// content is what the buckets hold: the names and tokens of their documents.
+// content is the content of the buckets: the names and tokens of their documents.
 type content [buckets]string
 
-// ref names a revision. A stamp that is not known is empty.
+// ref identifies a revision. An unknown stamp is empty.
 type ref struct {
 	number int64
 	stamp  string
@@ -29,13 +29,13 @@ func (r ref) is(other ref) bool {
 	return r.number == other.number && (r.stamp == other.stamp || r.stamp == "" || other.stamp == "")
 }
 
-// revision is one that was made, or a purge, which has the number 0. It never changes.
+// revision is a revision of the site, or a purge, which has the number 0. It never changes.
 type revision struct {
 	ref
 	content content
 	parent  *revision
-	sum     uint64 // of all since the beginning
-	may     int64  // of the state before, if this is a purge
+	sum     uint64 // hash of all revisions since the beginning
+	may     int64  // may of the state before, if this is a purge
 }
 
 func (r *revision) next(made ref, c content) *revision {
@@ -49,12 +49,12 @@ type note struct {
 	name     string
 }
 
-// state is what a site must hold, according to the model. It never changes.
+// state is the state of a site according to the model. It never changes.
 type state struct {
 	head     *revision
 	notes    map[note]bool
 	notesSum uint64
-	may      int64 // revisions up to this one can have been pruned, unless they have tags
+	may      int64 // revisions up to this one may have been pruned, unless they have tags
 	must     int64 // revisions up to this one have been pruned, unless they have tags
 }
 
@@ -75,7 +75,7 @@ func (s *state) tagged(number int64) bool {
 	return false
 }
 
-// find returns a revision, or nil if it can only be one that was pruned. It is not above the head.
+// find returns a revision, or nil if it must have been pruned. The number must not be above the head's.
 func (s *state) find(number int64) *revision {
 	at := s.head
 	for at.number > number {
@@ -87,7 +87,7 @@ func (s *state) find(number int64) *revision {
 	return at
 }
 
-// lacks reports whether a status rightly says that there is no such revision.
+// lacks reports whether a status correctly says that a revision does not exist.
 func (s *state) lacks(number int64, status int) bool {
 	switch status {
 	case 404:
@@ -98,7 +98,7 @@ func (s *state) lacks(number int64, status int) bool {
 	return false
 }
 
-// listed returns the names of the notes of a revision.
+// listed returns the sorted names of a revision's notes of a kind.
 func (s *state) listed(number int64, kind string) string {
 	var names []string
 	for n := range s.notes {
@@ -117,7 +117,7 @@ func (s *state) with(n note) *state {
 	changed := *s
 	changed.notes = maps.Clone(s.notes)
 	changed.notes[n] = true
-	changed.notesSum += hashed(n) // whatever the order
+	changed.notesSum += hashed(n) // independent of the order
 	return &changed
 }
 
@@ -136,8 +136,8 @@ const (
 	write    kind = iota // PUT of a bucket, or a change set
 	rollback             // to a revision
 	purge
-	pruneBegins // from here on, old revisions may be missing
-	pruneEnds   // from here on, they are
+	pruneBegins // old revisions may be missing from here on
+	pruneEnds   // old revisions are missing from here on
 	readLatest
 	readRevision
 	addNote
@@ -161,10 +161,10 @@ type output struct {
 	content content
 	notes   string
 	list    []ref
-	pruned  int64 // the last revision that was
+	pruned  int64 // the last pruned revision
 }
 
-// model is what any history of a site must follow. Operations whose outcome stays unknown are not part of a history.
+// model is the model that every history of a site must follow. A history has no operations with an unknown outcome.
 func model(initial *state) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return initial },
@@ -177,7 +177,7 @@ func model(initial *state) porcupine.Model {
 	}
 }
 
-// step returns the state after an operation, nil if it cannot have had that outcome.
+// step returns the state after an operation, or nil if the operation cannot have had that outcome.
 func (s *state) step(in input, out output) *state {
 	switch in.kind {
 	case write:
@@ -222,7 +222,7 @@ func (s *state) step(in input, out output) *state {
 	panic("unknown kind")
 }
 
-// unless returns the state as it is, nil if something is wrong.
+// unless returns the state unchanged, or nil if wrong is true.
 func (s *state) unless(wrong bool) *state {
 	if wrong {
 		return nil
@@ -268,7 +268,7 @@ func (s *state) rollback(in input, out output) *state {
 		after = target.content
 	}
 	next := s.on(s.head.next(out.ref, after))
-	for n := range s.notes { // what was posted about the target is taken over
+	for n := range s.notes { // results posted for the target also count for the new revision
 		if n.revision == in.target && n.kind == "validations" {
 			next = next.with(note{out.ref.number, n.kind, n.name})
 		}
@@ -305,7 +305,7 @@ func (s *state) addNote(in input, out output) *state {
 	return s.with(in.note)
 }
 
-// lists reports whether a list has all revisions and nothing else.
+// lists reports whether a list has all revisions that must exist, and none that cannot.
 func (s *state) lists(all []ref) bool {
 	at := s.head
 	for _, is := range slices.Backward(all) {
@@ -327,7 +327,7 @@ func (s *state) lists(all []ref) bool {
 	return true
 }
 
-// rewind goes to an earlier state, with the notes that were found there.
+// rewind returns an earlier state, with the notes that were found in the database.
 func (s *state) rewind(found *state) *state {
 	may := s.may
 	for at := s.head; at != nil; at = at.parent {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestMutants runs servers with faults of their own: the suite must find each of them. The first two are found soon; without
-// -times they are the only ones.
+// TestMutants runs servers with deliberate faults, each of which the suite must find. The first two are found quickly;
+// without -times, only they are run.
 func TestMutants(t *testing.T) {
 	const usual = 6 // clients
 	nothing := func(*testing.T, *site) {}
@@ -25,7 +25,7 @@ func TestMutants(t *testing.T) {
 		{mutant{
 			"a cache without stamps", "internal/store/snapshot.go",
 			"case known && entry.Stamp == bucket.Stamp:", "case known && entry.Changed == bucket.Changed:",
-		}, 0, sameNumber}, // busy clients may bring such a server to refuse all that sameNumber writes
+		}, 0, sameNumber}, // with busy clients, such a server may refuse all writes of sameNumber
 		{mutant{
 			"a change that does not look at what has changed since it was planned", "internal/revisions/commit.go",
 			"max(changed, head.Settled) > base.Revision,", "head.Settled > base.Revision,",

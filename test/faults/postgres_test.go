@@ -22,10 +22,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// patience is how long anything may take that is not measured.
+// patience bounds everything that is not measured.
 const patience = time.Minute
 
-// postgres is a Postgres on a port of the loopback interface. Without fsync: the machine goes on when it is killed.
+// postgres is a Postgres on a port of the loopback interface. It runs without fsync, because only processes are killed.
 type postgres struct {
 	data     string
 	port     int
@@ -45,7 +45,7 @@ var tools = sync.OnceValues(func() (string, error) {
 	return filepath.Dir(path), err
 })
 
-// credential returns the user that Postgres runs as, which must not be root; nil for our own.
+// credential returns the user that Postgres runs as, which must not be root; nil for the current user.
 func credential() (*syscall.Credential, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil
@@ -88,10 +88,10 @@ func must(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// prefix of the directories that tests make.
+// prefix begins the names of the tests' directories.
 const prefix = "purser-faults-"
 
-// directory makes a directory that belongs to Postgres's user. It is removed after the test.
+// directory creates a directory that belongs to Postgres's user. It is removed after the test.
 func directory(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", prefix) //nolint:usetesting // Postgres's user gets into it
@@ -122,7 +122,7 @@ func newPostgres(t *testing.T, settings ...string) *postgres {
 	return p
 }
 
-// initialise makes the data directory and starts Postgres.
+// initialise creates the data directory and starts Postgres.
 func (p *postgres) initialise(t *testing.T) {
 	t.Helper()
 	must(t, program(t, "initdb", "-D", p.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync",
@@ -133,7 +133,7 @@ func (p *postgres) initialise(t *testing.T) {
 	}
 	p.start(t)
 	p.ready(t)
-	p.do(t, "CREATE ROLE purser LOGIN") // whom the connections that are kept for superusers are not for
+	p.do(t, "CREATE ROLE purser LOGIN") // no superuser, so it cannot use reserved connections
 	p.do(t, "ALTER SCHEMA public OWNER TO purser")
 }
 
@@ -155,7 +155,7 @@ func url(user, application string, addresses ...string) string {
 		application
 }
 
-// start runs Postgres and does not wait until it can be asked.
+// start runs Postgres, without waiting until it answers.
 func (p *postgres) start(t *testing.T) {
 	t.Helper()
 	args := []string{"-D", p.data, "-p", strconv.Itoa(p.port)}
@@ -168,7 +168,7 @@ func (p *postgres) start(t *testing.T) {
 	p.process = run(t, program(t, "postgres", args...), syscall.SIGQUIT)
 }
 
-// try asks the database one question on a connection of its own.
+// try executes one statement on a connection of its own.
 func (p *postgres) try(sql string, into ...any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -191,8 +191,7 @@ func (p *postgres) do(t *testing.T, sql string, into ...any) {
 	}
 }
 
-// ready waits until Postgres answers, and starts it again where what is left of its former processes keeps it from
-// running.
+// ready waits until Postgres answers. It starts Postgres again if remains of earlier processes made it exit.
 func (p *postgres) ready(t *testing.T) {
 	t.Helper()
 	eventually(t, "Postgres answers", func() bool {
@@ -240,7 +239,7 @@ func (p *postgres) promote(t *testing.T) {
 	})
 }
 
-// eventually waits until something is so.
+// eventually waits until so returns true, and returns how long that took.
 func eventually(t *testing.T, what string, so func() bool) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -253,7 +252,7 @@ func eventually(t *testing.T, what string, so func() bool) time.Duration {
 	return time.Since(began)
 }
 
-// clearAbandoned unmounts and removes what test binaries left that were killed.
+// clearAbandoned unmounts and removes the directories of killed test binaries.
 func clearAbandoned() {
 	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*"))
 	for _, dir := range dirs {
@@ -264,7 +263,7 @@ func clearAbandoned() {
 	}
 }
 
-// found reads the state of a database, with the contents that are known from elsewhere.
+// found reads the state of a database, except for contents, which the model already has.
 func (p *postgres) found(t *testing.T) *state {
 	t.Helper()
 	s := emptyState()
@@ -279,7 +278,7 @@ func (p *postgres) found(t *testing.T) *state {
 	return s
 }
 
-// query reads rows of two numbers and two texts.
+// query reads rows of two numbers and two strings.
 func (p *postgres) query(t *testing.T, sql string, each func(a, b int64, c, d string)) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

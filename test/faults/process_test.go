@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// process is a program that runs until it is stopped, its test ends, or the test binary does.
+// process is a program that runs until it is stopped, or until its test or the test binary ends.
 type process struct {
 	*exec.Cmd
 	said  *tail
 	ended chan struct{} // closed when it has ended
 }
 
-// run starts a program. When this process ends, however it does, the program gets a signal.
+// run starts a program. When this process ends in any way, the program gets the signal orphaned.
 func run(t *testing.T, cmd *exec.Cmd, orphaned syscall.Signal) *process {
 	t.Helper()
 	p := &process{Cmd: cmd, said: &tail{}, ended: make(chan struct{})}
@@ -28,7 +28,7 @@ func run(t *testing.T, cmd *exec.Cmd, orphaned syscall.Signal) *process {
 	}
 	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Pdeathsig = true, orphaned
 	started := make(chan error)
-	go func() { // on one thread, which the kernel takes for the parent
+	go func() { // on one thread, which the kernel considers its parent
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// proxy stands between a server and its database.
+// proxy forwards connections from a server to its database.
 type proxy struct {
 	listener net.Listener
 	mutex    sync.Mutex
 	target   string
-	pairs    map[net.Conn]net.Conn // those at the server's end, each with the one at the database's, once there is one
+	pairs    map[net.Conn]net.Conn // connections from the server, each with that to the database, or nil until it is open
 	delay    time.Duration         // of each piece of data
-	hold     bool                  // nothing passes, and nobody is told
-	refuse   bool                  // new connections end at once
+	hold     bool                  // data and new connections wait, without an error
+	refuse   bool                  // new connections end immediately
 }
 
 // newProxy starts a proxy to an address. It ends with the test.
@@ -39,7 +39,7 @@ func newProxy(t *testing.T, target string) *proxy {
 
 func (p *proxy) address() string { return p.listener.Addr().String() }
 
-// set changes what happens to data and connections from now on.
+// set changes the treatment of data and connections from now on.
 func (p *proxy) set(change func(p *proxy)) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -59,16 +59,16 @@ func (p *proxy) cut() {
 	})
 }
 
-// swallow lets nothing pass any more.
+// swallow stops all data without closing connections.
 func (p *proxy) swallow() { p.set(func(p *proxy) { p.hold = true }) }
 
-// leave ends what is connected, and everything new, as a host does that is up without the program.
+// leave ends all connections, and new ones immediately, like a host on which the program is not running.
 func (p *proxy) leave() {
 	p.set(func(p *proxy) { p.hold, p.refuse = false, true })
 	p.cut()
 }
 
-// pass treats everything that is new as it should be; what was swallowed is lost with its connection.
+// pass ends all connections, with the data that they swallowed, and lets new ones through.
 func (p *proxy) pass() {
 	p.cut()
 	p.set(func(p *proxy) { p.hold, p.refuse = false, false })
@@ -118,7 +118,7 @@ func (p *proxy) join(a net.Conn) {
 	p.set(func(p *proxy) { delete(p.pairs, a) })
 }
 
-// wait returns, when data may pass, the address of the database.
+// wait waits until data may pass, and returns the address of the database.
 func (p *proxy) wait() (target string) {
 	for {
 		p.mutex.Lock()

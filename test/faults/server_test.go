@@ -26,7 +26,7 @@ type server struct {
 // raceExit is the exit code of a program that the race detector ended.
 const raceExit = 66
 
-// newServer prepares a server that is yet to be started.
+// newServer returns a server that is not started yet.
 func newServer(t *testing.T, program, tokens, database string, flags ...string) *server {
 	t.Helper()
 	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
@@ -67,7 +67,7 @@ func (s *server) stop(t *testing.T) {
 	}
 }
 
-// isReady asks /readyz, which must answer soon, whatever it says.
+// isReady reports whether /readyz says that the server is ready. It must answer within 5 seconds in any case.
 func (s *server) isReady(t *testing.T) bool {
 	t.Helper()
 	const limit = 5 * time.Second
@@ -99,7 +99,7 @@ func (s *server) ready(t *testing.T) time.Duration {
 	})
 }
 
-// makeToken makes a file of tokens with one in it.
+// makeToken creates a tokens file with one token.
 func makeToken(t *testing.T, program string) (file, token string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "tokens.yaml")

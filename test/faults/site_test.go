@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// site is two servers on one database, and what clients do with them.
+// site is two servers on one database, and the state of the clients that use them.
 type site struct {
-	db      *postgres // that holds the truth at the end of a round
+	db      *postgres // replaced by failovers and rewinds
 	servers []*server
 	proxies []*proxy // one for each server
 	token   string
 	http    *http.Client
 	bound   time.Duration // how long a request may take
-	clients int           // that are at work in a round
+	clients int           // number of clients in a round
 	history *history
-	lost    []evidence // of databases that are gone
+	lost    []evidence // evidence in replaced databases
 }
 
 // newSite starts two servers on a database, each through a proxy of its own.
@@ -47,13 +47,13 @@ func newSiteOn(t *testing.T, program string, db *postgres, proxies []*proxy, url
 	for _, database := range urls {
 		server := newServer(t, program, tokens, database)
 		server.start(t)
-		server.ready(t) // one after the other: the first one migrates
+		server.ready(t) // one after the other, because the first one migrates
 		s.servers = append(s.servers, server)
 	}
 	t.Cleanup(func() {
 		s.http.CloseIdleConnections()
 		for _, server := range s.servers {
-			if server.running() { // one that was started again is killed by now
+			if server.running() { // a restarted server is killed by its own cleanup
 				server.stop(t)
 			}
 		}
@@ -69,7 +69,7 @@ func (s *site) client() *client {
 	return c
 }
 
-// round has clients at work while something happens, and then checks all that they saw. Nothing is left of it.
+// round purges the site, lets clients work while happens runs, and then checks everything that they saw.
 func (s *site) round(t *testing.T, what string, before time.Duration, happens func()) {
 	t.Helper()
 	for _, problem := range s.try(t, what, before, happens) {
@@ -84,7 +84,7 @@ func (s *site) round(t *testing.T, what string, before time.Duration, happens fu
 	}
 }
 
-// try is round, and returns what was wrong.
+// try is round, but returns the problems.
 func (s *site) try(t *testing.T, what string, before time.Duration, happens func()) []string {
 	t.Helper()
 	s.empty(t)
@@ -119,7 +119,7 @@ func (s *site) slowest() string {
 	return fmt.Sprintf("%s %v", slowest, most.Round(time.Millisecond))
 }
 
-// empty purges the site, once both servers are ready.
+// empty waits until both servers are ready, and purges the site.
 func (s *site) empty(t *testing.T) {
 	t.Helper()
 	for _, server := range s.servers {
@@ -133,10 +133,10 @@ func (s *site) empty(t *testing.T) {
 	})
 }
 
-// readAll reads what is there at the end of a round, from each server.
+// readAll reads the final state of a round from each server.
 func (s *site) readAll(t *testing.T) {
 	t.Helper()
-	const most = 60 // revisions of which everything is read
+	const most = 60 // number of revisions that are read completely
 	for _, server := range s.servers {
 		server.ready(t)
 		c := s.client()
@@ -155,7 +155,7 @@ func (s *site) readAll(t *testing.T) {
 	}
 }
 
-// evidence returns what the databases hold, also those that are gone.
+// evidence returns the evidence in all databases, including replaced ones.
 func (s *site) evidence(t *testing.T) evidence {
 	t.Helper()
 	all := s.db.evidence(t)

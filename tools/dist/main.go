@@ -2,9 +2,9 @@
 //
 //	go run ./tools/dist -version 1.2.3
 //
-// dist/ then holds an archive for each platform, a .deb and an .rpm of the command and of the server for Linux, and
-// SHA256SUMS. The same commit gives the same bytes: times are SOURCE_DATE_EPOCH, or the commit's, and no path of this
-// machine is in them. On Windows runs the command alone.
+// dist/ then has an archive for each platform, a .deb and an .rpm of the command and of the server for Linux, and
+// SHA256SUMS. Builds are reproducible: times are SOURCE_DATE_EPOCH, or the commit's, and no file contains a path of
+// this machine. Windows gets only the command.
 package main
 
 import (
@@ -48,7 +48,7 @@ func main() {
 	}
 }
 
-// release is a release in the making.
+// release is a release that is being built.
 type release struct {
 	version, out, work string
 	packaged           bool
@@ -87,7 +87,7 @@ func (r *release) make(ctx context.Context, platforms []string) (err error) {
 	return r.sums()
 }
 
-// moment returns the time of everything in the release.
+// moment returns the modification time of all files in the release.
 func moment(ctx context.Context) (time.Time, error) {
 	text := os.Getenv("SOURCE_DATE_EPOCH")
 	if text == "" {
@@ -110,7 +110,7 @@ type file struct {
 	text []byte
 }
 
-// shared returns the files that all platforms have: documentation, manual pages, completions.
+// shared returns the files that are the same on all platforms: documentation, manual pages, completions.
 func (r *release) shared(ctx context.Context) ([]file, error) {
 	purser := filepath.Join(r.work, "purser")
 	if err := r.build(ctx, "", "", "./cmd/purser", purser); err != nil {
@@ -146,7 +146,7 @@ func (r *release) shared(ctx context.Context) ([]file, error) {
 	return files, errors.Join(err, os.Remove(purser))
 }
 
-// platform makes the archive of a platform and, for Linux, the packages.
+// platform creates the archive of a platform and, for Linux, the packages.
 func (r *release) platform(ctx context.Context, goos, goarch string, shared []file) error {
 	programs := map[string]string{"purser": "./cmd/purser", "purser-server": "./cmd/server"}
 	suffix := ""
@@ -190,7 +190,7 @@ func (r *release) platform(ctx context.Context, goos, goarch string, shared []fi
 	return err
 }
 
-// build builds a program as make build does: static, without paths of this machine or the state of the clone.
+// build builds a program like make build: static, without paths of this machine or the state of the clone.
 func (r *release) build(ctx context.Context, goos, goarch, source, path string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", //nolint:gosec // our own
 		"-s -w -X runtime.godebugDefault=adaptivestackstart=0 -X main.version="+r.version, "-o", path, source)
@@ -237,7 +237,7 @@ func (r *release) zip(w io.Writer, folder string, files []file) error {
 	return z.Close() //nolint:wrapcheck // platform does
 }
 
-// packages makes the packages of an architecture with nfpm, in a folder with all files that they hold.
+// packages creates the packages of an architecture with nfpm, in a folder with all their files.
 func (r *release) packages(ctx context.Context, goarch string, files []file) error {
 	stage := filepath.Join(r.work, "stage-"+goarch)
 	for _, name := range []string{"environment", "postinstall", "preremove", "postremove"} {
@@ -290,7 +290,7 @@ func (r *release) packages(ctx context.Context, goarch string, files []file) err
 	return nil
 }
 
-// nfpm builds the packager, and returns its path.
+// nfpm builds the packager and returns its path.
 func (r *release) nfpm(ctx context.Context) (string, error) {
 	path := filepath.Join(r.work, "nfpm")
 	if _, err := os.Stat(path); err == nil {
@@ -311,8 +311,8 @@ func zipped(text []byte) []byte {
 
 var released = regexp.MustCompile(`^(\d+\.\d+\.\d+)(.*)$`)
 
-// packageVersion returns a version that dpkg and rpm take, which is later than that of the release before it:
-// 1.2.3-5-gabcdef becomes 1.2.3+5.gabcdef, and abcdef without a release 0.0.0+abcdef.
+// packageVersion returns a version that dpkg and rpm accept, and that sorts after the previous release: 1.2.3-5-gabcdef
+// becomes 1.2.3+5.gabcdef, and abcdef without a release becomes 0.0.0+abcdef.
 func packageVersion(version string) string {
 	version = strings.TrimPrefix(version, "v")
 	base, rest := "0.0.0", "-"+version
@@ -346,7 +346,7 @@ func (r *release) sums() error {
 	return nil
 }
 
-// output runs a program and returns what it prints, without the last line break.
+// output runs a program and returns its output without the last line break.
 func output(ctx context.Context, name string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // our own
 	text, err := cmd.Output()

@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The same commit built twice gives the same bytes, which name no place of this machine. (.ci/run compares those of Linux,
-// packages included: they take longer.)
+// Two builds of a commit are identical and contain no path of this machine. (.ci/run compares those for Linux, packages
+// included: they take longer.)
 func TestRelease_reproducible(t *testing.T) {
 	t.Chdir("../..")
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
@@ -60,7 +60,7 @@ func TestRelease_reproducible(t *testing.T) {
 	}
 }
 
-// contents are the files of the archives in a folder.
+// contents returns the files in the archives of a folder.
 func contents(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -105,7 +105,7 @@ func TestPackageVersion(t *testing.T) {
 	}
 }
 
-// Archives do not depend on when they are made, or by whom.
+// Archives do not depend on when they are created, or by whom.
 func TestTarball_reproducible(t *testing.T) {
 	t.Parallel()
 	r := &release{at: time.Unix(1700000000, 0)}

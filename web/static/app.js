@@ -1,7 +1,7 @@
-// What the pages do beyond links and forms. All of them work without it.
+// The interactive features of the pages. All pages work without it.
 'use strict';
 
-// Keyboard: / searches, j and k go through a list, Enter opens, ? explains.
+// Keyboard shortcuts: / searches, j and k move through a list, Enter opens an item, ? shows help.
 const rows = () => [...document.querySelectorAll('main .list tbody tr, main ul.plain > li, main details.group')]
   .filter((row) => row.querySelector('a'));
 let at = -1;
@@ -58,7 +58,7 @@ document.addEventListener('keydown', (event) => {
   }
 });
 
-// The graph: larger, smaller, and moved by dragging.
+// The graph can be enlarged, reduced, and moved by dragging.
 const picture = document.getElementById('picture');
 const zoom = document.querySelector('[data-zoom]');
 if (picture && zoom) {
@@ -72,7 +72,7 @@ if (picture && zoom) {
   for (const button of zoom.querySelectorAll('button')) {
     button.addEventListener('click', () => resize(Number(button.dataset.by)));
   }
-  let from = null; // where dragging began; a click is one that does not move
+  let from = null; // where dragging began; without a move it is a click
   let moved = false;
   frame.addEventListener('pointerdown', (event) => {
     from = { x: event.clientX + frame.scrollLeft, y: event.clientY + frame.scrollTop, at: [event.clientX, event.clientY] };
@@ -91,7 +91,7 @@ if (picture && zoom) {
   frame.addEventListener('dragstart', (event) => event.preventDefault());
 }
 
-// Live updates: a page that changes with the site is read again when something happens, while somebody looks at it.
+// Live updates: a page that depends on the site is read again when the site changes, while the page is visible.
 const base = document.body.dataset.base;
 let stream = null;
 let reading = false;
@@ -110,7 +110,7 @@ async function refresh() {
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const fresh = page.getElementById('main');
     const old = document.getElementById('main');
-    if (!fresh || old.querySelector('input:focus, select:focus')) break; // somebody fills in a form
+    if (!fresh || old.querySelector('input:focus, select:focus')) break; // the user is filling in a form
     if (fresh.innerHTML === old.innerHTML) break;
     old.replaceChildren(...fresh.childNodes);
     at = -1;

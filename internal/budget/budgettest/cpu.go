@@ -1,4 +1,4 @@
-// Package budgettest measures work for tests, by what does not depend on how busy a machine is.
+// Package budgettest measures work for tests, independently of the load of the machine.
 package budgettest
 
 import (
@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// CPU returns the processor time that this process has taken so far. What a call takes means something only as a
-// multiple of what another call takes, and only where no other test runs at the same time.
+// CPU returns the processor time that this process has used. Compare only ratios between calls, and only while no other
+// test runs.
 func CPU() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

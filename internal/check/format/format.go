@@ -1,4 +1,4 @@
-// Package format writes reports of checks in the formats that people and pipelines read. One file has one format.
+// Package format writes reports of checks in formats for people and pipelines. One file implements one format.
 package format
 
 import (
@@ -15,10 +15,10 @@ import (
 	"purser/internal/check"
 )
 
-// Names are the names of the formats.
+// Names returns the names of the formats.
 func Names() []string { return []string{"text", "json", "yaml", "sarif", "junit", "github", "gitlab"} }
 
-// Options are what a format depends on besides the report.
+// Options configure a format.
 type Options struct {
 	Color   bool   // of text
 	Version string // of the program
@@ -49,7 +49,7 @@ func Write(w io.Writer, name string, report check.Report, options Options) error
 	return nil
 }
 
-// subject returns what a finding is about, such as "[acme/Host/v1, site] cmp-1 .data.rack"; "" if that is not known.
+// subject returns the subject of a finding, such as "[acme/Host/v1, site] cmp-1 .data.rack", or "" if it is unknown.
 func subject(f check.Finding) string {
 	if f.Document.Schema+f.Document.Name == "" {
 		return f.Path
@@ -57,7 +57,7 @@ func subject(f check.Finding) string {
 	return strings.TrimSpace(f.Document.String() + " " + f.Path)
 }
 
-// sentence returns a finding's message after what it is about, unless the message says that itself, in one line.
+// sentence returns a finding's message in one line, after its subject unless the message names that itself.
 func sentence(f check.Finding) string {
 	message := strings.ReplaceAll(f.Message, "\n", " ")
 	about := subject(f)
@@ -67,7 +67,7 @@ func sentence(f check.Finding) string {
 	return about + ": " + message
 }
 
-// uri returns the name of a file as a reference.
+// uri returns the name of a file as a URI reference.
 func uri(file string) string {
 	if file == "-" {
 		return "stdin"

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/santhosh-tekuri/jsonschema/v5" //nolint:depguard // as others validate it
+	"github.com/santhosh-tekuri/jsonschema/v5" //nolint:depguard // as other tools validate it
 
 	"purser/internal/check"
 	"purser/internal/check/format"
@@ -48,7 +48,7 @@ func written(t *testing.T, name string, report check.Report, options format.Opti
 	return b.String()
 }
 
-// One site in all formats. Run with -record to accept what has changed.
+// One site is written in all formats. Run with -record to update the golden files.
 func TestWrite_golden(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	report := reportOf(t, ".")
 	for _, name := range append(format.Names(), "colored") {
@@ -76,7 +76,7 @@ func TestWrite_golden(t *testing.T) { //nolint:paralleltest // it changes the wo
 	}
 }
 
-// Nothing wrong is a report too.
+// All formats can write a report without findings.
 func TestWrite_nothing(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	report := reportOf(t)
 	for name, want := range map[string]string{
@@ -88,7 +88,7 @@ func TestWrite_nothing(t *testing.T) { //nolint:paralleltest // it changes the w
 	}
 }
 
-// JSON and YAML say the same.
+// The JSON and YAML formats have the same content.
 func TestWrite_yaml(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	report := reportOf(t, ".")
 	var texts [][]byte
@@ -105,7 +105,7 @@ func TestWrite_yaml(t *testing.T) { //nolint:paralleltest // it changes the work
 	}
 }
 
-// What is in a document gives a terminal no orders, and none to GitHub.
+// Text in a document cannot send control sequences to a terminal or workflow commands to GitHub.
 func TestWrite_hostile(t *testing.T) {
 	t.Parallel()
 	report := check.Report{Whole: true, Findings: []check.Finding{{
@@ -123,11 +123,11 @@ func TestWrite_hostile(t *testing.T) {
 	}
 }
 
-// SARIF is valid by its schema, of which a library that the linter needs has a copy.
+// SARIF output is valid by the schema, a copy of which is in a module that the linter needs.
 func TestWrite_sarif(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	list := exec.CommandContext(t.Context(), "go", "list", "-modfile=tools/lint/go.mod", "-m", "-f", "{{.Dir}}",
 		"github.com/securego/gosec/v2")
-	list.Dir = "../../.." // of this package
+	list.Dir = "../../.." // the root of the repository
 	dir, err := list.Output()
 	name := filepath.Join(strings.TrimSpace(string(dir)), "report/sarif/testdata/sarif-schema-2.1.0.json")
 	text, err2 := os.ReadFile(name)
@@ -155,7 +155,7 @@ func TestWrite_sarif(t *testing.T) { //nolint:paralleltest // it changes the wor
 	}
 }
 
-// JUnit's XML has only the elements and attributes that junit-10.xsd of Jenkins' xUnit plugin allows, and all that it
+// JUnit output has only the elements and attributes that junit-10.xsd of Jenkins' xUnit plugin allows, and all that it
 // requires.
 func TestWrite_junit(t *testing.T) { //nolint:paralleltest // it changes the working directory
 	type element struct{ children, required, attributes []string }

@@ -10,8 +10,8 @@ import (
 	"purser/internal/check"
 )
 
-// github returns workflow commands
-// (https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands), and the summary.
+// github returns workflow commands (https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands)
+// and the summary.
 func github(report check.Report) []byte {
 	var b strings.Builder
 	ofData := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")

@@ -7,7 +7,7 @@ import (
 	"purser/internal/findings"
 )
 
-// gitlabIssue is an item of a report of code quality (https://docs.gitlab.com/ci/testing/code_quality/).
+// gitlabIssue is an item of a code quality report (https://docs.gitlab.com/ci/testing/code_quality/).
 type gitlabIssue struct {
 	Description string         `json:"description"`
 	Rule        string         `json:"check_name"`
@@ -29,11 +29,11 @@ func gitlabOf(report check.Report) []gitlabIssue {
 	issues, seen := []gitlabIssue{}, map[string]int{}
 	for _, f := range report.Findings {
 		id := fingerprint(f)
-		if seen[id]++; seen[id] > 1 { // GitLab shows one of those that are alike
+		if seen[id]++; seen[id] > 1 { // GitLab shows only one of several with the same fingerprint
 			id = fmt.Sprintf("%s-%d", id, seen[id])
 		}
 		path := f.File
-		if path == "" && len(report.Files) > 0 { // there must be one
+		if path == "" && len(report.Files) > 0 { // a path is required
 			path = report.Files[0]
 		}
 		issues = append(issues, gitlabIssue{

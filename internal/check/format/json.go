@@ -10,13 +10,13 @@ import (
 	"purser/internal/validations"
 )
 
-// view is a report as JSON and YAML.
+// view is the content of a report in JSON and YAML.
 type view struct {
 	Documents int           `json:"documents"`
 	Files     int           `json:"files"`
 	Errors    int           `json:"errors"`
 	Warnings  int           `json:"warnings"`
-	Known     int           `json:"known"` // findings that the baseline has
+	Known     int           `json:"known"` // findings in the baseline
 	More      int           `json:"more"`  // findings that are not listed
 	Whole     bool          `json:"whole"` // the revision as a whole was judged
 	Skipped   []string      `json:"skipped"`
@@ -96,7 +96,7 @@ func toJSON(value any) []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// compact returns JSON text without blanks.
+// compact returns JSON text without white space.
 func compact(text []byte) []byte {
 	var b bytes.Buffer
 	if err := json.Compact(&b, text); err != nil {

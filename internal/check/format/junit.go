@@ -10,7 +10,7 @@ import (
 	"purser/internal/findings"
 )
 
-// JUnit's XML as Jenkins and GitLab read it: what the schema junit-10.xsd of Jenkins allows.
+// JUnit's XML as Jenkins and GitLab read it, according to Jenkins' schema junit-10.xsd.
 type (
 	junitSuites struct {
 		XMLName  xml.Name     `xml:"testsuites"`
@@ -41,8 +41,8 @@ type (
 	}
 )
 
-// junit returns a suite for each file, and what is about no file as one more. A case is an error of it, which fails, or
-// a warning, which passes and says what it warns of; a file without findings is a case that passes.
+// junit returns a suite for each file, and one for findings that are about no file. An error is a case that fails, a
+// warning is a case that passes with output, and a file without findings has one case that passes.
 func junit(report check.Report) []byte {
 	all := junitSuites{Name: "purser check"}
 	of := map[string][]check.Finding{}

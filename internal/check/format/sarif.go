@@ -9,7 +9,7 @@ import (
 	"purser/internal/findings"
 )
 
-// SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/), as far as it is written here.
+// The part of SARIF 2.1.0 (https://docs.oasis-open.org/sarif/sarif/v2.1.0/) that is written.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -128,7 +128,7 @@ func sarifLevel(level check.Level) string {
 	}
 }
 
-// fingerprint tells findings apart, whatever lines they are at.
+// fingerprint identifies a finding independently of its line.
 func fingerprint(f check.Finding) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{f.Rule, f.File, f.Document.String(), f.Path, f.Message}, "\x00")))
 	return hex.EncodeToString(sum[:16])

@@ -29,8 +29,8 @@ type textWriter struct {
 	color bool
 }
 
-// plainText returns a report for people: for each finding its place, what is wrong, the line with a caret below the
-// column, what to do and where the value came from; then a summary.
+// plainText returns a report for people: for each finding its place, message, the line with a caret below the column,
+// the advice and the origin of the value; then a summary.
 func plainText(report check.Report, color bool) []byte {
 	w := &textWriter{color: color}
 	for _, f := range report.Findings {
@@ -61,13 +61,13 @@ func plainText(report check.Report, color bool) []byte {
 	return []byte(w.String())
 }
 
-// line writes a line, in which no control character is sent to the terminal but those of colours.
+// line writes a line. Its only control characters are those of colours.
 func (w *textWriter) line(text string) {
 	w.WriteString(text)
 	w.WriteByte('\n')
 }
 
-// tinted returns a text in a colour, if there are colours.
+// tinted returns text in a colour if colours are enabled.
 func (w *textWriter) tinted(tint, text string) string {
 	if !w.color || tint == "" {
 		return text
@@ -105,7 +105,7 @@ func (w *textWriter) finding(f check.Finding) {
 	}
 }
 
-// causes writes what is wrong with the branch of an anyOf that was most likely meant.
+// causes writes the problems of the branch of an anyOf that was most likely meant.
 func (w *textWriter) causes(gutter string, causes []validations.Cause, depth int) {
 	const deepest, most = 3, 5
 	if depth == deepest {
@@ -122,7 +122,7 @@ func (w *textWriter) note(gutter, kind, text string) {
 	w.line(fmt.Sprintf(" %s %s %-5s %s", gutter, w.tinted(blue, "="), kind+":", text))
 }
 
-// under returns blanks up to a column of a line. Tabs stay, so that the caret stands below the column.
+// under returns blanks up to a column of a line. It keeps tabs, so that the caret is below the column.
 func under(source string, column int) string {
 	var b strings.Builder
 	for _, r := range source {
@@ -137,7 +137,7 @@ func under(source string, column int) string {
 	return b.String()
 }
 
-// placeText returns a place as file:line:column, as far as it is known.
+// placeText returns the known parts of a place as file:line:column.
 func placeText(p check.Place) string {
 	switch at := (document.Position{Line: p.Line, Column: p.Column}); {
 	case p.File == "":

@@ -1,6 +1,6 @@
-// Package blockyaml writes JSON text as YAML in block style. What is nested deeper than documents are that people write
-// is in flow style: each line of a thousand levels would be mostly indentation. The YAML has at most some ten times as
-// many bytes as the JSON.
+// Package blockyaml writes JSON text as YAML in block style. Values nested deeper than in documents written by people
+// are in flow style, because each line of a thousand levels would be mostly indentation. The YAML has at most about ten
+// times as many bytes as the JSON.
 package blockyaml
 
 import (
@@ -13,15 +13,15 @@ import (
 )
 
 // Append converts compact JSON text, as document.AppendJSON writes it, to block YAML that ends with a line break. All
-// YAML 1.1 and 1.2 parsers read the same values from it, because strings that some would misread are quoted. Non-ASCII
-// characters are escaped, because some clients guess the encoding of responses.
+// YAML 1.1 and 1.2 parsers read the same values from it: strings that some parsers would misread are quoted, and
+// non-ASCII characters are escaped, because some clients guess the encoding of responses.
 func Append(dst, json []byte) []byte {
 	text, _ := AppendAtMost(dst, json, math.MaxInt)
 	return text
 }
 
-// AppendAtMost is Append that gives up soon after the text has more than a number of bytes. It reports whether the text
-// is complete.
+// AppendAtMost is like Append, but stops soon after dst has more than most bytes. It reports whether the text is
+// complete.
 func AppendAtMost(dst, json []byte, most int) (text []byte, complete bool) {
 	w := writer{in: json, out: dst, most: most, flowBeyond: deep, blanks: smallIndentation + indentationRatio*len(json)}
 	w.value(0, atLineStart)
@@ -32,7 +32,7 @@ func AppendAtMost(dst, json []byte, most int) (text []byte, complete bool) {
 	return w.out, !w.full()
 }
 
-// position says where a value is written.
+// position is the place where a value is written.
 type position uint8
 
 const (
@@ -44,8 +44,8 @@ const (
 // indentWidth is the indentation of a level.
 const indentWidth = 2
 
-// Values are in flow style beyond a deep indentation, which no document reaches that people write. In a text that has
-// then still many times as much indentation as the JSON has bytes, they are beyond a shallow one.
+// Values indented by more than deep are written in flow style; no document written by people is indented that far. If
+// the indentation still has too many bytes for the size of the JSON, the limit is shallow instead.
 const (
 	deep, shallow                      = 200, 16
 	smallIndentation, indentationRatio = 16 << 10, 8
@@ -56,11 +56,11 @@ type writer struct {
 	in     []byte
 	at     int
 	out    []byte
-	most   int    // bytes of out; beyond them the rest is left out
+	most   int    // bytes of out after which writing stops
 	buffer []byte // the last string with escapes, decoded
 
-	flowBeyond int // indentation
-	blanks     int // of indentation that may still be written; with less than none the rest is left out
+	flowBeyond int // the indentation beyond which collections are in flow style
+	blanks     int // bytes of indentation that may still be written; writing stops when it is negative
 }
 
 func (w *writer) full() bool { return len(w.out) > w.most || w.blanks < 0 }
@@ -133,7 +133,7 @@ func (w *writer) collection(indent int, where position, end byte) {
 	w.at++
 }
 
-// flow writes a value on the current line.
+// flow writes a value in flow style on the current line.
 func (w *writer) flow() {
 	switch w.in[w.at] {
 	case '{':
@@ -188,7 +188,7 @@ func (w *writer) member(indent int) {
 	w.value(indent+indentWidth, afterKey)
 }
 
-// maxSimpleKey is the maximum length of a key without a question mark, in bytes. Parsers allow 1024 bytes, including
+// maxSimpleKey is the maximum length of a key without a question mark, in bytes. Parsers allow 1024 bytes including
 // quotes and escapes, and an escape may take ten bytes.
 const maxSimpleKey = 100
 
@@ -226,7 +226,7 @@ func (w *writer) str() (s []byte, escaped bool) {
 	panic("document: JSON text that ends inside a string")
 }
 
-// unescape reads the rest of a string from its first escape on, and returns the whole string.
+// unescape reads the rest of a string from its first escape on and returns the whole string.
 func (w *writer) unescape(start int) []byte {
 	text := w.buffer[:0]
 	text = append(text, w.in[start:w.at]...)
@@ -267,7 +267,7 @@ func (w *writer) codePoint() rune {
 	return rune(code)
 }
 
-// text writes a string value, as a literal block if that preserves it, or else on one line.
+// text writes a string value, as a literal block if that preserves it, otherwise on one line.
 func (w *writer) text(indent int) {
 	s, escaped := w.str()
 	if escaped && fitsBlock(s) {
@@ -287,7 +287,7 @@ func fitsBlock(s []byte) bool {
 			return false
 		}
 	}
-	// Parsers differ about lines of blanks only.
+	// Parsers disagree about lines that consist of blanks.
 	return !bytes.Contains(s, []byte(" \n")) && s[len(s)-1] != ' '
 }
 
@@ -340,7 +340,7 @@ func (w *writer) word(s []byte) {
 const (
 	special   uint8 = iota // must be escaped
 	printable              // needs quotes
-	between                // allowed unquoted between such characters, but not before a blank or a comment
+	between                // allowed unquoted, but only before a character of the classes below
 	inside                 // allowed unquoted, but not first
 	digit                  // allowed unquoted, but not if the string looks like a number
 	letter                 // allowed unquoted anywhere
@@ -379,8 +379,8 @@ func isPlain(s []byte) bool {
 	return len(s) > len("false") || !isWord(s)
 }
 
-// isNotNumeric reports whether no parser reads a text that begins with a digit as a number or a date. It may return
-// false for other texts, too.
+// isNotNumeric reports whether no parser reads s, which begins with a digit or '.', as a number or a date. It may
+// return false for other strings, too.
 func isNotNumeric(s []byte) bool {
 	switch {
 	case s[0] == '.':
@@ -413,7 +413,7 @@ func isPrintableASCII(s []byte) bool {
 	return true
 }
 
-// appendQuoted writes a string in double quotes with everything but printable ASCII escaped.
+// appendQuoted writes a string in double quotes, escaping everything except printable ASCII.
 func appendQuoted(dst, s []byte) []byte {
 	dst = append(dst, '"')
 	for _, r := range string(s) {

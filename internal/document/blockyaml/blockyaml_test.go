@@ -32,13 +32,13 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// A text that would be mostly indentation takes at most some ten times as many bytes as in JSON.
+// Text that would be mostly indentation takes at most about ten times as many bytes as its JSON.
 func TestAppend_indentation(t *testing.T) {
 	t.Parallel()
 	const depth = 95
 	for name, c := range map[string]struct {
-		inner string // of many levels
-		times int    // that the YAML may be as large
+		inner string // value at many levels
+		times int    // maximum size of the YAML, as a multiple of the JSON's
 	}{
 		"long lines":          {`"` + strings.Repeat(strings.Repeat("a", depth)+`\n`, 10_000) + `"`, 4},
 		"short lines":         {`"` + strings.Repeat(`a\n`, 10_000) + `"`, 9},
@@ -64,7 +64,7 @@ func TestAppend_indentation(t *testing.T) {
 	}
 }
 
-// What is nested deeper than a hundred levels is in flow style, and takes not many times as many bytes as in JSON.
+// Values nested deeper than a hundred levels are in flow style, so the YAML is not many times as large as the JSON.
 func TestAppend_deep(t *testing.T) {
 	t.Parallel()
 	const key = "a key of more than a hundred bytes that could not stand in front of a colon where some parsers look for it"
@@ -92,7 +92,7 @@ func TestAppend_deep(t *testing.T) {
 	}
 }
 
-// What is too large is left out soon.
+// A text that is too large is cut off soon after the limit.
 func TestAppendAtMost(t *testing.T) {
 	t.Parallel()
 	const whole = "- a:\n  - b\n  - c\n- d\n"

@@ -2,9 +2,9 @@
 // this subset: block mappings and sequences, plain, quoted, literal and folded scalars, flow collections on one line,
 // and comments.
 //
-// Read declines a text at the first thing that is outside of the subset, or that the library may read differently or
-// refuse. The caller must then let the library read the whole text. Package plain therefore reports no syntax errors,
-// and reads what it accepts exactly as the library does, including the library's deviations from the specification.
+// Read declines a text if it finds anything outside the subset, or that the library may read differently or refuse. The
+// caller must then let the library read the whole text. Package plain therefore reports no syntax errors, and reads the
+// text that it accepts exactly as the library does, including the library's deviations from the specification.
 package plain
 
 import (
@@ -12,34 +12,34 @@ import (
 	"strings"
 )
 
-// ErrDeclined is returned for a text that may be outside of the subset.
+// ErrDeclined is returned for a text that may be outside the subset.
 var ErrDeclined = errors.New("not in the plain part of YAML")
 
 // Handler receives the nodes of a document in written order. An error stops the reader.
 type Handler interface {
-	// Mapping and Sequence begin a collection. End ends it.
+	// Mapping and Sequence begin a collection, End ends it.
 	Mapping() error
 	Sequence() error
 	End() error
-	// Key receives a key of the innermost mapping. Its value is the next node. colon is the offset of its colon.
+	// Key receives a key of the innermost mapping and the offset of its colon. The key's value is the next node.
 	Key(text string, quoted bool, colon int) error
-	// Scalar receives a scalar that is not a key. quoted is false if the text determines the scalar's type. A node
-	// without text is an unquoted empty scalar.
+	// Scalar receives a scalar that is not a key. quoted is false if the text determines the scalar's type. A node without
+	// text is an empty unquoted scalar.
 	Scalar(text string, quoted bool) error
 }
 
-// Bounds below those of the library.
+// Bounds that are lower than those of the library.
 const (
-	maxKey   = 1000 // bytes from the start of a key to its colon; 1024 characters in the library
-	maxDepth = 1000 // of nesting; 10,000 in the library
+	maxKey   = 1000 // bytes from the start of a key to its colon; the library allows 1024 characters
+	maxDepth = 1000 // levels of nesting; the library allows 10,000
 )
 
-// Read reads a document, which may begin with the marker ---, from UTF-8 text. Where possible, the strings that the
-// handler receives are substrings of text. Errors: ErrDeclined, those of the handler.
+// Read reads a document, which may begin with the marker ---, from UTF-8 text. Where possible, the handler receives
+// substrings of text. It returns ErrDeclined or the handler's error.
 func Read(text string, handler Handler) (err error) {
 	r := reader{text: text, handler: handler}
 	defer func() {
-		if p := recover(); p != nil { // also out of range
+		if p := recover(); p != nil { // also if an index is out of range
 			if err = ErrDeclined; r.err != nil {
 				err = r.err
 			}
@@ -50,7 +50,7 @@ func Read(text string, handler Handler) (err error) {
 	return nil
 }
 
-// isReadable reports whether the library accepts all characters, and line feeds are the only line breaks.
+// isReadable reports whether the library accepts all characters and all line breaks are line feeds.
 func isReadable(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {
@@ -99,7 +99,7 @@ func (r *reader) pass(err error) {
 // is reports whether c is the next byte.
 func (r *reader) is(c byte) bool { return r.at < len(r.text) && r.text[r.at] == c }
 
-// isBlank reports whether there is a space, a line feed or the end of the text at an offset. Tabs are declined.
+// isBlank reports whether a space, a line feed or the end of the text is at an offset. A tab is not a blank here.
 func (r *reader) isBlank(at int) bool {
 	return at >= len(r.text) || r.text[at] == ' ' || r.text[at] == '\n'
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // word reads a scalar on one line of a block collection, or in quotes, and moves past it. If the scalar may be a key,
-// that is its colon.
+// the next byte is its colon.
 func (r *reader) word() (text string, quoted bool) {
 	if text, quoted = r.quotes(); quoted {
 		r.must(!r.is(':') || r.isBlank(r.at+1))
@@ -22,10 +22,10 @@ func (r *reader) word() (text string, quoted bool) {
 	return r.line(), false
 }
 
-// startsWord reports whether a plain scalar may begin with a byte, whatever the next one is.
+// startsWord reports whether a plain scalar may begin with c, whatever the next byte is.
 func startsWord(c byte) bool { return c > ' ' && strings.IndexByte("-?:,[]{}#&*!|>'\"%@`", c) < 0 }
 
-// line reads a line of a plain scalar in a block collection, and moves past it, or to the colon that ends it.
+// line reads a line of a plain scalar in a block collection and moves past it, or to the colon that ends it.
 func (r *reader) line() string {
 	start, i := r.at, r.at
 scan:
@@ -89,7 +89,7 @@ func appendFeeds(out []byte, feeds int) []byte {
 	return out
 }
 
-// flowWord reads a scalar in a flow collection, and moves past it or to the colon of a key. It declines plain scalars
+// flowWord reads a scalar in a flow collection and moves past it or to the colon of a key. It declines plain scalars
 // that the library may end elsewhere.
 func (r *reader) flowWord() (text string, quoted bool) {
 	if text, quoted = r.quotes(); quoted {
@@ -153,7 +153,7 @@ func (r *reader) quotes() (text string, ok bool) {
 	}
 }
 
-// feeds skips line feeds within quotes, and stops at the last blank before the next text. It returns the number of line
+// feeds skips line feeds within quotes and stops at the last blank before the next text. It returns the number of line
 // feeds.
 func (r *reader) feeds() int {
 	feeds, start := 0, 0
@@ -167,7 +167,7 @@ func (r *reader) feeds() int {
 	return feeds
 }
 
-// escape appends the character of an escape sequence, and moves to its last byte.
+// escape appends the character of an escape sequence and moves to its last byte.
 func (r *reader) escape(out []byte) []byte {
 	const meanings = "0\x00a\ab\bt\tn\nv\vf\fr\re\x1b  \"\"''\\\\"
 	r.at++
@@ -188,7 +188,7 @@ func (r *reader) escape(out []byte) []byte {
 	return utf8.AppendRune(out, rune(code)) //nolint:gosec // as above
 }
 
-// blockText reads a literal or folded scalar, and moves to the start of the line after it. parent is the column of the
+// blockText reads a literal or folded scalar and moves to the start of the line after it. parent is the column of the
 // enclosing collection.
 func (r *reader) blockText(parent int) string {
 	b := blockText{reader: r, folded: r.is('>'), out: r.buffer[:0]}
@@ -224,7 +224,7 @@ type blockText struct {
 	*reader
 
 	folded bool
-	indent int    // of its lines
+	indent int    // of the scalar's lines
 	start  int    // offset of the current line
 	empty  int    // empty lines before the current one
 	ended  bool   // a line with text has been read, including its line feed
@@ -232,8 +232,8 @@ type blockText struct {
 	out    []byte // the text so far
 }
 
-// begin moves to the text of the first non-empty line. It declines where the library may determine another indentation,
-// and if there is no text.
+// begin moves to the text of the first non-empty line. It declines if the library might determine another indentation
+// or if there is no text.
 func (b *blockText) begin(parent int) {
 	widest := 0
 	for {
@@ -250,7 +250,7 @@ func (b *blockText) begin(parent int) {
 	b.must(b.at < len(b.text) && !b.is('\t') && b.indent > max(parent, 0) && b.indent >= widest)
 }
 
-// line reads the text of a line, and moves to that of the next one. It returns false at the end of the scalar.
+// line reads the text of a line and moves to the text of the next one. It returns false at the end of the scalar.
 func (b *blockText) line() bool {
 	spaced := b.is(' ') || b.is('\t')
 	switch {

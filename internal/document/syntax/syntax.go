@@ -53,7 +53,7 @@ type diagnosis struct {
 	inside int   // indentation of the lines of a block scalar
 }
 
-// maxQuoted bounds what messages quote, in characters.
+// maxQuoted bounds the quotations in messages, in characters.
 const maxQuoted = 64
 
 // maxDashes bounds the lists that begin on one line, and the anchors and tags before a value.
@@ -119,7 +119,7 @@ func (d *diagnosis) skipLine() {
 	}
 }
 
-// ended skips blanks and reports whether the line has nothing more but a comment.
+// ended skips blanks and reports whether at most a comment remains on the line.
 func (d *diagnosis) ended() bool {
 	rest := d.rest()
 	content := bytes.TrimLeft(rest, " \t")
@@ -127,15 +127,15 @@ func (d *diagnosis) ended() bool {
 	return len(content) == 0 || content[0] == '#' && (len(rest) > len(content) || d.startsLine())
 }
 
-// maxName is the number of bytes that a name may have to be recognised.
+// maxName is the maximum length of a recognised name, in bytes.
 const maxName = 300
 
-// ahead returns the next maxName bytes at most.
+// ahead returns at most the next maxName bytes.
 func (d *diagnosis) ahead() []byte { return d.text[d.at:min(len(d.text), d.at+maxName)] }
 
 func (d *diagnosis) startsLine() bool { return d.at == 0 || d.text[d.at-1] == '\n' }
 
-// column returns the column of an offset in the current line; counts from 0, in bytes.
+// column returns the column of an offset in the current line, in bytes from 0.
 func (d *diagnosis) column(at int) int { return at - d.begin }
 
 // nextLine reads a line and the lines that continue its last value.
@@ -174,7 +174,7 @@ func (d *diagnosis) continues(indent int) bool {
 	return !d.open && d.last >= 0 && d.kind == plain && indent > d.parent
 }
 
-// top returns the indentation of the innermost level, -1 if there is none.
+// top returns the indentation of the innermost level, or -1 if there is none.
 func (d *diagnosis) top() int {
 	if len(d.levels) == 0 {
 		return -1
@@ -273,7 +273,7 @@ func (d *diagnosis) key() bool {
 	return colonIn(d.rest()) == 0
 }
 
-// colonIn returns the offset of the first colon in a line that ends a key, -1 if there is none.
+// colonIn returns the offset of the first colon in a line that ends a key, or -1 if there is none.
 func colonIn(line []byte) int {
 	for i, c := range line {
 		switch {
@@ -286,7 +286,7 @@ func colonIn(line []byte) int {
 	return -1
 }
 
-// enter begins or continues the mapping or list at l's indentation. It returns false if the entry has no place there.
+// enter begins or continues the mapping or list at l's indentation. It returns false if the entry does not fit there.
 func (d *diagnosis) enter(l level) bool {
 	if l.at != d.first { // after a dash
 		d.levels = append(d.levels, l)
@@ -346,7 +346,7 @@ func (d *diagnosis) indentation(l level, open []level) {
 	}
 }
 
-// columnOf returns the column of an offset; counts from 0, in bytes.
+// columnOf returns the column of an offset, in bytes from 0.
 func columnOf(text []byte, at int) int { return at - 1 - bytes.LastIndexByte(text[:at], '\n') }
 
 var (

@@ -8,7 +8,7 @@ import (
 	"purser/internal/document/syntax"
 )
 
-// No text makes the diagnosis panic, or costs more than its length.
+// No text makes Find panic, and each mistake has a message and an offset in the text.
 func FuzzFind(f *testing.F) {
 	for _, text := range []string{
 		"a: [b, {c: d}, \"e\\d\", 'f', *g, &h i]\n", "- - a: |2-\n     b\n", "? a\n: b", "&a !b c: *a", "--- >\n x\n...", "\ta: b", "%TAG",
@@ -23,7 +23,7 @@ func FuzzFind(f *testing.F) {
 	})
 }
 
-// Long lines of one kind are read once, however they repeat themselves.
+// Find reads each of many long repetitive texts only once.
 func BenchmarkFind(b *testing.B) {
 	for _, part := range []string{
 		"- ", "&a ", "!a ", "[", "[*a,", "{&a ", "\"", "''", "\"\\\\", "a:\n ", "- |\n  x\n", "a: b\n", "[\n", "# x\n", "\"a\":\n", "---\n",

@@ -44,7 +44,7 @@ func (d *diagnosis) value(alone bool) {
 	}
 }
 
-// quoted returns the offset after a quoted text, -1 if it is not terminated.
+// quoted returns the offset after a quoted text, or -1 if it is not terminated.
 func (d *diagnosis) quoted(start int) int {
 	quote := d.text[start]
 	for at := start + 1; at < len(d.text); at++ {
@@ -69,7 +69,7 @@ func (d *diagnosis) quotedValue(start int) {
 		d.failf(start, "the quote %c that opens here is not closed", quote)
 		return
 	}
-	runaway := d.leavesIndent(start, end) // it runs on into other entries
+	runaway := d.leavesIndent(start, end) // it continues into other entries
 	if at, escape := d.badEscape(start, end); escape != nil && !runaway {
 		d.failf(at, "'%s' is not an escape sequence of double quotes; write \\\\ for a backslash, or use single quotes",
 			escape)
@@ -110,7 +110,7 @@ func (d *diagnosis) leavesIndent(start, end int) bool {
 
 var badEscape = regexp.MustCompile(`\\(\\|[^0abt\tnvfe "/\\N_LPxuU\r\n])`)
 
-// badEscape returns the first invalid escape, nil if there is none.
+// badEscape returns the first invalid escape, or nil if there is none.
 func (d *diagnosis) badEscape(start, end int) (at int, escape []byte) {
 	if d.text[start] != '"' {
 		return 0, nil
@@ -245,7 +245,7 @@ func (f *flow) mark(c byte) {
 
 var entryStart = regexp.MustCompile(`^(- |[\w./-]+:(\s|$))`)
 
-// leavesBrackets reports a mistake if a new line inside brackets looks like an entry outside of them.
+// leavesBrackets reports a mistake if a new line inside brackets looks like an entry outside them.
 func (d *diagnosis) leavesBrackets(open []bracket) {
 	rest := d.rest()
 	content := bytes.TrimLeft(rest, " \t")

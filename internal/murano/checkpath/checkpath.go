@@ -1,4 +1,4 @@
-// Package checkpath checks what a path names: a package, the packages below a folder, or those within an archive.
+// Package checkpath checks the packages at a path: one package, the packages below a folder, or those in an archive.
 package checkpath
 
 import (
@@ -16,21 +16,21 @@ import (
 	"purser/internal/murano/pack"
 )
 
-// Result is what was found about a package.
+// Result is the report about a package.
 type Result struct {
 	Path   string // of the package
 	Report murano.Report
 }
 
-// Options say where packages are, and what is checked. The zero Options take the path for one package.
+// Options select packages and checks. With the zero Options, the path is that of one package.
 type Options struct {
 	murano.Options
 
-	Discover bool // the path is a folder below which packages are
+	Discover bool // the path is a folder to search for packages
 	Nested   bool // archives at the top of a package are packages, too
 }
 
-// Run checks the packages that a path names. The error is a *pack.Unreadable if there is no package.
+// Run checks the packages at a path. The error is a *pack.Unreadable if there is no package.
 func Run(ctx context.Context, path string, o Options) ([]Result, error) {
 	if !o.Discover {
 		return one(ctx, path, o)
@@ -46,7 +46,7 @@ func Run(ctx context.Context, path string, o Options) ([]Result, error) {
 			return nil
 		}
 		if _, err := os.Stat(filepath.Join(name, murano.ManifestName)); err != nil {
-			return nil //nolint:nilerr // it is no package
+			return nil //nolint:nilerr // it is not a package
 		}
 		found, err := one(ctx, name, o)
 		results = append(results, found...)
@@ -58,7 +58,7 @@ func Run(ctx context.Context, path string, o Options) ([]Result, error) {
 	return results, nil
 }
 
-// one checks one package, and those within it.
+// one checks a package and, if o.Nested is set, those in it.
 func one(ctx context.Context, path string, o Options) ([]Result, error) {
 	ctx, end := budget.NewPool(1, time.Minute).Begin(ctx)
 	defer end()

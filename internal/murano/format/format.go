@@ -1,4 +1,4 @@
-// Package format writes what was found about packages, and lists of codes, for people and for pipelines.
+// Package format writes reports about packages and lists of codes, for people and for pipelines.
 package format
 
 import (
@@ -61,7 +61,7 @@ func asYAML(value any) ([]byte, error) {
 	return blockyaml.Append(nil, document.AppendJSON(nil, parsed)), nil
 }
 
-// Item is an issue as programs read it. Lines and columns are counted from 0, columns in characters.
+// Item is an issue in the format for programs. Lines and columns count from 0, columns in characters.
 type Item struct {
 	Package  string          `json:"package"`
 	Code     string          `json:"code"`
@@ -91,7 +91,7 @@ func Items(results []checkpath.Result) []Item {
 	return items
 }
 
-// text writes an issue on each line, under it the line of the file that it is about, and a caret.
+// text writes each issue on a line, followed by the line of the file and a caret.
 func text(results []checkpath.Result) []byte {
 	var b strings.Builder
 	for _, result := range results {
@@ -123,7 +123,7 @@ func text(results []checkpath.Result) []byte {
 	return []byte(words.Printable(b.String()))
 }
 
-// blank returns the space before a column of a line, in which tabs stay.
+// blank returns the space before a column of a line. It keeps tabs.
 func blank(line string, column int) string {
 	var b strings.Builder
 	for _, r := range line {
@@ -138,7 +138,7 @@ func blank(line string, column int) string {
 	return b.String()
 }
 
-// junit writes a suite for each package with a failure for each issue.
+// junit writes a suite for each package and a failure for each issue.
 func junit(results []checkpath.Result) ([]byte, error) {
 	type failure struct {
 		Type    string `xml:"type,attr"`
@@ -154,7 +154,7 @@ func junit(results []checkpath.Result) ([]byte, error) {
 		Name     string     `xml:"name,attr"`
 		Tests    int        `xml:"tests,attr"`
 		Failures int        `xml:"failures,attr"`
-		Errors   int        `xml:"errors,attr"` // none: Jenkins' schema wants the number
+		Errors   int        `xml:"errors,attr"` // always 0, but Jenkins' schema requires it
 		Cases    []testcase `xml:"testcase"`
 	}
 	type suites struct {
@@ -217,7 +217,7 @@ func sarifOf(results []checkpath.Result, codes []murano.Code) any {
 	}
 }
 
-// Codes writes what codes mean, in a format: text, markdown, json or yaml.
+// Codes writes the meaning of codes in a format: text, markdown, json or yaml.
 func Codes(w io.Writer, format string, codes []murano.Code) error {
 	var out []byte
 	var err error

@@ -8,7 +8,7 @@ import (
 	"purser/internal/murano/checkpath"
 )
 
-// Names and messages that packages choose do not control a terminal.
+// Names and messages from a package cannot control a terminal.
 func TestWrite_escapes(t *testing.T) {
 	t.Parallel()
 	issue := murano.Issue{File: "a\x1b]0;x\x07b", Code: "E002", Message: "m\x1b[2J\u202e", Located: true, Source: "s\x9b1m\tx"}

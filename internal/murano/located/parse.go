@@ -14,7 +14,7 @@ import (
 	"purser/internal/document"
 )
 
-// Problem says why a text cannot be read, and where. A line of -1 is unknown.
+// Problem describes why a text cannot be read, and where. Line is -1 if it is unknown.
 type Problem struct {
 	Message      string
 	Line, Column int
@@ -22,16 +22,16 @@ type Problem struct {
 
 func (p *Problem) Error() string { return p.Message }
 
-// The costs of values in the budget: steps to make one, and bytes of memory.
+// The costs of a value in the budget: steps to create it, and bytes of memory.
 const (
 	valueSteps = 100
 	valueBytes = 160
-	// maxDepth bounds how deep values are nested: whoever walks them may recurse. Python gives up earlier.
+	// maxDepth bounds the nesting of values, because callers may walk them recursively. Python gives up earlier.
 	maxDepth = 500
 )
 
 // Parse returns the documents of a text. A document without content is a null. The error is a *Problem if the text
-// cannot be read; others are those of the budget.
+// cannot be read. Other errors come from the budget.
 func Parse(meter *budget.Meter, text []byte) ([]*Value, error) {
 	if directive := directivePattern.FindIndex(text); directive != nil { // libyaml reads 1.2 as 1.1, the library does not
 		text = bytes.Clone(text)
@@ -61,10 +61,10 @@ var directivePattern = regexp.MustCompile(`(?m)^(?:\x{feff})?%YAML[ \t]+1\.2`)
 
 var linePattern = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// lateProblem matches messages of the library's parser, whose lines are one too small; those of its scanner are not.
+// lateProblem matches messages of the library's parser, whose lines are one too small, unlike those of its scanner.
 var lateProblem = regexp.MustCompile(`^did not find expected (<|node|key|'-'|',')`)
 
-// problemOf makes a problem of a message of the YAML library, which names only the line.
+// problemOf converts a message of the YAML library, which contains only the line.
 func problemOf(message string) *Problem {
 	parts := linePattern.FindStringSubmatch(message)
 	if parts == nil {
@@ -81,10 +81,10 @@ func problemOf(message string) *Problem {
 	return &Problem{Message: message, Line: max(0, line-1)}
 }
 
-// reader makes the values of one document.
+// reader creates the values of one document.
 type reader struct {
 	meter   *budget.Meter
-	made    map[*yaml.Node]*Value // those with anchors; nil while one is made
+	made    map[*yaml.Node]*Value // values of nodes with anchors; nil until complete
 	anchors map[string]bool
 }
 
@@ -133,7 +133,7 @@ func (r *reader) value(node *yaml.Node, depth int) (*Value, error) {
 	return v, r.meter.Hold(valueBytes)
 }
 
-// anchor notes the anchor of a node, if it has one, and the value that aliases of it share.
+// anchor records the anchor of a node, if it has one, and the value that its aliases share.
 func (r *reader) anchor(node *yaml.Node, v *Value) error {
 	if node.Anchor == "" {
 		return nil
@@ -175,7 +175,7 @@ func (r *reader) sequence(v *Value, node *yaml.Node, depth int) error {
 	return nil
 }
 
-// tagOf returns the tag that is written at a node, "" if there is none.
+// tagOf returns the explicit tag of a node, "" if it has none.
 func tagOf(node *yaml.Node) string {
 	if node.Style&yaml.TaggedStyle == 0 {
 		return ""
@@ -239,7 +239,7 @@ func (r *reader) key(node *yaml.Node, depth int) (*Value, error) {
 	return key, nil
 }
 
-// merge returns the entries of the mappings behind a merge key, the ones that win last.
+// merge returns the entries of the mappings of a merge key. Later entries override earlier ones.
 func (r *reader) merge(node *yaml.Node, depth int) ([]Entry, error) {
 	value, err := r.value(node, depth+1)
 	if err != nil {
@@ -265,7 +265,7 @@ func (r *reader) merge(node *yaml.Node, depth int) ([]Entry, error) {
 	return nil, problemf(node, "<< needs a mapping or a list of mappings")
 }
 
-// fill sets the entries of a mapping. Of a key that appears more than once the first place and the last value count.
+// fill sets the entries of a mapping. A duplicate key keeps its first position and its last value.
 func (r *reader) fill(v *Value, merged, own []Entry) error {
 	at := make(map[string]int, len(merged)+len(own))
 	written := map[string]bool{}
@@ -286,7 +286,7 @@ func (r *reader) fill(v *Value, merged, own []Entry) error {
 	return r.meter.Hold(2 * valueBytes * len(v.Entries))
 }
 
-// identity returns a text that two keys share if Python takes them for one.
+// identity returns a text that is equal for two keys if they are equal in Python.
 func (v *Value) identity() string {
 	switch v.Kind {
 	case Bool:

@@ -46,8 +46,8 @@ func TestParse(t *testing.T) {
 		"2016-02-30":                             `problem: there is no date "2016-02-30"`,
 		"{a: {b: [it's, 'q\"', \"\\t\\x07é\"]}}": `{'a': {'b': ["it's", 'q"', '\t\x07é']}}`,
 		"!!str 5":                                "5",
-		"!!int x":                                `problem: "x" is no integer`,
-		"!!bool maybe":                           `problem: "maybe" is no boolean`,
+		"!!int x":                                `problem: "x" is not an integer`,
+		"!!bool maybe":                           `problem: "maybe" is not a boolean`,
 		"!!null x":                               "null",
 		"!!float 1":                              "1.0",
 		"!!binary QXBw":                          "b'App'",
@@ -102,7 +102,7 @@ func TestParse_places(t *testing.T) {
 	}
 }
 
-// TestParse_laughs shows that a text that unfolds to an endless value is read, and shown, at once.
+// TestParse_laughs checks that a text that expands to an endless value is read and printed quickly.
 func TestParse_laughs(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

@@ -13,10 +13,10 @@ import (
 	"purser/internal/document"
 )
 
-// maxNumber bounds the length of numbers, in bytes: Python refuses longer ones.
+// maxNumber bounds the length of numbers, in bytes, because Python refuses longer ones.
 const maxNumber = 4300
 
-// maxLooks bounds the length of texts that may look like a number or a date, in bytes.
+// maxLooks bounds the length of texts that are matched as a number or a date, in bytes.
 const maxLooks = 2 * maxNumber
 
 // resolve sets the kind and text of a plain scalar without a tag.
@@ -82,7 +82,7 @@ func (v *Value) boolean(text string) error {
 		truth, is = document.PlainBoolean(strings.ToLower(text))
 	}
 	if !is {
-		return fmt.Errorf("%.100q is no boolean", text)
+		return fmt.Errorf("%.100q is not a boolean", text)
 	}
 	v.Kind, v.Text, v.falsy = Bool, "True", !truth
 	if !truth {
@@ -118,7 +118,7 @@ func (v *Value) integer(text string) error {
 		}
 	}
 	if !ok {
-		return fmt.Errorf("%.100q is no integer", text)
+		return fmt.Errorf("%.100q is not an integer", text)
 	}
 	if negative {
 		value.Neg(value)
@@ -144,7 +144,7 @@ func (v *Value) float(text string) error {
 		for part := range strings.SplitSeq(digits, ":") {
 			f, err := strconv.ParseFloat(part, 64)
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
-				return fmt.Errorf("%.100q is no number", text)
+				return fmt.Errorf("%.100q is not a number", text)
 			}
 			sum = sum*60 + f
 		}
@@ -167,17 +167,17 @@ func formatFloat(f float64) string {
 	return string(document.FormatFloat(f))
 }
 
-// date reads a date or a time.
+// date parses a date or a time.
 func (v *Value) date(text string) error {
 	t, parts, valid := document.PlainDate(text)
 	switch {
 	case parts == nil:
-		return fmt.Errorf("%.100q is no date", text)
+		return fmt.Errorf("%.100q is not a date", text)
 	case !valid:
 		return fmt.Errorf("there is no date %.100q", text)
 	}
 	v.Kind = Date
-	const date, fraction, zoned, sign = 3, 6, 7, 8 // how many parts a date has, and where those of a time are
+	const date, fraction, zoned, sign = 3, 6, 7, 8 // the number of parts of a date, and the positions of parts of a time
 	if len(parts) == date {
 		v.Text = text
 		return nil
@@ -217,7 +217,7 @@ func dateConstructor(text string) string {
 func (v *Value) binary(text string) error {
 	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(text), ""))
 	if err != nil {
-		return errors.New("it is no base64")
+		return errors.New("it is not base64")
 	}
 	var b strings.Builder
 	b.WriteString("b'")
@@ -233,7 +233,7 @@ func (v *Value) binary(text string) error {
 	return nil
 }
 
-// escape writes a character by its number.
+// escape writes a character as an escape.
 func escape(b *strings.Builder, r rune) {
 	switch {
 	case r <= 0xff:

@@ -28,21 +28,21 @@ type Value struct {
 	Kind  Kind
 	Text  string // of a string; other scalars as Python prints them
 	Items []*Value
-	// Entries are the members of a mapping, each key once: with the value that is written last.
+	// Entries are the members of a mapping. A duplicate key is listed once, with its last value.
 	Entries []Entry
-	Twice   []*Value // keys of a mapping that it has already
+	Twice   []*Value // duplicate keys of a mapping
 
 	Plain bool // a string without quotes and tag
 	YAQL  bool // a string with the tag !yaql
 
-	Line, Column int // from 0, in characters
+	Line, Column int // count from 0, columns in characters
 	falsy        bool
 }
 
 // Entry is a member of a mapping.
 type Entry struct{ Key, Value *Value }
 
-// Get returns the value of a member with a string for its key, nil if there is none.
+// Get returns the value of a member whose key is a string, nil if there is none.
 func (v *Value) Get(key string) *Value {
 	if v == nil || v.Kind != Map {
 		return nil
@@ -55,10 +55,10 @@ func (v *Value) Get(key string) *Value {
 	return nil
 }
 
-// Is reports whether the value is of a kind. A missing one is of none.
+// Is reports whether the value is of a kind. A nil Value is of none.
 func (v *Value) Is(kind Kind) bool { return v != nil && v.Kind == kind }
 
-// IsFalsy reports whether Python takes the value for false: null, false, 0, "", [] and {}. A missing one is, too.
+// IsFalsy reports whether Python treats the value as false: null, false, 0, "", [] and {}. A nil Value is false, too.
 func (v *Value) IsFalsy() bool {
 	if v == nil {
 		return true
@@ -77,10 +77,10 @@ func (v *Value) IsFalsy() bool {
 	return v.falsy
 }
 
-// maxShown bounds what is shown of a value, in bytes.
+// maxShown bounds the printed form of a value, in bytes.
 const maxShown = 2000
 
-// String returns the value as Python prints it, up to a bound.
+// String returns the value as Python prints it, up to maxShown bytes.
 func (v *Value) String() string {
 	if v.Kind == String || v.Kind == Date {
 		return words.FirstBytes(v.Text, maxShown)
@@ -90,7 +90,7 @@ func (v *Value) String() string {
 	return words.FirstBytes(b.String(), maxShown)
 }
 
-// write writes the value as Python's repr does.
+// write writes the value like Python's repr.
 func (v *Value) write(b *strings.Builder) {
 	if b.Len() > maxShown {
 		return
@@ -123,7 +123,7 @@ func (v *Value) write(b *strings.Builder) {
 	}
 }
 
-// separate writes a comma before all items but the first, and reports whether there is room for more.
+// separate writes a comma before each item but the first and reports whether there is room for more.
 func separate(b *strings.Builder, i int) bool {
 	if b.Len() > maxShown {
 		return false

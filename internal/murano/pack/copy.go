@@ -12,22 +12,22 @@ import (
 	"purser/internal/murano"
 )
 
-// errTooLarge is the error of a package with more bytes than it may have.
+// errTooLarge is the error for a package that exceeds its limits in bytes.
 var errTooLarge = errors.New("the package is too large")
 
-// copier reads files, and counts what it reads.
+// copier reads files and counts their bytes.
 type copier struct {
 	meter  *budget.Meter
 	limits Limits
-	most   int64 // bytes of all files
+	most   int64 // limit for the bytes of all files
 	total  int64
 	buffer [32 << 10]byte
 }
 
-// The costs of a byte that is inflated and digested, in steps of the budget.
+// byteSteps is the cost of inflating and hashing a byte, in steps of the budget.
 const byteSteps = 10
 
-// file reads a file. reads that fail are *readError; errTooLarge and other errors end the work.
+// file reads a file. A failed read is a *readError. errTooLarge and other errors end the reading of the package.
 func (c *copier) file(name string, from io.Reader) (*murano.File, error) {
 	f := &murano.File{}
 	digest := sha256.New()
@@ -63,12 +63,12 @@ func (c *copier) file(name string, from io.Reader) (*murano.File, error) {
 	return f, nil
 }
 
-// readError is the error of a file that cannot be read.
+// readError is the error for a file that cannot be read.
 type readError struct{ err error }
 
 func (e *readError) Error() string { return e.err.Error() }
 
-// tooLarge describes the bound that was exceeded by a file.
+// tooLarge describes the limit that a file exceeded.
 func (c *copier) tooLarge(name string) *murano.Package {
 	if c.total > c.most && c.most < c.limits.Total {
 		return giveUpf("The archive inflates to more than %d times its size; at %q it was given up", c.limits.Ratio,

@@ -1,8 +1,8 @@
 // Package pack loads packages of Murano: a folder, a zip archive, or one file of a package.
 //
-// An archive comes from anybody. Its members are counted before its directory is read, its sizes while it is inflated,
-// and what is wrong with its members becomes issues of the package: their names may lead nowhere else, and no two of
-// them may share a name or bytes.
+// An archive is not trusted. Its members are counted before its directory is read, and their bytes while they are
+// inflated. Problems with members become issues of the package: a name must not lead out of the package, and two
+// members must not share a name or bytes.
 package pack
 
 import (
@@ -19,18 +19,18 @@ type Limits struct {
 	Files int   // files and folders
 	File  int64 // bytes of a file
 	Total int64 // bytes of all files
-	// Ratio is how many times larger than an archive its files may be, beyond the first MiB.
+	// Ratio bounds the size of an archive's files to Ratio times that of the archive, plus 1 MiB.
 	Ratio int64
 	// Nested keeps the archives at the top, which may be packages of a bundle.
 	Nested bool
 }
 
-// DefaultLimits are well above what packages need.
+// DefaultLimits returns limits well above the needs of packages.
 func DefaultLimits() Limits {
 	return Limits{Files: 10_000, File: 64 << 20, Total: 256 << 20, Ratio: 200}
 }
 
-// Unreadable is the error of what is not a package at all.
+// Unreadable is the error for a path or archive that is not a package at all.
 type Unreadable struct{ Reason string }
 
 func (e *Unreadable) Error() string { return e.Reason }
@@ -40,7 +40,7 @@ func (e *Unreadable) Issue() murano.Issue {
 	return murano.Issue{Code: "PKG:E123", Severity: murano.Error, Message: e.Reason}
 }
 
-// keeps reports whether the content of a file is needed: a validator reads it. Of other files the digest is enough.
+// keeps reports whether a validator reads the content of a file. Of other files only the digest is kept.
 func (l Limits) keeps(name string) bool {
 	nested := l.Nested && strings.HasSuffix(name, ".zip") && !strings.Contains(name, "/")
 	return nested || name == murano.ManifestName || strings.HasPrefix(name, "Classes/") || strings.HasPrefix(name, "UI/")
@@ -49,7 +49,7 @@ func (l Limits) keeps(name string) bool {
 // maxName bounds the names of files, in bytes.
 const maxName = 1000
 
-// nameProblem says why a name is refused, "" if it is not: it must name a file below the root.
+// nameProblem returns why a name is refused, "" if it is not: it must name a file below the root.
 func nameProblem(name string) string {
 	switch {
 	case len(name) > maxName:
@@ -74,7 +74,7 @@ func nameProblem(name string) string {
 	return ""
 }
 
-// addf reports an issue about a member. Its name is cut to what can be shown.
+// addf reports an issue about a member, whose name is shortened.
 func addf(pkg *murano.Package, code, name, format string, args ...any) {
 	shown := strings.ToValidUTF8(name[:min(len(name), maxName)], "\ufffd")
 	pkg.Problems = append(pkg.Problems, murano.Issue{
@@ -82,7 +82,7 @@ func addf(pkg *murano.Package, code, name, format string, args ...any) {
 	})
 }
 
-// giveUpf returns a package of which only a problem is reported.
+// giveUpf returns a package that has only a problem to report.
 func giveUpf(format string, args ...any) *murano.Package {
 	return &murano.Package{Unread: true, Problems: []murano.Issue{{
 		Code: "PKG:E127", Message: fmt.Sprintf(format, args...),

@@ -16,7 +16,7 @@ import (
 )
 
 // Open reads a folder, a zip archive, or a YAML file that is part of a package. The error is an *Unreadable if it is
-// none of these, or cannot be opened.
+// none of these or cannot be opened.
 func Open(ctx context.Context, path string, limits Limits) (*murano.Package, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -37,7 +37,7 @@ func Open(ctx context.Context, path string, limits Limits) (*murano.Package, err
 	return Zip(ctx, content, limits)
 }
 
-// Folder reads a folder. Links are followed within it.
+// Folder reads a folder. It follows links that do not lead out of it.
 func Folder(ctx context.Context, path string, limits Limits) (*murano.Package, error) {
 	root, err := os.OpenRoot(path)
 	if err != nil {
@@ -114,7 +114,7 @@ func (f *folderReader) visit(name string, entry fs.DirEntry, err error) error {
 	return err
 }
 
-// Single returns the package of one file: a manifest, a form definition or a class, as its path or else its keys say.
+// Single returns a package with one file: a manifest, a form definition or a class, according to its path or its keys.
 func Single(ctx context.Context, path string, content []byte) (*murano.Package, error) {
 	name := filepath.Base(path)
 	switch folder := filepath.Base(filepath.Dir(path)); {
@@ -131,14 +131,14 @@ func Single(ctx context.Context, path string, content []byte) (*murano.Package, 
 		name = role(docs) + name
 	}
 	if filepath.Ext(name) == ".yml" {
-		name += ".yaml" // the validators look at no others
+		name += ".yaml" // the validators ignore other extensions
 	}
 	digest := sha256.Sum256(content)
 	file := &murano.File{Raw: content, Size: int64(len(content)), Digest: hex.EncodeToString(digest[:])}
 	return &murano.Package{Single: true, Files: map[string]*murano.File{name: file}}, nil
 }
 
-// role returns the folder in which documents with such keys stand.
+// role returns the folder for a file with these documents, according to their keys.
 func role(docs []*located.Value) string {
 	for _, doc := range docs {
 		if doc.Get("Forms") != nil || doc.Get("Application") != nil {

@@ -26,7 +26,7 @@ type member struct {
 	mode       fs.FileMode
 }
 
-// archive packs members.
+// archive returns an archive with members.
 func archive(tb testing.TB, members ...member) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -48,7 +48,7 @@ func archive(tb testing.TB, members ...member) []byte {
 	return b.Bytes()
 }
 
-// replaced returns an archive with some bytes written over all places where others stand.
+// replaced returns an archive in which all occurrences of what are replaced by with.
 func replaced(archive []byte, what, with string) []byte {
 	return bytes.ReplaceAll(archive, []byte(what), []byte(with))
 }
@@ -85,7 +85,7 @@ func overlapping(tb testing.TB, n int, text string) []byte {
 	return append(out, tail...)
 }
 
-// zip64Of returns an archive whose only member has its size in a field of zip64.
+// zip64Of returns an archive whose only member has its size in a zip64 field.
 func zip64Of(tb testing.TB) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -176,7 +176,7 @@ func isUnreadable(err error) bool {
 	return ok
 }
 
-// TestZip_size shows that sizes are counted, whatever the headers say.
+// TestZip_size checks that actual sizes are counted, whatever the headers say.
 func TestZip_size(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("0123456789abcdef", 1000)

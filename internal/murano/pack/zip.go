@@ -23,7 +23,7 @@ const (
 	entryBytes = 600
 )
 
-// Zip reads an archive. The error is an *Unreadable if it is none; others are those of the budget of ctx.
+// Zip reads an archive. The error is an *Unreadable if it is not an archive. Other errors come from the budget of ctx.
 func Zip(ctx context.Context, archive []byte, limits Limits) (*murano.Package, error) {
 	if n := bytes.Count(archive, []byte(signature)); n > limits.Files {
 		return giveUpf("The archive has more than %d entries", limits.Files), nil
@@ -60,16 +60,16 @@ type zipReader struct {
 	copier
 
 	pkg *murano.Package
-	bad map[*zip.File]bool // not to be read
+	bad map[*zip.File]bool // members that must not be read
 }
 
-// The flag of an encrypted member, and the tag of the fields of zip64.
+// The flag of an encrypted member, and the tag of zip64 fields.
 const (
 	encrypted = 1
 	zip64     = 1
 )
 
-// member adds a member to the package, or a problem.
+// member adds a member to the package, or a problem with it.
 func (z *zipReader) member(file *zip.File) error {
 	name := strings.TrimSuffix(file.Name, "/")
 	if problem := nameProblem(name); problem != "" {
@@ -111,7 +111,7 @@ func (z *zipReader) member(file *zip.File) error {
 	return err
 }
 
-// hasZip64 reports whether the extra fields of a member are those of zip64.
+// hasZip64 reports whether a member's extra fields include one of zip64.
 func hasZip64(extra []byte) bool {
 	const header = 4 // tag and size
 	for len(extra) >= header {
@@ -127,9 +127,9 @@ func hasZip64(extra []byte) bool {
 	return false
 }
 
-// overlaps reports members that share bytes of the archive, as in bombs that unpack the same ones many times.
+// overlaps reports members that share bytes of the archive, as in bombs that unpack the same bytes many times.
 func (z *zipReader) overlaps(files []*zip.File) {
-	const header = 30 // bytes before a member, at least
+	const header = 30 // minimum number of bytes before a member
 	type extent struct {
 		file       *zip.File
 		start, end int64

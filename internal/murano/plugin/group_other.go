@@ -4,7 +4,7 @@ package plugin
 
 import "os/exec"
 
-// inGroup returns what kills a command. What the command has started lives on: there are no process groups.
+// inGroup returns a function that kills a command. Without process groups, it does not kill the command's children.
 func inGroup(cmd *exec.Cmd) (kill func() error) {
 	return func() error { return cmd.Process.Kill() }
 }

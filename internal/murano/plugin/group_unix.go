@@ -9,9 +9,9 @@ import (
 	"syscall"
 )
 
-// inGroup makes a command run in a process group of its own. What it returns kills the group: the command, and what it
-// has started that has not left the group. It returns os.ErrProcessDone if nothing of the group is left: exec.Cmd takes
-// that, as it takes no ESRCH, for a command that has ended by itself.
+// inGroup makes a command run in its own process group and returns a function that kills the group. If no process of
+// the group exists, the function returns os.ErrProcessDone, because exec.Cmd accepts that error, unlike ESRCH, for a
+// command that has exited.
 func inGroup(cmd *exec.Cmd) (kill func() error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return func() error {

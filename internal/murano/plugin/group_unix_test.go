@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestCall_grandchildren shows that what a plugin has started ends with it: when it is cancelled, and when it exits while
-// a process that it has started keeps its output open.
+// TestCall_grandchildren checks that the processes started by a plugin are killed when it is canceled, and when it
+// exits while one of them keeps its output open.
 func TestCall_grandchildren(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ script, want string }{
@@ -28,7 +28,7 @@ func TestCall_grandchildren(t *testing.T) {
 			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			// The process that sleeps has the pipe open, so that its end is seen there.
+			// The sleeping process has the pipe open, so its end is noticed there.
 			script := "#!/bin/sh\nexec 3>'" + pipe + "'\nsleep 1000 &\n" + c.script
 			if err := os.WriteFile(path, []byte(script), 0o700); err != nil {
 				t.Fatal(err)
@@ -37,7 +37,7 @@ func TestCall_grandchildren(t *testing.T) {
 			defer cancel()
 			ended := make(chan error)
 			go func() {
-				file, err := os.Open(pipe) // waits for the other end
+				file, err := os.Open(pipe) // waits until the other end is opened
 				if err == nil {
 					if name == "cancelled" {
 						cancel()
@@ -58,7 +58,7 @@ func TestCall_grandchildren(t *testing.T) {
 	}
 }
 
-// TestInGroup_done shows that a plugin that ends by itself while it is cancelled has not failed to be cancelled.
+// TestInGroup_done checks that killing a plugin that has already exited is not an error.
 func TestInGroup_done(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("true")

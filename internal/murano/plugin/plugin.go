@@ -1,7 +1,7 @@
-// Package plugin runs validators that are programs of their own.
+// Package plugin runs validators that are separate programs.
 //
-// A plugin that is called with --describe writes its name and its codes; without, it reads a package from its standard
-// input and writes issues. Both are JSON: see docs/murano.md.
+// With --describe, a plugin writes its name and its codes. Otherwise it reads a package from its standard input and
+// writes issues. Both are JSON: see docs/murano.md.
 package plugin
 
 import (
@@ -26,28 +26,28 @@ const (
 	maxOutput = 1 << 20 // bytes
 )
 
-// description is what a plugin says of itself.
+// description is the output of a plugin with --describe.
 type description struct {
 	Name  string        `json:"name"`
 	Codes []murano.Code `json:"codes"`
 }
 
-// file is a file of a package as a plugin reads it.
+// file is a file of a package in the input of a plugin.
 type file struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
 	Digest string `json:"digest"`
-	Text   string `json:"text,omitempty"` // of the files that validators read
+	Text   string `json:"text,omitempty"` // only for files that validators read
 }
 
-// input is a package as a plugin reads it.
+// input is a package in the input of a plugin.
 type input struct {
 	Format  string `json:"format"`
 	Version string `json:"version"`
 	Files   []file `json:"files"`
 }
 
-// issue is an issue as a plugin writes it, at a place from 1; a line of 0 is none.
+// issue is an issue in the output of a plugin. Lines and columns count from 1; line 0 means none.
 type issue struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
@@ -56,8 +56,7 @@ type issue struct {
 	Column  int    `json:"column"`
 }
 
-// Load returns the validators of the programs in a folder. Their names and the prefixes of their codes must not be
-// those of others.
+// Load returns the validators of the programs in a folder. Their names and the prefixes of their codes must be unique.
 func Load(ctx context.Context, folder string) (validators []murano.Validator, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -119,7 +118,7 @@ func load(ctx context.Context, path string, taken map[string]bool) (murano.Valid
 	return murano.Validator{Name: d.Name, Codes: d.Codes, Run: check}, nil
 }
 
-// run checks a package. What a plugin does wrong is an issue.
+// run checks a package. Errors of the plugin are reported as issues.
 func run(c *murano.Check, path string, d description) {
 	in := input{Format: c.Format.Name, Version: c.Format.Version, Files: []file{}}
 	for _, name := range c.Package.Names() {
@@ -147,7 +146,7 @@ func run(c *murano.Check, path string, d description) {
 	}
 }
 
-// call runs a plugin with a JSON value for its input, and reads its output.
+// call runs a plugin with a JSON value as its input and decodes its output.
 func call(ctx context.Context, out, in any, path string, args ...string) error {
 	text, err := json.Marshal(in)
 	if err != nil {
@@ -160,12 +159,12 @@ func call(ctx context.Context, out, in any, path string, args ...string) error {
 	stdout, stderr := &bounded{stop: cancel}, &bounded{stop: cancel}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
-	cmd.WaitDelay = time.Second // for the output of what it has started
+	cmd.WaitDelay = time.Second // for the output of its children
 	kill := inGroup(cmd)
 	cmd.Cancel = kill
 	if err = cmd.Start(); err == nil {
 		err = cmd.Wait()
-		_ = kill() // what it has left behind
+		_ = kill() // its remaining children
 	}
 	switch {
 	case stdout.full || stderr.full:
@@ -176,12 +175,12 @@ func call(ctx context.Context, out, in any, path string, args ...string) error {
 		return fmt.Errorf("%w: %.500s", err, bytes.TrimSpace(stderr.text))
 	}
 	if err := json.Unmarshal(stdout.text, out); err != nil {
-		return fmt.Errorf("its output is not what it should be: %w", err)
+		return fmt.Errorf("its output is malformed: %w", err)
 	}
 	return nil
 }
 
-// bounded keeps what is written, up to a bound. Beyond it the writer is stopped.
+// bounded keeps the text written to it, up to maxOutput bytes. If more is written, it stops the writer.
 type bounded struct {
 	text []byte
 	stop func()

@@ -1,7 +1,7 @@
-// Package semver reads versions of Murano packages and what packages require of one another.
+// Package semver parses the versions of Murano packages and their requirements on other packages.
 //
-// It follows semantic_version 2.9, the library of Murano, whose rules are wider than those of SemVer 2.0: see
-// spec/murano.md §13.
+// It follows semantic_version 2.9, the library that Murano uses, whose rules are wider than those of SemVer 2.0
+// (spec/murano.md §13).
 package semver
 
 import (
@@ -27,7 +27,7 @@ var (
 
 var errNoVersion = errors.New("it does not begin with a number")
 
-// Coerce reads a version leniently: missing parts are 0, and what follows the numbers is a prerelease or a build.
+// Coerce parses a version leniently: missing parts are 0, and text after the numbers is a prerelease or a build.
 func Coerce(text string) (Version, error) {
 	var v Version
 	base := basePattern.FindString(text)
@@ -80,7 +80,7 @@ func identifiers(text string, prerelease bool) ([]string, error) {
 
 func isNumber(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
-// String returns the version as it is written in full.
+// String returns the version in full.
 func (v Version) String() string {
 	text := strings.Join(v.parts[:], ".")
 	if len(v.prerelease) > 0 {
@@ -116,7 +116,7 @@ func compareNumbers(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b))
 // release returns a version without prerelease and build.
 func (v Version) release() Version { return Version{parts: v.parts} }
 
-// next returns the first release behind all versions that share the first parts of v, up to the part i.
+// next returns the first release after all versions that agree with v in the parts up to i.
 func (v Version) next(i int) Version {
 	final := len(v.prerelease) > 0
 	for _, part := range v.parts[i+1:] {

@@ -9,28 +9,28 @@ import (
 	"unicode"
 )
 
-// Spec is what a package requires of the version of another: every condition of it. The zero Spec allows all versions.
+// Spec is a requirement on the version of a package: all its conditions must be met. The zero Spec allows all versions.
 type Spec struct{ conditions []condition }
 
-// condition is met by a version that is in one of its ranges.
+// condition is met by a version in at least one of its ranges.
 type condition []span
 
-// span are the versions that compare with all of some bounds.
+// span is the range of versions that satisfy all of its bounds.
 type span []bound
 
 type bound struct {
 	op     string // == != < <= > >=
 	target Version
 	always bool // prereleases of the target are below it even if it is a release
-	strict bool // builds are compared too
+	strict bool // builds are compared, too
 }
 
-// The parts of a condition: operator, numbers, prerelease and build.
+// blockPattern matches a condition: operator, numbers, prerelease and build.
 var blockPattern = regexp.MustCompile(`^(<=?|={0,2}|>=?|!=|\^|~=?)(\*|0|[1-9][0-9]*)(?:\.(\*|0|[1-9][0-9]*)` +
 	`(?:\.(\*|0|[1-9][0-9]*))?)?(-[a-zA-Z0-9.-]*)?(\+[a-zA-Z0-9.-]*)?$`)
 
-// ParseSpec reads conditions that are separated by commas, such as ">=1.2,<2". A version alone is the one that is
-// wanted, or if it is not complete any that begins with it; "" is 0.
+// ParseSpec parses conditions separated by commas, such as ">=1.2,<2". A complete version without an operator allows
+// only that version, an incomplete one all versions that begin with it. "" means 0.
 func ParseSpec(text string) (Spec, error) {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {
@@ -56,14 +56,14 @@ func ParseSpec(text string) (Spec, error) {
 	return s, nil
 }
 
-// newCondition makes a condition of its parts, in which missing numbers stand for any.
+// newCondition creates a condition from its parts. Missing numbers match any.
 func newCondition(parts []string) (condition, error) {
 	op := parts[1]
 	if op == "" || op == "=" {
 		op = "=="
 	}
 	target := Version{parts: [3]string{"0", "0", "0"}}
-	given := 0 // numbers
+	given := 0 // number of given numbers
 	for ; given < 3 && parts[2+given] != "" && parts[2+given] != "*"; given++ {
 		target.parts[given] = parts[2+given]
 	}
@@ -86,12 +86,12 @@ func newCondition(parts []string) (condition, error) {
 	return expand(op, target, given, pre == "-", build == "+"), nil
 }
 
-// expand returns the ranges of a condition whose first numbers are given.
+// expand returns the ranges of a condition. given is the number of version parts that it specifies.
 func expand(op string, target Version, given int, always, strict bool) condition {
 	between := func(part int) condition {
 		return condition{{{op: ">=", target: target}, {op: "<", target: target.next(part)}}}
 	}
-	last := max(0, given-1) // the part that counts on
+	last := max(0, given-1) // the last given part
 	one := func(b bound) condition { return condition{{b}} }
 	switch op {
 	case "^":

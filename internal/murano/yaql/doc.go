@@ -1,6 +1,5 @@
-// Package yaql reads expressions of YAQL, the query language of Murano: it says whether a text is one, and what it
-// means. Nothing is evaluated.
+// Package yaql parses expressions of YAQL, the query language of Murano. It does not evaluate them.
 //
-// The grammar is that of the yaql library, in two settings: that of Murano's classes, and that of the forms of its
-// dashboard (spec/murano.md §12).
+// The grammar is that of the yaql library, with the settings of Murano's classes or of the forms of its dashboard
+// (spec/murano.md §12).
 package yaql

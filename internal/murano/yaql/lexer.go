@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/runenames"
 )
 
-// Engine is a setting of the language.
+// Engine is a variant of the language.
 type Engine uint8
 
 // The engines.
@@ -28,7 +28,7 @@ const (
 	variable             // $x
 	number
 	function // name(
-	operator // also the words among them
+	operator // also those that are words
 	constant // true, false, null
 	name
 	text      // a string
@@ -38,14 +38,14 @@ const (
 // token is a part of an expression.
 type token struct {
 	kind kind
-	text string // as written; of a function its name
-	pos  int    // in characters
+	text string // as written; for a function its name
+	pos  int    // position in characters
 }
 
-// Error says what is wrong with an expression.
+// Error is a syntax error in an expression.
 type Error struct {
 	Pos   int    // in characters, from 0; -1 at the end of the text
-	Token string // what was not expected there; "" at the end
+	Token string // the unexpected token; "" at the end of the text
 }
 
 func (e *Error) Error() string {
@@ -55,7 +55,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("unexpected %q at position %d", e.Token, e.Pos)
 }
 
-// lexer splits a text into tokens, one at a time: an error of the grammar that comes earlier wins.
+// lexer splits a text into tokens one at a time, so that an earlier error of the grammar is reported first.
 type lexer struct {
 	in     string
 	at     int // in bytes
@@ -65,7 +65,7 @@ type lexer struct {
 
 func isWord(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// words are the operators and constants that are written as words.
+// words are the operators and constants that are words.
 var words = map[string]kind{
 	"mod": operator, "not": operator, "and": operator, "in": operator, "or": operator,
 	"true": constant, "false": constant, "null": constant,
@@ -163,8 +163,8 @@ func digitsLength(s string) int {
 	return len(s)
 }
 
-// numberLength returns the length of the number that a text begins with, 0 if there is none: a number ends where a word
-// would.
+// numberLength returns the length of the number at the beginning of a text, or 0 if there is none. A number must not be
+// followed directly by a word.
 func numberLength(s string) int {
 	whole := digitsLength(s)
 	if strings.HasPrefix(s[whole:], ".") {
@@ -184,7 +184,7 @@ func startsWord(s string) bool {
 	return s != "" && isWord(r)
 }
 
-// stringLength returns the length of the string that a text begins with, 0 if it does not end.
+// stringLength returns the length of the string at the beginning of a text, or 0 if it is not terminated.
 func stringLength(s string) int {
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
@@ -212,7 +212,7 @@ func validEscapes(s string) bool {
 		case 'x', 'u', 'U':
 			digits, all := firstRunes(s, map[byte]int{'x': 2, 'u': 4, 'U': 8}[escape])
 			if !all {
-				continue // it stays as written
+				continue // it is kept as written
 			}
 			if code, err := strconv.ParseUint(digits, 16, 32); err != nil || code > unicode.MaxRune {
 				return false
@@ -231,7 +231,7 @@ func validEscapes(s string) bool {
 	}
 }
 
-// firstRunes returns the first n characters of a text, and whether it has so many on its first line.
+// firstRunes returns the first n characters of a text, and whether its first line has that many.
 func firstRunes(s string, n int) (string, bool) {
 	for i, r := range s {
 		if n == 0 {
@@ -245,7 +245,7 @@ func firstRunes(s string, n int) (string, bool) {
 	return s, n == 0
 }
 
-// characters returns the names of Unicode's characters.
+// characters returns the set of names of Unicode characters.
 var characters = sync.OnceValue(func() map[string]bool {
 	names := map[string]bool{}
 	for r := rune(0); r <= unicode.MaxRune; r++ {
@@ -260,5 +260,5 @@ var characters = sync.OnceValue(func() map[string]bool {
 	return names
 })
 
-// isCharacter reports whether a character has a name.
+// isCharacter reports whether a name is that of a Unicode character.
 func isCharacter(name string) bool { return characters()[strings.ToUpper(name)] }

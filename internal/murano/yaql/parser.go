@@ -4,9 +4,9 @@ import "math"
 
 // Node is a part of an expression: an operation with its arguments, or a value.
 //
-// Op is the name of a function, or: "#operator_" and an operator, "#unary_operator_" and one, "*equal", "*not_equal",
-// "#indexer", "#list", "#map", "=>" (a named argument, or a pair of a map), "novalue" (an omitted argument), "()",
-// "const", "kw" (a name) and "var". Of the last three, Text is the value as written.
+// Op is the name of a function or one of: "#operator_" or "#unary_operator_" followed by an operator, "*equal",
+// "*not_equal", "#indexer", "#list", "#map", "=>" (a named argument, or a pair of a map), "novalue" (an omitted
+// argument), "()", "const", "kw" (a name) and "var". For the last three, Text is the value as written.
 type Node struct {
 	Op   string
 	Text string
@@ -22,10 +22,10 @@ func (n *Node) IsCall() bool {
 	return n.Op[0] != '#' && n.Op[0] != '*'
 }
 
-// maxDepth bounds how deep expressions are nested.
+// maxDepth bounds the nesting of expressions.
 const maxDepth = 500
 
-// Parse reads an expression. The error is an *Error. Its cost is linear in the length of the text.
+// Parse parses an expression. The error is an *Error. The cost is linear in the length of the text.
 func Parse(text string, engine Engine) (*Node, error) {
 	p := &parser{lexer: lexer{in: text, engine: engine}}
 	if err := p.advance(); err != nil {
@@ -41,7 +41,7 @@ func Parse(text string, engine Engine) (*Node, error) {
 	return node, nil
 }
 
-// Valid reports whether a text is an expression.
+// Valid reports whether a text is a valid expression.
 func Valid(text string, engine Engine) bool {
 	_, err := Parse(text, engine)
 	return err == nil
@@ -54,7 +54,7 @@ type parser struct {
 	depth int
 }
 
-// How tightly operators bind.
+// The binding strengths of operators.
 const (
 	bindNamespace = 110
 	bindIndex     = 90
@@ -86,7 +86,7 @@ func (p *parser) unexpected() error {
 
 func (p *parser) is(kind kind, text string) bool { return p.token.kind == kind && p.token.text == text }
 
-// expression reads an expression whose operators bind at least as tightly as least.
+// expression parses an expression whose operators bind at least as strongly as least.
 func (p *parser) expression(least int) (*Node, error) {
 	if p.depth++; p.depth > maxDepth {
 		return nil, p.unexpected()
@@ -107,7 +107,7 @@ func (p *parser) expression(least int) (*Node, error) {
 	return nil, err
 }
 
-// binary reads an operator and its right side.
+// binary parses an operator and its right operand.
 func (p *parser) binary(left *Node, bind int) (*Node, error) {
 	op := "#operator_" + p.token.text
 	switch p.token.text {
@@ -130,7 +130,7 @@ func (p *parser) binary(left *Node, bind int) (*Node, error) {
 	return &Node{Op: op, Args: []*Node{left, right}}, nil
 }
 
-// operand reads a value, or a prefix with its operand.
+// operand parses a value, or a prefix operator with its operand.
 func (p *parser) operand() (*Node, error) {
 	t := p.token
 	switch t.kind {
@@ -183,7 +183,7 @@ func (p *parser) parenthesis() (*Node, error) {
 	return &Node{Op: "()", Args: []*Node{inside}}, p.advance()
 }
 
-// sequence reads arguments up to a closing delimiter, behind those that are given.
+// sequence parses arguments up to a closing delimiter and appends them to the given ones.
 func (p *parser) sequence(op, closing string, given ...*Node) (*Node, error) {
 	node := &Node{Op: op, Args: given}
 	if err := p.advance(); err != nil {
@@ -220,7 +220,7 @@ func (p *parser) sequence(op, closing string, given ...*Node) (*Node, error) {
 	}
 }
 
-// maxBeforeNamed is how many commas may stand before the first named argument: one argument may be omitted there.
+// maxBeforeNamed is the maximum number of commas before the first named argument: one argument may be omitted there.
 const maxBeforeNamed = 2
 
 // commas skips commas and returns their number.
@@ -231,7 +231,7 @@ func (p *parser) commas() (n int, err error) {
 	return n, err
 }
 
-// argument reads an argument, and reports whether it is named: key => value. Behind named ones only such may follow.
+// argument parses an argument and reports whether it is named: key => value. After a named one, all must be named.
 func (p *parser) argument(named, positional bool) (*Node, bool, error) {
 	value, err := p.expression(0)
 	if err != nil {

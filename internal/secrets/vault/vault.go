@@ -19,13 +19,13 @@ const timeout = 5 * time.Second
 var errURI = errors.New(
 	"a KMS key is named hcvault://HOST[:PORT]/MOUNT/keys/NAME, as in hcvault://vault:8200/transit/keys/purser")
 
-// Key returns the key that a URI such as hcvault://vault:8200/transit/keys/purser names. It is used over https, with
+// Key returns the key named by a URI such as hcvault://vault:8200/transit/keys/purser. It is used over https, with
 // the token in VAULT_TOKEN and Vault's other variables (VAULT_CACERT, VAULT_NAMESPACE, VAULT_CLIENT_CERT, …). Key does
 // not contact Vault yet.
 func Key(uri string) (tink.AEAD, error) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "hcvault" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, errURI // the URI itself may hold what should not be shown
+		return nil, errURI // the URI itself may contain a secret
 	}
 	config := api.DefaultConfig()
 	if config.Error != nil {

@@ -16,7 +16,7 @@ import (
 	"purser/internal/secrets"
 )
 
-// transit is a stand-in that speaks the protocol of Vault's transit engine: it keeps what it encrypts and hands out a
+// transit is a stand-in that speaks the protocol of Vault's transit engine: it keeps the plaintext and returns a
 // number for it.
 type transit struct {
 	t    *testing.T

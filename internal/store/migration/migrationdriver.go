@@ -58,7 +58,7 @@ func (d *migrationDriver) Run(file io.Reader) error {
 		}
 		ctx := context.WithoutCancel(d.ctx)
 		if _, err := tx.Exec(ctx, string(sql)); err != nil {
-			return fmt.Errorf("run migration %d, of which nothing remains: %w", d.target, err)
+			return fmt.Errorf("run migration %d, which was rolled back: %w", d.target, err)
 		}
 		return writeVersion(ctx, tx, d.target)
 	})
@@ -77,7 +77,7 @@ func (d *migrationDriver) checkSchema() error {
 		}
 		if found := schemaDifferences(want, got); len(found) > 0 {
 			return fault.New(fault.Unavailable, "DatabaseSchema", "the database has version %d of Purser's schema, but was"+
-				" changed since: %s; undo these changes, or restore a backup; nothing else was changed now",
+				" changed since: %s; undo these changes, or restore a backup; nothing was changed now",
 				version, summary(found))
 		}
 		return nil

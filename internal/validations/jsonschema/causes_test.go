@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A finding of anyOf or oneOf tells what is wrong with the branch that was meant.
+// A finding of anyOf or oneOf explains the branch that was meant.
 func TestSchema_Check_causes(t *testing.T) {
 	t.Parallel()
 	const kinds = `{"oneOf": [

@@ -14,7 +14,7 @@ import (
 // unmetered counts work that has a budget of its own.
 func unmetered() work { return work{budget.NewMeter(context.Background())} }
 
-// fataler is what a failed test is told to: *testing.T, *testing.B and *rapid.T.
+// fataler is implemented by *testing.T, *testing.B and *rapid.T.
 type fataler interface {
 	Helper()
 	Fatal(args ...any)

@@ -51,7 +51,7 @@ func latest(members string) func(int) string {
 	return always(`{"$schema":"https://json-schema.org/draft/2020-12/schema",` + members + `}`)
 }
 
-// resources are schemas with URIs of their own, each of which applies the one before to what is below it.
+// resources are schemas with URIs of their own, each of which applies the previous one to nested values.
 func resources(n int) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {
@@ -156,12 +156,12 @@ func shapes() []hostile {
 	}
 }
 
-// chainTo is a chain whose last definition is the given one.
+// chainTo returns a chain that ends with the given definition.
 func chainTo(n int, last string) string {
 	return strings.Replace(chain(n), fmt.Sprintf(`"%d":{}`, n), fmt.Sprintf(`"%d":%s`, n, last), 1)
 }
 
-// counted runs work and returns what it has counted.
+// counted runs work and returns the counted steps.
 func counted(t *testing.T, work func(m *budget.Meter) error) (steps int64) {
 	t.Helper()
 	ctx, end := budget.NewPool(1, time.Minute).Begin(t.Context())
@@ -181,7 +181,7 @@ func counted(t *testing.T, work func(m *budget.Meter) error) (steps int64) {
 
 // A step takes about as long whatever makes a check or a compilation dear, compared with an ordinary check.
 //
-//nolint:paralleltest // it measures what the process does
+//nolint:paralleltest // it measures the whole process
 func TestCost_steps(t *testing.T) {
 	most := 4.0
 	if underRace { // which slows some code down far more than other
@@ -199,7 +199,7 @@ func TestCost_steps(t *testing.T) {
 	}
 }
 
-// measure returns how many nanoseconds of CPU a step takes, and what one compilation and check is counted as.
+// measure returns the nanoseconds of CPU per step, and the counted steps of one compilation and check.
 func (h hostile) measure(t *testing.T) (perStep float64, once time.Duration) {
 	t.Helper()
 	const while = 10 * time.Millisecond
@@ -220,7 +220,7 @@ func (h hostile) measure(t *testing.T) (perStep float64, once time.Duration) {
 	return float64(budgettest.CPU()-began) / float64(steps), time.Duration(steps / rounds)
 }
 
-// What is counted grows with the work.
+// The counted steps grow with the work.
 func TestCost_growth(t *testing.T) {
 	t.Parallel()
 	const doubling = `{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`
@@ -257,7 +257,7 @@ func TestCost_growth(t *testing.T) {
 	}
 }
 
-// A check ends when it has taken what it may, wherever it is then.
+// A check ends when its budget is spent, wherever it is.
 func TestCost_stops(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ schema, data string }{

@@ -9,7 +9,7 @@
 //	     → draft (draft.go)      by $schema; Draft 4 without one
 //	     → metaschema (meta.go)  is it a valid schema of that draft?
 //	     → graph (graph.go)      its schemas, their names (identify.go) and references (refs.go), sorted by
-//	       what they are applied to (rules.go), and the keywords that need no other schema (assertions.go, equal.go)
+//	       the values they apply to (rules.go), and the keywords that need no other schema (assertions.go, equal.go)
 //	     → extension.go          keywords of extensions
 //	     → loops (loops.go)      does it lead back to itself at the same place of the data?
 //

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Each keyword, in the drafts that have it, takes some values and refuses others; in the drafts before it means nothing.
+// Each keyword, in the drafts that have it, takes some values and refuses others; in the drafts before it means
+// nothing.
 func TestSchema_Check_keywords(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -86,7 +87,7 @@ func TestSchema_Check_keywords(t *testing.T) {
 	}
 }
 
-// What later drafts have added means nothing in Draft 4.
+// Keywords of later drafts are ignored in Draft 4.
 func TestSchema_Check_unknownKeywords(t *testing.T) {
 	t.Parallel()
 	s := mustCompile(t, `{"const": 1, "if": {}, "then": false, "contains": {"type": "null"}, "propertyNames": {"maxLength": 0},

@@ -34,7 +34,7 @@ type building struct {
 	steps  []string // from the parent, or from the root of the document if there is no parent
 	edges  []edge
 
-	// Where the node stands in the graph of schemas that are evaluated at the same place of the data (loops.go).
+	// The node's position in the graph of schemas that are evaluated at the same place of the data (loops.go).
 	state          searchState
 	levels, length int
 }
@@ -60,7 +60,7 @@ type resource struct {
 	recursive bool             // it has $recursiveAnchor: true
 }
 
-// source is a document from which schemas are read: the DataSchema itself, another one, or a metaschema.
+// source is a document with schemas: the DataSchema itself, another one, or a metaschema.
 type source struct {
 	uri  string
 	root any
@@ -170,7 +170,7 @@ func (g *graph) node(raw any, parent *node, r *resource, steps ...string) *node 
 
 func (n *node) draft() *draft { return n.resource.draft }
 
-// forget drops what is not needed for checks.
+// forget drops data that checks do not need.
 func (g *graph) forget() {
 	none := new(rules)
 	for _, n := range g.nodes {

@@ -10,7 +10,7 @@ import (
 	"purser/internal/document"
 )
 
-// gate is an extension whose keyword waits until it may go on.
+// gate is an extension whose keyword blocks until it is released.
 type gate struct{ entered, leave chan struct{} }
 
 func (gate) Keywords() []string    { return []string{"gate"} }
@@ -32,7 +32,8 @@ func (g gate) Check(_ *budget.Meter, object document.Mapping, _ map[string]strin
 	return nil, nil
 }
 
-// A check that is held up, by its budget for example, holds up no other, and none sees what another has found or spent.
+// A blocked check, waiting for its budget for example, does not block others, and checks share neither findings nor
+// costs.
 func TestSchema_Check_heldUp(t *testing.T) {
 	t.Parallel()
 	g := gate{make(chan struct{}), make(chan struct{})}

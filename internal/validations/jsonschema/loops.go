@@ -10,7 +10,7 @@ type searchState uint8
 
 const (
 	unseen searchState = iota
-	open               // the search is still within what it leads to
+	open               // the search has not left it yet
 	done
 )
 

@@ -98,9 +98,9 @@ func lacks(name, written string, at int) error {
 	return fmt.Errorf("%s (here: the %s %s at character %d)", needsRE2, name, written, at+1)
 }
 
-// fromPython translates what RE2 reads differently: in Python, $ also matches before a final newline, which matters for
-// every block scalar, and \Z matches only at the end. It does not change a pattern that sets flags, which can change
-// the meaning of $.
+// fromPython translates syntax that RE2 reads differently: in Python, $ also matches before a final newline, which
+// matters for every block scalar, and \Z matches only at the end. It does not change a pattern that sets flags, which
+// can change the meaning of $.
 func fromPython(written string) string {
 	if !strings.ContainsAny(written, `$Z`) || setsFlags(written) {
 		return written
@@ -124,8 +124,8 @@ const (
 		`\x{2030}-\x{205e}\x{2060}-\x{2fff}\x{3001}-\x{fefe}\x{ff00}-\x{10ffff}`
 )
 
-// fromECMA translates what RE2 writes or reads differently: \s includes Unicode spaces, $ matches only at the end, and
-// \uXXXX, \cX, \/ and names of scripts.
+// fromECMA translates syntax that RE2 writes or reads differently: \s includes Unicode spaces, $ matches only at the
+// end, and \uXXXX, \cX, \/ and names of scripts.
 func fromECMA(written string) string {
 	return translate(written, func(escape string, class bool) string {
 		switch {

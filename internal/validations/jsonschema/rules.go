@@ -38,7 +38,7 @@ type combinators struct {
 	dependents          []dependent
 }
 
-// arrange sorts the edges of a schema by what they are applied to.
+// arrange sorts the edges of a schema by the values they apply to.
 func (n *node) arrange() {
 	for i := range n.edges {
 		e := &n.edges[i]
@@ -147,7 +147,7 @@ func (c *combinators) add(e *edge) {
 	}
 }
 
-// tracks reports whether the schema depends on what others have evaluated.
+// tracks reports whether the schema depends on the items and properties evaluated by others.
 func (n *node) tracks() bool {
 	return n.objects != nil && n.objects.unevaluated != nil || n.arrays != nil && n.arrays.unevaluated != nil
 }
