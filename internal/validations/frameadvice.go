@@ -6,7 +6,7 @@ import (
 )
 
 var (
-	// neededMember is how a message says which member a mapping lacks, or needs beside another one.
+	// neededMember matches the message about a missing member, and its name.
 	neededMember = regexp.MustCompile(`^'(\w+)' is a (?:required property|dependency of)`)
 	// itemIndex is the index of an item in a path.
 	itemIndex = regexp.MustCompile(`\.\d+(\.|$)`)
