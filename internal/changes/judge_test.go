@@ -547,7 +547,7 @@ func TestJudge_validateWhole(t *testing.T) {
 	}
 }
 
-// A policy removed by the change requires nothing any more, and a replaced one counts once.
+// A policy removed by the change requires nothing any more, and a kept or replaced one counts once.
 func TestPoliciesAfter(t *testing.T) {
 	t.Parallel()
 	s, _ := service()

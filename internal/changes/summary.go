@@ -68,7 +68,7 @@ func failed(snapshot revisions.Snapshot, diff revisions.Diff, judgement judging.
 	return count + failedBesides(counted, messages)
 }
 
-// failedBesides counts messages about no document, and the documents not in counted that others say fail.
+// failedBesides counts the failing documents in messages that are not in counted, and messages without documents.
 func failedBesides(counted map[document.Identity]bool, messages []fault.Message) (count int) {
 	for _, message := range messages {
 		documents := message.Documents

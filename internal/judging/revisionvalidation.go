@@ -110,8 +110,8 @@ func isFlat(documents []*revisions.Stored) bool {
 	})
 }
 
-// ValidateRevision performs one of the server's validations of a whole revision (spec/api.md §0 D3, D4, D23). The one
-// whether documents render to ones that match their schemas also returns the rendering. fallback is as for Render.
+// ValidateRevision performs one of the server's validations of a whole revision (spec/api.md §0 D3, D4, D23).
+// RenderingValidation also returns the rendering. fallback is as for Render.
 func (r Renderer) ValidateRevision(ctx context.Context, name string, revision int64, documents []*revisions.Stored,
 	fallback *revisions.Stored,
 ) (result RevisionResult, rendered Rendering, err error) {

@@ -24,8 +24,8 @@ type BoundaryQuery struct {
 	Page
 
 	Document  document.Identity
-	Cleartext bool // leave encrypted versions out
-	MaxBytes  int  // end the page with the boundary with which the versions are larger, but not before the second one
+	Cleartext bool // omit encrypted versions
+	MaxBytes  int  // end the page at the boundary where the versions exceed it, but not before the second one
 }
 
 // DocumentChange is a change of one document.

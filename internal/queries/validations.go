@@ -351,7 +351,7 @@ func (v View) described(ctx context.Context, revision revisions.Revision, query 
 	return found, nil
 }
 
-// at returns the entry at a position, without what only the stored failures tell.
+// at returns the entry at a position, as far as it is known without reading failures.
 func (l entryList) at(position int) validations.Entry {
 	switch made := l.made(); {
 	case position < made:

@@ -40,8 +40,8 @@ const (
 	pathAdvice    = "Write the path as a text such as .values.password, or . for all of the data."
 )
 
-// frameAdvices has advice about values in a document's frame, by path without indexes. Values below
-// another one, and not here, has the advice of that.
+// frameAdvices has advice about values in a document's frame, by path without indexes. Paths that it lacks have the
+// advice of the nearest path above them.
 var frameAdvices = map[string]string{
 	".schema": schemaAdvice,
 	".metadata": "Write metadata as a mapping with schema, name, storagePolicy and layeringDefinition; of control " +

@@ -13,7 +13,7 @@ import (
 	"purser/internal/fault"
 )
 
-// hostile is a schema and data that make checks dear in some way. n is how large.
+// hostile is a schema and data of size n that make checks expensive in some way.
 type hostile struct {
 	name         string
 	schema, data func(n int) string
@@ -51,7 +51,7 @@ func latest(members string) func(int) string {
 	return always(`{"$schema":"https://json-schema.org/draft/2020-12/schema",` + members + `}`)
 }
 
-// resources are schemas with URIs of their own, each of which applies the previous one to nested values.
+// resources returns schemas with their own URIs, each of which applies the previous one to nested values.
 func resources(n int) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {

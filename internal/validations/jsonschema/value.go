@@ -36,7 +36,7 @@ func parse(w work, data []byte, limit int) (any, error) {
 	return t.value(v, 0)
 }
 
-// invalid returns an error for a text that is not JSON.
+// invalid returns an error for text that is not JSON.
 func invalid(data []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	var v any

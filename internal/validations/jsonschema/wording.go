@@ -35,7 +35,7 @@ func (v *violation) words(w work, most int) []string {
 	return said
 }
 
-// shownSize returns the length of the strings in a value, as far as a message can show them.
+// shownSize returns the length of the strings in a value, up to what a message can show.
 func shownSize(v any) int {
 	switch v := v.(type) {
 	case string:
