@@ -14,8 +14,8 @@ func forgotten(after int64, found Found) error {
 	if after > found.Newest {
 		what = "Event %d does not exist: the database was restored to an earlier state. The oldest event is %d."
 	}
-	gone := fault.New(fault.Gone, "EventsForgotten", what+" Read the state from /revisions, then continue with since=0 for "+
-		"all that are kept, or since=now", after, found.Oldest)
+	gone := fault.New(fault.Gone, "EventsForgotten", what+" Read the state from /revisions, then continue with since=0 "+
+		"for all that are kept, or since=now", after, found.Oldest)
 	gone.Metadata = map[string]any{
 		"oldest": strconv.FormatInt(found.Oldest, 10), "newest": strconv.FormatInt(found.Newest, 10),
 		"restart": "/api/v1.0/revisions",

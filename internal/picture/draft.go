@@ -79,8 +79,8 @@ func draw(g *rendering.Graph, title string, link func(name string) string) strin
 // manyEdges is from where on Graphviz is to look for a good layout less long.
 const manyEdges = 1000
 
-const legend = "Arrows lead to the dependencies of a document: blue to its parent, black to the replaced document, thin to " +
-	"the\nsources of substitutions. Dashed: abstract; grey: replaced; red: missing, in doubt, or part of a cycle."
+const legend = "Arrows lead to the dependencies of a document: blue to its parent, black to the replaced document, " +
+	"thin to the\nsources of substitutions. Dashed: abstract; grey: replaced; red: missing, in doubt, or part of a cycle."
 
 // frame sets attributes of the whole picture.
 func (d *draft) frame(title string) {

@@ -34,8 +34,8 @@ func Read(meter *budget.Meter, text []byte) (*Catalog, error) {
 	case key != "":
 		return nil, malformed("The catalog has the key %s twice", key)
 	case !ok:
-		return nil, malformed("The catalog has no list of resources; send the output of \"puppet catalog compile NODE --render-as " +
-			"json\"")
+		return nil, malformed("The catalog has no list of resources; send the output of \"puppet catalog compile NODE " +
+			"--render-as json\"")
 	}
 	const resourceBytes, resourceSteps = 160, 500
 	if err := meter.Hold(len(list) * resourceBytes); err != nil {

@@ -50,8 +50,8 @@ func parse(meter *budget.Meter, text []byte) (document.Mapping, error) {
 	}
 	root, ok := value.(document.Mapping)
 	if !ok {
-		return nil, malformed("The catalog is not a JSON object but %s; send the output of \"puppet catalog compile NODE --render-as "+
-			"json\"", shown(value))
+		return nil, malformed("The catalog is not a JSON object but %s; send the output of \"puppet catalog compile NODE "+
+			"--render-as json\"", shown(value))
 	}
 	return root, nil
 }

@@ -14,7 +14,8 @@
 //   - Any mapping can be documented. Malformed keywords are reported in their place.
 //   - Keywords that checks do not read are not shown: those of other drafts, and those that a $ref hides.
 //   - A $ref becomes a link and is never expanded, so recursion ends.
-//   - A page has at most about maxPage bytes and names the parts that it leaves out. The work is spent from the request's budget.
+//   - A page has at most about maxPage bytes and names the parts that it leaves out. The work is spent from the request's
+//     budget.
 package schemadocs
 
 import (

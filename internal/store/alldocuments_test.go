@@ -74,8 +74,8 @@ func TestStore_AllDocuments(t *testing.T) {
 	is(change(widget("w8", 8)), 0, `w8{"x":8}`)
 }
 
-// The documents of the newest revision are taken from memory where they are all asked for, or a page of them, by who
-// may see them all and makes no copies; never those of another revision with the same number.
+// Documents of the newest revision come from the cache if all of them, or a page, are requested by a viewer who may see
+// all and needs no copies; documents of another revision with the same number never do.
 func TestStore_Documents_shared(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -69,7 +69,7 @@ const (
 // trips for each table.
 const maxInserted = 16
 
-// many is the number of documents from which a change counts as large.
+// many is the number of documents above which a change counts as large.
 const many = 4000
 
 // isLarge reports whether a change may take the database long.
@@ -167,9 +167,9 @@ func (a *appending) rollback(ctx context.Context) {
 	}
 }
 
-// begin starts the transaction, locks the site's counters and makes sure that what the commit depends on has not
-// changed. It ends the versions that are deleted or replaced, before their successors come, and returns which of the
-// contents to add are known.
+// begin starts the transaction, locks the site's counters and checks that nothing the commit depends on has changed. It
+// ends the deleted or replaced versions before their successors are added, and returns the contents to add that are
+// already stored.
 func (a *appending) begin(ctx context.Context) (map[document.Digest]revisions.Content, error) {
 	site, diff := a.store.site, a.commit.Diff
 	var head revisions.Head

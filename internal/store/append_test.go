@@ -23,7 +23,7 @@ import (
 	"purser/internal/validations"
 )
 
-// late is a store before whose first Append something else happens. It notes how each Append ended.
+// late is a store that runs before() ahead of its first Append, and records the outcome of each Append.
 type late struct {
 	*store.Store
 
@@ -53,7 +53,7 @@ func openStore(t *testing.T, url string, options store.Options) *store.Store {
 	return s
 }
 
-// changing returns a service that changes what a store holds.
+// changing returns a service that changes a store.
 func changing(s revisions.Store) *changes.Service {
 	return changes.NewService(changes.Config{
 		DefaultValidations: revisions.Defaults{validations.SchemaValidation},
@@ -69,8 +69,8 @@ func defaults() store.Options {
 const widgetSchema = "---\nschema: deckhand/DataSchema/v1\n" +
 	"metadata: {schema: metadata/Control/v1, name: acme/Widget/v1}\ndata: {properties: {x: {type: string}}}\n"
 
-// What another server appends between a change's snapshot and its own Append is either none of its business, and moves
-// its numbers, or has it planned again.
+// If another server appends between a change's snapshot and its Append, the change is either independent and only gets
+// other numbers, or is planned again.
 func TestStore_Append_afterAnother(t *testing.T) {
 	t.Parallel()
 	const bucket = "a"

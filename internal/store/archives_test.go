@@ -45,7 +45,7 @@ func (p *pruner) putPackage(bucket, name string, version int) {
 	p.wrote(written, err)
 }
 
-// archives returns what packages the revisions have, each with its archive, and checks that no other archive is stored.
+// archives returns the packages of the revisions with their archives, and checks that no other archive is stored.
 func (p *pruner) archives() (all string) {
 	p.Helper()
 	p.check()

@@ -12,8 +12,8 @@ import (
 
 // The boundaries of a document. shown is the first remaining revision that has a version or a later state, gone the
 // first one that does not have it any more: a version for which these are the same is in none. A version follows
-// another if it is shown where that is gone. A boundary has the number of the revision that brought it; a version may
-// have gone in a revision that was pruned, together with what followed: then it has the first one left.
+// another if its shown is the other's gone. A boundary has the number of the revision that made it; if a version ended
+// in a revision that was pruned together with its successors, the boundary has the first remaining one.
 const (
 	versionsOf = `WITH versions AS (
 			SELECT d.id, d.since, d.until,

@@ -21,8 +21,8 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// changesOf lists the changes of the widget w, the newest first, as "change: before to after @revision by user"; the user
-// is missing where the revision is deleted.
+// changesOf lists the changes of the widget w, the newest first, as "change: before to after @revision by user"; the
+// user is missing where the revision is deleted.
 func changesOf(t failer, view queries.View, page queries.Page) (lines []string, more bool) {
 	t.Helper()
 	id := document.Identity{Schema: "acme/Widget/v1", Layer: "site", Name: "w"}
@@ -50,8 +50,8 @@ func dataOf(doc *revisions.Stored) string {
 	return fmt.Sprintf("%s@%d", doc.Data, doc.Revision)
 }
 
-// expectedChanges derives what changesOf lists from the lists of documents of the revisions that are left, and from where
-// versions ended, by where they began.
+// expectedChanges derives the result of changesOf from the documents of the remaining revisions, and from the ends of
+// versions by their beginnings.
 func expectedChanges(t failer, view queries.View, left []int64, ends map[int64]int64) (lines []string) {
 	t.Helper()
 	var before *revisions.Stored
@@ -86,8 +86,8 @@ func expectedChanges(t failer, view queries.View, left []int64, ends map[int64]i
 	return lines
 }
 
-// The history of a document is what the lists of documents of all remaining revisions show, whatever is pruned, and for
-// whoever may not see some of its versions.
+// The history of a document agrees with the documents of all remaining revisions, whatever was pruned, also for users
+// who may not see some of its versions.
 func TestStore_Events(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

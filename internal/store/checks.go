@@ -46,7 +46,7 @@ func (s *Store) Checked(ctx context.Context, pairs []revisions.Pair) (
 	return outcomes, err
 }
 
-// queueChecked reads the outcomes of checks: those that are recorded with their content, and all others.
+// queueChecked reads the outcomes of checks: those recorded with their content, and all others.
 func queueChecked(q *postgres.Questions, site string, pairs []revisions.Pair,
 	outcomes map[validations.Pair][]validations.Finding,
 ) {

@@ -19,7 +19,7 @@ const (
 )
 
 // The parts of a comparison of an older revision ($2) with a newer one ($3). At each node there is at most one version
-// of an identity, so what is looked at is what changed in between, whatever the history. For OFFSET 0 see ofRevision.
+// of an identity, so only rows that changed in between are read, however long the history. For OFFSET 0 see ofRevision.
 const (
 	// onlyOlder takes the closed versions that hang at the older revision's nodes before the newer one.
 	onlyOlder = `SELECT ` + documentColumns + `, NULL::bytea, NULL::bytea FROM unnest($4::bigint[]) n CROSS JOIN LATERAL (
@@ -61,7 +61,7 @@ func (s *Store) Compare(ctx context.Context, before, after int64) (c revisions.C
 	return c, err
 }
 
-// The difference of the newest revision from the target of a rollback ($2), with the contents of what is restored, and
+// The difference of the newest revision from the target of a rollback ($2), with the contents of restored documents and
 // of DataSchemas. All versions of the newest revision are live.
 const (
 	onlyTarget = `SELECT ` + documentColumns + `, c.body, c.sealed FROM unnest($3::bigint[]) n CROSS JOIN LATERAL (

@@ -135,8 +135,8 @@ func TestStore_Ping_silent(t *testing.T) {
 	wantUnavailable(t, s.Ping(t.Context()))
 }
 
-// A host that has vanished delays calls until the next one of the URL is asked, however often readiness is asked for
-// meanwhile, which has less time than that takes. Where there is no other host, it is no fault of the server.
+// A vanished host delays calls until the next host of the URL is tried, even if readiness checks, which have less time
+// than that takes, arrive all the time. Without another host, the error is not the server's.
 func TestStore_silentHost(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")

@@ -25,7 +25,7 @@ import (
 
 // Deliveries are jobs of River, which keeps them in the database and gives each to one of the servers at a time.
 
-// deliveryJob is what the queue holds of a delivery.
+// deliveryJob is a delivery in the queue.
 type deliveryJob struct {
 	Webhook int64           `json:"webhook"`
 	Name    string          `json:"name"` // of the message, the same at each attempt
@@ -54,7 +54,7 @@ const (
 		WHERE kind = '` + deliveryKind + `' AND id = $2 AND args @> jsonb_build_object('webhook', $1::bigint)`
 )
 
-// queueOf returns what adds deliveries to the queue, and works at none.
+// queueOf returns a client that adds deliveries to the queue, but does not work on them.
 func (s *Store) queueOf() (*river.Client[pgx.Tx], error) {
 	queue, err := river.NewClient(riverpgxv5.New(s.db.Pool), &river.Config{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -63,8 +63,8 @@ func (s *Store) queueOf() (*river.Client[pgx.Tx], error) {
 	return queue, nil
 }
 
-// jobOf returns the job that delivers an event. Everybody who may have webhooks may have anybody called: an event is
-// delivered as those see it who may not see encrypted documents.
+// jobOf returns the job that delivers an event. Whoever may manage webhooks can have anybody called, so deliveries have
+// the form for those who may not see encrypted documents.
 func jobOf(webhook int64, event events.Event, name string) (deliveryJob, error) {
 	text, err := json.Marshal(event.Cloud(authz.Viewer{}))
 	if err != nil {
@@ -207,8 +207,8 @@ func (d *deliverer) end(webhook int64) {
 	}
 }
 
-// Attempt makes one attempt of a delivery to a webhook: of a message with a name and a body. webhooks.ErrGone is the
-// error of one after which there is no use in another.
+// Attempt makes one attempt of a delivery to a webhook: of a message with a name and a body. webhooks.ErrGone
+// means that further attempts are useless.
 type Attempt = func(ctx context.Context, webhook int64, name string, body []byte) (webhooks.Outcome, error)
 
 // Work implements river.Worker.
@@ -237,7 +237,7 @@ func (d *deliverer) Timeout(*river.Job[deliveryJob]) time.Duration { return atte
 
 const (
 	attemptLimit = 20 * time.Second
-	// rescueAfter is how long after its beginning an attempt is made again, whose server has gone.
+	// rescueAfter is the time after its start at which the attempt of a vanished server is repeated.
 	rescueAfter = 25 * time.Second
 	keptJobs    = 7 * 24 * time.Hour
 	maxCalls    = 16 // at once, by one server

@@ -15,7 +15,7 @@ import (
 	"purser/internal/store/postgres"
 )
 
-// What is read of a document version, with and without its content.
+// The columns of a document version, with and without its content.
 const (
 	documentColumns = `d.id, d.place, d.since, d.bucket, d.schema, d.layer, d.name, d.content, d.segment, d.metadata,
 		d.notes`
@@ -75,7 +75,7 @@ func (s *Store) selected(ctx context.Context, revision int64, selection queries.
 		return selected, revisions.UnknownRevision(strconv.FormatInt(revision, 10))
 	}
 	selected.Revision, selected.Stamp = revision, *stamp
-	size := 0 // of what was unpacked
+	size := 0 // of unpacked contents
 	for i, row := range rows {
 		switch size += row.outline.Size; {
 		case row.outline.ID == 0:
@@ -253,8 +253,8 @@ func byteas[D ~[32]byte](digests []D) [][]byte {
 	return list
 }
 
-// collectOf is collect about a revision that was found before, whose number and site are the first arguments of the
-// query. Fault: NotFound if the revision is deleted by now, or another one with its number.
+// collectOf is collect for a query about a revision that was read before; the site and its number are the first
+// arguments. Fault: NotFound if the revision has been deleted, or its number belongs to another one.
 func collectOf[T any](ctx context.Context, s *Store, of revisions.Revision, scan pgx.RowToFunc[T], sql string,
 	args ...any,
 ) (items []T, err error) {

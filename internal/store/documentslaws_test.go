@@ -20,8 +20,8 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// Whatever two servers do, and whatever backup is restored under them, the documents that each takes from memory are
-// those that a store without memory reads.
+// Whatever two servers do, and whatever backup is restored under them, the documents that each returns from its cache
+// equal those that a store without a cache reads.
 func TestStore_Documents_laws(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -111,7 +111,7 @@ func several(t *rapid.T) string {
 	return strings.Join(list, "")
 }
 
-// eachTable begins what saves the tables of the site, or restores them as a backup does.
+// eachTable starts a statement that saves the tables of the site, or restores them as a backup does.
 const (
 	eachTable = `DO $$ DECLARE t text; BEGIN
 		SET LOCAL session_replication_role = replica;

@@ -7,8 +7,8 @@ import (
 	"purser/internal/validations"
 )
 
-// AddResults adds results in one group, as AddResult does with those that come at the same time. It returns the stamps
-// of their revisions, and what was wrong with each.
+// AddResults adds results in one group, as AddResult does with concurrent ones. It returns the stamps of their
+// revisions, and their errors.
 func (s *Store) AddResults(ctx context.Context, about []revisions.About, results []validations.Result) (
 	stamps []revisions.Stamp, errs []error, err error,
 ) {

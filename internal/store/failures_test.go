@@ -21,7 +21,7 @@ func result() validations.Result {
 	return validations.Result{Name: "n", Status: "success", Validator: []byte("{}"), Errors: []byte("[]")}
 }
 
-// An error of Postgres that is not the server's own becomes a fault that says what is the matter, and nothing is
+// A Postgres error that is not the server's fault becomes a fault with the cause, and nothing is
 // stored.
 func TestStore_obstacles(t *testing.T) {
 	t.Parallel()
@@ -63,7 +63,7 @@ func TestStore_obstacles(t *testing.T) {
 	}
 }
 
-// A database that cannot be written to is not ready, and says so to those who write.
+// A read-only database is not ready, and writes report it.
 func TestStore_readOnly(t *testing.T) {
 	t.Parallel()
 	at := storetest.URL(t)
@@ -144,7 +144,7 @@ func TestStore_silence(t *testing.T) {
 	}
 }
 
-// The sessions end what their server has left.
+// Sessions end transactions abandoned by their server.
 func TestOpen_settings(t *testing.T) {
 	t.Parallel()
 	database := storetest.URL(t)

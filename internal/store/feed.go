@@ -22,7 +22,7 @@ const (
 			OR EXISTS (SELECT FROM verdicts v WHERE v.site = f.site AND v.due < now())
 		FROM feeds f WHERE f.site = $1`
 
-	// lockFeed comes first: from then on the transaction sees the state of one moment, in which nobody else numbers. The
+	// lockFeed comes first: from then on the transaction sees one snapshot, and is the only one that numbers events. The
 	// newest revision is that at the end of the batch: the one before the first that is made later.
 	lockFeed = `SELECT f.newest, coalesce((SELECT revision - 1 FROM
 				(SELECT id, type, revision FROM outbox WHERE site = $1 ORDER BY id OFFSET ` + numberedAtOnce + `) later
@@ -174,7 +174,7 @@ func (n *numbering) scanTold(rows pgx.Rows) error {
 	return err //nolint:wrapcheck // explained by Number
 }
 
-// readEvidence reads what the verdicts on revisions rest on.
+// readEvidence reads the evidence for the verdicts on revisions.
 func (n *numbering) readEvidence(ctx context.Context, numbers []int64) error {
 	if len(numbers) == 0 {
 		return nil
@@ -222,7 +222,7 @@ func (n *numbering) contents(ctx context.Context, digests []document.Digest) (ma
 	return texts, err //nolint:wrapcheck // explained by Number
 }
 
-// write stores the events of the batch with their numbers, and what follows from them. It returns the newest number.
+// write stores the numbered events of the batch, and their consequences. It returns the newest number.
 func (n *numbering) write(ctx context.Context, derived feed.Derived) (newest int64, err error) {
 	for i := range derived.Events {
 		derived.Events[i].At = n.batch.Evidence.Now

@@ -12,7 +12,7 @@ import (
 	"purser/internal/webhooks"
 )
 
-// Old events go, the oldest first: those that are older than an age and not among the newest of a number.
+// Old events are deleted, the oldest first: those older than an age and not among a number of the newest.
 func TestStore_DeleteOldEvents(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

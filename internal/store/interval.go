@@ -4,8 +4,8 @@ import "math/bits"
 
 // Closed versions are found as in a relational interval tree (Kriegel, Pötke, Seidl 2000). Its nodes are the revision
 // numbers themselves: the root of a subtree of height k is a multiple of 2^k. A version hangs at its fork, the highest
-// node inside its interval. All versions valid in a revision hang at that revision or at one of its ancestors, of which
-// there are as many as the numbers have bits; and at an ancestor, one comparison tells which of them are valid.
+// node inside its interval. All versions valid in a revision hang at that revision or at one of its ancestors; there
+// are as many ancestors as the numbers have bits, and at each, one comparison decides which versions are valid.
 
 // fork returns the node for a version valid from since until before until.
 func fork(since, until int64) int64 {

@@ -31,7 +31,7 @@ func TestStore_Documents_maxBytes(t *testing.T) {
 	}
 }
 
-// A sealed secret counts, too: what is read at once of documents that hold nothing but references to them is bounded.
+// Sealed secrets count too: reading documents that contain only references to secrets is bounded.
 func TestStore_Documents_maxBytesSealed(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -11,7 +11,7 @@ const (
 
 	insertEvent = `INSERT INTO outbox (` + outboxColumns + `) VALUES ($1, $2, nullif($3::bigint, 0), $4, $5, $6)`
 
-	// tellTag tells of each tag of a FROM clause, which has their names, about a revision ($2); %s is a type of event.
+	// tellTag adds an event of type %s about revision $2 for each tag of the FROM clause that follows.
 	tellTag = `INSERT INTO outbox (` + outboxColumns + `)
 		SELECT $1, '%s', $2::bigint, 'revisions/' || $2::bigint || '/tags/' || tag,
 			json_build_object('revision', $2::bigint, 'tag', tag), NULL FROM done`
@@ -27,7 +27,7 @@ func (s *Store) queueEvent(batch *pgx.Batch, e events.Event) {
 	batch.Queue(insertEvent, s.site, string(e.Type), e.Revision, e.Subject, string(e.Data), text(e.Withheld))
 }
 
-// committed tells those who number events that there are some.
+// committed wakes the numbering of events.
 func (s *Store) committed() {
 	select {
 	case s.news <- struct{}{}:

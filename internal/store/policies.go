@@ -47,7 +47,7 @@ func scanPolicy(row pgx.CollectableRow) (p policyRow, err error) {
 	return p, err //nolint:wrapcheck // explained by the callers
 }
 
-// parsed returns policies. It reads the contents of those that are not cached.
+// parsed returns policies. It reads the contents of uncached ones.
 func (s *Store) parsed(ctx context.Context, rows []policyRow) (policies []revisions.PolicyVersion, err error) {
 	return s.parsedFrom(rows, func(digests []document.Digest) (map[document.Digest][]byte, error) {
 		return s.contents(ctx, s.db.ReadFirst, digests)

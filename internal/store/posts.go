@@ -14,8 +14,8 @@ import (
 	"purser/internal/validations"
 )
 
-// addResults adds posts ($2) to the revisions that they are about, unless these have other stamps: the results, the
-// names under which they were posted, and the events and audit events that tell of them. The revisions are not deleted
+// addResults adds posts ($2) to their revisions, unless these have other stamps: the results, their names, their events
+// and their audit entries. The revisions are not deleted
 // before the transaction ends. Revisions and names are locked in their order, so that groups of several servers, and
 // prunes, do not wait for one another. It gives the number of each post that was added, and the stamp of its revision.
 const addResults = `WITH r AS (
@@ -41,7 +41,7 @@ const addResults = `WITH r AS (
 		WHERE r.audit IS NOT NULL ORDER BY n)
 	SELECT n, stamp FROM r`
 
-// post is a result and what it is about. Its fields are those of the records that addResults reads.
+// post is a result with its subject. Its fields are those of the records that addResults reads.
 type post struct {
 	N         int               `json:"n"` // place in its group
 	Revision  int64             `json:"revision"`
@@ -97,12 +97,12 @@ func postOf(about revisions.About, r validations.Result) post {
 
 // posted is the outcome of a post.
 type posted struct {
-	stamp    revisions.Stamp // of the revision; 0 if there is no such one
+	stamp    revisions.Stamp // of the revision; 0 if it does not exist
 	inForce  []policyRow     // in the revisions of its group
 	rejected error           // that the post caused, and not another one of its group
 }
 
-// AddResult implements revisions.Store. Many clients post at once: what they share is written in one statement.
+// AddResult implements revisions.Store. Concurrent posts are written in one statement.
 func (s *Store) AddResult(ctx context.Context, about revisions.About, r validations.Result) (
 	stamp revisions.Stamp, policies []revisions.PolicyVersion, err error,
 ) {

@@ -14,9 +14,9 @@ import (
 )
 
 // A prune first deletes the revisions, all in one transaction that holds the site's counters only at its end: from then
-// on they are gone for everybody. What no remaining revision needs is deleted after that, in steps (sweep.go). Each of
-// these is a transaction of its own and finds by itself what is left to do, so that a prune may end after any of them,
-// and the next one goes on.
+// on they are gone for everybody. Data that no remaining revision needs is deleted after that, in steps (sweep.go).
+// Each step is a transaction of its own and finds the remaining work itself, so a prune may end after any of them, and
+// the next one continues.
 
 const (
 	// prunable holds for revisions r before the newest $2 that no tag holds.
@@ -66,7 +66,7 @@ func (s *Store) Prune(ctx context.Context, keep int, options revisions.Options) 
 	return pruned, err
 }
 
-// wouldPrune returns what a prune would delete, from one snapshot.
+// wouldPrune returns the expected result of a prune, from one snapshot.
 func (s *Store) wouldPrune(ctx context.Context, keep int, options revisions.Options) (
 	pruned revisions.Pruned, err error,
 ) {
@@ -136,12 +136,12 @@ func (s *Store) pruneRevisions(ctx context.Context, keep int, options revisions.
 	return pruned, err
 }
 
-// deleteRevisions deletes most revisions without holding the site's counters, and with them those that have come to be
-// prunable meanwhile; locked is the number of the latter. Changes that were planned before are planned again.
+// deleteRevisions deletes most revisions without holding the site's counters, and then, holding them, revisions that
+// have become prunable in the meantime; locked is the number of the latter. Changes planned before are planned again.
 //
-// For a caller who may not delete encrypted documents, it then looks for them among the versions that no revision needs
-// any more. That takes as long as there are such versions, so it is done without the counters, and revisions that have
-// come to be prunable meanwhile stay.
+// For a caller who may not delete encrypted documents, it then searches for them among the versions that no revision
+// needs any more. The search takes time linear in these versions, so it runs without the counters, and revisions that
+// have become prunable in the meantime stay.
 func (s *Store) deleteRevisions(ctx context.Context, tx pgx.Tx, keep int, options revisions.Options) (
 	pruned revisions.Pruned, locked int, err error,
 ) {

@@ -29,7 +29,7 @@ import (
 // errKilled ends a prune between two steps.
 var errKilled = errors.New("killed")
 
-// pruner is a site whose prunes are taken apart: one server prunes, and another one does what comes between.
+// pruner is a site with prunes in separate steps: one server prunes, and another one acts between the steps.
 type pruner struct {
 	failer
 
@@ -37,7 +37,7 @@ type pruner struct {
 	site           site // over store
 	conn, watching *pgx.Conn
 
-	views map[int64]string // what the remaining revisions show
+	views map[int64]string // of the remaining revisions
 	tags  map[int64]bool
 	head  int64
 }
@@ -79,7 +79,7 @@ func (p *pruner) put(bucket, body string) {
 	p.wrote(p.site.Put(context.Background(), bucket, []byte(body), document.YAML, revisions.Options{}))
 }
 
-// view shows all that depends on what prunes delete: the documents, the failures and the fallback policy.
+// view shows everything that depends on data a prune deletes: the documents, the failures and the fallback policy.
 func (p *pruner) view(revision int64) string {
 	p.Helper()
 	lines, ctx := shown(p, p.site, revision), context.Background()
@@ -113,7 +113,7 @@ func (p *pruner) view(revision int64) string {
 	return strings.Join(lines, "\n")
 }
 
-// forget removes from the model what a prune deletes, and returns it.
+// forget removes from the model the revisions that a prune deletes, and returns them.
 func (p *pruner) forget(keep int) (gone []int64) {
 	left := slices.Sorted(maps.Keys(p.views))
 	for _, revision := range left[:max(0, len(left)-keep)] {
@@ -251,8 +251,8 @@ func drawBody(t *rapid.T, bucket string) string {
 	return body.String()
 }
 
-// Whatever comes between the steps of a prune, another prune too, and wherever it is killed: the remaining revisions
-// show what they did, and the next prune leaves nothing that none of them needs.
+// Whatever happens between the steps of a prune, even another prune, and wherever it is killed, the remaining revisions
+// are unchanged, and the next prune leaves no unneeded data.
 func TestStore_Prune_steps(t *testing.T) {
 	t.Parallel()
 	all := newPruner(t)
@@ -372,7 +372,7 @@ func TestStore_Prune_changesBetween(t *testing.T) {
 	}
 }
 
-// A purge between steps ends the prune of what was before it.
+// A purge between steps ends the prune of the revisions before it.
 func TestStore_Prune_purged(t *testing.T) {
 	t.Parallel()
 	all := newPruner(t)
@@ -396,7 +396,7 @@ func TestStore_Prune_purged(t *testing.T) {
 	}
 }
 
-// A prune that is killed after any step leaves a consistent site, and a second prune what a single one leaves.
+// A prune that is killed after any step leaves a consistent site, and a second prune completes it.
 func TestStore_Prune_killed(t *testing.T) {
 	t.Parallel()
 	all := newPruner(t)
@@ -445,7 +445,7 @@ func TestStore_Prune_locked(t *testing.T) {
 	}
 }
 
-// A dry run waits for nobody, and nobody for it.
+// A dry run neither waits for others nor makes them wait.
 func TestStore_Prune_dryRun(t *testing.T) {
 	t.Parallel()
 	p := newPruner(t).begin(t)
@@ -466,8 +466,8 @@ func TestStore_Prune_dryRun(t *testing.T) {
 	}
 }
 
-// A tag that comes first keeps its revision, and one that comes later finds none. What has come to be prunable while the
-// prune waited goes, too.
+// A tag set before the prune keeps its revision, and one set after it finds none. Revisions that have become prunable
+// while the prune waited are deleted too.
 func TestStore_Prune_tagged(t *testing.T) {
 	t.Parallel()
 	all := newPruner(t)
@@ -547,7 +547,7 @@ func TestStore_Prune_connections(t *testing.T) {
 	group.Wait()
 }
 
-// Who may not store encrypted documents deletes no version of any, neither with a prune nor with a purge.
+// A user who may not store encrypted documents cannot delete a version of one, neither by prune nor by purge.
 func TestStore_Prune_encrypted(t *testing.T) {
 	t.Parallel()
 	all := newPruner(t)
@@ -621,8 +621,8 @@ func isForbidden(err error, tells string) bool {
 	return fault.KindOf(err) == fault.Forbidden && strings.Contains(err.Error(), tells)
 }
 
-// What is uploaded or untagged while a prune or a purge has looked for encrypted documents, and waits for others, is not
-// deleted unseen.
+// Documents uploaded or untagged after a prune or purge has searched for encrypted documents, while it waits for
+// others, are not deleted unchecked.
 func TestStore_Prune_encryptedMeanwhile(t *testing.T) {
 	t.Parallel()
 	all := newPruner(t)
@@ -635,7 +635,7 @@ func TestStore_Prune_encryptedMeanwhile(t *testing.T) {
 	for _, c := range []struct {
 		name              string
 		delete            func(p *pruner) error
-		before, meanwhile string // what others do
+		before, meanwhile string // actions of others
 		want              string // the fault; "": there is none
 		left              int    // revisions
 	}{

@@ -73,8 +73,8 @@ func (s *Store) purge(ctx context.Context, options revisions.Options) error {
 	}, postgres.ForeignKeyViolation) // somebody tagged a revision meanwhile
 }
 
-// lockToPurge locks the site's counters if the options allow to purge it. For a caller who may not delete encrypted
-// documents, all versions are searched for them without the lock, and those that came meanwhile with it.
+// lockToPurge locks the site's counters if the options permit the purge. For a caller who may not delete encrypted
+// documents, it searches all versions for them without the lock, and versions added meanwhile with it.
 func (s *Store) lockToPurge(ctx context.Context, tx pgx.Tx, options revisions.Options) error {
 	var seen revisions.Head
 	steps := []string{lockHead}

@@ -13,8 +13,8 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// What is read counts as held by the request, as large as it is when it is unpacked. A request that turns out to be
-// large gives its connection back before it waits for a permit.
+// Rows count as held by the request, with their unpacked size. A request that turns out to be large releases its
+// connection before it waits for a permit.
 func TestStore_reading(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

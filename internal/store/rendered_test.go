@@ -17,7 +17,7 @@ import (
 const layers = "---\nschema: deckhand/LayeringPolicy/v1\nmetadata: {schema: metadata/Control/v1, name: lp}\n" +
 	"data: {layerOrder: [site]}\n"
 
-// Those who ask for one revision at once share its rendering; those who go away meanwhile take it from nobody.
+// Concurrent requests for one revision share its rendering; a request that ends meanwhile does not end it for others.
 func TestService_Rendered_shared(t *testing.T) {
 	t.Parallel()
 	service := open(t, storetest.URL(t))
@@ -51,8 +51,7 @@ func TestService_Rendered_shared(t *testing.T) {
 	}
 }
 
-// What a rendering is asked for decides nothing about it: all selections see the same documents, and none may change
-// them.
+// A rendering does not depend on the selection: all selections see the same documents, and none may change them.
 func TestService_Rendered_selection(t *testing.T) {
 	t.Parallel()
 	service := open(t, storetest.URL(t))

@@ -26,8 +26,8 @@ const (
 		validations.PackageValidation + `')
 		AND NOT starts_with(n.name, `
 
-	// carryResults takes over the newest result of each name of another revision ($3), but for those of the server's own
-	// validations, most of whose names have a prefix ($4).
+	// carryResults copies the newest result of each name from another revision ($3), except for the server's own
+	// validations, most of which have the prefix $4.
 	carryResults = `WITH carried AS (
 			INSERT INTO results (` + resultColumns + `, carried_from)
 			SELECT n.site, $2, n.name, x.status, x.validator, x.errors, x.created_at, x.message,
@@ -44,8 +44,8 @@ const (
 
 	errorsOf = `SELECT id, errors FROM results WHERE site = $1 AND revision = $2 AND id = ANY($3)`
 
-	// resultsOfName are the results of a name, and newestFirst takes the last one. Its errors are read only of a failure
-	// whose first message is not known.
+	// resultsOfName are the results of a name, and newestFirst takes the last one. Its errors are read only for a failure
+	// without a recorded first message.
 	resultsOfName = `SELECT id, status, created_at, message, errors FROM results
 			WHERE site = n.site AND revision = n.revision AND name = n.name`
 	newestFirst    = ` ORDER BY id DESC LIMIT 1`
@@ -58,10 +58,9 @@ const (
 
 	latestOfRevisions = latestResults + `n.revision = ANY($2)`
 
-	// latestOfNamed takes the newest result of each name, of those that are posted from an id ($4) on, of the revision
-	// with a number ($2), or else of the newest one with a tag ($3), or else of the newest one. It gives a row without a
-	// name if there are no results, a row without a result for a name that has none from the id on, and no row if there
-	// is no such revision.
+	// latestOfNamed selects the newest result of each name among results from id $4 on, for revision $2, or else the
+	// newest revision with tag $3, or else the newest one. It returns a row without a name if there are no results, a row
+	// without a result for a name that has none from the id on, and no row if the revision does not exist.
 	latestOfNamed = `SELECT now(), r.revision, r.stamp, n.name, n.posted, coalesce(x.id, 0), ` + outcomeColumns + `
 		FROM revisions r
 		LEFT JOIN LATERAL (SELECT n.site, n.revision, n.name, ` + isPosted + `$5) AS posted FROM reported n
@@ -194,11 +193,10 @@ func (s *Store) EvidenceOf(ctx context.Context, name queries.Name) (queries.Evid
 	return evidence, err
 }
 
-// outcomesOf reads the time and the outcomes of posted results about a revision, and which one that is: number 0 if it
-// does not exist. Of the names that are posted it reads from that id on from which each had its newest result when it
-// was last asked: Postgres would look at all that are on the same page of the index as the newest one. A name has a
-// newer one with a greater id, unless the database was set back or the name of the revision now stands for another;
-// then it reads all.
+// outcomesOf reads the time and the outcomes of posted results about a revision, and the revision's key: number 0 if it
+// does not exist. It reads only results from the lowest known id of a newest result on, because Postgres would
+// otherwise visit all results on the same index page as the newest one. A newer result has a greater id, unless the
+// database was restored or the name of the revision now means another one; then it reads all.
 func (s *Store) outcomesOf(ctx context.Context, name queries.Name) (queries.Evidence, revisionKey, error) {
 	from, _ := s.newest.Get(name)
 	found, err := s.outcomesFrom(ctx, name, from)
@@ -215,7 +213,7 @@ func (s *Store) outcomesOf(ctx context.Context, name queries.Name) (queries.Evid
 type outcomes struct {
 	evidence   queries.Evidence
 	key        revisionKey
-	from       int64 // the lowest id of those that were posted; 0 if there are none
+	from       int64 // the lowest id of the newest results; 0 if there are none
 	incomplete bool  // a name has none
 }
 

@@ -19,7 +19,7 @@ import (
 	"purser/internal/validations"
 )
 
-// What a server keeps about revisions makes no difference to their evidence, whatever another one does.
+// A server's caches do not affect the evidence of revisions, whatever another server does.
 func TestStore_EvidenceOf(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -53,7 +53,7 @@ func TestStore_EvidenceOf(t *testing.T) {
 	for _, step := range []struct {
 		name   string
 		do     func()
-		number map[string]int64 // what the names stand for
+		number map[string]int64 // the revisions that the names mean
 	}{
 		{"empty", func() {}, map[string]int64{}},
 		{"first", func() { put(t, site, "a", widget("w", 1)) }, map[string]int64{"latest": 1, "1": 1}},
@@ -127,7 +127,7 @@ func TestStore_EvidenceOf(t *testing.T) {
 	}
 }
 
-// evidenceDiff compares what is judged. A policy's end may be unknown to a server, if it is another revision's.
+// evidenceDiff compares evidence. A server may not know the end of a policy if that belongs to another revision.
 func evidenceDiff(want, got queries.Evidence) string {
 	policies := func(e queries.Evidence) []validations.Policy {
 		if len(e.Revisions) == 0 {

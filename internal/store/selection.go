@@ -30,16 +30,15 @@ func (q *statement) arg(value any) string {
 	return "$" + strconv.Itoa(len(q.args))
 }
 
-// selectVersion selects the columns of a version that are read, and those that it is sorted by.
+// selectVersion selects the columns of a version that are read or sorted by.
 const selectVersion = "SELECT " + documentColumns + ", d.abstract"
 
 // ofRevision selects documents of a revision: of each the revision's stamp, null if it does not exist, the size and the
-// head of its content, the size of its sealed secret, and what is read of a document. There is one row without a
-// document if there is none; after about MaxBytes of what is read, the rows hold nothing but an id and what comes
-// before it.
+// head of its content, the size of its sealed secret, and the columns of a document. If there is no document, there is
+// one row without one; after about MaxBytes of contents, rows have only the columns up to the id.
 //
-// Each arm looks into one index, with equal keys that a lateral join hands to it one by one. OFFSET 0 keeps the planner
-// from taking another way, to which statistics that are old, or not there yet, would lead it.
+// Each arm reads one index, with equal keys that a lateral join passes one by one. OFFSET 0 keeps the planner from
+// choosing another plan because of old or missing statistics.
 func (s *Store) ofRevision(revision int64, selection queries.Selection) *statement {
 	q := &statement{args: []any{s.site, revision}}
 	where, order := q.filters(selection), q.order(selection)

@@ -64,7 +64,7 @@ func widget(name string, x int) string {
 		"  storagePolicy: cleartext\n  layeringDefinition: {layer: site}\ndata: {x: %d}\n", name, x)
 }
 
-// failer is what testing and rapid have in common.
+// failer is implemented by the tests of testing and rapid.
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -102,7 +102,7 @@ func shown(t failer, s site, revision int64) []string {
 	return lines
 }
 
-// model is what the service must agree with: the buckets as plain maps, and what each revision held.
+// model is the expected state of the service: the buckets as plain maps, and the documents of each revision.
 type model struct {
 	buckets map[string]map[string]version
 	history [][]string
@@ -175,7 +175,7 @@ func TestService_Put_model(t *testing.T) {
 	})
 }
 
-// checkPage checks that a page is what the list of all documents has in its place.
+// checkPage checks that a page is the corresponding part of the list of all documents.
 func checkPage(t *rapid.T, s site, revision int64) {
 	selection := all()
 	if rapid.Bool().Draw(t, "concrete") {

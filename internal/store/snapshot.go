@@ -49,8 +49,8 @@ const (
 		CROSS JOIN LATERAL (SELECT body, sealed FROM contents WHERE site = $1 AND digest = d.content OFFSET 0) c
 		ORDER BY d.place`
 
-	// liveOfKind begins what reads the live documents of one schema, which follows. Being part of the text, it tells
-	// Postgres how many have it: of many documents that share a few schemas it would read all for a parameter.
+	// liveOfKind starts a query for the live documents of one schema, which follows as a literal. From a literal Postgres
+	// can estimate the number of rows; for a parameter it would read all documents if many share a few schemas.
 	liveOfKind = `SELECT ` + documentColumns + `, c.body, c.sealed FROM (` + selectVersion + ` FROM documents d
 			WHERE d.site = $1 AND d.until IS NULL AND d.schema = `
 	ofKind = ` OFFSET 0) d
@@ -123,7 +123,7 @@ type snapshotReader struct {
 
 	store  *Store
 	known  map[string]revisions.Bucket
-	loaded map[string][]*revisions.Stored // by bucket, those that have changed
+	loaded map[string][]*revisions.Stored // by bucket, the changed ones
 
 	policies []policyRow
 	live     liveDocuments // as they were when they were last seen here
@@ -278,14 +278,14 @@ func (r *snapshotReader) finish(need revisions.Need) revisions.Snapshot {
 	return *r.Snapshot
 }
 
-// liveDocuments are all documents of what was the newest revision when they were kept.
+// liveDocuments are all documents of a revision that was the newest when they were cached.
 type liveDocuments struct {
 	stamp     revisions.Stamp // of that revision; 0 if they are not known
 	revision  int64
 	documents []*revisions.Stored // in order of place
 }
 
-// decodeTraits decodes what is asked of live documents again and again. They must not be shared yet.
+// decodeTraits decodes properties of live documents that are needed often. The documents must not be shared yet.
 func decodeTraits(documents []*revisions.Stored) {
 	for _, doc := range documents {
 		doc.DecodeTraits()

@@ -17,8 +17,8 @@ import (
 	"purser/internal/validations"
 )
 
-// moment writes a change set in which each part says the same number: two buckets, a ValidationPolicy, a DataSchema that
-// all documents fail, and client versions.
+// moment writes a change set in which each part says the same number: two buckets, a ValidationPolicy, a DataSchema
+// that all documents fail, and client versions.
 func moment(n int) string {
 	in := func(bucket, text string) string { return text + "status: {bucket: " + bucket + "}\n" }
 	return in("a", widget("wa", n)) + in("b", widget("wb", n)) +
@@ -27,7 +27,7 @@ func moment(n int) string {
 		in("b", control("purser/ClientVersions/v1", "cv", fmt.Sprintf(`{p: "%d"}`, n)))
 }
 
-// control writes a document that tells the server what to do.
+// control writes a control document.
 func control(schema, name, data string) string {
 	return fmt.Sprintf("---\nschema: %s\nmetadata: {schema: metadata/Control/v1, name: %s}\ndata: %s\n", schema, name, data)
 }
@@ -137,7 +137,7 @@ func checkMoment(t *testing.T, s revisions.Snapshot) {
 	}
 }
 
-// A Need gets what it asks for, and nothing else.
+// A snapshot has the data of its Need, and nothing else.
 func TestStore_Snapshot_need(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -224,7 +224,7 @@ func TestStore_Recall_purged(t *testing.T) {
 	}
 }
 
-// What was read again from another text is known by that text.
+// A bucket read again from another text is recognized by that text.
 func TestStore_Remember(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

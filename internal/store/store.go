@@ -29,12 +29,12 @@ type Options struct {
 	// CacheSize bounds the cache of buckets, and that of all live documents, in bytes.
 	CacheSize int
 	Deadlines postgres.Deadlines
-	// Traces has a span of each statement made for those who have one; nil makes none.
+	// Traces records a span for each statement of a traced request; nil records none.
 	Traces trace.TracerProvider
 }
 
-// How many bytes of parsed ValidationPolicies, of what never changes about revisions, and of the ids of their newest
-// results are kept in memory: status asks for them each time.
+// Cache sizes in bytes: for parsed ValidationPolicies, for immutable facts about revisions, and for the ids of their
+// newest results. Each request for a status needs them.
 const policiesSize, fixedSize, newestSize = 32 << 20, 4 << 20, 1 << 20
 
 // Store stores a site in Postgres. It is safe for concurrent use.
@@ -55,7 +55,7 @@ type Store struct {
 	stepped func(locked int) error
 
 	queue    *river.Client[pgx.Tx] // of deliveries to webhooks
-	news     chan struct{}         // holds a token after changes that nobody has looked at
+	news     chan struct{}         // holds a token after changes not yet processed
 	recorder postgres.Gatherer[revisions.AuditEvent, struct{}]
 	poster   postgres.Gatherer[post, posted]
 }
@@ -132,8 +132,8 @@ const cannotWrite = `SELECT pg_is_in_recovery() OR current_setting('transaction_
 
 const schemaVersion = `SELECT version FROM schema_migrations LIMIT 1`
 
-// known returns the fault of a server that another one has left behind with a newer version of the schema: what it
-// would delete may belong to something that it does not know.
+// known returns a fault if the database has a newer version of the schema than this server: it might delete data whose
+// meaning it does not know.
 func (s *Store) known(ctx context.Context, tx pgx.Tx) error {
 	var version int
 	if err := tx.QueryRow(ctx, schemaVersion).Scan(&version); err != nil {

@@ -13,18 +13,17 @@ import (
 	"purser/internal/validations"
 )
 
-// A version that no remaining revision needs is never needed again: a new revision needs live versions, and those that
-// come with it. Failures, versions and occupancies are therefore deleted without a lock, by statements that look at the
-// state of one moment. Contents and checks are different, because a new revision may need an old one again. They are
-// looked for without a lock, too, but deleted with the site's counters held, except those that revisions need that were
-// appended after the search. A change that is planned before and appended after that adds the contents again that it
-// finds missing; the outcomes of checks it may no longer have, and so it is planned again.
+// A version that no remaining revision needs is never needed again: a new revision needs only live versions and its
+// own. Failures, versions and occupancies are therefore deleted without a lock, by statements that see one snapshot.
+// Contents and checks are different, because a new revision may need an old one again. They are searched without a lock
+// too, but deleted while holding the site's counters, except those needed by revisions that were appended after the
+// search. A change that was planned before and is appended after that adds missing contents again; it is planned again,
+// because it may lack outcomes of checks.
 
-// unneeded are the versions that no remaining revision needs. All revisions that there are remain, or, if $2 is not
-// null, the newest $2 and those with tags. Each version was valid only in a gap between two of them, after the one and
-// before the other, and so its fork lies in that gap. LayeringPolicies stay by which remaining revisions are rendered:
-// of each the newest one that was written until then, even if it was removed since, and the newest of all (spec/api.md
-// §0 D14).
+// unneeded are the versions that no remaining revision needs. All existing revisions remain, or, if $2 is not null, the
+// newest $2 and those with tags. Each such version was valid only in a gap between two of them, so its fork lies in
+// that gap. LayeringPolicies that render remaining revisions stay: for each revision the newest one written until then,
+// even if it has been removed since, and the newest of all (spec/api.md §0 D14).
 const unneeded = gaps + `, unneeded AS (
 		SELECT d.id, d.encrypted, d.bytes FROM gaps g CROSS JOIN LATERAL (
 			SELECT d.id, d.encrypted, pg_column_size(d.*) AS bytes FROM documents d WHERE d.site = $1 AND d.until IS NOT NULL
@@ -47,7 +46,7 @@ const (
 			RETURNING pg_column_size(d.*) AS bytes)
 		SELECT count(*), coalesce(sum(bytes), 0) FROM gone`
 
-	// sweepFailures deletes the failures of revisions that are gone: $3, and what the last of these revisions has beyond.
+	// sweepFailures deletes $3 failures of deleted revisions, and the remaining ones of the last of these revisions.
 	sweepFailures = gaps + `, gone AS (
 			DELETE FROM failures f WHERE f.site = $1 AND f.revision = ANY(ARRAY(
 				SELECT f.revision FROM gaps g CROSS JOIN LATERAL (SELECT f.revision FROM failures f
@@ -74,7 +73,7 @@ const (
 			RETURNING pg_column_size(c.digest) + pg_column_size(c.body)` + archiveSize + ` AS bytes)
 		SELECT count(*), coalesce(sum(bytes), 0) FROM gone`
 
-	// failedChecks are the checks that entries of revisions after $2 tell of, up to $3.
+	// failedChecks are the checks in entries of revisions after $2, up to $3.
 	failedChecks = `SELECT DISTINCT d.content, f.rule, f.client_versions FROM failures f
 		JOIN documents d ON d.site = f.site AND d.id = f.document
 		WHERE f.site = $1 AND f.revision > $2 AND f.revision <= $3 AND f.rule IS NOT NULL`
@@ -88,7 +87,7 @@ const (
 const (
 	maxSwept = 1024 // rows that a step deletes without the lock
 	maxFound = 1 << 16
-	// What a step deletes while it holds the site's counters: a few milliseconds of work.
+	// The maximum that a step deletes while it holds the site's counters: a few milliseconds of work.
 	maxLocked      = 128
 	maxLockedBytes = 2 << 20
 )
@@ -124,7 +123,7 @@ func (s *Store) step(ctx context.Context, do func(ctx context.Context, tx pgx.Tx
 	}
 }
 
-// sweep deletes what none of the remaining revisions needs, and counts it.
+// sweep deletes and counts the data that no remaining revision needs.
 func (s *Store) sweep(ctx context.Context, pruned *revisions.Pruned) error {
 	for _, part := range []struct {
 		count *int
@@ -175,8 +174,8 @@ type found struct {
 }
 
 // sweepFound finds rows without a lock, at most maxFound at a time, and deletes them in steps that hold the site's
-// counters. What was found at one head may be needed since. After a purge, or in a database that went back in time, it
-// may even be something else.
+// counters. Rows found at one head may be needed by newer revisions. After a purge, or in a database that went back in
+// time, the keys may even mean other rows.
 func (s *Store) sweepFound(ctx context.Context,
 	find func(ctx context.Context, tx pgx.Tx) ([]found, error),
 	remove func(ctx context.Context, tx pgx.Tx, keys [][]byte, since, head revisions.Head) (int, int64, error),
@@ -259,7 +258,7 @@ func (s *Store) pruneChecks(ctx context.Context, tx pgx.Tx, keys [][]byte, since
 	return int(gone.RowsAffected()), 0, err
 }
 
-// failedChecks names the checks that entries of revisions after one tell of, up to another.
+// failedChecks names the checks in entries of revisions after one revision, up to another.
 func (s *Store) failedChecks(ctx context.Context, tx pgx.Tx, after, last int64) (
 	failed []validations.Pair, err error,
 ) {

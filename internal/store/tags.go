@@ -52,7 +52,7 @@ func (s *Store) Untag(ctx context.Context, about revisions.About, names ...strin
 
 // writeTags writes tags of a revision in a short transaction, adds an event of a type for each and records the write in
 // the audit, in one transaction and one round trip. The statement begins with the site, the revision and its stamps as
-// parameters. It reports whether the write changed anything; if not, nothing is told and recorded.
+// parameters. It reports whether the write changed anything; if not, there is no event and no audit entry.
 func (s *Store) writeTags(ctx context.Context, about revisions.About, told events.Type, sql string, values ...any) (
 	done bool, err error,
 ) {

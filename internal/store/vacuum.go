@@ -25,7 +25,7 @@ var vacuums = []string{
 	`VACUUM (ANALYZE, SKIP_LOCKED) tags`,
 }
 
-// manyDeleted is the number of rows from which a prune is followed by a vacuum.
+// manyDeleted is the number of deleted rows above which a prune is followed by a vacuum.
 const manyDeleted = 1000
 
 // vacuum runs vacuums. The caller must have no open transaction, and bounds the time with ctx.
@@ -38,7 +38,7 @@ func (s *Store) vacuum(ctx context.Context) {
 	})
 }
 
-// manyAdded is the number of documents from which a change may be followed by analyze.
+// manyAdded is the number of documents above which a change may be followed by analyze.
 const manyAdded = 200
 
 // outgrows reports whether a change makes the site so much larger that plans which were made for its former size may

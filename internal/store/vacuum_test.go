@@ -12,7 +12,7 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// Reads do not look at what a purge or a large prune has deleted.
+// Reads after a purge or a large prune do not scan deleted rows.
 func TestStore_vacuum(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

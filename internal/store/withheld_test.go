@@ -12,7 +12,7 @@ import (
 	"purser/internal/validations"
 )
 
-// The migration writes what the server itself writes since then.
+// The migration writes the same data as the server since then.
 func TestMigration_withheld(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../migrations/0008_withheld.up.sql")

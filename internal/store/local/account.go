@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// account is the user and group that Postgres runs as: ours, unless we are root, as whom it refuses to run.
+// account is the user and group that Postgres runs as: ours, unless we are root, because Postgres refuses to run as
+// root.
 type account struct{ uid, gid int }
 
 // accountFor returns the account for the cluster in data: if we are root, the owner of the cluster; for a new one that
@@ -70,7 +71,7 @@ func (c *Cluster) command(ctx context.Context, name string, args ...string) *exe
 	return cmd
 }
 
-// explain adds what to do to an error that says that the account cannot enter the state directory.
+// explain adds advice to an error about an account that cannot enter the state directory.
 func (c *Cluster) explain(err error) error {
 	if os.Geteuid() != 0 || !errors.Is(err, syscall.EACCES) { // to root, nothing else is closed
 		return err

@@ -53,7 +53,7 @@ func start(
 		dir: dir, data: filepath.Join(dir, "postgres"), socket: socketDir(dir), log: log, settings: settings,
 		ended: make(chan struct{}),
 	}
-	// Before there is a Postgres nothing is made: whose the state directory has to be depends on what its package brings.
+	// Nothing is created before a Postgres is found, because the owner of the state directory depends on its package.
 	if _, err := c.choose(found); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func start(
 		return nil, c.err
 	case <-ctx.Done():
 	}
-	// Postgres still gets the time to write what it has.
+	// Postgres still gets time to write its data.
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	return nil, errors.Join(context.Cause(ctx), c.Stop(grace))
@@ -101,7 +101,7 @@ func (c *Cluster) URL() string {
 	return u.String()
 }
 
-// Stop shuts Postgres down: open transactions are rolled back, what is committed is written, the lock is released.
+// Stop shuts Postgres down: open transactions are rolled back, committed data is written, the lock is released.
 // When ctx ends before that, Postgres is stopped as in a crash, which loses nothing either, and an error says so.
 // Later calls return the same error.
 func (c *Cluster) Stop(ctx context.Context) error {

@@ -177,7 +177,7 @@ func TestCluster_Stop(t *testing.T) {
 	ask(t, mustStart(t, dir), "SELECT 'recovered'")
 }
 
-// A start that was given up still gives Postgres the time to write what it has.
+// An aborted start still gives Postgres time to write its data.
 func TestCluster_Start_givenUp(t *testing.T) {
 	t.Parallel()
 	dir := stateDir(t)

@@ -86,7 +86,7 @@ func pick(found []installation, major int, data string) (installation, error) {
 		" install postgresql) and Purser runs a private one (%s)", minVersion, looked)
 }
 
-// choose chooses the Postgres to run. It returns the version that made the cluster, 0 if there is no cluster yet.
+// choose chooses the Postgres to run. It returns the version of the cluster, 0 if there is none yet.
 func (c *Cluster) choose(found []installation) (major int, err error) {
 	if major, err = c.major(); err != nil {
 		return 0, err
@@ -106,7 +106,7 @@ func (c *Cluster) prepare(ctx context.Context, found []installation) error {
 	return nil
 }
 
-// major returns the version that made the cluster, 0 if there is no cluster yet.
+// major returns the version of the cluster, 0 if there is none yet.
 func (c *Cluster) major() (major int, err error) {
 	if _, err := os.Lstat(c.data); errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -121,8 +121,8 @@ func (c *Cluster) major() (major int, err error) {
 	return major, nil
 }
 
-// initialise makes the cluster beside its place and renames it. What is left of interrupted calls is removed. Their
-// initdb may still run, so a name is not used again.
+// initialise creates the cluster under a temporary name and renames it. Remains of interrupted calls are removed. Their
+// initdb may still run, so a name is never reused.
 func (c *Cluster) initialise(ctx context.Context) error {
 	const prefix = "postgres.new"
 	rest, _ := fs.Glob(os.DirFS(c.dir), prefix+"*") // fails for malformed patterns only

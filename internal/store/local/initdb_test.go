@@ -68,7 +68,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// What installs Postgres for the developer finds it where the server does.
+// The script that installs Postgres for developers finds it in the same places as the server.
 func TestPackageDirs(t *testing.T) {
 	t.Parallel()
 	script, err := os.ReadFile("../../../tools/need")

@@ -15,7 +15,7 @@ import (
 // supervise runs Postgres again and again until ctx ends, and closes ready when it answers for the first time. If it
 // ends before that, supervise returns. After the end of patient, Postgres is no longer given the time for a checkpoint.
 func (c *Cluster) supervise(ctx, patient context.Context, ready chan<- struct{}) error {
-	// The pause between two runs doubles, and begins anew after a long run.
+	// The pause between two runs doubles, and is reset after a long run.
 	const minPause, maxPause, longRun = 100 * time.Millisecond, 10 * time.Second, time.Minute
 	answered := false
 	for pause := minPause; ; pause = min(2*pause, maxPause) {

@@ -20,8 +20,8 @@ import (
 )
 
 // Await returns when the database at url answers. After each attempt that failed it calls report with a fault of kind
-// Unavailable, whose message anybody may see; the fault wraps the error. After limit it gives up. It does so at once if
-// Postgres refuses the user or has no such database, which waiting does not change. Fault: Unavailable.
+// Unavailable, whose message anybody may see; the fault wraps the error. It gives up after limit, and immediately if
+// Postgres refuses the user or has no such database, because waiting does not help. Fault: Unavailable.
 func Await(ctx context.Context, url string, limit time.Duration, report func(*fault.Fault)) error {
 	const pause = 250 * time.Millisecond
 	for end := time.Now().Add(limit); ; {
@@ -75,7 +75,7 @@ func isPermanent(err error) bool {
 	return malformed || postgres.HasCode(err, invalidAuthorization, invalidPassword, invalidCatalogName)
 }
 
-// refused returns a fault that says what to do about a permanent error.
+// refused returns a fault with advice about a permanent error.
 func refused(url string, err error) error {
 	advice := "check the user and the password in --database-url (or PGUSER, PGPASSWORD, the password file)," +
 		" and pg_hba.conf"
@@ -83,7 +83,7 @@ func refused(url string, err error) error {
 	case postgres.HasCode(err, invalidCatalogName):
 		advice = "create the database (CREATE DATABASE), or name another one in --database-url"
 	case !postgres.HasCode(err, invalidAuthorization, invalidPassword):
-		return err // it says what is wrong with the URL
+		return err // its message names the mistake in the URL
 	}
 	return fault.New(fault.Unavailable, "DatabaseRefused", "Postgres at %s refuses the connection: %w; %s",
 		address(url), err, advice)

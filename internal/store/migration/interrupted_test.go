@@ -192,8 +192,8 @@ func contents(t *testing.T, conn *pgx.Conn) []string {
 	return all
 }
 
-// A database of any version, whose migration loses its connection again and again at random moments, is in the end as
-// one whose migration was never interrupted.
+// A migration from any version that loses its connection repeatedly at random moments has the same result as an
+// uninterrupted one.
 func TestMigrate_interrupted(t *testing.T) {
 	t.Parallel()
 	newest := len(migrationFiles(t))

@@ -19,7 +19,7 @@ import (
 // Migrate brings the database at url up to this version of Purser and checks its schema. Any number of servers may do
 // it at once: one works, the others wait for it. When ctx ends, Migrate finishes the file that it runs and stops; the
 // next call goes on from there. Faults: Unavailable if a newer Purser wrote the database (DatabaseTooNew), or if its
-// schema is not that of its version (DatabaseSchema); both leave it as it is.
+// schema is not that of its version (DatabaseSchema); both leave it unchanged.
 func Migrate(ctx context.Context, url string) error {
 	conn, err := connect(ctx, url)
 	if err != nil {
@@ -40,7 +40,7 @@ func Migrate(ctx context.Context, url string) error {
 	return nil
 }
 
-// migrateUp runs one file after the other: of files that it has read ahead, golang-migrate leaks those that do not run.
+// migrateUp runs one file at a time, because golang-migrate leaks files that it has read ahead and does not run.
 func migrateUp(ctx context.Context, files source.Driver, driver *migrationDriver) error {
 	m, err := migrate.NewWithInstance("embedded", files, "postgres", driver)
 	for err == nil {

@@ -15,7 +15,7 @@ import (
 	"purser/internal/store/storetest"
 )
 
-// state returns what the database says about its migrations.
+// state returns the migration state of the database.
 func state(t *testing.T, conn *pgx.Conn) (version int, dirty bool) {
 	t.Helper()
 	err := conn.QueryRow(t.Context(), "SELECT version, dirty FROM schema_migrations").Scan(&version, &dirty)

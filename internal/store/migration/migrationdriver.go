@@ -139,7 +139,7 @@ func lockMigrations(ctx context.Context, tx pgx.Tx) error {
 
 // readVersion returns the version of a locked database. Faults: DatabaseTooNew, DatabaseSchema.
 func (d *migrationDriver) readVersion(ctx context.Context, tx pgx.Tx) (version int, err error) {
-	// to_regclass might answer from what the session knew before it waited for the lock.
+	// to_regclass might answer from the session's cache from before it waited for the lock.
 	const exists = "SELECT EXISTS (SELECT FROM pg_tables" +
 		" WHERE schemaname = current_schema() AND tablename = 'schema_migrations')"
 	var found, dirty bool
@@ -170,8 +170,8 @@ func TooNew(version, known int) error {
 		"%d, this server knows versions up to %d; start the newer Purser, or use another database", version, known)
 }
 
-// settle finds out what became of a file that an earlier Purser was running when it ended, for that marked the version
-// outside of the file's transaction, and writes the version that the database has. Fault: DatabaseSchema.
+// settle determines the outcome of a file that an earlier Purser was running when it ended, because that version marked
+// the version outside of the file's transaction, and writes the actual version of the database. Fault: DatabaseSchema.
 func settle(ctx context.Context, tx pgx.Tx, version int) (int, error) {
 	got, err := Schema(ctx, tx)
 	if err != nil {

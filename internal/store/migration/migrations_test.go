@@ -74,7 +74,7 @@ func schema(t *testing.T, conn *pgx.Conn) []string {
 	return lines
 }
 
-// A server refuses a database whose schema was changed in a way that matters, and says what is to be undone.
+// A server refuses a database with relevant changes of the schema, and lists the changes to undo.
 func TestMigrate_changedSchema(t *testing.T) {
 	t.Parallel()
 	for edit, want := range map[string]string{

@@ -13,7 +13,7 @@ import (
 	"purser/migrations"
 )
 
-// schemaListing returns what Schema does. The definitions are those that all versions of Postgres print alike: without
+// schemaListing is the query of Schema. It returns definitions in a form that all versions of Postgres share: without
 // the constraints of NOT NULL, which have names since 18, and without the schema's name.
 const schemaListing = `
 	WITH tables AS (
@@ -65,7 +65,7 @@ func Schema(ctx context.Context, db querier) ([]string, error) {
 	return lines, nil
 }
 
-// schemaOf returns what Schema lists of a database of a version.
+// schemaOf returns the expected result of Schema for a version.
 func schemaOf(version int) ([]string, error) {
 	if version == noVersion {
 		return nil, nil
@@ -90,9 +90,8 @@ func parseSchemaLine(line string) schemaLine {
 	return schemaLine{object, table, definition}
 }
 
-// schemaDifferences describes how a schema differs from the wanted one in a way that matters: by what it lacks, by what
-// is defined otherwise, and by what might refuse rows. Other tables, further indexes and columns that may be left out
-// are of no concern.
+// schemaDifferences describes relevant differences of a schema from the wanted one: missing objects, other definitions,
+// and additions that might refuse rows. Additional tables, indexes and optional columns do not matter.
 func schemaDifferences(want, got []string) []string {
 	wanted, found := map[string]schemaLine{}, map[string]schemaLine{}
 	for _, line := range want {

@@ -20,7 +20,7 @@ const firstVersion = `
 		('default', 3, 3, 2, 4, 2, 'b', 's/S/v1', 'l', 'q', '\x01', '{"labels": ["odd"]}'),
 		('default', 4, 3, 4, 5, 4, 'b', 's/S/v1', 'l', 'q', '\x02', '{}')`
 
-// What a later version keeps beside the documents is worked out from those that an earlier one left.
+// Data that a later version derives from documents is computed for the documents of an earlier one.
 func TestMigrate_fromFirstVersion(t *testing.T) {
 	t.Parallel()
 	url := storetest.Empty(t)

@@ -18,7 +18,7 @@ type Codec struct {
 }
 
 const (
-	// minCompressed is the size from which compression saves more than its frame costs, in bytes.
+	// minCompressed is the size in bytes above which compression saves more than its frame costs.
 	minCompressed = 256
 	// window bounds the memory of each encoder; contents are small.
 	window = 128 << 10
@@ -66,7 +66,7 @@ func (c *Codec) Unpack(body []byte) ([]byte, error) {
 	return text, nil
 }
 
-// UnpackedSize returns the size of a content, given the beginning and the size of what is stored of it.
+// UnpackedSize returns the size of a content, given the beginning and the size of its stored form.
 func UnpackedSize(head []byte, stored int) int {
 	var header zstd.Header
 	if header.Decode(head) != nil || !header.HasFCS || header.FrameContentSize > largestBody {

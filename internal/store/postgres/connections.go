@@ -30,9 +30,9 @@ const (
 // settings are set by each connection, unless the URL sets them. They are not startup parameters: poolers refuse those.
 //
 // Every statement has one plan by index that is good for all parameters: planning again would take longer than most of
-// them run. The timeouts end, in the database, what a server began that has frozen or vanished since: its locks are
-// free for others then. A frozen server may have two transactions that want the same row, a change and a prune: the
-// second gets it when the first has been ended.
+// them run. The timeouts make the database end transactions of a server that has frozen or vanished, which frees its
+// locks. A frozen server may have two transactions that want the same row, a change and a prune: the second gets it
+// when the first has been ended.
 var settings = map[string]string{
 	"plan_cache_mode":                     "force_generic_plan",
 	"statement_timeout":                   "15s",
@@ -74,9 +74,9 @@ func statements(traces trace.TracerProvider) pgx.QueryTracer {
 // committing is the key in a connection's data that says whether it commits.
 const committing = "committing"
 
-// protectCommits makes a connection that is given up while it commits close without a cancel request. Where a
-// synchronous standby is missing, that would end the wait for it, and others would find the change and rely on it: a
-// PUT that is sent again is answered by what is there.
+// protectCommits makes a connection that is abandoned during a commit close without a cancel request. While a
+// synchronous standby is missing, a cancel would end the wait for it and make the unreplicated change visible, so that
+// others rely on it: a repeated PUT, for example, would be answered as unchanged.
 func protectCommits(_ context.Context, config *pgx.ConnConfig) error {
 	var commits atomic.Bool
 	dial := config.DialFunc

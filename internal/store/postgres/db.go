@@ -28,8 +28,8 @@ func DefaultDeadlines() Deadlines {
 	}
 }
 
-// DB is a database of Postgres. Every call goes to it with a deadline of its kind, and what fails on the way is a fault
-// that says what to do. It is safe for concurrent use.
+// DB is a Postgres database. Every call has a deadline by its kind, and failures of the connection become faults with
+// advice. It is safe for concurrent use.
 type DB struct {
 	Pool      *pgxpool.Pool
 	Deadlines Deadlines

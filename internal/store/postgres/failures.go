@@ -31,7 +31,7 @@ const (
 	idleInTransaction    = "25P03" // the session was ended, because this server kept a transaction open
 	statementExists      = "42P05"
 	statementUnknown     = "26000"
-	poolerFailed         = "08P01" // what pgbouncer says for all that goes wrong between it and the database
+	poolerFailed         = "08P01" // pgbouncer's code for all failures between it and the database
 )
 
 // obstacles are errors of the database or the network, each with an explanation. They pass, or an operator has to see
@@ -90,9 +90,9 @@ func isLost(err error) bool {
 		HasCode(err, poolerFailed, adminShutdown, crashShutdown, cannotConnectNow, idleInTransaction, ReadOnlyTransaction)
 }
 
-// Settled makes a fault of an error that is not this server's, after which the caller may try again; other errors stay
-// what they are. If the connection broke, or leads to a database that can only be read, those at rest do too, and are
-// replaced: the next ones may lead elsewhere.
+// Settled turns an error that is not this server's into a fault after which the caller may try again; it returns other
+// errors unchanged. If the connection broke, or its database is read-only, idle connections are replaced too, because
+// new ones may lead to another host.
 func (d *DB) Settled(err error) error {
 	lost := isLost(err)
 	if lost {

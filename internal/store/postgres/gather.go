@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// Gatherer has callers who write at the same time share a transaction: while one group is being written, the next one
-// gathers. Many at once then cost one commit, and one statement to plan.
+// Gatherer lets concurrent writers share a transaction: while one group is being written, the next one gathers. Many
+// writers then cost one commit and one planned statement.
 type Gatherer[In, Out any] struct {
 	mutex sync.Mutex
 	group *group[In, Out] // that can be joined; nil until the next caller begins one
 	last  <-chan struct{} // closed when the group that began last is written; nil if there was none
 }
 
-// group is what is written together.
+// group has values that are written together.
 type group[In, Out any] struct {
 	in      []In
 	bytes   int
@@ -27,15 +27,15 @@ type group[In, Out any] struct {
 	err     error
 }
 
-// What one group holds at most, unless a single caller writes more.
+// Limits of a group, unless a single caller writes more.
 const (
 	maxGathered      = 128
 	maxGatheredBytes = 4 << 20
 )
 
-// Do writes something of about so many bytes, and returns its part of what write returns for its group: one value for
-// each that was written, in their order. An error of write is that of all in the group. What is written does not depend
-// on the context of who happened to come first.
+// Do writes a value of the given size with others, and returns its result: write returns one for each value of the
+// group, in order. An error of write is returned to all callers of the group. The write does not depend on the context
+// of the first caller.
 func (g *Gatherer[In, Out]) Do(ctx context.Context, in In, bytes int,
 	write func(ctx context.Context, in []In) ([]Out, error),
 ) (out Out, err error) {
@@ -74,7 +74,7 @@ func (g *Gatherer[In, Out]) write(ctx context.Context, of *group[In, Out],
 		}
 	}()
 	in, waiting := g.close(of)
-	if waiting == 0 { // while the database hangs, what cannot be written does not pile up
+	if waiting == 0 { // values must not pile up while the database hangs
 		of.err = errAbandoned
 		return
 	}
@@ -101,7 +101,7 @@ func (g *Gatherer[In, Out]) leave(joined *group[In, Out]) {
 	joined.waiting--
 }
 
-// close ends a group, which nobody joins any more, and returns what is in it and how many callers wait for it.
+// close closes a group to further callers, and returns its values and the number of waiting callers.
 func (g *Gatherer[In, Out]) close(of *group[In, Out]) (in []In, waiting int) {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()

@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 )
 
-// Callers who come while a group is being written are the next group, as far as it has room.
+// Callers who arrive while a group is being written form the next group, up to its limits.
 func TestGatherer_do(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestGatherer_do_fails(t *testing.T) {
 	}
 }
 
-// A group for which nobody waits any more is not written; one caller who leaves does not keep the others' from that.
+// A group is not written once all of its callers have left; a single caller who leaves does not prevent the write.
 func TestGatherer_do_abandoned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

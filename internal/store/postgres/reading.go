@@ -18,7 +18,7 @@ import (
 type Reading struct {
 	meter *budget.Meter
 	held  int    // bytes of the rows that were read
-	stop  func() // ends the query: what is left of it is not read
+	stop  func() // ends the query without reading the rest
 	err   error
 }
 

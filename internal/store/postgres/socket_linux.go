@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// limitUnacknowledged ends a connection to which data was sent that nobody acknowledges. Otherwise the kernel would try
+// limitUnacknowledged ends a connection whose peer does not acknowledge sent data. Otherwise the kernel would try
 // for a quarter of an hour.
 func limitUnacknowledged(network, _ string, conn syscall.RawConn) error {
 	if network == "unix" {

@@ -10,13 +10,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Proxy passes what a client and Postgres say to each other, and counts how often the client begins to speak after the
-// server did: each time it has waited for an answer.
+// Proxy relays data between a client and Postgres, and counts round trips: how often the client sends after the server
+// has sent.
 type Proxy struct {
 	network, address string // of the server
 
 	mu       sync.Mutex
-	lost     *bool // what the connections made now carry is swallowed
+	lost     *bool // data of connections made now is dropped
 	answered bool  // the server spoke last
 	trips    int
 	turns    int // how often the one began to speak after the other
@@ -83,7 +83,7 @@ func (p *Proxy) Swallow() {
 	*p.lost, p.lost = true, new(bool)
 }
 
-// pass hands on what one side says, and ends both connections with it.
+// pass relays the data of one side, and closes both connections at its end.
 func (p *Proxy) pass(to, from net.Conn, isAnswer bool, lost *bool) {
 	defer func() { _ = to.Close() }()
 	buffer := make([]byte, 64<<10)
@@ -103,7 +103,7 @@ func (p *Proxy) pass(to, from net.Conn, isAnswer bool, lost *bool) {
 	}
 }
 
-// count counts what is passed on, and reports whether it is lost.
+// count counts relayed data, and reports whether to drop it.
 func (p *Proxy) count(isAnswer bool, lost *bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -49,7 +49,7 @@ func shared() (*server, error) {
 	return current, broken
 }
 
-// tidy does what is to be done after the tests, in the order in which it was asked for, and stops the server.
+// tidy runs the registered cleanups in order, and stops the server.
 func tidy() error {
 	mutex.Lock()
 	asked := after
@@ -62,7 +62,7 @@ func tidy() error {
 	return errors.Join(append(failed, stop())...)
 }
 
-// stop ends what shared began. A test that asks later begins anew.
+// stop stops the server started by shared. A later test starts another one.
 func stop() error {
 	mutex.Lock()
 	defer mutex.Unlock()
@@ -118,7 +118,7 @@ func (s *server) startCluster() error {
 	return nil
 }
 
-// makeTemplate migrates a database and closes it for connections, in the presence of which it could not be copied.
+// makeTemplate migrates a database and closes it for connections, which would prevent copying it.
 func (s *server) makeTemplate() error {
 	if err := s.do(s.chooseStrategy); err != nil {
 		return err

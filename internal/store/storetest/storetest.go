@@ -12,7 +12,7 @@
 // PURSER_TEST_DATABASE_URL names, whose role must be allowed to create databases, or else in a private cluster, which
 // is started when the first test asks and does without fsync. Command withpostgres starts one for many test binaries.
 //
-// Main stops the cluster after the tests, drops what they left, and fails the binary for goroutines that still run. A
+// Main stops the cluster after the tests, drops their databases, and fails the binary for leaked goroutines. A
 // binary that is killed takes its cluster along (on Linux); the directory it leaves is removed by a later one.
 //
 // The package imports store, so tests of store that use it are in package store_test.
@@ -65,7 +65,7 @@ func AfterTests(f func() error) {
 	after = append(after, f)
 }
 
-// URL returns the connection string of a migrated database that nobody else uses. It is dropped after the test,
+// URL returns the connection string of a migrated database for the caller alone. It is dropped after the test,
 // whatever is connected then.
 func URL(t testing.TB) string {
 	t.Helper()
@@ -163,7 +163,7 @@ func (s *server) do(f func(context.Context, *pgx.Conn) error) (err error) {
 }
 
 // withDatabase returns the connection string, of either form, with another database name. The rest of a URL stays as
-// it is written: net/url and Postgres do not agree on what a plus means.
+// it is written: net/url and Postgres disagree about the plus sign.
 func withDatabase(conn, name string) string {
 	u, err := url.Parse(conn)
 	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {

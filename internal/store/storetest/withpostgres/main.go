@@ -49,7 +49,7 @@ func execute(command, env []string) (int, error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
-	cmd := exec.CommandContext(context.Background(), command[0], command[1:]...) //nolint:gosec // what it is for
+	cmd := exec.CommandContext(context.Background(), command[0], command[1:]...) //nolint:gosec // its purpose
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = os.Stdin, os.Stdout, os.Stderr, env
 	if err := cmd.Start(); err != nil {
 		return 1, fmt.Errorf("start the command: %w", err)
