@@ -16,7 +16,7 @@ type Boundary struct {
 
 	Version *revisions.Stored
 	Gone    bool // the version ended without a successor; else it began
-	Follows bool // it began at the end of another version, which began at the previous boundary
+	Follows bool // it began at the end of another version, which began at the next older boundary
 }
 
 // BoundaryQuery asks for boundaries of a document.

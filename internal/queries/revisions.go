@@ -125,7 +125,7 @@ func (v View) weigh(evidence Evidence) []revisions.Shown {
 
 // lasts records when a verdict changes, for Noting.
 func (v View) lasts(until, now time.Time) {
-	left := until.Add(time.Millisecond).Sub(now) // at that time it still holds
+	left := until.Add(time.Millisecond).Sub(now) // the verdict still holds at until
 	if v.fresh != nil && (*v.fresh == 0 || left < *v.fresh) {
 		*v.fresh = left
 	}
